@@ -14,20 +14,8 @@ import { entryPoints, publishedPackages } from './packages.mjs'
 
 const PAGES = 'docs/reference/api'
 
-/** Entry points that only the other packages of Politely import. They are no API. */
-const SHARED = new Set(
-  [
-    'abort-listeners',
-    'domain-turns',
-    'fifo',
-    'host-name',
-    'lookup',
-    'option-checks',
-    'options',
-    'slow-items',
-    'timeout',
-  ].map((name) => `@politely/fetcher/${name}`),
-)
+/** The entry point that only the other packages of Politely import. It is no API. */
+const SHARED = '@politely/fetcher/internal'
 
 /** What a name ends in, and what its docstring must then mention. */
 const UNITS = [
@@ -37,7 +25,7 @@ const UNITS = [
 
 const entries = publishedPackages()
   .flatMap(({ folder, manifest }) => entryPoints(manifest).map((entry) => ({ ...entry, folder })))
-  .filter(({ specifier }) => !SHARED.has(specifier))
+  .filter(({ specifier }) => specifier !== SHARED)
   .map(({ specifier, file, folder }) => ({
     specifier,
     source: resolve(folder, file.replace('./dist/', 'src/').replace(/\.js$/, '.ts')),

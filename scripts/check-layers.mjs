@@ -1,6 +1,7 @@
-// Checks that packages depend on each other in one direction only: gate on fetcher, fetcher on core. Reads packages/*/src and prints
-// `file:line  what  why` for each forbidden import and each violation of our rules for modules. It recognizes comments, strings and
-// import statements only; tsc and Biome check everything else.
+// Checks that imports go in one direction only: gate imports fetcher, fetcher imports core, and within
+// these packages each folder imports those before it. Type imports count too. Reads packages/*/src and
+// prints `file:line  what  why` for each forbidden import and each violation of our rules for modules.
+// It recognizes comments, strings and import statements only; tsc and Biome check everything else.
 //
 //   node scripts/check-layers.mjs [root]
 
@@ -24,17 +25,32 @@ const PACKAGES = {
   bench: ['core', 'fetcher', 'gate', 'redis', 'testkit'],
 }
 
-// For each folder of packages/core/src, the folders that it may import. Files directly in src may import all of them.
-const CORE_FOLDERS = {
-  url: [],
-  http: [],
-  parse: ['url'],
-  match: ['parse', 'url'],
-  lint: ['parse', 'url'],
-  access: ['url', 'http'],
-  pace: ['url', 'http'],
-  usage: ['url', 'http'],
+const BELOW_GATE_ENTRIES = ['pace', 'redirects', 'report', 'permit', 'options', 'queue', 'gate.ts', 'adapter']
+
+// For each folder of a package's src, the folders that it may import. A file directly in src may import
+// all of them. A file in a folder may import a file directly in src only if the folder's list has its name.
+const FOLDERS = {
+  core: {
+    url: [],
+    http: [],
+    parse: ['url'],
+    match: ['parse', 'url'],
+    lint: ['parse', 'url'],
+    access: ['url', 'http'],
+    pace: ['url', 'http'],
+  },
+  fetcher: eachImportsThoseBefore('base', 'network', 'report', 'store', 'options', 'fetch', 'cache', 'client'),
+  gate: {
+    ...eachImportsThoseBefore(...BELOW_GATE_ENTRIES),
+    fetch: BELOW_GATE_ENTRIES,
+    http: BELOW_GATE_ENTRIES,
+    undici: BELOW_GATE_ENTRIES,
+    timeline: BELOW_GATE_ENTRIES,
+  },
 }
+
+/** More files beside each other teach nothing. */
+const MAX_FILES_IN_FOLDER = 20
 
 // Globals that core must not use. It gets such values as arguments, or leaves the work to other packages. tsc rejects most of these names,
 // because core is compiled without types of a platform, but not the language's own clock and random numbers.
@@ -62,6 +78,8 @@ for (const file of files) {
   checkForm(file)
   if (file.owner.dir === 'core') checkCore(file)
 }
+checkCircles()
+packages.forEach(checkFolders)
 for (const line of violations.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))) console.log(line)
 process.exitCode = violations.length === 0 ? 0 : 1
 if (violations.length === 0) {
@@ -101,8 +119,7 @@ function checkImport(file, { specifier, index }) {
   if (specifier.startsWith('.')) {
     const target = resolve(dirname(file.path), specifier)
     if (!target.startsWith(owner.path + sep)) forbid('a relative import stays inside its package')
-    else if (owner.dir === 'core' && !mayImportInCore(file, target))
-      forbid('see CORE_FOLDERS in scripts/check-layers.mjs')
+    else if (!mayImportInPackage(file, target)) forbid('see FOLDERS in scripts/check-layers.mjs')
     return
   }
   if (owner.dir === 'core') return forbid('core depends on nothing, not even on Node')
@@ -115,20 +132,65 @@ function checkImport(file, { specifier, index }) {
   else if (!Object.hasOwn(owner.declared, name)) forbid('not in `dependencies` of its package.json')
 }
 
-/** Returns whether this file of core may import that one. */
-function mayImportInCore(file, target) {
-  const from = coreFolder(file.path)
-  const to = coreFolder(target)
-  if (!from || from === to) return true
-  if (to) return CORE_FOLDERS[from]?.includes(to)
-  // A file in a folder may import a file directly in src only if that one imports nothing. Otherwise it could reach a forbidden folder.
-  return files.find(({ path }) => path === target)?.imports.length === 0
+/** Returns whether a file may import another file of its package. */
+function mayImportInPackage(file, target) {
+  const { owner } = file
+  const folders = FOLDERS[owner.dir]
+  const from = folderOf(owner, file.path)
+  const to = folderOf(owner, target)
+  if (!folders || !from || from === to) return true
+  const allowed = folders[from] ?? []
+  if (to) return allowed.includes(to)
+  // In core, a file directly in src may be imported if it imports nothing. Otherwise it could reach a forbidden folder.
+  return allowed.includes(basename(target)) || files.find(({ path }) => path === target)?.imports.length === 0
 }
 
-/** Returns the folder of core's src that contains a file; undefined for files directly in src. */
-function coreFolder(path) {
-  const parts = relative(join(root, 'packages', 'core', 'src'), path).split(sep)
+/** Returns the folder of the package's src that contains a file; undefined for files directly in src. */
+function folderOf(owner, path) {
+  const parts = relative(owner.src, path).split(sep)
   return parts.length > 1 ? parts[0] : undefined
+}
+
+function eachImportsThoseBefore(...names) {
+  return Object.fromEntries(names.map((name, i) => [name, names.slice(0, i)]))
+}
+
+/** Reports each circle of imports once, at the first of its files. Tarjan's algorithm for strongly connected components. */
+function checkCircles() {
+  const byPath = new Map(files.map((file) => [file.path, file]))
+  const order = new Map()
+  const lowest = new Map()
+  const open = []
+  const visit = (file) => {
+    order.set(file, order.size)
+    lowest.set(file, order.get(file))
+    open.push(file)
+    for (const { specifier } of file.imports) {
+      const next = specifier.startsWith('.') && byPath.get(resolve(dirname(file.path), specifier))
+      if (!next) continue
+      if (!order.has(next)) visit(next)
+      if (open.includes(next)) lowest.set(file, Math.min(lowest.get(file), lowest.get(next)))
+    }
+    if (lowest.get(file) !== order.get(file)) return
+    const circle = open.splice(open.indexOf(file))
+    const names = circle.map(({ path }) => relative(file.owner.src, path)).join(', ')
+    if (circle.length > 1) report(file, 0, `circle of imports: ${names}`, 'move what they share into a file of its own')
+  }
+  for (const file of files) if (!order.has(file)) visit(file)
+}
+
+function checkFolders(owner) {
+  const sizes = Map.groupBy(
+    files.filter((file) => file.owner === owner),
+    ({ path }) => dirname(path),
+  )
+  for (const [folder, [first, ...others]] of sizes) {
+    if (others.length >= MAX_FILES_IN_FOLDER)
+      report(first, 0, `${others.length + 1} files in ${relative(owner.src, folder) || 'src'}`, 'make folders')
+    const name = relative(owner.src, folder).split(sep)[0]
+    if (FOLDERS[owner.dir] && name && !FOLDERS[owner.dir][name])
+      report(first, 0, `${owner.dir}/src/${name}`, 'unknown folder: add it to FOLDERS')
+  }
 }
 
 function checkForm(file) {
@@ -156,8 +218,6 @@ function checkForm(file) {
 }
 
 function checkCore(file) {
-  const folder = coreFolder(file.path)
-  if (folder && !CORE_FOLDERS[folder]) report(file, 0, `core/src/${folder}`, 'unknown folder: add it to CORE_FOLDERS')
   for (const [what, pattern] of IMPURE) {
     for (const { index } of file.bare.matchAll(pattern))
       report(file, index, what, 'core has no I/O, clock or random numbers')

@@ -43,10 +43,13 @@ const VIOLATIONS = [
   ['fetcher/src/#.ts', "import x from 'a'\nimport y from 'b/c'", '2  imports b/c  not in `dependencies`'],
   ['fetcher/src/#.ts', "import '../../core/src/x.ts'", '1  imports ../../core/src/x.ts  a relative import stays'],
   ['other/src/#.ts', '', '1  packages/other  unknown package'],
-  ['core/src/match/#.ts', "import '../access/b.ts'", '1  imports ../access/b.ts  see CORE_FOLDERS'],
-  ['core/src/url/#.ts', "import '../http/b.ts'", '1  imports ../http/b.ts  see CORE_FOLDERS'],
-  ['core/src/pace/deep/#.ts', "import '../../usage/b.ts'", '1  imports ../../usage/b.ts  see CORE_FOLDERS'],
-  ['core/src/match/#.ts', "import '../way-round.ts'", '1  imports ../way-round.ts  see CORE_FOLDERS'],
+  ['core/src/match/#.ts', "import '../access/b.ts'", '1  imports ../access/b.ts  see FOLDERS'],
+  ['core/src/url/#.ts', "import '../http/b.ts'", '1  imports ../http/b.ts  see FOLDERS'],
+  ['core/src/pace/deep/#.ts', "import '../../match/b.ts'", '1  imports ../../match/b.ts  see FOLDERS'],
+  ['fetcher/src/store/#.ts', "import type { X } from '../cache/b.ts'", '1  imports ../cache/b.ts  see FOLDERS'],
+  ['gate/src/queue/#.ts', "import '../gate.ts'", '1  imports ../gate.ts  see FOLDERS'],
+  ['gate/src/http/#.ts', "import '../undici/b.ts'", '1  imports ../undici/b.ts  see FOLDERS'],
+  ['core/src/match/#.ts', "import '../way-round.ts'", '1  imports ../way-round.ts  see FOLDERS'],
   ['core/src/other/#.ts', '', '1  core/src/other  unknown folder'],
   ['core/src/index.ts', "export { x } from './x.ts'\n\nexport const y = 1", '3  code  an index.ts contains only'],
   ['gate/src/utils.ts', '', '1  utils.ts  name a file'],
@@ -62,7 +65,7 @@ const VIOLATIONS = [
   ['core/src/#.ts', 'Math.random()', '1  Math.random  core has no'],
   ['core/src/#.ts', `\`text \${\`\${Math.random()}\`}\``, '1  Math.random  core has no'],
   ['core/src/#.ts', "/* require */\nrequire('a')", '2  require  core has no'],
-  ...GLOBALS.map((name) => ['core/src/#.ts', `// ${name}\nf(${name})`, `2  ${name}  core has no`]),
+  ...GLOBALS.map((name) => ['core/src/url/#.ts', `// ${name}\nf(${name})`, `2  ${name}  core has no`]),
 ].map(([path, code, report], row) => ({ path: `packages/${path.replace('#', row)}`, code, report }))
 
 const broken = check({
@@ -78,6 +81,27 @@ test.for(VIOLATIONS)('reports $path: $code', ({ path, report }) => {
 test('a violation fails the check, and nothing else is reported', () => {
   expect(broken.status).toBe(1)
   expect(broken.lines).toHaveLength(VIOLATIONS.length)
+})
+
+test('reports a circle of imports once, type imports included', () => {
+  const { lines } = check({
+    'packages/gate/src/queue/a.ts': "import './b.ts'",
+    'packages/gate/src/queue/b.ts': "import type { C } from './c.ts'\nimport './alone.ts'",
+    'packages/gate/src/queue/c.ts': "export { a } from './a.ts'",
+    'packages/gate/src/queue/alone.ts': '',
+  })
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /^packages\/gate\/src\/queue\/a\.ts:1 {2}circle of imports: queue\/a\.ts, queue\/b\.ts, queue\/c\.ts /,
+    ),
+  ])
+})
+
+test('reports a folder with more than 20 files beside each other', () => {
+  const names = Array.from({ length: 21 }, (_, i) => `packages/testkit/src/cases/${i}.ts`)
+  const { lines } = check(Object.fromEntries(names.map((name) => [name, ''])))
+  expect(lines).toEqual([expect.stringContaining('21 files in cases  make folders')])
+  expect(check(Object.fromEntries(names.slice(1).map((name) => [name, '']))).status).toBe(0)
 })
 
 test('allows everything else', () => {

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { examplesOf, runExample, startExampleSite } from '../packages/testkit/src/examples.ts'
 import { findBrowser } from '../packages/testkit/src/parts.ts'
-import { noRedis } from '../packages/testkit/src/redis.ts'
+import { noRedis } from '../packages/testkit/src/servers/redis.ts'
 import { createProject, packAll, peersOf, publishedPackages } from './packages.mjs'
 
 const run = promisify(execFile)

@@ -1,6 +1,6 @@
 // Kills workers and restarts Redis during a crawl.
 import { setTimeout } from 'node:timers/promises'
-import type { RedisServer } from '@politely/testkit/redis'
+import type { RedisServer } from '@politely/testkit/servers/redis'
 import type { WorkerProcesses } from './fleet.ts'
 import { idealMs, random, type WebShape } from './small-web.ts'
 

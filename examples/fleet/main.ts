@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import type { Chaos } from './chaos.ts'
 import { type FleetOptions, runFleet } from './fleet.ts'
-import { finalTable, LiveTable, summaryOf } from './table.ts'
+import { finalTable, LiveTable, ProgressLines, summaryOf } from './table.ts'
 
 const USAGE = `usage: npm run example -- examples/fleet/main.ts [options]
 
@@ -38,9 +38,10 @@ if (values.help) {
   console.log(USAGE)
 } else {
   const options = optionsOf()
-  const table = process.stdout.isTTY ? new LiveTable() : undefined
-  const report = await runFleet({ ...options, onProgress: table && ((state) => table.draw(state)) })
-  if (table === undefined) console.log(finalTable(report).join('\n'))
+  const { isTTY } = process.stdout
+  const progress = isTTY ? new LiveTable() : new ProgressLines()
+  const report = await runFleet({ ...options, onProgress: (state) => progress.draw(state) })
+  if (!isTTY) console.log(`\n${finalTable(report).join('\n')}`)
   const { lines, problems } = summaryOf(report, options)
   console.log(`\n${lines.join('\n')}`)
   for (const problem of problems) console.log(`PROBLEM: ${problem}`)

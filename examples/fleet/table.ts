@@ -1,4 +1,5 @@
 // The live table of a crawl, and the summary after it.
+import { availableParallelism, loadavg } from 'node:os'
 import type { FleetOptions, FleetReport, FleetState, WorkerState } from './fleet.ts'
 import { idealMs } from './small-web.ts'
 import type { OriginReport } from './web.ts'
@@ -18,16 +19,30 @@ export class LiveTable {
     this.#drawnLines = lines.length
   }
 
-  #linesOf({ seconds, workers, found, done, waiting }: FleetState): string[] {
+  #linesOf(state: FleetState): string[] {
+    const { seconds, workers } = state
     const elapsed = seconds - this.#last.seconds
     const rates = workers.map(({ pid, counts }) => ((counts?.pages ?? 0) - (this.#last.pages.get(pid) ?? 0)) / elapsed)
     this.#last = { seconds, pages: new Map(workers.map(({ pid, counts }) => [pid, counts?.pages ?? 0])) }
-    return [
-      ...tableOf(workers, (i) => (rates[i] ?? 0).toFixed(0)),
-      '',
-      `${done} of ${found} URLs done after ${seconds.toFixed(0)} s; ${waiting} origins wait for their next slot`,
-    ]
+    return [...tableOf(workers, (i) => (rates[i] ?? 0).toFixed(0)), '', progressLine(state)]
   }
+}
+
+const PROGRESS_EVERY_S = 5
+
+/** Prints a line every five seconds, for output to a file or a pipe. */
+export class ProgressLines {
+  #nextAt = 0
+
+  draw(state: FleetState): void {
+    if (state.seconds < this.#nextAt) return
+    this.#nextAt += PROGRESS_EVERY_S
+    console.log(progressLine(state))
+  }
+}
+
+function progressLine({ seconds, found, done, waiting }: FleetState): string {
+  return `${done} of ${found} URLs done after ${seconds.toFixed(0)} s; ${waiting} origins wait for their next slot`
 }
 
 /** The table at the end of a crawl, with the mean of the pages per second. */
@@ -71,10 +86,10 @@ export interface Summary {
  */
 export function summaryOf(
   report: FleetReport,
-  { web: shape, workers, partition, chaos }: FleetOptions,
+  { web: shape, workers, partition, chaos, redisUrl }: FleetOptions,
   toleranceMs = 50,
 ): Summary {
-  const { origins, repeated, spanMs } = report.web
+  const { origins, repeated, startMs, spanMs } = report.web
   const total = (of: (origin: (typeof origins)[number]) => number) =>
     origins.reduce((sum, origin) => sum + of(origin), 0)
   const requests = total(({ requests }) => requests)
@@ -103,6 +118,8 @@ export function summaryOf(
     `requests        ${requests} for pages, ${repeats} of them repeated after a kill; ${robotsFetches} for the robots.txt files of ${origins.length} origins`,
     `smallest gap    ${permitGap.text} between permits; ${arrivalGap.text} between arrivals at the server, ${soon} of them more than 10 ms short`,
     `time            ${seconds(spanMs)}; the ideal schedule takes ${seconds(ideal)}: ${percent(ideal / spanMs)} of the ideal throughput, ${((1000 * requests) / spanMs).toFixed(0)} pages/s`,
+    ...(ideal / spanMs < GOOD_SHARE ? reasonsOf(report).map((reason) => `lost time       ${reason}`) : []),
+    `start           the first page was requested after ${seconds(startMs)}${partition || redisUrl ? '' : ', since each origin counts as just visited with an empty Redis'}`,
     `Redis per page  ${per((c) => c.pacerCommands)} calls of the pacer, ${per((c) => c.storeCommands)} of the store, ${per((c) => c.jobCommands)} for jobs and URLs; ${early} runs of jobs came too early`,
     `shared Redis    ${(report.maxSharedBytes / 2 ** 20).toFixed(1)} MiB at most, ${report.sharedKeys} keys at the end, ${report.keysWithoutExpiry.length} without expiry`,
   ]
@@ -128,6 +145,23 @@ export function summaryOf(
     report.keysWithoutExpiry.length > 0 && `keys never expire: ${report.keysWithoutExpiry.slice(0, 3).join(', ')}`,
   ].filter((problem) => problem !== false)
   return { lines, problems }
+}
+
+/** With less of the ideal throughput, the summary says where the time went. */
+const GOOD_SHARE = 0.95
+
+/** Returns where the time went: at the origin that was done last, and on this machine. */
+function reasonsOf({ web, chaos }: FleetReport): string[] {
+  const [slowest] = web.origins.toSorted((one, other) => other.lastMs - one.lastMs)
+  if (slowest === undefined) return []
+  const { host, requests, delayMs, firstMs, lastMs } = slowest
+  const lateMs = lastMs - firstMs - (requests - 1) * delayMs
+  const [load = 0] = loadavg()
+  return [
+    `${host}, the last origin, got its first request after ${seconds(firstMs)}, and the ${requests - 1} others ${seconds(lateMs)} later in all than its delay of ${delayMs} ms asks for`,
+    ...(chaos?.wipes ? [`${chaos.wipes} losses of data, after each of which every origin waited 6 s longer`] : []),
+    `the load of this machine was ${load.toFixed(1)} in the last minute, with ${availableParallelism()} processors`,
+  ]
 }
 
 interface Gap {

@@ -35,12 +35,18 @@ export interface OriginReport {
   readonly minArrivalGapMs: number | undefined
   /** Arrivals that came more than 10 ms sooner after the last one than the delay asks for. */
   readonly soonArrivals: number
+  /** From the first page request of the crawl to the first one here. Milliseconds. */
+  readonly firstMs: number
+  /** From the first page request of the crawl to the last one here. Milliseconds. */
+  readonly lastMs: number
   /** The smallest time between two permits for the origins of its registrable domain. Milliseconds; undefined for fewer than two. */
   readonly minDomainGapMs: number | undefined
 }
 
 export interface WebReport {
   readonly origins: readonly OriginReport[]
+  /** From the start of this process to the first arrival of a page request. Milliseconds. */
+  readonly startMs: number
   /** From the first to the last arrival of a page request. Milliseconds. */
   readonly spanMs: number
   /** Pages that were sent more than once, and the processes that got them, in order. */
@@ -58,6 +64,7 @@ interface Visits {
   readonly refusedOnce: Set<number>
 }
 
+const startedAt = now()
 const [argument = ''] = process.argv.slice(2)
 const shape = JSON.parse(argument) as WebShape
 const visits = Array.from(
@@ -120,7 +127,8 @@ function now(): number {
 }
 
 function report(): WebReport {
-  const arrivals = visits.flatMap((site) => site.arrivals)
+  const firstAt = minOf(visits.flatMap((site) => site.arrivals)) ?? startedAt
+  const lastMsOf = ({ arrivals }: Visits) => (arrivals.at(-1) ?? firstAt) - firstAt
   const repeated = visits.flatMap((site, origin) =>
     Array.from(site.pidsOf, ([page, pids]) => ({ url: `http://${hostOf(origin)}/page/${page}`, pids })),
   )
@@ -135,11 +143,14 @@ function report(): WebReport {
       minPermitGapMs: minOf(gapsOf(site.permits)),
       minArrivalGapMs: minOf(gapsOf(site.arrivals)),
       soonArrivals: gapsOf(site.arrivals).filter((gap) => gap < delayOf(origin, shape) - 10).length,
+      firstMs: (site.arrivals[0] ?? firstAt) - firstAt,
+      lastMs: lastMsOf(site),
       minDomainGapMs: minOf(
         gapsOf(visits.flatMap(({ permits }, other) => (domainOf(other) === domainOf(origin) ? permits : []))),
       ),
     })),
-    spanMs: arrivals.reduce((a, b) => Math.max(a, b), 0) - arrivals.reduce((a, b) => Math.min(a, b), Infinity),
+    startMs: firstAt - startedAt,
+    spanMs: Math.max(...visits.map(lastMsOf)),
     repeated: repeated.filter(({ pids }) => pids.length > 1),
   }
 }
@@ -149,6 +160,6 @@ function gapsOf(times: readonly number[]): number[] {
   return sorted.slice(1).map((time, i) => time - (sorted[i] ?? 0))
 }
 
-function minOf(gaps: readonly number[]): number | undefined {
-  return gaps.length === 0 ? undefined : Math.min(...gaps)
+function minOf(times: readonly number[]): number | undefined {
+  return times.length === 0 ? undefined : times.reduce((a, b) => Math.min(a, b))
 }

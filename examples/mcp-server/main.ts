@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { OptionError } from '@politely/core'
-import { LONGEST_TIMER_MS } from '@politely/fetcher/option-checks'
+import { LONGEST_TIMER_MS } from '@politely/fetcher/internal'
 import { createFetchServer } from './fetch-server.ts'
 import { createReaders, type Readers } from './readers.ts'
 

@@ -5,7 +5,7 @@ import type { LookupFunction } from 'node:net'
 import { explainUrlProblem } from '@politely/core'
 import { isPushback, parseUrl } from '@politely/core/engine'
 import { type ClientVerdict, NetworkGuard, RobotsClient } from '@politely/fetcher'
-import { integer, LONGEST_TIMER_MS } from '@politely/fetcher/option-checks'
+import { integer, LONGEST_TIMER_MS } from '@politely/fetcher/internal'
 import {
   type AllowedForecast,
   type Forecast,

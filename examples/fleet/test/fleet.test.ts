@@ -1,6 +1,7 @@
 // The example, run with real processes, a real Redis and real requests on loopback.
-import { noRedisServer } from '@politely/testkit/redis'
+
 import { isFullRun } from '@politely/testkit/scope'
+import { noRedisServer } from '@politely/testkit/servers/redis'
 import { describe, expect, test } from 'vitest'
 import { type FleetOptions, runFleet } from '../fleet.ts'
 import { movedPagesOf, type WebShape } from '../small-web.ts'

@@ -1,5 +1,5 @@
 // Runs the tests of all adapters on each recipe.
-import { adapterCasesFor, runAdapterCase, type Visit } from '@politely/testkit/adapter-cases'
+import { adapterCasesFor, runAdapterCase, type Visit } from '@politely/testkit/cases/adapter-cases'
 import { describe, expect, test } from 'vitest'
 import { findRefusal } from '../demo.ts'
 import { recipes } from './recipes.ts'

@@ -1,7 +1,7 @@
 // Failures: every recipe releases its permit, does not retry disallowed pages, and keeps the delays.
-import { adapterCasesFor } from '@politely/testkit/adapter-cases'
+import { adapterCasesFor } from '@politely/testkit/cases/adapter-cases'
 import { isFullRun } from '@politely/testkit/scope'
-import type { Answer } from '@politely/testkit/sites'
+import type { Answer } from '@politely/testkit/servers/sites'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { findRefusal } from '../demo.ts'
 import { type OpenRecipe, type Recipe, recipes } from './recipes.ts'

@@ -1,6 +1,6 @@
 // Features of got: streams, immediate retries and timeouts.
-import { selfSigned } from '@politely/testkit/self-signed'
-import { startSites } from '@politely/testkit/sites'
+import { selfSigned } from '@politely/testkit/servers/self-signed'
+import { startSites } from '@politely/testkit/servers/sites'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { findRefusal } from '../demo.ts'

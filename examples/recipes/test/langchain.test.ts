@@ -16,8 +16,14 @@ async function openPoliteWeb(): Promise<TestWeb> {
 test('a loader that times out leaves the queue and does not retry', async () => {
   const { sites, gate } = await openPoliteWeb()
   const permit = await gate.enter(sites.withPort(`${HOME}/first`))
+  const timeout = new AbortController()
+  const timeoutSignal = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(timeout.signal)
+  onTestFinished(() => timeoutSignal.mockRestore())
   const loader = new CheerioWebBaseLoader(sites.withPort(`${HOME}/open`), { ...politeLoaderOptions, timeout: 100 })
-  await expect(loader.load()).rejects.toMatchObject({ name: 'TimeoutError' })
+  const timesOut = expect(loader.load()).rejects.toMatchObject({ name: 'TimeoutError' })
+  await vi.waitUntil(() => gate.queues()[0]?.waiting === 1)
+  timeout.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
+  await timesOut
   expect(gate.queues()).toMatchObject([{ waiting: 0 }])
   expect(gate.counters.abandoned).toBe(1)
   permit.release()

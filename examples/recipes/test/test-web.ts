@@ -1,7 +1,7 @@
 // Opens gates and test sites.
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { PoliteGate, type PoliteGateOptions } from '@politely/gate'
-import { type Sites, startSites } from '@politely/testkit/sites'
+import { type Sites, startSites } from '@politely/testkit/servers/sites'
 import { onTestFinished } from 'vitest'
 
 export const HOME = 'http://localhost:PORT'

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { invalidSecretUrls, SECRET, secretUrls } from '@politely/testkit/secret-urls'
+import { invalidSecretUrls, SECRET, secretUrls } from '@politely/testkit/cases/secret-urls'
 import { afterAll, expect, test } from 'vitest'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
 import { originWithRules } from './site.ts'

@@ -1,5 +1,5 @@
 // Sites on loopback at 127.0.0.1, which a child process reaches without a lookup of its own.
-import { type Answer, type Sites, startSites } from '@politely/testkit/sites'
+import { type Answer, type Sites, startSites } from '@politely/testkit/servers/sites'
 import { onTestFinished } from 'vitest'
 
 export interface Site {

@@ -1,6 +1,6 @@
 // The public API of `@politely/core/engine`: what stores, gates and simulations need. It exports nothing that index.ts exports, whose types it uses.
 
-export { advance, type RobotsRequest, startAttempt } from './access/attempt.ts'
+export { advance, isWorthRetrying, type RobotsRequest, startAttempt } from './access/attempt.ts'
 export type { Copy } from './access/copy.ts'
 export {
   dueAt,
@@ -22,12 +22,11 @@ export type {
 } from './access/outcome.ts'
 export { freshUntil, type OriginAccess, originAccessOf, type Plan, plan } from './access/plan.ts'
 export { type AccessPolicy, accessPolicyOf, defaultAccessPolicy } from './access/policy.ts'
-export {
-  type Body,
-  type Failure,
-  isWorthRetrying,
-  type Reply,
-  type Response,
+export type {
+  Body,
+  Failure,
+  Reply,
+  Response,
 } from './access/reply.ts'
 export { settle } from './access/settle.ts'
 export { type State, type StateKind, stateOf, states } from './access/state.ts'
@@ -43,6 +42,7 @@ export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits, type Rate } fr
 export { type Hours, nextVisitTimeAt } from './pace/hours.ts'
 export {
   applyResponse,
+  applySending,
   canForget,
   endRequest,
   FIRST_BACKOFF_MS,

@@ -1,9 +1,9 @@
 // One attempt: conditional requests, failures, the limit of redirects, retries. The other responses are in response-cases.ts.
 import { describe, expect, test } from 'vitest'
-import { advance, type RobotsRequest, startAttempt } from '../src/access/attempt.ts'
+import { advance, isWorthRetrying, type RobotsRequest, startAttempt } from '../src/access/attempt.ts'
 import type { Copy } from '../src/access/copy.ts'
 import { type AccessPolicy, defaultAccessPolicy } from '../src/access/policy.ts'
-import { type Failure, isWorthRetrying, type Reply } from '../src/access/reply.ts'
+import type { Failure, Reply } from '../src/access/reply.ts'
 import type { Headers } from '../src/http/headers.ts'
 
 const ROBOTS = 'https://a.test/robots.txt'

@@ -6,7 +6,7 @@ import {
   disallowsPage,
   type ReplyCase,
   replyCases,
-} from '@politely/testkit/response-cases'
+} from '@politely/testkit/cases/response-cases'
 import { expect, test } from 'vitest'
 import { advance, type RobotsRequest, startAttempt } from '../src/access/attempt.ts'
 import type { Entry } from '../src/access/entry.ts'

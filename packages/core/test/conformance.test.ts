@@ -4,7 +4,7 @@ import {
   conformanceDirOrNote,
   judgeConformance,
   vectorsIn,
-} from '@politely/testkit/conformance'
+} from '@politely/testkit/cases/conformance'
 import { printAfterRun } from '@politely/testkit/parts'
 import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'

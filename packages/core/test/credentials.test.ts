@@ -1,6 +1,6 @@
 // Messages contain no credentials of a URL (`user:password@`). Our choice.
 import { inspect } from 'node:util'
-import { invalidSecretUrls, SECRET, secretUrls } from '@politely/testkit/secret-urls'
+import { invalidSecretUrls, SECRET, secretUrls } from '@politely/testkit/cases/secret-urls'
 import { expect, test } from 'vitest'
 import { describeValue, withoutCredentials } from '../src/engine.ts'
 import { describeVerdict, explainUrlProblem, parseRobots } from '../src/index.ts'

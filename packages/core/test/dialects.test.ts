@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { dialectCases } from '@politely/testkit/dialect-cases'
+import { dialectCases } from '@politely/testkit/cases/dialect-cases'
+import { verdictText } from '@politely/testkit/cases/rules-cases'
 import { withTables } from '@politely/testkit/doc-table'
-import { verdictText } from '@politely/testkit/rules-cases'
 import { describe, expect, it } from 'vitest'
 import { accessPolicyOf, advance, dialectFor, type Entry, originAccessOf, settle, startAttempt } from '../src/engine.ts'
 import {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { differences } from '@politely/testkit/differences'
+import { differences } from '@politely/testkit/cases/differences'
+import { verdictText } from '@politely/testkit/cases/rules-cases'
 import { withTables } from '@politely/testkit/doc-table'
-import { verdictText } from '@politely/testkit/rules-cases'
 import { describe, expect, it } from 'vitest'
 import { parseRobots } from '../src/index.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { goodFiles, lintCases } from '@politely/testkit/cases/lint-cases'
 import { withTables } from '@politely/testkit/doc-table'
-import { goodFiles, lintCases } from '@politely/testkit/lint-cases'
 import { randomPath, randomRobots, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'

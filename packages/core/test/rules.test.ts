@@ -1,4 +1,4 @@
-import { rulesCases, verdictText } from '@politely/testkit/rules-cases'
+import { rulesCases, verdictText } from '@politely/testkit/cases/rules-cases'
 import { describe, expect, it } from 'vitest'
 import { parseRobots } from '../src/index.ts'
 

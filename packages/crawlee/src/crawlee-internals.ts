@@ -3,16 +3,30 @@ import type {
   AutoscaledPool,
   AutoscaledPoolOptions,
   BaseHttpClient,
-  BasicCrawler,
   EnqueueLinksOptions,
   Request,
 } from '@crawlee/basic'
 import { OptionError } from '@politely/core'
-import { describeValue } from '@politely/fetcher/option-checks'
+import { describeValue } from '@politely/fetcher/internal'
+import { assertSameCopy } from './crawlee-copy.ts'
 import type { CrawlerPage, LaunchedBrowser } from './driver.ts'
 
-/** A crawler of any kind. The type of `BasicCrawler` depends on the context that its handlers receive, so other crawlers are not assignable to it. */
-export type AnyCrawler = Pick<BasicCrawler, 'addRequests' | 'run' | 'stats' | 'stop' | 'teardown'>
+/**
+ * A crawler of any kind. The type of `BasicCrawler` depends on the context that its handlers
+ * receive, so other crawlers are not assignable to it. This type contains no types of Crawlee. So
+ * TypeScript accepts a crawler of a second copy of Crawlee, and `withRobots` throws an error that
+ * says what to do.
+ */
+export interface AnyCrawler {
+  readonly stats: object
+  addRequests(requests: (string | { url: string })[], options?: object): Promise<unknown>
+  run(
+    requests?: (string | { url: string })[],
+    options?: object,
+  ): Promise<{ readonly requestsFinished: number; readonly requestsFailed: number }>
+  stop(message?: string): void
+  teardown(): Promise<void>
+}
 
 interface Skipped {
   readonly url: string
@@ -120,8 +134,9 @@ const POOL_HOOKS = ['postLaunchHooks', 'postPageCreateHooks'] as const satisfies
 /**
  * Checks that `crawler` has the internals that this package uses, and returns it with their types.
  *
- * @throws {OptionError} for a value that is not a crawler, for a crawler of an unsupported Crawlee version, and for an HTTP client that always
- * follows redirects. Crawlee's `ImpitHttpClient` does, unless it is constructed with `followRedirects: false`.
+ * @throws {OptionError} for a value that is not a crawler; for a crawler of an unsupported Crawlee
+ * version, or of another copy of Crawlee; and for an HTTP client that always follows redirects.
+ * Crawlee's `ImpitHttpClient` does, unless it is constructed with `followRedirects: false`.
  */
 export function internalsOf(crawler: AnyCrawler): CrawleeInternals {
   const internals = crawler as unknown as CrawleeInternals | null | undefined
@@ -140,6 +155,7 @@ export function internalsOf(crawler: AnyCrawler): CrawleeInternals {
     const what = missing.join(', ') || 'autoscaledPoolOptions'
     throw new OptionError('crawler', `has no ${what}, so its Crawlee version is not supported; install Crawlee 3.18`)
   }
+  assertSameCopy(crawler)
   if ((internals.httpClient as { readonly followRedirects?: unknown }).followRedirects === true) {
     const { name } = internals.httpClient.constructor
     throw new OptionError('httpClient', `follows redirects itself; write new ${name}({ followRedirects: false })`)

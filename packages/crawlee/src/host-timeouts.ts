@@ -1,7 +1,7 @@
 // Extends Crawlee's timeouts (requestHandlerTimeoutSecs, navigationTimeoutSecs) by the time that requests wait at the gate, and up to a limit by
 // the time that checks of page requests take.
 import type { AsyncLocalStorage } from 'node:async_hooks'
-import { createRequire } from 'node:module'
+import { requireLikeCrawlee } from './crawlee-copy.ts'
 
 interface TimeoutModule {
   addTimeoutToPromise<T>(work: () => Promise<T>, timeoutMillis: number, message: string): Promise<T>
@@ -12,9 +12,7 @@ interface TimeoutModule {
 }
 
 /** Crawlee's own copy of @apify/timeout. Another copy, or the ESM build, would not share Crawlee's timeouts. */
-const { addTimeoutToPromise, extendTimeout, storage }: TimeoutModule = createRequire(
-  createRequire(import.meta.url).resolve('@crawlee/basic'),
-)('@apify/timeout')
+const { addTimeoutToPromise, extendTimeout, storage }: TimeoutModule = requireLikeCrawlee('@apify/timeout')
 
 /** How often timeouts are extended. Far below any useful timeout. */
 const EXTEND_EVERY_MS = 100

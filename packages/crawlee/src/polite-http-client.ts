@@ -8,7 +8,7 @@ import type {
   StreamingHttpResponse,
 } from '@crawlee/basic'
 import { withoutCredentials } from '@politely/fetcher'
-import { linkSignals } from '@politely/fetcher/abort-listeners'
+import { linkSignals } from '@politely/fetcher/internal'
 import { assertOwnHost, InvalidRequestError, type Permit, type PoliteGate } from '@politely/gate'
 import type { DeferredRequests } from './deferred-requests.ts'
 import { outsideTimeouts } from './host-timeouts.ts'

@@ -1,7 +1,6 @@
 // withRobots: makes a Crawlee crawler follow robots.txt.
 import { OptionError } from '@politely/core'
-import { onAbort } from '@politely/fetcher/abort-listeners'
-import { abortSignal, number, oneOf } from '@politely/fetcher/option-checks'
+import { abortSignal, number, onAbort, oneOf } from '@politely/fetcher/internal'
 import {
   assertGateOptions,
   type GateOrOptions,
@@ -53,7 +52,8 @@ const politeCrawlers = new WeakSet<object>()
  * Makes a crawler polite and returns it. Accepts `HttpCrawler` and its subclasses, `BasicCrawler`, `PlaywrightCrawler` and
  * `PuppeteerCrawler`.
  *
- * @throws {OptionError} for a value that is not a supported crawler, for a crawler that is polite already, and for an invalid option.
+ * @throws {OptionError} for a value that is not a supported crawler; for a crawler of another copy of
+ * Crawlee than this package uses; for a crawler that is polite already; and for an invalid option.
  */
 export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobotsOptions): C {
   const internals = internalsOf(crawler)

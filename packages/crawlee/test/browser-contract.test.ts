@@ -3,7 +3,7 @@
 import type { Configuration } from '@crawlee/basic'
 import { PlaywrightCrawler } from '@crawlee/playwright'
 import { PuppeteerCrawler } from '@crawlee/puppeteer'
-import { adapterCasesFor, runAdapterCase } from '@politely/testkit/adapter-cases'
+import { adapterCasesFor, runAdapterCase } from '@politely/testkit/cases/adapter-cases'
 import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
 import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, test } from 'vitest'

@@ -2,7 +2,7 @@
 import type { Configuration } from '@crawlee/basic'
 import { CheerioCrawler } from '@crawlee/cheerio'
 import { HttpCrawler } from '@crawlee/http'
-import { adapterCasesFor, runAdapterCase } from '@politely/testkit/adapter-cases'
+import { adapterCasesFor, runAdapterCase } from '@politely/testkit/cases/adapter-cases'
 import { firstInShortRun } from '@politely/testkit/scope'
 import { expect, test } from 'vitest'
 import { type AnyCrawler, withRobots } from '../src/index.ts'

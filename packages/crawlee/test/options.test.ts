@@ -1,9 +1,13 @@
 // Invalid options throw when the crawler is made polite.
-import { type BaseHttpClient, GotScrapingHttpClient } from '@crawlee/basic'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type BaseHttpClient, BasicCrawler, GotScrapingHttpClient } from '@crawlee/basic'
 import { HttpCrawler } from '@crawlee/http'
 import { RobotsClient } from '@politely/fetcher'
 import { resolveGate } from '@politely/gate'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { OptionError, withRobots } from '../src/index.ts'
 import { inMemory } from './in-memory.ts'
 
@@ -71,4 +75,36 @@ test('returns the crawler that was passed in, with its own type', () => {
   const plain = crawler()
   const polite: typeof plain = withRobots(plain, { userAgent })
   expect(polite).toBe(plain)
+})
+
+/** A crawler of another copy of Crawlee: it has everything but the class. */
+function crawlerOf(OtherCrawler: { readonly prototype: object }): ReturnType<typeof crawler> {
+  Object.defineProperties(OtherCrawler.prototype, Object.getOwnPropertyDescriptors(BasicCrawler.prototype))
+  return Object.create(OtherCrawler.prototype, Object.getOwnPropertyDescriptors(crawler()))
+}
+
+const require = createRequire(import.meta.url)
+const { version: ownVersion } = require('@crawlee/basic/package.json')
+
+test.for([
+  ['3.18.999', 'write "@crawlee/basic": "3.18.999" in the dependencies of your package.json and install again'],
+  ['3.17.0', 'install Crawlee 3.18'],
+  [ownVersion, 'run npm dedupe, so that there is one copy'],
+])('a crawler of another copy of Crawlee, version %s, gets a message that says what to do', ([version, remedy]) => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'politely-crawlee-')))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const copy = join(folder, 'node_modules', '@crawlee', 'basic')
+  mkdirSync(copy, { recursive: true })
+  writeFileSync(join(copy, 'package.json'), JSON.stringify({ version }))
+  writeFileSync(join(copy, 'index.js'), 'exports.BasicCrawler = class {}')
+  const other = crawlerOf(require(copy).BasicCrawler)
+  const both = `crawler: is of @crawlee/basic ${version} in ${copy}, but @politely/crawlee uses @crawlee/basic ${ownVersion} in `
+  const polite = () => withRobots(other, { userAgent })
+  expect(polite).toThrow(expect.objectContaining({ option: 'crawler', message: expect.stringContaining(both) }))
+  expect(polite).toThrow(`; ${remedy}`)
+})
+
+test('a crawler of a bundled copy of Crawlee gets a message that says what to do', () => {
+  const other = crawlerOf(class {})
+  expect(() => withRobots(other, { userAgent })).toThrow('leave Crawlee and @politely/crawlee out of the bundle')
 })

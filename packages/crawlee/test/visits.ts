@@ -1,7 +1,7 @@
 // Keeps one crawler alive and visits pages through its queue. The outcome of a visit is what the crawler reports to its user.
 import type { Request } from '@crawlee/basic'
 import { RobotsDisallowedError } from '@politely/gate'
-import type { AdapterUnderTest, Visit } from '@politely/testkit/adapter-cases'
+import type { AdapterUnderTest, Visit } from '@politely/testkit/cases/adapter-cases'
 import { type AnyCrawler, verdictOf } from '../src/index.ts'
 
 /** The handlers to construct a crawler with. */

@@ -1,6 +1,6 @@
 // Guards a browser or one of its contexts: starts the guard, and restores everything when the guard closes.
 import { OptionError } from '@politely/core'
-import { oneOf } from '@politely/fetcher/option-checks'
+import { oneOf } from '@politely/fetcher/internal'
 import {
   assertGateOptions,
   type GateOrOptions,
@@ -21,8 +21,10 @@ export type BrowserGuardOptions = GateOrOptions & {
    * How to treat the requests that a page makes for its content: images, scripts, frames, `fetch`. Navigations are always checked and paced.
    *
    * `check`: each request is sent only if the robots.txt of its own origin allows it. These requests do not wait: otherwise a page with fifty
-   * images would take minutes to load on a site with a crawl-delay. Pages cannot start downloads, because Chromium would send some of them
-   * without a check: open the file with `goto` instead. `ignore`: page requests are sent without a check, and pages can start downloads.
+   * images would take minutes to load on a site with a crawl-delay. Pages cannot start downloads,
+   * because Chromium would send some of them without a check: open the file with `goto` instead.
+   *
+   * `ignore`: page requests are sent without a check, and pages can start downloads.
    *
    * Service workers are switched off in both cases.
    *
@@ -45,7 +47,10 @@ export interface BrowserScope {
   pages(): Promise<readonly GuardedPage[]>
   /** Calls `onPage` for each new page, and `onClose` when the scope itself closes. Returns a function that stops this. */
   listen(onPage: (page: GuardedPage) => void, onClose: () => void): () => void
-  /** Adds a script to each new document of all pages, to run before the document's own scripts. Returns a function that removes it. */
+  /**
+   * Adds a script to each new document of all pages, to run before the document's own scripts.
+   * Returns a function that removes it.
+   */
   prepare?(documentScript: string): Promise<() => Promise<void>>
 }
 

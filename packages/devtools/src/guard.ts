@@ -10,8 +10,8 @@ import { LEAVE_OUT_SPECULATION_RULES } from './speculation-rules.ts'
 import type { GuardedContexts, RequestListener } from './traffic.ts'
 
 /**
- * How to treat the requests that a page makes for its content. `check`: each is sent only if robots.txt allows it, and pages cannot start
- * downloads. `ignore`: they are sent without a check.
+ * How to treat the requests that a page makes for its content. `check`: each is sent only if
+ * robots.txt allows it, and pages cannot start downloads. `ignore`: they are sent without a check.
  */
 export type PageRequests = 'check' | 'ignore'
 

@@ -1,19 +1,25 @@
-// Keeps pages from starting downloads with a link. Chromium 156 gives all downloads of a browser one request ID, and pauses only one request with
-// an ID. While a download waits for its turn, it sends all others at once: no session of the DevTools protocol sees them (measured). Navigations
-// have IDs of their own. So a file that `goto` opens is downloaded after its check and its turn.
+// Keeps pages from starting downloads with a link.
 //
-// A download starts when a link with the attribute `download` is activated. Activation is the default action of a click event, so this script
-// cancels that event. The event of an element in the document passes the window. A script can also click elements outside of a document, so the
-// methods that dispatch events listen to the tree of such an element.
+// Chromium 156 gives all downloads of a browser one request ID, and pauses only one request with an
+// ID. While a download waits for its turn, Chromium sends all others at once: no session of the
+// DevTools protocol sees them (measured). Navigations have IDs of their own. So a file that `goto`
+// opens is downloaded after its check and its turn.
 //
-// Some downloads stay:
-// - those that an empty popup or the first document of a popup starts, because no script runs there: see speculation-rules.ts;
-// - those of a link in a closed declarative shadow root, which the event does not name;
-// - those of a link whose address the page changes from `blob:` or `data:` while it handles the event.
+// A link with the attribute `download` starts a download when it is activated. Activation is the
+// default action of a click event, so this script cancels that event. The event of an element in
+// the document passes the window. A script can also click elements outside of a document. So the
+// methods that dispatch events listen to the tree of the element.
+//
+// These downloads still start:
+// - in an empty popup, and in the first document of a popup. No script of ours runs there: see
+//   speculation-rules.ts;
+// - from a link in a closed declarative shadow root, because the event does not name the link;
+// - from a link whose address the page changes from `blob:` or `data:` while it handles the event.
 
 /**
- * A script for each new document, to run before the document's own scripts. The page's scripts can replace each method of a prototype. The
- * script therefore binds the methods that it needs when it starts, and uses no other method later.
+ * A script for each new document, to run before the document's own scripts. The page's scripts can
+ * replace each method of a prototype. The script therefore binds the methods that it needs when it
+ * starts, and uses no other method later.
  */
 export const FORBID_DOWNLOADS: string = `(() => {
   const bind = (method) => Function.prototype.call.bind(method)

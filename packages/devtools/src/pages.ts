@@ -1,5 +1,5 @@
 // The pages of a browser or a context: finds out their target IDs, and makes their navigation methods reject with Politely's errors.
-import { onAbort } from '@politely/fetcher/abort-listeners'
+import { onAbort } from '@politely/fetcher/internal'
 import { BrowserGoneError } from './browser-gone.ts'
 import type { Guard } from './guard.ts'
 import { unregisterServiceWorkers } from './service-workers.ts'
@@ -22,7 +22,10 @@ export interface GuardedPage extends DriverPage {
     once(event: 'close', listener: () => void): unknown
     mainFrame(): unknown
   }
-  /** Adds a script to each new document, to run before the document's own scripts. Returns a function that removes it. */
+  /**
+   * Adds a script to each new document, to run before the document's own scripts. Returns a function
+   * that removes it.
+   */
   prepare?(documentScript: string): Promise<() => Promise<void>>
 }
 

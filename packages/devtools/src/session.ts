@@ -1,6 +1,6 @@
 // The interface to a browser driver: the parts of Playwright, Puppeteer and similar drivers that the guard uses. A driver's object has this
 // form itself, or an adapter wraps it.
-import { withTimeout } from '@politely/fetcher/timeout'
+import { withTimeout } from '@politely/fetcher/internal'
 import type { PausedRequest } from './paused-request.ts'
 
 /** A target of the DevTools protocol: a page, a frame in its own process, or a worker. Only the fields that the guard reads. */

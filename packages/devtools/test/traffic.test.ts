@@ -1,5 +1,5 @@
 // The traffic of a browser, with a listener that the test controls.
-import { type Sites, startSites } from '@politely/testkit/sites'
+import { type Sites, startSites } from '@politely/testkit/servers/sites'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RequestListener, trafficOf } from '../src/index.ts'
 import { Chromium, noChromium } from './driver.ts'

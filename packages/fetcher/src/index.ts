@@ -2,26 +2,19 @@
 
 export { OptionError } from '@politely/core'
 export { withoutCredentials } from '@politely/core/engine'
+export type { FlightPhase } from './cache/flights.ts'
+export type { CopyInspection, Inspection } from './cache/inspection.ts'
 export {
-  type AbortOptions,
-  type CheckManyOptions,
-  type CheckOptions,
   ClientClosedError,
   type ClientExplanation,
   type Gauges,
   type ImportCounts,
-  type ManyOptions,
   type PrefetchCounts,
   RobotsClient,
-} from './client.ts'
-export { type CheckedUrl, type ClientVerdict, loggableVerdict, type UncheckedUrl } from './client-verdict.ts'
-export { displayUrl } from './display.ts'
-export type { FlightPhase } from './flights.ts'
-export { fromKeyv, type KeyvLike, KeyvSetError } from './from-keyv.ts'
-export { registrableDomainOf } from './host-name.ts'
-export type { CopyInspection, Inspection } from './inspection.ts'
-export { type DnsLookupOptions, dnsLookup } from './lookup.ts'
-export { MemoryStore, type MemoryStoreOptions, StoreClosedError } from './memory-store.ts'
+} from './client/client.ts'
+export { ReentryError } from './fetch/own-requests.ts'
+export { registrableDomainOf } from './network/host-name.ts'
+export { type DnsLookupOptions, dnsLookup } from './network/lookup.ts'
 export {
   BlockedAddressError,
   type GuardedConnectorOptions,
@@ -29,10 +22,11 @@ export {
   type NetworkGuardOptions,
   type NetworkPolicy,
   type Reach,
-} from './network-guard.ts'
-export type { RobotsClientOptions } from './options.ts'
-export { ReentryError } from './own-requests.ts'
-export type { Lease, Store } from './store.ts'
+} from './network/network-guard.ts'
+export type { AbortOptions, CheckManyOptions, CheckOptions, ManyOptions } from './options/call-options.ts'
+export type { RobotsClientOptions } from './options/options.ts'
+export { type CheckedUrl, type ClientVerdict, loggableVerdict, type UncheckedUrl } from './report/client-verdict.ts'
+export { displayUrl } from './report/display.ts'
 export {
   type CheckTrace,
   type ClientEvents,
@@ -44,4 +38,7 @@ export {
   type Logger,
   type StoreFailure,
   type VerdictEvent,
-} from './telemetry.ts'
+} from './report/telemetry.ts'
+export { fromKeyv, type KeyvLike, KeyvSetError } from './store/from-keyv.ts'
+export { MemoryStore, type MemoryStoreOptions, StoreClosedError } from './store/memory-store.ts'
+export type { Lease, Store } from './store/store.ts'

@@ -1,7 +1,7 @@
 // One real listener for each signal, for any number of calls.
 import { getEventListeners } from 'node:events'
 import { describe, expect, test, vi } from 'vitest'
-import { linkSignals, onAbort } from '../src/abort-listeners.ts'
+import { linkSignals, onAbort } from '../src/base/abort-listeners.ts'
 import { RobotsClient } from '../src/index.ts'
 
 const count = (signal: AbortSignal) => getEventListeners(signal, 'abort').length

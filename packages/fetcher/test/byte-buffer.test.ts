@@ -1,6 +1,6 @@
 // The buffer that collects a body.
 import { expect, test } from 'vitest'
-import { ByteBuffer } from '../src/byte-buffer.ts'
+import { ByteBuffer } from '../src/base/byte-buffer.ts'
 
 test('returns the bytes that were added, up to the limit', () => {
   const bytes = new ByteBuffer(10)

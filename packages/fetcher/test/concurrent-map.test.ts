@@ -1,7 +1,7 @@
 // Concurrent work on a stream. All of it is our choice.
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { type ConcurrentMapOptions, concurrentMap } from '../src/concurrent-map.ts'
+import { type ConcurrentMapOptions, concurrentMap } from '../src/base/concurrent-map.ts'
 
 const orders = ['input', 'ready'] as const
 const options = (given: Partial<ConcurrentMapOptions> = {}): ConcurrentMapOptions => ({

@@ -2,8 +2,8 @@
 // (`user:password@`). Our choice.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { inspect } from 'node:util'
-import { disallowsPage } from '@politely/testkit/response-cases'
-import { invalidSecretUrls, SECRET, secretUrls } from '@politely/testkit/secret-urls'
+import { disallowsPage } from '@politely/testkit/cases/response-cases'
+import { invalidSecretUrls, SECRET, secretUrls } from '@politely/testkit/cases/secret-urls'
 import { expect, onTestFinished } from 'vitest'
 import type { RobotsClient } from '../src/index.ts'
 import { loggableVerdict } from '../src/index.ts'

@@ -1,12 +1,13 @@
 // The deadline of an attempt, and the waits that it does not count. Our choice.
-import { lookupIn } from '@politely/testkit/lookup'
-import { disallowsPage } from '@politely/testkit/response-cases'
-import { type Answer, startSites } from '@politely/testkit/sites'
+
+import { disallowsPage } from '@politely/testkit/cases/response-cases'
+import { lookupIn } from '@politely/testkit/servers/lookup'
+import { type Answer, startSites } from '@politely/testkit/servers/sites'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { Deadline } from '../src/deadline.ts'
-import { settingsOf } from '../src/options.ts'
-import { OwnRequests } from '../src/own-requests.ts'
-import { RobotsFetcher } from '../src/robots-fetcher.ts'
+import { Deadline } from '../src/fetch/deadline.ts'
+import { OwnRequests } from '../src/fetch/own-requests.ts'
+import { RobotsFetcher } from '../src/fetch/robots-fetcher.ts'
+import { settingsOf } from '../src/options/options.ts'
 
 afterEach(() => void vi.useRealTimers())
 

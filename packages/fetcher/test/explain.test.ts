@@ -1,5 +1,5 @@
 // The methods for people and tools: why a verdict is as it is, and what else the file says.
-import type { Reply } from '@politely/testkit/sites'
+import type { Reply } from '@politely/testkit/servers/sites'
 import { expect } from 'vitest'
 import { test } from './with-sites.ts'
 

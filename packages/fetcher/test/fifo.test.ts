@@ -1,7 +1,7 @@
 // Compares the queue with an array that does the same in the simplest way.
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { expect, test } from 'vitest'
-import { Fifo } from '../src/fifo.ts'
+import { Fifo } from '../src/base/fifo.ts'
 
 test.each([1, 2, 3])('behaves like an array, seed %i', (seed) => {
   const roll = seededRandom(seed)

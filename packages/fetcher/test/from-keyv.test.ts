@@ -1,6 +1,6 @@
 // The store contract over a Keyv, as far as its Map supports it.
 import { OptionError } from '@politely/core'
-import { storeCasesFor } from '@politely/testkit/store-contract'
+import { storeCasesFor } from '@politely/testkit/cases/store-contract'
 import Keyv from 'keyv'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fromKeyv, type KeyvLike } from '../src/index.ts'

@@ -1,8 +1,8 @@
 // Which hosts share one registrable domain, and which ones share one site, and so its limits. Our
 // choice.
 import { expect, test } from 'vitest'
-import { siteOf } from '../src/host-name.ts'
 import { registrableDomainOf } from '../src/index.ts'
+import { siteOf } from '../src/network/host-name.ts'
 
 test.for([
   ['https://www.example.co.uk', 'example.co.uk'],

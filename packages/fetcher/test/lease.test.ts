@@ -1,7 +1,8 @@
 // The lease of a store: of the clients that share it, one fetches each robots.txt.
+
+import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
 import { startClock } from '@politely/testkit/clock'
-import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
-import type { Reply } from '@politely/testkit/sites'
+import type { Reply } from '@politely/testkit/servers/sites'
 import { describe, expect, vi } from 'vitest'
 import { type Lease, MemoryStore, type RobotsClient, type Store } from '../src/index.ts'
 import { test } from './with-sites.ts'

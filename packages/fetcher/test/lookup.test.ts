@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { describe, expect, onTestFinished } from 'vitest'
-import { boundedLookup, dnsLookup } from '../src/lookup.ts'
+import { boundedLookup, dnsLookup } from '../src/network/lookup.ts'
 import { test } from './with-sites.ts'
 
 type Answer = Parameters<LookupFunction>[2]
@@ -177,6 +177,24 @@ describe('dnsLookup queries name servers directly', () => {
     expect(await ask(lookup, 'missing.example.com')).toBe('ENOTFOUND')
     expect(await ask(lookup, 'a.evil.com')).toBe('EAI_AGAIN')
     expect(await ask(lookup, 'localhost', { family: 4 })).toEqual(['127.0.0.1', 4])
+  })
+
+  test('its queries are cancelled when all clients that wait for them are closed, and not before', async () => {
+    const lookup = dnsLookup({ servers: [await startNameServer()], timeoutMs: 60_000 })
+    const [one, other] = [new AbortController(), new AbortController()]
+    const ended: string[] = []
+    const start = async (closing: AbortController, host: string) => {
+      expect(await ask(boundedLookup(lookup, closing.signal), host)).toBe('EAI_AGAIN')
+      ended.push(host)
+    }
+    // The second one waits for the first one, whose domain it shares.
+    const pending = [start(one, 'a.evil.com'), start(one, 'b.evil.com'), start(other, 'c.not-evil.com')]
+    one.abort()
+    expect(await ask(boundedLookup(lookup, other.signal), 'good.example.com')).toEqual(['127.0.0.1', 4])
+    expect(ended).toEqual([])
+    other.abort()
+    await Promise.all(pending)
+    expect(await ask(lookup, 'good.example.com')).toEqual(['127.0.0.1', 4])
   })
 
   test('the network guard checks its results', async ({ newClient }) => {

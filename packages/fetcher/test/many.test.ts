@@ -1,10 +1,10 @@
 // Streams of checks, and the export and import of entries. All of it is our choice.
 import { getEventListeners } from 'node:events'
 import { Readable } from 'node:stream'
+import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
 import { startClock } from '@politely/testkit/clock'
-import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
 import { sampled } from '@politely/testkit/scope'
-import type { Reply } from '@politely/testkit/sites'
+import type { Reply } from '@politely/testkit/servers/sites'
 import { describe, expect } from 'vitest'
 import type { CheckManyOptions, ClientVerdict, Inspection, Store } from '../src/index.ts'
 import { test } from './with-sites.ts'

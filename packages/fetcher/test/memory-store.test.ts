@@ -1,8 +1,8 @@
 // The store contract for MemoryStore, and its use of memory.
 import { OptionError } from '@politely/core'
+import { storeCasesFor } from '@politely/testkit/cases/store-contract'
 import { startClock } from '@politely/testkit/clock'
 import { heapBytes } from '@politely/testkit/heap'
-import { storeCasesFor } from '@politely/testkit/store-contract'
 import { expect, test } from 'vitest'
 import { MemoryStore, type MemoryStoreOptions } from '../src/index.ts'
 

@@ -1,8 +1,8 @@
 // What the memory cache keeps, for how long, and within which size. The clock is a fake, the server is real.
 import { type Entry, entryText } from '@politely/core/engine'
+import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
 import { type Clock, startClock } from '@politely/testkit/clock'
-import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
-import type { Sites } from '@politely/testkit/sites'
+import type { Sites } from '@politely/testkit/servers/sites'
 import { describe, expect } from 'vitest'
 import { test } from './with-sites.ts'
 

@@ -2,26 +2,26 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeVerdict } from '@politely/core'
-import { bodyCases } from '@politely/testkit/body-cases'
-import { withTables } from '@politely/testkit/doc-table'
-import { lookupIn } from '@politely/testkit/lookup'
+import { bodyCases } from '@politely/testkit/cases/body-cases'
 import {
   type ConnectionCase,
   connectionCases,
   type MisbehavingServerCase,
   misbehavingServerCases,
-} from '@politely/testkit/misbehaving-server-cases'
-import { startRawServer } from '@politely/testkit/raw-server'
-import { holdRefusingPort } from '@politely/testkit/refusing-port'
+} from '@politely/testkit/cases/misbehaving-server-cases'
 import {
   checkedPage,
   conditionalCases,
   disallowsPage,
   type ExpectedAccess,
   replyCases,
-} from '@politely/testkit/response-cases'
-import { selfSigned } from '@politely/testkit/self-signed'
-import { startSites } from '@politely/testkit/sites'
+} from '@politely/testkit/cases/response-cases'
+import { withTables } from '@politely/testkit/doc-table'
+import { lookupIn } from '@politely/testkit/servers/lookup'
+import { startRawServer } from '@politely/testkit/servers/raw-server'
+import { holdRefusingPort } from '@politely/testkit/servers/refusing-port'
+import { selfSigned } from '@politely/testkit/servers/self-signed'
+import { startSites } from '@politely/testkit/servers/sites'
 import { Agent } from 'undici'
 import { expect } from 'vitest'
 import { test } from './with-sites.ts'

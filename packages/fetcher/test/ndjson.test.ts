@@ -1,6 +1,6 @@
 // Splits chunks of text into lines. Our choice.
 import { expect, test } from 'vitest'
-import { linesIn } from '../src/ndjson.ts'
+import { linesIn } from '../src/base/ndjson.ts'
 
 async function linesOf(pieces: readonly (string | Uint8Array)[], longest = 10): Promise<(string | undefined)[]> {
   const lines = []

@@ -1,8 +1,9 @@
 // Which robots.txt the client fetches, and for which crawler. RFC 9309 §2.3 and §2.2.1.
-import { lookupIn } from '@politely/testkit/lookup'
-import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
-import { selfSigned } from '@politely/testkit/self-signed'
-import { startSites } from '@politely/testkit/sites'
+
+import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
+import { lookupIn } from '@politely/testkit/servers/lookup'
+import { selfSigned } from '@politely/testkit/servers/self-signed'
+import { startSites } from '@politely/testkit/servers/sites'
 import { Agent, buildConnector } from 'undici'
 import { expect } from 'vitest'
 import { test } from './with-sites.ts'

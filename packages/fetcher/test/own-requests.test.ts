@@ -1,5 +1,5 @@
 // A fetch or dispatcher that asks the client that it was given to. Our choice.
-import { disallowsPage } from '@politely/testkit/response-cases'
+import { disallowsPage } from '@politely/testkit/cases/response-cases'
 import { Agent, type Dispatcher } from 'undici'
 import { expect } from 'vitest'
 import type { RobotsClient } from '../src/index.ts'

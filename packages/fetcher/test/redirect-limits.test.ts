@@ -1,15 +1,15 @@
 // Limits of the requests that redirects of robots.txt lead to another site. All of it is our choice.
 import { describeVerdict } from '@politely/core'
+import { disallowsPage } from '@politely/testkit/cases/response-cases'
 import { startClock } from '@politely/testkit/clock'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
-import { disallowsPage } from '@politely/testkit/response-cases'
 import { sampled } from '@politely/testkit/scope'
-import type { Answer, Reply, Sites } from '@politely/testkit/sites'
+import type { Answer, Reply, Sites } from '@politely/testkit/servers/sites'
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest'
-import { Flights, type FlightWork } from '../src/flights.ts'
-import { registrableDomainOf } from '../src/host-name.ts'
+import { Flights, type FlightWork } from '../src/cache/flights.ts'
+import { RedirectLimits } from '../src/cache/redirect-limits.ts'
 import type { RobotsClient } from '../src/index.ts'
-import { RedirectLimits } from '../src/redirect-limits.ts'
+import { registrableDomainOf } from '../src/network/host-name.ts'
 import { test } from './with-sites.ts'
 
 const MINUTE = 60_000

@@ -1,15 +1,15 @@
 // The meaning of valid responses, over a real connection. Core's tests run the same cases as values.
 import { gzipSync } from 'node:zlib'
-import { bodyLimit } from '@politely/testkit/body-cases'
-import { startClock } from '@politely/testkit/clock'
+import { bodyLimit } from '@politely/testkit/cases/body-cases'
 import {
   checkedPage,
   conditionalCases,
   disallowsPage,
   type ReplyExpectation,
   replyCases,
-} from '@politely/testkit/response-cases'
-import type { Sites } from '@politely/testkit/sites'
+} from '@politely/testkit/cases/response-cases'
+import { startClock } from '@politely/testkit/clock'
+import type { Sites } from '@politely/testkit/servers/sites'
 import { expect } from 'vitest'
 import type { RobotsClient } from '../src/index.ts'
 import { test } from './with-sites.ts'

@@ -1,7 +1,8 @@
 // How often the client requests robots.txt. Retries wait for at least half a second, so these tests run concurrently.
-import { lookupIn } from '@politely/testkit/lookup'
-import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
-import { type Answer, startSites } from '@politely/testkit/sites'
+
+import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
+import { lookupIn } from '@politely/testkit/servers/lookup'
+import { type Answer, startSites } from '@politely/testkit/servers/sites'
 import { expect } from 'vitest'
 import { RobotsClient } from '../src/index.ts'
 import { test } from './with-sites.ts'

@@ -5,20 +5,20 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { getEventListeners } from 'node:events'
 import type { LookupFunction, Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { bodyCases } from '@politely/testkit/body-cases'
-import { collectGarbage } from '@politely/testkit/heap'
-import { lookupIn } from '@politely/testkit/lookup'
+import { bodyCases } from '@politely/testkit/cases/body-cases'
 import {
   connectionCases,
   misbehavingServerCases,
   type ServerCaseExpectation,
-} from '@politely/testkit/misbehaving-server-cases'
+} from '@politely/testkit/cases/misbehaving-server-cases'
+import { checkedPage, type ExpectedAccess, replyCases } from '@politely/testkit/cases/response-cases'
+import { collectGarbage } from '@politely/testkit/heap'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
-import { startRawServer } from '@politely/testkit/raw-server'
-import { holdRefusingPort } from '@politely/testkit/refusing-port'
-import { checkedPage, type ExpectedAccess, replyCases } from '@politely/testkit/response-cases'
 import { isFullRun, sampled } from '@politely/testkit/scope'
-import { type Reply, type Sites, startSites } from '@politely/testkit/sites'
+import { lookupIn } from '@politely/testkit/servers/lookup'
+import { startRawServer } from '@politely/testkit/servers/raw-server'
+import { holdRefusingPort } from '@politely/testkit/servers/refusing-port'
+import { type Reply, type Sites, startSites } from '@politely/testkit/servers/sites'
 import { expect, onTestFinished, test } from 'vitest'
 import { ClientClosedError, type ClientVerdict, RobotsClient, type RobotsClientOptions } from '../src/index.ts'
 

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { firstInShortRun } from '@politely/testkit/scope'
-import { startSites } from '@politely/testkit/sites'
+import { startSites } from '@politely/testkit/servers/sites'
 import { expect, onTestFinished, test } from 'vitest'
 
 const fetcher = new URL('../src/index.ts', import.meta.url).href

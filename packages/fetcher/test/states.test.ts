@@ -1,9 +1,10 @@
 // The states of an origin over time, with a fake clock and a real server. core/test/access-states.test.ts tests every transition; these tests
 // check that the client follows them.
+
+import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
 import { startClock } from '@politely/testkit/clock'
-import { lookupIn } from '@politely/testkit/lookup'
-import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
-import type { Reply } from '@politely/testkit/sites'
+import { lookupIn } from '@politely/testkit/servers/lookup'
+import type { Reply } from '@politely/testkit/servers/sites'
 import { Agent } from 'undici'
 import { describe, expect, onTestFinished } from 'vitest'
 import type { Inspection, RobotsClientOptions } from '../src/index.ts'

@@ -1,7 +1,7 @@
 // When a store that does not respond is called again, on a fake clock.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { STORE_TIMEOUT_MS, StoreCalls } from '../src/store-calls.ts'
-import type { StoreFailure, Telemetry } from '../src/telemetry.ts'
+import type { StoreFailure, Telemetry } from '../src/report/telemetry.ts'
+import { STORE_TIMEOUT_MS, StoreCalls } from '../src/store/store-calls.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())
@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers())
 function openStore() {
   const failures: StoreFailure[] = []
   const telemetry = { storeFailed: (failure: StoreFailure) => failures.push(failure) } as unknown as Telemetry
-  const calls = new StoreCalls(telemetry)
+  const calls = new StoreCalls(telemetry, new AbortController().signal)
   const store = { isHung: false, called: 0 }
   const get = () =>
     calls.call('get', 'https://example.com', () => {
@@ -55,9 +55,8 @@ test('calls that hang at the same time cause one pause, and one call ends it', a
 
 test('a call that fails at once causes no pause', async () => {
   const { get, failures } = openStore()
-  const calls = new StoreCalls({
-    storeFailed: (failure: StoreFailure) => failures.push(failure),
-  } as unknown as Telemetry)
+  const telemetry = { storeFailed: (failure: StoreFailure) => failures.push(failure) } as unknown as Telemetry
+  const calls = new StoreCalls(telemetry, new AbortController().signal)
   expect(await calls.call('set', 'https://example.com', () => Promise.reject(new Error('full')))).toBeUndefined()
   expect(await calls.call('get', 'https://example.com', async () => 'text')).toBe('text')
   expect(await get()).toBe('text')

@@ -1,9 +1,9 @@
 // A store behind the memory cache: the client uses its entries, and survives its failures. All of it is our choice.
 import { entryFrom } from '@politely/core/engine'
+import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
 import { startClock } from '@politely/testkit/clock'
-import { lookupIn } from '@politely/testkit/lookup'
-import { checkedPage, disallowsPage } from '@politely/testkit/response-cases'
-import type { Reply } from '@politely/testkit/sites'
+import { lookupIn } from '@politely/testkit/servers/lookup'
+import type { Reply } from '@politely/testkit/servers/sites'
 import { describe, expect } from 'vitest'
 import type { RobotsClient, Store, StoreFailure } from '../src/index.ts'
 import { test } from './with-sites.ts'

@@ -1,6 +1,6 @@
 // A vitest `test` with its own servers and clients, all closed when the test ends.
-import { lookupIn } from '@politely/testkit/lookup'
-import { type Sites, startSites } from '@politely/testkit/sites'
+import { lookupIn } from '@politely/testkit/servers/lookup'
+import { type Sites, startSites } from '@politely/testkit/servers/sites'
 import { test as plainTest, type TestAPI } from 'vitest'
 import { RobotsClient, type RobotsClientOptions } from '../src/index.ts'
 

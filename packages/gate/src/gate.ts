@@ -1,91 +1,42 @@
 // PoliteGate: starts a request when robots.txt allows it and a slot is free.
 //
-// A request passes through these files, in this order:
-//
-//   robots-check.ts    asks the RobotsClient whether robots.txt allows the URL
-//   pace-by.ts         chooses the pace keys, and with them the queue
-//   queued-request.ts  waits in the queue
-//   queue.ts           starts the requests of one pace key in order of arrival
-//   shared-limit.ts    keeps the limits of a domain or an address, which several queues share
-//   paced-key.ts       asks the pacer for slots, through checked-pacer.ts; local-pacer.ts is the default pacer
-//   granted-permit.ts  holds the concurrency limits (concurrency-limit.ts) until the request ends
-//
-// gate-context.ts holds what these share.
-import type { LookupFunction } from 'node:net'
+// ARCHITECTURE.md lists the files through which a request passes, in their order.
 import { type HasHref, OptionError } from '@politely/core'
 import { type BlockedAddressError, type ClientVerdict, RobotsClient } from '@politely/fetcher'
-import { onAbort } from '@politely/fetcher/abort-listeners'
-import { siteOf } from '@politely/fetcher/host-name'
-import { assertKnown, assertOptions, callable, describeValue, redirectChain } from '@politely/fetcher/option-checks'
-import { Activity } from './activity.ts'
-import { CheckedPacer, isPromise } from './checked-pacer.ts'
-import { ConcurrencyLimit } from './concurrency-limit.ts'
-import { Counters, type GateCounters } from './counters.ts'
-import { CHECK_OPTIONS, checkedSignal, checkedUrl } from './enter-arguments.ts'
-import { GateClosedError, OpenRedirectError, RobotsDisallowedError } from './errors.ts'
-import { type AllowedForecast, type Forecast, retryAtOf } from './forecast.ts'
-import type { EventSource, GateContext } from './gate-context.ts'
-import { LocalPacer } from './local-pacer.ts'
-import { OpenRedirects } from './open-redirects.ts'
-import { type PaceKeys, type PaceKeysOf, paceKeysBy } from './pace-by.ts'
-import type { WaitLevel, WaitReason } from './paced-key.ts'
-import { GATE_OPTIONS, OPTIONS_OF_CLIENT, type PacingOptions, paceLimitsOf, pacingOf } from './pacing.ts'
-import type { Permit } from './permit.ts'
-import { RequestQueue } from './queue.ts'
-import { QueuedRequest } from './queued-request.ts'
-import { RedirectTargets } from './redirect-targets.ts'
-import { type AllowedVerdict, isAllowed, RobotsCheck } from './robots-check.ts'
-import { sendingThrough } from './sending.ts'
-import { SharedLimits } from './shared-limit.ts'
-
-/** Options of a `PoliteGate`. Only `robots` is required. */
-export interface PoliteGateOptions extends PacingOptions {
-  /** The client that fetches and caches robots.txt. The gate does not close it. */
-  readonly robots: RobotsClient
-  /**
-   * A clock in milliseconds since 1970 that never goes back. For tests and simulations, with fake timers: the gate waits with `setTimeout`.
-   * Default: `performance.timeOrigin + performance.now()`, which no change of the system clock affects. The pace then still keeps Visit-time,
-   * Request-rate and dates in Retry-After by `Date.now`.
-   */
-  readonly now?: (() => number) | undefined
-  /**
-   * A resolver with the signature of `dns.lookup`. Used if `paceBy` is `address`, or with `minDelayPerAddressMs` or
-   * `maxConcurrentPerAddress`. Default: `dns.lookup`.
-   */
-  readonly lookup?: LookupFunction | undefined
-}
-
-/** Options of `enter` and `when` of a `PoliteGate`. */
-export interface EnterOptions {
-  /** Aborting it takes the request out of its queue, and rejects it with the signal's reason. */
-  readonly signal?: AbortSignal | null | undefined
-}
-
-/** Options of `check` of a `PoliteGate`. */
-export interface GateCheckOptions extends EnterOptions {
-  /**
-   * The URLs whose redirects led to this one, in order, as for `check` of a `RobotsClient`: a redirect from a public host must lead to a public
-   * address. Default: the redirects that requests through this gate have shown.
-   */
-  readonly redirectedFrom?: readonly string[] | undefined
-}
-
-/** The present state of one queue. JSON-safe. */
-export interface QueueState {
-  /** The pace key: an origin, or what `paceBy` says. */
-  readonly key: string
-  /** How many requests wait. */
-  readonly waiting: number
-  /**
-   * How many requests count towards the concurrency limits: those under way, and the first waiting one while the pacer replies to its
-   * `reserve`. `waiting` counts that one too.
-   */
-  readonly underWay: number
-  /** What the first request waits for, or waited for last. Undefined if none waits, or if nothing has held it up. */
-  readonly heldBy: WaitReason | undefined
-  /** The level that it waits for. */
-  readonly level: WaitLevel | undefined
-}
+import {
+  assertKnown,
+  assertOptions,
+  callable,
+  describeValue,
+  onAbort,
+  redirectChain,
+  siteOf,
+} from '@politely/fetcher/internal'
+import { CHECK_OPTIONS, checkedSignal, checkedUrl } from './options/enter-arguments.ts'
+import type { EnterOptions, GateCheckOptions, PoliteGateOptions } from './options/gate-options.ts'
+import { GATE_OPTIONS, OPTIONS_OF_CLIENT, paceLimitsOf, pacingOf } from './options/pacing.ts'
+import { isPromise } from './pace/is-promise.ts'
+import { LocalPacer } from './pace/local-pacer.ts'
+import type { WaitLevel, WaitReason } from './pace/wait-cause.ts'
+import type { Permit } from './permit/permit.ts'
+import { sendingThrough } from './permit/sending.ts'
+import { Activity } from './queue/activity.ts'
+import { CheckedPacer } from './queue/checked-pacer.ts'
+import { ConcurrencyLimit } from './queue/concurrency-limit.ts'
+import type { GateContext } from './queue/gate-context.ts'
+import { type PaceKeys, type PaceKeysOf, paceKeysBy } from './queue/pace-by.ts'
+import { RequestQueue } from './queue/queue.ts'
+import { QueuedRequest } from './queue/queued-request.ts'
+import { RobotsCheck } from './queue/robots-check.ts'
+import { SharedLimits } from './queue/shared-limit.ts'
+import { OpenRedirects } from './redirects/open-redirects.ts'
+import { RedirectTargets } from './redirects/redirect-targets.ts'
+import { type AllowedVerdict, isAllowed } from './report/allowed-verdict.ts'
+import { Counters, type GateCounters } from './report/counters.ts'
+import { GateClosedError, OpenRedirectError, RobotsDisallowedError, retryAtOf } from './report/errors.ts'
+import type { EventSource, ReportingGate } from './report/events.ts'
+import type { AllowedForecast, Forecast } from './report/forecast.ts'
+import type { QueueState } from './report/queue-state.ts'
 
 /**
  * Starts each request when robots.txt allows it and a slot is free. `enter` checks the URL with the RobotsClient, and then waits for the delay
@@ -110,9 +61,11 @@ export interface QueueState {
  * await robots.close()
  * ```
  */
-export class PoliteGate implements AsyncDisposable {
+export class PoliteGate implements AsyncDisposable, ReportingGate {
   readonly #robots: RobotsClient
   readonly #context: GateContext
+  /** By pace key: each queue that has a request waiting or under way. */
+  readonly #queues = new Map<string, RequestQueue>()
   readonly #paceKeysOf: PaceKeysOf
   readonly #closing = new AbortController()
   readonly #openRedirects = new OpenRedirects()
@@ -135,7 +88,7 @@ export class PoliteGate implements AsyncDisposable {
     const redirects = new RedirectTargets(now)
     const source: EventSource = { gate: this, now, counters: new Counters() }
     this.#robots = robots
-    this.#paceKeysOf = paceKeysBy(pacing, lookup)
+    this.#paceKeysOf = paceKeysBy(pacing, lookup, this.#closing.signal)
     const pacer = new CheckedPacer(pacing.pacer ?? new LocalPacer(clock), source)
     this.#context = {
       ...source,
@@ -145,8 +98,8 @@ export class PoliteGate implements AsyncDisposable {
       robots: new RobotsCheck(robots, redirects, this.#closing.signal, source),
       redirects,
       activity: new Activity(),
-      queues: new Map(),
       sharedLimits: new SharedLimits({ pacer, now }),
+      sight: { isSendingSeen: true },
     }
   }
 
@@ -162,7 +115,7 @@ export class PoliteGate implements AsyncDisposable {
 
   /** The queues that have a request waiting or under way. */
   queues(): readonly QueueState[] {
-    return Array.from(this.#context.queues.values(), ({ key, waiting, underWay, heldBy }) => ({
+    return Array.from(this.#queues.values(), ({ key, waiting, underWay, heldBy }) => ({
       key,
       waiting,
       underWay,
@@ -246,8 +199,8 @@ export class PoliteGate implements AsyncDisposable {
     verdict: AllowedVerdict,
     { key, shared }: PaceKeys,
   ): Promise<Pick<AllowedForecast, 'waitMs' | 'because' | 'level' | 'ahead'>> {
-    const { pacer, pacing, concurrency, queues, sharedLimits } = this.#context
-    const queue = queues.get(key)
+    const { pacer, pacing, concurrency, sharedLimits } = this.#context
+    const queue = this.#queues.get(key)
     const ahead = queue?.waiting ?? 0
     const { waitMs, because } = await pacer.estimate(key, paceLimitsOf(verdict, pacing), ahead)
     let longest: { waitMs: number; because: WaitReason | 'none'; level: WaitLevel } = {
@@ -283,7 +236,7 @@ export class PoliteGate implements AsyncDisposable {
     if (this.#closing.signal.aborted) return
     const error = new GateClosedError()
     this.#closing.abort(error)
-    for (const queue of [...this.#context.queues.values()]) queue.clear(error)
+    for (const queue of [...this.#queues.values()]) queue.clear(error)
   }
 
   /** Closes the gate. Does not wait for requests under way; `drain` does. */
@@ -329,12 +282,15 @@ export class PoliteGate implements AsyncDisposable {
     return isPromise(keys) ? this.whileOpen(keys, signal) : keys
   }
 
+  readonly #removeQueue = (queue: RequestQueue): void => {
+    if (this.#queues.get(queue.key) === queue) this.#queues.delete(queue.key)
+  }
+
   #queueFor(key: string): RequestQueue {
-    const { queues } = this.#context
-    let queue = queues.get(key)
+    let queue = this.#queues.get(key)
     if (queue === undefined) {
-      queue = new RequestQueue(key, this.#context)
-      queues.set(key, queue)
+      queue = new RequestQueue(key, this.#context, this.#removeQueue)
+      this.#queues.set(key, queue)
     }
     return queue
   }

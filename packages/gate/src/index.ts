@@ -2,39 +2,8 @@
 
 export { OptionError } from '@politely/core'
 export { ClientClosedError, ReentryError } from '@politely/fetcher'
-export type { GateCounters } from './counters.ts'
-export {
-  GateClosedError,
-  InvalidRequestError,
-  OpenRedirectError,
-  PacerError,
-  ResponseError,
-  RobotsDisallowedError,
-} from './errors.ts'
-export type {
-  AbandonMessage,
-  DoneMessage,
-  FailureMessage,
-  GateMessages,
-  RefuseMessage,
-  StartMessage,
-  WaitMessage,
-} from './events.ts'
-export type { AllowedForecast, Forecast, RefusedForecast } from './forecast.ts'
-export {
-  type EnterOptions,
-  type GateCheckOptions,
-  PoliteGate,
-  type PoliteGateOptions,
-  type QueueState,
-} from './gate.ts'
-export { politeHttpAgent } from './http-agent.ts'
-export { LocalPacer } from './local-pacer.ts'
-export type { PaceBy } from './pace-by.ts'
-export type { WaitLevel, WaitReason } from './paced-key.ts'
-export type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
-export type { PacingOptions } from './pacing.ts'
-export type { Permit, ResponseLike } from './permit.ts'
+export { assertGateOptions, type GateHandle, type GateOrOptions, resolveGate } from './adapter/resolve-gate.ts'
+export { assertOwnHost } from './adapter/target.ts'
 export {
   type FetchLike,
   type FetchResponse,
@@ -42,8 +11,35 @@ export {
   type PolitelyOptions,
   politely,
   type RefusalOptions,
-} from './politely.ts'
-export { isRedirect, type Redirection, redirectionOf } from './redirect.ts'
-export { refusalOf } from './refused-response.ts'
-export { assertGateOptions, type GateHandle, type GateOrOptions, resolveGate } from './resolve-gate.ts'
-export { assertOwnHost } from './target.ts'
+} from './fetch/politely.ts'
+export { refusalOf } from './fetch/refused-response.ts'
+export { PoliteGate } from './gate.ts'
+export { politeHttpAgent } from './http/http-agent.ts'
+export type { EnterOptions, GateCheckOptions, PoliteGateOptions } from './options/gate-options.ts'
+export { LocalPacer } from './pace/local-pacer.ts'
+export type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from './pace/pacer.ts'
+export type { PaceBy, PacingOptions } from './pace/pacing-options.ts'
+export type { WaitLevel, WaitReason } from './pace/wait-cause.ts'
+export type { Permit, ResponseLike } from './permit/permit.ts'
+export { isRedirect, type Redirection, redirectionOf } from './redirects/redirect.ts'
+export type { GateCounters } from './report/counters.ts'
+export {
+  GateClosedError,
+  InvalidRequestError,
+  OpenRedirectError,
+  PacerError,
+  ResponseError,
+  RobotsDisallowedError,
+} from './report/errors.ts'
+export type {
+  AbandonMessage,
+  DoneMessage,
+  FailureMessage,
+  GateMessages,
+  RefuseMessage,
+  ReportingGate,
+  StartMessage,
+  WaitMessage,
+} from './report/events.ts'
+export type { AllowedForecast, Forecast, RefusedForecast } from './report/forecast.ts'
+export type { QueueState } from './report/queue-state.ts'

@@ -1,7 +1,7 @@
 // Runs the adapter cases with the three wrappers that the other adapters are built on.
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
-import { adapterCasesFor, runAdapterCase, type Visit } from '@politely/testkit/adapter-cases'
+import { adapterCasesFor, runAdapterCase, type Visit } from '@politely/testkit/cases/adapter-cases'
 import { request } from 'undici'
 import { expect, test } from 'vitest'
 import { politeHttpAgent, politely, RobotsDisallowedError, resolveGate } from '../src/index.ts'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Agent, type ClientRequest, createServer, type RequestOptions, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
-import { type Sites, startSites } from '@politely/testkit/sites'
+import { type Sites, startSites } from '@politely/testkit/servers/sites'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { PoliteGate, politeHttpAgent, RobotsDisallowedError } from '../src/index.ts'
 

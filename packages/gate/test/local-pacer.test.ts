@@ -1,8 +1,8 @@
 // LocalPacer: runs the cases that every pacer must pass, and tests the eviction of keys.
 import type { PaceLimits } from '@politely/core/engine'
+import { type PacerCase, pacerCases, runPacerCase } from '@politely/testkit/cases/pacer-cases'
 import { startClock } from '@politely/testkit/clock'
 import { heldBytes } from '@politely/testkit/heap'
-import { type PacerCase, pacerCases, runPacerCase } from '@politely/testkit/pacer-cases'
 import { isFullRun } from '@politely/testkit/scope'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { LocalPacer } from '../src/index.ts'

@@ -1,7 +1,7 @@
 // The options, and the errors for invalid ones.
 import { RobotsClient } from '@politely/fetcher'
-import { CLIENT_OPTIONS } from '@politely/fetcher/options'
-import { holdRefusingPort } from '@politely/testkit/refusing-port'
+import { CLIENT_OPTIONS } from '@politely/fetcher/internal'
+import { holdRefusingPort } from '@politely/testkit/servers/refusing-port'
 import { Agent } from 'undici'
 import { expect, expectTypeOf, onTestFinished, test } from 'vitest'
 import {
@@ -16,7 +16,7 @@ import {
   refusalOf,
   resolveGate,
 } from '../src/index.ts'
-import { GATE_OPTIONS } from '../src/pacing.ts'
+import { GATE_OPTIONS } from '../src/options/pacing.ts'
 import { CrawlTimeline } from '../src/timeline/index.ts'
 import { politeAgent, politeInterceptor } from '../src/undici/index.ts'
 

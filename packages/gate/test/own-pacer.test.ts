@@ -1,8 +1,8 @@
 // Pacers of the caller's own: one that returns promises and keeps a queue, as a pacer for a fleet would; and one that fails.
-import type { PaceLimits, PaceResponse } from '@politely/core/engine'
+import type { Delay, PaceLimits, PaceResponse } from '@politely/core/engine'
 import { RobotsClient } from '@politely/fetcher'
+import { pacerCases, runPacerCase } from '@politely/testkit/cases/pacer-cases'
 import { startClock } from '@politely/testkit/clock'
-import { pacerCases, runPacerCase } from '@politely/testkit/pacer-cases'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type FailureMessage, LocalPacer, type Pacer, PoliteGate, type Reservation, type Ticket } from '../src/index.ts'
 import { listenTo } from './listen.ts'
@@ -42,6 +42,11 @@ class RemotePacer implements Pacer {
     const newTicket = `t${++this.#tickets}`
     queue.push({ ticket: newTicket, delayMs: waitMs })
     return { kind: 'wait', ticket: newTicket, waitMs, because: because === 'none' ? 'own-delay' : because }
+  }
+
+  async sent(key: string, ticket: Ticket, delay: Delay): Promise<void> {
+    await this.#roundTrip()
+    this.#paces.sent(key, ticket, delay)
   }
 
   async cancel(key: string, ticket: Ticket): Promise<void> {

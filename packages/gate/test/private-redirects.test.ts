@@ -3,7 +3,7 @@
 import { createServer, Agent as HttpAgent, request as httpRequest, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
-import { lookupIn } from '@politely/testkit/lookup'
+import { lookupIn } from '@politely/testkit/servers/lookup'
 import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { PoliteGate, politeHttpAgent, politely } from '../src/index.ts'

@@ -7,7 +7,7 @@ import { seededIntegers } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { LocalPacer, type Pacer, type Permit, PoliteGate, type Reservation, type Ticket } from '../src/index.ts'
-import { SharedLimits } from '../src/shared-limit.ts'
+import { SharedLimits } from '../src/queue/shared-limit.ts'
 import { Site, lookup as siteLookup } from './site.ts'
 
 const SEEDS = Number(process.env.SEEDS ?? sampled(100))

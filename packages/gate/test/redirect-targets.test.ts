@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { RedirectTargets } from '../src/redirect-targets.ts'
+import { RedirectTargets } from '../src/redirects/redirect-targets.ts'
 
 const FROM = 'http://public.example.com/go'
 const CHAIN = ['http://public.example.com']

@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
-import { lookupIn } from '@politely/testkit/lookup'
+import { lookupIn } from '@politely/testkit/servers/lookup'
 import { request } from 'undici'
 import { afterEach, expect, test } from 'vitest'
 import { PoliteGate } from '../src/index.ts'

@@ -1,7 +1,7 @@
 // Which contexts of Playwright withRobots accepts, and how a guard ends.
-import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser-fixture'
-import type { Reply } from '@politely/testkit/sites'
-import { htmlPage } from '@politely/testkit/small-pages'
+import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser/browser-fixture'
+import type { Reply } from '@politely/testkit/servers/sites'
+import { htmlPage } from '@politely/testkit/servers/small-pages'
 import { type BrowserContext, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'

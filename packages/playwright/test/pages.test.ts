@@ -1,8 +1,8 @@
 // Navigations: behaviour that is specific to Playwright.
 import { statSync } from 'node:fs'
-import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser-fixture'
+import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser/browser-fixture'
 import { isFullRun } from '@politely/testkit/scope'
-import { htmlPage, redirectTo } from '@politely/testkit/small-pages'
+import { htmlPage, redirectTo } from '@politely/testkit/servers/small-pages'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium, openTestFixture, type PlaywrightUnderTest } from './playwright-under-test.ts'

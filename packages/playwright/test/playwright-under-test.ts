@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
-import { type BrowserFixture, killProcesses, openFixture } from '@politely/testkit/browser-fixture'
-import type { BrowserUnderTest } from '@politely/testkit/browser-under-test'
+import { type BrowserFixture, killProcesses, openFixture } from '@politely/testkit/browser/browser-fixture'
+import type { BrowserUnderTest } from '@politely/testkit/browser/browser-under-test'
 import { chromiumLaunch, findBrowser, findChromium, isMissing, type Part } from '@politely/testkit/parts'
 import { isFullRun } from '@politely/testkit/scope'
-import type { Reply } from '@politely/testkit/sites'
+import type { Reply } from '@politely/testkit/servers/sites'
 import {
   type Browser,
   type BrowserContext,

@@ -1,7 +1,7 @@
 // Adapts a Puppeteer browser, or one of its contexts, to the driver interface of @politely/devtools.
 import { OptionError } from '@politely/core'
 import type { BrowserScope, DriverBrowser, DriverSession, GuardedPage } from '@politely/devtools'
-import { describeValue } from '@politely/fetcher/option-checks'
+import { describeValue } from '@politely/fetcher/internal'
 import type { Browser, BrowserContext, Page, Target } from 'puppeteer-core'
 
 /** @throws {OptionError} for a value that is neither a browser nor a context. */

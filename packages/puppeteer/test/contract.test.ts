@@ -1,7 +1,7 @@
 // Runs the common cases for browsers and for adapters with Puppeteer. Only in the full run: the short run has the same cases for Playwright,
 // with the same guard.
 
-import { browserTestsFor } from '@politely/testkit/browser-cases'
+import { browserTestsFor } from '@politely/testkit/browser/browser-cases'
 import { isFullRun } from '@politely/testkit/scope'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { launch, noChromium, type PuppeteerUnderTest } from './puppeteer-under-test.ts'

@@ -1,8 +1,8 @@
 // Request handlers of pages: whatever they do, cooperative or not, added before or after withRobots, no disallowed request is sent.
 
-import { CRAWLER, errorOf, HOME, RULES, SLOW } from '@politely/testkit/browser-fixture'
+import { CRAWLER, errorOf, HOME, RULES, SLOW } from '@politely/testkit/browser/browser-fixture'
 import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
-import { htmlPage } from '@politely/testkit/small-pages'
+import { htmlPage } from '@politely/testkit/servers/small-pages'
 import type { HTTPRequest, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'

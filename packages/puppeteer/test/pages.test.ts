@@ -1,8 +1,8 @@
 // Navigations: behaviour that is specific to Puppeteer.
-import { slowWeb, waitAtGate } from '@politely/testkit/browser-end-cases'
-import { CRAWLER, HOME, RULES } from '@politely/testkit/browser-fixture'
+import { slowWeb, waitAtGate } from '@politely/testkit/browser/browser-end-cases'
+import { CRAWLER, HOME, RULES } from '@politely/testkit/browser/browser-fixture'
 import { isFullRun } from '@politely/testkit/scope'
-import { htmlPage, redirectTo } from '@politely/testkit/small-pages'
+import { htmlPage, redirectTo } from '@politely/testkit/servers/small-pages'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launch, noChromium, openTestFixture, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
-import { type BrowserFixture, killProcesses, openFixture } from '@politely/testkit/browser-fixture'
-import type { BrowserUnderTest } from '@politely/testkit/browser-under-test'
+import { type BrowserFixture, killProcesses, openFixture } from '@politely/testkit/browser/browser-fixture'
+import type { BrowserUnderTest } from '@politely/testkit/browser/browser-under-test'
 import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
-import type { Reply } from '@politely/testkit/sites'
+import type { Reply } from '@politely/testkit/servers/sites'
 import puppeteer, {
   type Browser,
   type BrowserContext,

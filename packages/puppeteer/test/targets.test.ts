@@ -1,7 +1,7 @@
 // Which targets withRobots accepts: a browser, or one of its contexts. The short run omits two cases that launch a browser.
-import { CRAWLER, errorOf, HOME, RULES } from '@politely/testkit/browser-fixture'
+import { CRAWLER, errorOf, HOME, RULES } from '@politely/testkit/browser/browser-fixture'
 import { isFullRun } from '@politely/testkit/scope'
-import { htmlPage } from '@politely/testkit/small-pages'
+import { htmlPage } from '@politely/testkit/servers/small-pages'
 import type { BrowserContext } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'

@@ -1,9 +1,13 @@
 // The Redis client that the user brings: one interface over ioredis and node-redis.
 import { createHash } from 'node:crypto'
 import { OptionError } from '@politely/core'
-import { describeValue } from '@politely/fetcher/option-checks'
+import { describeValue } from '@politely/fetcher/internal'
 
-/** A connected client: `Redis` or `Cluster` of ioredis 5 or later, or a client, a pool or a cluster of node-redis (`redis`) 5 or later. */
+/**
+ * A connected client: `Redis` or `Cluster` of ioredis 5.3 or later, or a client, a pool or a cluster
+ * of node-redis (`redis`) 5.7 or later. Older versions of ioredis have no export `Redis`. In older
+ * versions of node-redis, an error in a pool ends the process.
+ */
 export type RedisClient = IoredisClient | NodeRedisClient
 
 /** What this package uses of `Redis` and `Cluster` of ioredis. */
@@ -56,7 +60,7 @@ export function commandsOf(client: RedisClient): Commands {
 }
 
 const EXPECTED =
-  'expected one of ioredis 5 or later, such as new Redis(url), or of node-redis 5 or later, such as createClient({ url })'
+  'expected one of ioredis 5.3 or later, such as new Redis(url), or of node-redis 5.7 or later, such as createClient({ url })'
 /** Makes node-redis return bulk strings, which are type `$` in the protocol, as Buffers. */
 const BUFFER_REPLIES = { typeMapping: { ['$'.charCodeAt(0)]: Buffer } }
 

@@ -1,5 +1,5 @@
 // The errors of this package. `RedisPacer` reports them on the channel `politely:redis:failure`.
-import { describeValue } from '@politely/fetcher/option-checks'
+import { describeValue } from '@politely/fetcher/internal'
 
 /**
  * Redis did not reply to a call of `RedisPacer` within `timeoutMs`. The pacer does what `onFailure` says, and tries again.

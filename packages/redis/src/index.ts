@@ -6,8 +6,10 @@ export { RedisReplyError, RedisTimeoutError } from './errors.ts'
 export type {
   RedisEvictionMessage,
   RedisFailureMessage,
+  RedisPacerCounters,
   RedisPacerMessages,
   RedisRecoveredMessage,
+  ReportingPacer,
 } from './pacer-events.ts'
-export { RedisPacer, type RedisPacerCounters, type RedisPacerOptions } from './redis-pacer.ts'
+export { RedisPacer, type RedisPacerOptions } from './redis-pacer.ts'
 export { RedisStore, type RedisStoreOptions } from './redis-store.ts'

@@ -1,6 +1,6 @@
 // The keys in Redis: `politely:{https://example.com}:robots`.
 import { OptionError } from '@politely/core'
-import { describeValue } from '@politely/fetcher/option-checks'
+import { describeValue } from '@politely/fetcher/internal'
 
 export const DEFAULT_KEY_PREFIX = 'politely:'
 

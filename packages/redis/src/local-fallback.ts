@@ -1,5 +1,5 @@
 // Paces the keys of one process while Redis is away.
-import { MAX_SLOW_DELAY_MS, type PaceLimits, type PaceResponse } from '@politely/core/engine'
+import { type Delay, MAX_SLOW_DELAY_MS, type PaceLimits, type PaceResponse } from '@politely/core/engine'
 import { LocalPacer, type Reservation, type Ticket, type WaitEstimate } from '@politely/gate'
 import { LRUCache } from 'lru-cache'
 
@@ -33,6 +33,10 @@ export class LocalFallback {
     this.#takeFirstSlot(key, limits)
     const reservation = this.#pacer.reserve(key, limits)
     return reservation.kind === 'wait' ? reservation : { ...reservation, ticket: `${LOCAL}${reservation.ticket}` }
+  }
+
+  sent(key: string, ticket: Ticket, delay: Delay): void {
+    this.#pacer.sent(key, slotOf(ticket), delay)
   }
 
   cancel(key: string, ticket: Ticket): void {

@@ -6,6 +6,8 @@ import { RedisReplyError } from './errors.ts'
 interface Reply {
   /** The time since which the server has lost no data. See pace-script.ts. */
   readonly epoch: number
+  /** Whether the server had lost the epoch of the hash tag, or never had one. Then an epoch began with the call. */
+  readonly isEpochLost: boolean
 }
 
 export interface SlotReply extends Reply {
@@ -65,7 +67,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
 
 /** @throws {RedisReplyError} for a reply that the script does not give. */
 export function replyOf(operation: string, raw: unknown): PaceReply {
-  const [kind, epoch, ...fields] = Array.isArray(raw) ? raw.map(String) : []
+  const [kind, epoch, isEpochLost, ...fields] = Array.isArray(raw) ? raw.map(String) : []
   const one = <const T extends string>(reasons: readonly T[], text: string | undefined): T => {
     const reason = reasons.find((known) => known === text)
     if (reason === undefined) throw new RedisReplyError(raw)
@@ -78,7 +80,7 @@ export function replyOf(operation: string, raw: unknown): PaceReply {
   }
   const [a, b, c, d, e] = fields
   const known = one((KINDS[operation] ?? ['done']) as readonly PaceReply['kind'][], kind)
-  const base = { epoch: ms(epoch) }
+  const base = { epoch: ms(epoch), isEpochLost: one(['0', '1'], isEpochLost) === '1' }
   switch (known) {
     case 'slot':
       return {

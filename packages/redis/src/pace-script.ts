@@ -198,10 +198,11 @@ local history = assert(string.match(info, 'run_id:(%w+)'), 'INFO has no run_id')
 -- A key of another type makes GET an error. Then the epoch is unknown.
 local savedEpoch = redis.pcall('GET', KEYS[2])
 local epochStart, epochHistory = string.match(type(savedEpoch) == 'string' and savedEpoch or '', '^(%S+) (%S+)$')
+local isEpochLost = epochHistory ~= history
 local epoch = now
 -- Another program, or another version of this one, has overwritten the pace: lost data too.
 local isDamaged = packed and not isRead
-if epochHistory == history and not isDamaged then
+if not isEpochLost and not isDamaged then
   epoch = tonumber(epochStart)
 else
   if isDamaged then save() end
@@ -296,6 +297,12 @@ function operations.cancel()
   return { 'done', text(epoch) }
 end
 
+function operations.sent()
+  addLastingPause(now + request.delay.delayMs, request.delay.because)
+  save()
+  return { 'done', text(epoch) }
+end
+
 function operations.report()
   local isOld = pace.pushbacks > 0 and request.slot <= pace.slotsAtPushback
   local requestedMs = (request.requestedMs or 0) > 0 and request.requestedMs or nil
@@ -335,5 +342,7 @@ function operations.estimate()
   return { 'estimate', text(epoch), text(at + furtherMs - now), because }
 end
 
-return operations[request.op]()
+local reply = operations[request.op]()
+table.insert(reply, 3, isEpochLost and '1' or '0')
+return reply
 `)

@@ -1,10 +1,26 @@
 // The messages that a RedisPacer publishes on channels of `node:diagnostics_channel`.
 import { channel } from 'node:diagnostics_channel'
-import type { RedisPacer } from './redis-pacer.ts'
+
+/** A snapshot of what a pacer has counted. No count ever decreases. JSON-safe. */
+export interface RedisPacerCounters {
+  /** Calls of Redis. */
+  readonly calls: number
+  /** Those that failed or took longer than `timeoutMs`. */
+  readonly failures: number
+  /** Slots that arrived too late to be used, and were reserved again. */
+  readonly repeats: number
+  /** Slots that the worker took itself while Redis was away (`onFailure: 'local'`). */
+  readonly localSlots: number
+}
+
+/** The pacer that publishes a message, a `RedisPacer`: what it reports of itself. */
+export interface ReportingPacer {
+  readonly counters: RedisPacerCounters
+}
 
 interface PacerMessage {
   /** The pacer that publishes the message. */
-  readonly pacer: RedisPacer
+  readonly pacer: ReportingPacer
   /** Milliseconds since 1970. */
   readonly at: number
   /** The pace key of the call. */
@@ -14,7 +30,7 @@ interface PacerMessage {
 /** A call of Redis failed, or took longer than `timeoutMs`. */
 export interface RedisFailureMessage extends PacerMessage {
   /** The method of the pacer; `pause`: tells Redis of a pause that it may have lost; `cancelWait`: the worker no longer waits for a slot. */
-  readonly operation: 'reserve' | 'cancel' | 'cancelWait' | 'report' | 'end' | 'estimate' | 'pause'
+  readonly operation: 'reserve' | 'sent' | 'cancel' | 'cancelWait' | 'report' | 'end' | 'estimate' | 'pause'
   readonly error: unknown
 }
 
@@ -27,7 +43,7 @@ export interface RedisRecoveredMessage extends PacerMessage {
 /** Redis may evict keys under its `maxmemory-policy`, so delays may be shorter than asked. Published once for each pacer. */
 export interface RedisEvictionMessage {
   /** The pacer that publishes the message. */
-  readonly pacer: RedisPacer
+  readonly pacer: ReportingPacer
   /** The policy. Expected: `noeviction`. */
   readonly policy: string
 }

@@ -2,6 +2,7 @@
 import { OptionError } from '@politely/core'
 import {
   applyResponse,
+  type Delay,
   isPushback,
   MAX_RETRY_AFTER_MS,
   type PaceLimits,
@@ -17,8 +18,8 @@ import {
   LONGEST_TIMER_MS,
   number,
   oneOf,
-} from '@politely/fetcher/option-checks'
-import { withTimeout } from '@politely/fetcher/timeout'
+  withTimeout,
+} from '@politely/fetcher/internal'
 import type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from '@politely/gate'
 import { LRUCache } from 'lru-cache'
 import { type Commands, commandsOf, type RedisClient } from './client.ts'
@@ -35,7 +36,7 @@ import {
   type WaitReply,
 } from './pace-reply.ts'
 import { PACE_SCRIPT } from './pace-script.ts'
-import { publish, type RedisFailureMessage } from './pacer-events.ts'
+import { publish, type RedisFailureMessage, type RedisPacerCounters, type ReportingPacer } from './pacer-events.ts'
 
 /** Options of a `RedisPacer`. Only `client` is required. */
 export interface RedisPacerOptions {
@@ -65,18 +66,6 @@ export interface RedisPacerOptions {
    * simulations.
    */
   readonly now?: (() => number) | undefined
-}
-
-/** A snapshot of what a pacer has counted. No count ever decreases. JSON-safe. */
-export interface RedisPacerCounters {
-  /** Calls of Redis. */
-  readonly calls: number
-  /** Those that failed or took longer than `timeoutMs`. */
-  readonly failures: number
-  /** Slots that arrived too late to be used, and were reserved again. */
-  readonly repeats: number
-  /** Slots that the worker took itself while Redis was away (`onFailure: 'local'`). */
-  readonly localSlots: number
 }
 
 type Operation = RedisFailureMessage['operation']
@@ -155,7 +144,7 @@ const TIMER_MS = 3
  * If Redis loses data, each key counts as just visited by the slowest worker, so no delay is shorter than asked. Redis must run with
  * `maxmemory-policy noeviction`. The caller closes the Redis client, after `close`.
  */
-export class RedisPacer implements Pacer {
+export class RedisPacer implements Pacer, ReportingPacer {
   readonly #commands: Commands
   readonly #keyPrefix: string
   readonly #timeoutMs: number
@@ -179,6 +168,7 @@ export class RedisPacer implements Pacer {
   #isClosed = false
   #isSharing = false
   #isShareDue = false
+  #isStartingEpochs = false
 
   /** @throws {OptionError} for an invalid option, such as a `client` of neither library, or `onFailure: 'local'` without `fleetSize`. */
   constructor(options: RedisPacerOptions) {
@@ -247,6 +237,15 @@ export class RedisPacer implements Pacer {
       this.#counters.repeats++
       slot = reply.slot
     }
+  }
+
+  /**
+   * The gate calls this only after `startWithinMs`. Until then the allowance of the slot
+   * covers the start.
+   */
+  async sent(key: string, ticket: Ticket, delay: Delay): Promise<void> {
+    if (isLocal(ticket)) this.#local?.sent(key, ticket, delay)
+    else await this.#deliver('sent', key, { delay })
   }
 
   async cancel(key: string, ticket: Ticket): Promise<void> {
@@ -429,10 +428,9 @@ export class RedisPacer implements Pacer {
   }
 
   async #call(operation: Operation, { name }: Bucket, key: string, request: ScriptRequest): Promise<PaceReply> {
-    this.#counters.calls++
-    const keys = [keyOf(this.#keyPrefix, name, `pace:${key}`), keyOf(this.#keyPrefix, name, 'epoch')] as const
-    const argument = JSON.stringify({ ...request, op: operation, ...(this.#hasTestClock && { now: this.#now() }) })
-    const pending = this.#commands.evalScript(PACE_SCRIPT, keys, [argument]).then((raw) => replyOf(operation, raw))
+    const pending = this.#send(operation, name, key, request)
+    const startOthers = ({ isEpochLost }: PaceReply) => void (isEpochLost && this.#startEpochs())
+    pending.then(startOthers, () => undefined)
     return withTimeout(pending, this.#timeoutMs, () => {
       const giveBack = (late: PaceReply) => {
         if (late.kind === 'slot') void this.#deliver('cancel', key, { slot: late.slot })
@@ -443,6 +441,29 @@ export class RedisPacer implements Pacer {
       pending.then(giveBack, () => undefined)
       throw new RedisTimeoutError(this.#timeoutMs)
     })
+  }
+
+  /** @param name The hash tag. */
+  async #send(operation: Operation, name: string, key: string, request: ScriptRequest): Promise<PaceReply> {
+    this.#counters.calls++
+    const keys = [keyOf(this.#keyPrefix, name, `pace:${key}`), keyOf(this.#keyPrefix, name, 'epoch')] as const
+    const argument = JSON.stringify({ ...request, op: operation, ...(this.#hasTestClock && { now: this.#now() }) })
+    return replyOf(operation, await this.#commands.evalScript(PACE_SCRIPT, keys, [argument]))
+  }
+
+  /**
+   * Makes one call for each hash tag. The call starts the epoch of the hash tag if that is lost too.
+   * So the keys of all hash tags wait at the same time, and a key that is first visited an hour
+   * later need not wait. Only the worker whose call has found the loss does this, not the whole
+   * fleet. If such a call fails, the next call for the same hash tag finds the loss again.
+   */
+  async #startEpochs(): Promise<void> {
+    if (this.#isStartingEpochs || this.#isClosed) return
+    this.#isStartingEpochs = true
+    const none = { knownPauses: [] } // changes nothing but the epoch
+    const calls = Array.from({ length: BUCKETS }, (_, name) => this.#send('pause', `${name}`, '', none))
+    await withTimeout(Promise.allSettled(calls), this.#timeoutMs, () => undefined)
+    this.#isStartingEpochs = false
   }
 
   #succeeded(bucket: Bucket, key: string, { epoch }: PaceReply): void {

@@ -1,7 +1,7 @@
 // A store in Redis: one key for each origin.
 import { randomUUID } from 'node:crypto'
 import type { Lease, Store } from '@politely/fetcher'
-import { assertKnown, assertOptions, callable } from '@politely/fetcher/option-checks'
+import { assertKnown, assertOptions, callable } from '@politely/fetcher/internal'
 import { type Commands, commandsOf, type RedisClient, scriptOf } from './client.ts'
 import { checkedKeyPrefix, DEFAULT_KEY_PREFIX, keyOf } from './keys.ts'
 import { decodeValue, encodeValue, MAX_VALUE_BYTES } from './value.ts'

@@ -1,6 +1,6 @@
 // Commands over both client libraries, to a real server.
 import { setTimeout } from 'node:timers/promises'
-import { noRedis, noRedisServer, startRedis, useRedis } from '@politely/testkit/redis'
+import { noRedis, noRedisServer, startRedis, useRedis } from '@politely/testkit/servers/redis'
 import { createClientPool } from 'redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { commandsOf, type RedisClient, scriptOf } from '../src/client.ts'

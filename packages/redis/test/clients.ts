@@ -1,6 +1,6 @@
 // Servers, clients of both libraries, and pacers. They end with their tests.
 import { randomUUID } from 'node:crypto'
-import { type SharedRedis, useRedis } from '@politely/testkit/redis'
+import { type SharedRedis, useRedis } from '@politely/testkit/servers/redis'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { beforeAll, onTestFinished } from 'vitest'

@@ -1,5 +1,5 @@
 // A cluster of three Redis servers, and clients of both libraries. They end with their test.
-import { type RedisServer, startRedis } from '@politely/testkit/redis'
+import { type RedisServer, startRedis } from '@politely/testkit/servers/redis'
 import { Cluster } from 'ioredis'
 import { createCluster } from 'redis'
 import { expect, onTestFinished } from 'vitest'

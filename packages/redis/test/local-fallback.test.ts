@@ -1,7 +1,7 @@
 // RedisPacer with `onFailure: 'local'`, by a clock that the test sets, with a Redis that is away at times.
 import type { PaceLimits } from '@politely/core/engine'
 import { startClock } from '@politely/testkit/clock'
-import { noRedis, useRedis } from '@politely/testkit/redis'
+import { noRedis, useRedis } from '@politely/testkit/servers/redis'
 import { describe, expect, test } from 'vitest'
 import type { IoredisClient } from '../src/index.ts'
 import { connectIoredis, openPacer } from './clients.ts'

@@ -3,12 +3,14 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaceLimits } from '@politely/core/engine'
 import { startClock } from '@politely/testkit/clock'
-import { noRedis, noRedisServer, startRedis, useRedis } from '@politely/testkit/redis'
+import { isFullRun } from '@politely/testkit/scope'
+import { noRedis, noRedisServer, startRedis, useRedis } from '@politely/testkit/servers/redis'
 import type { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { RedisPacer, RedisPacerOptions } from '../src/index.ts'
 import { connectIoredis, openPacer } from './clients.ts'
-import { knowLongAgo } from './epoch.ts'
+import { connectCluster } from './cluster.ts'
+import { epochKeyOf, knowLongAgo } from './epoch.ts'
 import { startRedisProxy } from './redis-proxy.ts'
 
 const limits: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
@@ -45,15 +47,13 @@ const damages: readonly (readonly [string, Damage])[] = [
   [
     'the epoch is deleted, and the pace is old',
     async (client, keyPrefix) => {
-      const [key = ''] = await client.keys(`${keyPrefix}*:epoch`)
-      await client.del(key)
+      await client.del(await epochKeyOf(client, keyPrefix, 'k'))
     },
   ],
   [
     'the epoch is of another run of the server',
     async (client, keyPrefix) => {
-      const [key = ''] = await client.keys(`${keyPrefix}*:epoch`)
-      await client.set(key, '0 0123456789abcdef')
+      await client.set(await epochKeyOf(client, keyPrefix, 'k'), '0 0123456789abcdef')
     },
   ],
   ...['text', ''].map(
@@ -115,6 +115,47 @@ describe.skipIf(noRedis())('lost data', () => {
       expect(await pacer.reserve('k', asked, wait.ticket)).toMatchObject({ kind: 'slot' })
     },
   )
+
+  test('all keys wait at the same time, and only the worker that finds the loss makes more calls', async () => {
+    const { client, keyPrefix, clock, pacer, newPacer } = await startPacer()
+    const keys = Array.from({ length: 300 }, (_, i) => `http://n${i}.test`)
+    const epochs = async () => (await client.keys(`${keyPrefix}*:epoch`)).length
+    for (let loss = 1; loss <= 2; loss++) {
+      await deleteAll(client, keyPrefix)
+      expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'wait', waitMs: 1_000 })
+      await expect.poll(epochs).toBe(64)
+      expect(pacer.counters.calls).toBe(loss * (1 + 64))
+      clock.advance(1_000)
+      const other = newPacer()
+      for (const key of keys) expect(await other.reserve(key, limits)).toMatchObject({ kind: 'slot' })
+      expect(other.counters.calls).toBe(keys.length)
+    }
+  })
+
+  test('a hash tag that still has its data keeps its epoch', async () => {
+    const { client, keyPrefix, clock, pacer, newPacer } = await startPacer()
+    const lost = await epochKeyOf(client, keyPrefix, 'k')
+    const valuesOf = async () => {
+      const keys = (await client.keys(`${keyPrefix}*:epoch`)).filter((key) => key !== lost)
+      return Promise.all(keys.sort().map((key) => client.get(key)))
+    }
+    const before = await valuesOf()
+    expect(before).toHaveLength(63)
+    await client.del(lost)
+    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'wait', waitMs: 1_000 })
+    await expect.poll(() => pacer.counters.calls).toBe(1 + 64)
+    await newPacer().estimate('k', limits, 0) // its reply comes after the other ones
+    expect(await valuesOf()).toEqual(before)
+    clock.advance(1_000)
+    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'slot' })
+    expect(pacer.counters.calls).toBe(2 + 64)
+
+    const [pace = ''] = await client.keys(`${keyPrefix}*:pace:k`)
+    await client.set(pace, 'of another program') // the epochs of other hash tags cannot be lost
+    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'wait', waitMs: 1_000 })
+    await newPacer().estimate('k', limits, 0)
+    expect(pacer.counters.calls).toBe(3 + 64)
+  })
 
   test('by the clock of Redis, the next slot also comes after the longest allowance of a worker', async () => {
     const redis = await startRedis()
@@ -181,6 +222,37 @@ describe.skipIf(noRedis())('lost data', () => {
     expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'wait', waitMs: 99_000, because: 'retry-after' })
   })
 })
+
+test.skipIf(!isFullRun || noRedisServer())(
+  'when one node of a cluster loses its data, only its keys wait, and at the same time',
+  async () => {
+    const { servers, clients } = await connectCluster()
+    const lossy = await connectIoredis(servers[1]?.url ?? '')
+    const keys = Array.from({ length: 100 }, (_, i) => `http://n${i}.test`)
+    for (const [i, client] of clients.entries()) {
+      const keyPrefix = `x${i}:`
+      await knowLongAgo({ client, keyPrefix }, keys)
+      const clock = startClock()
+      const pacer = openPacer({ client, keyPrefix, now: clock.now, timeoutMs: 30_000 })
+      for (const key of keys) expect(await pacer.reserve(key, limits)).toMatchObject({ kind: 'slot' })
+      clock.advance(1_000)
+      const epochs = async () => (await lossy.keys(`${keyPrefix}*:epoch`)).length
+      const [lost, paces] = [await epochs(), await lossy.keys(`${keyPrefix}*:pace:http*`)]
+      await lossy.flushall()
+      const ofNode = keys.filter((key) => paces.some((pace) => pace.endsWith(key)))
+      expect(ofNode.length).toBeGreaterThan(10)
+      expect(await pacer.reserve(ofNode[0] ?? '', limits)).toMatchObject({ kind: 'wait', waitMs: 1_000 })
+      await expect.poll(epochs).toBe(lost)
+      clock.advance(999)
+      for (const key of keys) {
+        const { waitMs } = await pacer.estimate(key, limits, 0)
+        expect(waitMs).toBe(ofNode.includes(key) ? 1 : 0)
+      }
+      clock.advance(1)
+      for (const key of ofNode) expect(await pacer.reserve(key, limits)).toMatchObject({ kind: 'slot' })
+    }
+  },
+)
 
 describe.skipIf(noRedis())('turns', () => {
   test('workers that wait for one key come one after another', async () => {

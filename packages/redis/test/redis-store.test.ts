@@ -1,10 +1,10 @@
 // RedisStore over both client libraries, on a real server.
 import { deflateRawSync } from 'node:zlib'
 import { defaultAccessPolicy, entryFrom, entryText, settle } from '@politely/core/engine'
+import { storeCasesFor } from '@politely/testkit/cases/store-contract'
 import { startClock } from '@politely/testkit/clock'
 import { randomRobots, seededRandom } from '@politely/testkit/random-robots'
-import { noRedis } from '@politely/testkit/redis'
-import { storeCasesFor } from '@politely/testkit/store-contract'
+import { noRedis } from '@politely/testkit/servers/redis'
 import { describe, expect, test } from 'vitest'
 import { type RedisClient, RedisStore } from '../src/index.ts'
 import { connectIoredis, connectors, redisForAll } from './clients.ts'

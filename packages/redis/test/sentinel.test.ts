@@ -1,8 +1,8 @@
 // A pacer whose ioredis client finds the server through a sentinel. When the server dies, the sentinel lets the replica take over.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaceLimits } from '@politely/core/engine'
-import { noRedisServer, startRedis } from '@politely/testkit/redis'
 import { isFullRun } from '@politely/testkit/scope'
+import { noRedisServer, startRedis } from '@politely/testkit/servers/redis'
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import { connectIoredis, openPacer } from './clients.ts'

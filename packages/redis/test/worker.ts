@@ -3,7 +3,7 @@
 // It prints `ready`, and starts when it gets a line. It prints `waits N` when it waits for N leases, and at the end its verdicts as JSON.
 import { once } from 'node:events'
 import { RobotsClient } from '@politely/fetcher'
-import { lookupIn } from '@politely/testkit/lookup'
+import { lookupIn } from '@politely/testkit/servers/lookup'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { RedisStore } from '../src/index.ts'

@@ -1,6 +1,6 @@
 // Crawlee with our package in place of robots-parser: everything that its documentation says about robots.txt still holds.
 import type { CheerioCrawlingContext, SkippedRequestCallback } from '@crawlee/cheerio'
-import { type Sites, startSites } from '@politely/testkit/sites'
+import { type Sites, startSites } from '@politely/testkit/servers/sites'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { crawleeWith, type OverriddenCrawlee, parserFolders } from './overridden-crawlee.ts'
 

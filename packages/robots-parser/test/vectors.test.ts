@@ -8,7 +8,7 @@ import {
   otherVectorsIn,
   type Vector,
   vectorsIn,
-} from '@politely/testkit/conformance'
+} from '@politely/testkit/cases/conformance'
 import { withTables } from '@politely/testkit/doc-table'
 import { describe, expect, it } from 'vitest'
 import robotsParser, { type Robot } from '../src/index.ts'

@@ -2,14 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { OptionError } from '@politely/core'
-import {
-  assertKnown,
-  assertOptions,
-  callable,
-  integer,
-  LONGEST_TIMER_MS,
-  number,
-} from '@politely/fetcher/option-checks'
+import { assertKnown, assertOptions, callable, integer, LONGEST_TIMER_MS, number } from '@politely/fetcher/internal'
 
 /** Options of a `SqliteStore`. Only `path` is required. */
 export interface SqliteStoreOptions {

@@ -1,6 +1,7 @@
 // SqliteStore passes the tests that every store must pass.
+
+import { storeCasesFor } from '@politely/testkit/cases/store-contract'
 import { startClock } from '@politely/testkit/clock'
-import { storeCasesFor } from '@politely/testkit/store-contract'
 import { expect } from 'vitest'
 import { inOneHour, test } from './folder.ts'
 

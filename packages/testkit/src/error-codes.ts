@@ -61,7 +61,7 @@ export function membersOf(files: readonly SourceFile[], type: string): string[] 
 }
 
 function declarationOf(files: readonly SourceFile[], type: string): { comment: string; definition: string } {
-  const pattern = new RegExp(String.raw`${DOCSTRING}(?:export )?type ${type} =([^]*?)(?=\n\S|\n\n)`)
+  const pattern = new RegExp(String.raw`${DOCSTRING}(?:export )?type ${type} =([^]*?)(?=\n\S|\n\n|\n?$)`)
   for (const { text } of files) {
     const [found, comment = '', definition = ''] = pattern.exec(text) ?? []
     if (found !== undefined) return { comment, definition }

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import type { Part } from './parts.ts'
-import { startRedis } from './redis.ts'
+import { startRedis } from './servers/redis.ts'
 
 /** Some examples start a browser, and the machine may be busy. */
 const TIMEOUT_MS = 60_000

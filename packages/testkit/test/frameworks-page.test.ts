@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { adapterCases, adapterRows, type Capability } from '../src/adapter-cases.ts'
+import { adapterCases, adapterRows, type Capability } from '../src/cases/adapter-cases.ts'
 import { withTables } from '../src/doc-table.ts'
 
 const docs = join(import.meta.dirname, '../../../docs')

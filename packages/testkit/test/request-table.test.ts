@@ -1,7 +1,7 @@
 // The table of a browser's requests, in the pages about Playwright and Puppeteer.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { requestTable } from '@politely/testkit/browser-request-cases'
+import { requestTable } from '@politely/testkit/browser/browser-request-cases'
 import { withTables } from '@politely/testkit/doc-table'
 import { expect, test } from 'vitest'
 

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ExampleSite, examplesOf, promisedBy, runExample, startExampleSite } from '../src/examples.ts'
 import { findBrowser, isMissing } from '../src/parts.ts'
-import { noRedis } from '../src/redis.ts'
 import { isFullRun } from '../src/scope.ts'
+import { noRedis } from '../src/servers/redis.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const pages = ['.', 'docs', 'docs/reference'].flatMap((folder) =>

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { type StoreName, storeCases, storeCasesFor } from '../src/cases/store-contract.ts'
 import { withTables } from '../src/doc-table.ts'
-import { type StoreName, storeCases, storeCasesFor } from '../src/store-contract.ts'
 
 it('docs/stores.md contains these rows', async () => {
   const path = join(import.meta.dirname, '../../../docs/stores.md')

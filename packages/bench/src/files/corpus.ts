@@ -1,10 +1,10 @@
-// Real files, from the folder that packages/testkit/src/conformance.ts names. They belong to other people, so they are not in this
+// Real files, from the folder that packages/testkit/src/cases/conformance.ts names. They belong to other people, so they are not in this
 // repository, and a record contains neither their names nor their content.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { conformanceDir } from '@politely/testkit/conformance'
+import { conformanceDir } from '@politely/testkit/cases/conformance'
 import type { SiteFile } from './site-file.ts'
 
 /** A folder of robots.txt files, each named after its host. */

@@ -1,6 +1,6 @@
 // Measures the time of one check through the client when robots.txt is cached.
 import { RobotsClient } from '@politely/fetcher'
-import { lookupIn } from '@politely/testkit/lookup'
+import { lookupIn } from '@politely/testkit/servers/lookup'
 import { LRUCache } from 'lru-cache'
 import { countAllowed, countAllowedSync, separateCopy } from '../check-loops.ts'
 import { type SiteFile, siteFiles } from '../files/site-file.ts'

@@ -9,7 +9,7 @@ import type { Copy } from './copy.ts'
 import { isNotFoundPage } from './not-found-page.ts'
 import type { Hop, Outcome, UnavailableReason } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
-import type { Body, Reply, Response } from './reply.ts'
+import type { Body, FailureReason, Reply, Response } from './reply.ts'
 
 /** A request that the caller has to send. */
 export interface RobotsRequest {
@@ -144,4 +144,18 @@ function redirectTarget(headers: Headers, base: string): string | undefined {
 function decodeIfUtf8(bytes: string): string {
   const text = textOf(bytes)
   return text.includes('\ufffd') ? bytes : text
+}
+
+/** The failures that are often gone a moment later. */
+const TRANSIENT: ReadonlySet<FailureReason> = new Set(['dns-unavailable', 'refused', 'reset', 'network', 'truncated'])
+
+/**
+ * Returns whether to repeat a request within the same attempt, a moment later. That is so after 429, 5xx and failures that are often
+ * transient, and never after a success, a redirect or another 4xx. It is also not so after Retry-After, which sets the time of the next
+ * attempt.
+ */
+export function isWorthRetrying(reply: Reply, policy: AccessPolicy): boolean {
+  if (reply.kind === 'failure') return TRANSIENT.has(reply.reason)
+  if (isNotFoundPage(reply, policy)) return false
+  return (reply.status === 429 || reply.status >= 500) && reply.headers['retry-after'] === undefined
 }

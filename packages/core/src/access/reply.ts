@@ -1,7 +1,5 @@
 // The result of one request for robots.txt, as a value: a response or a failure. Core does no I/O.
 import type { Headers } from '../http/headers.ts'
-import { isNotFoundPage } from './not-found-page.ts'
-import type { AccessPolicy } from './policy.ts'
 
 /** The result of one request for robots.txt. */
 export type Reply = Response | Failure
@@ -47,7 +45,8 @@ export interface Failure {
  * - `truncated`: the body ended early, or is only a part of the file.
  * - `too-large`: the headers, or all bytes of the response together, exceed the limit.
  * - `blocked-address`: the network guard refused the address.
- * - `busy-target`: a redirect to another site was not followed. That site asked for a pause, or too many redirects lead there.
+ * - `busy-target`: a redirect to another site was not followed. The other site asked for a pause, or
+ *   too many redirects lead there.
  * - `no-transport`: the client has no transport for the scheme of the URL, such as FTP.
  * - `unusable-transport`: the caller's `fetch` or `dispatcher` does not do what it must: it follows or hides redirects, or drops or changes a body.
  */
@@ -67,17 +66,3 @@ export type FailureReason =
   | 'busy-target'
   | 'no-transport'
   | 'unusable-transport'
-
-/** The failures that are often gone a moment later. */
-const TRANSIENT: ReadonlySet<FailureReason> = new Set(['dns-unavailable', 'refused', 'reset', 'network', 'truncated'])
-
-/**
- * Returns whether to repeat a request within the same attempt, a moment later. That is so after 429, 5xx and failures that are often
- * transient, and never after a success, a redirect or another 4xx. It is also not so after Retry-After, which sets the time of the next
- * attempt.
- */
-export function isWorthRetrying(reply: Reply, policy: AccessPolicy): boolean {
-  if (reply.kind === 'failure') return TRANSIENT.has(reply.reason)
-  if (isNotFoundPage(reply, policy)) return false
-  return (reply.status === 429 || reply.status >= 500) && reply.headers['retry-after'] === undefined
-}

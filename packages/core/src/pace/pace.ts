@@ -22,8 +22,9 @@ export interface Pace {
   /** The value of `slots` when the last counted pushback came. Requests with these slot numbers started before it was known. */
   readonly slotsAtPushback: number
   /**
-   * The pause that ends last among those that a pushback caused, or the end of a request (`delayFactor`, `pauseFrom: 'end'`). It is kept even
-   * if `nextSlotAt` is later for another reason.
+   * The pause that ends last among those that began with a pushback, when a request was sent,
+   * or at the end of a request (`delayFactor`, `pauseFrom: 'end'`). It is kept even if
+   * `nextSlotAt` is later for another reason.
    */
   readonly lastingPause: LastingPause
   /** The request whose end begins the next delay. Undefined if none is under way, or if delays begin at the start of requests. */
@@ -47,7 +48,10 @@ export const MAX_SIMULATED_REQUESTS = 100
 /** With a delay of 0, a waiting request calls again after this many milliseconds, to learn whether the one under way has ended. Our choice. */
 export const UNDER_WAY_WAIT_MS = 100
 
-/** A pause that a returned slot does not shorten: after a response with status 429 or 503, or after the end of a request. */
+/**
+ * A pause that a returned slot does not shorten: after a response with status 429 or 503, after
+ * a request was sent, or after the end of a request.
+ */
 export interface LastingPause {
   /** Milliseconds, by the caller's clock. */
   readonly until: number
@@ -109,6 +113,14 @@ export function takeSlot(pace: Pace, now: number, delay: Delay, pauseFrom: PaceL
 export function shiftPause(pace: Pace, now: number, { delayMs, because }: Delay): Pace {
   const next = now + delayMs
   return next > pace.nextSlotAt ? { ...pace, nextSlotAt: next, because } : pace
+}
+
+/**
+ * Returns the pace after a request was sent: the delay after it counts from now. Another slot
+ * that is returned does not shorten it.
+ */
+export function applySending(pace: Pace, now: number, { delayMs, because }: Delay): Pace {
+  return addLastingPause(pace, now + delayMs, because)
 }
 
 /**

@@ -1,10 +1,9 @@
 // The public API of `@politely/gate/timeline`.
 
+export type { TimelineMark, TimelineRow } from './row.ts'
 export {
   CrawlTimeline,
   type CrawlTimelineOptions,
-  type TimelineMark,
-  type TimelineRow,
   type TimelineSvgOptions,
   type TimelineTextOptions,
 } from './timeline.ts'

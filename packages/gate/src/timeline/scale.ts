@@ -1,5 +1,5 @@
 // Chooses rows, labels and ticks for the text and the SVG form of a timeline.
-import type { TimelineMark, TimelineRow } from './timeline.ts'
+import type { TimelineMark, TimelineRow } from './row.ts'
 
 /** Returns the rows with the most requests, in their original order, and how many rows are left out. */
 export function shownRows(

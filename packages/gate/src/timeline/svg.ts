@@ -1,5 +1,6 @@
 // Draws a timeline as an SVG image, without references to other files.
 
+import type { TimelineRow } from './row.ts'
 import {
   hasSharedWait,
   isSharedWait,
@@ -10,7 +11,6 @@ import {
   spanOf,
   ticksOf,
 } from './scale.ts'
-import type { TimelineRow } from './timeline.ts'
 
 // Pixels.
 const ROW_HEIGHT = 22

@@ -1,8 +1,8 @@
 // Draws a timeline as text: one line for each origin, one column for each interval of time.
 
-import type { WaitLevel } from '../paced-key.ts'
+import type { WaitLevel } from '../pace/wait-cause.ts'
+import type { TimelineRow } from './row.ts'
 import { hasSharedWait, labelsOf, requestCountOf, shortened, shownRows, spanOf, ticksOf } from './scale.ts'
-import type { TimelineRow } from './timeline.ts'
 
 const LEGEND = [
   '● a request starts',

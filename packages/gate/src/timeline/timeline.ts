@@ -2,11 +2,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { OptionError } from '@politely/core'
 import { isPushback } from '@politely/core/engine'
-import { assertKnown, assertOptions, integer } from '@politely/fetcher/option-checks'
-import type { DoneMessage, RefuseMessage, StartMessage } from '../events.ts'
+import { assertKnown, assertOptions, integer } from '@politely/fetcher/internal'
+import { assertGate } from '../adapter/resolve-gate.ts'
 import { PoliteGate } from '../gate.ts'
-import type { WaitLevel } from '../paced-key.ts'
-import { assertGate } from '../resolve-gate.ts'
+import type { DoneMessage, RefuseMessage, ReportingGate, StartMessage } from '../report/events.ts'
+import type { TimelineMark, TimelineRow } from './row.ts'
 import { timelineSvg } from './svg.ts'
 import { timelineText } from './text.ts'
 
@@ -33,28 +33,6 @@ export interface TimelineSvgOptions {
   /** How many origins are shown: those with the most requests. Default 100. */
   readonly maxRows?: number | undefined
 }
-
-/** The events of one origin. Times are milliseconds since the first mark of the timeline. JSON-safe. */
-export interface TimelineRow {
-  readonly origin: string
-  readonly marks: readonly TimelineMark[]
-}
-
-/** One event of an origin. `at` is its time in milliseconds since the first mark of the timeline. */
-export type TimelineMark =
-  /** A request started, after it had waited for `waitedMs`. */
-  | {
-      readonly kind: 'start'
-      readonly at: number
-      /** How long the request waited in its queue. Milliseconds. */
-      readonly waitedMs: number
-      /** Whose limit it waited for last; undefined if it did not wait. */
-      readonly waitedLevel: WaitLevel | undefined
-    }
-  /** A response had status 429 or 503. */
-  | { readonly kind: 'pushback'; readonly at: number; readonly status: number }
-  /** robots.txt refused a request. */
-  | { readonly kind: 'refuse'; readonly at: number }
 
 /**
  * Records when each origin was requested, how long requests waited, and which were refused or got a response of 429 or 503. It listens to the
@@ -140,7 +118,7 @@ export class CrawlTimeline implements Disposable {
     this.#add(verdict.origin, at, (since) => ({ kind: 'refuse', at: since }))
   }
 
-  #records(gate: PoliteGate): boolean {
+  #records(gate: ReportingGate): boolean {
     return this.#gate === undefined || this.#gate === gate
   }
 

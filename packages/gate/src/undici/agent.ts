@@ -2,10 +2,10 @@
 import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
 import { NetworkGuard, type NetworkPolicy, type RobotsClientOptions } from '@politely/fetcher'
-import { describeValue, integer } from '@politely/fetcher/option-checks'
+import { describeValue, integer } from '@politely/fetcher/internal'
 import { type Agent, Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
+import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
 import type { PoliteGate } from '../gate.ts'
-import { assertGateOptions, type GateOrOptions, resolveGate } from '../resolve-gate.ts'
 import { guardedInterceptor } from './interceptor.ts'
 import { PageNetwork } from './page-network.ts'
 
@@ -62,6 +62,8 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
   readonly #network: PageNetwork
   readonly #dispatch: Dispatcher.Dispatch
   readonly #closeGate: () => Promise<void>
+  /** Aborted when no request needs a lookup any more. */
+  readonly #closing = new AbortController()
   #closed: Promise<void> | undefined
 
   /** Call `politeAgent`, which does the same. @throws {OptionError} for an invalid or unknown option. */
@@ -77,7 +79,7 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
         `${describeValue(agent)} is not an object of options for undici's Agent; write { agent: { headersTimeout: 5000 } }`,
       )
     assertAgentOptions(agent)
-    const guard = new NetworkGuard(reach)
+    const guard = new NetworkGuard({ ...reach, closing: this.#closing.signal })
     const { gate, close } = resolveGate(gateOptions(others, reach), AGENT_OPTIONS)
     this.gate = gate
     this.#closeGate = close
@@ -123,9 +125,11 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
   async #closeAll(): Promise<void> {
     await this.#closeGate()
     await this.#network.close()
+    this.#closing.abort()
   }
 
   async #destroyAll(error: Error | null): Promise<void> {
+    this.#closing.abort()
     await Promise.all([this.#closeGate(), this.#network.destroy(error)])
   }
 }

@@ -1,8 +1,8 @@
 // Reads the headers of a dispatched request once, in any form that undici accepts, and adds the User-Agent.
 import type { Dispatcher } from 'undici'
-import { InvalidRequestError } from '../errors.ts'
+import { warnOfOtherName } from '../adapter/user-agent.ts'
 import type { PoliteGate } from '../gate.ts'
-import { warnOfOtherName } from '../user-agent.ts'
+import { InvalidRequestError } from '../report/errors.ts'
 
 type DispatchedHeaders = Dispatcher.DispatchOptions['headers']
 

@@ -3,15 +3,15 @@ import { stringify } from 'node:querystring'
 import { OptionError } from '@politely/core'
 import { headerOf } from '@politely/core/engine'
 import type { BlockedAddressError } from '@politely/fetcher'
-import { describeValue } from '@politely/fetcher/option-checks'
+import { describeValue } from '@politely/fetcher/internal'
 import type { Dispatcher } from 'undici'
-import { versionError } from '../dispatcher-version.ts'
-import { InvalidRequestError } from '../errors.ts'
+import { versionError } from '../adapter/dispatcher-version.ts'
+import { assertGate } from '../adapter/resolve-gate.ts'
+import { assertOwnHost, originOf, targetOf } from '../adapter/target.ts'
 import type { PoliteGate } from '../gate.ts'
-import type { Permit } from '../permit.ts'
-import { isRedirect } from '../redirect.ts'
-import { assertGate } from '../resolve-gate.ts'
-import { assertOwnHost, originOf, targetOf } from '../target.ts'
+import type { Permit } from '../permit/permit.ts'
+import { isRedirect } from '../redirects/redirect.ts'
+import { InvalidRequestError } from '../report/errors.ts'
 import { fixedHeaders } from './dispatched-headers.ts'
 
 /**
@@ -216,7 +216,10 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     this.#inner = controller
     // Undici makes this call when the request has a connection. Later events of the connection may run in this async context. A GatedRequest
     // inside of this one makes this call before it enters the gate.
-    if (!isStartingHandler) this.#permit?.markSent()
+    if (!isStartingHandler) {
+      this.#permit?.endNesting()
+      this.#permit?.sent()
+    }
     if (this.#aborting.signal.aborted) controller.abort(this.#aborting.signal.reason)
     else if (this.#paused) controller.pause()
   }

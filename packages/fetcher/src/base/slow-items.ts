@@ -1,0 +1,97 @@
+// Exempts slow items from the limits of `DomainTurns`, while other items wait only because of them.
+//
+// Eight sites with eight items each could otherwise occupy a limit of 64 for as long as they like:
+// the bodies of their responses need not end. An item that is under way for longer than
+// `slowAfterMs` is slow. An exempt item goes on, and counts towards the limit of its site, but no
+// longer towards the limits for its platform and for all. A timer looks for slow items. It runs
+// only while an item waits because of these limits.
+import type { DomainTurns, Outcome } from './domain-turns.ts'
+import { LONGEST_TIMER_MS } from './option-checks.ts'
+import type { Site } from './site.ts'
+
+/** An item that is under way. */
+export interface StartedItem {
+  readonly site: Site
+  /** By the clock of `SlowItems`. */
+  readonly startedAt: number
+}
+
+/**
+ * After this share of `slowAfterMs` the timer looks again at slow items that it could not exempt.
+ */
+const RECHECK_SHARE = 1 / 8
+
+export class SlowItems {
+  readonly #turns: DomainTurns<unknown>
+  readonly #slowAfterMs: number
+  readonly #now: () => number
+  readonly #startNext: () => void
+  /** The items that are under way and not exempt, in the order in which they started. */
+  readonly #started = new Set<StartedItem>()
+  readonly #exempt = new Set<StartedItem>()
+  #timer: NodeJS.Timeout | undefined
+
+  /**
+   * @param slowAfterMs Infinity if no item is ever exempted.
+   * @param startNext Starts the items that may start now, and then calls `updateTimer`.
+   */
+  constructor(turns: DomainTurns<unknown>, slowAfterMs: number, now: () => number, startNext: () => void) {
+    this.#turns = turns
+    this.#slowAfterMs = slowAfterMs
+    this.#now = now
+    this.#startNext = startNext
+  }
+
+  /** Adds an item that is under way. */
+  start(item: StartedItem): void {
+    this.#started.add(item)
+  }
+
+  /**
+   * Removes an item that is no longer under way at its site. Returns the outcome for
+   * `DomainTurns.end`. Reads the clock only if the site is slow.
+   */
+  end(item: StartedItem): Outcome {
+    this.#started.delete(item)
+    if (this.#exempt.delete(item)) return 'exempt'
+    return this.#turns.isSlow(item.site) && this.#untilSlowMs(item, this.#now()) <= 0 ? 'slow' : 'in-time'
+  }
+
+  /**
+   * Starts or stops the timer, after a change of the items that are under way or wait. Does not
+   * read the clock, since a clock of the caller may throw.
+   */
+  updateTimer(delayMs = 0): void {
+    const isNeeded = this.#turns.isBlocked && this.#slowAfterMs < Number.POSITIVE_INFINITY
+    if (isNeeded === (this.#timer !== undefined)) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (!isNeeded) return
+    this.#timer = setTimeout(() => this.#exemptSlow(), Math.min(Math.ceil(delayMs), LONGEST_TIMER_MS)).unref()
+  }
+
+  #untilSlowMs({ startedAt }: StartedItem, now: number): number {
+    return startedAt + this.#slowAfterMs - now
+  }
+
+  /** Exempts slow items, the oldest first, as long as another item waits for what they hold. */
+  #exemptSlow(): void {
+    const now = this.#now()
+    let nextMs = this.#slowAfterMs
+    for (const item of this.#started) {
+      const untilSlowMs = this.#untilSlowMs(item, now)
+      if (untilSlowMs > 0) {
+        nextMs = Math.min(nextMs, untilSlowMs)
+        break
+      }
+      if (this.#turns.exempt(item.site)) {
+        this.#started.delete(item)
+        this.#exempt.add(item)
+        this.#startNext()
+      } else nextMs = this.#slowAfterMs * RECHECK_SHARE
+    }
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.updateTimer(nextMs)
+  }
+}

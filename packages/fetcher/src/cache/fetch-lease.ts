@@ -1,0 +1,77 @@
+// Which of the clients that share a store fetches a robots.txt: the one that holds the lease of the origin.
+import { setTimeout } from 'node:timers/promises'
+import type { Settings } from '../options/options.ts'
+import type { Telemetry } from '../report/telemetry.ts'
+import type { Lease } from '../store/store.ts'
+import { STORE_TIMEOUT_MS } from '../store/store-calls.ts'
+import type { Entries } from './entries.ts'
+
+/** Delays between two reads of the store while another client fetches, in milliseconds. They double from the first to the second. */
+const MIN_PAUSE_MS = 50
+const MAX_PAUSE_MS = 500
+
+/** The lease that one flight needs to fetch its robots.txt. */
+export class FetchLease {
+  readonly #origin: string
+  readonly #entries: Entries
+  readonly #telemetry: Telemetry
+  readonly #leaseMs: number
+  readonly #giveUpAt: number
+  #pauseMs = 0
+  #lease: Lease | undefined
+
+  constructor(origin: string, entries: Entries, telemetry: Telemetry, { timeoutMs }: Settings) {
+    this.#origin = origin
+    this.#entries = entries
+    this.#telemetry = telemetry
+    // An attempt, and the calls of the store around it: the reply of lease, get, for a redirect get and set, and set.
+    this.#leaseMs = timeoutMs + 5 * STORE_TIMEOUT_MS
+    // The lease of a dead holder expires in this time, and that of a second one. A store that has leases but saves no texts must not make
+    // the clients of a fleet fetch one after the other.
+    this.#giveUpAt = performance.now() + 2 * this.#leaseMs
+  }
+
+  /**
+   * Takes the lease, or waits a moment if another client holds it.
+   * @returns `taken` or `waited`: read the store again, since another client may have fetched. `without`: fetch without the lease, since the
+   * store has no leases or has failed, or since the wait took too long.
+   */
+  async takeOrWait(signal: AbortSignal): Promise<'taken' | 'waited' | 'without'> {
+    const lease = await this.#entries.lease(this.#origin, this.#leaseMs)
+    if (lease === 'none') return 'without'
+    if (lease !== 'held') {
+      this.#lease = lease
+      return 'taken'
+    }
+    if (this.#pauseMs === 0) this.#telemetry.count('leaseWaits')
+    if (performance.now() >= this.#giveUpAt) {
+      const error = new LeaseTimeoutError(2 * this.#leaseMs)
+      this.#telemetry.storeFailed({ operation: 'lease', origin: this.#origin, error })
+      return 'without'
+    }
+    this.#pauseMs = Math.min(Math.max(2 * this.#pauseMs, MIN_PAUSE_MS), MAX_PAUSE_MS)
+    const jittered = this.#pauseMs * (0.5 + Math.random() / 2) // so that waiting clients do not read at the same moment
+    await setTimeout(jittered, undefined, { signal }).catch(() => undefined)
+    return 'waited'
+  }
+
+  /** Releases the lease, if it was taken. */
+  async release(): Promise<void> {
+    if (this.#lease !== undefined) await this.#entries.release(this.#origin, this.#lease)
+  }
+}
+
+/**
+ * Other clients held the lease of an origin for twice its lifetime, but stored no entry. The client fetches robots.txt without the lease;
+ * its event `store-failed` carries this error.
+ *
+ * Remedy: check that the leases of the store expire, and that the store saves entries.
+ */
+class LeaseTimeoutError extends Error {
+  override readonly name = 'LeaseTimeoutError'
+  /** Stable; messages may change. */
+  readonly code = 'ERR_POLITELY_LEASE_TIMEOUT'
+  constructor(waitMs: number) {
+    super(`other clients held the lease for ${waitMs} ms but stored no entry; this client fetches without it`)
+  }
+}

@@ -1,0 +1,315 @@
+// Single flight: callers that want the robots.txt of one origin at the same time share one fetch.
+// The number of concurrent flights is limited, in all and per site, since a site with a wildcard in
+// its DNS has any number of hosts. Flights that no caller waits for come last. A flight counts
+// towards the site that its current request goes to, since any number of sites may redirect to one;
+// and, until it ends, towards its own site, since one site may redirect any number of its hosts. A
+// flight that a redirect leads to another registrable domain waits for the pace of that domain first,
+// in `RedirectQueues`.
+import type { Failure } from '@politely/core/engine'
+import { onAbort } from '../base/abort-listeners.ts'
+import { DomainTurns } from '../base/domain-turns.ts'
+import { SlowItems } from '../base/slow-items.ts'
+import type { Turn } from '../fetch/robots-fetcher.ts'
+import { registrableDomainOf, type Site, siteOf } from '../network/host-name.ts'
+import type { RedirectLimits } from './redirect-limits.ts'
+import { RedirectQueues } from './redirect-queues.ts'
+
+/**
+ * A flight that takes longer is slow: see `SlowItems`. Its deadline is longer, but most servers
+ * respond in less time. Our choice.
+ */
+const SLOW_AFTER_MS = 5_000
+
+export interface FlightLimits {
+  /** The maximum number of concurrent flights. */
+  readonly maxFlights: number
+  /** The maximum number of concurrent flights to hosts of one site. */
+  readonly maxFlightsPerDomain: number
+}
+
+/** What the work of a flight and the flight tell each other. */
+export interface FlightWork {
+  /** Whether to remove the flight when its last caller aborts. True until the work sets it to false, since it makes a request now. */
+  isDroppable: boolean
+  /** Whether the flight was removed after its work began. The work then ends without a further request. */
+  readonly isDropped: boolean
+  /**
+   * Counts the flight towards the site of this URL instead of its last one, since a redirect leads
+   * there. The work calls it before each request after the first one.
+   */
+  moveTo(url: string): Turn | Promise<Turn>
+}
+
+interface Flight<T> extends FlightWork {
+  readonly origin: string
+  /** The site of the origin. */
+  readonly ownSite: Site
+  /** The site of the current request, or of the next request while the flight waits to make it. */
+  site: Site
+  /** The URL that the last redirect to another site led to, or the origin before any. */
+  url: string
+  /** When the flight began to count towards its current site, by `performance.now()`. */
+  startedAt: number
+  /** Whether the flight counts as away from its own site. */
+  isAway: boolean
+  readonly start: (work: FlightWork) => Promise<T>
+  readonly result: PromiseWithResolvers<T>
+  /** `background` while no caller has joined. */
+  priority: 'normal' | 'background'
+  /** The number of callers that have not aborted. */
+  callers: number
+  isDropped: boolean
+  phase: FlightPhase
+  /** Set while the work waits after `moveTo`. */
+  turn: PromiseWithResolvers<Turn> | undefined
+  /** When it began to wait, by `performance.now()`. */
+  waitsSince: number
+  /** Resolves when the work has ended, with whatever result. */
+  ended: Promise<void> | undefined
+}
+
+/** `waiting` for other flights to end, at the start or after a redirect; or `under-way`. */
+export type FlightPhase = 'waiting' | 'under-way'
+
+export class Flights<T> {
+  readonly #flights = new Map<string, Flight<T>>()
+  readonly #turns: DomainTurns<Flight<T>>
+  readonly #slow: SlowItems
+  readonly #redirectLimits: RedirectLimits
+  readonly #redirectQueues: RedirectQueues<Flight<T>>
+
+  constructor({ maxFlights, maxFlightsPerDomain }: FlightLimits, redirectLimits: RedirectLimits) {
+    this.#turns = new DomainTurns(maxFlights, maxFlightsPerDomain)
+    this.#slow = new SlowItems(
+      this.#turns,
+      SLOW_AFTER_MS,
+      () => performance.now(),
+      () => this.#startNext(),
+    )
+    this.#redirectLimits = redirectLimits
+    this.#redirectQueues = new RedirectQueues(redirectLimits, (flight) => {
+      this.#turns.add(flight.site, flight, 'redirected')
+      this.#startNext()
+    })
+  }
+
+  /**
+   * Joins the flight of an origin, or creates it. `signal` aborts only this caller's wait. The flight then continues for other callers. When
+   * its last caller aborts, it is removed if it waits or has made no request; otherwise it continues for the cache.
+   * @param start The work of a new flight. Ignored if the flight exists.
+   */
+  join(origin: string, start: (work: FlightWork) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const flight = this.#flights.get(origin) ?? this.#create(origin, start, 'normal')
+    flight.callers++
+    this.#promote(flight)
+    this.#startNext()
+    return signal === undefined ? flight.result.promise : this.#abortable(flight, signal)
+  }
+
+  /**
+   * Creates a flight for the cache instead of a caller. The origin must have none. It starts when no flight that a caller waits for could start,
+   * and no abort removes it.
+   */
+  startAhead(origin: string, start: (work: FlightWork) => Promise<T>): Promise<T> {
+    const flight = this.#create(origin, start, 'background')
+    flight.callers++ // the cache, which does not abort
+    this.#startNext()
+    return flight.result.promise
+  }
+
+  get underWay(): number {
+    return this.#turns.underWay
+  }
+
+  get waiting(): number {
+    return this.#flights.size - this.#turns.underWay
+  }
+
+  phaseOf(origin: string): FlightPhase | undefined {
+    return this.#flights.get(origin)?.phase
+  }
+
+  /** Rejects all callers, and removes the waiting flights. Resolves when all work has ended, with whatever result. */
+  async close(reason: Error): Promise<void> {
+    const flights = [...this.#flights.values()]
+    for (const flight of flights) {
+      if (flight.phase === 'waiting') this.#remove(flight)
+      flight.result.reject(reason)
+    }
+    await Promise.all(flights.map(({ ended }) => ended))
+  }
+
+  #create(origin: string, start: (work: FlightWork) => Promise<T>, priority: Flight<T>['priority']): Flight<T> {
+    const site = siteOf(origin)
+    const flight: Flight<T> = {
+      origin,
+      ownSite: site,
+      site,
+      url: origin,
+      startedAt: 0,
+      isAway: false,
+      start,
+      result: Promise.withResolvers(),
+      priority,
+      callers: 0,
+      isDroppable: true,
+      isDropped: false,
+      phase: 'waiting',
+      turn: undefined,
+      waitsSince: 0,
+      ended: undefined,
+      moveTo: (url) => this.#move(flight, url),
+    }
+    // All callers may have aborted when the flight fails, and the error must not become an unhandled rejection. The others get it anyway.
+    flight.result.promise.catch(() => undefined)
+    this.#flights.set(origin, flight)
+    this.#turns.add(site, flight, priority)
+    return flight
+  }
+
+  /** Gives a flight the priority of those that a caller waits for. */
+  #promote(flight: Flight<T>): void {
+    if (flight.priority === 'normal') return
+    flight.priority = 'normal'
+    if (flight.phase === 'under-way' || flight.turn !== undefined) return
+    this.#turns.delete(flight.site, flight)
+    this.#turns.add(flight.site, flight)
+  }
+
+  #startNext(): void {
+    for (let flight = this.#turns.next(); flight !== undefined; flight = this.#turns.next()) {
+      flight.phase = 'under-way'
+      if (flight.turn !== undefined) this.#resume(flight, flight.turn)
+      else {
+        this.#start(flight)
+        flight.ended = this.#run(flight)
+      }
+    }
+    this.#slow.updateTimer()
+  }
+
+  async #run(flight: Flight<T>): Promise<void> {
+    const { start, result } = flight
+    try {
+      result.resolve(await start(flight))
+    } catch (error) {
+      result.reject(error)
+    } finally {
+      flight.isDroppable = false
+      if (!flight.isDropped) this.#end(flight)
+      this.#startNext()
+    }
+  }
+
+  /**
+   * Ends the flight's turn of its site before it waits for one of the next site, so flights that go
+   * in a circle do not block each other.
+   */
+  #move(flight: Flight<T>, url: string): Turn | Promise<Turn> {
+    const site = siteOf(url)
+    const isElsewhere = leavesDomain(flight, url)
+    if (site.name === flight.site.name) {
+      if (isElsewhere) this.#redirectLimits.take(url)
+      return undefined
+    }
+    const ahead = this.#redirectQueues.size(url)
+    const refusal = isElsewhere ? this.#redirectLimits.refusalAhead(url, ahead) : undefined
+    if (refusal !== undefined) return refusal
+    const outcome = this.#slow.end(flight)
+    if (flight.isAway) this.#turns.end(flight.site, outcome)
+    else this.#turns.leave(flight.site, outcome)
+    flight.isAway = true
+    flight.site = site
+    flight.url = url
+    const mayStart = !isElsewhere || (ahead === 0 && this.#redirectLimits.waitMs(registrableDomainOf(url)) === 0)
+    if (mayStart && this.#turns.fullLimit(site) === undefined) {
+      this.#start(flight)
+      this.#startNext()
+      return undefined
+    }
+    const turn = Promise.withResolvers<Turn>()
+    flight.turn = turn
+    flight.waitsSince = performance.now()
+    flight.phase = 'waiting'
+    flight.isDroppable = true
+    if (isElsewhere) this.#redirectQueues.add(flight)
+    else this.#turns.add(site, flight, 'redirected')
+    this.#startNext()
+    return turn.promise
+  }
+
+  /** Counts a flight as under way. If it returns to its own site, it was away until now. */
+  #start(flight: Flight<T>, refusal?: Failure): void {
+    const { site, ownSite, url, isAway } = flight
+    this.#turns.start(site)
+    flight.startedAt = performance.now()
+    this.#slow.start(flight)
+    if (!isAway) return
+    if (site.name === ownSite.name) {
+      flight.isAway = false
+      this.#turns.endAway(site)
+    } else if (refusal === undefined && leavesDomain(flight, url)) this.#redirectLimits.take(url)
+  }
+
+  /**
+   * Ends the wait of a flight after a redirect. It makes its request; or it fails, if it has waited for
+   * too long or its target asked for a pause meanwhile.
+   */
+  #resume(flight: Flight<T>, turn: PromiseWithResolvers<Turn>): void {
+    const { url, waitsSince } = flight
+    const waitedMs = performance.now() - waitsSince
+    const refusal = leavesDomain(flight, url) ? this.#redirectLimits.refusal(url, waitedMs) : undefined
+    this.#start(flight, refusal)
+    flight.turn = undefined
+    flight.isDroppable = false
+    turn.resolve(refusal)
+    this.#redirectQueues.delete(flight)
+  }
+
+  /** Removes a flight that is under way. */
+  #end(flight: Flight<T>): void {
+    const { origin, ownSite, site, isAway } = flight
+    this.#turns.end(site, this.#slow.end(flight))
+    if (isAway) this.#turns.endAway(ownSite)
+    this.#flights.delete(origin)
+  }
+
+  /** Returns the result of the flight, or rejects when the signal is aborted. */
+  #abortable(flight: Flight<T>, signal: AbortSignal): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const abort = () => {
+      reject(signal.reason)
+      flight.callers--
+      if (flight.callers > 0 || !flight.isDroppable) return
+      if (flight.phase === 'waiting') this.#remove(flight)
+      else this.#drop(flight)
+    }
+    const unlisten = onAbort(signal, abort)
+    flight.result.promise.then(resolve, reject).finally(unlisten)
+    return promise
+  }
+
+  /** Removes a flight that is under way but has made no request. */
+  #drop(flight: Flight<T>): void {
+    flight.isDropped = true
+    flight.isDroppable = false
+    this.#end(flight)
+    queueMicrotask(() => this.#startNext()) // not at once: the same signal may abort the callers of the next one too
+  }
+
+  /** Removes a flight that waits. */
+  #remove(flight: Flight<T>): void {
+    const { origin, ownSite, site, isAway } = flight
+    flight.isDropped = true
+    this.#flights.delete(origin)
+    this.#turns.delete(site, flight)
+    this.#redirectQueues.delete(flight)
+    if (isAway) this.#turns.endAway(ownSite)
+    flight.turn?.reject(new Error('the flight was removed while it waited'))
+  }
+}
+
+/** Whether a redirect leads to a URL of another registrable domain, so that `RedirectLimits` applies. */
+function leavesDomain({ origin }: { readonly origin: string }, url: string): boolean {
+  return registrableDomainOf(url) !== registrableDomainOf(origin)
+}

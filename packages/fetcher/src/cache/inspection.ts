@@ -1,0 +1,92 @@
+// Builds the report of `inspect` about one origin.
+import { type Attempt, type Dialect, type OtherRecord, parseRobots } from '@politely/core'
+import { type AccessPolicy, describeState, dueAt, type Entry, type State, stateOf } from '@politely/core/engine'
+import { displayUrl } from '../report/display.ts'
+import type { FlightPhase } from './flights.ts'
+
+/** What a client knows about one origin. JSON-safe. */
+export interface Inspection {
+  readonly origin: string
+  /** The origin with its host in Unicode, such as `https://bücher.example`. For display only. */
+  readonly displayOrigin: string
+  readonly robotsUrl: string
+  readonly state: State
+  /** One sentence: why the origin is in this state, and what applies in it. */
+  readonly why: string
+  /** Where the client found the entry. */
+  readonly source: 'memory' | 'store' | 'nowhere'
+  /** Whether a fetch of robots.txt is under way or waiting. */
+  readonly flight: FlightPhase | 'none'
+  /** The last attempts to fetch robots.txt, the latest first: status, redirects, time and outcome of each. */
+  readonly attempts: readonly Attempt[]
+  /** When the next attempt is due. Milliseconds since 1970. */
+  readonly nextAttemptAt: number | undefined
+  /** The number of failed attempts in a row. */
+  readonly failures: number
+  /** The time of the first of these failures. Milliseconds since 1970. */
+  readonly unreachableSince: number | undefined
+  /** The last good copy, without its content. */
+  readonly copy: CopyInspection | undefined
+}
+
+/** The last good copy of a robots.txt, without its content. */
+export interface CopyInspection {
+  /** The size of the copy, in bytes. */
+  readonly bytes: number
+  /** Whether the copy was cut at the size limit. RFC 9309 §2.5. */
+  readonly truncated: boolean
+  /** When the server last sent or confirmed this file. Milliseconds since 1970. */
+  readonly confirmedAt: number
+  /** The URL that the copy came from, after redirects. */
+  readonly url: string
+  /** The ETag header of its response. */
+  readonly etag: string | undefined
+  /** The Last-Modified header of its response. */
+  readonly lastModified: string | undefined
+  /** The fields that are neither user-agent lines nor rules, in the order of the file. Parsed when first read. RFC 9309 §2.2.4. */
+  readonly records: readonly OtherRecord[]
+}
+
+export function inspectionOf(
+  { origin, robotsUrl }: { readonly origin: string; readonly robotsUrl: string },
+  known: {
+    readonly entry: Entry | undefined
+    readonly source: Inspection['source']
+    readonly flight: FlightPhase | undefined
+  },
+  now: number,
+  { policy, dialect }: { readonly policy: AccessPolicy; readonly dialect: Dialect },
+): Inspection {
+  const { entry, source, flight = 'none' } = known
+  return {
+    origin,
+    displayOrigin: displayUrl(origin),
+    robotsUrl,
+    state: stateOf(entry, now, policy),
+    why: describeState(entry, now, policy),
+    source,
+    flight,
+    attempts: entry === undefined ? [] : structuredClone([entry.latest, ...entry.earlier]), // the caller may change them
+    nextAttemptAt: entry && dueAt(entry, policy),
+    failures: entry?.failures ?? 0,
+    unreachableSince: entry?.unreachableSince,
+    copy: entry?.copy && copyInspection(entry.copy, dialect),
+  }
+}
+
+function copyInspection(copy: NonNullable<Entry['copy']>, dialect: Dialect): CopyInspection {
+  const { bytes, truncated, confirmedAt, url, etag, lastModified } = copy
+  let records: readonly OtherRecord[] | undefined
+  return {
+    bytes: bytes.length,
+    truncated,
+    confirmedAt,
+    url,
+    etag,
+    lastModified,
+    get records() {
+      records ??= parseRobots(copy, { dialect }).records
+      return records
+    },
+  }
+}

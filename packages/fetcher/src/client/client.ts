@@ -1,0 +1,442 @@
+// RobotsClient: decides whether a crawler may fetch a URL, and says why. The cache behind it fetches and keeps robots.txt.
+import type { EventEmitter } from 'node:events'
+import {
+  type Access,
+  type Explanation,
+  explainUrlProblem,
+  type HasHref,
+  type InvalidUrl,
+  OptionError,
+  type OtherRecord,
+  type ParsedUrl,
+  parseRobots,
+  type Robots,
+} from '@politely/core'
+import { allows, type Failure, parseUrl, settle, withoutCredentials } from '@politely/core/engine'
+import { orAborted } from '../base/abort-listeners.ts'
+import { concurrentMap } from '../base/concurrent-map.ts'
+import { assertCallOptions, assertIterable, redirectChain, urlText } from '../base/option-checks.ts'
+import { type Inspection, inspectionOf } from '../cache/inspection.ts'
+import type { CachedRules } from '../cache/memory.ts'
+import { isFresh, RobotsCache } from '../cache/robots-cache.ts'
+import { Deadline } from '../fetch/deadline.ts'
+import { failureOf } from '../fetch/failure.ts'
+import type { BlockedAddressError } from '../network/network-guard.ts'
+import {
+  ABORT_OPTIONS,
+  type AbortOptions,
+  CHECK_OPTIONS,
+  type CheckManyOptions,
+  type CheckOptions,
+  checkedManyOptions,
+  type ManyOptions,
+  PREFETCH_OPTIONS,
+} from '../options/call-options.ts'
+import { namesItself, type RobotsClientOptions, type Settings, settingsOf } from '../options/options.ts'
+import { type ClientVerdict, invalidUrlVerdict, verdictOf } from '../report/client-verdict.ts'
+import { type ClientEvents, type Counters, Telemetry, traceCheck } from '../report/telemetry.ts'
+import { missingScheme } from './missing-scheme.ts'
+
+/** A verdict, and everything in the file that affects it. JSON-safe. */
+export interface ClientExplanation {
+  readonly verdict: ClientVerdict
+  /** The rules that match, why one of them decides, and their lines. Undefined if the verdict does not depend on a copy of robots.txt. */
+  readonly explanation: Explanation | undefined
+  /** The fields of that copy that are neither user-agent lines nor rules, in the order of the file. RFC 9309 §2.2.4. */
+  readonly records: readonly OtherRecord[]
+}
+
+/** The number of URLs given to `prefetch`, by the outcome for their origin. */
+export type PrefetchCounts = Readonly<Record<Access['outcome'] | 'invalid-url', number>>
+
+/** The number of lines that `import` took, skipped because it knew a newer entry, and could not read or may not use with its options. */
+export interface ImportCounts {
+  readonly taken: number
+  readonly older: number
+  readonly unreadable: number
+}
+
+/** The current size of a client. */
+export interface Gauges {
+  /** Origins in memory. */
+  readonly origins: number
+  /** The memory that these origins take, in bytes, about. */
+  readonly memoryBytes: number
+  /** Fetches of robots.txt that are under way. */
+  readonly flightsUnderWay: number
+  /** Fetches of robots.txt that wait for `maxFlights`, `maxFlightsPerDomain` or the pace of redirects to another site. */
+  readonly flightsWaiting: number
+}
+
+/**
+ * A method of a `RobotsClient` was called after `close`, or `close` was called while the method ran.
+ *
+ * Remedy: await all calls before `close`, or create a new client.
+ */
+export class ClientClosedError extends Error {
+  override readonly name = 'ClientClosedError'
+  /** Stable; messages may change. */
+  readonly code = 'ERR_POLITELY_CLIENT_CLOSED'
+  constructor() {
+    super('this RobotsClient is closed; await the calls that still run before close(), or create a new client')
+  }
+}
+
+/**
+ * Fetches and caches robots.txt, and decides whether a crawler may fetch a URL. It follows RFC 9309 for redirects, failures, size and
+ * freshness; its options can choose another dialect and policy. Concurrent checks of one origin share one fetch. By default, a public host
+ * cannot lead a fetch to a private address (see `network`).
+ *
+ * @example
+ * ```ts
+ * import { RobotsClient } from '@politely/fetcher'
+ *
+ * const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' })
+ * const verdict = await robots.check('https://example.com/page')
+ * console.log(verdict.allowed, verdict.because)
+ * await robots.close()
+ * ```
+ */
+export class RobotsClient {
+  readonly #settings: Settings
+  readonly #telemetry: Telemetry
+  readonly #cache: RobotsCache
+  /** Aborted by `close`, with a `ClientClosedError`. */
+  readonly #closing = new AbortController()
+
+  /** @throws {OptionError} for an invalid or unknown option. */
+  constructor(options: RobotsClientOptions) {
+    this.#settings = settingsOf(options, this.#closing.signal)
+    this.#telemetry = new Telemetry(this.#settings.logger)
+    this.#cache = new RobotsCache(this.#settings, this.#telemetry, this.#closing.signal)
+    if (!namesItself(this.#settings)) this.#warnOfUserAgent()
+    const { signal } = this.#settings
+    if (signal?.aborted) void this.close()
+    else signal?.addEventListener('abort', () => this.close(), { once: true, signal: this.#closing.signal })
+  }
+
+  /** The User-Agent header of robots.txt requests. Send the same one with page requests. */
+  get userAgent(): string {
+    return this.#settings.userAgent
+  }
+
+  /** The product tokens that select this crawler's group in robots.txt. */
+  get productTokens(): readonly string[] {
+    return this.#settings.productTokens
+  }
+
+  /** Emits the client's events: `client.events.on('fetch', …)`. If a listener throws, the error is uncaught; it does not reject the check. */
+  get events(): EventEmitter<ClientEvents> {
+    return this.#telemetry.events
+  }
+
+  /** Totals since the client was created. They never decrease. */
+  get counters(): Counters {
+    return this.#telemetry.counters
+  }
+
+  /** The current size of the client: what its memory cache holds, and its fetches of robots.txt. */
+  get gauges(): Gauges {
+    const { origins, memoryBytes, flightsUnderWay, flightsWaiting } = this.#cache
+    return { origins, memoryBytes, flightsUnderWay, flightsWaiting }
+  }
+
+  /**
+   * Returns whether the crawler may fetch this URL. Fetches robots.txt if it is not cached or is stale. The result for an invalid URL is
+   * false; `check` says why.
+   * @throws {OptionError} for a URL without a scheme, such as `example.com/page`, and for invalid arguments.
+   * @throws {ClientClosedError} after `close`. A failure of the site is not an error: the client's policy decides.
+   * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
+   */
+  isAllowed(url: string | HasHref, options?: AbortOptions): Promise<boolean> {
+    // This is not an async function, and known results use shared promises. New promises would take a twentieth of the time of such a check.
+    try {
+      if (options !== undefined) assertCallOptions(options, ABORT_OPTIONS)
+      const allowed = options?.signal?.aborted
+        ? undefined
+        : this.#isAllowedNow(typeof url === 'string' ? url : urlText(url))
+      if (allowed === undefined) return this.#isAllowedLater(url, options)
+      this.#telemetry.countVerdict(allowed)
+      return allowed ? ALLOWED : DISALLOWED
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /**
+   * Returns the verdict about this URL: whether the crawler may fetch it, and why. Fetches robots.txt if it is not cached or is stale.
+   * RFC 9309 §2.3 and §2.4.
+   * @throws {OptionError} for invalid arguments. An invalid URL in a string is not an error: the verdict describes it.
+   * @throws {ClientClosedError} after `close`. A failure of the site is not an error: the verdict describes it.
+   * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
+   */
+  async check(url: string | HasHref, options: CheckOptions = {}): Promise<ClientVerdict> {
+    this.#throwIfClosed()
+    const text = urlText(url)
+    assertCallOptions(options, CHECK_OPTIONS)
+    const { signal } = options
+    const redirectedFrom = redirectChain(options.redirectedFrom)
+    signal?.throwIfAborted()
+    const verdict = await traceCheck(text, () => this.#check(text, signal, redirectedFrom))
+    this.#telemetry.checked(verdict)
+    return verdict
+  }
+
+  /**
+   * @internal Returns the verdict about a URL whose host the guard refuses, or whose name could not be resolved. The verdict says nothing
+   * about the origin, so it is not cached.
+   */
+  blockedVerdict(url: string, refusal: BlockedAddressError | Failure): ClientVerdict {
+    const parsed = parseUrl(url)
+    if (typeof parsed === 'string') return invalidUrlVerdict(url, parsed)
+    const { now, policy } = this.#settings
+    const { reason, detail } =
+      'reason' in refusal ? refusal : ({ reason: 'blocked-address', detail: refusal.message } as const)
+    const outcome = { kind: 'unreachable', reason, detail, url: parsed.robotsUrl, hops: [] } as const
+    const entry = settle(undefined, parsed.origin, outcome, now(), policy)
+    return verdictOf(url, parsed, { entry, rules: this.#cache.noRules }, now(), policy)
+  }
+
+  /** @internal Returns whether this client makes a request for this URL right now, in this async context. Such a request needs no verdict. */
+  isOwnRequest(url: string): boolean {
+    return this.#cache.isOwnRequest(url)
+  }
+
+  /**
+   * Returns the verdict of `check` if memory has it, or undefined if `check` would have to read the store or fetch robots.txt. The client
+   * counts and publishes the verdict as it does those of `check`.
+   * @throws {OptionError} if `url` is not a string or an object with an `href`.
+   * @throws {ClientClosedError} after `close`.
+   */
+  checkNow(url: string | HasHref): ClientVerdict | undefined {
+    this.#throwIfClosed()
+    const verdict = this.#cachedVerdict(urlText(url))
+    if (verdict !== undefined) this.#telemetry.checkedNow(verdict)
+    return verdict
+  }
+
+  /**
+   * Checks a stream of URLs concurrently. Reads the URLs only as fast as the caller takes the verdicts. Leaving the loop aborts the checks under way.
+   * @throws {OptionError} for invalid arguments, and for an item that is not a URL.
+   * @throws {ClientClosedError}, the signal's reason, or an error of the source.
+   */
+  checkMany(
+    urls: AsyncIterable<string | HasHref> | Iterable<string | HasHref>,
+    options: CheckManyOptions = {},
+  ): AsyncGenerator<ClientVerdict, void, undefined> {
+    assertIterable('urls', urls, '[url]')
+    return concurrentMap(urls, (url, signal) => this.check(url, { signal }), checkedManyOptions(options))
+  }
+
+  /**
+   * Fetches the robots.txt of each URL's origin unless it is cached, so that later checks need not wait.
+   * @throws {OptionError} for invalid arguments, and for an item that is not a URL.
+   * @throws {ClientClosedError}, the signal's reason, or an error of the source.
+   */
+  async prefetch(
+    urls: AsyncIterable<string | HasHref> | Iterable<string | HasHref>,
+    options: ManyOptions = {},
+  ): Promise<PrefetchCounts> {
+    assertCallOptions(options, PREFETCH_OPTIONS)
+    const counts = { success: 0, unavailable: 0, restricted: 0, unreachable: 0, 'invalid-url': 0 }
+    for await (const verdict of this.checkMany(urls, { ...options, order: 'ready' })) {
+      counts[verdict.access?.outcome ?? 'invalid-url']++
+    }
+    return counts
+  }
+
+  /**
+   * Returns the verdict of `check`, every rule that matches the URL with its line, and why one of them decides. Fetches robots.txt if it is
+   * not cached or is stale. Does not count as a check, and takes longer than one: it parses the file again.
+   * @throws {OptionError} for invalid arguments. An invalid URL in a string is not an error: the verdict describes it.
+   * @throws {ClientClosedError} after `close`.
+   */
+  async explain(url: string | HasHref, options: AbortOptions = {}): Promise<ClientExplanation> {
+    const text = this.#textOf(url, options)
+    const parsed = parseUrl(text)
+    if (typeof parsed === 'string') {
+      return { verdict: invalidUrlVerdict(text, parsed), explanation: undefined, records: [] }
+    }
+    const cached = await this.#load(parsed, options.signal)
+    const verdict = this.#verdict(text, parsed, cached)
+    const robots = verdict.access?.copy && this.#fileOf(cached)
+    const explanation = robots?.explain(parsed, this.#settings.productTokens)
+    return { verdict, explanation, records: robots?.records ?? [] }
+  }
+
+  /**
+   * Returns the URLs of the `Sitemap` lines of the robots.txt of the URL's origin: absolute ones, in the order of the file. The list is empty
+   * if there is no robots.txt. Fetches robots.txt if it is not cached or is stale.
+   * @throws {OptionError} for invalid arguments, and for an invalid URL.
+   * @throws {ClientClosedError} after `close`.
+   */
+  async sitemaps(url: string | HasHref, options: AbortOptions = {}): Promise<readonly string[]> {
+    return (await this.robots(url, options))?.sitemaps ?? []
+  }
+
+  /**
+   * Returns the parsed robots.txt of the URL's origin, with its records and text. Returns undefined if the client has no copy of it, since the
+   * site has none, or it has been unreachable from the start. Fetches robots.txt if it is not cached or is stale.
+   * @throws {OptionError} for invalid arguments, and for an invalid URL.
+   * @throws {ClientClosedError} after `close`.
+   */
+  async robots(url: string | HasHref, options: AbortOptions = {}): Promise<Robots | undefined> {
+    const text = this.#textOf(url, options)
+    const parsed = parseUrl(text)
+    if (typeof parsed === 'string') {
+      throw new OptionError(
+        'url',
+        missingScheme(text, parsed) ?? `${JSON.stringify(withoutCredentials(text))}: ${explainUrlProblem(parsed)}`,
+      )
+    }
+    return this.#fileOf(await this.#load(parsed, options.signal))
+  }
+
+  /**
+   * Returns all that the client knows about the URL's origin: its state, attempts and copy. Reads the store, but sends no requests.
+   * @throws {OptionError} if `url` is not a string or an object with an `href`.
+   * @throws {ClientClosedError} after `close`.
+   */
+  async inspect(url: string | HasHref): Promise<Inspection | InvalidUrl> {
+    this.#throwIfClosed()
+    const text = urlText(url)
+    const parsed = parseUrl(text)
+    if (typeof parsed === 'string')
+      return { allowed: false, because: 'invalid-url', url: withoutCredentials(text), problem: parsed }
+    const known = await orAborted(this.#cache.inspect(parsed.origin), [this.#closing.signal])
+    return inspectionOf(parsed, known, this.#settings.now(), this.#settings)
+  }
+
+  /** Yields the entries in memory as NDJSON: one entry on each line, with its line end. Another process can `import` them. */
+  export(): Generator<string, void, undefined> {
+    return this.#cache.exportLines()
+  }
+
+  /**
+   * Imports the text of `export`, in chunks of any size. Of two entries about one origin, the newer one wins.
+   * @throws {OptionError} if `chunks` is not an iterable, or is a single text.
+   * @throws {ClientClosedError} after `close`.
+   */
+  async import(chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<ImportCounts> {
+    assertIterable('chunks', chunks, '[text], or a stream')
+    return orAborted(this.#countImported(chunks), [this.#closing.signal])
+  }
+
+  /**
+   * Aborts all fetches, closes all connections and rejects all calls under way. The caller closes the store. If the store does not respond,
+   * a call of it may still be under way when this resolves.
+   */
+  async close(): Promise<void> {
+    this.#closing.abort(new ClientClosedError())
+    await this.#cache.close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  async #check(
+    text: string,
+    signal: AbortSignal | undefined,
+    redirectedFrom: readonly string[],
+  ): Promise<ClientVerdict> {
+    const url = parseUrl(text)
+    if (typeof url === 'string') return invalidUrlVerdict(text, url)
+    if (redirectedFrom.length > 0) {
+      const blocked = await this.#blockedRedirect(text, redirectedFrom, signal)
+      if (blocked !== undefined) return blocked
+    }
+    return this.#verdict(text, url, await this.#load(url, signal))
+  }
+
+  #verdict(text: string, url: ParsedUrl, cached: CachedRules): ClientVerdict {
+    const { now, policy } = this.#settings
+    return verdictOf(text, url, cached, now(), policy)
+  }
+
+  /** Checks the arguments of a method, and returns the text of the URL. */
+  #textOf(url: string | HasHref, options: AbortOptions): string {
+    this.#throwIfClosed()
+    const text = urlText(url)
+    assertCallOptions(options, ABORT_OPTIONS)
+    options.signal?.throwIfAborted()
+    return text
+  }
+
+  /** Returns the rules of a URL's origin. Fetches robots.txt if it is not cached or is stale. */
+  async #load(url: ParsedUrl, signal: AbortSignal | undefined): Promise<CachedRules> {
+    return this.#cache.get(url.origin) ?? this.#cache.load(url, signal)
+  }
+
+  /** Parses the copy of an entry, if it has one. The cache keeps the rules of one crawler only. */
+  #fileOf({ entry: { copy, origin } }: CachedRules): Robots | undefined {
+    return copy && parseRobots(copy, { dialect: this.#settings.dialect, origin })
+  }
+
+  #warnOfUserAgent(): void {
+    const { userAgent, productTokens } = this.#settings
+    this.#telemetry.warn(
+      `productToken: the userAgent ${JSON.stringify(userAgent)} does not contain ${productTokens.join(' or ')}, so a site cannot tell which rules the crawler obeys; begin it with a name such as ${productTokens[0]}/1.0 (RFC 9309 §2.2.1)`,
+    )
+  }
+
+  #cachedVerdict(text: string): ClientVerdict | undefined {
+    const url = parseUrl(text)
+    if (typeof url === 'string') return invalidUrlVerdict(text, url)
+    const cached = this.#cache.get(url.origin)
+    return cached && this.#verdict(text, url, cached)
+  }
+
+  async #countImported(
+    chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+  ): Promise<ImportCounts> {
+    const counts = { taken: 0, older: 0, unreadable: 0 }
+    for await (const result of this.#cache.importLines(chunks)) counts[result]++
+    return counts
+  }
+
+  /** Returns the verdict about the target of a redirect if the guard refuses it. */
+  async #blockedRedirect(
+    url: string,
+    redirectedFrom: readonly string[],
+    signal: AbortSignal | undefined,
+  ): Promise<ClientVerdict | undefined> {
+    const { guard, timeoutMs } = this.#settings
+    const closing = this.#closing.signal
+    const deadline = new Deadline(timeoutMs)
+    const refusing = deadline
+      .orBefore(guard.refusalOfRedirect(redirectedFrom, url))
+      .catch((error: unknown) => failureOf(error, 'request', deadline))
+    const refusal = await orAborted(refusing, signal ? [closing, signal] : [closing]).finally(() => deadline.clear())
+    return refusal && this.blockedVerdict(url, refusal)
+  }
+
+  async #isAllowedLater(url: string | HasHref, options: AbortOptions | undefined): Promise<boolean> {
+    const verdict = await this.check(url, options)
+    const problem = verdict.because === 'invalid-url' ? missingScheme(verdict.url, verdict.problem) : undefined
+    if (problem !== undefined) throw new OptionError('url', problem)
+    return verdict.allowed
+  }
+
+  /**
+   * Returns the result of `isAllowed` without a promise or a verdict object. This is the common case: memory has the rules, the URL's text
+   * is in normal form, and nothing listens for verdicts. Otherwise returns undefined, as it does after `close`, which empties the memory.
+   */
+  #isAllowedNow(text: string): boolean | undefined {
+    if (this.#telemetry.needsVerdicts) return undefined
+    const { now, policy, dialect } = this.#settings
+    const at = now()
+    const cached = this.#cache.getByUrl(text, at)
+    if (cached === undefined) return undefined
+    // Google's dialect matches the URL's text as the caller wrote it. `new URL` turns it into the text that is sent.
+    const url = dialect.parsing.compare === 'google' ? new URL(text) : text
+    return isFresh(cached, at) ? cached.rules.isAllowed(url) : allows(cached.entry, cached.rules, url, at, policy)
+  }
+
+  #throwIfClosed(): void {
+    if (this.#closing.signal.aborted) throw new ClientClosedError()
+  }
+}
+
+const ALLOWED: Promise<boolean> = Promise.resolve(true)
+const DISALLOWED: Promise<boolean> = Promise.resolve(false)

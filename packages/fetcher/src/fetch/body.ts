@@ -1,0 +1,217 @@
+// Reads the body of a response, decodes it and bounds its size. RFC 9309 §2.5.
+import { addAbortSignal, pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { type Body, type Headers, headerOf } from '@politely/core/engine'
+import { ByteBuffer } from '../base/byte-buffer.ts'
+import { createZstdDecoders } from './zstd.ts'
+
+/** A coding that the client does not decode. `failure.ts` maps the code to `undecodable`. */
+class UnknownCodingError extends Error {
+  override readonly name = 'UnknownCodingError'
+  readonly code = 'Z_UNKNOWN_CODING'
+}
+
+/**
+ * The codings that the client requests. It also decodes deflate and zstd, since some caches send every client the coding that one client
+ * requested.
+ */
+export const ACCEPT_ENCODING = 'gzip, br'
+
+/**
+ * A decoder queues one chunk, and not 64 KiB of them, which may be 65,536 objects. Node passes stream options to the streams of node:zlib,
+ * although their types do not have them.
+ */
+const ONE_CHUNK: { readonly highWaterMark: number; readonly chunkSize?: number } = { highWaterMark: 1 }
+
+const DECODERS: Readonly<Record<string, () => Transform[]>> = {
+  gzip: () => [createGunzip(ONE_CHUNK)],
+  'x-gzip': () => [createGunzip(ONE_CHUNK)],
+  deflate: () => [createInflate(ONE_CHUNK)],
+  br: () => [createBrotliDecompress(ONE_CHUNK)],
+  zstd: () => createZstdDecoders(ONE_CHUNK),
+}
+
+/** No server needs more. Each further coding multiplies the size to which a few bytes can decompress. */
+const MAX_CODINGS = 2
+
+/** What one decoder passed to the next is over the limit. `failure.ts` maps the code to `too-large`. */
+class CodedTooLargeError extends Error {
+  override readonly name = 'CodedTooLargeError'
+  readonly code = 'CODED_TOO_LARGE'
+}
+
+/**
+ * Returns the limit of what one decoder passes to the next. A body of `maxBodyBytes` needs about half
+ * of it.
+ */
+function maxCodedBytes(maxBodyBytes: number): number {
+  return 2 * maxBodyBytes + MIB
+}
+
+/**
+ * Returns the limit of a whole response as received. It includes TLS records, interim responses,
+ * headers and the framing of chunks. A chunk of one byte takes six bytes (`1`, CR, LF, the byte, CR,
+ * LF), so a body of `maxBodyBytes` fits in any chunks.
+ */
+export function maxReceivedBytes(maxBodyBytes: number): number {
+  return 6 * maxBodyBytes + MIB
+}
+
+const MIB = 2 ** 20
+
+/**
+ * Reads up to `maxBytes` of decoded body, and decompresses no more than that. A body that is longer is cut after its last complete line, since
+ * half a rule could disallow or allow far more than the whole rule.
+ *
+ * @param signal Stops the decoders. To destroy `body` is not enough: it may have ended long before they have decoded what they received.
+ */
+export async function readBody(
+  body: Readable,
+  headers: Headers,
+  maxBytes: number,
+  signal?: AbortSignal,
+): Promise<Body> {
+  const decoded = decode(body, decodersFor(codingsOf(headers), maxCodedBytes(maxBytes)))
+  if (signal !== undefined) addAbortSignal(signal, decoded)
+  const bytes = new ByteBuffer(maxBytes + 1)
+  let received = 0
+  if (decoded !== body) body.on('data', (chunk: Buffer) => (received += chunk.length))
+  try {
+    for await (const chunk of decoded as AsyncIterable<Buffer>) {
+      bytes.add(chunk)
+      if (bytes.size > maxBytes) break // also destroys the source streams and the connection
+    }
+  } catch (error) {
+    // Some servers send an empty body for a compressed empty file. It counts only if Content-Length or a last chunk shows that it is empty;
+    // otherwise it may have been truncated before its first byte.
+    if (decoded === body || received > 0 || !body.readableEnded || !hasOwnEnd(headers)) throw error
+  }
+  return bodyOf(bytes.take(), maxBytes)
+}
+
+function hasOwnEnd(headers: Headers): boolean {
+  if (headerOf(headers, 'content-length') === '0') return true
+  return listed(headerOf(headers, 'transfer-encoding')).at(-1) === 'chunked'
+}
+
+/** Builds the body from its decoded bytes. One byte over `maxBytes` shows that it is longer. */
+export function bodyOf(bytes: Buffer, maxBytes: number): Body {
+  const kept = bytes.subarray(0, maxBytes)
+  const truncated = bytes.length > maxBytes
+  // Converts only what is kept. A slice of a string would keep the whole string in memory.
+  return { bytes: kept.toString('latin1', 0, truncated ? endOfLines(kept) : kept.length), truncated }
+}
+
+/**
+ * A coded body on its way to the decoder. Joins the chunks that arrive while the decoder is busy: it takes them one by one, and each costs
+ * it a task on another thread.
+ */
+export class CodedBody extends Readable {
+  readonly #arrived = new ByteBuffer(Number.POSITIVE_INFINITY)
+  readonly #resume: () => void
+  #isDecoderReady = false
+  #isComplete = false
+
+  /** @param resume Called when more chunks may be added. */
+  constructor(resume: () => void) {
+    super({ highWaterMark: 1 })
+    this.#resume = resume
+    this.on('error', () => undefined) // `readBody` reports it
+  }
+
+  /** Adds a chunk. Returns whether more may be added now. */
+  add(chunk: Buffer): boolean {
+    this.#arrived.add(chunk)
+    if (this.#isDecoderReady) this.#pass()
+    return this.#arrived.size < MAX_JOINED_BYTES
+  }
+
+  /** Marks the body as complete. */
+  complete(): void {
+    this.#isComplete = true
+    if (this.#isDecoderReady) this.#pass()
+  }
+
+  override _read(): void {
+    this.#isDecoderReady = true
+    this.#pass()
+  }
+
+  #pass(): void {
+    if (this.#arrived.size > 0) {
+      this.#isDecoderReady = false
+      this.push(this.#arrived.take())
+      this.#resume()
+    } else if (this.#isComplete) this.push(null)
+  }
+}
+
+/** As much as one read of a socket. */
+const MAX_JOINED_BYTES = 65_536
+
+/** Returns whether a body with these headers has to be decoded. */
+export function isCoded(headers: Headers): boolean {
+  if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined) return false
+  return codingsOf(headers).length > 0
+}
+
+function decode(body: Readable, decoders: readonly Transform[]): Readable {
+  if (decoders.length === 0) return body
+  // The pipeline passes an error or an early end of any stream to the last one, where its reader gets it.
+  pipeline([body, ...decoders], () => undefined)
+  return decoders.at(-1) as Transform
+}
+
+/** Returns the codings of the body, in the order in which the server applied them. undici has already removed the chunks. */
+function codingsOf(headers: Headers): string[] {
+  const transferCodings = listed(headerOf(headers, 'transfer-encoding'))
+  // `chunked` is removed only as the last coding. Elsewhere it stays in the list, as an unknown coding. RFC 9112 §6.3.
+  if (transferCodings.at(-1) === 'chunked') transferCodings.pop()
+  const codings = [...listed(headerOf(headers, 'content-encoding')), ...transferCodings]
+  return codings.filter((coding) => coding !== 'identity')
+}
+
+function listed(value = ''): string[] {
+  const items = value.toLowerCase().split(',')
+  return items.map((item) => item.trim()).filter((item) => item !== '')
+}
+
+/**
+ * Limits what one decoder passes to the next. The next one may decode it to nothing, and then the limit of the decoded body would not end a
+ * body of which a few bytes become gigabytes.
+ */
+class SizeLimit extends Transform {
+  readonly #maxBytes: number
+  #size = 0
+
+  constructor(maxBytes: number) {
+    super(ONE_CHUNK)
+    this.#maxBytes = maxBytes
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.#size += chunk.length
+    if (this.#size <= this.#maxBytes) done(null, chunk)
+    else done(new CodedTooLargeError(`the body is longer than ${this.#maxBytes} bytes after its first decoding`))
+  }
+}
+
+function decodersFor(codings: readonly string[], maxPassedBytes: number): Transform[] {
+  if (codings.length > MAX_CODINGS)
+    throw new UnknownCodingError(`${codings.length} codings; at most ${MAX_CODINGS} are decoded`)
+  // The coding that was applied last is removed first. RFC 9110 §8.4.
+  return codings.toReversed().flatMap((coding, n) => {
+    const decoders = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined
+    if (decoders === undefined) throw new UnknownCodingError(`unknown coding ${JSON.stringify(coding)}`)
+    return n === 0 ? decoders() : [new SizeLimit(maxPassedBytes), ...decoders()]
+  })
+}
+
+/** Returns the offset after the last line end. Without one, returns the length, since the parser bounds the length of a line. */
+function endOfLines(bytes: Buffer): number {
+  const last = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR))
+  return last === -1 ? bytes.length : last + 1
+}
+
+const LF = 0x0a
+const CR = 0x0d

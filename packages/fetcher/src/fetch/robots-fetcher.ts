@@ -1,0 +1,155 @@
+// Fetches robots.txt: makes the requests of one attempt, until core names its outcome. One deadline bounds the whole attempt.
+import {
+  type AccessPolicy,
+  advance,
+  type Copy,
+  type Failure,
+  isWorthRetrying,
+  type Outcome,
+  type Reply,
+  type RobotsRequest,
+  startAttempt,
+} from '@politely/core/engine'
+import pRetry from 'p-retry'
+import { registrableDomainOf } from '../network/host-name.ts'
+import { Deadline } from './deadline.ts'
+import type { OwnRequests } from './own-requests.ts'
+import { Transport, type TransportOptions } from './transport.ts'
+
+export interface RobotsFetcherOptions extends TransportOptions {
+  /** How many times one request is repeated after a temporary failure. */
+  readonly retries: number
+}
+
+/** What one attempt led to. */
+export interface FetchResult {
+  readonly outcome: Outcome
+  /** The number of requests, including redirects and retries. */
+  readonly requests: number
+}
+
+/**
+ * Whether the work may make its next request: undefined if it may, otherwise the failure with which it
+ * ends. A promise of a turn rejects if the flight is removed while it waits.
+ */
+export type Turn = Failure | undefined
+
+/**
+ * Called with the URL of each request after the first one, before the request. Returns a failure if the
+ * attempt has to end instead, and a promise if the request has to wait for other attempts. The deadline
+ * does not run meanwhile.
+ */
+export type BeforeNext = (url: string) => Turn | Promise<Turn>
+
+export class RobotsFetcher {
+  readonly #options: RobotsFetcherOptions
+  readonly #transport: Transport
+  /**
+   * The deadlines of the attempts under way. They are not abort listeners of one signal: Node scans all listeners of a signal whenever one
+   * is removed.
+   */
+  readonly #deadlines = new Set<Deadline>()
+
+  constructor(options: RobotsFetcherOptions, ownRequests: OwnRequests) {
+    this.#options = options
+    this.#transport = new Transport(options, ownRequests)
+  }
+
+  /**
+   * Makes one attempt. `maxRedirects` and `retries` bound the number of its requests. Whatever the site does is an outcome.
+   * @param copy The last copy, if there is one: the server may confirm it instead of sending the file again.
+   * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this robots.txt.
+   * @throws the error with which the promise of `beforeNext` rejects.
+   */
+  async fetch(robotsUrl: string, copy: Copy | undefined, beforeNext: BeforeNext): Promise<FetchResult> {
+    const deadline = new Deadline(this.#options.timeoutMs)
+    this.#deadlines.add(deadline)
+    try {
+      return await new Attempt(this.#options, this.#transport, deadline, beforeNext).run(robotsUrl, copy)
+    } finally {
+      deadline.clear()
+      this.#deadlines.delete(deadline)
+    }
+  }
+
+  /** Ends all attempts under way, as if their deadlines had passed. */
+  abortAll(): void {
+    for (const deadline of this.#deadlines) deadline.end()
+  }
+
+  /** Closes the client's own connections. */
+  async close(): Promise<void> {
+    await this.#transport.close()
+  }
+}
+
+/** The wait before the first retry, in milliseconds. Each further wait is twice the last. */
+const FIRST_RETRY_MS = 500
+
+class Attempt {
+  readonly #policy: AccessPolicy
+  readonly #retries: number
+  readonly #transport: Transport
+  readonly #deadline: Deadline
+  readonly #beforeNext: BeforeNext
+  #requests = 0
+
+  constructor(
+    { policy, retries }: RobotsFetcherOptions,
+    transport: Transport,
+    deadline: Deadline,
+    beforeNext: BeforeNext,
+  ) {
+    this.#policy = policy
+    this.#retries = retries
+    this.#transport = transport
+    this.#deadline = deadline
+    this.#beforeNext = beforeNext
+  }
+
+  async run(robotsUrl: string, copy: Copy | undefined): Promise<FetchResult> {
+    let state: RobotsRequest | Outcome = startAttempt(robotsUrl, copy)
+    while (state.kind === 'request') {
+      state = advance(state, await this.#sendWithRetries(state, robotsUrl), this.#policy)
+      if (state.kind !== 'request') break
+      const refusal = await this.#waitForTurn(state.url)
+      if (refusal !== undefined) state = advance(state, refusal, this.#policy)
+    }
+    return { outcome: state, requests: this.#requests }
+  }
+
+  async #waitForTurn(url: string): Promise<Turn> {
+    if (this.#deadline.isOver) return undefined // no request follows
+    const turn = this.#beforeNext(url)
+    return turn instanceof Promise ? this.#deadline.pauseDuring(turn) : turn
+  }
+
+  async #sendWithRetries(request: RobotsRequest, robotsUrl: string): Promise<Reply> {
+    let last = await this.#send(request)
+    if (!isWorthRetrying(last, this.#policy)) return last // the common case, without the cost of p-retry
+    // Another site did not ask for this request, so the client does not repeat it.
+    const isElsewhere = request.hops.length > 0 && registrableDomainOf(request.url) !== registrableDomainOf(robotsUrl)
+    if (isElsewhere) return last
+    const attempt = async (number: number) => {
+      if (number > 1) last = await this.#send(request)
+      if (isWorthRetrying(last, this.#policy)) throw new TemporaryReplyError(last.kind)
+      return last
+    }
+    try {
+      const options = { retries: this.#retries, minTimeout: FIRST_RETRY_MS, factor: 2, signal: this.#deadline.signal }
+      return await pRetry(attempt, options)
+    } catch (error) {
+      // No retries are left, or the deadline passed between two of them: the site's last reply says most.
+      if (error instanceof TemporaryReplyError || this.#deadline.isOver) return last
+      throw error
+    }
+  }
+
+  #send(request: RobotsRequest): Promise<Reply> {
+    this.#requests++
+    return this.#transport.send(request, this.#deadline)
+  }
+}
+
+/** Tells p-retry, which retries only after errors, that a reply is worth a retry. */
+class TemporaryReplyError extends Error {}

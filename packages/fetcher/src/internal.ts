@@ -1,0 +1,24 @@
+// What the other packages of Politely use of this one. Not public: it may change in any version.
+
+export { linkSignals, onAbort } from './base/abort-listeners.ts'
+export { DomainTurns, type Outcome } from './base/domain-turns.ts'
+export { Fifo } from './base/fifo.ts'
+export {
+  abortSignal,
+  assertKnown,
+  assertOptions,
+  callable,
+  describeValue,
+  integer,
+  LONGEST_TIMER_MS,
+  number,
+  oneOf,
+  redirectChain,
+  withMethods,
+} from './base/option-checks.ts'
+export type { Site } from './base/site.ts'
+export { SlowItems, type StartedItem } from './base/slow-items.ts'
+export { withTimeout } from './base/timeout.ts'
+export { isPrivateHost, siteOf } from './network/host-name.ts'
+export { boundedLookup } from './network/lookup.ts'
+export { CLIENT_OPTIONS, namesItself } from './options/options.ts'

@@ -1,0 +1,75 @@
+// Decides which addresses are public. The IANA registries reserve most of the others for private, local and special use. Clouds use some blocks
+// outside of these registries for services that only their own machines can reach. Every spelling counts.
+import { isIP } from 'node:net'
+import { OptionError } from '@politely/core'
+import ipaddr from 'ipaddr.js'
+import { describeValue } from '../base/option-checks.ts'
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** The addresses whose first `bits` equal those of `first`. */
+export type AddressBlock = readonly [first: Address, bits: number]
+
+/**
+ * Parses addresses and blocks such as `10.0.0.0/8`.
+ * @throws {OptionError} that names `option` and the invalid item.
+ */
+export function addressBlocksOf(option: string, given: unknown): readonly AddressBlock[] {
+  const expected = 'expected addresses and blocks such as ["10.1.2.3", "10.0.0.0/8", "fd00::/8"]'
+  if (!Array.isArray(given)) throw new OptionError(option, `${describeValue(given)} is not a list; ${expected}`)
+  return given.map((text: unknown) => {
+    const block = typeof text === 'string' ? blockOf(text) : undefined
+    if (block !== undefined) return block
+    throw new OptionError(option, `${describeValue(text)} is neither an address nor a block; ${expected}`)
+  })
+}
+
+/**
+ * Returns whether the text is a public address, or an address in one of the allowed blocks. Ignores a zone (`%eth0`). An IPv6 address that
+ * stands for an IPv4 address, mapped (`::ffff:`) or translated (64:ff9b::/96, RFC 6052), counts as that IPv4 address. ipaddr.js reports every
+ * address without a special range as `unicast`, but of IPv6 only 2000::/3 is public (RFC 4291 §2.4). An invalid address is not public.
+ */
+export function isPublicAddress(text: string, allowed: readonly AddressBlock[]): boolean {
+  const plain = text.replace(/%.*$/, '')
+  if (isIP(plain) === 0) return false
+  const address = untranslated(ipaddr.process(plain))
+  if (allowed.some((block) => contains(block, address))) return true
+  if (address.range() !== 'unicast' || PLATFORM_BLOCKS.some((block) => contains(block, address))) return false
+  return address instanceof ipaddr.IPv4 || (address.parts[0] ?? 0) >> 13 === 1
+}
+
+function contains([first, bits]: AddressBlock, address: Address): boolean {
+  return first.kind() === address.kind() && address.match(first, bits)
+}
+
+function blockOf(text: string): AddressBlock | undefined {
+  const [address = '', prefix, ...rest] = text.split('/')
+  if (isIP(address) === 0 || address.includes('%') || rest.length > 0) return undefined
+  const first = ipaddr.parse(address)
+  const maxBits = first.kind() === 'ipv4' ? 32 : 128
+  const bits = prefix === undefined ? maxBits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : maxBits + 1
+  if (bits > maxBits) return undefined
+  // `isPublicAddress` compares IPv4-mapped addresses as IPv4.
+  return first instanceof ipaddr.IPv6 && first.isIPv4MappedAddress() && bits >= 96
+    ? [first.toIPv4Address(), bits - 96]
+    : [first, bits]
+}
+
+/** Converts a translated address to its IPv4 address. On a network without IPv4, all IPv4 sites have translated addresses (NAT64). */
+function untranslated(address: Address): Address {
+  if (!(address instanceof ipaddr.IPv6) || !address.match(TRANSLATED, 96)) return address
+  return new ipaddr.IPv4(address.toByteArray().slice(12))
+}
+
+const TRANSLATED = ipaddr.IPv6.parse('64:ff9b::')
+
+/** Blocks that the registries do not list, and that lead to a cloud's platform or a user's own cluster. docs/fetching.md lists them too. */
+const PLATFORM_BLOCKS = addressBlocksOf('PLATFORM_BLOCKS', [
+  // Azure: agent (WireServer), DNS. https://learn.microsoft.com/en-us/azure/virtual-network/what-is-ip-address-168-63-129-16
+  '168.63.129.16',
+  // Google Kubernetes Engine: default for Services. https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips
+  '34.118.224.0/20',
+  // IBM Cloud: infrastructure and service endpoints. https://cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc
+  '161.26.0.0/16',
+  '166.8.0.0/14',
+])

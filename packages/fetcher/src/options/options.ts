@@ -1,0 +1,332 @@
+// The options of a RobotsClient, and their checks at construction.
+import type { LookupFunction } from 'node:net'
+import { type Dialect, type DialectName, isProductToken, OptionError, productTokenOf } from '@politely/core'
+import { type AccessPolicy, accessPolicyOf, dialectFor } from '@politely/core/engine'
+import type { Dispatcher } from 'undici'
+import {
+  abortSignal,
+  assertKnown,
+  assertOptions,
+  callable,
+  describeValue,
+  integer,
+  LONGEST_TIMER_MS,
+  number,
+  oneOf,
+  withMethods,
+} from '../base/option-checks.ts'
+import { NetworkGuard, type NetworkPolicy } from '../network/network-guard.ts'
+import type { Logger } from '../report/telemetry.ts'
+import type { Store } from '../store/store.ts'
+
+/** Options of a `RobotsClient`. Only `userAgent` is required. */
+export interface RobotsClientOptions {
+  /**
+   * The User-Agent header to send, such as `ExampleBot/1.0 (+https://example.com/bot)`. It supplies the default of `productToken`, and should
+   * contain the product token in any case (RFC 9309 §2.2.1).
+   */
+  readonly userAgent: string
+  /** The name to look for in robots.txt. Of a list, the first name with a group counts. Default: the product token in `userAgent`. */
+  readonly productToken?: string | readonly string[] | undefined
+  /** How robots.txt is parsed, and what its absence means: the name of a dialect, or a custom one. Default `rfc9309`. */
+  readonly dialect?: DialectName | Dialect | undefined
+  /**
+   * How long a response without Cache-Control or Expires is fresh, in milliseconds. Default: that of the dialect, 24 hours.
+   * RFC 9309 §2.4.
+   */
+  readonly ttlMs?: number | undefined
+  /** The minimum time for which a response is fresh, in milliseconds. Waits after failures are separate. Default 1 minute. */
+  readonly minTtlMs?: number | undefined
+  /** The maximum time for which a response is fresh, in milliseconds. Default 7 days. */
+  readonly maxTtlMs?: number | undefined
+  /** The deadline of one attempt in milliseconds, for all its redirects and retries. Default 20,000. */
+  readonly timeoutMs?: number | undefined
+  /**
+   * How often a request is repeated after 429, 5xx or a temporary failure. Default 2. A request that a
+   * redirect led to another registrable domain is not repeated.
+   */
+  readonly retries?: number | undefined
+  /** How many redirects the client follows. Default 5; RFC 9309 §2.3.1.2 recommends at least five. */
+  readonly maxRedirects?: number | undefined
+  /** The size limit of a decoded robots.txt, in bytes. Default and minimum 512,000: the 500 KiB of RFC 9309 §2.5. */
+  readonly maxBodyBytes?: number | undefined
+  /**
+   * The approximate size of the memory cache, in bytes. Default 64 MiB. The client evicts the least recently used origins, but always
+   * keeps one.
+   */
+  readonly maxCacheBytes?: number | undefined
+  /** Keeps entries outside this client, for other processes or after a restart. The caller closes it. */
+  readonly store?: Store | undefined
+  /**
+   * How long before an entry becomes stale a check refreshes it in the background, in milliseconds. The check itself does not wait. Default 0:
+   * no early refresh. A refresh never starts in the first half of the time for which the entry is fresh.
+   */
+  readonly refreshAheadMs?: number | undefined
+  /**
+   * The maximum number of concurrent robots.txt fetches. Further ones wait. Fetches that take
+   * longer than five seconds do not count while others wait. Default 200.
+   */
+  readonly maxFlights?: number | undefined
+  /**
+   * The maximum number of concurrent fetches whose current request goes to one site. A site is a
+   * registrable domain or a tenant of a platform, and may have any number of hosts. Default 8.
+   */
+  readonly maxFlightsPerDomain?: number | undefined
+  /**
+   * What applies while robots.txt is unreachable and the client has a last good copy: use it, or disallow everything. Default: that of the
+   * dialect, `use-copy`. RFC 9309 §2.3.1.4, §2.4.
+   */
+  readonly whenUnreachable?: AccessPolicy['whenUnreachable'] | undefined
+  /** After how many days without a response `thenAssume` applies. `Infinity` means never. Default 30. RFC 9309 §2.3.1.4. */
+  readonly afterDays?: number | undefined
+  /**
+   * What applies after `afterDays`: the last good `copy` if there is one, or everything is allowed as if robots.txt were `unavailable`.
+   * Default `copy`.
+   */
+  readonly thenAssume?: AccessPolicy['thenAssume'] | undefined
+  /**
+   * What a 5xx response means if the title or a heading of its page says "not found". Default
+   * `by-status`: robots.txt is unreachable. Google treats it as `unavailable`. A 503, and a 5xx with
+   * Retry-After, is unreachable in either case.
+   */
+  readonly notFoundPages?: AccessPolicy['notFoundPages'] | undefined
+  /** Which addresses a fetch of robots.txt may connect to. Default `guarded`. */
+  readonly network?: NetworkPolicy | undefined
+  /** Private addresses and blocks, such as `10.0.0.0/8`, that the guard treats as public. Default none. */
+  readonly allowAddresses?: readonly string[] | undefined
+  /**
+   * The caller's undici dispatcher, for a proxy, HTTP/2 or another CA. It makes the connections, so the guard sees only URLs. Cannot be
+   * combined with `fetch`.
+   */
+  readonly dispatcher?: Dispatcher | undefined
+  /**
+   * The caller's fetch, called with `redirect: 'manual'`. It makes the connections, so the guard sees only URLs. Cannot be combined with
+   * `dispatcher`.
+   */
+  readonly fetch?: typeof globalThis.fetch | undefined
+  /** The caller's resolver, with the signature of `dns.lookup`. With `dispatcher` or `fetch`, only the guard uses it. */
+  readonly lookup?: LookupFunction | undefined
+  /** Logs attempts (`info`, or `warn` if they failed), store failures (`warn`) and verdicts (`debug`). `console` is one. Default: none. */
+  readonly logger?: Logger | undefined
+  /** Aborting it closes the client. */
+  readonly signal?: AbortSignal | undefined
+  /** The clock: returns milliseconds since 1970. For tests and simulations. Default `Date.now`. */
+  readonly now?: (() => number) | undefined
+}
+
+/** The checked options, with defaults filled in. */
+export interface Settings {
+  readonly userAgent: string
+  readonly productTokens: readonly string[]
+  readonly dialect: Dialect
+  readonly policy: AccessPolicy
+  /** Milliseconds. */
+  readonly timeoutMs: number
+  readonly retries: number
+  readonly maxBodyBytes: number
+  readonly maxCacheBytes: number
+  readonly store: Store | undefined
+  readonly maxFlights: number
+  readonly maxFlightsPerDomain: number
+  readonly logger: Logger | undefined
+  readonly guard: NetworkGuard
+  readonly dispatcher: Dispatcher | undefined
+  readonly fetch: typeof globalThis.fetch | undefined
+  readonly signal: AbortSignal | undefined
+  readonly now: () => number
+}
+
+const MIN_BODY_BYTES = 500 * 1024
+const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024
+const DEFAULT_TIMEOUT_MS = 20_000
+const DEFAULT_MAX_FLIGHTS = 200
+const DEFAULT_MAX_FLIGHTS_PER_DOMAIN = 8
+const DEFAULT_RETRIES = 2
+
+/** The names of all options. */
+export const CLIENT_OPTIONS: Readonly<Record<keyof RobotsClientOptions, true>> = {
+  userAgent: true,
+  productToken: true,
+  dialect: true,
+  ttlMs: true,
+  minTtlMs: true,
+  maxTtlMs: true,
+  timeoutMs: true,
+  retries: true,
+  maxRedirects: true,
+  maxBodyBytes: true,
+  maxCacheBytes: true,
+  store: true,
+  refreshAheadMs: true,
+  maxFlights: true,
+  maxFlightsPerDomain: true,
+  whenUnreachable: true,
+  afterDays: true,
+  thenAssume: true,
+  notFoundPages: true,
+  network: true,
+  allowAddresses: true,
+  dispatcher: true,
+  fetch: true,
+  lookup: true,
+  logger: true,
+  signal: true,
+  now: true,
+}
+
+const OF_A_GATE = 'is an option of the gate; write it in politely(fetch, { … }) or new PoliteGate({ robots, … })'
+/** Options of a PoliteGate, which users write here. */
+const GATE_OPTIONS: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    'minDelayMs',
+    'maxDelayMs',
+    'delayFactor',
+    'pauseFrom',
+    'minDelayPerDomainMs',
+    'minDelayPerAddressMs',
+    'maxConcurrentPerOrigin',
+    'maxConcurrentPerDomain',
+    'maxConcurrentPerAddress',
+    'maxConcurrent',
+    'slowAfterMs',
+    'paceBy',
+    'pacer',
+  ].map((name) => [name, OF_A_GATE]),
+)
+
+/** Checks the options and fills in the defaults. @throws {OptionError} for an invalid or unknown option. */
+export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal): Settings {
+  assertOptions(options)
+  assertKnown(options, CLIENT_OPTIONS, GATE_OPTIONS)
+  const userAgent = headerValue(options.userAgent)
+  const dialect = dialectFor(options.dialect)
+  const defaults = accessPolicyOf(dialect.access)
+  const policy: AccessPolicy = {
+    ...defaults,
+    ttlMs: number('ttlMs', options.ttlMs ?? defaults.ttlMs, { min: 0 }),
+    minTtlMs: number('minTtlMs', options.minTtlMs ?? defaults.minTtlMs, { min: 0 }),
+    maxTtlMs: number('maxTtlMs', options.maxTtlMs ?? defaults.maxTtlMs, { min: 0 }),
+    refreshAheadMs: number('refreshAheadMs', options.refreshAheadMs ?? defaults.refreshAheadMs, { min: 0 }),
+    maxRedirects: integer('maxRedirects', options.maxRedirects ?? defaults.maxRedirects, {
+      min: 0,
+      max: 50,
+    }),
+    afterDays: number('afterDays', options.afterDays ?? defaults.afterDays, {
+      min: 0,
+      infinite: 'allowed',
+    }),
+    whenUnreachable: oneOf('whenUnreachable', options.whenUnreachable ?? defaults.whenUnreachable, [
+      'use-copy',
+      'disallow',
+    ]),
+    thenAssume: oneOf('thenAssume', options.thenAssume ?? defaults.thenAssume, ['copy', 'unavailable']),
+    notFoundPages: oneOf('notFoundPages', options.notFoundPages ?? defaults.notFoundPages, [
+      'by-status',
+      'unavailable',
+    ]),
+  }
+  if (policy.minTtlMs > policy.maxTtlMs) {
+    throw new OptionError(
+      'minTtlMs',
+      `${policy.minTtlMs} is greater than maxTtlMs, which is ${policy.maxTtlMs}; write a smaller minTtlMs or a larger maxTtlMs`,
+    )
+  }
+  if (options.ttlMs !== undefined && policy.ttlMs > policy.maxTtlMs) {
+    throw new OptionError(
+      'ttlMs',
+      `${policy.ttlMs} is greater than maxTtlMs, which is ${policy.maxTtlMs}; write a smaller ttlMs or a larger maxTtlMs`,
+    )
+  }
+  if (options.fetch !== undefined && options.dispatcher !== undefined) {
+    throw new OptionError(
+      'fetch',
+      'cannot be combined with dispatcher, since only one of them can make the request; pass the dispatcher to your fetch instead',
+    )
+  }
+  return {
+    userAgent,
+    productTokens: productTokens(options.productToken, userAgent),
+    dialect,
+    policy,
+    timeoutMs: number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: LONGEST_TIMER_MS }),
+    retries: integer('retries', options.retries ?? DEFAULT_RETRIES, { min: 0, max: 20 }),
+    maxBodyBytes: integer('maxBodyBytes', options.maxBodyBytes ?? MIN_BODY_BYTES, {
+      min: MIN_BODY_BYTES,
+      max: 2 ** 28,
+    }),
+    maxCacheBytes: integer('maxCacheBytes', options.maxCacheBytes ?? DEFAULT_CACHE_BYTES, {
+      min: 1,
+      example: DEFAULT_CACHE_BYTES,
+    }),
+    store: checkedStore(options.store),
+    maxFlights: integer('maxFlights', options.maxFlights ?? DEFAULT_MAX_FLIGHTS, {
+      min: 1,
+      example: DEFAULT_MAX_FLIGHTS,
+    }),
+    maxFlightsPerDomain: integer('maxFlightsPerDomain', options.maxFlightsPerDomain ?? DEFAULT_MAX_FLIGHTS_PER_DOMAIN, {
+      min: 1,
+      example: DEFAULT_MAX_FLIGHTS_PER_DOMAIN,
+    }),
+    logger: withMethods('logger', options.logger, [], 'an object with debug, info or warn, such as console'),
+    dispatcher: withMethods('dispatcher', options.dispatcher, ['dispatch'], 'an undici dispatcher'),
+    signal: abortSignal(options.signal),
+    guard: new NetworkGuard({
+      network: options.network,
+      allowAddresses: options.allowAddresses,
+      lookup: options.lookup,
+      closing,
+    }),
+    fetch: callable('fetch', options.fetch, 'a function like the global fetch'),
+    now: callable('now', options.now, 'a function that returns milliseconds') ?? Date.now,
+  }
+}
+
+function checkedStore(store: Store | undefined): Store | undefined {
+  const expected =
+    typeof store === 'string'
+      ? 'a Store, such as new SqliteStore({ path: "robots.sqlite" }) of @politely/store-sqlite'
+      : 'a Store, with get, set and delete'
+  withMethods('store', store, ['get', 'set', 'delete'], expected)
+  // A Keyv has the methods of a Store, but would take the third argument of `set`, a time, for a duration.
+  if (store !== undefined && 'getMany' in store && 'namespace' in store)
+    throw new OptionError('store', 'a Keyv is not a Store; write fromKeyv(keyv)')
+  return store
+}
+
+/** Returns whether the User-Agent contains one of the product tokens, in any case. RFC 9309 §2.2.1. */
+export function namesItself({ userAgent, productTokens }: Pick<Settings, 'userAgent' | 'productTokens'>): boolean {
+  const header = userAgent.toLowerCase()
+  return productTokens.some((token) => header.includes(token.toLowerCase()))
+}
+
+function headerValue(userAgent: unknown): string {
+  const example = 'write one such as "ExampleBot/1.0 (+https://example.com/bot)"'
+  if (userAgent === undefined || userAgent === '') throw new OptionError('userAgent', `is missing or empty; ${example}`)
+  if (typeof userAgent !== 'string' || userAgent.trim() === '')
+    throw new OptionError('userAgent', `${describeValue(userAgent)} is not a User-Agent; ${example}`)
+  // Field values are visible ASCII, spaces and tabs. RFC 9110 §5.5.
+  const [invalid] = /[^\t\x20-\x7e]/u.exec(userAgent) ?? []
+  if (invalid !== undefined) {
+    const problem = `${JSON.stringify(userAgent)} contains ${describeValue(invalid)}, which a header must not contain`
+    throw new OptionError('userAgent', `${problem}; ${example}`)
+  }
+  return userAgent.trim()
+}
+
+function productTokens(given: string | readonly string[] | undefined, userAgent: string): readonly string[] {
+  if (given === undefined) {
+    const token = productTokenOf(userAgent)
+    if (token !== undefined) return [token]
+    throw new OptionError(
+      'userAgent',
+      `${JSON.stringify(userAgent)} contains no product token; begin it with a name such as ExampleBot/1.0, or give productToken`,
+    )
+  }
+  const tokens: readonly unknown[] = Array.isArray(given) ? given : [given]
+  const invalid = tokens.findIndex((token) => typeof token !== 'string' || !isProductToken(token))
+  if (invalid === -1 && tokens.length > 0) return [...tokens] as readonly string[]
+  throw new OptionError(
+    'productToken',
+    `${tokens.length === 0 ? 'an empty list' : describeValue(tokens[invalid])} is not a product token; write a name of letters, digits, "-" and "_", such as ExampleBot`,
+  )
+}

@@ -1,0 +1,82 @@
+// The calls of the caller's store: each has a time limit, and a store that does not respond is not called for a while.
+
+import { withTimeout } from '../base/timeout.ts'
+import type { StoreFailure, Telemetry } from '../report/telemetry.ts'
+
+/** How long to wait for the store, in milliseconds. A store is there to save time, so a slow one is treated as failed. */
+export const STORE_TIMEOUT_MS = 2_000
+
+/** How long a store is not called after a call that took too long. Milliseconds; doubled after each further one. Our choice. */
+const MIN_PAUSE_MS = 1_000
+const MAX_PAUSE_MS = 30_000
+
+export class StoreCalls {
+  readonly #telemetry: Telemetry
+  readonly #closing: AbortSignal
+  /** 0 while the store responds. */
+  #pauseMs = 0
+  #pausedAt = 0
+  #resumeAt = 0
+
+  /** @param closing After its abort, a store that does not respond does not keep the process alive. */
+  constructor(telemetry: Telemetry, closing: AbortSignal) {
+    this.#telemetry = telemetry
+    this.#closing = closing
+  }
+
+  /**
+   * Calls the store. Resolves with undefined if the store throws or takes too long, which telemetry reports, and while it is not called after
+   * that. The caller treats both like an empty store.
+   */
+  async call<T>(operation: StoreFailure['operation'], origin: string, call: () => Promise<T>): Promise<T | undefined> {
+    const startedAt = performance.now()
+    if (!this.#isResponding(startedAt)) return undefined
+    try {
+      const onTimeout = () => {
+        throw new StoreTimeoutError(operation, this.#pause(startedAt))
+      }
+      const result = await withTimeout(call(), STORE_TIMEOUT_MS, onTimeout, this.#closing)
+      this.#pauseMs = 0
+      return result
+    } catch (error) {
+      if (!(error instanceof StoreTimeoutError)) this.#pauseMs = 0
+      this.#telemetry.storeFailed({ operation, origin, error })
+      return undefined
+    }
+  }
+
+  /** Whether to call the store. After a pause, one call at a time finds out whether the store responds again. */
+  #isResponding(now: number): boolean {
+    if (this.#pauseMs === 0) return true
+    if (now < this.#resumeAt) return false
+    this.#resumeAt = now + STORE_TIMEOUT_MS
+    return true
+  }
+
+  /** A call that began at this time took too long. Returns how long the store is not called from now on. */
+  #pause(startedAt: number): number {
+    if (this.#pauseMs === 0 || startedAt >= this.#pausedAt) {
+      this.#pauseMs = Math.min(Math.max(2 * this.#pauseMs, MIN_PAUSE_MS), MAX_PAUSE_MS)
+      this.#pausedAt = performance.now()
+      this.#resumeAt = this.#pausedAt + this.#pauseMs
+    }
+    return this.#pauseMs
+  }
+}
+
+/**
+ * The store did not respond within two seconds. The client continues without it and does not call it for a while; its event `store-failed`
+ * carries this error.
+ *
+ * Remedy: find what blocks the store, such as a locked database or a slow network.
+ */
+class StoreTimeoutError extends Error {
+  override readonly name = 'StoreTimeoutError'
+  /** Stable; messages may change. */
+  readonly code = 'ERR_POLITELY_STORE_TIMEOUT'
+  constructor(operation: string, pauseMs: number) {
+    super(
+      `the store did not answer to ${operation} within ${STORE_TIMEOUT_MS} ms; it is called again in ${pauseMs / 1_000} s`,
+    )
+  }
+}

@@ -1,0 +1,80 @@
+// Works out the URL of a request that a client describes in parts: an origin, a path and a Host header.
+//
+// The gate checks this URL against robots.txt. The request must be sent for exactly this URL, or fail.
+import { OptionError } from '@politely/core'
+import { describeValue } from '@politely/fetcher/internal'
+import { isHttp } from '../redirects/redirect.ts'
+import { InvalidRequestError } from '../report/errors.ts'
+
+export interface Target {
+  /** The URL to check. */
+  readonly url: string
+  /** The origin of the server that the request is sent to: the site, or a proxy. */
+  readonly origin: string
+  /** The path to send: that of the URL, or the whole URL if the request goes to a proxy. */
+  readonly path: string
+}
+
+/**
+ * Combines an origin and a path. A path that is a whole URL is meant for a proxy; then that URL is the one to check.
+ * @param origin Scheme, host and port, as returned by `originOf`.
+ * @throws {InvalidRequestError}
+ */
+export function targetOf(origin: string, path: unknown): Target {
+  if (typeof path !== 'string') throw badPath(path)
+  const isForProxy = /^https?:\/\//i.test(path)
+  if (!isForProxy && !path.startsWith('/')) throw badPath(path)
+  const url = URL.parse(isForProxy ? path : `${origin}${path}`)
+  if (url === null) throw badPath(path)
+  url.hash = ''
+  return { url: url.href, origin, path: isForProxy ? url.href : url.href.slice(origin.length) }
+}
+
+/**
+ * Returns the normalised origin of an http or https URL, given as a string or a URL.
+ * @throws {InvalidRequestError} for anything else, also for a URL with a path.
+ */
+export function originOf(origin: unknown): string {
+  const url = typeof origin === 'string' || origin instanceof URL ? URL.parse(String(origin)) : null
+  if (url !== null && isHttp(url) && url.href === `${url.origin}/`) return url.origin
+  const given = describeValue(origin instanceof URL ? String(origin) : origin)
+  throw new InvalidRequestError(
+    `origin ${given} is invalid; expected scheme, host and port only, such as https://example.com`,
+  )
+}
+
+/**
+ * Throws unless the Host header names the host of the URL. A server chooses the site by the Host header, while the gate checks the robots.txt
+ * of the URL, so both must name the same site. For adapters of your own.
+ * @param hostHeaders The values of all Host headers of the request.
+ * @param server The URL of the proxy, if the request goes to one. Some clients send the proxy's name in the Host header; the proxy ignores
+ * it and uses the URL.
+ * @throws {InvalidRequestError} for another host or port, and for several Host headers.
+ * @throws {OptionError} if `url` is not a string, or `hostHeaders` is not an array.
+ */
+export function assertOwnHost(url: string, hostHeaders: readonly unknown[], server: string = url): void {
+  if (!Array.isArray(hostHeaders) || typeof url !== 'string')
+    throw new OptionError(
+      Array.isArray(hostHeaders) ? 'url' : 'hostHeaders',
+      'is missing or invalid; write assertOwnHost("https://example.com/page", [host]), with the values of all Host headers',
+    )
+  const [host] = hostHeaders
+  if (hostHeaders.length === 0 || (hostHeaders.length === 1 && (isHostOf(url, host) || isHostOf(server, host)))) return
+  const given = hostHeaders.map(describeValue).join(', ')
+  const { host: expected } = new URL(url)
+  throw new InvalidRequestError(
+    `the Host header is ${given}; expected ${expected}, the host of the URL. Leave the header out, and write the site's name in the URL. To connect to an address of your choice, use the option \`lookup\``,
+  )
+}
+
+function isHostOf(url: string, host: unknown): boolean {
+  if (typeof host !== 'string' || /[^\w.:[\]%-]/.test(host)) return false
+  const { protocol, host: expected } = new URL(url)
+  return URL.parse(`${protocol}//${host}`)?.host === expected
+}
+
+function badPath(path: unknown): InvalidRequestError {
+  return new InvalidRequestError(
+    `path ${describeValue(path)} is invalid; expected a path that begins with /, such as /page`,
+  )
+}

@@ -1,0 +1,110 @@
+// Reads the arguments of a wrapped fetch. Each value is read and converted once: an object whose value changes between two reads could make
+// the gate check one URL and fetch send another.
+import { explainUrlProblem, type UrlProblem } from '@politely/core'
+import { parseUrl } from '@politely/core/engine'
+import { describeValue } from '@politely/fetcher/internal'
+import { InvalidRequestError } from '../report/errors.ts'
+
+export type Init = RequestInit & { readonly duplex?: string }
+
+/** The first argument of fetch. */
+export interface FetchInput {
+  /** Passed to fetch in place of the input, which may convert to another string the next time. */
+  readonly url: URL
+  /** The input, if it is a Request. */
+  readonly request: globalThis.Request | undefined
+  /** Whether the URL needs no network, so that robots.txt does not apply. */
+  readonly isLocal: boolean
+}
+
+const LOCAL_SCHEMES: ReadonlySet<string> = new Set(['data:', 'blob:', 'about:'])
+const CHECKED_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ftp:'])
+
+/**
+ * Reads the first argument of fetch: an absolute URL as a string, a URL or a Request.
+ * @throws {InvalidRequestError} for a relative or invalid URL, and for a scheme that robots.txt does not cover.
+ */
+export function fetchInput(input: unknown): FetchInput {
+  const request = isRequest(input) ? input : undefined
+  const text = request === undefined ? String(input) : urlOfRequest(request)
+  const url = URL.parse(text)
+  const isLocal = url !== null && LOCAL_SCHEMES.has(url.protocol)
+  if (url === null || !(isLocal || CHECKED_SCHEMES.has(url.protocol)))
+    throw new InvalidRequestError(`${describeValue(text)}: ${explainUrlProblem(parseUrl(text) as UrlProblem, text)}`)
+  return { url, request, isLocal }
+}
+
+/**
+ * Copies the options of fetch, so that changes which the caller makes while the request waits have no effect.
+ * @throws {InvalidRequestError} for an option that is not of the expected type.
+ */
+export function fetchInit(init: Init | undefined): Init {
+  if (init === undefined || init === null) return {}
+  if (typeof init !== 'object' && typeof init !== 'function')
+    throw new InvalidRequestError(
+      `the options of fetch are ${describeValue(init)}; expected an object, such as { method: 'GET' }`,
+    )
+  const copy: Record<string, unknown> = { ...init }
+  for (const name of OPTION_NAMES)
+    if (!(name in copy) && name in init) copy[name] = (init as Record<string, unknown>)[name]
+  for (const [name, values] of STRING_OPTIONS) {
+    const value = copy[name]
+    if (value === undefined) continue
+    if (typeof value !== 'string' || (values.length > 0 && !values.includes(value)))
+      throw new InvalidRequestError(
+        `\`${name}\` is ${describeValue(value)}; expected ${values.length > 0 ? `one of ${values.join(', ')}` : 'a string, such as GET'}`,
+      )
+  }
+  const { signal } = copy as Init
+  if (signal !== undefined && signal !== null && typeof signal.addEventListener !== 'function')
+    throw new InvalidRequestError(`\`signal\` is ${describeValue(signal)}; expected an AbortSignal`)
+  return copy
+}
+
+/** The options of fetch. They may be inherited getters, which the spread operator does not copy. */
+const OPTION_NAMES: readonly string[] = [
+  'body',
+  'cache',
+  'credentials',
+  'duplex',
+  'headers',
+  'integrity',
+  'keepalive',
+  'method',
+  'mode',
+  'redirect',
+  'referrer',
+  'referrerPolicy',
+  'signal',
+]
+
+/** Options that decide which requests fetch makes, with the values that they may have; an empty list stands for any string. */
+const STRING_OPTIONS: readonly (readonly [name: keyof Init, values: readonly string[]])[] = [
+  ['redirect', ['follow', 'manual', 'error']],
+  ['method', []],
+  ['duplex', ['half']],
+]
+
+/** Returns whether the input is a Request. That of undici has another class than the global one. */
+export function isRequest(input: unknown): input is globalThis.Request {
+  return typeof input === 'object' && input !== null && 'url' in input && 'clone' in input
+}
+
+/**
+ * Returns the URL that fetch will use: the one that the getter of the class Request returns. The result of `request.url` may differ, since a
+ * subclass or the object itself may override it. A fetch that does not know the class converts the object to a string, so `toString` must not
+ * be overridden either.
+ * @throws {InvalidRequestError} if fetch could use another URL.
+ */
+function urlOfRequest(request: globalThis.Request): string {
+  let url: unknown
+  for (let proto = Object.getPrototypeOf(request); proto !== null; proto = Object.getPrototypeOf(proto)) {
+    const getter = Object.getOwnPropertyDescriptor(proto, 'url')?.get
+    if (getter !== undefined) url = getter.call(request)
+  }
+  const hasDefaultString = request.toString === Object.prototype.toString && !(Symbol.toPrimitive in request)
+  if (typeof url === 'string' && hasDefaultString && !Object.hasOwn(request, 'url')) return url
+  throw new InvalidRequestError(
+    'the input looks like a Request but is not one, so its URL is ambiguous; write fetch(url, init) or new Request(url, init)',
+  )
+}

@@ -1,0 +1,219 @@
+// politely(fetch): wraps a fetch, so that each request and each redirect hop enters a gate.
+import { OptionError } from '@politely/core'
+import { withoutCredentials } from '@politely/fetcher'
+import { describeValue, oneOf } from '@politely/fetcher/internal'
+import { versionError } from '../adapter/dispatcher-version.ts'
+import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
+import { assertOwnHost } from '../adapter/target.ts'
+import { warnOfOtherName } from '../adapter/user-agent.ts'
+import type { PoliteGate } from '../gate.ts'
+import { isRedirect, type Request, redirected } from '../redirects/redirect.ts'
+import { ResponseError, RobotsDisallowedError } from '../report/errors.ts'
+import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
+import { refusedResponse } from './refused-response.ts'
+
+/** A function with the signature of fetch: that of Node or undici, or your own. */
+export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
+
+/** The part of a response that `politely` reads. */
+export interface FetchResponse {
+  readonly status: number
+  readonly headers: { get(name: string): string | null }
+  readonly body: { cancel(): Promise<void> } | null
+}
+
+/** An existing gate; or an existing RobotsClient and the options of a new gate; or the options of both. And how to refuse. */
+export type PolitelyOptions = GateOrOptions & RefusalOptions
+
+/** The options of `politely` for refused requests. */
+export interface RefusalOptions {
+  /**
+   * How a request fails that robots.txt does not allow. `throw` (the default): with a `RobotsDisallowedError`. `response`: with a response of
+   * status 403, or 503 with Retry-After if robots.txt is unreachable. `refusalOf` tells it from a response that a site sent.
+   */
+  readonly onDisallowed?: 'throw' | 'response' | undefined
+}
+
+/** The wrapped fetch. */
+export type PoliteFetch<F extends FetchLike> = F &
+  AsyncDisposable & {
+    readonly gate: PoliteGate
+    /** Closes the gate and the RobotsClient that were created for this fetch, and nothing that you passed. */
+    close(): Promise<void>
+  }
+
+/** The limit of fetch (WHATWG Fetch, HTTP-redirect fetch). */
+const MAX_REDIRECTS = 20
+
+/**
+ * Wraps a fetch, so that each request and each redirect hop is checked against robots.txt and waits for its slot. `redirect: 'manual'` and
+ * `'error'` have the same effect as in fetch. `data:`, `blob:` and `about:` URLs are fetched without a check.
+ *
+ * The wrapped fetch rejects with `RobotsDisallowedError` for a request that robots.txt does not allow; a redirect hop that is not allowed is
+ * not sent. It rejects with `InvalidRequestError` for a request that cannot be checked: a relative URL, a scheme that robots.txt does not
+ * cover, a Host header of another site, a `dispatcher` of another version of undici than the fetch. It rejects with `ResponseError` if the given function
+ * does not return a Response, since it may follow redirects by itself.
+ * @throws {OptionError} for an invalid or unknown option.
+ */
+export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions): PoliteFetch<F> {
+  if (typeof fetch !== 'function')
+    throw new OptionError(
+      'fetch',
+      `${describeValue(fetch)} is not a function; write politely(globalThis.fetch, { userAgent })`,
+    )
+  assertGateOptions(options)
+  const { onDisallowed = 'throw', ...others } = options
+  const onRefusal = oneOf('onDisallowed', onDisallowed, ['throw', 'response'])
+  const { gate, close } = resolveGate(others, { onDisallowed: true })
+  const send = fetch as unknown as Send
+  const politeFetch = async (input: unknown, init?: Init): Promise<FetchResponse> => {
+    // The options may be a Request, whose properties are getters that cannot be spread.
+    if (isRequest(init)) {
+      fetchInput(init) // throws for an object that only looks like a Request, whose options would be lost below
+      const { url, request } = fetchInput(input)
+      return politeFetch(new (init.constructor as typeof globalThis.Request)(request ?? url.href, init))
+    }
+    const release = gate.hold() // `drain` waits between two redirect hops, too
+    try {
+      return await fetchWithRedirects(send, gate, fetchInput(input), fetchInit(init))
+    } catch (error) {
+      if (onRefusal === 'response' && error instanceof RobotsDisallowedError) return refusedResponse(error)
+      throw versionError(error) ?? error
+    } finally {
+      release()
+    }
+  }
+  return Object.assign(politeFetch as unknown as F, { gate, close, [Symbol.asyncDispose]: close })
+}
+
+type Send = (input: unknown, init: Init) => Promise<FetchResponse>
+
+/** Makes the requests of one call of the wrapped fetch, each with its own permit. */
+async function fetchWithRedirects(send: Send, gate: PoliteGate, input: FetchInput, init: Init): Promise<FetchResponse> {
+  const { request: inputRequest } = input
+  const url = input.url.href
+  // The RobotsClient may use this fetch for robots.txt, which needs no permit.
+  if (input.isLocal || gate.robots.isOwnRequest(url)) return send(inputRequest ?? url, init)
+
+  const mode = init.redirect ?? inputRequest?.redirect ?? 'follow'
+  const signal = (init.signal === undefined ? inputRequest?.signal : init.signal) ?? null
+  let request = firstRequest(url, inputRequest, init, gate)
+  const host = request.headers.get('host')
+  if (host !== null) assertOwnHost(url, [host])
+  // The body of a Request is a stream. A copy is kept in case a redirect has to send it again.
+  const requestCopy =
+    mode === 'follow' && inputRequest?.body && request.body === 'spent' ? inputRequest.clone() : undefined
+  try {
+    for (let hops = 0; ; hops++) {
+      // The first hop uses the caller's arguments. Only the User-Agent is added.
+      const hop = hops === 0 ? { headers: [...request.headers] } : { ...initOf(request), signal }
+      const response = await sendWithPermit(gate, request.url, signal, () =>
+        // Only `follow` is implemented here. In the other modes fetch makes no second request.
+        send(hops === 0 && inputRequest ? inputRequest : request.url, {
+          ...init,
+          ...hop,
+          redirect: mode === 'follow' ? 'manual' : mode,
+        }),
+      )
+      const location = response.headers.get('location')
+      if (mode !== 'follow' || !isRedirect(response.status, location)) {
+        return hops === 0 ? response : Object.defineProperty(response, 'redirected', { value: true })
+      }
+      await response.body?.cancel().catch(() => undefined) // not read; it may have failed already
+      if (hops >= MAX_REDIRECTS)
+        throw new TypeError(
+          `fetch failed: more than ${MAX_REDIRECTS} redirects, the last from ${withoutCredentials(request.url)}`,
+        )
+      const next = redirected(request, response.status, location)
+      if (next.body === 'spent' && requestCopy === undefined) {
+        throw new TypeError(
+          `fetch failed: ${withoutCredentials(request.url)} redirects, and its body was a stream, which cannot be sent again`,
+        )
+      }
+      request =
+        next.body === 'spent' && requestCopy
+          ? { ...next, body: { value: await bodyOfCopy(gate, requestCopy, signal) } }
+          : next
+    }
+  } finally {
+    // Not awaited: the copy ends only with the original, which may never be read.
+    if (requestCopy?.bodyUsed === false) requestCopy.body?.cancel().catch(() => undefined)
+  }
+}
+
+/** Reads the copy of a body, which may never end. Rejects when the signal is aborted or the gate is closed. */
+async function bodyOfCopy(
+  gate: PoliteGate,
+  copy: globalThis.Request,
+  signal: AbortSignal | null,
+): Promise<ArrayBuffer> {
+  const ending = new AbortController()
+  const body = copy.body?.pipeThrough(new TransformStream(), { signal: ending.signal })
+  try {
+    return await gate.whileOpen(new Response(body).arrayBuffer(), signal ?? undefined)
+  } catch (error) {
+    ending.abort(error) // cancels the copy
+    throw error
+  }
+}
+
+/** Sends one request with a permit, and releases the permit however the request ends. */
+async function sendWithPermit(
+  gate: PoliteGate,
+  url: string,
+  signal: AbortSignal | null,
+  send: () => Promise<FetchResponse>,
+): Promise<FetchResponse> {
+  const permit = await gate.enter(url, { signal })
+  try {
+    const response = await permit.run(send)
+    assertResponse(response)
+    permit.release(response)
+    return response
+  } finally {
+    permit.release()
+  }
+}
+
+/** A function that is not a fetch may follow redirects by itself. @throws {ResponseError} for a result that is not a Response. */
+function assertResponse(response: unknown): void {
+  const { status, headers, body } = (response ?? {}) as {
+    readonly [P in keyof FetchResponse]?: FetchResponse[P] | null
+  }
+  const missing =
+    (!Number.isInteger(status) && 'no `status`') ||
+    (typeof headers?.get !== 'function' && 'no `headers.get`') ||
+    (body === undefined && 'no `body`')
+  if (missing !== false)
+    throw new ResponseError(
+      `fetch: the wrapped function does not return a Response (it has ${missing}), so redirects cannot be checked`,
+      'write politely(globalThis.fetch, …), or politeHttpAgent for a client that uses node:http, such as axios',
+    )
+}
+
+function firstRequest(
+  url: string,
+  inputRequest: globalThis.Request | undefined,
+  init: Init,
+  gate: PoliteGate,
+): Request {
+  const headers = new Headers(init.headers ?? inputRequest?.headers)
+  if (headers.has('user-agent')) warnOfOtherName(gate, headers.get('user-agent'))
+  else headers.set('user-agent', gate.robots.userAgent)
+  const method = (init.method ?? inputRequest?.method ?? 'GET').toUpperCase()
+  return { url, method, headers, body: bodyOf(init.body ?? inputRequest?.body ?? null) }
+}
+
+function bodyOf(body: unknown): Request['body'] {
+  if (body === null) return 'none'
+  // Streams and generators can be read only once; strings, buffers, blobs and forms any number of times.
+  return typeof body === 'object' && Symbol.asyncIterator in body ? 'spent' : { value: body }
+}
+
+function initOf({ method, headers, body }: Request): Init {
+  return {
+    method,
+    headers: [...headers],
+    body: typeof body === 'string' ? null : (body.value as NonNullable<Init['body']>),
+  }
+}

@@ -1,0 +1,125 @@
+// Validates the caller's options for pace and concurrency, and fills in their defaults.
+import type { LookupFunction } from 'node:net'
+import { OptionError } from '@politely/core'
+import type { PaceLimits } from '@politely/core/engine'
+import { CLIENT_OPTIONS, callable, integer, number, oneOf, withMethods } from '@politely/fetcher/internal'
+import type { Pacer } from '../pace/pacer.ts'
+import type { PaceBy, PacingOptions } from '../pace/pacing-options.ts'
+import type { AllowedVerdict } from '../report/allowed-verdict.ts'
+import type { PoliteGateOptions } from './gate-options.ts'
+
+/** The validated options, with defaults applied. */
+export interface Pacing {
+  readonly minDelayMs: number
+  readonly maxDelayMs: number | undefined
+  readonly delayFactor: number
+  readonly pauseFrom: 'start' | 'end'
+  readonly minDelayPerDomainMs: number
+  readonly minDelayPerAddressMs: number
+  readonly maxConcurrentPerOrigin: number
+  readonly maxConcurrentPerDomain: number
+  /** Infinity for no limit. */
+  readonly maxConcurrentPerAddress: number
+  readonly maxConcurrent: number
+  /** Infinity for never. */
+  readonly slowAfterMs: number
+  readonly paceBy: PaceBy
+  readonly pacer: Pacer | undefined
+  readonly lookup: LookupFunction | undefined
+}
+
+const PACING_OPTIONS: Readonly<Record<keyof PacingOptions, true>> = {
+  minDelayMs: true,
+  maxDelayMs: true,
+  delayFactor: true,
+  pauseFrom: true,
+  minDelayPerDomainMs: true,
+  minDelayPerAddressMs: true,
+  maxConcurrentPerOrigin: true,
+  maxConcurrentPerDomain: true,
+  maxConcurrentPerAddress: true,
+  maxConcurrent: true,
+  slowAfterMs: true,
+  paceBy: true,
+  pacer: true,
+}
+
+/** The names of all options of a gate. */
+export const GATE_OPTIONS: Readonly<Record<keyof PoliteGateOptions, true>> = {
+  robots: true,
+  now: true,
+  lookup: true,
+  ...PACING_OPTIONS,
+}
+
+/** Options of a RobotsClient, which users write in the options of a gate. */
+export const OPTIONS_OF_CLIENT: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.keys(CLIENT_OPTIONS).map((name) => [
+    name,
+    'is an option of RobotsClient; write it in new RobotsClient({ … })',
+  ]),
+)
+
+const DEFAULT_CONCURRENT = 64
+const DEFAULT_CONCURRENT_PER_DOMAIN = 8
+const DEFAULT_SLOW_AFTER_MS = 10_000
+const PAUSE_FROM_VALUES: readonly Pacing['pauseFrom'][] = ['start', 'end']
+const PACE_BY_VALUES: readonly PaceBy[] = ['origin', 'host', 'domain', 'address']
+const PACER_METHODS: readonly (keyof Pacer)[] = ['reserve', 'cancel', 'report', 'end', 'estimate']
+
+/** Returns the pacing options among other options, and the others. */
+export function splitPacing<T extends PacingOptions>(
+  options: T,
+): { pacing: PacingOptions; others: Omit<T, keyof PacingOptions> } {
+  const isPacing = ([name]: [string, unknown]) => Object.hasOwn(PACING_OPTIONS, name)
+  const entries = Object.entries(options)
+  const pacing: PacingOptions = Object.fromEntries(entries.filter(isPacing))
+  const others = Object.fromEntries(entries.filter((entry) => !isPacing(entry)))
+  return { pacing, others: others as Omit<T, keyof PacingOptions> }
+}
+
+/** @throws {OptionError} for an invalid option. */
+export function pacingOf(options: PacingOptions, lookup: LookupFunction | undefined): Pacing {
+  const { minDelayMs = 1_000, maxDelayMs, maxConcurrent = DEFAULT_CONCURRENT } = options
+  const { paceBy = 'origin', pacer, delayFactor = 0, pauseFrom = 'start' } = options
+  const { maxConcurrentPerOrigin = pauseFrom === 'end' ? 1 : 2 } = options
+  const { maxConcurrentPerDomain = Math.max(DEFAULT_CONCURRENT_PER_DOMAIN, maxConcurrentPerOrigin) } = options
+  const { minDelayPerDomainMs = 0, minDelayPerAddressMs = 0, maxConcurrentPerAddress } = options
+  const { slowAfterMs = DEFAULT_SLOW_AFTER_MS } = options
+  if (pauseFrom === 'end' && Number(maxConcurrentPerOrigin) > 1)
+    throw new OptionError(
+      'maxConcurrentPerOrigin',
+      `is ${maxConcurrentPerOrigin}; with pauseFrom: 'end' only 1 is possible`,
+    )
+  const isUncapped = maxDelayMs === undefined || maxDelayMs === Number.POSITIVE_INFINITY
+  return {
+    minDelayMs: number('minDelayMs', minDelayMs, { min: 0 }),
+    maxDelayMs: isUncapped ? undefined : number('maxDelayMs', maxDelayMs, { min: 0 }),
+    delayFactor: number('delayFactor', delayFactor, { min: 0, max: 100, example: 5 }),
+    pauseFrom: oneOf('pauseFrom', pauseFrom, PAUSE_FROM_VALUES),
+    minDelayPerDomainMs: number('minDelayPerDomainMs', minDelayPerDomainMs, { min: 0 }),
+    minDelayPerAddressMs: number('minDelayPerAddressMs', minDelayPerAddressMs, { min: 0 }),
+    maxConcurrentPerOrigin: integer('maxConcurrentPerOrigin', maxConcurrentPerOrigin, { min: 1, example: 2 }),
+    maxConcurrentPerDomain: integer('maxConcurrentPerDomain', maxConcurrentPerDomain, {
+      min: 1,
+      example: DEFAULT_CONCURRENT_PER_DOMAIN,
+    }),
+    maxConcurrentPerAddress:
+      maxConcurrentPerAddress === undefined
+        ? Number.POSITIVE_INFINITY
+        : integer('maxConcurrentPerAddress', maxConcurrentPerAddress, { min: 1, example: 8 }),
+    maxConcurrent: integer('maxConcurrent', maxConcurrent, { min: 1, example: DEFAULT_CONCURRENT }),
+    slowAfterMs: number('slowAfterMs', slowAfterMs, { min: 1, infinite: 'allowed', example: DEFAULT_SLOW_AFTER_MS }),
+    paceBy: oneOf('paceBy', paceBy, PACE_BY_VALUES),
+    pacer: withMethods('pacer', pacer, PACER_METHODS, `a Pacer, with the methods ${PACER_METHODS.join(', ')}`),
+    lookup: callable('lookup', lookup, 'a function like dns.lookup'),
+  }
+}
+
+/** Combines the caller's delays with what robots.txt asks for. */
+export function paceLimitsOf(
+  { crawlDelayMs, requestRates, visitTimes }: AllowedVerdict,
+  { minDelayMs, maxDelayMs, delayFactor, pauseFrom }: Pacing,
+): PaceLimits {
+  return { ownDelayMs: minDelayMs, maxDelayMs, crawlDelayMs, requestRates, visitTimes, pauseFrom, delayFactor }
+}

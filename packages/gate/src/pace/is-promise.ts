@@ -1,0 +1,4 @@
+/** Tells a promise from a value that is known already, so that a request that need not wait costs no turn of the event loop. */
+export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof value === 'object' && value !== null && 'then' in value
+}

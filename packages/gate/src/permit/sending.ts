@@ -1,0 +1,197 @@
+// Recognises a request that enters the same gate twice, and admits it without a second permit.
+//
+// That happens if `politely(fetch, { gate })` wraps a fetch whose global dispatcher is `politeAgent({ gate })`. With `maxConcurrent: 1` the
+// second permit would wait for the release of the first, which would never come.
+//
+// `permit.run` calls the code that sends the request in an async context of its own. The context holds a `Sending`, which names the permit. If
+// that code calls `gate.enter` for the same URL, the gate finds the permit there. Contexts nest, since a request may pass through several gates.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { OptionError } from '@politely/core'
+import { describeValue } from '@politely/fetcher/internal'
+import { isRedirect } from '../redirects/redirect.ts'
+import { locationOf, type Permit, type ResponseLike } from './permit.ts'
+import { observeSentRequests } from './sent-requests.ts'
+
+/** A permit from which a nested permit for the same request can be made. */
+export interface NestablePermit extends Permit {
+  endNesting(): void
+  /**
+   * Reports the response. Unlike `report`, does not end the sending. Only the first report counts.
+   * @param sending How the request was sent. Default: with this permit.
+   */
+  applyResponse(response: ResponseLike, sending?: Sending): void
+  /** Releases what the next request would wait for: the concurrency limits and, with `pauseFrom: 'end'`, the slots. */
+  releaseConcurrency(): void
+}
+
+/** One for the process rather than one for each gate: on Node 22 each AsyncLocalStorage slows down every promise. */
+const innermost = new AsyncLocalStorage<Sending>()
+
+/** A request that has a permit and is being sent. It ends when the headers of the response arrive: later code in the context is the caller's. */
+export class Sending {
+  readonly #gate: object
+  /** Undefined after the end, to free memory: a context lives as long as the sockets that were opened in it. */
+  #permit: NestablePermit | undefined
+  /** The enclosing context: a request that this one is part of, usually through another gate. */
+  #outer: Sending | undefined
+  /** Whether the request has entered the gate for the second time. */
+  #hasNested = false
+  /** Whether `send` has used a fetch or an agent that has the same gate. It checks redirects. */
+  #hasEntered = false
+
+  constructor(gate: object, permit: NestablePermit) {
+    this.#gate = gate
+    this.#permit = permit
+  }
+
+  run<T>(send: () => T): T {
+    if (typeof send !== 'function')
+      throw new OptionError(
+        'send',
+        `${describeValue(send)} is not a function; write permit.run(() => fetch(permit.url, { redirect: 'manual' }))`,
+      )
+    this.#outer = firstOpen(innermost.getStore())
+    observeSentRequests(sawRequest)
+    return innermost.run(this, send)
+  }
+
+  /** A request with this path has been sent in the context. */
+  saw(path: string): void {
+    if (this.#permit !== undefined && withoutFragment(this.#permit.url).endsWith(path)) this.#permit.sent()
+  }
+
+  end(): void {
+    this.#permit = undefined
+    this.#outer = firstOpen(this.#outer)
+  }
+
+  get outer(): Sending | undefined {
+    return this.#outer
+  }
+
+  get hasEntered(): boolean {
+    return this.#hasEntered
+  }
+
+  get isOpen(): boolean {
+    return this.#permit !== undefined
+  }
+
+  isThrough(gate: object): boolean {
+    return this.isOpen && this.#gate === gate
+  }
+
+  /**
+   * Returns a nested permit if this request enters the gate for the second time. Returns undefined for any other request, such as one for a
+   * token, or a retry of this one. Then the concurrency limits are released, so that the other request can start.
+   */
+  nestedPermit(url: string): Permit | undefined {
+    const outer = this.#permit
+    if (outer === undefined) return undefined
+    this.#hasEntered = true
+    if (this.#hasNested || withoutFragment(url) !== withoutFragment(outer.url)) {
+      outer.releaseConcurrency()
+      return undefined
+    }
+    this.#hasNested = true
+    return new NestedPermit(this.#gate, outer)
+  }
+}
+
+/** Returns the request that the calling code is sending with a permit of this gate. */
+export function sendingThrough(gate: object): Sending | undefined {
+  let sending = innermost.getStore()
+  while (sending !== undefined && !sending.isThrough(gate)) sending = sending.outer
+  return sending
+}
+
+/** Tells each permit of the present context that its request has been sent. */
+function sawRequest(path: string): void {
+  for (let sending = firstOpen(innermost.getStore()); sending !== undefined; sending = firstOpen(sending.outer))
+    sending.saw(path)
+}
+
+function firstOpen(sending: Sending | undefined): Sending | undefined {
+  let open = sending
+  while (open !== undefined && !open.isOpen) open = open.outer
+  return open
+}
+
+function withoutFragment(url: string): string {
+  const parsed = URL.parse(url)
+  if (parsed === null) return url
+  parsed.hash = ''
+  return parsed.href
+}
+
+/** A second permit for a request that has one. It holds no concurrency limit. */
+class NestedPermit implements NestablePermit {
+  readonly waitedMs = 0
+  readonly waitedFor = 'none'
+  readonly waitedLevel = undefined
+  readonly #outer: NestablePermit
+  readonly #sending: Sending
+  #hasSocket = false
+
+  constructor(gate: object, outer: NestablePermit) {
+    this.#outer = outer
+    this.#sending = new Sending(gate, this)
+  }
+
+  get url(): Permit['url'] {
+    return this.#outer.url
+  }
+
+  get verdict(): Permit['verdict'] {
+    return this.#outer.verdict
+  }
+
+  get delay(): Permit['delay'] {
+    return this.#outer.delay
+  }
+
+  run<T>(send: () => T): T {
+    return this.#sending.run(send)
+  }
+
+  report(response: ResponseLike): void {
+    this.#sending.end()
+    this.applyResponse(response)
+  }
+
+  applyResponse(response: ResponseLike, sending: Sending = this.#sending): void {
+    this.#outer.applyResponse(response, sending)
+    // The adapter follows the redirect before the caller can release the outer permit.
+    if (isRedirect(response.status, locationOf(response))) this.releaseConcurrency()
+  }
+
+  releaseConcurrency(): void {
+    this.#outer.releaseConcurrency()
+  }
+
+  sent(): void {
+    this.#outer.sent()
+  }
+
+  endNesting(): void {
+    this.#hasSocket = true
+    this.#sending.end()
+    this.#outer.endNesting()
+  }
+
+  release(response?: ResponseLike): void {
+    this.#sending.end()
+    try {
+      if (response !== undefined) this.applyResponse(response)
+    } finally {
+      // A sent request has ended now. `send` may make another one before the caller releases the outer permit, such as a retry. After
+      // `endNesting` the gate no longer recognises it as part of `send`, so the limits
+      // must be free before it enters.
+      if (this.#hasSocket) this.releaseConcurrency()
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.release()
+  }
+}

@@ -1,0 +1,188 @@
+// The permit that a request gets from its queue. It holds the request's concurrency limits until the caller releases it.
+//
+// The gate calls `start` once, and hands the permit to the caller. The caller may call `report` when the headers of the response have arrived,
+// and calls `release` when the request ends. If the caller never gets the permit, the gate calls `cancel` instead.
+//
+// The delay counts from `start`, and again from `sent`: a new connection may take longer than
+// the delay. So from `run` until `sent`, the next request of the queue does not start. Whether
+// `sent` is called depends on the HTTP client. If a response arrives without it, the gate's
+// later requests do not wait for it, until one is seen again.
+import type { Delay } from '@politely/core/engine'
+import { loggableVerdict } from '@politely/fetcher'
+import type { WaitCause } from '../pace/wait-cause.ts'
+import { assertNotRedirected, locationOf, type Permit, paceResponseOf, type ResponseLike } from '../permit/permit.ts'
+import { type NestablePermit, Sending } from '../permit/sending.ts'
+import type { AllowedVerdict } from '../report/allowed-verdict.ts'
+import { channels } from '../report/events.ts'
+import { cancelSlots, type KeySlot } from './paced-key.ts'
+import type { Grant, RequestQueue } from './queue.ts'
+
+export class GrantedPermit implements NestablePermit {
+  readonly verdict: AllowedVerdict
+  readonly waitedMs: number
+  readonly waitedFor: Permit['waitedFor']
+  readonly waitedLevel: Permit['waitedLevel']
+  readonly delay: Delay
+  readonly #queue: RequestQueue
+  readonly #grant: Grant
+  /** The slot of the queue's pace key. */
+  readonly #slot: KeySlot
+  readonly #sending: Sending
+  #startedAt = 0
+  #status: number | undefined
+  #isReported = false
+  #isSent = false
+  /** Whether the request is or was sent by `run`. */
+  #isRun = false
+  #holdsConcurrency = true
+  #hasEndedSlots = false
+  #isReleased = false
+
+  constructor(
+    queue: RequestQueue,
+    grant: Grant,
+    verdict: AllowedVerdict,
+    waitedMs: number,
+    waitedFor: WaitCause | undefined,
+  ) {
+    this.#queue = queue
+    this.#grant = grant
+    this.#slot = grant.slots.at(-1) as KeySlot
+    this.verdict = verdict
+    this.waitedMs = waitedMs
+    this.waitedFor = waitedFor?.because ?? 'none'
+    this.waitedLevel = waitedFor?.level
+    this.delay = this.#slot.delay
+    this.#sending = new Sending(queue.context.gate, this)
+  }
+
+  get url(): string {
+    return this.verdict.url
+  }
+
+  /**
+   * Marks the start of the request. The gate calls it just before it hands the permit to the caller, which is as late as the gate can observe
+   * the start. If the clock throws, the permit is cancelled.
+   */
+  start(): void {
+    const { gate, now, counters } = this.#queue.context
+    const { key } = this.#queue
+    const { waitedMs, waitedFor, waitedLevel, delay } = this
+    try {
+      const at = now()
+      this.#startedAt = at
+      counters.started++
+      if (waitedFor !== 'none') counters.waited(waitedFor, waitedMs)
+      if (channels.start.hasSubscribers) {
+        const { url, origin } = loggableVerdict(this.verdict)
+        channels.start.publish({ gate, at, url, origin, key, waitedMs, waitedFor, waitedLevel, delay })
+      }
+      for (const slot of this.#grant.slots) slot.pacedKey.started(slot)
+    } catch (error) {
+      this.cancel()
+      throw error
+    }
+  }
+
+  /** The request does not start: gives its slots back, and releases its concurrency limits. */
+  cancel(): void {
+    this.#isReleased = true
+    cancelSlots(this.#grant.slots)
+    this.#releaseLimits()
+  }
+
+  run<T>(send: () => T): T {
+    if (!this.#isRun && !this.#isSent && !this.#isReleased) {
+      this.#isRun = true
+      if (this.#queue.context.sight.isSendingSeen) this.#slot.pacedKey.expectSent(this.#slot, this.#startedAt)
+    }
+    return this.#sending.run(send)
+  }
+
+  endNesting(): void {
+    this.#sending.end()
+  }
+
+  sent(): void {
+    if (this.#isSent || this.#isReported || this.#isReleased) return
+    this.#isSent = true
+    const { now, sight } = this.#queue.context
+    sight.isSendingSeen = true
+    const at = now()
+    for (const slot of this.#grant.slots) slot.pacedKey.sent(slot, at)
+  }
+
+  report(response: ResponseLike): void {
+    this.#sending.end()
+    this.applyResponse(response)
+  }
+
+  applyResponse(response: ResponseLike, sending: Sending = this.#sending): void {
+    if (this.#isReported || this.#isReleased) return
+    const paceResponse = paceResponseOf(response) // throws for an invalid response, of which nothing must be reported
+    if (!sending.hasEntered) assertNotRedirected(response)
+    this.#isReported = true
+    this.#status = paceResponse.status
+    const { counters, pacer, redirects, sight } = this.#queue.context
+    if (this.#isRun && !this.#isSent) sight.isSendingSeen = false
+    this.#slot.pacedKey.stopExpecting(this.#slot)
+    redirects.note(this.url, paceResponse.status, locationOf(response))
+    counters.responded(paceResponse)
+    pacer.report(this.#queue.key, this.#slot.ticket, paceResponse)
+  }
+
+  release(response?: ResponseLike): void {
+    if (this.#isReleased) return
+    const { gate, now, counters, activity } = this.#queue.context
+    const { key } = this.#queue
+    try {
+      if (response !== undefined) this.report(response) // throws for an invalid response; the permit is released all the same
+    } finally {
+      this.#isReleased = true
+      this.#sending.end()
+      counters.done++
+      try {
+        const at = now()
+        const tookMs = at - this.#startedAt
+        this.#endSlots(tookMs)
+        if (channels.done.hasSubscribers) {
+          const { url, origin } = loggableVerdict(this.verdict)
+          channels.done.publish({ gate, at, url, origin, key, tookMs, status: this.#status })
+        }
+      } finally {
+        this.#releaseLimits()
+        activity.end()
+      }
+    }
+  }
+
+  releaseConcurrency(): void {
+    if (!this.#holdsConcurrency) return
+    const { now, pacing } = this.#queue.context
+    try {
+      // The next request would otherwise wait until this one has ended.
+      if (pacing.pauseFrom === 'end') this.#endSlots(now() - this.#startedAt)
+    } finally {
+      this.#releaseLimits()
+    }
+  }
+
+  /** Reports the end of the slots to the pacer, once. */
+  #endSlots(tookMs: number): void {
+    if (this.#hasEndedSlots) return
+    this.#hasEndedSlots = true
+    const { pacer } = this.#queue.context
+    for (const { pacedKey, ticket, limits } of this.#grant.slots) pacer.end(pacedKey.key, ticket, limits, tookMs)
+  }
+
+  #releaseLimits(): void {
+    if (!this.#holdsConcurrency) return
+    this.#holdsConcurrency = false
+    this.#slot.pacedKey.stopExpecting(this.#slot)
+    this.#queue.release(this.#grant)
+  }
+
+  [Symbol.dispose](): void {
+    this.release()
+  }
+}

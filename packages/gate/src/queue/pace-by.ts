@@ -1,0 +1,123 @@
+// Chooses the pace keys of an origin. Requests with the same key share a pace.
+import { isIP, type LookupFunction } from 'node:net'
+import type { PaceLimits } from '@politely/core/engine'
+import { registrableDomainOf } from '@politely/fetcher'
+import { boundedLookup, onAbort } from '@politely/fetcher/internal'
+import { LRUCache } from 'lru-cache'
+import type { Pacing } from '../options/pacing.ts'
+import { isPromise } from '../pace/is-promise.ts'
+import type { PaceBy } from '../pace/pacing-options.ts'
+
+/** The pace keys of a request. */
+export interface PaceKeys {
+  /** The key of its queue. */
+  readonly key: string
+  /** Its registrable domain and its IP address, as far as they have limits of their own. The one with the most hosts comes first. */
+  readonly shared: readonly SharedKey[]
+}
+
+/** A registrable domain or an IP address with limits of its own. */
+export interface SharedKey {
+  readonly level: 'domain' | 'address'
+  /** Differs from every key of a queue. */
+  readonly key: string
+  /** The shortest delay between two requests; 0 if there need not be one. */
+  readonly limits: PaceLimits
+  /** How many requests may be under way at once. Infinity for no limit. */
+  readonly maxConcurrent: number
+}
+
+/** Returns the pace keys of an origin: a promise if that takes a DNS lookup. */
+export type PaceKeysOf = (origin: string) => PaceKeys | Promise<PaceKeys>
+
+/** How many addresses are cached. Our choice. */
+const MAX_CACHED_HOSTS = 10_000
+/** How long an address is cached. Most DNS records on the web live longer. Our choice. */
+const ADDRESS_TTL_MS = 10 * 60 * 1000
+/** After this time a lookup counts as failed. */
+const MAX_LOOKUP_MS = 20_000
+
+/** @param closing After its abort, no lookup keeps the process alive. */
+export function paceKeysBy(pacing: Pacing, lookup: LookupFunction | undefined, closing: AbortSignal): PaceKeysOf {
+  const { paceBy, minDelayPerAddressMs, maxConcurrentPerAddress } = pacing
+  const limitsAddresses = minDelayPerAddressMs > 0 || maxConcurrentPerAddress < Number.POSITIVE_INFINITY
+  const keysWith = (origin: string, address: string): PaceKeys => ({
+    key: queueKeyOf(paceBy, origin, address),
+    shared: sharedKeysOf(pacing, origin, limitsAddresses ? address : undefined),
+  })
+  if (paceBy !== 'address' && !limitsAddresses) return (origin) => keysWith(origin, '')
+  const addressOf = byAddress(boundedLookup(lookup, closing), closing)
+  return (origin) => {
+    const address = addressOf(origin)
+    return isPromise(address) ? address.then((found) => keysWith(origin, found)) : keysWith(origin, address)
+  }
+}
+
+function queueKeyOf(paceBy: PaceBy, origin: string, address: string): string {
+  switch (paceBy) {
+    case 'origin':
+      return origin
+    case 'host':
+      return hostOf(origin)
+    case 'domain':
+      return registrableDomainOf(origin)
+    case 'address':
+      return address
+  }
+}
+
+const NO_KEYS: readonly SharedKey[] = []
+
+function sharedKeysOf(pacing: Pacing, origin: string, address: string | undefined): readonly SharedKey[] {
+  const { minDelayPerDomainMs, minDelayPerAddressMs, maxConcurrentPerAddress } = pacing
+  if (address === undefined && minDelayPerDomainMs === 0) return NO_KEYS
+  const keys: SharedKey[] = []
+  if (address !== undefined) {
+    const limits = delayOnly(minDelayPerAddressMs)
+    keys.push({ level: 'address', key: `address:${address}`, limits, maxConcurrent: maxConcurrentPerAddress })
+  }
+  if (minDelayPerDomainMs > 0) {
+    // `maxConcurrentPerDomain` is kept by `ConcurrencyLimit`, so that domains take turns.
+    const key = `domain:${registrableDomainOf(origin)}`
+    keys.push({ level: 'domain', key, limits: delayOnly(minDelayPerDomainMs), maxConcurrent: Number.POSITIVE_INFINITY })
+  }
+  return keys
+}
+
+function delayOnly(ownDelayMs: number): PaceLimits {
+  return { ownDelayMs, maxDelayMs: undefined, crawlDelayMs: undefined }
+}
+
+function hostOf(origin: string): string {
+  return new URL(origin).hostname
+}
+
+function byAddress(lookup: LookupFunction, closing: AbortSignal): (origin: string) => string | Promise<string> {
+  const cache = new LRUCache<string, Promise<string>>({ max: MAX_CACHED_HOSTS, ttl: ADDRESS_TTL_MS })
+  return (origin) => {
+    const host = hostOf(origin).replace(/^\[|\]$/g, '')
+    if (isIP(host) !== 0) return host
+    let address = cache.get(host)
+    if (address === undefined) {
+      address = firstAddress(host, lookup, closing)
+      cache.set(host, address)
+      // A failed lookup is not cached.
+      void address.then((found) => found === host && cache.delete(host))
+    }
+    return address
+  }
+}
+
+/** Resolves to the host itself if it has no address, or if the lookup fails or times out. The request itself will report the cause. */
+function firstAddress(host: string, lookup: LookupFunction, closing: AbortSignal): Promise<string> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(host), MAX_LOOKUP_MS)
+    const removeListener = onAbort(closing, () => timer.unref())
+    lookup(host, { all: true }, (error, found) => {
+      clearTimeout(timer)
+      removeListener()
+      const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found]
+      resolve(error ? host : (addresses.sort()[0] ?? host))
+    })
+  })
+}

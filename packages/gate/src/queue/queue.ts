@@ -1,0 +1,344 @@
+// The queue of one pace key. Its requests start in the order in which they arrived.
+//
+// Only the first request is processed; the others wait behind it. The first request passes these steps:
+//
+//   1. The concurrency limit of this queue. A request counts towards it from step 3 until the request releases the limits. The
+//      first request passes if fewer than `maxConcurrentPerOrigin` requests of this queue count.
+//   2. The pace. A slot is a moment at which one request may start. The queue sets a timer for the time at which it asks the
+//      pacer for the next slot. The pacer's last reply (step 5) determines this time. After a `wait`, it is the end of that
+//      wait. After a slot, it is the end of the delay that follows the slot.
+//   3. The limits that several queues share: those of the request's domain and address
+//      (`SharedLimit`), and the concurrency limits for all requests, for each site and for each
+//      platform (`ConcurrencyLimit`). A `SharedLimit` may also have a delay, which must be over. If
+//      all limits admit the request, it acquires them, and the limit of step 1.
+//   4. robots.txt: it is checked again, since the rules may have changed while the request waited. If it has to be fetched,
+//      the request first releases the limits, so that a slow robots.txt does not delay other sites. After the fetch the
+//      request starts over at step 1.
+//   5. A slot: the pacer reserves one for this queue, and one for each `SharedLimit` that has a delay. Then the request leaves
+//      the queue with its permit. Or the pacer replies with a `wait`, or a slot expires before the last one is reserved. Then
+//      the request releases the limits and starts over at step 1.
+//
+// Slots are reserved last, so a request that is aborted while it waits does not waste one. A request that waits holds nothing, so two limits
+// cannot block each other.
+import type { PaceLimits } from '@politely/core/engine'
+import { Fifo, type Site, type StartedItem } from '@politely/fetcher/internal'
+import { isPromise } from '../pace/is-promise.ts'
+import type { PaceBy } from '../pace/pacing-options.ts'
+import type { WaitCause } from '../pace/wait-cause.ts'
+import type { GateContext } from './gate-context.ts'
+import type { SharedKey } from './pace-by.ts'
+import {
+  cancelIfExpired,
+  cancelSlots,
+  type KeySlot,
+  MAX_TIMER_MS,
+  PacedKey,
+  type PacedLevel,
+  reserveSlots,
+} from './paced-key.ts'
+import type { SharedLimit } from './shared-limit.ts'
+
+/** What the queue needs from a request. `QueuedRequest` implements it. */
+export interface WaitingRequest {
+  /** The delays and visit times that the caller and the site ask for, as of the last check of robots.txt. */
+  readonly limits: PaceLimits
+  /** The request counts towards the concurrency limit of this site. */
+  readonly site: Site
+  /**
+   * The keys of the request's `SharedLimit`s. The domain has one if it has a delay. The address has one if it has a delay or a limit of
+   * requests under way.
+   */
+  readonly sharedKeys: readonly SharedKey[]
+  /** Checks robots.txt again, without a fetch. `refused`: the request has rejected itself. `unknown`: a fetch is necessary. */
+  recheckNow(): 'allowed' | 'refused' | 'unknown'
+  /** Checks robots.txt again, and fetches it if necessary. Returns false if the request has rejected itself. */
+  recheck(): Promise<boolean>
+  /** Gives the request its permit. `heldBy` is what it waited for last, and `at` the current time of the gate's clock. */
+  grant(grant: Grant, heldBy: WaitCause | undefined, at: number): void
+  /** Rejects the request. */
+  fail(error: unknown): void
+}
+
+/** What a request holds from its start to its end. */
+export interface Grant extends StartedItem {
+  /** A slot at each level; that of the queue is the last. */
+  readonly slots: readonly KeySlot[]
+  readonly sharedLimits: readonly SharedLimit[]
+}
+
+const NONE: readonly SharedLimit[] = []
+
+export class RequestQueue {
+  readonly key: string
+  readonly context: GateContext
+  /** In order of arrival. */
+  readonly #waiting = new Fifo<WaitingRequest>()
+  /** How many requests of this queue have acquired the concurrency limits and not released them. */
+  #underWay = 0
+  /** True while a request is at step 3, 4 or 5. The last two may be asynchronous. Meanwhile `advance` does nothing. */
+  #isAdmitting = false
+  /** Whether the first request waits at step 3: for a `SharedLimit` or for `ConcurrencyLimit`. */
+  #waitsAtStep3 = false
+  /** The limits of the domain and the address of the first request. At step 4 and 5 it has acquired them. */
+  #sharedLimits: readonly SharedLimit[] = NONE
+  readonly #pacedKey: PacedKey
+  readonly #onEmpty: (queue: RequestQueue) => void
+  /** What the first request waits for, or waited for last. Undefined if nothing has held it up. */
+  #heldBy: WaitCause | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  /** @param onEmpty Called when no request of the queue waits or is under way. */
+  constructor(key: string, context: GateContext, onEmpty: (queue: RequestQueue) => void) {
+    this.key = key
+    this.context = context
+    this.#onEmpty = onEmpty
+    this.#pacedKey = new PacedKey(context.pacing.paceBy, key, context)
+  }
+
+  get level(): PaceBy {
+    return this.#pacedKey.level
+  }
+
+  get waitsForGateLimit(): boolean {
+    return this.#waitsAtStep3 && this.#heldBy?.level === 'gate'
+  }
+
+  /** Whether this queue is first in the line of its domain's `SharedLimit`. If it is, an address may be kept free for it. */
+  get isFirstOfDomain(): boolean {
+    return this.#sharedLimits.some((limit) => limit.pacedKey.level === 'domain' && limit.isFirstInLine(this))
+  }
+
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  get underWay(): number {
+    return this.#underWay
+  }
+
+  get heldBy(): WaitCause | undefined {
+    return this.#waiting.size === 0 ? undefined : this.#heldBy
+  }
+
+  /**
+   * Adds a request whose robots.txt has just been checked. If it can start at once and the pacer replies at once, it has its permit when this
+   * returns.
+   */
+  add(request: WaitingRequest): void {
+    this.#waiting.add(request)
+    this.advance(request)
+  }
+
+  /** Removes a request that was aborted while it waited. */
+  remove(request: WaitingRequest): void {
+    const { first } = this.#waiting
+    this.#waiting.delete(request)
+    if (this.#waiting.size === 0) this.#handleEmpty()
+    else if (first === request && this.#waitsAtStep3) {
+      // The next request may be to another domain or address, which has capacity.
+      this.advance()
+    }
+  }
+
+  /** Removes all requests, and rejects them. */
+  clear(error: unknown): void {
+    const requests = this.#waiting.drain()
+    this.#handleEmpty()
+    for (const request of requests) request.fail(error)
+  }
+
+  /**
+   * Releases the limits that a request of this queue acquired. This queue is advanced last, since other queues may have waited longer.
+   */
+  release(grant: Grant): void {
+    this.#underWay--
+    if (this.#waiting.size === 0) this.#handleEmpty()
+    for (const limit of grant.sharedLimits) limit.release()
+    this.context.concurrency.end(grant)
+    this.advance()
+  }
+
+  /**
+   * Starts every request that may start now. If the first one has to wait, `advance` is called again later: by a timer, by
+   * `SharedLimit`, by `ConcurrencyLimit`, by `release`, or after an asynchronous step.
+   * @param justChecked A request whose robots.txt has just been checked. It skips step 4.
+   */
+  advance(justChecked?: WaitingRequest): void {
+    if (this.#isAdmitting) return
+    this.#stopTimer()
+    this.#waitsAtStep3 = false
+    // A loop rather than recursion: thousands of requests may start, or be refused, one after the other.
+    for (;;) {
+      const { first } = this.#waiting
+      if (first === undefined) break
+      if (!this.#passesQueueLimits()) {
+        // steps 1 and 2
+        for (const limit of this.#sharedLimits) limit.leaveLine(this)
+        return
+      }
+      if (!this.#acquireSharedLimits(first)) return // step 3
+      const result = first === justChecked ? 'allowed' : first.recheckNow() // step 4
+      // A subscriber of the check's diagnostics channel may have aborted the request.
+      if (result === 'allowed' && this.#waiting.has(first)) {
+        if (this.#reserveSlots(first) === 'pending') return // step 5
+        continue
+      }
+      this.#abandonAdmission(first)
+      if (result === 'unknown') {
+        void this.#recheck(first)
+        return
+      }
+      this.#waiting.delete(first)
+    }
+    this.#handleEmpty()
+  }
+
+  /** Steps 1 and 2. If it returns false, a timer or `release` calls `advance` later. */
+  #passesQueueLimits(): boolean {
+    if (this.#underWay >= this.context.pacing.maxConcurrentPerOrigin) {
+      this.#heldBy = { because: 'concurrency', level: this.level }
+      return false
+    }
+    // `waitMs` reads the gate's clock. The timer uses another clock and may fire too early, so the wait is checked again here.
+    const { waitMs, waitCause } = this.#pacedKey
+    if (waitMs <= 0) return true
+    this.#heldBy = waitCause
+    this.#timer = setTimeout(() => this.advance(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
+    return false
+  }
+
+  /** Step 3. If it returns false, the limit that has no capacity calls `advance` later. */
+  #acquireSharedLimits(first: WaitingRequest): boolean {
+    const { concurrency } = this.context
+    this.#isAdmitting = true // the limits may advance other queues, but not this one
+    this.#useSharedLimitsOf(first)
+    // First, every limit advances the queues that wait before this one. Such a queue may acquire the capacity of several limits.
+    // So `waitCauseOf` is called only after that.
+    for (const limit of this.#sharedLimits) limit.wakeBefore(this)
+    let waitCause: WaitCause | undefined
+    for (const limit of this.#sharedLimits) waitCause ??= limit.waitCauseOf(this)
+    if (waitCause === undefined && !concurrency.tryAcquire(this, first.site))
+      waitCause = { because: 'concurrency', level: concurrency.fullLevel(first.site) ?? 'gate' }
+    if (waitCause !== undefined) {
+      this.#heldBy = waitCause
+      this.#waitsAtStep3 = true
+      this.#isAdmitting = false
+      return false
+    }
+    for (const limit of this.#sharedLimits) limit.acquire(this)
+    this.#underWay++
+    return true
+  }
+
+  /** Joins the shared limits of `request`, if there is one. Leaves the limits that only the previous first request needs. */
+  #useSharedLimitsOf(request: WaitingRequest | undefined): void {
+    const keys = request?.sharedKeys ?? []
+    const before = this.#sharedLimits
+    if (keys.length === 0 && before.length === 0) return
+    const limits = keys.map((key) => this.context.sharedLimits.of(key))
+    for (const limit of limits) limit.attach(this)
+    this.#sharedLimits = limits
+    for (const limit of before) if (!limits.includes(limit)) limit.detach(this)
+  }
+
+  /**
+   * Ends step 4 or 5 of a request that does not start now: releases the limits of step 3.
+   * @param keepsPosition Whether the queue goes back to the front of the lines of its shared limits.
+   */
+  #abandonAdmission(first: WaitingRequest, keepsPosition = false): void {
+    this.#underWay--
+    // May advance other queues, but not this one: `#isAdmitting` is still true.
+    for (const limit of this.#sharedLimits) limit.abandon(this, keepsPosition)
+    this.context.concurrency.release(first.site)
+    this.#isAdmitting = false
+  }
+
+  /** Step 4 with a fetch of robots.txt. Then the request starts over at step 1. It skips step 4, unless it has to wait again. */
+  async #recheck(first: WaitingRequest): Promise<void> {
+    this.#isAdmitting = true
+    const isAllowed = await first.recheck()
+    this.#isAdmitting = false
+    if (!isAllowed) this.#waiting.delete(first)
+    this.advance(isAllowed ? first : undefined)
+  }
+
+  /** Step 5. Returns `pending` if the pacer replies with a promise. Then `advance` is called when the promise settles. */
+  #reserveSlots(first: WaitingRequest): 'done' | 'pending' {
+    const levels: PacedLevel[] = this.#sharedLimits.filter(({ hasDelay }) => hasDelay)
+    levels.push({ pacedKey: this.#pacedKey, limits: first.limits })
+    try {
+      const slots = reserveSlots(levels)
+      if (isPromise(slots)) {
+        void this.#awaitSlots(first, slots)
+        return 'pending'
+      }
+      this.#useSlots(first, slots)
+    } catch (error) {
+      this.#handleFailure(first, error)
+    }
+    return 'done'
+  }
+
+  async #awaitSlots(first: WaitingRequest, slots: Promise<readonly KeySlot[] | undefined>): Promise<void> {
+    try {
+      this.#useSlots(first, await slots)
+    } catch (error) {
+      this.#handleFailure(first, error)
+    }
+    this.advance()
+  }
+
+  /** Starts the request, or makes it wait. @param slots Undefined if a level has none. */
+  #useSlots(first: WaitingRequest, slots: readonly KeySlot[] | undefined): void {
+    let at: number
+    try {
+      at = this.context.now()
+    } catch (error) {
+      cancelSlots(slots ?? [])
+      throw error
+    }
+    if (slots === undefined || cancelIfExpired(slots, at)) {
+      this.#abandonAdmission(first, true)
+      return
+    }
+    if (!this.#waiting.delete(first)) {
+      // The request was aborted while the pacer was replying.
+      cancelSlots(slots)
+      this.#abandonAdmission(first)
+      return
+    }
+    const heldBy = this.#heldBy
+    this.#heldBy = undefined
+    for (const slot of slots) slot.pacedKey.use(slot, at)
+    const sharedLimits = this.#sharedLimits
+    for (const limit of sharedLimits) limit.start()
+    this.#isAdmitting = false
+    const grant: Grant = { site: first.site, startedAt: at, slots, sharedLimits }
+    this.context.concurrency.start(grant)
+    first.grant(grant, heldBy, at)
+  }
+
+  /** Handles a pacer or a clock that threw, and an invalid reply of the pacer. */
+  #handleFailure(first: WaitingRequest, error: unknown): void {
+    if (this.#waiting.delete(first)) first.fail(error)
+    else this.context.pacer.failed(this.key, error) // the request was aborted while the pacer was replying
+    this.#abandonAdmission(first)
+  }
+
+  /** To be called when no request waits. If none is under way either, the queue removes itself from the gate. */
+  #handleEmpty(): void {
+    this.#stopTimer()
+    this.#heldBy = undefined
+    if (this.#isAdmitting) return
+    this.context.concurrency.forget(this)
+    this.#useSharedLimitsOf(undefined)
+    this.#pacedKey.leavePacerQueue() // the position in the pacer's own queue
+    if (this.#underWay === 0) this.#onEmpty(this)
+  }
+
+  #stopTimer(): void {
+    if (this.#timer === undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+}

@@ -1,0 +1,211 @@
+// The limits of one registrable domain or IP address: the delay between its requests, and how many of them may be under way. The queues of all its
+// origins share them.
+//
+// A queue whose first request would exceed a limit waits in line, without holding anything. When there is capacity, its `advance` is called. It
+// keeps its position until it starts, since another limit may still make it wait.
+//
+// A queue may need an address and a domain whose slots come at different times. Other queues could then take every slot of either, and it would
+// never start. So an address is kept free for the first queue in its line, if that queue is also the first in the line of its domain. A domain is
+// never kept free, so two limits cannot wait for each other.
+import type { PaceLimits } from '@politely/core/engine'
+import { Fifo } from '@politely/fetcher/internal'
+import type { WaitCause } from '../pace/wait-cause.ts'
+import type { SharedKey } from './pace-by.ts'
+import { MAX_TIMER_MS, PacedKey, type PacerAndClock } from './paced-key.ts'
+
+/** A queue whose first request needs a shared limit. */
+export interface SharingQueue {
+  /** The limit may have capacity now: acquire it, or keep waiting. */
+  advance(): void
+  /** Whether the first request waits for a limit of the whole gate. */
+  readonly waitsForGateLimit: boolean
+  /** Whether the queue is first in the line of a registrable domain. */
+  readonly isFirstOfDomain: boolean
+}
+
+export class SharedLimit {
+  readonly pacedKey: PacedKey
+  /** The delay between two requests. */
+  readonly limits: PaceLimits
+  readonly #maxConcurrent: number
+  readonly #onIdle: () => void
+  /** The queues whose first request needs this limit. */
+  readonly #queues = new Set<SharingQueue>()
+  /** Those that wait, in order of arrival. */
+  readonly #waiting = new Fifo<SharingQueue>()
+  /** The first queue in line, if the address is kept free for it. */
+  #keptFreeFor: SharingQueue | undefined
+  #underWay = 0
+  /**
+   * True from `acquire` until `start` or `abandon`, if there is a delay: the gate calls `reserve` for one request of a key at a time. Without
+   * a delay it does not call it.
+   */
+  #isReserving = false
+  #isWaking = false
+  #timer: NodeJS.Timeout | undefined
+
+  /** @param onIdle Called when no queue needs the limit and no request is under way. */
+  constructor({ level, key, limits, maxConcurrent }: SharedKey, context: PacerAndClock, onIdle: () => void) {
+    this.pacedKey = new PacedKey(level, key, context)
+    this.limits = limits
+    this.#maxConcurrent = maxConcurrent
+    this.#onIdle = onIdle
+  }
+
+  /** Whether requests need a slot of the pacer. */
+  get hasDelay(): boolean {
+    return this.limits.ownDelayMs > 0
+  }
+
+  /** How many queues wait. */
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  /** Whether the limit of requests under way is reached. */
+  get isFull(): boolean {
+    return this.#underWay >= this.#maxConcurrent
+  }
+
+  /** The first request of this queue needs the limit from now on. */
+  attach(queue: SharingQueue): void {
+    this.#queues.add(queue)
+  }
+
+  /** The first request of this queue no longer needs the limit. */
+  detach(queue: SharingQueue): void {
+    this.#queues.delete(queue)
+    this.leaveLine(queue)
+    // Another process may wait behind this one in the pacer's queue, and the requests under way may take long.
+    if (this.#queues.size === 0) this.pacedKey.leavePacerQueue()
+    this.#checkIdle()
+  }
+
+  /** The first request of this queue waits for something else: those behind it move up. */
+  leaveLine(queue: SharingQueue): void {
+    if (this.#waiting.delete(queue)) this.#wake()
+  }
+
+  isFirstInLine(queue: SharingQueue): boolean {
+    return this.#waiting.first === queue
+  }
+
+  /** Advances the queues that wait before this one, while the limit has capacity. */
+  wakeBefore(queue: SharingQueue): void {
+    this.#wake(queue)
+  }
+
+  /**
+   * Returns what a request of this queue has to wait for; undefined if it may start. If it has to wait, the queue is added to the line. A
+   * queue that is in the line already keeps its position. The call starts no request, so the results of other limits stay valid.
+   */
+  waitCauseOf(queue: SharingQueue): WaitCause | undefined {
+    const isKeptForAnother = this.#keptFreeFor !== undefined && this.#keptFreeFor !== queue
+    const cause = this.#waitCause() ?? (isKeptForAnother ? this.pacedKey.waitCause : undefined)
+    if (cause === undefined) return undefined
+    this.#waiting.add(queue)
+    return cause
+  }
+
+  /** Counts a request as under way. `start` or `abandon` must follow. */
+  acquire(queue: SharingQueue): void {
+    this.#waiting.delete(queue)
+    if (this.#keptFreeFor === queue) this.#keptFreeFor = undefined
+    this.#underWay++
+    this.#isReserving = this.hasDelay
+  }
+
+  /** The request has its slot and starts. */
+  start(): void {
+    this.#isReserving = false
+    this.#wake()
+  }
+
+  /** The request of this queue does not start now. If the pacer has no slot for it, the queue keeps its position in the line. */
+  abandon(queue: SharingQueue, keepsPosition: boolean): void {
+    this.#isReserving = false
+    if (keepsPosition) this.#waiting.addFirst(queue)
+    this.release()
+  }
+
+  /** Counts a request as ended. */
+  release(): void {
+    this.#underWay--
+    this.#wake()
+    this.#checkIdle()
+  }
+
+  /**
+   * Returns what every request has to wait for now. If it is a delay, sets the timer that wakes the queues after it. In all other cases an event
+   * wakes them.
+   */
+  #waitCause(): WaitCause | undefined {
+    if (this.isFull || this.#isReserving) return { because: 'concurrency', level: this.pacedKey.level }
+    if (!this.hasDelay) return undefined
+    const { waitMs, waitCause } = this.pacedKey
+    if (waitMs <= 0) return undefined
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#wake(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
+    return waitCause
+  }
+
+  /**
+   * Advances one waiting queue after the other, while this limit has capacity. Stops at `before`, which is not advanced. A queue that is
+   * advanced may call this object in turn; the loop handles that as well, so that calls do not nest.
+   */
+  #wake(before?: SharingQueue): void {
+    if (this.#isWaking) return
+    this.#isWaking = true
+    this.#keptFreeFor = undefined
+    try {
+      let queue = this.#waiting.first
+      while (queue !== undefined && queue !== before && this.#waitCause() === undefined) {
+        const next = this.#waiting.after(queue)
+        queue.advance()
+        if (queue.waitsForGateLimit) break // the limit of the gate would make the queues behind it wait as well
+        if (this.#waiting.first === queue && this.pacedKey.level === 'address' && queue.isFirstOfDomain) {
+          this.#keptFreeFor = queue
+          break
+        }
+        // Queues may have joined or left the line meanwhile. If this one has left it, continues with the next one, or from the first.
+        if (this.#waiting.has(queue)) queue = this.#waiting.after(queue)
+        else queue = next !== undefined && this.#waiting.has(next) ? next : this.#waiting.first
+      }
+    } finally {
+      this.#isWaking = false
+    }
+  }
+
+  #checkIdle(): void {
+    if (this.#queues.size > 0 || this.#underWay > 0) return
+    clearTimeout(this.#timer)
+    this.pacedKey.leavePacerQueue()
+    this.#onIdle()
+  }
+}
+
+/** The shared limits of a gate, by pace key. A limit that no request needs is deleted: the pacer keeps the pace. */
+export class SharedLimits {
+  readonly #context: PacerAndClock
+  readonly #limits = new Map<string, SharedLimit>()
+
+  constructor(context: PacerAndClock) {
+    this.#context = context
+  }
+
+  /** Returns the limit of a key, if a request needs it or is under way. */
+  get(key: string): SharedLimit | undefined {
+    return this.#limits.get(key)
+  }
+
+  /** Returns the limit of a key. Creates it if necessary. */
+  of(sharedKey: SharedKey): SharedLimit {
+    const { key } = sharedKey
+    let limit = this.#limits.get(key)
+    if (limit === undefined) {
+      limit = new SharedLimit(sharedKey, this.#context, () => this.#limits.delete(key))
+      this.#limits.set(key, limit)
+    }
+    return limit
+  }
+}

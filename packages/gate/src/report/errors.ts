@@ -1,0 +1,101 @@
+// The errors of the gate, each with a stable `code`.
+import { describeVerdict, escapeControls } from '@politely/core'
+import { type ClientVerdict, loggableVerdict, withoutCredentials } from '@politely/fetcher'
+import { describeValue } from '@politely/fetcher/internal'
+
+/**
+ * robots.txt disallows the URL, robots.txt is unreachable, or the URL is invalid or not permitted by the `network` option. The request was
+ * not sent. `verdict` says which of these it was, and names the rule that decided.
+ *
+ * Remedy: skip the URL. If `retryAt` is set, robots.txt is unreachable: try again after that time.
+ */
+export class RobotsDisallowedError extends Error {
+  override readonly name = 'RobotsDisallowedError'
+  readonly code = 'ERR_POLITELY_DISALLOWED'
+  /** The reason, with the rule that decided. Its `url` has no credentials. */
+  readonly verdict: ClientVerdict
+  /** When the client will fetch robots.txt again, if it is unreachable now. Milliseconds since 1970. */
+  readonly retryAt: number | undefined
+
+  constructor(verdict: ClientVerdict) {
+    const loggable = loggableVerdict(verdict)
+    super(`${escapeControls(loggable.url) || 'an empty string'} is ${describeVerdict(loggable)}`)
+    this.verdict = loggable
+    this.retryAt = retryAtOf(verdict)
+  }
+}
+
+/**
+ * The gate was closed while the request waited, or before it was made. The request was not sent.
+ *
+ * Remedy: await all requests, or `await gate.drain()`, before `close`; or create a new gate for further requests.
+ */
+export class GateClosedError extends Error {
+  override readonly name = 'GateClosedError'
+  readonly code = 'ERR_POLITELY_GATE_CLOSED'
+  constructor() {
+    super('the gate is closed; await the requests that still run before close(), or create a new gate')
+  }
+}
+
+/**
+ * A pacer of your own returned an invalid reply. The request that the call was for is rejected with this error.
+ *
+ * Remedy: return from the pacer's `reserve` and `estimate` an object of the form that the message shows.
+ */
+export class PacerError extends Error {
+  override readonly name = 'PacerError'
+  readonly code = 'ERR_POLITELY_PACER'
+  constructor(method: 'reserve' | 'estimate', given: unknown, expected: string) {
+    super(`\`${method}\` of the pacer returned ${describeValue(given)}; expected ${expected}`)
+  }
+}
+
+/**
+ * `report` or `release` of a permit was given a value that is not a response, or a response after a redirect that the gate did not check. Or
+ * the function that `politely` wraps does not return a response.
+ *
+ * Remedy: pass the response of `fetch(url, { redirect: 'manual' })`, an object such as `{ status: 200, headers: {} }`, or nothing.
+ */
+export class ResponseError extends TypeError {
+  override readonly name = 'ResponseError'
+  readonly code = 'ERR_POLITELY_RESPONSE'
+  constructor(
+    problem: string,
+    remedy = 'write permit.release(response), permit.release({ status: 200, headers: {} }), or permit.release()',
+    options?: ErrorOptions,
+  ) {
+    super(`${problem}; ${remedy}`, options)
+  }
+}
+
+/**
+ * The gate closed the connection of a redirect. Its body had not ended after 30 seconds, or too
+ * many bodies of redirects were open: 8 of one site, 32 of its platform, or 64 in all.
+ *
+ * Remedy: follow the redirect without reading its body; a site that does not end the bodies of its redirects is broken or hostile.
+ */
+export class OpenRedirectError extends Error {
+  override readonly name = 'OpenRedirectError'
+  readonly code = 'ERR_POLITELY_OPEN_REDIRECT'
+  constructor(url: string) {
+    super(
+      `the body of the redirect from ${withoutCredentials(url)} did not end within 30 s, or too many such bodies were open; its connection was closed`,
+    )
+  }
+}
+
+/**
+ * The gate cannot tell which URL the request is for: the URL, the path, the Host header or an option is invalid or ambiguous. Or the
+ * dispatcher and the request are of different versions of undici. The request was not sent. The error's `name` is `TypeError`, like that of the errors of `fetch`.
+ *
+ * Remedy: follow the message. Usually it helps to write an absolute http or https URL, and no Host header.
+ */
+export class InvalidRequestError extends TypeError {
+  readonly code = 'ERR_POLITELY_REQUEST'
+}
+
+/** Returns when the client will fetch robots.txt again, if it is unreachable now. Milliseconds since 1970. */
+export function retryAtOf(verdict: ClientVerdict): number | undefined {
+  return verdict.because === 'unreachable' ? verdict.access.nextAttemptAt : undefined
+}

@@ -1,0 +1,24 @@
+// What a timeline records.
+import type { WaitLevel } from '../pace/wait-cause.ts'
+
+/** The events of one origin. Times are milliseconds since the first mark of the timeline. JSON-safe. */
+export interface TimelineRow {
+  readonly origin: string
+  readonly marks: readonly TimelineMark[]
+}
+
+/** One event of an origin. `at` is its time in milliseconds since the first mark of the timeline. */
+export type TimelineMark =
+  /** A request started, after it had waited for `waitedMs`. */
+  | {
+      readonly kind: 'start'
+      readonly at: number
+      /** How long the request waited in its queue. Milliseconds. */
+      readonly waitedMs: number
+      /** Whose limit it waited for last; undefined if it did not wait. */
+      readonly waitedLevel: WaitLevel | undefined
+    }
+  /** A response had status 429 or 503. */
+  | { readonly kind: 'pushback'; readonly at: number; readonly status: number }
+  /** robots.txt refused a request. */
+  | { readonly kind: 'refuse'; readonly at: number }

@@ -1,0 +1,579 @@
+// Test cases that every pacer must pass: `LocalPacer` and pacers of the caller's own. A case is a list of calls and expected replies.
+//
+// A pacer may keep a queue of its own, or none. So for the second request of a queue the cases only say how long it has to wait at least.
+
+/** The part of the interface `Pacer` of @politely/gate that the cases call. */
+export interface PacerUnderTest {
+  reserve(key: string, limits: PacerLimits, ticket?: PacerTicket): PacerReservation | Promise<PacerReservation>
+  sent?(key: string, ticket: PacerTicket, delay: PacerDelay): void | Promise<void>
+  cancel(key: string, ticket: PacerTicket): void | Promise<void>
+  report(key: string, ticket: PacerTicket, response: PacerResponse): void | Promise<void>
+  end(key: string, ticket: PacerTicket, limits: PacerLimits, tookMs: number): void | Promise<void>
+  estimate(key: string, limits: PacerLimits, ahead: number): PacerEstimate | Promise<PacerEstimate>
+}
+
+type PacerTicket = string | number
+
+interface PacerLimits {
+  readonly ownDelayMs: number
+  readonly maxDelayMs: number | undefined
+  readonly crawlDelayMs: number | undefined
+  readonly requestRates?: readonly { requests: number; periodMs: number; between: PacerHours | undefined }[]
+  readonly visitTimes?: readonly PacerHours[]
+  readonly pauseFrom?: 'start' | 'end'
+  readonly delayFactor?: number
+}
+
+interface PacerHours {
+  readonly from: number
+  readonly to: number
+}
+
+interface PacerResponse {
+  readonly status: number
+  readonly retryAfter: string | undefined
+}
+
+interface PacerDelay {
+  readonly delayMs: number
+  readonly because: string
+}
+
+type PacerReservation =
+  | { readonly kind: 'slot'; readonly ticket: PacerTicket; readonly delay: PacerDelay }
+  | {
+      readonly kind: 'wait'
+      readonly ticket: PacerTicket | undefined
+      readonly waitMs: number
+      readonly because: string
+    }
+
+interface PacerEstimate {
+  readonly waitMs: number
+  readonly because: string
+}
+
+/** One call. Each request has a name, under which the runner keeps its ticket. */
+type PacerStep =
+  | {
+      readonly do: 'reserve'
+      readonly request: string
+      readonly key?: string
+      readonly limits?: Partial<PacerLimits>
+      readonly expected: PacerExpectation
+    }
+  | { readonly do: 'sent'; readonly request: string; readonly key?: string }
+  | { readonly do: 'cancel'; readonly request: string; readonly key?: string }
+  | {
+      readonly do: 'report'
+      readonly request: string
+      readonly key?: string
+      readonly status: number
+      readonly retryAfter?: string
+    }
+  | {
+      readonly do: 'end'
+      readonly request: string
+      readonly key?: string
+      readonly limits?: Partial<PacerLimits>
+      readonly tookMs: number
+    }
+  | {
+      readonly do: 'estimate'
+      readonly ahead: number
+      readonly key?: string
+      readonly limits?: Partial<PacerLimits>
+      readonly expected: { readonly waitMs: number; readonly because: string }
+    }
+  | { readonly do: 'advance'; readonly ms: number }
+
+type PacerExpectation =
+  | { readonly kind: 'slot'; readonly delayMs: number; readonly because: string }
+  | { readonly kind: 'wait'; readonly waitMs: number; readonly because: string }
+  | { readonly kind: 'wait'; readonly atLeastMs: number }
+
+export interface PacerCase {
+  readonly name: string
+  readonly steps: readonly PacerStep[]
+  /** The case begins at midnight UTC, so it needs a clock that the test sets. */
+  readonly clock?: 'midnight'
+}
+
+const slot = (delayMs = 1_000, because = 'own-delay'): PacerExpectation => ({ kind: 'slot', delayMs, because })
+const wait = (waitMs: number, because = 'own-delay'): PacerExpectation => ({ kind: 'wait', waitMs, because })
+const waitAtLeast = (atLeastMs: number): PacerExpectation => ({ kind: 'wait', atLeastMs })
+const reserve = (
+  request: string,
+  expected: PacerExpectation,
+  limits: Partial<PacerLimits> = {},
+  key = 'k',
+): PacerStep => ({
+  do: 'reserve',
+  request,
+  key,
+  limits,
+  expected,
+})
+const advance = (ms: number): PacerStep => ({ do: 'advance', ms })
+const sent = (request: string): PacerStep => ({ do: 'sent', request })
+const report = (request: string, status: number, retryAfter?: string): PacerStep => ({
+  do: 'report',
+  request,
+  status,
+  ...(retryAfter !== undefined && { retryAfter }),
+})
+
+const end = (request: string, tookMs: number, limits: Partial<PacerLimits> = {}): PacerStep => ({
+  do: 'end',
+  request,
+  tookMs,
+  limits,
+})
+
+const none = { ownDelayMs: 0 }
+const fromEnd = { pauseFrom: 'end' } as const
+const factor = { delayFactor: 3 }
+const morning: PacerHours = { from: 6 * 60, to: 8 * 60 }
+
+/** The caller's own delay is one second, unless a step has another. */
+export const pacerCases: readonly PacerCase[] = [
+  { name: 'reserves the first slot at once', steps: [reserve('a', slot())] },
+  {
+    name: 'makes the next request wait for the delay',
+    steps: [reserve('a', slot()), advance(400), reserve('b', wait(600)), advance(600), reserve('b', slot())],
+  },
+  {
+    name: 'makes a request that calls again too early wait for the rest',
+    steps: [
+      reserve('a', slot()),
+      reserve('b', wait(1_000)),
+      advance(300),
+      reserve('b', wait(700)),
+      advance(700),
+      reserve('b', slot()),
+    ],
+  },
+  {
+    name: 'does not save up an unused delay',
+    steps: [reserve('a', slot()), advance(60_000), reserve('b', slot()), reserve('c', wait(1_000))],
+  },
+  {
+    name: 'reserves all slots at once without a delay',
+    steps: ['a', 'b', 'c'].map((request) => reserve(request, slot(0), none)),
+  },
+  {
+    name: 'keeps keys apart',
+    steps: [reserve('a', slot(), {}, 'one'), reserve('b', slot(), {}, 'two'), reserve('c', wait(1_000), {}, 'one')],
+  },
+  {
+    name: 'never reserves one slot for two requests',
+    steps: [
+      reserve('a', slot()),
+      reserve('b', wait(1_000)),
+      reserve('c', waitAtLeast(1_000)),
+      advance(1_000),
+      reserve('b', slot()),
+      reserve('c', waitAtLeast(1_000)),
+    ],
+  },
+  {
+    name: 'keeps the crawl-delay of the request that started',
+    steps: [
+      reserve('a', slot(5_000, 'crawl-delay'), { crawlDelayMs: 5_000 }),
+      reserve('b', wait(5_000, 'crawl-delay'), { crawlDelayMs: 5_000 }),
+    ],
+  },
+  {
+    name: 'keeps a request-rate',
+    steps: [
+      reserve('a', slot(2_000, 'request-rate'), {
+        requestRates: [{ requests: 5, periodMs: 10_000, between: undefined }],
+      }),
+      reserve('b', wait(2_000, 'request-rate')),
+    ],
+  },
+  {
+    name: 'shortens a crawl-delay to maxDelayMs, with the reason cap',
+    steps: [
+      reserve('a', slot(3_000, 'cap'), { crawlDelayMs: 60_000, maxDelayMs: 3_000 }),
+      reserve('b', wait(3_000, 'cap')),
+    ],
+  },
+  {
+    name: 'reserves no slot until visit-time begins',
+    clock: 'midnight',
+    steps: [
+      reserve('a', wait(6 * 3_600_000, 'visit-time'), { visitTimes: [morning] }),
+      advance(6 * 3_600_000),
+      reserve('a', slot(), { visitTimes: [morning] }),
+    ],
+  },
+  {
+    name: 'reserves a cancelled slot for the next request at once',
+    steps: [reserve('a', slot()), advance(100), { do: 'cancel', request: 'a' }, reserve('b', slot())],
+  },
+  {
+    name: 'does not delay other requests by one that was cancelled while it waited',
+    steps: [
+      reserve('a', slot()),
+      reserve('b', wait(1_000)),
+      { do: 'cancel', request: 'b' },
+      reserve('c', wait(1_000)),
+      advance(1_000),
+      reserve('c', slot()),
+    ],
+  },
+  {
+    name: 'counts the delay from the moment at which the request was sent',
+    steps: [
+      reserve('a', slot()),
+      advance(400),
+      sent('a'),
+      reserve('b', wait(1_000)),
+      advance(1_000),
+      reserve('b', slot()),
+      reserve('c', wait(1_000)),
+    ],
+  },
+  {
+    name: 'counts the delay from the sending of an earlier request, if that was later than the last slot',
+    steps: [
+      reserve('a', slot()),
+      advance(1_000),
+      reserve('b', slot()),
+      advance(300),
+      sent('a'),
+      reserve('c', wait(1_000)),
+    ],
+  },
+  {
+    name: 'keeps the delay after a request that was sent if a later slot is given back',
+    steps: [
+      reserve('a', slot()),
+      advance(1_000),
+      reserve('b', slot()),
+      sent('a'),
+      { do: 'cancel', request: 'b' },
+      reserve('c', wait(1_000)),
+    ],
+  },
+  {
+    name: 'does not shorten a pause when a request was sent',
+    steps: [
+      reserve('a', slot()),
+      report('a', 429, '30'),
+      advance(1_000),
+      sent('a'),
+      reserve('b', wait(29_000, 'retry-after')),
+    ],
+  },
+  {
+    name: 'changes nothing for a request without a response',
+    steps: [reserve('a', slot()), end('a', 1_000), advance(1_000), reserve('b', slot())],
+  },
+  {
+    name: 'with delayFactor, makes the delay after a slow request longer',
+    steps: [
+      reserve('a', slot(), factor),
+      advance(500),
+      end('a', 500, factor),
+      reserve('b', wait(1_000, 'slow-site'), factor),
+      advance(1_000),
+      reserve('b', slot(), factor),
+    ],
+  },
+  {
+    name: 'with delayFactor, keeps the delay of the site after a quick request',
+    steps: [reserve('a', slot(), factor), advance(100), end('a', 100, factor), reserve('b', wait(900), factor)],
+  },
+  {
+    name: 'with delayFactor, causes a delay of at most 30 seconds, or maxDelayMs',
+    steps: [
+      reserve('a', slot(), factor),
+      advance(20_000),
+      end('a', 20_000, factor),
+      reserve('b', wait(10_000, 'slow-site'), factor),
+      advance(10_000),
+      reserve('b', slot(), { ...factor, maxDelayMs: 2_000 }),
+      advance(1_500),
+      end('b', 1_500, { ...factor, maxDelayMs: 2_000 }),
+      reserve('c', wait(500, 'slow-site'), factor),
+    ],
+  },
+  {
+    name: 'with pauseFrom end, begins the delay at the end of a request',
+    steps: [
+      reserve('a', slot(), fromEnd),
+      advance(5_000),
+      reserve('b', wait(1_000), fromEnd),
+      advance(200),
+      end('a', 5_200, fromEnd),
+      advance(800),
+      reserve('b', wait(200), fromEnd),
+      advance(200),
+      reserve('b', slot(), fromEnd),
+    ],
+  },
+  {
+    name: 'with pauseFrom end, gives up a request that does not end within two minutes',
+    steps: [
+      reserve('a', slot(), fromEnd),
+      advance(119_000),
+      reserve('b', wait(1_000), fromEnd),
+      advance(1_000),
+      reserve('b', slot(), fromEnd),
+    ],
+  },
+  {
+    name: 'with pauseFrom end, applies a pushback that is longer than the delay',
+    steps: [
+      reserve('a', slot(), fromEnd),
+      report('a', 429, '30'),
+      advance(1_000),
+      end('a', 1_000, fromEnd),
+      reserve('b', wait(29_000, 'retry-after'), fromEnd),
+    ],
+  },
+  {
+    name: 'with pauseFrom end, frees a cancelled slot at once',
+    steps: [reserve('a', slot(), fromEnd), { do: 'cancel', request: 'a' }, reserve('b', slot(), fromEnd)],
+  },
+  {
+    name: 'with pauseFrom end and no delay, waits for the end of a request',
+    steps: [
+      reserve('a', slot(0), { ...fromEnd, ownDelayMs: 0 }),
+      advance(1_000),
+      reserve('b', wait(100), { ...fromEnd, ownDelayMs: 0 }),
+      end('a', 1_000, { ...fromEnd, ownDelayMs: 0 }),
+      reserve('b', slot(0), { ...fromEnd, ownDelayMs: 0 }),
+    ],
+  },
+  {
+    name: 'with delayFactor, keeps the pause after a slow request if a later slot is given back',
+    steps: [
+      reserve('a', slot(), factor),
+      advance(1_500),
+      reserve('b', slot(), factor),
+      end('a', 1_500, factor),
+      { do: 'cancel', request: 'b' },
+      reserve('c', wait(3_000, 'slow-site'), factor),
+    ],
+  },
+  {
+    name: 'with delayFactor and pauseFrom end, begins the longer delay at the end',
+    steps: [
+      reserve('a', slot(), { ...factor, ...fromEnd }),
+      advance(2_000),
+      end('a', 2_000, { ...factor, ...fromEnd }),
+      reserve('b', wait(6_000, 'slow-site'), { ...factor, ...fromEnd }),
+    ],
+  },
+  {
+    name: 'keeps the Retry-After of a 429 if a later slot is given back',
+    steps: [
+      reserve('a', slot()),
+      advance(1_000),
+      reserve('b', slot()),
+      report('a', 429, '60'),
+      { do: 'cancel', request: 'b' },
+      reserve('c', wait(60_000, 'retry-after')),
+    ],
+  },
+  {
+    name: 'keeps the delay after the last start if an earlier slot is given back',
+    steps: [
+      reserve('a', slot()),
+      advance(1_000),
+      reserve('b', slot()),
+      { do: 'cancel', request: 'a' },
+      reserve('c', wait(1_000)),
+    ],
+  },
+  {
+    name: 'delays requests by the Retry-After of a 429',
+    steps: [
+      reserve('a', slot()),
+      report('a', 429, '30'),
+      reserve('b', wait(30_000, 'retry-after')),
+      advance(30_000),
+      reserve('b', slot()),
+    ],
+  },
+  {
+    name: 'backs off after a 429 whose Retry-After is zero or in the past',
+    steps: [
+      reserve('a', slot()),
+      report('a', 429, '0'),
+      reserve('b', wait(5_000, 'backoff')),
+      advance(5_000),
+      reserve('b', slot()),
+      report('b', 503, 'Sun, 06 Nov 1994 08:49:37 GMT'),
+      reserve('c', wait(10_000, 'backoff')),
+    ],
+  },
+  {
+    name: 'does not shorten a delay by a shorter Retry-After',
+    steps: [
+      reserve('a', slot(60_000, 'crawl-delay'), { crawlDelayMs: 60_000 }),
+      report('a', 503, '1'),
+      reserve('b', wait(60_000, 'crawl-delay')),
+    ],
+  },
+  {
+    name: 'doubles the delay for each 429 or 503 without Retry-After, until another response',
+    steps: [
+      reserve('a', slot()),
+      report('a', 429),
+      reserve('b', wait(5_000, 'backoff')),
+      advance(5_000),
+      reserve('b', slot()),
+      report('b', 503),
+      reserve('c', wait(10_000, 'backoff')),
+      advance(10_000),
+      reserve('c', slot()),
+      report('c', 200),
+      advance(1_000),
+      reserve('d', slot()),
+      report('d', 429),
+      reserve('e', wait(5_000, 'backoff')),
+    ],
+  },
+  {
+    name: 'counts several 429 to requests that were under way together as one step',
+    steps: [
+      reserve('a', slot(0), none),
+      reserve('b', slot(0), none),
+      reserve('c', slot(0), none),
+      report('b', 429),
+      advance(200),
+      report('a', 429),
+      report('c', 429),
+      reserve('d', wait(4_800, 'backoff'), none),
+      advance(4_800),
+      reserve('d', slot(0), none),
+      report('d', 429),
+      reserve('e', wait(10_000, 'backoff'), none),
+    ],
+  },
+  {
+    name: 'does not end the growth for a success among them',
+    steps: [
+      reserve('a', slot(0), none),
+      reserve('b', slot(0), none),
+      report('a', 429),
+      report('b', 200),
+      advance(5_000),
+      reserve('c', slot(0), none),
+      report('c', 429),
+      reserve('d', wait(10_000, 'backoff'), none),
+    ],
+  },
+  {
+    name: 'applies a pushback to requests that wait already',
+    steps: [
+      reserve('a', slot()),
+      reserve('b', wait(1_000)),
+      advance(500),
+      report('a', 429, '60'),
+      advance(500),
+      reserve('b', wait(59_500, 'retry-after')),
+      advance(59_500),
+      reserve('b', slot()),
+    ],
+  },
+  {
+    name: 'estimates without reserving',
+    steps: [
+      { do: 'estimate', ahead: 0, expected: { waitMs: 0, because: 'none' } },
+      { do: 'estimate', ahead: 3, expected: { waitMs: 3_000, because: 'own-delay' } },
+      reserve('a', slot()),
+      { do: 'estimate', ahead: 0, expected: { waitMs: 1_000, because: 'own-delay' } },
+      { do: 'estimate', ahead: 5_000, expected: { waitMs: 5_001_000, because: 'own-delay' } },
+      advance(1_000),
+      reserve('b', slot()),
+      report('b', 429, '30'),
+      { do: 'estimate', ahead: 1, expected: { waitMs: 31_000, because: 'own-delay' } },
+      { do: 'estimate', ahead: 0, expected: { waitMs: 30_000, because: 'retry-after' } },
+    ],
+  },
+]
+
+/** A reply that differs from the expected one. */
+export interface PacerMismatch {
+  readonly step: number
+  readonly expected: PacerExpectation | { readonly waitMs: number; readonly because: string }
+  readonly actual: unknown
+}
+
+/**
+ * Runs a case. Returns the replies that differ from the expected ones: none for a correct pacer.
+ * @param advanceTime Advances the pacer's clock.
+ * @param toleranceMs For a pacer whose clock the test does not set.
+ */
+export async function runPacerCase(
+  { steps }: PacerCase,
+  pacer: PacerUnderTest,
+  advanceTime: (ms: number) => void | Promise<void>,
+  toleranceMs = 0,
+): Promise<readonly PacerMismatch[]> {
+  const mismatches: PacerMismatch[] = []
+  const tickets = new Map<string, PacerTicket>()
+  const delays = new Map<string, PacerDelay>()
+  const isNear = (actual: number, expected: number) => Math.abs(actual - expected) <= toleranceMs
+  for (const [n, step] of steps.entries()) {
+    if (step.do === 'advance') {
+      await advanceTime(step.ms)
+      continue
+    }
+    const { key = 'k' } = step
+    const ticket = 'request' in step ? tickets.get(step.request) : undefined
+    if (step.do === 'sent') {
+      const delay = delays.get(step.request)
+      if (ticket === undefined || delay === undefined) throw new Error(`step ${n}: ${step.request} has no slot`)
+      await pacer.sent?.(key, ticket, delay)
+      continue
+    }
+    if (step.do === 'cancel') {
+      if (ticket !== undefined) await pacer.cancel(key, ticket)
+      continue
+    }
+    if (step.do === 'report') {
+      if (ticket === undefined) throw new Error(`step ${n}: ${step.request} has no slot`)
+      await pacer.report(key, ticket, { status: step.status, retryAfter: step.retryAfter })
+      continue
+    }
+    const limits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined, ...step.limits }
+    if (step.do === 'end') {
+      if (ticket === undefined) throw new Error(`step ${n}: ${step.request} has no slot`)
+      await pacer.end(key, ticket, limits, step.tookMs)
+    } else {
+      if (step.do === 'estimate') {
+        const actual = await pacer.estimate(key, limits, step.ahead)
+        const { expected } = step
+        if (!isNear(actual.waitMs, expected.waitMs) || actual.because !== expected.because) {
+          mismatches.push({ step: n, expected, actual })
+        }
+        continue
+      }
+      const actual = await pacer.reserve(key, limits, ticket)
+      if (actual.ticket !== undefined) tickets.set(step.request, actual.ticket)
+      if (actual.kind === 'slot') delays.set(step.request, actual.delay)
+      if (!matches(actual, step.expected, isNear)) mismatches.push({ step: n, expected: step.expected, actual })
+    }
+  }
+  return mismatches
+}
+
+function matches(
+  actual: PacerReservation,
+  expected: PacerExpectation,
+  isNear: (actual: number, expected: number) => boolean,
+): boolean {
+  if (actual.kind === 'slot') {
+    const { delayMs, because } = actual.delay
+    return expected.kind === 'slot' && delayMs === expected.delayMs && because === expected.because
+  }
+  if (expected.kind === 'slot') return false
+  if ('atLeastMs' in expected) return actual.waitMs >= expected.atLeastMs || isNear(actual.waitMs, expected.atLeastMs)
+  return isNear(actual.waitMs, expected.waitMs) && actual.because === expected.because
+}

@@ -1,0 +1,426 @@
+// The contract of a store, as test cases. The function of a case throws if the store breaks the contract. The cases run on every store of this
+// project, and on other stores that supply a `StoreKit`.
+import assert from 'node:assert/strict'
+import { setTimeout } from 'node:timers/promises'
+import type { Clock } from '../clock.ts'
+import { pick, seededRandom } from '../random-robots.ts'
+
+/** The same as `Store` of `@politely/fetcher`, which the testkit does not depend on. */
+export interface StoreHandle {
+  get(origin: string): Promise<string | undefined>
+  set(origin: string, text: string, keepUntil: number): Promise<void>
+  delete(origin: string): Promise<void>
+  lease?(origin: string, leaseMs: number): Promise<{ release(): Promise<void> } | undefined>
+  close?(): Promise<void>
+}
+
+/**
+ * Abilities that only some stores have. `ordered`: concurrent calls of one handle take effect in the order of the calls. `bounded`: has a size
+ * limit in bytes. `closing`: has `close`. `shared`: supports several handles on one storage. `lasting`: outlives its handles. `leasing`: has
+ * `lease`, and is `shared`.
+ */
+export type StoreAbility = 'ordered' | 'bounded' | 'closing' | 'shared' | 'lasting' | 'leasing'
+
+/** An empty storage for one test case. */
+export interface StoreKit {
+  /** Opens a handle on the storage. On a store that is not `shared`, a case opens only one. */
+  open(): StoreHandle
+  /** The clock of the handles. */
+  readonly clock: Clock
+  /** The size limit of the storage in bytes; undefined if it is not `bounded`. */
+  readonly maxBytes?: number
+  /** Returns the current size in bytes, if it can be measured from outside. */
+  heldBytes?(): number
+}
+
+export interface StoreCase {
+  readonly name: string
+  /** The ability that a store needs for this case; undefined if every store must pass it. */
+  readonly needs?: StoreAbility
+  run(kit: StoreKit): Promise<void>
+}
+
+export type StoreName = 'MemoryStore' | 'SqliteStore' | 'RedisStore' | 'fromKeyv over a Map'
+
+/** The abilities of each store. docs/stores.md shows them. */
+export const storeAbilities: Readonly<Record<StoreName, readonly StoreAbility[]>> = {
+  MemoryStore: ['ordered', 'bounded', 'closing'],
+  SqliteStore: ['ordered', 'bounded', 'closing', 'shared', 'lasting'],
+  RedisStore: ['shared', 'lasting', 'leasing'],
+  'fromKeyv over a Map': ['shared', 'lasting'], // several Keyvs over one Map; other storages may have other abilities
+}
+
+export function storeCasesFor(store: StoreName): readonly StoreCase[] {
+  return storeCases.filter(({ needs }) => needs === undefined || storeAbilities[store].includes(needs))
+}
+
+const A = 'https://a.test'
+const B = 'https://b.test'
+const HOUR = 3_600_000
+
+const latin1 = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code)).join('')
+const texts: readonly (readonly [string, string])[] = [
+  ['an empty text', ''],
+  ['a text of 1.5 million characters', `{"bytes":"${'Disallow: /a/b\\n'.repeat(93_750)}"}`],
+  ['all Latin-1 characters, NUL among them', latin1],
+  ['NULs only, and at both ends', '\0\0 \0'],
+  ['quotes and SQL', `'";--\`\\' OR 1=1; DROP TABLE texts; $1 ?1 :a @b %s`],
+  ['characters outside Latin-1 and outside the BMP', 'ÿĀ€\u2028\ufeff\uffff𝒜😀\u{10ffff}'],
+  ['a text that looks like a number', '1e3'],
+  ['blanks at both ends, and all line ends', ' \t\r\n\v\f\u0085 x \n'],
+]
+const origins: readonly string[] = [
+  'http://[::1]:8080',
+  'http://[2001:db8::1]',
+  'https://xn--bcher-kva.example:65535',
+  'https://bücher.example',
+  'https://A.test',
+  `https://${'a.'.repeat(5_000)}test`,
+  '__proto__',
+  'constructor',
+  'toString',
+  'a\0b',
+  'a',
+  ' a',
+  "a'; DROP TABLE texts; --",
+  '%00',
+  '😀',
+]
+
+const everyStore: readonly StoreCase[] = [
+  row('a text that was never set is undefined', async (kit) => {
+    const store = kit.open()
+    for (const origin of [A, ...origins]) assert.equal(await store.get(origin), undefined)
+  }),
+  row('returns the text that was set', async (kit) => {
+    const store = kit.open()
+    await store.set(A, 'text of a', later(kit))
+    assert.equal(await store.get(A), 'text of a')
+    assert.equal(await store.get(B), undefined)
+  }),
+  row('returns the last text that was set', async (kit) => {
+    const store = kit.open()
+    for (const text of ['a long text, the first one', 'second', 'the third']) await store.set(A, text, later(kit))
+    assert.equal(await store.get(A), 'the third')
+  }),
+  row('a deleted text is gone, and can be set again', async (kit) => {
+    const store = kit.open()
+    await store.set(A, 'of a', later(kit))
+    await store.set(B, 'of b', later(kit))
+    await store.delete(A)
+    assert.equal(await store.get(A), undefined)
+    assert.equal(await store.get(B), 'of b')
+    await store.set(A, 'again', later(kit))
+    assert.equal(await store.get(A), 'again')
+  }),
+  row('deleting a missing text is not an error', async (kit) => {
+    const store = kit.open()
+    await store.delete(A)
+    await store.delete(A)
+    assert.equal(await store.get(A), undefined)
+  }),
+  ...texts.map(([name, text]) =>
+    row(`returns unchanged: ${name}`, async (kit) => {
+      const store = kit.open()
+      await store.set(A, text, later(kit))
+      assertSame(await store.get(A), text)
+    }),
+  ),
+  row('any text can be an origin, and each is a separate key', async (kit) => {
+    const store = kit.open()
+    for (const origin of origins) await store.set(origin, `of ${origin}`, later(kit))
+    for (const origin of origins) assertSame(await store.get(origin), `of ${origin}`)
+    await store.delete('__proto__')
+    assert.equal(await store.get('__proto__'), undefined)
+    assert.equal(await store.get('constructor'), 'of constructor')
+  }),
+
+  row('a text exists until its expiry time, and not after it', async (kit) => {
+    const store = kit.open()
+    await store.set(A, 'of a', later(kit, HOUR))
+    await store.set(B, 'of b', later(kit, 2 * HOUR))
+    kit.clock.advance(HOUR - 1)
+    assert.equal(await store.get(A), 'of a')
+    kit.clock.advance(2)
+    assert.equal(await store.get(A), undefined)
+    assert.equal(await store.get(B), 'of b')
+  }),
+  row('a text that is set with an expiry time in the past replaces the old one and is not stored', async (kit) => {
+    const store = kit.open()
+    await store.set(A, 'before', later(kit))
+    await store.set(A, 'too late', later(kit, -1))
+    assert.equal(await store.get(A), undefined)
+    await store.set(A, 'just too late', kit.clock.now())
+    assert.equal(await store.get(A), undefined)
+  }),
+  row('a new expiry time replaces the old one, whether later or earlier', async (kit) => {
+    const store = kit.open()
+    await store.set(A, 'longer', later(kit, HOUR))
+    await store.set(A, 'longer', later(kit, 3 * HOUR))
+    await store.set(B, 'shorter', later(kit, 3 * HOUR))
+    await store.set(B, 'shorter', later(kit, HOUR))
+    kit.clock.advance(2 * HOUR)
+    assert.equal(await store.get(A), 'longer')
+    assert.equal(await store.get(B), undefined)
+  }),
+  row('an expiry time may have a fraction, and may be far in the future', async (kit) => {
+    const store = kit.open()
+    await store.set(A, 'of a', later(kit, HOUR + 0.5))
+    await store.set(B, 'of b', 8.64e15) // the largest valid Date
+    assert.equal(await store.get(A), 'of a')
+    kit.clock.advance(1_000 * HOUR)
+    assert.equal(await store.get(B), 'of b')
+  }),
+
+  row('of many concurrent sets of one origin, one wins completely', async (kit) => {
+    const store = kit.open()
+    const given = Array.from({ length: 50 }, (_, i) => `${i} `.repeat(1 + 997 * (i % 7)))
+    await Promise.all(given.map((text) => store.set(A, text, later(kit))))
+    const stored = await store.get(A)
+    assert(stored !== undefined && given.includes(stored), 'the stored text is none of those that were set')
+  }),
+  row('stores a thousand origins concurrently', async (kit) => {
+    const store = kit.open()
+    const many = Array.from({ length: 1_000 }, (_, i) => `https://n${i}.test`)
+    await Promise.all(many.map((origin) => store.set(origin, `of ${origin}`, later(kit))))
+    const stored = await Promise.all(many.map((origin) => store.get(origin)))
+    assert.deepEqual(
+      stored,
+      many.map((origin) => `of ${origin}`),
+    )
+  }),
+  row('behaves like a Map in a thousand random calls', async (kit) => {
+    const store = kit.open()
+    const random = seededRandom(1)
+    const expected = new Map<string, string>()
+    for (let call = 0; call < 1_000; call++) {
+      const origin = pick(random, origins)
+      const what = random()
+      if (what < 0.4) {
+        const text = `${call}${pick(random, texts)[1].slice(0, 1_000)}`
+        expected.set(origin, text)
+        await store.set(origin, text, later(kit))
+      } else if (what < 0.6) {
+        expected.delete(origin)
+        await store.delete(origin)
+      } else assertSame(await store.get(origin), expected.get(origin))
+    }
+    for (const origin of origins) assertSame(await store.get(origin), expected.get(origin))
+  }),
+]
+
+const ordered: readonly StoreCase[] = [
+  row('concurrent sets and deletes of one handle take effect in the order of the calls', async (kit) => {
+    const store = kit.open()
+    await Promise.all([store.set(A, 'one', later(kit)), store.delete(A), store.set(A, 'two', later(kit))])
+    await Promise.all([store.set(B, 'one', later(kit)), store.delete(B)])
+    assert.equal(await store.get(A), 'two')
+    assert.equal(await store.get(B), undefined)
+  }),
+]
+
+const bounded: readonly StoreCase[] = [
+  row('stays within the size limit while three times as much is set, and keeps the newest texts', async (kit) => {
+    const { store, size, text, originOf } = filled(kit)
+    for (let i = 0; i < 300; i++) {
+      await store.set(originOf(i), text, later(kit))
+      if (kit.heldBytes) assertWithin(kit, kit.heldBytes())
+    }
+    const present = []
+    for (let i = 0; i < 300; i++) if ((await store.get(originOf(i))) === text) present.push(i)
+    assertWithin(kit, present.length * size)
+    assert(present.length >= 30, `only ${present.length} of 100 texts are present`)
+    assert.deepEqual(present.slice(-20), ascending(280, 300))
+  }),
+  row('stays within the size limit when everything is set concurrently', async (kit) => {
+    const { store, size, text, originOf } = filled(kit)
+    await Promise.all(ascending(0, 300).map((i) => store.set(originOf(i), text, later(kit))))
+    if (kit.heldBytes) assertWithin(kit, kit.heldBytes())
+    const present = await Promise.all(ascending(0, 300).map((i) => store.get(originOf(i))))
+    assertWithin(kit, present.filter((one) => one === text).length * size)
+    assert.deepEqual(present.slice(-20), Array(20).fill(text))
+  }),
+  row('repeated sets of one origin evict no other origin', async (kit) => {
+    const { store, text, originOf } = filled(kit)
+    await store.set(B, 'of b', later(kit))
+    for (let i = 0; i < 300; i++) await store.set(originOf(0), text, later(kit))
+    assert.equal(await store.get(B), 'of b')
+  }),
+  row('evicts expired texts before older texts that have not expired', async (kit) => {
+    const { store, text, originOf } = filled(kit)
+    for (let i = 0; i < 10; i++) await store.set(originOf(i), text, later(kit, 3 * HOUR))
+    for (let i = 10; i < 55; i++) await store.set(originOf(i), text, later(kit, HOUR))
+    kit.clock.advance(2 * HOUR)
+    for (let i = 55; i < 100; i++) await store.set(originOf(i), text, later(kit, HOUR))
+    for (let i = 0; i < 10; i++) assertSame(await store.get(originOf(i)), text)
+    for (let i = 55; i < 100; i++) assertSame(await store.get(originOf(i)), text)
+  }),
+  row('a text over the size limit is not stored and deletes the one before it, but no others', async (kit) => {
+    const store = kit.open()
+    const { maxBytes = 0 } = kit
+    await store.set(A, 'before', later(kit))
+    await store.set(B, 'of b', later(kit))
+    await store.set(A, 'x'.repeat(maxBytes + 1), later(kit))
+    assert.equal(await store.get(A), undefined)
+    assert.equal(await store.get(B), 'of b')
+    if (kit.heldBytes) assertWithin(kit, kit.heldBytes())
+  }),
+]
+
+const closing: readonly StoreCase[] = [
+  row('after close, every method rejects with a code', async (kit) => {
+    const store = kit.open()
+    await store.set(A, 'of a', later(kit))
+    await store.close?.()
+    const closed = { code: 'ERR_POLITELY_STORE_CLOSED' }
+    await assert.rejects(store.get(A), closed)
+    await assert.rejects(store.set(A, 'of a', later(kit)), closed)
+    await assert.rejects(store.delete(A), closed)
+  }),
+  row('close can be called repeatedly and concurrently', async (kit) => {
+    const store = kit.open()
+    await Promise.all([store.close?.(), store.close?.()])
+    await store.close?.()
+  }),
+]
+
+const shared: readonly StoreCase[] = [
+  row('two handles see each other’s texts', async (kit) => {
+    const [first, second] = [kit.open(), kit.open()]
+    await first.set(A, 'by the first', later(kit))
+    assert.equal(await second.get(A), 'by the first')
+    await second.set(A, 'by the second', later(kit))
+    assert.equal(await first.get(A), 'by the second')
+    await first.delete(A)
+    assert.equal(await second.get(A), undefined)
+  }),
+  row('of concurrent sets of one origin by two handles, one wins completely', async (kit) => {
+    const handles = [kit.open(), kit.open()]
+    const given = Array.from({ length: 40 }, (_, i) => `${i} `.repeat(1 + 997 * (i % 7)))
+    await Promise.all(given.map((text, i) => handles[i % 2]?.set(A, text, later(kit))))
+    const stored = await handles[0]?.get(A)
+    assert(stored !== undefined && given.includes(stored), 'the stored text is none of those that were set')
+    assertSame(await handles[1]?.get(A), stored)
+  }),
+  row('two handles that set many origins concurrently lose none', async (kit) => {
+    const handles = [kit.open(), kit.open()]
+    const many = ascending(0, 500)
+    await Promise.all(many.map((i) => handles[i % 2]?.set(`https://n${i}.test`, `${i}`, later(kit))))
+    for (const handle of handles)
+      assert.deepEqual(
+        await Promise.all(many.map((i) => handle.get(`https://n${i}.test`))),
+        many.map((i) => `${i}`),
+      )
+  }),
+]
+
+const lasting: readonly StoreCase[] = [
+  row('a handle that is opened later has the texts and expiry times of an earlier one', async (kit) => {
+    const before = kit.open()
+    await before.set(A, 'of a', later(kit, HOUR))
+    await before.set(B, 'of b', later(kit, 3 * HOUR))
+    await before.close?.()
+    const after = kit.open()
+    assert.equal(await after.get(A), 'of a')
+    kit.clock.advance(2 * HOUR)
+    assert.equal(await after.get(A), undefined)
+    assert.equal(await after.get(B), 'of b')
+  }),
+  row('calls before close take effect', async (kit) => {
+    const before = kit.open()
+    await before.set(B, 'of b', later(kit))
+    await Promise.all([before.set(A, 'of a', later(kit)), before.delete(B), before.close?.()])
+    const after = kit.open()
+    assert.equal(await after.get(A), 'of a')
+    assert.equal(await after.get(B), undefined)
+  }),
+]
+
+const leasing: readonly StoreCase[] = [
+  row('one handle at a time holds the lease of an origin', async (kit) => {
+    const [first, second] = [kit.open(), kit.open()]
+    const held = await first.lease?.(A, HOUR)
+    assert(held !== undefined)
+    assert.equal(await second.lease?.(A, HOUR), undefined)
+    assert.equal(await first.lease?.(A, HOUR), undefined)
+    await held.release()
+    assert.notEqual(await second.lease?.(A, HOUR), undefined)
+  }),
+  row('of concurrent calls, one takes the lease', async (kit) => {
+    const handles = [kit.open(), kit.open()]
+    const leases = await Promise.all(ascending(0, 40).map((i) => handles[i % 2]?.lease?.(A, HOUR)))
+    assert.equal(leases.filter((lease) => lease !== undefined).length, 1)
+  }),
+  row('any text can be an origin, and each has a lease of its own, apart from its text', async (kit) => {
+    const store = kit.open()
+    for (const origin of origins) assert.notEqual(await store.lease?.(origin, HOUR), undefined)
+    await store.set(A, 'of a', later(kit))
+    await store.lease?.(A, HOUR)
+    assert.equal(await store.get(A), 'of a')
+    await store.delete(A)
+    assert.equal(await store.lease?.(A, HOUR), undefined)
+  }),
+  row('an expired lease can be taken, and its late release does not end the new one', async (kit) => {
+    const [first, second] = [kit.open(), kit.open()]
+    const late = await first.lease?.(A, 20)
+    let next = await second.lease?.(A, HOUR)
+    while (next === undefined) {
+      await setTimeout(5) // for a store that uses another clock than the test's
+      kit.clock.advance(5)
+      next = await second.lease?.(A, HOUR)
+    }
+    await late?.release()
+    assert.equal(await first.lease?.(A, HOUR), undefined)
+    await next.release()
+    await next.release()
+    assert.notEqual(await first.lease?.(A, HOUR), undefined)
+  }),
+]
+
+export const storeCases: readonly StoreCase[] = [
+  ...everyStore,
+  ...needing('ordered', ordered),
+  ...needing('bounded', bounded),
+  ...needing('closing', closing),
+  ...needing('shared', shared),
+  ...needing('lasting', lasting),
+  ...needing('leasing', leasing),
+]
+
+function row(name: string, run: StoreCase['run']): StoreCase {
+  return { name, run }
+}
+
+function needing(needs: StoreAbility, rows: readonly StoreCase[]): StoreCase[] {
+  return rows.map((one) => ({ ...one, needs }))
+}
+
+function later(kit: StoreKit, ms: number = HOUR): number {
+  return kit.clock.now() + ms
+}
+
+/** Opens a store and returns a text of which a hundred fill the size limit. */
+function filled(kit: StoreKit) {
+  const { maxBytes } = kit
+  assert(maxBytes !== undefined, 'the kit of a bounded store must have maxBytes')
+  const size = Math.ceil(maxBytes / 100)
+  return { store: kit.open(), size, text: 'x'.repeat(size), originOf: (i: number) => `https://n${i}.test` }
+}
+
+function assertWithin({ maxBytes = 0 }: StoreKit, bytes: number): void {
+  assert(bytes <= maxBytes, `${bytes} bytes exceed the size limit of ${maxBytes} bytes`)
+}
+
+/** Compares texts; the error message shows only their beginnings. */
+function assertSame(actual: string | undefined, expected: string | undefined): void {
+  if (actual !== expected)
+    assert.equal(shortened(actual), shortened(expected), 'the texts differ after the part that is shown')
+}
+
+function shortened(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : `${text.length}: ${text.slice(0, 80)}`
+}
+
+function ascending(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, i) => from + i)
+}
