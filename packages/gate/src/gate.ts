@@ -1,16 +1,6 @@
 // PoliteGate: starts a request when robots.txt allows it and a slot is free.
 //
-// A request passes through these files, in this order:
-//
-//   robots-check.ts    asks the RobotsClient whether robots.txt allows the URL
-//   pace-by.ts         chooses the pace keys, and with them the queue
-//   queued-request.ts  waits in the queue
-//   queue.ts           starts the requests of one pace key in order of arrival
-//   shared-limit.ts    keeps the limits of a domain or an address, which several queues share
-//   paced-key.ts       asks the pacer for slots, through checked-pacer.ts; local-pacer.ts is the default pacer
-//   granted-permit.ts  holds the concurrency limits (concurrency-limit.ts) until the request ends
-//
-// gate-context.ts holds what these share.
+// ARCHITECTURE.md lists the files through which a request passes, in their order.
 import { type HasHref, OptionError } from '@politely/core'
 import { type BlockedAddressError, type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import {
