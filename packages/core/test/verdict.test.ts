@@ -253,18 +253,14 @@ describe('a mistake of the caller is an OptionError that names the argument and 
     [
       'isAllowed(42)',
       () => bound('isAllowed', 42),
-      'url: 42 is not a URL; expected a string, a URL, or an object with `href`',
+      'url: 42 is not a URL; expected a string or a URL object, such as "https://example.com/page"',
     ],
     [
       'check(null)',
       () => bound('check', null),
-      'url: null is not a URL; expected a string, a URL, or an object with `href`',
+      'url: null is not a URL; expected a string or a URL object, such as "https://example.com/page"',
     ],
-    [
-      'explain({})',
-      () => bound('explain', {}),
-      'url: an object is not a URL; expected a string, a URL, or an object with',
-    ],
+    ['explain({})', () => bound('explain', {}), 'url: an object is not a URL; expected a string or a URL object'],
     ['check(42) in the dialect google', () => call(google.check.bind(google), 42), 'url: 42 is not a URL'],
     ['originOf()', () => call(originOf), 'url: is missing; expected a string'],
     ['isAllowed(url)', () => ofFile('isAllowed', '/x'), 'productTokens: is missing; expected the name of a crawler'],

@@ -14,6 +14,7 @@ export {
   number,
   oneOf,
   redirectChain,
+  urlText,
   withMethods,
 } from './base/option-checks.ts'
 export type { Site } from './base/site.ts'

@@ -112,7 +112,8 @@ async function exampleMessages(): Promise<Readonly<Record<string, string>>> {
   const throwing: Readonly<Record<string, () => unknown>> = {
     'ERR_POLITELY_OPTION @politely/core': () => new PoliteGate({ robots, minDelayMs: -5 }),
     'ERR_POLITELY_DISALLOWED @politely/gate': () => gate.enter('https://example.com/cart'),
-    'ERR_POLITELY_REQUEST @politely/gate': () => politely(respond, { gate })('/about'),
+    'ERR_POLITELY_REQUEST @politely/gate': () =>
+      politely(respond, { gate })(url, { headers: { host: 'other.example' } }),
     'ERR_POLITELY_RESPONSE @politely/gate': async () => (await gate.enter(url)).release(200),
     'ERR_POLITELY_PACER @politely/gate': () => {
       const pacer = { reserve: () => 'now', cancel() {}, report() {}, end() {}, estimate() {} }

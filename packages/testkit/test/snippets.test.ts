@@ -68,6 +68,17 @@ describe('the links of the documentation', () => {
     expect(broken.map(([link]) => link)).toEqual([])
   })
 
+  it('each promise in the table of SECURITY.md names existing tests', () => {
+    const read = (path: string) => readFileSync(join(root, path), 'utf8')
+    const [, section = ''] = read('SECURITY.md').split('## How the promises are tested')
+    const [, ...promises] = section.match(/^\| .*$/gm) ?? []
+    expect(promises.length).toBeGreaterThan(30)
+    const testsOf = (row: string) => Array.from(row.matchAll(/\]\(([^)]+)\) "([^"]+)"/g))
+    expect(promises.filter((row) => testsOf(row).length === 0)).toEqual([])
+    const missing = promises.flatMap(testsOf).filter(([, path = '', title = '']) => !read(path).includes(title))
+    expect(missing.map(([link]) => link)).toEqual([])
+  })
+
   it.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s names existing source files', (page) => {
     const names = readFileSync(join(root, page), 'utf8').match(/(?<=[`\s])[\w./-]+\.(?:ts|mjs)\b/g) ?? []
     const exists = (name: string) =>

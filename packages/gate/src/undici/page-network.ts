@@ -19,14 +19,22 @@ const MAX_KEPT_HOSTS = 32
 /** How long to wait for the addresses of a redirect's target: as long as undici waits for a connection by default. */
 const LOOKUP_TIMEOUT_MS = 10_000
 
+/** An origin whose connections are kept when they are idle. */
+interface KeptHost {
+  /** Requests whose responses have not ended. */
+  underWay: number
+  /** Until when it may have an idle connection, in the time of `performance.now`. */
+  idleUntil: number
+}
+
 /** Has two agents: one connects only to public addresses, and one connects to any. */
 export class PageNetwork {
   readonly #guard: NetworkGuard
   readonly #gate: PoliteGate
   readonly #public: Agent
   readonly #any: Agent
-  /** By origin: until when it may have an idle connection, in the time of `performance.now`. The earliest comes first. */
-  readonly #keptUntil = new Map<string, number>()
+  /** By origin. The idle hosts come in the order of `idleUntil`. */
+  readonly #kept = new Map<string, KeptHost>()
   /** By registrable domain: how many of these origins it has. */
   readonly #keptHosts = new Map<string, number>()
 
@@ -66,29 +74,50 @@ export class PageNetwork {
     const chain = (options as Chained)[CHAIN] ?? []
     chain.push(String(options.origin))
     const agent = this.#guard.reachOf(chain) === 'public' ? this.#public : this.#any
-    return agent.dispatch(this.#keepsAlive(String(options.origin)) ? options : { ...options, reset: true }, handler)
+    const origin = String(options.origin)
+    const host = this.#keep(origin)
+    if (host === undefined) return agent.dispatch({ ...options, reset: true }, handler)
+    return agent.dispatch(
+      options,
+      withEnd(handler, () => this.#end(origin, host)),
+    )
   }
 
   /**
-   * Returns whether the connection to this origin may be kept. A site with a wildcard in its DNS could otherwise use up all file descriptors
-   * with an idle connection to each of its hosts.
+   * Counts a request to this origin as under way. Returns undefined if its connection must not be
+   * kept: a site with a wildcard in its DNS could otherwise use up all file descriptors with an idle
+   * connection to each of its hosts.
    */
-  #keepsAlive(origin: string): boolean {
+  #keep(origin: string): KeptHost | undefined {
     const now = performance.now()
-    for (const [kept, until] of this.#keptUntil) {
-      if (until > now) break
-      this.#forget(kept)
+    for (const [other, { underWay, idleUntil }] of this.#kept) {
+      if (underWay > 0) continue
+      if (idleUntil > now) break
+      this.#forget(other)
     }
-    const domain = registrableDomainOf(origin)
-    if (!this.#keptUntil.has(origin) && this.#keptHosts.get(domain) === MAX_KEPT_HOSTS) return false
-    this.#forget(origin)
-    this.#keptUntil.set(origin, now + MAX_KEEP_ALIVE_MS)
-    this.#keptHosts.set(domain, (this.#keptHosts.get(domain) ?? 0) + 1)
-    return true
+    let host = this.#kept.get(origin)
+    if (host === undefined) {
+      const domain = registrableDomainOf(origin)
+      const hosts = this.#keptHosts.get(domain) ?? 0
+      if (hosts === MAX_KEPT_HOSTS) return undefined
+      this.#keptHosts.set(domain, hosts + 1)
+      host = { underWay: 0, idleUntil: 0 }
+      this.#kept.set(origin, host)
+    }
+    host.underWay++
+    return host
+  }
+
+  /** Counts a request as ended. From now on its connection is idle. */
+  #end(origin: string, host: KeptHost): void {
+    host.underWay--
+    host.idleUntil = performance.now() + MAX_KEEP_ALIVE_MS
+    this.#kept.delete(origin)
+    this.#kept.set(origin, host)
   }
 
   #forget(origin: string): void {
-    if (!this.#keptUntil.delete(origin)) return
+    this.#kept.delete(origin)
     const domain = registrableDomainOf(origin)
     const rest = (this.#keptHosts.get(domain) ?? 0) - 1
     if (rest > 0) this.#keptHosts.set(domain, rest)
@@ -101,5 +130,34 @@ export class PageNetwork {
 
   async destroy(error: Error | null): Promise<void> {
     await Promise.all([this.#public.destroy(error), this.#any.destroy(error)])
+  }
+}
+
+/** Returns a handler that passes all events on, and calls `onEnd` once, when the request has ended. */
+function withEnd(handler: Dispatcher.DispatchHandler, onEnd: () => void): Dispatcher.DispatchHandler {
+  let hasEnded = false
+  const end = () => {
+    if (!hasEnded) onEnd()
+    hasEnded = true
+  }
+  return {
+    onRequestStart: (...args) => handler.onRequestStart?.(...args),
+    onResponseStart: (...args) => handler.onResponseStart?.(...args),
+    onResponseData: (...args) => handler.onResponseData?.(...args),
+    onResponseStarted: () => handler.onResponseStarted?.(),
+    onBodySent: (...args) => handler.onBodySent?.(...args),
+    onRequestSent: () => handler.onRequestSent?.(),
+    onRequestUpgrade(...args) {
+      end()
+      handler.onRequestUpgrade?.(...args)
+    },
+    onResponseEnd(...args) {
+      end()
+      handler.onResponseEnd?.(...args)
+    },
+    onResponseError(...args) {
+      end()
+      handler.onResponseError?.(...args)
+    },
   }
 }
