@@ -1,12 +1,19 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type Reporter, type TestCase, type TestSpecification } from 'vitest/node'
+import {
+  BaseSequencer,
+  type Reporter,
+  type TestCase,
+  type TestModule,
+  type TestSpecification,
+  type Vitest,
+} from 'vitest/node'
 import { isFullRun } from './packages/testkit/src/scope.ts'
 
 const ALL = ['{packages,examples}/*/test/**/*.test.ts', 'scripts/*.test.mjs']
 
 // These tests count the timers that are left on a fake clock. The libraries that other files use, such as undici, would add some of theirs.
-const COUNT_TIMERS = ['packages/gate/test/{levels,pacing,random-aborts,random-levels}.test.ts']
+const COUNT_TIMERS = ['packages/gate/test/{delay-factor,levels,pacing,random-aborts,random-levels}.test.ts']
 
 // Vitest starts the files first that took longest in the last run. These take long in the full run only.
 const LONG_IN_FULL_RUN = /redis.test.pacer-|(browser-|puppeteer.test.)contract|fleet.test.fleet|testkit.test.snippets/
@@ -19,6 +26,29 @@ class LongestFirst extends BaseSequencer {
     const sorted = await super.sort(files)
     const isLong = ({ moduleId }: TestSpecification) => LONG_IN_FULL_RUN.test(moduleId)
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
+
+/** Prints how far a long run is. */
+class Progress implements Reporter {
+  /** Shorter runs print nothing. */
+  static readonly #MIN_FILES = 20
+  #files = 0
+  #ended = 0
+  #startedAt = 0
+
+  onTestRunStart(files: readonly TestSpecification[]) {
+    this.#files = files.length
+    this.#ended = 0
+    this.#startedAt = performance.now()
+  }
+
+  onTestModuleEnd() {
+    const tenthBefore = Math.floor((10 * this.#ended++) / this.#files)
+    const tenth = Math.floor((10 * this.#ended) / this.#files)
+    if (this.#files < Progress.#MIN_FILES || tenth === tenthBefore) return
+    const seconds = Math.round((performance.now() - this.#startedAt) / 1000)
+    console.log(`${`${10 * tenth}`.padStart(3)} %  ${this.#ended} of ${this.#files} test files, ${seconds} s`)
   }
 }
 
@@ -40,10 +70,34 @@ class UnstableTests implements Reporter {
   }
 }
 
+/** Says how many tests the short run has skipped, where most of them are, and how to run them. */
+class SkippedTests implements Reporter {
+  #isWhole = true
+
+  onInit({ config }: Vitest) {
+    this.#isWhole = config.testNamePattern === undefined // with `-t`, all other tests count as skipped
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], _errors: unknown, reason: string) {
+    if (isFullRun || !this.#isWhole || reason !== 'passed') return
+    const counts = modules
+      .map((module) => ({ file: module.relativeModuleId, count: [...module.children.allTests('skipped')].length }))
+      .filter(({ count }) => count > 0)
+      .toSorted((a, b) => b.count - a.count)
+    const [first, second, ...others] = counts.map(({ file, count }) => `${count} in ${file}`)
+    if (first === undefined) return
+    const sum = counts.reduce((total, { count }) => total + count, 0)
+    const files = [first, second, others.length > 0 && `the others in ${others.length} more files`].filter(Boolean)
+    console.log(
+      `The short run skipped ${sum} tests (${files.join(', ')}) and most of the generated cases. To run all: npm run test:all -- --no-matrix, or npm run test:all -- FILE`,
+    )
+  }
+}
+
 export default defineConfig({
   test: {
-    // Prints failures and a summary. `npm test -- --reporter=verbose` prints a line for each test.
-    reporters: ['minimal', new UnstableTests()],
+    // `minimal` prints failures and a summary. `npm test -- --reporter=verbose` prints a line for each test.
+    reporters: ['minimal', new Progress(), new UnstableTests(), new SkippedTests()],
     // How often a failed test is repeated. CI repeats it once, on machines of unknown load, and prints its name.
     retry: Number(process.env.TEST_RETRIES ?? 0),
     // Node imports the modules itself: a sixth less time than with Vite, whose features (`vi.mock`, aliases) the tests do not use.

@@ -130,7 +130,7 @@ async function comparePages() {
     const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined)
     for (const name of names)
       if (read(join(folder, name)) !== read(join(PAGES, name)))
-        problems.push(`${PAGES}/${name} is not current; run \`npm run api\``)
+        problems.push(`${PAGES}/${name} is not current; run \`npm run update\`, which writes it`)
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -28,6 +28,7 @@ const TASKS = {
   'test:all': [BUILD, ['scripts/test-all.mjs']],
   parts: [['scripts/parts.mjs']], // programs that tests need and npm does not have
   check: [['scripts/check.mjs']],
+  update: [BUILD, ['scripts/update.mjs']], // writes the generated pages, the API reference and the formatting
   api: [['scripts/api.mjs']], // writes docs/reference/api/
   pack: [BUILD, ['scripts/pack.mjs']], // `npm run pack -- FOLDER`
   'next-version': [['scripts/next-version.mjs']],

@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   applyResponse,
@@ -11,11 +10,12 @@ import {
   startPace,
   takeSlot,
 } from '@politely/core/engine'
+import { expectPage, readPage } from '@politely/testkit/doc-page'
 import { expect, it } from 'vitest'
 import { lifetimeOf } from '../src/fleet/lifetimes.ts'
 import { crawler, web } from '../src/fleet/parameters.ts'
 import { readRecord, simulateFleet } from '../src/fleet/record.ts'
-import { SCALE_PAGE, scalePage } from '../src/fleet/scale-page.ts'
+import { scalePage } from '../src/fleet/scale-page.ts'
 import { type Event, type Plan, simulate } from '../src/fleet/simulate.ts'
 import { generateSites, ROBOTS, type Sites } from '../src/fleet/sites.ts'
 
@@ -26,7 +26,7 @@ const size = { origins: 2_000, urls: 20_000, workers: WORKERS, seed: 7 }
 const sites = withLargeSite(generateSites(size))
 
 it('docs/scale.md contains the figures of the record', async () => {
-  await expect(scalePage(readFileSync(SCALE_PAGE, 'utf8'), readRecord())).toMatchFileSnapshot(SCALE_PAGE)
+  await expectPage('docs/scale.md', scalePage(readPage('docs/scale.md'), readRecord()))
 })
 
 it('gives the same figures for the same seed, and others for another', () => {

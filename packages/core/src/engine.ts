@@ -65,4 +65,4 @@ export {
   UNDER_WAY_WAIT_MS,
 } from './pace/pace.ts'
 export { MAX_TIMED_RECORDS } from './timed-records.ts'
-export { MAX_SHORT_URL_LENGTH, parseUrl, startsWithOrigin } from './url/origin.ts'
+export { MAX_SHORT_URL_LENGTH, parseUrl, startsWithOrigin, urlText } from './url/origin.ts'

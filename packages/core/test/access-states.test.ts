@@ -1,7 +1,5 @@
 // The states of an origin and the transitions between them, found by running attempts. docs/fetching.md shows the tables.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { withTables } from '@politely/testkit/doc-table'
+import { expectTables } from '@politely/testkit/doc-page'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
@@ -181,7 +179,6 @@ describe('the states of an origin', () => {
   })
 
   test('docs/fetching.md has the current tables of states and transitions', async () => {
-    const path = join(import.meta.dirname, '../../../docs/fetching.md')
     const holds = {
       'nothing-yet': 'the check waits for the fetch',
       'fresh-rules': 'the rules, `fresh`',
@@ -189,7 +186,7 @@ describe('the states of an origin', () => {
       'allow-all': 'everything is allowed',
       'disallow-all': 'everything is disallowed',
     } as const
-    const page = withTables(readFileSync(path, 'utf8'), [
+    const tables = [
       {
         head: ['state', 'meaning', 'what decides', 'source'],
         rows: knownStates.map((state) => {
@@ -209,8 +206,8 @@ describe('the states of an origin', () => {
           stateInTime(situations[state]),
         ]),
       },
-    ])
-    await expect(page).toMatchFileSnapshot(path)
+    ]
+    await expectTables('docs/fetching.md', ...tables)
   })
 })
 

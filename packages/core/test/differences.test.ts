@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { differences } from '@politely/testkit/cases/differences'
 import { verdictText } from '@politely/testkit/cases/rules-cases'
-import { withTables } from '@politely/testkit/doc-table'
+import { expectTables } from '@politely/testkit/doc-page'
 import { describe, expect, it } from 'vitest'
 import { parseRobots } from '../src/index.ts'
 
@@ -23,7 +21,6 @@ describe('where libraries differ', () => {
   })
 
   it('docs/reference/conformance.md has the current table', async () => {
-    const path = join(import.meta.dirname, '../../../docs/reference/conformance.md')
     const rows = differences.map(({ name, google, rfc9309, why }) => [
       name,
       google,
@@ -31,6 +28,6 @@ describe('where libraries differ', () => {
       why ?? '',
     ])
     const head = ['difference', '`google`', '`rfc9309`', 'why']
-    await expect(withTables(readFileSync(path, 'utf8'), [{ head, rows }])).toMatchFileSnapshot(path)
+    await expectTables('docs/reference/conformance.md', { head, rows })
   })
 })

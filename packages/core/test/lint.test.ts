@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { goodFiles, lintCases } from '@politely/testkit/cases/lint-cases'
-import { withTables } from '@politely/testkit/doc-table'
+import { expectPage, expectTables, readPage } from '@politely/testkit/doc-page'
 import { randomPath, randomRobots, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
@@ -19,7 +17,8 @@ describe('lintRobots', () => {
   })
 
   it.each(codes)('has a test case for %s, and one sentence that says what to write', (code) => {
-    expect(lintCases.some(({ findings }) => findings.some((one) => one.startsWith(`${code} `)))).toBe(true)
+    const isTested = lintCases.some(({ findings }) => findings.some((one) => one.startsWith(`${code} `)))
+    expect(isTested, 'add a row to packages/testkit/src/cases/lint-cases.ts').toBe(true)
     const { message } = findingKinds[code]
     expect(withoutQuotes(message)).toMatch(ONE_SENTENCE)
     expect(message).toMatch(/; .*\b(write|save|serve|put|remove)\b/)
@@ -120,16 +119,23 @@ describe('lintRobots', () => {
   })
 
   it('has the current tables in docs/reference/lint-findings.md', async () => {
-    const path = join(import.meta.dirname, '../../../docs/reference/lint-findings.md')
     const tables = (['error', 'warning', 'note'] as const).map((severity) => ({
       head: [severity, 'message'],
       rows: codes
         .filter((code) => findingKinds[code].severity === severity)
         .map((code) => [`\`${code}\``, findingKinds[code].message.replace('{}', '…')]),
     }))
-    await expect(withTables(readFileSync(path, 'utf8'), tables)).toMatchFileSnapshot(path)
+    await expectTables('docs/reference/lint-findings.md', ...tables)
+  })
+
+  it('README.md says how many kinds of findings there are', async () => {
+    const readme = readPage('README.md')
+    expect(readme).toMatch(NUMBER_OF_KINDS)
+    await expectPage('README.md', readme.replace(NUMBER_OF_KINDS, `finds ${codes.length} kinds of mistakes`))
   })
 })
+
+const NUMBER_OF_KINDS = /finds \d+ kinds of mistakes/
 
 const UNNECESSARY: ReadonlySet<FindingCode> = new Set([
   'allow-without-disallow',

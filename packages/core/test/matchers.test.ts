@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, parseRobots } from '../src/index.ts'
@@ -169,6 +171,17 @@ describe('the work of a check is at most rules × path, RFC 9309 §3 (security)'
     const pieces = rules.flatMap((rule) => rule.split('*')).reduce((sum, { length }) => sum + 66 + length, 0)
     expect(reads()).toBeGreaterThan(text.length)
     expect(reads()).toBeLessThan(2 * 2 ** 16 + 2 * text.length + pieces)
+  })
+
+  it('no regular expression is built at run time, so none from the bytes of a site', () => {
+    const packages = join(import.meta.dirname, '../..')
+    const sources = ['core', 'fetcher', 'gate'].flatMap((name) =>
+      readdirSync(join(packages, name, 'src'), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => join(packages, name, 'src', file)),
+    )
+    expect(sources.length).toBeGreaterThan(100)
+    expect(sources.filter((file) => readFileSync(file, 'utf8').includes('RegExp('))).toEqual([])
   })
 
   it('with an index, a check tries few of many rules', () => {

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { readingCases, recordsCases } from '@politely/testkit/cases/records-cases'
-import { type DocTable, withTables } from '@politely/testkit/doc-table'
+import { expectTables } from '@politely/testkit/doc-page'
+import type { DocTable } from '@politely/testkit/doc-table'
 import { heldBytes } from '@politely/testkit/heap'
 import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
@@ -151,7 +150,6 @@ describe('request-rates and visit-times, of which 24 are kept for a crawler (our
 })
 
 it('docs/records.md has the current tables', async () => {
-  const path = join(import.meta.dirname, '../../../docs/records.md')
   const tables = (['crawl-delay', 'request-rate', 'visit-time'] as const).map(
     (field): DocTable => ({
       head: [field, 'parsed as', 'reason'],
@@ -160,7 +158,7 @@ it('docs/records.md has the current tables', async () => {
         .map(({ values, reads, reason }) => [values.map(shown).join(', '), reads, reason]),
     }),
   )
-  await expect(withTables(readFileSync(path, 'utf8'), tables)).toMatchFileSnapshot(path)
+  await expectTables('docs/records.md', ...tables)
 })
 
 function shown(value: string): string {

@@ -14,6 +14,7 @@ export {
   number,
   oneOf,
   redirectChain,
+  urlText,
   withMethods,
 } from './base/option-checks.ts'
 export type { Site } from './base/site.ts'
@@ -22,3 +23,4 @@ export { withTimeout } from './base/timeout.ts'
 export { isPrivateHost, siteOf } from './network/host-name.ts'
 export { boundedLookup } from './network/lookup.ts'
 export { CLIENT_OPTIONS, namesItself } from './options/options.ts'
+export { PACING_OPTIONS } from './options/pacing-options.ts'

@@ -1,12 +1,10 @@
 // Every way in which a body can end, with every transport: a truncated body never counts as complete. RFC 9112 §8, §9.8, RFC 9113 §8.1.
-import { readFileSync } from 'node:fs'
 import { connect } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { type BodyEnd, type BodyEndCase, bodyEndCases } from '@politely/testkit/cases/body-end-cases'
-import { withTables } from '@politely/testkit/doc-table'
+import { expectTables } from '@politely/testkit/doc-page'
 import { startFrameServer } from '@politely/testkit/servers/frame-server'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { startRawServer } from '@politely/testkit/servers/raw-server'
@@ -138,12 +136,11 @@ test.for(
 })
 
 test('docs/reference/misbehaving-servers.md contains these cases', async () => {
-  const path = join(import.meta.dirname, '../../../docs/reference/misbehaving-servers.md')
   const rows = bodyEndCases.map((row) => [
     row.over,
     row.name.replaceAll('_', '\\_'),
     ...transports.map(([transport]) => (isSpoken(row, transport) ? expectedOf(row, transport) : '')),
   ])
   const head = ['over', 'the body', ...transports.map(([transport]) => transport)]
-  await expect(withTables(readFileSync(path, 'utf8'), [{ head, rows }])).toMatchFileSnapshot(path)
+  await expectTables('docs/reference/misbehaving-servers.md', { head, rows })
 })

@@ -306,6 +306,53 @@ describe('maxFlights and maxFlightsPerDomain', () => {
     expect([flights.underWay, flights.waiting, vi.getTimerCount()]).toEqual([0, 0, 0])
   })
 
+  test.for([
+    ['evil.test', 1, 8],
+    ['netlify.app', 20, 32],
+    ['test', 200, 200],
+  ] as const)(
+    'by default, under %s with %i sites, the flights under way are %i',
+    async ([suffix, count, most], { newClient }) => {
+      const client = newClient({ network: 'any', lookup: () => undefined }) // never resolves
+      const hosts = Array.from({ length: 10 * count }, (_, n) => `h${n}.s${n % count}.${suffix}`)
+      const checks = Promise.allSettled(hosts.map((host) => client.check(`http://${host}/`)))
+      await expect.poll(() => client.gauges.flightsUnderWay).toBe(most)
+      expect(client.gauges.flightsWaiting).toBe(hosts.length - most)
+      await client.close()
+      await checks
+    },
+  )
+
+  test.each([
+    [25, { held: 200, waitMs: 0 }],
+    [100, { held: 800, waitMs: 0 }],
+    [125, { held: 800 + 200, waitMs: Number.POSITIVE_INFINITY }],
+  ])(
+    'with the default limits, what %i sites whose responses never end hold, and how long another one then waits',
+    async (count, expected) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+      onTestFinished(() => void vi.useRealTimers())
+      const flights = newFlights<void>({ maxFlights: 200, maxFlightsPerDomain: 8 })
+      const begun = new Map<string, number>()
+      const join = (host: string) =>
+        void flights.join(`http://${host}`, () => {
+          begun.set(host, performance.now())
+          return new Promise<void>(() => undefined)
+        })
+      // Every 5 seconds, as many sites as fill the limit have eight hosts each.
+      for (let n = 0; n < count; n += 25) {
+        for (let site = n; site < n + 25; site++) for (let host = 0; host < 8; host++) join(`h${host}.s${site}.test`)
+        await vi.advanceTimersByTimeAsync(5_000)
+      }
+      const joined = performance.now()
+      join('honest.test')
+      await vi.advanceTimersByTimeAsync(3_600_000)
+      const waitMs = (begun.get('honest.test') ?? Number.POSITIVE_INFINITY) - joined
+      begun.delete('honest.test')
+      expect({ held: begun.size, waitMs }).toEqual(expected)
+    },
+  )
+
   test('a domain keeps its turn while more of its origins are added', async () => {
     const flights = newFlights<void>({ maxFlights: 1, maxFlightsPerDomain: 1 })
     const begun: string[] = []
@@ -412,16 +459,18 @@ describe('redirects of many domains to one', () => {
     expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
   })
 
-  test('do not hold back the origins of that domain', async ({ newClient }) => {
+  test('do not hold back the origins of that domain: the two kinds take turns', async ({ newClient }) => {
     const server = await startSlowServer(toShared)
     const client = newClient({ maxFlightsPerDomain: 2 })
     const redirected = origins(10).map((host) => client.isAllowed(server.page(host)))
     await server.received(2)
+    await expect.poll(() => client.gauges).toMatchObject({ flightsUnderWay: 2, flightsWaiting: 8 })
     const own = ['a.shared.test', 'b.shared.test'].map((host) => client.isAllowed(server.page(host)))
-    await server.answer(6)
-    await Promise.all(own)
-    await server.answer(6)
-    expect(new Set(await Promise.all(redirected))).toEqual(new Set([false]))
+    await server.answer(4)
+    await server.received(2)
+    expect(server.order.filter((host) => host !== 'shared.test')).toEqual(['a.shared.test', 'b.shared.test'])
+    await server.answer(8)
+    expect(new Set(await Promise.all([...redirected, ...own]))).toEqual(new Set([false]))
   })
 
   test('also count towards the domain that redirects, so it sends no more flights to another one than it may have itself', async ({

@@ -212,6 +212,21 @@ describe('our choice, maxCacheBytes', () => {
     expect(requests()).toBe(6)
   })
 
+  test.for([
+    ['the file', (text: string) => ({ ...noRules, body: `#${text}` })],
+    ['its rules', (text: string) => ({ ...noRules, body: `User-agent: *\nDisallow: /${text}` }), 2],
+    ['ETag', (text: string) => ({ ...noRules, headers: { etag: `"${text}"` } })],
+    ['Last-Modified', (text: string) => ({ ...noRules, headers: { 'last-modified': text } })],
+  ] as const)('counts what a site can make long: %s', async ([, answer, times = 1], { sites, newClient }) => {
+    const memoryOf = async (text: string) => {
+      sites.respond(ROBOTS, answer(text))
+      const client = newClient()
+      await client.check(sites.withPort(checkedPage))
+      return client.gauges.memoryBytes
+    }
+    expect((await memoryOf('x'.repeat(10_001))) - (await memoryOf('x'))).toBe(times * 10_000)
+  })
+
   test('counts the valid response that an entry keeps after a failed early refresh', async ({ sites, newClient }) => {
     sites.respond(ROBOTS, noRules)
     const client = newClient()

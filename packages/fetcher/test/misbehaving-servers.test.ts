@@ -1,6 +1,4 @@
 // Misbehaving servers, missing hosts and unsupported schemes make robots.txt unreachable, and are never thrown. RFC 9309 §2.3.1.4.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describeVerdict } from '@politely/core'
 import { bodyCases } from '@politely/testkit/cases/body-cases'
 import {
@@ -16,7 +14,7 @@ import {
   type ExpectedAccess,
   replyCases,
 } from '@politely/testkit/cases/response-cases'
-import { withTables } from '@politely/testkit/doc-table'
+import { expectTables } from '@politely/testkit/doc-page'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { startRawServer } from '@politely/testkit/servers/raw-server'
 import { holdRefusingPort } from '@politely/testkit/servers/refusing-port'
@@ -266,13 +264,12 @@ test("our choice, the client's own connections reject untrusted certificates too
 })
 
 test('docs/reference/misbehaving-servers.md contains these cases', async () => {
-  const path = join(import.meta.dirname, '../../../docs/reference/misbehaving-servers.md')
   const tables = [
     { head: ['the server', 'source', 'result'], rows: tableRows([...connectionCases, ...misbehavingServerCases]) },
     { head: ['the response', 'source', 'result'], rows: tableRows([...replyCases, ...conditionalCases]) },
     { head: ['the body', 'source', 'result'], rows: tableRows(bodyCases) },
   ]
-  await expect(withTables(readFileSync(path, 'utf8'), tables)).toMatchFileSnapshot(path)
+  await expectTables('docs/reference/misbehaving-servers.md', ...tables)
 })
 
 /** Converts cases to table rows. Cases that differ only in the text after a colon share a row. */

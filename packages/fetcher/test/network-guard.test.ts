@@ -1,7 +1,7 @@
 // Which addresses a fetch of robots.txt may connect to. All of it is our choice. Names with ICANN suffixes serve as public hosts. They resolve
 // to loopback, so that no test connects to another machine.
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type LookupFunction } from 'node:net'
+import { type AddressInfo, connect, createServer, type LookupFunction } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { disallowsPage } from '@politely/testkit/cases/response-cases'
@@ -10,6 +10,7 @@ import { lookupIn } from '@politely/testkit/servers/lookup'
 import { Agent, buildConnector, interceptors, request } from 'undici'
 import { describe, expect } from 'vitest'
 import { MemoryStore, NetworkGuard, type NetworkPolicy } from '../src/index.ts'
+import { connectorsOf } from '../src/network/network-guard.ts'
 import { watchOwnSockets } from './own-sockets.ts'
 import { test } from './with-sites.ts'
 
@@ -428,6 +429,33 @@ describe('NetworkGuard, for other connections', () => {
     onTestFinished(() => dispatcher.destroy())
     await expect(request(sites.withPort('http://example.com:PORT/'), { dispatcher })).rejects.toMatchObject(blocked)
     expect(sites.connections).toHaveLength(0)
+  })
+
+  test('a socket with another address than the lookup found is refused before a byte is sent', async ({
+    onTestFinished,
+  }) => {
+    const received: Buffer[] = []
+    const ended = Promise.withResolvers<void>()
+    const server = createServer((socket) => {
+      socket.on('data', (chunk) => received.push(chunk))
+      socket.once('close', ended.resolve)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const elsewhere: buildConnector.connector = (_target, callback) => {
+      const socket = connect(port, '127.0.0.1', () => callback(null, socket))
+    }
+    const guarded = connectorsOf(new NetworkGuard({ lookup: names }), () => elsewhere, {}).public
+    const error = await new Promise((resolve) =>
+      guarded({ hostname: 'example.com', protocol: 'http:', port: '80' }, (refusal, socket) => {
+        socket?.end('GET / HTTP/1.1\r\n\r\n')
+        resolve(refusal)
+      }),
+    )
+    expect(error).toMatchObject(blocked)
+    await ended.promise
+    expect(received).toEqual([])
   })
 
   test('a socket without an address is refused before a byte is sent', async ({ onTestFinished }) => {

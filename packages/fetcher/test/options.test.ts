@@ -193,8 +193,8 @@ const url = 'https://a.test/page'
 const { signal } = new AbortController()
 
 test.for<[name: string, call: (client: AnyClient) => unknown, message: string]>([
-  ['isAllowed()', (client) => client.isAllowed?.(), 'url: is missing; write a URL such as "https://example.com/page"'],
-  ['check()', (client) => client.check?.(), 'url: is missing; write a URL such as "https://example.com/page"'],
+  ['isAllowed()', (client) => client.isAllowed?.(), 'url: is missing; expected a string or a URL object'],
+  ['check()', (client) => client.check?.(), 'url: is missing; expected a string or a URL object'],
   ['check(null)', (client) => client.check?.(null), 'url: null is not a URL; expected a string or a URL object'],
   ['check(42)', (client) => client.check?.(42), 'url: 42 is not a URL; expected a string or a URL object'],
   ['check(request)', (client) => client.check?.(new Request(url)), 'url: a Request has no href; write request.url'],

@@ -1,12 +1,10 @@
 // Events, counters, traces and logs of a client. All of it is our choice.
 import { type ChannelListener, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type Dialect, type DialectName, dialects } from '@politely/core'
 import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
 import { startClock } from '@politely/testkit/clock'
-import { withTables } from '@politely/testkit/doc-table'
+import { expectTables } from '@politely/testkit/doc-page'
 import { pick, randomPath, randomRobots, seededRandom } from '@politely/testkit/random-robots'
 import { firstInShortRun } from '@politely/testkit/scope'
 import type { Reply } from '@politely/testkit/servers/sites'
@@ -196,11 +194,8 @@ describe('counters', () => {
   })
 
   test('docs/observing.md lists all counters', async () => {
-    const path = join(import.meta.dirname, '../../../docs/observing.md')
     const rows = Object.entries(counterMeanings).map(([name, meaning]) => [`\`${name}\``, meaning])
-    await expect(
-      withTables(readFileSync(path, 'utf8'), [{ head: ['counter', 'what it counts'], rows }]),
-    ).toMatchFileSnapshot(path)
+    await expectTables('docs/observing.md', { head: ['counter', 'what it counts'], rows })
   })
 })
 

@@ -30,3 +30,10 @@ export const test: TestAPI<Fixtures> = plainTest.extend<Fixtures>({
     await sites.close()
   },
 })
+
+/** Collects the values of a stream. */
+export async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = []
+  for await (const value of values) list.push(value)
+  return list
+}

@@ -1,16 +1,6 @@
 // PoliteGate: starts a request when robots.txt allows it and a slot is free.
 //
-// A request passes through these files, in this order:
-//
-//   robots-check.ts    asks the RobotsClient whether robots.txt allows the URL
-//   pace-by.ts         chooses the pace keys, and with them the queue
-//   queued-request.ts  waits in the queue
-//   queue.ts           starts the requests of one pace key in order of arrival
-//   shared-limit.ts    keeps the limits of a domain or an address, which several queues share
-//   paced-key.ts       asks the pacer for slots, through checked-pacer.ts; local-pacer.ts is the default pacer
-//   granted-permit.ts  holds the concurrency limits (concurrency-limit.ts) until the request ends
-//
-// gate-context.ts holds what these share.
+// ARCHITECTURE.md lists the files through which a request passes, in their order.
 import { type HasHref, OptionError } from '@politely/core'
 import { type BlockedAddressError, type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import {
@@ -21,8 +11,9 @@ import {
   onAbort,
   redirectChain,
   siteOf,
+  urlText,
 } from '@politely/fetcher/internal'
-import { CHECK_OPTIONS, checkedSignal, checkedUrl } from './options/enter-arguments.ts'
+import { CHECK_OPTIONS, checkedSignal } from './options/enter-arguments.ts'
 import type { EnterOptions, GateCheckOptions, PoliteGateOptions } from './options/gate-options.ts'
 import { GATE_OPTIONS, OPTIONS_OF_CLIENT, paceLimitsOf, pacingOf } from './options/pacing.ts'
 import { isPromise } from './pace/is-promise.ts'
@@ -136,12 +127,13 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   /**
    * Waits until a request for this URL may start. Release the permit when the request ends.
    * @throws {RobotsDisallowedError} if robots.txt does not allow the URL: at once, or after a wait during which the rules have changed.
+   * Also for a string that is not a valid URL; `error.verdict.because` is then `invalid-url`.
    * @throws {GateClosedError} after `close`.
-   * @throws {OptionError} for an argument that is not a URL, and for invalid options.
+   * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and for invalid options.
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
    */
   async enter(url: string | HasHref, options?: EnterOptions): Promise<Permit> {
-    const text = checkedUrl(url)
+    const text = urlText(url) // read only here, because an object may change while the request waits
     const abort = checkedSignal(options)
     const nested = sendingThrough(this)?.nestedPermit(text)
     if (nested !== undefined) {
@@ -174,11 +166,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * Checks robots.txt for a request that a page makes by itself, such as one for an image. It does not wait for a slot. A refusal is counted
    * and published like one of `enter`.
    * @throws {GateClosedError} after `close`.
-   * @throws {OptionError} for an argument that is not a URL, and for invalid options.
+   * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and for invalid options.
    * @throws The signal's reason after an abort.
    */
   async check(url: string | HasHref, options?: GateCheckOptions): Promise<ClientVerdict> {
-    const text = checkedUrl(url)
+    const text = urlText(url)
     const abort = checkedSignal(options, CHECK_OPTIONS)
     const { robots } = this.#context
     const verdict = await robots.check(text, abort, redirectChain(options?.redirectedFrom))
@@ -190,11 +182,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * Estimates when a request for this URL could start, and says what it would wait for: if the result is `allowed`, its `waitMs` is the wait in
    * milliseconds. It reserves nothing. It waits only for robots.txt, if that has to be fetched, and for a pacer of your own.
    * @throws {GateClosedError} after `close`.
-   * @throws {OptionError} for an argument that is not a URL, and for invalid options.
+   * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and for invalid options.
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
    */
   async when(url: string | HasHref, options?: EnterOptions): Promise<Forecast> {
-    const text = checkedUrl(url)
+    const text = urlText(url)
     const abort = checkedSignal(options)
     const { robots, now } = this.#context
     const verdict = await robots.check(text, abort)

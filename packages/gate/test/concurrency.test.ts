@@ -30,6 +30,17 @@ const eventLoopTurns = async (count: number) => {
   for (let n = 0; n < count; n++) await new Promise((turn) => setImmediate(turn))
 }
 
+test('requests that wait for the first robots.txt count towards none of the limits', async () => {
+  const gate = gateWith({ maxConcurrent: 1, maxConcurrentPerOrigin: 1, maxConcurrentPerDomain: 1 })
+  const hosts = Array.from({ length: 5 }, (_, n) => `h${n}.drip.test`)
+  for (const host of hosts) site.robots.set(host, () => undefined) // never responds
+  const dripping = Promise.allSettled(hosts.map((host) => gate.enter(site.at(host))))
+  await until(() => site.robotsFetches === hosts.length)
+  expect((await gate.enter(site.at('fine.drip.test'))).waitedFor).toBe('none')
+  gate.close()
+  await dripping
+})
+
 describe('the first request of a queue, whose robots.txt has expired', () => {
   test('does not count towards maxConcurrent while robots.txt is fetched', async () => {
     const gate = gateWith({ maxConcurrent: 1 })
@@ -325,6 +336,48 @@ describe('slowAfterMs', () => {
     for (const host of hosts) void enter(host, host)
     await advance(1_000)
     expect(starts.map(([, at]) => at)).toEqual([0, 0, 1_000])
+  })
+
+  describe('by default, sites whose responses never end', () => {
+    const EIGHT = Array.from({ length: 8 })
+
+    /**
+     * Every ten seconds, as many sites as fill the limit get eight requests each, which are never
+     * released. So each site has all of its requests under way before it is slow. Returns how many
+     * of them have started, and how long a request to an honest host then waits, in milliseconds.
+     * Infinity: more than an hour.
+     */
+    async function waitAfter(suffix: string, count: number, honest: string) {
+      const hosts = Array.from({ length: count }, (_, n) => `h${n}.${suffix}`)
+      const { gate, enter, advance, starts, start } = await simulate(
+        Object.fromEntries([...hosts, honest].map((host) => [host, ''])),
+        { minDelayMs: 0, maxConcurrentPerOrigin: 8 },
+      )
+      onTestFinished(() => gate.close())
+      const wave = suffix === 'test' ? 8 : 4
+      for (let n = 0; n < count; n += wave) {
+        for (const host of hosts.slice(n, n + wave))
+          for (const _ of EIGHT) enter('hostile', host).catch(() => undefined)
+        await advance(10_000)
+      }
+      const entered = Date.now() - start
+      enter('honest', honest).catch(() => undefined)
+      await advance(3_600_000)
+      const started = starts.find(([name]) => name === 'honest')?.[1] ?? Number.POSITIVE_INFINITY
+      return { held: starts.filter(([name]) => name === 'hostile').length, waitMs: started - entered }
+    }
+
+    test.each([
+      ['test', 8, 'honest.test', { held: 64, waitMs: 0 }],
+      ['test', 32, 'honest.test', { held: 256, waitMs: 0 }],
+      ['test', 39, 'honest.test', { held: 256 + 56, waitMs: 0 }],
+      ['test', 40, 'honest.test', { held: 256 + 64, waitMs: Number.POSITIVE_INFINITY }],
+      ['netlify.app', 16, 'honest.netlify.app', { held: 128, waitMs: 0 }],
+      ['netlify.app', 20, 'honest.netlify.app', { held: 128 + 32, waitMs: Number.POSITIVE_INFINITY }],
+      ['netlify.app', 40, 'honest.test', { held: 128 + 32, waitMs: 0 }],
+    ])('of %s, %i of them: what they hold, and how long %s then waits', async (suffix, count, honest, expected) => {
+      expect(await waitAfter(suffix, count, honest)).toEqual(expected)
+    })
   })
 
   test('Infinity keeps the limit', async () => {

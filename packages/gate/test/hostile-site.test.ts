@@ -10,6 +10,7 @@ import {
 import type { AddressInfo, LookupFunction, Socket } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
 import { startClock } from '@politely/testkit/clock'
+import { isFullRun } from '@politely/testkit/scope'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -150,15 +151,63 @@ test('at most 8 redirects of a site, 32 of a platform and 64 in all may have a b
   for (const end of ends) end()
 })
 
-test('idle connections are kept to 32 hosts of one registrable domain, and to hosts of other domains', async () => {
-  respond = (_, response) => void response.setHeader('keep-alive', 'timeout=600').end('page')
-  const dispatcher = politeAgent({ gate: newGate(), lookup })
-  ends.push(() => dispatcher.destroy())
-  const get = async (url: string) => (await undici.request(url, { dispatcher })).body.text()
-  for (const url of urls()) await get(url)
-  await vi.waitFor(() => expect(sockets.size).toBe(32), PATIENCE)
-  await get(`http://honest.test:${port}/`)
-  expect(sockets.size).toBe(33)
+describe('idle connections of politeAgent', () => {
+  const KEPT = 32
+  /** Less than ten seconds, after which every idle connection is closed. */
+  const patience = { timeout: 8_000 }
+  let held: ServerResponse[]
+
+  /** Returns a function that gets a page. A response to `/held` ends when the test ends it. */
+  function open() {
+    held = []
+    respond = (url, response) => {
+      response.setHeader('keep-alive', 'timeout=600')
+      if (url === '/held') held.push(response)
+      else response.end('page')
+    }
+    const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup: onLoopback, network: 'any' })
+    const gate = new PoliteGate({ robots, minDelayMs: 0 })
+    const dispatcher = politeAgent({ gate, lookup: onLoopback, network: 'any' })
+    ends.push(
+      () => dispatcher.destroy(),
+      () => robots.close(),
+    )
+    return async (host: string, path = '/') =>
+      (await undici.request(`http://${host}:${port}${path}`, { dispatcher })).body.text()
+  }
+  const hosts = (suffix: string) => Array.from({ length: HOSTS }, (_, i) => `h${i}.${suffix}`)
+  const onLoopback = lookupIn(Object.fromEntries(hosts('netlify.app').map((host) => [host, '127.0.0.1'])))
+
+  test.for(['evil.test', 'netlify.app'])(
+    'are kept to 32 hosts of %s, and to hosts of other domains',
+    async (suffix) => {
+      const get = open()
+      for (const host of hosts(suffix)) await get(host)
+      await vi.waitFor(() => expect(sockets.size).toBe(KEPT), patience)
+      await get('honest.test')
+      expect(sockets.size).toBe(KEPT + 1)
+    },
+  )
+
+  test('include those to hosts whose responses took longer than ten seconds', async () => {
+    const get = open()
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const slow = Array.from({ length: 8 }, (_, i) => get(`slow${i}.evil.test`, '/held'))
+    await vi.waitFor(() => expect(held).toHaveLength(8), patience)
+    vi.advanceTimersByTime(11_000)
+    for (const response of held) response.end('page')
+    await Promise.all(slow)
+    for (const host of hosts('evil.test')) await get(host)
+    await vi.waitFor(() => expect(sockets.size).toBe(KEPT), patience)
+  })
+
+  test.runIf(isFullRun)('are closed after ten seconds, although the site asks for ten minutes', async () => {
+    const get = open()
+    await get('evil.test')
+    expect(sockets.size).toBe(1)
+    await vi.waitFor(() => expect(sockets.size).toBe(0), PATIENCE)
+  })
 })
 
 /** A gate with `paceBy: 'address'`, a site, and a DNS lookup that resolves when the test calls what `lookingUp` resolves with. */

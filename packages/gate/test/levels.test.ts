@@ -1,52 +1,11 @@
-// Limits on several levels at once: a request has the pace of its origin, and at the same time the limits of its registrable domain and its IP
-// address. All of it is our choice.
-import type { LookupAddress } from 'node:dns'
-import type { LookupFunction } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
-import type { Pacer, Permit, PoliteGateOptions, Reservation, WaitLevel } from '../src/index.ts'
-import { LocalPacer, PoliteGate } from '../src/index.ts'
+import type { Pacer, Permit, Reservation } from '../src/index.ts'
+import { LocalPacer } from '../src/index.ts'
 import { RequestQueue } from '../src/queue/queue.ts'
 import { CrawlTimeline } from '../src/timeline/index.ts'
 import { listenTo } from './listen.ts'
 import { simulate } from './simulation.ts'
-
-/** Three hosts of one domain, and one host of another. */
-const HOSTS = { 'a.one.test': '', 'b.one.test': '', 'c.one.test': '', 'two.test': '' }
-
-/** The addresses that the gate sees: the first two hosts share one. */
-const ADDRESSES: Readonly<Record<string, string>> = {
-  'a.one.test': '192.0.2.1',
-  'b.one.test': '192.0.2.1',
-  'c.one.test': '192.0.2.2',
-  'two.test': '192.0.2.2',
-}
-
-const lookup: LookupFunction = (host, _options, callback) => {
-  const found: LookupAddress[] = [{ address: ADDRESSES[host] ?? '192.0.2.9', family: 4 }]
-  callback(null, found)
-}
-
-/** Visits each host once, in this order, and lets each request take a while. Returns when they started, and at which level they waited. */
-async function visits(
-  hosts: readonly string[],
-  options: Omit<PoliteGateOptions, 'robots'>,
-  { takesMs = 0, forMs = 60_000 } = {},
-): Promise<
-  readonly (readonly [host: string, atMs: number, because: Permit['waitedFor'], level: WaitLevel | undefined])[]
-> {
-  const { enter, advance, gate, start } = await simulate(HOSTS, { lookup, ...options })
-  const seen: [string, number, Permit['waitedFor'], WaitLevel | undefined][] = []
-  const all = hosts.map(async (host, n) => {
-    const permit = await enter(`${n}`, host)
-    seen.push([host, Date.now() - start, permit.waitedFor, permit.waitedLevel])
-    setTimeout(() => permit.release({ status: 200, headers: {} }), takesMs)
-  })
-  await advance(forMs)
-  await Promise.all(all)
-  expect(gate.queues()).toEqual([])
-  expect(vi.getTimerCount()).toBe(0)
-  return seen
-}
+import { HOSTS, lookup, visits } from './visits.ts'
 
 describe('a request waits for the level that is last to have a slot', () => {
   test('a delay that ends while the gate looks at it leaves no request behind', async () => {
@@ -371,57 +330,6 @@ test('gives back the slots of all levels if the clock throws after they were res
   const { enter } = await simulate(HOSTS, { pacer, now, minDelayPerDomainMs: 1_000 })
   await expect(enter('1', 'a.one.test')).rejects.toThrow('the clock is broken')
   expect(cancelled.length).toBe(2)
-})
-
-describe('delayFactor and pauseFrom', () => {
-  test('pauseFrom end allows one request at a time even without a delay', async () => {
-    const seen = await visits(['two.test', 'two.test'], { pauseFrom: 'end', minDelayMs: 0 }, { takesMs: 1_000 })
-    expect(seen.map(([host, at]) => [host, at])).toEqual([
-      ['two.test', 0],
-      ['two.test', 1_000],
-    ])
-  })
-
-  test('delayFactor gives a slow site a longer pause, with the reason slow-site', async () => {
-    const seen = await visits(
-      ['two.test', 'two.test', 'two.test'],
-      { delayFactor: 4, maxConcurrentPerOrigin: 1 },
-      { takesMs: 800 },
-    )
-    expect(seen).toEqual([
-      ['two.test', 0, 'none', undefined],
-      ['two.test', 3_200, 'slow-site', 'origin'],
-      ['two.test', 6_400, 'slow-site', 'origin'],
-    ])
-  })
-
-  test('with pauseFrom end, `when` and `queues` say that a request waits for the end of another', async () => {
-    const { gate, site, enter, advance } = await simulate(HOSTS, { pauseFrom: 'end', minDelayMs: 3_000 })
-    const first = await enter('1', 'two.test')
-    void enter('2', 'two.test').then((second) => second.release())
-    await advance(10_000)
-    expect(gate.queues()).toMatchObject([{ waiting: 1, heldBy: 'concurrency', level: 'origin' }])
-    first.release()
-    expect(await gate.when(site.at('two.test', '/page'))).toMatchObject({
-      waitMs: 6_000,
-      because: 'own-delay',
-      ahead: 1,
-    })
-    await advance(3_000)
-    expect(gate.counters).toMatchObject({ started: 2, done: 2 })
-    expect(() => new PoliteGate({ robots: gate.robots, pauseFrom: 'end', maxConcurrentPerOrigin: 2 })).toThrow(
-      "maxConcurrentPerOrigin: is 2; with pauseFrom: 'end' only 1 is possible",
-    )
-  })
-
-  test('pauseFrom end counts the delay from release, and allows one request at a time', async () => {
-    const seen = await visits(['two.test', 'two.test', 'two.test'], { pauseFrom: 'end' }, { takesMs: 1_700 })
-    expect(seen).toEqual([
-      ['two.test', 0, 'none', undefined],
-      ['two.test', 2_700, 'own-delay', 'origin'],
-      ['two.test', 5_400, 'own-delay', 'origin'],
-    ])
-  })
 })
 
 test('the timeline shows which waits were for a shared limit', async () => {

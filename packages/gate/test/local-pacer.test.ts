@@ -2,6 +2,8 @@
 import type { PaceLimits } from '@politely/core/engine'
 import { type PacerCase, pacerCases, runPacerCase } from '@politely/testkit/cases/pacer-cases'
 import { startClock } from '@politely/testkit/clock'
+import { heldBytes } from '@politely/testkit/heap'
+import { isFullRun } from '@politely/testkit/scope'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { LocalPacer } from '../src/index.ts'
 
@@ -114,6 +116,23 @@ describe('eviction', () => {
       most = Math.max(most, pacer.size)
     }
     expect(most).toBeLessThan(3_000)
+  })
+
+  test.runIf(isFullRun).for([
+    ['200 bytes for each origin with a delay to keep', 20, 200],
+    ['430 bytes if its name is as long as a host name can be', 253, 430],
+  ] as const)('keeps about %s', async ([, length, bytes]) => {
+    const keys = 20_000
+    const held = await heldBytes(() => {
+      const pacer = new LocalPacer()
+      for (let n = 0; n < keys; n++) {
+        const host = `${n}.test`.padStart(length, 'a')
+        pacer.reserve(Buffer.from(`http://${host}`).toString(), limits) // a string without parts
+      }
+      return pacer
+    })
+    expect(held / keys).toBeGreaterThan(0.5 * bytes)
+    expect(held / keys).toBeLessThan(1.2 * bytes)
   })
 
   test('keeps keys with a delay to keep, and keys that were pushed back for five minutes after that', () => {

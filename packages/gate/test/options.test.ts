@@ -1,6 +1,6 @@
 // The options, and the errors for invalid ones.
 import { RobotsClient } from '@politely/fetcher'
-import { CLIENT_OPTIONS } from '@politely/fetcher/internal'
+import { PACING_OPTIONS } from '@politely/fetcher/internal'
 import { holdRefusingPort } from '@politely/testkit/servers/refusing-port'
 import { Agent } from 'undici'
 import { expect, expectTypeOf, onTestFinished, test } from 'vitest'
@@ -8,6 +8,7 @@ import {
   assertOwnHost,
   LocalPacer,
   OptionError,
+  type PacingOptions,
   PoliteGate,
   type PoliteGateOptions,
   type PolitelyOptions,
@@ -16,7 +17,6 @@ import {
   refusalOf,
   resolveGate,
 } from '../src/index.ts'
-import { GATE_OPTIONS } from '../src/options/pacing.ts'
 import { CrawlTimeline } from '../src/timeline/index.ts'
 import { politeAgent, politeInterceptor } from '../src/undici/index.ts'
 
@@ -184,18 +184,18 @@ test.each<[call: string, make: () => unknown, message: string]>([
   expect(optionError(make).message).toContain(message)
 })
 
-const clientOptions = Object.keys(CLIENT_OPTIONS)
-const optionsOfGates = Object.keys(GATE_OPTIONS).filter((name) => name !== 'robots' && !clientOptions.includes(name))
-test.each(optionsOfGates)('new RobotsClient({ %s }) says that it is an option of the gate', (name) => {
+test.each(Object.keys(PACING_OPTIONS))('new RobotsClient({ %s }) says that it is an option of the gate', (name) => {
   const make = () => new RobotsClient(wrong({ userAgent: 'ExampleBot/1.0', [name]: 5 }))
   expect(optionError(make).message).toContain(`${name}: is an option of the gate; write it in politely(`)
 })
 
+test('the client and the gate know the same names of pacing options', () => {
+  // Checked by `npm run check`. The names are in packages/fetcher/src/options/pacing-options.ts.
+  expectTypeOf<keyof typeof PACING_OPTIONS>().toEqualTypeOf<keyof PacingOptions>()
+})
+
 test.each<[args: string, args: unknown[], message: string]>([
-  ['', [], 'url: is missing; expected a string such as "https://example.com/page", or a URL object'],
-  ['42', [42], 'url: 42 is not a URL'],
-  ['null', [null], 'url: null is not a URL'],
-  ['{ href: 5 }', [{ href: 5 }], 'url: an object is not a URL'],
+  ['', [], 'url: is missing; expected a string or a URL object, such as "https://example.com/page"'],
   [
     'url, signal',
     ['https://example.com/', AbortSignal.abort()],

@@ -1,13 +1,11 @@
 // Every redirect hop enters the gate, whether it is followed by `politely`, by fetch through `politeAgent`, or by undici's interceptor. Methods
 // and bodies follow WHATWG Fetch, "HTTP-redirect fetch".
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { RobotsClient } from '@politely/fetcher'
-import { withTables } from '@politely/testkit/doc-table'
+import { expectTables } from '@politely/testkit/doc-page'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -198,8 +196,7 @@ describe('undici.request with the redirect interceptor', () => {
 })
 
 test('writes these cases as a table into docs/waiting.md', async () => {
-  const page = join(import.meta.dirname, '../../../docs/waiting.md')
   const head = ['redirect', ...MODES.map((mode) => `\`${mode}\``)]
   const rows = redirectRows.map((row) => [row.name, ...MODES.map((mode) => cellOf(row, mode))])
-  await expect(withTables(readFileSync(page, 'utf8'), [{ head, rows }])).toMatchFileSnapshot(page)
+  await expectTables('docs/waiting.md', { head, rows })
 })

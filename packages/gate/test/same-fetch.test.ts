@@ -328,10 +328,6 @@ const rows: Row[] = [
   // Calls that need no network, or fail before they use it.
   ['data:', '', (fetch) => fetch('data:text/plain,hello')],
   ['blob:', '', (fetch) => fetch(URL.createObjectURL(new Blob(['hello'])))],
-  ['a relative URL', '', (fetch) => fetch('/page')],
-  ['undefined', '', (fetch) => fetch(undefined as unknown as string)],
-  ['an empty string', '', (fetch) => fetch('')],
-  ['a scheme that fetch does not support', '', (fetch) => fetch('gopher://127.0.0.1/')],
   ['a user and password', '', (fetch) => fetch(site.origin.replace('//', '//u:p@'))],
   ['a GET with a body', '', (fetch) => fetch(`${site.origin}/page`, { body: TEXT })],
   ['an invalid method', '', (fetch) => fetch(`${site.origin}/page`, { method: 'GET IT' })],

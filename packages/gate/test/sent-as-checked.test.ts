@@ -4,7 +4,7 @@ import { Agent as HttpAgent, request as httpRequest, type OutgoingHttpHeaders, t
 import { RobotsClient } from '@politely/fetcher'
 import { Agent, type Dispatcher } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { InvalidRequestError, PoliteGate, politeHttpAgent, politely } from '../src/index.ts'
+import { PoliteGate, politeHttpAgent, politely } from '../src/index.ts'
 import { politeAgent, politeInterceptor } from '../src/undici/index.ts'
 import { kits } from './kits.ts'
 import { Site } from './site.ts'
@@ -290,29 +290,6 @@ describe.each(kits)('politely($name)', ({ fetch, Request }) => {
     const send = vi.fn(async (..._: unknown[]) => new Response('page'))
     return { send, fetch: politely(send, { gate }) as unknown as (input: unknown, init?: unknown) => Promise<Response> }
   }
-
-  test.each([
-    ['a relative URL', '/private'],
-    ['a URL without a host', 'http://'],
-    ['an unknown scheme', 'file:///etc/passwd'],
-    ['gopher', 'gopher://a.example/'],
-    ['ws', 'ws://a.example/'],
-    ['undefined', undefined],
-    ['null', null],
-  ])('refuses %s without calling fetch', async (_, input) => {
-    const { send, fetch: polite } = recording()
-    const error = await polite(input).catch((reason: unknown) => reason)
-    expect(error).toBeInstanceOf(InvalidRequestError)
-    expect(error).toBeInstanceOf(TypeError)
-    expect(error).toMatchObject(refusal)
-    expect(send).not.toHaveBeenCalled()
-  })
-
-  test('says that a URL must be absolute', async () => {
-    await expect(polite()('/private')).rejects.toThrow(
-      '"/private": the URL has no scheme; write it whole, such as https://example.com/private',
-    )
-  })
 
   test.each(['//me:secret@a.example/x', '\u3000//me:secret@a.example/x', 'wss://me:secret@a.example/'])(
     'does not quote the credentials of %j',

@@ -1,12 +1,10 @@
 // What a worker sees when Redis fails, for each policy of RedisPacer. docs/fleet.md shows the table.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaceLimits } from '@politely/core/engine'
 import type { Reservation } from '@politely/gate'
 import { startClock } from '@politely/testkit/clock'
-import { withTables } from '@politely/testkit/doc-table'
+import { expectTables } from '@politely/testkit/doc-page'
 import { isFullRun } from '@politely/testkit/scope'
 import { noRedisServer, type RedisServer, startRedis } from '@politely/testkit/servers/redis'
 import { Redis } from 'ioredis'
@@ -175,8 +173,6 @@ function describeError(error: unknown): string {
   return `\`${code?.startsWith('ERR_POLITELY') ? code : message.split(' ')[0]}\``
 }
 
-const pagePath = join(import.meta.dirname, '../../../docs/fleet.md')
-
 test('calls that fail together count as one failure, and the next attempt comes after 250 ms', async () => {
   let calls = 0
   const client = {
@@ -215,6 +211,6 @@ describe.skipIf(!isFullRun || noRedisServer())('when Redis fails', () => {
       ([name, [wait, local]]) => [name, wait?.during, local?.during, wait?.after, wait?.error] as string[],
     )
     const head = ['Redis is', 'a request gets with `wait`', 'with `local`', 'when it is back', 'error']
-    await expect(withTables(readFileSync(pagePath, 'utf8'), [{ head, rows }])).toMatchFileSnapshot(pagePath)
+    await expectTables('docs/fleet.md', { head, rows })
   })
 })

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { differences as sharedDifferences } from '@politely/testkit/cases/differences'
 import { rulesCases } from '@politely/testkit/cases/rules-cases'
-import { withTables } from '@politely/testkit/doc-table'
+import { expectTables } from '@politely/testkit/doc-page'
 import original from 'robots-parser'
 import { describe, expect, it } from 'vitest'
 import robotsParser, { type RobotsParser } from '../src/index.ts'
@@ -57,7 +55,6 @@ describe('differences between robots-parser 3.0.1 and our package', () => {
   })
 
   it('docs/robots-parser.md lists them', async () => {
-    const path = join(import.meta.dirname, '../../../docs/robots-parser.md')
     const head = ['robots.txt', 'call', 'robots-parser', 'ours', 'why']
     const rows = (Object.keys(reasons) as Reason[]).map((reason) => {
       const row = differences.find((one) => one.reason === reason) as Difference
@@ -69,7 +66,7 @@ describe('differences between robots-parser 3.0.1 and our package', () => {
         reasons[reason],
       ]
     })
-    await expect(withTables(readFileSync(path, 'utf8'), [{ head, rows }])).toMatchFileSnapshot(path)
+    await expectTables('docs/robots-parser.md', { head, rows })
   })
 })
 

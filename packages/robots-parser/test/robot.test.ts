@@ -1,4 +1,5 @@
 import { parseRobots } from '@politely/core'
+import { invalidUrlCases, urlCaseName } from '@politely/testkit/cases/url-cases'
 import { pick, randomPath, randomRobots, seededRandom } from '@politely/testkit/random-robots'
 import original from 'robots-parser'
 import { describe, expect, it } from 'vitest'
@@ -12,6 +13,17 @@ const page = 'https://example.com/page'
 it('rejects a call without arguments, and says what to write', () => {
   const noArguments = robotsParser as unknown as () => unknown
   expect(noArguments).toThrow('url: is missing; write robotsParser("https://example.com/robots.txt", contents)')
+})
+
+describe('isAllowed is undefined for an invalid URL, as in robots-parser', () => {
+  const cases = invalidUrlCases.filter(({ problem }) => problem !== 'too-long')
+  it.each(cases.map((one) => ({ ...one, name: urlCaseName(one) })))('$name', ({ url, problem }) => {
+    const robots = robotsParser(ROBOTS_URL, 'User-agent: *\nDisallow: /')
+    expect([robots.isAllowed(url), robots.isDisallowed(url)]).toEqual([undefined, true])
+    // Release 3.0.1 throws an error for an invalid host, such as `http://[::1/page`.
+    if (problem === 'malformed') return
+    expect(theirParser(ROBOTS_URL, 'User-agent: *\nDisallow: /').isAllowed(url)).toBeUndefined()
+  })
 })
 
 describe('a file applies to the URLs of its origin (RFC 9309 §2.3)', () => {

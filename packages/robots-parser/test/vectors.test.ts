@@ -1,6 +1,4 @@
 // The test vectors of robots-parser's repository, which has more than the last release, with the results of google/robotstxt.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import {
   conformanceDirOrNote,
@@ -9,7 +7,7 @@ import {
   type Vector,
   vectorsIn,
 } from '@politely/testkit/cases/conformance'
-import { withTables } from '@politely/testkit/doc-table'
+import { expectTables } from '@politely/testkit/doc-page'
 import { describe, expect, it } from 'vitest'
 import robotsParser, { type Robot } from '../src/index.ts'
 
@@ -61,9 +59,8 @@ describe.skipIf(dir === undefined)("the vectors of robots-parser's repository", 
         countReasons(ofKind),
       ]
     })
-    const page = join(import.meta.dirname, '../../../docs/robots-parser.md')
     const head = ['vectors about', 'count', 'same as the suite', 'same as google/robotstxt', 'different, and why']
-    await expect(withTables(readFileSync(page, 'utf8'), [{ head, rows }])).toMatchFileSnapshot(page)
+    await expectTables('docs/robots-parser.md', { head, rows })
   })
 })
 

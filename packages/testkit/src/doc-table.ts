@@ -1,4 +1,4 @@
-// Tables in documentation pages that are made from data. A test compares the page with the expected text; `npm test -- <file> -u` writes it.
+// Tables in documentation pages that are made from data.
 
 /** Returns the page with these tables; each replaces the table with the same head. @throws {Error} if the page has no such table. */
 export function withTables(page: string, tables: readonly DocTable[]): string {

@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { withTables } from '../src/doc-table.ts'
+import { expectTables, readPage } from '../src/doc-page.ts'
 import { type ErrorRow, errorRowsIn, membersOf, type SourceFile } from '../src/error-codes.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const pagePath = join(root, 'docs/reference/errors.md')
-const page = readFileSync(pagePath, 'utf8')
+const page = readPage('docs/reference/errors.md')
 
 /** Packages whose errors no crawler sees. */
 const PRIVATE = ['testkit', 'bench']
@@ -39,7 +38,7 @@ describe('docs/reference/errors.md', () => {
       cause,
       remedy,
     ])
-    await expect(withTables(page, [{ head, rows: cells }])).toMatchFileSnapshot(pagePath)
+    await expectTables('docs/reference/errors.md', { head, rows: cells })
   })
 
   it.each(rows)('$code of $packageName has a cause and a remedy in its docstring', ({ cause, remedy }) => {
@@ -113,7 +112,8 @@ async function exampleMessages(): Promise<Readonly<Record<string, string>>> {
   const throwing: Readonly<Record<string, () => unknown>> = {
     'ERR_POLITELY_OPTION @politely/core': () => new PoliteGate({ robots, minDelayMs: -5 }),
     'ERR_POLITELY_DISALLOWED @politely/gate': () => gate.enter('https://example.com/cart'),
-    'ERR_POLITELY_REQUEST @politely/gate': () => politely(respond, { gate })('/about'),
+    'ERR_POLITELY_REQUEST @politely/gate': () =>
+      politely(respond, { gate })(url, { headers: { host: 'other.example' } }),
     'ERR_POLITELY_RESPONSE @politely/gate': async () => (await gate.enter(url)).release(200),
     'ERR_POLITELY_PACER @politely/gate': () => {
       const pacer = { reserve: () => 'now', cancel() {}, report() {}, end() {}, estimate() {} }

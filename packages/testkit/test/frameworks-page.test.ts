@@ -1,23 +1,23 @@
 // docs/frameworks.md has a table of what each adapter and recipe does. It is generated from the rows that their tests run.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { adapterCases, adapterRows, type Capability } from '../src/cases/adapter-cases.ts'
+import { expectPage, readPage } from '../src/doc-page.ts'
 import { withTables } from '../src/doc-table.ts'
 
 const docs = join(import.meta.dirname, '../../../docs')
 const capabilities: readonly Capability[] = [...new Set(adapterCases.map(({ capability }) => capability))]
 
 it('docs/frameworks.md contains these rows', async () => {
-  const path = join(docs, 'frameworks.md')
   const head = ['', ...capabilities]
   const rows = adapterRows.map(({ name, page, cannot }) => [
     `[${name}](${page})`,
     ...capabilities.map((capability) => cannot[capability] ?? 'yes'),
   ])
-  const page = withTables(readFileSync(path, 'utf8'), [{ head, rows }])
+  const page = withTables(readPage('docs/frameworks.md'), [{ head, rows }])
   expect(page.match(/^\| \[/gm)).toHaveLength(rows.length) // and no others
-  await expect(page).toMatchFileSnapshot(path)
+  await expectPage('docs/frameworks.md', page)
 })
 
 it.each(adapterRows)('the page of $name exists', ({ page }) => {

@@ -18,9 +18,6 @@ const all = pages.flatMap((page) =>
   examplesOf(readFileSync(join(root, page), 'utf8')).map((code, i) => ({ page, i, code })),
 )
 
-/** The short run tests only the examples of README.md, because each one starts a process. */
-const examples = all.filter(({ page }) => isFullRun || page === 'README.md')
-
 const browser = findBrowser()
 let site: ExampleSite
 let folder = ''
@@ -37,11 +34,12 @@ afterAll(() => {
 
 describe('the examples of the documentation', () => {
   it('exist', () => {
-    expect(new Set(examples.map(({ page }) => page))).toContain('README.md')
+    expect(all.map(({ page }) => page)).toContain('README.md')
     expect(all.flatMap(({ code }) => promisedBy(code)).length).toBeGreaterThan(5)
   })
 
-  it.for(examples)('$page, example $i, prints what it says', async ({ page, i, code }, { skip }) => {
+  it.for(all)('$page, example $i, prints what it says', async ({ page, i, code }, { skip }) => {
+    skip(!isFullRun && page !== 'README.md') // each example starts a process
     skip(code.includes('CHROME_BIN') && isMissing('chromium', browser))
     skip(code.includes('REDIS_URL') && noRedis())
     const file = join(folder, `${page.replaceAll('/', '-')}-${i}.ts`)
@@ -68,6 +66,17 @@ describe('the links of the documentation', () => {
       return !existsSync(file) || (heading !== undefined && !anchorsOf(file).includes(heading))
     })
     expect(broken.map(([link]) => link)).toEqual([])
+  })
+
+  it('each promise in the table of SECURITY.md names existing tests', () => {
+    const read = (path: string) => readFileSync(join(root, path), 'utf8')
+    const [, section = ''] = read('SECURITY.md').split('## How the promises are tested')
+    const [, ...promises] = section.match(/^\| .*$/gm) ?? []
+    expect(promises.length).toBeGreaterThan(30)
+    const testsOf = (row: string) => Array.from(row.matchAll(/\]\(([^)]+)\) "([^"]+)"/g))
+    expect(promises.filter((row) => testsOf(row).length === 0)).toEqual([])
+    const missing = promises.flatMap(testsOf).filter(([, path = '', title = '']) => !read(path).includes(title))
+    expect(missing.map(([link]) => link)).toEqual([])
   })
 
   it.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s names existing source files', (page) => {

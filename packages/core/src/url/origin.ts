@@ -69,13 +69,11 @@ export function isParsedUrl(url: UrlInput): url is ParsedUrl {
 export function urlText(url: UrlInput): string {
   if (typeof url === 'string') return url
   if (isParsedUrl(url)) return url.origin + url.path
-  const href: unknown = url?.href
+  const { href, url: requestUrl } = (url ?? {}) as { readonly href?: unknown; readonly url?: unknown }
   if (typeof href === 'string') return href
+  if (typeof requestUrl === 'string') throw new OptionError('url', 'a Request has no href; write request.url')
   const problem = url === undefined ? 'is missing' : `${describeValue(url)} is not a URL`
-  throw new OptionError(
-    'url',
-    `${problem}; expected a string, a URL, or an object with \`href\`, such as "https://example.com/page"`,
-  )
+  throw new OptionError('url', `${problem}; expected a string or a URL object, such as "https://example.com/page"`)
 }
 
 /** Returns path and query from a URL's `href`. `pathname` and `search` together would lose the `?` of an empty query. */

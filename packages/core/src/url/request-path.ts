@@ -64,7 +64,10 @@ const NOT_NORMAL = /['*$]|%(?:2[DE]|[3-7]|.?[a-f])/
 /** A dot segment: `/./` or `/../`, also at the end of the path. Hosts and queries may match too; the URL parser then decides. */
 const DOT_SEGMENT = /\/\.\.?([/?]|$)/
 
-/** A scheme, and a host and port that every client reads in the same way. */
+/**
+ * A scheme, a host and a port, in bytes that every client reads in the same way. They may be invalid,
+ * as in `http://host:port`.
+ */
 const ORIGIN = /^https?:\/\/[A-Za-z0-9.:-]+/
 
 /** When `searchedBytes` reaches this number, `findPiece` uses an automaton. */
@@ -85,6 +88,8 @@ export class RequestPath {
   /** About how many bytes of this path `findPiece` has read. */
   searchedBytes = 0
   #automaton: SuffixAutomaton | undefined
+  /** The last valid origin that `#endOfOrigin` found, or ''. Most callers check many URLs of one site. */
+  #lastOrigin = ''
 
   /** Sets the path to `text`, converted to `normalForm`. */
   setPath(text: string, normalForm: NormalForm): void {
@@ -101,7 +106,7 @@ export class RequestPath {
    * A URL is simple if it is at most 4,096 bytes of ASCII, begins with the file's origin or with one `/`, and has no byte that a client would
    * change and no dot segment.
    *
-   * @param origin The origin that the URL must begin with; if undefined, the URL may have any host.
+   * @param origin The origin that the URL must begin with; if undefined, the URL may have any valid host.
    * @returns Whether the URL is simple. If not, the content of the path is undefined.
    */
   setSimpleUrl(url: string, origin: string | undefined): boolean {
@@ -111,7 +116,7 @@ export class RequestPath {
     if (end > MAX_SIMPLE_URL_BYTES || !writeAscii(url, bytes)) return false
     let start = 0
     if (bytes[0] !== SLASH) {
-      if (origin === undefined) start = ORIGIN.exec(url)?.[0].length ?? end
+      if (origin === undefined) start = this.#endOfOrigin(url)
       else start = startsWithOrigin(url, origin) ? origin.length : end
     } else if (end > 1 && bytes[1] === SLASH) {
       return false // `//host`
@@ -128,6 +133,19 @@ export class RequestPath {
     if (/%2e/i.test(url)) return false // may be part of a dot segment
     this.#setNormalForm(normalForms.rfc9309.url, bytes, start, end, end)
     return true
+  }
+
+  /**
+   * Returns the end of the origin of a URL. Returns the end of the URL if `ORIGIN` does not match, or if
+   * the origin is invalid.
+   */
+  #endOfOrigin(url: string): number {
+    if (!startsWithOrigin(url, this.#lastOrigin)) {
+      const [origin] = ORIGIN.exec(url) ?? []
+      if (origin === undefined || !URL.canParse(origin)) return url.length
+      this.#lastOrigin = origin
+    }
+    return this.#lastOrigin.length
   }
 
   /** Discards everything cached for the previous path. */

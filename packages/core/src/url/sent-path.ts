@@ -16,8 +16,8 @@ export interface SentUrl {
  * line ends and the fragment. A string that starts with `//` or `/\` has a host and no scheme, which is a problem: `relative`. For `google`,
  * returns the path that google/robotstxt finds in any string.
  *
- * @param hasOrigin Whether the caller has an origin to compare. Without one, an invalid host or port, as in `https://a%20b/page`, is not a
- * problem, because rules match paths only.
+ * @param hasOrigin Whether the caller has an origin to compare. Without one, rules match the path only. Then an
+ * invalid host, as in `https://a%20b/page`, is not a problem, unless it is unclear where the host ends.
  */
 export function sentUrlOf(url: UrlInput, form: NormalForm, hasOrigin: boolean): SentUrl | UrlProblem {
   if (form === 'google') {
@@ -26,19 +26,23 @@ export function sentUrlOf(url: UrlInput, form: NormalForm, hasOrigin: boolean): 
   }
   if (isParsedUrl(url)) return limited(url)
   const text = urlText(url)
-  if (text.charCodeAt(0) === SLASH && !startsHost(text)) return parsePath(text)
+  if (text.charCodeAt(0) === SLASH && !startsHost(text)) return pathOf(text)
   const parsed = parseUrl(text)
-  if (parsed === 'malformed' && !hasOrigin) {
-    const [start] = /^\s*(https?|ftp):\/\/[^/?#\\]+/i.exec(text) ?? []
-    if (start !== undefined) return parsePath(text.slice(start.length))
-  }
-  return parsed
+  if (parsed !== 'malformed' || hasOrigin) return parsed
+  const [start, host] = INVALID_HOST.exec(text) ?? []
+  if (start === undefined || host === undefined || UNCLEAR_END.test(host)) return parsed
+  return pathOf(text.slice(start.length))
 }
 
-/** Parses a path after a fixed host. To resolve it against a base URL would read a path such as `//a` as a host. */
-function parsePath(path: string): SentUrl | UrlProblem {
-  const parsed = URL.parse(`http://host.invalid${path}`)
-  return parsed === null ? 'malformed' : limited({ origin: undefined, path: sentPath(parsed.href) })
+/** The scheme, the credentials and the host of a malformed URL. */
+const INVALID_HOST = /^\s*(?:https?|ftp):\/\/(?:[^/?#\\]*@)?([^/?#\\]+)/i
+
+/** A bracket that does not close, and a port that begins with a letter or a colon: `[::1`, `host:port`, `::1`. */
+const UNCLEAR_END = /^\[[^\]]*$|^(?:\[[^\]]*\])?[^[]*:[a-z:]/i
+
+/** Parses a path after a fixed host, which is valid with every path. */
+function pathOf(path: string): SentUrl | UrlProblem {
+  return limited({ origin: undefined, path: sentPath(new URL(`http://host.invalid${path}`).href) })
 }
 
 /** Returns whether a string starts with `//` or `/\`, also with tabs and line ends between them, which a client removes. */

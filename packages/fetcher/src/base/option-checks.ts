@@ -1,9 +1,9 @@
 // Checks options, for this package and for those that depend on it. Each check returns a valid value unchanged. For an invalid value it
 // throws an `OptionError` that names the option, says what is wrong with the value, and what was expected.
 import { OptionError } from '@politely/core'
-import { assertKnown as assertKnownNames, describeValue } from '@politely/core/engine'
+import { assertKnown as assertKnownNames, describeValue, urlText } from '@politely/core/engine'
 
-export { describeValue }
+export { describeValue, urlText }
 
 /** The longest delay of a timer, in milliseconds: 2^31 - 1. */
 export const LONGEST_TIMER_MS: number = 2 ** 31 - 1
@@ -67,22 +67,6 @@ export function redirectChain(urls: readonly string[] = []): readonly string[] {
   const wrong = urls.findIndex((url: unknown) => typeof url !== 'string' || !URL.canParse(url))
   if (wrong === -1) return [...urls]
   throw new OptionError(`redirectedFrom[${wrong}]`, `${describeValue(urls[wrong])} is not an absolute URL; ${expected}`)
-}
-
-/** Returns the text of a URL argument. @throws {OptionError} if it is neither a string nor an object with an `href`. */
-export function urlText(url: unknown): string {
-  if (typeof url === 'string') return url
-  const { href, url: requestUrl } = (url ?? {}) as { readonly href?: unknown; readonly url?: unknown }
-  if (typeof href === 'string') return href
-  const example = '"https://example.com/page"'
-  if (url === undefined) throw new OptionError('url', `is missing; write a URL such as ${example}`)
-  if (typeof requestUrl === 'string') {
-    throw new OptionError('url', 'a Request has no href; write request.url')
-  }
-  throw new OptionError(
-    'url',
-    `${describeValue(url)} is not a URL; expected a string or a URL object, such as ${example}`,
-  )
 }
 
 /** @param example What to write instead of a single item. @throws {OptionError} if `items` is not an iterable, or is a single text. */

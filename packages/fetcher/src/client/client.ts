@@ -15,7 +15,7 @@ import {
 import { allows, type Failure, MAX_SHORT_URL_LENGTH, parseUrl, settle, withoutCredentials } from '@politely/core/engine'
 import { orAborted } from '../base/abort-listeners.ts'
 import { concurrentMap } from '../base/concurrent-map.ts'
-import { assertCallOptions, assertIterable, redirectChain, urlText } from '../base/option-checks.ts'
+import { assertCallOptions, assertIterable, describeValue, redirectChain, urlText } from '../base/option-checks.ts'
 import { type Inspection, inspectionOf } from '../cache/inspection.ts'
 import type { CachedRules } from '../cache/memory.ts'
 import { isFresh, RobotsCache } from '../cache/robots-cache.ts'
@@ -35,7 +35,6 @@ import {
 import { namesItself, type RobotsClientOptions, type Settings, settingsOf } from '../options/options.ts'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from '../report/client-verdict.ts'
 import { type ClientEvents, type Counters, Telemetry, traceCheck } from '../report/telemetry.ts'
-import { missingScheme } from './missing-scheme.ts'
 
 /** A verdict, and everything in the file that affects it. JSON-safe. */
 export interface ClientExplanation {
@@ -142,9 +141,9 @@ export class RobotsClient {
   }
 
   /**
-   * Returns whether the crawler may fetch this URL. Fetches robots.txt if it is not cached or is stale. The result for an invalid URL is
-   * false; `check` says why.
-   * @throws {OptionError} for a URL without a scheme, such as `example.com/page`, and for invalid arguments.
+   * Returns whether the crawler may fetch this URL. Fetches robots.txt if it is not cached or is stale.
+   * Returns false for a string that is not a valid URL, such as `example.com/page`; `check` says why.
+   * @throws {OptionError} for invalid arguments. An invalid URL in a string is not an error.
    * @throws {ClientClosedError} after `close`. A failure of the site is not an error: the client's policy decides.
    * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
    */
@@ -152,9 +151,7 @@ export class RobotsClient {
     // This is not an async function, and known results use shared promises. New promises would take a twentieth of the time of such a check.
     try {
       if (options !== undefined) assertCallOptions(options, ABORT_OPTIONS)
-      const allowed = options?.signal?.aborted
-        ? undefined
-        : this.#isAllowedNow(typeof url === 'string' ? url : urlText(url))
+      const allowed = options?.signal?.aborted ? undefined : this.#isAllowedNow(urlText(url))
       if (allowed === undefined) return this.#isAllowedLater(url, options)
       this.#telemetry.countVerdict(allowed)
       return allowed ? ALLOWED : DISALLOWED
@@ -217,7 +214,7 @@ export class RobotsClient {
 
   /**
    * Checks a stream of URLs concurrently. Reads the URLs only as fast as the caller takes the verdicts. Leaving the loop aborts the checks under way.
-   * @throws {OptionError} for invalid arguments, and for an item that is not a URL.
+   * @throws {OptionError} for invalid arguments, and for an item that is neither a string nor an object with an `href`.
    * @throws {ClientClosedError}, the signal's reason, or an error of the source.
    */
   checkMany(
@@ -230,7 +227,7 @@ export class RobotsClient {
 
   /**
    * Fetches the robots.txt of each URL's origin unless it is cached, so that later checks need not wait.
-   * @throws {OptionError} for invalid arguments, and for an item that is not a URL.
+   * @throws {OptionError} for invalid arguments, and for an item that is neither a string nor an object with an `href`.
    * @throws {ClientClosedError}, the signal's reason, or an error of the source.
    */
   async prefetch(
@@ -284,10 +281,7 @@ export class RobotsClient {
     const text = this.#textOf(url, options)
     const parsed = parseUrl(text)
     if (typeof parsed === 'string') {
-      throw new OptionError(
-        'url',
-        missingScheme(text, parsed) ?? `${JSON.stringify(withoutCredentials(text))}: ${explainUrlProblem(parsed)}`,
-      )
+      throw new OptionError('url', `${describeValue(text)}: ${explainUrlProblem(parsed, text)}`)
     }
     return this.#fileOf(await this.#load(parsed, options.signal))
   }
@@ -431,10 +425,7 @@ export class RobotsClient {
   }
 
   async #isAllowedLater(url: string | HasHref, options: AbortOptions | undefined): Promise<boolean> {
-    const verdict = await this.check(url, options)
-    const problem = verdict.because === 'invalid-url' ? missingScheme(verdict.url, verdict.problem) : undefined
-    if (problem !== undefined) throw new OptionError('url', problem)
-    return verdict.allowed
+    return (await this.check(url, options)).allowed
   }
 
   /**

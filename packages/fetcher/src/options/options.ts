@@ -18,6 +18,7 @@ import {
 import { NetworkGuard, type NetworkPolicy } from '../network/network-guard.ts'
 import type { Logger } from '../report/telemetry.ts'
 import type { Store } from '../store/store.ts'
+import { PACING_OPTIONS } from './pacing-options.ts'
 
 /** Options of a `RobotsClient`. Only `userAgent` is required. */
 export interface RobotsClientOptions {
@@ -176,28 +177,14 @@ export const CLIENT_OPTIONS: Readonly<Record<keyof RobotsClientOptions, true>> =
 
 const OF_A_GATE = 'is an option of the gate; write it in politely(fetch, { … }) or new PoliteGate({ robots, … })'
 /** Options of a PoliteGate, which users write here. */
-const GATE_OPTIONS: Readonly<Record<string, string>> = Object.fromEntries(
-  [
-    'minDelayMs',
-    'maxDelayMs',
-    'delayFactor',
-    'pauseFrom',
-    'minDelayPerDomainMs',
-    'minDelayPerAddressMs',
-    'maxConcurrentPerOrigin',
-    'maxConcurrentPerDomain',
-    'maxConcurrentPerAddress',
-    'maxConcurrent',
-    'slowAfterMs',
-    'paceBy',
-    'pacer',
-  ].map((name) => [name, OF_A_GATE]),
+const OPTIONS_OF_GATE: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.keys(PACING_OPTIONS).map((name) => [name, OF_A_GATE]),
 )
 
 /** Checks the options and fills in the defaults. @throws {OptionError} for an invalid or unknown option. */
 export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal): Settings {
   assertOptions(options)
-  assertKnown(options, CLIENT_OPTIONS, GATE_OPTIONS)
+  assertKnown(options, CLIENT_OPTIONS, OPTIONS_OF_GATE)
   const userAgent = headerValue(options.userAgent)
   const dialect = dialectFor(options.dialect)
   const defaults = accessPolicyOf(dialect.access)

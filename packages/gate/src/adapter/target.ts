@@ -61,10 +61,10 @@ function originOf(origin: unknown): string {
  * @param server The URL of the proxy, if the request goes to one. Some clients send the proxy's name in the Host header; the proxy ignores
  * it and uses the URL.
  * @throws {InvalidRequestError} for another host or port, and for several Host headers.
- * @throws {OptionError} if `url` is not a string, or `hostHeaders` is not an array.
+ * @throws {OptionError} if `url` is not a string with a valid URL, or `hostHeaders` is not an array.
  */
 export function assertOwnHost(url: string, hostHeaders: readonly unknown[], server: string = url): void {
-  if (!Array.isArray(hostHeaders) || typeof url !== 'string')
+  if (!Array.isArray(hostHeaders) || typeof url !== 'string' || !URL.canParse(url))
     throw new OptionError(
       Array.isArray(hostHeaders) ? 'url' : 'hostHeaders',
       'is missing or invalid; write assertOwnHost("https://example.com/page", [host]), with the values of all Host headers',

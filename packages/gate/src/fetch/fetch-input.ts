@@ -1,8 +1,6 @@
 // Reads the arguments of a wrapped fetch. Each value is read and converted once: an object whose value changes between two reads could make
 // the gate check one URL and fetch send another.
-import { explainUrlProblem, type UrlProblem } from '@politely/core'
-import { parseUrl } from '@politely/core/engine'
-import { describeValue } from '@politely/fetcher/internal'
+import { describeValue, urlText } from '@politely/fetcher/internal'
 import { InvalidRequestError } from '../report/errors.ts'
 
 export type Init = RequestInit & { readonly duplex?: string }
@@ -10,28 +8,33 @@ export type Init = RequestInit & { readonly duplex?: string }
 /** The first argument of fetch. */
 export interface FetchInput {
   /** Passed to fetch in place of the input, which may convert to another string the next time. */
-  readonly url: URL
+  readonly url: string
+  /**
+   * `checked`: the gate checks the URL against robots.txt. `local`: the URL needs no network, so
+   * robots.txt does not apply. `invalid`: the gate refuses the URL.
+   */
+  readonly kind: 'checked' | 'local' | 'invalid'
   /** The input, if it is a Request. */
   readonly request: globalThis.Request | undefined
-  /** Whether the URL needs no network, so that robots.txt does not apply. */
-  readonly isLocal: boolean
 }
 
-const LOCAL_SCHEMES: ReadonlySet<string> = new Set(['data:', 'blob:', 'about:'])
 const CHECKED_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ftp:'])
+const LOCAL_SCHEMES: ReadonlySet<string> = new Set(['data:', 'blob:', 'about:'])
 
 /**
- * Reads the first argument of fetch: an absolute URL as a string, a URL or a Request.
- * @throws {InvalidRequestError} for a relative or invalid URL, and for a scheme that robots.txt does not cover.
+ * Reads the first argument of fetch: a string, an object that converts to a URL or has one as `href`,
+ * or a Request.
+ * @throws {OptionError} for any other value, such as undefined.
+ * @throws {InvalidRequestError} for an object that only looks like a Request.
  */
 export function fetchInput(input: unknown): FetchInput {
   const request = isRequest(input) ? input : undefined
-  const text = request === undefined ? String(input) : urlOfRequest(request)
+  const text = request === undefined ? String(input) : urlOfRequest(request) // fetch converts an object to a string, too
   const url = URL.parse(text)
-  const isLocal = url !== null && LOCAL_SCHEMES.has(url.protocol)
-  if (url === null || !(isLocal || CHECKED_SCHEMES.has(url.protocol)))
-    throw new InvalidRequestError(`${describeValue(text)}: ${explainUrlProblem(parseUrl(text) as UrlProblem, text)}`)
-  return { url, request, isLocal }
+  if (url !== null && CHECKED_SCHEMES.has(url.protocol)) return { url: url.href, kind: 'checked', request }
+  if (url !== null && LOCAL_SCHEMES.has(url.protocol)) return { url: url.href, kind: 'local', request }
+  if (url === null && typeof input !== 'string') return fetchInput(urlText(input as string))
+  return { url: text, kind: 'invalid', request }
 }
 
 /**

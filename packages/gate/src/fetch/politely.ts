@@ -50,8 +50,12 @@ const MAX_REDIRECTS = 20
  * `'error'` have the same effect as in fetch. `data:`, `blob:` and `about:` URLs are fetched without a check.
  *
  * The wrapped fetch rejects with `RobotsDisallowedError` for a request that robots.txt does not allow; a redirect hop that is not allowed is
- * not sent. It rejects with `InvalidRequestError` for a request that cannot be checked: a relative URL, a scheme that robots.txt does not
- * cover, a Host header of another site, a `dispatcher` of another version of undici than the fetch. It rejects with `ResponseError` if the given function
+ * not sent. It rejects with the same error for an invalid URL, such as a relative URL, and for a scheme
+ * that robots.txt does not cover.
+ *
+ * It rejects with `InvalidRequestError` for a request that cannot be checked: a Host header of another
+ * site, or a `dispatcher` of another version of undici than the fetch. It rejects with `OptionError` for
+ * a value that is not a URL, such as `undefined`. It rejects with `ResponseError` if the given function
  * does not return a Response, since it may follow redirects by itself.
  * @throws {OptionError} for an invalid or unknown option.
  */
@@ -67,15 +71,15 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   const { gate, close } = resolveGate(others, { onDisallowed: true })
   const send = fetch as unknown as Send
   const politeFetch = async (input: unknown, init?: Init): Promise<FetchResponse> => {
+    const read = fetchInput(input)
     // The options may be a Request, whose properties are getters that cannot be spread.
-    if (isRequest(init)) {
+    if (isRequest(init) && read.kind !== 'invalid') {
       fetchInput(init) // throws for an object that only looks like a Request, whose options would be lost below
-      const { url, request } = fetchInput(input)
-      return politeFetch(new (init.constructor as typeof globalThis.Request)(request ?? url.href, init))
+      return politeFetch(new (init.constructor as typeof globalThis.Request)(read.request ?? read.url, init))
     }
     const release = gate.hold() // `drain` waits between two redirect hops, too
     try {
-      return await fetchWithRedirects(send, gate, fetchInput(input), fetchInit(init))
+      return await fetchWithRedirects(send, gate, read, fetchInit(init))
     } catch (error) {
       if (onRefusal === 'response' && error instanceof RobotsDisallowedError) return refusedResponse(error)
       throw versionError(error) ?? error
@@ -90,16 +94,15 @@ type Send = (input: unknown, init: Init) => Promise<FetchResponse>
 
 /** Makes the requests of one call of the wrapped fetch, each with its own permit. */
 async function fetchWithRedirects(send: Send, gate: PoliteGate, input: FetchInput, init: Init): Promise<FetchResponse> {
-  const { request: inputRequest } = input
-  const url = input.url.href
+  const { url, request: inputRequest } = input
   // The RobotsClient may use this fetch for robots.txt, which needs no permit.
-  if (input.isLocal || gate.robots.isOwnRequest(url)) return send(inputRequest ?? url, init)
+  if (input.kind === 'local' || gate.robots.isOwnRequest(url)) return send(inputRequest ?? url, init)
 
   const mode = init.redirect ?? inputRequest?.redirect ?? 'follow'
   const signal = (init.signal === undefined ? inputRequest?.signal : init.signal) ?? null
   let request = firstRequest(url, inputRequest, init, gate)
   const host = request.headers.get('host')
-  if (host !== null) assertOwnHost(url, [host])
+  if (host !== null && input.kind === 'checked') assertOwnHost(url, [host])
   // The body of a Request is a stream. A copy is kept in case a redirect has to send it again.
   const requestCopy =
     mode === 'follow' && inputRequest?.body && request.body === 'spent' ? inputRequest.clone() : undefined

@@ -2,7 +2,15 @@
 import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
 import type { PaceLimits } from '@politely/core/engine'
-import { CLIENT_OPTIONS, callable, integer, number, oneOf, withMethods } from '@politely/fetcher/internal'
+import {
+  CLIENT_OPTIONS,
+  callable,
+  integer,
+  number,
+  oneOf,
+  PACING_OPTIONS,
+  withMethods,
+} from '@politely/fetcher/internal'
 import type { Pacer } from '../pace/pacer.ts'
 import type { PaceBy, PacingOptions } from '../pace/pacing-options.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
@@ -28,28 +36,12 @@ export interface Pacing {
   readonly lookup: LookupFunction | undefined
 }
 
-const PACING_OPTIONS: Readonly<Record<keyof PacingOptions, true>> = {
-  minDelayMs: true,
-  maxDelayMs: true,
-  delayFactor: true,
-  pauseFrom: true,
-  minDelayPerDomainMs: true,
-  minDelayPerAddressMs: true,
-  maxConcurrentPerOrigin: true,
-  maxConcurrentPerDomain: true,
-  maxConcurrentPerAddress: true,
-  maxConcurrent: true,
-  slowAfterMs: true,
-  paceBy: true,
-  pacer: true,
-}
-
 /** The names of all options of a gate. */
 export const GATE_OPTIONS: Readonly<Record<keyof PoliteGateOptions, true>> = {
   robots: true,
   now: true,
   lookup: true,
-  ...PACING_OPTIONS,
+  ...PACING_OPTIONS, // if an option is missing here, add it to packages/fetcher/src/options/pacing-options.ts
 }
 
 /** Options of a RobotsClient, which users write in the options of a gate. */

@@ -86,10 +86,11 @@ export class OpenRedirectError extends Error {
 }
 
 /**
- * The gate cannot tell which URL the request is for: the URL, the path, the Host header or an option is invalid or ambiguous. Or the
- * dispatcher and the request are of different versions of undici. The request was not sent. The error's `name` is `TypeError`, like that of the errors of `fetch`.
+ * The gate cannot tell which URL the request is for: the origin, the path, the Host header or an option
+ * is invalid or ambiguous. Or the dispatcher and the request are of different versions of undici. The
+ * request was not sent. The error's `name` is `TypeError`, like the `name` of the errors of `fetch`.
  *
- * Remedy: follow the message. Usually it helps to write an absolute http or https URL, and no Host header.
+ * Remedy: follow the message. Usually it helps to write the name of the site in the URL, and no Host header.
  */
 export class InvalidRequestError extends TypeError {
   readonly code = 'ERR_POLITELY_REQUEST'

@@ -19,13 +19,15 @@ const MAX_KEPT_HOSTS = 32
 /** How long to wait for the addresses of a redirect's target: as long as undici waits for a connection by default. */
 const LOOKUP_TIMEOUT_MS = 10_000
 
-/** An origin that may have an idle connection. */
-interface KeptOrigin {
+/** An origin whose connections are kept when they are idle. */
+interface KeptHost {
   readonly domain: string
   /** Which addresses a request that no redirect led to may connect to. */
   readonly reach: Reach
-  /** Until when it may have the connection, in the time of `performance.now`. */
-  until: number
+  /** Requests whose responses have not ended. */
+  underWay: number
+  /** Until when it may have an idle connection, in the time of `performance.now`. */
+  idleUntil: number
 }
 
 /** Has two agents: one connects only to public addresses, and one connects to any. */
@@ -34,9 +36,9 @@ export class PageNetwork {
   readonly #gate: PoliteGate
   readonly #public: Agent
   readonly #any: Agent
-  /** The origins that may have an idle connection. The earliest `until` comes first. */
-  readonly #kept = new Map<string, KeptOrigin>()
-  /** No origin of `#kept` may be removed before this time. */
+  /** By origin. The idle hosts come in the order of `idleUntil`. */
+  readonly #kept = new Map<string, KeptHost>()
+  /** No idle host of `#kept` may be removed before this time. */
   #nextRemovalAt = 0
   /** By registrable domain: how many of these origins it has. */
   readonly #keptHosts = new Map<string, number>()
@@ -78,41 +80,55 @@ export class PageNetwork {
     const origin = String(options.origin)
     const chain = (options as Chained)[CHAIN] ?? []
     chain.push(origin)
-    const kept = this.#keep(origin)
-    const reach = chain.length === 1 && kept !== undefined ? kept.reach : this.#guard.reachOf(chain)
+    const host = this.#keep(origin)
+    const reach = chain.length === 1 && host !== undefined ? host.reach : this.#guard.reachOf(chain)
     const agent = reach === 'public' ? this.#public : this.#any
-    return agent.dispatch(kept !== undefined ? options : { ...options, reset: true }, handler)
+    if (host === undefined) return agent.dispatch({ ...options, reset: true }, handler)
+    return agent.dispatch(
+      options,
+      withEnd(handler, () => this.#end(origin, host)),
+    )
   }
 
   /**
-   * Keeps the connection to this origin for a while. Returns undefined if it must not be kept. A site
-   * with a wildcard in its DNS could otherwise use up all file descriptors with an idle connection to
-   * each of its hosts.
+   * Counts a request to this origin as under way. Returns undefined if its connection must not be
+   * kept: a site with a wildcard in its DNS could otherwise use up all file descriptors with an idle
+   * connection to each of its hosts.
    */
-  #keep(origin: string): KeptOrigin | undefined {
+  #keep(origin: string): KeptHost | undefined {
     const now = performance.now()
-    if (now >= this.#nextRemovalAt) this.#removeExpired(now)
-    const kept = this.#kept.get(origin) ?? this.#newKept(origin)
-    if (kept === undefined) return undefined
-    kept.until = now + MAX_KEEP_ALIVE_MS
-    this.#kept.delete(origin) // moves it to the end
-    this.#kept.set(origin, kept)
-    return kept
+    if (now >= this.#nextRemovalAt) this.#removeIdle(now)
+    const host = this.#kept.get(origin) ?? this.#newKept(origin)
+    if (host === undefined) return undefined
+    host.underWay++
+    return host
   }
 
-  #newKept(origin: string): KeptOrigin | undefined {
+  /** Counts a request as ended. From now on its connection is idle. */
+  #end(origin: string, host: KeptHost): void {
+    host.underWay--
+    host.idleUntil = performance.now() + MAX_KEEP_ALIVE_MS
+    this.#kept.delete(origin) // moves it to the end
+    this.#kept.set(origin, host)
+  }
+
+  #newKept(origin: string): KeptHost | undefined {
     const domain = registrableDomainOf(origin)
     const hosts = this.#keptHosts.get(domain) ?? 0
     if (hosts === MAX_KEPT_HOSTS) return undefined
     this.#keptHosts.set(domain, hosts + 1)
-    return { domain, reach: this.#guard.reachOf([origin]), until: 0 }
+    const host: KeptHost = { domain, reach: this.#guard.reachOf([origin]), underWay: 0, idleUntil: 0 }
+    this.#kept.set(origin, host)
+    return host
   }
 
-  #removeExpired(now: number): void {
+  /** Removes the hosts whose connections have been idle for too long. */
+  #removeIdle(now: number): void {
     this.#nextRemovalAt = now + MAX_KEEP_ALIVE_MS
-    for (const [origin, { domain, until }] of this.#kept) {
-      if (until > now) {
-        this.#nextRemovalAt = until
+    for (const [origin, { domain, underWay, idleUntil }] of this.#kept) {
+      if (underWay > 0) continue
+      if (idleUntil > now) {
+        this.#nextRemovalAt = idleUntil
         break
       }
       this.#kept.delete(origin)
@@ -128,5 +144,34 @@ export class PageNetwork {
 
   async destroy(error: Error | null): Promise<void> {
     await Promise.all([this.#public.destroy(error), this.#any.destroy(error)])
+  }
+}
+
+/** Returns a handler that passes all events on, and calls `onEnd` once, when the request has ended. */
+function withEnd(handler: Dispatcher.DispatchHandler, onEnd: () => void): Dispatcher.DispatchHandler {
+  let hasEnded = false
+  const end = () => {
+    if (!hasEnded) onEnd()
+    hasEnded = true
+  }
+  return {
+    onRequestStart: (...args) => handler.onRequestStart?.(...args),
+    onResponseStart: (...args) => handler.onResponseStart?.(...args),
+    onResponseData: (...args) => handler.onResponseData?.(...args),
+    onResponseStarted: () => handler.onResponseStarted?.(),
+    onBodySent: (...args) => handler.onBodySent?.(...args),
+    onRequestSent: () => handler.onRequestSent?.(),
+    onRequestUpgrade(...args) {
+      end()
+      handler.onRequestUpgrade?.(...args)
+    },
+    onResponseEnd(...args) {
+      end()
+      handler.onResponseEnd?.(...args)
+    },
+    onResponseError(...args) {
+      end()
+      handler.onResponseError?.(...args)
+    },
   }
 }

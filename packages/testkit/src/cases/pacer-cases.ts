@@ -369,6 +369,27 @@ export const pacerCases: readonly PacerCase[] = [
     ],
   },
   {
+    name: 'keeps the Retry-After of a 429 if a later slot is given back',
+    steps: [
+      reserve('a', slot()),
+      advance(1_000),
+      reserve('b', slot()),
+      report('a', 429, '60'),
+      { do: 'cancel', request: 'b' },
+      reserve('c', wait(60_000, 'retry-after')),
+    ],
+  },
+  {
+    name: 'keeps the delay after the last start if an earlier slot is given back',
+    steps: [
+      reserve('a', slot()),
+      advance(1_000),
+      reserve('b', slot()),
+      { do: 'cancel', request: 'a' },
+      reserve('c', wait(1_000)),
+    ],
+  },
+  {
     name: 'delays requests by the Retry-After of a 429',
     steps: [
       reserve('a', slot()),

@@ -139,45 +139,6 @@ test('our choice, an invalid argument rejects the promise, and is never thrown s
   }
 })
 
-test.for([
-  ['', 'empty'],
-  ['/page', 'relative'],
-  ['//a.test/page', 'relative'],
-  ['http://', 'malformed'],
-  ['http://a b/', 'malformed'],
-  ['mailto:a@a.test', 'scheme'],
-  ['file:///robots.txt', 'scheme'],
-] as const)('our choice, no URL: %j is %s, and nothing is asked', async ([url, problem], { newClient }) => {
-  const client = newClient({
-    lookup: () => {
-      throw new Error('nothing should have been looked up')
-    },
-  })
-  const verdict = await client.check(url)
-  expect(verdict).toEqual({ url, allowed: false, because: 'invalid-url', problem })
-  expect(verdict.access ?? verdict.origin).toBeUndefined() // can be read without narrowing
-  if (problem !== 'relative') expect(await client.isAllowed(url)).toBe(false)
-})
-
-test.for([
-  ['example.com/page', '"example.com/page" has no scheme; write "https://example.com/page"'],
-  [' 192.0.2.1', '"192.0.2.1" has no scheme; write "https://192.0.2.1"'],
-  ['//a.test/page', '"//a.test/page" has no scheme; write "https://a.test/page"'],
-  ['//me:secret@a.test/page', '"//a.test/page" has no scheme; write "https://a.test/page"'],
-  ['/page', '"/page" is relative; write the whole URL: new URL("/page", "https://example.com/").href'],
-  ['../page.html', '"../page.html" is relative; write the whole URL: new URL('],
-  ['page', '"page" is relative; write the whole URL: new URL('],
-] as const)(
-  'our choice, %j: isAllowed, sitemaps and robots reject a URL without a scheme',
-  async ([url, message], { newClient }) => {
-    const client = newClient()
-    for (const result of [client.isAllowed(url), client.sitemaps(url), client.robots(url)]) {
-      await expect(result).rejects.toMatchObject({ code: 'ERR_POLITELY_OPTION', option: 'url' })
-      await expect(result).rejects.toThrow(`url: ${message}`)
-    }
-  },
-)
-
 test('RFC 9309 §2.2.2, robots.txt itself is allowed, even if it is unreachable', async ({ sites, newClient }) => {
   sites.respond(ROBOTS, { status: 503 })
   const client = newClient()

@@ -1,0 +1,79 @@
+// Verdicts as sentences.
+import { describe, expect, it } from 'vitest'
+import { type Describable, describeVerdict, parseRobots } from '../src/index.ts'
+
+const robots = parseRobots(
+  ['# a comment', 'User-agent: ExampleBot', 'User-agent: OtherBot', 'Disallow: /caf\u00e9/'].join('\n'),
+)
+
+describe('describeVerdict', () => {
+  it.each([
+    [
+      '/caf\u00e9/x',
+      'ExampleBot',
+      'disallowed: line 4 of robots.txt says "Disallow: /caf\u00e9/" to ExampleBot, OtherBot',
+    ],
+    ['/other', 'ExampleBot', 'allowed: no rule of the group for ExampleBot, OtherBot (line 2) matches'],
+    ['/robots.txt', 'Nobody', 'allowed: /robots.txt may always be fetched'],
+    ['x', 'Nobody', 'disallowed: the URL has no scheme; write it whole, such as https://example.com/x'],
+  ])('%s', (url, agent, sentence) => {
+    expect(describeVerdict(robots.check(url, agent))).toBe(sentence)
+  })
+
+  it('quotes names and rules that could continue the sentence', () => {
+    const file = String.raw`User-agent: *
+User-agent: x\" to *. You may fetch it
+Disallow: /a" to *`
+    expect(describeVerdict(parseRobots(file).check('/a%22%20to%20*', 'a'))).toBe(
+      String.raw`disallowed: line 3 of robots.txt says "Disallow: /a\" to *" to *, "x\\\" to *. You may fetch it"`,
+    )
+  })
+
+  it('distinguishes a missing robots.txt from an unreachable one, and gives the cause', () => {
+    const access = {
+      outcome: 'unreachable',
+      reason: 'status',
+      status: 503,
+      detail: undefined,
+      url: 'https://example.com/robots.txt',
+      hops: [],
+      checkedAt: 0,
+      nextAttemptAt: 30_000,
+      copy: undefined,
+    } as const
+    expect(describeVerdict({ allowed: false, because: 'unreachable', access })).toBe(
+      'disallowed: robots.txt is unreachable (status 503)',
+    )
+    expect(describeVerdict({ allowed: true, because: 'unavailable', access: { ...access, status: 404 } })).toBe(
+      'allowed: the site has no robots.txt (status 404)',
+    )
+    expect(
+      describeVerdict({ allowed: true, because: 'unavailable', access: { ...access, reason: 'redirect-loop' } }),
+    ).toBe('allowed: the site has no robots.txt (its redirects form a loop)')
+    const copy = { freshness: 'stale', ageMs: 1, truncated: true } as const
+    expect(describeVerdict({ allowed: true, because: 'no-group', access: { ...access, copy } })).toBe(
+      'allowed: robots.txt has no group for this crawler; according to the last good copy, because robots.txt is unreachable (status 503); robots.txt is larger than the size limit, so its end was not read',
+    )
+  })
+
+  it.each<[Describable, string]>([
+    [
+      { allowed: false, because: 'other-origin', origin: 'http://a.example', fileOrigin: 'https://a.example' },
+      'disallowed: this robots.txt belongs to https://a.example, and the URL to http://a.example',
+    ],
+    [{ allowed: false, because: 'restricted' }, 'disallowed: the server refuses access to robots.txt'],
+    [
+      { allowed: true, because: 'unreachable-too-long' },
+      'allowed: robots.txt has been unreachable for so long that it counts as unavailable',
+    ],
+  ])('%j', (verdict, sentence) => {
+    expect(describeVerdict(verdict)).toBe(sentence)
+  })
+
+  it('escapes control characters of the site', () => {
+    const hostile = parseRobots('User-agent: *\nDisallow: /\x1b[31m\u202e\n')
+    expect(describeVerdict(hostile.check('/%1B[31m%E2%80%AE', 'ExampleBot'))).toBe(
+      'disallowed: line 2 of robots.txt says "Disallow: /\\u{1b}[31m\\u{202e}" to *',
+    )
+  })
+})

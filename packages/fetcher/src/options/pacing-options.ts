@@ -1,0 +1,19 @@
+// The names of the options for pace and concurrency. They are options of the gate. If a caller
+// passes one to the client, the client says where to write it.
+
+/** The gate imports this list. A name that its type `PacingOptions` has and this list lacks is a type error there. */
+export const PACING_OPTIONS = {
+  minDelayMs: true,
+  maxDelayMs: true,
+  delayFactor: true,
+  pauseFrom: true,
+  minDelayPerDomainMs: true,
+  minDelayPerAddressMs: true,
+  maxConcurrentPerOrigin: true,
+  maxConcurrentPerDomain: true,
+  maxConcurrentPerAddress: true,
+  maxConcurrent: true,
+  slowAfterMs: true,
+  paceBy: true,
+  pacer: true,
+} as const
