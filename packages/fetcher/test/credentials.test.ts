@@ -65,10 +65,12 @@ test('a client tells no password that a site sends in the Location of robots.txt
   const log = (line: string) => void told.push(line)
   const client = newClient({ logger: { debug: log, info: log, warn: log } })
   client.events.on('fetch', (event) => void told.push(event))
-  const host = sites.withPort('z.test:PORT')
+  const all = (host: string) => [...secretUrls(host), ...invalidSecretUrls(host)]
+  // Each location has a domain of its own: redirects to one domain have a pace.
+  const targets = all('').map((_, n) => all(sites.withPort(`z${n}.test:PORT`))[n] ?? '')
   // Without slashes, `http:u:password@host` is a path, relative to a URL with the same scheme.
   const isPath = (location: string) => URL.parse(location, 'http://a.test/')?.host === 'a.test'
-  const locations = [...secretUrls(host), ...invalidSecretUrls(host)].filter((location) => !isPath(location))
+  const locations = targets.filter((location) => !isPath(location))
   for (const [n, location] of locations.entries()) {
     sites.respond(`http://a${n}.test:PORT/robots.txt`, {
       status: 301,
