@@ -1,6 +1,6 @@
 // What the other packages of Politely use of this one. Not public: it may change in any version.
 
-export { linkSignals, onAbort } from './base/abort-listeners.ts'
+export { linkSignals, onAbort, orAborted } from './base/abort-listeners.ts'
 export { DomainTurns, type Outcome } from './base/domain-turns.ts'
 export { Fifo } from './base/fifo.ts'
 export {

@@ -4,7 +4,8 @@ import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { expect, test } from 'vitest'
 import { DomainTurns } from '../src/base/domain-turns.ts'
-import { type Site, siteOf } from '../src/network/host-name.ts'
+import type { Site } from '../src/base/site.ts'
+import { siteOf } from '../src/network/host-name.ts'
 
 const SITES = ['a.test', 'b.test', 't1.netlify.app', 't2.netlify.app', 't3.netlify.app', 's.github.io'].map((host) =>
   siteOf(`http://${host}`),

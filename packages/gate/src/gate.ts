@@ -8,7 +8,7 @@ import {
   assertOptions,
   callable,
   describeValue,
-  onAbort,
+  orAborted,
   redirectChain,
   siteOf,
   urlText,
@@ -274,7 +274,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   /** @internal Settles like `work`, or rejects when the signal is aborted or the gate is closed. */
   whileOpen<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-    return this.#context.robots.untilClosed(signal, (ends) => orAbort(work, ends))
+    return this.#context.robots.untilClosed(signal, (ends) => orAborted(work, [ends]))
   }
 
   /** Returns a promise only if a pace key needs a DNS lookup. */
@@ -302,12 +302,4 @@ export function assertRobots(robots: unknown): asserts robots is RobotsClient {
   if (robots instanceof RobotsClient) return
   const problem = robots === undefined ? 'is missing' : `${describeValue(robots)} is not a RobotsClient`
   throw new OptionError('robots', `${problem}; write { robots: new RobotsClient({ userAgent }) }`)
-}
-
-/** Returns a promise that settles like the given one, or rejects with the signal's reason if the signal is aborted first. */
-function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const removeListener = onAbort(signal, () => reject(signal.reason))
-    promise.then(resolve, reject).finally(removeListener)
-  })
 }

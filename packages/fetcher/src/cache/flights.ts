@@ -8,9 +8,10 @@
 import type { Failure } from '@politely/core/engine'
 import { onAbort } from '../base/abort-listeners.ts'
 import { DomainTurns } from '../base/domain-turns.ts'
+import type { Site } from '../base/site.ts'
 import { SlowItems } from '../base/slow-items.ts'
 import type { Turn } from '../fetch/robots-fetcher.ts'
-import { registrableDomainOf, type Site, siteOf } from '../network/host-name.ts'
+import { hasOtherDomain, registrableDomainOf, siteOf } from '../network/host-name.ts'
 import type { RedirectLimits } from './redirect-limits.ts'
 import { RedirectQueues } from './redirect-queues.ts'
 
@@ -207,13 +208,13 @@ export class Flights<T> {
    */
   #move(flight: Flight<T>, url: string): Turn | Promise<Turn> {
     const site = siteOf(url)
-    const isElsewhere = leavesDomain(flight, url)
+    const leavesDomain = hasOtherDomain(flight.origin, url)
     if (site.name === flight.site.name) {
-      if (isElsewhere) this.#redirectLimits.take(url)
+      if (leavesDomain) this.#redirectLimits.take(url)
       return undefined
     }
     const ahead = this.#redirectQueues.size(url)
-    const refusal = isElsewhere ? this.#redirectLimits.refusalAhead(url, ahead) : undefined
+    const refusal = leavesDomain ? this.#redirectLimits.refusalAhead(url, ahead) : undefined
     if (refusal !== undefined) return refusal
     const outcome = this.#slow.end(flight)
     if (flight.isAway) this.#turns.end(flight.site, outcome)
@@ -221,7 +222,7 @@ export class Flights<T> {
     flight.isAway = true
     flight.site = site
     flight.url = url
-    const mayStart = !isElsewhere || (ahead === 0 && this.#redirectLimits.waitMs(registrableDomainOf(url)) === 0)
+    const mayStart = !leavesDomain || (ahead === 0 && this.#redirectLimits.waitMs(registrableDomainOf(url)) === 0)
     if (mayStart && this.#turns.fullLimit(site) === undefined) {
       this.#start(flight)
       this.#startNext()
@@ -232,7 +233,7 @@ export class Flights<T> {
     flight.waitsSince = performance.now()
     flight.phase = 'waiting'
     flight.isDroppable = true
-    if (isElsewhere) this.#redirectQueues.add(flight)
+    if (leavesDomain) this.#redirectQueues.add(flight)
     else this.#turns.add(site, flight, 'redirected')
     this.#startNext()
     return turn.promise
@@ -248,7 +249,7 @@ export class Flights<T> {
     if (site.name === ownSite.name) {
       flight.isAway = false
       this.#turns.endAway(site)
-    } else if (refusal === undefined && leavesDomain(flight, url)) this.#redirectLimits.take(url)
+    } else if (refusal === undefined && hasOtherDomain(flight.origin, url)) this.#redirectLimits.take(url)
   }
 
   /**
@@ -258,7 +259,7 @@ export class Flights<T> {
   #resume(flight: Flight<T>, turn: PromiseWithResolvers<Turn>): void {
     const { url, waitsSince } = flight
     const waitedMs = performance.now() - waitsSince
-    const refusal = leavesDomain(flight, url) ? this.#redirectLimits.refusal(url, waitedMs) : undefined
+    const refusal = hasOtherDomain(flight.origin, url) ? this.#redirectLimits.refusal(url, waitedMs) : undefined
     this.#start(flight, refusal)
     flight.turn = undefined
     flight.isDroppable = false
@@ -307,9 +308,4 @@ export class Flights<T> {
     if (isAway) this.#turns.endAway(ownSite)
     flight.turn?.reject(new Error('the flight was removed while it waited'))
   }
-}
-
-/** Whether a redirect leads to a URL of another registrable domain, so that `RedirectLimits` applies. */
-function leavesDomain({ origin }: { readonly origin: string }, url: string): boolean {
-  return registrableDomainOf(url) !== registrableDomainOf(origin)
 }

@@ -11,7 +11,7 @@ import {
   startAttempt,
 } from '@politely/core/engine'
 import pRetry from 'p-retry'
-import { registrableDomainOf } from '../network/host-name.ts'
+import { hasOtherDomain } from '../network/host-name.ts'
 import { Deadline } from './deadline.ts'
 import type { OwnRequests } from './own-requests.ts'
 import { Transport, type TransportOptions } from './transport.ts'
@@ -128,7 +128,7 @@ class Attempt {
     let last = await this.#send(request)
     if (!isWorthRetrying(last, this.#policy)) return last // the common case, without the cost of p-retry
     // Another site did not ask for this request, so the client does not repeat it.
-    const isElsewhere = request.hops.length > 0 && registrableDomainOf(request.url) !== registrableDomainOf(robotsUrl)
+    const isElsewhere = request.hops.length > 0 && hasOtherDomain(request.url, robotsUrl)
     if (isElsewhere) return last
     const attempt = async (number: number) => {
       if (number > 1) last = await this.#send(request)

@@ -14,8 +14,6 @@ import { parse } from 'tldts'
 import type { Site } from '../base/site.ts'
 import { isPublicAddress } from './public-address.ts'
 
-export type { Site }
-
 const PARSE_OPTIONS = { extractHostname: false, validateHostname: false, detectIp: false }
 const SITE_OPTIONS = { ...PARSE_OPTIONS, allowPrivateDomains: true }
 
@@ -66,6 +64,11 @@ export function siteOf(url: string): Site {
 export function registrableDomainOf(url: string): string {
   const host = new URL(url).hostname
   return addressBlockOf(host) ?? icannDomainOf(withoutTrailingDot(host))
+}
+
+/** Returns whether two URLs have different registrable domains. */
+export function hasOtherDomain(url: string, other: string): boolean {
+  return registrableDomainOf(url) !== registrableDomainOf(other)
 }
 
 function icannDomainOf(name: string): string {

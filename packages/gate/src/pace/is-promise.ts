@@ -1,4 +1,7 @@
-/** Tells a promise from a value that is known already, so that a request that need not wait costs no turn of the event loop. */
+/**
+ * Tells a promise from a value that is known already. So a request that need not wait costs no turn
+ * of the event loop.
+ */
 export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof value === 'object' && value !== null && 'then' in value
 }
