@@ -12,10 +12,12 @@ import { isFullRun } from './packages/testkit/src/scope.ts'
 
 const ALL = ['{packages,examples}/*/test/**/*.test.ts', 'scripts/*.test.mjs']
 
-// These tests count the timers that are left on a fake clock. The libraries that other files use, such as undici, would add some of theirs.
+// These tests count the timers that are left on a fake clock. The libraries that other files use,
+// such as undici, would add some of theirs.
 const COUNT_TIMERS = ['packages/gate/test/{delay-factor,levels,pacing,random-aborts,random-levels}.test.ts']
 
-// Vitest starts the files first that took longest in the last run. These take long in the full run only.
+// Vitest starts the files first that took longest in the last run. These take long in the full run
+// only.
 const LONG_IN_FULL_RUN = /redis.test.pacer-|(browser-|puppeteer.test.)contract|fleet.test.fleet|testkit.test.snippets/
 
 /** The time limit of a test. */
@@ -96,12 +98,15 @@ class SkippedTests implements Reporter {
 
 export default defineConfig({
   test: {
-    // `minimal` prints failures and a summary. `npm test -- --reporter=verbose` prints a line for each test.
+    // `minimal` prints failures and a summary. `npm test -- --reporter=verbose` prints a line for
+    // each test.
     reporters: ['minimal', new Progress(), new UnstableTests(), new SkippedTests()],
-    // How often a failed test is repeated. CI repeats it once, on machines of unknown load, and prints its name.
+    // How often a failed test is repeated. CI repeats it once, on machines of unknown load, and
+    // prints its name.
     retry: Number(process.env.TEST_RETRIES ?? 0),
-    // Node imports the modules itself: a sixth less time than with Vite, whose features (`vi.mock`, aliases) the tests do not use.
-    // Node 22 does not parse `await using`, so there Vite compiles it.
+    // Node imports the modules itself: a sixth less time than with Vite, whose features (`vi.mock`,
+    // aliases) the tests do not use. Node 22 does not parse `await using`, so there Vite compiles
+    // it.
     experimental: { viteModuleRunner: Number.parseInt(process.versions.node, 10) < 24, nodeLoader: false },
     silent: 'passed-only',
     sequence: { sequencer: LongestFirst },
@@ -109,12 +114,14 @@ export default defineConfig({
     testTimeout: TIME_LIMIT_MS,
     hookTimeout: TIME_LIMIT_MS,
     expect: { poll: { timeout: 30_000 } },
-    // Many tests wait for a server or a browser, so more workers than processors keep the processors busy. But each worker imports the modules and
-    // has a heap of its own: five workers took a fifth more processor time than three. In the full run, tests wait longer.
+    // Many tests wait for a server or a browser, so more workers than processors keep the
+    // processors busy. But each worker imports the modules and has a heap of its own: five workers
+    // took a fifth more processor time than three. In the full run, tests wait longer.
     maxWorkers: (isFullRun ? 2 : 1) * availableParallelism() + 1,
     projects: [
-      // Files share a worker and its modules, because separate workers cost a third of the run's time. A helper that several files import must
-      // not call `afterEach` and the like at its top level, because that would affect the first file only. Its functions call `onTestFinished`.
+      // Files share a worker and its modules, because separate workers cost a third of the run's
+      // time. A helper that several files import must not call `afterEach` and the like at its top
+      // level, because that would affect the first file only. Its functions call `onTestFinished`.
       { extends: true, test: { name: 'shared', include: ALL, exclude: COUNT_TIMERS, isolate: false } },
       { extends: true, test: { name: 'alone', include: COUNT_TIMERS } },
     ],

@@ -1,9 +1,11 @@
-// `npm run api`: writes docs/reference/api/, one page for each entry point of each published package, from the docstrings.
+// `npm run api`: writes docs/reference/api/, one page for each entry point of each published
+// package, from the docstrings.
 //
 //   npm run api -- --check     only compares the pages, as `npm run check` does
 //
-// Both fail if typedoc warns (for example about a type that an export mentions and no entry point exports), if an export has no summary, and if
-// the docstring of something measured does not say its unit. TypeDoc needs TypeScript 6, so it is a dependency of docs/.
+// Both fail if typedoc warns (for example about a type that an export mentions and no entry point
+// exports), if an export has no summary, and if the docstring of something measured does not say
+// its unit. TypeDoc needs TypeScript 6, so it is a dependency of docs/.
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -49,7 +51,8 @@ async function generate(out) {
   const app = await Application.bootstrapWithPlugins({
     options: 'docs/typedoc.json',
     entryPoints: entries.map(({ source }) => source),
-    // Reads the sources of the other packages instead of their builds, so that pages link to each other.
+    // Reads the sources of the other packages instead of their builds, so that pages link to each
+    // other.
     compilerOptions: { paths: Object.fromEntries(entries.map(({ specifier, source }) => [specifier, [source]])) },
     pageTitleTemplates: {
       index: 'API reference',
@@ -108,7 +111,10 @@ function checkUnit(reflection) {
     problems.push(`${reflection.getFriendlyFullName()}: the docstring does not say the unit`)
 }
 
-/** TypeDoc has no name for `({ url }: CheckOptions)`. The name of the type says what it is: `options`. */
+/**
+ * TypeDoc has no name for `({ url }: CheckOptions)`. The name of the type says what it is:
+ * `options`.
+ */
 function nameDestructured(reflection) {
   if (reflection.name !== '__namedParameters') return
   const type = reflection.type?.name ?? 'Options'

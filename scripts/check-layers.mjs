@@ -1,14 +1,16 @@
-// Checks that imports go in one direction only: gate imports fetcher, fetcher imports core, and within
-// these packages each folder imports those before it. Type imports count too. Reads packages/*/src and
-// prints `file:line  what  why` for each forbidden import and each violation of our rules for modules.
-// It recognizes comments, strings and import statements only; tsc and Biome check everything else.
+// Checks that imports go in one direction only: gate imports fetcher, fetcher imports core, and
+// within these packages each folder imports those before it. Type imports count too. Reads
+// packages/*/src and prints `file:line what why` for each forbidden import and each violation of
+// our rules for modules. It recognizes comments, strings and import statements only; tsc and Biome
+// check everything else.
 //
 //   node scripts/check-layers.mjs [root]
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 
-// For each package, the packages of ours that its src may import. Every package must be listed here.
+// For each package, the packages of ours that its src may import. Every package must be listed
+// here.
 const PACKAGES = {
   core: [],
   fetcher: ['core'],
@@ -27,8 +29,9 @@ const PACKAGES = {
 
 const BELOW_GATE_ENTRIES = ['pace', 'redirects', 'report', 'permit', 'options', 'queue', 'gate.ts', 'adapter']
 
-// For each folder of a package's src, the folders that it may import. A file directly in src may import
-// all of them. A file in a folder may import a file directly in src only if the folder's list has its name.
+// For each folder of a package's src, the folders that it may import. A file directly in src may
+// import all of them. A file in a folder may import a file directly in src only if the folder's
+// list has its name.
 const FOLDERS = {
   core: {
     url: [],
@@ -52,8 +55,9 @@ const FOLDERS = {
 /** More files beside each other teach nothing. */
 const MAX_FILES_IN_FOLDER = 20
 
-// Globals that core must not use. It gets such values as arguments, or leaves the work to other packages. tsc rejects most of these names,
-// because core is compiled without types of a platform, but not the language's own clock and random numbers.
+// Globals that core must not use. It gets such values as arguments, or leaves the work to other
+// packages. tsc rejects most of these names, because core is compiled without types of a platform,
+// but not the language's own clock and random numbers.
 const GLOBALS = 'Buffer process setTimeout setInterval setImmediate performance fetch console require'
 const IMPURE = [
   ['Date.now', /\bDate\s*\.\s*now\b/g],
@@ -65,7 +69,8 @@ const IMPURE = [
 
 const COMMENT = /\/\/.*|\/\*[\s\S]*?\*\//.source
 const STRING = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/.source
-// A slash starts a regular expression if no operand precedes it; otherwise it divides. This heuristic works for formatted code.
+// A slash starts a regular expression if no operand precedes it; otherwise it divides. This
+// heuristic works for formatted code.
 const REGULAR_EXPRESSION = /(?<=(?:^|[=(,:[!&|?{};>]|\breturn)\s*)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\//.source
 
 const root = resolve(process.argv[2] ?? '.')
@@ -141,11 +146,15 @@ function mayImportInPackage(file, target) {
   if (!folders || !from || from === to) return true
   const allowed = folders[from] ?? []
   if (to) return allowed.includes(to)
-  // In core, a file directly in src may be imported if it imports nothing. Otherwise it could reach a forbidden folder.
+  // In core, a file directly in src may be imported if it imports nothing. Otherwise it could reach
+  // a forbidden folder.
   return allowed.includes(basename(target)) || files.find(({ path }) => path === target)?.imports.length === 0
 }
 
-/** Returns the folder of the package's src that contains a file; undefined for files directly in src. */
+/**
+ * Returns the folder of the package's src that contains a file; undefined for files directly in
+ * src.
+ */
 function folderOf(owner, path) {
   const parts = relative(owner.src, path).split(sep)
   return parts.length > 1 ? parts[0] : undefined
@@ -155,7 +164,10 @@ function eachImportsThoseBefore(...names) {
   return Object.fromEntries(names.map((name, i) => [name, names.slice(0, i)]))
 }
 
-/** Reports each circle of imports once, at the first of its files. Tarjan's algorithm for strongly connected components. */
+/**
+ * Reports each circle of imports once, at the first of its files. Tarjan's algorithm for strongly
+ * connected components.
+ */
 function checkCircles() {
   const byPath = new Map(files.map((file) => [file.path, file]))
   const order = new Map()
@@ -229,7 +241,10 @@ function report(file, index, what, why) {
   violations.push(`${relative(root, file.path)}:${line}  ${what}  ${why}`)
 }
 
-/** Replaces comments, regular expressions and the contents of strings by spaces. Offsets do not change. */
+/**
+ * Replaces comments, regular expressions and the contents of strings by spaces. Offsets do not
+ * change.
+ */
 function withoutText(code) {
   const token = new RegExp(`(?<hidden>${COMMENT}|${REGULAR_EXPRESSION})|(?<string>${STRING})|[\`{}]`, 'g')
   const templateText = /(?:\\[\s\S]|\$(?!\{)|[^\\$`])*(?:`|\$\{)?/y

@@ -26,7 +26,8 @@ function check(tree) {
   return { status, lines: stdout.trim().split('\n') }
 }
 
-// One violation in each row: the file (# is the row's number), its code, and the expected report, which starts with the line number.
+// One violation in each row: the file (# is the row's number), its code, and the expected report,
+// which starts with the line number.
 const GLOBALS = ['Buffer', 'process', 'setTimeout', 'setInterval', 'setImmediate', 'performance', 'fetch', 'console']
 const VIOLATIONS = [
   ['core/src/#.ts', "import { x } from 'a'", '1  imports a  core depends on nothing'],

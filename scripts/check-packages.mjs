@@ -1,5 +1,6 @@
-// Checks the packages as a user gets them. Packs every published package, installs the tarballs into an empty project outside the workspace, lints
-// them with publint and attw, and runs the examples of their READMEs there.
+// Checks the packages as a user gets them. Packs every published package, installs the tarballs
+// into an empty project outside the workspace, lints them with publint and attw, and runs the
+// examples of their READMEs there.
 
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -69,8 +70,9 @@ async function lint({ tarball, manifest }) {
 }
 
 /**
- * Node's `require` loads ES modules, so one form is enough. `robots-parser` has CommonJS of its own, as the package that it replaces: the module
- * is the function, which TypeScript's oldest resolution cannot express.
+ * Node's `require` loads ES modules, so one form is enough. `robots-parser` has CommonJS of its
+ * own, as the package that it replaces: the module is the function, which TypeScript's oldest
+ * resolution cannot express.
  */
 function attwOptions({ exports }) {
   if (exports['.'].require === undefined) return ['--profile', 'esm-only']

@@ -1,9 +1,11 @@
-// Installs the packed packages into an empty project, runs a program for each package on each runtime and in each module form, and compiles
-// imports of each entry point with several versions of TypeScript. The results are the tables of docs/runtimes.md. Part of `npm run test:all`.
+// Installs the packed packages into an empty project, runs a program for each package on each
+// runtime and in each module form, and compiles imports of each entry point with several versions
+// of TypeScript. The results are the tables of docs/runtimes.md. Part of `npm run test:all`.
 //
 //   npm run runtimes           writes the tables (`--write`); without it, the script fails if they differ
 //
-// The runtimes are downloaded into .tools/ once. Without them their columns are not run; with REQUIRE_PARTS=1 that fails.
+// The runtimes are downloaded into .tools/ once. Without them their columns are not run; with
+// REQUIRE_PARTS=1 that fails.
 
 import { execFile } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -43,8 +45,8 @@ try {
 }
 
 /**
- * A column has a title and a function that tries one row. The function resolves to undefined if the row works, to the error if it does not, and to
- * '–' if the row makes no sense there.
+ * A column has a title and a function that tries one row. The function resolves to undefined if the
+ * row works, to the error if it does not, and to '–' if the row makes no sense there.
  */
 function runtimeColumns() {
   const columns = []
@@ -131,7 +133,10 @@ function write(name, extension, text) {
   return file
 }
 
-/** All entry points of a package as lines of code, the main one first: `import * as m0 from '@politely/core'`. */
+/**
+ * All entry points of a package as lines of code, the main one first:
+ * `import * as m0 from '@politely/core'`.
+ */
 function lines(name, line) {
   const { manifest } = packages.find((one) => one.manifest.name === name)
   return entryPoints(manifest)
@@ -188,7 +193,10 @@ function slug(name) {
   return name.replaceAll(/\W+/g, '-')
 }
 
-/** Only errors in the declarations of a package, and in the files that import its entry points, count. */
+/**
+ * Only errors in the declarations of a package, and in the files that import its entry points,
+ * count.
+ */
 function typescriptColumns() {
   return Object.entries(TYPESCRIPTS).flatMap(([short, version]) => {
     const errors = compile(version)
@@ -202,7 +210,10 @@ function typescriptColumns() {
   })
 }
 
-/** Compiles imports of all packages, from ES modules and from CommonJS, and returns the lines that the compiler prints. */
+/**
+ * Compiles imports of all packages, from ES modules and from CommonJS, and returns the lines that
+ * the compiler prints.
+ */
 async function compile(version) {
   const files = packages.flatMap(({ manifest: { name } }) =>
     ['.mts', '.cts'].map((extension) =>

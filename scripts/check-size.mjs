@@ -1,4 +1,5 @@
-// Checks the sizes that core adds to a web page: with `parseRobots` only, and with everything. Bundled for browsers, minified and compressed with gzip.
+// Checks the sizes that core adds to a web page: with `parseRobots` only, and with everything.
+// Bundled for browsers, minified and compressed with gzip.
 
 import { gzipSync } from 'node:zlib'
 import { build } from 'rolldown'

@@ -1,5 +1,5 @@
-// `npm run next-version`: prepares a release from the files in .changeset/. Raises the version of all packages, and moves the texts of the
-// changesets into CHANGELOG.md, which the packages share.
+// `npm run next-version`: prepares a release from the files in .changeset/. Raises the version of
+// all packages, and moves the texts of the changesets into CHANGELOG.md, which the packages share.
 
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -2,8 +2,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Runs `make` unless `isDone`, in one process at a time, so that two commands in a fresh clone do not interfere. Best effort: two processes that
- * find the lock of the same dead process at the same moment may both continue.
+ * Runs `make` unless `isDone`, in one process at a time, so that two commands in a fresh clone do
+ * not interfere. Best effort: two processes that find the lock of the same dead process at the same
+ * moment may both continue.
  */
 export function once(isDone, make) {
   if (isDone()) return

@@ -1,4 +1,5 @@
-// The published packages: their manifests, their entry points, their tarballs, and a project outside the workspace that has them installed.
+// The published packages: their manifests, their entry points, their tarballs, and a project
+// outside the workspace that has them installed.
 
 import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -17,7 +18,10 @@ export function publishedPackages() {
     .filter(({ manifest }) => !manifest.private)
 }
 
-/** Returns what users can import from a package: `@politely/core/engine` and the file behind it, relative to the package. */
+/**
+ * Returns what users can import from a package: `@politely/core/engine` and the file behind it,
+ * relative to the package.
+ */
 export function entryPoints({ name, exports }) {
   return Object.entries(exports)
     .filter(([path]) => path !== './package.json')
@@ -27,7 +31,10 @@ export function entryPoints({ name, exports }) {
     }))
 }
 
-/** Packs the packages into a folder. Adds to each its tarball, the paths in it, and the manifest in it. */
+/**
+ * Packs the packages into a folder. Adds to each its tarball, the paths in it, and the manifest in
+ * it.
+ */
 export async function packAll(packages, destination) {
   return Promise.all(
     packages.map(async (one) => {
@@ -52,7 +59,10 @@ export async function createProject(folder, tarballs, dependencies = {}) {
   await run('npm', ['install', ...options], { cwd: folder })
 }
 
-/** Returns the other libraries that the packages want beside them, with the versions that docs/ uses. */
+/**
+ * Returns the other libraries that the packages want beside them, with the versions that docs/
+ * uses.
+ */
 export function peersOf(packages) {
   const { dependencies } = JSON.parse(readFileSync('docs/package.json', 'utf8'))
   const peers = Object.assign({}, ...packages.map(({ manifest }) => manifest.peerDependencies))

@@ -1,9 +1,10 @@
-// `npm run parts [name…]`: installs programs that tests need and npm does not have into .tools/parts/<name>/, where
-// packages/testkit/src/parts.ts finds them. Programs that this machine already has are used as they are.
+// `npm run parts [name…]`: installs programs that tests need and npm does not have into
+// .tools/parts/<name>/, where packages/testkit/src/parts.ts finds them. Programs that this machine
+// already has are used as they are.
 //
-// They are Debian packages, downloaded and unpacked but not installed, so root rights are not needed. To download them again, delete the
-// folder. Tested on Debian 12, amd64. Ubuntu has Chromium as a snap only. There, and on systems without apt, the script prints what to do
-// instead.
+// They are Debian packages, downloaded and unpacked but not installed, so root rights are not
+// needed. To download them again, delete the folder. Tested on Debian 12, amd64. Ubuntu has
+// Chromium as a snap only. There, and on systems without apt, the script prints what to do instead.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -57,7 +58,10 @@ function provide(name) {
   }
 }
 
-/** Downloads and unpacks the packages of a part, with all dependencies that this machine does not have. */
+/**
+ * Downloads and unpacks the packages of a part, with all dependencies that this machine does not
+ * have.
+ */
 function unpack({ packages, command }, home, log) {
   if (spawnSync('apt-get', ['--version']).status !== 0) throw new PartError('apt-get is not installed')
   const apt = join(process.cwd(), home, 'apt')
@@ -66,14 +70,16 @@ function unpack({ packages, command }, home, log) {
   for (const folder of ['lists/partial', 'archives/partial']) mkdirSync(join(apt, folder), { recursive: true })
   mkdirSync(files)
 
-  // Uses its own lists and cache, because those of the system belong to root and may be empty or outdated. It does not write to the
-  // system's files, so it does not need their locks, and apt need not switch from root to a user who cannot write here.
+  // Uses its own lists and cache, because those of the system belong to root and may be empty or
+  // outdated. It does not write to the system's files, so it does not need their locks, and apt
+  // need not switch from root to a user who cannot write here.
   const own = [`Dir::State::lists=${apt}/lists`, `Dir::Cache=${apt}`, 'Debug::NoLocking=1', 'APT::Sandbox::User=root']
   const options = own.flatMap((option) => ['-o', option])
 
   log('downloading the package lists')
   const start = performance.now()
-  // `update` fails if one of many sources fails. Only the next command shows whether the downloaded lists contain the packages.
+  // `update` fails if one of many sources fails. Only the next command shows whether the downloaded
+  // lists contain the packages.
   const { stderr: updateErrors } = spawnSync('apt-get', [...options, 'update'], { encoding: 'utf8' })
   const install = ['install', '--print-uris', '--yes', '--no-install-recommends', ...packages]
   const plan = run('apt-get', [...options, ...install], { earlierErrors: updateErrors })
@@ -96,25 +102,34 @@ function unpack({ packages, command }, home, log) {
     run('dpkg', ['-x', join(apt, 'archives', file), files])
   }
   rmSync(apt, { recursive: true })
-  // Written last: without this file, the part counts as incomplete and is installed again. Paths are relative, because the clone may be
-  // moved.
+  // Written last: without this file, the part counts as incomplete and is installed again. Paths
+  // are relative, because the clone may be moved.
   const libraries = libraryFolders(files).map((folder) => join('files', folder))
   writeFileSync(join(home, 'ok'), JSON.stringify({ command: join('files', command), libraries }))
   log(`done in ${Math.round((performance.now() - start) / 1000)} s`)
 }
 
-/** Returns the folders with shared libraries, for the loader. Some packages have their own folder for them. */
+/**
+ * Returns the folders with shared libraries, for the loader. Some packages have their own folder
+ * for them.
+ */
 function libraryFolders(files) {
   const paths = readdirSync(files, { recursive: true }).filter((path) => /\/lib[^/]*\.so(\.|$)/.test(path))
   return [...new Set(paths.map((path) => dirname(path)))]
 }
 
-/** Runs the program. That fails if it is unusable, because a library is missing or it is only a stub of another installer. */
+/**
+ * Runs the program. That fails if it is unusable, because a library is missing or it is only a stub
+ * of another installer.
+ */
 function versionOf(command, env) {
   return run(command, ['--version'], { env: { ...process.env, ...env } }).trim()
 }
 
-/** Returns the output of a command. If it fails, the error contains its own messages, after the first of an earlier command. */
+/**
+ * Returns the output of a command. If it fails, the error contains its own messages, after the
+ * first of an earlier command.
+ */
 function run(command, args, { cwd, env, show = false, earlierErrors = '' } = {}) {
   const stdio = ['ignore', show ? 2 : 'pipe', 'pipe']
   const { status, signal, error, stdout, stderr } = spawnSync(command, args, { cwd, env, stdio, encoding: 'utf8' })

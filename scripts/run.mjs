@@ -1,7 +1,9 @@
-// The entry point of all npm scripts: `npm test` and others call `node scripts/run.mjs <task> [args…]`.
+// The entry point of all npm scripts: `npm test` and others call
+// `node scripts/run.mjs <task> [args…]`.
 //
-// A fresh clone needs npm and Node 18 or later. The script downloads everything else once, into .tools/ and node_modules/, and reports it:
-// a supported Node, the pinned pnpm, and the dependencies. Then it runs the task.
+// A fresh clone needs npm and Node 18 or later. The script downloads everything else once, into
+// .tools/ and node_modules/, and reports it: a supported Node, the pinned pnpm, and the
+// dependencies. Then it runs the task.
 //
 //   PROJECT_NODE=26.10.0   run on exactly this Node (for the matrix)
 //   FALLBACK_NODE=24.18.1  the Node to download if yours is too old (not every version is published for every system)
@@ -17,8 +19,8 @@ import { fileURLToPath } from 'node:url'
 import { once } from './once.mjs'
 import { install, installNode, installTool, log, SetupError, WINDOWS } from './tools.mjs'
 
-// A task is a list of Node scripts with their arguments. No shell is involved, so a URL may contain `&`. Arguments after the task's name are
-// passed to the last script.
+// A task is a list of Node scripts with their arguments. No shell is involved, so a URL may contain
+// `&`. Arguments after the task's name are passed to the last script.
 const TURBO = 'node_modules/turbo/bin/turbo'
 const BUILD = [TURBO, 'run', 'build', '--output-logs=errors-only']
 const TASKS = {
@@ -85,7 +87,10 @@ async function main(task, ...args) {
   return 0
 }
 
-/** Prints and deletes the notes that tests wrote for the end of the run, with `printAfterRun` in packages/testkit/src/parts.ts. */
+/**
+ * Prints and deletes the notes that tests wrote for the end of the run, with `printAfterRun` in
+ * packages/testkit/src/parts.ts.
+ */
 function showNotes(file, { quiet }) {
   if (!existsSync(file)) return
   const lines = new Set(readFileSync(file, 'utf8').trim().split('\n'))
@@ -93,7 +98,10 @@ function showNotes(file, { quiet }) {
   rmSync(file)
 }
 
-/** Puts the Node for all later commands first on PATH: yours if it is supported, otherwise one from the npm registry. */
+/**
+ * Puts the Node for all later commands first on PATH: yours if it is supported, otherwise one from
+ * the npm registry.
+ */
 function useNode() {
   const own = process.versions.node
   const version = process.env.PROJECT_NODE ?? (isSupported(own) ? own : (process.env.FALLBACK_NODE ?? '24.21.0'))
@@ -144,7 +152,8 @@ function run(command, args, { quiet = false } = {}) {
     // On Windows, npm's commands are batch files, which need a shell.
     const shell = WINDOWS && command === 'pnpm'
     const child = spawn(command, args, { stdio: quiet ? 'pipe' : 'inherit', shell })
-    // The child handles Ctrl-C, and this process waits for it. In a terminal, the child gets the signal directly.
+    // The child handles Ctrl-C, and this process waits for it. In a terminal, the child gets the
+    // signal directly.
     const onInterrupt = () => process.stdout.isTTY || child.kill('SIGINT')
     const onTerminate = () => child.kill('SIGTERM')
     process.on('SIGINT', onInterrupt).on('SIGTERM', onTerminate)

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 
 /**
- * Runs Node scripts one after the other, and prints one line for each. A failed script does not stop
- * the others. The output of a script is printed only if it fails. Returns how many failed.
+ * Runs Node scripts one after the other, and prints one line for each. A failed script does not
+ * stop the others. The output of a script is printed only if it fails. Returns how many failed.
  */
 export function runSteps(steps) {
   let failed = 0

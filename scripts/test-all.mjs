@@ -1,5 +1,5 @@
-// `npm run test:all`: the full run on this Node, then the short run on each other supported Node, then the
-// installed packages on each runtime.
+// `npm run test:all`: the full run on this Node, then the short run on each other supported Node,
+// then the installed packages on each runtime.
 //
 //   npm run test:all -- --no-matrix       only the full run
 //   npm run test:all -- packages/core     other arguments are passed to vitest; then only the full run

@@ -1,11 +1,15 @@
-// Programs that npm downloads into .tools/: a Node, pnpm, other runtimes. Used by the launcher, so it must run on Node 18.
+// Programs that npm downloads into .tools/: a Node, pnpm, other runtimes. Used by the launcher, so
+// it must run on Node 18.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { once } from './once.mjs'
 
-/** The versions of Node that tests run on: the oldest supported one, and the newest of each supported line. */
+/**
+ * The versions of Node that tests run on: the oldest supported one, and the newest of each
+ * supported line.
+ */
 export const NODES = ['22.19.0', '24.21.0', '26.10.0']
 
 export const WINDOWS = process.platform === 'win32'
@@ -22,7 +26,10 @@ export function installNode(version, options) {
   return join(installTool(name, version, options), name, 'bin')
 }
 
-/** Installs one exact version of a package with npm into its own folder, once. Returns its node_modules. */
+/**
+ * Installs one exact version of a package with npm into its own folder, once. Returns its
+ * node_modules.
+ */
 export function installTool(name, version, { why, orElse, allowScripts = {} }) {
   const id = `${name}@${version}`
   const home = join(process.cwd(), '.tools', id)

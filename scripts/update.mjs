@@ -1,5 +1,5 @@
-// `npm run update`: rewrites what is generated from the source: the pages that tests compare, the API
-// reference, and the formatting.
+// `npm run update`: rewrites what is generated from the source: the pages that tests compare, the
+// API reference, and the formatting.
 
 import { globSync, readFileSync } from 'node:fs'
 import { runSteps } from './steps.mjs'

@@ -1,4 +1,5 @@
-// Aligns two lists of findings in rows. Each list keeps its own order, and the same path shares a row where possible.
+// Aligns two lists of findings in rows. Each list keeps its own order, and the same path shares a
+// row where possible.
 import type { Finding } from './findings.ts'
 
 export type Row = readonly [left: Finding | undefined, right: Finding | undefined]
@@ -9,8 +10,8 @@ export function alignFindings(left: readonly Finding[], right: readonly Finding[
   const rows: Row[] = []
   while (requestedLeft.length + requestedRight.length > 0) {
     const [l, r] = [requestedLeft[0], requestedRight[0]]
-    // The right's next path was not requested on the left, and either the left's next path comes later on the right, or the right's path does not
-    // occur on the left at all.
+    // The right's next path was not requested on the left, and either the left's next path comes
+    // later on the right, or the right's path does not occur on the left at all.
     const rightGoesFirst =
       l === undefined ||
       (r !== undefined && !has(requestedLeft, r) && (has(requestedRight, l) || !restLeft.has(r.path)))
@@ -34,7 +35,10 @@ function has(findings: readonly Finding[], { path }: Finding): boolean {
   return findings.some((finding) => finding.path === path)
 }
 
-/** Removes and returns the finding of a path that was never requested, to show it beside the other crawler's first request for that path. */
+/**
+ * Removes and returns the finding of a path that was never requested, to show it beside the other
+ * crawler's first request for that path.
+ */
 function take(findings: Map<string, Finding>, beside: Finding | undefined): Finding | undefined {
   const finding = findings.get(beside?.path ?? '')
   if (finding !== undefined) findings.delete(finding.path)

@@ -31,7 +31,10 @@ export interface Share {
   readonly of: number
 }
 
-/** The part of a crawl-delay that the server must observe. One request may take longer on its way than the next. */
+/**
+ * The part of a crawl-delay that the server must observe. One request may take longer on its way
+ * than the next.
+ */
 const MIN_OBSERVED_DELAY = 0.9
 
 /** Returns the requests to a site in order, then the pages that were never requested. */

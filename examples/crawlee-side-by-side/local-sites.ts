@@ -1,5 +1,5 @@
-// Local sites: a server on loopback for each, and a log of the requests that it receives. Each page is marked as allowed or disallowed by
-// RFC 9309, independently of any crawler.
+// Local sites: a server on loopback for each, and a log of the requests that it receives. Each page
+// is marked as allowed or disallowed by RFC 9309, independently of any crawler.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -38,7 +38,10 @@ export interface Entry {
   readonly userAgent: string
   readonly status: number
   readonly location: string | undefined
-  /** The bytes of the response body that were sent before it ended or the client closed the connection. */
+  /**
+   * The bytes of the response body that were sent before it ended or the client closed the
+   * connection.
+   */
   bytes: number
 }
 
@@ -67,7 +70,8 @@ export const sites: readonly Site[] = [
     },
   },
   {
-    // Section 2.2.2: an unreserved character means the same with and without percent-encoding, on both sides.
+    // Section 2.2.2: an unreserved character means the same with and without percent-encoding, on
+    // both sides.
     name: 'Percent-encoding',
     robots: rules('Disallow: /~ann', 'Disallow: /%7Ebob'),
     pages: {
@@ -107,7 +111,8 @@ export const sites: readonly Site[] = [
     pages: { '/': page('/1', '/2', '/3'), '/1': page(), '/2': page(), '/3': page() },
   },
   {
-    // Section 2.5: a crawler must read at least 500 KiB. A crawler that reads more also obeys the last line.
+    // Section 2.5: a crawler must read at least 500 KiB. A crawler that reads more also obeys the
+    // last line.
     name: 'Huge robots.txt',
     robots: {
       ...rules('Disallow: /first', FILLER, 'Disallow: /last'),
@@ -174,7 +179,10 @@ function pageReply(page: Page | undefined): Reply {
   return { status: 200, headers: { 'content-type': 'text/html' }, body }
 }
 
-/** Yields one chunk per turn of the event loop, so that the log shows about how much a client read before it closed the connection. */
+/**
+ * Yields one chunk per turn of the event loop, so that the log shows about how much a client read
+ * before it closed the connection.
+ */
 async function* counted(body: string, entry: Entry): AsyncGenerator<string> {
   const chunkLength = 16 * 1024
   while (entry.bytes < body.length) {

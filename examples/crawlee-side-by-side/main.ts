@@ -1,5 +1,5 @@
-// Crawls the same local sites twice: with Crawlee's own robots option, and with Politely. Prints the requests that the servers received side by
-// side.
+// Crawls the same local sites twice: with Crawlee's own robots option, and with Politely. Prints
+// the requests that the servers received side by side.
 import { CheerioCrawler, type CheerioCrawlerOptions, Configuration, log } from '@crawlee/cheerio'
 import crawlee from '@crawlee/cheerio/package.json' with { type: 'json' }
 import { MemoryStorage } from '@crawlee/memory-storage'

@@ -10,8 +10,8 @@ export interface Chaos {
   /** How many times Redis is killed and started again. */
   readonly restarts: number
   /**
-   * Which restarts lose the data of the shared Redis. `half`: every second one. They do not touch the Redis of the jobs, which must not lose
-   * its data. The other restarts kill both.
+   * Which restarts lose the data of the shared Redis. `half`: every second one. They do not touch
+   * the Redis of the jobs, which must not lose its data. The other restarts kill both.
    */
   readonly wipe: 'none' | 'half' | 'all'
 }

@@ -16,7 +16,10 @@ import type { WorkerCounts, WorkerOptions } from './worker.ts'
 export interface FleetOptions {
   readonly workers: number
   readonly web: WebShape
-  /** Whether each worker crawls its own registrable domains. Otherwise any worker crawls any URL, and Redis keeps the pace. */
+  /**
+   * Whether each worker crawls its own registrable domains. Otherwise any worker crawls any URL,
+   * and Redis keeps the pace.
+   */
   readonly partition: boolean
   /** Kills workers and restarts Redis during the crawl. */
   readonly chaos?: Chaos | undefined
@@ -57,7 +60,10 @@ export interface FleetReport extends Progress {
 /** A crawl that finishes no URL for so long has failed. */
 const MAX_IDLE_MS = 60_000
 const TICK_MS = 250
-/** BullMQ's default is 30 seconds. With chaos, the jobs of a killed worker must not stay locked for a large part of the crawl. */
+/**
+ * BullMQ's default is 30 seconds. With chaos, the jobs of a killed worker must not stay locked for
+ * a large part of the crawl.
+ */
 const LOCK_MS = { calm: 30_000, chaos: 3_000 }
 
 export async function runFleet(options: FleetOptions): Promise<FleetReport> {

@@ -1,13 +1,17 @@
-// The frontier: which URLs are known, and which are still to be crawled. Shared by all workers, in the Redis of the jobs.
+// The frontier: which URLs are known, and which are still to be crawled. Shared by all workers, in
+// the Redis of the jobs.
 //
-// Each origin has a list of pending URLs (the "back queue" of the crawler Mercator), and one BullMQ job while it has any. The job takes one
-// URL at a time. Every step is one script, so that a worker may be killed between any two of them:
+// Each origin has a list of pending URLs (the "back queue" of the crawler Mercator), and one BullMQ
+// job while it has any. The job takes one URL at a time. Every step is one script, so that a worker
+// may be killed between any two of them:
 //
-//   take      moves the next URL from `pending` to `taken`. If a killed worker has left a URL in `taken`, that one is next.
+//   take      moves the next URL from `pending` to `taken`, or returns a URL that a
+//             killed worker has left in `taken`.
 //   finish    adds the links of the page, and removes its URL from `taken`.
 //
-// The job of an origin ends when `take` finds no URL. An origin whose job has ended gets a job of a new generation, because BullMQ ignores a
-// new job with the id of one that exists, and the old one exists a moment longer.
+// The job of an origin ends when `take` finds no URL. An origin whose job has ended gets a job of a
+// new generation, because BullMQ ignores a new job with the id of one that exists, and the old one
+// exists a moment longer.
 import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 
@@ -40,7 +44,8 @@ redis.call('HINCRBY', prefix .. 'generations', origin, 1)
 redis.call('SREM', prefix .. 'active', origin)
 return false`
 
-// ARGV: prefix, origin and URL to finish (or empty), then for each link its origin, its URL, and the hash of its URL
+// ARGV: prefix, origin and URL to finish (or empty), then for each link its origin, its URL, and
+// the hash of its URL
 const FINISH = `
 local prefix, origin, url = ARGV[1], ARGV[2], ARGV[3]
 local idle, listed = {}, {}
@@ -66,7 +71,10 @@ export class Frontier {
   readonly #redis: Redis
   readonly #prefix: string
 
-  /** @param prefix The beginning of all keys. All keys are on one node, like those of a BullMQ queue. */
+  /**
+   * @param prefix The beginning of all keys. All keys are on one node, like those of a BullMQ
+   * queue.
+   */
   constructor(redis: Redis, prefix: string) {
     this.#redis = redis
     this.#prefix = prefix
@@ -74,15 +82,18 @@ export class Frontier {
     redis.defineCommand('frontierFinish', { numberOfKeys: 0, lua: FINISH })
   }
 
-  /** Returns the next URL of an origin. Undefined if its list is empty, or if a later job has the origin: then the job ends. */
+  /**
+   * Returns the next URL of an origin. Undefined if its list is empty, or if a later job has the
+   * origin: then the job ends.
+   */
   async take({ origin, generation }: OriginJob): Promise<string | undefined> {
     return ((await this.#call('frontierTake', [origin, `${generation}`])) as string | null) ?? undefined
   }
 
   /**
    * Adds the links of a page that were never added before, and then marks its URL as done.
-   * @param addJobs Adds the jobs of origins that need one. The URL is done only after that: if the worker is killed before, the page is
-   * fetched again.
+   * @param addJobs Adds the jobs of origins that need one. The URL is done only after that: if the
+   * worker is killed before, the page is fetched again.
    */
   async finish(
     url: string,

@@ -1,4 +1,5 @@
-// The BullMQ queues of a crawl: one for the fleet, or one for each worker if the origins are partitioned.
+// The BullMQ queues of a crawl: one for the fleet, or one for each worker if the origins are
+// partitioned.
 import { createHash } from 'node:crypto'
 import { registrableDomainOf } from '@politely/fetcher'
 import { Queue } from 'bullmq'

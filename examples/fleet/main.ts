@@ -1,4 +1,5 @@
-// A fleet of crawlers that is as polite as one: BullMQ workers crawl a small web on this machine. Run it with `npm run example -- examples/fleet/main.ts`.
+// A fleet of crawlers that is as polite as one: BullMQ workers crawl a small web on this machine.
+// Run it with `npm run example -- examples/fleet/main.ts`.
 import { parseArgs } from 'node:util'
 import type { Chaos } from './chaos.ts'
 import { type FleetOptions, runFleet } from './fleet.ts'

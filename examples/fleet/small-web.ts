@@ -1,4 +1,5 @@
-// A small web on loopback: what each site asks for, and which page links to which. Computed from a seed, so that all processes agree.
+// A small web on loopback: what each site asks for, and which page links to which. Computed from a
+// seed, so that all processes agree.
 import { createHash } from 'node:crypto'
 import type { LookupFunction } from 'node:net'
 
@@ -8,9 +9,15 @@ export interface WebShape {
   readonly pages: number
   /** The `Crawl-delay` of three out of four origins. Milliseconds. */
   readonly crawlDelayMs: number
-  /** The delay that the fleet keeps by itself, also at origins without a `Crawl-delay`. Milliseconds. */
+  /**
+   * The delay that the fleet keeps by itself, also at origins without a `Crawl-delay`.
+   * Milliseconds.
+   */
   readonly minDelayMs: number
-  /** The delay that the fleet keeps between requests to the two origins of a registrable domain. Milliseconds; 0: none. */
+  /**
+   * The delay that the fleet keeps between requests to the two origins of a registrable domain.
+   * Milliseconds; 0: none.
+   */
   readonly domainDelayMs: number
   readonly seed: number
 }
@@ -41,7 +48,10 @@ export function pagesOf(origin: number, { origins, pages }: WebShape): number {
   return Math.floor(pages / origins) + (origin < pages % origins ? 1 : 0)
 }
 
-/** One page in so many answers with a 503 first, and one in so many has another address, which redirects to it. */
+/**
+ * One page in so many answers with a 503 first, and one in so many has another address, which
+ * redirects to it.
+ */
 const RARE = 40
 
 /** Whether a page answers its first request with a 503. */
@@ -59,7 +69,10 @@ export function movedPagesOf(origin: number, shape: WebShape): number {
   return count(pagesOf(origin, shape), (page) => isMoved(origin, page, shape))
 }
 
-/** How many requests all pages of an origin take: one for each, one for each redirect, and one for each 503. */
+/**
+ * How many requests all pages of an origin take: one for each, one for each redirect, and one for
+ * each 503.
+ */
 function requestsOf(origin: number, shape: WebShape): number {
   const pages = pagesOf(origin, shape)
   return pages + movedPagesOf(origin, shape) + count(pages, (page) => isBusyAtFirst(origin, page, shape))
@@ -73,12 +86,18 @@ function hasCrawlDelay(origin: number): boolean {
   return origin % 4 !== 3
 }
 
-/** The delay between two requests to an origin: the longer one of what the site and the fleet ask for. Milliseconds. */
+/**
+ * The delay between two requests to an origin: the longer one of what the site and the fleet ask
+ * for. Milliseconds.
+ */
 export function delayOf(origin: number, { crawlDelayMs, minDelayMs }: WebShape): number {
   return hasCrawlDelay(origin) ? Math.max(crawlDelayMs, minDelayMs) : minDelayMs
 }
 
-/** The time that a crawl takes if no request waits longer than asked: the longest time of any origin or domain. Milliseconds. */
+/**
+ * The time that a crawl takes if no request waits longer than asked: the longest time of any origin
+ * or domain. Milliseconds.
+ */
 export function idealMs(shape: WebShape): number {
   const times = Array.from({ length: shape.origins }, (_, origin) => {
     const requests = requestsOf(origin, shape)
@@ -104,8 +123,9 @@ function linkTo(origin: number, page: number, shape: WebShape, port: number): st
 }
 
 /**
- * The links of a page: three further pages of its origin, and two random pages anywhere. The first page of an origin also links to the first
- * pages of four other origins, and to a page that robots.txt disallows. So page 0 of origin 0 leads to all pages.
+ * The links of a page: three further pages of its origin, and two random pages anywhere. The first
+ * page of an origin also links to the first pages of four other origins, and to a page that
+ * robots.txt disallows. So page 0 of origin 0 leads to all pages.
  */
 export function linksOf(origin: number, page: number, shape: WebShape, port: number): string[] {
   const links: string[] = []

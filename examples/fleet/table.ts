@@ -81,8 +81,8 @@ export interface Summary {
 }
 
 /**
- * @param toleranceMs How much shorter than asked a gap may be. Redis grants the slots, and a busy machine may stop a worker between its slot
- * and its request.
+ * @param toleranceMs How much shorter than asked a gap may be. Redis grants the slots, and a busy
+ * machine may stop a worker between its slot and its request.
  */
 export function summaryOf(
   report: FleetReport,
@@ -136,7 +136,8 @@ export function summaryOf(
     unserved.length > 0 && `${unserved.length} origins were not served`,
     disallowed > 0 && `${disallowed} disallowed pages were requested`,
     causeless.length > 0 && `${causeless.length} pages were sent twice although no worker was killed`,
-    // A fleet whose Redis has lost its data, or whose holder of a lease was killed, fetches robots.txt again.
+    // A fleet whose Redis has lost its data, or whose holder of a lease was killed, fetches
+    // robots.txt again.
     chaos === undefined &&
       origins.some(({ robotsFetches }) => robotsFetches !== 1) &&
       'a robots.txt was not fetched exactly once',

@@ -1,6 +1,7 @@
 // The small web, in a process of its own: node web.ts SHAPE
 //
-// It records every request by the monotonic clock of the machine, which all processes share. A message 'report' is answered with a WebReport.
+// It records every request by the monotonic clock of the machine, which all processes share. A
+// message 'report' is answered with a WebReport.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -39,7 +40,10 @@ export interface OriginReport {
   readonly firstMs: number
   /** From the first page request of the crawl to the last one here. Milliseconds. */
   readonly lastMs: number
-  /** The smallest time between two permits for the origins of its registrable domain. Milliseconds; undefined for fewer than two. */
+  /**
+   * The smallest time between two permits for the origins of its registrable domain. Milliseconds;
+   * undefined for fewer than two.
+   */
   readonly minDomainGapMs: number | undefined
 }
 

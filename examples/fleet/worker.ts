@@ -1,7 +1,8 @@
 // One worker of the fleet, in a process of its own: node worker.ts OPTIONS
 //
-// It takes BullMQ jobs. A job stands for an origin that has URLs to crawl. Each run of a job crawls one URL and then delays the job until the
-// next slot of its origin, so that the worker is free for other origins meanwhile.
+// It takes BullMQ jobs. A job stands for an origin that has URLs to crawl. Each run of a job crawls
+// one URL and then delays the job until the next slot of its origin, so that the worker is free for
+// other origins meanwhile.
 import { subscribe } from 'node:diagnostics_channel'
 import { RobotsClient } from '@politely/fetcher'
 import { type Permit, PoliteGate, RobotsDisallowedError, type StartMessage } from '@politely/gate'
@@ -37,7 +38,10 @@ export interface WorkerOptions {
   readonly workers: number
   /** The number of this worker. With `partition` it decides which origins the worker crawls. */
   readonly index: number
-  /** Whether each origin belongs to one worker, which paces it by itself. Otherwise any worker crawls any origin, and Redis keeps the pace. */
+  /**
+   * Whether each origin belongs to one worker, which paces it by itself. Otherwise any worker
+   * crawls any origin, and Redis keeps the pace.
+   */
   readonly partition: boolean
   /** How long the jobs of a killed worker stay locked. Milliseconds. */
   readonly lockMs: number
@@ -76,7 +80,10 @@ const robots = new RobotsClient({ userAgent: USER_AGENT, store, lookup })
 const pacer = partition ? undefined : new RedisPacer({ client: pacerRedis.client, keyPrefix: prefix })
 const gate = new PoliteGate({ robots, minDelayMs, minDelayPerDomainMs: domainDelayMs, pacer })
 const agent = new Agent({ connect: { lookup }, keepAliveTimeout: 30_000 })
-/** When the request to each URL under way started, by the clock that all processes of the machine share. Milliseconds. */
+/**
+ * When the request to each URL under way started, by the clock that all processes of the machine
+ * share. Milliseconds.
+ */
 const startTimes = new Map<string, number>()
 subscribe('politely:gate:start', (message) => {
   startTimes.set((message as StartMessage).url, Number(process.hrtime.bigint()) / 1e6)
@@ -98,7 +105,10 @@ worker.on('error', (error: NodeJS.ErrnoException) => {
   if (!isLost) console.error(`worker ${index}: ${error.message}`)
 })
 
-/** Runs a job: crawls one URL, and delays the job until the next slot. The job ends if its origin has no URL left. */
+/**
+ * Runs a job: crawls one URL, and delays the job until the next slot. The job ends if its origin
+ * has no URL left.
+ */
 async function run(job: Job<OriginJob>, token?: string): Promise<void> {
   counts.underWay++
   try {
@@ -114,7 +124,10 @@ async function run(job: Job<OriginJob>, token?: string): Promise<void> {
   throw new DelayedError()
 }
 
-/** Crawls the next URL of an origin. Returns when the job should run again: a time in milliseconds since 1970. Undefined if there is no URL. */
+/**
+ * Crawls the next URL of an origin. Returns when the job should run again: a time in milliseconds
+ * since 1970. Undefined if there is no URL.
+ */
 async function crawlNext(job: Job<OriginJob>): Promise<number | undefined> {
   const url = await frontier.take(job.data)
   if (url === undefined) return undefined
@@ -140,7 +153,10 @@ async function crawlNext(job: Job<OriginJob>): Promise<number | undefined> {
   return Date.now() + Math.max(0, startedAt + permit.delay.delayMs - performance.now())
 }
 
-/** Returns when a request could start, in milliseconds since 1970. Finishes the URL if it may never be requested. */
+/**
+ * Returns when a request could start, in milliseconds since 1970. Finishes the URL if it may never
+ * be requested.
+ */
 async function nextSlotOf(url: string): Promise<number> {
   const forecast = await gate.when(url)
   return forecast.allowed ? Date.now() + forecast.waitMs : refused(url, forecast.retryAt)
@@ -153,7 +169,10 @@ async function refused(url: string, retryAt: number | undefined): Promise<number
   return Date.now()
 }
 
-/** Fetches a page. Returns its links, or the target of its redirect. Undefined if the page should be requested again. */
+/**
+ * Fetches a page. Returns its links, or the target of its redirect. Undefined if the page should be
+ * requested again.
+ */
 async function fetchLinks(url: string, permit: Permit): Promise<string[] | undefined> {
   try {
     const headers = {
@@ -205,7 +224,10 @@ function countsNow(): WorkerCounts {
   }
 }
 
-/** Connects to a Redis and counts the commands sent. A lost connection is opened again for as long as it takes. */
+/**
+ * Connects to a Redis and counts the commands sent. A lost connection is opened again for as long
+ * as it takes.
+ */
 function connect(url: string): { client: Redis; commands(): number } {
   const client = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true })
   client.on('error', () => undefined) // it connects again by itself

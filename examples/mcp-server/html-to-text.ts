@@ -1,5 +1,5 @@
-// Converts HTML to text for a model. Headings, lists, links and tables become Markdown-like marks. Scripts, styles and the visual
-// layout are dropped. htmlparser2 parses the HTML.
+// Converts HTML to text for a model. Headings, lists, links and tables become Markdown-like marks.
+// Scripts, styles and the visual layout are dropped. htmlparser2 parses the HTML.
 import { Parser } from 'htmlparser2'
 
 /** Elements whose content a reader does not see, or sees only without scripts. */
@@ -19,16 +19,25 @@ const PREFIXES: ReadonlyMap<string, string> = new Map([
   ['th', '| '],
 ])
 
-/** At each tag the parser may search all open elements. A page with a million open elements would take minutes. */
+/**
+ * At each tag the parser may search all open elements. A page with a million open elements would
+ * take minutes.
+ */
 const MAX_DEPTH = 1_000
-/** Every link is written with its absolute URL, so a page with many links and a long URL would become a thousand times as long. */
+/**
+ * Every link is written with its absolute URL, so a page with many links and a long URL would
+ * become a thousand times as long.
+ */
 const MAX_TEXT_LENGTH = 4 * 2 ** 20
 /**
- * Each link is resolved against the URL of the page, which may have 64,000 characters. When this many characters have been parsed for links, the
- * further links are written without their URLs. A page with a URL of 100 characters may have 160,000 links.
+ * Each link is resolved against the URL of the page, which may have 64,000 characters. When this
+ * many characters have been parsed for links, the further links are written without their URLs. A
+ * page with a URL of 100 characters may have 160,000 links.
  */
 const MAX_LINK_CHARACTERS = 2 ** 24
-/** The parser gets this many characters at a time. Depth and length are checked after each chunk. */
+/**
+ * The parser gets this many characters at a time. Depth and length are checked after each chunk.
+ */
 const CHUNK_LENGTH = 4_096
 
 /** The text of a page, and what is missing from it. */
@@ -41,8 +50,9 @@ export interface PageText {
 }
 
 /**
- * Returns the text of an HTML page, with its title first and links as absolute URLs. Stops where elements are nested deeper than about
- * 1,000 levels, and when the text is longer than about 4 million characters; normal pages are not.
+ * Returns the text of an HTML page, with its title first and links as absolute URLs. Stops where
+ * elements are nested deeper than about 1,000 levels, and when the text is longer than about 4
+ * million characters; normal pages are not.
  */
 export function htmlToText(html: string, base: string): PageText {
   const text = new TextBuilder(base)
@@ -63,7 +73,10 @@ interface Link {
   readonly textCount: number
 }
 
-/** Builds lines from the parser's events. Joins the pieces of a line only at its end, since a page may have a line of half a million pieces. */
+/**
+ * Builds lines from the parser's events. Joins the pieces of a line only at its end, since a page
+ * may have a line of half a million pieces.
+ */
 class TextBuilder {
   depth = 0
   /** The number of characters so far. */
@@ -153,8 +166,9 @@ class TextBuilder {
   }
 
   /**
-   * Writes `[text](URL)`. If the link contains block elements, writes `(URL)` after them. Resolves the URL only if the link has text: with a
-   * long base URL that is slow, and a page may have many empty links.
+   * Writes `[text](URL)`. If the link contains block elements, writes `(URL)` after them. Resolves
+   * the URL only if the link has text: with a long base URL that is slow, and a page may have many
+   * empty links.
    */
   #endLink(link: Link | undefined): void {
     if (link === undefined || link.textCount === this.#textCount) return
@@ -166,7 +180,10 @@ class TextBuilder {
     } else this.ontext(` (${target})`)
   }
 
-  /** Returns an absolute URL; undefined for links within the page, for other schemes than http and https, and after too many links. */
+  /**
+   * Returns an absolute URL; undefined for links within the page, for other schemes than http and
+   * https, and after too many links.
+   */
   #linkTarget(href: string | undefined): string | undefined {
     if (href === undefined || href.startsWith('#')) return undefined
     if (this.#linkCharacters > MAX_LINK_CHARACTERS || this.length >= MAX_TEXT_LENGTH) {

@@ -1,5 +1,5 @@
-// An MCP server that reads web pages and obeys robots.txt. An MCP client starts it and talks to it over stdio. Standard output belongs
-// to the protocol; messages for people go to standard error.
+// An MCP server that reads web pages and obeys robots.txt. An MCP client starts it and talks to it
+// over stdio. Standard output belongs to the protocol; messages for people go to standard error.
 import { parseArgs } from 'node:util'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { OptionError } from '@politely/core'

@@ -57,14 +57,18 @@ export function decodeText(bytes: Buffer, type: MIMEType | undefined, base: stri
 }
 
 /**
- * Removes control characters except tabs and line ends, and writes each line end as a line feed. A client may print the text to a
- * terminal, where a page could otherwise clear the screen or overwrite lines.
+ * Removes control characters except tabs and line ends, and writes each line end as a line feed. A
+ * client may print the text to a terminal, where a page could otherwise clear the screen or
+ * overwrite lines.
  */
 function withoutControls(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/(?![\t\n])\p{Cc}/gu, '')
 }
 
-/** Returns the charset of a byte order mark, which overrides all others, as in browsers (Encoding Standard, "BOM sniff"). */
+/**
+ * Returns the charset of a byte order mark, which overrides all others, as in browsers (Encoding
+ * Standard, "BOM sniff").
+ */
 function charsetOfByteOrderMark(bytes: Buffer): string | undefined {
   const start = bytes.toString('latin1', 0, 3)
   if (start === '\xef\xbb\xbf') return 'utf-8'
@@ -73,14 +77,20 @@ function charsetOfByteOrderMark(bytes: Buffer): string | undefined {
   return undefined
 }
 
-/** Returns the charset that a meta element declares. It was read as ASCII, so the page is not in UTF-16, whatever it declares. */
+/**
+ * Returns the charset that a meta element declares. It was read as ASCII, so the page is not in
+ * UTF-16, whatever it declares.
+ */
 function charsetOfMeta(bytes: Buffer): string | undefined {
   const inMeta = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]+)/i
   const charset = inMeta.exec(bytes.toString('latin1', 0, 1024))?.[1]
   return charset !== undefined && /^utf-?16/i.test(charset) ? 'utf-8' : charset
 }
 
-/** Decodes with the charset that the page declares; with UTF-8 if it declares none or an unknown one. */
+/**
+ * Decodes with the charset that the page declares; with UTF-8 if it declares none or an unknown
+ * one.
+ */
 function decode(bytes: Buffer, charset: string | undefined): string {
   try {
     return new TextDecoder(charset).decode(bytes)

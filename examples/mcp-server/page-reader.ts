@@ -1,5 +1,5 @@
-// Reads pages under one User-Agent. Each request obeys the site's robots.txt, keeps the site's delay, connects to public addresses only,
-// and is limited in time and size.
+// Reads pages under one User-Agent. Each request obeys the site's robots.txt, keeps the site's
+// delay, connects to public addresses only, and is limited in time and size.
 import { STATUS_CODES } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { explainUrlProblem } from '@politely/core'
@@ -20,19 +20,28 @@ import { decodeText, kindOf, mediaTypeOf, readBytes } from './page-body.ts'
 import { PageCache } from './page-cache.ts'
 
 export interface PageReaderOptions {
-  /** The User-Agent for pages and robots.txt, such as `ExampleMCP-User/1.0 (+https://example.com/mcp)`. */
+  /**
+   * The User-Agent for pages and robots.txt, such as
+   * `ExampleMCP-User/1.0 (+https://example.com/mcp)`.
+   */
   readonly userAgent: string
   /** Readers that share a pacer keep each site's delay together. */
   readonly pacer: Pacer
   /** The minimum delay between two requests to one origin, in milliseconds. Default 1,000. */
   readonly minDelayMs?: number | undefined
-  /** The time limit for one page, including its wait, in milliseconds. Default 50,000, because MCP clients time out after 60 seconds. */
+  /**
+   * The time limit for one page, including its wait, in milliseconds. Default 50,000, because MCP
+   * clients time out after 60 seconds.
+   */
   readonly timeoutMs?: number | undefined
   /** The most bytes of a decompressed page to read. Default 1 MiB. */
   readonly maxBodyBytes?: number | undefined
   /** How many times to retry robots.txt after a temporary failure. Default 2. */
   readonly retries?: number | undefined
-  /** Private addresses and blocks, such as `10.0.0.0/8`, to which connections are allowed. Default none. */
+  /**
+   * Private addresses and blocks, such as `10.0.0.0/8`, to which connections are allowed. Default
+   * none.
+   */
   readonly allowAddresses?: readonly string[] | undefined
   /** A resolver with the interface of `dns.lookup`. Default: the system's. */
   readonly lookup?: LookupFunction | undefined
@@ -109,7 +118,8 @@ export class PageReader {
     const { userAgent, pacer, minDelayMs, retries, allowAddresses = [], lookup } = options
     this.#timeoutMs = integer('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: LONGEST_TIMER_MS })
     this.#maxBodyBytes = integer('maxBodyBytes', options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES, { min: 1 })
-    // A model's URL is hostile input: a page may have told it to request this machine or one in its network.
+    // A model's URL is hostile input: a page may have told it to request this machine or one in its
+    // network.
     const network = { network: 'public-only', allowAddresses, ...(lookup && { lookup }) } as const
     this.#robots = new RobotsClient({ userAgent, ...network, ...(retries !== undefined && { retries }) })
     this.#gate = new PoliteGate({ robots: this.#robots, pacer, minDelayMs, maxConcurrentPerOrigin: 1 })
@@ -145,7 +155,8 @@ export class PageReader {
         if (forecast.waitMs > this.#timeoutMs) return this.#slotTooLate(forecast)
         onStage?.({ waitsFor, forecast })
       }
-      // The gate calls this when a request may start: once for the page, and once for each redirect.
+      // The gate calls this when a request may start: once for the page, and once for each
+      // redirect.
       const send = async (hop: string, init?: RequestInit): Promise<Response> => {
         waitsFor = 'response'
         onStage?.({ waitsFor })
@@ -186,7 +197,8 @@ export class PageReader {
     const { url, status, ok } = response
     const type = mediaTypeOf(response)
     const coding = response.headers.get('content-encoding') ?? ''
-    // fetch would not limit what its first decoder passes to the second, and aborting does not stop its decoders.
+    // fetch would not limit what its first decoder passes to the second, and aborting does not stop
+    // its decoders.
     const isCodedTwice = coding.includes(',')
     if (ok && kindOf(type) !== 'other' && !isCodedTwice) return undefined
     await response.body?.cancel()
@@ -258,7 +270,9 @@ function urlProblem(url: string): string | undefined {
   return undefined
 }
 
-/** Returns the message of the innermost cause. The outer error of `fetch` says only that it failed. */
+/**
+ * Returns the message of the innermost cause. The outer error of `fetch` says only that it failed.
+ */
 function networkProblem(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.cause instanceof Error) return networkProblem(error.cause)

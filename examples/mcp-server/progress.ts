@@ -17,7 +17,8 @@ export async function withProgress<T>(
   const notify = () => {
     const progress = (performance.now() - start) / 1000
     const params = { progressToken, progress, message: messageOf(stage), ...(total !== undefined && { total }) }
-    // A failed notification means that the client has disconnected. The request's signal then ends the work.
+    // A failed notification means that the client has disconnected. The request's signal then ends
+    // the work.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
   }
   const timer = setInterval(notify, INTERVAL_MS)

@@ -1,13 +1,14 @@
-// The two page readers: one for requests of the model, one for requests of a person. Each has its own product token, so a site can write
-// rules for each. They share one pacer, because a site sees both as one machine.
+// The two page readers: one for requests of the model, one for requests of a person. Each has its
+// own product token, so a site can write rules for each. They share one pacer, because a site sees
+// both as one machine.
 import { OptionError, productTokenOf } from '@politely/core'
 import { LocalPacer } from '@politely/gate'
 import { PageReader, type PageReaderOptions } from './page-reader.ts'
 
 export interface ReadersOptions extends Omit<PageReaderOptions, 'userAgent' | 'pacer'> {
   /**
-   * Your User-Agent, such as `ExampleMCP/1.0 (+https://example.com/mcp)`. The readers add a suffix to its name: ExampleMCP-Autonomous
-   * and ExampleMCP-User.
+   * Your User-Agent, such as `ExampleMCP/1.0 (+https://example.com/mcp)`. The readers add a suffix
+   * to its name: ExampleMCP-Autonomous and ExampleMCP-User.
    */
   readonly userAgent: string
 }

@@ -1,5 +1,5 @@
-// Turns the result of a read into an MCP tool result: a sentence for the model, and data for programs. Some clients show their model only
-// one of the two, so both contain the sentence.
+// Turns the result of a read into an MCP tool result: a sentence for the model, and data for
+// programs. Some clients show their model only one of the two, so both contain the sentence.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { describeVerdict, escapeControls } from '@politely/core'
 import type { ClientVerdict } from '@politely/fetcher'
@@ -23,7 +23,10 @@ export function readResult(result: ReadResult, { start, length }: Part): CallToo
   return { content: textBlocks(result, { start, length }, 'tool').map((block) => ({ type: 'text', text: block })) }
 }
 
-/** Returns the server's words and the page's text as separate blocks, so that a page cannot imitate the server. */
+/**
+ * Returns the server's words and the page's text as separate blocks, so that a page cannot imitate
+ * the server.
+ */
 export function textBlocks(page: Page, { start, length }: Part, caller: 'tool' | 'prompt'): string[] {
   const { url, status, mediaType, text } = page
   const part = sliceWholeCharacters(text, start, start + length)
@@ -103,12 +106,18 @@ function toolResult(message: string, data: Readonly<Record<string, unknown>>): C
 const MAX_TEXT_LENGTH = 1_000
 const MAX_LIST_LENGTH = 20
 
-/** Shortens text of a site, which may contain a rule of half a megabyte, and escapes its control characters. */
+/**
+ * Shortens text of a site, which may contain a rule of half a megabyte, and escapes its control
+ * characters.
+ */
 function shorten(text: string): string {
   return escapeControls(text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text)
 }
 
-/** Shortens and escapes all texts, and shortens all lists. A site may write thousands of Visit-time lines. */
+/**
+ * Shortens and escapes all texts, and shortens all lists. A site may write thousands of Visit-time
+ * lines.
+ */
 function shortenVerdict(verdict: ClientVerdict): unknown {
   const text = JSON.stringify(verdict, (_key, value: unknown) => {
     if (typeof value === 'string') return shorten(value)

@@ -1,5 +1,5 @@
-// A polite crawler in a hundred lines. Without arguments it crawls demo sites on this machine. With URLs it crawls those sites, ten pages
-// each. `--svg FILE` writes the timeline as an image.
+// A polite crawler in a hundred lines. Without arguments it crawls demo sites on this machine. With
+// URLs it crawls those sites, ten pages each. `--svg FILE` writes the timeline as an image.
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { RobotsClient } from '@politely/fetcher'
@@ -67,7 +67,10 @@ async function visit(url: string): Promise<void> {
   }
 }
 
-/** Returns the links of a page. On real sites, only those within the site, and at most ten pages for each origin. */
+/**
+ * Returns the links of a page. On real sites, only those within the site, and at most ten pages for
+ * each origin.
+ */
 function linksOf(url: string, location: string | null, html: string): string[] {
   const hrefs = Array.from(html.matchAll(/<a\s[^>]*?href="([^"]+)"/gi), (match) => match[1] ?? '')
   const links: string[] = []

@@ -79,7 +79,8 @@ function sites(port: number): Readonly<Record<string, Site>> {
       '/': page('/toys', '/toys?sort=price', '/cart', '/cart/help', '/checkout'),
       '/toys': page('/'),
       '/cart/help': page('/'),
-      // A redirect to a disallowed page. The crawler may make the first request, but never the second.
+      // A redirect to a disallowed page. The crawler may make the first request, but never the
+      // second.
       '/checkout': redirect(302, '/cart/pay'),
     }),
     // No robots.txt, so everything is allowed.

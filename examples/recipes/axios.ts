@@ -1,5 +1,5 @@
-// axios: its fetch adapter calls a polite fetch. Interceptors are not enough, because they do not see the hops of a redirect;
-// `beforeRedirect` sees them, but cannot wait.
+// axios: its fetch adapter calls a polite fetch. Interceptors are not enough, because they do not
+// see the hops of a redirect; `beforeRedirect` sees them, but cannot wait.
 import { type PoliteGate, politely } from '@politely/gate'
 import axios, { type AxiosInstance } from 'axios'
 import { runDemo } from './demo.ts'

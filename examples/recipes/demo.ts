@@ -7,7 +7,10 @@ import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 
 const ROBOTS = 'User-agent: *\nCrawl-delay: 0.2\nDisallow: /private\n'
 
-/** Requests all pages at once. Prints for each the result of `fetchPage`, or the line of robots.txt that disallows it. */
+/**
+ * Requests all pages at once. Prints for each the result of `fetchPage`, or the line of robots.txt
+ * that disallows it.
+ */
 export async function runDemo(open: (gate: PoliteGate) => DemoClient | Promise<DemoClient>): Promise<void> {
   const requested: string[] = []
   const server = createServer(({ url = '' }, response) => {

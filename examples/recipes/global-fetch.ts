@@ -1,12 +1,13 @@
-// The built-in fetch and undici: makes all their requests in this process polite. Libraries that use them need no change.
+// The built-in fetch and undici: makes all their requests in this process polite. Libraries that
+// use them need no change.
 import type { PoliteGate } from '@politely/gate'
 import { politeAgent } from '@politely/gate/undici'
 import { getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { runDemo } from './demo.ts'
 
 /**
- * Installs a polite global dispatcher. The returned function restores the previous one and aborts pending requests, because a body that is
- * never read would never end.
+ * Installs a polite global dispatcher. The returned function restores the previous one and aborts
+ * pending requests, because a body that is never read would never end.
  */
 export function politeGlobalFetch(gate: PoliteGate): () => Promise<void> {
   const before = getGlobalDispatcher()

@@ -23,7 +23,10 @@ export function politeAgents(gate: PoliteGate): PoliteAgents {
   return { http: politeHttpAgent(httpAgent, gate), https: politeHttpAgent(httpsAgent, gate) }
 }
 
-/** Returns a `beforeRequest` hook for got. It rejects calls with options that would bypass these agents. */
+/**
+ * Returns a `beforeRequest` hook for got. It rejects calls with options that would bypass these
+ * agents.
+ */
 export function rejectBypass(polite: PoliteAgents) {
   return ({ agent, http2, request }: BypassOptions): void => {
     if (http2) throw new TypeError('http2: true bypasses the gate; remove this option')

@@ -1,4 +1,5 @@
-// LangChain's web loaders call the global fetch, which politeGlobalFetch makes polite. They also need the options below.
+// LangChain's web loaders call the global fetch, which politeGlobalFetch makes polite. They also
+// need the options below.
 import { CheerioWebBaseLoader } from '@langchain/community/document_loaders/web/cheerio'
 import { SitemapLoader } from '@langchain/community/document_loaders/web/sitemap'
 import { type PoliteGate, RobotsDisallowedError } from '@politely/gate'
@@ -7,8 +8,8 @@ import { politeGlobalFetch } from './global-fetch.ts'
 
 /** Options for every loader, in addition to your own. */
 export const politeLoaderOptions: PoliteLoaderOptions = {
-  // The longest possible timeout, because a loader's timeout includes the wait in the gate's queue. For a sitemap, it starts for all pages at
-  // the same time.
+  // The longest possible timeout, because a loader's timeout includes the wait in the gate's queue.
+  // For a sitemap, it starts for all pages at the same time.
   timeout: 2 ** 31 - 1,
   // Does not retry pages that robots.txt disallows, nor timeouts. All other errors are retried.
   onFailedAttempt(error) {

@@ -1,5 +1,6 @@
-// node-crawler (`crawler`): it passes options of got to got, so polite agents work here too. Its own hook `preRequest` is not enough, because
-// it does not see the hops of a redirect, and `send` does not call it.
+// node-crawler (`crawler`): it passes options of got to got, so polite agents work here too. Its
+// own hook `preRequest` is not enough, because it does not see the hops of a redirect, and `send`
+// does not call it.
 import { type PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import Crawler, { type CrawlerOptions } from 'crawler'
 import { runDemo } from './demo.ts'
@@ -24,7 +25,10 @@ export function politeCrawler(gate: PoliteGate, options: CrawlerOptions = {}): C
   return crawler
 }
 
-/** node-crawler's timeout includes the wait in the gate's queue. As a socket timeout, it starts when the socket connects. */
+/**
+ * node-crawler's timeout includes the wait in the gate's queue. As a socket timeout, it starts when
+ * the socket connects.
+ */
 function useSocketTimeout(options: { timeout: Timeouts }): void {
   options.timeout = { socket: options.timeout.request }
 }

@@ -1,6 +1,9 @@
 // Parses the output of the example: the outcome of each path, by block and column.
 
-/** Outcomes by path, such as `200`, `200 ✗` or `never requested ✓`. The number and the order of requests are not included. */
+/**
+ * Outcomes by path, such as `200`, `200 ✗` or `never requested ✓`. The number and the order of
+ * requests are not included.
+ */
 type Outcomes = Readonly<Record<string, string>>
 
 export interface Block {

@@ -72,7 +72,9 @@ describe.runIf(isFullRun)('the example', () => {
     ['Huge robots.txt', '/last', NEVER, '200'],
   ]
 
-  /** The assertions about Crawlee itself hold for the tested version. A later version may do better. */
+  /**
+   * The assertions about Crawlee itself hold for the tested version. A later version may do better.
+   */
   const OF_CRAWLEE =
     'This is the behaviour of Crawlee without Politely. If a later version does better, update this test and docs/frameworks.md.'
 

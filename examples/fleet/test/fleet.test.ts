@@ -39,7 +39,8 @@ describe.skipIf(!isFullRun || noRedisServer())('a fleet', () => {
     for (const { minPermitGapMs = 0, minDomainGapMs = 0, delayMs, missing, disallowed } of origins) {
       expect(missing).toBe(0)
       expect(disallowed).toBe(0)
-      // By the clock of the workers. The reply that grants a slot may arrive later than the next one is sent.
+      // By the clock of the workers. The reply that grants a slot may arrive later than the next
+      // one is sent.
       expect(minPermitGapMs).toBeGreaterThan(delayMs - TOLERANCE_MS)
       expect(minDomainGapMs).toBeGreaterThan(options.web.domainDelayMs - TOLERANCE_MS)
     }

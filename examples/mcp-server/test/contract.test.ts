@@ -1,5 +1,5 @@
-// Runs the tests of all adapters on the tool fetch_url. The server runs in this process, because the tests observe its gates; the client
-// talks to it over the real protocol.
+// Runs the tests of all adapters on the tool fetch_url. The server runs in this process, because
+// the tests observe its gates; the client talks to it over the real protocol.
 import { LocalPacer } from '@politely/gate'
 import { adapterCasesFor, runAdapterCase, type Visit } from '@politely/testkit/cases/adapter-cases'
 import { expect, test } from 'vitest'

@@ -10,7 +10,8 @@ const folder = join(import.meta.dirname, '..')
 const statuses = { '/about': '200', '/contact': '200' }
 const texts = { '/about': 'This is /about.', '/contact': 'This is /contact.' }
 
-// The short run tests the same recipes in its own process, in contract.test.ts and failures.test.ts.
+// The short run tests the same recipes in its own process, in contract.test.ts and
+// failures.test.ts.
 test.runIf(isFullRun).each([
   { file: 'got.ts', expected: statuses },
   { file: 'axios.ts', expected: statuses },

@@ -1,4 +1,5 @@
-// Failures: every recipe releases its permit, does not retry disallowed pages, and keeps the delays.
+// Failures: every recipe releases its permit, does not retry disallowed pages, and keeps the
+// delays.
 import { adapterCasesFor } from '@politely/testkit/cases/adapter-cases'
 import { isFullRun } from '@politely/testkit/scope'
 import type { Answer } from '@politely/testkit/servers/sites'

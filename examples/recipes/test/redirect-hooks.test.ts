@@ -1,4 +1,5 @@
-// Why the recipes do not use the libraries' own hooks: a hook sees only the first URL of a redirect.
+// Why the recipes do not use the libraries' own hooks: a hook sees only the first URL of a
+// redirect.
 import axios from 'axios'
 import Crawler from 'crawler'
 import ky from 'ky'

@@ -28,8 +28,8 @@ export interface TestWeb {
 }
 
 /**
- * Starts a site that disallows `/private`, and a gate with one concurrent request for each origin. A permit that is not released blocks all
- * later requests.
+ * Starts a site that disallows `/private`, and a gate with one concurrent request for each origin.
+ * A permit that is not released blocks all later requests.
  */
 export async function openTestWeb(pacing: GateOptions = {}): Promise<TestWeb> {
   const sites = await startSites()

@@ -20,7 +20,10 @@ export function measureInProcess<T>(script: URL, args: readonly (string | number
   return promise
 }
 
-/** Returns heap and external memory in use, after garbage collection. `external` includes array buffers. */
+/**
+ * Returns heap and external memory in use, after garbage collection. `external` includes array
+ * buffers.
+ */
 export async function heldBytes(): Promise<number> {
   for (let turn = 0; turn < 6; turn++) {
     collectGarbage()

@@ -1,4 +1,5 @@
-// `npm run bench`: measures speed and memory, also of other libraries. docs/speed.md describes the workloads.
+// `npm run bench`: measures speed and memory, also of other libraries. docs/speed.md describes the
+// workloads.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -3,7 +3,10 @@ import { parseArgs } from 'node:util'
 import { libraries, ours } from './libraries/libraries.ts'
 import type { Library } from './libraries/library.ts'
 
-/** In the order in which they run. Those of the client come early, because others leave thousands of parsed files in memory, unlike in a crawler. */
+/**
+ * In the order in which they run. Those of the client come early, because others leave thousands of
+ * parsed files in memory, unlike in a crawler.
+ */
 const WORKLOADS = [
   'site-visit',
   'crawl',
@@ -27,7 +30,9 @@ export interface Options {
   readonly hasPeers: boolean
   readonly isQuick: boolean
   readonly isRecorded: boolean
-  /** The folder for the record and the page, from `--into`; undefined to write the repository's own. */
+  /**
+   * The folder for the record and the page, from `--into`; undefined to write the repository's own.
+   */
   readonly folder: string | undefined
 }
 

@@ -1,4 +1,5 @@
-// Records: JSON files with the figures of one run, its date and its machine. About real files they contain figures only.
+// Records: JSON files with the figures of one run, its date and its machine. About real files they
+// contain figures only.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Library } from './libraries/library.ts'

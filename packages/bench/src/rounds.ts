@@ -1,20 +1,28 @@
-// Measures contestants in rounds. In each round every contestant measures all files once, and each round starts with another one. So
-// other work on the machine, and the state that one contestant leaves to the next, affect all of them equally.
+// Measures contestants in rounds. In each round every contestant measures all files once, and each
+// round starts with another one. So other work on the machine, and the state that one contestant
+// leaves to the next, affect all of them equally.
 import { median } from './median.ts'
 
 export interface Contestant {
-  /** Returns nanoseconds for one file or per check; undefined for a file that the contestant cannot process. */
+  /**
+   * Returns nanoseconds for one file or per check; undefined for a file that the contestant cannot
+   * process.
+   */
   measure(file: number): number | undefined | Promise<number | undefined>
 }
 
-/** Returns the median of the rounds for each contestant and each file; undefined if it cannot process the file. */
+/**
+ * Returns the median of the rounds for each contestant and each file; undefined if it cannot
+ * process the file.
+ */
 export async function measureInRounds(
   contestants: readonly Contestant[],
   files: number,
   rounds: number,
 ): Promise<readonly (readonly (number | undefined)[])[]> {
   const samples = contestants.map(() => Array.from({ length: files }, () => [] as number[]))
-  // The first round is not counted. It warms up the code, and contestants determine how often to repeat short work.
+  // The first round is not counted. It warms up the code, and contestants determine how often to
+  // repeat short work.
   for (let round = 0; round <= rounds; round++) {
     for (let turn = 0; turn < contestants.length; turn++) {
       const index = (turn + round) % contestants.length
@@ -29,7 +37,10 @@ export async function measureInRounds(
   return samples.map((of) => of.map((ns) => (ns.length === 0 ? undefined : median(ns))))
 }
 
-/** Returns the ratio of two contestants' times on one file. Each measures `turns` times, alternately. */
+/**
+ * Returns the ratio of two contestants' times on one file. Each measures `turns` times,
+ * alternately.
+ */
 export async function measurePairwise(a: Contestant, b: Contestant, file: number, turns: number): Promise<number> {
   const ns: [number[], number[]] = [[], []]
   for (let turn = 0; turn < 2 * turns; turn++) {

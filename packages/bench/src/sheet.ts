@@ -9,7 +9,10 @@ export interface Sheet {
   readonly columns: readonly Column[]
   readonly rows: readonly Row[]
   readonly findings: readonly Finding[]
-  /** Printed on the terminal only: names of files, which for real files a record must not contain, and charts of several lines. */
+  /**
+   * Printed on the terminal only: names of files, which for real files a record must not contain,
+   * and charts of several lines.
+   */
   readonly notes: readonly string[]
 }
 

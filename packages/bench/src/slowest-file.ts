@@ -1,4 +1,5 @@
-// Finds the file with the worst ratio and counts files with a ratio over 1. Measures these files again, because noise may have caused the ratio.
+// Finds the file with the worst ratio and counts files with a ratio over 1. Measures these files
+// again, because noise may have caused the ratio.
 
 /** The most files that are measured again. */
 const MAX_REMEASURED_FILES = 60
@@ -12,8 +13,9 @@ export interface Slowest {
 }
 
 /**
- * The worst of many ratios is usually due to noise. So this measures files again, worst first, until the worst new ratio is worse than
- * the next old one. It also measures each file with a ratio over 1 again before it counts it.
+ * The worst of many ratios is usually due to noise. So this measures files again, worst first,
+ * until the worst new ratio is worse than the next old one. It also measures each file with a ratio
+ * over 1 again before it counts it.
  *
  * @param ratios One for each file; NaN for a file to ignore.
  */

@@ -48,7 +48,10 @@ function machineRow(record: BenchRecord): string[] {
   return [`${dayOf(record)}${record.isQuick ? ', a quick run' : ''}`, processor, `${cores}`, node, system]
 }
 
-/** Returns one row for each kind of finding, with a column for generated files and one for real files. */
+/**
+ * Returns one row for each kind of finding, with a column for generated files and one for real
+ * files.
+ */
 function findingRows(sheets: readonly RecordedSheet[]): string[][] {
   const whats = new Set(sheets.flatMap(({ findings }) => findings.map(({ what }) => what)))
   return [...whats].map((what) => {
@@ -64,7 +67,10 @@ function findingRows(sheets: readonly RecordedSheet[]): string[][] {
   })
 }
 
-/** If only one kind of file has a target, the cell names it: the other figure is not compared with the target. */
+/**
+ * If only one kind of file has a target, the cell names it: the other figure is not compared with
+ * the target.
+ */
 function targetCell(generated: Finding | undefined, real: Finding | undefined): string {
   const kinds = [
     { finding: generated, name: 'generated files' },

@@ -1,4 +1,5 @@
-// Checks that the benchmark calls each library correctly. On these simple files all libraries must return the same verdicts.
+// Checks that the benchmark calls each library correctly. On these simple files all libraries must
+// return the same verdicts.
 import { describe, expect, it } from 'vitest'
 import { libraries } from '../src/libraries/libraries.ts'
 

@@ -1,4 +1,5 @@
-// Runs every workload at a tiny size. Checks that it completes and that its table is well-formed, not its figures.
+// Runs every workload at a tiny size. Checks that it completes and that its table is well-formed,
+// not its figures.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'

@@ -22,7 +22,10 @@ export interface CheckOptions extends Partial<Pick<RobotsClientOptions, 'userAge
   readonly json?: true
 }
 
-/** URLs that are checked at the same time. Verdicts are printed in input order, so a slow site holds back at most this many. */
+/**
+ * URLs that are checked at the same time. Verdicts are printed in input order, so a slow site holds
+ * back at most this many.
+ */
 const CONCURRENCY = 16
 
 /** Returns the exit code. */

@@ -28,7 +28,8 @@ export function formatReport(verdict: ReportedVerdict, now: number): string {
 
 function headline({ allowed, url, origin }: ReportedVerdict): string {
   const mark = allowed ? styleText('green', '✓ allowed   ') : styleText('red', '✗ disallowed')
-  // A host given as A-labels is printed in Unicode too. For a host given in Unicode, the row of robots.txt shows the A-labels.
+  // A host given as A-labels is printed in Unicode too. For a host given in Unicode, the row of
+  // robots.txt shows the A-labels.
   const host = displayUrl(origin).replace(/^\w+:\/\//, '')
   const unicodeHost = displayUrl(url) === url ? '' : styleText('dim', ` (${printable(host)})`)
   return `${mark}  ${styleText('bold', printable(withoutCredentials(url)))}${unicodeHost}`
@@ -65,7 +66,9 @@ const UNITS = [
   [1000, 's'],
 ] as const
 
-/** Uses the largest unit that fits twice, so that a day is "24 h". Counts below 10 have one decimal. */
+/**
+ * Uses the largest unit that fits twice, so that a day is "24 h". Counts below 10 have one decimal.
+ */
 function duration(ms: number): string {
   const [unit, name] = UNITS.find(([size]) => ms >= 1.95 * size) ?? [1000, 's']
   const count = ms / unit

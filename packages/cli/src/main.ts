@@ -1,10 +1,12 @@
 #!/usr/bin/env node
-// Entry point. A mistake on the command line prints one line that says what to write, never a stack.
+// Entry point. A mistake on the command line prints one line that says what to write, never a
+// stack.
 import { describeError, Interrupted } from './errors.ts'
 import { EXITS } from './exit-code.ts'
 import { createProgram } from './program.ts'
 
-// EPIPE: the reader closed the pipe (`| head`). That ends the program without a message. The exit code is not 0, because verdicts are missing.
+// EPIPE: the reader closed the pipe (`| head`). That ends the program without a message. The exit
+// code is not 0, because verdicts are missing.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') fail(error)

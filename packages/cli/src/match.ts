@@ -16,8 +16,8 @@ export interface MatchOptions {
 }
 
 /**
- * Prints one JSON verdict for each line of stdin. Reads a chunk at a time and waits until its verdicts are written, so that
- * memory stays bounded.
+ * Prints one JSON verdict for each line of stdin. Reads a chunk at a time and waits until its
+ * verdicts are written, so that memory stays bounded.
  */
 export async function match({ robots, userAgent, productToken, ...options }: MatchOptions): Promise<void> {
   const rules = parseRobots(await read(robots), options).forCrawler(tokenOf(userAgent, productToken))

@@ -2,8 +2,9 @@
 import { once } from 'node:events'
 
 /**
- * Returns a value as one line of JSON. `JSON.stringify` escapes only the control characters below U+0020. The others, and invisible format
- * characters, could move the terminal's cursor or reverse the direction of text that a site wrote.
+ * Returns a value as one line of JSON. `JSON.stringify` escapes only the control characters below
+ * U+0020. The others, and invisible format characters, could move the terminal's cursor or reverse
+ * the direction of text that a site wrote.
  */
 export function jsonLine(value: object): string {
   return `${JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, unicodeEscapes)}\n`

@@ -1,5 +1,5 @@
-// Defines the commands and their options. A command's code is loaded when the command runs, so that `--help` and
-// `--version` start quickly and `match` does not load the network code.
+// Defines the commands and their options. A command's code is loaded when the command runs, so that
+// `--help` and `--version` start quickly and `match` does not load the network code.
 import { readFileSync } from 'node:fs'
 import { dialects } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'

@@ -1,9 +1,9 @@
-// Reads the lines of stdin in bounded memory. Node's `readline` does not fit: it buffers lines of any length, and it also
-// ends a line at a lone CR and at U+2028.
+// Reads the lines of stdin in bounded memory. Node's `readline` does not fit: it buffers lines of
+// any length, and it also ends a line at a lone CR and at U+2028.
 
 /**
- * Longer than every URL that core checks: a path of 65,536 characters, with its origin and fragment. Longer lines are cut to one character more
- * than this, so `isTooLong` recognizes them.
+ * Longer than every URL that core checks: a path of 65,536 characters, with its origin and
+ * fragment. Longer lines are cut to one character more than this, so `isTooLong` recognizes them.
  */
 const MAX_LINE_LENGTH = 2 ** 17
 
@@ -15,8 +15,8 @@ export function isTooLong(line: string): boolean {
 }
 
 /**
- * Yields the lines of UTF-8 text, one array for each chunk of input. LF or CR LF ends a line; the last line needs no line end.
- * Skips blank lines and a byte order mark.
+ * Yields the lines of UTF-8 text, one array for each chunk of input. LF or CR LF ends a line; the
+ * last line needs no line end. Skips blank lines and a byte order mark.
  */
 export async function* readLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
   const decoder = new TextDecoder() // removes a byte order mark

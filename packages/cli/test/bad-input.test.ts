@@ -1,4 +1,5 @@
-// Every mistake on the command line prints one line on stderr that says what to write, exits with code 2 and prints no stack.
+// Every mistake on the command line prints one line on stderr that says what to write, exits with
+// code 2 and prints no stack.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -123,12 +123,16 @@ test(`${COUNT} URLs stream through in order and in bounded memory`, async () => 
   expect(few).toMatchObject({ code: 0, inOrder: 1000 })
   expect(many).toMatchObject({ code: 0, inOrder: COUNT })
   if (!isFullRun) return // a sample is too small to show growth
-  // 400 MB passed through. The program holds one chunk at a time; the other growth is uncollected garbage.
+  // 400 MB passed through. The program holds one chunk at a time; the other growth is uncollected
+  // garbage.
   expect(many.bytes).toBeGreaterThan(COUNT * 1_000)
   expect(many.peakKilobytes - few.peakKilobytes).toBeLessThan(100_000)
 })
 
-/** Writes numbered URLs as fast as stdin accepts them, and counts the verdicts that come in input order. */
+/**
+ * Writes numbered URLs as fast as stdin accepts them, and counts the verdicts that come in input
+ * order.
+ */
 async function stream(count: number, padding: string) {
   const peak = `data:text/javascript,process.on('exit', () => process.stderr.write(String(process.resourceUsage().maxRSS)))`
   const child = startCli(MATCH, { node: ['--max-semi-space-size=4', '--import', peak] })

@@ -1,7 +1,8 @@
 // Conversions between bytes and text.
 //
-// RFC 9309 measures limits and priorities in bytes ("octets"), so core reads files and paths as bytes. Where core keeps bytes in a string, the
-// string has one character from U+0000 to U+00FF for each byte ("latin1"). V8 stores such a string in one byte per character, and it survives JSON.
+// RFC 9309 measures limits and priorities in bytes ("octets"), so core reads files and paths as
+// bytes. Where core keeps bytes in a string, the string has one character from U+0000 to U+00FF for
+// each byte ("latin1"). V8 stores such a string in one byte per character, and it survives JSON.
 
 const encoder = new TextEncoder()
 /** Keeps byte order marks: inside a file they are characters like any other. */
@@ -19,7 +20,10 @@ export interface ByteRange {
 /** A file, as text or as a private copy of its bytes. */
 export type Source = string | ByteRange
 
-/** An object with bytes in a string, one character for each (latin1), such as `Body` and `Copy`. A character above U+00FF is read as 0xFF. */
+/**
+ * An object with bytes in a string, one character for each (latin1), such as `Body` and `Copy`. A
+ * character above U+00FF is read as 0xFF.
+ */
 export interface HasBytes {
   readonly bytes: string
 }
@@ -51,7 +55,9 @@ function isAscii(bytes: Uint8Array): boolean {
   return i === bytes.length
 }
 
-/** Arguments of one call. JavaScript engines limit their number; the lowest known limit is 65,536. */
+/**
+ * Arguments of one call. JavaScript engines limit their number; the lowest known limit is 65,536.
+ */
 const CHUNK = 8192
 
 /** Returns the bytes of a latin1 string. */
@@ -85,8 +91,9 @@ export function encodeText(text: string): Uint8Array {
 const NOT_ASCII = /[\u0080-\uffff]/
 
 /**
- * Returns a copy of ASCII text that shares no memory with other strings. V8 implements a slice as a reference to the whole string, so an origin
- * that was cut out of a URL would take three times the memory.
+ * Returns a copy of ASCII text that shares no memory with other strings. V8 implements a slice as a
+ * reference to the whole string, so an origin that was cut out of a URL would take three times the
+ * memory.
  */
 export function copyOfAscii(ascii: string): string {
   return decoder.decode(encoder.encode(ascii))
@@ -122,7 +129,10 @@ export class ByteBuffer {
     for (let i = 0; i < latin1.length; i++) bytes[i] = latin1.charCodeAt(i)
   }
 
-  /** Makes room for `more` bytes after the first `used` ones. Keeps those, and may replace `bytes` and `words`. */
+  /**
+   * Makes room for `more` bytes after the first `used` ones. Keeps those, and may replace `bytes`
+   * and `words`.
+   */
   reserve(used: number, more: number): void {
     if (used + more <= this.bytes.length) return
     const larger = new Uint8Array(8 * Math.ceil((used + more) / 4))
@@ -157,8 +167,8 @@ const MAX_POOLED_BYTES = 2 ** 12
 const POOL_BYTES = 2 ** 14
 
 /**
- * Copies files, small ones into a shared buffer: an allocation for each would take five times as long. As with the pool of Node's Buffer, a copy
- * keeps its whole buffer in memory.
+ * Copies files, small ones into a shared buffer: an allocation for each would take five times as
+ * long. As with the pool of Node's Buffer, a copy keeps its whole buffer in memory.
  */
 export class FilePool {
   #bytes: Uint8Array = new Uint8Array(POOL_BYTES)
@@ -166,7 +176,10 @@ export class FilePool {
   /** The end of the last copy. */
   #used = 0
 
-  /** Returns a file as text, or as a copy of its bytes. So the caller may change its bytes afterwards. */
+  /**
+   * Returns a file as text, or as a copy of its bytes. So the caller may change its bytes
+   * afterwards.
+   */
   sourceOf(file: Uint8Array | string | HasBytes): Source {
     if (typeof file === 'string') return file
     if (file instanceof Uint8Array) return this.#copy(file)

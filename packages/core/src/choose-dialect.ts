@@ -22,7 +22,10 @@ const VALID_ANSWERS: {
   whenUnreachable: ['use-copy', 'disallow'],
 }
 
-/** Returns a dialect by name, or a copy of a custom one, which the caller can no longer change. @throws {OptionError} for an unknown name or an invalid answer. */
+/**
+ * Returns a dialect by name, or a copy of a custom one, which the caller can no longer change.
+ * @throws {OptionError} for an unknown name or an invalid answer.
+ */
 export function dialectFor(dialect: DialectName | Dialect = 'rfc9309'): Dialect {
   if (typeof dialect === 'string' && Object.hasOwn(dialects, dialect)) return dialects[dialect]
   if (typeof dialect !== 'object' || dialect === null) {

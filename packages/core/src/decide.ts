@@ -14,15 +14,22 @@ export type Verdict =
   | { readonly allowed: true; readonly because: 'unavailable' }
   /** The content of robots.txt is unknown, so everything is disallowed. RFC 9309 §2.3.1.4. */
   | { readonly allowed: false; readonly because: 'unreachable' }
-  /** The server refused to send robots.txt (401, 403), which restricts the whole site in the two oldest dialects. */
+  /**
+   * The server refused to send robots.txt (401, 403), which restricts the whole site in the two
+   * oldest dialects.
+   */
   | { readonly allowed: false; readonly because: 'restricted' }
-  /** robots.txt has been unreachable for more than `afterDays`, so it counts as unavailable. RFC 9309 §2.3.1.4. */
+  /**
+   * robots.txt has been unreachable for more than `afterDays`, so it counts as unavailable.
+   * RFC 9309 §2.3.1.4.
+   */
   | { readonly allowed: true; readonly because: 'unreachable-too-long' }
 
 /** The state of robots.txt that a verdict is based on. JSON-safe. */
 export interface Access {
   /**
-   * The outcome of the last attempt to fetch robots.txt. If early refreshes failed while its result was still fresh, the last attempt before them.
+   * The outcome of the last attempt to fetch robots.txt. If early refreshes failed while its result
+   * was still fresh, the last attempt before them.
    */
   readonly outcome: Attempt['kind']
   /** The reason of that outcome. */
@@ -44,7 +51,9 @@ export interface Access {
     | {
         /** `stale`: the last attempt failed, and the last good copy is used. */
         readonly freshness: 'fresh' | 'stale'
-        /** Milliseconds since the server last sent this file, or confirmed that it has not changed. */
+        /**
+         * Milliseconds since the server last sent this file, or confirmed that it has not changed.
+         */
         readonly ageMs: number
         /** Whether the copy was cut off at the size limit. RFC 9309 §2.5. */
         readonly truncated: boolean
@@ -52,7 +61,10 @@ export interface Access {
     | undefined
 }
 
-/** Decides whether a URL may be fetched. @param rules The rules of the entry's copy, or of an empty file if it has no copy. */
+/**
+ * Decides whether a URL may be fetched. @param rules The rules of the entry's copy, or of an empty
+ * file if it has no copy.
+ */
 export function decide(
   entry: Entry,
   rules: CrawlerRules,

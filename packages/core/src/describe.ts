@@ -1,4 +1,5 @@
-// Describes verdicts and entries in English sentences, for people. The wording may change; programs read the data itself.
+// Describes verdicts and entries in English sentences, for people. The wording may change; programs
+// read the data itself.
 import { type Attempt, decidingAttempt, dueAt, type Entry } from './access/entry.ts'
 import type { UnavailableReason } from './access/outcome.ts'
 import type { AccessPolicy } from './access/policy.ts'
@@ -13,8 +14,9 @@ import { explainUrlProblem } from './url/url-problem.ts'
 export type Describable = Verdict & { readonly access?: Access | undefined }
 
 /**
- * Describes a verdict and its reason, such as `disallowed: line 3 of robots.txt says "Disallow: /private" to *`. Text from the site is
- * escaped, so the result is safe to print.
+ * Describes a verdict and its reason, such as
+ * `disallowed: line 3 of robots.txt says "Disallow: /private" to *`. Text from the site is escaped,
+ * so the result is safe to print.
  *
  * @throws {OptionError} if `verdict` is not a verdict, such as a promise of one.
  */
@@ -116,7 +118,10 @@ export function describeState(entry: Entry | undefined, now: number, policy: Acc
   return escapeControls(`${sentences[state]}${refresh}; the next attempt is due at ${formatTime(dueAt(entry, policy))}`)
 }
 
-/** A site could write a name or a rule that continues our sentence in our words. In quotes it remains the site's text. */
+/**
+ * A site could write a name or a rule that continues our sentence in our words. In quotes it
+ * remains the site's text.
+ */
 function quoted(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
@@ -125,7 +130,10 @@ function namesOf({ agents }: Group): string {
   return agents.map((agent) => (/^[\w*./-]+$/.test(agent) ? agent : quoted(agent))).join(', ')
 }
 
-/** Formats a time in UTC, to the second. An invalid time, which only a corrupt entry has, becomes `an unknown time`. */
+/**
+ * Formats a time in UTC, to the second. An invalid time, which only a corrupt entry has, becomes
+ * `an unknown time`.
+ */
 function formatTime(ms: number | undefined): string {
   const date = new Date(ms ?? Number.NaN)
   return Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString().replace(/\.\d+Z$/, 'Z')

@@ -1,14 +1,17 @@
-// Dialects: the ways in which crawlers have parsed robots.txt, as data. A dialect covers parsing and access, because a standard that defines
-// what a rule means also defines what a missing file means.
+// Dialects: the ways in which crawlers have parsed robots.txt, as data. A dialect covers parsing
+// and access, because a standard that defines what a rule means also defines what a missing file
+// means.
 //
-// A dialect has one answer to each question on which the standards differ. Each dialect is defined by its differences from RFC 9309
-// (`deviations`), each with the section or reason. A test compares the table in docs/dialects.md with `deviations`.
+// A dialect has one answer to each question on which the standards differ. Each dialect is defined
+// by its differences from RFC 9309 (`deviations`), each with the section or reason. A test compares
+// the table in docs/dialects.md with `deviations`.
 
 /** How robots.txt is parsed and how its rules are matched. */
 export interface ParsingRules {
   /**
-   * Which fields are recognised. `lenient`: by the beginning of the key, with frequent misspellings, and without a colon if the line has
-   * exactly two words. `exact`: by the whole key, in any case, followed by a colon.
+   * Which fields are recognised. `lenient`: by the beginning of the key, with frequent
+   * misspellings, and without a colon if the line has exactly two words. `exact`: by the whole key,
+   * in any case, followed by a colon.
    */
   readonly keys: 'lenient' | 'exact'
   /** What ends a group: a `user-agent` line after a rule, or a `blank-line`. */
@@ -22,23 +25,31 @@ export interface ParsingRules {
    * - `substring`: the value without its version is a substring of the crawler's name.
    */
   readonly agents: 'token' | 'token-or-digits' | 'whole-value' | 'name' | 'substring'
-  /** Which groups a crawler with several product tokens obeys: those of the `first` token that has a group, or those of `all` tokens. */
+  /**
+   * Which groups a crawler with several product tokens obeys: those of the `first` token that has a
+   * group, or those of `all` tokens.
+   */
   readonly severalTokens: 'first' | 'all'
   /**
-   * Which of several groups for the same crawler apply. A crawler without groups of its own uses the groups for `*`.
+   * Which of several groups for the same crawler apply. A crawler without groups of its own uses
+   * the groups for `*`.
    * - `merged`: all of them, as one group.
    * - `first-for-all`: all that name the crawler, but only the first for `*`.
    * - `first`: only the first, in both cases.
    */
   readonly groups: 'merged' | 'first-for-all' | 'first'
-  /** Which of the matching rules decides: the one with `most-octets`, and Allow on a tie; or the `first` in the group. */
+  /**
+   * Which of the matching rules decides: the one with `most-octets`, and Allow on a tie; or the
+   * `first` in the group.
+   */
   readonly winner: 'most-octets' | 'first'
   /** Whether `Allow` is a `rule` or an `unknown` field. */
   readonly allow: 'rule' | 'unknown'
   /** Whether `*` and a final `$` in a pattern are `special` or `literal`. */
   readonly wildcards: 'special' | 'literal'
   /**
-   * The form in which patterns and paths are compared. In all forms but `google`, the path is spelled as a client sends it.
+   * The form in which patterns and paths are compared. In all forms but `google`, the path is
+   * spelled as a client sends it.
    * - `rfc9309`: both are encoded and decoded as RFC 9309 §2.2.2 says.
    * - `decoded`: every `%XX` except `%2F`, `%25` and `%0A` is decoded.
    * - `plain`: bytes outside ASCII are percent-encoded, and hex digits are in upper case.
@@ -52,32 +63,45 @@ export interface ParsingRules {
    * - `allows-all`: it matches every path and allows it.
    */
   readonly emptyRules: 'nothing' | 'reported' | 'allows-all'
-  /** Whether `Allow: /dir/index.html` also allows the `folder` `/dir/`, or only that page (`plain`). */
+  /**
+   * Whether `Allow: /dir/index.html` also allows the `folder` `/dir/`, or only that page (`plain`).
+   */
   readonly indexPages: 'folder' | 'plain'
   /** Whether `/robots.txt` itself is always `allowed`, or checked `by-rules`. */
   readonly robotsTxtItself: 'allowed' | 'by-rules'
 }
 
-/** What a missing or unreachable robots.txt means, and how long a file is valid, unless the caller's options say otherwise. */
+/**
+ * What a missing or unreachable robots.txt means, and how long a file is valid, unless the caller's
+ * options say otherwise.
+ */
 export interface AccessDefaults {
-  /** What 401 and 403 mean. `unavailable`: everything is allowed. `restricted`: everything is disallowed. */
+  /**
+   * What 401 and 403 mean. `unavailable`: everything is allowed. `restricted`: everything is
+   * disallowed.
+   */
   readonly forbidden: 'unavailable' | 'restricted'
-  /** Until which age a copy is obeyed after the server has said that the file is unavailable. Hours. */
+  /**
+   * Until which age a copy is obeyed after the server has said that the file is unavailable. Hours.
+   */
   readonly copyAfterUnavailableHours: 0 | 24
   /** How long a result is valid if its headers do not say. Hours. */
   readonly ttlHours: number
-  /** What to do while robots.txt is unreachable: obey the copy (`use-copy`), or disallow everything (`disallow`). */
+  /**
+   * What to do while robots.txt is unreachable: obey the copy (`use-copy`), or disallow everything
+   * (`disallow`).
+   */
   readonly whenUnreachable: 'use-copy' | 'disallow'
   /**
-   * After how many days of failed attempts an unreachable robots.txt counts as unavailable, or its copy is obeyed also under `disallow`.
-   * Infinity: never.
+   * After how many days of failed attempts an unreachable robots.txt counts as unavailable, or its
+   * copy is obeyed also under `disallow`. Infinity: never.
    */
   readonly afterDays: number
 }
 
 /**
- * A named set of parsing rules and access defaults. Make your own from one of `dialects`:
- * `{ ...dialects.rfc9309, name: 'mine', parsing: { ...dialects.rfc9309.parsing, winner: 'first' } }`.
+ * A named set of parsing rules and access defaults. Make your own from one of `dialects`: `{
+ * ...dialects.rfc9309, name: 'mine', parsing: { ...dialects.rfc9309.parsing, winner: 'first' } }`.
  */
 export interface Dialect {
   readonly name: string
@@ -88,7 +112,10 @@ export interface Dialect {
 /** The names of the built-in dialects. */
 export type DialectName = 'rfc9309' | 'google' | 'draft-koster-rep-00' | 'koster-1996' | 'original-1994'
 
-/** The default: RFC 9309, with Google's lenient parsing, and with digits in product tokens, which real files have. */
+/**
+ * The default: RFC 9309, with Google's lenient parsing, and with digits in product tokens, which
+ * real files have.
+ */
 const rfc9309: Dialect = {
   name: 'rfc9309',
   parsing: {

@@ -1,6 +1,9 @@
 // Compares misspelt names with known ones.
 
-/** Returns the optimal string alignment distance: how many letters are added, lost, changed or swapped with their neighbour. */
+/**
+ * Returns the optimal string alignment distance: how many letters are added, lost, changed or
+ * swapped with their neighbour.
+ */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, i) => i)
@@ -32,8 +35,9 @@ const MAX_NAME_LENGTH = 40
 const MAX_DISTANCE = 2
 
 /**
- * Returns the known name that a misspelt one was probably meant to be: the one with the smallest edit distance, ignoring case. At most
- * `MAX_DISTANCE` letters may differ, and fewer than half of them.
+ * Returns the known name that a misspelt one was probably meant to be: the one with the smallest
+ * edit distance, ignoring case. At most `MAX_DISTANCE` letters may differ, and fewer than half of
+ * them.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_NAME_LENGTH) return undefined

@@ -1,4 +1,5 @@
-// The public API of `@politely/core/engine`: what stores, gates and simulations need. It exports nothing that index.ts exports, whose types it uses.
+// The public API of `@politely/core/engine`: what stores, gates and simulations need. It exports
+// nothing that index.ts exports, whose types it uses.
 
 export { advance, isWorthRetrying, type RobotsRequest, startAttempt } from './access/attempt.ts'
 export type { Copy } from './access/copy.ts'

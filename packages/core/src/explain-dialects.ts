@@ -1,4 +1,5 @@
-// Explains the verdict for one URL in every dialect, and which deviations of the dialect cause a different verdict.
+// Explains the verdict for one URL in every dialect, and which deviations of the dialect cause a
+// different verdict.
 import type { HasBytes } from './bytes.ts'
 import { type Deviation, type Dialect, type DialectName, deviations, dialects } from './dialect.ts'
 import { assertKnownOptions } from './known-options.ts'
@@ -11,14 +12,16 @@ import type { HasHref } from './url/origin.ts'
 export interface DialectAnswer {
   readonly explanation: Explanation
   /**
-   * Why the dialect allows or disallows the URL differently from `rfc9309`: each deviation that changes the verdict alone; or, if only several
-   * together change it, all deviations in parsing. Empty if both verdicts agree.
+   * Why the dialect allows or disallows the URL differently from `rfc9309`: each deviation that
+   * changes the verdict alone; or, if only several together change it, all deviations in parsing.
+   * Empty if both verdicts agree.
    */
   readonly parts: readonly Deviation[]
 }
 
 /**
- * Explains the verdict in each dialect. Parses the file once for each dialect and deviation, so use it for diagnosis, not for crawling.
+ * Explains the verdict in each dialect. Parses the file once for each dialect and deviation, so use
+ * it for diagnosis, not for crawling.
  *
  * @throws {OptionError} as `parseRobots` and `Robots.explain` do.
  */

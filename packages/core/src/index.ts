@@ -1,4 +1,5 @@
-// The public API of `@politely/core`: what callers use to parse, check, lint, explain and describe. engine.ts has the rest.
+// The public API of `@politely/core`: what callers use to parse, check, lint, explain and describe.
+// engine.ts has the rest.
 
 export type { Attempt } from './access/entry.ts'
 export type { Hop, UnavailableReason } from './access/outcome.ts'

@@ -7,7 +7,8 @@ import { describeValue, OptionError } from './option-error.ts'
  *
  * @param known The names of all options.
  * @param example Options to show in the error message.
- * @throws {OptionError} for another type or an unknown name. If the name looks like a misspelling, the message has the right one.
+ * @throws {OptionError} for another type or an unknown name. If the name looks like a misspelling,
+ * the message has the right one.
  */
 export function assertKnownOptions(options: unknown, known: Readonly<Record<string, true>>, example: string): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
@@ -19,7 +20,8 @@ export function assertKnownOptions(options: unknown, known: Readonly<Record<stri
 /**
  * Checks the names of options.
  *
- * @throws {OptionError} for a name that is not in `known`. If it looks like a misspelling, the message has the right one.
+ * @throws {OptionError} for a name that is not in `known`. If it looks like a misspelling, the
+ * message has the right one.
  */
 export function assertKnown(options: object, known: Readonly<Record<string, true>>): void {
   for (const name of Object.keys(options)) if (!Object.hasOwn(known, name)) throw unknownOption(name, known)

@@ -9,7 +9,10 @@ export class OptionError extends TypeError {
   readonly code = 'ERR_POLITELY_OPTION'
   /** The name of the option or argument. */
   readonly option: string
-  /** What is wrong with the value and what to write instead. The message is the option's name, a colon and this text. */
+  /**
+   * What is wrong with the value and what to write instead. The message is the option's name, a
+   * colon and this text.
+   */
   readonly explanation: string
 
   constructor(option: string, explanation: string) {
@@ -23,8 +26,8 @@ export class OptionError extends TypeError {
 const MAX_QUOTED_LENGTH = 100
 
 /**
- * Describes an invalid value in an error message, also one that JSON cannot represent. A text may be
- * a URL, so it is shown without credentials.
+ * Describes an invalid value in an error message, also one that JSON cannot represent. A text may
+ * be a URL, so it is shown without credentials.
  */
 export function describeValue(value: unknown): string {
   if (typeof value === 'string') {
@@ -38,12 +41,12 @@ export function describeValue(value: unknown): string {
 }
 
 /**
- * Returns a URL without its credentials (`user:password@`), for messages and logs. The scheme may be
- * missing.
+ * Returns a URL without its credentials (`user:password@`), for messages and logs. The scheme may
+ * be missing.
  *
- * A valid URL loses only its credentials. An invalid URL, such as `http://user:pass/word@host`, does
- * not show where its credentials end. It loses everything before its last `@` or `%40`, except its
- * scheme. A relative path is not changed.
+ * A valid URL loses only its credentials. An invalid URL, such as `http://user:pass/word@host`,
+ * does not show where its credentials end. It loses everything before its last `@` or `%40`, except
+ * its scheme. A relative path is not changed.
  */
 export function withoutCredentials(url: string): string {
   if (!/@|%40/.test(url)) return url
@@ -62,5 +65,7 @@ export function withoutCredentials(url: string): string {
 /** A relative path, a mail address or data. */
 const WITHOUT_AUTHORITY = /^(?:\.{0,2}[/\\](?![/\\])|[?#]|mailto:[^:]*$|data:[^,@]*,)/i
 
-/** What comes before the authority. Only some schemes need no slashes. WHATWG URL, "special scheme". */
+/**
+ * What comes before the authority. Only some schemes need no slashes. WHATWG URL, "special scheme".
+ */
 const AUTHORITY_START = /^(?:(?:([a-z][a-z\d+.-]*):)?[/\\]{2,}|(?:https?|ftp|wss?):[/\\]*)?/i

@@ -17,18 +17,21 @@ export interface ParseOptions {
    */
   readonly dialect?: DialectName | Dialect | undefined
   /**
-   * The origin that the file was fetched for, as a URL: a string, or an object with `href`. URLs of another origin then get the verdict `other-origin` (RFC 9309 §2.3). Without this
-   * option, `check` ignores the origin of a URL.
+   * The origin that the file was fetched for, as a URL: a string, or an object with `href`. URLs of
+   * another origin then get the verdict `other-origin` (RFC 9309 §2.3). Without this option,
+   * `check` ignores the origin of a URL.
    */
   readonly origin?: string | HasHref | undefined
 }
 
 /**
- * Parses a robots.txt file. Never throws because of the content of the file: it uses every line that it can parse and ignores the others, as RFC
- * 9309 §2.3.1.5 asks.
+ * Parses a robots.txt file. Never throws because of the content of the file: it uses every line
+ * that it can parse and ignores the others, as RFC 9309 §2.3.1.5 asks.
  *
- * @param source The bytes or the text of the file; or an object with its bytes in a string, such as a `Copy`.
- * @throws {OptionError} if `source` has another type, an option is unknown, the dialect is unknown, or `origin` is not an http, https or ftp URL.
+ * @param source The bytes or the text of the file; or an object with its bytes in a string, such as
+ * a `Copy`.
+ * @throws {OptionError} if `source` has another type, an option is unknown, the dialect is unknown,
+ * or `origin` is not an http, https or ftp URL.
  */
 export function parseRobots(source: Uint8Array | string | HasBytes, options?: ParseOptions): Robots {
   assertSource(source)
@@ -50,5 +53,8 @@ function ownOrigin(url: string | HasHref): string {
   return text.length - origin.length > MAX_CHARACTERS_AFTER_ORIGIN ? copyOfAscii(origin) : origin
 }
 
-/** The origin is copied if the URL has more characters than this after it. For fewer, as in `/robots.txt`, a copy costs more than it saves. */
+/**
+ * The origin is copied if the URL has more characters than this after it. For fewer, as in
+ * `/robots.txt`, a copy costs more than it saves.
+ */
 const MAX_CHARACTERS_AFTER_ORIGIN = 64

@@ -1,5 +1,5 @@
-// The platform APIs that core uses: pure functions that every runtime has. Core is compiled with these declarations only, so a use of a socket, a
-// timer or a clock is a compile error.
+// The platform APIs that core uses: pure functions that every runtime has. Core is compiled with
+// these declarations only, so a use of a socket, a timer or a clock is a compile error.
 
 declare class URL {
   constructor(url: string, base?: string)

@@ -9,10 +9,12 @@ import type { DayRange, RequestRate } from './parse/pace-records.ts'
 import { originOf } from './url/origin.ts'
 
 /**
- * Restores a crawler's rules from a cache or another thread: from `JSON.parse(JSON.stringify(rules))` or `structuredClone(rules.toJSON())`. The
- * restored rules give the same verdicts.
+ * Restores a crawler's rules from a cache or another thread: from
+ * `JSON.parse(JSON.stringify(rules))` or `structuredClone(rules.toJSON())`. The restored rules give
+ * the same verdicts.
  *
- * Caches are not trusted. Returns undefined for data of another version, damaged data and any other value. Never throws.
+ * Caches are not trusted. Returns undefined for data of another version, damaged data and any other
+ * value. Never throws.
  */
 export function restoreRules(bound: unknown): CrawlerRules | undefined {
   if (!isBoundRules(bound)) return undefined

@@ -13,11 +13,12 @@ import { decodeRecords, type OtherRecord, type ParsedRecord, parseRecords } from
 import { originOf, type UrlInput } from './url/origin.ts'
 
 /**
- * A crawler's name in robots.txt, such as `ExampleBot`; or several, in order of preference: the first one that has a group is used. `*` stands for a
- * crawler that no group names. RFC 9309 §2.2.1.
+ * A crawler's name in robots.txt, such as `ExampleBot`; or several, in order of preference: the
+ * first one that has a group is used. `*` stands for a crawler that no group names. RFC 9309
+ * §2.2.1.
  *
- * In every dialect but `google`, a whole User-Agent header stands for its product token (`productTokenOf`). A header without one gets the rules
- * for all crawlers.
+ * In every dialect but `google`, a whole User-Agent header stands for its product token
+ * (`productTokenOf`). A header without one gets the rules for all crawlers.
  */
 export type ProductTokens = string | readonly string[]
 
@@ -27,8 +28,8 @@ export type Keep = 'rules' | 'file'
 /** Options of `Robots.forCrawler`. */
 export interface BindOptions {
   /**
-   * `rules`: keep the crawler's rules only, and no part of the file in memory; for callers with many files. `file`: also keep the file, so that
-   * `explain` can show its lines.
+   * `rules`: keep the crawler's rules only, and no part of the file in memory; for callers with
+   * many files. `file`: also keep the file, so that `explain` can show its lines.
    *
    * @default 'rules'
    */
@@ -40,11 +41,15 @@ const BIND_OPTIONS: Readonly<Record<keyof BindOptions, true>> = { keep: true }
 /** A file with enough rules for an index. */
 const MANY_RULES = `User-agent: *\n${'Disallow: /a\n'.repeat(MAX_TRIED_RULES + 1)}`
 
-/** A robots.txt file. It is parsed for one crawler at a time, when rules for that crawler are first needed. */
+/**
+ * A robots.txt file. It is parsed for one crawler at a time, when rules for that crawler are first
+ * needed.
+ */
 export class Robots {
   /**
-   * @internal One instance of each internal class, which is never collected. When V8 collects the last instance of a class, it discards the code
-   * that it compiled for the class, and the next files are slower.
+   * @internal One instance of each internal class, which is never collected. When V8 collects the
+   * last instance of a class, it discards the code that it compiled for the class, and the next
+   * files are slower.
    */
   static readonly neverCollected: Robots = checkOften(new Robots(MANY_RULES, dialects.rfc9309, undefined))
 
@@ -64,13 +69,19 @@ export class Robots {
     this.#source = workspace.files.sourceOf(source)
   }
 
-  /** The text of the file, decoded from UTF-8. Invalid bytes become U+FFFD; a byte order mark is kept. Decoded anew by each call. */
+  /**
+   * The text of the file, decoded from UTF-8. Invalid bytes become U+FFFD; a byte order mark is
+   * kept. Decoded anew by each call.
+   */
   get text(): string {
     const source = this.#source
     return typeof source === 'string' ? source : decodeText(source.bytes.subarray(source.start, source.end))
   }
 
-  /** The absolute URLs of all `Sitemap` lines, on any host, as written and in the order of the file. Relative ones are left out. */
+  /**
+   * The absolute URLs of all `Sitemap` lines, on any host, as written and in the order of the file.
+   * Relative ones are left out.
+   */
   get sitemaps(): readonly string[] {
     const values = this.#otherRecords()
       .filter(({ field }) => field === 'sitemap')
@@ -78,13 +89,17 @@ export class Robots {
     return values.filter((url) => originOf(url) !== undefined)
   }
 
-  /** Every field that is neither a user-agent line nor a rule, in the order of the file. RFC 9309 §2.2.4. */
+  /**
+   * Every field that is neither a user-agent line nor a rule, in the order of the file. RFC 9309
+   * §2.2.4.
+   */
   get records(): readonly OtherRecord[] {
     return decodeRecords(this.#otherRecords())
   }
 
   /**
-   * Binds the file to one crawler: returns its rules. Use it to check many URLs for one crawler, or to store the rules.
+   * Binds the file to one crawler: returns its rules. Use it to check many URLs for one crawler, or
+   * to store the rules.
    *
    * @throws {OptionError} if a product token is missing or not a string, or an option is unknown.
    */
@@ -99,19 +114,22 @@ export class Robots {
   }
 
   /**
-   * Returns whether this crawler may fetch this URL, or this path of the file's own origin. Returns false for a string that is not a URL, such as
-   * `example.com/page`; `check` says why.
+   * Returns whether this crawler may fetch this URL, or this path of the file's own origin. Returns
+   * false for a string that is not a URL, such as `example.com/page`; `check` says why.
    *
-   * @throws {OptionError} if `url` is neither a string nor an object with `href`, or a product token is missing or not a string.
+   * @throws {OptionError} if `url` is neither a string nor an object with `href`, or a product
+   * token is missing or not a string.
    */
   isAllowed(url: UrlInput, productTokens: ProductTokens): boolean {
     return this.#boundTo(productTokens).isAllowed(url)
   }
 
   /**
-   * Returns whether this crawler may fetch this URL, and why. A string that is not a URL gets the verdict `invalid-url`.
+   * Returns whether this crawler may fetch this URL, and why. A string that is not a URL gets the
+   * verdict `invalid-url`.
    *
-   * @throws {OptionError} if `url` is neither a string nor an object with `href`, or a product token is missing or not a string.
+   * @throws {OptionError} if `url` is neither a string nor an object with `href`, or a product
+   * token is missing or not a string.
    */
   check(url: UrlInput, productTokens: ProductTokens): RulesVerdict {
     return this.#boundTo(productTokens).check(url)
@@ -149,7 +167,10 @@ function keepOf(options: BindOptions): Keep {
   throw new OptionError('keep', `${describeValue(keep)} is not known; expected one of rules, file`)
 }
 
-/** Returns the product tokens as a list of the file's own. @throws {OptionError} if one is missing or not a string. */
+/**
+ * Returns the product tokens as a list of the file's own. @throws {OptionError} if one is missing
+ * or not a string.
+ */
 function tokensOf(productTokens: ProductTokens): readonly string[] {
   const isList = typeof productTokens === 'object' && productTokens !== null && Symbol.iterator in productTokens
   const tokens = isList ? [...productTokens] : [productTokens as string]

@@ -1,4 +1,5 @@
-// One attempt: conditional requests, failures, the limit of redirects, retries. The other responses are in response-cases.ts.
+// One attempt: conditional requests, failures, the limit of redirects, retries. The other responses
+// are in response-cases.ts.
 import { describe, expect, test } from 'vitest'
 import { advance, isWorthRetrying, type RobotsRequest, startAttempt } from '../src/access/attempt.ts'
 import type { Copy } from '../src/access/copy.ts'

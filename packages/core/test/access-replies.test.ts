@@ -1,4 +1,5 @@
-// Well-formed responses, from the first request to the verdict, without a network. The fetcher runs the same cases over a socket.
+// Well-formed responses, from the first request to the verdict, without a network. The fetcher runs
+// the same cases over a socket.
 import {
   type ConditionalCase,
   checkedPage,

@@ -227,7 +227,10 @@ describe('unreachable', () => {
     [0, success()],
     [DAY, answers(503)],
   ])
-  /** The entry after six more failed attempts, spread evenly over these days, and the time of the last one. */
+  /**
+   * The entry after six more failed attempts, spread evenly over these days, and the time of the
+   * last one.
+   */
   function failingFor(entry: Entry, days: number, policy: AccessPolicy): [entry: Entry, now: number] {
     let last = entry
     let now = entry.latest.at

@@ -1,4 +1,5 @@
-// The states of an origin and the transitions between them, found by running attempts. docs/fetching.md shows the tables.
+// The states of an origin and the transitions between them, found by running attempts.
+// docs/fetching.md shows the tables.
 import { expectTables } from '@politely/testkit/doc-page'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
@@ -76,7 +77,10 @@ function situationAfter(events: readonly Event[], { laterMs = 0, dialect = 'rfc9
   return { entry, now: now + laterMs, policy }
 }
 
-/** The situation after six more failed attempts, five days apart. With the one before, they span 30 days. */
+/**
+ * The situation after six more failed attempts, five days apart. With the one before, they span 30
+ * days.
+ */
 function failingForLong({ entry, now, policy }: Situation): Situation {
   for (let days = 5; days <= 30; days += 5) {
     now += 5 * DAY
@@ -149,7 +153,9 @@ describe('the states of an origin', () => {
     expect(sources.length, 'states that lead to it').toBeGreaterThan(state === 'unknown' ? -1 : 0)
   })
 
-  /** The states that an attempt leads to, when it is due or earlier, and those that time leads to. */
+  /**
+   * The states that an attempt leads to, when it is due or earlier, and those that time leads to.
+   */
   function leadsFrom({ entry, now, policy }: Situation): Set<State> {
     const ats = [now, Math.max(now, entry?.nextAttemptAt ?? now)]
     return new Set([

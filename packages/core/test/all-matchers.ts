@@ -1,4 +1,5 @@
-// Checks a URL with and without an index, and with each stored form of the rules. All must give the same verdict.
+// Checks a URL with and without an index, and with each stored form of the rules. All must give the
+// same verdict.
 import { pick } from '@politely/testkit/random-robots'
 import {
   type CrawlerRules,
@@ -84,8 +85,9 @@ export interface WaysCompared {
 }
 
 /**
- * Parses a file for one crawler, and returns a function that checks a URL in every way: with unbound rules, with and without an index (if there are
- * enough rules), and with rules from each stored form; by `check`, `isAllowed` and `explain`.
+ * Parses a file for one crawler, and returns a function that checks a URL in every way: with
+ * unbound rules, with and without an index (if there are enough rules), and with rules from each
+ * stored form; by `check`, `isAllowed` and `explain`.
  */
 export function checkEveryWay(
   source: Uint8Array | string | HasBytes,
@@ -208,7 +210,10 @@ const MIDDLES = [
 ]
 const ENDS = ['', '', '', '', '$', '*', '*$', '$$', '/', '/index.html', '/index.htm$', 'index.html']
 
-/** Returns patterns made from few pieces, so that many of them match one path; one character for each byte. */
+/**
+ * Returns patterns made from few pieces, so that many of them match one path; one character for
+ * each byte.
+ */
 function randomRules(random: () => number): readonly string[] {
   const heads = some(random, HEADS, 1, 5)
   const middles = some(random, MIDDLES, 2, 7)
@@ -221,7 +226,10 @@ function randomRules(random: () => number): readonly string[] {
   })
 }
 
-/** Returns a robots.txt with at least 30 rules for ExampleBot and some for other crawlers; and a function for paths, most of them made from its rules. */
+/**
+ * Returns a robots.txt with at least 30 rules for ExampleBot and some for other crawlers; and a
+ * function for paths, most of them made from its rules.
+ */
 export function randomLargeRobots(random: () => number): { readonly file: string; readonly path: () => string } {
   const rules = randomRules(random)
   const mostlyAllow = random() < 0.3

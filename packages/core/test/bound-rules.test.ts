@@ -172,7 +172,10 @@ describe('the bound form of rules', () => {
   })
 })
 
-/** Calls all methods of restored rules, many times: they must never throw, and must give the same results after checks of other rules. */
+/**
+ * Calls all methods of restored rules, many times: they must never throw, and must give the same
+ * results after checks of other rules.
+ */
 function expectToWork(rules: CrawlerRules, urls: readonly string[] = URLS): void {
   const first = allResults(rules, urls)
   checkEveryWay(FILE, {}, 'ExampleBot')('/caf%C3%A9/')

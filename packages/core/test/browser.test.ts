@@ -1,5 +1,5 @@
-// Runs core in Chromium, where a use of a Node API would fail. Bundles core from its sources, checks the cases of rules.test.ts in a page, and
-// compares the verdicts here.
+// Runs core in Chromium, where a use of a Node API would fail. Bundles core from its sources,
+// checks the cases of rules.test.ts in a page, and compares the verdicts here.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -77,7 +77,10 @@ async function resultsFrom(chromium: Part): Promise<PageResults> {
   }
 }
 
-/** Starts a Chromium that opens a page. `failed` rejects if Chromium exits by itself, or after a minute. */
+/**
+ * Starts a Chromium that opens a page. `failed` rejects if Chromium exits by itself, or after a
+ * minute.
+ */
 function openPage(chromium: Part, url: string): { failed: Promise<never>; end: () => Promise<void> } {
   const folder = mkdtempSync(join(tmpdir(), 'politely-chromium-'))
   const options = [
@@ -94,7 +97,8 @@ function openPage(chromium: Part, url: string): { failed: Promise<never>; end: (
     '--no-sandbox',
     `--user-data-dir=${folder}/profile`,
   ]
-  // All that Chromium writes, such as crash reports and font caches, is in the folder and removed with it.
+  // All that Chromium writes, such as crash reports and font caches, is in the folder and removed
+  // with it.
   const env = { ...process.env, ...chromium.env, HOME: folder, TMPDIR: folder, XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '' }
   const browser = spawn(chromium.command, [...options, url], { env, stdio: ['ignore', 'ignore', 'pipe'] })
   let stderr = ''

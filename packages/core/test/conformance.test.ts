@@ -62,7 +62,10 @@ interface ParsedFile {
   readonly bound: Map<string, Record<string, CrawlerRules>>
 }
 
-/** Checks each case again with bound, indexed and restored rules, and collects the verdicts that differ. */
+/**
+ * Checks each case again with bound, indexed and restored rules, and collects the verdicts that
+ * differ.
+ */
 class OtherWays {
   readonly different: string[] = []
   compared = 0

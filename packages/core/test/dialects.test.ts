@@ -52,7 +52,8 @@ describe('explainDialects', () => {
   })
 
   it('names all deviations if only several together change the verdict', () => {
-    // With literal wildcards alone the second rule disallows the URL, with groups ended by blank lines alone the first one. Both together allow it.
+    // With literal wildcards alone the second rule disallows the URL, with groups ended by blank
+    // lines alone the first one. Both together allow it.
     const together = 'User-agent: *\nDisallow: /*a\n\nDisallow: /a\n'
     const { explanation, parts } = explainDialects(together, '/a', 'ExampleBot')['koster-1996']
     expect(explanation.verdict.allowed).toBe(true)

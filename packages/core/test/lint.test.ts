@@ -114,7 +114,8 @@ describe('lintRobots', () => {
       (size: number) => `\n${' \t'.repeat(size / 2)}x`,
       (size: number) => `<!--${'<'.repeat(size)}`,
     ]
-    // Each takes well under a second in the full run. Quadratic time would be minutes and exceed the timeout.
+    // Each takes well under a second in the full run. Quadratic time would be minutes and exceed
+    // the timeout.
     for (const make of hostile) expect(lintRobots(bytes(make(sampled(500_000))))).toBeInstanceOf(Array)
   })
 

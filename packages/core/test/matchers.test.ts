@@ -77,7 +77,8 @@ describe('with and without an index, a matcher finds the rule that a naive searc
       's',
     )
 
-  // Few letters, so that many rules match or nearly match; and bytes of one byte class, or of none (request-path.ts).
+  // Few letters, so that many rules match or nearly match; and bytes of one byte class, or of none
+  // (request-path.ts).
   it.each([
     ['few letters', ['/', '/', 'a', 'b', '*', '$'], 1, 20],
     ['some rules', ['/', 'a', 'b', 'c', '*'], 25, 80],
@@ -153,7 +154,8 @@ describe('the work of a check is at most rules × path, RFC 9309 §3 (security)'
     expect(looked.reads()).toBeLessThanOrEqual(2 * all.reads() + 6 * (text.length + 1))
   })
 
-  // A site writes both the rules and the URLs of its pages. These rows took up to 37 s when each search read the path itself.
+  // A site writes both the rules and the URLs of its pages. These rows took up to 37 s when each
+  // search read the path itself.
   it.each<[string, readonly string[], string]>([
     ['a letter that is far away, in many rules', times(10_000, () => '/*b*c'), `/c${'a'.repeat(8_000)}b`],
     ['runs of letters that occur early and late', times(300, (i) => `/*b*${'a'.repeat(i + 1)}*bb`), runs(4_000)],

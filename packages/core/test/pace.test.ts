@@ -157,7 +157,8 @@ describe('request-rate, whose requests are spread over the period', () => {
   test('only the first 24 rates with hours are used, so that a large file costs little', () => {
     const rates = Array.from({ length: 20_000 }, (_, n) => within(1, (n + 1) * DAY, n % 24, (n % 24) + 1))
     const limits: PaceLimits = { ownDelayMs: 0, maxDelayMs: undefined, crawlDelayMs: undefined, requestRates: rates }
-    // The rate of each hour asks for one day more than the one before, so the first one allows a request after a day.
+    // The rate of each hour asks for one day more than the one before, so the first one allows a
+    // request after a day.
     expect(delayOf(limits, NOW)).toEqual({ delayMs: DAY, because: 'request-rate' })
   })
 

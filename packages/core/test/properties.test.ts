@@ -152,7 +152,8 @@ describe('a match compares at most pattern × path bytes', () => {
           const isAnchored = rule.endsWith('$')
           const escaped = (isAnchored ? rule.slice(0, -1) : rule).replace(/\$/g, '\\$').replace(/\*+/g, '.*')
           expect(found, `${rule} and ${text}`).toBe(new RegExp(`^${escaped}${isAnchored ? '$' : ''}`).test(text))
-          // The first star also matches text that no piece matches. That is more than a search reads before it asks the automaton.
+          // The first star also matches text that no piece matches. That is more than a search
+          // reads before it asks the automaton.
           const star = rule.indexOf('*')
           const far = `${text.slice(0, star)}${'x'.repeat(100)}${text.slice(star)}`
           if (star !== -1) {

@@ -17,7 +17,10 @@ const indexed = countIndexedChecks()
 
 const bytes = (text: string) => Buffer.from(text, 'latin1')
 
-/** Returns the path that a client sends, for `checkNaively`; undefined for an invalid URL, or one that starts with a host without a scheme. */
+/**
+ * Returns the path that a client sends, for `checkNaively`; undefined for an invalid URL, or one
+ * that starts with a host without a scheme.
+ */
 function sentPathOf(url: string): string | undefined {
   if (/^\/[/\\]/.test(url)) return undefined
   const parsedUrl = parseUrl(url.startsWith('/') ? `https://example.com${url}` : url)
@@ -118,7 +121,8 @@ describe('every way to check a URL gives the same verdict, RFC 9309 §2.2.2', ()
     }
   })
 
-  // Core reuses its buffers. Near these lengths it takes a larger buffer or another code path, and must not read bytes that are not there.
+  // Core reuses its buffers. Near these lengths it takes a larger buffer or another code path, and
+  // must not read bytes that are not there.
   it.each([4094, 4095, 4096, 4097, 8191, 8192])(
     'for a path of %i bytes, with a freshly loaded core',
     async (length) => {

@@ -144,7 +144,10 @@ function fastPath(text: string, origin: string | undefined): string | undefined 
   return path.setSimpleUrl(text, origin) ? bytesOf(path) : undefined
 }
 
-/** Returns the path that the platform's URL parser finds, undefined for an invalid URL; and whether the URL belongs to another origin. */
+/**
+ * Returns the path that the platform's URL parser finds, undefined for an invalid URL; and whether
+ * the URL belongs to another origin.
+ */
 function parsed(
   text: string,
   origin: string | undefined,
@@ -206,7 +209,8 @@ describe('setSimpleUrl, RFC 9309 §2.2.2', () => {
     fc.assert(
       fc.property(anyUrl, fc.constantFrom(...ORIGINS), fc.boolean(), (text, origin, isOther) => {
         const { path = '/' } = parsed(text, origin)
-        // A rule must fit into a line. The other rule matches paths that differ in the last byte only.
+        // A rule must fit into a line. The other rule matches paths that differ in the last byte
+        // only.
         const rule = path.length > 16_000 ? path.slice(0, 16_000) : `${isOther ? path.slice(0, -1) : path}$`
         const robots = parseRobots(`User-agent: *\nDisallow: ${rule}`, origin === undefined ? {} : { origin })
         const rules = robots.forCrawler('a')
@@ -396,7 +400,8 @@ describe('a URL whose path is about as long as the longest path that is checked'
     'https://example.com',
     '',
   ]
-  // Percent-encoding writes 1, 3, 6, 9, 12 and 9 characters for the first six. A client removes a tab and a line feed.
+  // Percent-encoding writes 1, 3, 6, 9, 12 and 9 characters for the first six. A client removes a
+  // tab and a line feed.
   const FILLINGS = ['a', ' ', '\u00e9', '\u20ac', '\u{1f600}', '\ud800', 'a\t\n']
 
   it.each([

@@ -1,4 +1,5 @@
-// Guards one browser of a crawler: each request of its pages and workers is sent when the gate admits it.
+// Guards one browser of a crawler: each request of its pages and workers is sent when the gate
+// admits it.
 import { AsyncResource } from 'node:async_hooks'
 import { type Admission, Guard, interceptOpenPage, Pages, trafficOf, type WrapNavigation } from '@politely/devtools'
 import type { BrowserController } from './crawlee-internals.ts'
@@ -37,7 +38,10 @@ export class BrowserGuard implements Admission {
   readonly #access: GateAccess
   readonly #guard: Guard
   readonly #pages: Pages
-  /** Visits under way, by the target ID of their page. Each holds the async context of its pool task, and so the timeouts to extend. */
+  /**
+   * Visits under way, by the target ID of their page. Each holds the async context of its pool
+   * task, and so the timeouts to extend.
+   */
   readonly #visits = new Map<string, AsyncResource>()
 
   constructor(browser: CrawlerBrowser, access: GateAccess) {
@@ -71,10 +75,14 @@ export class BrowserGuard implements Admission {
     return this.#visits.get(targetId)?.runInAsyncScope(enterInVisit) ?? this.#access.gate.enter(url, { signal })
   }
 
-  /** Checks a page request. It does not wait for a turn: on a site with a crawl-delay, loading a page would take minutes. Our choice. */
+  /**
+   * Checks a page request. It does not wait for a turn: on a site with a crawl-delay, loading a
+   * page would take minutes. Our choice.
+   */
   check: Admission['check'] = (url, options, frameId) => {
     const ownVisit = this.#visits.get(frameId)
-    // The page of a subframe or a worker is not known here, so the timeouts of all visits are extended, each up to the limit for page requests.
+    // The page of a subframe or a worker is not known here, so the timeouts of all visits are
+    // extended, each up to the limit for page requests.
     const visits = ownVisit === undefined ? [...this.#visits.values()] : [ownVisit]
     const check = () => this.#access.gate.check(url, options)
     const extendTimeouts = (work: typeof check, visit: AsyncResource) => () =>

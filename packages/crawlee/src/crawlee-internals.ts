@@ -1,4 +1,5 @@
-// The internals of a Crawlee crawler that this package uses. Crawlee's types mark most of them as protected.
+// The internals of a Crawlee crawler that this package uses. Crawlee's types mark most of them as
+// protected.
 import type {
   AutoscaledPool,
   AutoscaledPoolOptions,
@@ -164,15 +165,16 @@ export function internalsOf(crawler: AnyCrawler): CrawleeInternals {
 }
 
 /**
- * Makes the lock of a request end in `lockSecs` seconds. Crawlee's own locks are up to twice as long as its timeouts. If the storage
- * cannot change locks, the lock stays as it is. Never rejects.
+ * Makes the lock of a request end in `lockSecs` seconds. Crawlee's own locks are up to twice as
+ * long as its timeouts. If the storage cannot change locks, the lock stays as it is. Never rejects.
  */
 export async function shortenLock(source: RequestSource, { id }: Request, lockSecs: number): Promise<void> {
   const { client } = locksOf(source)
   if (id === undefined || client === undefined) return
   try {
     const { lockExpiresAt } = await client.prolongRequestLock(id, { lockSecs })
-    // Apify's storage counts from now. Crawlee's own storage adds to the current lock, and accepts a negative number.
+    // Apify's storage counts from now. Crawlee's own storage adds to the current lock, and accepts
+    // a negative number.
     const excessSecs = Math.floor((lockExpiresAt.getTime() - Date.now()) / 1_000) - lockSecs
     if (excessSecs > 0) await client.prolongRequestLock(id, { lockSecs: -excessSecs })
   } catch {
@@ -180,7 +182,10 @@ export async function shortenLock(source: RequestSource, { id }: Request, lockSe
   }
 }
 
-/** Locks a request for as long as Crawlee does when it fetches the request from the queue. Never rejects. */
+/**
+ * Locks a request for as long as Crawlee does when it fetches the request from the queue. Never
+ * rejects.
+ */
 export async function restoreLock(source: RequestSource, { id }: Request): Promise<void> {
   const { client, requestLockSecs } = locksOf(source)
   if (id === undefined || client === undefined || requestLockSecs === undefined) return

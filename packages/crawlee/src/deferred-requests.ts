@@ -1,9 +1,11 @@
-// Defers requests: they wait outside of Crawlee's pool until their turn is near, so that the pool works for other sites meanwhile.
+// Defers requests: they wait outside of Crawlee's pool until their turn is near, so that the pool
+// works for other sites meanwhile.
 //
-// A deferred request stays locked in Crawlee's queue, as it does when Crawlee itself delays it (sameDomainDelaySecs). When its turn is near, it
-// goes straight to the pool and not through the queue again: that would cost several queue operations, a RequestQueueV1 would hold it back for
-// 3 seconds, and a storage on disk would read all locked requests again. The gate alone decides when a request starts. The estimate that is
-// used here only decides when the request goes to the pool.
+// A deferred request stays locked in Crawlee's queue, as it does when Crawlee itself delays it
+// (sameDomainDelaySecs). When its turn is near, it goes straight to the pool and not through the
+// queue again: that would cost several queue operations, a RequestQueueV1 would hold it back for 3
+// seconds, and a storage on disk would read all locked requests again. The gate alone decides when
+// a request starts. The estimate that is used here only decides when the request goes to the pool.
 import { AsyncResource } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
@@ -14,24 +16,31 @@ import type { PoolTask } from './pool-task.ts'
 
 /** Longest timer. Node's timers are limited to about 24 days, so a longer wait is split. */
 const MAX_TIMER_MS = 60 * 60 * 1000
-/** How long a request on its way to the gate holds up the next one of its origin. Its handler may never use the gate. Our choice. */
+/**
+ * How long a request on its way to the gate holds up the next one of its origin. Its handler may
+ * never use the gate. Our choice.
+ */
 const MAX_APPROACH_MS = 1_000
 /**
- * While the robots.txt files of this number of registrable domains are being fetched, a request of another domain waits for its robots.txt in the
- * pool. Otherwise all requests of a long queue would be taken into memory at once. Our choice.
+ * While the robots.txt files of this number of registrable domains are being fetched, a request of
+ * another domain waits for its robots.txt in the pool. Otherwise all requests of a long queue would
+ * be taken into memory at once. Our choice.
  */
 const MAX_FETCHING_DOMAINS = 32
-/** How many requests of one registrable domain may be in the pool without having reached the gate. Our choice. */
+/**
+ * How many requests of one registrable domain may be in the pool without having reached the gate.
+ * Our choice.
+ */
 const MAX_ON_THE_WAY = 4
 /**
- * Lock of a deferred request. After a crash another process gets the request when the lock expires. Our choice: the documentation promises a
- * minute.
+ * Lock of a deferred request. After a crash another process gets the request when the lock expires.
+ * Our choice: the documentation promises a minute.
  */
 const LOCK_SECS = 45
 const RENEW_LOCKS_EVERY_MS = 20_000
 /**
- * After the queue was empty, it is not asked again for this many times the duration of the last query: a storage on disk reads all locked requests
- * for each query. Our choice.
+ * After the queue was empty, it is not asked again for this many times the duration of the last
+ * query: a storage on disk reads all locked requests for each query. Our choice.
  */
 const EMPTY_QUEUE_PAUSE = 3
 const MAX_EMPTY_QUEUE_PAUSE_MS = 2_000
@@ -49,7 +58,10 @@ interface OriginQueue {
   readonly domain: Domain
   /** Deferred requests by key, in the order in which they came. */
   waiting: Map<string, Deferred>
-  /** Tasks whose request was admitted to the pool and has not passed the gate yet, each with its timer. The next request waits for them. */
+  /**
+   * Tasks whose request was admitted to the pool and has not passed the gate yet, each with its
+   * timer. The next request waits for them.
+   */
   readonly approaching: Map<PoolTask, NodeJS.Timeout>
   /** Fires when the first request should go to the pool. */
   timer: NodeJS.Timeout | undefined
@@ -60,8 +72,8 @@ interface OriginQueue {
 }
 
 /**
- * A registrable domain. A site may have any number of hosts, and their requests share a concurrency limit. If all of them waited for it in the
- * pool, no task would be left for other sites.
+ * A registrable domain. A site may have any number of hosts, and their requests share a concurrency
+ * limit. If all of them waited for it in the pool, no task would be left for other sites.
  */
 interface Domain {
   readonly name: string
@@ -69,11 +81,17 @@ interface Domain {
   queues: number
   /** How many of them have a pending estimate. */
   pendingEstimates: number
-  /** Queues with a request that is ready for the pool, or is in the pool and has not passed the gate. */
+  /**
+   * Queues with a request that is ready for the pool, or is in the pool and has not passed the
+   * gate.
+   */
   readonly approaching: Set<OriginQueue>
   /** Those of them whose request has not reached the gate. */
   readonly onTheWay: Set<OriginQueue>
-  /** Queues whose first request could start now, and is deferred until a request of another queue has reached or passed the gate. */
+  /**
+   * Queues whose first request could start now, and is deferred until a request of another queue
+   * has reached or passed the gate.
+   */
   readonly held: Set<OriginQueue>
 }
 
@@ -101,8 +119,9 @@ export class DeferredRequests {
   readonly #ready = new Set<OriginQueue>()
   readonly #tasks = new Map<PoolTask, TaskRequest>()
   /**
-   * All requests that are deferred or in a task, by key. `again`: Crawlee's queue has delivered the request once more meanwhile, because its lock
-   * expired, or because a retry was queued before the failed task ended.
+   * All requests that are deferred or in a task, by key. `again`: Crawlee's queue has delivered the
+   * request once more meanwhile, because its lock expired, or because a retry was queued before the
+   * failed task ended.
    */
   readonly #tracked = new Map<string, 'once' | 'again'>()
   /** The registrable domains of the queues, by name. */
@@ -112,7 +131,10 @@ export class DeferredRequests {
   #renewal: NodeJS.Timeout | undefined
   /** Crawlee's queue counts as empty until this time. `performance.now()`. */
   #emptyUntil = 0
-  /** The async context of timers. It keeps them from inheriting the timeouts of the task that sets them. */
+  /**
+   * The async context of timers. It keeps them from inheriting the timeouts of the task that sets
+   * them.
+   */
   readonly #timerScope = new AsyncResource('politely.DeferredRequests')
 
   constructor(internals: CrawleeInternals, gate: PoliteGate, deferBeyondMs: number) {
@@ -212,7 +234,10 @@ export class DeferredRequests {
     return queue.approaching.size === 0 && estimate.waitMs <= this.#deferBeyondMs && hasRoom(queue, estimate)
   }
 
-  /** To be called when the request of a task reaches the gate. From then on MAX_APPROACH_MS no longer applies. */
+  /**
+   * To be called when the request of a task reaches the gate. From then on MAX_APPROACH_MS no
+   * longer applies.
+   */
   reachedGate(task: PoolTask): void {
     const queue = this.#queueOfTask(task)
     if (!queue?.approaching.has(task)) return
@@ -220,7 +245,10 @@ export class DeferredRequests {
     if (queue.domain.onTheWay.delete(queue)) this.#wakeHeld(queue.domain)
   }
 
-  /** To be called when the request of a task has passed the gate, or will not. The next request of its origin no longer waits for it. */
+  /**
+   * To be called when the request of a task has passed the gate, or will not. The next request of
+   * its origin no longer waits for it.
+   */
   passedGate(task: PoolTask): void {
     const queue = this.#queueOfTask(task)
     if (!queue?.approaching.has(task)) return
@@ -232,8 +260,9 @@ export class DeferredRequests {
   }
 
   /**
-   * To be called when a task has ended. Returns the task's request to Crawlee's queue if it is not handled and nothing else returns it: the queue
-   * has delivered it again meanwhile, or the crawl ended before the request's handler began.
+   * To be called when a task has ended. Returns the task's request to Crawlee's queue if it is not
+   * handled and nothing else returns it: the queue has delivered it again meanwhile, or the crawl
+   * ended before the request's handler began.
    */
   async taskEnded(task: PoolTask): Promise<void> {
     this.passedGate(task)
@@ -328,7 +357,10 @@ export class DeferredRequests {
     }
   }
 
-  /** Like `#estimate`, but returns an endless wait for a request whose robots.txt must be fetched first. */
+  /**
+   * Like `#estimate`, but returns an endless wait for a request whose robots.txt must be fetched
+   * first.
+   */
   async #estimateOrDefer(queue: OriginQueue, url: string): Promise<Estimate> {
     const isFetching = queue.domain.pendingEstimates > 0
     const estimate = this.#estimate(queue, url)
@@ -337,7 +369,10 @@ export class DeferredRequests {
     return Promise.race([estimate, new Promise<Estimate>((resolve) => setImmediate(resolve, later))])
   }
 
-  /** Returns when a request could start. Returns the pending estimate if there is one: it is that of the same request. */
+  /**
+   * Returns when a request could start. Returns the pending estimate if there is one: it is that of
+   * the same request.
+   */
   #estimate(queue: OriginQueue, url: string): Promise<Estimate> {
     queue.estimate ??= this.#newEstimate(queue, url)
     return queue.estimate
@@ -359,13 +394,19 @@ export class DeferredRequests {
     }
   }
 
-  /** To be called when the first request of a queue was taken by a task, was put back, or was dropped. */
+  /**
+   * To be called when the first request of a queue was taken by a task, was put back, or was
+   * dropped.
+   */
   #endHandover(queue: OriginQueue): void {
     queue.isHandingOver = false
     this.#scheduleFirst(queue)
   }
 
-  /** Schedules the handover of a queue's first request to the pool. Replaces an earlier schedule, which may be out of date. */
+  /**
+   * Schedules the handover of a queue's first request to the pool. Replaces an earlier schedule,
+   * which may be out of date.
+   */
   #scheduleFirst(queue: OriginQueue): void {
     if (queue.isHandingOver) return
     clearTimeout(queue.timer)
@@ -382,7 +423,10 @@ export class DeferredRequests {
     else this.#wakeHeld(domain)
   }
 
-  /** To be called when a domain may have room for requests in the pool. Schedules the first ones that are deferred until then. */
+  /**
+   * To be called when a domain may have room for requests in the pool. Schedules the first ones
+   * that are deferred until then.
+   */
   #wakeHeld({ onTheWay, held }: Domain): void {
     let room = MAX_ON_THE_WAY - onTheWay.size
     for (const queue of held) {
@@ -392,7 +436,9 @@ export class DeferredRequests {
     }
   }
 
-  /** Makes a queue's first request ready for the pool if its turn is near. Otherwise sets a timer. */
+  /**
+   * Makes a queue's first request ready for the pool if its turn is near. Otherwise sets a timer.
+   */
   async #handOverFirst(queue: OriginQueue): Promise<void> {
     const { domain } = queue
     queue.isHandingOver = true
@@ -415,7 +461,10 @@ export class DeferredRequests {
     }
   }
 
-  /** Returns the current state of a deferred request. Undefined if another crawler has handled it after its lock expired. */
+  /**
+   * Returns the current state of a deferred request. Undefined if another crawler has handled it
+   * after its lock expired.
+   */
   async #reload(key: string, deferred: Deferred): Promise<Request | undefined> {
     await deferred.locked
     try {
@@ -445,8 +494,8 @@ export class DeferredRequests {
 const NOW: Estimate = { waitMs: 0, isDomainFull: false }
 
 /**
- * Returns whether the first request of a queue may be in the pool, as far as other requests of its domain are concerned. If the domain is full, one
- * request waits for it at the gate.
+ * Returns whether the first request of a queue may be in the pool, as far as other requests of its
+ * domain are concerned. If the domain is full, one request waits for it at the gate.
  */
 function hasRoom(queue: OriginQueue, { isDomainFull }: Estimate): boolean {
   const { approaching, onTheWay } = queue.domain
@@ -467,8 +516,9 @@ function leavePool(queue: OriginQueue): void {
 }
 
 /**
- * Returns the current state of a request. Its lock may have expired: if another crawler has handled it meanwhile, the result is undefined; if
- * another crawler has counted retries, the result is the stored request with those retries.
+ * Returns the current state of a request. Its lock may have expired: if another crawler has handled
+ * it meanwhile, the result is undefined; if another crawler has counted retries, the result is the
+ * stored request with those retries.
  */
 async function currentRequest({ request, source }: Deferred): Promise<Request | undefined> {
   const stored = request.id === undefined ? undefined : await source.getRequest?.(request.id)

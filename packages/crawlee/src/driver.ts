@@ -1,5 +1,5 @@
-// Adapts pages and browsers of Playwright and Puppeteer to the driver interface of @politely/devtools. Neither is imported: the crawler brings
-// its own copy.
+// Adapts pages and browsers of Playwright and Puppeteer to the driver interface of
+// @politely/devtools. Neither is imported: the crawler brings its own copy.
 import { OptionError } from '@politely/core'
 import type { DriverBrowser, DriverSession, GuardedPage } from '@politely/devtools'
 
@@ -36,8 +36,8 @@ interface PuppeteerPage extends PageObject {
 export type CrawlerPage = PlaywrightPage | PuppeteerPage
 
 /**
- * The `browser` of Crawlee's BrowserController. It wraps the driver's own object: with Puppeteer always, with Playwright unless
- * `useIncognitoPages` is set.
+ * The `browser` of Crawlee's BrowserController. It wraps the driver's own object: with Puppeteer
+ * always, with Playwright unless `useIncognitoPages` is set.
  */
 export type LaunchedBrowser = PlaywrightBrowser | PuppeteerBrowser
 
@@ -45,7 +45,10 @@ export type LaunchedBrowser = PlaywrightBrowser | PuppeteerBrowser
 export interface CrawlerBrowser extends DriverBrowser {
   readonly driverObject: BrowserObject
   pages(): Promise<readonly GuardedPage[]>
-  /** How a refused navigation fails. The browser-scope.ts files of the two adapters give the reasons. */
+  /**
+   * How a refused navigation fails. The browser-scope.ts files of the two adapters give the
+   * reasons.
+   */
   readonly refusedPage: 'Aborted' | 'BlockedByClient'
 }
 
@@ -56,7 +59,8 @@ export interface CrawlerBrowser extends DriverBrowser {
  */
 export function adaptBrowser(launched: LaunchedBrowser): CrawlerBrowser {
   if (!('newBrowserCDPSession' in launched)) {
-    // Of Crawlee's proxy only some methods work. `on` is one of them, and returns the driver's own object.
+    // Of Crawlee's proxy only some methods work. `on` is one of them, and returns the driver's own
+    // object.
     const browser = launched.on('disconnected', () => undefined)
     return {
       driverObject: browser,

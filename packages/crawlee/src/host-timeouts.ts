@@ -1,5 +1,5 @@
-// Extends Crawlee's timeouts (requestHandlerTimeoutSecs, navigationTimeoutSecs) by the time that requests wait at the gate, and up to a limit by
-// the time that checks of page requests take.
+// Extends Crawlee's timeouts (requestHandlerTimeoutSecs, navigationTimeoutSecs) by the time that
+// requests wait at the gate, and up to a limit by the time that checks of page requests take.
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { requireLikeCrawlee } from './crawlee-copy.ts'
 
@@ -11,15 +11,19 @@ interface TimeoutModule {
   readonly storage: AsyncLocalStorage<object>
 }
 
-/** Crawlee's own copy of @apify/timeout. Another copy, or the ESM build, would not share Crawlee's timeouts. */
+/**
+ * Crawlee's own copy of @apify/timeout. Another copy, or the ESM build, would not share Crawlee's
+ * timeouts.
+ */
 const { addTimeoutToPromise, extendTimeout, storage }: TimeoutModule = requireLikeCrawlee('@apify/timeout')
 
 /** How often timeouts are extended. Far below any useful timeout. */
 const EXTEND_EVERY_MS = 100
 
 /**
- * By how much page requests extend a timeout at most. Milliseconds; our choice. A page can request any number of hosts that never respond, so
- * without a limit it would never time out. A fetch of robots.txt takes up to 20 seconds by default, so one such host is covered, or several at once.
+ * By how much page requests extend a timeout at most. Milliseconds; our choice. A page can request
+ * any number of hosts that never respond, so without a limit it would never time out. A fetch of
+ * robots.txt takes up to 20 seconds by default, so one such host is covered, or several at once.
  */
 const MAX_EXTENSION_BY_PAGE_REQUESTS_MS = 30_000
 
@@ -27,8 +31,8 @@ const MAX_EXTENSION_BY_PAGE_REQUESTS_MS = 30_000
 type WaitKind = 'gate' | 'page-request'
 
 /**
- * Extends one timeout, and the timeouts around it, by the time during which at least one request waits. Its methods must be called under the
- * timeout.
+ * Extends one timeout, and the timeouts around it, by the time during which at least one request
+ * waits. Its methods must be called under the timeout.
  */
 class TimeoutExtender {
   readonly #waiting: Record<WaitKind, number> = { gate: 0, 'page-request': 0 }
@@ -72,7 +76,10 @@ class TimeoutExtender {
 /** By the innermost timeout that each one extends. */
 const extenders = new WeakMap<object, TimeoutExtender>()
 
-/** Runs `work`, and extends the Crawlee timeouts that it runs under. Time during which several requests wait counts once. */
+/**
+ * Runs `work`, and extends the Crawlee timeouts that it runs under. Time during which several
+ * requests wait counts once.
+ */
 export function outsideTimeouts<T>(kind: WaitKind, work: () => Promise<T>): Promise<T> {
   const timeout = storage.getStore()
   if (timeout === undefined) return work()
@@ -81,7 +88,10 @@ export function outsideTimeouts<T>(kind: WaitKind, work: () => Promise<T>): Prom
   return extender.run(kind, work)
 }
 
-/** Runs `work` under a timeout that `outsideTimeouts` can extend. With `timeoutMs` 0, without a timeout. */
+/**
+ * Runs `work` under a timeout that `outsideTimeouts` can extend. With `timeoutMs` 0, without a
+ * timeout.
+ */
 export function withTimeout<T>(timeoutMs: number, message: string, work: () => Promise<T>): Promise<T> {
   return timeoutMs > 0 ? addTimeoutToPromise(work, timeoutMs, message) : work()
 }

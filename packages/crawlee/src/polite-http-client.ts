@@ -1,4 +1,5 @@
-// Wraps an HTTP client of Crawlee. Each request and each redirect is checked by robots.txt and waits for its turn.
+// Wraps an HTTP client of Crawlee. Each request and each redirect is checked by robots.txt and
+// waits for its turn.
 import type {
   BaseHttpClient,
   HttpRequest,
@@ -47,7 +48,8 @@ export class PoliteHttpClient implements BaseHttpClient {
 
   /**
    * Follows redirects here instead of in the wrapped client, so that each hop gets its own permit.
-   * @param task The task that the request is a part of; undefined if the request may outlive its task.
+   * @param task The task that the request is a part of; undefined if the request may outlive its
+   * task.
    */
   async #follow<Q extends HttpRequest<keyof ResponseTypes>, S extends AnyResponse>(
     request: Q,
@@ -80,8 +82,9 @@ export class PoliteHttpClient implements BaseHttpClient {
   }
 
   /**
-   * Sends one request with a permit. The permit is released when the response headers arrive, or when the task ends: for some invalid responses,
-   * such as a 101, the wrapped client's promise never settles.
+   * Sends one request with a permit. The permit is released when the response headers arrive, or
+   * when the task ends: for some invalid responses, such as a 101, the wrapped client's promise
+   * never settles.
    */
   async #sendWithPermit<Q extends HttpRequest<keyof ResponseTypes>, S extends AnyResponse>(
     hop: Q,
@@ -131,10 +134,11 @@ export async function enterGate(
 }
 
 /**
- * The crawler's `httpClient` followed a redirect although the request says `followRedirect: false`, so the redirect was not checked. The request
- * is not retried.
+ * The crawler's `httpClient` followed a redirect although the request says `followRedirect: false`,
+ * so the redirect was not checked. The request is not retried.
  *
- * Remedy: Configure the client not to follow redirects, for example with `new ImpitHttpClient({ followRedirects: false })`.
+ * Remedy: Configure the client not to follow redirects, for example with
+ * `new ImpitHttpClient({ followRedirects: false })`.
  */
 export class FollowingClientError extends Error {
   override readonly name = 'FollowingClientError'
@@ -147,7 +151,10 @@ export class FollowingClientError extends Error {
   }
 }
 
-/** Sets `redirectUrls`, also on the stream: as with got, handlers of an HttpCrawler see the stream's property. */
+/**
+ * Sets `redirectUrls`, also on the stream: as with got, handlers of an HttpCrawler see the stream's
+ * property.
+ */
 function withHistory<S extends AnyResponse>(response: S, redirectUrls: readonly URL[]): S {
   const property = { value: redirectUrls, configurable: true, enumerable: true }
   if ('stream' in response) Object.defineProperty(response.stream, 'redirectUrls', property)
@@ -162,8 +169,8 @@ function gateResponse({ statusCode, headers }: AnyResponse) {
 const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
 /**
- * Sets the crawler's User-Agent, unless the request has one. The browser headers that got-scraping generates would contradict it, so they are
- * switched off, unless the request asks for them.
+ * Sets the crawler's User-Agent, unless the request has one. The browser headers that got-scraping
+ * generates would contradict it, so they are switched off, unless the request asks for them.
  */
 function withUserAgent<Q extends HttpRequest<keyof ResponseTypes>>(request: Q, userAgent: string): Q {
   const { headers = {}, useHeaderGenerator, headerGeneratorOptions, headerGenerator } = request
@@ -182,7 +189,10 @@ function hasHeader(headers: NonNullable<HttpRequest['headers']>, wanted: string)
   return Object.entries(headers).some(([name, value]) => name.toLowerCase() === wanted && value !== undefined)
 }
 
-/** @throws {InvalidRequestError} for a pseudo-header of HTTP/2: `:authority` and `:path` could name another site or page than the URL. */
+/**
+ * @throws {InvalidRequestError} for a pseudo-header of HTTP/2: `:authority` and `:path` could name
+ * another site or page than the URL.
+ */
 function assertNoPseudoHeader({ headers = {} }: HttpRequest<keyof ResponseTypes>): void {
   const pseudo = Object.keys(headers).find((name) => name.startsWith(':'))
   if (pseudo !== undefined)

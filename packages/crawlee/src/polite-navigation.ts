@@ -1,4 +1,5 @@
-// Makes the navigations of a browser crawler polite: the page and each redirect wait for their turn, and other page requests are checked.
+// Makes the navigations of a browser crawler polite: the page and each redirect wait for their
+// turn, and other page requests are checked.
 import { BrowserGuards } from './browser-guard.ts'
 import type { BrowserController, BrowserPoolHooks, CrawleeInternals } from './crawlee-internals.ts'
 import type { CrawlerPage } from './driver.ts'
@@ -7,7 +8,10 @@ import { enterGate, type GateAccess } from './polite-http-client.ts'
 
 type Navigate = NonNullable<CrawleeInternals['_navigationHandler']>
 
-/** Replaces the method that Crawlee calls after all navigation hooks, right before the browser navigates. Also adds hooks to the browser pool. */
+/**
+ * Replaces the method that Crawlee calls after all navigation hooks, right before the browser
+ * navigates. Also adds hooks to the browser pool.
+ */
 export function hookNavigation(
   internals: CrawleeInternals,
   access: GateAccess,
@@ -19,7 +23,9 @@ export function hookNavigation(
     pageRequests === 'check' ? guardEachRequest(browserPool, goto, access) : gateNavigationOnly(goto, access)
 }
 
-/** Pauses each request in the browser until the gate admits it. No later interception point exists. */
+/**
+ * Pauses each request in the browser until the gate admits it. No later interception point exists.
+ */
 function guardEachRequest(browserPool: BrowserPoolHooks, goto: Navigate, access: GateAccess): Navigate {
   const guards = new BrowserGuards(access)
   const addPage = async (page: CrawlerPage, controller: BrowserController) => (await guards.of(controller)).add(page)
@@ -36,7 +42,9 @@ function guardEachRequest(browserPool: BrowserPoolHooks, goto: Navigate, access:
   }
 }
 
-/** Waits at the gate once, before the navigation. Redirects and other page requests are not checked. */
+/**
+ * Waits at the gate once, before the navigation. Redirects and other page requests are not checked.
+ */
 function gateNavigationOnly(goto: Navigate, access: GateAccess): Navigate {
   return async (context, gotoOptions) => {
     const permit = await enterGate(access, context.request.url, undefined)

@@ -1,5 +1,5 @@
-// A task of Crawlee's pool: it takes a request from the queue and handles it. An AsyncLocalStorage tells code that runs in a task which task
-// it belongs to.
+// A task of Crawlee's pool: it takes a request from the queue and handles it. An AsyncLocalStorage
+// tells code that runs in a task which task it belongs to.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { CrawleeInternals } from './crawlee-internals.ts'
 
@@ -14,7 +14,10 @@ export class PoolTask {
     return this.#controller.signal
   }
 
-  /** Whether the task was aborted while it waited at the gate, or before it reached the gate. Its request then did not fail by itself. */
+  /**
+   * Whether the task was aborted while it waited at the gate, or before it reached the gate. Its
+   * request then did not fail by itself.
+   */
   get isAbortedAtGate(): boolean {
     return this.#isAbortedAtGate
   }

@@ -1,4 +1,5 @@
-// Builds the next request after a redirect, by the rules of WHATWG Fetch ("HTTP-redirect fetch"), in the format of Crawlee's HTTP clients.
+// Builds the next request after a redirect, by the rules of WHATWG Fetch ("HTTP-redirect fetch"),
+// in the format of Crawlee's HTTP clients.
 import type { HttpRequest, ResponseTypes, StreamingHttpResponse } from '@crawlee/basic'
 import { withoutCredentials } from '@politely/fetcher'
 import { isRedirect, redirectionOf } from '@politely/gate'
@@ -15,10 +16,11 @@ export function locationOf({
 }
 
 /**
- * A redirect cannot be followed: its `Location` is not an http or https URL, the chain of redirects is too long, or the request's body cannot be
- * sent again. The request is not retried.
+ * A redirect cannot be followed: its `Location` is not an http or https URL, the chain of redirects
+ * is too long, or the request's body cannot be sent again. The request is not retried.
  *
- * Remedy: Correct the URL, raise `maxRedirects` of `sendRequest`, or send the body as a string or a Buffer.
+ * Remedy: Correct the URL, raise `maxRedirects` of `sendRequest`, or send the body as a string or a
+ * Buffer.
  */
 export class RedirectError extends Error {
   override readonly name = 'RedirectError'
@@ -28,7 +30,8 @@ export class RedirectError extends Error {
 /**
  * Returns the request for the next hop.
  *
- * @throws {RedirectError} for a `Location` that is not an http or https URL, and for a body that cannot be sent again.
+ * @throws {RedirectError} for a `Location` that is not an http or https URL, and for a body that
+ * cannot be sent again.
  */
 export function redirected<R extends HttpRequest<keyof ResponseTypes>>(
   request: R,

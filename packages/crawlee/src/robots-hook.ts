@@ -1,4 +1,5 @@
-// Replaces Crawlee's own checks of robots.txt with those of a RobotsClient: before a request is queued, before it is handled, and for links.
+// Replaces Crawlee's own checks of robots.txt with those of a RobotsClient: before a request is
+// queued, before it is handled, and for links.
 import { originOf } from '@politely/core'
 import type { RobotsClient } from '@politely/fetcher'
 import type { CrawleeInternals, LinkFilter } from './crawlee-internals.ts'
@@ -14,7 +15,8 @@ export function hookRobots(internals: CrawleeInternals, robots: RobotsClient): v
   }
   internals.addRequests = (requests, options) =>
     whileAddingRequests(() => addRequests.call(internals, requests, options))
-  // Crawlee would fetch robots.txt under a browser's User-Agent. The link filter below replaces the file.
+  // Crawlee would fetch robots.txt under a browser's User-Agent. The link filter below replaces the
+  // file.
   internals.getRobotsTxtFileForUrl = async () => undefined
 
   internals.enqueueLinksWithCrawlDepth = async (options, request, queue) => {
@@ -29,9 +31,10 @@ export function hookRobots(internals: CrawleeInternals, robots: RobotsClient): v
 }
 
 /**
- * Returns whether the robots.txt of a URL is in memory. Crawlee checks added requests one after another. Requests of an origin whose
- * robots.txt is not in memory are queued unchecked: otherwise a list of sites would wait for the slowest robots.txt before its first page. They
- * are checked when their turn comes.
+ * Returns whether the robots.txt of a URL is in memory. Crawlee checks added requests one after
+ * another. Requests of an origin whose robots.txt is not in memory are queued unchecked: otherwise
+ * a list of sites would wait for the slowest robots.txt before its first page. They are checked
+ * when their turn comes.
  */
 async function isKnown(url: string, robots: RobotsClient): Promise<boolean> {
   const inspection = await robots.inspect(url)
@@ -41,8 +44,9 @@ async function isKnown(url: string, robots: RobotsClient): Promise<boolean> {
 type LinkOptions = Parameters<CrawleeInternals['enqueueLinksWithCrawlDepth']>[0]
 
 /**
- * Makes a synchronous filter, because Crawlee filters links one by one and synchronously. Links of the page's own origin are checked here, in
- * advance: its robots.txt is known. Links of other origins pass, so that no robots.txt is fetched for links that may never be followed; they are
+ * Makes a synchronous filter, because Crawlee filters links one by one and synchronously. Links of
+ * the page's own origin are checked here, in advance: its robots.txt is known. Links of other
+ * origins pass, so that no robots.txt is fetched for links that may never be followed; they are
  * checked when their turn comes. A `robotsTxtFile` that the user passes must also allow a link.
  */
 async function linkFilter(

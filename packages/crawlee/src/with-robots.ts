@@ -16,12 +16,17 @@ import { currentTask, PoolTasks } from './pool-task.ts'
 import { RedirectError } from './redirected.ts'
 import { hookRobots } from './robots-hook.ts'
 
-/** Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and two options for Crawlee. */
+/**
+ * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and two
+ * options for Crawlee.
+ */
 export type WithRobotsOptions = GateOrOptions & {
   /**
-   * The longest wait that a request spends in Crawlee's pool. Milliseconds. A request that must wait longer is deferred: it leaves the pool, so
-   * that requests of other sites can run, and returns when its turn is near. A request is also deferred while its robots.txt is fetched, and
-   * while another request of its origin is on its way to the gate. With `Infinity` no request is deferred.
+   * The longest wait that a request spends in Crawlee's pool. Milliseconds. A request that must
+   * wait longer is deferred: it leaves the pool, so that requests of other sites can run, and
+   * returns when its turn is near. A request is also deferred while its robots.txt is fetched, and
+   * while another request of its origin is on its way to the gate. With `Infinity` no request is
+   * deferred.
    *
    * @default 20
    */
@@ -29,9 +34,10 @@ export type WithRobotsOptions = GateOrOptions & {
   /**
    * How to treat the requests that a browser makes for a page. HTTP crawlers ignore this option.
    *
-   * `check`: each request is checked before it is sent: redirects, frames, scripts, images. Navigations and their redirects also wait for their
-   * turn. Needs Chromium. `ignore`: only the URL of each crawled request is checked and waits. The browser's redirects and all other requests are
-   * sent without a check, and service workers stay on.
+   * `check`: each request is checked before it is sent: redirects, frames, scripts, images.
+   * Navigations and their redirects also wait for their turn. Needs Chromium. `ignore`: only the
+   * URL of each crawled request is checked and waits. The browser's redirects and all other
+   * requests are sent without a check, and service workers stay on.
    *
    * @default 'check'
    */
@@ -49,11 +55,12 @@ const OPTIONS_OF_CRAWLER: Readonly<Record<string, string>> = {
 const politeCrawlers = new WeakSet<object>()
 
 /**
- * Makes a crawler polite and returns it. Accepts `HttpCrawler` and its subclasses, `BasicCrawler`, `PlaywrightCrawler` and
- * `PuppeteerCrawler`.
+ * Makes a crawler polite and returns it. Accepts `HttpCrawler` and its subclasses, `BasicCrawler`,
+ * `PlaywrightCrawler` and `PuppeteerCrawler`.
  *
- * @throws {OptionError} for a value that is not a supported crawler; for a crawler of another copy of
- * Crawlee than this package uses; for a crawler that is polite already; and for an invalid option.
+ * @throws {OptionError} for a value that is not a supported crawler; for a crawler of another copy
+ * of Crawlee than this package uses; for a crawler that is polite already; and for an invalid
+ * option.
  */
 export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobotsOptions): C {
   const internals = internalsOf(crawler)
@@ -63,7 +70,8 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   number('deferBeyondMs', deferBeyondMs, { min: 0, infinite: 'allowed' })
   oneOf('pageRequests', pageRequests, ['check', 'ignore'])
   const { forGate, signal } = withoutSignal(others)
-  // On abort, the crawl ends before the gate closes. Otherwise requests would fail because of a closed gate instead of the signal's reason.
+  // On abort, the crawl ends before the gate closes. Otherwise requests would fail because of a
+  // closed gate instead of the signal's reason.
   const { gate, close } = resolveGate(forGate, { deferBeyondMs: true, pageRequests: true }, OPTIONS_OF_CRAWLER)
   const deferred = new DeferredRequests(internals, gate, deferBeyondMs)
   const access = { gate, deferred }
@@ -88,12 +96,16 @@ function withoutSignal(options: GateOrOptions): { forGate: GateOrOptions; signal
   return { forGate, signal: abortSignal(signal) }
 }
 
-/** How long a task of the pool searches for a request that can start, and defers others. Then the task ends, and the next one may start. */
+/**
+ * How long a task of the pool searches for a request that can start, and defers others. Then the
+ * task ends, and the next one may start.
+ */
 const MAX_SEARCH_MS = 1_000
 
 /**
- * Defers requests whose turn is far off. When the crawl ends, all waiting requests go back to the queue. Returns a function that ends the crawl
- * after the signal was aborted: `run` then rejects with the signal's reason.
+ * Defers requests whose turn is far off. When the crawl ends, all waiting requests go back to the
+ * queue. Returns a function that ends the crawl after the signal was aborted: `run` then rejects
+ * with the signal's reason.
  */
 function deferRequests(
   internals: CrawleeInternals,
@@ -106,11 +118,15 @@ function deferRequests(
   let closing: Promise<void> | undefined
   internals._isTaskReadyFunction = async () => {
     signal?.throwIfAborted() // ends a run that begins after the abort
-    // While the crawl ends, a task would find no request, and the pool would start the next task at once.
+    // While the crawl ends, a task would find no request, and the pool would start the next task at
+    // once.
     return closing === undefined && deferred.hasWork(() => _isTaskReadyFunction.call(internals))
   }
   internals._defaultIsFinishedFunction = async () => deferred.isEmpty && _defaultIsFinishedFunction.call(internals)
-  /** Adds requests, which checks robots.txt. After an abort this rejects with the signal's reason instead of the error of a closed client. */
+  /**
+   * Adds requests, which checks robots.txt. After an abort this rejects with the signal's reason
+   * instead of the error of a closed client.
+   */
   const adding = async <T>(add: () => Promise<T>): Promise<T> => {
     signal?.throwIfAborted()
     try {
@@ -141,15 +157,18 @@ function deferRequests(
     const closed = deferred.close()
     closing = closed
     await closed
-    // A handler that awaits teardown would wait for itself. `run` calls teardown again, outside of all tasks.
+    // A handler that awaits teardown would wait for itself. `run` calls teardown again, outside of
+    // all tasks.
     if (currentTask() === undefined) await tasks.abortedAtGateEnded()
     await teardown.call(internals)
     if (closing === closed) closing = undefined
   }
-  // A request that was aborted at the gate has not failed. It goes back to the front of the queue, and no error handler is called.
+  // A request that was aborted at the gate has not failed. It goes back to the front of the queue,
+  // and no error handler is called.
   internals._requestFunctionErrorHandler = async (error, context, source) => {
     if (!currentTask()?.isAbortedAtGate) return _requestFunctionErrorHandler.call(internals, error, context, source)
-    // Deferred requests of its origin also go to the front of the queue. This request follows them, so it ends up before them.
+    // Deferred requests of its origin also go to the front of the queue. This request follows them,
+    // so it ends up before them.
     closing ??= deferred.close()
     await closing
     await source.reclaimRequest(context.request, { forefront: true })
@@ -162,7 +181,8 @@ function deferRequests(
 
 function neverRetryRefusals(internals: CrawleeInternals): void {
   const { isProxyError, _canRequestBeRetried } = internals
-  // Crawlee searches messages for words. A refusal may quote an error of the robots.txt fetch that contains such a word.
+  // Crawlee searches messages for words. A refusal may quote an error of the robots.txt fetch that
+  // contains such a word.
   internals.isProxyError = (error) => !(error instanceof RobotsDisallowedError) && isProxyError.call(internals, error)
   internals._canRequestBeRetried = (request, error) =>
     !isFinal(error) && _canRequestBeRetried.call(internals, request, error)

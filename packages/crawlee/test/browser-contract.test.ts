@@ -44,7 +44,8 @@ const kinds: readonly (readonly [string, Make])[] = [
   ],
 ]
 
-// The short run has the same cases for Playwright and Puppeteer without Crawlee. navigation.test.ts covers what is specific to Crawlee.
+// The short run has the same cases for Playwright and Puppeteer without Crawlee. navigation.test.ts
+// covers what is specific to Crawlee.
 describe.skipIf(!isFullRun || isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => {
   test.each(adapterCasesFor('Crawlee: browser crawlers'))('$capability: $name', async (adapterCase) => {
     const outcome = await runAdapterCase(adapterCase, (settings) =>

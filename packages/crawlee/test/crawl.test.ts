@@ -1,4 +1,5 @@
-// A polite crawler as its user sees it, over real sockets: skipped requests, failed requests, redirects, request headers.
+// A polite crawler as its user sees it, over real sockets: skipped requests, failed requests,
+// redirects, request headers.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {

@@ -1,4 +1,5 @@
-// By how much waiting requests extend Crawlee's timeouts. The clock is fake. Timers round up to whole milliseconds.
+// By how much waiting requests extend Crawlee's timeouts. The clock is fake. Timers round up to
+// whole milliseconds.
 
 import { AsyncResource } from 'node:async_hooks'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -29,7 +30,10 @@ const never = () => new Promise<never>(() => undefined)
 const slowGate = (waitMs: number) =>
   ({ gate: { enter: () => sleep(waitMs), check: () => sleep(waitMs) } }) as unknown as GateAccess
 
-/** Returns after how many milliseconds `work` times out. Undefined if it has not timed out after ten minutes. */
+/**
+ * Returns after how many milliseconds `work` times out. Undefined if it has not timed out after ten
+ * minutes.
+ */
 async function timesOutAfter(work: () => Promise<unknown>): Promise<number | undefined> {
   const start = performance.now()
   let after: number | undefined
@@ -50,7 +54,10 @@ async function addPage(guard: BrowserGuard, targetId: string): Promise<{ goto(ur
   return page
 }
 
-/** Visits a page that times out, and meanwhile checks page requests of a frame: a new one each second. Returns when the visit timed out. */
+/**
+ * Visits a page that times out, and meanwhile checks page requests of a frame: a new one each
+ * second. Returns when the visit timed out.
+ */
 async function visitTimesOutAfter(frameId: string, checkMs: number, checks: number): Promise<number | undefined> {
   const guard = new BrowserGuard({} as CrawlerBrowser, slowGate(checkMs))
   const page = await addPage(guard, 'page')

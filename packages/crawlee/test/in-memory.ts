@@ -1,10 +1,14 @@
-// Configuration for crawlers in tests: no files on disk, no log, no measurement of the system's load.
+// Configuration for crawlers in tests: no files on disk, no log, no measurement of the system's
+// load.
 import { Configuration, EventManager, LogLevel, log } from '@crawlee/basic'
 import { MemoryStorage } from '@crawlee/memory-storage'
 
 log.setLevel(LogLevel.OFF)
 
-/** Emits no `systemInfo`. Crawlee's own event manager starts `ps` for each one: at the start of a crawl and then each second. */
+/**
+ * Emits no `systemInfo`. Crawlee's own event manager starts `ps` for each one: at the start of a
+ * crawl and then each second.
+ */
 class EventsWithoutSystemInfo extends EventManager {}
 
 /** Returns a configuration with its own storage in memory. It writes nothing to ./storage. */

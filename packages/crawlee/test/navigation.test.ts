@@ -1,4 +1,5 @@
-// Requests of a browser crawler's pages: waiting redirects, page requests, and the option pageRequests.
+// Requests of a browser crawler's pages: waiting redirects, page requests, and the option
+// pageRequests.
 
 import { PlaywrightCrawler, type PlaywrightCrawlerOptions } from '@crawlee/playwright'
 import { PuppeteerCrawler, type PuppeteerCrawlerOptions } from '@crawlee/puppeteer'
@@ -68,8 +69,8 @@ const kinds: readonly (readonly [string, (options: object) => AnyCrawler])[] = [
   ['PuppeteerCrawler', (options) => new PuppeteerCrawler(options as PuppeteerCrawlerOptions, inMemory())],
 ]
 
-// Each test starts a browser. The short run uses one crawler only. It omits cases that the tests of Playwright cover without Crawlee, and all but
-// one of similar cases.
+// Each test starts a browser. The short run uses one crawler only. It omits cases that the tests of
+// Playwright cover without Crawlee, and all but one of similar cases.
 describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%s', (kind, make) => {
   async function crawl(
     request: string | { url: string; [more: string]: unknown },
@@ -163,7 +164,8 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
         await page.setContent(refusedImage('image'))
         await sites.requested(2) // robots.txt, and the image that follows the refused one
         await page.goto(sites.withPort(`${HOME}/private`)).catch((error) => failures.push(error))
-        // Puppeteer rejects before Chromium shows its error page. The next navigation would take that page for its own.
+        // Puppeteer rejects before Chromium shows its error page. The next navigation would take
+        // that page for its own.
         if (kind === 'PuppeteerCrawler') await vi.waitFor(() => expect(page.url()).toMatch(/^chrome-error:/), 30_000)
       }
       const result = await crawl(`${HOME}/`, { useIncognitoPages, preNavigationHooks: [hook] })
@@ -219,8 +221,9 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
       sites.respond(`${OTHER}/robots.txt`, rules('Disallow: /private'))
       sites.respond(`${HOME}/service.js`, scriptOf("addEventListener('install', () => fetch('/private/service'))"))
       sites.respond(`${HOME}/worker.js`, scriptOf("fetch('/private/worker').catch(() => fetch('/by-worker'))"))
-      // Windows open after the frame has loaded: in Playwright with the headless shell, a frame of another site that is added after a window
-      // was opened is not parsed (measured with 156 and 1.65, also without Politely).
+      // Windows open after the frame has loaded: in Playwright with the headless shell, a frame of
+      // another site that is added after a window was opened is not parsed (measured with 156 and
+      // 1.65, also without Politely).
       const frame = '<img src="/private/image" onerror="new Image().src = \'/by-frame\'">'
       sites.respond(`${OTHER}/frame`, htmlPage(frame))
       sites.respond(

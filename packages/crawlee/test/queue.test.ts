@@ -1,4 +1,5 @@
-// Waiting requests: outside of Crawlee's pool, without effect on its timeouts, and what happens to them when a crawl ends.
+// Waiting requests: outside of Crawlee's pool, without effect on its timeouts, and what happens to
+// them when a crawl ends.
 
 import { AsyncResource } from 'node:async_hooks'
 import { fork } from 'node:child_process'
@@ -131,7 +132,10 @@ test('our choice: pages that wait for other pages of their site do not delay oth
 const lookup: LookupFunction = (_, { all }, done) =>
   all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)
 
-/** Crawls pages whose site does not respond until `respond` is called. Calls it when all pages of another site have been handled. */
+/**
+ * Crawls pages whose site does not respond until `respond` is called. Calls it when all pages of
+ * another site have been handled.
+ */
 async function crawlBeside(slow: readonly string[], respond: () => void, maxConcurrency: number): Promise<void> {
   const fast = answerPages(FAST, 0, 3)
   const handled: string[] = []

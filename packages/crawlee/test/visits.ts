@@ -1,4 +1,5 @@
-// Keeps one crawler alive and visits pages through its queue. The outcome of a visit is what the crawler reports to its user.
+// Keeps one crawler alive and visits pages through its queue. The outcome of a visit is what the
+// crawler reports to its user.
 import type { Request } from '@crawlee/basic'
 import { RobotsDisallowedError } from '@politely/gate'
 import type { AdapterUnderTest, Visit } from '@politely/testkit/cases/adapter-cases'

@@ -1,7 +1,9 @@
-// The error of a navigation whose browser is gone. Drivers word this error in many ways, and some messages name a frame instead of the browser.
+// The error of a navigation whose browser is gone. Drivers word this error in many ways, and some
+// messages name a frame instead of the browser.
 
 /**
- * The browser was closed, it crashed, or the connection to it ended, so a navigation cannot continue. `cause` is the driver's own error.
+ * The browser was closed, it crashed, or the connection to it ended, so a navigation cannot
+ * continue. `cause` is the driver's own error.
  *
  * Remedy: Launch the browser again or reconnect to it, then call `withRobots` again.
  */

@@ -1,4 +1,5 @@
-// Guards a browser or one of its contexts: starts the guard, and restores everything when the guard closes.
+// Guards a browser or one of its contexts: starts the guard, and restores everything when the guard
+// closes.
 import { OptionError } from '@politely/core'
 import { oneOf } from '@politely/fetcher/internal'
 import {
@@ -15,14 +16,19 @@ import type { FailedRequest } from './refusals.ts'
 import { changePages, type DriverBrowser, waitForPages } from './session.ts'
 import { interceptOpenPage, trafficOf } from './traffic.ts'
 
-/** Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and how page requests are treated. */
+/**
+ * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and how
+ * page requests are treated.
+ */
 export type BrowserGuardOptions = GateOrOptions & {
   /**
-   * How to treat the requests that a page makes for its content: images, scripts, frames, `fetch`. Navigations are always checked and paced.
+   * How to treat the requests that a page makes for its content: images, scripts, frames, `fetch`.
+   * Navigations are always checked and paced.
    *
-   * `check`: each request is sent only if the robots.txt of its own origin allows it. These requests do not wait: otherwise a page with fifty
-   * images would take minutes to load on a site with a crawl-delay. Pages cannot start downloads,
-   * because Chromium would send some of them without a check: open the file with `goto` instead.
+   * `check`: each request is sent only if the robots.txt of its own origin allows it. These
+   * requests do not wait: otherwise a page with fifty images would take minutes to load on a site
+   * with a crawl-delay. Pages cannot start downloads, because Chromium would send some of them
+   * without a check: open the file with `goto` instead.
    *
    * `ignore`: page requests are sent without a check, and pages can start downloads.
    *
@@ -40,12 +46,18 @@ export interface BrowserScope {
   readonly driverObject: object
   /** The name of the parameter of `withRobots`, for error messages. */
   readonly name: string
-  /** Driver objects that must not be guarded already: this scope, the scope that contains it, and the scopes inside it. */
+  /**
+   * Driver objects that must not be guarded already: this scope, the scope that contains it, and
+   * the scopes inside it.
+   */
   readonly overlapping: readonly object[]
   readonly refusedPage: FailureReason
   /** Returns the open pages. */
   pages(): Promise<readonly GuardedPage[]>
-  /** Calls `onPage` for each new page, and `onClose` when the scope itself closes. Returns a function that stops this. */
+  /**
+   * Calls `onPage` for each new page, and `onClose` when the scope itself closes. Returns a
+   * function that stops this.
+   */
   listen(onPage: (page: GuardedPage) => void, onClose: () => void): () => void
   /**
    * Adds a script to each new document of all pages, to run before the document's own scripts.
@@ -58,13 +70,15 @@ export interface BrowserScope {
 export interface BrowserGuard<R extends FailedRequest> extends AsyncDisposable {
   readonly gate: PoliteGate
   /**
-   * Returns why a request failed, if robots.txt was the reason. The guard remembers the last 1,000 refusals, or fewer if they exceed 16 MiB.
+   * Returns why a request failed, if robots.txt was the reason. The guard remembers the last 1,000
+   * refusals, or fewer if they exceed 16 MiB.
    */
   refusalOf(request: R): RobotsDisallowedError | undefined
   /**
-   * Ends the guard. Requests are no longer checked, and waiting pages fail with `net::ERR_ABORTED`. Closes the gate and the RobotsClient that
-   * were made from the options, but not those that you passed in. Waits at most a few seconds for pages that do not respond. The guard also
-   * closes by itself: with the context in Playwright, with the browser in Puppeteer.
+   * Ends the guard. Requests are no longer checked, and waiting pages fail with `net::ERR_ABORTED`.
+   * Closes the gate and the RobotsClient that were made from the options, but not those that you
+   * passed in. Waits at most a few seconds for pages that do not respond. The guard also closes by
+   * itself: with the context in Playwright, with the browser in Puppeteer.
    */
   close(): Promise<void>
 }
@@ -72,7 +86,10 @@ export interface BrowserGuard<R extends FailedRequest> extends AsyncDisposable {
 /** The driver objects of all scopes that are guarded now. */
 const guardedObjects = new WeakSet<object>()
 
-/** @throws {OptionError} for an invalid option, and for a scope that is guarded already or overlaps with a guarded one. */
+/**
+ * @throws {OptionError} for an invalid option, and for a scope that is guarded already or overlaps
+ * with a guarded one.
+ */
 export async function guardBrowser<R extends FailedRequest>(
   scope: BrowserScope,
   options: BrowserGuardOptions,

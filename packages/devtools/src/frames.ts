@@ -11,23 +11,30 @@ import {
   withSession,
 } from './session.ts'
 
-/** How many frames are remembered: those without a process of their own, and those whose target is closed. */
+/**
+ * How many frames are remembered: those without a process of their own, and those whose target is
+ * closed.
+ */
 const MAX_FRAMES = 10_000
 
-/** How long to wait for a page to list its frames, and for a driver to list its pages. Milliseconds; our choice. */
+/**
+ * How long to wait for a page to list its frames, and for a driver to list its pages. Milliseconds;
+ * our choice.
+ */
 const MAX_LOOKUP_MS = 1_000
 
 export class Frames {
   readonly #browser: DriverBrowser
   readonly #targets = new Map<string, TargetInfo>()
   /**
-   * The context IDs of frames that are not targets: frames that share a process with their page, and frames and workers whose target is closed.
-   * A closed page still sends requests: beacons, `fetchLater`, and redirects of `fetch` with `keepalive`.
+   * The context IDs of frames that are not targets: frames that share a process with their page,
+   * and frames and workers whose target is closed. A closed page still sends requests: beacons,
+   * `fetchLater`, and redirects of `fetch` with `keepalive`.
    */
   readonly #contextByFrame = new Map<string, string>()
   /**
-   * Drivers and pages that exceeded the time limit and have not responded since. A crashed page never responds, a busy page may take long,
-   * and a driver may wait for such a page.
+   * Drivers and pages that exceeded the time limit and have not responded since. A crashed page
+   * never responds, a busy page may take long, and a driver may wait for such a page.
    */
   readonly #unresponsive = new WeakSet<object>()
   #lookup: Promise<void> | undefined
@@ -48,17 +55,26 @@ export class Frames {
     listen(session, 'Target.targetCrashed', ({ targetId }) => onTargetClosed(targetId))
   }
 
-  /** Returns `page` for the main frame of a page, and undefined for a frame that shares a process with its page. */
+  /**
+   * Returns `page` for the main frame of a page, and undefined for a frame that shares a process
+   * with its page.
+   */
   targetTypeOf(frameId: string): string | undefined {
     return this.#targets.get(frameId)?.type
   }
 
-  /** Returns whether this is the main frame of a page that the browser prerenders and does not show yet. */
+  /**
+   * Returns whether this is the main frame of a page that the browser prerenders and does not show
+   * yet.
+   */
   isPrerendered(frameId: string): boolean {
     return this.#targets.get(frameId)?.subtype === 'prerender'
   }
 
-  /** Returns the context ID of a frame or a worker, open or closed. Undefined if it is not remembered and no page lists it. */
+  /**
+   * Returns the context ID of a frame or a worker, open or closed. Undefined if it is not
+   * remembered and no page lists it.
+   */
   async contextIdOf(frameId: string): Promise<string | undefined> {
     const known = () => this.knownContextIdOf(frameId)
     const lookup = this.#lookup
@@ -93,7 +109,10 @@ export class Frames {
     await Promise.all(pages.map((page) => this.#withTimeLimit(page.driverObject, () => this.#lookUpPage(page))))
   }
 
-  /** Waits for `lookup` up to the time limit. After a timeout, `target` is skipped until its late lookup settles. */
+  /**
+   * Waits for `lookup` up to the time limit. After a timeout, `target` is skipped until its late
+   * lookup settles.
+   */
   async #withTimeLimit(target: object, lookup: () => Promise<void>): Promise<void> {
     if (this.#unresponsive.has(target)) return
     const settled = lookup()

@@ -1,4 +1,5 @@
-// Decides which requests may be sent. A navigation waits at the gate for its turn. Every other page request is checked and does not wait.
+// Decides which requests may be sent. A navigation waits at the gate for its turn. Every other page
+// request is checked and does not wait.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientVerdict } from '@politely/fetcher'
 import { type Permit, RobotsDisallowedError } from '@politely/gate'
@@ -33,15 +34,16 @@ export interface GuardOptions {
   readonly contexts: GuardedContexts
   readonly pageRequests: PageRequests
   /**
-   * How a navigation fails that robots.txt refuses. `Aborted`: the page stays as it is. `BlockedByClient`: the browser shows an error page, as
-   * for every blocked request.
+   * How a navigation fails that robots.txt refuses. `Aborted`: the page stays as it is.
+   * `BlockedByClient`: the browser shows an error page, as for every blocked request.
    */
   readonly refusedPage: FailureReason
 }
 
 /**
- * Pauses before the checks for canceled navigations. Milliseconds, each after the previous check. A cancellation that all checks miss is
- * noticed when the navigation's turn comes; its slot is wasted then.
+ * Pauses before the checks for canceled navigations. Milliseconds, each after the previous check. A
+ * cancellation that all checks miss is noticed when the navigation's turn comes; its slot is wasted
+ * then.
  */
 const CANCEL_CHECK_DELAYS_MS = [0, 50, 200, 1_000]
 
@@ -51,18 +53,24 @@ interface Navigation {
   readonly requestId: string
   /** Without a fragment. */
   readonly url: string
-  /** The signal of the `goto` call that this hop belongs to. Undefined if the page navigates by itself. */
+  /**
+   * The signal of the `goto` call that this hop belongs to. Undefined if the page navigates by
+   * itself.
+   */
   readonly callSignal: AbortSignal | undefined
   readonly controller: AbortController
   /** Set once the gate has admitted the request. */
   permit: Permit | undefined
-  /** Whether the driver reported that a navigation of the page to this URL failed. It may have been an earlier one. */
+  /**
+   * Whether the driver reported that a navigation of the page to this URL failed. It may have been
+   * an earlier one.
+   */
   hasFailed: boolean
 }
 
 /**
- * Decides which requests of a browser or a context may be sent. A navigation enters the gate and waits for its slot. Every other page request
- * is checked and does not wait.
+ * Decides which requests of a browser or a context may be sent. A navigation enters the gate and
+ * waits for its slot. Every other page request is checked and does not wait.
  */
 export class Guard implements RequestListener {
   readonly contexts: GuardedContexts
@@ -73,15 +81,27 @@ export class Guard implements RequestListener {
   readonly #admission: Admission
   readonly #pageRequests: PageRequests
   readonly #refusedPage: FailureReason
-  /** The current navigation of each page, by the page's target ID, which is also the ID of its main frame. */
+  /**
+   * The current navigation of each page, by the page's target ID, which is also the ID of its main
+   * frame.
+   */
   readonly #navigations = new Map<string, Navigation>()
   /** Why the last navigation of a page was not sent, by target ID. */
   readonly #failures = new Map<string, unknown>()
-  /** The signal of the current `goto` or similar call of each page, by target ID. It is aborted when the call is abandoned. */
+  /**
+   * The signal of the current `goto` or similar call of each page, by target ID. It is aborted when
+   * the call is abandoned.
+   */
   readonly #callSignals = new Map<string, AbortSignal>()
-  /** Pages whose last call was abandoned. A request that was sent already continues, but its redirects are not followed. */
+  /**
+   * Pages whose last call was abandoned. A request that was sent already continues, but its
+   * redirects are not followed.
+   */
   readonly #abandonedPages = new Set<string>()
-  /** The series of checks for a canceled navigation that runs for a page, by target ID. `repeat`: one more series must follow. */
+  /**
+   * The series of checks for a canceled navigation that runs for a page, by target ID. `repeat`:
+   * one more series must follow.
+   */
   readonly #cancelChecks = new Map<string, { repeat: boolean }>()
   readonly #closing = new AbortController()
   readonly #pendingDecisions = new Set<Promise<unknown>>()
@@ -129,7 +149,10 @@ export class Guard implements RequestListener {
     this.#callSignals.delete(targetId)
   }
 
-  /** Registers a `goto` or similar call of a page. When `callSignal` is aborted, a navigation that still waits leaves the queue. */
+  /**
+   * Registers a `goto` or similar call of a page. When `callSignal` is aborted, a navigation that
+   * still waits leaves the queue.
+   */
   beginCall(targetId: string, callSignal: AbortSignal): void {
     this.#clearOutcome(targetId)
     this.#callSignals.set(targetId, callSignal)
@@ -142,8 +165,8 @@ export class Guard implements RequestListener {
   }
 
   /**
-   * Unregisters a call. `ended`: its navigation ended with it. `continues`: the browser may continue the navigation, for example when it still
-   * loads the rest of a page.
+   * Unregisters a call. `ended`: its navigation ended with it. `continues`: the browser may
+   * continue the navigation, for example when it still loads the rest of a page.
    */
   endCall(targetId: string, callSignal: AbortSignal, navigation: 'ended' | 'continues'): void {
     if (navigation === 'ended' && this.#navigations.get(targetId)?.callSignal === callSignal) {
@@ -153,12 +176,15 @@ export class Guard implements RequestListener {
   }
 
   /**
-   * Ends the navigation of a page if the browser has canceled it. To be called when the driver reports that a navigation of the page's main
-   * frame has failed: the driver does not report the request's ID in this session, so the browser is asked. It forgets a request a moment after
-   * it canceled it, so the check is repeated. A page has one series of checks at a time. A failure during a series causes one more series.
+   * Ends the navigation of a page if the browser has canceled it. To be called when the driver
+   * reports that a navigation of the page's main frame has failed: the driver does not report the
+   * request's ID in this session, so the browser is asked. It forgets a request a moment after it
+   * canceled it, so the check is repeated. A page has one series of checks at a time. A failure
+   * during a series causes one more series.
    *
-   * If the browser is asked while a document arrives, it withholds the document until its end. About a request that was sent it is therefore
-   * asked only if the failed URL is the URL of this request.
+   * If the browser is asked while a document arrives, it withholds the document until its end.
+   * About a request that was sent it is therefore asked only if the failed URL is the URL of this
+   * request.
    */
   async endCanceledNavigation(
     targetId: string,
@@ -194,7 +220,9 @@ export class Guard implements RequestListener {
     return this.#failures.get(targetId)
   }
 
-  /** Fails waiting navigations and all later ones. Resolves when no request waits for a decision. */
+  /**
+   * Fails waiting navigations and all later ones. Resolves when no request waits for a decision.
+   */
   async close(): Promise<void> {
     this.#closing.abort()
     for (const targetId of [...this.#navigations.keys()]) this.#endNavigation(targetId)
@@ -207,7 +235,9 @@ export class Guard implements RequestListener {
     this.#abandonedPages.delete(targetId)
   }
 
-  /** Removes a waiting navigation from the queue, and releases the permit of one that is under way. */
+  /**
+   * Removes a waiting navigation from the queue, and releases the permit of one that is under way.
+   */
   #endNavigation(targetId: string): void {
     const navigation = this.#navigations.get(targetId)
     this.#navigations.delete(targetId)
@@ -268,7 +298,8 @@ export class Guard implements RequestListener {
       this.refusals.add(url, new RobotsDisallowedError(verdict))
       return 'BlockedByClient'
     } catch {
-      // The guard is closing, or the gate or its client has failed. In the second case the next navigation rejects with the same error.
+      // The guard is closing, or the gate or its client has failed. In the second case the next
+      // navigation rejects with the same error.
       return 'Aborted'
     }
   }

@@ -41,7 +41,8 @@ export const FORBID_DOWNLOADS: string = `(() => {
   const warn = console.warn.bind(console)
   const { apply } = Reflect
   const own = window
-  // A getter throws for an object of another type. "instanceof" would be wrong for an object of another window.
+  // A getter throws for an object of another type. "instanceof" would be wrong for an object of
+  // another window.
   const attempt = (read) => { try { return read() } catch { return undefined } }
 
   const onClick = (event) => {

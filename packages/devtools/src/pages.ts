@@ -1,4 +1,5 @@
-// The pages of a browser or a context: finds out their target IDs, and makes their navigation methods reject with Politely's errors.
+// The pages of a browser or a context: finds out their target IDs, and makes their navigation
+// methods reject with Politely's errors.
 import { onAbort } from '@politely/fetcher/internal'
 import { BrowserGoneError } from './browser-gone.ts'
 import type { Guard } from './guard.ts'
@@ -23,8 +24,8 @@ export interface GuardedPage extends DriverPage {
     mainFrame(): unknown
   }
   /**
-   * Adds a script to each new document, to run before the document's own scripts. Returns a function
-   * that removes it.
+   * Adds a script to each new document, to run before the document's own scripts. Returns a
+   * function that removes it.
    */
   prepare?(documentScript: string): Promise<() => Promise<void>>
 }
@@ -40,8 +41,8 @@ const NAVIGATION_METHODS = ['goto', 'reload', 'goBack', 'goForward'] as const
 type Navigate = (...args: unknown[]) => Promise<unknown>
 
 /**
- * Runs a call of `goto` or a similar method. The wrapper lets its owner tell which requests of a page belong to the call: those that are made
- * while it runs.
+ * Runs a call of `goto` or a similar method. The wrapper lets its owner tell which requests of a
+ * page belong to the call: those that are made while it runs.
  */
 export type WrapNavigation = (targetId: string, call: () => Promise<unknown>) => Promise<unknown>
 
@@ -52,7 +53,10 @@ interface PageEntry {
   readonly restore: () => void
 }
 
-/** The guarded pages of a browser or a context. Their navigation methods reject with the error of the guard if a request was refused. */
+/**
+ * The guarded pages of a browser or a context. Their navigation methods reject with the error of
+ * the guard if a request was refused.
+ */
 export class Pages {
   readonly #guard: Guard
   readonly #browser: DriverBrowser
@@ -69,7 +73,10 @@ export class Pages {
     this.#wrapNavigation = wrapNavigation
   }
 
-  /** Returns the ID of the context that the pages belong to. Undefined before the first page: a context without pages sends no requests. */
+  /**
+   * Returns the ID of the context that the pages belong to. Undefined before the first page: a
+   * context without pages sends no requests.
+   */
   async contextId(): Promise<string | undefined> {
     for (const { identity } of this.#entries.values()) {
       if (this.#contextId !== undefined) break
@@ -79,8 +86,8 @@ export class Pages {
   }
 
   /**
-   * Guards a page and returns its target ID. Undefined if the page was closed at once. Rejects if the page cannot be identified; its navigation
-   * methods then reject with the same error.
+   * Guards a page and returns its target ID. Undefined if the page was closed at once. Rejects if
+   * the page cannot be identified; its navigation methods then reject with the same error.
    */
   async add(page: GuardedPage): Promise<string | undefined> {
     const { driverObject } = page
@@ -116,8 +123,9 @@ export class Pages {
   }
 
   /**
-   * Finds out the target and the context of a page. The first page of a context also unregisters the context's service workers. One session
-   * serves both purposes: Puppeteer loses a page if two sessions are opened to it at once (measured with 25.16).
+   * Finds out the target and the context of a page. The first page of a context also unregisters
+   * the context's service workers. One session serves both purposes: Puppeteer loses a page if two
+   * sessions are opened to it at once (measured with 25.16).
    */
   async #identify(page: GuardedPage): Promise<Identity | undefined> {
     return withSession(page, async (session) => {
@@ -132,7 +140,9 @@ export class Pages {
     })
   }
 
-  /** Replaces the navigation methods of a page. Returns a function that removes the replacements. */
+  /**
+   * Replaces the navigation methods of a page. Returns a function that removes the replacements.
+   */
   #wrap(page: GuardedPage, identity: Promise<Identity | undefined>): () => void {
     const methods = page.driverObject as unknown as Record<string, Navigate>
     const last = { call: 0 }
@@ -163,7 +173,8 @@ export class Pages {
     this.#guard.beginCall(targetId, abandoning.signal)
     try {
       const response = await this.#wrapNavigation(targetId, navigate)
-      // Puppeteer's `reload` and `goBack` accept the error page as the page that they wait for, and resolve without a response.
+      // Puppeteer's `reload` and `goBack` accept the error page as the page that they wait for, and
+      // resolve without a response.
       const failure = response === null || response === undefined ? this.#guard.failureOf(targetId) : undefined
       if (failure !== undefined && isLast()) throw failure
       this.#guard.endCall(targetId, abandoning.signal, 'continues')
@@ -196,8 +207,8 @@ function isAbortError(error: unknown): boolean {
 }
 
 /**
- * Returns the guard's failure if there is one, with the driver's error as its cause: the driver's stack trace contains the line of the caller.
- * Otherwise returns the driver's error.
+ * Returns the guard's failure if there is one, with the driver's error as its cause: the driver's
+ * stack trace contains the line of the caller. Otherwise returns the driver's error.
  */
 function withCause(failure: unknown, driverError: unknown): unknown {
   if (failure === undefined) return driverError

@@ -1,5 +1,5 @@
-// A paused request, or the paused response to a document request: the fields of `Fetch.requestPaused` that the guard reads, and how a
-// request may fail.
+// A paused request, or the paused response to a document request: the fields of
+// `Fetch.requestPaused` that the guard reads, and how a request may fail.
 
 /** A header of a response, as the DevTools protocol represents it. */
 export interface HeaderEntry {
@@ -25,18 +25,21 @@ export interface PausedRequest {
 }
 
 /**
- * Returns the first response header with this name and a value, or null. `name` is in lower case. Chromium reads `Location` in the same way: a
- * response without a value there is not a redirect.
+ * Returns the first response header with this name and a value, or null. `name` is in lower case.
+ * Chromium reads `Location` in the same way: a response without a value there is not a redirect.
  */
 export function responseHeader({ responseHeaders = [] }: PausedRequest, name: string): string | null {
   return responseHeaders.find((header) => header.name.toLowerCase() === name && header.value !== '')?.value ?? null
 }
 
 /**
- * `page`: a navigation of a page's main frame. `service-worker`: the script of a service worker, or a request that a service worker makes.
- * `other`: every other page request.
+ * `page`: a navigation of a page's main frame. `service-worker`: the script of a service worker, or
+ * a request that a service worker makes. `other`: every other page request.
  */
 export type RequestKind = 'page' | 'service-worker' | 'other'
 
-/** The protocol's name for a failure: the page sees `net::ERR_ABORTED` or `net::ERR_BLOCKED_BY_CLIENT`. */
+/**
+ * The protocol's name for a failure: the page sees `net::ERR_ABORTED` or
+ * `net::ERR_BLOCKED_BY_CLIENT`.
+ */
 export type FailureReason = 'Aborted' | 'BlockedByClient'

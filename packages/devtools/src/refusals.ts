@@ -13,7 +13,10 @@ export interface FailedRequest {
   url(): string
 }
 
-/** Remembers the last 1,000 refusals by URL, or fewer if they exceed 16 MiB, so that the caller can find out why a request failed. */
+/**
+ * Remembers the last 1,000 refusals by URL, or fewer if they exceed 16 MiB, so that the caller can
+ * find out why a request failed.
+ */
 export class Refusals {
   readonly #refusals = new LRUCache<string, RobotsDisallowedError>({
     max: MAX_REFUSALS,
@@ -26,13 +29,19 @@ export class Refusals {
     this.#refusals.set(url, refusal)
   }
 
-  /** Looks a refusal up by the request's URL without its fragment. Undefined for a request that has not failed. */
+  /**
+   * Looks a refusal up by the request's URL without its fragment. Undefined for a request that has
+   * not failed.
+   */
   of(request: FailedRequest): RobotsDisallowedError | undefined {
     return request.failure() === null ? undefined : this.#refusals.peek(request.url().replace(/#.*/s, ''))
   }
 }
 
-/** Returns the size of the texts that a refusal may hold. Each counts separately, though some are parts of others. */
+/**
+ * Returns the size of the texts that a refusal may hold. Each counts separately, though some are
+ * parts of others.
+ */
 function bytesOf({ message, verdict }: RobotsDisallowedError, url: string): number {
   return url.length + message.length + JSON.stringify(verdict).length
 }

@@ -1,9 +1,12 @@
-// The interface to a browser driver: the parts of Playwright, Puppeteer and similar drivers that the guard uses. A driver's object has this
-// form itself, or an adapter wraps it.
+// The interface to a browser driver: the parts of Playwright, Puppeteer and similar drivers that
+// the guard uses. A driver's object has this form itself, or an adapter wraps it.
 import { withTimeout } from '@politely/fetcher/internal'
 import type { PausedRequest } from './paused-request.ts'
 
-/** A target of the DevTools protocol: a page, a frame in its own process, or a worker. Only the fields that the guard reads. */
+/**
+ * A target of the DevTools protocol: a page, a frame in its own process, or a worker. Only the
+ * fields that the guard reads.
+ */
 export interface TargetInfo {
   readonly targetId: string
   readonly type: string
@@ -68,7 +71,10 @@ export interface DriverBrowser {
   isConnected(): boolean
 }
 
-/** Returns whether the browser still responds. A driver may learn that its pages are gone before it learns that the browser is gone. */
+/**
+ * Returns whether the browser still responds. A driver may learn that its pages are gone before it
+ * learns that the browser is gone.
+ */
 export async function isResponding(browser: DriverBrowser): Promise<boolean> {
   if (!browser.isConnected()) return false
   const session = await browser.newSession().catch(() => undefined)
@@ -93,8 +99,9 @@ export function listen<E extends keyof EventParameters>(
 }
 
 /**
- * How long to wait for pages. Milliseconds; our choice. A page that runs an endless loop or shows a dialog does not respond. It obeys the
- * commands that it has got when it responds again, or in its next document.
+ * How long to wait for pages. Milliseconds; our choice. A page that runs an endless loop or shows a
+ * dialog does not respond. It obeys the commands that it has got when it responds again, or in its
+ * next document.
  */
 const MAX_REPLY_MS = 1_000
 
@@ -103,15 +110,19 @@ export async function waitForPages(command: Promise<unknown>): Promise<void> {
   await withTimeout(command, MAX_REPLY_MS, () => undefined)
 }
 
-/** Waits like `waitForPages` for a change that resolves with a function that reverts it. Returns a function that reverts it once it is made. */
+/**
+ * Waits like `waitForPages` for a change that resolves with a function that reverts it. Returns a
+ * function that reverts it once it is made.
+ */
 export async function changePages(change: Promise<() => Promise<void>>): Promise<() => Promise<void>> {
   await waitForPages(change)
   return async () => (await change.catch(() => undefined))?.()
 }
 
 /**
- * Runs `work` with a session of the page, then detaches the session. Resolves with undefined if the page was closed meanwhile. There is
- * no time limit for `work`, which may send commands that a page does not reply to.
+ * Runs `work` with a session of the page, then detaches the session. Resolves with undefined if the
+ * page was closed meanwhile. There is no time limit for `work`, which may send commands that a page
+ * does not reply to.
  */
 export async function withSession<T>(
   page: DriverPage,

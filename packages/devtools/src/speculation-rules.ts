@@ -1,23 +1,28 @@
-// Removes speculation rules from pages. With such rules a page makes the browser prefetch, or even prerender, pages that the user may visit
-// next. No session of the DevTools protocol can stop these requests (measured with Chromium 156), so the rules are removed before Chromium
-// reads them. Chromium follows the rules of pages and ignores those of frames (measured).
+// Removes speculation rules from pages. With such rules a page makes the browser prefetch, or even
+// prerender, pages that the user may visit next. No session of the DevTools protocol can stop these
+// requests (measured with Chromium 156), so the rules are removed before Chromium reads them.
+// Chromium follows the rules of pages and ignores those of frames (measured).
 //
 // Some rules stay:
 // - those in the first document of a popup;
 // - those in a closed declarative shadow root, to which no script has access;
-// - those in an open declarative shadow root that the parser attaches after the observer visited its host: attaching makes no mutation record.
-//   The root is found with the next record of the host or of a node in it, or when the document's `readyState` changes. Chromium may have read
+// - those in an open declarative shadow root that the parser attaches after the observer visited
+//   its host: attaching makes no mutation record. The root is found with the next record of the
+//   host or of a node in it, or when the document's `readyState` changes. Chromium may have read
 //   the rules by then;
-// - those that a page inserts while mutation observers are notified of other rules, since Chromium reads the rules before the next notification.
+// - those that a page inserts while mutation observers are notified of other rules, since Chromium
+//   reads the rules before the next notification.
 // Only a switch at launch stops the requests of all rules: see docs/playwright.md.
 
 /**
- * A script for each new document, to run before the document's own scripts. It does not run in the first document of a popup: that document
- * takes over the window of an empty document, and no script starts again in it. This was measured, also with a script that the protocol knew
- * before the popup requested anything. Speculation rules take effect after mutation observers were notified of their script element.
+ * A script for each new document, to run before the document's own scripts. It does not run in the
+ * first document of a popup: that document takes over the window of an empty document, and no
+ * script starts again in it. This was measured, also with a script that the protocol knew before
+ * the popup requested anything. Speculation rules take effect after mutation observers were
+ * notified of their script element.
  *
- * The page's scripts can replace each method of a prototype. The script therefore binds the methods that it needs when it starts, and uses no
- * other method later.
+ * The page's scripts can replace each method of a prototype. The script therefore binds the methods
+ * that it needs when it starts, and uses no other method later.
  */
 export const LEAVE_OUT_SPECULATION_RULES: string = `(() => {
   const bind = (method) => Function.prototype.call.bind(method)
@@ -53,9 +58,9 @@ export const LEAVE_OUT_SPECULATION_RULES: string = `(() => {
     add(watchedRoots, root)
     observe(observer, root, OPTIONS)
   }
-  // Removes the rules below a node and in its shadow trees, and watches these trees. Pages can nest thousands of trees. Recursion would overflow
-  // the stack, so a list has the trees that are still to be visited.
-  // The list is linked: the page can define a setter for the elements of arrays.
+  // Removes the rules below a node and in its shadow trees, and watches these trees. Pages can nest
+  // thousands of trees. Recursion would overflow the stack, so a list has the trees that are still to
+  // be visited. The list is linked: the page can define a setter for the elements of arrays.
   const visit = (node, seen) => {
     let trees = { node, next: null }
     while (trees !== null) {
@@ -81,7 +86,8 @@ export const LEAVE_OUT_SPECULATION_RULES: string = `(() => {
       }
     }
   }
-  // The parser attaches a declarative shadow root without a mutation record. An ancestor that was visited before may have one now.
+  // The parser attaches a declarative shadow root without a mutation record. An ancestor that was
+  // visited before may have one now.
   const visitNewRoots = (node, seen, climbed) => {
     for (let each = node; each !== null && !has(climbed, each); each = parentOf(each)) {
       add(climbed, each)

@@ -1,9 +1,12 @@
-// The traffic of one browser. Each request pauses here before it is sent, and the response to each document pauses before the page reads it.
+// The traffic of one browser. Each request pauses here before it is sent, and the response to each
+// document pauses before the page reads it.
 //
-// One session of the DevTools protocol intercepts the requests of the whole browser, instead of one interception per page or one route per
-// context. This is the interception point closest to the network. Requests reach it after the handlers of pages, so that no handler can bypass
-// it, and handlers need no change. It sees requests that pages do not see: the first request of a popup, frames in other processes, workers and
-// what they load. The browser makes the requests itself, with its own cache, cookies and connections.
+// One session of the DevTools protocol intercepts the requests of the whole browser, instead of one
+// interception per page or one route per context. This is the interception point closest to the
+// network. Requests reach it after the handlers of pages, so that no handler can bypass it, and
+// handlers need no change. It sees requests that pages do not see: the first request of a popup,
+// frames in other processes, workers and what they load. The browser makes the requests itself,
+// with its own cache, cookies and connections.
 import { isRedirect } from '@politely/gate'
 import { documentHeaders } from './document-headers.ts'
 import { Frames } from './frames.ts'
@@ -18,8 +21,9 @@ export type GuardedContexts = 'all' | ((contextId: string) => boolean | Promise<
 export interface RequestListener {
   readonly contexts: GuardedContexts
   /**
-   * Resolves with undefined when the request may be sent, or with the reason why it must fail. The request is sent right after the promise
-   * resolves, so a listener that waits for a turn resolves it only when the turn has come.
+   * Resolves with undefined when the request may be sent, or with the reason why it must fail. The
+   * request is sent right after the promise resolves, so a listener that waits for a turn resolves
+   * it only when the turn has come.
    */
   onRequest(paused: PausedRequest, kind: RequestKind): Promise<FailureReason | undefined>
   /** Called when a document request has its response headers or has failed. */
@@ -43,8 +47,8 @@ export function trafficOf(browser: DriverBrowser): Traffic {
 }
 
 /**
- * The requests of one browser. One session of the DevTools protocol pauses each request before it is sent, and asks the listener of its context
- * whether it may be sent.
+ * The requests of one browser. One session of the DevTools protocol pauses each request before it
+ * is sent, and asks the listener of its context whether it may be sent.
  */
 export class Traffic {
   readonly #browser: DriverBrowser
@@ -58,14 +62,20 @@ export class Traffic {
     this.#browser = browser
   }
 
-  /** Adds a listener. Resolves when its requests are intercepted. The first listener starts the interception. */
+  /**
+   * Adds a listener. Resolves when its requests are intercepted. The first listener starts the
+   * interception.
+   */
   async add(listener: RequestListener): Promise<void> {
     this.#listeners.add(listener)
     this.#session ??= this.#start()
     await this.#session
   }
 
-  /** Removes a listener. Removing the last one ends the interception. The listener must have decided about all of its requests. */
+  /**
+   * Removes a listener. Removing the last one ends the interception. The listener must have decided
+   * about all of its requests.
+   */
   async remove(listener: RequestListener): Promise<void> {
     if (this.#listeners.size > 1 || !this.#listeners.has(listener)) {
       this.#listeners.delete(listener)
@@ -74,8 +84,9 @@ export class Traffic {
     trafficByBrowser.delete(this.#browser.driverObject) // a listener that is added from now on starts a new interception
     const session = await this.#session?.catch(() => undefined) // `add` rejected with the error
     await Promise.allSettled(this.#pausedRequests) // or the browser would continue them
-    // Detaching fails when the browser is gone. `isConnected` may still return true then, so every failure is ignored. A session that stayed
-    // open by mistake would continue each request, because the listener is removed below.
+    // Detaching fails when the browser is gone. `isConnected` may still return true then, so every
+    // failure is ignored. A session that stayed open by mistake would continue each request,
+    // because the listener is removed below.
     await session?.detach().catch(() => undefined)
     this.#listeners.delete(listener)
   }
@@ -84,7 +95,8 @@ export class Traffic {
   async isPending(requestId: string): Promise<boolean> {
     const session = await this.#session?.catch(() => undefined)
     if (session === undefined) return false
-    // For a pending request the browser reports a missing body. For a canceled request it reports an unknown ID.
+    // For a pending request the browser reports a missing body. For a canceled request it reports
+    // an unknown ID.
     const result = await send(session, 'Fetch.getResponseBody', { requestId }).catch(String)
     return typeof result !== 'string' || !result.includes('Invalid InterceptionId')
   }
@@ -124,7 +136,8 @@ export class Traffic {
     for (const listener of listeners) {
       const failureReason = await listener.onRequest(paused, kind)
       if (failureReason === undefined) continue
-      // With `BlockedByClient`, Chromium sometimes closes the tab that prerenders the page (measured with the headless shell 156).
+      // With `BlockedByClient`, Chromium sometimes closes the tab that prerenders the page
+      // (measured with the headless shell 156).
       const errorReason = frames.isPrerendered(paused.frameId) ? 'Aborted' : failureReason
       await isDelivered(send(session, 'Fetch.failRequest', { requestId, errorReason }))
       for (const each of listeners) each.onCanceled(paused)
@@ -135,8 +148,8 @@ export class Traffic {
   }
 
   /**
-   * Returns the listener of the request's context, or none if the context is not guarded. Returns all listeners if the context is unknown: the
-   * sender may be a closed frame of any context.
+   * Returns the listener of the request's context, or none if the context is not guarded. Returns
+   * all listeners if the context is unknown: the sender may be a closed frame of any context.
    */
   async #listenersFor(frames: Frames, frameId: string): Promise<readonly RequestListener[]> {
     const [first, second] = this.#listeners
@@ -160,7 +173,8 @@ async function continueResponse(session: DriverSession, paused: PausedRequest, i
   const { requestId, responseStatusCode: responseCode, responseStatusText, responseHeaders } = paused
   const isDocument = responseCode !== undefined && !isRedirect(responseCode, responseHeader(paused, 'location'))
   if (isGuarded && isDocument && responseHeaders !== undefined) {
-    // Chromium knows a phrase for standard status codes only, and rejects other codes without one, such as 520.
+    // Chromium knows a phrase for standard status codes only, and rejects other codes without one,
+    // such as 520.
     const changed = {
       responseCode,
       responsePhrase: responseStatusText || '-',
@@ -177,12 +191,16 @@ async function continueResponse(session: DriverSession, paused: PausedRequest, i
 function requestKind({ frameId, resourceType, request }: PausedRequest, frames: Frames): RequestKind {
   const sender = frames.targetTypeOf(frameId)
   if (sender === 'page' && resourceType === 'Document') return 'page'
-  // Only the browser's request for a service worker's main script must carry this header (Service Workers, "Update").
+  // Only the browser's request for a service worker's main script must carry this header (Service
+  // Workers, "Update").
   const isServiceWorker = sender === 'service_worker' || request.headers?.['Service-Worker'] === 'script'
   return isServiceWorker ? 'service-worker' : 'other'
 }
 
-/** Returns whether the browser accepted the command. It rejects commands for a page that was closed meanwhile. */
+/**
+ * Returns whether the browser accepted the command. It rejects commands for a page that was closed
+ * meanwhile.
+ */
 async function isDelivered(sent: Promise<unknown>): Promise<boolean> {
   return sent.then(
     () => true,
@@ -191,9 +209,10 @@ async function isDelivered(sent: Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * Makes a page that was open before the interception use it. Such a page bypasses a later session until it loads its next document. Starting and
- * ending an interception of the page itself makes the page renew its request paths. Until then the page could register service workers, so they
- * are unregistered again.
+ * Makes a page that was open before the interception use it. Such a page bypasses a later session
+ * until it loads its next document. Starting and ending an interception of the page itself makes
+ * the page renew its request paths. Until then the page could register service workers, so they are
+ * unregistered again.
  */
 export async function interceptOpenPage(page: DriverPage): Promise<void> {
   await withSession(page, async (session) => {

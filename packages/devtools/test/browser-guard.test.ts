@@ -1,4 +1,5 @@
-// The guard of a browser with a minimal driver, which implements the driver interface and nothing more.
+// The guard of a browser with a minimal driver, which implements the driver interface and nothing
+// more.
 import { type PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { type Sites, startSites } from '@politely/testkit/servers/sites'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'

@@ -1,4 +1,5 @@
-// A minimal driver of Chromium: the DevTools protocol through a pipe. The package has no code for it, so it represents any other driver.
+// A minimal driver of Chromium: the DevTools protocol through a pipe. The package has no code for
+// it, so it represents any other driver.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'

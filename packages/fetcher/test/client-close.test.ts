@@ -1,4 +1,5 @@
-// Ending a check early: one caller by its signal, all callers when the client closes. All of it is our choice.
+// Ending a check early: one caller by its signal, all callers when the client closes. All of it is
+// our choice.
 import { getEventListeners } from 'node:events'
 import type { LookupFunction } from 'node:net'
 import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'

@@ -13,7 +13,9 @@ const CHANNELS = ['politely:check', 'politely:fetch'].flatMap((name) =>
   ['start', 'end', 'asyncStart', 'asyncEnd', 'error'].map((event) => `tracing:${name}:${event}`),
 )
 
-/** Listens to the channels. Returns what they publish and what a test adds; `text` shows all of it. */
+/**
+ * Listens to the channels. Returns what they publish and what a test adds; `text` shows all of it.
+ */
 function hear(): { readonly told: unknown[]; readonly text: () => string } {
   const told: unknown[] = []
   const listen = (message: unknown, name: unknown) => void told.push([name, message])

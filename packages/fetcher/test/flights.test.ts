@@ -26,7 +26,8 @@ function newFlights<T>(limits: FlightLimits): Flights<T> {
 }
 
 /**
- * A server that responds only when the test calls `answer`. Counts the requests that wait, in all and by registrable domain.
+ * A server that responds only when the test calls `answer`. Counts the requests that wait, in all
+ * and by registrable domain.
  * @param targetOf The host to which a host redirects its robots.txt at once, if it does.
  */
 async function startSlowServer(targetOf: (host: string) => string | undefined = () => undefined) {

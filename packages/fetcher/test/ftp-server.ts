@@ -1,4 +1,5 @@
-// FTP servers on loopback with scripted replies: for each command a text, or a function that uses the connections.
+// FTP servers on loopback with scripted replies: for each command a text, or a function that uses
+// the connections.
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
@@ -11,7 +12,10 @@ interface Connections {
   readonly dataPort: number
 }
 
-/** Lines of text with their line ends, in which `DATA` is replaced by the data port; or a function to call instead. */
+/**
+ * Lines of text with their line ends, in which `DATA` is replaced by the data port; or a function
+ * to call instead.
+ */
 type FtpAnswer = string | ((connections: Connections) => void)
 
 export interface FtpScript {

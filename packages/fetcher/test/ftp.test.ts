@@ -1,4 +1,5 @@
-// Robots.txt over FTP. RFC 9309 §2.3 names the scheme without details; everything that is not in RFC 959 is our choice.
+// Robots.txt over FTP. RFC 9309 §2.3 names the scheme without details; everything that is not in
+// RFC 959 is our choice.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

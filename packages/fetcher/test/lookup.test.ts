@@ -123,7 +123,10 @@ test.for([[undefined], [null], [5], [[null]], [[{}]], [[{ address: 5 }]], [['127
 )
 
 describe('dnsLookup queries name servers directly', () => {
-  /** A DNS server on loopback: `good.example.com` is 127.0.0.1, `evil.com` gets no response, all other names do not exist. */
+  /**
+   * A DNS server on loopback: `good.example.com` is 127.0.0.1, `evil.com` gets no response, all
+   * other names do not exist.
+   */
   async function startNameServer(): Promise<string> {
     const socket = createSocket('udp4')
     socket.on('message', (query, { port, address }) => {

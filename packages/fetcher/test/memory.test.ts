@@ -1,4 +1,5 @@
-// What the memory cache keeps, for how long, and within which size. The clock is a fake, the server is real.
+// What the memory cache keeps, for how long, and within which size. The clock is a fake, the server
+// is real.
 import { type Entry, entryText } from '@politely/core/engine'
 import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
 import { type Clock, startClock } from '@politely/testkit/clock'

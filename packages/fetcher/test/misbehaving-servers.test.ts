@@ -1,4 +1,5 @@
-// Misbehaving servers, missing hosts and unsupported schemes make robots.txt unreachable, and are never thrown. RFC 9309 §2.3.1.4.
+// Misbehaving servers, missing hosts and unsupported schemes make robots.txt unreachable, and are
+// never thrown. RFC 9309 §2.3.1.4.
 import { describeVerdict } from '@politely/core'
 import { bodyCases } from '@politely/testkit/cases/body-cases'
 import {
@@ -36,7 +37,8 @@ test.concurrent.for(misbehavingServerCases.map((row) => [row.name, row] as const
   '%s',
   async ([, row], { sites, newClient }) => {
     sites.respond(ROBOTS, row.behave)
-    // A fetch that waits for the deadline although its case does not require it exceeds the time limit of the test.
+    // A fetch that waits for the deadline although its case does not require it exceeds the time
+    // limit of the test.
     const client = newClient({ timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
 
     const verdict = await client.check(sites.withPort(checkedPage))

@@ -1,5 +1,6 @@
-// Which addresses a fetch of robots.txt may connect to. All of it is our choice. Names with ICANN suffixes serve as public hosts. They resolve
-// to loopback, so that no test connects to another machine.
+// Which addresses a fetch of robots.txt may connect to. All of it is our choice. Names with ICANN
+// suffixes serve as public hosts. They resolve to loopback, so that no test connects to another
+// machine.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type LookupFunction } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -125,7 +126,9 @@ describe('public-only refuses private hosts in direct requests too', () => {
 })
 
 describe("with the caller's dispatcher, the guard sees only URLs", () => {
-  /** Sends every request to loopback, like a proxy, so that a public name can respond and redirect. */
+  /**
+   * Sends every request to loopback, like a proxy, so that a public name can respond and redirect.
+   */
   function proxyTo(port: number): Agent {
     const connect = buildConnector({ allowH2: false })
     return new Agent({
@@ -171,8 +174,8 @@ describe("with the caller's dispatcher, the guard sees only URLs", () => {
   })
 })
 
-// The guard connects without TLS first, so it must know the default port of a scheme. The test does not depend on what listens on
-// these ports of 127.0.0.1.
+// The guard connects without TLS first, so it must know the default port of a scheme. The test does
+// not depend on what listens on these ports of 127.0.0.1.
 test.for([
   ['http://example.com/page', 80],
   ['https://example.com/page', 443],
@@ -254,7 +257,8 @@ describe('allowAddresses', () => {
   })
 })
 
-// 127.0.0.2 serves as a public address. Servers listen only on 127.0.0.1, so the system refuses connections to it.
+// 127.0.0.2 serves as a public address. Servers listen only on 127.0.0.1, so the system refuses
+// connections to it.
 describe('a name with several addresses', () => {
   test.for<readonly [name: string, found: readonly string[], tried: readonly string[], reason: string]>([
     ['private addresses are removed', ['127.0.0.1', '127.0.0.2', '::1'], ['127.0.0.2'], 'refused'],
@@ -533,7 +537,8 @@ describe('reachOf', () => {
   })
 })
 
-// Hosts in every spelling that a URL accepts, as direct requests and as targets of redirects from a public site. Every name is at 127.0.0.1.
+// Hosts in every spelling that a URL accepts, as direct requests and as targets of redirects from a
+// public site. Every name is at 127.0.0.1.
 describe('hosts in every spelling, under each policy', () => {
   type Verdict = 'asked' | 'refused'
   const LOCAL = ['asked', 'refused', 'refused'] as const

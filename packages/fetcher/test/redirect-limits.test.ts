@@ -1,4 +1,5 @@
-// Limits of the requests that redirects of robots.txt lead to another site. All of it is our choice.
+// Limits of the requests that redirects of robots.txt lead to another site. All of it is our
+// choice.
 import { describeVerdict } from '@politely/core'
 import { disallowsPage } from '@politely/testkit/cases/response-cases'
 import { startClock } from '@politely/testkit/clock'
@@ -49,7 +50,10 @@ async function idle(client: RobotsClient): Promise<void> {
 const atTarget = (sites: Sites) => sites.requestedUrls.filter((url) => url.startsWith(`${TARGET}/expensive`)).length
 
 describe('the pace of redirects to one site', () => {
-  /** Advances the time step by step. Returns how many requests the target has had before and after each step. */
+  /**
+   * Advances the time step by step. Returns how many requests the target has had before and after
+   * each step.
+   */
   async function countAfter(sites: Sites, client: RobotsClient, steps: readonly number[]) {
     await idle(client)
     const counts = [atTarget(sites)]
@@ -130,7 +134,8 @@ describe('the pace of redirects to one site', () => {
     sites.respond(`${TARGET}/expensive-too`, rules)
     const answer = { status: 302, headers: { location: `${TARGET}/expensive-too` } }
     const results = Promise.allSettled(checkRedirected(sites, client, wildcard(40), { answer }))
-    // Eight flights of a domain may be away at once, with two requests each. That is seven seconds over the burst.
+    // Eight flights of a domain may be away at once, with two requests each. That is seven seconds
+    // over the burst.
     expect(await countAfter(sites, client, [6_999, 1, 1_999, 1])).toEqual([16, 16, 18, 18, 20])
     await client.close()
     await results

@@ -1,4 +1,5 @@
-// The meaning of valid responses, over a real connection. Core's tests run the same cases as values.
+// The meaning of valid responses, over a real connection. Core's tests run the same cases as
+// values.
 import { gzipSync } from 'node:zlib'
 import { bodyLimit } from '@politely/testkit/cases/body-cases'
 import {

@@ -1,4 +1,5 @@
-// The headers of requests for robots.txt: the given User-Agent, and never credentials, cookies or a Referer. All of it is our choice.
+// The headers of requests for robots.txt: the given User-Agent, and never credentials, cookies or a
+// Referer. All of it is our choice.
 import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
 import { expect } from 'vitest'
 import { test } from './with-sites.ts'

@@ -14,7 +14,9 @@ const usual = getCACertificates('default')
 beforeAll(() => setDefaultCACertificates([...usual, certificate.cert]))
 afterAll(() => setDefaultCACertificates(usual))
 
-/** Sends the beginning, and then the rest again and again until the client closes the connection. */
+/**
+ * Sends the beginning, and then the rest again and again until the client closes the connection.
+ */
 const endless = (beginning: string, again: string | Buffer) => (socket: Socket) => {
   const block = Buffer.concat(Array.from({ length: Math.ceil(10_000 / again.length) }, () => Buffer.from(again)))
   socket.write(beginning)

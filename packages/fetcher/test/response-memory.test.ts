@@ -1,4 +1,5 @@
-// The memory that a response in many small chunks takes while it is received, with each transport. Our choice.
+// The memory that a response in many small chunks takes while it is received, with each transport.
+// Our choice.
 import { randomBytes } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'

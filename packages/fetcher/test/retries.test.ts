@@ -1,4 +1,5 @@
-// How often the client requests robots.txt. Retries wait for at least half a second, so these tests run concurrently.
+// How often the client requests robots.txt. Retries wait for at least half a second, so these tests
+// run concurrently.
 
 import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
 import { lookupIn } from '@politely/testkit/servers/lookup'
@@ -97,7 +98,8 @@ test.concurrent('our choice, if the deadline passes before a retry, the last res
   newClient,
 }) => {
   sites.respond(ROBOTS, { status: 502 })
-  // Retries follow after 0.5, 1.5 and 3.5 s. The deadline is far from all of them, because the machine may be busy.
+  // Retries follow after 0.5, 1.5 and 3.5 s. The deadline is far from all of them, because the
+  // machine may be busy.
   const verdict = await newClient({ retries: 20, timeoutMs: 2_500 }).check(sites.withPort(checkedPage))
   expect(verdict).toMatchObject({ because: 'unreachable', access: { reason: 'status', status: 502 } })
   expect(sites.requestedUrls).toEqual([ROBOTS, ROBOTS, ROBOTS])

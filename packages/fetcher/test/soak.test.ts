@@ -1,5 +1,6 @@
-// One client checks thousands of origins that misbehave in all ways of the tables at once. Each verdict must be that of its case, everything
-// must end, and nothing may stay behind. A seeded random generator assigns the cases. All of it is our choice.
+// One client checks thousands of origins that misbehave in all ways of the tables at once. Each
+// verdict must be that of its case, everything must end, and nothing may stay behind. A seeded
+// random generator assigns the cases. All of it is our choice.
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { getEventListeners } from 'node:events'
@@ -40,7 +41,9 @@ interface Trial {
   readonly name: string
   /** Set if only the deadline ends the request. */
   readonly lastsUntilDeadline?: true | undefined
-  /** Sets the responses for hosts under `domain`. Returns the URL to check and the expected verdict. */
+  /**
+   * Sets the responses for hosts under `domain`. Returns the URL to check and the expected verdict.
+   */
   readonly open: (domain: string) => { readonly url: string; readonly expected: ServerCaseExpectation }
   readonly close: (domain: string) => void
 }
@@ -102,7 +105,8 @@ test(`${ORIGINS} misbehaving origins`, { timeout: 60_000 + 20 * ORIGINS }, async
   await quiet()
   // The difference is about 0. A leak of two thousand sockets would take 60 MiB.
   expect(after.live - baseline.live).toBeLessThan(CACHE_BYTES + 24 * 2 ** 20)
-  // Each flight may hold a file three times (chunks, buffer, text). The servers and garbage take as much again.
+  // Each flight may hold a file three times (chunks, buffer, text). The servers and garbage take as
+  // much again.
   expect(most.live - baseline.live).toBeLessThan(2 * 3 * CONCURRENCY * MAX_BODY_BYTES)
 })
 
@@ -333,7 +337,10 @@ function newResources(): string[] {
   )
 }
 
-/** Waits until no more resources exist than at the start. Sockets and timers end a few turns after their requests. */
+/**
+ * Waits until no more resources exist than at the start. Sockets and timers end a few turns after
+ * their requests.
+ */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 10_000 && newResources().length > 0; turn++) await nextTurn()
   expect(newResources()).toEqual([])

@@ -7,7 +7,10 @@ import { expect, onTestFinished, test } from 'vitest'
 
 const fetcher = new URL('../src/index.ts', import.meta.url).href
 
-/** Runs a program after the import of the package, and returns what it prints. It says whether undici is loaded with `hasUndici()`. */
+/**
+ * Runs a program after the import of the package, and returns what it prints. It says whether
+ * undici is loaded with `hasUndici()`.
+ */
 async function run(program: string, before = ''): Promise<string> {
   const source = `
     import { createRequire } from 'node:module'

@@ -1,5 +1,6 @@
-// The states of an origin over time, with a fake clock and a real server. core/test/access-states.test.ts tests every transition; these tests
-// check that the client follows them.
+// The states of an origin over time, with a fake clock and a real server.
+// core/test/access-states.test.ts tests every transition; these tests check that the client follows
+// them.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
@@ -27,7 +28,10 @@ const busy: Reply = { status: 503 }
 const busyFor = (retryAfter: string): Reply => ({ status: 503, headers: { 'retry-after': retryAfter } })
 const movedTo = (location: string): Reply => ({ status: 301, headers: { location } })
 
-/** Milliseconds after the previous step, the server's response from then on, the expected state and verdict, and the requests of this step: two if a 4xx repeats a conditional one. */
+/**
+ * Milliseconds after the previous step, the server's response from then on, the expected state and
+ * verdict, and the requests of this step: two if a 4xx repeats a conditional one.
+ */
 type Step = readonly [afterMs: number, answer: Reply, state: string, allowed: boolean, requests?: 0 | 1 | 2]
 type StateCase = readonly [name: string, steps: readonly Step[], options?: Partial<RobotsClientOptions>]
 

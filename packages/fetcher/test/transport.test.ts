@@ -1,5 +1,5 @@
-// Fetches robots.txt with the caller's fetch or undici dispatcher. Our choice: redirects, limits, the deadline and the reasons for `unreachable`
-// are the same for every transport.
+// Fetches robots.txt with the caller's fetch or undici dispatcher. Our choice: redirects, limits,
+// the deadline and the reasons for `unreachable` are the same for every transport.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -43,7 +43,10 @@ type Fetch = typeof globalThis.fetch
 /** The limit of the client's own connections. */
 const MAX_HEADERS = { maxHeaderSize: 16_384 }
 
-/** Destroyed after the last test. In concurrent tests, `onTestFinished` cannot know which test calls it. */
+/**
+ * Destroyed after the last test. In concurrent tests, `onTestFinished` cannot know which test calls
+ * it.
+ */
 const agents: Agent[] = []
 afterAll(async () => {
   await Promise.all(agents.map((agent) => agent.destroy()))
@@ -67,7 +70,8 @@ function fetchOfNode(agent: Agent = loopbackAgent()): Fetch {
   return (url, init) => fetch(url, { ...init, dispatcher } as unknown as RequestInit)
 }
 
-// The cases in which a fetch gives another result than the client's own connections, and why. A fetch passes all other cases.
+// The cases in which a fetch gives another result than the client's own connections, and why. A
+// fetch passes all other cases.
 const DIFFERENT_WITH_FETCH: readonly (readonly [name: RegExp, why: string])[] = [
   [/two equal Locations count as one/, 'a fetch joins several Locations by a comma, which gives another URL'],
   [/a redirect with an unusable Location is unavailable: "\/one,\/other"/, 'the same'],

@@ -6,7 +6,10 @@ import { RobotsClient, type RobotsClientOptions } from '../src/index.ts'
 
 interface Fixtures {
   readonly sites: Sites
-  /** Creates a client that resolves `*.test` to loopback, uses no network, and does not retry unless `retries` is given. */
+  /**
+   * Creates a client that resolves `*.test` to loopback, uses no network, and does not retry unless
+   * `retries` is given.
+   */
   readonly newClient: (options?: Partial<RobotsClientOptions>) => RobotsClient
 }
 
@@ -23,7 +26,8 @@ export const test: TestAPI<Fixtures> = plainTest.extend<Fixtures>({
     })
     await Promise.all(clients.map((client) => client.close()))
   },
-  // Created after the clients, and so closed before them: a client that would hang loses its connections.
+  // Created after the clients, and so closed before them: a client that would hang loses its
+  // connections.
   sites: async ({ newClient: _ }, use) => {
     const sites = await startSites()
     await use(sites)

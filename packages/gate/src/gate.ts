@@ -40,8 +40,9 @@ import type { AllowedForecast, Forecast } from './report/forecast.ts'
 import type { QueueState } from './report/queue-state.ts'
 
 /**
- * Starts each request when robots.txt allows it and a slot is free. `enter` checks the URL with the RobotsClient, and then waits for the delay
- * that the caller and the site ask for, and for the concurrency limits. Requests with the same pace key start in order of arrival. `politely`,
+ * Starts each request when robots.txt allows it and a slot is free. `enter` checks the URL with the
+ * RobotsClient, and then waits for the delay that the caller and the site ask for, and for the
+ * concurrency limits. Requests with the same pace key start in order of arrival. `politely`,
  * `politeHttpAgent` and `politeAgent` call `enter` for every request of an HTTP client.
  *
  * @example
@@ -126,10 +127,12 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   /**
    * Waits until a request for this URL may start. Release the permit when the request ends.
-   * @throws {RobotsDisallowedError} if robots.txt does not allow the URL: at once, or after a wait during which the rules have changed.
-   * Also for a string that is not a valid URL; `error.verdict.because` is then `invalid-url`.
+   * @throws {RobotsDisallowedError} if robots.txt does not allow the URL: at once, or after a wait
+   * during which the rules have changed. Also for a string that is not a valid URL;
+   * `error.verdict.because` is then `invalid-url`.
    * @throws {GateClosedError} after `close`.
-   * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and for invalid options.
+   * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and
+   * for invalid options.
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
    */
   async enter(url: string | HasHref, options?: EnterOptions): Promise<Permit> {
@@ -163,10 +166,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   }
 
   /**
-   * Checks robots.txt for a request that a page makes by itself, such as one for an image. It does not wait for a slot. A refusal is counted
-   * and published like one of `enter`.
+   * Checks robots.txt for a request that a page makes by itself, such as one for an image. It does
+   * not wait for a slot. A refusal is counted and published like one of `enter`.
    * @throws {GateClosedError} after `close`.
-   * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and for invalid options.
+   * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and
+   * for invalid options.
    * @throws The signal's reason after an abort.
    */
   async check(url: string | HasHref, options?: GateCheckOptions): Promise<ClientVerdict> {
@@ -179,10 +183,12 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   }
 
   /**
-   * Estimates when a request for this URL could start, and says what it would wait for: if the result is `allowed`, its `waitMs` is the wait in
-   * milliseconds. It reserves nothing. It waits only for robots.txt, if that has to be fetched, and for a pacer of your own.
+   * Estimates when a request for this URL could start, and says what it would wait for: if the
+   * result is `allowed`, its `waitMs` is the wait in milliseconds. It reserves nothing. It waits
+   * only for robots.txt, if that has to be fetched, and for a pacer of your own.
    * @throws {GateClosedError} after `close`.
-   * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and for invalid options.
+   * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and
+   * for invalid options.
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
    */
   async when(url: string | HasHref, options?: EnterOptions): Promise<Forecast> {
@@ -224,15 +230,18 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   }
 
   /**
-   * Resolves when no request waits and none is under way. The gate stays open. Requests that arrive meanwhile are admitted, and awaited
-   * too, so that redirects and the links of a page can still be followed. To end a crawl: add no more URLs, `await gate.drain()`,
-   * `gate.close()`.
+   * Resolves when no request waits and none is under way. The gate stays open. Requests that arrive
+   * meanwhile are admitted, and awaited too, so that redirects and the links of a page can still be
+   * followed. To end a crawl: add no more URLs, `await gate.drain()`, `gate.close()`.
    */
   drain(): Promise<void> {
     return this.#context.activity.idle()
   }
 
-  /** Rejects the requests that wait, and all later ones. Permits stay valid. Does not close the RobotsClient or a pacer of your own. */
+  /**
+   * Rejects the requests that wait, and all later ones. Permits stay valid. Does not close the
+   * RobotsClient or a pacer of your own.
+   */
   close(): void {
     if (this.#closing.signal.aborted) return
     const error = new GateClosedError()
@@ -245,7 +254,10 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     this.close()
   }
 
-  /** @internal Registers a redirect that has released its permit and whose body may never end. See `OpenRedirects.add`. */
+  /**
+   * @internal Registers a redirect that has released its permit and whose body may never end. See
+   * `OpenRedirects.add`.
+   */
   openRedirect(url: string, close: (error: OpenRedirectError) => void): () => void {
     return this.#openRedirects.add(siteOf(url), () => close(new OpenRedirectError(url)))
   }
@@ -257,13 +269,17 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     throw new RobotsDisallowedError(verdict)
   }
 
-  /** @internal Returns the origins whose redirects led to this URL, in order, as far as requests through this gate have shown them. */
+  /**
+   * @internal Returns the origins whose redirects led to this URL, in order, as far as requests
+   * through this gate have shown them.
+   */
   redirectedFrom(url: string): readonly string[] {
     return this.#context.redirects.to(url)
   }
 
   /**
-   * @internal Makes `drain` wait: something is under way that may enter the gate again, such as a redirect.
+   * @internal Makes `drain` wait: something is under way that may enter the gate again, such as a
+   * redirect.
    * @returns A function to call once, when that has ended.
    */
   hold(): () => void {

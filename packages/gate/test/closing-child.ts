@@ -1,6 +1,6 @@
 // A process that closes gates and clients while something they wait for does not respond. After
-// each `close` it prints which resources keep it alive. It ends when none is left. Node does not list
-// the queries of `dnsLookup`: if they are not cancelled, the process ends late.
+// each `close` it prints which resources keep it alive. It ends when none is left. Node does not
+// list the queries of `dnsLookup`: if they are not cancelled, the process ends late.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import type { LookupFunction } from 'node:net'

@@ -1,4 +1,5 @@
-// After `close`, nothing that does not respond keeps the process alive: no lookup, no delay and no store.
+// After `close`, nothing that does not respond keeps the process alive: no lookup, no delay and no
+// store.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'

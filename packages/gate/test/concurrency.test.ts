@@ -1,4 +1,5 @@
-// The concurrency limits: which requests count towards them, the limit for each registrable domain, and the cost of many abort signals.
+// The concurrency limits: which requests count towards them, the limit for each registrable domain,
+// and the cost of many abort signals.
 import { getEventListeners } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { RobotsClient } from '@politely/fetcher'
@@ -397,7 +398,10 @@ describe('ConcurrencyLimit', () => {
     advance(): void
   }
 
-  /** Returns a function that adds queues which acquire the limit as soon as they are called, and a log of their names. */
+  /**
+   * Returns a function that adds queues which acquire the limit as soon as they are called, and a
+   * log of their names.
+   */
   function open(maxConcurrent: number, maxConcurrentPerDomain: number) {
     const limits = { maxConcurrent, maxConcurrentPerDomain, slowAfterMs: Number.POSITIVE_INFINITY }
     const limit = new ConcurrencyLimit(limits, () => 0)

@@ -1,4 +1,5 @@
-// What a gate publishes and writes into messages contains no credentials of a URL (`user:password@`). Our choice.
+// What a gate publishes and writes into messages contains no credentials of a URL
+// (`user:password@`). Our choice.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'

@@ -1,5 +1,6 @@
-// Failures of the caller's code: a pacer, a clock, a channel subscriber or a response that throws or is invalid. The request fails, or the
-// failure is counted. In no case does a request count towards the concurrency limits for ever.
+// Failures of the caller's code: a pacer, a clock, a channel subscriber or a response that throws
+// or is invalid. The request fails, or the failure is counted. In no case does a request count
+// towards the concurrency limits for ever.
 import { RobotsClient } from '@politely/fetcher'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {

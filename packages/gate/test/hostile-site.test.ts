@@ -1,4 +1,5 @@
-// Limits on the resources that a hostile site with many hosts can use up. All of them are our choice.
+// Limits on the resources that a hostile site with many hosts can use up. All of them are our
+// choice.
 import {
   createServer,
   Agent as HttpAgent,
@@ -210,7 +211,10 @@ describe('idle connections of politeAgent', () => {
   })
 })
 
-/** A gate with `paceBy: 'address'`, a site, and a DNS lookup that resolves when the test calls what `lookingUp` resolves with. */
+/**
+ * A gate with `paceBy: 'address'`, a site, and a DNS lookup that resolves when the test calls what
+ * `lookingUp` resolves with.
+ */
 async function gateWithSlowLookup(onRequest: RequestListener, now?: () => number) {
   const site = createServer(onRequest)
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))

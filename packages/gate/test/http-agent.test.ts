@@ -1,4 +1,5 @@
-// politeHttpAgent: the URL that it checks, and the release of permits, also of requests that are never sent and responses that are never read.
+// politeHttpAgent: the URL that it checks, and the release of permits, also of requests that are
+// never sent and responses that are never read.
 import { once } from 'node:events'
 import { Agent, type ClientRequest, createServer, type RequestOptions, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +16,10 @@ interface NarrowWeb {
   readonly agent: Agent
 }
 
-/** Serves a site that disallows `/private`, with a gate that admits one request at a time: a permit that is never released blocks it. */
+/**
+ * Serves a site that disallows `/private`, with a gate that admits one request at a time: a permit
+ * that is never released blocks it.
+ */
 async function openAgent({ maxConcurrentPerOrigin = 1, inner = new Agent() } = {}): Promise<NarrowWeb> {
   const sites = await startSites()
   sites.respond(`${HOME}/robots.txt`, { status: 200, body: 'User-agent: *\nDisallow: /private\n' })

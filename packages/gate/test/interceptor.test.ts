@@ -1,4 +1,5 @@
-// politeInterceptor and politeAgent: what they leave unchanged, what they refuse, and the release of permits.
+// politeInterceptor and politeAgent: what they leave unchanged, what they refuse, and the release
+// of permits.
 import { EventEmitter, once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
@@ -34,7 +35,9 @@ afterEach(async () => {
   await site.close()
 })
 
-/** An agent that admits one request at a time. After each test every permit must have been released. */
+/**
+ * An agent that admits one request at a time. After each test every permit must have been released.
+ */
 function gated(...others: undici.Dispatcher.DispatcherComposeInterceptor[]): undici.Dispatcher {
   const agent = new Agent()
   ends.push(() => agent.destroy())
@@ -272,7 +275,8 @@ describe('refuses', () => {
     expect((error as Error).message).toContain('compose(politeInterceptor(gate), interceptors.redirect(')
     expect(site.seen).toEqual([])
     await isFree()
-    // `fetch` follows redirects itself, and dispatches each hop. So the order does not matter for it.
+    // `fetch` follows redirects itself, and dispatches each hop. So the order does not matter for
+    // it.
     expect((await undici.fetch(`${site.origin}/page`, { dispatcher: wrong })).status).toBe(200)
   })
 })

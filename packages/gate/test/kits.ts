@@ -1,4 +1,5 @@
-// The two fetches that `politely` is tested with: that of Node and that of undici, each with its own classes.
+// The two fetches that `politely` is tested with: that of Node and that of undici, each with its
+// own classes.
 import * as undici from 'undici'
 
 export interface Kit {

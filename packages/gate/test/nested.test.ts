@@ -1,5 +1,5 @@
-// One request through two wrappers of a gate, and other requests that are made while one is being sent. With `maxConcurrent: 1`, none of
-// them may wait for itself.
+// One request through two wrappers of a gate, and other requests that are made while one is being
+// sent. With `maxConcurrent: 1`, none of them may wait for itself.
 import { Agent as HttpAgent, get as httpGet } from 'node:http'
 import { RobotsClient } from '@politely/fetcher'
 import * as undici from 'undici'

@@ -22,7 +22,10 @@ const LIKE_AN_OPTION = /^(?:min|max)(?:Delay|Concurrent)/
 /** The rows of all tables of a text. */
 const tableRows = (text: string) => (text.match(/^\|.*$/gm) ?? []).join('\n')
 
-/** The options in backticks, and the names that look like one; `maxConcurrent: 2` counts too. Without repetitions. */
+/**
+ * The options in backticks, and the names that look like one; `maxConcurrent: 2` counts too.
+ * Without repetitions.
+ */
 function optionsIn(text: string): string[] {
   const inCode = Array.from(text.matchAll(/`(\w+)(?:: [^`]+)?`/g), ([, name = '']) => name)
   const isOption = (name: string) => Object.hasOwn(PACING_OPTIONS, name) || LIKE_AN_OPTION.test(name)

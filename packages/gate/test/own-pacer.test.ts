@@ -1,4 +1,5 @@
-// Pacers of the caller's own: one that returns promises and keeps a queue, as a pacer for a fleet would; and one that fails.
+// Pacers of the caller's own: one that returns promises and keeps a queue, as a pacer for a fleet
+// would; and one that fails.
 import type { Delay, PaceLimits, PaceResponse } from '@politely/core/engine'
 import { RobotsClient } from '@politely/fetcher'
 import { pacerCases, runPacerCase } from '@politely/testkit/cases/pacer-cases'
@@ -9,8 +10,8 @@ import { listenTo } from './listen.ts'
 import { lookup, Site } from './site.ts'
 
 /**
- * Behaves like a pacer for a fleet: each reply takes a while, and each waiting request gets a ticket and a position in a queue. A pushback delays
- * all of them.
+ * Behaves like a pacer for a fleet: each reply takes a while, and each waiting request gets a
+ * ticket and a position in a queue. A pushback delays all of them.
  */
 class RemotePacer implements Pacer {
   readonly calls: string[] = []

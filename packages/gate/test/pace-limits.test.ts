@@ -1,5 +1,5 @@
-// The pace limits of a site (request-rate, visit-time, 429) and the option `paceBy`. The fields are extensions (RFC 9309 section 2.2.4). How the
-// gate applies them is our choice.
+// The pace limits of a site (request-rate, visit-time, 429) and the option `paceBy`. The fields are
+// extensions (RFC 9309 section 2.2.4). How the gate applies them is our choice.
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { PaceBy, PoliteGateOptions } from '../src/index.ts'
 import { simulate } from './simulation.ts'

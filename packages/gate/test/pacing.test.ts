@@ -1,7 +1,9 @@
-// When the gate starts a request: delays, order, concurrency limits, pushbacks, aborts. RFC 9309 does not regulate any of this.
+// When the gate starts a request: delays, order, concurrency limits, pushbacks, aborts. RFC 9309
+// does not regulate any of this.
 //
-// robots.txt comes from a real server. After that no socket is needed. Timers and clock are simulated, so delays are exact: by the gate's own
-// clock, no request starts a millisecond early or late.
+// robots.txt comes from a real server. After that no socket is needed. Timers and clock are
+// simulated, so delays are exact: by the gate's own clock, no request starts a millisecond early or
+// late.
 import { getEventListeners } from 'node:events'
 import { RobotsClient } from '@politely/fetcher'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -206,7 +208,8 @@ describe('the delay between two requests to one origin', () => {
   })
 
   test('is kept if the process is stopped between the slot of a request and its start', async () => {
-    // The clock jumps at each reading until a request starts. It goes on at the next turn of the event loop.
+    // The clock jumps at each reading until a request starts. It goes on at the next turn of the
+    // event loop.
     let aheadMs = 0
     let isStopped = true
     const now = () => {
@@ -592,7 +595,10 @@ describe('close', () => {
 })
 
 describe('a change of robots.txt while requests wait', () => {
-  /** Serves a robots.txt that changes after an hour. The clock of the RobotsClient is set by the test. */
+  /**
+   * Serves a robots.txt that changes after an hour. The clock of the RobotsClient is set by the
+   * test.
+   */
   async function changing(name: string, before: string) {
     const host = `${name}.test`
     site.robots.set(host, before)
@@ -697,7 +703,10 @@ describe('memory', () => {
     await vi.advanceTimersByTimeAsync(10_000)
     for (const each of manyUrls) await visit(each) // each reservation checks two keys for eviction
 
-    /** The delay after a 429 without Retry-After. It grows from one to the next as long as the origin is stored. */
+    /**
+     * The delay after a 429 without Retry-After. It grows from one to the next as long as the
+     * origin is stored.
+     */
     const pauseOf = async (host: string) => {
       await visit(url(host), saying(429))
       const start = Date.now()

@@ -1,5 +1,5 @@
-// What politely(fetch) adds to fetch: every request is checked and waits for its slot. What stays the same as in fetch: see
-// same-fetch.test.ts.
+// What politely(fetch) adds to fetch: every request is checked and waits for its slot. What stays
+// the same as in fetch: see same-fetch.test.ts.
 import { getEventListeners } from 'node:events'
 import { RobotsClient, withoutCredentials } from '@politely/fetcher'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -262,7 +262,8 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
       const paths = ['/1', '/2', '/3', '/4', '/5', '/6']
       await Promise.all(paths.map((path) => fetch(site.origin + path)))
       expect(site.lines).toEqual(paths.map((path) => `GET ${path}`))
-      // The first request may reach the server late, since it waits for a connection. So the delay counts from its start.
+      // The first request may reach the server late, since it waits for a connection. So the delay
+      // counts from its start.
       for (const [n, { at }] of site.seen.entries()) expect(at - start).toBeGreaterThanOrEqual(60 * n - 2)
     })
 

@@ -1,5 +1,6 @@
-// A redirect from a public site to a private address is refused before anything is sent to the private host, whichever client follows the
-// redirect. This is our choice. 127.0.0.1 counts as public here, and 127.0.0.2 is private.
+// A redirect from a public site to a private address is refused before anything is sent to the
+// private host, whichever client follows the redirect. This is our choice. 127.0.0.1 counts as
+// public here, and 127.0.0.2 is private.
 import { createServer, Agent as HttpAgent, request as httpRequest, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'

@@ -1,5 +1,5 @@
-// Thousands of requests at random times, most of which are aborted at random times. Each request gets at most one permit, none is forgotten, and
-// no state remains.
+// Thousands of requests at random times, most of which are aborted at random times. Each request
+// gets at most one permit, none is forgotten, and no state remains.
 
 import { RobotsClient } from '@politely/fetcher'
 import { heapBytes } from '@politely/testkit/heap'
@@ -11,7 +11,10 @@ import { lookup, Site } from './site.ts'
 
 const CALLERS = isFullRun ? 10_000 : 2_500
 const ABORTS = 0.7 * CALLERS
-/** When the last request is made, in milliseconds. The more requests, the later, so that a constant share of them waits. */
+/**
+ * When the last request is made, in milliseconds. The more requests, the later, so that a constant
+ * share of them waits.
+ */
 const ARRIVALS_WITHIN_MS = 2.4 * CALLERS
 /** The crawl-delays of the origins, in milliseconds. */
 const DELAYS = [0, 0, 10, 25, 40, 75]

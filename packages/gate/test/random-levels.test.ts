@@ -1,6 +1,8 @@
-// Random crawls on simulated time, with limits on all levels. Several origins share domains and addresses. Requests are aborted at random times, the
-// rules are fetched again, the pacer replies late, fails or says wait, two gates share a pacer, and some gates close early. Whatever happens, no
-// gap is shorter than asked, no limit is exceeded, the pacer gets the calls that `pacer.ts` promises, every request settles, and nothing is left.
+// Random crawls on simulated time, with limits on all levels. Several origins share domains and
+// addresses. Requests are aborted at random times, the rules are fetched again, the pacer replies
+// late, fails or says wait, two gates share a pacer, and some gates close early. Whatever happens,
+// no gap is shorter than asked, no limit is exceeded, the pacer gets the calls that `pacer.ts`
+// promises, every request settles, and nothing is left.
 import type { Delay, PaceLimits } from '@politely/core/engine'
 import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { seededIntegers } from '@politely/testkit/random-robots'
@@ -38,7 +40,10 @@ const { of } = SharedLimits.prototype
 
 const pause = (ms: number) => new Promise((over) => setTimeout(over, ms))
 
-/** Passes the calls of one gate on to a pacer, some of them late or failing, and notes the calls that break a promise of `pacer.ts`. */
+/**
+ * Passes the calls of one gate on to a pacer, some of them late or failing, and notes the calls
+ * that break a promise of `pacer.ts`.
+ */
 class CheckingPacer implements Pacer {
   readonly broken: string[]
   readonly #pacer: Pacer

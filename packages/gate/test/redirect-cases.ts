@@ -1,5 +1,5 @@
-// Cases of redirects, and how each ends in the three redirect modes of fetch. Tests run them with every way to fetch, and write them as a
-// table into docs/waiting.md.
+// Cases of redirects, and how each ends in the three redirect modes of fetch. Tests run them with
+// every way to fetch, and write them as a table into docs/waiting.md.
 
 export type Mode = 'follow' | 'manual' | 'error'
 
@@ -7,7 +7,10 @@ export interface RedirectRow {
   readonly name: string
   readonly method?: 'POST'
   readonly status: number
-  /** The target. `SITE`, `OTHER` and `INSIDE` stand for origins; `INSIDE` is a public name at a private address. */
+  /**
+   * The target. `SITE`, `OTHER` and `INSIDE` stand for origins; `INSIDE` is a public name at a
+   * private address.
+   */
   readonly to: string
   /** The requests that the server gets with `follow`. In the other modes it gets only the first. */
   readonly requests: readonly string[]

@@ -1,5 +1,6 @@
-// Every redirect hop enters the gate, whether it is followed by `politely`, by fetch through `politeAgent`, or by undici's interceptor. Methods
-// and bodies follow WHATWG Fetch, "HTTP-redirect fetch".
+// Every redirect hop enters the gate, whether it is followed by `politely`, by fetch through
+// `politeAgent`, or by undici's interceptor. Methods and bodies follow WHATWG Fetch, "HTTP-redirect
+// fetch".
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -86,7 +87,10 @@ function serve(row: RedirectRow): void {
   site.pages.set('/go', (_, response) => void response.writeHead(row.status, { location }).end('moved'))
 }
 
-/** Returns the requests that the servers got, in order: `POST /go x`, with the body; `GET OTHER/end`. */
+/**
+ * Returns the requests that the servers got, in order: `POST /go x`, with the body;
+ * `GET OTHER/end`.
+ */
 function receivedRequests(): string[] {
   return [...site.seen, ...other.seen]
     .toSorted((one, two) => one.at - two.at)

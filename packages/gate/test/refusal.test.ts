@@ -1,4 +1,5 @@
-// Refusals: `RobotsDisallowedError`, and `check`. RFC 9309 sections 2.2.2 and 2.3.1.4. The messages are our choice.
+// Refusals: `RobotsDisallowedError`, and `check`. RFC 9309 sections 2.2.2 and 2.3.1.4. The messages
+// are our choice.
 import { RobotsClient } from '@politely/fetcher'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GateMessages, PoliteGate, politely, RobotsDisallowedError } from '../src/index.ts'

@@ -1,7 +1,9 @@
-// politely(fetch) behaves like the wrapped fetch. Each case runs with the plain fetch and with the polite one, against the same server. The
-// requests that the server gets and the responses must be equal. WHATWG Fetch, "HTTP-redirect fetch", as implemented by Node and by undici.
+// politely(fetch) behaves like the wrapped fetch. Each case runs with the plain fetch and with the
+// polite one, against the same server. The requests that the server gets and the responses must be
+// equal. WHATWG Fetch, "HTTP-redirect fetch", as implemented by Node and by undici.
 //
-// Not compared: the User-Agent, which is the crawler's (see polite-fetch.test.ts), and the messages of errors.
+// Not compared: the User-Agent, which is the crawler's (see polite-fetch.test.ts), and the messages
+// of errors.
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type PoliteFetch, politely } from '../src/index.ts'
@@ -49,7 +51,10 @@ const go = (status: number, to?: string) =>
 const TEXT = 'some text, ünïcode'
 const SECRETS = { authorization: 'Bearer x', cookie: 'a=b', 'proxy-authorization': 'Basic y', 'x-mine': 'z' }
 
-/** A call of fetch, and the requests that the server must get: `POST go`, or `POST other/go` for the other server. */
+/**
+ * A call of fetch, and the requests that the server must get: `POST go`, or `POST other/go` for the
+ * other server.
+ */
 type Row = readonly [
   name: string,
   requests: string,
@@ -402,7 +407,8 @@ describe.each(kits)('politely($name) behaves like it', (kit) => {
   afterAll(() => polite.close())
 
   test.each(rows)('%s', async (name, requests, act) => {
-    // The standard sends bytes again after a redirect. undici 8 does; the fetch of Node 22 (undici 6) fails to.
+    // The standard sends bytes again after a redirect. undici 8 does; the fetch of Node 22 (undici
+    // 6) fails to.
     const isBroken =
       process.versions.undici?.startsWith('6.') && /^(bytes|a part of a buffer|an ArrayBuffer)/.test(name)
     const judge = isBroken ? undiciKit : kit

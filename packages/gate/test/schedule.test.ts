@@ -1,5 +1,6 @@
-// A small crawl over real sockets. No delay between the starts of two requests is too short, and origins do not delay each other. How close the
-// crawl comes to the ideal schedule depends on the machine; packages/bench measures it.
+// A small crawl over real sockets. No delay between the starts of two requests is too short, and
+// origins do not delay each other. How close the crawl comes to the ideal schedule depends on the
+// machine; packages/bench measures it.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
@@ -69,7 +70,8 @@ test.each(['without pushbacks', 'with 429 and Retry-After'])('keeps the delays o
       const pushedBack = marks.find((mark) => mark.kind === 'pushback' && mark.status === 429)
       const last = starts.findLast((at) => at <= (pushedBack?.at ?? 0))
       const next = starts.find((at) => at > (pushedBack?.at ?? 0))
-      // Requests that started before the 429 arrived are not delayed. The next one starts a second after it. The mark is made a little later.
+      // Requests that started before the 429 arrived are not delayed. The next one starts a second
+      // after it. The mark is made a little later.
       expect((next ?? 0) - (last ?? 0)).toBeGreaterThanOrEqual(1_000)
     }
   }

@@ -1,5 +1,5 @@
-// The URL that is checked is the URL that is sent. Tests every known way to make an adapter check one URL and send another, and the requests
-// that are refused because they cannot be checked.
+// The URL that is checked is the URL that is sent. Tests every known way to make an adapter check
+// one URL and send another, and the requests that are refused because they cannot be checked.
 import { Agent as HttpAgent, request as httpRequest, type OutgoingHttpHeaders, type RequestOptions } from 'node:http'
 import { RobotsClient } from '@politely/fetcher'
 import { Agent, type Dispatcher } from 'undici'

@@ -1,4 +1,5 @@
-// A gate on simulated time. Its robots.txt files were fetched from a real server before the simulated time began.
+// A gate on simulated time. Its robots.txt files were fetched from a real server before the
+// simulated time began.
 import { RobotsClient } from '@politely/fetcher'
 import { onTestFinished, vi } from 'vitest'
 import { type Permit, PoliteGate, type PoliteGateOptions } from '../src/index.ts'

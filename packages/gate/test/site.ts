@@ -22,7 +22,10 @@ export class Site {
   /** Requests for pages, in order of arrival. Requests for robots.txt are only counted. */
   readonly seen: Seen[] = []
   robotsFetches = 0
-  /** The robots.txt of each host name; `*` for the others. A `Page` if the response is more than a text. */
+  /**
+   * The robots.txt of each host name; `*` for the others. A `Page` if the response is more than a
+   * text.
+   */
   readonly robots: Map<string, string | Page> = new Map()
   /** The handlers of paths. The response for any other path is `page <path>`. */
   readonly pages: Map<string, Page> = new Map()

@@ -1,4 +1,5 @@
-// The process warning about a request whose User-Agent has another name than the one that robots.txt is read for.
+// The process warning about a request whose User-Agent has another name than the one that
+// robots.txt is read for.
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { RobotsClient } from '@politely/fetcher'

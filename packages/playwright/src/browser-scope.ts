@@ -8,7 +8,8 @@ export function browserScopeOf(context: BrowserContext, browser: Browser): Brows
     driverObject: context,
     name: 'context',
     overlapping: [context],
-    // With `BlockedByClient` the browser shows an error page, which interferes with the next `goto` (measured).
+    // With `BlockedByClient` the browser shows an error page, which interferes with the next `goto`
+    // (measured).
     refusedPage: 'Aborted',
     pages: async () => context.pages().map(adaptPage),
     listen: (onPage, onClose) => {
@@ -24,7 +25,8 @@ export function browserScopeOf(context: BrowserContext, browser: Browser): Brows
       const script: { dispose(): Promise<void> } | undefined = await context.addInitScript({
         content: documentScript,
       })
-      // Older versions of Playwright cannot remove a script, and return undefined. Removing it from a closed context fails.
+      // Older versions of Playwright cannot remove a script, and return undefined. Removing it from
+      // a closed context fails.
       return async () => script?.dispose().catch(() => undefined)
     },
   }

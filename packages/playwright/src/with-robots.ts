@@ -5,18 +5,23 @@ import { describeValue } from '@politely/fetcher/internal'
 import type { Browser, BrowserContext, Request } from 'playwright-core'
 import { browserScopeOf } from './browser-scope.ts'
 
-/** Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and how page requests are treated. */
+/**
+ * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and how
+ * page requests are treated.
+ */
 export type WithRobotsOptions = BrowserGuardOptions
 
 /** The guard of a context. It closes with the context. */
 export type PoliteContext = BrowserGuard<Request>
 
 /**
- * Makes the pages of a browser context polite. Navigations, which include popups and redirects, are sent only if robots.txt allows them, and
- * wait for their turn. Other page requests are checked and do not wait; `pageRequests` can switch that check off. `goto` of a page that is not
- * allowed rejects with a `RobotsDisallowedError`. For Chromium.
+ * Makes the pages of a browser context polite. Navigations, which include popups and redirects, are
+ * sent only if robots.txt allows them, and wait for their turn. Other page requests are checked and
+ * do not wait; `pageRequests` can switch that check off. `goto` of a page that is not allowed
+ * rejects with a `RobotsDisallowedError`. For Chromium.
  *
- * @throws {OptionError} for an invalid option, for a context that is polite already, and for a context of another browser than Chromium.
+ * @throws {OptionError} for an invalid option, for a context that is polite already, and for a
+ * context of another browser than Chromium.
  */
 export async function withRobots(context: BrowserContext, options: WithRobotsOptions): Promise<PoliteContext> {
   return guardBrowser(browserScopeOf(context, browserOf(context)), options)

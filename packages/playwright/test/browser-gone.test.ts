@@ -1,4 +1,5 @@
-// What happens to waiting navigations when the browser is killed, for each way in which Playwright opens a browser.
+// What happens to waiting navigations when the browser is killed, for each way in which Playwright
+// opens a browser.
 import { browserGoneTests } from '@politely/testkit/browser/browser-cases'
 import { firstInShortRun } from '@politely/testkit/scope'
 import { describe, test } from 'vitest'

@@ -1,4 +1,5 @@
-// Runs the common cases for browsers and for adapters with Playwright. In the full run, some of them use the whole Chromium.
+// Runs the common cases for browsers and for adapters with Playwright. In the full run, some of
+// them use the whole Chromium.
 import { browserTestsFor } from '@politely/testkit/browser/browser-cases'
 import { isFullRun } from '@politely/testkit/scope'
 import { afterAll, beforeAll, describe, test } from 'vitest'

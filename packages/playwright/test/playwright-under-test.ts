@@ -39,7 +39,10 @@ interface Connected {
   closeServer?(): Promise<unknown>
 }
 
-/** The ways to open a browser. `launchWhole` launches the whole Chromium, even if there is a headless shell. */
+/**
+ * The ways to open a browser. `launchWhole` launches the whole Chromium, even if there is a
+ * headless shell.
+ */
 export const ways: Readonly<
   Record<'launch' | 'launchWhole' | 'connect' | 'connectOverCDP', (switches?: readonly string[]) => Promise<Connected>>
 > = {

@@ -1,4 +1,5 @@
-// Adapts a Puppeteer browser, or one of its contexts, to the driver interface of @politely/devtools.
+// Adapts a Puppeteer browser, or one of its contexts, to the driver interface of
+// @politely/devtools.
 import { OptionError } from '@politely/core'
 import type { BrowserScope, DriverBrowser, DriverSession, GuardedPage } from '@politely/devtools'
 import { describeValue } from '@politely/fetcher/internal'
@@ -12,7 +13,8 @@ export function browserScopeOf(target: Browser | BrowserContext): BrowserScope {
     driverObject: target,
     name: 'target',
     overlapping: context === undefined ? [browser, ...browser.browserContexts()] : [browser, context],
-    // The browser shows an error page. With `Aborted`, `reload`, `goBack` and `waitForNavigation` would wait forever (measured).
+    // The browser shows an error page. With `Aborted`, `reload`, `goBack` and `waitForNavigation`
+    // would wait forever (measured).
     refusedPage: 'BlockedByClient',
     pages: async () => (await target.pages()).map(adaptPage),
     listen: (onPage, onClose) => {
@@ -24,7 +26,8 @@ export function browserScopeOf(target: Browser | BrowserContext): BrowserScope {
           () => undefined,
         )
       }
-      // Browsers and contexts emit the same event for new targets, but their types have no common overload.
+      // Browsers and contexts emit the same event for new targets, but their types have no common
+      // overload.
       const emitter = target as BrowserContext
       emitter.on('targetcreated', handleTarget)
       browser.on('disconnected', onClose)

@@ -1,5 +1,5 @@
-// Runs the common cases for browsers and for adapters with Puppeteer. Only in the full run: the short run has the same cases for Playwright,
-// with the same guard.
+// Runs the common cases for browsers and for adapters with Puppeteer. Only in the full run: the
+// short run has the same cases for Playwright, with the same guard.
 
 import { browserTestsFor } from '@politely/testkit/browser/browser-cases'
 import { isFullRun } from '@politely/testkit/scope'

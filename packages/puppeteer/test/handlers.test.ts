@@ -1,4 +1,5 @@
-// Request handlers of pages: whatever they do, cooperative or not, added before or after withRobots, no disallowed request is sent.
+// Request handlers of pages: whatever they do, cooperative or not, added before or after
+// withRobots, no disallowed request is sent.
 
 import { CRAWLER, errorOf, HOME, RULES, SLOW } from '@politely/testkit/browser/browser-fixture'
 import { firstInShortRun, isFullRun } from '@politely/testkit/scope'

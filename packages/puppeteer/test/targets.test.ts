@@ -1,4 +1,5 @@
-// Which targets withRobots accepts: a browser, or one of its contexts. The short run omits two cases that launch a browser.
+// Which targets withRobots accepts: a browser, or one of its contexts. The short run omits two
+// cases that launch a browser.
 import { CRAWLER, errorOf, HOME, RULES } from '@politely/testkit/browser/browser-fixture'
 import { isFullRun } from '@politely/testkit/scope'
 import { htmlPage } from '@politely/testkit/servers/small-pages'

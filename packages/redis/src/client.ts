@@ -4,9 +4,9 @@ import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/internal'
 
 /**
- * A connected client: `Redis` or `Cluster` of ioredis 5.3 or later, or a client, a pool or a cluster
- * of node-redis (`redis`) 5.7 or later. Older versions of ioredis have no export `Redis`. In older
- * versions of node-redis, an error in a pool ends the process.
+ * A connected client: `Redis` or `Cluster` of ioredis 5.3 or later, or a client, a pool or a
+ * cluster of node-redis (`redis`) 5.7 or later. Older versions of ioredis have no export `Redis`.
+ * In older versions of node-redis, an error in a pool ends the process.
  */
 export type RedisClient = IoredisClient | NodeRedisClient
 
@@ -15,7 +15,9 @@ export interface IoredisClient {
   callBuffer(...args: never): unknown
 }
 
-/** What this package uses of `createClient`, `createClientPool` and `createCluster` of node-redis. */
+/**
+ * What this package uses of `createClient`, `createClientPool` and `createCluster` of node-redis.
+ */
 export interface NodeRedisClient {
   sendCommand(...args: never): unknown
   withTypeMapping(...args: never): unknown
@@ -26,7 +28,10 @@ type Argument = string | Buffer
 
 /** Sends commands. In replies, bulk strings are Buffers, and integers are numbers. */
 export interface Commands {
-  /** @param key The key by which a cluster chooses the node; also one of `args`. @param args The command and its arguments. */
+  /**
+   * @param key The key by which a cluster chooses the node; also one of `args`. @param args The
+   * command and its arguments.
+   */
   call(key: string, args: readonly Argument[]): Promise<unknown>
   /** Runs a script. All keys must be in one hash slot. */
   evalScript(script: Script, keys: readonly [string, ...string[]], args?: readonly Argument[]): Promise<unknown>

@@ -2,7 +2,8 @@
 import { describeValue } from '@politely/fetcher/internal'
 
 /**
- * Redis did not reply to a call of `RedisPacer` within `timeoutMs`. The pacer does what `onFailure` says, and tries again.
+ * Redis did not reply to a call of `RedisPacer` within `timeoutMs`. The pacer does what `onFailure`
+ * says, and tries again.
  *
  * Remedy: look at the load of Redis and at the network, or set a larger `timeoutMs`.
  */
@@ -16,9 +17,11 @@ export class RedisTimeoutError extends Error {
 }
 
 /**
- * The reply to a script of `RedisPacer` is invalid. The pacer does what `onFailure` says, and tries again.
+ * The reply to a script of `RedisPacer` is invalid. The pacer does what `onFailure` says, and tries
+ * again.
  *
- * Remedy: connect the client to Redis 7 or later, or to Valkey, and let no other program use keys with this `keyPrefix`.
+ * Remedy: connect the client to Redis 7 or later, or to Valkey, and let no other program use keys
+ * with this `keyPrefix`.
  */
 export class RedisReplyError extends Error {
   override readonly name = 'RedisReplyError'

@@ -5,8 +5,9 @@ import { describeValue } from '@politely/fetcher/internal'
 export const DEFAULT_KEY_PREFIX = 'politely:'
 
 /**
- * Returns the key of an origin. The braces mark the part by which a cluster chooses the hash slot, so all keys of an origin are on one node.
- * Braces in the origin itself are escaped: a host name may contain them.
+ * Returns the key of an origin. The braces mark the part by which a cluster chooses the hash slot,
+ * so all keys of an origin are on one node. Braces in the origin itself are escaped: a host name
+ * may contain them.
  */
 export function keyOf(prefix: string, origin: string, kind: string): string {
   return `${prefix}{${origin.replace(/[%{}]/g, encodeURIComponent)}}:${kind}`

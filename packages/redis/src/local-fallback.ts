@@ -6,7 +6,10 @@ import { LRUCache } from 'lru-cache'
 /** The tickets of the local pacer begin with it. */
 const LOCAL = 'local:'
 
-/** For how many keys the first slot is remembered as taken. A key that was dropped from them waits for one delay again. */
+/**
+ * For how many keys the first slot is remembered as taken. A key that was dropped from them waits
+ * for one delay again.
+ */
 const MAX_KEYS = 10_000
 
 /** Returns whether a ticket is that of a slot of the local pace. */
@@ -15,8 +18,9 @@ export function isLocal(ticket: Ticket): boolean {
 }
 
 /**
- * A LocalPacer whose delays are `fleetSize` times as long. If all workers of a fleet pace locally, a site gets no more requests per hour than
- * from one worker. The first slot of a key comes one such delay later, since another worker may have visited just before.
+ * A LocalPacer whose delays are `fleetSize` times as long. If all workers of a fleet pace locally,
+ * a site gets no more requests per hour than from one worker. The first slot of a key comes one
+ * such delay later, since another worker may have visited just before.
  */
 export class LocalFallback {
   readonly #pacer: LocalPacer
@@ -60,12 +64,18 @@ export class LocalFallback {
     return this.#pacer.size > 0
   }
 
-  /** Redis is back. When it fails again, the first slot of each key is taken again. The keys keep their last slots. */
+  /**
+   * Redis is back. When it fails again, the first slot of each key is taken again. The keys keep
+   * their last slots.
+   */
   pause(): void {
     this.#firstSlotTaken.clear()
   }
 
-  /** Takes the first slot of a key for the other workers, as if its response had taken the longest time that `delayFactor` counts. */
+  /**
+   * Takes the first slot of a key for the other workers, as if its response had taken the longest
+   * time that `delayFactor` counts.
+   */
   #takeFirstSlot(key: string, limits: PaceLimits): void {
     if (this.#firstSlotTaken.has(key)) return
     const { delayFactor = 0, maxDelayMs = 0, ownDelayMs } = limits
@@ -77,11 +87,13 @@ export class LocalFallback {
   #scaled(limits: PaceLimits): PaceLimits {
     const times = this.#fleetSize
     const { ownDelayMs, maxDelayMs, crawlDelayMs = 0, requestRates = [], delayFactor = 0 } = limits
-    // At all times: a delay that ended with the hours of a rate would let each worker make a request in them.
+    // At all times: a delay that ended with the hours of a rate would let each worker make a
+    // request in them.
     const scaledRates = requestRates.map(({ requests, periodMs }) => {
       return { requests, periodMs: periodMs * times, between: undefined }
     })
-    // Without a limit of the caller, `delayFactor` has one of 30 seconds. Scaled, it must not shorten what the site asks for.
+    // Without a limit of the caller, `delayFactor` has one of 30 seconds. Scaled, it must not
+    // shorten what the site asks for.
     const siteMs = Math.max(crawlDelayMs, ...requestRates.map(({ requests, periodMs }) => periodMs / requests))
     const capMs = maxDelayMs ?? (delayFactor > 0 ? Math.max(MAX_SLOW_DELAY_MS, siteMs) : undefined)
     return {

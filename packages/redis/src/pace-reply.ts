@@ -6,7 +6,10 @@ import { RedisReplyError } from './errors.ts'
 interface Reply {
   /** The time since which the server has lost no data. See pace-script.ts. */
   readonly epoch: number
-  /** Whether the server had lost the epoch of the hash tag, or never had one. Then an epoch began with the call. */
+  /**
+   * Whether the server had lost the epoch of the hash tag, or never had one. Then an epoch began
+   * with the call.
+   */
   readonly isEpochLost: boolean
 }
 
@@ -27,7 +30,9 @@ export interface WaitReply extends Reply {
 
 /** When a worker that waits calls again. */
 export interface Turn {
-  /** The worker's turn, and the last turn before it, by the clock of Redis. Milliseconds since 1970. */
+  /**
+   * The worker's turn, and the last turn before it, by the clock of Redis. Milliseconds since 1970.
+   */
   readonly turnAt: number
   readonly turnBefore: number
   /** The time from this turn to the next one. Milliseconds. */

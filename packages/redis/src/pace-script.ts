@@ -1,5 +1,6 @@
-// The Lua script of `RedisPacer`. It mirrors core's pace functions (core/src/pace): the same names, the same arithmetic on doubles.
-// test/same-slots.test.ts compares them by random sequences of calls.
+// The Lua script of `RedisPacer`. It mirrors core's pace functions (core/src/pace): the same names,
+// the same arithmetic on doubles. test/same-slots.test.ts compares them by random sequences of
+// calls.
 import {
   FIRST_BACKOFF_MS,
   MAX_BACKOFF_MS,
@@ -13,14 +14,16 @@ import {
 import { type Script, scriptOf } from './client.ts'
 
 /**
- * KEYS: the pace of one key, and the epoch of its bucket. ARGV: the request as JSON. Numbers are doubles: replies have them as text with 17
- * digits, and cmsgpack stores them exactly.
+ * KEYS: the pace of one key, and the epoch of its bucket. ARGV: the request as JSON. Numbers are
+ * doubles: replies have them as text with 17 digits, and cmsgpack stores them exactly.
  *
- * The epoch is the time since which the server has lost no data, as far as the server can know: it has the same run and the same replication
- * history, and the key of the epoch still exists. A pace whose last visit was in an earlier epoch may lack later visits. It gets a visit at
- * the start of the epoch.
+ * The epoch is the time since which the server has lost no data, as far as the server can know: it
+ * has the same run and the same replication history, and the key of the epoch still exists. A pace
+ * whose last visit was in an earlier epoch may lack later visits. It gets a visit at the start of
+ * the epoch.
  *
- * Slot numbers are times in microseconds, so they are unique and grow even if the server loses its data.
+ * Slot numbers are times in microseconds, so they are unique and grow even if the server loses its
+ * data.
  */
 export const PACE_SCRIPT: Script = scriptOf(`
 local DAY, HOUR, MINUTE, MAX_TIMED_RECORDS = 86400000, 3600000, 60000, ${MAX_TIMED_RECORDS}

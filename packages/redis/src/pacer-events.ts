@@ -29,18 +29,27 @@ interface PacerMessage {
 
 /** A call of Redis failed, or took longer than `timeoutMs`. */
 export interface RedisFailureMessage extends PacerMessage {
-  /** The method of the pacer; `pause`: tells Redis of a pause that it may have lost; `cancelWait`: the worker no longer waits for a slot. */
+  /**
+   * The method of the pacer; `pause`: tells Redis of a pause that it may have lost; `cancelWait`:
+   * the worker no longer waits for a slot.
+   */
   readonly operation: 'reserve' | 'sent' | 'cancel' | 'cancelWait' | 'report' | 'end' | 'estimate' | 'pause'
   readonly error: unknown
 }
 
 /** A call of Redis succeeded, after a call for a key with the same hash tag had failed. */
 export interface RedisRecoveredMessage extends PacerMessage {
-  /** How many attempts have failed in a row, for keys with this hash tag. Calls that were under way together are one attempt. */
+  /**
+   * How many attempts have failed in a row, for keys with this hash tag. Calls that were under way
+   * together are one attempt.
+   */
   readonly failures: number
 }
 
-/** Redis may evict keys under its `maxmemory-policy`, so delays may be shorter than asked. Published once for each pacer. */
+/**
+ * Redis may evict keys under its `maxmemory-policy`, so delays may be shorter than asked. Published
+ * once for each pacer.
+ */
 export interface RedisEvictionMessage {
   /** The pacer that publishes the message. */
   readonly pacer: ReportingPacer

@@ -1,4 +1,5 @@
-// RedisPacer: keeps one pace for all workers of a fleet, in Redis. The pace itself is in pace-script.ts.
+// RedisPacer: keeps one pace for all workers of a fleet, in Redis. The pace itself is in
+// pace-script.ts.
 import { OptionError } from '@politely/core'
 import {
   applyResponse,
@@ -40,7 +41,10 @@ import { publish, type RedisFailureMessage, type RedisPacerCounters, type Report
 
 /** Options of a `RedisPacer`. Only `client` is required. */
 export interface RedisPacerOptions {
-  /** A client of ioredis or node-redis, connected to Redis 7 or later, or Valkey. The caller closes it. */
+  /**
+   * A client of ioredis or node-redis, connected to Redis 7 or later, or Valkey. The caller closes
+   * it.
+   */
   readonly client: RedisClient
   /**
    * The beginning of all keys. Workers that share a pace use the same one.
@@ -48,22 +52,27 @@ export interface RedisPacerOptions {
    */
   readonly keyPrefix?: string | undefined
   /**
-   * What happens while Redis is away. `wait`: requests wait until it is back, with the reason `pacer-failure`. `local`: the worker paces its
-   * requests itself, with delays that are `fleetSize` times as long.
+   * What happens while Redis is away. `wait`: requests wait until it is back, with the reason
+   * `pacer-failure`. `local`: the worker paces its requests itself, with delays that are
+   * `fleetSize` times as long.
    * @default 'wait'
    */
   readonly onFailure?: 'wait' | 'local' | undefined
-  /** How many `RedisPacer` objects share the pace in all processes, at most. Required for `onFailure: 'local'`. */
+  /**
+   * How many `RedisPacer` objects share the pace in all processes, at most. Required for
+   * `onFailure: 'local'`.
+   */
   readonly fleetSize?: number | undefined
   /**
-   * How long to wait for a reply of Redis. A longer wait is a failure. After a loss of data, and with an empty Redis, the first slot of each
-   * key comes later by three times this time. All workers use the same value. Milliseconds.
+   * How long to wait for a reply of Redis. A longer wait is a failure. After a loss of data, and
+   * with an empty Redis, the first slot of each key comes later by three times this time. All
+   * workers use the same value. Milliseconds.
    * @default 2000
    */
   readonly timeoutMs?: number | undefined
   /**
-   * @internal The clock of the pace instead of that of Redis, in milliseconds since 1970. It must not advance during a call. For tests and
-   * simulations.
+   * @internal The clock of the pace instead of that of Redis, in milliseconds since 1970. It must
+   * not advance during a call. For tests and simulations.
    */
   readonly now?: (() => number) | undefined
 }
@@ -79,11 +88,17 @@ interface ScriptRequest {
 /** The keys of one hash tag, which are on one server. They fail and recover together. */
 interface Bucket {
   readonly name: string
-  /** How many attempts have failed since the last call that succeeded. Calls that were under way together are one attempt. */
+  /**
+   * How many attempts have failed since the last call that succeeded. Calls that were under way
+   * together are one attempt.
+   */
   failures: number
   /** How many calls were made. They have the numbers 1, 2 and so on. */
   calls: number
-  /** How many calls had been made at the last failed attempt. The failure of a call with a number up to this one is not another attempt. */
+  /**
+   * How many calls had been made at the last failed attempt. The failure of a call with a number up
+   * to this one is not another attempt.
+   */
   callsAtFailure: number
   /** After a failure, no call is made before this time. */
   retryAt: number
@@ -101,11 +116,15 @@ interface PushbackPause {
   readonly because: PaceReason
 }
 
-/** A pushback pause that this worker caused. Another worker would not know of it if Redis lost it. */
+/**
+ * A pushback pause that this worker caused. Another worker would not know of it if Redis lost it.
+ */
 interface KnownPushback extends PushbackPause {
   /** The epoch in which Redis learned of it; -1 if it does not know yet. */
   readonly epoch: number
-  /** A report of it is under way or will be sent again. Its reply has the pause as Redis knows it. */
+  /**
+   * A report of it is under way or will be sent again. Its reply has the pause as Redis knows it.
+   */
   readonly isReported: boolean
 }
 
@@ -125,7 +144,9 @@ const MIN_RETRY_MS = 250
 const MAX_RETRY_MS = 5_000
 const MAX_PUSHBACKS = 10_000
 
-/** How long the first reply is expected to take. Later ones: as long as the slowest of the last few. */
+/**
+ * How long the first reply is expected to take. Later ones: as long as the slowest of the last few.
+ */
 const FIRST_EXPECTED_MS = 10
 const EXPECTED_DECAY = 0.9
 /** The shortest time that a reply may take without the slot being reserved again. */
@@ -134,15 +155,19 @@ const MIN_REPLY_MS = 2
 const START_MS = 2
 /** A request has at most this many slots: of its address, its domain and its origin. */
 const MAX_LEVELS = 3
-/** How late the timer of a worker that waits for its turn may be. If it is later, the next worker calls too early. */
+/**
+ * How late the timer of a worker that waits for its turn may be. If it is later, the next worker
+ * calls too early.
+ */
 const TIMER_MS = 3
 
 /**
- * Keeps one pace for all workers of a fleet, in Redis or Valkey and by its clock. Pass it to the gates of all workers: `new PoliteGate({ robots,
- * pacer })`. `reserve` is one call of Redis.
+ * Keeps one pace for all workers of a fleet, in Redis or Valkey and by its clock. Pass it to the
+ * gates of all workers: `new PoliteGate({ robots, pacer })`. `reserve` is one call of Redis.
  *
- * If Redis loses data, each key counts as just visited by the slowest worker, so no delay is shorter than asked. Redis must run with
- * `maxmemory-policy noeviction`. The caller closes the Redis client, after `close`.
+ * If Redis loses data, each key counts as just visited by the slowest worker, so no delay is
+ * shorter than asked. Redis must run with `maxmemory-policy noeviction`. The caller closes the
+ * Redis client, after `close`.
  */
 export class RedisPacer implements Pacer, ReportingPacer {
   readonly #commands: Commands
@@ -155,14 +180,17 @@ export class RedisPacer implements Pacer, ReportingPacer {
   readonly #buckets = new Map<string, Bucket>()
   readonly #pushbacks = new LRUCache<string, KnownPushback>({ max: MAX_PUSHBACKS })
   /**
-   * The pushback pauses that Redis named as the reason for a wait, for use while Redis is away. They may include a turn, so Redis is not told
-   * of them.
+   * The pushback pauses that Redis named as the reason for a wait, for use while Redis is away.
+   * They may include a turn, so Redis is not told of them.
    */
   readonly #pausesOfOthers = new LRUCache<string, PushbackPause>({ max: MAX_PUSHBACKS })
   readonly #counters = { calls: 0, failures: 0, repeats: 0, localSlots: 0 }
   /** How long a reply takes at most, as far as the last ones show. Milliseconds. */
   #expectedMs = FIRST_EXPECTED_MS
-  /** The longest allowance of any worker with this `timeoutMs`, since a later reply is not used. Milliseconds. */
+  /**
+   * The longest allowance of any worker with this `timeoutMs`, since a later reply is not used.
+   * Milliseconds.
+   */
   readonly #maxAllowanceMs: number
   #isPolicyChecked = false
   #isClosed = false
@@ -170,7 +198,10 @@ export class RedisPacer implements Pacer, ReportingPacer {
   #isShareDue = false
   #isStartingEpochs = false
 
-  /** @throws {OptionError} for an invalid option, such as a `client` of neither library, or `onFailure: 'local'` without `fleetSize`. */
+  /**
+   * @throws {OptionError} for an invalid option, such as a `client` of neither library, or
+   * `onFailure: 'local'` without `fleetSize`.
+   */
   constructor(options: RedisPacerOptions) {
     assertOptions(options, EXAMPLE)
     assertKnown(options, KNOWN)
@@ -196,9 +227,10 @@ export class RedisPacer implements Pacer, ReportingPacer {
   }
 
   /**
-   * The gap between two requests, A and then B of another worker, is never shorter than the delay. The script lets B start `delay + allowance`
-   * after the slot of A, by the clock of Redis. A starts at most `allowance` after its slot, since the gate keeps `startWithinMs`. A slot
-   * whose reply took too long is reserved again with a larger allowance.
+   * The gap between two requests, A and then B of another worker, is never shorter than the delay.
+   * The script lets B start `delay + allowance` after the slot of A, by the clock of Redis. A
+   * starts at most `allowance` after its slot, since the gate keeps `startWithinMs`. A slot whose
+   * reply took too long is reserved again with a larger allowance.
    *
    * If the script rejects the call, rejects with its error.
    */
@@ -264,7 +296,8 @@ export class RedisPacer implements Pacer, ReportingPacer {
       this.#remember(key, { ...lastingPause, epoch: -1, isReported: !isLocal(ticket) })
     }
     if (isLocal(ticket)) return this.#local?.report(key, ticket, response)
-    // A success changes nothing unless the key had pushbacks when its slot was taken: those that came later are newer than the request.
+    // A success changes nothing unless the key had pushbacks when its slot was taken: those that
+    // came later are newer than the request.
     if (isNew || hadPushbacks(ticket)) {
       const askedMs = retryAfterMs(response.retryAfter, now + utcOffsetMs)
       const requestedMs = askedMs === undefined ? undefined : Math.min(askedMs, MAX_RETRY_AFTER_MS) // JSON has no Infinity
@@ -287,7 +320,9 @@ export class RedisPacer implements Pacer, ReportingPacer {
     return this.#local?.estimate(key, limits, ahead) ?? this.#untilRetry(bucket)
   }
 
-  /** Gives up the calls that have failed and would be made again. Does not close the Redis client. */
+  /**
+   * Gives up the calls that have failed and would be made again. Does not close the Redis client.
+   */
   close(): void {
     this.#isClosed = true
     for (const { timer, unsent } of this.#buckets.values()) {
@@ -312,7 +347,10 @@ export class RedisPacer implements Pacer, ReportingPacer {
     return { waitMs: Math.max(bucket.retryAt - this.#now(), 1), because: 'pacer-failure' }
   }
 
-  /** The pauses of a key that Redis may not know: a pushback that it may have lost, and the last local slot. */
+  /**
+   * The pauses of a key that Redis may not know: a pushback that it may have lost, and the last
+   * local slot.
+   */
   #knownPausesOf(key: string, limits: PaceLimits): readonly object[] {
     const now = this.#now()
     const pauses: object[] = []
@@ -337,7 +375,10 @@ export class RedisPacer implements Pacer, ReportingPacer {
     if (known === undefined || isIncluded || pushback.until >= known.until) this.#pushbacks.set(key, pushback)
   }
 
-  /** Tells Redis the pushbacks that it may have lost. The script ignores those that it got in its present epoch. */
+  /**
+   * Tells Redis the pushbacks that it may have lost. The script ignores those that it got in its
+   * present epoch.
+   */
   async #sharePauses(): Promise<void> {
     this.#isShareDue = true
     if (this.#isSharing) return
@@ -353,7 +394,10 @@ export class RedisPacer implements Pacer, ReportingPacer {
     this.#isSharing = false
   }
 
-  /** Makes a call whose loss could shorten a delay. If it fails, it is made again until it succeeds. A late call lengthens a delay; it never shortens one. */
+  /**
+   * Makes a call whose loss could shorten a delay. If it fails, it is made again until it succeeds.
+   * A late call lengthens a delay; it never shortens one.
+   */
   async #deliver(operation: Operation, key: string, request: ScriptRequest): Promise<void> {
     const bucket = this.#bucketOf(key)
     if (await this.#isAnswered(operation, bucket, key, request)) return
@@ -383,7 +427,10 @@ export class RedisPacer implements Pacer, ReportingPacer {
     await bucket.resending
   }
 
-  /** Calls Redis. Returns false if Redis has not replied, so that the call has to be made again. An error of the script counts as a reply. */
+  /**
+   * Calls Redis. Returns false if Redis has not replied, so that the call has to be made again. An
+   * error of the script counts as a reply.
+   */
   async #isAnswered(operation: Operation, bucket: Bucket, key: string, request: ScriptRequest): Promise<boolean> {
     try {
       return (await this.#tryCall(operation, bucket, key, request)) !== undefined
@@ -452,10 +499,10 @@ export class RedisPacer implements Pacer, ReportingPacer {
   }
 
   /**
-   * Makes one call for each hash tag. The call starts the epoch of the hash tag if that is lost too.
-   * So the keys of all hash tags wait at the same time, and a key that is first visited an hour
-   * later need not wait. Only the worker whose call has found the loss does this, not the whole
-   * fleet. If such a call fails, the next call for the same hash tag finds the loss again.
+   * Makes one call for each hash tag. The call starts the epoch of the hash tag if that is lost
+   * too. So the keys of all hash tags wait at the same time, and a key that is first visited an
+   * hour later need not wait. Only the worker whose call has found the loss does this, not the
+   * whole fleet. If such a call fails, the next call for the same hash tag finds the loss again.
    */
   async #startEpochs(): Promise<void> {
     if (this.#isStartingEpochs || this.#isClosed) return
@@ -495,7 +542,10 @@ export class RedisPacer implements Pacer, ReportingPacer {
     publish('politely:redis:failure', { pacer: this, at: this.#now(), key, operation, error })
   }
 
-  /** Warns if Redis may evict the pace of a key, which nothing could detect. Redis may forbid to look. */
+  /**
+   * Warns if Redis may evict the pace of a key, which nothing could detect. Redis may forbid to
+   * look.
+   */
   async #checkPolicy(key: string): Promise<void> {
     const info = await this.#commands.call(key, ['INFO', 'memory']).catch(() => '')
     const [, policy] = /maxmemory_policy:(\S+)/.exec(String(info)) ?? []
@@ -520,7 +570,10 @@ export class RedisPacer implements Pacer, ReportingPacer {
   }
 }
 
-/** Returns whether an error is that of the script itself, such as for an argument of the wrong type. Another attempt would end in the same way. */
+/**
+ * Returns whether an error is that of the script itself, such as for an argument of the wrong type.
+ * Another attempt would end in the same way.
+ */
 function isScriptError(error: unknown): boolean {
   return error instanceof Error && /^ERR user_script:\d+:/.test(error.message)
 }
@@ -550,7 +603,10 @@ function turnOf(ticket: Ticket | undefined): Turn | undefined {
   return name === TURN ? { turnAt, turnBefore, turnStepMs } : undefined
 }
 
-/** The ticket of a slot is the number of the slot, with a plus sign if the key had pushbacks when the slot was taken. */
+/**
+ * The ticket of a slot is the number of the slot, with a plus sign if the key had pushbacks when
+ * the slot was taken.
+ */
 function ticketOf({ slot, hasPushbacks }: SlotReply): string {
   return `${slot}${hasPushbacks ? '+' : ''}`
 }

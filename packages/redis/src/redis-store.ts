@@ -8,7 +8,10 @@ import { decodeValue, encodeValue, MAX_VALUE_BYTES } from './value.ts'
 
 /** Options of a `RedisStore`. Only `client` is required. */
 export interface RedisStoreOptions {
-  /** A client of ioredis or node-redis, connected to Redis 7 or later, or Valkey. The caller closes it. */
+  /**
+   * A client of ioredis or node-redis, connected to Redis 7 or later, or Valkey. The caller closes
+   * it.
+   */
   readonly client: RedisClient
   /**
    * The beginning of all keys. Workers that share a store use the same one.
@@ -32,11 +35,13 @@ const RELEASE = scriptOf(`if redis.call('GET', KEYS[1]) == ARGV[1] then return r
 return 0`)
 
 /**
- * Keeps texts in Redis or Valkey, for all workers of a fleet. It has leases, so that each robots.txt is fetched by one worker at a time.
+ * Keeps texts in Redis or Valkey, for all workers of a fleet. It has leases, so that each
+ * robots.txt is fetched by one worker at a time.
  *
- * Every key expires. Redis counts the time that is left, so its clock may differ from those of the workers. A value that cannot be
- * decoded is a miss; the client detects damage inside a text. Methods reject with the error of the Redis client. There is no `close`:
- * the caller closes the Redis client.
+ * Every key expires. Redis counts the time that is left, so its clock may differ from those of the
+ * workers. A value that cannot be decoded is a miss; the client detects damage inside a text.
+ * Methods reject with the error of the Redis client. There is no `close`: the caller closes the
+ * Redis client.
  */
 export class RedisStore implements Store {
   readonly #commands: Commands
@@ -60,7 +65,10 @@ export class RedisStore implements Store {
     return decodeValue(value, this.#now())
   }
 
-  /** Saves a text. A text of more than 16 MiB is not saved, and the text that it would replace is deleted. */
+  /**
+   * Saves a text. A text of more than 16 MiB is not saved, and the text that it would replace is
+   * deleted.
+   */
   async set(origin: string, text: string, keepUntil: number): Promise<void> {
     const leftMs = Math.min(Math.ceil(keepUntil - this.#now()), MAX_EXPIRY_MS)
     const value = leftMs > 0 ? await encodeValue(text, keepUntil) : undefined
@@ -77,7 +85,8 @@ export class RedisStore implements Store {
   async lease(origin: string, leaseMs: number): Promise<Lease | undefined> {
     const key = this.#keyOf(origin, 'lease')
     const token = randomUUID()
-    // A Redis client may send a command again after a lost connection. Then the holder that GET returns is this call itself.
+    // A Redis client may send a command again after a lost connection. Then the holder that GET
+    // returns is this call itself.
     const holder = await this.#commands.call(key, ['SET', key, token, 'NX', 'GET', 'PX', `${Math.ceil(leaseMs)}`])
     if (holder !== null && String(holder) !== token) return undefined
     return { release: async () => void (await this.#commands.evalScript(RELEASE, [key], [token])) }

@@ -1,12 +1,16 @@
-// The value of a key in Redis: a format byte, the expiry time as a double of 8 bytes, and the text, compressed if that saves space. A value with
-// damage inside its text may decode to another text; the client's entries have a checksum.
+// The value of a key in Redis: a format byte, the expiry time as a double of 8 bytes, and the text,
+// compressed if that saves space. A value with damage inside its text may decode to another text;
+// the client's entries have a checksum.
 import { promisify } from 'node:util'
 import { deflateRaw, inflateRaw } from 'node:zlib'
 
 const deflate = promisify(deflateRaw)
 const inflate = promisify(inflateRaw)
 
-/** Longer texts are not stored, and no value inflates to more. The client's longest texts have about 4 million characters. */
+/**
+ * Longer texts are not stored, and no value inflates to more. The client's longest texts have about
+ * 4 million characters.
+ */
 const MAX_TEXT_BYTES = 16 * 1024 * 1024
 const HEADER_BYTES = 9
 const EXPIRY_AT = 1
@@ -18,7 +22,10 @@ const MIN_DEFLATED_BYTES = 100
 const PLAIN = 1
 const DEFLATED = 2
 
-/** Returns undefined for a text of more than `MAX_TEXT_BYTES`. @param keepUntil Milliseconds since 1970. */
+/**
+ * Returns undefined for a text of more than `MAX_TEXT_BYTES`. @param keepUntil Milliseconds
+ * since 1970.
+ */
 export async function encodeValue(text: string, keepUntil: number): Promise<Buffer | undefined> {
   const plain = Buffer.from(text)
   if (plain.length > MAX_TEXT_BYTES) return undefined
@@ -30,7 +37,10 @@ export async function encodeValue(text: string, keepUntil: number): Promise<Buff
   return Buffer.concat([header, content])
 }
 
-/** Returns undefined for an expired value, and for one that cannot be decoded. @param at Milliseconds since 1970. */
+/**
+ * Returns undefined for an expired value, and for one that cannot be decoded. @param at
+ * Milliseconds since 1970.
+ */
 export async function decodeValue(value: unknown, at: number): Promise<string | undefined> {
   if (!Buffer.isBuffer(value) || value.length < HEADER_BYTES || value.length > MAX_VALUE_BYTES) return undefined
   const keepUntil = value.readDoubleBE(EXPIRY_AT)

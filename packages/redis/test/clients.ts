@@ -12,7 +12,10 @@ export const connectors: readonly (readonly [name: string, connect: (url: string
   ['node-redis', connectNodeRedis],
 ]
 
-/** Provides the shared server to the tests of a `describe` block. Each test takes a key prefix of its own. */
+/**
+ * Provides the shared server to the tests of a `describe` block. Each test takes a key prefix of
+ * its own.
+ */
 export function redisForAll(): { readonly url: string; newPrefix(): string } {
   let redis: SharedRedis
   beforeAll(async () => {

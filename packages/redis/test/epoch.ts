@@ -2,7 +2,10 @@
 import type { Redis } from 'ioredis'
 import { type RedisClient, RedisPacer } from '../src/index.ts'
 
-/** Makes Redis know these keys for long: the epoch of all hash tags is 1970, so that first visits need not wait. */
+/**
+ * Makes Redis know these keys for long: the epoch of all hash tags is 1970, so that first visits
+ * need not wait.
+ */
 export async function knowLongAgo(
   options: { readonly client: RedisClient; readonly keyPrefix: string },
   keys: readonly string[],

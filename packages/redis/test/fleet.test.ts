@@ -1,4 +1,5 @@
-// Workers that share a RedisStore: each robots.txt is fetched once, also when workers die or Redis fails.
+// Workers that share a RedisStore: each robots.txt is fetched once, also when workers die or Redis
+// fails.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { RobotsClient, type StoreFailure } from '@politely/fetcher'
@@ -83,7 +84,8 @@ describe.skipIf(noRedis())('a fleet', () => {
     const urls = origins.map((origin) => sites.withPort(`${origin}/page`))
     const workers = await startWorkers(WORKERS, redis.url, redis.keyPrefix, urls)
     for (const { start } of workers) start()
-    // Every worker wants every origin. No response is sent before one of them fetches it and the others wait.
+    // Every worker wants every origin. No response is sent before one of them fetches it and the
+    // others wait.
     await until(() => workers.reduce((sum, worker) => sum + waitsOf(worker), 0) === (WORKERS - 1) * origins.length)
     response.resolve(rules)
     const results = await Promise.all(workers.map(({ result }) => result))

@@ -1,4 +1,5 @@
-// RedisPacer with `onFailure: 'local'`, by a clock that the test sets, with a Redis that is away at times.
+// RedisPacer with `onFailure: 'local'`, by a clock that the test sets, with a Redis that is away at
+// times.
 import type { PaceLimits } from '@politely/core/engine'
 import { startClock } from '@politely/testkit/clock'
 import { noRedis, useRedis } from '@politely/testkit/servers/redis'

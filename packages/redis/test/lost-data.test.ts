@@ -25,7 +25,10 @@ async function startPacer(options: Partial<RedisPacerOptions> = {}) {
   return { client, keyPrefix, clock, newPacer, pacer: newPacer() }
 }
 
-/** A pacer that reaches Redis through a proxy, and one of another worker that does not. Their keys have been known for long. */
+/**
+ * A pacer that reaches Redis through a proxy, and one of another worker that does not. Their keys
+ * have been known for long.
+ */
 async function startBehindProxy(options: Partial<RedisPacerOptions> = {}) {
   const redis = await startRedis()
   onTestFinished(redis.stop)
@@ -405,7 +408,8 @@ describe.skipIf(noRedisServer())('calls that fail', () => {
     proxy.delayMs = () => 300
     expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'slot', delay: { delayMs: 1_000 } })
     expect(pacer.counters).toMatchObject({ failures: 0, repeats: 1, calls: 2 })
-    // The next slot of the fleet is later than the delay, by the time that the reply may have taken.
+    // The next slot of the fleet is later than the delay, by the time that the reply may have
+    // taken.
     expect((await other.estimate('k', limits, 0)).waitMs).toBeGreaterThan(1_000)
   })
 

@@ -1,4 +1,5 @@
-// What a worker sees when Redis fails, for each policy of RedisPacer. docs/fleet.md shows the table.
+// What a worker sees when Redis fails, for each policy of RedisPacer. docs/fleet.md shows the
+// table.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaceLimits } from '@politely/core/engine'
@@ -24,7 +25,10 @@ interface Rig {
   readonly admin: Redis
 }
 
-/** Far more than a call takes on a busy machine while Redis is slow, and less than Redis needs to load its data. */
+/**
+ * Far more than a call takes on a busy machine while Redis is slow, and less than Redis needs to
+ * load its data.
+ */
 const TIMEOUT_MS = 3_500
 
 /** A failure, and its end. */

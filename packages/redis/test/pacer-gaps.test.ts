@@ -1,4 +1,5 @@
-// Gaps between the requests of a fleet that paces by a RedisPacer: never shorter than the delay, whatever Redis and the workers do.
+// Gaps between the requests of a fleet that paces by a RedisPacer: never shorter than the delay,
+// whatever Redis and the workers do.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -53,7 +54,10 @@ async function crawl(pacer: Pacer, asked: PaceLimits, starts: number[], isDone: 
   }
 }
 
-/** Crawls one key with a worker for each URL while `disturb` runs, and checks the gaps. `disturb` can wait until so many requests more have started. */
+/**
+ * Crawls one key with a worker for each URL while `disturb` runs, and checks the gaps. `disturb`
+ * can wait until so many requests more have started.
+ */
 async function checkGapsDuring(
   urls: readonly string[],
   disturb: (startsMore: (count: number) => Promise<void>) => Promise<void>,
@@ -148,7 +152,8 @@ describe.skipIf(!isFullRun || noRedis())('a fleet of processes', () => {
       expect(Math.min(...gapsOf(ofKey))).toBeGreaterThanOrEqual(DELAY_MS)
     }
     expect(counters.reduce((sum, { failures }) => sum + failures, 0)).toBe(0)
-    // Two for each request, and a few whose turn came too early. Without turns it would be one for each worker and slot.
+    // Two for each request, and a few whose turn came too early. Without turns it would be one for
+    // each worker and slot.
     const calls = counters.reduce((sum, counter) => sum + counter.calls, 0)
     expect(calls / (workers.length * keys.length * requests)).toBeLessThan(4)
   })
@@ -206,7 +211,8 @@ describe.skipIf(noRedisServer())('no gap is shorter than the delay', () => {
     ])
     for (let n = 0; n < 2; n++) await slow.estimate('k', limits, 0) // connects, and lets the pacer ask for the policy
     let replies = 0
-    // The slot of the origin is reserved twice, since the first reply takes too long. Then the other worker has its slot of the domain already.
+    // The slot of the origin is reserved twice, since the first reply takes too long. Then the
+    // other worker has its slot of the domain already.
     proxy.delayMs = () => (++replies === 1 ? 0 : 50)
     const starts: number[] = []
     const visit = async (pacer: RedisPacer, url = '') => {

@@ -1,7 +1,8 @@
 // A worker of a fleet in a process of its own:
 //   node pacing-worker.ts REDIS_URL KEY_PREFIX LIBRARY DELAY_MS REQUESTS KEYS…
-// For each key it makes this many requests, one after another. It prints `ready`, and starts when it gets a line. It prints `KEY TIME` for
-// each request, with the time of its start by the monotonic clock of the machine, and at the end its counters as JSON.
+// For each key it makes this many requests, one after another. It prints `ready`, and starts when
+// it gets a line. It prints `KEY TIME` for each request, with the time of its start by the
+// monotonic clock of the machine, and at the end its counters as JSON.
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import type { Ticket } from '@politely/gate'

@@ -1,4 +1,5 @@
-// A TCP proxy in front of a Redis server that can be slow, cut the connections, or reply with garbage.
+// A TCP proxy in front of a Redis server that can be slow, cut the connections, or reply with
+// garbage.
 import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 

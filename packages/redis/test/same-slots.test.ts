@@ -57,7 +57,10 @@ function randomLimits(random: Random): PaceLimits {
   }
 }
 
-/** Makes random calls of both pacers, as one gate does. Returns the first pair of replies that differ, or how many slots there were. */
+/**
+ * Makes random calls of both pacers, as one gate does. Returns the first pair of replies that
+ * differ, or how many slots there were.
+ */
 async function compare(seed: number, redis: Pacer, local: Pacer, advance: (ms: number) => void) {
   const random = seededRandom(seed)
   let limits = randomLimits(random)

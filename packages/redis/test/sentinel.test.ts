@@ -1,4 +1,5 @@
-// A pacer whose ioredis client finds the server through a sentinel. When the server dies, the sentinel lets the replica take over.
+// A pacer whose ioredis client finds the server through a sentinel. When the server dies, the
+// sentinel lets the replica take over.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaceLimits } from '@politely/core/engine'
 import { isFullRun } from '@politely/testkit/scope'

@@ -1,6 +1,7 @@
 // A worker of a fleet in a process of its own:
 //   node worker.ts REDIS_URL KEY_PREFIX LIBRARY NAME URLS…
-// It prints `ready`, and starts when it gets a line. It prints `waits N` when it waits for N leases, and at the end its verdicts as JSON.
+// It prints `ready`, and starts when it gets a line. It prints `waits N` when it waits for N
+// leases, and at the end its verdicts as JSON.
 import { once } from 'node:events'
 import { RobotsClient } from '@politely/fetcher'
 import { lookupIn } from '@politely/testkit/servers/lookup'

@@ -5,25 +5,31 @@ import { PerCrawler } from './per-crawler.ts'
 /** A robots.txt with the methods of robots-parser. It applies to one origin (RFC 9309 §2.3). */
 export interface Robot {
   /**
-   * Returns whether the crawler may fetch this URL. Undefined if the file does not apply to the URL, because it is invalid or of another
-   * origin.
+   * Returns whether the crawler may fetch this URL. Undefined if the file does not apply to the
+   * URL, because it is invalid or of another origin.
    *
-   * @param ua The crawler's product token or its whole User-Agent header. Default `*`: a crawler that no group names.
+   * @param ua The crawler's product token or its whole User-Agent header. Default `*`: a crawler
+   * that no group names.
    */
   isAllowed(url: string, ua?: string): boolean | undefined
   /**
-   * Returns the opposite of `isAllowed`. Also true if `isAllowed` is undefined, so that a crawler that skips disallowed URLs skips these too.
-   * robots-parser's code and tests do the same, although its README says undefined.
+   * Returns the opposite of `isAllowed`. Also true if `isAllowed` is undefined, so that a crawler
+   * that skips disallowed URLs skips these too. robots-parser's code and tests do the same,
+   * although its README says undefined.
    */
   isDisallowed(url: string, ua?: string): boolean | undefined
   /**
-   * Returns whether a group that names the crawler disallows the URL. A group for every crawler (`*`) counts only if `ua` is `*`. Undefined if
-   * `isAllowed` is undefined. robots-parser's repository has this method, but release 3.0.1 does not.
+   * Returns whether a group that names the crawler disallows the URL. A group for every crawler
+   * (`*`) counts only if `ua` is `*`. Undefined if `isAllowed` is undefined. robots-parser's
+   * repository has this method, but release 3.0.1 does not.
    */
   isExplicitlyDisallowed(url: string, ua: string): boolean | undefined
   /** Returns the line of the deciding rule, counted from 1; -1 if no rule decides. */
   getMatchingLineNumber(url: string, ua?: string): number
-  /** Returns the crawl-delay for the crawler in seconds, or the longest of several; undefined if there is none. */
+  /**
+   * Returns the crawl-delay for the crawler in seconds, or the longest of several; undefined if
+   * there is none.
+   */
   getCrawlDelay(ua?: string): number | undefined
   /** Returns the values of the sitemap lines, unchanged and in file order, in a new array. */
   getSitemaps(): string[]
@@ -40,7 +46,10 @@ const WITHOUT_HOST = 'http://without-host.invalid/'
 
 export class RobotsFile implements Robot {
   readonly #contents: string
-  /** Undefined if the file's URL is invalid or has a scheme without robots.txt. The file then applies to no URL. */
+  /**
+   * Undefined if the file's URL is invalid or has a scheme without robots.txt. The file then
+   * applies to no URL.
+   */
   readonly #origin: string | undefined
   readonly #robots: Robots
   readonly #rulesFor = new PerCrawler((ua) => this.#robots.forCrawler(ua))
@@ -66,7 +75,8 @@ export class RobotsFile implements Robot {
     const own = this.#ownUrl(url)
     if (own === undefined) return undefined
     if (crawlerOf(ua) === ANY_CRAWLER) return this.isDisallowed(own)
-    // Core follows the first name that has a group. The added group has no rules, so the group for `*` is never followed.
+    // Core follows the first name that has a group. The added group has no rules, so the group for
+    // `*` is never followed.
     this.#withUnusedName ??= this.#parse(`${this.#contents}\nUser-agent: ${UNUSED_NAME}\nDisallow:\n`)
     return !this.#withUnusedName.isAllowed(own, [ua, UNUSED_NAME])
   }
@@ -95,7 +105,10 @@ export class RobotsFile implements Robot {
     return parseRobots(contents, this.#origin === undefined ? {} : { origin: this.#origin })
   }
 
-  /** Returns the URL in full if it has the file's origin, otherwise undefined. Most URLs start with the origin; the others are parsed. */
+  /**
+   * Returns the URL in full if it has the file's origin, otherwise undefined. Most URLs start with
+   * the origin; the others are parsed.
+   */
   #ownUrl(url: string): string | undefined {
     const origin = this.#origin
     if (origin === undefined) return undefined
@@ -105,7 +118,8 @@ export class RobotsFile implements Robot {
   }
 
   #valuesOf(field: 'sitemap' | 'host'): string[] {
-    // If the colon after the key is missing, the colon of the URL ends the key: `Sitemap https`. Skips such records.
+    // If the colon after the key is missing, the colon of the URL ends the key: `Sitemap https`.
+    // Skips such records.
     const records = this.#robots.records.filter((record) => record.field === field && !record.key.includes(' '))
     return records.map(({ value }) => value.trim()).filter((value) => value !== '')
   }

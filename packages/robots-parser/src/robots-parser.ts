@@ -7,11 +7,16 @@ export interface RobotsParser {
   /**
    * Parses a robots.txt file.
    *
-   * @param url The URL of the file, which applies to URLs of the same origin. If it has no host, the file applies to URLs without a host.
-   * @throws {OptionError} of `@politely/core`, a TypeError, for a call without arguments, and for contents that are not a string.
+   * @param url The URL of the file, which applies to URLs of the same origin. If it has no host,
+   * the file applies to URLs without a host.
+   * @throws {OptionError} of `@politely/core`, a TypeError, for a call without arguments, and for
+   * contents that are not a string.
    */
   (url: string, contents: string): Robot
-  /** The same function. With robots-parser's own types, some TypeScript projects must call it this way. */
+  /**
+   * The same function. With robots-parser's own types, some TypeScript projects must call it this
+   * way.
+   */
   default(url: string, contents: string): Robot
 }
 
@@ -23,8 +28,8 @@ function parse(url: string, contents: string): Robot {
 }
 
 /**
- * Parses a robots.txt file, with the interface of robots-parser: `robotsParser(url, contents)` returns a `Robot`.
- * Missing contents count as an empty file.
+ * Parses a robots.txt file, with the interface of robots-parser: `robotsParser(url, contents)`
+ * returns a `Robot`. Missing contents count as an empty file.
  *
  * @throws {OptionError} for a call without arguments, and for contents that are not a string.
  */

@@ -1,4 +1,5 @@
-// Crawlee with our package in place of robots-parser: everything that its documentation says about robots.txt still holds.
+// Crawlee with our package in place of robots-parser: everything that its documentation says about
+// robots.txt still holds.
 import type { CheerioCrawlingContext, SkippedRequestCallback } from '@crawlee/cheerio'
 import { type Sites, startSites } from '@politely/testkit/servers/sites'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'

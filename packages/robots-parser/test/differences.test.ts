@@ -7,7 +7,10 @@ import { describe, expect, it } from 'vitest'
 import robotsParser, { type RobotsParser } from '../src/index.ts'
 import { type Difference, differences, namesInCoreTables, type Question, type Reason, reasons } from './differences.ts'
 
-/** The cast is necessary because robots-parser's types describe an ES module, but the package is CommonJS. */
+/**
+ * The cast is necessary because robots-parser's types describe an ES module, but the package is
+ * CommonJS.
+ */
 const theirParser = original as unknown as RobotsParser
 
 const methods = ['isAllowed', 'getMatchingLineNumber'] as const

@@ -1,5 +1,5 @@
-// Calls whose results differ between robots-parser 3.0.1 and our package, with both results and the reason. differences.test.ts checks
-// them, and docs/robots-parser.md lists them.
+// Calls whose results differ between robots-parser 3.0.1 and our package, with both results and the
+// reason. differences.test.ts checks them, and docs/robots-parser.md lists them.
 
 export type Question =
   | {
@@ -21,7 +21,10 @@ export interface Difference {
   readonly ours: unknown
 }
 
-/** Why our result differs. "Google" means google/robotstxt, whose tolerance of mistakes both packages aim to match. */
+/**
+ * Why our result differs. "Google" means google/robotstxt, whose tolerance of mistakes both
+ * packages aim to match.
+ */
 export const reasons = {
   decoded: 'RFC 9309 §2.2.2: unreserved `%XX` is the character itself, in the rule and in the URL',
   special: 'RFC 9309 §2.2.3: `%2A` and `%24` name a literal `*` and `$`',
@@ -52,7 +55,10 @@ export type Reason = keyof typeof reasons
 
 type Expected = readonly [allowed: boolean, line: number]
 
-/** Makes a row about access and one about the deciding line: the wrong line may give the right access. */
+/**
+ * Makes a row about access and one about the deciding line: the wrong line may give the right
+ * access.
+ */
 function access(
   reason: Reason,
   robots: string,

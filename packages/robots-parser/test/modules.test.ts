@@ -1,4 +1,5 @@
-// The package can be loaded like robots-parser: with require and with import, in JavaScript and in TypeScript.
+// The package can be loaded like robots-parser: with require and with import, in JavaScript and in
+// TypeScript.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

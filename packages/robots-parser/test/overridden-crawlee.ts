@@ -1,4 +1,5 @@
-// Installs Crawlee into a temporary folder, as a package manager does when `overrides` replaces robots-parser.
+// Installs Crawlee into a temporary folder, as a package manager does when `overrides` replaces
+// robots-parser.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -18,7 +19,10 @@ export const parserFolders: Readonly<Record<'theirs' | 'ours', string>> = {
   ours: own,
 }
 
-/** Copies `@crawlee/cheerio` and its dependencies that belong to Crawlee. Links all other dependencies to their installed folders. */
+/**
+ * Copies `@crawlee/cheerio` and its dependencies that belong to Crawlee. Links all other
+ * dependencies to their installed folders.
+ */
 export function crawleeWith(robotsParser: string): OverriddenCrawlee {
   const folder = mkdtempSync(join(tmpdir(), 'politely-crawlee-'))
   const copied = new Set<string>()

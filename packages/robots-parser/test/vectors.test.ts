@@ -1,4 +1,5 @@
-// The test vectors of robots-parser's repository, which has more than the last release, with the results of google/robotstxt.
+// The test vectors of robots-parser's repository, which has more than the last release, with the
+// results of google/robotstxt.
 import { isDeepStrictEqual } from 'node:util'
 import {
   conformanceDirOrNote,

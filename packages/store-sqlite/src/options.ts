@@ -6,17 +6,21 @@ import { assertKnown, assertOptions, callable, integer, LONGEST_TIMER_MS, number
 
 /** Options of a `SqliteStore`. Only `path` is required. */
 export interface SqliteStoreOptions {
-  /** The database file. The store creates it if necessary, but not its folder. SQLite adds two files beside it, `…-wal` and `…-shm`. */
+  /**
+   * The database file. The store creates it if necessary, but not its folder. SQLite adds two files
+   * beside it, `…-wal` and `…-shm`.
+   */
   readonly path: string
   /**
-   * The most bytes that the three files take together, from 16 MiB. When it is reached, the store deletes expired texts first, then
-   * those that were set longest ago. It does not keep a text longer than an eighth of this, or than 4 MiB.
+   * The most bytes that the three files take together, from 16 MiB. When it is reached, the store
+   * deletes expired texts first, then those that were set longest ago. It does not keep a text
+   * longer than an eighth of this, or than 4 MiB.
    * @default 1 GiB
    */
   readonly maxBytes?: number | undefined
   /**
-   * How long to retry while other processes keep the file locked, in milliseconds. Methods do not block the event loop meanwhile;
-   * the constructor does.
+   * How long to retry while other processes keep the file locked, in milliseconds. Methods do not
+   * block the event loop meanwhile; the constructor does.
    * @default 5000
    */
   readonly busyTimeoutMs?: number | undefined
@@ -76,7 +80,10 @@ export function settingsOf(options: SqliteStoreOptions): Settings {
   }
 }
 
-/** Makes the path absolute, so that it leads to the same file after a change of the working directory. */
+/**
+ * Makes the path absolute, so that it leads to the same file after a change of the working
+ * directory.
+ */
 function absolutePath(path: unknown): string {
   if (typeof path !== 'string' || path === '' || path.includes('\0')) {
     const given = typeof path === 'string' ? JSON.stringify(path) : String(path)

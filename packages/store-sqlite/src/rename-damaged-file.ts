@@ -1,11 +1,18 @@
-// Renames a damaged file. It is not deleted, because it may help to find out what happened to the disk.
+// Renames a damaged file. It is not deleted, because it may help to find out what happened to the
+// disk.
 import { existsSync, renameSync } from 'node:fs'
 import { fileIdOf } from './file-id.ts'
 
-/** The write-ahead log and the shared-memory file are renamed too: a new database must not read those of another. */
+/**
+ * The write-ahead log and the shared-memory file are renamed too: a new database must not read
+ * those of another.
+ */
 const COMPANION_SUFFIXES = ['-wal', '-shm']
 
-/** @returns the new path; undefined if the path no longer leads to that file, because another process has renamed it. */
+/**
+ * @returns the new path; undefined if the path no longer leads to that file, because another
+ * process has renamed it.
+ */
 export function renameDamagedFile(path: string, id: string | undefined): string | undefined {
   if (id === undefined || fileIdOf(path) !== id) return undefined
   const name = unusedName(`${path}.corrupt-${new Date().toISOString().replaceAll(':', '-')}`)

@@ -1,5 +1,5 @@
-// A store in one SQLite file. All writes of one turn of the event loop form one transaction. Methods wait without blocking the
-// event loop.
+// A store in one SQLite file. All writes of one turn of the event loop form one transaction.
+// Methods wait without blocking the event loop.
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Store } from '@politely/fetcher'
 import { fileIdOf } from './file-id.ts'
@@ -17,7 +17,10 @@ interface PendingWrite {
   readonly reject: (reason: unknown) => void
 }
 
-/** What a write may add to the log besides its text: pages of the table and of two indexes, also for a row that it evicts. */
+/**
+ * What a write may add to the log besides its text: pages of the table and of two indexes, also for
+ * a row that it evicts.
+ */
 const OVERHEAD_BYTES_PER_WRITE = 4 * 4_096
 /** Delays between two attempts at a locked file. They double from the first to the second. */
 const MIN_RETRY_DELAY_MS = 1
@@ -26,12 +29,14 @@ const MAX_RETRY_DELAY_MS = 32
 /**
  * Keeps texts in a file, for the next run and for other processes on the same machine.
  *
- * When `set` or `delete` has resolved, the write survives a kill of the process at any moment. After a power failure, the writes
- * since SQLite's last sync may be missing, but the file is consistent (WAL, `synchronous = NORMAL`). `get` sees everything that
- * this store and others have committed.
+ * When `set` or `delete` has resolved, the write survives a kill of the process at any moment.
+ * After a power failure, the writes since SQLite's last sync may be missing, but the file is
+ * consistent (WAL, `synchronous = NORMAL`). `get` sees everything that this store and others have
+ * committed.
  *
- * The store renames a damaged file to `….corrupt-TIME`, calls `onSetAside` and creates a new file. It never touches a file that does not
- * begin with SQLite's header. Methods reject with a `StoreError`; its `code` says why.
+ * The store renames a damaged file to `….corrupt-TIME`, calls `onSetAside` and creates a new file.
+ * It never touches a file that does not begin with SQLite's header. Methods reject with a
+ * `StoreError`; its `code` says why.
  */
 export class SqliteStore implements Store {
   readonly #settings: Settings
@@ -43,9 +48,11 @@ export class SqliteStore implements Store {
   #isClosed = false
 
   /**
-   * Opens the file, or creates it. Blocks for up to `busyTimeoutMs` while other processes keep it locked.
+   * Opens the file, or creates it. Blocks for up to `busyTimeoutMs` while other processes keep it
+   * locked.
    * @throws {OptionError} for an invalid option, such as a path in a folder that does not exist.
-   * @throws {StoreError} if the file cannot be opened, is not an SQLite file, or belongs to another application or a newer version.
+   * @throws {StoreError} if the file cannot be opened, is not an SQLite file, or belongs to another
+   * application or a newer version.
    */
   constructor(options: SqliteStoreOptions) {
     this.#settings = settingsOf(options)
@@ -57,7 +64,8 @@ export class SqliteStore implements Store {
     return this.#retryWhileBusy((file) => file.get(origin, this.#settings.now()))
   }
 
-  // Encodes here, so that a value that is not a string rejects this call only, not the whole transaction.
+  // Encodes here, so that a value that is not a string rejects this call only, not the whole
+  // transaction.
   async set(origin: string, text: string, keepUntil: number): Promise<void> {
     return this.#enqueue({ origin, key: Buffer.from(origin), text: Buffer.from(text), keepUntil })
   }
@@ -88,12 +96,15 @@ export class SqliteStore implements Store {
     return promise
   }
 
-  /** Commits batches until the queue is empty. Yields to the event loop between two transactions. */
+  /**
+   * Commits batches until the queue is empty. Yields to the event loop between two transactions.
+   */
   async #flush(): Promise<void> {
     const { walBytes } = sizeLimits(this.#settings.maxBytes)
     for (await setImmediate(); this.#queue.length > 0; await setImmediate()) {
       const batch = this.#queue.splice(0, batchLength(this.#queue, walBytes))
-      // Only the last write of each origin is stored. The earlier ones resolve too: they were overwritten.
+      // Only the last write of each origin is stored. The earlier ones resolve too: they were
+      // overwritten.
       const writes = new Map(batch.map(({ write }) => [write.origin, write]))
       try {
         await this.#retryWhileBusy((file) => file.commit([...writes.values()], this.#settings.now()))
@@ -105,7 +116,10 @@ export class SqliteStore implements Store {
     this.#flushing = undefined
   }
 
-  /** Runs `work` again with growing delays while the file is locked. @throws {StoreError} after `busyTimeoutMs`. */
+  /**
+   * Runs `work` again with growing delays while the file is locked. @throws {StoreError} after
+   * `busyTimeoutMs`.
+   */
   async #retryWhileBusy<T>(work: (file: StoreFile) => T): Promise<T> {
     const { busyTimeoutMs } = this.#settings
     const end = performance.now() + busyTimeoutMs
@@ -119,7 +133,10 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Opens the file for the constructor. Blocks the thread between attempts, because a constructor cannot await. */
+  /**
+   * Opens the file for the constructor. Blocks the thread between attempts, because a constructor
+   * cannot await.
+   */
   #openBlocking(): StoreFile {
     const end = performance.now() + this.#settings.busyTimeoutMs
     const neverNotified = new Int32Array(new SharedArrayBuffer(4))
@@ -147,7 +164,10 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Runs `work` on the file. If the file turns out to be damaged, replaces it and runs `work` again. */
+  /**
+   * Runs `work` on the file. If the file turns out to be damaged, replaces it and runs `work`
+   * again.
+   */
   #replaceIfDamaged<T>(work: (file: StoreFile) => T): T {
     const file = this.#currentFile()
     try {
@@ -160,7 +180,10 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Opens the file again if the path leads to another one: writes to a renamed or deleted file would be lost. */
+  /**
+   * Opens the file again if the path leads to another one: writes to a renamed or deleted file
+   * would be lost.
+   */
   #currentFile(): StoreFile {
     if (this.#isClosed) throw this.#closedError() // a `get` may have waited for the lock until after `close`
     if (this.#file?.isAtPath) return this.#file

@@ -3,17 +3,22 @@
 /**
  * The reason for a {@link StoreError}.
  *
- * - `CLOSED`: a method was called after `close`. Remedy: close the store after the clients that use it, or create a new store.
- * - `BUSY`: other processes kept the file locked for longer than `busyTimeoutMs`. Remedy: try again, or raise `busyTimeoutMs`.
- * - `FOREIGN`: the file is not an SQLite file, or is the SQLite database of another application. Remedy: choose another `path`.
- * - `NEWER`: a newer version of this package wrote the file. Remedy: install that version, or choose another `path`.
- * - `FAILED`: SQLite failed, for example because the disk is full. Remedy: read `cause`, and check permissions and free disk space.
+ * - `CLOSED`: a method was called after `close`. Remedy: close the store after the clients that use
+ *   it, or create a new store.
+ * - `BUSY`: other processes kept the file locked for longer than `busyTimeoutMs`. Remedy: try
+ *   again, or raise `busyTimeoutMs`.
+ * - `FOREIGN`: the file is not an SQLite file, or is the SQLite database of another application.
+ *   Remedy: choose another `path`.
+ * - `NEWER`: a newer version of this package wrote the file. Remedy: install that version, or
+ *   choose another `path`.
+ * - `FAILED`: SQLite failed, for example because the disk is full. Remedy: read `cause`, and check
+ *   permissions and free disk space.
  */
 export type StoreErrorCode = `ERR_POLITELY_STORE_${'CLOSED' | 'BUSY' | 'FOREIGN' | 'NEWER' | 'FAILED'}`
 
 /**
- * A `SqliteStore` could not open, read or write its file; `code` says why. `ERR_POLITELY_STORE_CLOSED` is also the code of the fetcher's
- * `StoreClosedError`.
+ * A `SqliteStore` could not open, read or write its file; `code` says why.
+ * `ERR_POLITELY_STORE_CLOSED` is also the code of the fetcher's `StoreClosedError`.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
@@ -46,7 +51,10 @@ export function isDamage(error: unknown): error is Error {
   return sqliteCodeOf(error) === CORRUPT || isNotADatabase(error)
 }
 
-/** Returns whether the start of the file is not that of a database: it is damaged, or the file is of another kind. */
+/**
+ * Returns whether the start of the file is not that of a database: it is damaged, or the file is of
+ * another kind.
+ */
 export function isNotADatabase(error: unknown): boolean {
   return sqliteCodeOf(error) === NOT_A_DATABASE
 }

@@ -1,5 +1,5 @@
-// One open SQLite file: its schema, reads, and transactions. Nothing here waits: if another process has locked the file, SQLite
-// throws, and the caller may try again.
+// One open SQLite file: its schema, reads, and transactions. Nothing here waits: if another process
+// has locked the file, SQLite throws, and the caller may try again.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { fileIdOf } from './file-id.ts'
 import { sizeLimits } from './size-limits.ts'
@@ -16,12 +16,16 @@ export interface Write {
   readonly keepUntil: number
 }
 
-/** Marks the file as ours in SQLite's own header field. https://sqlite.org/fileformat.html#application_id */
+/**
+ * Marks the file as ours in SQLite's own header field.
+ * https://sqlite.org/fileformat.html#application_id
+ */
 const APPLICATION_ID = 0x506c7473 // "Plts"
 const SCHEMA_VERSION = 2
 /**
- * `number` grows with each set, so the lowest is the oldest. Origins and texts are UTF-8 blobs, because Node 22 ends a TEXT value
- * at a NUL. SQLite detects damage in the structure of a page, but not inside a text; the client's entries have a checksum.
+ * `number` grows with each set, so the lowest is the oldest. Origins and texts are UTF-8 blobs,
+ * because Node 22 ends a TEXT value at a NUL. SQLite detects damage in the structure of a page, but
+ * not inside a text; the client's entries have a checksum.
  */
 const SCHEMA = `
   DROP TABLE IF EXISTS texts;
@@ -37,7 +41,10 @@ const SCHEMA = `
 `
 /** The number of rows that one eviction query selects. */
 const EVICTION_BATCH = 64
-/** The most rows that one transaction evicts. After `maxBytes` was lowered a lot, several writes share the work. */
+/**
+ * The most rows that one transaction evicts. After `maxBytes` was lowered a lot, several writes
+ * share the work.
+ */
 const MAX_EVICTIONS = 8_192
 
 export class StoreFile {
@@ -130,8 +137,8 @@ export class StoreFile {
   }
 
   /**
-   * Creates the tables in an empty database, and instead of those of an older version, since a cache may drop its texts. Does not change the
-   * database of another application.
+   * Creates the tables in an empty database, and instead of those of an older version, since a
+   * cache may drop its texts. Does not change the database of another application.
    */
   #prepareSchema(): void {
     this.#db.exec('PRAGMA trusted_schema = OFF')
@@ -162,7 +169,10 @@ export class StoreFile {
     return version === 'none' || (version !== 'foreign' && version < SCHEMA_VERSION)
   }
 
-  /** Returns the version of our schema, `none` for an empty database, or `foreign` for that of another application. */
+  /**
+   * Returns the version of our schema, `none` for an empty database, or `foreign` for that of
+   * another application.
+   */
   #schemaVersion(): number | 'none' | 'foreign' {
     const application = queryNumber(this.#db.prepare('PRAGMA application_id'))
     const version = queryNumber(this.#db.prepare('PRAGMA user_version'))
@@ -172,7 +182,8 @@ export class StoreFile {
   }
 
   #inTransaction(work: () => void): void {
-    // Takes the write lock before the first read, so that no other process changes what the transaction has read.
+    // Takes the write lock before the first read, so that no other process changes what the
+    // transaction has read.
     this.#db.exec('BEGIN IMMEDIATE')
     try {
       work()
@@ -182,7 +193,10 @@ export class StoreFile {
     }
   }
 
-  /** Evicts rows until `pages` pages are free within the limit: first expired rows, then those that were set longest ago. */
+  /**
+   * Evicts rows until `pages` pages are free within the limit: first expired rows, then those that
+   * were set longest ago.
+   */
   #evictUntilFree(pages: number, now: number): void {
     for (let evicted = 0; evicted < MAX_EVICTIONS; ) {
       let missingBytes = (this.#usedPages() + pages - this.#maxPages) * this.#pageBytes
@@ -199,7 +213,10 @@ export class StoreFile {
     }
   }
 
-  /** Returns pages to the file system if the file is over the limit. Otherwise SQLite reuses free pages. */
+  /**
+   * Returns pages to the file system if the file is over the limit. Otherwise SQLite reuses free
+   * pages.
+   */
   #shrink(): void {
     const excess = queryNumber(this.#countPages) - this.#maxPages
     if (excess > 0) this.#db.exec(`PRAGMA incremental_vacuum(${excess})`)

@@ -1,4 +1,5 @@
-// A temporary folder and its stores. The fixture closes the stores and deletes the folder after each test.
+// A temporary folder and its stores. The fixture closes the stores and deletes the folder after
+// each test.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

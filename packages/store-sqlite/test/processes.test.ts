@@ -9,7 +9,10 @@ import { expect } from 'vitest'
 import { test } from './folder.ts'
 import { LANES, stepsOf } from './steps.ts'
 
-/** POLITELY_KILL_ROUNDS=100 runs 100 rounds and prints the counts. That takes longer than a test should. */
+/**
+ * POLITELY_KILL_ROUNDS=100 runs 100 rounds and prints the counts. That takes longer than a test
+ * should.
+ */
 const requestedRounds = process.env.POLITELY_KILL_ROUNDS
 const ROUNDS = Number(requestedRounds ?? sampled(20))
 
@@ -77,7 +80,8 @@ test(`loses no acknowledged write in ${ROUNDS} processes ended by kill -9`, { ti
   const random = seededRandom(20_260_101)
   const counts = { rounds: 0, acknowledged: 0, lost: 0, unreadable: 0, damaged: 0 }
   for (let round = 1; round <= ROUNDS; round++) {
-    // Kills the writer after a number of writes. Every eighth round kills it after 40 to 160 ms, maybe before the file is open.
+    // Kills the writer after a number of writes. Every eighth round kills it after 40 to 160 ms,
+    // maybe before the file is open.
     const maxWrites = Math.floor(random() * 1_500)
     const killAfterMs = round % 8 === 0 ? 40 + random() * 120 : undefined
     const writer = startWriter(folder.path, round, 1_000_000, () => {
@@ -109,7 +113,10 @@ test(`loses no acknowledged write in ${ROUNDS} processes ended by kill -9`, { ti
   expect(counts.acknowledged).toBeGreaterThan(ROUNDS)
 })
 
-/** Returns the texts after the acknowledged steps, and those after one more step, which may be committed but not acknowledged. */
+/**
+ * Returns the texts after the acknowledged steps, and those after one more step, which may be
+ * committed but not acknowledged.
+ */
 function expectedTexts(seed: number, lane: number, acknowledged: number) {
   const acknowledgedTexts = new Map<string, string | undefined>()
   let possible = acknowledgedTexts

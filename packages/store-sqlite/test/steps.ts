@@ -11,8 +11,9 @@ export const LANES = 8
 const ORIGINS_PER_LANE = 20
 
 /**
- * Yields the steps of one lane. They depend on the seed and the lane only, and each pair has its own origins.
- * Nine in ten texts have at most 700 characters, most others at most 50,000, and one in a hundred up to 1.5 million.
+ * Yields the steps of one lane. They depend on the seed and the lane only, and each pair has its
+ * own origins. Nine in ten texts have at most 700 characters, most others at most 50,000, and one
+ * in a hundred up to 1.5 million.
  */
 export function* stepsOf(seed: number, lane: number, steps: number): Generator<Step> {
   const random = seededRandom(seed * LANES + lane)

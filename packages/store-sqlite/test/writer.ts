@@ -1,6 +1,8 @@
-// A process that writes to a store and prints an acknowledgement as soon as each write has resolved:
+// A process that writes to a store and prints an acknowledgement as soon as each write has
+// resolved:
 //   node writer.ts PATH SEED STEPS
-// Several lanes run concurrently. Each waits for one write, prints the number of its lane, and starts the next write.
+// Several lanes run concurrently. Each waits for one write, prints the number of its lane, and
+// starts the next write.
 import { SqliteStore } from '../src/index.ts'
 import { LANES, stepsOf } from './steps.ts'
 
@@ -19,7 +21,10 @@ async function runLane(lane: number): Promise<void> {
 await Promise.all(Array.from({ length: LANES }, (_, lane) => runLane(lane)))
 await store.close()
 
-/** Resolves when the pipe has taken the line. Without that, a full pipe would delay acknowledgements. */
+/**
+ * Resolves when the pipe has taken the line. Without that, a full pipe would delay
+ * acknowledgements.
+ */
 function printed(line: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(line, () => resolve()))
 }

@@ -13,7 +13,9 @@ export function readPage(page: string): string {
   return readFileSync(join(root, page), 'utf8')
 }
 
-/** Expects that a page has this text. @param page Its path from the root, such as `docs/waiting.md`. */
+/**
+ * Expects that a page has this text. @param page Its path from the root, such as `docs/waiting.md`.
+ */
 export async function expectPage(page: string, text: string): Promise<void> {
   try {
     await expect(text).toMatchFileSnapshot(join(root, page))
@@ -29,7 +31,10 @@ function updateCommand(): string {
   return isFullRun ? `npm run test:all -- ${relative(root, expect.getState().testPath ?? '')} -u` : 'npm run update'
 }
 
-/** Expects that a page has these tables. @param page Its path from the root, such as `docs/waiting.md`. */
+/**
+ * Expects that a page has these tables. @param page Its path from the root, such as
+ * `docs/waiting.md`.
+ */
 export async function expectTables(page: string, ...tables: readonly DocTable[]): Promise<void> {
   await expectPage(page, withTables(readPage(page), tables))
 }

@@ -1,6 +1,9 @@
 // Tables in documentation pages that are made from data.
 
-/** Returns the page with these tables; each replaces the table with the same head. @throws {Error} if the page has no such table. */
+/**
+ * Returns the page with these tables; each replaces the table with the same head. @throws {Error}
+ * if the page has no such table.
+ */
 export function withTables(page: string, tables: readonly DocTable[]): string {
   return tables.reduce((text, { head, rows }) => {
     const [first = '', ...others] = [head, ...rows].map((cells) => `| ${cells.map(cell).join(' | ')} |\n`)

@@ -1,4 +1,5 @@
-// Reads error classes, their codes and their docstrings out of TypeScript source. It relies on the formatting that Biome enforces.
+// Reads error classes, their codes and their docstrings out of TypeScript source. It relies on the
+// formatting that Biome enforces.
 
 export interface SourceFile {
   readonly packageName: string
@@ -10,7 +11,10 @@ export interface ErrorRow {
   readonly code: string
   readonly className: string
   readonly packageName: string
-  /** The message in the source, with `<name>` for each value. Empty where the caller of the constructor gives the message. */
+  /**
+   * The message in the source, with `<name>` for each value. Empty where the caller of the
+   * constructor gives the message.
+   */
   readonly template: string
   /** The first paragraph of the docstring. */
   readonly cause: string
@@ -26,9 +30,10 @@ const PREFIX = 'ERR_POLITELY_'
 const TEXT = /(['"`])((?:\\.|(?!\1)[^\\])*)\1/
 
 /**
- * The codes of all error classes, sorted by code. A class has either one code, `readonly code = 'ERR_POLITELY_…'`, or a union,
- * `readonly code: SomeErrorCode`. The docstring of such a union has an item for each code, with the whole code or its end:
- * `` - `BUSY`: cause. Remedy: remedy. `` An item without a remedy gets that of the class.
+ * The codes of all error classes, sorted by code. A class has either one code,
+ * `readonly code = 'ERR_POLITELY_…'`, or a union, `readonly code: SomeErrorCode`. The docstring of
+ * such a union has an item for each code, with the whole code or its end: `` - `BUSY`: cause.
+ * Remedy: remedy. `` An item without a remedy gets that of the class.
  */
 export function errorRowsIn(files: readonly SourceFile[]): ErrorRow[] {
   const rows = files.flatMap(({ packageName, text }) =>
@@ -53,7 +58,10 @@ export function errorRowsIn(files: readonly SourceFile[]): ErrorRow[] {
   return own.toSorted((a, b) => a.code.localeCompare(b.code) || a.packageName.localeCompare(b.packageName))
 }
 
-/** The members of a union of strings; its last part may be a template, such as `` `ERR_${'A' | 'B'}` ``. */
+/**
+ * The members of a union of strings; its last part may be a template, such as `` `ERR_${'A' | 'B'}`
+ * ``.
+ */
 export function membersOf(files: readonly SourceFile[], type: string): string[] {
   const { definition } = declarationOf(files, type)
   const [, prefix = ''] = /`(\w+)\$\{/.exec(definition) ?? []

@@ -1,4 +1,5 @@
-// Runs the examples of Markdown pages, which print what they say they print. `https://example.com` is a server on loopback for them.
+// Runs the examples of Markdown pages, which print what they say they print. `https://example.com`
+// is a server on loopback for them.
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -25,7 +26,9 @@ export interface ExampleSite {
   close(): void
 }
 
-/** Starts the site of the examples: its robots.txt disallows `/cart`, and every other URL is a page. */
+/**
+ * Starts the site of the examples: its robots.txt disallows `/cart`, and every other URL is a page.
+ */
 export async function startExampleSite(): Promise<ExampleSite> {
   const server = createServer((request, response) => {
     if (request.url === '/robots.txt') response.end('User-agent: *\nDisallow: /cart\n')
@@ -48,7 +51,10 @@ export interface ExampleRun {
   readonly promised: readonly string[]
 }
 
-/** Writes an example into `file`, whose folder must resolve its imports, and runs it. One that uses REDIS_URL gets a Redis. */
+/**
+ * Writes an example into `file`, whose folder must resolve its imports, and runs it. One that uses
+ * REDIS_URL gets a Redis.
+ */
 export async function runExample({
   code,
   file,

@@ -1,4 +1,5 @@
-// Measures the heap of the process. Test files share a process, so other garbage may be collected during a measurement.
+// Measures the heap of the process. Test files share a process, so other garbage may be collected
+// during a measurement.
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

@@ -1,5 +1,7 @@
-// A naive implementation of RFC 9309, to compare core with: it parses the file for every check, tries every rule, and follows every way in which
-// a pattern can match. It shares no code with core, so a misreading of the standard in one of them shows as a difference. Dialect `rfc9309` only.
+// A naive implementation of RFC 9309, to compare core with: it parses the file for every check,
+// tries every rule, and follows every way in which a pattern can match. It shares no code with
+// core, so a misreading of the standard in one of them shows as a difference. Dialect `rfc9309`
+// only.
 
 export interface NaiveVerdict {
   readonly allowed: boolean
@@ -7,7 +9,10 @@ export interface NaiveVerdict {
   readonly line: number
 }
 
-/** The best match so far: the length of the pattern in bytes, and its line. Both are 0 before the first match. */
+/**
+ * The best match so far: the length of the pattern in bytes, and its line. Both are 0 before the
+ * first match.
+ */
 interface BestMatch {
   bytes: number
   line: number
@@ -15,7 +20,10 @@ interface BestMatch {
 
 const noMatch = (): BestMatch => ({ bytes: 0, line: 0 })
 
-/** Checks a path. @param robots One character for each byte. @param path As a client sends it: ASCII, without fragment. */
+/**
+ * Checks a path. @param robots One character for each byte. @param path As a client sends it:
+ * ASCII, without fragment.
+ */
 export function checkNaively(robots: string, productToken: string, path: string): NaiveVerdict {
   if (path === '/robots.txt') return { allowed: true, line: 0 } // §2.2.2
   const target = unitsOf(path, 'target')
@@ -84,7 +92,10 @@ function names(value: string, productToken: string): boolean {
   return characters.exec(value)?.[0].toLowerCase() === productToken.toLowerCase()
 }
 
-/** Returns a path in normal form, as a list of characters. In a rule, `*` is a wildcard and `$END` is a final `$`. */
+/**
+ * Returns a path in normal form, as a list of characters. In a rule, `*` is a wildcard and `$END`
+ * is a final `$`.
+ */
 function unitsOf(path: string, role: 'rule' | 'target'): string[] {
   const found = path.match(/%[0-9A-Fa-f]{2}|[\s\S]/g) ?? []
   return found.flatMap((unit, i) => {
@@ -98,7 +109,10 @@ function unitsOf(path: string, role: 'rule' | 'target'): string[] {
   })
 }
 
-/** Returns whether the rule matches. Keeps the set of all offsets of the target where a match of the rule so far can end. */
+/**
+ * Returns whether the rule matches. Keeps the set of all offsets of the target where a match of the
+ * rule so far can end.
+ */
 function matches(rule: readonly string[], target: readonly string[]): boolean {
   let offsets = new Set([0])
   for (const unit of rule) {

@@ -1,4 +1,5 @@
-// Finds programs that tests use and that npm does not provide, and skips or fails the tests if a program is missing.
+// Finds programs that tests use and that npm does not provide, and skips or fails the tests if a
+// program is missing.
 import { accessSync, appendFileSync, constants, existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
@@ -8,7 +9,10 @@ export interface Part {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Returns the Chromium of CHROME_BIN, else the one on PATH, else the one that `npm run parts chromium` has unpacked. */
+/**
+ * Returns the Chromium of CHROME_BIN, else the one on PATH, else the one that
+ * `npm run parts chromium` has unpacked.
+ */
 export function findChromium(): Part | undefined {
   const { CHROME_BIN } = process.env
   if (CHROME_BIN) return { command: CHROME_BIN, env: {} } // used even if it does not exist: no other browser replaces it
@@ -16,24 +20,33 @@ export function findChromium(): Part | undefined {
 }
 
 /**
- * Returns the headless shell if there is one, else Chromium. The headless shell is Chromium without a user interface. It needs a third of the
- * CPU time, and drivers start it by default.
+ * Returns the headless shell if there is one, else Chromium. The headless shell is Chromium without
+ * a user interface. It needs a third of the CPU time, and drivers start it by default.
  */
 export function findBrowser(): Part | undefined {
   return process.env.CHROME_BIN ? findChromium() : (findHeadlessShell() ?? findChromium())
 }
 
-/** Returns the headless shell on PATH, else the one that `npm run parts headless-shell` has unpacked. */
+/**
+ * Returns the headless shell on PATH, else the one that `npm run parts headless-shell` has
+ * unpacked.
+ */
 export function findHeadlessShell(): Part | undefined {
   return findOnPath('chromium-headless-shell', 'chrome-headless-shell') ?? findUnpacked('headless-shell')
 }
 
-/** Returns the Redis server on PATH, else the one that `npm run parts redis` has unpacked. Valkey is used as well. */
+/**
+ * Returns the Redis server on PATH, else the one that `npm run parts redis` has unpacked. Valkey is
+ * used as well.
+ */
 export function findRedis(): Part | undefined {
   return findOnPath('redis-server', 'valkey-server') ?? findUnpacked('redis')
 }
 
-/** Arguments for browsers in tests: loopback connections only, and no sandbox, because root and many containers cannot use one. */
+/**
+ * Arguments for browsers in tests: loopback connections only, and no sandbox, because root and many
+ * containers cannot use one.
+ */
 export const chromiumArguments: readonly string[] = [
   '--no-sandbox',
   '--disable-gpu',
@@ -56,8 +69,9 @@ export function chromiumLaunch(
 }
 
 /**
- * Returns whether a part is missing, to skip its tests: `describe.skipIf(isMissing('chromium', findChromium()))`. The run then ends with a line
- * about the skipped tests. With REQUIRE_PARTS=1 this throws instead.
+ * Returns whether a part is missing, to skip its tests:
+ * `describe.skipIf(isMissing('chromium', findChromium()))`. The run then ends with a line about the
+ * skipped tests. With REQUIRE_PARTS=1 this throws instead.
  */
 export function isMissing(name: string, part: Part | undefined): boolean {
   if (part !== undefined) return false
@@ -68,7 +82,10 @@ export function isMissing(name: string, part: Part | undefined): boolean {
   return true
 }
 
-/** Prints a line after all tests: it is added to a file, which scripts/run.mjs prints without repeated lines. */
+/**
+ * Prints a line after all tests: it is added to a file, which scripts/run.mjs prints without
+ * repeated lines.
+ */
 export function printAfterRun(line: string): void {
   if (process.env.POLITELY_NOTES) appendFileSync(process.env.POLITELY_NOTES, `${line}\n`)
   else console.warn(line)

@@ -1,6 +1,10 @@
-// Random robots.txt files and paths. Each is made from a seed, so that a failing test can be repeated.
+// Random robots.txt files and paths. Each is made from a seed, so that a failing test can be
+// repeated.
 
-/** Returns a random number generator: numbers in [0, 1), always the same ones for a seed (mulberry32, public domain). */
+/**
+ * Returns a random number generator: numbers in [0, 1), always the same ones for a seed
+ * (mulberry32, public domain).
+ */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -11,7 +15,10 @@ export function seededRandom(seed: number): () => number {
   }
 }
 
-/** Returns a generator of pseudo-random integers from 0 to `below` - 1. The same seed gives the same numbers. */
+/**
+ * Returns a generator of pseudo-random integers from 0 to `below` - 1. The same seed gives the same
+ * numbers.
+ */
 export function seededIntegers(seed: number): (below: number) => number {
   const random = seededRandom(seed)
   return (below) => Math.floor(random() * below)
@@ -98,7 +105,9 @@ function some(random: () => number, pieces: readonly string[], maxCount: number)
   return Array.from({ length: Math.floor(random() * (maxCount + 1)) }, () => pick(random, pieces)).join('')
 }
 
-/** Returns a robots.txt of a few lines, with mistakes of every kind; one character for each byte. */
+/**
+ * Returns a robots.txt of a few lines, with mistakes of every kind; one character for each byte.
+ */
 export function randomRobots(random: () => number): string {
   const start = pick(random, ['', '', '', '', '\xef\xbb\xbf', '\xef\xbb', '\n'])
   const lines = Array.from({ length: Math.floor(random() * 12) }, () => {

@@ -1,4 +1,5 @@
-// docs/reference/errors.md lists every error code and every failure reason that the source of the packages defines.
+// docs/reference/errors.md lists every error code and every failure reason that the source of the
+// packages defines.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -75,7 +76,10 @@ function sharesSilently(a: ErrorRow, b: ErrorRow): boolean {
   return isShared && !a.docs.includes(b.className) && !b.docs.includes(a.className)
 }
 
-/** The first cells of the rows of a table, without backticks. @param head The first cell of its head. */
+/**
+ * The first cells of the rows of a table, without backticks. @param head The first cell of its
+ * head.
+ */
 function firstColumn(head: string): string[] {
   const table = page.slice(page.indexOf(`| ${head} |`)).split('\n\n')[0] ?? ''
   return Array.from(table.matchAll(/^\| `([\w-]+)`/gm), ([, cell = '']) => cell)
@@ -86,7 +90,10 @@ function asCode(message: string): string {
   return message.includes('`') ? `\`\` ${message} \`\`` : `\`${message}\``
 }
 
-/** Messages of errors that the built packages really throw, by code and package. The page shows a template for the others. */
+/**
+ * Messages of errors that the built packages really throw, by code and package. The page shows a
+ * template for the others.
+ */
 async function exampleMessages(): Promise<Readonly<Record<string, string>>> {
   // Not static imports: packages whose tests use the testkit must not be its dependencies.
   const load = (name: string) => import(join(root, 'docs/node_modules/@politely', name, 'dist/index.js'))

@@ -1,4 +1,5 @@
-// docs/frameworks.md has a table of what each adapter and recipe does. It is generated from the rows that their tests run.
+// docs/frameworks.md has a table of what each adapter and recipe does. It is generated from the
+// rows that their tests run.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

@@ -1,4 +1,5 @@
-// Runs every TypeScript example in README.md and docs/, and checks its output. `https://example.com` is replaced by a server on loopback.
+// Runs every TypeScript example in README.md and docs/, and checks its output.
+// `https://example.com` is replaced by a server on loopback.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

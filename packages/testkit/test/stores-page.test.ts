@@ -1,4 +1,5 @@
-// docs/stores.md has a table of what each store guarantees. It is generated from the rows that its tests run.
+// docs/stores.md has a table of what each store guarantees. It is generated from the rows that its
+// tests run.
 import { expect, it } from 'vitest'
 import { type StoreName, storeCases, storeCasesFor } from '../src/cases/store-contract.ts'
 import { expectTables } from '../src/doc-page.ts'

@@ -1,5 +1,6 @@
-// Real files, from the folder that packages/testkit/src/cases/conformance.ts names. They belong to other people, so they are not in this
-// repository, and a record contains neither their names nor their content.
+// Real files, from the folder that packages/testkit/src/cases/conformance.ts names. They belong to
+// other people, so they are not in this repository, and a record contains neither their names nor
+// their content.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +27,8 @@ export function openCorpus(): Corpus | undefined {
 /** Yields the files of a folder. Reads each one when it is needed, into a separate buffer. */
 export function* filesIn(folder: string, most: number = Number.POSITIVE_INFINITY): Generator<SiteFile> {
   const names = readdirSync(folder).sort()
-  // If fewer than all files are requested, takes them at equal steps: the first names all begin with digits.
+  // If fewer than all files are requested, takes them at equal steps: the first names all begin
+  // with digits.
   const step = Math.max(1, Math.floor(names.length / most))
   for (let i = 0, taken = 0; i < names.length && taken < most; i += step, taken++) {
     const name = names[i] as string

@@ -1,5 +1,5 @@
-// Files that a site could write to slow down a crawler, or that a bug could produce, each with its worst URL. They have at most the 500 KiB
-// that a crawler reads (RFC 9309 §2.5).
+// Files that a site could write to slow down a crawler, or that a bug could produce, each with its
+// worst URL. They have at most the 500 KiB that a crawler reads (RFC 9309 §2.5).
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 
 export const MAX_FILE_BYTES: number = 500 * 1024

@@ -13,7 +13,10 @@ export interface LongFile {
   readonly urls: readonly string[]
 }
 
-/** Returns a file of 12,000 different rules, of which a share has a `*` or a final `$`. It is shorter than the 500 KiB limit. */
+/**
+ * Returns a file of 12,000 different rules, of which a share has a `*` or a final `$`. It is
+ * shorter than the 500 KiB limit.
+ */
 export function longFile(seed: number, starShare: number): LongFile {
   const random = seededRandom(seed)
   const origin = 'https://www.long-file.example'

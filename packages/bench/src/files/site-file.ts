@@ -1,5 +1,5 @@
-// Generates random files that resemble those on the web in length and in the number of rules, wildcards, groups and mistakes.
-// test/site-file.test.ts checks these figures.
+// Generates random files that resemble those on the web in length and in the number of rules,
+// wildcards, groups and mistakes. test/site-file.test.ts checks these figures.
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { CRAWLER } from '../libraries/library.ts'
 import { crawlers, encodedWords, extensions, foreignWords, parameters, plainWords, sections } from './words.ts'
@@ -13,7 +13,10 @@ export interface SiteFile {
 
 type Random = () => number
 
-/** The share of files that have at most a given number of something. Values between two rows are interpolated geometrically. */
+/**
+ * The share of files that have at most a given number of something. Values between two rows are
+ * interpolated geometrically.
+ */
 type Quantiles = readonly (readonly [share: number, atMost: number])[]
 
 /** The share of files that are HTML pages, and of files without a rule, which include those. */
@@ -127,7 +130,10 @@ export function siteFile(seed: number): SiteFile {
   return { name: `seed ${seed}`, origin, bytes: Buffer.from(textFor(random, shareOf(seed), origin), 'latin1') }
 }
 
-/** Yields the files of the seeds 1, 2 and so on. Skips files that are longer than the limit, if there is one. */
+/**
+ * Yields the files of the seeds 1, 2 and so on. Skips files that are longer than the limit, if
+ * there is one.
+ */
 export function* siteFiles(count: number, maxBytes: number = Number.POSITIVE_INFINITY): Generator<SiteFile> {
   for (let seed = 1, made = 0; made < count; seed++) {
     const file = siteFile(seed)
@@ -138,8 +144,8 @@ export function* siteFiles(count: number, maxBytes: number = Number.POSITIVE_INF
 }
 
 /**
- * The rank of a file by its number of rules, between 0 and 1: a multiple of the golden ratio, not a random number. So of any few thousand
- * seeds in a row, one in a hundred is in the last hundredth.
+ * The rank of a file by its number of rules, between 0 and 1: a multiple of the golden ratio, not a
+ * random number. So of any few thousand seeds in a row, one in a hundred is in the last hundredth.
  */
 function shareOf(seed: number): number {
   return (seed * ((Math.sqrt(5) - 1) / 2)) % 1

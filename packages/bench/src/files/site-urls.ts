@@ -1,5 +1,5 @@
-// Generates the URLs that are checked for a site. Half are made from the site's own rules, so that they match or nearly match. The other half
-// look like pages of any site.
+// Generates the URLs that are checked for a site. Half are made from the site's own rules, so that
+// they match or nearly match. The other half look like pages of any site.
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { chance, phrase, type SiteFile, weightedChoice } from './site-file.ts'
 import { encodedWords, extensions, parameters, plainWords, sections } from './words.ts'
@@ -10,7 +10,10 @@ type Random = () => number
 export const URLS_PER_FILE = 200
 export const SAMPLE_SIZE = 20
 
-/** Returns absolute URLs of the file's origin, always the same for a file and seed. Every second one is made from a rule. */
+/**
+ * Returns absolute URLs of the file's origin, always the same for a file and seed. Every second one
+ * is made from a rule.
+ */
 export function urlsFor({ bytes, origin }: SiteFile, seed: number, count: number = URLS_PER_FILE): string[] {
   const random = seededRandom(seed)
   const rules = rulePathsIn(bytes.toString('utf8'))
@@ -78,7 +81,10 @@ function normalizedUrl(origin: string, path: string): string | undefined {
   return href.startsWith(`${origin}/`) ? href.replace(/#.*/s, '') : undefined
 }
 
-/** Returns the text as one flat string, like one that was read from a page. V8 represents a concatenated string as a tree of its parts. */
+/**
+ * Returns the text as one flat string, like one that was read from a page. V8 represents a
+ * concatenated string as a tree of its parts.
+ */
 export function flatten(text: string): string {
   return Buffer.from(text).toString()
 }

@@ -1,8 +1,14 @@
 // Which workers have the fresh robots.txt entry of which origin in memory.
 
-/** The memory caches of all workers. No worker evicts a fresh entry: the simulation shows how much memory that takes. */
+/**
+ * The memory caches of all workers. No worker evicts a fresh entry: the simulation shows how much
+ * memory that takes.
+ */
 export class Caches {
-  /** One bit for each origin and worker; undefined if only the worker that owns an origin ever reads its entry. */
+  /**
+   * One bit for each origin and worker; undefined if only the worker that owns an origin ever reads
+   * its entry.
+   */
   readonly #bits: Uint8Array | undefined
   readonly #bytesPerOrigin: number
   readonly #owner: Int16Array

@@ -1,4 +1,5 @@
-// How long an answer for robots.txt holds, and how long a client waits after failures: what core says about entries that it made.
+// How long an answer for robots.txt holds, and how long a client waits after failures: what core
+// says about entries that it made.
 import {
   advance,
   defaultAccessPolicy,

@@ -1,4 +1,5 @@
-// `npm run simulate`: simulates a fleet of crawlers. docs/scale.md describes it and has the figures of a full run.
+// `npm run simulate`: simulates a fleet of crawlers. docs/scale.md describes it and has the figures
+// of a full run.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type FleetRecord, type Size, simulateFleet, writeRecord } from './record.ts'

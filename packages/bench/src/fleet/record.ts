@@ -1,4 +1,5 @@
-// What a simulation leaves behind: counts, and none of the estimates of bytes, which the tables add.
+// What a simulation leaves behind: counts, and none of the estimates of bytes, which the tables
+// add.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crawler, web } from './parameters.ts'
@@ -18,9 +19,14 @@ export interface FleetRecord extends Size {
   readonly domains: number
   /** The largest number of URLs of a site. */
   readonly largestSite: number
-  /** The lower bound that sites set: the longest time that one site takes at the delay it asks for. */
+  /**
+   * The lower bound that sites set: the longest time that one site takes at the delay it asks for.
+   */
   readonly slowestSiteMs: number
-  /** The fetches of robots.txt if each site's URLs are spread evenly over this many days: one for each URL, at most one a day. */
+  /**
+   * The fetches of robots.txt if each site's URLs are spread evenly over this many days: one for
+   * each URL, at most one a day.
+   */
   readonly spread: { readonly days: number; readonly fetches: number }
   readonly plans: Readonly<Record<Plan, Summary>>
   /** The same crawl at a tenth of the size, in which a worker dies after this time. */

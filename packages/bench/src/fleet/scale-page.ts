@@ -204,7 +204,10 @@ function queueCalls({ plan, pages, waits }: Summary): number {
   return plan === 'shared' ? pages * redis.callsPerJob + waits * redis.callsPerDelayedJob : 0
 }
 
-/** Returns the time that no schedule can beat: the slowest site at the delay that it asks for, or the work of all connections. */
+/**
+ * Returns the time that no schedule can beat: the slowest site at the delay that it asks for, or
+ * the work of all connections.
+ */
 function idealMs({ slowestSiteMs }: FleetRecord, { workMs }: Summary): number {
   return Math.max(slowestSiteMs, workMs)
 }

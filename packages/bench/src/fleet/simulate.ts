@@ -1,8 +1,10 @@
-// Simulates the crawl of a fleet with a virtual clock, without sockets. The pace is core's own: the simulation keeps the state of ten million
-// origins in typed arrays, and calls `delayOf`, `takeSlot` and `applyResponse` for each request.
+// Simulates the crawl of a fleet with a virtual clock, without sockets. The pace is core's own: the
+// simulation keeps the state of ten million origins in typed arrays, and calls `delayOf`,
+// `takeSlot` and `applyResponse` for each request.
 //
-// An origin is always in one state: it waits for its slot (in the wheel), it waits for a free connection (in a queue), one request to it is
-// under way (in the wheel, until the response), or it is done. So each origin has at most one event, and a request at a time.
+// An origin is always in one state: it waits for its slot (in the wheel), it waits for a free
+// connection (in a queue), one request to it is under way (in the wheel, until the response), or it
+// is done. So each origin has at most one event, and a request at a time.
 //
 // What is left out: the time that Redis, DNS and the queue take, and the differences of clocks.
 import { applyResponse, type Delay, delayOf, type Pace, startPace, takeSlot } from '@politely/core/engine'
@@ -14,8 +16,9 @@ import { ROBOTS, type Sites } from './sites.ts'
 import { Wheel } from './wheel.ts'
 
 /**
- * How the work is divided. `partition`: all URLs of a registrable domain go to one worker, which paces them itself. `shared`: any worker takes
- * any URL, and a pacer in Redis grants the slots. Both share the robots.txt cache in Redis.
+ * How the work is divided. `partition`: all URLs of a registrable domain go to one worker, which
+ * paces them itself. `shared`: any worker takes any URL, and a pacer in Redis grants the slots.
+ * Both share the robots.txt cache in Redis.
  */
 export type Plan = 'partition' | 'shared'
 
@@ -39,9 +42,11 @@ export interface Event {
 }
 
 /**
- * The calls of Redis: `get` reads an entry, `lease` asks for the right to fetch (SET NX), `reread` reads again with the lease, since another
- * worker may just have fetched, `set` writes the entry, `release` ends the lease, `poll` reads and asks again while another worker fetches,
- * `slot` runs the pacer's script for a request that starts, `report` tells the pacer of a pushback or of the end of a series.
+ * The calls of Redis: `get` reads an entry, `lease` asks for the right to fetch (SET NX), `reread`
+ * reads again with the lease, since another worker may just have fetched, `set` writes the entry,
+ * `release` ends the lease, `poll` reads and asks again while another worker fetches, `slot` runs
+ * the pacer's script for a request that starts, `report` tells the pacer of a pushback or of the
+ * end of a series.
  */
 type CallKind = 'get' | 'lease' | 'reread' | 'set' | 'release' | 'poll' | 'slot' | 'report'
 
@@ -72,15 +77,22 @@ export interface Run {
   readonly perMinute: { readonly pages: number[]; readonly robots: number[]; readonly calls: number[] }
   /** The largest number of pace keys in Redis at the end of a minute. */
   readonly pacerKeys: number
-  /** The most fresh entries in the memory of a worker: the mean of the workers, and the worker with the most. */
+  /**
+   * The most fresh entries in the memory of a worker: the mean of the workers, and the worker with
+   * the most.
+   */
   readonly entries: { readonly mean: number; readonly most: number }
   /** Requests, robots.txt included, of each worker. */
   readonly requestsOf: number[]
-  /** The smallest gap between the starts of two requests, relative to the one asked for, and how many were shorter than it. */
+  /**
+   * The smallest gap between the starts of two requests, relative to the one asked for, and how
+   * many were shorter than it.
+   */
   readonly pace: { readonly smallest: number; readonly gaps: number; readonly short: number }
   /**
-   * The origins that waited because a worker died, and their URLs; the requests that it had under way, which another worker repeats; and the
-   * origins with a pause that ends after the death was noticed, which only the dead worker's own pacer knew of.
+   * The origins that waited because a worker died, and their URLs; the requests that it had under
+   * way, which another worker repeats; and the origins with a pause that ends after the death was
+   * noticed, which only the dead worker's own pacer knew of.
    */
   readonly death: {
     readonly delayedOrigins: number
@@ -94,13 +106,19 @@ const WAITING = 0
 const FETCHING_ROBOTS = 1
 const FETCHING_PAGE = 2
 
-/** The number of the slot in every `Pace` that the simulation passes to core: later than all pushbacks before it. */
+/**
+ * The number of the slot in every `Pace` that the simulation passes to core: later than all
+ * pushbacks before it.
+ */
 const SLOT = 1
 
 const MINUTE = 60_000
 const MILESTONES = [0.5, 0.9, 0.99, 0.999]
 
-/** The delays after a request, by the value of `Sites.delayOf`. They do not depend on the time, since no site here has a Request-rate. */
+/**
+ * The delays after a request, by the value of `Sites.delayOf`. They do not depend on the time,
+ * since no site here has a Request-rate.
+ */
 const delays: readonly Delay[] = [undefined, ...web.crawlDelays.map(({ delayMs }) => delayMs)].map((crawlDelayMs) =>
   delayOf({ ownDelayMs: crawler.ownDelayMs, maxDelayMs: crawler.maxDelayMs, crawlDelayMs }, 0),
 )
@@ -230,7 +248,10 @@ export function simulate(sites: Sites, { plan, workers, seed, deathAt, observe }
     return queues[plan === 'partition' ? worker : 0] as { first: number; last: number }
   }
 
-  /** Returns the worker that owns the origin's domain. Once a death is noticed, the domains of worker 0 are spread over the others. */
+  /**
+   * Returns the worker that owns the origin's domain. Once a death is noticed, the domains of
+   * worker 0 are spread over the others.
+   */
   function ownerOf(id: number): number {
     const domain = domainOf[id] as number
     const owner = hash(domain, seed) % workers
@@ -245,7 +266,10 @@ export function simulate(sites: Sites, { plan, workers, seed, deathAt, observe }
     }
   }
 
-  /** A worker checks robots.txt for a URL: in its memory, then in Redis, then at the site. Then it requests the page. */
+  /**
+   * A worker checks robots.txt for a URL: in its memory, then in Redis, then at the site. Then it
+   * requests the page.
+   */
   function start(id: number, worker: number): void {
     const last = workerOf[id] as number
     if (plan === 'partition' && last !== -1 && last !== worker) pushbacks[id] = 0 // the pacer of the dead worker is gone
@@ -273,7 +297,8 @@ export function simulate(sites: Sites, { plan, workers, seed, deathAt, observe }
     observe?.({ kind: 'robots', id, worker, at: clock })
     const ms = request(id, worker, FETCHING_ROBOTS)
     if (plan === 'partition' || (left[id] as number) < 2) return
-    // Another worker has the next URL of the site: it does not get the lease, and waits for the entry.
+    // Another worker has the next URL of the site: it does not get the lease, and waits for the
+    // entry.
     robots.avoidedByLease++
     call('get')
     call('lease')
@@ -377,7 +402,10 @@ export function simulate(sites: Sites, { plan, workers, seed, deathAt, observe }
     wheel.add(id, until)
   }
 
-  /** Returns the origin's pace for core's functions. An origin has one request at a time, so they need no more than this of its slots. */
+  /**
+   * Returns the origin's pace for core's functions. An origin has one request at a time, so they
+   * need no more than this of its slots.
+   */
   function paceOf(id: number): Pace {
     scratch.nextSlotAt = nextSlotAt[id] as number
     scratch.pushbacks = pushbacks[id] as number
@@ -402,7 +430,10 @@ export function simulate(sites: Sites, { plan, workers, seed, deathAt, observe }
     if (share !== undefined && fetched + refused >= share * sites.urls) milestones.push({ share, at: clock, busyMs })
   }
 
-  /** Worker 0 dies. Its requests are lost, and what it alone may do waits until the death is noticed. */
+  /**
+   * Worker 0 dies. Its requests are lost, and what it alone may do waits until the death is
+   * noticed.
+   */
   function die(): void {
     isDead[0] = 1
     free -= crawler.connections - (busy[0] as number)
@@ -428,7 +459,10 @@ export function simulate(sites: Sites, { plan, workers, seed, deathAt, observe }
   }
 }
 
-/** What the site asks for after a request, computed without core to compare with. By the value of `Sites.delayOf`. */
+/**
+ * What the site asks for after a request, computed without core to compare with. By the value of
+ * `Sites.delayOf`.
+ */
 const askedMs: readonly number[] = [0, ...web.crawlDelays.map(({ delayMs }) => delayMs)].map((delayMs) =>
   Math.min(Math.max(delayMs, crawler.ownDelayMs), crawler.maxDelayMs),
 )

@@ -23,7 +23,10 @@ export interface Sites {
   readonly isOverloaded: Uint8Array
 }
 
-/** Generates sites. The same arguments give the same sites. The number of URLs is met to within a percent. */
+/**
+ * Generates sites. The same arguments give the same sites. The number of URLs is met to within a
+ * percent.
+ */
 export function generateSites({ origins, urls, seed }: { origins: number; urls: number; seed: number }): Sites {
   const random = seededRandom(seed)
   const urlsOf = sizes(origins, urls / origins, urls * web.largestSiteShare, web.tailExponent, random)
@@ -71,7 +74,10 @@ function sizes(count: number, mean: number, largest: number, exponent: number, r
   return list
 }
 
-/** Returns the scale of the power law that gives this mean, if sizes are rounded up. Found by bisection. */
+/**
+ * Returns the scale of the power law that gives this mean, if sizes are rounded up. Found by
+ * bisection.
+ */
 function scaleFor(mean: number, max: number, exponent: number): number {
   let low = 0
   let high = max
@@ -85,7 +91,9 @@ function scaleFor(mean: number, max: number, exponent: number): number {
   return high
 }
 
-/** Returns the number, from 1 on, of the share in which a random value lies; 0 if it lies in none. */
+/**
+ * Returns the number, from 1 on, of the share in which a random value lies; 0 if it lies in none.
+ */
 function drawn(value: number, shares: readonly number[]): number {
   let sum = 0
   for (const [i, share] of shares.entries()) {

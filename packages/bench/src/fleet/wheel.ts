@@ -1,4 +1,5 @@
-// A timing wheel: the events of millions of origins, at most one for each, in the order of their times. One list for each millisecond.
+// A timing wheel: the events of millions of origins, at most one for each, in the order of their
+// times. One list for each millisecond.
 
 const SLOTS = 2 ** 19 // 524 s; a later event goes round again
 
@@ -10,7 +11,10 @@ export class Wheel {
   /** How many events there are. */
   size = 0
 
-  /** @param next Links an origin to the next one of its list. The caller may use it for origins that are not in the wheel. */
+  /**
+   * @param next Links an origin to the next one of its list. The caller may use it for origins that
+   * are not in the wheel.
+   */
   constructor(next: Int32Array) {
     this.#next = next
     this.#at = new Float64Array(next.length)
@@ -29,7 +33,10 @@ export class Wheel {
     this.#heads[slot] = id
   }
 
-  /** Moves to the next millisecond that has events and calls `each` for them. Returns at once if the wheel is empty. */
+  /**
+   * Moves to the next millisecond that has events and calls `each` for them. Returns at once if the
+   * wheel is empty.
+   */
   turn(each: (id: number, now: number) => void): void {
     const heads = this.#heads
     if (this.size === 0) return

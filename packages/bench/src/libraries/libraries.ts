@@ -1,4 +1,5 @@
-// The libraries of the comparison: those on npm that install and work on current Node. Of forks and wrappers, only the original.
+// The libraries of the comparison: those on npm that install and work on current Node. Of forks and
+// wrappers, only the original.
 import { exclusion } from './exclusion.ts'
 import type { Library } from './library.ts'
 import { naiveMatcher } from './naive-walk.ts'

@@ -4,12 +4,14 @@
 export const CRAWLER = 'ExampleBot'
 
 /**
- * A library as functions without closures, because the memory of a closure would count as the library's.
+ * A library as functions without closures, because the memory of a closure would count as the
+ * library's.
  */
 export interface Library<Prepared = unknown> {
   readonly name: string
   /**
-   * How many of a file's URLs the library checks: `all`, or a `sample` if all of them would take hours.
+   * How many of a file's URLs the library checks: `all`, or a `sample` if all of them would take
+   * hours.
    */
   readonly checks: 'all' | 'sample'
   /** Parses a file. A library that reads streams only returns a promise. */
@@ -21,7 +23,10 @@ export interface Library<Prepared = unknown> {
   reportedBytes(prepared: Prepared): number | undefined
 }
 
-/** Creates libraries whose members are in the same order, so that V8 treats them as one type and no library is slower for that reason. */
+/**
+ * Creates libraries whose members are in the same order, so that V8 treats them as one type and no
+ * library is slower for that reason.
+ */
 export function library<Prepared>(
   name: string,
   checks: 'all' | 'sample',

@@ -1,5 +1,6 @@
-// What a developer writes in an hour instead of using a library: it tries the rules of a group, longest first. It does not compare
-// origins, does not normalize percent-encoding and gives no reason. It is here for small files, where an index gains nothing.
+// What a developer writes in an hour instead of using a library: it tries the rules of a group,
+// longest first. It does not compare origins, does not normalize percent-encoding and gives no
+// reason. It is here for small files, where an index gains nothing.
 import { CRAWLER, type Library, library } from './library.ts'
 
 const CRAWLER_NAME = CRAWLER.toLowerCase()

@@ -1,7 +1,10 @@
 import { type CrawlerRules, parseRobots } from '@politely/core'
 import { CRAWLER, type Library, library } from './library.ts'
 
-/** Our package as users get it: built, and with the file's origin, so that every check compares origins. */
+/**
+ * Our package as users get it: built, and with the file's origin, so that every check compares
+ * origins.
+ */
 export const politely: Library<CrawlerRules> = library(
   'politely',
   'all',

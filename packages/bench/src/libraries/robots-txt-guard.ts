@@ -3,7 +3,10 @@ import makeGuard, { type Guard } from 'robots-txt-guard'
 import parse from 'robots-txt-parse'
 import { CRAWLER, type Library, library, pathOf } from './library.ts'
 
-/** Uses robots-txt-parse, as its documentation says. That package reads streams only, so parsing takes several turns of the event loop. */
+/**
+ * Uses robots-txt-parse, as its documentation says. That package reads streams only, so parsing
+ * takes several turns of the event loop.
+ */
 export const robotsTxtGuard: Library<Guard> = library(
   'robots-txt-guard',
   'sample',

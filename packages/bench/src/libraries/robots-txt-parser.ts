@@ -1,7 +1,10 @@
 import robotsTxtParser, { type Robots } from 'robots-txt-parser'
 import { CRAWLER, type Library, library } from './library.ts'
 
-/** It searches for a rule's path anywhere in the text that it gets. Its documentation passes the whole URL, and so do we. */
+/**
+ * It searches for a rule's path anywhere in the text that it gets. Its documentation passes the
+ * whole URL, and so do we.
+ */
 export const robotsTxtParserLibrary: Library<Robots> = library(
   'robots-txt-parser',
   'sample',

@@ -1,5 +1,5 @@
-// Counts how often the verdicts of other libraries differ from ours. Read speeds together with this figure: a library that implements less
-// of the standard does less work.
+// Counts how often the verdicts of other libraries differ from ours. Read speeds together with this
+// figure: a library that implements less of the standard does less work.
 import { ours } from '../libraries/libraries.ts'
 import { prepare, type Site } from '../libraries/prepared.ts'
 import { sum } from '../median.ts'

@@ -1,5 +1,5 @@
-// A child process with one way to fetch robots.txt. It receives the number of the first origin, fetches COUNT files, and sends the
-// processor time for each in nanoseconds.
+// A child process with one way to fetch robots.txt. It receives the number of the first origin,
+// fetches COUNT files, and sends the processor time for each in nanoseconds.
 //   node cold-fetch-child.ts METHOD PORT COUNT CONCURRENCY
 import { RobotsTxtFile } from '@crawlee/utils'
 import { RobotsClient } from '@politely/fetcher'
@@ -22,7 +22,10 @@ const [name, port, count, concurrency] = [process.argv[2] as string, ...process.
   number,
 ]
 
-/** Each starts with new connections and an empty cache, because their cost is part of the measurement. */
+/**
+ * Each starts with new connections and an empty cache, because their cost is part of the
+ * measurement.
+ */
 const methods: Readonly<Record<string, () => FetchSession>> = {
   [ours.name]() {
     const client = new RobotsClient({ userAgent: `${CRAWLER}/1.0`, maxFlights: concurrency })

@@ -68,8 +68,8 @@ function sheetOf(plan: Plan, us: readonly number[]): Sheet {
 }
 
 /**
- * One way to fetch, in its own child process, as in a crawler. In one process for all ways, the compiled code and garbage of each would
- * slow down the others.
+ * One way to fetch, in its own child process, as in a crawler. In one process for all ways, the
+ * compiled code and garbage of each would slow down the others.
  */
 class FetchMethod implements Contestant {
   readonly #child: NumberProcess

@@ -1,4 +1,5 @@
-// Runs one library on the hostile files, starting with file FIRST, in a child process. The parent kills the process if a file takes too long.
+// Runs one library on the hostile files, starting with file FIRST, in a child process. The parent
+// kills the process if a file takes too long.
 //   node --expose-gc hostile-child.ts LIBRARY text|bytes FIRST STEP ROUNDS
 import { hostileFiles, ORIGIN } from '../files/hostile-file.ts'
 import { libraries } from '../libraries/libraries.ts'
@@ -8,7 +9,9 @@ import type { HostileMessage } from './hostile.ts'
 
 /** A file that takes longer is measured once. */
 const MAX_REPEATED_MS = 200
-/** The time limit of the checks after the first one. During these, the library may build an index. */
+/**
+ * The time limit of the checks after the first one. During these, the library may build an index.
+ */
 const MAX_LATER_CHECKS_MS = 100
 const LATER_CHECKS = 40
 
@@ -36,7 +39,8 @@ for (let i = Number(first); i < hostileFiles.length; i += Number(step)) {
     // The median ignores a delay that the machine caused.
     send({ file: i, state: 'done', ms: median(firstCheckMs), laterMs: median(laterCheckMs) })
   } catch {
-    // Does not send the error: some error messages contain the whole file, which is too much for the channel.
+    // Does not send the error: some error messages contain the whole file, which is too much for
+    // the channel.
     send({ file: i, state: 'failed' })
   }
 }

@@ -1,5 +1,5 @@
-// Measures the worst file that a site can write. Each library runs in a child process. If a file takes too long, the process is killed, and a
-// new one continues with the next file.
+// Measures the worst file that a site can write. Each library runs in a child process. If a file
+// takes too long, the process is killed, and a new one continues with the next file.
 import { fork } from 'node:child_process'
 import { hostileFiles, MAX_FILE_BYTES } from '../files/hostile-file.ts'
 import { ours } from '../libraries/libraries.ts'
@@ -102,7 +102,9 @@ async function runAll(library: Library, source: 'text' | 'bytes', plan: Plan, st
   return outcomes
 }
 
-/** Runs a process from file `first` on. Returns the file with which the next process must continue. */
+/**
+ * Runs a process from file `first` on. Returns the file with which the next process must continue.
+ */
 function run(
   library: Library,
   source: 'text' | 'bytes',

@@ -55,7 +55,10 @@ export async function longFiles(plan: Plan): Promise<Sheet[]> {
   return sheets
 }
 
-/** Returns the time of parsing and that of the first check, on new copies, because a library may defer work until the first check. */
+/**
+ * Returns the time of parsing and that of the first check, on new copies, because a library may
+ * defer work until the first check.
+ */
 async function measureFreshCopies(one: Library, text: string, robotsUrl: string, urls: readonly string[]) {
   const parses: number[] = []
   const firsts: number[] = []
@@ -71,7 +74,10 @@ async function measureFreshCopies(one: Library, text: string, robotsUrl: string,
   return { parseNs: median(parses), firstNs: median(firsts) }
 }
 
-/** Checks the URLs in order, again and again. Each turn continues where the last one ended, so that a slow library checks all kinds too. */
+/**
+ * Checks the URLs in order, again and again. Each turn continues where the last one ended, so that
+ * a slow library checks all kinds too.
+ */
 function queryContestant(one: Library, rules: unknown, urls: readonly string[], turnNs: number) {
   let next = 0
   let allowed = 0

@@ -11,7 +11,10 @@ import type { Finding, Row, Sheet } from '../sheet.ts'
 import { findSlowestFile } from '../slowest-file.ts'
 import type { Plan } from './plan.ts'
 
-/** Files with at most this many rules are small. An index cannot gain anything there, and must not make them slower. */
+/**
+ * Files with at most this many rules are small. An index cannot gain anything there, and must not
+ * make them slower.
+ */
 const SMALL_FILE_RULES = 24
 
 export async function match(plan: Plan, sites: readonly Site[], over: Sheet['over']): Promise<Sheet> {

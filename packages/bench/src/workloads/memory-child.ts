@@ -1,4 +1,5 @@
-// Measures the memory of the rules of many origins, in a child process for each measurement. Needs --expose-gc.
+// Measures the memory of the rules of many origins, in a child process for each measurement. Needs
+// --expose-gc.
 //   node --expose-gc memory-child.ts KEEPER generated COUNT
 //   node --expose-gc memory-child.ts KEEPER real FOLDER BYTES
 // KEEPER is a library, `nothing`, or `raw bytes`.
@@ -12,7 +13,10 @@ import { SMALL_FILE_BYTES } from './plan.ts'
 
 /** Files that are parsed before the measurement, so that compiled code does not count. */
 const WARM_UP_FILES = 300
-/** One URL of each origin is checked, and of every tenth origin 100. After that, a library that builds an index has built it. */
+/**
+ * One URL of each origin is checked, and of every tenth origin 100. After that, a library that
+ * builds an index has built it.
+ */
 const MANY_CHECKS = 100
 const MANY_CHECKS_EVERY = 10
 
@@ -70,7 +74,10 @@ function* files(): Generator<SiteFile> {
   }
 }
 
-/** Returns what the keeper keeps of a file after the checks. Contains no closures, which would keep the text alive. */
+/**
+ * Returns what the keeper keeps of a file after the checks. Contains no closures, which would keep
+ * the text alive.
+ */
 async function keep(file: SiteFile, n: number): Promise<unknown> {
   rawBytes += file.bytes.length
   if (keeper === 'nothing') return undefined

@@ -1,4 +1,5 @@
-// Measures the memory of the rules of very many origins. A child process for each measurement reports its memory before and after.
+// Measures the memory of the rules of very many origins. A child process for each measurement
+// reports its memory before and after.
 import { measureInProcess } from '../held-bytes.ts'
 import { ours } from '../libraries/libraries.ts'
 import type { Finding, Row, Sheet } from '../sheet.ts'

@@ -9,7 +9,10 @@ export interface Plan {
   readonly maxRealFiles: number
   /** Measured rounds, after one warm-up round. */
   readonly rounds: number
-  /** Measurements of each of two libraries when a file is measured again, and rounds of the gate's workload. */
+  /**
+   * Measurements of each of two libraries when a file is measured again, and rounds of the gate's
+   * workload.
+   */
   readonly turns: number
   /** For `memory`: generated origins, and bytes of real files. */
   readonly origins: number
@@ -32,7 +35,10 @@ export interface Plan {
   readonly copies: number
 }
 
-/** The size limit of files in `memory`. Most sites that a large crawler visits have files this small. */
+/**
+ * The size limit of files in `memory`. Most sites that a large crawler visits have files this
+ * small.
+ */
 export const SMALL_FILE_BYTES = 8_192
 
 /** The size of a recorded run. */
@@ -53,7 +59,10 @@ export const full: Omit<Plan, 'libraries'> = {
   copies: 7,
 }
 
-/** The size of a one-minute run. It shows that everything works, and whether a change makes something faster or slower. */
+/**
+ * The size of a one-minute run. It shows that everything works, and whether a change makes
+ * something faster or slower.
+ */
 export const quick: Omit<Plan, 'libraries'> = {
   files: 150,
   maxRealFiles: 150,
@@ -71,7 +80,9 @@ export const quick: Omit<Plan, 'libraries'> = {
   copies: 3,
 }
 
-/** Removes slow libraries. Quick runs do this for workloads that start a process for each library. */
+/**
+ * Removes slow libraries. Quick runs do this for workloads that start a process for each library.
+ */
 export function withoutSampledLibraries(plan: Plan): Plan {
   return { ...plan, libraries: plan.libraries.filter(({ checks }) => checks === 'all') }
 }

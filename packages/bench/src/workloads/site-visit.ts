@@ -1,4 +1,5 @@
-// Measures what a crawler does at each site: parse the bytes of robots.txt, bind the rules to its product token, and check some URLs.
+// Measures what a crawler does at each site: parse the bytes of robots.txt, bind the rules to its
+// product token, and check some URLs.
 
 import { countAllowedSync, separateCopy } from '../check-loops.ts'
 import { ours, reference } from '../libraries/libraries.ts'
@@ -67,7 +68,10 @@ function rateOf(own: readonly (number | undefined)[], other: readonly (number | 
   return both.length === 0 ? null : sum(both.map((pair) => pair.other)) / sum(both.map(({ ns }) => ns))
 }
 
-/** Visits with one library. For a library that accepts text only, the bytes are decoded first, as its users must do. */
+/**
+ * Visits with one library. For a library that accepts text only, the bytes are decoded first, as
+ * its users must do.
+ */
 class VisitContestant implements Contestant {
   readonly #library: Library
   readonly #countAllowed: typeof countAllowedSync
@@ -81,7 +85,8 @@ class VisitContestant implements Contestant {
     this.#library = library
     this.#countAllowed = separateCopy(countAllowedSync, `${library.name}, ${urlCount}`)
     this.#sites = sites
-    // Every seventh URL: URLs made from rules alternate with others, and an odd step takes both kinds.
+    // Every seventh URL: URLs made from rules alternate with others, and an odd step takes both
+    // kinds.
     this.#urls = sites.map(({ urls }) =>
       Array.from({ length: urlCount }, (_, i) => urls[(7 * i) % urls.length] as string),
     )

@@ -1,4 +1,5 @@
-// Measures the memory of a MemoryStore with many texts, in a child process for each measurement. Needs --expose-gc.
+// Measures the memory of a MemoryStore with many texts, in a child process for each measurement.
+// Needs --expose-gc.
 //   node --expose-gc store-memory-child.ts COUNT CHARACTERS
 import { MemoryStore } from '@politely/fetcher'
 import { heldBytes } from '../held-bytes.ts'
@@ -18,7 +19,8 @@ process.disconnect?.()
 async function fill(into: MemoryStore, origins: number): Promise<void> {
   const keepUntil = Date.now() + 3_600_000
   for (let i = 0; i < origins; i++) {
-    // A slice of a text of twice the length. If the store kept the longer text alive, the figure would show it.
+    // A slice of a text of twice the length. If the store kept the longer text alive, the figure
+    // would show it.
     const text = `${i}${body}${body}`.slice(0, body.length)
     await into.set(`https://n${i}.example.com`, text, keepUntil + i)
   }

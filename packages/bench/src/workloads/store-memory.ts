@@ -1,5 +1,5 @@
-// Measures the memory of a MemoryStore with the texts of very many origins, and compares it with the size that the store reports. Starts a
-// child process for each measurement.
+// Measures the memory of a MemoryStore with the texts of very many origins, and compares it with
+// the size that the store reports. Starts a child process for each measurement.
 import { measureInProcess } from '../held-bytes.ts'
 import type { Finding, Row, Sheet } from '../sheet.ts'
 import type { Plan } from './plan.ts'
@@ -10,7 +10,10 @@ export interface StoreMemoryMessage {
   readonly reportedBytes: number
 }
 
-/** A very short text, the entry of a usual robots.txt, and that of a long one, of which the store gets fewer. */
+/**
+ * A very short text, the entry of a usual robots.txt, and that of a long one, of which the store
+ * gets fewer.
+ */
 const TEXTS = [
   { characters: 20, share: 1 },
   { characters: 700, share: 1 },

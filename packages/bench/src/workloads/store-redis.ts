@@ -1,4 +1,5 @@
-// Measures the memory that entries take in Redis, and what a RedisStore costs a client. Starts a Redis of its own.
+// Measures the memory that entries take in Redis, and what a RedisStore costs a client. Starts a
+// Redis of its own.
 import { defaultAccessPolicy, entryText, settle } from '@politely/core/engine'
 import { RobotsClient } from '@politely/fetcher'
 import { RedisStore } from '@politely/redis'
@@ -72,7 +73,10 @@ async function measureMemory(plan: Plan, redis: Redis, real: readonly SiteFile[]
   }
 }
 
-/** Stores an entry for each file, each of another origin. Returns the bytes of each key, and by how much the memory of Redis grew. */
+/**
+ * Stores an entry for each file, each of another origin. Returns the bytes of each key, and by how
+ * much the memory of Redis grew.
+ */
 async function bytesInRedis(redis: Redis, files: readonly Buffer[]): Promise<{ bytes: number[]; usedBytes: number }> {
   await redis.flushall()
   const store = new RedisStore({ client: redis })

@@ -1,7 +1,8 @@
-// One attempt to fetch robots.txt: from the first request to an outcome, redirects included. RFC 9309 §2.3.1.
+// One attempt to fetch robots.txt: from the first request to an outcome, redirects included.
+// RFC 9309 §2.3.1.
 //
-// A state machine that does no I/O. `startAttempt` returns the first request. The caller sends each request and passes the reply to
-// `advance`, which returns the next request or the outcome.
+// A state machine that does no I/O. `startAttempt` returns the first request. The caller sends each
+// request and passes the reply to `advance`, which returns the next request or the outcome.
 
 import { textOf } from '../bytes.ts'
 import { type Headers, headerOf } from '../http/headers.ts'
@@ -15,7 +16,10 @@ import type { Body, FailureReason, Reply, Response } from './reply.ts'
 export interface RobotsRequest {
   readonly kind: 'request'
   readonly url: string
-  /** The headers that make the request conditional, such as `if-none-match`; empty for an unconditional request. */
+  /**
+   * The headers that make the request conditional, such as `if-none-match`; empty for an
+   * unconditional request.
+   */
   readonly conditions: Readonly<Record<string, string>>
   /** The redirects that led to this URL. */
   readonly hops: readonly Hop[]
@@ -23,7 +27,10 @@ export interface RobotsRequest {
   readonly copy: Copy | undefined
 }
 
-/** Returns the first request for an origin's robots.txt. It is conditional if `copy` came from this URL, is complete, and has a validator. */
+/**
+ * Returns the first request for an origin's robots.txt. It is conditional if `copy` came from this
+ * URL, is complete, and has a validator.
+ */
 export function startAttempt(robotsUrl: string, copy?: Copy): RobotsRequest {
   return requestFor(robotsUrl, [], copy)
 }
@@ -38,7 +45,8 @@ export function advance(at: RobotsRequest, reply: Reply, policy: AccessPolicy): 
   const { status, headers, body } = reply
   const isConditional = Object.keys(at.conditions).length > 0
   const isClientError = status >= 400 && status <= 499 && status !== 429
-  // The conditions may be what the server rejects, with a 412 or 431 for example, so such a reply does not say that the file is gone.
+  // The conditions may be what the server rejects, with a 412 or 431 for example, so such a reply
+  // does not say that the file is gone.
   if (isClientError && isConditional) return { ...at, conditions: {} }
   if (isPartial(reply)) {
     return { kind: 'unreachable', reason: 'truncated', status, headers, url, hops } // the missing part may contain a Disallow
@@ -59,13 +67,14 @@ export function advance(at: RobotsRequest, reply: Reply, policy: AccessPolicy): 
   if (isClientError) {
     return { kind: 'unavailable', reason: 'status', status, headers, url, hops } // §2.3.1.3
   }
-  // 429 counts as 5xx (Google). No standard defines the rest: a 304 to an unconditional request, 1xx and unknown classes. §2.3.1.4.
+  // 429 counts as 5xx (Google). No standard defines the rest: a 304 to an unconditional request,
+  // 1xx and unknown classes. §2.3.1.4.
   return { kind: 'unreachable', reason: 'status', status, headers, url, hops }
 }
 
 /**
- * Returns whether the body of a 2xx response may be only a part of the file, or a change to it, although the request had neither Range
- * nor A-IM.
+ * Returns whether the body of a 2xx response may be only a part of the file, or a change to it,
+ * although the request had neither Range nor A-IM.
  */
 function isPartial({ status, headers, body }: Response): boolean {
   if (status === 226) return headers.im !== undefined // RFC 3229 §10.4.1: the IM header names what was applied to the file
@@ -74,8 +83,8 @@ function isPartial({ status, headers, body }: Response): boolean {
 
 /**
  * Returns whether a 206 response holds the whole file: its Content-Range claims the whole file, and
- * its body is as long as the file. RFC 9110 §14.4, §15.3.7. If the size limit cut the body, the file
- * must be longer than the part that was kept.
+ * its body is as long as the file. RFC 9110 §14.4, §15.3.7. If the size limit cut the body, the
+ * file must be longer than the part that was kept.
  */
 function isWholeFile(headers: Headers, { bytes, truncated }: Body = EMPTY): boolean {
   if (/multipart\/byteranges/i.test(headerOf(headers, 'content-type') ?? '')) return false
@@ -89,8 +98,9 @@ function isWholeFile(headers: Headers, { bytes, truncated }: Body = EMPTY): bool
 const EMPTY: Body = { bytes: '', truncated: false }
 
 /**
- * Returns the request to the redirect's target. §2.3.1.2 asks for at least five redirects, also to other hosts. Beyond `maxRedirects`,
- * in a loop, or without a usable target, robots.txt is unavailable.
+ * Returns the request to the redirect's target. §2.3.1.2 asks for at least five redirects, also to
+ * other hosts. Beyond `maxRedirects`, in a loop, or without a usable target, robots.txt is
+ * unavailable.
  */
 function followRedirect(
   at: RobotsRequest,
@@ -115,7 +125,8 @@ function followRedirect(
 
 function requestFor(url: string, hops: readonly Hop[], copy: Copy | undefined): RobotsRequest {
   const conditions: Record<string, string> = {}
-  // A 304 would confirm only the part that was kept. Another size limit may have cut it, so a truncated copy is fetched in full.
+  // A 304 would confirm only the part that was kept. Another size limit may have cut it, so a
+  // truncated copy is fetched in full.
   if (copy?.url === url && !copy.truncated) {
     if (copy.etag) conditions['if-none-match'] = copy.etag // RFC 9110 §13.1
     if (copy.lastModified) conditions['if-modified-since'] = copy.lastModified
@@ -124,8 +135,9 @@ function requestFor(url: string, hops: readonly Hop[], copy: Copy | undefined): 
 }
 
 /**
- * Returns the URL that a redirect leads to. Returns undefined if Location is missing or an invalid URL, if several Locations differ, or if
- * the scheme is not `http:`, `https:` or `ftp:`, the schemes that have a robots.txt.
+ * Returns the URL that a redirect leads to. Returns undefined if Location is missing or an invalid
+ * URL, if several Locations differ, or if the scheme is not `http:`, `https:` or `ftp:`, the
+ * schemes that have a robots.txt.
  */
 function redirectTarget(headers: Headers, base: string): string | undefined {
   const given = headers.location
@@ -133,14 +145,18 @@ function redirectTarget(headers: Headers, base: string): string | undefined {
   if (location === undefined || location.trim() === '' || others.length > 0) return undefined
   const target = URL.parse(decodeIfUtf8(location), base)
   if (target === null || !['http:', 'https:', 'ftp:'].includes(target.protocol)) return undefined
-  // The site's credentials are not ours to use, and the fragment is not sent. Without them, equal requests have equal URLs.
+  // The site's credentials are not ours to use, and the fragment is not sent. Without them, equal
+  // requests have equal URLs.
   target.username = ''
   target.password = ''
   target.hash = ''
   return target.href
 }
 
-/** Decodes a Location as UTF-8 if its bytes are valid UTF-8, as browsers do (WHATWG Fetch); otherwise returns them as latin1. */
+/**
+ * Decodes a Location as UTF-8 if its bytes are valid UTF-8, as browsers do (WHATWG Fetch);
+ * otherwise returns them as latin1.
+ */
 function decodeIfUtf8(bytes: string): string {
   const text = textOf(bytes)
   return text.includes('\ufffd') ? bytes : text
@@ -150,9 +166,9 @@ function decodeIfUtf8(bytes: string): string {
 const TRANSIENT: ReadonlySet<FailureReason> = new Set(['dns-unavailable', 'refused', 'reset', 'network', 'truncated'])
 
 /**
- * Returns whether to repeat a request within the same attempt, a moment later. That is so after 429, 5xx and failures that are often
- * transient, and never after a success, a redirect or another 4xx. It is also not so after Retry-After, which sets the time of the next
- * attempt.
+ * Returns whether to repeat a request within the same attempt, a moment later. That is so after
+ * 429, 5xx and failures that are often transient, and never after a success, a redirect or another
+ * 4xx. It is also not so after Retry-After, which sets the time of the next attempt.
  */
 export function isWorthRetrying(reply: Reply, policy: AccessPolicy): boolean {
   if (reply.kind === 'failure') return TRANSIENT.has(reply.reason)

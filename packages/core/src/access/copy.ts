@@ -1,6 +1,8 @@
 // A robots.txt file that a server sent.
 
-/** The bytes of a robots.txt file, with what is needed to ask the server whether they have changed. */
+/**
+ * The bytes of a robots.txt file, with what is needed to ask the server whether they have changed.
+ */
 export interface Copy {
   /** The file, one character for each byte (latin1). */
   readonly bytes: string
@@ -15,8 +17,8 @@ export interface Copy {
   /** The Last-Modified header of the response. */
   readonly lastModified: string | undefined
   /**
-   * The freshness lifetime in the headers of the last response that had one, for a 304 without one. Milliseconds; undefined if no response had one.
-   * RFC 9111 §4.2.1.
+   * The freshness lifetime in the headers of the last response that had one, for a 304 without one.
+   * Milliseconds; undefined if no response had one. RFC 9111 §4.2.1.
    */
   readonly lifetimeMs: number | undefined
 }

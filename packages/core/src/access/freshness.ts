@@ -5,8 +5,10 @@ import { type Headers, headerOf } from '../http/headers.ts'
 import type { AccessPolicy } from './policy.ts'
 
 /**
- * Returns for how many milliseconds a response is fresh after it has arrived, within the policy's bounds.
- * @param lifetime What `lifetimeMs` returned for the response, or for the one that it confirms (304).
+ * Returns for how many milliseconds a response is fresh after it has arrived, within the policy's
+ * bounds.
+ * @param lifetime What `lifetimeMs` returned for the response, or for the one that it confirms
+ * (304).
  * @param now When the response arrived. Milliseconds since 1970.
  */
 export function freshForMs(headers: Headers, lifetime: number | undefined, now: number, policy: AccessPolicy): number {
@@ -16,8 +18,8 @@ export function freshForMs(headers: Headers, lifetime: number | undefined, now: 
 }
 
 /**
- * Returns the freshness lifetime that the headers give, in milliseconds; undefined if they give none. Headers are tried in the order of RFC 9111
- * §4.2.1.
+ * Returns the freshness lifetime that the headers give, in milliseconds; undefined if they give
+ * none. Headers are tried in the order of RFC 9111 §4.2.1.
  */
 export function lifetimeMs(headers: Headers, now: number): number | undefined {
   const { noStore, noCache, sMaxage, maxAge } = cacheControlOf(headerOf(headers, 'cache-control'))
@@ -42,8 +44,8 @@ function ageMs(headers: Headers, now: number): number {
 }
 
 /**
- * Returns when the server generated the response, by the server's clock. Returns `now` if the Date is
- * missing or invalid. RFC 9110 §6.6.1.
+ * Returns when the server generated the response, by the server's clock. Returns `now` if the Date
+ * is missing or invalid. RFC 9110 §6.6.1.
  */
 function dateOf(headers: Headers, now: number): number {
   return httpDate(headerOf(headers, 'date') ?? '', now) ?? now

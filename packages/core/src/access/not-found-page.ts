@@ -1,4 +1,5 @@
-// Detects pages that say "not found" although their status is a 5xx. Google treats such a page as a 404.
+// Detects pages that say "not found" although their status is a 5xx. Google treats such a page as
+// a 404.
 //
 // A page with a server error may contain "404" or "not found" for other reasons: in a telephone
 // number, in a link, or because an upstream server was not found. So only a title or a heading
@@ -9,16 +10,19 @@ import type { AccessPolicy } from './policy.ts'
 import type { Response } from './reply.ts'
 
 /**
- * Returns whether a response with this status may be a page that says "not found" and counts as a
- * 404. Then the caller has to read its body. A 503 or a Retry-After header says that the server is out
- * of order for a time, whatever its page says.
+ * Returns whether a response with this status may be a page that says "not found" and counts as
+ * a 404. Then the caller has to read its body. A 503 or a Retry-After header says that the server
+ * is out of order for a time, whatever its page says.
  */
 export function mayBeNotFoundPage(status: number, headers: Headers, { notFoundPages }: AccessPolicy): boolean {
   const isError = status >= 500 && status <= 599 && status !== 503
   return notFoundPages === 'unavailable' && isError && headers['retry-after'] === undefined
 }
 
-/** Returns whether this is a 5xx whose page says "not found", and the policy treats such pages as a 404. */
+/**
+ * Returns whether this is a 5xx whose page says "not found", and the policy treats such pages as
+ * a 404.
+ */
 export function isNotFoundPage({ status, headers, body }: Response, policy: AccessPolicy): boolean {
   if (body === undefined || !mayBeNotFoundPage(status, headers, policy)) return false
   const html = textOf(body.bytes).replace(HIDDEN, '')
@@ -35,7 +39,10 @@ const HIDDEN = /<!--.*?(?:-->|$)|<(script|style|template|svg)(?=[\s/>]).*?(?:<\/
 /** A title or a heading, and its content. */
 const HEADING = /<(title|h[1-6])(?=[\s>])[^<>]*>(.*?)(?:<\/\1|$)/gis
 const TAG = /<[^<>]*>/g
-/** What separates the title of a page from the name of its site, as in `Page not found &#8211; Example`. */
+/**
+ * What separates the title of a page from the name of its site, as in
+ * `Page not found &#8211; Example`.
+ */
 const SEPARATOR = /\s(?:[|·•»–—-]|&[mn]dash;|&#821[12];)\s/
 
 function saysNotFound(text: string): boolean {

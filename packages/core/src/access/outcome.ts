@@ -18,7 +18,10 @@ interface OutcomeSource {
   readonly url: string
 }
 
-/** The result of one attempt to fetch robots.txt, after its redirects: one type for each case of RFC 9309 §2.3.1. */
+/**
+ * The result of one attempt to fetch robots.txt, after its redirects: one type for each case of
+ * RFC 9309 §2.3.1.
+ */
 export type Outcome = Success | Unchanged | Unavailable | Restricted | Unreachable
 
 /** 2xx: the client obeys the rules in the body. §2.3.1.1. */
@@ -49,7 +52,8 @@ export interface Unavailable extends OutcomeSource {
  * Why robots.txt is unavailable:
  * - `status`: 4xx except 429, and except 401 and 403 if the policy treats them as restricted.
  * - `not-found-page`: a 5xx whose page says "not found", if the policy reads such pages.
- * - `too-many-redirects`, `redirect-loop`, `no-usable-location`: redirects that cannot be followed to a response. §2.3.1.2.
+ * - `too-many-redirects`, `redirect-loop`, `no-usable-location`: redirects that cannot be followed
+ *   to a response. §2.3.1.2.
  */
 export type UnavailableReason =
   | 'status'
@@ -58,7 +62,9 @@ export type UnavailableReason =
   | 'redirect-loop'
   | 'no-usable-location'
 
-/** 401 or 403 in a dialect from before RFC 9309: everything is disallowed. The draft of 1996, §3.1. */
+/**
+ * 401 or 403 in a dialect from before RFC 9309: everything is disallowed. The draft of 1996, §3.1.
+ */
 export interface Restricted extends OutcomeSource {
   readonly kind: 'restricted'
   readonly status: number
@@ -66,7 +72,10 @@ export interface Restricted extends OutcomeSource {
   readonly headers: Headers
 }
 
-/** The client could not read robots.txt, so its content is unknown: everything is disallowed. §2.3.1.4. */
+/**
+ * The client could not read robots.txt, so its content is unknown: everything is disallowed.
+ * §2.3.1.4.
+ */
 export interface Unreachable extends OutcomeSource {
   readonly kind: 'unreachable'
   /** `status`: 429, 5xx, or a status that belongs to no other outcome. */
@@ -74,6 +83,9 @@ export interface Unreachable extends OutcomeSource {
   readonly status?: number
   readonly headers?: Headers
   readonly detail?: string
-  /** The wait that the server asked for in an earlier response, if no request was sent because of it. Milliseconds. */
+  /**
+   * The wait that the server asked for in an earlier response, if no request was sent because of
+   * it. Milliseconds.
+   */
   readonly retryAfterMs?: number | undefined
 }

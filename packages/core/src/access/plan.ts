@@ -1,4 +1,5 @@
-// What to do with an entry: use it, refresh it, or fetch robots.txt first. RFC 9309 §2.3.1.4 and §2.4.
+// What to do with an entry: use it, refresh it, or fetch robots.txt first. RFC 9309 §2.3.1.4 and
+// §2.4.
 import type { Copy } from './copy.ts'
 import { type Entry, holdsUntil, isAttemptDue } from './entry.ts'
 import type { AccessPolicy } from './policy.ts'
@@ -24,15 +25,17 @@ export function plan(entry: Entry | undefined, now: number, policy: AccessPolicy
   const until = holdsUntil(entry, now, policy)
   if (now >= until) return isDue ? 'obtain' : 'answer'
   const { latest, held } = entry
-  // No early refresh in the first half of a result's time, however short that time is, nor during the wait after a failure.
+  // No early refresh in the first half of a result's time, however short that time is, nor during
+  // the wait after a failure.
   const isEarly = now < ((held?.attempt ?? latest).at + until) / 2 || now < until - policy.refreshAheadMs
   const isWaiting = held !== undefined && !isDue
   return isEarly || isWaiting ? 'answer' : 'answer-and-refresh'
 }
 
 /**
- * Returns the end of the time, from `latest.at` on, in which the plan is always `answer` and a fresh copy decides. Callers need not call
- * `plan` before it. Returns 0 for an entry where this cannot be known in advance. Milliseconds since 1970.
+ * Returns the end of the time, from `latest.at` on, in which the plan is always `answer` and a
+ * fresh copy decides. Callers need not call `plan` before it. Returns 0 for an entry where this
+ * cannot be known in advance. Milliseconds since 1970.
  */
 export function freshUntil(entry: Entry, policy: AccessPolicy): number {
   const { latest, held } = entry
@@ -51,7 +54,8 @@ export type OriginAccess =
   | { readonly holds: 'disallow-all'; readonly because: 'unreachable' | 'restricted' }
 
 /**
- * Returns what decides about the URLs of the entry's origin at the time `now`: the rules of a copy, or everything is allowed or disallowed.
+ * Returns what decides about the URLs of the entry's origin at the time `now`: the rules of a copy,
+ * or everything is allowed or disallowed.
  *
  * @param now Milliseconds since 1970.
  */

@@ -1,4 +1,5 @@
-// The options of the caller that decide how robots.txt is fetched and for how long it is valid, and their defaults.
+// The options of the caller that decide how robots.txt is fetched and for how long it is valid, and
+// their defaults.
 
 import { type AccessDefaults, dialects } from '../dialect.ts'
 
@@ -8,53 +9,74 @@ const HOUR = 60 * MINUTE
 export const DAY_MS: number = 24 * HOUR
 
 /**
- * Decides how robots.txt is fetched, for how long its result is valid, and what follows if it cannot be fetched. RFC 9309 §2.3.1 and §2.4.
+ * Decides how robots.txt is fetched, for how long its result is valid, and what follows if it
+ * cannot be fetched. RFC 9309 §2.3.1 and §2.4.
  */
 export interface AccessPolicy {
-  /** How long a result is valid if its headers do not say. Milliseconds; default 24 hours. RFC 9309 §2.4. */
+  /**
+   * How long a result is valid if its headers do not say. Milliseconds; default 24 hours. RFC 9309
+   * §2.4.
+   */
   readonly ttlMs: number
-  /** The shortest time for which a result is valid, whatever its headers say. Milliseconds; default 1 minute. */
+  /**
+   * The shortest time for which a result is valid, whatever its headers say. Milliseconds; default
+   * 1 minute.
+   */
   readonly minTtlMs: number
   /**
-   * The longest time for which a result is valid, whatever its headers say. Milliseconds; default 7 days. RFC 9309 §2.4 recommends 24 hours
-   * at most. The default is longer because a site that sends a longer max-age asks for it, and Google follows it too.
+   * The longest time for which a result is valid, whatever its headers say. Milliseconds; default 7
+   * days. RFC 9309 §2.4 recommends 24 hours at most. The default is longer because a site that
+   * sends a longer max-age asks for it, and Google follows it too.
    */
   readonly maxTtlMs: number
   /** How many redirects are followed. Default 5. RFC 9309 §2.3.1.2. */
   readonly maxRedirects: number
   /**
-   * What the client does while robots.txt is unreachable and it has a copy. `use-copy`, the default, obeys the copy: RFC 9309 §2.4 allows
-   * this also after 24 hours. `disallow` disallows everything, which is the letter of §2.3.1.4. Without a copy everything is
-   * disallowed either way.
+   * What the client does while robots.txt is unreachable and it has a copy. `use-copy`, the
+   * default, obeys the copy: RFC 9309 §2.4 allows this also after 24 hours. `disallow` disallows
+   * everything, which is the letter of §2.3.1.4. Without a copy everything is disallowed either
+   * way.
    */
   readonly whenUnreachable: AccessDefaults['whenUnreachable']
   /**
-   * After how many days of failed attempts `thenAssume` applies. Only days that failed attempts show are counted (access/unreachable-time.ts).
-   * Default 30; `Infinity` for never. RFC 9309 §2.3.1.4.
+   * After how many days of failed attempts `thenAssume` applies. Only days that failed attempts
+   * show are counted (access/unreachable-time.ts). Default 30; `Infinity` for never. RFC 9309
+   * §2.3.1.4.
    */
   readonly afterDays: number
   /**
-   * What the client does after `afterDays`. `copy`, the default and what Google does, obeys the last good copy; without a copy,
-   * robots.txt counts as unavailable. `unavailable` ignores the copy. RFC 9309 §2.3.1.4 allows both.
+   * What the client does after `afterDays`. `copy`, the default and what Google does, obeys the
+   * last good copy; without a copy, robots.txt counts as unavailable. `unavailable` ignores the
+   * copy. RFC 9309 §2.3.1.4 allows both.
    */
   readonly thenAssume: 'copy' | 'unavailable'
-  /** What 401 and 403 mean: robots.txt is `unavailable`, so everything is allowed, or the site is `restricted`: everything is disallowed. */
+  /**
+   * What 401 and 403 mean: robots.txt is `unavailable`, so everything is allowed, or the site is
+   * `restricted`: everything is disallowed.
+   */
   readonly forbidden: AccessDefaults['forbidden']
-  /** Until which age a copy is obeyed although robots.txt is now unavailable. Milliseconds; default 0: never. */
+  /**
+   * Until which age a copy is obeyed although robots.txt is now unavailable. Milliseconds; default
+   * 0: never.
+   */
   readonly copyAfterUnavailableMs: number
   /**
    * What a 5xx response means if the title or a heading of its page says "not found". `by-status`,
-   * the default: robots.txt is unreachable. `unavailable`: it does not exist, for sites that send such
-   * pages instead of a 404 (Google does this). A 503, and a 5xx with Retry-After, is unreachable in
-   * either case.
+   * the default: robots.txt is unreachable. `unavailable`: it does not exist, for sites that send
+   * such pages instead of a 404 (Google does this). A 503, and a 5xx with Retry-After, is
+   * unreachable in either case.
    */
   readonly notFoundPages: 'by-status' | 'unavailable'
   /**
-   * How long before the end of a result a check starts a refresh in the background. Milliseconds; default 0: never. A refresh never starts
-   * in the first half of the time for which the result is valid.
+   * How long before the end of a result a check starts a refresh in the background. Milliseconds;
+   * default 0: never. A refresh never starts in the first half of the time for which the result is
+   * valid.
    */
   readonly refreshAheadMs: number
-  /** The wait after the first failed attempt. Each further failure doubles it. Milliseconds; default 1 minute. */
+  /**
+   * The wait after the first failed attempt. Each further failure doubles it. Milliseconds; default
+   * 1 minute.
+   */
   readonly firstRetryMs: number
   /** The longest wait after a failed attempt without Retry-After. Milliseconds; default 1 hour. */
   readonly maxRetryMs: number

@@ -45,10 +45,11 @@ export interface Failure {
  * - `truncated`: the body ended early, or is only a part of the file.
  * - `too-large`: the headers, or all bytes of the response together, exceed the limit.
  * - `blocked-address`: the network guard refused the address.
- * - `busy-target`: a redirect to another site was not followed. The other site asked for a pause, or
- *   too many redirects lead there.
+ * - `busy-target`: a redirect to another site was not followed. The other site asked for a pause,
+ *   or too many redirects lead there.
  * - `no-transport`: the client has no transport for the scheme of the URL, such as FTP.
- * - `unusable-transport`: the caller's `fetch` or `dispatcher` does not do what it must: it follows or hides redirects, or drops or changes a body.
+ * - `unusable-transport`: the caller's `fetch` or `dispatcher` does not do what it must: it follows
+ *   or hides redirects, or drops or changes a body.
  */
 export type FailureReason =
   | 'dns'

@@ -10,8 +10,9 @@ import { isCopyObeyedAfterUnavailable, stateOf } from './state.ts'
 import { countFailure } from './unreachable-time.ts'
 
 /**
- * Returns the next entry. A result (every outcome but `unreachable`) is valid for as long as its headers say, RFC 9309 §2.4. After a
- * failure the client waits longer each time, and keeps the last good copy, §2.3.1.4. If the last result is still valid, it stays in force.
+ * Returns the next entry. A result (every outcome but `unreachable`) is valid for as long as its
+ * headers say, RFC 9309 §2.4. After a failure the client waits longer each time, and keeps the last
+ * good copy, §2.3.1.4. If the last result is still valid, it stays in force.
  */
 export function settle(
   last: Entry | undefined,
@@ -40,7 +41,8 @@ export function settle(
         ...entry,
         ...resultFields(outcome.headers, lifetimeMs(outcome.headers, now), now, policy),
         latest: { ...latest, kind, reason: outcome.reason },
-        // The site removed its rules or refused all crawlers, so the copy goes. After `unavailable` the draft of 2019 keeps it for a day.
+        // The site removed its rules or refused all crawlers, so the copy goes. After `unavailable`
+        // the draft of 2019 keeps it for a day.
         copy: kind === 'unavailable' && isCopyObeyedAfterUnavailable(last, now, policy) ? last?.copy : undefined,
       }
     case 'unreachable': {
@@ -57,7 +59,10 @@ export function settle(
   }
 }
 
-/** Returns the fields of an entry whose latest attempt ended with a result: it is valid for a time, and no failures are counted. */
+/**
+ * Returns the fields of an entry whose latest attempt ended with a result: it is valid for a time,
+ * and no failures are counted.
+ */
 function resultFields(headers: Headers, lifetime: number | undefined, now: number, policy: AccessPolicy) {
   return {
     nextAttemptAt: now + freshForMs(headers, lifetime, now, policy),
@@ -68,14 +73,20 @@ function resultFields(headers: Headers, lifetime: number | undefined, now: numbe
   }
 }
 
-/** Returns the result that is still valid after a failure. The early refresh was our choice, so its failure must not end a valid result. */
+/**
+ * Returns the result that is still valid after a failure. The early refresh was our choice, so its
+ * failure must not end a valid result.
+ */
 function heldResult(last: Entry | undefined, now: number, policy: AccessPolicy): HeldResult | undefined {
   if (last === undefined) return undefined
   const until = holdsUntil(last, now, policy)
   return now < until ? { attempt: last.held?.attempt ?? last.latest, until } : undefined
 }
 
-/** Returns the copy that a failure leaves. It drops a copy that the site removed, once the policy no longer obeys it. */
+/**
+ * Returns the copy that a failure leaves. It drops a copy that the site removed, once the policy no
+ * longer obeys it.
+ */
 function copyAfterFailure(last: Entry | undefined, now: number, policy: AccessPolicy): Copy | undefined {
   return stateOf(last, now, policy) === 'unavailable' ? undefined : last?.copy
 }
@@ -91,7 +102,10 @@ function newCopy({ body, headers, url }: Success, now: number): Copy {
   }
 }
 
-/** Returns the copy that a 304 confirmed. The 304 may have newer validators and a newer lifetime. RFC 9111 §4.3.4. */
+/**
+ * Returns the copy that a 304 confirmed. The 304 may have newer validators and a newer lifetime.
+ * RFC 9111 §4.3.4.
+ */
 function confirmedCopy({ copy, headers }: Unchanged, now: number): Copy {
   return {
     ...copy,
@@ -103,8 +117,9 @@ function confirmedCopy({ copy, headers }: Unchanged, now: number): Copy {
 }
 
 /**
- * Returns how long to wait after a failed attempt: the time in Retry-After, from `minTtlMs` to `maxTtlMs`; otherwise 1, 2, 4 … minutes up
- * to an hour, and half of that after a 503, which Google retries sooner.
+ * Returns how long to wait after a failed attempt: the time in Retry-After, from `minTtlMs` to
+ * `maxTtlMs`; otherwise 1, 2, 4 … minutes up to an hour, and half of that after a 503, which Google
+ * retries sooner.
  */
 function retryDelayMs(outcome: Unreachable, failures: number, now: number, policy: AccessPolicy): number {
   const { status, headers } = outcome

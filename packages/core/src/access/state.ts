@@ -1,4 +1,5 @@
-// The state of an origin: one word for what the client knows about its robots.txt, and what follows for its URLs. RFC 9309 §2.3.1.
+// The state of an origin: one word for what the client knows about its robots.txt, and what follows
+// for its URLs. RFC 9309 §2.3.1.
 import { decidingAttempt, type Entry, isBlocked } from './entry.ts'
 import type { AccessPolicy } from './policy.ts'
 import { isUnreachableTooLong } from './unreachable-time.ts'
@@ -29,8 +30,8 @@ export type State =
 /** What a state means. */
 export interface StateKind {
   /**
-   * What decides: the rules of a fresh or stale copy, or everything is allowed or disallowed. `nothing-yet`: robots.txt has to be fetched
-   * first.
+   * What decides: the rules of a fresh or stale copy, or everything is allowed or disallowed.
+   * `nothing-yet`: robots.txt has to be fetched first.
    */
   readonly holds: 'nothing-yet' | 'fresh-rules' | 'stale-rules' | 'allow-all' | 'disallow-all'
   /** One phrase about the site, for people. */
@@ -39,7 +40,10 @@ export interface StateKind {
   readonly source: string
 }
 
-/** Every state of an origin. Attempts move an origin between them (`settle`); time alone ends a held result and `unavailable-with-copy`. */
+/**
+ * Every state of an origin. Attempts move an origin between them (`settle`); time alone ends a held
+ * result and `unavailable-with-copy`.
+ */
 export const states: Readonly<Record<State, StateKind>> = {
   unknown: { holds: 'nothing-yet', meaning: 'robots.txt has not been fetched yet', source: '§2.3' },
   rules: { holds: 'fresh-rules', meaning: 'robots.txt was fetched', source: '§2.3.1.1' },
@@ -99,8 +103,9 @@ export function stateOf(entry: Entry | undefined, now: number, policy: AccessPol
 }
 
 /**
- * Returns whether the copy is still obeyed although the site no longer has robots.txt: in the draft of 2019, until the copy is a day old. A
- * copy that was confirmed after `now` has an unknown age, so it is not obeyed.
+ * Returns whether the copy is still obeyed although the site no longer has robots.txt: in the draft
+ * of 2019, until the copy is a day old. A copy that was confirmed after `now` has an unknown age,
+ * so it is not obeyed.
  */
 export function isCopyObeyedAfterUnavailable(entry: Entry | undefined, now: number, policy: AccessPolicy): boolean {
   const copy = entry?.copy

@@ -1,5 +1,6 @@
-// Reads and writes entries as JSON for a store. Stores are not trusted: a damaged, incomplete, inconsistent or differently versioned entry is a
-// cache miss. The checksum detects damage, also inside the robots.txt, where any byte is valid. It does not detect forgery.
+// Reads and writes entries as JSON for a store. Stores are not trusted: a damaged, incomplete,
+// inconsistent or differently versioned entry is a cache miss. The checksum detects damage, also
+// inside the robots.txt, where any byte is valid. It does not detect forgery.
 
 import { originOf } from '../url/origin.ts'
 import type { Copy } from './copy.ts'
@@ -10,11 +11,12 @@ import type { AccessPolicy } from './policy.ts'
 import { MAX_GAP_MS } from './unreachable-time.ts'
 
 /**
- * Parses a stored entry. Returns undefined for anything that is not a valid entry; never throws. Unknown fields are dropped, so that they do
- * not reach another store.
+ * Parses a stored entry. Returns undefined for anything that is not a valid entry; never throws.
+ * Unknown fields are dropped, so that they do not reach another store.
  *
  * @param expectedOrigin The origin that the entry must have. Default: any.
- * @param policy The reader's policy. An entry to which the same responses would not have led is not valid. Default: any policy.
+ * @param policy The reader's policy. An entry to which the same responses would not have led is not
+ * valid. Default: any policy.
  */
 export function entryFrom(text: string, expectedOrigin?: string, policy?: AccessPolicy): Entry | undefined {
   const entry = parseChecked(text)
@@ -62,19 +64,27 @@ export function entryFrom(text: string, expectedOrigin?: string, policy?: Access
   }
 }
 
-/** Returns whether the reader's policy gives an attempt this outcome. The writer's policy may have given another one. */
+/**
+ * Returns whether the reader's policy gives an attempt this outcome. The writer's policy may have
+ * given another one.
+ */
 function isOutcomeUnder({ kind, reason, status, hops }: Attempt, policy: AccessPolicy): boolean {
   if (reason === 'status' && (status === 401 || status === 403)) return kind === policy.forbidden
   if (reason === 'not-found-page') return mayBeNotFoundPage(status ?? 0, {}, policy)
   return reason !== 'too-many-redirects' || hops.length >= policy.maxRedirects
 }
 
-/** Returns the most that this number of failures, from `since` to `latest`, can have counted under any policy. Milliseconds. */
+/**
+ * Returns the most that this number of failures, from `since` to `latest`, can have counted under
+ * any policy. Milliseconds.
+ */
 function maxUnreachableMs(latest: Attempt, since: number | undefined, failures: number): number {
   return since === undefined ? 0 : Math.min((failures - 1) * MAX_GAP_MS, latest.at - since)
 }
 
-/** Returns the JSON that `entryFrom` parses. Its first member is a checksum of the text after it. */
+/**
+ * Returns the JSON that `entryFrom` parses. Its first member is a checksum of the text after it.
+ */
 export function entryText(entry: Entry): string {
   const rest = JSON.stringify(entry).slice(1)
   return `{"checksum":${checksumOf(rest)},${rest}`

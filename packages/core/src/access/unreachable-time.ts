@@ -1,8 +1,10 @@
 // For how long robots.txt has been unreachable, as far as failed attempts show. RFC 9309 §2.3.1.4.
 //
-// After 30 days without robots.txt a client may allow everything, so the client must have tried throughout the 30 days. The time between
-// two failed attempts (a gap) counts; the time since the last one does not. One gap counts for at most a sixth of the 30 days. A single
-// jump of the clock, or one long time without an attempt, is therefore never enough: at least seven attempts must have failed.
+// After 30 days without robots.txt a client may allow everything, so the client must have tried
+// throughout the 30 days. The time between two failed attempts (a gap) counts; the time since the
+// last one does not. One gap counts for at most a sixth of the 30 days. A single jump of the clock,
+// or one long time without an attempt, is therefore never enough: at least seven attempts must have
+// failed.
 import { type Entry, isOwnFailure, wasClockSetBack } from './entry.ts'
 import type { Unreachable } from './outcome.ts'
 import { type AccessPolicy, DAY_MS } from './policy.ts'
@@ -18,7 +20,9 @@ function maxGapMs({ afterDays }: AccessPolicy): number {
   return Math.min(Math.ceil((afterDays * DAY_MS) / MIN_GAPS), MAX_GAP_MS)
 }
 
-/** Returns the failure fields of the next entry after one more failed attempt, which ended at `now`. */
+/**
+ * Returns the failure fields of the next entry after one more failed attempt, which ended at `now`.
+ */
 export function countFailure(
   last: Entry | undefined,
   outcome: Unreachable,
@@ -38,8 +42,8 @@ export function countFailure(
 }
 
 /**
- * Returns whether robots.txt has been unreachable for `afterDays`. The count of an entry from a store is bounded by what this policy would
- * have counted for the same number of failures.
+ * Returns whether robots.txt has been unreachable for `afterDays`. The count of an entry from a
+ * store is bounded by what this policy would have counted for the same number of failures.
  */
 export function isUnreachableTooLong(entry: Entry, now: number, policy: AccessPolicy): boolean {
   const { failures, unreachableForMs } = entry

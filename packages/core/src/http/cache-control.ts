@@ -32,7 +32,10 @@ function directivesIn(value: string): readonly string[] {
   return value.match(/(?:[^,"]|"[^"]*"?)+/g) ?? []
 }
 
-/** Parses a number of seconds, capped at 2^31 (RFC 9111 §1.2.2). Quoted numbers are accepted: they are invalid but frequent. */
+/**
+ * Parses a number of seconds, capped at 2^31 (RFC 9111 §1.2.2). Quoted numbers are accepted: they
+ * are invalid but frequent.
+ */
 function deltaSeconds(argument: string): number {
   const digits = /^"?(\d+)"?$/.exec(argument)?.[1]
   return digits === undefined ? 0 : Math.min(Number(digits), 2 ** 31)

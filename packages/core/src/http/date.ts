@@ -6,7 +6,8 @@ const RFC_850 = /^[a-z]{6,9}, (\d{2})-([a-z]{3})-(\d{2}) (\d{2}):(\d{2}):(\d{2})
 const ASCTIME = /^[a-z]{3} ([a-z]{3}) ([ \d]\d) (\d{2}):(\d{2}):(\d{2}) (\d{4})$/i
 
 /**
- * Parses an HTTP-date in any of its three formats. Returns milliseconds since 1970, or undefined for an invalid date.
+ * Parses an HTTP-date in any of its three formats. Returns milliseconds since 1970, or undefined
+ * for an invalid date.
  *
  * @param now Milliseconds since 1970. A two-digit year is taken to be at most 50 years after it.
  */

@@ -5,8 +5,9 @@ import { httpDate } from './date.ts'
 const MEMBER = /\s*(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,[^,]*|[^,]+/gi
 
 /**
- * Returns how long to wait from `now`, in milliseconds, 0 or more; undefined if the value is neither a number of seconds nor a date. Clients
- * join the values of several headers with commas (RFC 9110 §5.3). Then the longest time counts.
+ * Returns how long to wait from `now`, in milliseconds, 0 or more; undefined if the value is
+ * neither a number of seconds nor a date. Clients join the values of several headers with commas
+ * (RFC 9110 §5.3). Then the longest time counts.
  */
 export function retryAfterMs(value: string | undefined, now: number): number | undefined {
   let longest: number | undefined

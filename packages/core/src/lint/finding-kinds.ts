@@ -1,15 +1,20 @@
-// The kinds of findings: each code with its severity and message. docs/reference/lint-findings.md is made from this table.
+// The kinds of findings: each code with its severity and message. docs/reference/lint-findings.md
+// is made from this table.
 
 /**
  * How serious a finding is:
  *
  * - `error`: crawlers ignore the line, or read it in another way than the author surely meant.
- * - `warning`: some crawlers do, or the line probably means something else than the author intended.
+ * - `warning`: some crawlers do, or the line probably means something else than the author
+ *   intended.
  * - `note`: correct, but the author may want to know. A good file may have notes.
  */
 export type Severity = 'error' | 'warning' | 'note'
 
-/** The messages by severity and code. `{}` stands for what to write instead. Codes are in kebab-case and never renamed. */
+/**
+ * The messages by severity and code. `{}` stands for what to write instead. Codes are in kebab-case
+ * and never renamed.
+ */
 export const findingMessages = {
   error: {
     // The whole file

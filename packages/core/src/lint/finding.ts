@@ -12,7 +12,10 @@ export interface Finding {
   readonly message: string
 }
 
-/** Reports a finding. @param write What to write instead: one or more lines. They replace `{}` in the message. */
+/**
+ * Reports a finding. @param write What to write instead: one or more lines. They replace `{}` in
+ * the message.
+ */
 export type Report = (code: FindingCode, line: number, ...write: readonly string[]) => void
 
 export function findingOf(code: FindingCode, line: number, write: readonly string[]): Finding {
@@ -22,7 +25,10 @@ export function findingOf(code: FindingCode, line: number, write: readonly strin
 
 const MAX_QUOTED_LENGTH = 100
 
-/** Quotes text from the site: shortened, and with control and invisible characters escaped, so that it is safe to print. */
+/**
+ * Quotes text from the site: shortened, and with control and invisible characters escaped, so that
+ * it is safe to print.
+ */
 function quoted(text: string): string {
   const short = text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH)}…` : text
   return `"${short.replace(/\p{C}/gu, (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`)}"`

@@ -20,7 +20,8 @@ export interface FieldLine extends Field {
 }
 
 /**
- * Checks user-agent lines and groups, in one pass over the fields and the groups that the parser made of them.
+ * Checks user-agent lines and groups, in one pass over the fields and the groups that the parser
+ * made of them.
  *
  * @returns The groups that are not merged with any other group.
  */
@@ -43,7 +44,8 @@ export function lintGroups(
       const sameName = previousGroup(groupByName, name, group)
       if (sameName === group) report('duplicate-name', field.line)
       else if (sameName !== undefined) report('duplicate-group', field.line)
-      // Both `a` and `a1` name a crawler whose token is `a`: digits count only for a crawler whose own token has digits.
+      // Both `a` and `a1` name a crawler whose token is `a`: digits count only for a crawler whose
+      // own token has digits.
       for (const other of [sameName, previousGroup(groupByLetters, name.replace(/[0-9].*/, ''), group)]) {
         if (other !== undefined && other !== group) merged.add(other).add(group)
       }
@@ -67,7 +69,9 @@ function previousGroup(groups: Map<string, ParsedGroup>, name: string, group: Pa
   return previous
 }
 
-/** Reports a user-agent line that joins the group above it in a way that its author may not expect. */
+/**
+ * Reports a user-agent line that joins the group above it in a way that its author may not expect.
+ */
 function lintMergedAgent({ line, afterBlankLine }: FieldLine, previous: FieldLine | undefined, report: Report): void {
   if (previous?.directive !== 'user-agent') report('names-merged-across-record', line)
   else if (afterBlankLine) report('names-merged-across-blank-line', line)

@@ -7,7 +7,10 @@ import type { Field } from './groups.ts'
 import { trimBlanks } from './line.ts'
 import { similarField } from './similar-field.ts'
 
-/** @returns Whether to check the value. False if the parser took the wrong part of the line for the key, or the field is unknown. */
+/**
+ * @returns Whether to check the value. False if the parser took the wrong part of the line for the
+ * key, or the field is unknown.
+ */
 export function lintKey(content: string, field: Field | undefined, number: number, report: Report): boolean {
   if (field === undefined || (field.directive === 'unknown' && !content.includes(':'))) {
     const corrected = withColon(content)
@@ -45,7 +48,10 @@ export function lintKey(content: string, field: Field | undefined, number: numbe
   return false
 }
 
-/** Returns a line without a colon, such as `Disallow /a b`, with the colon added; undefined if it does not begin with a known key. */
+/**
+ * Returns a line without a colon, such as `Disallow /a b`, with the colon added; undefined if it
+ * does not begin with a known key.
+ */
 function withColon(content: string): string | undefined {
   if (content.includes(':')) return undefined
   // A key has one word, or two as in `User agent *`.

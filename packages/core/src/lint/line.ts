@@ -20,7 +20,10 @@ export function lintTruncation(text: string, start: number, end: number, line: n
   report(next === 0 ? 'nul-octet' : 'over-long-line', line)
 }
 
-/** Checks the bytes of a line's content. @returns Whether its key and value can be checked further. False if hidden characters change them. */
+/**
+ * Checks the bytes of a line's content. @returns Whether its key and value can be checked further.
+ * False if hidden characters change them.
+ */
 export function lintBytes(content: string, line: number, report: Report): boolean {
   const text = textOf(content)
   // Decoding replaces invalid UTF-8 with U+FFFD. It does not count if the file itself contains it.
@@ -34,13 +37,19 @@ export function lintBytes(content: string, line: number, report: Report): boolea
   return code === undefined
 }
 
-/** Returns the key and the value without ASCII blanks at their ends. A line without a colon is one part. */
+/**
+ * Returns the key and the value without ASCII blanks at their ends. A line without a colon is one
+ * part.
+ */
 function keyAndValue(text: string): readonly string[] {
   const colon = text.indexOf(':')
   return colon === -1 ? [text] : [trimBlanks(text.slice(0, colon)), trimBlanks(text.slice(colon + 1))]
 }
 
-/** Removes ASCII blanks at the ends of a string with one character for each byte. `trim` would also remove byte A0, which is part of a value. */
+/**
+ * Removes ASCII blanks at the ends of a string with one character for each byte. `trim` would also
+ * remove byte A0, which is part of a value.
+ */
 export function trimBlanks(text: string): string {
   return text.replace(/^[\t-\r ]+/, '').replace(/(?<![\t-\r ])[\t-\r ]+$/, '')
 }

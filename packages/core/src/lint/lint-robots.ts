@@ -19,13 +19,14 @@ import { lintWholeFile } from './whole-file.ts'
 const READ_LIMIT_BYTES = 500 * 1024
 
 /**
- * Returns mistakes in a robots.txt file, and lines that crawlers may read in another way than the author meant, in the order of lines. The
- * file is parsed as in the default dialect, `rfc9309`.
+ * Returns mistakes in a robots.txt file, and lines that crawlers may read in another way than the
+ * author meant, in the order of lines. The file is parsed as in the default dialect, `rfc9309`.
  *
- * The time is linear in the size of the file, except for one sort of the rules of each group. Each check looks at one line, and at other
- * lines only through a map.
+ * The time is linear in the size of the file, except for one sort of the rules of each group. Each
+ * check looks at one line, and at other lines only through a map.
  *
- * @param source The bytes or the text of the file; or an object with its bytes in a string, such as a `Copy`.
+ * @param source The bytes or the text of the file; or an object with its bytes in a string, such as
+ * a `Copy`.
  * @throws {OptionError} if `source` has another type.
  */
 export function lintRobots(source: Uint8Array | string | HasBytes): readonly Finding[] {
@@ -51,7 +52,10 @@ function bytesOf(source: Uint8Array | string | HasBytes): Uint8Array {
   return source instanceof Uint8Array ? source : bytesOfLatin1(source.bytes)
 }
 
-/** Checks each line by itself. @param text The file, one character for each byte. @returns The fields. */
+/**
+ * Checks each line by itself. @param text The file, one character for each byte. @returns The
+ * fields.
+ */
 function lintLines(file: ByteRange, text: string, report: Report): readonly FieldLine[] {
   const fields: FieldLine[] = []
   let afterBlankLine = false

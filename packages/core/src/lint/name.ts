@@ -18,12 +18,17 @@ export function lintName(value: string, line: number, report: Report): void {
   if (/[0-9]/.test(token)) report('product-token-with-digits', line)
 }
 
-/** Returns the name in the form that crawlers compare; an empty string if the line names no crawler. */
+/**
+ * Returns the name in the form that crawlers compare; an empty string if the line names no crawler.
+ */
 export function nameOf(value: string): string {
   return namesEveryone(value) ? '*' : tokenOf(value).toLowerCase()
 }
 
-/** Returns whether a user-agent line with this value (one character for each byte) names every crawler. */
+/**
+ * Returns whether a user-agent line with this value (one character for each byte) names every
+ * crawler.
+ */
 export function namesEveryone(value: string): boolean {
   return bytesNameEveryone(bytesOfLatin1(value), 0, value.length)
 }

@@ -29,7 +29,10 @@ export function lintPath({ directive, path, line }: RuleLine, report: Report): v
   }
 }
 
-/** Returns whether a comment begins in the middle of a word, so that a `#` was probably meant as part of the path. */
+/**
+ * Returns whether a comment begins in the middle of a word, so that a `#` was probably meant as
+ * part of the path.
+ */
 export function isCutByComment(line: string): boolean {
   const hash = line.indexOf('#')
   return hash > 0 && /[^\t :]/.test(line.charAt(hash - 1)) && /[^\t #]/.test(line.charAt(hash + 1))
@@ -38,7 +41,10 @@ export function isCutByComment(line: string): boolean {
 /** Formats a path as a rule, such as `Disallow: /a`. */
 type FormatRule = (path: string) => string
 
-/** Reports spellings that can be improved. WHATWG URL defines which characters clients encode, in the path and in the query. */
+/**
+ * Reports spellings that can be improved. WHATWG URL defines which characters clients encode, in
+ * the path and in the query.
+ */
 function lintSpelling({ path, line }: RuleLine, rule: FormatRule, report: Report): void {
   if (path.startsWith('*')) report('path-begins-with-star', line, ...withLeadingSlash(path).map(rule))
   if (path.slice(0, -1).includes('$')) report('dollar-inside', line)
@@ -68,8 +74,9 @@ function lintMeaning({ directive, path, line }: RuleLine, rule: FormatRule, repo
   if (folder !== undefined) report('index-page-also-allows-folder', line, `Disallow: ${folder.replace('$', '*$')}`)
 }
 
-// Returns patterns that begin with a slash and together match the same paths as one that begins with a star. Every path begins with a
-// slash, so `*a` equals `/*a`; `*/a` equals `/a` and `/*/a` together.
+// Returns patterns that begin with a slash and together match the same paths as one that begins
+// with a star. Every path begins with a slash, so `*a` equals `/*a`; `*/a` equals `/a` and `/*/a`
+// together.
 function withLeadingSlash(path: string): readonly string[] {
   const rest = path.replace(/^\*+/, '')
   if (rest === '') return ['/']

@@ -58,7 +58,10 @@ function lintRecordCount(
   records: readonly ParsedRecord[],
   report: Report,
 ): void {
-  /** The lines of the field by the user-agent lines that they belong to. Records of one group share the same array of names. */
+  /**
+   * The lines of the field by the user-agent lines that they belong to. Records of one group share
+   * the same array of names.
+   */
   const linesFor = new Map<readonly string[], number[]>()
   for (const { field: of, value, line, agents } of records) {
     if (of !== field || agents === undefined || parse(value) === undefined) continue
@@ -68,7 +71,10 @@ function lintRecordCount(
   }
   const counts = new Map<string, number>()
   for (const [agents, lines] of linesFor) {
-    /** The largest number of earlier lines for one of the names, except those whose excess has been reported. */
+    /**
+     * The largest number of earlier lines for one of the names, except those whose excess has been
+     * reported.
+     */
     let above = 0
     for (const name of new Set(agents.map(nameOf))) {
       const count = counts.get(name) ?? 0
@@ -88,7 +94,10 @@ function absoluteExample(value: string): string {
 
 /** Reports records that belong to no crawler, and different crawl-delays for one crawler. */
 export function lintRecordAgents(records: readonly ParsedRecord[], report: Report): void {
-  /** The first crawl-delay by crawler name. The array of names is a key too, so that further records of the group need one look-up. */
+  /**
+   * The first crawl-delay by crawler name. The array of names is a key too, so that further records
+   * of the group need one look-up.
+   */
   const delays = new Map<string | readonly string[], number>()
   for (const { field, value, line, agents } of records) {
     if (agents === undefined) continue

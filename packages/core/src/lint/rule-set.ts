@@ -1,6 +1,7 @@
 // Checks the rules of one group together: finds rules that never decide. RFC 9309 §2.2.2.
 //
-// Reports only what is easy to prove. Each rule takes one look-up and one place in a sort, so the time is O(n log n) for any file.
+// Reports only what is easy to prove. Each rule takes one look-up and one place in a sort, so the
+// time is O(n log n) for any file.
 
 import type { ParsedGroup, ParsedRule } from '../parse/records.ts'
 import { ruleForm } from '../url/normal-form.ts'
@@ -14,7 +15,10 @@ interface PathRule extends ParsedRule {
   readonly base: string
 }
 
-/** @param isAlone Whether no other group is merged with this one, so that crawlers obey these rules only. */
+/**
+ * @param isAlone Whether no other group is merged with this one, so that crawlers obey these rules
+ * only.
+ */
 export function lintRuleSet(group: ParsedGroup, isAlone: boolean, report: Report): void {
   const rules = group.rules.filter(({ path }) => path !== '').map(withForm)
   if (rules.length > 0) {
@@ -33,7 +37,10 @@ export function lintRuleSet(group: ParsedGroup, isAlone: boolean, report: Report
   if (blocking !== undefined && group.agents.some(namesEveryone)) report('blocks-everything', blocking.line)
 }
 
-/** Adds the forms of the path. Repeated stars match what one star does. A star at the end, or before a final `$`, can be left out. */
+/**
+ * Adds the forms of the path. Repeated stars match what one star does. A star at the end, or before
+ * a final `$`, can be left out.
+ */
 function withForm(rule: ParsedRule): PathRule {
   const form = ruleForm(rule.path)
   const base = form.replace(/\*+/g, '*').replace(/\*\$?$/, '')
@@ -41,8 +48,9 @@ function withForm(rule: ParsedRule): PathRule {
 }
 
 /**
- * Reports rules that match the same paths. Of several Allows or several Disallows the longest counts, and the first of equally long ones. Of an
- * Allow and a Disallow the longer decides, and the Allow on a tie.
+ * Reports rules that match the same paths. Of several Allows or several Disallows the longest
+ * counts, and the first of equally long ones. Of an Allow and a Disallow the longer decides, and
+ * the Allow on a tie.
  */
 function lintEquivalentRules(rules: readonly PathRule[], report: Report): void {
   const strongest = { allow: new Map<string, PathRule>(), disallow: new Map<string, PathRule>() }
@@ -63,8 +71,8 @@ function lintEquivalentRules(rules: readonly PathRule[], report: Report): void {
 }
 
 /**
- * Reports redundant rules in a group without Allow: those whose path begins with the path of another rule. In sorted order they come directly
- * after it.
+ * Reports redundant rules in a group without Allow: those whose path begins with the path of
+ * another rule. In sorted order they come directly after it.
  */
 function lintRedundantRules(rules: readonly PathRule[], report: Report): void {
   let cover: string | undefined

@@ -1,14 +1,16 @@
 // Compiles one crawler's rules in one pass, while the file is parsed. RFC 9309 §2.2.1.
 //
-// The compiler ranks each user-agent line for the crawler (group-selection.ts; a lower rank is better). A file may have its groups in any order,
-// so a line of a better rank may follow. Until the end of the file, the compiler keeps the groups of the best rank so far:
+// The compiler ranks each user-agent line for the crawler (group-selection.ts; a lower rank is
+// better). A file may have its groups in any order, so a line of a better rank may follow. Until
+// the end of the file, the compiler keeps the groups of the best rank so far:
 //
 //   rank of the line            the compiler
 //   better than the best rank   discards everything, then keeps this group
 //   equal to the best rank      keeps this group too, if groups of that rank are merged
 //   worse                       ignores this group, unless another of its user-agent lines has the best rank
 //
-// The rules of a kept group are packed as they are parsed (packed-rules.ts). `finish` adds the groups.
+// The rules of a kept group are packed as they are parsed (packed-rules.ts). `finish` adds the
+// groups.
 import { DOLLAR, LF, STAR } from '../ascii.ts'
 import { type ByteBuffer, isEqualAt, latin1Of } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
@@ -48,7 +50,10 @@ export class RuleCompiler implements FieldHandler {
   #groupLine = 0
   /** The best rank of a user-agent line of the current group. */
   #groupRank = OTHER_CRAWLERS_RANK
-  /** For each user-agent line of the current group: two numbers, the start and end of its value in the file. */
+  /**
+   * For each user-agent line of the current group: two numbers, the start and end of its value in
+   * the file.
+   */
   readonly #agentRanges: number[] = []
   /** Whether the current group is kept. */
   wantsRules = false
@@ -113,13 +118,15 @@ export class RuleCompiler implements FieldHandler {
   onRule(allows: boolean, { line, valueStart: start, contentEnd: end }: LineReader): void {
     const { emptyRules, indexPages, wildcards } = this.#parsing
     if (start === end && emptyRules === 'nothing') return
-    // At most two rules, each with a form of up to three times the length of the pattern, and the pattern as written.
+    // At most two rules, each with a form of up to three times the length of the pattern, and the
+    // pattern as written.
     this.#packed.reserve(this.#end, 8 * (end - start) + 2 * MAX_OVERHEAD)
     const file = this.#file
     const packed = this.#packed.bytes
     const { kept } = this.#form
     const formStart = this.#end + 1
-    // Most patterns are in normal form already. This loop copies them; `writeNormalForm` continues where something changes.
+    // Most patterns are in normal form already. This loop copies them; `writeNormalForm` continues
+    // where something changes.
     let at = formStart
     let i = start
     let hasStar = false
@@ -149,7 +156,10 @@ export class RuleCompiler implements FieldHandler {
     this.#endRule(ALLOW | SPECIAL | REWRITTEN, line, dollar + 1, start, end)
   }
 
-  /** Completes a rule whose form has been written. @param start The start, in the file, of the pattern as written. @param end Its end. */
+  /**
+   * Completes a rule whose form has been written. @param start The start, in the file, of the
+   * pattern as written. @param end Its end.
+   */
   #endRule(flags: number, line: number, formEnd: number, start: number, end: number): void {
     const packed = this.#packed.bytes
     packed[this.#end] = HEAD | flags
@@ -161,7 +171,8 @@ export class RuleCompiler implements FieldHandler {
   }
 
   onRecord(field: OtherField | 'unknown', reader: LineReader, isInGroup: boolean): void {
-    // `wantsRules` is false in a group that the dialect ignores, such as the second one for the same crawler.
+    // `wantsRules` is false in a group that the dialect ignores, such as the second one for the
+    // same crawler.
     if (!isInGroup || !this.wantsRules || this.#runRank !== this.#bestRank) return
     if (field !== 'crawl-delay' && field !== 'request-rate' && field !== 'visit-time') return
     reader.readValue()
@@ -205,7 +216,9 @@ export class RuleCompiler implements FieldHandler {
   }
 }
 
-/** Writes the bytes from `start` to `end`, and a line feed. @returns The end of what was written. */
+/**
+ * Writes the bytes from `start` to `end`, and a line feed. @returns The end of what was written.
+ */
 function copyLine(bytes: Uint8Array, start: number, end: number, out: Uint8Array, outStart: number): number {
   let at = outStart
   for (let i = start; i < end; i++) out[at++] = bytes[i] as number

@@ -15,7 +15,10 @@ import { indexBytes, MAX_TRIED_RULES } from './rule-index.ts'
 import type { Group, RulesVerdict } from './verdict.ts'
 import { workspace } from './workspace.ts'
 
-/** After this many checks, an index is built, which takes about as long as these checks. Most crawlers check fewer URLs of a site. */
+/**
+ * After this many checks, an index is built, which takes about as long as these checks. Most
+ * crawlers check fewer URLs of a site.
+ */
 const INDEX_AFTER_CHECKS = 64
 
 /** The rules of one file, bound to one crawler. */
@@ -23,7 +26,10 @@ export class CrawlerRules {
   readonly #dialect: BoundDialect
   readonly #productTokens: string | readonly string[]
   readonly #origin: string | undefined
-  /** The packed rules as a string, which takes the least memory; undefined after the index has copied them. */
+  /**
+   * The packed rules as a string, which takes the least memory; undefined after the index has
+   * copied them.
+   */
   #packed: string | undefined
   #indexed: Matcher | undefined
   readonly #groupsAt: number
@@ -36,7 +42,10 @@ export class CrawlerRules {
   #lastGroup: WeakRef<Group> | undefined
   #lastGroupIndex = -1
 
-  /** @internal `Robots.forCrawler` and `restoreRules` create instances. @param count The number of rules. */
+  /**
+   * @internal `Robots.forCrawler` and `restoreRules` create instances. @param count The number of
+   * rules.
+   */
   constructor(
     { productTokens, origin, packed, groupsAt, crawlDelayMs, requestRates, visitTimes, file }: BoundRules,
     dialect: BoundDialect,
@@ -67,30 +76,33 @@ export class CrawlerRules {
   }
 
   /**
-   * The pause that the site asks for between two requests, in milliseconds: the longest of several `Crawl-delay` lines, undefined without one.
-   * An extension (RFC 9309 §2.2.4).
+   * The pause that the site asks for between two requests, in milliseconds: the longest of several
+   * `Crawl-delay` lines, undefined without one. An extension (RFC 9309 §2.2.4).
    */
   get crawlDelayMs(): number | undefined {
     return this.#records.crawlDelayMs
   }
 
   /**
-   * The rates that the site asks for. All of them apply, each always or at its time of day. At most 24 are kept; docs/records.md says which. An
-   * extension (RFC 9309 §2.2.4).
+   * The rates that the site asks for. All of them apply, each always or at its time of day. At most
+   * 24 are kept; docs/records.md says which. An extension (RFC 9309 §2.2.4).
    */
   get requestRates(): readonly RequestRate[] {
     return this.#records.requestRates
   }
 
   /**
-   * The parts of the day in which the site wants visits: the first 24 in the file. An empty list means at any time. An extension (RFC 9309
-   * §2.2.4).
+   * The parts of the day in which the site wants visits: the first 24 in the file. An empty list
+   * means at any time. An extension (RFC 9309 §2.2.4).
    */
   get visitTimes(): readonly DayRange[] {
     return this.#records.visitTimes
   }
 
-  /** About how many bytes of memory the rules take, with the index that many checks build. Measured, rounded up. */
+  /**
+   * About how many bytes of memory the rules take, with the index that many checks build. Measured,
+   * rounded up.
+   */
   get memoryBytes(): number {
     const packed = this.#packedLength()
     const index = this.#count > MAX_TRIED_RULES ? indexBytes(this.#count) : 0
@@ -100,7 +112,10 @@ export class CrawlerRules {
     return OBJECT_BYTES + packed + index + records + names + (this.#origin?.length ?? 0)
   }
 
-  /** Returns the rules as plain data, for caches and other threads. `JSON.stringify(rules)` calls it; `restoreRules` reads the result. */
+  /**
+   * Returns the rules as plain data, for caches and other threads. `JSON.stringify(rules)` calls
+   * it; `restoreRules` reads the result.
+   */
   toJSON(): BoundRules {
     return {
       version: BOUND_VERSION,
@@ -114,8 +129,8 @@ export class CrawlerRules {
   }
 
   /**
-   * Returns whether the crawler may fetch this URL, or this path of the file's own origin. Returns false for a string that is not a URL, such as
-   * `example.com/page`; `check` says why.
+   * Returns whether the crawler may fetch this URL, or this path of the file's own origin. Returns
+   * false for a string that is not a URL, such as `example.com/page`; `check` says why.
    *
    * @throws {OptionError} if `url` is neither a string nor an object with `href`.
    */
@@ -130,7 +145,8 @@ export class CrawlerRules {
   }
 
   /**
-   * Returns whether the crawler may fetch this URL, and why (RFC 9309 §2.2.2). A string that is not a URL gets the verdict `invalid-url`.
+   * Returns whether the crawler may fetch this URL, and why (RFC 9309 §2.2.2). A string that is not
+   * a URL gets the verdict `invalid-url`.
    *
    * @throws {OptionError} if `url` is neither a string nor an object with `href`.
    */
@@ -158,7 +174,10 @@ export class CrawlerRules {
     }
   }
 
-  /** Returns the offset of the rule that decides, or `NO_RULE`; or a verdict that does not depend on a rule. Sets `workspace.path`. */
+  /**
+   * Returns the offset of the rule that decides, or `NO_RULE`; or a verdict that does not depend on
+   * a rule. Sets `workspace.path`.
+   */
   #resolve(url: UrlInput): number | RulesVerdict {
     const { path } = workspace
     const { compare, robotsTxtItself } = this.#dialect.parsing
@@ -211,7 +230,10 @@ export class CrawlerRules {
     return { allowed: true, because: 'no-rule-matched', group: this.#sharedGroup(packed, 0) }
   }
 
-  /** Returns a group. Verdicts share it, because that of a hostile file may take 700 KiB, and each waiting request keeps its verdict. */
+  /**
+   * Returns a group. Verdicts share it, because that of a hostile file may take 700 KiB, and each
+   * waiting request keeps its verdict.
+   */
   #sharedGroup(packed: Uint8Array, index: number): Group {
     const last = index === this.#lastGroupIndex ? this.#lastGroup?.deref() : undefined
     if (last !== undefined) return last
@@ -228,7 +250,10 @@ export class CrawlerRules {
   /** Returns the rules that match `workspace.path`, in order of strength. */
   #matches(): readonly Match[] {
     const packed = this.#packedBytes()
-    /** By line: `Allow: /dir/index.html` is packed a second time for its folder, and only the stronger of the two is shown. */
+    /**
+     * By line: `Allow: /dir/index.html` is packed a second time for its folder, and only the
+     * stronger of the two is shown.
+     */
     const byLine = new Map<number, UnpackedRule>()
     for (const offset of this.#matcher().findAll(workspace.path)) {
       const unpacked = ruleAt(packed, offset)
@@ -247,7 +272,10 @@ export class CrawlerRules {
 /** RFC 9309 §2.2.2. */
 const ROBOTS_TXT_ITSELF: RulesVerdict = frozen({ allowed: true, because: 'robots-txt-itself' })
 
-/** The records that are kept with the rules, and the file. Most files have no such records, so their rules share `NO_RECORDS`. */
+/**
+ * The records that are kept with the rules, and the file. Most files have no such records, so their
+ * rules share `NO_RECORDS`.
+ */
 type TimedRecords = Pick<BoundRules, 'crawlDelayMs' | 'requestRates' | 'visitTimes' | 'file'>
 
 const NO_RECORDS: TimedRecords = frozen({ crawlDelayMs: undefined, requestRates: [], visitTimes: [], file: undefined })

@@ -4,7 +4,10 @@ import type { Group, Rule, RulesVerdict } from './verdict.ts'
 /** Everything in a file that affects the verdict for one URL. JSON-safe. */
 export interface Explanation {
   readonly verdict: RulesVerdict
-  /** The URL's path and query in normal form, as rules are compared with it; undefined for an invalid URL. */
+  /**
+   * The URL's path and query in normal form, as rules are compared with it; undefined for an
+   * invalid URL.
+   */
   readonly target: string | undefined
   /** The groups that apply to the crawler, in the order of the file. */
   readonly groups: readonly Group[]
@@ -32,7 +35,10 @@ export interface Match extends Rule {
  */
 export type WonBy = 'no-rule' | 'only-match' | 'most-octets' | 'allow-on-a-tie' | 'first-line' | 'first-match'
 
-/** Returns why the first of the matching rules decides. @param matching The deciding rule, then the rest in order of strength. */
+/**
+ * Returns why the first of the matching rules decides. @param matching The deciding rule, then the
+ * rest in order of strength.
+ */
 export function wonBy([first, next]: readonly Rule[], winner: 'most-octets' | 'first'): WonBy {
   if (first === undefined) return 'no-rule'
   if (next === undefined) return 'only-match'

@@ -1,4 +1,5 @@
-// A filter for each rule: five numbers that show for most rules that they do not match a path, before their patterns are read.
+// A filter for each rule: five numbers that show for most rules that they do not match a path,
+// before their patterns are read.
 //
 //   0  a bitmap of the byte classes in the pattern (request-path.ts); the path must have all of them
 //   1  the second to fifth byte of the pattern, as one number; the path must have those of them that the mask selects
@@ -16,7 +17,10 @@ export const OFFSET = 3
 /** The position of the end of the rule's form in a filter. */
 export const FORM_END = 4
 
-/** Writes the filters of the rules before `rulesEnd`, in the order of the file. @returns The end of the filters. */
+/**
+ * Writes the filters of the rules before `rulesEnd`, in the order of the file. @returns The end of
+ * the filters.
+ */
 export function writeFilters(packed: Uint8Array, rulesEnd: number, filters: Int32Array): number {
   let filter = 0
   for (let offset = 0; offset < rulesEnd; filter += FILTER_SIZE) {

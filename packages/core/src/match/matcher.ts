@@ -1,14 +1,18 @@
 // Finds the rule that decides whether a path is allowed. RFC 9309 §2.2.2.
 //
-// The matcher tries all rules, and keeps the strongest one that matches. A filter (filters.ts) rejects most of them. With an index
-// (rule-index.ts), the filters are sorted into buckets, and the matcher tries a few buckets only. The result is the same.
+// The matcher tries all rules, and keeps the strongest one that matches. A filter (filters.ts)
+// rejects most of them. With an index (rule-index.ts), the filters are sorted into buckets, and the
+// matcher tries a few buckets only. The result is the same.
 import type { RequestPath } from '../url/request-path.ts'
 import { FILTER_SIZE, FORM_END, fourBytes, OFFSET, writeFilters } from './filters.ts'
 import { ALLOW, isSpecialAt, NO_RULE } from './packed-rules.ts'
 import { matchesPrefix, matchesWildcards } from './pattern.ts'
 import { type BucketList, RuleIndex } from './rule-index.ts'
 
-/** An array of filters with more numbers than this is replaced when the next rules need less than a quarter of it. */
+/**
+ * An array of filters with more numbers than this is replaced when the next rules need less than a
+ * quarter of it.
+ */
 const MAX_KEPT_FILTER_NUMBERS = 2 ** 18
 
 const NO_BYTES = new Uint8Array(0)
@@ -70,7 +74,10 @@ export class Matcher {
     return this.#deciding
   }
 
-  /** Tries the rules of the filters from `start` to `end`, which may be in any order. Does not read a pattern that cannot win. */
+  /**
+   * Tries the rules of the filters from `start` to `end`, which may be in any order. Does not read
+   * a pattern that cannot win.
+   */
   #try(start: number, end: number, path: RequestPath): void {
     const filters = this.#filters
     const missingClasses = ~path.byteClasses
@@ -90,7 +97,10 @@ export class Matcher {
     }
   }
 
-  /** Returns the offsets of all rules that match: the deciding one first, the rest in order of strength. */
+  /**
+   * Returns the offsets of all rules that match: the deciding one first, the rest in order of
+   * strength.
+   */
   findAll(path: RequestPath): readonly number[] {
     const found: { readonly offset: number; readonly strength: number }[] = []
     for (let filter = 0; filter < this.#filtersEnd; filter += FILTER_SIZE) {
@@ -108,9 +118,10 @@ export class Matcher {
   }
 
   /**
-   * Returns the strength of a rule. The strongest rule that matches decides, and of several that are equally strong the first. A rule with a longer
-   * pattern is stronger. If two patterns are equally long, an allow rule is stronger (RFC 9309 §2.2.2). In dialects in which the first rule that
-   * matches decides, an earlier rule is stronger.
+   * Returns the strength of a rule. The strongest rule that matches decides, and of several that
+   * are equally strong the first. A rule with a longer pattern is stronger. If two patterns are
+   * equally long, an allow rule is stronger (RFC 9309 §2.2.2). In dialects in which the first rule
+   * that matches decides, an earlier rule is stronger.
    */
   #strengthOf(offset: number, formEnd: number): number {
     return this.#takesFirst ? -offset : 2 * (formEnd - offset) + ((this.packed[offset] as number) & ALLOW)

@@ -1,5 +1,6 @@
-// The compiled form of one crawler's rules: one byte array, with the rules in the order of the file and then their groups. There are no objects,
-// so a rule takes about as many bytes as its pattern. RFC 9309 §2.2.2 and §2.2.3.
+// The compiled form of one crawler's rules: one byte array, with the rules in the order of the file
+// and then their groups. There are no objects, so a rule takes about as many bytes as its pattern.
+// RFC 9309 §2.2.2 and §2.2.3.
 //
 //   part of a rule   bytes
 //   head             one byte: 0x40 (`@`), plus the flags ALLOW, SPECIAL and REWRITTEN
@@ -13,8 +14,9 @@
 //   count            a number: how many user-agent lines it has
 //   agents           the value of each user-agent line, then a line feed
 //
-// Neither a pattern nor a value contains a line feed. A number is one or more bytes, its lowest bits first: each byte is 0x40 plus six bits, and the
-// last one is 0x20 plus five bits. So JSON, in which caches may store the rules, writes nearly all of these bytes as one character.
+// Neither a pattern nor a value contains a line feed. A number is one or more bytes, its lowest
+// bits first: each byte is 0x40 plus six bits, and the last one is 0x20 plus five bits. So JSON, in
+// which caches may store the rules, writes nearly all of these bytes as one character.
 //
 // In the functions below, `offset` is the offset of a rule's head in `packed`.
 import { DOLLAR, LF, STAR } from '../ascii.ts'
@@ -32,7 +34,10 @@ export const REWRITTEN = 4
 /** In place of the offset of a rule: no rule matches. */
 export const NO_RULE = -1
 
-/** More bytes than a rule has besides its form and its pattern as written, and more than the two numbers of a group. */
+/**
+ * More bytes than a rule has besides its form and its pattern as written, and more than the two
+ * numbers of a group.
+ */
 export const MAX_OVERHEAD = 16
 
 /** A rule read from packed rules. */
@@ -53,7 +58,10 @@ export function writeNumber(packed: Uint8Array, at: number, value: number): numb
   return end
 }
 
-/** Returns whether the pattern of a rule has a `*` or ends with `$`, in a dialect where these are special. */
+/**
+ * Returns whether the pattern of a rule has a `*` or ends with `$`, in a dialect where these are
+ * special.
+ */
 export function isSpecialAt(packed: Uint8Array, offset: number): boolean {
   return ((packed[offset] as number) & SPECIAL) !== 0
 }
@@ -76,12 +84,18 @@ export function nextRuleOffset(packed: Uint8Array, offset: number, formEnd: numb
   return i + 1
 }
 
-/** Returns whether a rule allows the paths that it matches. A rule with an empty pattern allows all paths, also if it is a `Disallow`. */
+/**
+ * Returns whether a rule allows the paths that it matches. A rule with an empty pattern allows all
+ * paths, also if it is a `Disallow`.
+ */
 export function allowsAt(packed: Uint8Array, offset: number): boolean {
   return ((packed[offset] as number) & ALLOW) !== 0 || packed[offset + 1] === LF
 }
 
-/** Reads numbers and texts, one after another. In damaged data it may read a wrong number, or move beyond the end. */
+/**
+ * Reads numbers and texts, one after another. In damaged data it may read a wrong number, or move
+ * beyond the end.
+ */
 class Reader {
   at: number
   readonly #packed: Uint8Array
@@ -146,7 +160,10 @@ export function groupsBetween(packed: Uint8Array, start: number, end: number): r
   return groups
 }
 
-/** Unpacks one of the groups that start at an offset, and decodes no other, because a hostile file may have thousands. */
+/**
+ * Unpacks one of the groups that start at an offset, and decodes no other, because a hostile file
+ * may have thousands.
+ */
 export function groupAt(packed: Uint8Array, start: number, index: number): Group {
   const reader = new Reader(packed, start)
   for (let i = 0; i < index; i++) reader.skipGroup()
@@ -157,7 +174,8 @@ export function groupAt(packed: Uint8Array, start: number, index: number): Group
  * Counts the rules of `text`, which may be damaged or forged.
  *
  * @param text Packed rules up to `groupsAt`, then their groups; one character for each byte.
- * @returns Undefined unless every rule and every group can be read, and every rule is in one of the groups.
+ * @returns Undefined unless every rule and every group can be read, and every rule is in one of the
+ * groups.
  */
 export function countPackedRules(text: string, groupsAt: number): number | undefined {
   if (/[^\0-\xff]/.test(text) || !Number.isInteger(groupsAt) || groupsAt < 0 || groupsAt > text.length) return undefined

@@ -1,7 +1,9 @@
-// The two basic matchers: whether one pattern matches a path. RFC 9309 §2.2.2 and §2.2.3: `*` matches any run of bytes, a final `$` matches the
-// end of the path, and every other byte matches itself. A pattern without `$` matches every path that begins with a match.
+// The two basic matchers: whether one pattern matches a path. RFC 9309 §2.2.2 and §2.2.3: `*`
+// matches any run of bytes, a final `$` matches the end of the path, and every other byte matches
+// itself. A pattern without `$` matches every path that begins with a match.
 //
-// The pattern is the bytes of `pattern` from `start` to `end`, in normal form. `*` splits it into pieces.
+// The pattern is the bytes of `pattern` from `start` to `end`, in normal form. `*` splits it into
+// pieces.
 import { DOLLAR, STAR } from '../ascii.ts'
 import type { RequestPath } from '../url/request-path.ts'
 
@@ -13,9 +15,10 @@ export function matchesPrefix(path: RequestPath, pattern: Uint8Array, start: num
 /**
  * Returns whether a pattern with `*` or a final `$` matches the path.
  *
- * The piece before the first `*` must be at the start of the path. The piece before a final `$` must be at its end. Each piece between them is
- * matched at its first occurrence after the piece before it, which leaves the most bytes for the pieces after it. So the function never
- * backtracks, and compares at most `pattern × path` bytes. It uses no RegExp, because sites write the patterns.
+ * The piece before the first `*` must be at the start of the path. The piece before a final `$`
+ * must be at its end. Each piece between them is matched at its first occurrence after the piece
+ * before it, which leaves the most bytes for the pieces after it. So the function never backtracks,
+ * and compares at most `pattern × path` bytes. It uses no RegExp, because sites write the patterns.
  */
 export function matchesWildcards(path: RequestPath, pattern: Uint8Array, start: number, end: number): boolean {
   const isAnchored = pattern[end - 1] === DOLLAR

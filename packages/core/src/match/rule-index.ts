@@ -1,6 +1,7 @@
 // An index of many rules: a hash table that gives, for a path, the few rules that may match it.
 //
-// A rule can match only if the path contains certain bytes of its pattern. The index puts each rule into the bucket of one such run of bytes:
+// A rule can match only if the path contains certain bytes of its pattern. The index puts each rule
+// into the bucket of one such run of bytes:
 //
 //   bucket   hashed bytes of the pattern                               tried for a path
 //   prefix   the first 4, 8, 12, … 64 bytes, as many as come before    if as many of its first bytes have the hash
@@ -9,18 +10,20 @@
 //            characters: those that the fewest other ones have
 //   ALWAYS   no bytes: the pattern is too short for the others         always
 //
-// Gram buckets are used only if many rules have special characters. With few, such rules use prefixes, because to try the few without a prefix
-// costs less than to look up all grams of the path.
+// Gram buckets are used only if many rules have special characters. With few, such rules use
+// prefixes, because to try the few without a prefix costs less than to look up all grams of the
+// path.
 //
-// A site can make hashes collide. A check tries each bucket at most once, so with an index it is never much slower than without.
+// A site can make hashes collide. A check tries each bucket at most once, so with an index it is
+// never much slower than without.
 import { DOLLAR, STAR } from '../ascii.ts'
 import type { RequestPath } from '../url/request-path.ts'
 import { FILTER_SIZE, FORM_END, fourBytes, OFFSET } from './filters.ts'
 import { isSpecialAt, prefixEndAt } from './packed-rules.ts'
 
 /**
- * Trying this many rules takes about as long as looking up those that may match. Up to this number, rules get no index, and rules with special
- * characters get no gram buckets.
+ * Trying this many rules takes about as long as looking up those that may match. Up to this number,
+ * rules get no index, and rules with special characters get no gram buckets.
  */
 export const MAX_TRIED_RULES = 96
 /** Prefixes are hashed at every fourth byte up to this length. */
@@ -33,7 +36,10 @@ const ALWAYS = 0
 export class BucketList {
   readonly items: Uint16Array = new Uint16Array(MAX_BUCKETS + 1)
   length = 0
-  /** For each bucket, the number of the last list that it was in. A list's number does not overflow a Float64Array. */
+  /**
+   * For each bucket, the number of the last list that it was in. A list's number does not overflow
+   * a Float64Array.
+   */
   readonly #lastLists = new Float64Array(MAX_BUCKETS + 1)
   #list = 0
 
@@ -161,7 +167,10 @@ export class RuleIndex {
     return buckets
   }
 
-  /** Returns the buckets whose rules may match the path. The next call, also of another index, overwrites the list. */
+  /**
+   * Returns the buckets whose rules may match the path. The next call, also of another index,
+   * overwrites the list.
+   */
   bucketsFor({ bytes, start, end }: RequestPath): BucketList {
     const buckets = this.#buckets
     buckets.clear()

@@ -8,7 +8,10 @@ export interface Rule {
   readonly text: string
   /** The line in the file, counted from 1. */
   readonly line: number
-  /** The length of the pattern in normal form, with wildcards. A longer pattern is more specific ("most octets" in RFC 9309 §2.2.2). */
+  /**
+   * The length of the pattern in normal form, with wildcards. A longer pattern is more specific
+   * ("most octets" in RFC 9309 §2.2.2).
+   */
   readonly bytes: number
 }
 
@@ -22,9 +25,15 @@ export interface Group {
 
 /** Whether the rules of one file allow one URL, and why. */
 export type RulesVerdict =
-  /** A rule decides: the most specific one that matches; allow wins a tie (RFC 9309 §2.2.2). In the two oldest dialects the first that matches. */
+  /**
+   * A rule decides: the most specific one that matches; allow wins a tie (RFC 9309 §2.2.2). In the
+   * two oldest dialects the first that matches.
+   */
   | { readonly allowed: boolean; readonly because: 'rule'; readonly rule: Rule; readonly group: Group }
-  /** Groups apply to the crawler, and none of their rules matches. `group` is the first of them. RFC 9309 §2.2.2. */
+  /**
+   * Groups apply to the crawler, and none of their rules matches. `group` is the first of them.
+   * RFC 9309 §2.2.2.
+   */
   | { readonly allowed: true; readonly because: 'no-rule-matched'; readonly group: Group }
   /** No group applies: none names the crawler, and none is for all crawlers. RFC 9309 §2.2.1. */
   | { readonly allowed: true; readonly because: 'no-group' }

@@ -1,5 +1,5 @@
-// Buffers that every parse and every check reuses. The workspace is the only state that core shares between files. Each parse and each check is
-// synchronous, so it ends before the next one starts.
+// Buffers that every parse and every check reuses. The workspace is the only state that core shares
+// between files. Each parse and each check is synchronous, so it ends before the next one starts.
 import { ByteBuffer, type ByteRange, FilePool, type Source } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import { GroupSelection } from '../parse/group-selection.ts'

@@ -2,13 +2,16 @@
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { DAY_MS, type Hours, isWithin, nextMinute } from './hours.ts'
 
-/** The delays, rates and visit times that the caller and the site ask for. Those of the site are named as in `CrawlerRules`. */
+/**
+ * The delays, rates and visit times that the caller and the site ask for. Those of the site are
+ * named as in `CrawlerRules`.
+ */
 export interface PaceLimits {
   /** The shortest delay that the caller wants. Milliseconds. */
   readonly ownDelayMs: number
   /**
-   * The longest delay that the caller accepts from Crawl-delay and Request-rate; undefined for no limit. It shortens neither Visit-time nor
-   * Retry-After. Milliseconds.
+   * The longest delay that the caller accepts from Crawl-delay and Request-rate; undefined for no
+   * limit. It shortens neither Visit-time nor Retry-After. Milliseconds.
    */
   readonly maxDelayMs: number | undefined
   /** The site's Crawl-delay. Milliseconds. */
@@ -20,16 +23,22 @@ export interface PaceLimits {
   /** Where the delay begins: at the start of a request or at its end. Default: `start`. */
   readonly pauseFrom?: 'start' | 'end' | undefined
   /**
-   * The delay is at least this many times what the request took, but at most `maxDelayMs`, or 30 seconds if that is undefined.
-   * Default 0.
+   * The delay is at least this many times what the request took, but at most `maxDelayMs`, or 30
+   * seconds if that is undefined. Default 0.
    */
   readonly delayFactor?: number | undefined
 }
 
-/** The longest delay that `delayFactor` causes if the caller sets no `maxDelayMs`, in milliseconds. Heritrix has the same default (max-delay). */
+/**
+ * The longest delay that `delayFactor` causes if the caller sets no `maxDelayMs`, in milliseconds.
+ * Heritrix has the same default (max-delay).
+ */
 export const MAX_SLOW_DELAY_MS = 30_000
 
-/** At most `requests` requests in `periodMs`. They are spread evenly: `5/10` is a delay of two seconds. Our choice. */
+/**
+ * At most `requests` requests in `periodMs`. They are spread evenly: `5/10` is a delay of two
+ * seconds. Our choice.
+ */
 export interface Rate {
   readonly requests: number
   /** The length of the period, in milliseconds. */
@@ -40,15 +49,21 @@ export interface Rate {
 
 /** The delay after a request, and its reason. */
 export interface Delay {
-  /** The time from the start of the request, or from its end (`pauseFrom`), to the start of the next one. Milliseconds. */
+  /**
+   * The time from the start of the request, or from its end (`pauseFrom`), to the start of the next
+   * one. Milliseconds.
+   */
   readonly delayMs: number
-  /** What the delay comes from. `cap`: the site asks for more than `maxDelayMs`. `slow-site`: `delayFactor`. */
+  /**
+   * What the delay comes from. `cap`: the site asks for more than `maxDelayMs`. `slow-site`:
+   * `delayFactor`.
+   */
   readonly because: 'own-delay' | 'crawl-delay' | 'request-rate' | 'cap' | 'slow-site'
 }
 
 /**
- * Returns the delay that begins at `from`, in milliseconds since 1970: the larger of what the caller and the site ask for. Only `maxDelayMs`
- * makes it shorter than the site asks.
+ * Returns the delay that begins at `from`, in milliseconds since 1970: the larger of what the
+ * caller and the site ask for. Only `maxDelayMs` makes it shorter than the site asks.
  * @param tookMs How long the request took, if that is known. Milliseconds.
  */
 export function delayOf(limits: PaceLimits, from: number, tookMs = 0): Delay {
@@ -75,7 +90,10 @@ function boundDelay(
   return { delayMs: Math.max(maxDelayMs, ownDelayMs), because: 'cap' }
 }
 
-/** Returns `base` extended by the rates. A rate with hours applies only in them, so a delay that it causes ends when they do. */
+/**
+ * Returns `base` extended by the rates. A rate with hours applies only in them, so a delay that it
+ * causes ends when they do.
+ */
 function applyRates(limits: PaceLimits, rates: readonly Rate[], base: Delay, startsAt: number): Delay {
   let delay = base
   const timed: { readonly hours: Hours; readonly rateDelay: Delay }[] = []
@@ -85,8 +103,9 @@ function applyRates(limits: PaceLimits, rates: readonly Rate[], base: Delay, sta
       if (rateDelay.delayMs > delay.delayMs) delay = rateDelay
     } else if (timed.length < MAX_TIMED_RECORDS) timed.push({ hours, rateDelay })
   }
-  // Moves `at` forward to the end of the hours that apply then, until no rate with a longer delay applies. If such rates have applied
-  // for a whole day, the next day would bring nothing new: they apply until the shortest of their delays is over.
+  // Moves `at` forward to the end of the hours that apply then, until no rate with a longer delay
+  // applies. If such rates have applied for a whole day, the next day would bring nothing new: they
+  // apply until the shortest of their delays is over.
   let at = startsAt + delay.delayMs
   let longerCount = timed.length
   let dayEnds = at + DAY_MS

@@ -1,8 +1,8 @@
 // Parts of the UTC day, as Visit-time and Request-rate give them, and when they begin and end.
 
 /**
- * A part of the UTC day in minutes: from minute `from` until just before minute `to`. If `to` is the smaller one, the part spans midnight.
- * `CrawlerRules` uses the same shape.
+ * A part of the UTC day in minutes: from minute `from` until just before minute `to`. If `to` is
+ * the smaller one, the part spans midnight. `CrawlerRules` uses the same shape.
  */
 export interface Hours {
   readonly from: number
@@ -19,13 +19,18 @@ export function isWithin({ from, to }: Hours, at: number): boolean {
   return from < to ? minute >= from && minute < to : minute >= from || minute < to
 }
 
-/** Returns the next time after `at` at which this minute of the day begins. Milliseconds since 1970. */
+/**
+ * Returns the next time after `at` at which this minute of the day begins. Milliseconds since 1970.
+ */
 export function nextMinute(minute: number, at: number): number {
   const today = Math.floor(at / DAY_MS) * DAY_MS + (minute % DAY_MINUTES) * MINUTE_MS
   return today > at ? today : today + DAY_MS
 }
 
-/** Returns the first time from `at` on that lies in any of the visit times, or `at` if the site has none. Milliseconds since 1970. */
+/**
+ * Returns the first time from `at` on that lies in any of the visit times, or `at` if the site has
+ * none. Milliseconds since 1970.
+ */
 export function nextVisitTimeAt(visitTimes: readonly Hours[], at: number): number {
   let opens = Number.POSITIVE_INFINITY
   for (const hours of visitTimes) {

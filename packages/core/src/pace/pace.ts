@@ -1,7 +1,9 @@
-// The pace of one pace key: when its next request may start. Pure functions; the caller keeps the state.
+// The pace of one pace key: when its next request may start. Pure functions; the caller keeps the
+// state.
 //
-// All times are in milliseconds by one clock of the caller, which must never go back. So it may differ from UTC, for example after the computer has
-// slept. The functions that read UTC, for Visit-time, Request-rate and dates in Retry-After, take the difference as `utcOffsetMs`.
+// All times are in milliseconds by one clock of the caller, which must never go back. So it may
+// differ from UTC, for example after the computer has slept. The functions that read UTC, for
+// Visit-time, Request-rate and dates in Retry-After, take the difference as `utcOffsetMs`.
 import { retryAfterMs } from '../http/retry-after.ts'
 import { type Delay, delayOf, type PaceLimits } from './delay.ts'
 import { DAY_MS, type Hours, nextVisitTimeAt } from './hours.ts'
@@ -9,7 +11,10 @@ import { DAY_MS, type Hours, nextVisitTimeAt } from './hours.ts'
 /** What a pause comes from: a delay, or a response that asked for one. */
 export type PauseReason = Delay['because'] | 'retry-after' | 'backoff'
 
-/** The pace of one pace key: when its next request may start, and the pushbacks (429 or 503) that it has had. */
+/**
+ * The pace of one pace key: when its next request may start, and the pushbacks (429 or 503) that it
+ * has had.
+ */
 export interface Pace {
   /** The earliest start of the next request. Milliseconds, by the caller's clock. */
   readonly nextSlotAt: number
@@ -17,9 +22,15 @@ export interface Pace {
   readonly because: PauseReason
   /** How many slots were taken. The first slot has number 1. */
   readonly slots: number
-  /** How many pushbacks (429 or 503) came in a row. Those of requests that were under way at the same time count as one. */
+  /**
+   * How many pushbacks (429 or 503) came in a row. Those of requests that were under way at the
+   * same time count as one.
+   */
   readonly pushbacks: number
-  /** The value of `slots` when the last counted pushback came. Requests with these slot numbers started before it was known. */
+  /**
+   * The value of `slots` when the last counted pushback came. Requests with these slot numbers
+   * started before it was known.
+   */
   readonly slotsAtPushback: number
   /**
    * The pause that ends last among those that began with a pushback, when a request was sent,
@@ -27,25 +38,40 @@ export interface Pace {
    * `nextSlotAt` is later for another reason.
    */
   readonly lastingPause: LastingPause
-  /** The request whose end begins the next delay. Undefined if none is under way, or if delays begin at the start of requests. */
+  /**
+   * The request whose end begins the next delay. Undefined if none is under way, or if delays begin
+   * at the start of requests.
+   */
   readonly underWay: RequestUnderWay | undefined
 }
 
 /** A request under way whose end begins the next delay (`pauseFrom: 'end'`). */
 export interface RequestUnderWay {
-  /** From this time on the request counts as lost: its crawler may have stopped. Milliseconds, by the caller's clock. */
+  /**
+   * From this time on the request counts as lost: its crawler may have stopped. Milliseconds, by
+   * the caller's clock.
+   */
   readonly until: number
   /** The delay after its end. */
   readonly delay: Delay
 }
 
-/** How long a request may be under way with `pauseFrom: 'end'` before it counts as lost, in milliseconds. Our choice. */
+/**
+ * How long a request may be under way with `pauseFrom: 'end'` before it counts as lost, in
+ * milliseconds. Our choice.
+ */
 export const MAX_UNDER_WAY_MS = 120_000
 
-/** An estimate of a wait simulates at most this many requests ahead one by one. Each further one adds one delay. Our choice. */
+/**
+ * An estimate of a wait simulates at most this many requests ahead one by one. Each further one
+ * adds one delay. Our choice.
+ */
 export const MAX_SIMULATED_REQUESTS = 100
 
-/** With a delay of 0, a waiting request calls again after this many milliseconds, to learn whether the one under way has ended. Our choice. */
+/**
+ * With a delay of 0, a waiting request calls again after this many milliseconds, to learn whether
+ * the one under way has ended. Our choice.
+ */
 export const UNDER_WAY_WAIT_MS = 100
 
 /**
@@ -78,8 +104,9 @@ export interface Slot {
 }
 
 /**
- * Returns the next slot from `now` on. While a request is under way whose end begins the next delay, that is the slot after an end right
- * now: a request that waits until then and calls again loses no time, or at most 100 ms with a delay of 0.
+ * Returns the next slot from `now` on. While a request is under way whose end begins the next
+ * delay, that is the slot after an end right now: a request that waits until then and calls again
+ * loses no time, or at most 100 ms with a delay of 0.
  * @param utcOffsetMs UTC minus the caller's clock. Milliseconds. Default 0.
  */
 export function nextSlot(pace: Pace, now: number, visitTimes: readonly Hours[] = [], utcOffsetMs = 0): Slot {
@@ -109,7 +136,10 @@ export function takeSlot(pace: Pace, now: number, delay: Delay, pauseFrom: PaceL
   }
 }
 
-/** Returns the pace after the request that took the last slot starts late: the delay after it counts from now. */
+/**
+ * Returns the pace after the request that took the last slot starts late: the delay after it counts
+ * from now.
+ */
 export function shiftPause(pace: Pace, now: number, { delayMs, because }: Delay): Pace {
   const next = now + delayMs
   return next > pace.nextSlotAt ? { ...pace, nextSlotAt: next, because } : pace
@@ -124,8 +154,8 @@ export function applySending(pace: Pace, now: number, { delayMs, because }: Dela
 }
 
 /**
- * Returns the pace after the end of the request with this slot. With `pauseFrom: 'end'` the delay begins now. With `delayFactor`, it grows
- * with the time that the request took.
+ * Returns the pace after the end of the request with this slot. With `pauseFrom: 'end'` the delay
+ * begins now. With `delayFactor`, it grows with the time that the request took.
  * @param tookMs The time since the start of the request. Milliseconds.
  * @param utcOffsetMs UTC minus the caller's clock. Milliseconds. Default 0.
  */
@@ -145,8 +175,9 @@ export function endRequest(
 }
 
 /**
- * Returns the pace after a request gave back its slot without a start. The slot is free again, unless another was taken since. A pause
- * that a response or the end of another request caused stays.
+ * Returns the pace after a request gave back its slot without a start. The slot is free again,
+ * unless another was taken since. A pause that a response or the end of another request caused
+ * stays.
  */
 export function returnSlot(pace: Pace, slot: number, now: number): Pace {
   const { until, because } = pace.lastingPause
@@ -167,12 +198,18 @@ export interface PaceResponse {
   readonly retryAfter: string | undefined
 }
 
-/** The pause after the first pushback without Retry-After, in milliseconds. Each further pushback doubles it. Our choice. */
+/**
+ * The pause after the first pushback without Retry-After, in milliseconds. Each further pushback
+ * doubles it. Our choice.
+ */
 export const FIRST_BACKOFF_MS = 5_000
 /** The longest pause after a pushback without Retry-After, in milliseconds. Our choice. */
 export const MAX_BACKOFF_MS = 300_000
 
-/** The longest pause that Retry-After can cause, in milliseconds: a mistyped value must not end a crawl. Our choice. */
+/**
+ * The longest pause that Retry-After can cause, in milliseconds: a mistyped value must not end a
+ * crawl. Our choice.
+ */
 export const MAX_RETRY_AFTER_MS: number = DAY_MS
 
 /** Returns whether a response is a pushback. */
@@ -181,11 +218,13 @@ export function isPushback({ status }: Pick<PaceResponse, 'status'>): boolean {
 }
 
 /**
- * Returns the pace after the response to the request with this slot. A pushback causes a pause: the time in Retry-After, or a growing
- * backoff if the header is absent, invalid, zero or in the past. Any other response ends the growth.
+ * Returns the pace after the response to the request with this slot. A pushback causes a pause: the
+ * time in Retry-After, or a growing backoff if the header is absent, invalid, zero or in the past.
+ * Any other response ends the growth.
  *
- * A request that started before the last pushback came says nothing new: its pushback does not count again, and its success does not
- * end the growth. Its Retry-After still applies if it ends later.
+ * A request that started before the last pushback came says nothing new: its pushback does not
+ * count again, and its success does not end the growth. Its Retry-After still applies if it ends
+ * later.
  * @param utcOffsetMs UTC minus the caller's clock. Milliseconds. Default 0.
  */
 export function applyResponse(pace: Pace, response: PaceResponse, slot: number, now: number, utcOffsetMs = 0): Pace {
@@ -210,8 +249,8 @@ function addLastingPause(pace: Pace, until: number, because: PauseReason): Pace 
 }
 
 /**
- * Returns whether the pace may be forgotten without consequence: its next slot is free, no request is under way whose end begins a delay, and
- * after a pushback another five minutes have passed.
+ * Returns whether the pace may be forgotten without consequence: its next slot is free, no request
+ * is under way whose end begins a delay, and after a pushback another five minutes have passed.
  */
 export function canForget({ nextSlotAt, pushbacks, underWay }: Pace, now: number): boolean {
   const until = nextSlotAt + (pushbacks > 0 ? MAX_BACKOFF_MS : 0)

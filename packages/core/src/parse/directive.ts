@@ -3,7 +3,10 @@ import { LOWER_CASE } from '../ascii.ts'
 import { bytesOfLatin1 } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 
-/** The crawlers that a record applies to: those of the last run of user-agent lines above it (parser.ts), or everyone, wherever it is. */
+/**
+ * The crawlers that a record applies to: those of the last run of user-agent lines above it
+ * (parser.ts), or everyone, wherever it is.
+ */
 type Audience = 'agents-above' | 'everyone'
 
 /** The known fields other than `User-agent` and the rules. RFC 9309 §2.2.4. */
@@ -37,11 +40,12 @@ export const recordAudiences: Readonly<Record<OtherField, Audience>> = {
 export type Directive = 'user-agent' | 'allow' | 'disallow' | OtherField
 
 /**
- * Prefixes of keys, in lower case, in the order in which they are tried. A key with one of these prefixes is known, so `Disallows:` is a disallow.
- * The misspellings are frequent ones in real files.
+ * Prefixes of keys, in lower case, in the order in which they are tried. A key with one of these
+ * prefixes is known, so `Disallows:` is a disallow. The misspellings are frequent ones in real
+ * files.
  *
- * google/robotstxt recognizes these fields by prefix. All other fields are known by their whole name only: `Content-Signals` is not
- * `Content-Signal`, and `Host-Load` is not `Host`.
+ * google/robotstxt recognizes these fields by prefix. All other fields are known by their whole
+ * name only: `Content-Signals` is not `Content-Signal`, and `Host-Load` is not `Host`.
  */
 const PREFIXES: readonly (readonly [prefix: string, directive: Directive])[] = [
   ['user-agent', 'user-agent'],
@@ -66,7 +70,10 @@ export const fieldNames: readonly Directive[] = [
   ...(Object.keys(recordAudiences) as OtherField[]),
 ]
 
-/** A name that makes a key known: the `whole` key must be equal to it, or it must be a `prefix` of the key. Case does not matter. */
+/**
+ * A name that makes a key known: the `whole` key must be equal to it, or it must be a `prefix` of
+ * the key. Case does not matter.
+ */
 export interface KnownKey {
   /** In lower case. */
   readonly name: Uint8Array
@@ -93,8 +100,9 @@ export const KNOWN_KEYS: Readonly<Record<ParsingRules['keys'], KeyTable>> = {
 }
 
 /**
- * Returns the first known key with whose name the bytes from `start` to `end` begin, in any case. If the name must be the whole key,
- * `directiveOfKey` then compares the lengths. May read bytes after `end`.
+ * Returns the first known key with whose name the bytes from `start` to `end` begin, in any case.
+ * If the name must be the whole key, `directiveOfKey` then compares the lengths. May read bytes
+ * after `end`.
  */
 export function knownKeyAt(bytes: Uint8Array, start: number, end: number, keys: KeyTable): KnownKey | undefined {
   if (start >= end) return undefined
@@ -114,7 +122,10 @@ export function directiveOf(key: string): Directive | 'unknown' {
   return directiveOfKey(knownKeyAt(bytes, 0, bytes.length, KNOWN_KEYS.lenient), bytes.length)
 }
 
-/** Returns the directive of a key with this length. @param known The result of `knownKeyAt` for the key. */
+/**
+ * Returns the directive of a key with this length. @param known The result of `knownKeyAt` for the
+ * key.
+ */
 export function directiveOfKey(known: KnownKey | undefined, length: number): Directive | 'unknown' {
   if (known === undefined || length < known.name.length) return 'unknown'
   return known.by === 'prefix' || length === known.name.length ? known.directive : 'unknown'

@@ -8,12 +8,13 @@ export const OTHER_CRAWLERS_RANK: number = Number.POSITIVE_INFINITY
 /**
  * Ranks user-agent lines for one crawler:
  *
- *   0, 1, …               the line names the first product token, the second, … (all have rank 0 if `severalTokens` is `all`)
+ *   0, 1, …               the line names the first product token, the second, …
+ *                         (all have rank 0 if `severalTokens` is `all`)
  *   number of tokens      the line is `*`
  *   OTHER_CRAWLERS_RANK   the line names other crawlers
  *
- * The groups of the lowest rank in the file apply, and all others are ignored. So a crawler with a group of its own never falls back to
- * `*`, even for a URL that no rule of its group matches.
+ * The groups of the lowest rank in the file apply, and all others are ignored. So a crawler with a
+ * group of its own never falls back to `*`, even for a URL that no rule of its group matches.
  */
 export class GroupSelection {
   readonly #productTokens: readonly string[]

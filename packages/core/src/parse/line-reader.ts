@@ -1,7 +1,8 @@
-// Splits a file into lines, and a line into key and value, without copying bytes. RFC 9309 §2.2, as lenient as google/robotstxt.
+// Splits a file into lines, and a line into key and value, without copying bytes. RFC 9309 §2.2, as
+// lenient as google/robotstxt.
 //
-// The caller moves forward with `nextLine`, then calls `readKey` and `readValue` for the lines that it needs. They set these offsets into
-// `bytes`. Each end is exclusive.
+// The caller moves forward with `nextLine`, then calls `readKey` and `readValue` for the lines that
+// it needs. They set these offsets into `bytes`. Each end is exclusive.
 //
 //   offset         where                                               set by
 //   lineStart      the first byte of the line                          nextLine
@@ -15,15 +16,17 @@
 //
 // A blank is ASCII white space other than LF and CR.
 //
-// `open` writes a line feed after the last byte of the file. Every scan stops at a line end, so no inner loop checks for the end of the file.
+// `open` writes a line feed after the last byte of the file. Every scan stops at a line end, so no
+// inner loop checks for the end of the file.
 import { COLON, CR, HASH, LF, NUL, SPACE, TAB } from '../ascii.ts'
 import { type ByteRange, decodeText, rangeOf } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import { type Directive, directiveOfKey, type KeyTable, KNOWN_KEYS, knownKeyAt } from './directive.ts'
 
 /**
- * The reader uses this many bytes of a line and ignores the rest. The number is google/robotstxt's: eight URLs of 2,083 bytes, less one byte for
- * the NUL that ends its buffer. RFC 9309 limits the length of a file (§2.5), not of a line.
+ * The reader uses this many bytes of a line and ignores the rest. The number is google/robotstxt's:
+ * eight URLs of 2,083 bytes, less one byte for the NUL that ends its buffer. RFC 9309 limits the
+ * length of a file (§2.5), not of a line.
  */
 const MAX_LINE_BYTES = 8 * 2083 - 1
 
@@ -72,8 +75,9 @@ export class LineReader {
   }
 
   /**
-   * Moves to the next line. Only LF, CR and CR LF end a line (RFC 9309 §2.2), not a form feed or U+2028. The last line is the text after the last
-   * line end, so it is empty in a file that ends with one.
+   * Moves to the next line. Only LF, CR and CR LF end a line (RFC 9309 §2.2), not a form feed or
+   * U+2028. The last line is the text after the last line end, so it is empty in a file that ends
+   * with one.
    *
    * @returns Whether there is another line.
    */
@@ -94,7 +98,10 @@ export class LineReader {
     return true
   }
 
-  /** Returns the offset of the first LF or CR at or after `from`. Reads four bytes at a time while none of them can be a line end. */
+  /**
+   * Returns the offset of the first LF or CR at or after `from`. Reads four bytes at a time while
+   * none of them can be a line end.
+   */
   #lineEndFrom(from: number): number {
     const { bytes } = this
     const words = this.#words
@@ -111,7 +118,10 @@ export class LineReader {
     }
   }
 
-  /** Whether the line has only blanks before its end, as in the table above. A line with a comment is not blank. */
+  /**
+   * Whether the line has only blanks before its end, as in the table above. A line with a comment
+   * is not blank.
+   */
   get isBlankLine(): boolean {
     const byte = this.bytes[this.contentStart]
     return byte === LF || byte === CR || byte === NUL || this.contentStart - this.lineStart >= MAX_LINE_BYTES
@@ -122,7 +132,8 @@ export class LineReader {
     if (this.#isLineEndKnown) return
     this.#isLineEndKnown = true
     const { bytes, lineStart, contentStart } = this
-    // The content ends at the first `#`. The text ends at the first line end or NUL: google/robotstxt reads C strings, and ignores the rest.
+    // The content ends at the first `#`. The text ends at the first line end or NUL:
+    // google/robotstxt reads C strings, and ignores the rest.
     let i = this.#scannedTo
     let byte = bytes[i] as number
     while (byte > HASH || (byte !== HASH && !endsLine(byte))) byte = bytes[++i] as number
@@ -140,10 +151,13 @@ export class LineReader {
   }
 
   /**
-   * Reads the key of the line. A known key with a colon directly after it, as on most lines, is read without a scan of the line.
+   * Reads the key of the line. A known key with a colon directly after it, as on most lines, is
+   * read without a scan of the line.
    *
-   * @param wantsUnknown Whether to read all unknown keys. If false, only those that begin with a known key are read, such as `Crawl-delays`.
-   * @returns The directive, or `unknown`; undefined for a line without a key or a separator, and for a key that was not read.
+   * @param wantsUnknown Whether to read all unknown keys. If false, only those that begin with a
+   * known key are read, such as `Crawl-delays`.
+   * @returns The directive, or `unknown`; undefined for a line without a key or a separator, and
+   * for a key that was not read.
    */
   readKey(wantsUnknown: boolean): Directive | 'unknown' | undefined {
     const { bytes, contentStart: start } = this
@@ -184,7 +198,8 @@ export class LineReader {
     const { bytes, contentEnd: end } = this
     for (let i = this.contentStart; i < end; i++) if (bytes[i] === COLON) return i
     if (this.#keys === KNOWN_KEYS.exact) return -1
-    // google/robotstxt accepts a line of exactly two words without a colon, such as `Disallow /cart`.
+    // google/robotstxt accepts a line of exactly two words without a colon, such as
+    // `Disallow /cart`.
     const blank = this.#endOfWord(this.contentStart)
     let secondWord = blank
     while (secondWord < end && isSpaceOrTab(bytes[secondWord] as number)) secondWord++
@@ -207,8 +222,9 @@ function hasByteBelow14(word: number): boolean {
 }
 
 /**
- * Returns the length of the byte order mark at the start of a file, also if only its first one or two bytes are there. The reader skips these
- * bytes, as google/robotstxt does. RFC 9309 does not mention byte order marks.
+ * Returns the length of the byte order mark at the start of a file, also if only its first one or
+ * two bytes are there. The reader skips these bytes, as google/robotstxt does. RFC 9309 does not
+ * mention byte order marks.
  */
 function byteOrderMarkLength(bytes: Uint8Array, start: number, end: number): number {
   let length = 0
@@ -232,7 +248,10 @@ function isSpaceOrTab(byte: number): boolean {
   return byte === SPACE || byte === TAB
 }
 
-/** Returns the lines with the wanted numbers, by number, decoded from UTF-8. Each is cut off as in `lineEnd`. */
+/**
+ * Returns the lines with the wanted numbers, by number, decoded from UTF-8. Each is cut off as in
+ * `lineEnd`.
+ */
 export function linesByNumber(file: Uint8Array, wanted: ReadonlySet<number>): ReadonlyMap<number, string> {
   const reader = new LineReader().open(rangeOf(file), 'lenient')
   const lines = new Map<number, string>()

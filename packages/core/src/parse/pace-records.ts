@@ -2,9 +2,10 @@
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 
 /**
- * Parses a Crawl-delay, which Bing, Yandex and others have obeyed: a number of decimal seconds, such as `10`, `1.5` or `.5`. Returns whole
- * milliseconds. Any other value (`10s`, `-1`, `1e3`) gives undefined and is ignored; docs/records.md lists the doubtful ones. The result is
- * at most `Number.MAX_SAFE_INTEGER`, which clocks and JSON can represent.
+ * Parses a Crawl-delay, which Bing, Yandex and others have obeyed: a number of decimal seconds,
+ * such as `10`, `1.5` or `.5`. Returns whole milliseconds. Any other value (`10s`, `-1`, `1e3`)
+ * gives undefined and is ignored; docs/records.md lists the doubtful ones. The result is at most
+ * `Number.MAX_SAFE_INTEGER`, which clocks and JSON can represent.
  */
 export function crawlDelayMsOf(value: string): number | undefined {
   if (!/^(\d+(\.\d*)?|\.\d+)$/.test(value)) return undefined
@@ -12,8 +13,8 @@ export function crawlDelayMsOf(value: string): number | undefined {
 }
 
 /**
- * A part of the UTC day: minutes since midnight, `from` inclusive and `to` exclusive. If `to` is smaller than `from`, the range crosses
- * midnight. `to` may be 1440, the end of the day.
+ * A part of the UTC day: minutes since midnight, `from` inclusive and `to` exclusive. If `to` is
+ * smaller than `from`, the range crosses midnight. `to` may be 1440, the end of the day.
  */
 export interface DayRange {
   readonly from: number
@@ -21,9 +22,10 @@ export interface DayRange {
 }
 
 /**
- * Parses a part of the day (Conner's extended standard, Seznam): `0600-0845` or `06:00-08:45`, with optional blanks around the hyphen, and
- * an optional `UTC` or `GMT` after a blank. Returns undefined for any other value: `6-8`, `600-845` and other time zones are ambiguous or
- * invalid, and an empty range could mean a whole day or nothing.
+ * Parses a part of the day (Conner's extended standard, Seznam): `0600-0845` or `06:00-08:45`, with
+ * optional blanks around the hyphen, and an optional `UTC` or `GMT` after a blank. Returns
+ * undefined for any other value: `6-8`, `600-845` and other time zones are ambiguous or invalid,
+ * and an empty range could mean a whole day or nothing.
  */
 export function dayRangeOf(value: string): DayRange | undefined {
   const [, start, end] = /^(\d\d:?\d\d)[\t ]*-[\t ]*(\d\d:?\d\d)([\t ]+(utc|gmt))?$/i.exec(value) ?? []
@@ -55,9 +57,10 @@ export interface RequestRate {
 const UNIT_MS: Readonly<Record<string, number>> = { '': 1000, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
- * Parses `requests/period`. The period is in seconds, or has a unit: `s`, `m`, `h`, `d`. A part of the day may follow: `1/10s 1800-1900` means
- * one request in ten seconds, between 18:00 and 19:00 UTC. Returns undefined for a value without both numbers, with a zero (`0/1`, `1/0`), or
- * with an invalid part of the day.
+ * Parses `requests/period`. The period is in seconds, or has a unit: `s`, `m`, `h`, `d`. A part of
+ * the day may follow: `1/10s 1800-1900` means one request in ten seconds, between 18:00 and 19:00
+ * UTC. Returns undefined for a value without both numbers, with a zero (`0/1`, `1/0`), or with an
+ * invalid part of the day.
  */
 export function requestRateOf(value: string): RequestRate | undefined {
   const [, count, period, unit = '', , hours] = /^(\d+)\/(\d+)([smhd]?)([\t ]+(.*))?$/i.exec(value) ?? []
@@ -69,8 +72,8 @@ export function requestRateOf(value: string): RequestRate | undefined {
 }
 
 /**
- * Returns the rates to keep: the first 24, in the order of the file. If the strictest rate that always applies comes later, it replaces
- * the 24th, so that other lines cannot push it out.
+ * Returns the rates to keep: the first 24, in the order of the file. If the strictest rate that
+ * always applies comes later, it replaces the 24th, so that other lines cannot push it out.
  */
 export function keptRates(rates: readonly RequestRate[]): readonly RequestRate[] {
   const kept = rates.slice(0, MAX_TIMED_RECORDS)

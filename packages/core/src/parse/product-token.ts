@@ -4,7 +4,9 @@ import { bytesOfLatin1 } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import { describeValue, OptionError } from '../option-error.ts'
 
-/** RFC 9309 allows letters, `_` and `-`. Callers may use digits too, because 9 % of real files do. */
+/**
+ * RFC 9309 allows letters, `_` and `-`. Callers may use digits too, because 9 % of real files do.
+ */
 const TOKEN = /^[A-Za-z0-9_-]+$/
 
 /** Returns whether a text is a product token: one or more of `a-z A-Z 0-9 _ -`. */
@@ -13,9 +15,11 @@ export function isProductToken(text: string): boolean {
 }
 
 /**
- * Returns the product token in a User-Agent header: `ExampleBot` for both `ExampleBot/1.0 (+https://example.com/bot)` and
- * `Mozilla/5.0 (compatible; ExampleBot/1.0; +https://example.com/bot)`. Returns undefined for a header without such a name, as browsers
- * send it, or if the name has other characters than letters, digits, `_` and `-`.
+ * Returns the product token in a User-Agent header: `ExampleBot` for both
+ * `ExampleBot/1.0 (+https://example.com/bot)` and
+ * `Mozilla/5.0 (compatible; ExampleBot/1.0; +https://example.com/bot)`. Returns undefined for a
+ * header without such a name, as browsers send it, or if the name has other characters than
+ * letters, digits, `_` and `-`.
  *
  * @throws {OptionError} if `userAgent` is not a string.
  */
@@ -31,7 +35,10 @@ export function productTokenOf(userAgent: string): string | undefined {
   return name !== undefined && isProductToken(name) ? name : undefined
 }
 
-/** Returns whether a user-agent line names every crawler: `*`, alone or before a blank and any other text (google/robotstxt). */
+/**
+ * Returns whether a user-agent line names every crawler: `*`, alone or before a blank and any other
+ * text (google/robotstxt).
+ */
 export function namesEveryone(bytes: Uint8Array, start: number, end: number): boolean {
   if (bytes[start] !== STAR || start >= end) return false
   const next = bytes[start + 1] as number
@@ -45,7 +52,10 @@ const NAME_BYTES = new Uint8Array(256).fill(1)
 for (const byte of bytesOfLatin1('/ \t')) NAME_BYTES[byte] = 0
 const ALL_BYTES = new Uint8Array(256).fill(1)
 
-/** Returns the end of the product token, with digits, at the start of a user-agent value: `ExampleBot` in `ExampleBot/2.1`. */
+/**
+ * Returns the end of the product token, with digits, at the start of a user-agent value:
+ * `ExampleBot` in `ExampleBot/2.1`.
+ */
 export function endOfToken(bytes: Uint8Array, start: number, end: number): number {
   return endOfRun(bytes, start, end, LETTERS_AND_DIGITS)
 }
@@ -57,7 +67,10 @@ function endOfRun(bytes: Uint8Array, start: number, end: number, set: Uint8Array
   return i
 }
 
-/** Compares user-agent lines with one name of a crawler: a product token, or a User-Agent header. Ignores the case of ASCII letters. */
+/**
+ * Compares user-agent lines with one name of a crawler: a product token, or a User-Agent header.
+ * Ignores the case of ASCII letters.
+ */
 export class CrawlerName {
   /** In lower case; undefined if no line can name the crawler. */
   readonly #token: Uint8Array | undefined
@@ -66,9 +79,11 @@ export class CrawlerName {
   readonly #isSubstring: boolean
 
   constructor(crawler: string, agents: ParsingRules['agents']) {
-    // google/robotstxt compares a crawler's name unchanged, so `ExampleBot/1.0`, which is not a token, has no group.
+    // google/robotstxt compares a crawler's name unchanged, so `ExampleBot/1.0`, which is not a
+    // token, has no group.
     const token = agents === 'token' || isProductToken(crawler) ? crawler : productTokenOf(crawler)
-    // A character above U+00FF becomes 0xFF, which is in no token. So U+212A, whose lower case is `k`, does not become `k`.
+    // A character above U+00FF becomes 0xFF, which is in no token. So U+212A, whose lower case is
+    // `k`, does not become `k`.
     this.#token = token === undefined ? undefined : bytesOfLatin1(token).map((byte) => LOWER_CASE[byte] as number)
     this.#isSubstring = agents === 'substring'
     this.#comparedBytes = comparedBytes(agents, token)
@@ -87,7 +102,9 @@ export class CrawlerName {
     )
   }
 
-  /** Returns whether the name on the line, without a version, is a substring of the crawler's name. */
+  /**
+   * Returns whether the name on the line, without a version, is a substring of the crawler's name.
+   */
   #hasSubstring(bytes: Uint8Array, start: number, end: number): boolean {
     const token = this.#token as Uint8Array
     const length = endOfRun(bytes, start, end, this.#comparedBytes) - start
@@ -102,7 +119,8 @@ function comparedBytes(agents: ParsingRules['agents'], token: string | undefined
     case 'token':
       return LETTERS
     case 'token-or-digits':
-      // A token without digits is compared as google/robotstxt does: a digit ends the name on the line.
+      // A token without digits is compared as google/robotstxt does: a digit ends the name on the
+      // line.
       return token !== undefined && /[0-9]/.test(token) ? LETTERS_AND_DIGITS : LETTERS
     case 'whole-value':
       return ALL_BYTES
@@ -112,7 +130,10 @@ function comparedBytes(agents: ParsingRules['agents'], token: string | undefined
   }
 }
 
-/** Returns whether `length` bytes of a line, in lower case, are equal to those of the token from `at` on. */
+/**
+ * Returns whether `length` bytes of a line, in lower case, are equal to those of the token from
+ * `at` on.
+ */
 function isAt(bytes: Uint8Array, start: number, token: Uint8Array, at: number, length: number): boolean {
   for (let i = 0; i < length; i++) if (LOWER_CASE[bytes[start + i] as number] !== token[at + i]) return false
   return true

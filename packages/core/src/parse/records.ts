@@ -1,11 +1,15 @@
-// Parses a whole file into groups and records: for `Robots.records` and for `lintRobots`, which need more than one crawler's rules.
+// Parses a whole file into groups and records: for `Robots.records` and for `lintRobots`, which
+// need more than one crawler's rules.
 import { type ByteRange, latin1Of, textOf } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import { type OtherField, recordAudiences } from './directive.ts'
 import { LineReader } from './line-reader.ts'
 import { type FieldHandler, parse } from './parser.ts'
 
-/** A field that is neither a user-agent line nor a rule, as written and decoded from UTF-8. JSON-safe. RFC 9309 §2.2.4. */
+/**
+ * A field that is neither a user-agent line nor a rule, as written and decoded from UTF-8.
+ * JSON-safe. RFC 9309 §2.2.4.
+ */
 export interface OtherRecord {
   /** The known field, or `unknown`. */
   readonly field: OtherField | 'unknown'
@@ -16,8 +20,9 @@ export interface OtherRecord {
   /** The line in the file, counted from 1. */
   readonly line: number
   /**
-   * The values of the user-agent lines that it applies to, as written: the lines directly above it. Empty if it comes before all of them. Undefined
-   * for fields that apply to all crawlers (sitemap, host, clean-param, license) and for unknown fields. At most the first 100, because many records
+   * The values of the user-agent lines that it applies to, as written: the lines directly above it.
+   * Empty if it comes before all of them. Undefined for fields that apply to all crawlers (sitemap,
+   * host, clean-param, license) and for unknown fields. At most the first 100, because many records
    * of a hostile file may share many user-agent lines.
    */
   readonly agents: readonly string[] | undefined

@@ -3,7 +3,8 @@ import type { HasBytes } from '../bytes.ts'
 import { describeValue, OptionError } from '../option-error.ts'
 
 /**
- * Checks that a value is a file. Without this check, an ArrayBuffer or a promise would be parsed as an empty file, which allows everything.
+ * Checks that a value is a file. Without this check, an ArrayBuffer or a promise would be parsed as
+ * an empty file, which allows everything.
  *
  * @throws {OptionError} for a value of another type.
  */

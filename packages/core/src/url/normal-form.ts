@@ -1,7 +1,9 @@
-// The normal form: the spelling in which a rule's pattern and a URL's path are compared. RFC 9309 §2.2.2 and §2.2.3.
+// The normal form: the spelling in which a rule's pattern and a URL's path are compared. RFC 9309
+// §2.2.2 and §2.2.3.
 //
-// Two spellings of one path must become equal: `/%7Ejoe` and `/~joe`, `/é` and `/%C3%A9`. Two different paths must stay different: `/a%2Fb` and
-// `/a/b`. The normal form of RFC 9309 treats bytes so:
+// Two spellings of one path must become equal: `/%7Ejoe` and `/~joe`, `/é` and `/%C3%A9`. Two
+// different paths must stay different: `/a%2Fb` and `/a/b`. The normal form of RFC 9309 treats
+// bytes so:
 //
 //   unreserved characters                   decoded: `%7E` becomes `~`
 //   bytes that a URL cannot have unencoded  encoded: a space becomes `%20`
@@ -14,7 +16,10 @@ import type { ParsingRules } from '../dialect.ts'
 
 export type NormalForm = ParsingRules['compare']
 
-/** How a normal form treats the bytes of a pattern, or of a URL's path. Each table has 1 for some bytes and 0 for all others. */
+/**
+ * How a normal form treats the bytes of a pattern, or of a URL's path. Each table has 1 for some
+ * bytes and 0 for all others.
+ */
 export interface ByteForms {
   /** The bytes that stay as they are. All others are encoded. */
   readonly kept: Uint8Array
@@ -27,8 +32,9 @@ export interface ByteForms {
 }
 
 /**
- * The bytes that a path or query can have unencoded (RFC 3986 §3.3), with `[` and `]`, and without `*` and `$`. Our choice: also without `'`,
- * which a client sends unencoded in a path and as %27 in a query (WHATWG URL). A rule must match both, so both become %27.
+ * The bytes that a path or query can have unencoded (RFC 3986 §3.3), with `[` and `]`, and without
+ * `*` and `$`. Our choice: also without `'`, which a client sends unencoded in a path and as %27 in
+ * a query (WHATWG URL). A rule must match both, so both become %27.
  */
 export const PATH_BYTES: string = `${ALPHANUMERIC}-._~!&()+,/:;=?@[]`
 
@@ -51,8 +57,9 @@ const PLAIN: ByteForms = { kept: ASCII, decoded: NONE, malformed: 'kept', keepsF
 
 const NOT_PERCENT = ALL.slice()
 NOT_PERCENT[PERCENT] = 0
-// The draft of 1996, §3.2.2: the slash is not decoded, because it is special in a path. Neither is `%`, and a malformed `%` is encoded: otherwise
-// `%252F` would become `%2F`, which is another path. Our choice: neither is a line feed, which ends a pattern in packed rules.
+// The draft of 1996, §3.2.2: the slash is not decoded, because it is special in a path. Neither is
+// `%`, and a malformed `%` is encoded: otherwise `%252F` would become `%2F`, which is another path.
+// Our choice: neither is a line feed, which ends a pattern in packed rules.
 const NOT_SPECIAL = NOT_PERCENT.slice()
 NOT_SPECIAL[SLASH] = 0
 NOT_SPECIAL[LF] = 0
@@ -61,9 +68,10 @@ const DECODED: ByteForms = { kept: NOT_PERCENT, decoded: NOT_SPECIAL, malformed:
 /**
  * The normal forms of patterns and of URLs.
  *
- * In a pattern, `*` and a final `$` are special, so they stay. In a URL they are literal, so in the form of RFC 9309 they become `%2A` and `%24`: a
- * rule writes the literal characters that way (RFC 9309 §2.2.3). A `$` before the end of a pattern is literal too and becomes `%24`. A URL in the
- * form `google` is not changed: google/robotstxt leaves this to its caller.
+ * In a pattern, `*` and a final `$` are special, so they stay. In a URL they are literal, so in the
+ * form of RFC 9309 they become `%2A` and `%24`: a rule writes the literal characters that way
+ * (RFC 9309 §2.2.3). A `$` before the end of a pattern is literal too and becomes `%24`. A URL in
+ * the form `google` is not changed: google/robotstxt leaves this to its caller.
  */
 export const normalForms: Readonly<Record<NormalForm, { readonly rule: ByteForms; readonly url: ByteForms }>> = {
   rfc9309: { rule: RFC9309_RULE, url: RFC9309_URL },
@@ -73,7 +81,8 @@ export const normalForms: Readonly<Record<NormalForm, { readonly rule: ByteForms
 }
 
 /**
- * Writes the bytes from `start` to `end` in normal form to `out`, from `outStart` on. The normal form is at most three times as long.
+ * Writes the bytes from `start` to `end` in normal form to `out`, from `outStart` on. The normal
+ * form is at most three times as long.
  *
  * @returns The end of the normal form in `out`.
  */
@@ -106,7 +115,10 @@ export function writeNormalForm(
   return at
 }
 
-/** Writes a byte as `%XX`, with upper-case hex digits (RFC 3986 §2.1). @returns The end of what was written. */
+/**
+ * Writes a byte as `%XX`, with upper-case hex digits (RFC 3986 §2.1). @returns The end of what was
+ * written.
+ */
 function writeEncoded(out: Uint8Array, at: number, byte: number): number {
   out[at] = PERCENT
   out[at + 1] = hexDigit(byte >> 4)
@@ -138,7 +150,9 @@ export function ruleForm(pattern: string): string {
   return latin1Of(out.subarray(0, writeNormalForm(RFC9309_RULE, bytesOfLatin1(pattern), 0, pattern.length, out, 0)))
 }
 
-/** Returns a normal form with every byte encoded that is not printable ASCII, for people to read. */
+/**
+ * Returns a normal form with every byte encoded that is not printable ASCII, for people to read.
+ */
 export function printableForm(form: string): string {
   return form.replace(/[^!-~]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
 }

@@ -1,4 +1,5 @@
-// The origin and the robots.txt URL of a URL. RFC 9309 §2.3: one robots.txt for each scheme, host and port.
+// The origin and the robots.txt URL of a URL. RFC 9309 §2.3: one robots.txt for each scheme, host
+// and port.
 import { SLASH } from '../ascii.ts'
 import { describeValue, OptionError } from '../option-error.ts'
 import { problemOf, type UrlProblem } from './url-problem.ts'
@@ -13,11 +14,17 @@ export interface HasHref {
 
 /** A URL as a client sends it, and the origin whose robots.txt applies to it. */
 export interface ParsedUrl {
-  /** Scheme, host as an IDNA A-label in lower case, and port unless it is the scheme's default: `https://example.com`. */
+  /**
+   * Scheme, host as an IDNA A-label in lower case, and port unless it is the scheme's default:
+   * `https://example.com`.
+   */
   readonly origin: string
   /** The URL of that origin's robots.txt. RFC 9309 §2.3. */
   readonly robotsUrl: string
-  /** Path and query as a client sends them: with dot segments resolved and without fragment, not in normal form. */
+  /**
+   * Path and query as a client sends them: with dot segments resolved and without fragment, not in
+   * normal form.
+   */
   readonly path: string
 }
 
@@ -39,8 +46,8 @@ export function parseUrl(url: UrlInput): ParsedUrl | UrlProblem {
 }
 
 /**
- * The longest path that is checked, in characters. A site may choose path and rules so that a check takes a microsecond for each byte of the
- * path. No usual server accepts a tenth of this length.
+ * The longest path that is checked, in characters. A site may choose path and rules so that a check
+ * takes a microsecond for each byte of the path. No usual server accepts a tenth of this length.
  */
 export const MAX_PATH_LENGTH: number = 2 ** 16
 
@@ -56,8 +63,9 @@ export function limited<Sent extends { readonly path: string }>(url: Sent): Sent
 }
 
 /**
- * An origin that a URL parser would not change. Two adjacent hyphens may belong to an A-label, which may be invalid. A host whose last label
- * begins with a digit may be an IPv4 address, in one of its many spellings. A port may be the default one, which a URL parser drops.
+ * An origin that a URL parser would not change. Two adjacent hyphens may belong to an A-label,
+ * which may be invalid. A host whose last label begins with a digit may be an IPv4 address, in one
+ * of its many spellings. A port may be the default one, which a URL parser drops.
  */
 const SIMPLE_ORIGIN = /^https?:\/\/(?![a-z\d.-]*--)(?:[a-z\d.-]*\.)?[a-z][a-z\d-]*(?=\/|$)/
 
@@ -65,7 +73,10 @@ export function isParsedUrl(url: UrlInput): url is ParsedUrl {
   return typeof url === 'object' && url !== null && 'robotsUrl' in url
 }
 
-/** Returns the text of a URL. @throws {OptionError} if `url` is neither a string nor an object with `href`. */
+/**
+ * Returns the text of a URL. @throws {OptionError} if `url` is neither a string nor an object with
+ * `href`.
+ */
 export function urlText(url: UrlInput): string {
   if (typeof url === 'string') return url
   if (isParsedUrl(url)) return url.origin + url.path
@@ -76,7 +87,10 @@ export function urlText(url: UrlInput): string {
   throw new OptionError('url', `${problem}; expected a string or a URL object, such as "https://example.com/page"`)
 }
 
-/** Returns path and query from a URL's `href`. `pathname` and `search` together would lose the `?` of an empty query. */
+/**
+ * Returns path and query from a URL's `href`. `pathname` and `search` together would lose the `?`
+ * of an empty query.
+ */
 export function sentPath(href: string): string {
   const authority = href.indexOf('//') + 2
   const path = href.indexOf('/', authority)
@@ -85,7 +99,8 @@ export function sentPath(href: string): string {
 }
 
 /**
- * Returns the origin of an absolute URL, as a URL parser writes it; undefined if the URL is invalid or its scheme has no robots.txt.
+ * Returns the origin of an absolute URL, as a URL parser writes it; undefined if the URL is invalid
+ * or its scheme has no robots.txt.
  *
  * @throws {OptionError} if `url` is neither a string nor an object with `href`.
  */
@@ -97,8 +112,8 @@ export function originOf(url: string | HasHref): string | undefined {
 }
 
 /**
- * Returns whether a URL begins with this origin, as a URL parser writes it, and `/`. Such a URL belongs to the origin, whatever its path. A URL
- * in another spelling may belong to it too.
+ * Returns whether a URL begins with this origin, as a URL parser writes it, and `/`. Such a URL
+ * belongs to the origin, whatever its path. A URL in another spelling may belong to it too.
  */
 export function startsWithOrigin(url: string, origin: string): boolean {
   const at = origin.length

@@ -1,7 +1,7 @@
 // The path and query of the URL to check, as bytes in normal form. RFC 9309 §2.2.2.
 //
-// The wildcard `*` splits a pattern into pieces. A `RequestPath` has the bytes of the path. It also has two indexes, which show quickly where a
-// piece is in the path, or that it is not there:
+// The wildcard `*` splits a pattern into pieces. A `RequestPath` has the bytes of the path. It also
+// has two indexes, which show quickly where a piece is in the path, or that it is not there:
 //
 //   byteClasses       a bitmap: the classes of the bytes in the path. A byte whose class is missing is not in the path.
 //   suffix automaton  finds any piece in the path. Built when searches have read 64 KiB.
@@ -15,8 +15,8 @@ import { SuffixAutomaton } from './suffix-automaton.ts'
 const MAX_SIMPLE_URL_BYTES = 4096
 
 /**
- * The classes of bytes: one for each string. A byte has no class if a test for it would reject few rules: `/` and `a` are in nearly every path, and
- * `~` is in hardly any rule.
+ * The classes of bytes: one for each string. A byte has no class if a test for it would reject few
+ * rules: `/` and `a` are in nearly every path, and `~` is in hardly any rule.
  */
 const BYTE_CLASSES = [
   '?',
@@ -32,7 +32,10 @@ const BYTE_CLASSES = [
   ...'bcdfghklmnprstuvw',
 ]
 
-/** The bit of each byte's class; 0 for a byte without a class, such as `*` and `$`. The 27 classes use the 27 lowest bits. */
+/**
+ * The bit of each byte's class; 0 for a byte without a class, such as `*` and `$`. The 27 classes
+ * use the 27 lowest bits.
+ */
 export const BYTE_CLASS_BIT: Int32Array = new Int32Array(256)
 for (const [bit, bytes] of BYTE_CLASSES.entries()) {
   for (let i = 0; i < bytes.length; i++) BYTE_CLASS_BIT[bytes.charCodeAt(i)] = 1 << bit
@@ -46,7 +49,10 @@ export function byteClassesOf(bytes: Uint8Array, start: number, end: number): nu
 }
 
 // Flags of the bytes of a URL, in the highest bits, above the classes:
-/** A byte that a client may change, or that ends the path. It is the sign bit, so flags with it are negative. */
+/**
+ * A byte that a client may change, or that ends the path. It is the sign bit, so flags with it are
+ * negative.
+ */
 const NOT_SIMPLE = 1 << 31
 /** A byte that a client keeps, and that the normal form may encode or decode. */
 const MAY_CHANGE = 1 << 30
@@ -58,28 +64,45 @@ const BYTE_FLAGS: Int32Array = new Int32Array(256).fill(NOT_SIMPLE)
 for (const byte of bytesOfLatin1(PATH_BYTES)) BYTE_FLAGS[byte] = BYTE_CLASS_BIT[byte] as number
 for (const byte of bytesOfLatin1("%'*$")) BYTE_FLAGS[byte] = (BYTE_CLASS_BIT[byte] as number) | MAY_CHANGE
 
-/** Finds what the normal form encodes, decodes or writes with upper-case digits, and few other things. */
+/**
+ * Finds what the normal form encodes, decodes or writes with upper-case digits, and few other
+ * things.
+ */
 const NOT_NORMAL = /['*$]|%(?:2[DE]|[3-7]|.?[a-f])/
 
-/** A dot segment: `/./` or `/../`, also at the end of the path. Hosts and queries may match too; the URL parser then decides. */
+/**
+ * A dot segment: `/./` or `/../`, also at the end of the path. Hosts and queries may match too; the
+ * URL parser then decides.
+ */
 const DOT_SEGMENT = /\/\.\.?([/?]|$)/
 
 /**
- * A scheme, a host and a port, in bytes that every client reads in the same way. They may be invalid,
- * as in `http://host:port`.
+ * A scheme, a host and a port, in bytes that every client reads in the same way. They may be
+ * invalid, as in `http://host:port`.
  */
 const ORIGIN = /^https?:\/\/[A-Za-z0-9.:-]+/
 
 /** When `searchedBytes` reaches this number, `findPiece` uses an automaton. */
 const AUTOMATON_AFTER_BYTES = 2 ** 16
-/** `findPiece` then still reads so many bytes itself before it asks the automaton, since many pieces occur soon. */
+/**
+ * `findPiece` then still reads so many bytes itself before it asks the automaton, since many pieces
+ * occur soon.
+ */
 const BYTES_BEFORE_AUTOMATON = 64
 
-/** The path to check. All checks share one object, which costs less than a new object for each URL. */
+/**
+ * The path to check. All checks share one object, which costs less than a new object for each URL.
+ */
 export class RequestPath {
-  /** Has room for a simple URL, followed by its path in normal form, which takes at most three bytes for each byte (`%XX`). */
+  /**
+   * Has room for a simple URL, followed by its path in normal form, which takes at most three bytes
+   * for each byte (`%XX`).
+   */
   readonly #buffer: Uint8Array = new Uint8Array(4 * MAX_SIMPLE_URL_BYTES)
-  /** The array with the path, from `start` to `end`: the buffer, or an array of its own for a path that does not fit there. */
+  /**
+   * The array with the path, from `start` to `end`: the buffer, or an array of its own for a path
+   * that does not fit there.
+   */
   bytes: Uint8Array = this.#buffer
   start = 0
   end = 0
@@ -88,7 +111,10 @@ export class RequestPath {
   /** About how many bytes of this path `findPiece` has read. */
   searchedBytes = 0
   #automaton: SuffixAutomaton | undefined
-  /** The last valid origin that `#endOfOrigin` found, or ''. Most callers check many URLs of one site. */
+  /**
+   * The last valid origin that `#endOfOrigin` found, or ''. Most callers check many URLs of one
+   * site.
+   */
   #lastOrigin = ''
 
   /** Sets the path to `text`, converted to `normalForm`. */
@@ -100,13 +126,15 @@ export class RequestPath {
   }
 
   /**
-   * Sets the path to that of a simple URL, in the normal form of RFC 9309, byte by byte. Most URLs are written as a client sends them; they need
-   * neither the platform's URL parser nor a second string.
+   * Sets the path to that of a simple URL, in the normal form of RFC 9309, byte by byte. Most URLs
+   * are written as a client sends them; they need neither the platform's URL parser nor a second
+   * string.
    *
-   * A URL is simple if it is at most 4,096 bytes of ASCII, begins with the file's origin or with one `/`, and has no byte that a client would
-   * change and no dot segment.
+   * A URL is simple if it is at most 4,096 bytes of ASCII, begins with the file's origin or with
+   * one `/`, and has no byte that a client would change and no dot segment.
    *
-   * @param origin The origin that the URL must begin with; if undefined, the URL may have any valid host.
+   * @param origin The origin that the URL must begin with; if undefined, the URL may have any valid
+   * host.
    * @returns Whether the URL is simple. If not, the content of the path is undefined.
    */
   setSimpleUrl(url: string, origin: string | undefined): boolean {
@@ -136,8 +164,8 @@ export class RequestPath {
   }
 
   /**
-   * Returns the end of the origin of a URL. Returns the end of the URL if `ORIGIN` does not match, or if
-   * the origin is invalid.
+   * Returns the end of the origin of a URL. Returns the end of the URL if `ORIGIN` does not match,
+   * or if the origin is invalid.
    */
   #endOfOrigin(url: string): number {
     if (!startsWithOrigin(url, this.#lastOrigin)) {
@@ -155,7 +183,10 @@ export class RequestPath {
     this.#automaton = undefined
   }
 
-  /** Sets the path to the normal form of the bytes from `start` to `end`, which is written to `this.bytes`, from `outStart` on. */
+  /**
+   * Sets the path to the normal form of the bytes from `start` to `end`, which is written to
+   * `this.bytes`, from `outStart` on.
+   */
   #setNormalForm(form: ByteForms, bytes: Uint8Array, start: number, end: number, outStart: number): void {
     this.start = outStart
     this.end = writeNormalForm(form, bytes, start, end, this.bytes, outStart)
@@ -173,14 +204,15 @@ export class RequestPath {
   }
 
   /**
-   * Finds the first occurrence of a piece in the path between the offsets `from` and `to`. The piece is the bytes of `pattern` from `start` to
-   * `end`, at least one.
+   * Finds the first occurrence of a piece in the path between the offsets `from` and `to`. The
+   * piece is the bytes of `pattern` from `start` to `end`, at least one.
    *
    * @returns The end of the occurrence; -1 if there is none.
    */
   findPiece(pattern: Uint8Array, start: number, end: number, from: number, to: number): number {
     const { bytes } = this
-    // The search looks for the first byte of the piece, or for the second byte if the first is a slash, since most paths have many slashes.
+    // The search looks for the first byte of the piece, or for the second byte if the first is a
+    // slash, since most paths have many slashes.
     const skipped = pattern[start] === SLASH && end - start > 1 ? 1 : 0
     const byte = pattern[start + skipped] as number
     if (!this.mayContain(byte)) return -1

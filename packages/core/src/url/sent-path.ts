@@ -1,4 +1,5 @@
-// The path and query of a URL as a client sends them: RFC 9309 §2.2.2, WHATWG URL. Also as google/robotstxt finds them in a string.
+// The path and query of a URL as a client sends them: RFC 9309 §2.2.2, WHATWG URL. Also as
+// google/robotstxt finds them in a string.
 import { SLASH } from '../ascii.ts'
 import type { NormalForm } from './normal-form.ts'
 import { isParsedUrl, limited, originOf, parseUrl, sentPath, type UrlInput, urlText } from './origin.ts'
@@ -12,12 +13,14 @@ export interface SentUrl {
 }
 
 /**
- * Parses a URL, or a path that starts with one `/`, as a client does (WHATWG URL): resolves dot segments, changes `\` to `/`, and removes tabs,
- * line ends and the fragment. A string that starts with `//` or `/\` has a host and no scheme, which is a problem: `relative`. For `google`,
- * returns the path that google/robotstxt finds in any string.
+ * Parses a URL, or a path that starts with one `/`, as a client does (WHATWG URL): resolves dot
+ * segments, changes `\` to `/`, and removes tabs, line ends and the fragment. A string that starts
+ * with `//` or `/\` has a host and no scheme, which is a problem: `relative`. For `google`, returns
+ * the path that google/robotstxt finds in any string.
  *
- * @param hasOrigin Whether the caller has an origin to compare. Without one, rules match the path only. Then an
- * invalid host, as in `https://a%20b/page`, is not a problem, unless it is unclear where the host ends.
+ * @param hasOrigin Whether the caller has an origin to compare. Without one, rules match the path
+ * only. Then an invalid host, as in `https://a%20b/page`, is not a problem, unless it is unclear
+ * where the host ends.
  */
 export function sentUrlOf(url: UrlInput, form: NormalForm, hasOrigin: boolean): SentUrl | UrlProblem {
   if (form === 'google') {
@@ -37,7 +40,10 @@ export function sentUrlOf(url: UrlInput, form: NormalForm, hasOrigin: boolean): 
 /** The scheme, the credentials and the host of a malformed URL. */
 const INVALID_HOST = /^\s*(?:https?|ftp):\/\/(?:[^/?#\\]*@)?([^/?#\\]+)/i
 
-/** A bracket that does not close, and a port that begins with a letter or a colon: `[::1`, `host:port`, `::1`. */
+/**
+ * A bracket that does not close, and a port that begins with a letter or a colon: `[::1`,
+ * `host:port`, `::1`.
+ */
 const UNCLEAR_END = /^\[[^\]]*$|^(?:\[[^\]]*\])?[^[]*:[a-z:]/i
 
 /** Parses a path after a fixed host, which is valid with every path. */
@@ -45,15 +51,19 @@ function pathOf(path: string): SentUrl | UrlProblem {
   return limited({ origin: undefined, path: sentPath(new URL(`http://host.invalid${path}`).href) })
 }
 
-/** Returns whether a string starts with `//` or `/\`, also with tabs and line ends between them, which a client removes. */
+/**
+ * Returns whether a string starts with `//` or `/\`, also with tabs and line ends between them,
+ * which a client removes.
+ */
 function startsHost(path: string): boolean {
   return /^\/[\t\n\r]*[/\\]/.test(path)
 }
 
 /**
- * Returns the path that google/robotstxt finds in any string. It resolves, decodes and rejects nothing; a string without a path has the path `/`.
- * This has the behaviour of its `GetPathParamsQuery`, not its code. A NUL ends the path, because
- * google/robotstxt passes the path to its matcher as a C string.
+ * Returns the path that google/robotstxt finds in any string. It resolves, decodes and rejects
+ * nothing; a string without a path has the path `/`. This has the behaviour of its
+ * `GetPathParamsQuery`, not its code. A NUL ends the path, because google/robotstxt passes the path
+ * to its matcher as a C string.
  */
 function googlePathOf(url: string): string {
   const start = url.startsWith('//') ? 2 : 0

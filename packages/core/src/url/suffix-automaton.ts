@@ -1,18 +1,23 @@
-// An index of every substring of a path, here called a piece. It finds the next occurrence of a piece in about as many steps as the piece has bytes.
+// An index of every substring of a path, here called a piece. It finds the next occurrence of a
+// piece in about as many steps as the piece has bytes.
 //
-// A site chooses its rules and the URLs of its pages. It can write 30,000 patterns with pieces that occur in a path in hundreds of places, all but
-// the last byte. To search for each of them takes seconds.
+// A site chooses its rules and the URLs of its pages. It can write 30,000 patterns with pieces that
+// occur in a path in hundreds of places, all but the last byte. To search for each of them takes
+// seconds.
 //
 // The index has two parts:
 //
-//   suffix automaton (Blumer et al., 1985)   Each state stands for the pieces that end at the same offsets of the path. State 0 is the start, with
-//                                            the empty piece. From a state, each byte leads to the state of the pieces that are longer by this
-//                                            byte. So to follow the bytes of a piece from state 0 finds its state, or shows that the path does not
-//                                            contain it.
-//   merge-sort tree                          Finds, for a state, the first end at or after an offset. The ends are in an order in which those of a
-//                                            state are adjacent. Level 0 has them in this order; in level k, each block of 2^k of them is sorted.
+// - The suffix automaton (Blumer et al., 1985). Each state stands for the pieces that end at the same
+//   offsets of the path. State 0 is the start, with the empty piece. From a state, each byte leads to
+//   the state of the pieces that are longer by this byte. So a search follows the bytes of a piece
+//   from state 0. It finds the state of the piece, or a byte that leads nowhere: then the path does
+//   not contain the piece.
+// - The merge-sort tree. It finds, for a state, the first end at or after an offset. The ends are in
+//   an order in which the ends of a state are adjacent. Level 0 has them in this order. In level k,
+//   each block of 2^k ends is sorted.
 //
-// Offsets are relative to the start of the path. With n bytes, the path has at most 2n states and 3n steps between them.
+// Offsets are relative to the start of the path. With n bytes, the path has at most 2n states and
+// 3n steps between them.
 
 /** In place of a state: the link of state 0, which has none. */
 const NO_STATE = -1
@@ -57,13 +62,17 @@ export class SuffixAutomaton {
     this.#levels = sortedLevels(this.#orderEnds(length))
   }
 
-  /** Adds the next byte of the path (the online construction). @param prefix The state of the path so far. @returns The state with the byte. */
+  /**
+   * Adds the next byte of the path (the online construction). @param prefix The state of the path
+   * so far. @returns The state with the byte.
+   */
   #append(byte: number, prefix: number): number {
     const added = this.#stateCount++
     this.#lengths[added] = (this.#lengths[prefix] as number) + 1
     this.#links[added] = 0
     this.#endCounts[added] = 1
-    // The suffixes of the path so far, longest first: each one without a step for this byte gets a step to the added state.
+    // The suffixes of the path so far, longest first: each one without a step for this byte gets a
+    // step to the added state.
     let state = prefix
     let step = 0
     for (; state !== NO_STATE; state = this.#links[state] as number) {
@@ -110,8 +119,8 @@ export class SuffixAutomaton {
   }
 
   /**
-   * Sets where the ends of each state are. The pieces of a state end where the longest piece of a state ends that was not cloned, if links lead from
-   * there to it.
+   * Sets where the ends of each state are. The pieces of a state end where the longest piece of a
+   * state ends that was not cloned, if links lead from there to it.
    */
   #orderEnds(length: number): Int32Array {
     const [lengths, links, counts, firsts] = [this.#lengths, this.#links, this.#endCounts, this.#firstEnds]
@@ -139,7 +148,10 @@ export class SuffixAutomaton {
     return ends
   }
 
-  /** Returns the end of the first occurrence of a piece at or after `from`; -1 without one. The piece is the bytes from `start` to `end`. */
+  /**
+   * Returns the end of the first occurrence of a piece at or after `from`; -1 without one. The
+   * piece is the bytes from `start` to `end`.
+   */
   endOfNext(piece: Uint8Array, start: number, end: number, from: number): number {
     let state = 0
     for (let i = start; i < end; i++) {
@@ -147,7 +159,8 @@ export class SuffixAutomaton {
       if (step === 0) return -1
       state = this.#targets[step] as number
     }
-    // Goes up the levels: a block at the left or right border is searched when no larger block of the state contains it.
+    // Goes up the levels: a block at the left or right border is searched when no larger block of
+    // the state contains it.
     const minEnd = from + end - start
     let first = this.#firstEnds[state] as number
     let last = first + (this.#endCounts[state] as number)
@@ -197,7 +210,10 @@ function merged(values: Int32Array, size: number): Int32Array {
   return result
 }
 
-/** Returns the lowest value from `min` to `max` in the sorted block of 2^`level` values from `start` on; `max` without one. */
+/**
+ * Returns the lowest value from `min` to `max` in the sorted block of 2^`level` values from `start`
+ * on; `max` without one.
+ */
 function lowestFrom(min: number, max: number, values: Int32Array, start: number, level: number): number {
   let low = start
   let high = start + (1 << level) - 1

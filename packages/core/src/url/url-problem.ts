@@ -3,22 +3,23 @@ import { escapeControls } from '../escape-controls.ts'
 import { describeValue, OptionError } from '../option-error.ts'
 
 /**
- * Why no robots.txt applies to a URL:
- * `empty`: the string is empty or blank;
- * `relative`: its scheme is missing, as in `/path`, `//host/path`, `host/path` and `host:8080/path`;
- * `malformed`: it is invalid by the WHATWG URL standard;
- * `scheme`: its scheme has no robots.txt, such as `mailto:`;
+ * Why no robots.txt applies to a URL: `empty`: the string is empty or blank; `relative`: its scheme
+ * is missing, as in `/path`, `//host/path`, `host/path` and `host:8080/path`; `malformed`: it is
+ * invalid by the WHATWG URL standard; `scheme`: its scheme has no robots.txt, such as `mailto:`;
  * `too-long`: its path and query have more than 65,536 characters.
  */
 export type UrlProblem = 'empty' | 'relative' | 'malformed' | 'scheme' | 'too-long'
 
 /**
- * A host and a port without a scheme. The URL parser would read the host as a scheme. Telephone numbers are written in the same form, and
- * links to short ones are frequent.
+ * A host and a port without a scheme. The URL parser would read the host as a scheme. Telephone
+ * numbers are written in the same form, and links to short ones are frequent.
  */
 const HOST_AND_PORT = /^(?!(?:tel|sms|callto):)[a-z0-9][a-z0-9.-]*:\d{1,5}(?:[/?#]|$)/i
 
-/** Returns why a URL has no robots.txt. @param parsed The URL, with a scheme that has none; null if the URL parser rejects the text. */
+/**
+ * Returns why a URL has no robots.txt. @param parsed The URL, with a scheme that has none; null if
+ * the URL parser rejects the text.
+ */
 export function problemOf(text: string, parsed: URL | null): UrlProblem {
   const trimmed = text.trim()
   if (trimmed === '') return 'empty'
@@ -42,8 +43,9 @@ const EXAMPLE = 'https://example.com/page'
 /**
  * Explains a problem in one sentence, and says what to write instead.
  *
- * @param url The URL with the problem. If its scheme is missing, the sentence contains the URL with a
- * scheme, unless it has an `@` or `%40`, which may end credentials. Control characters are escaped.
+ * @param url The URL with the problem. If its scheme is missing, the sentence contains the URL with
+ * a scheme, unless it has an `@` or `%40`, which may end credentials. Control characters are
+ * escaped.
  * @throws {OptionError} if `problem` is not a problem of a URL.
  */
 export function explainUrlProblem(problem: UrlProblem, url?: string): string {
@@ -57,7 +59,9 @@ export function explainUrlProblem(problem: UrlProblem, url?: string): string {
 
 const MAX_EXAMPLE_LENGTH = 100
 
-/** Returns a URL without a scheme as a whole URL. It gets the host example.com if it is only a path. */
+/**
+ * Returns a URL without a scheme as a whole URL. It gets the host example.com if it is only a path.
+ */
 function wholeUrl(url: string): string {
   const startsWithHost =
     /^[a-z0-9-]+(?:\.[a-z0-9-]+)*:\d/i.test(url) || /^(?:localhost|[^/?#]+\.[^/?#]+)(?:[/?#]|$)/i.test(url)

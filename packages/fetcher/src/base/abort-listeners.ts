@@ -1,7 +1,7 @@
 // Abort listeners that share one real listener for each signal.
 //
-// Node scans the list of listeners whenever one is added to an AbortSignal or removed from it. A crawler that gives one signal to
-// 100,000 requests would add 100,000 listeners, in quadratic time.
+// Node scans the list of listeners whenever one is added to an AbortSignal or removed from it. A
+// crawler that gives one signal to 100,000 requests would add 100,000 listeners, in quadratic time.
 
 type Listener = () => void
 
@@ -15,7 +15,8 @@ const entriesOf = new WeakMap<AbortSignal, SignalEntries>()
 
 /**
  * Calls the listener when the signal is aborted, or at once if it is already aborted.
- * @returns A function that removes the listener. Nothing stays on the signal when its last listener is removed.
+ * @returns A function that removes the listener. Nothing stays on the signal when its last listener
+ * is removed.
  */
 export function onAbort(signal: AbortSignal, listener: Listener): () => void {
   if (signal.aborted) {
@@ -28,7 +29,10 @@ export function onAbort(signal: AbortSignal, listener: Listener): () => void {
   return () => entries.remove(entry)
 }
 
-/** Settles like `work`, or rejects with the reason of a signal that is aborted before. The caller may then still have to clean up its result. */
+/**
+ * Settles like `work`, or rejects with the reason of a signal that is aborted before. The caller
+ * may then still have to clean up its result.
+ */
 export function orAborted<T>(work: Promise<T>, signals: readonly AbortSignal[]): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const removals = signals.map((signal) => onAbort(signal, () => reject(signal.reason)))
@@ -38,13 +42,19 @@ export function orAborted<T>(work: Promise<T>, signals: readonly AbortSignal[]):
   return promise
 }
 
-/** A signal that is aborted with the reason of the first of its sources. Call `unlink` when it is no longer needed. */
+/**
+ * A signal that is aborted with the reason of the first of its sources. Call `unlink` when it is no
+ * longer needed.
+ */
 export interface LinkedSignal {
   readonly signal: AbortSignal
   readonly unlink: () => void
 }
 
-/** Replaces `AbortSignal.any`. On Node 22, a source of `AbortSignal.any` keeps memory for every signal derived from it (measured). */
+/**
+ * Replaces `AbortSignal.any`. On Node 22, a source of `AbortSignal.any` keeps memory for every
+ * signal derived from it (measured).
+ */
 export function linkSignals(sources: readonly AbortSignal[]): LinkedSignal {
   const controller = new AbortController()
   const removals = sources.map((source) => onAbort(source, () => controller.abort(source.reason)))
@@ -88,7 +98,10 @@ class SignalEntries {
   }
 }
 
-/** Calls a listener. As with listeners of the signal itself, an error is reported as uncaught, and the other listeners still run. */
+/**
+ * Calls a listener. As with listeners of the signal itself, an error is reported as uncaught, and
+ * the other listeners still run.
+ */
 function callOne({ listener }: Entry): void {
   try {
     listener()

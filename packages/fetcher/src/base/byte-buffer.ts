@@ -1,8 +1,9 @@
 // Collects the bytes of a body.
 
 /**
- * A buffer that grows up to a limit. It copies what it is given: undici and zlib pass views of their own buffers, so a kept chunk of one byte
- * could keep 64 KiB alive, and a million chunks of one byte take a hundred times their size.
+ * A buffer that grows up to a limit. It copies what it is given: undici and zlib pass views of
+ * their own buffers, so a kept chunk of one byte could keep 64 KiB alive, and a million chunks of
+ * one byte take a hundred times their size.
  */
 export class ByteBuffer {
   readonly #limit: number

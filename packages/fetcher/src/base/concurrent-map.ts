@@ -1,10 +1,14 @@
-// Maps a stream to a stream concurrently. Bounds the number of items in progress, and reads the source only as fast as the results are taken.
+// Maps a stream to a stream concurrently. Bounds the number of items in progress, and reads the
+// source only as fast as the results are taken.
 import { onAbort } from './abort-listeners.ts'
 
 export interface ConcurrentMapOptions {
   /** The maximum number of items that are under way, or done and not yet taken. */
   readonly concurrency: number
-  /** `input`: results come in the order of the source. `ready`: each result comes as soon as it is done. */
+  /**
+   * `input`: results come in the order of the source. `ready`: each result comes as soon as it is
+   * done.
+   */
   readonly order: 'input' | 'ready'
   /** Aborting it ends the generator with the signal's reason. */
   readonly signal: AbortSignal | undefined
@@ -15,9 +19,10 @@ interface Slot<R> {
 }
 
 /**
- * Calls `work` for every item of the source and yields the results. The source may be of any length, since the next item is read only below
- * `concurrency`. An error of the source or of `work` ends the generator when its turn in the order comes. When the generator ends, also
- * because the consumer stops reading, it aborts the signal of the work under way and closes the source.
+ * Calls `work` for every item of the source and yields the results. The source may be of any
+ * length, since the next item is read only below `concurrency`. An error of the source or of `work`
+ * ends the generator when its turn in the order comes. When the generator ends, also because the
+ * consumer stops reading, it aborts the signal of the work under way and closes the source.
  */
 export async function* concurrentMap<T, R>(
   source: AsyncIterable<T> | Iterable<T>,
@@ -26,7 +31,10 @@ export async function* concurrentMap<T, R>(
 ): AsyncGenerator<R, void, undefined> {
   const items = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
   const ending = new AbortController()
-  /** The results in the order in which they are yielded. With order `input`, also the slots of items under way. */
+  /**
+   * The results in the order in which they are yielded. With order `input`, also the slots of items
+   * under way.
+   */
   const slots = new Set<Slot<R>>()
   let underWay = 0
   let isPulling = false
@@ -69,7 +77,10 @@ export async function* concurrentMap<T, R>(
       change()
     }
   }
-  /** Closes the source. An async generator with a pending `next()` settles `return()` only after it, so the close is then not awaited. */
+  /**
+   * Closes the source. An async generator with a pending `next()` settles `return()` only after it,
+   * so the close is then not awaited.
+   */
   const close = async () => {
     ending.abort()
     if (isDrained) return

@@ -23,7 +23,10 @@
 import { Fifo } from './fifo.ts'
 import type { Site } from './site.ts'
 
-/** The queue of a waiting item. Items in the background start only when no other waiting item may start. */
+/**
+ * The queue of a waiting item. Items in the background start only when no other waiting item may
+ * start.
+ */
 export type QueueName = 'normal' | 'redirected' | 'background'
 
 /** How an item ended: `exempt` from some limits; `slow`, but not exempt; or `in-time`. */

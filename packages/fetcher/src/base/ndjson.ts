@@ -3,8 +3,8 @@ import { OptionError } from '@politely/core'
 import { describeValue } from './option-checks.ts'
 
 /**
- * Yields the lines of a text that comes in chunks, without line ends and the white space around them. Yields undefined for a line over
- * `maxLength`. Skips empty lines.
+ * Yields the lines of a text that comes in chunks, without line ends and the white space around
+ * them. Yields undefined for a line over `maxLength`. Skips empty lines.
  * @throws {OptionError} for a chunk that is neither text nor bytes.
  */
 export async function* linesIn(

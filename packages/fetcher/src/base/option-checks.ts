@@ -1,5 +1,6 @@
-// Checks options, for this package and for those that depend on it. Each check returns a valid value unchanged. For an invalid value it
-// throws an `OptionError` that names the option, says what is wrong with the value, and what was expected.
+// Checks options, for this package and for those that depend on it. Each check returns a valid
+// value unchanged. For an invalid value it throws an `OptionError` that names the option, says what
+// is wrong with the value, and what was expected.
 import { OptionError } from '@politely/core'
 import { assertKnown as assertKnownNames, describeValue, urlText } from '@politely/core/engine'
 
@@ -10,7 +11,10 @@ export const LONGEST_TIMER_MS: number = 2 ** 31 - 1
 
 const CLIENT_EXAMPLE = '{ userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }'
 
-/** @param example Options to show in the error message. @throws {OptionError} if `options` is not an object. */
+/**
+ * @param example Options to show in the error message. @throws {OptionError} if `options` is not an
+ * object.
+ */
 export function assertOptions(options: unknown, example: string = CLIENT_EXAMPLE): void {
   if (typeof options === 'object' && options !== null) return
   const problem = options === undefined ? 'is missing' : `${describeValue(options)} is not an object`
@@ -19,8 +23,10 @@ export function assertOptions(options: unknown, example: string = CLIENT_EXAMPLE
 
 /**
  * Checks the names of options.
- * @param elsewhere Names of options of another object, each with the end of its error message: `is an option of …; write it in …`.
- * @throws {OptionError} for a name that is not in `known`. If it looks like a misspelling, the message has the right one.
+ * @param elsewhere Names of options of another object, each with the end of its error message:
+ * `is an option of …; write it in …`.
+ * @throws {OptionError} for a name that is not in `known`. If it looks like a misspelling, the
+ * message has the right one.
  */
 export function assertKnown(
   options: object,
@@ -69,7 +75,10 @@ export function redirectChain(urls: readonly string[] = []): readonly string[] {
   throw new OptionError(`redirectedFrom[${wrong}]`, `${describeValue(urls[wrong])} is not an absolute URL; ${expected}`)
 }
 
-/** @param example What to write instead of a single item. @throws {OptionError} if `items` is not an iterable, or is a single text. */
+/**
+ * @param example What to write instead of a single item. @throws {OptionError} if `items` is not an
+ * iterable, or is a single text.
+ */
 export function assertIterable(argument: string, items: unknown, example: string): void {
   if (items === undefined) throw new OptionError(argument, `is missing; expected an iterable such as ${example}`)
   if (typeof items === 'string' || items instanceof Uint8Array) {
@@ -88,7 +97,10 @@ interface Bounds {
   /** Default: no upper bound. */
   readonly max?: number
   readonly infinite?: 'allowed'
-  /** A valid value to show in the error message. Default: 1000 for milliseconds, otherwise 1, or the bound that is nearest to it. */
+  /**
+   * A valid value to show in the error message. Default: 1000 for milliseconds, otherwise 1, or the
+   * bound that is nearest to it.
+   */
   readonly example?: number
 }
 
@@ -133,7 +145,10 @@ export function callable<T>(option: string, value: T, expected: string): T {
   throw new OptionError(option, `${describeValue(value)} is not a function; expected ${expected}`)
 }
 
-/** Checks an optional object. @param methods The methods that it must have. @param expected What it must be, for the error message. */
+/**
+ * Checks an optional object. @param methods The methods that it must have. @param expected What it
+ * must be, for the error message.
+ */
 export function withMethods<T extends object>(
   option: string,
   value: T | undefined,

@@ -47,7 +47,10 @@ export class Entries {
     return cached
   }
 
-  /** Like `inMemory`, for a URL whose text begins with its origin in normal form and a slash. Most do, and need no URL parser. */
+  /**
+   * Like `inMemory`, for a URL whose text begins with its origin in normal form and a slash. Most
+   * do, and need no URL parser.
+   */
   byUrl(url: string): CachedRules | undefined {
     const last = this.#last
     if (last !== undefined && startsWithOrigin(url, last.entry.origin)) return last // most links of a page share its origin
@@ -61,8 +64,10 @@ export class Entries {
   }
 
   /**
-   * Returns the newer of the entries in memory and in the store, since another process may have made an attempt.
-   * @param reading The counters of the store count the first reading only, not those of a client that waits.
+   * Returns the newer of the entries in memory and in the store, since another process may have
+   * made an attempt.
+   * @param reading The counters of the store count the first reading only, not those of a client
+   * that waits.
    */
   async newest(origin: string, reading: 'first' | 'again' = 'first'): Promise<CachedRules | undefined> {
     const stored = await this.inStore(origin, reading)
@@ -82,8 +87,9 @@ export class Entries {
   }
 
   /**
-   * Parses an entry from a text of unknown origin. Returns undefined for an invalid text, for one that is longer than `maxTextLength`, and
-   * for an entry that this client's own fetch would not lead to, by its policy or its network guard.
+   * Parses an entry from a text of unknown origin. Returns undefined for an invalid text, for one
+   * that is longer than `maxTextLength`, and for an entry that this client's own fetch would not
+   * lead to, by its policy or its network guard.
    * @param origin The origin that the entry must be about. Default: any.
    */
   parse(text: string, origin?: string): Entry | undefined {
@@ -92,14 +98,18 @@ export class Entries {
     return entry !== undefined && permitsEntry(guard, entry) ? entry : undefined
   }
 
-  /** The length of the longest entry as text: six characters of JSON for each byte of the file, and 1 MiB for URLs and the rest. */
+  /**
+   * The length of the longest entry as text: six characters of JSON for each byte of the file, and
+   * 1 MiB for URLs and the rest.
+   */
   get maxTextLength(): number {
     return 6 * this.#settings.maxBodyBytes + 1_048_576
   }
 
   /**
-   * Saves an entry in memory and in the store. Resolves when the store has saved it or has failed. A failure of this client itself is not
-   * stored: it says nothing to other clients, and would replace an entry that they can use.
+   * Saves an entry in memory and in the store. Resolves when the store has saved it or has failed.
+   * A failure of this client itself is not stored: it says nothing to other clients, and would
+   * replace an entry that they can use.
    */
   async save(entry: Entry): Promise<CachedRules> {
     const { store, policy, now } = this.#settings
@@ -111,7 +121,10 @@ export class Entries {
     return cached
   }
 
-  /** Takes the lease of an origin: `held` if another client holds it, `none` if the store has no leases or has failed. */
+  /**
+   * Takes the lease of an origin: `held` if another client holds it, `none` if the store has no
+   * leases or has failed.
+   */
   async lease(origin: string, leaseMs: number): Promise<Lease | 'held' | 'none'> {
     const { store } = this.#settings
     if (store?.lease === undefined) return 'none'

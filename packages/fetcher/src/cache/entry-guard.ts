@@ -1,4 +1,5 @@
-// Applies the reader's network guard to an entry from a store or an import, which a client with another guard may have written.
+// Applies the reader's network guard to an entry from a store or an import, which a client with
+// another guard may have written.
 import { isIP } from 'node:net'
 import type { Attempt } from '@politely/core'
 import { type Entry, isOwnFailure } from '@politely/core/engine'
@@ -6,9 +7,10 @@ import { isPublicName } from '../network/host-name.ts'
 import { bareHost, type NetworkGuard } from '../network/network-guard.ts'
 
 /**
- * Returns whether the guard permits the requests that led to an entry, as far as their URLs show. No name is looked up: where the guard
- * requires a public address, a private name is refused, so that a fetch of this client decides. It also decides if the last attempt failed
- * because of the client that made it: this client may have another guard or transport.
+ * Returns whether the guard permits the requests that led to an entry, as far as their URLs show.
+ * No name is looked up: where the guard requires a public address, a private name is refused, so
+ * that a fetch of this client decides. It also decides if the last attempt failed because of the
+ * client that made it: this client may have another guard or transport.
  */
 export function permitsEntry(guard: NetworkGuard, { origin, latest, held, copy }: Entry): boolean {
   const permitsAttempt = ({ hops, url }: Attempt) =>

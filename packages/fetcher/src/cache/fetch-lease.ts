@@ -1,4 +1,5 @@
-// Which of the clients that share a store fetches a robots.txt: the one that holds the lease of the origin.
+// Which of the clients that share a store fetches a robots.txt: the one that holds the lease of the
+// origin.
 import { setTimeout } from 'node:timers/promises'
 import type { Settings } from '../options/options.ts'
 import type { Telemetry } from '../report/telemetry.ts'
@@ -6,7 +7,10 @@ import type { Lease } from '../store/store.ts'
 import { STORE_TIMEOUT_MS } from '../store/store-calls.ts'
 import type { Entries } from './entries.ts'
 
-/** Delays between two reads of the store while another client fetches, in milliseconds. They double from the first to the second. */
+/**
+ * Delays between two reads of the store while another client fetches, in milliseconds. They double
+ * from the first to the second.
+ */
 const MIN_PAUSE_MS = 50
 const MAX_PAUSE_MS = 500
 
@@ -24,17 +28,19 @@ export class FetchLease {
     this.#origin = origin
     this.#entries = entries
     this.#telemetry = telemetry
-    // An attempt, and the calls of the store around it: the reply of lease, get, for a redirect get and set, and set.
+    // An attempt, and the calls of the store around it: the reply of lease, get, for a redirect get
+    // and set, and set.
     this.#leaseMs = timeoutMs + 5 * STORE_TIMEOUT_MS
-    // The lease of a dead holder expires in this time, and that of a second one. A store that has leases but saves no texts must not make
-    // the clients of a fleet fetch one after the other.
+    // The lease of a dead holder expires in this time, and that of a second one. A store that has
+    // leases but saves no texts must not make the clients of a fleet fetch one after the other.
     this.#giveUpAt = performance.now() + 2 * this.#leaseMs
   }
 
   /**
    * Takes the lease, or waits a moment if another client holds it.
-   * @returns `taken` or `waited`: read the store again, since another client may have fetched. `without`: fetch without the lease, since the
-   * store has no leases or has failed, or since the wait took too long.
+   * @returns `taken` or `waited`: read the store again, since another client may have fetched.
+   * `without`: fetch without the lease, since the store has no leases or has failed, or since the
+   * wait took too long.
    */
   async takeOrWait(signal: AbortSignal): Promise<'taken' | 'waited' | 'without'> {
     const lease = await this.#entries.lease(this.#origin, this.#leaseMs)
@@ -62,8 +68,8 @@ export class FetchLease {
 }
 
 /**
- * Other clients held the lease of an origin for twice its lifetime, but stored no entry. The client fetches robots.txt without the lease;
- * its event `store-failed` carries this error.
+ * Other clients held the lease of an origin for twice its lifetime, but stored no entry. The client
+ * fetches robots.txt without the lease; its event `store-failed` carries this error.
  *
  * Remedy: check that the leases of the store expire, and that the store saves entries.
  */

@@ -3,8 +3,8 @@
 // its DNS has any number of hosts. Flights that no caller waits for come last. A flight counts
 // towards the site that its current request goes to, since any number of sites may redirect to one;
 // and, until it ends, towards its own site, since one site may redirect any number of its hosts. A
-// flight that a redirect leads to another registrable domain waits for the pace of that domain first,
-// in `RedirectQueues`.
+// flight that a redirect leads to another registrable domain waits for the pace of that domain
+// first, in `RedirectQueues`.
 import type { Failure } from '@politely/core/engine'
 import { onAbort } from '../base/abort-listeners.ts'
 import { DomainTurns } from '../base/domain-turns.ts'
@@ -30,9 +30,15 @@ export interface FlightLimits {
 
 /** What the work of a flight and the flight tell each other. */
 export interface FlightWork {
-  /** Whether to remove the flight when its last caller aborts. True until the work sets it to false, since it makes a request now. */
+  /**
+   * Whether to remove the flight when its last caller aborts. True until the work sets it to false,
+   * since it makes a request now.
+   */
   isDroppable: boolean
-  /** Whether the flight was removed after its work began. The work then ends without a further request. */
+  /**
+   * Whether the flight was removed after its work began. The work then ends without a further
+   * request.
+   */
   readonly isDropped: boolean
   /**
    * Counts the flight towards the site of this URL instead of its last one, since a redirect leads
@@ -95,8 +101,9 @@ export class Flights<T> {
   }
 
   /**
-   * Joins the flight of an origin, or creates it. `signal` aborts only this caller's wait. The flight then continues for other callers. When
-   * its last caller aborts, it is removed if it waits or has made no request; otherwise it continues for the cache.
+   * Joins the flight of an origin, or creates it. `signal` aborts only this caller's wait. The
+   * flight then continues for other callers. When its last caller aborts, it is removed if it waits
+   * or has made no request; otherwise it continues for the cache.
    * @param start The work of a new flight. Ignored if the flight exists.
    */
   join(origin: string, start: (work: FlightWork) => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -108,8 +115,8 @@ export class Flights<T> {
   }
 
   /**
-   * Creates a flight for the cache instead of a caller. The origin must have none. It starts when no flight that a caller waits for could start,
-   * and no abort removes it.
+   * Creates a flight for the cache instead of a caller. The origin must have none. It starts when
+   * no flight that a caller waits for could start, and no abort removes it.
    */
   startAhead(origin: string, start: (work: FlightWork) => Promise<T>): Promise<T> {
     const flight = this.#create(origin, start, 'background')
@@ -130,7 +137,10 @@ export class Flights<T> {
     return this.#flights.get(origin)?.phase
   }
 
-  /** Rejects all callers, and removes the waiting flights. Resolves when all work has ended, with whatever result. */
+  /**
+   * Rejects all callers, and removes the waiting flights. Resolves when all work has ended, with
+   * whatever result.
+   */
   async close(reason: Error): Promise<void> {
     const flights = [...this.#flights.values()]
     for (const flight of flights) {
@@ -161,7 +171,8 @@ export class Flights<T> {
       ended: undefined,
       moveTo: (url) => this.#move(flight, url),
     }
-    // All callers may have aborted when the flight fails, and the error must not become an unhandled rejection. The others get it anyway.
+    // All callers may have aborted when the flight fails, and the error must not become an
+    // unhandled rejection. The others get it anyway.
     flight.result.promise.catch(() => undefined)
     this.#flights.set(origin, flight)
     this.#turns.add(site, flight, priority)
@@ -253,8 +264,8 @@ export class Flights<T> {
   }
 
   /**
-   * Ends the wait of a flight after a redirect. It makes its request; or it fails, if it has waited for
-   * too long or its target asked for a pause meanwhile.
+   * Ends the wait of a flight after a redirect. It makes its request; or it fails, if it has waited
+   * for too long or its target asked for a pause meanwhile.
    */
   #resume(flight: Flight<T>, turn: PromiseWithResolvers<Turn>): void {
     const { url, waitsSince } = flight

@@ -17,7 +17,10 @@ export interface Inspection {
   readonly source: 'memory' | 'store' | 'nowhere'
   /** Whether a fetch of robots.txt is under way or waiting. */
   readonly flight: FlightPhase | 'none'
-  /** The last attempts to fetch robots.txt, the latest first: status, redirects, time and outcome of each. */
+  /**
+   * The last attempts to fetch robots.txt, the latest first: status, redirects, time and outcome of
+   * each.
+   */
   readonly attempts: readonly Attempt[]
   /** When the next attempt is due. Milliseconds since 1970. */
   readonly nextAttemptAt: number | undefined
@@ -43,7 +46,10 @@ export interface CopyInspection {
   readonly etag: string | undefined
   /** The Last-Modified header of its response. */
   readonly lastModified: string | undefined
-  /** The fields that are neither user-agent lines nor rules, in the order of the file. Parsed when first read. RFC 9309 §2.2.4. */
+  /**
+   * The fields that are neither user-agent lines nor rules, in the order of the file. Parsed when
+   * first read. RFC 9309 §2.2.4.
+   */
   readonly records: readonly OtherRecord[]
 }
 

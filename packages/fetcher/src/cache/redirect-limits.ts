@@ -1,17 +1,18 @@
-// Limits the requests that a site receives because other sites redirect their robots.txt to it. A site
-// is a registrable domain here. The site that receives them is the target.
+// Limits the requests that a site receives because other sites redirect their robots.txt to it. A
+// site is a registrable domain here. The site that receives them is the target.
 //
-// The target did not ask for such a request. The redirecting site chooses its URL, and a wildcard in
-// its DNS gives it any number of hosts. So there are two limits for each target:
+// The target did not ask for such a request. The redirecting site chooses its URL, and a wildcard
+// in its DNS gives it any number of hosts. So there are two limits for each target:
 //
-// - Pace, by registrable domain. Requests may start in a small burst, then one at a time with a delay
-//   between them. The delay is longer if the target's robots.txt is in memory and asks for it.
+// - Pace, by registrable domain. Requests may start in a small burst, then one at a time with a
+//   delay between them. The delay is longer if the target's robots.txt is in memory and asks for
+//   it.
 // - Pause, by origin. After a response with Retry-After, no such request is sent until that time is
-//   over, whichever robots.txt the response was for. A pause by domain would be wrong: one tenant of a
-//   hosting provider could end the redirects to all other tenants.
+//   over, whichever robots.txt the response was for. A pause by domain would be wrong: one tenant
+//   of a hosting provider could end the redirects to all other tenants.
 //
-// The target's own rules do not apply. A redirect to `https://platform.example/robots/customer.txt` is
-// honest, also if the platform disallows that path (RFC 9309 §2.3.1.2).
+// The target's own rules do not apply. A redirect to `https://platform.example/robots/customer.txt`
+// is honest, also if the platform disallows that path (RFC 9309 §2.3.1.2).
 import type { CrawlerRules } from '@politely/core'
 import { delayOf, type Failure } from '@politely/core/engine'
 import { failure } from '../fetch/failure.ts'
@@ -22,11 +23,14 @@ const BURST = 10
 /** The delay between further ones, in milliseconds. Our choice. */
 const DELAY_MS = 1_000
 /**
- * The longest delay that a target's robots.txt can ask for, in milliseconds. Our choice: one host must
- * not stop the redirects to its whole domain.
+ * The longest delay that a target's robots.txt can ask for, in milliseconds. Our choice: one host
+ * must not stop the redirects to its whole domain.
  */
 const MAX_DELAY_MS = 10_000
-/** The longest wait, in milliseconds. It is enough for six hundred hosts at the same moment. Our choice. */
+/**
+ * The longest wait, in milliseconds. It is enough for six hundred hosts at the same moment. Our
+ * choice.
+ */
 const MAX_WAIT_MS = 600_000
 
 export interface TargetRules {
@@ -49,7 +53,10 @@ export class RedirectLimits {
     this.#now = now
   }
 
-  /** Returns how long the next redirected request to a domain has to wait, in milliseconds. 0: it may start now. */
+  /**
+   * Returns how long the next redirected request to a domain has to wait, in milliseconds. 0: it
+   * may start now.
+   */
   waitMs(domain: string): number {
     return Math.max(0, this.#completeAt.get(domain) - (BURST - 1) * DELAY_MS - performance.now())
   }
@@ -62,17 +69,26 @@ export class RedirectLimits {
     this.#completeAt.set(domain, Math.max(from, this.#completeAt.get(domain)) + delayMs, now)
   }
 
-  /** Sets a pause of the URL's origin, whose response asked for it. @param until Milliseconds since 1970. */
+  /**
+   * Sets a pause of the URL's origin, whose response asked for it. @param until Milliseconds
+   * since 1970.
+   */
   pause(url: string, until: number): void {
     this.#pausedUntil.set(new URL(url).origin, until, this.#now())
   }
 
-  /** Returns why a redirect to this URL is not followed; undefined if it may wait for its turn behind `ahead` others. */
+  /**
+   * Returns why a redirect to this URL is not followed; undefined if it may wait for its turn
+   * behind `ahead` others.
+   */
   refusalAhead(url: string, ahead: number): Failure | undefined {
     return this.refusal(url, this.waitMs(registrableDomainOf(url)) + ahead * this.#delayMs(url))
   }
 
-  /** Returns why a redirect to this URL is not followed, or no longer after a wait of `waitMs`; undefined if it is. */
+  /**
+   * Returns why a redirect to this URL is not followed, or no longer after a wait of `waitMs`;
+   * undefined if it is.
+   */
   refusal(url: string, waitMs: number): Failure | undefined {
     const { origin } = new URL(url)
     const pauseMs = this.#pausedUntil.get(origin) - this.#now()
@@ -85,7 +101,9 @@ export class RedirectLimits {
     return failure('busy-target', `too many hosts redirect their robots.txt to ${registrableDomainOf(url)}: ${limit}`)
   }
 
-  /** Returns the delay after a redirected request: ours, or a longer one that the target asks for. */
+  /**
+   * Returns the delay after a redirected request: ours, or a longer one that the target asks for.
+   */
   #delayMs(url: string): number {
     const { crawlDelayMs, requestRates } = this.#rulesOf(new URL(url).origin) ?? {}
     const limits = { ownDelayMs: DELAY_MS, maxDelayMs: MAX_DELAY_MS, crawlDelayMs, requestRates }

@@ -1,9 +1,10 @@
 // Queues of items that wait to follow a redirect to another site: one queue for each registrable
 // domain that redirects lead to.
 //
-// The first item of a queue is admitted when the pace of the domain permits it. An admitted item may
-// have to wait for other limits. It stays the first item until it has started, so that a queue has one
-// admitted item at most. Otherwise all items that a slow domain delays would start at once later.
+// The first item of a queue is admitted when the pace of the domain permits it. An admitted item
+// may have to wait for other limits. It stays the first item until it has started, so that a queue
+// has one admitted item at most. Otherwise all items that a slow domain delays would start at once
+// later.
 import { Fifo } from '../base/fifo.ts'
 import { registrableDomainOf } from '../network/host-name.ts'
 import type { RedirectLimits } from './redirect-limits.ts'
@@ -40,7 +41,10 @@ export class RedirectQueues<T extends { readonly url: string }> {
     this.#advance(domain, queue)
   }
 
-  /** Removes an item that has started, or that no longer waits. Does nothing if no queue contains it. */
+  /**
+   * Removes an item that has started, or that no longer waits. Does nothing if no queue contains
+   * it.
+   */
   delete(item: T): void {
     const domain = registrableDomainOf(item.url)
     const queue = this.#queues.get(domain)

@@ -1,7 +1,9 @@
-// Gives a client the rules of an origin: from memory if its entry is usable, otherwise from the store or by a fetch.
+// Gives a client the rules of an origin: from memory if its entry is usable, otherwise from the
+// store or by a fetch.
 //
-// Calls go one way. The client calls this cache. The cache calls `Entries` (memory and store), `Flights` (which fetch runs when) and
-// `RobotsFetcher` (the requests of one attempt), and reports to `Telemetry`. None of them calls the client.
+// Calls go one way. The client calls this cache. The cache calls `Entries` (memory and store),
+// `Flights` (which fetch runs when) and `RobotsFetcher` (the requests of one attempt), and reports
+// to `Telemetry`. None of them calls the client.
 import type { CrawlerRules, ParsedUrl } from '@politely/core'
 import {
   type Entry,
@@ -38,7 +40,10 @@ export interface KnownOrigin {
 /** The result of importing one line. */
 export type ImportedLine = 'taken' | 'older' | 'unreadable'
 
-/** How long `close` waits for the store, mostly for the release of leases, in milliseconds. A store that responds needs less. */
+/**
+ * How long `close` waits for the store, mostly for the release of leases, in milliseconds. A store
+ * that responds needs less.
+ */
 const MAX_CLOSE_MS = 250
 
 export class RobotsCache {
@@ -90,23 +95,29 @@ export class RobotsCache {
   }
 
   /**
-   * Returns the rules of the origin with which a URL's text begins, if memory has them and they may be used at this time. The text must
-   * spell the origin as `URL.origin` does; otherwise the result is undefined. No URL is parsed.
+   * Returns the rules of the origin with which a URL's text begins, if memory has them and they may
+   * be used at this time. The text must spell the origin as `URL.origin` does; otherwise the result
+   * is undefined. No URL is parsed.
    */
   getByUrl(url: string, at: number): CachedRules | undefined {
     const cached = this.#entries.byUrl(url)
     return cached !== undefined && (isFresh(cached, at) || this.#isUsable(cached.entry, at)) ? cached : undefined
   }
 
-  /** Returns the rules of an origin, if memory has them and they may be used without a fetch. May start an early refresh. */
+  /**
+   * Returns the rules of an origin, if memory has them and they may be used without a fetch. May
+   * start an early refresh.
+   */
   get(origin: string): CachedRules | undefined {
     const cached = this.#entries.inMemory(origin)
     return cached !== undefined && this.#isUsable(cached.entry, this.#settings.now()) ? cached : undefined
   }
 
   /**
-   * Loads the rules of an origin: reads the store, or fetches robots.txt. Callers that wait for one origin share one flight.
-   * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asks while it makes a request for this robots.txt.
+   * Loads the rules of an origin: reads the store, or fetches robots.txt. Callers that wait for one
+   * origin share one flight.
+   * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asks while it makes a request
+   * for this robots.txt.
    */
   async load({ origin, robotsUrl }: ParsedUrl, signal: AbortSignal | undefined): Promise<CachedRules> {
     this.#ownRequests.assertOutside(robotsUrl)
@@ -114,7 +125,10 @@ export class RobotsCache {
     return this.#flights.join(origin, (work) => this.#refresh(origin, robotsUrl, 'due', work), signal)
   }
 
-  /** Returns what memory or the store knows about an origin. Does not fetch, and does not count as a use of the entry. */
+  /**
+   * Returns what memory or the store knows about an origin. Does not fetch, and does not count as a
+   * use of the entry.
+   */
   async inspect(origin: string): Promise<KnownOrigin> {
     const remembered = this.#entries.peek(origin)?.entry
     const entry = remembered ?? (await this.#entries.inStore(origin))
@@ -127,7 +141,10 @@ export class RobotsCache {
     for (const entry of this.#entries.all()) yield `${entryText(entry)}\n`
   }
 
-  /** Imports the lines of `exportLines`, given in chunks of any size, and yields the result of each line. */
+  /**
+   * Imports the lines of `exportLines`, given in chunks of any size, and yields the result of each
+   * line.
+   */
   async *importLines(
     chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
   ): AsyncGenerator<ImportedLine, void, undefined> {
@@ -137,7 +154,10 @@ export class RobotsCache {
     }
   }
 
-  /** Empties the memory, rejects all callers that wait, aborts the attempts under way, and closes the client's own connections. */
+  /**
+   * Empties the memory, rejects all callers that wait, aborts the attempts under way, and closes
+   * the client's own connections.
+   */
   async close(): Promise<void> {
     this.#entries.clear()
     this.#fetcher.abortAll()
@@ -154,7 +174,10 @@ export class RobotsCache {
     return 'taken'
   }
 
-  /** Returns whether an entry may be used without a new attempt. Starts an early refresh if one is due (`refreshAheadMs`). */
+  /**
+   * Returns whether an entry may be used without a new attempt. Starts an early refresh if one is
+   * due (`refreshAheadMs`).
+   */
   #isUsable(entry: Entry, at: number): boolean {
     const next = plan(entry, at, this.#settings.policy)
     if (next === 'answer-and-refresh') this.#refreshAhead(entry.origin)
@@ -166,14 +189,18 @@ export class RobotsCache {
     this.#telemetry.count('refreshesAhead')
     const robotsUrl = `${origin}/robots.txt`
     const flight = this.#flights.startAhead(origin, (work) => this.#refresh(origin, robotsUrl, 'ahead', work))
-    // The check that started this flight does not wait for it; its result goes into the entry. It fails if the client is closed, or if the
-    // caller's fetch asks the client. Any other error is a bug, and becomes an unhandled rejection.
+    // The check that started this flight does not wait for it; its result goes into the entry. It
+    // fails if the client is closed, or if the caller's fetch asks the client. Any other error is a
+    // bug, and becomes an unhandled rejection.
     flight.catch((error: unknown) => {
       if (!this.#closing.aborted && !(error instanceof ReentryError)) throw error
     })
   }
 
-  /** The work of one flight: takes the entry that another process has stored meanwhile, or makes an attempt. */
+  /**
+   * The work of one flight: takes the entry that another process has stored meanwhile, or makes an
+   * attempt.
+   */
   async #refresh(origin: string, robotsUrl: string, when: 'due' | 'ahead', work: FlightWork): Promise<CachedRules> {
     const { now, policy } = this.#settings
     const lease = new FetchLease(origin, this.#entries, this.#telemetry, this.#settings)
@@ -231,7 +258,10 @@ export class RobotsCache {
     return turn
   }
 
-  /** Keeps the pause that the last response of a failed attempt asks for, for redirects from other origins. */
+  /**
+   * Keeps the pause that the last response of a failed attempt asks for, for redirects from other
+   * origins.
+   */
   #keepPause(outcome: Outcome, entry: Entry, at: number): void {
     if (outcome.kind !== 'unreachable' || outcome.headers === undefined) return
     const hasPause = retryAfterMs(headerOf(outcome.headers, 'retry-after'), at) !== undefined
@@ -239,8 +269,9 @@ export class RobotsCache {
   }
 
   /**
-   * Saves the response at the end of a redirect for the target's origin too, if the target is that origin's /robots.txt. This saves a
-   * fetch. An origin's entry only ever holds a response of that origin itself, and an entry that is still fresh is not replaced.
+   * Saves the response at the end of a redirect for the target's origin too, if the target is that
+   * origin's /robots.txt. This saves a fetch. An origin's entry only ever holds a response of that
+   * origin itself, and an entry that is still fresh is not replaced.
    */
   async #saveForTarget(origin: string, outcome: Outcome, at: number): Promise<void> {
     const isResponse = outcome.kind === 'success' || (outcome.kind === 'unavailable' && outcome.reason === 'status')
@@ -251,7 +282,8 @@ export class RobotsCache {
     const { policy } = this.#settings
     const last = (await this.#entries.newest(target.origin))?.entry
     if (this.#flights.phaseOf(target.origin) !== undefined) return
-    // A failed attempt may be replaced before its wait is over; a response is kept until it is stale.
+    // A failed attempt may be replaced before its wait is over; a response is kept until it is
+    // stale.
     if (last !== undefined && (last.latest.at >= at || holdsUntil(last, at, policy) > at)) return
     this.#telemetry.count('reusedRedirects')
     await this.#entries.save(settle(last, target.origin, { ...outcome, hops: [] }, at, policy))
@@ -267,7 +299,10 @@ export class RobotsCache {
   }
 }
 
-/** Returns whether only the rules decide at this time, so that neither the policy nor the entry's state matters. */
+/**
+ * Returns whether only the rules decide at this time, so that neither the policy nor the entry's
+ * state matters.
+ */
 export function isFresh({ entry, freshUntil }: CachedRules, at: number): boolean {
   return at < freshUntil && at >= entry.latest.at
 }

@@ -1,4 +1,5 @@
-// RobotsClient: decides whether a crawler may fetch a URL, and says why. The cache behind it fetches and keeps robots.txt.
+// RobotsClient: decides whether a crawler may fetch a URL, and says why. The cache behind it
+// fetches and keeps robots.txt.
 import type { EventEmitter } from 'node:events'
 import {
   type Access,
@@ -39,16 +40,25 @@ import { type ClientEvents, type Counters, Telemetry, traceCheck } from '../repo
 /** A verdict, and everything in the file that affects it. JSON-safe. */
 export interface ClientExplanation {
   readonly verdict: ClientVerdict
-  /** The rules that match, why one of them decides, and their lines. Undefined if the verdict does not depend on a copy of robots.txt. */
+  /**
+   * The rules that match, why one of them decides, and their lines. Undefined if the verdict does
+   * not depend on a copy of robots.txt.
+   */
   readonly explanation: Explanation | undefined
-  /** The fields of that copy that are neither user-agent lines nor rules, in the order of the file. RFC 9309 §2.2.4. */
+  /**
+   * The fields of that copy that are neither user-agent lines nor rules, in the order of the file.
+   * RFC 9309 §2.2.4.
+   */
   readonly records: readonly OtherRecord[]
 }
 
 /** The number of URLs given to `prefetch`, by the outcome for their origin. */
 export type PrefetchCounts = Readonly<Record<Access['outcome'] | 'invalid-url', number>>
 
-/** The number of lines that `import` took, skipped because it knew a newer entry, and could not read or may not use with its options. */
+/**
+ * The number of lines that `import` took, skipped because it knew a newer entry, and could not read
+ * or may not use with its options.
+ */
 export interface ImportCounts {
   readonly taken: number
   readonly older: number
@@ -63,12 +73,16 @@ export interface Gauges {
   readonly memoryBytes: number
   /** Fetches of robots.txt that are under way. */
   readonly flightsUnderWay: number
-  /** Fetches of robots.txt that wait for `maxFlights`, `maxFlightsPerDomain` or the pace of redirects to another site. */
+  /**
+   * Fetches of robots.txt that wait for `maxFlights`, `maxFlightsPerDomain` or the pace of
+   * redirects to another site.
+   */
   readonly flightsWaiting: number
 }
 
 /**
- * A method of a `RobotsClient` was called after `close`, or `close` was called while the method ran.
+ * A method of a `RobotsClient` was called after `close`, or `close` was called while the method
+ * ran.
  *
  * Remedy: await all calls before `close`, or create a new client.
  */
@@ -82,9 +96,10 @@ export class ClientClosedError extends Error {
 }
 
 /**
- * Fetches and caches robots.txt, and decides whether a crawler may fetch a URL. It follows RFC 9309 for redirects, failures, size and
- * freshness; its options can choose another dialect and policy. Concurrent checks of one origin share one fetch. By default, a public host
- * cannot lead a fetch to a private address (see `network`).
+ * Fetches and caches robots.txt, and decides whether a crawler may fetch a URL. It follows RFC 9309
+ * for redirects, failures, size and freshness; its options can choose another dialect and policy.
+ * Concurrent checks of one origin share one fetch. By default, a public host cannot lead a fetch to
+ * a private address (see `network`).
  *
  * @example
  * ```ts
@@ -124,7 +139,10 @@ export class RobotsClient {
     return this.#settings.productTokens
   }
 
-  /** Emits the client's events: `client.events.on('fetch', …)`. If a listener throws, the error is uncaught; it does not reject the check. */
+  /**
+   * Emits the client's events: `client.events.on('fetch', …)`. If a listener throws, the error is
+   * uncaught; it does not reject the check.
+   */
   get events(): EventEmitter<ClientEvents> {
     return this.#telemetry.events
   }
@@ -141,14 +159,17 @@ export class RobotsClient {
   }
 
   /**
-   * Returns whether the crawler may fetch this URL. Fetches robots.txt if it is not cached or is stale.
-   * Returns false for a string that is not a valid URL, such as `example.com/page`; `check` says why.
+   * Returns whether the crawler may fetch this URL. Fetches robots.txt if it is not cached or is
+   * stale. Returns false for a string that is not a valid URL, such as `example.com/page`; `check`
+   * says why.
    * @throws {OptionError} for invalid arguments. An invalid URL in a string is not an error.
-   * @throws {ClientClosedError} after `close`. A failure of the site is not an error: the client's policy decides.
+   * @throws {ClientClosedError} after `close`. A failure of the site is not an error: the client's
+   * policy decides.
    * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
    */
   isAllowed(url: string | HasHref, options?: AbortOptions): Promise<boolean> {
-    // This is not an async function, and known results use shared promises. New promises would take a twentieth of the time of such a check.
+    // This is not an async function, and known results use shared promises. New promises would take
+    // a twentieth of the time of such a check.
     try {
       if (options !== undefined) assertCallOptions(options, ABORT_OPTIONS)
       const allowed = options?.signal?.aborted ? undefined : this.#isAllowedNow(urlText(url))
@@ -161,10 +182,12 @@ export class RobotsClient {
   }
 
   /**
-   * Returns the verdict about this URL: whether the crawler may fetch it, and why. Fetches robots.txt if it is not cached or is stale.
-   * RFC 9309 §2.3 and §2.4.
-   * @throws {OptionError} for invalid arguments. An invalid URL in a string is not an error: the verdict describes it.
-   * @throws {ClientClosedError} after `close`. A failure of the site is not an error: the verdict describes it.
+   * Returns the verdict about this URL: whether the crawler may fetch it, and why. Fetches
+   * robots.txt if it is not cached or is stale. RFC 9309 §2.3 and §2.4.
+   * @throws {OptionError} for invalid arguments. An invalid URL in a string is not an error: the
+   * verdict describes it.
+   * @throws {ClientClosedError} after `close`. A failure of the site is not an error: the verdict
+   * describes it.
    * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
    */
   async check(url: string | HasHref, options: CheckOptions = {}): Promise<ClientVerdict> {
@@ -180,8 +203,8 @@ export class RobotsClient {
   }
 
   /**
-   * @internal Returns the verdict about a URL whose host the guard refuses, or whose name could not be resolved. The verdict says nothing
-   * about the origin, so it is not cached.
+   * @internal Returns the verdict about a URL whose host the guard refuses, or whose name could not
+   * be resolved. The verdict says nothing about the origin, so it is not cached.
    */
   blockedVerdict(url: string, refusal: BlockedAddressError | Failure): ClientVerdict {
     const parsed = parseUrl(url)
@@ -194,14 +217,18 @@ export class RobotsClient {
     return verdictOf(url, parsed.origin, parsed, { entry, rules: this.#cache.noRules }, now(), policy)
   }
 
-  /** @internal Returns whether this client makes a request for this URL right now, in this async context. Such a request needs no verdict. */
+  /**
+   * @internal Returns whether this client makes a request for this URL right now, in this async
+   * context. Such a request needs no verdict.
+   */
   isOwnRequest(url: string): boolean {
     return this.#cache.isOwnRequest(url)
   }
 
   /**
-   * Returns the verdict of `check` if memory has it, or undefined if `check` would have to read the store or fetch robots.txt. The client
-   * counts and publishes the verdict as it does those of `check`.
+   * Returns the verdict of `check` if memory has it, or undefined if `check` would have to read the
+   * store or fetch robots.txt. The client counts and publishes the verdict as it does those of
+   * `check`.
    * @throws {OptionError} if `url` is not a string or an object with an `href`.
    * @throws {ClientClosedError} after `close`.
    */
@@ -213,8 +240,10 @@ export class RobotsClient {
   }
 
   /**
-   * Checks a stream of URLs concurrently. Reads the URLs only as fast as the caller takes the verdicts. Leaving the loop aborts the checks under way.
-   * @throws {OptionError} for invalid arguments, and for an item that is neither a string nor an object with an `href`.
+   * Checks a stream of URLs concurrently. Reads the URLs only as fast as the caller takes the
+   * verdicts. Leaving the loop aborts the checks under way.
+   * @throws {OptionError} for invalid arguments, and for an item that is neither a string nor an
+   * object with an `href`.
    * @throws {ClientClosedError}, the signal's reason, or an error of the source.
    */
   checkMany(
@@ -226,8 +255,10 @@ export class RobotsClient {
   }
 
   /**
-   * Fetches the robots.txt of each URL's origin unless it is cached, so that later checks need not wait.
-   * @throws {OptionError} for invalid arguments, and for an item that is neither a string nor an object with an `href`.
+   * Fetches the robots.txt of each URL's origin unless it is cached, so that later checks need not
+   * wait.
+   * @throws {OptionError} for invalid arguments, and for an item that is neither a string nor an
+   * object with an `href`.
    * @throws {ClientClosedError}, the signal's reason, or an error of the source.
    */
   async prefetch(
@@ -243,9 +274,11 @@ export class RobotsClient {
   }
 
   /**
-   * Returns the verdict of `check`, every rule that matches the URL with its line, and why one of them decides. Fetches robots.txt if it is
-   * not cached or is stale. Does not count as a check, and takes longer than one: it parses the file again.
-   * @throws {OptionError} for invalid arguments. An invalid URL in a string is not an error: the verdict describes it.
+   * Returns the verdict of `check`, every rule that matches the URL with its line, and why one of
+   * them decides. Fetches robots.txt if it is not cached or is stale. Does not count as a check,
+   * and takes longer than one: it parses the file again.
+   * @throws {OptionError} for invalid arguments. An invalid URL in a string is not an error: the
+   * verdict describes it.
    * @throws {ClientClosedError} after `close`.
    */
   async explain(url: string | HasHref, options: AbortOptions = {}): Promise<ClientExplanation> {
@@ -262,8 +295,9 @@ export class RobotsClient {
   }
 
   /**
-   * Returns the URLs of the `Sitemap` lines of the robots.txt of the URL's origin: absolute ones, in the order of the file. The list is empty
-   * if there is no robots.txt. Fetches robots.txt if it is not cached or is stale.
+   * Returns the URLs of the `Sitemap` lines of the robots.txt of the URL's origin: absolute ones,
+   * in the order of the file. The list is empty if there is no robots.txt. Fetches robots.txt if it
+   * is not cached or is stale.
    * @throws {OptionError} for invalid arguments, and for an invalid URL.
    * @throws {ClientClosedError} after `close`.
    */
@@ -272,8 +306,9 @@ export class RobotsClient {
   }
 
   /**
-   * Returns the parsed robots.txt of the URL's origin, with its records and text. Returns undefined if the client has no copy of it, since the
-   * site has none, or it has been unreachable from the start. Fetches robots.txt if it is not cached or is stale.
+   * Returns the parsed robots.txt of the URL's origin, with its records and text. Returns undefined
+   * if the client has no copy of it, since the site has none, or it has been unreachable from the
+   * start. Fetches robots.txt if it is not cached or is stale.
    * @throws {OptionError} for invalid arguments, and for an invalid URL.
    * @throws {ClientClosedError} after `close`.
    */
@@ -287,7 +322,8 @@ export class RobotsClient {
   }
 
   /**
-   * Returns all that the client knows about the URL's origin: its state, attempts and copy. Reads the store, but sends no requests.
+   * Returns all that the client knows about the URL's origin: its state, attempts and copy. Reads
+   * the store, but sends no requests.
    * @throws {OptionError} if `url` is not a string or an object with an `href`.
    * @throws {ClientClosedError} after `close`.
    */
@@ -301,13 +337,17 @@ export class RobotsClient {
     return inspectionOf(parsed, known, this.#settings.now(), this.#settings)
   }
 
-  /** Yields the entries in memory as NDJSON: one entry on each line, with its line end. Another process can `import` them. */
+  /**
+   * Yields the entries in memory as NDJSON: one entry on each line, with its line end. Another
+   * process can `import` them.
+   */
   export(): Generator<string, void, undefined> {
     return this.#cache.exportLines()
   }
 
   /**
-   * Imports the text of `export`, in chunks of any size. Of two entries about one origin, the newer one wins.
+   * Imports the text of `export`, in chunks of any size. Of two entries about one origin, the newer
+   * one wins.
    * @throws {OptionError} if `chunks` is not an iterable, or is a single text.
    * @throws {ClientClosedError} after `close`.
    */
@@ -317,8 +357,9 @@ export class RobotsClient {
   }
 
   /**
-   * Aborts all fetches, closes all connections and rejects all calls under way. The caller closes the store. If the store does not respond,
-   * a call of it may still be under way when this resolves.
+   * Aborts all fetches, closes all connections and rejects all calls under way. The caller closes
+   * the store. If the store does not respond, a call of it may still be under way when this
+   * resolves.
    */
   async close(): Promise<void> {
     this.#closing.abort(new ClientClosedError())
@@ -392,8 +433,8 @@ export class RobotsClient {
    */
   #verdictByText(text: string): ClientVerdict | undefined {
     const { now, policy, dialect } = this.#settings
-    // A longer URL may have a path that is too long to be checked. Google's dialect matches the text
-    // as the caller wrote it.
+    // A longer URL may have a path that is too long to be checked. Google's dialect matches the
+    // text as the caller wrote it.
     if (text.length > MAX_SHORT_URL_LENGTH || dialect.parsing.compare === 'google') return undefined
     const at = now()
     const cached = this.#cache.getByUrl(text, at)
@@ -429,8 +470,9 @@ export class RobotsClient {
   }
 
   /**
-   * Returns the result of `isAllowed` without a promise or a verdict object. This is the common case: memory has the rules, the URL's text
-   * is in normal form, and nothing listens for verdicts. Otherwise returns undefined, as it does after `close`, which empties the memory.
+   * Returns the result of `isAllowed` without a promise or a verdict object. This is the common
+   * case: memory has the rules, the URL's text is in normal form, and nothing listens for verdicts.
+   * Otherwise returns undefined, as it does after `close`, which empties the memory.
    */
   #isAllowedNow(text: string): boolean | undefined {
     if (this.#telemetry.needsVerdicts) return undefined
@@ -438,7 +480,8 @@ export class RobotsClient {
     const at = now()
     const cached = this.#cache.getByUrl(text, at)
     if (cached === undefined) return undefined
-    // Google's dialect matches the URL's text as the caller wrote it. `new URL` turns it into the text that is sent.
+    // Google's dialect matches the URL's text as the caller wrote it. `new URL` turns it into the
+    // text that is sent.
     const url = dialect.parsing.compare === 'google' ? new URL(text) : text
     return isFresh(cached, at) ? cached.rules.isAllowed(url) : allows(cached.entry, cached.rules, url, at, policy)
   }

@@ -4,7 +4,10 @@ import { Duplex, type Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { type Headers, headerOf } from '@politely/core/engine'
 
-/** Returns whether only the end of the connection ends the body: it has neither a length nor a last chunk. RFC 9112 §6.3. */
+/**
+ * Returns whether only the end of the connection ends the body: it has neither a length nor a last
+ * chunk. RFC 9112 §6.3.
+ */
 export function endsWithConnection(status: number, headers: Headers): boolean {
   if (status === 204 || status === 304) return false
   const coding = headerOf(headers, 'transfer-encoding')
@@ -18,8 +21,8 @@ export function isChunked(transferEncoding: string): boolean {
 }
 
 /**
- * Returns why a body that ends with its connection is incomplete, if so. To be called at the moment of the end. Over TLS the body is complete
- * only if a closure alert was received. RFC 9112 §9.8.
+ * Returns why a body that ends with its connection is incomplete, if so. To be called at the moment
+ * of the end. Over TLS the body is complete only if a closure alert was received. RFC 9112 §9.8.
  * @param carrier The TCP connection under TLS, if it is known.
  */
 export function problemOfConnection(socket: Socket, carrier?: TlsCarrier): string | undefined {
@@ -31,8 +34,8 @@ export function problemOfConnection(socket: Socket, carrier?: TlsCarrier): strin
   }
   if (socket.errored) return `${BROKEN}: ${socket.errored.message}`
   if (!socket.readableEnded) return `${BROKEN}: it was closed before the server ended it`
-  // Node 22 reports a reset that arrives together with bytes as an orderly end. After a reset, the handle has no peer address any more.
-  // `remoteAddress` does not show this, since Node caches it.
+  // Node 22 reports a reset that arrives together with bytes as an orderly end. After a reset, the
+  // handle has no peer address any more. `remoteAddress` does not show this, since Node caches it.
   const { _handle: handle } = socket as { readonly _handle?: { getpeername?(address: object): number } | null }
   return (handle?.getpeername?.({}) ?? 0) === 0 ? undefined : `${BROKEN}: it was reset`
 }
@@ -40,8 +43,8 @@ export function problemOfConnection(socket: Socket, carrier?: TlsCarrier): strin
 const BROKEN = 'the connection broke in a body without Content-Length and without chunks'
 
 /**
- * A TCP connection under TLS that records whether it ended before TLS did. A TLS socket that Node creates itself reports a closure alert and
- * the end of its TCP socket in the same way.
+ * A TCP connection under TLS that records whether it ended before TLS did. A TLS socket that Node
+ * creates itself reports a closure alert and the end of its TCP socket in the same way.
  */
 export class TlsCarrier extends Duplex {
   readonly #tcp: Socket
@@ -89,7 +92,10 @@ export class TlsCarrier extends Duplex {
   }
 }
 
-/** Returns whether a stream's source has ended, even if bytes are still to be read. No public property of streams shows this. */
+/**
+ * Returns whether a stream's source has ended, even if bytes are still to be read. No public
+ * property of streams shows this.
+ */
 export function isEndReceived(stream: Readable): boolean {
   const { _readableState: state } = stream as unknown as { readonly _readableState?: { readonly ended?: boolean } }
   return state?.ended === true

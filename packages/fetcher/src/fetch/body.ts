@@ -12,14 +12,14 @@ class UnknownCodingError extends Error {
 }
 
 /**
- * The codings that the client requests. It also decodes deflate and zstd, since some caches send every client the coding that one client
- * requested.
+ * The codings that the client requests. It also decodes deflate and zstd, since some caches send
+ * every client the coding that one client requested.
  */
 export const ACCEPT_ENCODING = 'gzip, br'
 
 /**
- * A decoder queues one chunk, and not 64 KiB of them, which may be 65,536 objects. Node passes stream options to the streams of node:zlib,
- * although their types do not have them.
+ * A decoder queues one chunk, and not 64 KiB of them, which may be 65,536 objects. Node passes
+ * stream options to the streams of node:zlib, although their types do not have them.
  */
 const ONE_CHUNK: { readonly highWaterMark: number; readonly chunkSize?: number } = { highWaterMark: 1 }
 
@@ -31,18 +31,23 @@ const DECODERS: Readonly<Record<string, () => Transform[]>> = {
   zstd: () => createZstdDecoders(ONE_CHUNK),
 }
 
-/** No server needs more. Each further coding multiplies the size to which a few bytes can decompress. */
+/**
+ * No server needs more. Each further coding multiplies the size to which a few bytes can
+ * decompress.
+ */
 const MAX_CODINGS = 2
 
-/** What one decoder passed to the next is over the limit. `failure.ts` maps the code to `too-large`. */
+/**
+ * What one decoder passed to the next is over the limit. `failure.ts` maps the code to `too-large`.
+ */
 class CodedTooLargeError extends Error {
   override readonly name = 'CodedTooLargeError'
   readonly code = 'CODED_TOO_LARGE'
 }
 
 /**
- * Returns the limit of what one decoder passes to the next. A body of `maxBodyBytes` needs about half
- * of it.
+ * Returns the limit of what one decoder passes to the next. A body of `maxBodyBytes` needs about
+ * half of it.
  */
 function maxCodedBytes(maxBodyBytes: number): number {
   return 2 * maxBodyBytes + MIB
@@ -50,8 +55,8 @@ function maxCodedBytes(maxBodyBytes: number): number {
 
 /**
  * Returns the limit of a whole response as received. It includes TLS records, interim responses,
- * headers and the framing of chunks. A chunk of one byte takes six bytes (`1`, CR, LF, the byte, CR,
- * LF), so a body of `maxBodyBytes` fits in any chunks.
+ * headers and the framing of chunks. A chunk of one byte takes six bytes (`1`, CR, LF, the byte,
+ * CR, LF), so a body of `maxBodyBytes` fits in any chunks.
  */
 export function maxReceivedBytes(maxBodyBytes: number): number {
   return 6 * maxBodyBytes + MIB
@@ -60,10 +65,12 @@ export function maxReceivedBytes(maxBodyBytes: number): number {
 const MIB = 2 ** 20
 
 /**
- * Reads up to `maxBytes` of decoded body, and decompresses no more than that. A body that is longer is cut after its last complete line, since
- * half a rule could disallow or allow far more than the whole rule.
+ * Reads up to `maxBytes` of decoded body, and decompresses no more than that. A body that is longer
+ * is cut after its last complete line, since half a rule could disallow or allow far more than the
+ * whole rule.
  *
- * @param signal Stops the decoders. To destroy `body` is not enough: it may have ended long before they have decoded what they received.
+ * @param signal Stops the decoders. To destroy `body` is not enough: it may have ended long before
+ * they have decoded what they received.
  */
 export async function readBody(
   body: Readable,
@@ -82,8 +89,9 @@ export async function readBody(
       if (bytes.size > maxBytes) break // also destroys the source streams and the connection
     }
   } catch (error) {
-    // Some servers send an empty body for a compressed empty file. It counts only if Content-Length or a last chunk shows that it is empty;
-    // otherwise it may have been truncated before its first byte.
+    // Some servers send an empty body for a compressed empty file. It counts only if Content-Length
+    // or a last chunk shows that it is empty; otherwise it may have been truncated before its first
+    // byte.
     if (decoded === body || received > 0 || !body.readableEnded || !hasOwnEnd(headers)) throw error
   }
   return bodyOf(bytes.take(), maxBytes)
@@ -103,8 +111,8 @@ export function bodyOf(bytes: Buffer, maxBytes: number): Body {
 }
 
 /**
- * A coded body on its way to the decoder. Joins the chunks that arrive while the decoder is busy: it takes them one by one, and each costs
- * it a task on another thread.
+ * A coded body on its way to the decoder. Joins the chunks that arrive while the decoder is busy:
+ * it takes them one by one, and each costs it a task on another thread.
  */
 export class CodedBody extends Readable {
   readonly #arrived = new ByteBuffer(Number.POSITIVE_INFINITY)
@@ -157,15 +165,20 @@ export function isCoded(headers: Headers): boolean {
 
 function decode(body: Readable, decoders: readonly Transform[]): Readable {
   if (decoders.length === 0) return body
-  // The pipeline passes an error or an early end of any stream to the last one, where its reader gets it.
+  // The pipeline passes an error or an early end of any stream to the last one, where its reader
+  // gets it.
   pipeline([body, ...decoders], () => undefined)
   return decoders.at(-1) as Transform
 }
 
-/** Returns the codings of the body, in the order in which the server applied them. undici has already removed the chunks. */
+/**
+ * Returns the codings of the body, in the order in which the server applied them. undici has
+ * already removed the chunks.
+ */
 function codingsOf(headers: Headers): string[] {
   const transferCodings = listed(headerOf(headers, 'transfer-encoding'))
-  // `chunked` is removed only as the last coding. Elsewhere it stays in the list, as an unknown coding. RFC 9112 §6.3.
+  // `chunked` is removed only as the last coding. Elsewhere it stays in the list, as an unknown
+  // coding. RFC 9112 §6.3.
   if (transferCodings.at(-1) === 'chunked') transferCodings.pop()
   const codings = [...listed(headerOf(headers, 'content-encoding')), ...transferCodings]
   return codings.filter((coding) => coding !== 'identity')
@@ -177,8 +190,8 @@ function listed(value = ''): string[] {
 }
 
 /**
- * Limits what one decoder passes to the next. The next one may decode it to nothing, and then the limit of the decoded body would not end a
- * body of which a few bytes become gigabytes.
+ * Limits what one decoder passes to the next. The next one may decode it to nothing, and then the
+ * limit of the decoded body would not end a body of which a few bytes become gigabytes.
  */
 class SizeLimit extends Transform {
   readonly #maxBytes: number
@@ -207,7 +220,10 @@ function decodersFor(codings: readonly string[], maxPassedBytes: number): Transf
   })
 }
 
-/** Returns the offset after the last line end. Without one, returns the length, since the parser bounds the length of a line. */
+/**
+ * Returns the offset after the last line end. Without one, returns the length, since the parser
+ * bounds the length of a line.
+ */
 function endOfLines(bytes: Buffer): number {
   const last = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR))
   return last === -1 ? bytes.length : last + 1

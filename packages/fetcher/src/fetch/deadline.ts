@@ -25,7 +25,10 @@ export class Deadline {
     return `the deadline of ${this.#ms} ms (timeoutMs) passed`
   }
 
-  /** A signal for APIs that need one. Created on first use: most attempts need none, and signals are slow to create and to observe. */
+  /**
+   * A signal for APIs that need one. Created on first use: most attempts need none, and signals are
+   * slow to create and to observe.
+   */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
@@ -34,7 +37,10 @@ export class Deadline {
     return this.#controller.signal
   }
 
-  /** Calls the listener when the deadline passes, or at once if it has passed. @returns A function that removes the listener. */
+  /**
+   * Calls the listener when the deadline passes, or at once if it has passed. @returns A function
+   * that removes the listener.
+   */
   onOver(listener: () => void): () => void {
     if (this.#isOver) listener()
     else this.#listeners.add(listener)
@@ -55,7 +61,10 @@ export class Deadline {
     clearTimeout(this.#timer)
   }
 
-  /** Settles like `work`, and does not count its time: the client waits for itself, not for the site. */
+  /**
+   * Settles like `work`, and does not count its time: the client waits for itself, not for the
+   * site.
+   */
   async pauseDuring<T>(work: Promise<T>): Promise<T> {
     this.clear()
     const leftMs = this.#endsAt - performance.now()
@@ -65,7 +74,10 @@ export class Deadline {
     return result
   }
 
-  /** Settles like `work`, or rejects when the deadline passes first. The caller may then still have to clean up the result of `work`. */
+  /**
+   * Settles like `work`, or rejects when the deadline passes first. The caller may then still have
+   * to clean up the result of `work`.
+   */
   orBefore<T>(work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     const forget = this.onOver(() => reject(new Error(this.explanation)))

@@ -1,4 +1,5 @@
-// Maps errors of Node, undici and basic-ftp to the reasons why robots.txt is unreachable. RFC 9309 §2.3.1.4.
+// Maps errors of Node, undici and basic-ftp to the reasons why robots.txt is unreachable. RFC 9309
+// §2.3.1.4.
 import type { FailureReason } from '@politely/core'
 import type { Failure, Headers, Reply, Response } from '@politely/core/engine'
 import type { Deadline } from './deadline.ts'
@@ -41,7 +42,10 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
   UND_ERR_DESTROYED: 'unusable-transport',
 }
 
-/** Reasons by code prefix: HTTP that the parser rejects, certificate and TLS errors, content codings that do not decode. */
+/**
+ * Reasons by code prefix: HTTP that the parser rejects, certificate and TLS errors, content codings
+ * that do not decode.
+ */
 const REASONS_BY_PREFIX: readonly (readonly [prefix: string, reason: FailureReason])[] = [
   ['HPE_', 'malformed'],
   ['ERR_HTTP2_', 'malformed'],
@@ -54,22 +58,28 @@ const REASONS_BY_PREFIX: readonly (readonly [prefix: string, reason: FailureReas
   ['ERR__ERROR_FORMAT_', 'undecodable'],
 ]
 
-/** How many nested causes are searched. The error of a fetch only says "fetch failed"; its causes say why. */
+/**
+ * How many nested causes are searched. The error of a fetch only says "fetch failed"; its causes
+ * say why.
+ */
 const MAX_CAUSES = 5
 
 export function failure(reason: FailureReason, detail: string): Failure {
   return { kind: 'failure', reason, detail }
 }
 
-/** Converts an error of a request to a reply: the response that the error carries, or a failure. See `failureOf` for `phase`. */
+/**
+ * Converts an error of a request to a reply: the response that the error carries, or a failure. See
+ * `failureOf` for `phase`.
+ */
 export function replyOf(error: unknown, phase: 'request' | 'body', deadline: Deadline): Reply {
   return (phase === 'request' ? responseIn(error) : undefined) ?? failureOf(error, phase, deadline)
 }
 
 /**
  * Converts an error to a failure.
- * @param phase `body` once a response has begun: the same error then means a truncated body. If the deadline has passed, the
- * failure is `timeout` in either phase.
+ * @param phase `body` once a response has begun: the same error then means a truncated body. If the
+ * deadline has passed, the failure is `timeout` in either phase.
  */
 export function failureOf(error: unknown, phase: 'request' | 'body', deadline: Deadline): Failure {
   if (deadline.isOver) return failure('timeout', deadline.explanation)
@@ -81,7 +91,10 @@ export function failureOf(error: unknown, phase: 'request' | 'body', deadline: D
   )
 }
 
-/** Returns the response that undici's `interceptors.responseError()` and `interceptors.retry()` report as an error, without its body. */
+/**
+ * Returns the response that undici's `interceptors.responseError()` and `interceptors.retry()`
+ * report as an error, without its body.
+ */
 function responseIn(error: unknown): Response | undefined {
   let at = error
   for (let i = 0; i <= MAX_CAUSES && at instanceof Error; i++) {
@@ -95,7 +108,10 @@ function responseIn(error: unknown): Response | undefined {
   return undefined
 }
 
-/** Returns the first of the error and its causes that has a reason other than `network`; the error itself if none has. */
+/**
+ * Returns the first of the error and its causes that has a reason other than `network`; the error
+ * itself if none has.
+ */
 function firstClassified(error: unknown): unknown {
   let at = error
   for (let i = 0; i <= MAX_CAUSES && at instanceof Error; i++) {
@@ -107,7 +123,8 @@ function firstClassified(error: unknown): unknown {
 
 function reasonOf(error: unknown): FailureReason {
   if (!(error instanceof Error)) return 'network'
-  // undici 8.12 loses the HPE_ code of these errors. HPE_INVALID_EOF_STATE shows only in the message.
+  // undici 8.12 loses the HPE_ code of these errors. HPE_INVALID_EOF_STATE shows only in the
+  // message.
   if (error.name === 'HTTPParserError') return error.message.includes('Invalid EOF state') ? 'reset' : 'malformed'
   if (error.name === 'TimeoutError') return 'timeout' // AbortSignal.timeout
   if (error.message.startsWith('too many content-encodings')) return 'undecodable' // this error of undici has no code
@@ -115,7 +132,10 @@ function reasonOf(error: unknown): FailureReason {
   return REASONS[code] ?? REASONS_BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'network'
 }
 
-/** OpenSSL's messages contain file names of its source. Node gives the part that explains the error as `reason`. */
+/**
+ * OpenSSL's messages contain file names of its source. Node gives the part that explains the error
+ * as `reason`.
+ */
 function explanationOf(error: Error): string {
   const { reason } = error as { reason?: unknown }
   return codeOf(error).startsWith('ERR_SSL_') && typeof reason === 'string' ? reason : error.message || codeOf(error)

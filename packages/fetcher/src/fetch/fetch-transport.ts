@@ -1,4 +1,5 @@
-// Fetches robots.txt with the caller's fetch: that of the platform, of undici, or one that signs requests. It decodes bodies itself.
+// Fetches robots.txt with the caller's fetch: that of the platform, of undici, or one that signs
+// requests. It decodes bodies itself.
 import { Readable } from 'node:stream'
 import {
   brotliDecompressSync,
@@ -83,7 +84,8 @@ export class FetchTransport implements RobotsTransport {
     const fetch = this.#fetch // the platform's fetch must not be called as a method of another object
     const pending = fetch(url, {
       method: 'GET',
-      // Asks for an uncoded body: some fetches return the decoded beginning of a truncated coded body as if it were complete.
+      // Asks for an uncoded body: some fetches return the decoded beginning of a truncated coded
+      // body as if it were complete.
       headers: {
         'user-agent': userAgent,
         accept: ACCEPT,
@@ -106,7 +108,8 @@ export class FetchTransport implements RobotsTransport {
   }
 
   async #readBody(stream: ReadableStream, deadline: Deadline): Promise<Body> {
-    // The signal is passed again, since a fetch may ignore it once the response has begun. It cancels the rest of the body.
+    // The signal is passed again, since a fetch may ignore it once the response has begun. It
+    // cancels the rest of the body.
     const bytes = Readable.fromWeb(stream, { signal: deadline.signal })
     // A stream that the caller's code made may ignore the signal and never end.
     return deadline.orBefore(readBody(bytes, {}, this.#settings.maxBodyBytes))
@@ -151,10 +154,16 @@ function isSameUrl(one: string, other: string): boolean {
   return URL.canParse(one) && new URL(one).href.replace(/#.*/, '') === new URL(other).href.replace(/#.*/, '')
 }
 
-/** Returns whether bytes are still coded. They are a whole stream, or the beginning of one that is longer than the limit. */
+/**
+ * Returns whether bytes are still coded. They are a whole stream, or the beginning of one that is
+ * longer than the limit.
+ */
 type IsCoded = (bytes: Buffer, isBeginning: boolean) => boolean
 
-/** The codings that every fetch of undici and of Node 22 and later decodes, each with a check for bytes that were not decoded. */
+/**
+ * The codings that every fetch of undici and of Node 22 and later decodes, each with a check for
+ * bytes that were not decoded.
+ */
 const DECODED_CODINGS: Readonly<Record<string, IsCoded>> = {
   gzip: isGzip,
   'x-gzip': isGzip,
@@ -165,14 +174,15 @@ const DECODED_CODINGS: Readonly<Record<string, IsCoded>> = {
 }
 
 /**
- * Fewer than with the other transports: a fetch does not limit what its first decoder passes to the second one, and its decoders continue after
- * the request was aborted.
+ * Fewer than with the other transports: a fetch does not limit what its first decoder passes to the
+ * second one, and its decoders continue after the request was aborted.
  */
 const MAX_CODINGS = 1
 
 /**
- * Returns why some fetches would not decode a body with these headers, if so. The fetches of Node return the bytes as received if they do
- * not know one member of the list, which includes `identity` and an empty member. No fetch decodes a transfer coding.
+ * Returns why some fetches would not decode a body with these headers, if so. The fetches of Node
+ * return the bytes as received if they do not know one member of the list, which includes
+ * `identity` and an empty member. No fetch decodes a transfer coding.
  */
 function problemOfCodings(headers: ReplyHeaders): Failure | undefined {
   const content = String(headers['content-encoding'] ?? '')
@@ -194,8 +204,8 @@ function codingsOf(contentEncoding: string): readonly string[] {
 }
 
 /**
- * Returns why a Response without a stream does not have an empty body, if so. A fetch drops the body of a 205 (WHATWG Fetch), so only a
- * Content-Length of 0 shows that it was empty.
+ * Returns why a Response without a stream does not have an empty body, if so. A fetch drops the
+ * body of a 205 (WHATWG Fetch), so only a Content-Length of 0 shows that it was empty.
  */
 function problemOfMissingBody(status: number, headers: ReplyHeaders): Failure | undefined {
   const length = headers['content-length']
@@ -253,8 +263,10 @@ function isGzip(bytes: Buffer): boolean {
 const MAX_OUTPUT_BYTES = 2 ** 22
 
 /**
- * Returns whether all the bytes are one stream of a coding. Only a very short text could be one by chance.
- * @param finishFlush The flush value that makes the decoder accept the beginning of a stream; `false` for a whole stream.
+ * Returns whether all the bytes are one stream of a coding. Only a very short text could be one by
+ * chance.
+ * @param finishFlush The flush value that makes the decoder accept the beginning of a stream;
+ * `false` for a whole stream.
  */
 function decodes(
   decode: (bytes: InputType, options: ZlibOptions) => unknown,

@@ -1,4 +1,5 @@
-// Fetches robots.txt over FTP (RFC 959): anonymous login, binary type, passive mode. Needs the optional package basic-ftp.
+// Fetches robots.txt over FTP (RFC 959): anonymous login, binary type, passive mode. Needs the
+// optional package basic-ftp.
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { PassThrough } from 'node:stream'
 import type { Body, Failure, Reply } from '@politely/core/engine'
@@ -16,7 +17,10 @@ import {
 
 const DEFAULT_PORT = 21
 
-/** What a reply refers to: USER and PASS, RETR before the transfer has begun, the transfer, or anything else. */
+/**
+ * What a reply refers to: USER and PASS, RETR before the transfer has begun, the transfer, or
+ * anything else.
+ */
 type Phase = 'login' | 'retrieve' | 'transfer' | 'other'
 
 export class FtpTransport implements RobotsTransport {
@@ -52,7 +56,8 @@ export class FtpTransport implements RobotsTransport {
       await client.send('TYPE I')
       client.prepareTransfer = async (ftp) => {
         const reply = await enterPassiveMode(ftp, library)
-        // The host in the reply is ignored, since it may be any host. The data connection goes to the server itself.
+        // The host in the reply is ignored, since it may be any host. The data connection goes to
+        // the server itself.
         ftp.dataSocket = await connected({ host, port: portOf(reply) }, sockets)
         phase = 'retrieve' // basic-ftp sends RETR next
         return reply
@@ -85,7 +90,10 @@ export class FtpTransport implements RobotsTransport {
     return socket
   }
 
-  /** @param file Receives the file. basic-ftp pipes the data connection into it after a reply of 125 or 150. */
+  /**
+   * @param file Receives the file. basic-ftp pipes the data connection into it after a reply of 125
+   * or 150.
+   */
   async #retrieve(client: BasicFtp.Client, path: string, file: PassThrough): Promise<Body> {
     const transfer = client.downloadTo(file, path)
     transfer.catch(() => undefined) // not awaited if the file exceeds the limit
@@ -95,7 +103,10 @@ export class FtpTransport implements RobotsTransport {
   }
 }
 
-/** An invalid reply of an FTP server, or a URL that FTP cannot request. `failure.ts` maps the codes, also if basic-ftp wraps the error. */
+/**
+ * An invalid reply of an FTP server, or a URL that FTP cannot request. `failure.ts` maps the codes,
+ * also if basic-ftp wraps the error.
+ */
 class FtpTransportError extends Error {
   override readonly name = 'FtpTransportError'
   readonly code: string
@@ -119,8 +130,10 @@ async function loadLibrary(): Promise<typeof BasicFtp | Failure> {
 }
 
 /**
- * Returns the path after the host's slash, as bytes. It is relative to the directory in which an anonymous login starts (RFC 1738 §3.2.2).
- * @throws {FtpTransportError} if the path contains a line end or NUL, which could start another command.
+ * Returns the path after the host's slash, as bytes. It is relative to the directory in which an
+ * anonymous login starts (RFC 1738 §3.2.2).
+ * @throws {FtpTransportError} if the path contains a line end or NUL, which could start another
+ * command.
  */
 function pathOf({ pathname, search }: URL): string {
   const encoded = pathname.slice(1) + search // FTP has no queries; a `?` is part of the name
@@ -135,7 +148,9 @@ function pathOf({ pathname, search }: URL): string {
   return path === '' ? '/' : path
 }
 
-/** Connects a socket. Adds it to `sockets` at once, so that it can be destroyed while it connects. */
+/**
+ * Connects a socket. Adds it to `sockets` at once, so that it can be destroyed while it connects.
+ */
 function connected(options: TcpNetConnectOpts, sockets: Socket[]): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
   const socket = connect(options, () => resolve(socket))
@@ -162,7 +177,9 @@ function receiveGreeting(ftp: BasicFtp.FTPContext, control: Socket, { FTPError }
   })
 }
 
-/** Sends EPSV (RFC 2428), which works for IPv4 and IPv6; then PASV to servers that do not know EPSV. */
+/**
+ * Sends EPSV (RFC 2428), which works for IPv4 and IPv6; then PASV to servers that do not know EPSV.
+ */
 async function enterPassiveMode(
   ftp: BasicFtp.FTPContext,
   { FTPError }: typeof BasicFtp,
@@ -175,7 +192,10 @@ async function enterPassiveMode(
   }
 }
 
-/** Parses the port of the data connection: `229 … (|||6446|)`, or the last two numbers of `227 … (192,0,2,1,25,46)`. */
+/**
+ * Parses the port of the data connection: `229 … (|||6446|)`, or the last two numbers of
+ * `227 … (192,0,2,1,25,46)`.
+ */
 function portOf({ code, message }: BasicFtp.FTPResponse): number {
   const [, , extended = ''] = /([|!])\1\1(\d{1,5})\1/.exec(message) ?? []
   const [, high = '', low = ''] = /\d{1,3},\d{1,3},\d{1,3},\d{1,3},(\d{1,3}),(\d{1,3})/.exec(message) ?? []
@@ -184,15 +204,19 @@ function portOf({ code, message }: BasicFtp.FTPResponse): number {
   throw new FtpTransportError('MALFORMED', 'the reply to EPSV or PASV contains no port')
 }
 
-/** Converts a negative reply of the server. Once the transfer has begun, the file exists, and a part of it may be missing. */
+/**
+ * Converts a negative reply of the server. Once the transfer has begun, the file exists, and a part
+ * of it may be missing.
+ */
 function replyTo({ code, message }: BasicFtp.FTPError, phase: Phase): Reply {
   if (phase === 'transfer') return failure('truncated', message)
   return { kind: 'response', status: statusOf(code, message, phase), headers: {} }
 }
 
 /**
- * Maps a reply code to the HTTP status with the same meaning, since RFC 9309 defines only HTTP statuses. RFC 959 §4.2. Servers also send these
- * codes for reasons that have nothing to do with the file or the login, such as 550 to PASV, or 530 when they have too many clients.
+ * Maps a reply code to the HTTP status with the same meaning, since RFC 9309 defines only HTTP
+ * statuses. RFC 959 §4.2. Servers also send these codes for reasons that have nothing to do with
+ * the file or the login, such as 550 to PASV, or 530 when they have too many clients.
  */
 function statusOf(code: number, message: string, phase: Phase): number {
   if (phase === 'retrieve' && (code === 550 || code === 551 || code === 553)) return 404
@@ -202,8 +226,9 @@ function statusOf(code: number, message: string, phase: Phase): number {
 }
 
 /**
- * Returns whether a reply refuses every anonymous login, as in `530 Sorry, no anonymous users`. It must
- * consist of known words: another word may limit the refusal, such as "until noon". Our choice.
+ * Returns whether a reply refuses every anonymous login, as in `530 Sorry, no anonymous users`. It
+ * must consist of known words: another word may limit the refusal, such as "until noon". Our
+ * choice.
  */
 function refusesAnonymous(message: string): boolean {
   const text = message.toLowerCase().replaceAll(/^\d{3}[ -]/gm, '')

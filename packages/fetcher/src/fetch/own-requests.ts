@@ -1,7 +1,8 @@
 // Detects calls of a RobotsClient from within its own requests.
 //
-// The caller's `fetch` or `dispatcher` may itself ask the client, directly or through a gate. The global fetch does so under a global
-// `politeAgent`. The client would then wait for itself. The async context distinguishes such a call from all others.
+// The caller's `fetch` or `dispatcher` may itself ask the client, directly or through a gate. The
+// global fetch does so under a global `politeAgent`. The client would then wait for itself. The
+// async context distinguishes such a call from all others.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Reply } from '@politely/core/engine'
 
@@ -11,13 +12,17 @@ interface OwnRequest {
   readonly robotsUrl: string
   /** The request in whose async context this one is made. */
   readonly outer: OwnRequest | undefined
-  /** Whether the request has ended. A connection keeps the async context in which it was created, and may outlive the request. */
+  /**
+   * Whether the request has ended. A connection keeps the async context in which it was created,
+   * and may outlive the request.
+   */
   isOver: boolean
   error: ReentryError | undefined
 }
 
 /**
- * The `fetch` or `dispatcher` given to a client asked the same client for the robots.txt that it was fetching. It would wait for itself.
+ * The `fetch` or `dispatcher` given to a client asked the same client for the robots.txt that it
+ * was fetching. It would wait for itself.
  *
  * Remedy: give the client a `fetch` or `dispatcher` without a gate, or none.
  */
@@ -39,8 +44,10 @@ export class OwnRequests {
 
   /**
    * Calls `send` in the async context of a new request.
-   * @param robotsUrl The robots.txt that the request is part of fetching. After a redirect, it differs from `url`.
-   * @throws {ReentryError} if `send` asked the client for the same robots.txt and failed for that reason.
+   * @param robotsUrl The robots.txt that the request is part of fetching. After a redirect, it
+   * differs from `url`.
+   * @throws {ReentryError} if `send` asked the client for the same robots.txt and failed for that
+   * reason.
    */
   async run(url: string, robotsUrl: string, send: () => Promise<Reply>): Promise<Reply> {
     const request: OwnRequest = { url, robotsUrl, outer: this.#open(), isOver: false, error: undefined }
@@ -60,7 +67,10 @@ export class OwnRequests {
     return request !== undefined && URL.parse(url)?.href === request.url
   }
 
-  /** @throws {ReentryError} in the async context of a request for this robots.txt that has not ended. */
+  /**
+   * @throws {ReentryError} in the async context of a request for this robots.txt that has not
+   * ended.
+   */
   assertOutside(robotsUrl: string): void {
     for (let request = this.#open(); request !== undefined; request = openOf(request.outer)) {
       if (request.robotsUrl !== robotsUrl) continue

@@ -1,9 +1,11 @@
-// Observes the requests of the caller's dispatcher or fetch, through the diagnostics channels of undici and node:http2.
+// Observes the requests of the caller's dispatcher or fetch, through the diagnostics channels of
+// undici and node:http2.
 //
-// undici reports some truncated bodies as complete. Over HTTP/2 it treats RST_STREAM with NO_ERROR or CANCEL as the end of the body. Over
-// HTTP/1.1, in a body that ends with its connection, it treats a TCP reset as the end. The handler of a dispatcher and a Response look
-// the same in both cases; these channels show the difference. A fetch also decodes the beginning of a truncated coded body; the channels
-// report the bytes as received.
+// undici reports some truncated bodies as complete. Over HTTP/2 it treats RST_STREAM with NO_ERROR
+// or CANCEL as the end of the body. Over HTTP/1.1, in a body that ends with its connection, it
+// treats a TCP reset as the end. The handler of a dispatcher and a Response look the same in both
+// cases; these channels show the difference. A fetch also decodes the beginning of a truncated
+// coded body; the channels report the bytes as received.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { ClientHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
@@ -30,7 +32,10 @@ export interface Exchange {
 /** Observes every request for one URL in this process, from its construction until `stop`. */
 export class RequestObserver {
   readonly exchanges: Exchange[] = []
-  /** How many bytes of a coded body are kept. Decoded, these are more than the size limit of robots.txt. */
+  /**
+   * How many bytes of a coded body are kept. Decoded, these are more than the size limit of
+   * robots.txt.
+   */
   readonly maxBytes: number
   readonly #key: string
   /** The exchanges that began before this observer. */
@@ -57,13 +62,19 @@ export class RequestObserver {
     if (observersByKey.size === 0) for (const [channel, listener] of LISTENERS) unsubscribe(channel, listener)
   }
 
-  /** Returns the exchanges whose response had this status. This excludes those that an interceptor retried. */
+  /**
+   * Returns the exchanges whose response had this status. This excludes those that an interceptor
+   * retried.
+   */
   withStatus(status: number): readonly Exchange[] {
     const isOther = (exchange: Exchange) => exchange.end === 'open' && this.#earlier.has(exchange)
     return this.exchanges.filter((exchange) => exchange.status === status && !isOther(exchange))
   }
 
-  /** Returns whether the site sent a redirect, but the caller's transport returned another status: it followed the redirect itself. */
+  /**
+   * Returns whether the site sent a redirect, but the caller's transport returned another status:
+   * it followed the redirect itself.
+   */
   wasRedirected(status: number): boolean {
     return !isRedirect(status) && this.exchanges.some((exchange) => isRedirect(exchange.status))
   }
@@ -75,7 +86,10 @@ export function truncationOf(exchanges: readonly Exchange[]): Failure | undefine
   return undefined
 }
 
-/** Decodes a coded body again. The caller's transport decoded it already, but some decoders accept a truncated stream. */
+/**
+ * Decodes a coded body again. The caller's transport decoded it already, but some decoders accept a
+ * truncated stream.
+ */
 export async function problemOfCoding(exchange: Exchange, maxBodyBytes: number): Promise<Failure | undefined> {
   const { headers, coded, size } = exchange
   if (size === 0 && headerOf(headers, 'content-length') !== '0') {
@@ -86,7 +100,8 @@ export async function problemOfCoding(exchange: Exchange, maxBodyBytes: number):
   }
   try {
     const { truncated } = await readBody(Readable.from([coded.bytes]), headers, maxBodyBytes)
-    // The kept bytes can end between two members of gzip. Then nothing shows whether the rest is complete.
+    // The kept bytes can end between two members of gzip. Then nothing shows whether the rest is
+    // complete.
     const isUnknown = !truncated && size > coded.size
     return isUnknown ? failure('too-large', `the coded body is longer than ${coded.size} bytes`) : undefined
   } catch (error) {
@@ -96,14 +111,17 @@ export async function problemOfCoding(exchange: Exchange, maxBodyBytes: number):
 
 const observersByKey = new Map<string, Set<RequestObserver>>()
 
-/** Returns scheme, host, port and path: the parts of a URL that a proxy, a DNS interceptor and HTTP/2 do not change. */
+/**
+ * Returns scheme, host, port and path: the parts of a URL that a proxy, a DNS interceptor and
+ * HTTP/2 do not change.
+ */
 function keyOf({ protocol, host, pathname, search }: URL): string {
   return `${protocol}//${host}${pathname}${search}`
 }
 
 /**
- * Returns the observers of a URL. An invalid URL has none: requests of other code may have any Host header, and an error in a listener of a
- * channel would be uncaught.
+ * Returns the observers of a URL. An invalid URL has none: requests of other code may have any Host
+ * header, and an error in a listener of a channel would be uncaught.
  */
 function observersOf(url: string): readonly RequestObserver[] {
   const parsed = URL.parse(url)
@@ -122,7 +140,9 @@ interface UndiciRequest {
   readonly host?: string | null
 }
 
-/** A request that undici has sent: over HTTP/1.1 with its `socket`, over HTTP/2 with its `stream`. */
+/**
+ * A request that undici has sent: over HTTP/1.1 with its `socket`, over HTTP/2 with its `stream`.
+ */
 interface Sent {
   readonly exchange: Exchange
   readonly socket?: Socket
@@ -180,8 +200,8 @@ function onStreamHeaders({ stream, headers }: { stream: ClientHttp2Stream; heade
 }
 
 function onStreamClose({ stream }: { stream: ClientHttp2Stream }): void {
-  // END_STREAM ends the readable side before the stream closes. After a RST_STREAM or the end of the session, Node ends the
-  // readable side only after this event.
+  // END_STREAM ends the readable side before the stream closes. After a RST_STREAM or the end of
+  // the session, Node ends the readable side only after this event.
   const isComplete = isEndReceived(stream)
   if (!isComplete) truncatedStreams.add(stream)
   const exchange = unreported.get(stream)
@@ -250,7 +270,10 @@ function urlOf({ origin, path, host }: UndiciRequest): string {
 
 const FRAMING = ['content-length', 'transfer-encoding', 'content-encoding']
 
-/** Picks the framing headers. undici reports headers as a list of Buffers, names and values by turns; over HTTP/2 as an object. */
+/**
+ * Picks the framing headers. undici reports headers as a list of Buffers, names and values by
+ * turns; over HTTP/2 as an object.
+ */
 function framingOf(headers: unknown): Headers {
   const found: Record<string, string> = {}
   const pairs = Array.isArray(headers)

@@ -1,4 +1,5 @@
-// Fetches robots.txt: makes the requests of one attempt, until core names its outcome. One deadline bounds the whole attempt.
+// Fetches robots.txt: makes the requests of one attempt, until core names its outcome. One deadline
+// bounds the whole attempt.
 import {
   type AccessPolicy,
   advance,
@@ -29,15 +30,15 @@ export interface FetchResult {
 }
 
 /**
- * Whether the work may make its next request: undefined if it may, otherwise the failure with which it
- * ends. A promise of a turn rejects if the flight is removed while it waits.
+ * Whether the work may make its next request: undefined if it may, otherwise the failure with which
+ * it ends. A promise of a turn rejects if the flight is removed while it waits.
  */
 export type Turn = Failure | undefined
 
 /**
- * Called with the URL of each request after the first one, before the request. Returns a failure if the
- * attempt has to end instead, and a promise if the request has to wait for other attempts. The deadline
- * does not run meanwhile.
+ * Called with the URL of each request after the first one, before the request. Returns a failure if
+ * the attempt has to end instead, and a promise if the request has to wait for other attempts. The
+ * deadline does not run meanwhile.
  */
 export type BeforeNext = (url: string) => Turn | Promise<Turn>
 
@@ -45,8 +46,8 @@ export class RobotsFetcher {
   readonly #options: RobotsFetcherOptions
   readonly #transport: Transport
   /**
-   * The deadlines of the attempts under way. They are not abort listeners of one signal: Node scans all listeners of a signal whenever one
-   * is removed.
+   * The deadlines of the attempts under way. They are not abort listeners of one signal: Node scans
+   * all listeners of a signal whenever one is removed.
    */
   readonly #deadlines = new Set<Deadline>()
 
@@ -56,9 +57,12 @@ export class RobotsFetcher {
   }
 
   /**
-   * Makes one attempt. `maxRedirects` and `retries` bound the number of its requests. Whatever the site does is an outcome.
-   * @param copy The last copy, if there is one: the server may confirm it instead of sending the file again.
-   * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this robots.txt.
+   * Makes one attempt. `maxRedirects` and `retries` bound the number of its requests. Whatever the
+   * site does is an outcome.
+   * @param copy The last copy, if there is one: the server may confirm it instead of sending the
+   * file again.
+   * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this
+   * robots.txt.
    * @throws the error with which the promise of `beforeNext` rejects.
    */
   async fetch(robotsUrl: string, copy: Copy | undefined, beforeNext: BeforeNext): Promise<FetchResult> {
@@ -139,7 +143,8 @@ class Attempt {
       const options = { retries: this.#retries, minTimeout: FIRST_RETRY_MS, factor: 2, signal: this.#deadline.signal }
       return await pRetry(attempt, options)
     } catch (error) {
-      // No retries are left, or the deadline passed between two of them: the site's last reply says most.
+      // No retries are left, or the deadline passed between two of them: the site's last reply says
+      // most.
       if (error instanceof TemporaryReplyError || this.#deadline.isOver) return last
       throw error
     }

@@ -1,4 +1,5 @@
-// The interface of the transports: one request in, one reply out. The implementations use undici, the caller's fetch, or FTP.
+// The interface of the transports: one request in, one reply out. The implementations use undici,
+// the caller's fetch, or FTP.
 import { type AccessPolicy, type Headers, mayBeNotFoundPage, type Reply } from '@politely/core/engine'
 import type { Reach } from '../network/network-guard.ts'
 import type { Deadline } from './deadline.ts'
@@ -31,12 +32,15 @@ export const MAX_HEADER_BYTES = 16_384
 export const ACCEPT = 'text/plain, */*;q=0.5'
 
 /**
- * Headers for the caller's dispatcher or fetch, which may have a cache. A cached body may be truncated, and the cache no longer shows it.
- * RFC 9111 §5.2.1.5.
+ * Headers for the caller's dispatcher or fetch, which may have a cache. A cached body may be
+ * truncated, and the cache no longer shows it. RFC 9111 §5.2.1.5.
  */
 export const BYPASS_CACHES: Readonly<Record<string, string>> = { 'cache-control': 'no-store' }
 
-/** Returns whether the body of a response is read: it may hold rules, or be a not-found page (see `notFoundPages`). */
+/**
+ * Returns whether the body of a response is read: it may hold rules, or be a not-found page (see
+ * `notFoundPages`).
+ */
 export function isBodyWanted(status: number, headers: Headers, policy: AccessPolicy): boolean {
   return (status >= 200 && status <= 299) || mayBeNotFoundPage(status, headers, policy)
 }

@@ -1,4 +1,5 @@
-// Sends one request for robots.txt and returns its reply. Chooses the transport by the URL's scheme and the caller's options.
+// Sends one request for robots.txt and returns its reply. Chooses the transport by the URL's scheme
+// and the caller's options.
 import type { Reply, RobotsRequest } from '@politely/core/engine'
 import type { Dispatcher } from 'undici'
 import type { NetworkGuard, Reach } from '../network/network-guard.ts'
@@ -12,9 +13,15 @@ import { CallersConnections, OwnConnections, UndiciTransport } from './undici-tr
 
 export interface TransportOptions extends TransportSettings {
   readonly guard: NetworkGuard
-  /** The caller's dispatcher. It makes the connections, so the guard sees only URLs. Excludes `fetch`. */
+  /**
+   * The caller's dispatcher. It makes the connections, so the guard sees only URLs. Excludes
+   * `fetch`.
+   */
   readonly dispatcher: Dispatcher | undefined
-  /** The caller's fetch. It makes the connections, so the guard sees only URLs. Excludes `dispatcher`. */
+  /**
+   * The caller's fetch. It makes the connections, so the guard sees only URLs. Excludes
+   * `dispatcher`.
+   */
   readonly fetch: typeof globalThis.fetch | undefined
 }
 
@@ -25,7 +32,10 @@ export class Transport {
   readonly #ftp: RobotsTransport
   /** Whether the caller's dispatcher or fetch makes the connections. */
   readonly #usesCallers: boolean
-  /** Whether the guard sees the connections themselves. Otherwise it checks the URL and the name before each request. */
+  /**
+   * Whether the guard sees the connections themselves. Otherwise it checks the URL and the name
+   * before each request.
+   */
   readonly #guardsConnections: boolean
   readonly #ownConnections: OwnConnections
 
@@ -46,7 +56,8 @@ export class Transport {
 
   /**
    * Sends the request. Network errors and the end of the deadline are replies.
-   * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this robots.txt.
+   * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this
+   * robots.txt.
    */
   async send(request: RobotsRequest, deadline: Deadline): Promise<Reply> {
     const { url, conditions, hops } = request
@@ -56,7 +67,8 @@ export class Transport {
       const [robotsUrl = url] = urls
       return this.#ownRequests.run(url, robotsUrl, () => this.#sendByCaller(request, reach, deadline))
     }
-    // The client's own connections never ask this client, so they need no async context, which costs time.
+    // The client's own connections never ask this client, so they need no async context, which
+    // costs time.
     if (url.startsWith('ftp:')) return this.#ftp.send({ url, conditions, reach }, deadline)
     const refusal = this.#guardsConnections ? undefined : await this.#refusalBeforehand(url, reach, deadline)
     return refusal ?? this.#http.send({ url, conditions, reach }, deadline)
@@ -85,10 +97,16 @@ export class Transport {
   }
 }
 
-/** Bun replaces undici by a module of its own without Client and connector. There, the client uses the platform's fetch. */
+/**
+ * Bun replaces undici by a module of its own without Client and connector. There, the client uses
+ * the platform's fetch.
+ */
 const IS_BUN = process.versions.bun !== undefined
 
-/** A caller that sends everything through a proxy must not get a direct connection, least of all because a site redirects to one. */
+/**
+ * A caller that sends everything through a proxy must not get a direct connection, least of all
+ * because a site redirects to one.
+ */
 const FTP_BYPASSES_CALLER = failure(
   'no-transport',
   'ftp: is not supported together with your own dispatcher or fetch, since FTP connections would bypass it',

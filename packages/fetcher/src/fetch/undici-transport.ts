@@ -1,4 +1,5 @@
-// Fetches robots.txt with undici: over the client's own connections, which the network guard checks, or with the caller's dispatcher.
+// Fetches robots.txt with undici: over the client's own connections, which the network guard
+// checks, or with the caller's dispatcher.
 import type { Socket } from 'node:net'
 import { type Failure, type Headers, headerOf, type Reply } from '@politely/core/engine'
 import type { buildConnector, Client, Dispatcher } from 'undici'
@@ -25,7 +26,9 @@ export interface Connection {
   readonly dispatcher: Dispatcher
   /** Dispatch options in addition to the common ones. */
   readonly options?: Partial<Dispatcher.DispatchOptions>
-  /** Returns why a response with this status cannot be used, if so. Called when the head arrives. */
+  /**
+   * Returns why a response with this status cannot be used, if so. Called when the head arrives.
+   */
   problemOfHead?(status: number): Failure | undefined
   /** Returns why a body that has ended cannot be used, if so. Called at the moment of the end. */
   problemOfBody(received: ReceivedBody): Failure | undefined | Promise<Failure | undefined>
@@ -63,7 +66,8 @@ export class UndiciTransport implements RobotsTransport {
       return replyOf(new Error(deadline.explanation), 'request', deadline)
     }
     const handler = new ResponseHandler(this.#settings, connection, deadline)
-    // undici observes a signal only once it has a connection, and the site decides how long that takes.
+    // undici observes a signal only once it has a connection, and the site decides how long that
+    // takes.
     const unlisten = deadline.onOver(() => handler.fail(new Error(deadline.explanation)))
     const maxBytes = maxReceivedBytes(this.#settings.maxBodyBytes)
     connection.onReceivedOver?.(maxBytes, () => handler.endOverLimit(maxBytes))
@@ -99,8 +103,8 @@ export class UndiciTransport implements RobotsTransport {
 }
 
 /**
- * Receives a response from undici, chunk by chunk. An uncoded body, the common case, is collected without a stream: creating one costs
- * more than reading the file.
+ * Receives a response from undici, chunk by chunk. An uncoded body, the common case, is collected
+ * without a stream: creating one costs more than reading the file.
  */
 class ResponseHandler implements Dispatcher.DispatchHandler {
   readonly reply: Promise<Reply>
@@ -136,8 +140,9 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Ends a response that is longer than the limit. Its body is not used, even as a cut file: without
-   * framing it may be shorter than `maxBodyBytes`, and the missing part may contain a Disallow.
+   * Ends a response that is longer than the limit. Its body is not used, even as a cut file:
+   * without framing it may be shorter than `maxBodyBytes`, and the missing part may contain a
+   * Disallow.
    */
   endOverLimit(maxBytes: number): void {
     this.#end(failure('too-large', `the response is longer than ${maxBytes} bytes, including headers and framing`))
@@ -146,7 +151,8 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController, context?: { readonly history?: unknown } | null): void {
     this.#controller = controller
     if (this.#isOver) controller.abort(NOT_NEEDED)
-    // A redirect handler of undici passes its history to the outer handlers, from the first request on.
+    // A redirect handler of undici passes its history to the outer handlers, from the first request
+    // on.
     else if (context?.history !== undefined) this.#end(FOLLOWS_REDIRECTS)
   }
 
@@ -206,7 +212,10 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     this.#end({ kind: 'response', status, headers, body })
   }
 
-  /** Resolves the reply, and ends the request and its decoders: the rest of the response is not needed, and may never come. */
+  /**
+   * Resolves the reply, and ends the request and its decoders: the rest of the response is not
+   * needed, and may never come.
+   */
   #end(reply: Reply): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -216,13 +225,17 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** One shared error. undici would create one for each connection that ends, and their stack traces cost more than reading the file. */
+/**
+ * One shared error. undici would create one for each connection that ends, and their stack traces
+ * cost more than reading the file.
+ */
 const NOT_NEEDED = new Error('the rest of the response is not needed')
 
 /**
- * The client's own connections: one for each request, closed when the request ends. Keeping them open would not help: the next request to an
- * origin comes a day later, and few redirects stay on one host. An undici Agent would keep a pool for each of a million origins, and
- * scan all of them whenever a connection ends.
+ * The client's own connections: one for each request, closed when the request ends. Keeping them
+ * open would not help: the next request to an origin comes a day later, and few redirects stay on
+ * one host. An undici Agent would keep a pool for each of a million origins, and scan all of them
+ * whenever a connection ends.
  */
 export class OwnConnections implements Connections {
   readonly #guard: NetworkGuard
@@ -273,7 +286,9 @@ interface Connectors {
 class OwnConnection implements Connection {
   readonly dispatcher: Dispatcher
   readonly #onClose: () => void
-  /** Sockets that are connecting. A destroyed undici Client leaves them open until they time out. */
+  /**
+   * Sockets that are connecting. A destroyed undici Client leaves them open until they time out.
+   */
   readonly #connecting = new Set<Socket>()
   #carrier: TlsCarrier | undefined
   #socket: Socket | undefined
@@ -343,7 +358,10 @@ class OwnConnection implements Connection {
   }
 }
 
-/** Connections of the caller's dispatcher. A body counts as complete only if the observed request or its length shows that it is. */
+/**
+ * Connections of the caller's dispatcher. A body counts as complete only if the observed request or
+ * its length shows that it is.
+ */
 export class CallersConnections implements Connections {
   readonly #dispatcher: Dispatcher
   readonly #maxBodyBytes: number
@@ -360,7 +378,8 @@ export class CallersConnections implements Connections {
 
 class CallersConnection implements Connection {
   readonly dispatcher: Dispatcher
-  // `maxRedirections` turns off undici's redirect interceptor. A caching interceptor would return a body whose end was not observed.
+  // `maxRedirections` turns off undici's redirect interceptor. A caching interceptor would return a
+  // body whose end was not observed.
   readonly options: Connection['options'] & { maxRedirections: 0 } = { maxRedirections: 0, headers: BYPASS_CACHES }
   readonly #observer: RequestObserver
   readonly #maxBodyBytes: number
@@ -395,7 +414,10 @@ class CallersConnection implements Connection {
   }
 }
 
-/** Returns the number of body bytes received. undici 6 does not report it; then the Content-Length counts, or else `fallback`. */
+/**
+ * Returns the number of body bytes received. undici 6 does not report it; then the Content-Length
+ * counts, or else `fallback`.
+ */
 function sizeOf({ size, headers }: Exchange, fallback: number): number {
   return size || Number(headerOf(headers, 'content-length') ?? fallback)
 }

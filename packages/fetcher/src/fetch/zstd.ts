@@ -1,12 +1,16 @@
 // zstd as a content coding. RFC 8878, RFC 9659.
 //
-// Node decodes zstd, but does not always detect a truncated body: Node 22 accepts any beginning of a frame, and Node 24 ignores every frame
-// after the first. A truncated file could lack the line that disallows a URL. So this module parses the frame from block to block before
-// the bytes reach the decoder.
+// Node decodes zstd, but does not always detect a truncated body: Node 22 accepts any beginning of
+// a frame, and Node 24 ignores every frame after the first. A truncated file could lack the line
+// that disallows a URL. So this module parses the frame from block to block before the bytes reach
+// the decoder.
 import { Transform, type TransformCallback } from 'node:stream'
 import { constants, createZstdDecompress } from 'node:zlib'
 
-/** Creates the streams that decode one frame. Several frames and skippable frames are errors: our choice. */
+/**
+ * Creates the streams that decode one frame. Several frames and skippable frames are errors: our
+ * choice.
+ */
 export function createZstdDecoders(options: { readonly highWaterMark: number }): Transform[] {
   const params = { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG_MAX }
   return [new FrameCheck(options), createZstdDecompress({ ...options, params })]
@@ -56,7 +60,10 @@ class FrameCheck extends Transform {
   }
 }
 
-/** Parses a frame part by part: yields the length of the next part in bytes, and receives its little-endian value. RFC 8878 §3.1.1. */
+/**
+ * Parses a frame part by part: yields the length of the next part in bytes, and receives its
+ * little-endian value. RFC 8878 §3.1.1.
+ */
 function* partsOfFrame(): Generator<number, 'no-frame' | 'whole', number> {
   if ((yield 4) !== MAGIC_NUMBER) return 'no-frame'
   const descriptor = yield 1

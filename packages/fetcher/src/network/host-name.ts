@@ -6,8 +6,9 @@
 // names to others, such as `github.io`. That domain is a platform here, and each of these names
 // belongs to a tenant.
 //
-// tldts applies the Public Suffix List. Its host name validation is off: resolvers accept names that it rejects, such as `a-.example.com`,
-// and each of them still belongs to a registrable domain.
+// tldts applies the Public Suffix List. Its host name validation is off: resolvers accept names
+// that it rejects, such as `a-.example.com`, and each of them still belongs to a registrable
+// domain.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { parse } from 'tldts'
@@ -18,8 +19,9 @@ const PARSE_OPTIONS = { extractHostname: false, validateHostname: false, detectI
 const SITE_OPTIONS = { ...PARSE_OPTIONS, allowPrivateDomains: true }
 
 /**
- * Suffixes that are never delegated in the public DNS: the special-use names of RFC 6761, 6762 (with appendix G), 7686, 8375 and 9476, and
- * the names that ICANN reserved for private use or refused to delegate.
+ * Suffixes that are never delegated in the public DNS: the special-use names of RFC 6761, 6762
+ * (with appendix G), 7686, 8375 and 9476, and the names that ICANN reserved for private use or
+ * refused to delegate.
  */
 const PRIVATE_SUFFIXES: ReadonlySet<string> = new Set([
   'alt',
@@ -82,9 +84,9 @@ function withoutDomain(name: string, publicSuffix: string | null): string {
 }
 
 /**
- * Returns whether a host name may lead to a host on the internet. Private names are only those under a suffix that is never delegated, such as
- * `localhost`, and single labels except top-level domains. Every other name is public, even if the Public Suffix List does not contain
- * its suffix.
+ * Returns whether a host name may lead to a host on the internet. Private names are only those
+ * under a suffix that is never delegated, such as `localhost`, and single labels except top-level
+ * domains. Every other name is public, even if the Public Suffix List does not contain its suffix.
  *
  * @param host A name as `URL.hostname` gives it; not an IP address.
  */
@@ -94,7 +96,10 @@ export function isPublicName(host: string): boolean {
   return name.includes('.') || parse(name, PARSE_OPTIONS).isIcann === true
 }
 
-/** Returns whether a host, as `URL.hostname` gives it, is a private name or an address that is not public. */
+/**
+ * Returns whether a host, as `URL.hostname` gives it, is a private name or an address that is not
+ * public.
+ */
 export function isPrivateHost(host: string): boolean {
   const address = host.startsWith('[') ? host.slice(1, -1) : host
   return isIP(address) === 0 ? !isPublicName(host) : !isPublicAddress(address, [])

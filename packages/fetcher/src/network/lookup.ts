@@ -30,7 +30,8 @@ const bounded = new WeakMap<LookupFunction, LookupFunction>()
  * Returns a lookup function that runs one lookup at a time for each site. All callers that pass the
  * same function share the limit, since they share its threads.
  * @param lookup Default: `dns.lookup`.
- * @param closing After its abort, no lookup is started, also none that waits, and `dnsLookup` cancels its queries.
+ * @param closing After its abort, no lookup is started, also none that waits, and `dnsLookup`
+ * cancels its queries.
  */
 export function boundedLookup(lookup: LookupFunction = systemLookup, closing?: AbortSignal): LookupFunction {
   let found = bounded.get(lookup)
@@ -80,7 +81,10 @@ function createBoundedLookup(lookup: LookupFunction): LookupFunction {
 
 type Callback = Parameters<LookupFunction>[2]
 
-/** Returns a copy of a lookup's result, or an error if Node would throw for the result, outside of any request. */
+/**
+ * Returns a copy of a lookup's result, or an error if Node would throw for the result, outside of
+ * any request.
+ */
 function checkedResult(host: string, [error, found, family]: Parameters<Callback>): Parameters<Callback> {
   if (error) return [error, []]
   if (typeof found === 'string') return [null, found, family]
@@ -94,7 +98,10 @@ function checkedResult(host: string, [error, found, family]: Parameters<Callback
 
 /** Options of `dnsLookup`. */
 export interface DnsLookupOptions {
-  /** How long the first try waits for one name server, in milliseconds. Later tries wait longer. Default 2,000. */
+  /**
+   * How long the first try waits for one name server, in milliseconds. Later tries wait longer.
+   * Default 2,000.
+   */
   readonly timeoutMs?: number | undefined
   /** How often each name server is queried. Default 2. */
   readonly tries?: number | undefined
@@ -103,9 +110,11 @@ export interface DnsLookupOptions {
 }
 
 /**
- * Creates a lookup function that queries DNS servers directly (c-ares) instead of calling getaddrinfo. It uses no threads, and every lookup has
- * a timeout, so unresponsive name servers of one site do not delay other sites. It does not read the hosts file or NSS for public names.
- * Private names, such as `localhost`, still go to `dns.lookup`. Pass the function as the option `lookup`.
+ * Creates a lookup function that queries DNS servers directly (c-ares) instead of calling
+ * getaddrinfo. It uses no threads, and every lookup has a timeout, so unresponsive name servers of
+ * one site do not delay other sites. It does not read the hosts file or NSS for public names.
+ * Private names, such as `localhost`, still go to `dns.lookup`. Pass the function as the option
+ * `lookup`.
  *
  * @throws {OptionError} for an invalid option.
  */
@@ -120,8 +129,8 @@ export function dnsLookup(options: DnsLookupOptions = {}): LookupFunction {
   if (servers !== undefined) setServers(resolver, servers)
 
   /**
-   * How many lookups run whose client is open. At 0, the queries of the other lookups are cancelled,
-   * since they would keep the process alive.
+   * How many lookups run whose client is open. At 0, the queries of the other lookups are
+   * cancelled, since they would keep the process alive.
    */
   let wanted = 0
   const unwant = () => {
@@ -162,7 +171,10 @@ async function addresses(query: Promise<string[]>, family: 4 | 6) {
   return (await query).map((address) => ({ address, family }))
 }
 
-/** Returns `ENOTFOUND` if every query reports that the name has no address; otherwise `EAI_AGAIN`, since a later lookup may succeed. */
+/**
+ * Returns `ENOTFOUND` if every query reports that the name has no address; otherwise `EAI_AGAIN`,
+ * since a later lookup may succeed.
+ */
 function failureOf(host: string, results: readonly PromiseSettledResult<unknown>[]): NodeJS.ErrnoException {
   const errors = results.flatMap((result) =>
     result.status === 'rejected' ? [result.reason as NodeJS.ErrnoException] : [],

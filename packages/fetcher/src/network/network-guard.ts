@@ -1,5 +1,6 @@
-// Decides which addresses a request may connect to. A site controls its DNS and its redirects, so neither is trusted: they could send the
-// crawler to its own machine, its network, or a cloud's metadata service.
+// Decides which addresses a request may connect to. A site controls its DNS and its redirects, so
+// neither is trusted: they could send the crawler to its own machine, its network, or a cloud's
+// metadata service.
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { buildConnector } from 'undici'
 import { assertKnown, assertOptions, callable, oneOf } from '../base/option-checks.ts'
@@ -9,10 +10,12 @@ import { type AddressBlock, addressBlocksOf, isPublicAddress } from './public-ad
 import { loadUndici } from './undici.ts'
 
 /**
- * `guarded` (the default): a public host must lead to a public address, and so must every redirect from a public host. The guard checks the
- * address at the moment of the connection. Public hosts are public addresses and all names except private ones: `localhost`, single labels
- * such as `printer`, and names under a suffix that is never delegated, such as `.internal` or `.test`. The caller itself may request a
- * private address or name. `public-only`: public addresses only, also for the caller's requests. `any`: no guard.
+ * `guarded` (the default): a public host must lead to a public address, and so must every redirect
+ * from a public host. The guard checks the address at the moment of the connection. Public hosts
+ * are public addresses and all names except private ones: `localhost`, single labels such as
+ * `printer`, and names under a suffix that is never delegated, such as `.internal` or `.test`. The
+ * caller itself may request a private address or name. `public-only`: public addresses only, also
+ * for the caller's requests. `any`: no guard.
  */
 export type NetworkPolicy = 'guarded' | 'public-only' | 'any'
 
@@ -23,7 +26,10 @@ export type Reach = 'public' | 'any'
 export interface NetworkGuardOptions {
   /** Which addresses requests may connect to. Default `guarded`. */
   readonly network?: NetworkPolicy | undefined
-  /** Private addresses and blocks, such as `10.0.0.0/8`, that the guard treats as public. Default none. */
+  /**
+   * Private addresses and blocks, such as `10.0.0.0/8`, that the guard treats as public. Default
+   * none.
+   */
   readonly allowAddresses?: readonly string[] | undefined
   /** The caller's resolver, with the signature of `dns.lookup`. Default: that of the system. */
   readonly lookup?: LookupFunction | undefined
@@ -31,7 +37,10 @@ export interface NetworkGuardOptions {
   readonly closing?: AbortSignal | undefined
 }
 
-/** Options of undici's `connect`, and which addresses the connector may connect to. Without `reach`, each host's own name decides. */
+/**
+ * Options of undici's `connect`, and which addresses the connector may connect to. Without `reach`,
+ * each host's own name decides.
+ */
 export interface GuardedConnectorOptions extends Omit<buildConnector.BuildOptions, 'lookup'> {
   readonly reach?: Reach | undefined
 }
@@ -39,7 +48,8 @@ export interface GuardedConnectorOptions extends Omit<buildConnector.BuildOption
 /**
  * The network guard refused a connection, since the host does not lead to a public address.
  *
- * Remedy: if the address is meant, add it to `allowAddresses`, or choose another value of `network`.
+ * Remedy: if the address is meant, add it to `allowAddresses`, or choose another value of
+ * `network`.
  */
 export class BlockedAddressError extends Error {
   override readonly name = 'BlockedAddressError'
@@ -55,9 +65,10 @@ export class BlockedAddressError extends Error {
 }
 
 /**
- * Decides which addresses a request may connect to. A site controls its DNS and its redirects, so either could lead a crawler into a private
- * network. `connector` returns a connector for undici that checks the address of each connection before it sends data. The methods
- * `refusalBeforehand` and `refusalOfRedirect` check a URL whose connection another program makes.
+ * Decides which addresses a request may connect to. A site controls its DNS and its redirects, so
+ * either could lead a crawler into a private network. `connector` returns a connector for undici
+ * that checks the address of each connection before it sends data. The methods `refusalBeforehand`
+ * and `refusalOfRedirect` check a URL whose connection another program makes.
  */
 export class NetworkGuard {
   readonly #network: NetworkPolicy
@@ -76,21 +87,25 @@ export class NetworkGuard {
     this.#hasOwnLookup = lookup !== undefined
   }
 
-  /** Returns which addresses a request may connect to. `chain` holds the URLs of the redirects that led to it, and its own URL last. */
+  /**
+   * Returns which addresses a request may connect to. `chain` holds the URLs of the redirects that
+   * led to it, and its own URL last.
+   */
   reachOf(chain: readonly string[]): Reach {
     return this.#reachOfHosts(chain.map(hostOf))
   }
 
   /**
-   * Creates a connector for an undici Agent or Client: `new Agent({ connect: guard.connector() })`. The first connection loads undici, and
-   * gets undici's errors about its options.
+   * Creates a connector for an undici Agent or Client: `new Agent({ connect: guard.connector() })`.
+   * The first connection loads undici, and gets undici's errors about its options.
    * @throws {OptionError} for an invalid `reach`.
    */
   connector({ reach, ...options }: GuardedConnectorOptions = {}): buildConnector.connector {
     if (reach !== undefined) oneOf('reach', reach, ['public', 'any'])
     let connectors: Promise<GuardedConnectors> | undefined
     return (target, callback) => {
-      // undici's `dns` interceptor puts an address in place of the host, which is then in `servername`.
+      // undici's `dns` interceptor puts an address in place of the host, which is then in
+      // `servername`.
       const hosts = [target.hostname, target.servername || target.hostname].map(bareHost)
       const needed = reach ?? this.#reachOfHosts(hosts)
       connectors ??= loadUndici().then(({ buildConnector }) => connectorsOf(this, buildConnector, options))
@@ -106,14 +121,17 @@ export class NetworkGuard {
     return reach === 'public' ? this.#publicLookup : this.#lookup
   }
 
-  /** Returns the refusal of a literal address that is not public. To be called before a connection is made. */
+  /**
+   * Returns the refusal of a literal address that is not public. To be called before a connection
+   * is made.
+   */
   refusalOfHost(host: string): BlockedAddressError | undefined {
     return isIP(host) === 0 || isPublicAddress(host, this.#allowed) ? undefined : new BlockedAddressError(host, [host])
   }
 
   /**
-   * Returns the refusal of a connected socket. To be called before a byte is sent. The result of a DNS lookup does not decide: a later lookup
-   * may give another address.
+   * Returns the refusal of a connected socket. To be called before a byte is sent. The result of a
+   * DNS lookup does not decide: a later lookup may give another address.
    */
   refusalOfSocket(host: string, { remoteAddress }: Socket): BlockedAddressError | undefined {
     if (remoteAddress !== undefined && isPublicAddress(remoteAddress, this.#allowed)) return undefined
@@ -121,8 +139,9 @@ export class NetworkGuard {
   }
 
   /**
-   * Returns the refusal of a URL that a dispatcher or fetch is about to connect to, whose connections the guard does not see: a private
-   * literal address or a private name. If names are looked up, each address must be public, since the connection may go to any of them.
+   * Returns the refusal of a URL that a dispatcher or fetch is about to connect to, whose
+   * connections the guard does not see: a private literal address or a private name. If names are
+   * looked up, each address must be public, since the connection may go to any of them.
    * @param lookUp Whether names are looked up `always`, or only if the caller gave a `lookup`.
    * @throws {Error} the error of `lookup` if it does not find the name.
    */
@@ -137,8 +156,8 @@ export class NetworkGuard {
   }
 
   /**
-   * Returns the refusal of a redirect's target, before a request to it. Does not refuse public names, since the guard checks their
-   * connections.
+   * Returns the refusal of a redirect's target, before a request to it. Does not refuse public
+   * names, since the guard checks their connections.
    * @param chain The URLs that led to the target, in order.
    * @throws {Error} the error of `lookup` if it does not find the name.
    */
@@ -169,7 +188,10 @@ export class NetworkGuard {
     return isIP(host) === 0 ? isPublicName(host) : isPublicAddress(host, this.#allowed)
   }
 
-  /** Removes private addresses from the result of a lookup. A mere connection to an internal port may already have an effect. */
+  /**
+   * Removes private addresses from the result of a lookup. A mere connection to an internal port
+   * may already have an effect.
+   */
   readonly #publicLookup: LookupFunction = (host, options, callback) => {
     this.#lookup(host, { ...options, all: true }, (error, result, family) => {
       if (error) return callback(error, options.all ? [] : '', 0)
@@ -200,7 +222,8 @@ export function connectorsOf(
       const host = bareHost(target.hostname)
       const literal = guard.refusalOfHost(host) // undici does not call `lookup` for literal addresses
       if (literal !== undefined) return callback(literal, null)
-      // Connects without TLS first. The port must be given, since the default for `http:` would be 80.
+      // Connects without TLS first. The port must be given, since the default for `http:` would
+      // be 80.
       const port = target.port || (target.protocol === 'https:' ? '443' : '80')
       return connect({ ...target, protocol: 'http:', port }, (error, socket) => {
         if (error !== null) return callback(error, null)
@@ -217,8 +240,9 @@ export function connectorsOf(
 }
 
 /**
- * Wraps a connector so that it passes an error that it throws to its callback, such as Node's error about a TLS option. undici catches such an
- * error only if it is thrown before the connector returns.
+ * Wraps a connector so that it passes an error that it throws to its callback, such as Node's error
+ * about a TLS option. undici catches such an error only if it is thrown before the connector
+ * returns.
  */
 function reportingErrors(connect: buildConnector.connector): buildConnector.connector {
   return (target, callback) => {
@@ -233,7 +257,10 @@ function reportingErrors(connect: buildConnector.connector): buildConnector.conn
 
 type AddressList = readonly { readonly address: string; readonly family: number }[]
 
-/** Returns the result of a lookup as a list. A resolver may return a single address although it was called with `all: true`. */
+/**
+ * Returns the result of a lookup as a list. A resolver may return a single address although it was
+ * called with `all: true`.
+ */
 function listOf(result: string | AddressList, family: number | undefined): AddressList {
   return typeof result === 'string' ? [{ address: result, family: family ?? isIP(result) }] : result
 }

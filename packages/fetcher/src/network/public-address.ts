@@ -1,5 +1,6 @@
-// Decides which addresses are public. The IANA registries reserve most of the others for private, local and special use. Clouds use some blocks
-// outside of these registries for services that only their own machines can reach. Every spelling counts.
+// Decides which addresses are public. The IANA registries reserve most of the others for private,
+// local and special use. Clouds use some blocks outside of these registries for services that only
+// their own machines can reach. Every spelling counts.
 import { isIP } from 'node:net'
 import { OptionError } from '@politely/core'
 import ipaddr from 'ipaddr.js'
@@ -25,9 +26,11 @@ export function addressBlocksOf(option: string, given: unknown): readonly Addres
 }
 
 /**
- * Returns whether the text is a public address, or an address in one of the allowed blocks. Ignores a zone (`%eth0`). An IPv6 address that
- * stands for an IPv4 address, mapped (`::ffff:`) or translated (64:ff9b::/96, RFC 6052), counts as that IPv4 address. ipaddr.js reports every
- * address without a special range as `unicast`, but of IPv6 only 2000::/3 is public (RFC 4291 §2.4). An invalid address is not public.
+ * Returns whether the text is a public address, or an address in one of the allowed blocks. Ignores
+ * a zone (`%eth0`). An IPv6 address that stands for an IPv4 address, mapped (`::ffff:`) or
+ * translated (64:ff9b::/96, RFC 6052), counts as that IPv4 address. ipaddr.js reports every address
+ * without a special range as `unicast`, but of IPv6 only 2000::/3 is public (RFC 4291 §2.4). An
+ * invalid address is not public.
  */
 export function isPublicAddress(text: string, allowed: readonly AddressBlock[]): boolean {
   const plain = text.replace(/%.*$/, '')
@@ -55,7 +58,10 @@ function blockOf(text: string): AddressBlock | undefined {
     : [first, bits]
 }
 
-/** Converts a translated address to its IPv4 address. On a network without IPv4, all IPv4 sites have translated addresses (NAT64). */
+/**
+ * Converts a translated address to its IPv4 address. On a network without IPv4, all IPv4 sites have
+ * translated addresses (NAT64).
+ */
 function untranslated(address: Address): Address {
   if (!(address instanceof ipaddr.IPv6) || !address.match(TRANSLATED, 96)) return address
   return new ipaddr.IPv4(address.toByteArray().slice(12))
@@ -63,13 +69,19 @@ function untranslated(address: Address): Address {
 
 const TRANSLATED = ipaddr.IPv6.parse('64:ff9b::')
 
-/** Blocks that the registries do not list, and that lead to a cloud's platform or a user's own cluster. docs/fetching.md lists them too. */
+/**
+ * Blocks that the registries do not list, and that lead to a cloud's platform or a user's own
+ * cluster. docs/fetching.md lists them too.
+ */
 const PLATFORM_BLOCKS = addressBlocksOf('PLATFORM_BLOCKS', [
-  // Azure: agent (WireServer), DNS. https://learn.microsoft.com/en-us/azure/virtual-network/what-is-ip-address-168-63-129-16
+  // Azure: agent (WireServer), DNS.
+  // https://learn.microsoft.com/en-us/azure/virtual-network/what-is-ip-address-168-63-129-16
   '168.63.129.16',
-  // Google Kubernetes Engine: default for Services. https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips
+  // Google Kubernetes Engine: default for Services.
+  // https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips
   '34.118.224.0/20',
-  // IBM Cloud: infrastructure and service endpoints. https://cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc
+  // IBM Cloud: infrastructure and service endpoints.
+  // https://cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc
   '161.26.0.0/16',
   '166.8.0.0/14',
 ])

@@ -23,44 +23,65 @@ import { PACING_OPTIONS } from './pacing-options.ts'
 /** Options of a `RobotsClient`. Only `userAgent` is required. */
 export interface RobotsClientOptions {
   /**
-   * The User-Agent header to send, such as `ExampleBot/1.0 (+https://example.com/bot)`. It supplies the default of `productToken`, and should
-   * contain the product token in any case (RFC 9309 §2.2.1).
+   * The User-Agent header to send, such as `ExampleBot/1.0 (+https://example.com/bot)`. It supplies
+   * the default of `productToken`, and should contain the product token in any case (RFC 9309
+   * §2.2.1).
    */
   readonly userAgent: string
-  /** The name to look for in robots.txt. Of a list, the first name with a group counts. Default: the product token in `userAgent`. */
+  /**
+   * The name to look for in robots.txt. Of a list, the first name with a group counts. Default: the
+   * product token in `userAgent`.
+   */
   readonly productToken?: string | readonly string[] | undefined
-  /** How robots.txt is parsed, and what its absence means: the name of a dialect, or a custom one. Default `rfc9309`. */
+  /**
+   * How robots.txt is parsed, and what its absence means: the name of a dialect, or a custom one.
+   * Default `rfc9309`.
+   */
   readonly dialect?: DialectName | Dialect | undefined
   /**
-   * How long a response without Cache-Control or Expires is fresh, in milliseconds. Default: that of the dialect, 24 hours.
-   * RFC 9309 §2.4.
+   * How long a response without Cache-Control or Expires is fresh, in milliseconds. Default: that
+   * of the dialect, 24 hours. RFC 9309 §2.4.
    */
   readonly ttlMs?: number | undefined
-  /** The minimum time for which a response is fresh, in milliseconds. Waits after failures are separate. Default 1 minute. */
+  /**
+   * The minimum time for which a response is fresh, in milliseconds. Waits after failures are
+   * separate. Default 1 minute.
+   */
   readonly minTtlMs?: number | undefined
   /** The maximum time for which a response is fresh, in milliseconds. Default 7 days. */
   readonly maxTtlMs?: number | undefined
-  /** The deadline of one attempt in milliseconds, for all its redirects and retries. Default 20,000. */
+  /**
+   * The deadline of one attempt in milliseconds, for all its redirects and retries. Default 20,000.
+   */
   readonly timeoutMs?: number | undefined
   /**
-   * How often a request is repeated after 429, 5xx or a temporary failure. Default 2. A request that a
-   * redirect led to another registrable domain is not repeated.
+   * How often a request is repeated after 429, 5xx or a temporary failure. Default 2. A request
+   * that a redirect led to another registrable domain is not repeated.
    */
   readonly retries?: number | undefined
-  /** How many redirects the client follows. Default 5; RFC 9309 §2.3.1.2 recommends at least five. */
+  /**
+   * How many redirects the client follows. Default 5; RFC 9309 §2.3.1.2 recommends at least five.
+   */
   readonly maxRedirects?: number | undefined
-  /** The size limit of a decoded robots.txt, in bytes. Default and minimum 512,000: the 500 KiB of RFC 9309 §2.5. */
+  /**
+   * The size limit of a decoded robots.txt, in bytes. Default and minimum 512,000: the 500 KiB of
+   * RFC 9309 §2.5.
+   */
   readonly maxBodyBytes?: number | undefined
   /**
-   * The approximate size of the memory cache, in bytes. Default 64 MiB. The client evicts the least recently used origins, but always
-   * keeps one.
+   * The approximate size of the memory cache, in bytes. Default 64 MiB. The client evicts the least
+   * recently used origins, but always keeps one.
    */
   readonly maxCacheBytes?: number | undefined
-  /** Keeps entries outside this client, for other processes or after a restart. The caller closes it. */
+  /**
+   * Keeps entries outside this client, for other processes or after a restart. The caller closes
+   * it.
+   */
   readonly store?: Store | undefined
   /**
-   * How long before an entry becomes stale a check refreshes it in the background, in milliseconds. The check itself does not wait. Default 0:
-   * no early refresh. A refresh never starts in the first half of the time for which the entry is fresh.
+   * How long before an entry becomes stale a check refreshes it in the background, in milliseconds.
+   * The check itself does not wait. Default 0: no early refresh. A refresh never starts in the
+   * first half of the time for which the entry is fresh.
    */
   readonly refreshAheadMs?: number | undefined
   /**
@@ -74,40 +95,52 @@ export interface RobotsClientOptions {
    */
   readonly maxFlightsPerDomain?: number | undefined
   /**
-   * What applies while robots.txt is unreachable and the client has a last good copy: use it, or disallow everything. Default: that of the
-   * dialect, `use-copy`. RFC 9309 §2.3.1.4, §2.4.
+   * What applies while robots.txt is unreachable and the client has a last good copy: use it, or
+   * disallow everything. Default: that of the dialect, `use-copy`. RFC 9309 §2.3.1.4, §2.4.
    */
   readonly whenUnreachable?: AccessPolicy['whenUnreachable'] | undefined
-  /** After how many days without a response `thenAssume` applies. `Infinity` means never. Default 30. RFC 9309 §2.3.1.4. */
+  /**
+   * After how many days without a response `thenAssume` applies. `Infinity` means never.
+   * Default 30. RFC 9309 §2.3.1.4.
+   */
   readonly afterDays?: number | undefined
   /**
-   * What applies after `afterDays`: the last good `copy` if there is one, or everything is allowed as if robots.txt were `unavailable`.
-   * Default `copy`.
+   * What applies after `afterDays`: the last good `copy` if there is one, or everything is allowed
+   * as if robots.txt were `unavailable`. Default `copy`.
    */
   readonly thenAssume?: AccessPolicy['thenAssume'] | undefined
   /**
    * What a 5xx response means if the title or a heading of its page says "not found". Default
-   * `by-status`: robots.txt is unreachable. Google treats it as `unavailable`. A 503, and a 5xx with
-   * Retry-After, is unreachable in either case.
+   * `by-status`: robots.txt is unreachable. Google treats it as `unavailable`. A 503, and a 5xx
+   * with Retry-After, is unreachable in either case.
    */
   readonly notFoundPages?: AccessPolicy['notFoundPages'] | undefined
   /** Which addresses a fetch of robots.txt may connect to. Default `guarded`. */
   readonly network?: NetworkPolicy | undefined
-  /** Private addresses and blocks, such as `10.0.0.0/8`, that the guard treats as public. Default none. */
+  /**
+   * Private addresses and blocks, such as `10.0.0.0/8`, that the guard treats as public. Default
+   * none.
+   */
   readonly allowAddresses?: readonly string[] | undefined
   /**
-   * The caller's undici dispatcher, for a proxy, HTTP/2 or another CA. It makes the connections, so the guard sees only URLs. Cannot be
-   * combined with `fetch`.
+   * The caller's undici dispatcher, for a proxy, HTTP/2 or another CA. It makes the connections, so
+   * the guard sees only URLs. Cannot be combined with `fetch`.
    */
   readonly dispatcher?: Dispatcher | undefined
   /**
-   * The caller's fetch, called with `redirect: 'manual'`. It makes the connections, so the guard sees only URLs. Cannot be combined with
-   * `dispatcher`.
+   * The caller's fetch, called with `redirect: 'manual'`. It makes the connections, so the guard
+   * sees only URLs. Cannot be combined with `dispatcher`.
    */
   readonly fetch?: typeof globalThis.fetch | undefined
-  /** The caller's resolver, with the signature of `dns.lookup`. With `dispatcher` or `fetch`, only the guard uses it. */
+  /**
+   * The caller's resolver, with the signature of `dns.lookup`. With `dispatcher` or `fetch`, only
+   * the guard uses it.
+   */
   readonly lookup?: LookupFunction | undefined
-  /** Logs attempts (`info`, or `warn` if they failed), store failures (`warn`) and verdicts (`debug`). `console` is one. Default: none. */
+  /**
+   * Logs attempts (`info`, or `warn` if they failed), store failures (`warn`) and verdicts
+   * (`debug`). `console` is one. Default: none.
+   */
   readonly logger?: Logger | undefined
   /** Aborting it closes the client. */
   readonly signal?: AbortSignal | undefined
@@ -181,7 +214,10 @@ const OPTIONS_OF_GATE: Readonly<Record<string, string>> = Object.fromEntries(
   Object.keys(PACING_OPTIONS).map((name) => [name, OF_A_GATE]),
 )
 
-/** Checks the options and fills in the defaults. @throws {OptionError} for an invalid or unknown option. */
+/**
+ * Checks the options and fills in the defaults. @throws {OptionError} for an invalid or unknown
+ * option.
+ */
 export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal): Settings {
   assertOptions(options)
   assertKnown(options, CLIENT_OPTIONS, OPTIONS_OF_GATE)
@@ -274,13 +310,16 @@ function checkedStore(store: Store | undefined): Store | undefined {
       ? 'a Store, such as new SqliteStore({ path: "robots.sqlite" }) of @politely/store-sqlite'
       : 'a Store, with get, set and delete'
   withMethods('store', store, ['get', 'set', 'delete'], expected)
-  // A Keyv has the methods of a Store, but would take the third argument of `set`, a time, for a duration.
+  // A Keyv has the methods of a Store, but would take the third argument of `set`, a time, for a
+  // duration.
   if (store !== undefined && 'getMany' in store && 'namespace' in store)
     throw new OptionError('store', 'a Keyv is not a Store; write fromKeyv(keyv)')
   return store
 }
 
-/** Returns whether the User-Agent contains one of the product tokens, in any case. RFC 9309 §2.2.1. */
+/**
+ * Returns whether the User-Agent contains one of the product tokens, in any case. RFC 9309 §2.2.1.
+ */
 export function namesItself({ userAgent, productTokens }: Pick<Settings, 'userAgent' | 'productTokens'>): boolean {
   const header = userAgent.toLowerCase()
   return productTokens.some((token) => header.includes(token.toLowerCase()))

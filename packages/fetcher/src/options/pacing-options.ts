@@ -1,7 +1,10 @@
 // The names of the options for pace and concurrency. They are options of the gate. If a caller
 // passes one to the client, the client says where to write it.
 
-/** The gate imports this list. A name that its type `PacingOptions` has and this list lacks is a type error there. */
+/**
+ * The gate imports this list. A name that its type `PacingOptions` has and this list lacks is a
+ * type error there.
+ */
 export const PACING_OPTIONS = {
   minDelayMs: true,
   maxDelayMs: true,

@@ -5,7 +5,10 @@ import { type AccessPolicy, decide, type Entry, withoutCredentials } from '@poli
 /** The verdict about one URL. JSON-safe; a discriminated union by `because`. */
 export type ClientVerdict = (Verdict & CheckedUrl) | (InvalidUrl & UncheckedUrl)
 
-/** An invalid URL has no origin and no robots.txt. So the fields of `CheckedUrl` are absent, and can be read without narrowing. */
+/**
+ * An invalid URL has no origin and no robots.txt. So the fields of `CheckedUrl` are absent, and can
+ * be read without narrowing.
+ */
 export type UncheckedUrl = { readonly url: string } & {
   readonly [Field in Exclude<keyof CheckedUrl, 'url'>]?: undefined
 }
@@ -16,7 +19,10 @@ export interface CheckedUrl {
   /** Scheme, host as an A-label, and port unless it is the default. RFC 9309 §2.3. */
   readonly origin: string
   readonly access: Access
-  /** The delay between requests that the site asks of this crawler, in milliseconds; undefined if it asks for none. */
+  /**
+   * The delay between requests that the site asks of this crawler, in milliseconds; undefined if it
+   * asks for none.
+   */
   readonly crawlDelayMs: number | undefined
   /** The request rates that the site asks of this crawler; undefined if it asks for none. */
   readonly requestRates?: readonly RequestRate[] | undefined
@@ -52,8 +58,8 @@ export function invalidUrlVerdict(text: string, problem: InvalidUrl['problem']):
 }
 
 /**
- * Returns a verdict to print or log: one whose `url` has no credentials (`user:password@`). It is the
- * same object if the URL has none.
+ * Returns a verdict to print or log: one whose `url` has no credentials (`user:password@`). It is
+ * the same object if the URL has none.
  */
 export function loggableVerdict<Verdict extends ClientVerdict>(verdict: Verdict): Verdict {
   const url = withoutCredentials(verdict.url)

@@ -2,8 +2,9 @@
 import punycode from 'punycode/punycode.js'
 
 /**
- * Returns an origin or URL with the A-labels of its host (`xn--bcher-kva`) as Unicode (`bücher`). Use the result only for display: two
- * different names may look alike, so do not fetch or compare it.
+ * Returns an origin or URL with the A-labels of its host (`xn--bcher-kva`) as Unicode (`bücher`).
+ * Use the result only for display: two different names may look alike, so do not fetch or compare
+ * it.
  */
 export function displayUrl(url: string): string {
   const parsed = URL.parse(url)

@@ -1,4 +1,5 @@
-// Reports what a client does: typed events, tracing channels, counters, and a log line for each event.
+// Reports what a client does: typed events, tracing channels, counters, and a log line for each
+// event.
 import { tracingChannel } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 import { describeVerdict, escapeControls } from '@politely/core'
@@ -11,7 +12,10 @@ export interface ClientEvents {
   verdict: [VerdictEvent]
   /** An attempt to fetch a robots.txt has ended, including its redirects and retries. */
   fetch: [FetchEvent]
-  /** The store threw or did not respond in time, or a lease did not end. The client continues without it. */
+  /**
+   * The store threw or did not respond in time, or a lease did not end. The client continues
+   * without it.
+   */
   'store-failed': [StoreFailure]
 }
 
@@ -35,7 +39,10 @@ export interface FetchEvent {
   readonly tookMs: number
 }
 
-/** The event `store-failed`: a call of the store threw or took longer than two seconds, or another client's lease did not end. */
+/**
+ * The event `store-failed`: a call of the store threw or took longer than two seconds, or another
+ * client's lease did not end.
+ */
 export interface StoreFailure {
   readonly operation: 'get' | 'set' | 'lease' | 'release'
   readonly origin: string
@@ -43,9 +50,10 @@ export interface StoreFailure {
 }
 
 /**
- * The logging methods of `console` and of most loggers. Each message is one line. Control characters of a site are escaped, so a message is
- * safe to print. The client passes no further arguments: `console` and others would substitute them for a `%d0` in a URL. Listen to
- * the events for the values.
+ * The logging methods of `console` and of most loggers. Each message is one line. Control
+ * characters of a site are escaped, so a message is safe to print. The client passes no further
+ * arguments: `console` and others would substitute them for a `%d0` in a URL. Listen to the events
+ * for the values.
  */
 export interface Logger {
   debug?(message: string): void
@@ -53,7 +61,10 @@ export interface Logger {
   warn?(message: string): void
 }
 
-/** The counters of a client, and the meaning of each. They start at 0 when the client is created, and never decrease. */
+/**
+ * The counters of a client, and the meaning of each. They start at 0 when the client is created,
+ * and never decrease.
+ */
 export const counterMeanings = {
   questions: 'URLs that were checked',
   allowed: 'checked URLs that the crawler may fetch',
@@ -82,18 +93,27 @@ export type CounterName = keyof typeof counterMeanings
 /** The value of each counter. */
 export type Counters = Readonly<Record<CounterName, number>>
 
-/** Channels of `node:diagnostics_channel`, shared by all clients of the process: `tracing:politely:check:start` and so on. */
+/**
+ * Channels of `node:diagnostics_channel`, shared by all clients of the process:
+ * `tracing:politely:check:start` and so on.
+ */
 const checkChannel = tracingChannel<unknown, CheckTrace>('politely:check')
 const fetchChannel = tracingChannel<unknown, FetchTrace>('politely:fetch')
 
-/** The message of the channels `tracing:politely:check:*`. At `asyncEnd` it has a result or an error. */
+/**
+ * The message of the channels `tracing:politely:check:*`. At `asyncEnd` it has a result or an
+ * error.
+ */
 export interface CheckTrace {
   readonly url: string
   readonly result?: ClientVerdict
   readonly error?: unknown
 }
 
-/** The message of the channels `tracing:politely:fetch:*`. At `asyncEnd` it has a result or an error. */
+/**
+ * The message of the channels `tracing:politely:fetch:*`. At `asyncEnd` it has a result or an
+ * error.
+ */
 export interface FetchTrace {
   readonly origin: string
   readonly robotsUrl: string
@@ -102,8 +122,8 @@ export interface FetchTrace {
 }
 
 /**
- * Runs a check inside a trace, if anything subscribes to the channel. The messages of the trace have
- * no credentials of the URL. The caller gets the verdict unchanged.
+ * Runs a check inside a trace, if anything subscribes to the channel. The messages of the trace
+ * have no credentials of the URL. The caller gets the verdict unchanged.
  */
 export function traceCheck(url: string, check: () => Promise<ClientVerdict>): Promise<ClientVerdict> {
   if (!checkChannel.hasSubscribers) return check()
@@ -125,7 +145,10 @@ export function traceFetch(trace: FetchTrace, fetch: () => Promise<FetchEvent>):
 }
 
 export class Telemetry {
-  /** Created on first use. Without an emitter there are no listeners, which is faster to check than a listener count. */
+  /**
+   * Created on first use. Without an emitter there are no listeners, which is faster to check than
+   * a listener count.
+   */
   #events: EventEmitter<ClientEvents> | undefined
   readonly #counters = Object.fromEntries(Object.keys(counterMeanings).map((name) => [name, 0])) as Record<
     CounterName,
@@ -160,7 +183,10 @@ export class Telemetry {
     else this.#disallowed++
   }
 
-  /** Whether a listener, subscriber or logger needs each verdict. If not, `isAllowed` need not create any. */
+  /**
+   * Whether a listener, subscriber or logger needs each verdict. If not, `isAllowed` need not
+   * create any.
+   */
   get needsVerdicts(): boolean {
     return this.#logger?.debug !== undefined || checkChannel.hasSubscribers || this.#hasListeners('verdict')
   }
@@ -174,7 +200,10 @@ export class Telemetry {
     if (this.#logger?.debug) this.#log('debug', `${loggable.url || 'an empty string'}: ${describeVerdict(loggable)}`)
   }
 
-  /** Counts and publishes a verdict that was found without waiting. Its trace has the same four messages as that of `traceCheck`. */
+  /**
+   * Counts and publishes a verdict that was found without waiting. Its trace has the same four
+   * messages as that of `traceCheck`.
+   */
   checkedNow(verdict: ClientVerdict): void {
     if (checkChannel.hasSubscribers) void traceCheck(verdict.url, async () => verdict)
     this.checked(verdict)
@@ -219,7 +248,10 @@ export class Telemetry {
   }
 }
 
-/** Calls the caller's code. An error that it throws does not reach the check it hears of; it is reported as uncaught. */
+/**
+ * Calls the caller's code. An error that it throws does not reach the check it hears of; it is
+ * reported as uncaught.
+ */
 function callSafely(call: () => void): void {
   try {
     call()

@@ -11,7 +11,8 @@ export interface KeyvLike {
 }
 
 /**
- * Keyv reported that it could not save an entry. The client continues without the store; its event `store-failed` carries this error.
+ * Keyv reported that it could not save an entry. The client continues without the store; its event
+ * `store-failed` carries this error.
  *
  * Remedy: listen to the event `error` of the Keyv, the only place where Keyv reports the cause.
  */
@@ -27,11 +28,13 @@ export class KeyvSetError extends Error {
 }
 
 /**
- * Creates a store over a Keyv. Its guarantees are those of the Keyv's own storage. A Keyv over a Map has no size limit and grows with every
- * origin: use a storage with a limit, or `MemoryStore`. Entries expire by Keyv's clock, `Date.now`. A failed read is a miss if Keyv reports it
- * only by its event `error`. The store has no `close`: the caller disconnects the Keyv.
+ * Creates a store over a Keyv. Its guarantees are those of the Keyv's own storage. A Keyv over a
+ * Map has no size limit and grows with every origin: use a storage with a limit, or `MemoryStore`.
+ * Entries expire by Keyv's clock, `Date.now`. A failed read is a miss if Keyv reports it only by
+ * its event `error`. The store has no `close`: the caller disconnects the Keyv.
  *
- * @param keyv The Keyv. Give it a namespace if it holds other data, since the keys are plain origins.
+ * @param keyv The Keyv. Give it a namespace if it holds other data, since the keys are plain
+ * origins.
  * @throws {OptionError} if `keyv` lacks one of the methods.
  */
 export function fromKeyv(keyv: KeyvLike): Store {

@@ -6,8 +6,8 @@ import type { Store } from './store.ts'
 /** Options of a `MemoryStore`. */
 export interface MemoryStoreOptions {
   /**
-   * The size limit of the store in bytes, including its own overhead for each entry. Default 64 MiB. The store evicts the least recently
-   * used entries.
+   * The size limit of the store in bytes, including its own overhead for each entry. Default 64
+   * MiB. The store evicts the least recently used entries.
    */
   readonly maxBytes?: number | undefined
   /** The clock: returns milliseconds since 1970. For tests and simulations. Default `Date.now`. */
@@ -15,7 +15,8 @@ export interface MemoryStoreOptions {
 }
 
 /**
- * A method of a store was called after `close`. The client continues without the store; its event `store-failed` carries this error.
+ * A method of a store was called after `close`. The client continues without the store; its event
+ * `store-failed` carries this error.
  *
  * Remedy: close the store after the clients that use it, or create a new store.
  */
@@ -36,15 +37,16 @@ interface StoredText {
 
 const DEFAULT_BYTES = 64 * 1024 * 1024
 /**
- * The memory that an entry takes in addition to the characters of its text and key: two strings, an object with a number, and a slot in the
- * cache's map and lists, which are up to twice as long as needed. Measured with up to a million origins: npm run bench -- store-memory.
+ * The memory that an entry takes in addition to the characters of its text and key: two strings, an
+ * object with a number, and a slot in the cache's map and lists, which are up to twice as long as
+ * needed. Measured with up to a million origins: npm run bench -- store-memory.
  */
 const OVERHEAD_BYTES = 220
 const KNOWN: Readonly<Record<keyof MemoryStoreOptions, true>> = { maxBytes: true, now: true }
 
 /**
- * Keeps entries in memory of a limited size while the process runs. It never returns expired entries, and removes them before it evicts
- * others.
+ * Keeps entries in memory of a limited size while the process runs. It never returns expired
+ * entries, and removes them before it evicts others.
  */
 export class MemoryStore implements Store {
   readonly #now: () => number
@@ -75,7 +77,10 @@ export class MemoryStore implements Store {
     return undefined
   }
 
-  /** Saves a text. A text that is larger than `maxBytes` is not saved, and the text that it would replace is deleted. */
+  /**
+   * Saves a text. A text that is larger than `maxBytes` is not saved, and the text that it would
+   * replace is deleted.
+   */
   async set(origin: string, text: string, keepUntil: number): Promise<void> {
     this.#throwIfClosed()
     const size = bytesOf(origin) + bytesOf(text) + OVERHEAD_BYTES
@@ -99,7 +104,10 @@ export class MemoryStore implements Store {
     await this.close()
   }
 
-  /** Deletes expired entries. It scans all entries, so it runs at most once in as many sets as there are entries. */
+  /**
+   * Deletes expired entries. It scans all entries, so it runs at most once in as many sets as there
+   * are entries.
+   */
   #deleteExpired(): void {
     if (this.#sets < this.#texts.size) return
     this.#sets = 0

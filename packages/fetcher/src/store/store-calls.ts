@@ -1,12 +1,19 @@
-// The calls of the caller's store: each has a time limit, and a store that does not respond is not called for a while.
+// The calls of the caller's store: each has a time limit, and a store that does not respond is not
+// called for a while.
 
 import { withTimeout } from '../base/timeout.ts'
 import type { StoreFailure, Telemetry } from '../report/telemetry.ts'
 
-/** How long to wait for the store, in milliseconds. A store is there to save time, so a slow one is treated as failed. */
+/**
+ * How long to wait for the store, in milliseconds. A store is there to save time, so a slow one is
+ * treated as failed.
+ */
 export const STORE_TIMEOUT_MS = 2_000
 
-/** How long a store is not called after a call that took too long. Milliseconds; doubled after each further one. Our choice. */
+/**
+ * How long a store is not called after a call that took too long. Milliseconds; doubled after each
+ * further one. Our choice.
+ */
 const MIN_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 30_000
 
@@ -18,15 +25,17 @@ export class StoreCalls {
   #pausedAt = 0
   #resumeAt = 0
 
-  /** @param closing After its abort, a store that does not respond does not keep the process alive. */
+  /**
+   * @param closing After its abort, a store that does not respond does not keep the process alive.
+   */
   constructor(telemetry: Telemetry, closing: AbortSignal) {
     this.#telemetry = telemetry
     this.#closing = closing
   }
 
   /**
-   * Calls the store. Resolves with undefined if the store throws or takes too long, which telemetry reports, and while it is not called after
-   * that. The caller treats both like an empty store.
+   * Calls the store. Resolves with undefined if the store throws or takes too long, which telemetry
+   * reports, and while it is not called after that. The caller treats both like an empty store.
    */
   async call<T>(operation: StoreFailure['operation'], origin: string, call: () => Promise<T>): Promise<T | undefined> {
     const startedAt = performance.now()
@@ -45,7 +54,10 @@ export class StoreCalls {
     }
   }
 
-  /** Whether to call the store. After a pause, one call at a time finds out whether the store responds again. */
+  /**
+   * Whether to call the store. After a pause, one call at a time finds out whether the store
+   * responds again.
+   */
   #isResponding(now: number): boolean {
     if (this.#pauseMs === 0) return true
     if (now < this.#resumeAt) return false
@@ -53,7 +65,10 @@ export class StoreCalls {
     return true
   }
 
-  /** A call that began at this time took too long. Returns how long the store is not called from now on. */
+  /**
+   * A call that began at this time took too long. Returns how long the store is not called from now
+   * on.
+   */
   #pause(startedAt: number): number {
     if (this.#pauseMs === 0 || startedAt >= this.#pausedAt) {
       this.#pauseMs = Math.min(Math.max(2 * this.#pauseMs, MIN_PAUSE_MS), MAX_PAUSE_MS)
@@ -65,8 +80,8 @@ export class StoreCalls {
 }
 
 /**
- * The store did not respond within two seconds. The client continues without it and does not call it for a while; its event `store-failed`
- * carries this error.
+ * The store did not respond within two seconds. The client continues without it and does not call
+ * it for a while; its event `store-failed` carries this error.
  *
  * Remedy: find what blocks the store, such as a locked database or a slow network.
  */

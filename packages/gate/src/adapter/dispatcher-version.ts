@@ -1,8 +1,12 @@
-// Recognises a dispatcher and a request that come from different versions of undici. Undici 6 calls other methods of a handler than undici 8,
-// undici 7 accepts both, and each rejects a handler without its own methods with an error that does not mention versions.
+// Recognises a dispatcher and a request that come from different versions of undici. Undici 6 calls
+// other methods of a handler than undici 8, undici 7 accepts both, and each rejects a handler
+// without its own methods with an error that does not mention versions.
 import { InvalidRequestError } from '../report/errors.ts'
 
-/** The error of an undici dispatcher about the handler of another version, possibly as the cause of an error of fetch. */
+/**
+ * The error of an undici dispatcher about the handler of another version, possibly as the cause of
+ * an error of fetch.
+ */
 function handlerErrorIn(error: unknown): string | undefined {
   const { code, message } = ((error as Error | undefined)?.cause ?? error ?? {}) as {
     code?: unknown
@@ -13,7 +17,10 @@ function handlerErrorIn(error: unknown): string | undefined {
     : undefined
 }
 
-/** Returns an error that says which version to use, if `error` is about the handler of another version of undici. Otherwise returns undefined. */
+/**
+ * Returns an error that says which version to use, if `error` is about the handler of another
+ * version of undici. Otherwise returns undefined.
+ */
 export function versionError(error: unknown): InvalidRequestError | undefined {
   const problem = handlerErrorIn(error)
   if (problem === undefined) return undefined

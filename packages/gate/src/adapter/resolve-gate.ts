@@ -7,22 +7,30 @@ import type { PoliteGateOptions } from '../options/gate-options.ts'
 import { GATE_OPTIONS, splitPacing } from '../options/pacing.ts'
 import type { PacingOptions } from '../pace/pacing-options.ts'
 
-/** An existing gate; or an existing RobotsClient and the options of a new gate; or the options of a new gate and its RobotsClient. */
+/**
+ * An existing gate; or an existing RobotsClient and the options of a new gate; or the options of a
+ * new gate and its RobotsClient.
+ */
 export type GateOrOptions = { readonly gate: PoliteGate } | PoliteGateOptions | (RobotsClientOptions & PacingOptions)
 
 /** A gate, and a function that closes what was created for it. `resolveGate` returns it. */
 export interface GateHandle {
   readonly gate: PoliteGate
-  /** Closes what `resolveGate` created: the gate, and the RobotsClient if it is new. Closes nothing that the caller supplied. */
+  /**
+   * Closes what `resolveGate` created: the gate, and the RobotsClient if it is new. Closes nothing
+   * that the caller supplied.
+   */
   readonly close: () => Promise<void>
 }
 
 /**
  * Returns the caller's gate, or creates one. For functions that accept either, such as `politely`.
- * @param ownOptions The names of further options of the calling function, for the error message about an unknown option.
- * @param elsewhere Names of options of another object, each with the end of its error message: `is an option of …; write it in …`.
- * @throws {OptionError} for an invalid or unknown option, for any option beside `gate`, and for an option of the RobotsClient beside
- * `robots`.
+ * @param ownOptions The names of further options of the calling function, for the error message
+ * about an unknown option.
+ * @param elsewhere Names of options of another object, each with the end of its error message:
+ * `is an option of …; write it in …`.
+ * @throws {OptionError} for an invalid or unknown option, for any option beside `gate`, and for an
+ * option of the RobotsClient beside `robots`.
  */
 export function resolveGate(
   options: GateOrOptions,
@@ -61,8 +69,10 @@ export function resolveGate(
 }
 
 /**
- * Checks the argument that `resolveGate` accepts, before a function takes its own options out of it.
- * @throws {OptionError} for a value that is not an object, and for a gate or a RobotsClient in place of options.
+ * Checks the argument that `resolveGate` accepts, before a function takes its own options out of
+ * it.
+ * @throws {OptionError} for a value that is not an object, and for a gate or a RobotsClient in
+ * place of options.
  */
 export function assertGateOptions(options: unknown): void {
   assertOptions(options)

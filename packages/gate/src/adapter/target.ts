@@ -1,6 +1,8 @@
-// Works out the URL of a request that a client describes in parts: an origin, a path and a Host header.
+// Works out the URL of a request that a client describes in parts: an origin, a path and a Host
+// header.
 //
-// The gate checks this URL against robots.txt. The request must be sent for exactly this URL, or fail.
+// The gate checks this URL against robots.txt. The request must be sent for exactly this URL, or
+// fail.
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/internal'
 import { isHttp } from '../redirects/redirect.ts'
@@ -16,7 +18,8 @@ export interface Target {
 }
 
 /**
- * Combines an origin and a path. A path that is a whole URL is meant for a proxy; then that URL is the one to check.
+ * Combines an origin and a path. A path that is a whole URL is meant for a proxy; then that URL is
+ * the one to check.
  * @param givenOrigin Scheme, host and port, as a string or a URL.
  * @throws {InvalidRequestError} for anything else, also for an origin with a path.
  */
@@ -55,13 +58,15 @@ function originOf(origin: unknown): string {
 }
 
 /**
- * Throws unless the Host header names the host of the URL. A server chooses the site by the Host header, while the gate checks the robots.txt
- * of the URL, so both must name the same site. For adapters of your own.
+ * Throws unless the Host header names the host of the URL. A server chooses the site by the Host
+ * header, while the gate checks the robots.txt of the URL, so both must name the same site. For
+ * adapters of your own.
  * @param hostHeaders The values of all Host headers of the request.
- * @param server The URL of the proxy, if the request goes to one. Some clients send the proxy's name in the Host header; the proxy ignores
- * it and uses the URL.
+ * @param server The URL of the proxy, if the request goes to one. Some clients send the proxy's
+ * name in the Host header; the proxy ignores it and uses the URL.
  * @throws {InvalidRequestError} for another host or port, and for several Host headers.
- * @throws {OptionError} if `url` is not a string with a valid URL, or `hostHeaders` is not an array.
+ * @throws {OptionError} if `url` is not a string with a valid URL, or `hostHeaders` is not an
+ * array.
  */
 export function assertOwnHost(url: string, hostHeaders: readonly unknown[], server: string = url): void {
   if (!Array.isArray(hostHeaders) || typeof url !== 'string' || !URL.canParse(url))

@@ -4,7 +4,10 @@ import type { PoliteGate } from '../gate.ts'
 
 const warned = new WeakSet<PoliteGate>()
 
-/** Emits a process warning, once for each gate, if the header contains none of the client's product tokens, in any case. RFC 9309 §2.2.1. */
+/**
+ * Emits a process warning, once for each gate, if the header contains none of the client's product
+ * tokens, in any case. RFC 9309 §2.2.1.
+ */
 export function warnOfOtherName(gate: PoliteGate, header: unknown): void {
   const { productTokens } = gate.robots
   const userAgent = String(header)

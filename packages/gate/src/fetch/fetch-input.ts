@@ -1,5 +1,5 @@
-// Reads the arguments of a wrapped fetch. Each value is read and converted once: an object whose value changes between two reads could make
-// the gate check one URL and fetch send another.
+// Reads the arguments of a wrapped fetch. Each value is read and converted once: an object whose
+// value changes between two reads could make the gate check one URL and fetch send another.
 import { describeValue, urlText } from '@politely/fetcher/internal'
 import { InvalidRequestError } from '../report/errors.ts'
 
@@ -22,8 +22,8 @@ const CHECKED_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ftp:']
 const LOCAL_SCHEMES: ReadonlySet<string> = new Set(['data:', 'blob:', 'about:'])
 
 /**
- * Reads the first argument of fetch: a string, an object that converts to a URL or has one as `href`,
- * or a Request.
+ * Reads the first argument of fetch: a string, an object that converts to a URL or has one as
+ * `href`, or a Request.
  * @throws {OptionError} for any other value, such as undefined.
  * @throws {InvalidRequestError} for an object that only looks like a Request.
  */
@@ -38,7 +38,8 @@ export function fetchInput(input: unknown): FetchInput {
 }
 
 /**
- * Copies the options of fetch, so that changes which the caller makes while the request waits have no effect.
+ * Copies the options of fetch, so that changes which the caller makes while the request waits have
+ * no effect.
  * @throws {InvalidRequestError} for an option that is not of the expected type.
  */
 export function fetchInit(init: Init | undefined): Init {
@@ -81,7 +82,10 @@ const OPTION_NAMES: readonly string[] = [
   'signal',
 ]
 
-/** Options that decide which requests fetch makes, with the values that they may have; an empty list stands for any string. */
+/**
+ * Options that decide which requests fetch makes, with the values that they may have; an empty list
+ * stands for any string.
+ */
 const STRING_OPTIONS: readonly (readonly [name: keyof Init, values: readonly string[]])[] = [
   ['redirect', ['follow', 'manual', 'error']],
   ['method', []],
@@ -94,9 +98,10 @@ export function isRequest(input: unknown): input is globalThis.Request {
 }
 
 /**
- * Returns the URL that fetch will use: the one that the getter of the class Request returns. The result of `request.url` may differ, since a
- * subclass or the object itself may override it. A fetch that does not know the class converts the object to a string, so `toString` must not
- * be overridden either.
+ * Returns the URL that fetch will use: the one that the getter of the class Request returns. The
+ * result of `request.url` may differ, since a subclass or the object itself may override it. A
+ * fetch that does not know the class converts the object to a string, so `toString` must not be
+ * overridden either.
  * @throws {InvalidRequestError} if fetch could use another URL.
  */
 function urlOfRequest(request: globalThis.Request): string {

@@ -22,14 +22,18 @@ export interface FetchResponse {
   readonly body: { cancel(): Promise<void> } | null
 }
 
-/** An existing gate; or an existing RobotsClient and the options of a new gate; or the options of both. And how to refuse. */
+/**
+ * An existing gate; or an existing RobotsClient and the options of a new gate; or the options of
+ * both. And how to refuse.
+ */
 export type PolitelyOptions = GateOrOptions & RefusalOptions
 
 /** The options of `politely` for refused requests. */
 export interface RefusalOptions {
   /**
-   * How a request fails that robots.txt does not allow. `throw` (the default): with a `RobotsDisallowedError`. `response`: with a response of
-   * status 403, or 503 with Retry-After if robots.txt is unreachable. `refusalOf` tells it from a response that a site sent.
+   * How a request fails that robots.txt does not allow. `throw` (the default): with a
+   * `RobotsDisallowedError`. `response`: with a response of status 403, or 503 with Retry-After if
+   * robots.txt is unreachable. `refusalOf` tells it from a response that a site sent.
    */
   readonly onDisallowed?: 'throw' | 'response' | undefined
 }
@@ -38,7 +42,10 @@ export interface RefusalOptions {
 export type PoliteFetch<F extends FetchLike> = F &
   AsyncDisposable & {
     readonly gate: PoliteGate
-    /** Closes the gate and the RobotsClient that were created for this fetch, and nothing that you passed. */
+    /**
+     * Closes the gate and the RobotsClient that were created for this fetch, and nothing that you
+     * passed.
+     */
     close(): Promise<void>
   }
 
@@ -46,17 +53,18 @@ export type PoliteFetch<F extends FetchLike> = F &
 const MAX_REDIRECTS = 20
 
 /**
- * Wraps a fetch, so that each request and each redirect hop is checked against robots.txt and waits for its slot. `redirect: 'manual'` and
- * `'error'` have the same effect as in fetch. `data:`, `blob:` and `about:` URLs are fetched without a check.
+ * Wraps a fetch, so that each request and each redirect hop is checked against robots.txt and waits
+ * for its slot. `redirect: 'manual'` and `'error'` have the same effect as in fetch. `data:`,
+ * `blob:` and `about:` URLs are fetched without a check.
  *
- * The wrapped fetch rejects with `RobotsDisallowedError` for a request that robots.txt does not allow; a redirect hop that is not allowed is
- * not sent. It rejects with the same error for an invalid URL, such as a relative URL, and for a scheme
- * that robots.txt does not cover.
+ * The wrapped fetch rejects with `RobotsDisallowedError` for a request that robots.txt does not
+ * allow; a redirect hop that is not allowed is not sent. It rejects with the same error for an
+ * invalid URL, such as a relative URL, and for a scheme that robots.txt does not cover.
  *
- * It rejects with `InvalidRequestError` for a request that cannot be checked: a Host header of another
- * site, or a `dispatcher` of another version of undici than the fetch. It rejects with `OptionError` for
- * a value that is not a URL, such as `undefined`. It rejects with `ResponseError` if the given function
- * does not return a Response, since it may follow redirects by itself.
+ * It rejects with `InvalidRequestError` for a request that cannot be checked: a Host header of
+ * another site, or a `dispatcher` of another version of undici than the fetch. It rejects with
+ * `OptionError` for a value that is not a URL, such as `undefined`. It rejects with `ResponseError`
+ * if the given function does not return a Response, since it may follow redirects by itself.
  * @throws {OptionError} for an invalid or unknown option.
  */
 export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions): PoliteFetch<F> {
@@ -144,7 +152,10 @@ async function fetchWithRedirects(send: Send, gate: PoliteGate, input: FetchInpu
   }
 }
 
-/** Reads the copy of a body, which may never end. Rejects when the signal is aborted or the gate is closed. */
+/**
+ * Reads the copy of a body, which may never end. Rejects when the signal is aborted or the gate is
+ * closed.
+ */
 async function bodyOfCopy(
   gate: PoliteGate,
   copy: globalThis.Request,
@@ -178,7 +189,10 @@ async function sendWithPermit(
   }
 }
 
-/** A function that is not a fetch may follow redirects by itself. @throws {ResponseError} for a result that is not a Response. */
+/**
+ * A function that is not a fetch may follow redirects by itself. @throws {ResponseError} for a
+ * result that is not a Response.
+ */
 function assertResponse(response: unknown): void {
   const { status, headers, body } = (response ?? {}) as {
     readonly [P in keyof FetchResponse]?: FetchResponse[P] | null
@@ -209,7 +223,8 @@ function firstRequest(
 
 function bodyOf(body: unknown): Request['body'] {
   if (body === null) return 'none'
-  // Streams and generators can be read only once; strings, buffers, blobs and forms any number of times.
+  // Streams and generators can be read only once; strings, buffers, blobs and forms any number of
+  // times.
   return typeof body === 'object' && Symbol.asyncIterator in body ? 'spent' : { value: body }
 }
 

@@ -1,6 +1,8 @@
-// politeHttpAgent: puts a gate in front of an agent of node:http, for `http.request` and for libraries built on it, such as got.
+// politeHttpAgent: puts a gate in front of an agent of node:http, for `http.request` and for
+// libraries built on it, such as got.
 //
-// These libraries make a new request for each redirect hop and each retry. So each of them enters the gate.
+// These libraries make a new request for each redirect hop and each retry. So each of them enters
+// the gate.
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { OptionError } from '@politely/core'
@@ -15,12 +17,15 @@ import { isRedirect } from '../redirects/redirect.ts'
 import { InvalidRequestError } from '../report/errors.ts'
 
 /**
- * Returns an agent like the given one, whose requests enter the gate first: `http.request(url, { agent })`. A request that the gate rejects
- * emits the gate's error. The permit is released when the response ends or the request is destroyed. The permit of a redirect is released when
- * its headers arrive. Supports HTTP/1.1. CONNECT requests open a tunnel and skip the gate.
+ * Returns an agent like the given one, whose requests enter the gate first:
+ * `http.request(url, { agent })`. A request that the gate rejects emits the gate's error. The
+ * permit is released when the response ends or the request is destroyed. The permit of a redirect
+ * is released when its headers arrive. Supports HTTP/1.1. CONNECT requests open a tunnel and skip
+ * the gate.
  *
- * Set properties on the given agent, not on the returned one. Leave its `maxSockets` unlimited: a request that waits for a socket has started
- * for the gate, so the delays between requests would no longer hold.
+ * Set properties on the given agent, not on the returned one. Leave its `maxSockets` unlimited: a
+ * request that waits for a socket has started for the gate, so the delays between requests would no
+ * longer hold.
  * @throws {OptionError} if `agent` is not an agent, or `gate` is not a gate.
  */
 export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A {
@@ -45,7 +50,10 @@ export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A 
   return Object.create(agent, { addRequest: { value: addRequest } })
 }
 
-/** The methods of an agent that `http.request` calls. Node's documentation says "Agent-like Object"; its types omit them. */
+/**
+ * The methods of an agent that `http.request` calls. Node's documentation says "Agent-like Object";
+ * its types omit them.
+ */
 interface AgentLike {
   addRequest(request: ClientRequest, options: RequestOptions): void
   /** They override the options of a request. */
@@ -87,7 +95,8 @@ async function enterAndSend(
       if (isRedirect(statusCode, headers.location ?? null)) {
         setImmediate(gate.hold()) // the next hop enters in this turn of the event loop: `drain` waits for it
         release()
-        // Destroyed without an error: the response may have no listener for one, and then Node would end the process.
+        // Destroyed without an error: the response may have no listener for one, and then Node
+        // would end the process.
         response.once(
           'close',
           gate.openRedirect(url, () => response.destroy()),
@@ -127,7 +136,10 @@ function lockedUrl(inner: AgentLike, request: ClientRequest, options: RequestOpt
   return target.url
 }
 
-/** Returns the values of all Host headers. If the headers are an array, `getHeader` does not find them. */
+/**
+ * Returns the values of all Host headers. If the headers are an array, `getHeader` does not find
+ * them.
+ */
 function hostsOf(request: ClientRequest, headers: RequestOptions['headers']): readonly unknown[] {
   const byName = request.getHeader('host')
   const listed = Array.isArray(headers) ? headerPairs(headers).filter(([name]) => isHost(name)) : []
@@ -135,15 +147,18 @@ function hostsOf(request: ClientRequest, headers: RequestOptions['headers']): re
 }
 
 /**
- * Returns the pairs of an array of headers, as Node reads it: the first item decides whether the array holds pairs, or names and values in
- * turn. In both forms a value may be an array of values.
+ * Returns the pairs of an array of headers, as Node reads it: the first item decides whether the
+ * array holds pairs, or names and values in turn. In both forms a value may be an array of values.
  */
 function headerPairs(headers: readonly unknown[]): readonly (readonly [name: unknown, value: unknown])[] {
   if (Array.isArray(headers[0])) return (headers as readonly unknown[][]).map((pair) => [pair[0], pair[1]])
   return headers.flatMap((name, n) => (n % 2 === 0 ? [[name, headers[n + 1]]] : []))
 }
 
-/** Keeps the caller from changing the path and the Host header between the check and the moment at which Node sends them. */
+/**
+ * Keeps the caller from changing the path and the Host header between the check and the moment at
+ * which Node sends them.
+ */
 function lock(request: ClientRequest, target: Target): void {
   const { setHeader, appendHeader } = request
   lockProperty(request, 'path', `robots.txt was checked for ${withoutCredentials(target.url)}`)
@@ -157,7 +172,10 @@ function lock(request: ClientRequest, target: Target): void {
   }
 }
 
-/** Makes a change of the property throw. Node checks `path` and `method` for line breaks only before the request reaches its agent. */
+/**
+ * Makes a change of the property throw. Node checks `path` and `method` for line breaks only before
+ * the request reaches its agent.
+ */
 function lockProperty(request: ClientRequest, name: 'path' | 'method', reason: string): void {
   const value = request[name]
   Object.defineProperty(request, name, {

@@ -8,14 +8,15 @@ export interface PoliteGateOptions extends PacingOptions {
   /** The client that fetches and caches robots.txt. The gate does not close it. */
   readonly robots: RobotsClient
   /**
-   * A clock in milliseconds since 1970 that never goes back. For tests and simulations, with fake timers: the gate waits with `setTimeout`.
-   * Default: `performance.timeOrigin + performance.now()`, which no change of the system clock affects. The pace then still keeps Visit-time,
-   * Request-rate and dates in Retry-After by `Date.now`.
+   * A clock in milliseconds since 1970 that never goes back. For tests and simulations, with fake
+   * timers: the gate waits with `setTimeout`. Default:
+   * `performance.timeOrigin + performance.now()`, which no change of the system clock affects. The
+   * pace then still keeps Visit-time, Request-rate and dates in Retry-After by `Date.now`.
    */
   readonly now?: (() => number) | undefined
   /**
-   * A resolver with the signature of `dns.lookup`. Used if `paceBy` is `address`, or with `minDelayPerAddressMs` or
-   * `maxConcurrentPerAddress`. Default: `dns.lookup`.
+   * A resolver with the signature of `dns.lookup`. Used if `paceBy` is `address`, or with
+   * `minDelayPerAddressMs` or `maxConcurrentPerAddress`. Default: `dns.lookup`.
    */
   readonly lookup?: LookupFunction | undefined
 }
@@ -29,8 +30,9 @@ export interface EnterOptions {
 /** Options of `check` of a `PoliteGate`. */
 export interface GateCheckOptions extends EnterOptions {
   /**
-   * The URLs whose redirects led to this one, in order, as for `check` of a `RobotsClient`: a redirect from a public host must lead to a public
-   * address. Default: the redirects that requests through this gate have shown.
+   * The URLs whose redirects led to this one, in order, as for `check` of a `RobotsClient`: a
+   * redirect from a public host must lead to a public address. Default: the redirects that requests
+   * through this gate have shown.
    */
   readonly redirectedFrom?: readonly string[] | undefined
 }

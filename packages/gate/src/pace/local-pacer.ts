@@ -1,4 +1,5 @@
-// LocalPacer: keeps the pace of all keys in the memory of this process. It is the default pacer of a gate.
+// LocalPacer: keeps the pace of all keys in the memory of this process. It is the default pacer of
+// a gate.
 //
 // It stores no queue, since the gate asks for one request of a key at a time.
 import {
@@ -21,26 +22,36 @@ import {
 import { callable } from '@politely/fetcher/internal'
 import type { Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
 
-/** Each reservation checks this many keys for eviction. With two, eviction is faster than growth: a reservation adds at most one key. */
+/**
+ * Each reservation checks this many keys for eviction. With two, eviction is faster than growth: a
+ * reservation adds at most one key.
+ */
 const KEYS_CHECKED_PER_SLOT = 2
 
 /** Keeps the pace of all keys in the memory of this process. It is the default pacer of a gate. */
 export class LocalPacer implements Pacer {
   readonly #now: () => number
-  /** Returns UTC minus `#now`. It changes when the system clock is set, and when the computer has slept. */
+  /**
+   * Returns UTC minus `#now`. It changes when the system clock is set, and when the computer has
+   * slept.
+   */
   readonly #utcOffsetMs: () => number = () => 0
   readonly #paces = new Map<string, Pace>()
-  /** The next key to check for eviction. It goes round over all keys, so that no single call has to check them all. */
+  /**
+   * The next key to check for eviction. It goes round over all keys, so that no single call has to
+   * check them all.
+   */
   #sweep = this.#paces.entries()
   /**
-   * The highest slot number of any key. A key that was evicted continues from here, so that a late response to one of its earlier requests
-   * is recognised as old.
+   * The highest slot number of any key. A key that was evicted continues from here, so that a late
+   * response to one of its earlier requests is recognised as old.
    */
   #maxSlot = 0
 
   /**
-   * @param now A clock for tests and simulations: returns milliseconds since 1970, and never goes back. By default, delays are counted by
-   * `performance.now`, which no change of the system clock affects, and Visit-time, Request-rate and dates in Retry-After by `Date.now`.
+   * @param now A clock for tests and simulations: returns milliseconds since 1970, and never goes
+   * back. By default, delays are counted by `performance.now`, which no change of the system clock
+   * affects, and Visit-time, Request-rate and dates in Retry-After by `Date.now`.
    * @throws {OptionError} if it is not a function.
    */
   constructor(now?: () => number) {
@@ -48,7 +59,10 @@ export class LocalPacer implements Pacer {
     if (now === undefined) this.#utcOffsetMs = () => Date.now() - performance.now()
   }
 
-  /** How many keys are stored. A key is evicted when its pace no longer differs from that of a new key. */
+  /**
+   * How many keys are stored. A key is evicted when its pace no longer differs from that of a new
+   * key.
+   */
   get size(): number {
     return this.#paces.size
   }

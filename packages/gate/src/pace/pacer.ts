@@ -1,29 +1,35 @@
 // The interface of a pacer, which decides when the next request of a pace key may start.
 //
-// The gate keeps the order of the requests of its own process. The pacer keeps the pace: in this process (`LocalPacer`, the default), or in one
-// place for a fleet of processes.
+// The gate keeps the order of the requests of its own process. The pacer keeps the pace: in this
+// process (`LocalPacer`, the default), or in one place for a fleet of processes.
 import type { Delay, PaceLimits, PaceResponse, Slot } from '@politely/core/engine'
 
 /**
- * Keeps the pace of every pace key: an origin, or what `paceBy` says; and a registrable domain or an IP address, if it has a delay of its own.
- * A method may return its result or a promise of it. All times are durations, so that the clocks of several machines need not agree.
+ * Keeps the pace of every pace key: an origin, or what `paceBy` says; and a registrable domain or
+ * an IP address, if it has a delay of its own. A method may return its result or a promise of it.
+ * All times are durations, so that the clocks of several machines need not agree.
  *
- * The gate promises the following. It calls `reserve` for one request of a key at a time. It passes a ticket that it was given to the next
- * call of `reserve` for that key, or to `cancel`. For every slot that it gets, it calls `cancel` or `end` once. If `reserve` or `estimate`
- * throws or rejects, the gate rejects the request with that error. A failure of another method is counted and published.
+ * The gate promises the following. It calls `reserve` for one request of a key at a time. It passes
+ * a ticket that it was given to the next call of `reserve` for that key, or to `cancel`. For every
+ * slot that it gets, it calls `cancel` or `end` once. If `reserve` or `estimate` throws or rejects,
+ * the gate rejects the request with that error. A failure of another method is counted and
+ * published.
  */
 export interface Pacer {
   /**
-   * Reserves a slot for the next request of a key. If no slot is free, returns how long to wait; the gate calls again after that time.
+   * Reserves a slot for the next request of a key. If no slot is free, returns how long to wait;
+   * the gate calls again after that time.
    * @param limits What the caller and the site ask for.
-   * @param ticket The ticket of the last `wait` reply for this key. A pacer may keep a position in its own queue for a ticket.
-   * @param furtherSlots How many slots the gate reserves after this one for the same request, at other levels. The request starts after the
-   * last of these calls. Default 0.
+   * @param ticket The ticket of the last `wait` reply for this key. A pacer may keep a position in
+   * its own queue for a ticket.
+   * @param furtherSlots How many slots the gate reserves after this one for the same request, at
+   * other levels. The request starts after the last of these calls. Default 0.
    */
   reserve(key: string, limits: PaceLimits, ticket?: Ticket, furtherSlots?: number): Reservation | Promise<Reservation>
   /**
-   * The request of this slot starts now, a moment after the slot was reserved. A pacer in the process of the gate may count the delay from
-   * here. Optional. A pacer elsewhere limits this moment by `startWithinMs` instead.
+   * The request of this slot starts now, a moment after the slot was reserved. A pacer in the
+   * process of the gate may count the delay from here. Optional. A pacer elsewhere limits this
+   * moment by `startWithinMs` instead.
    */
   started?(key: string, ticket: Ticket, delay: Delay): void | Promise<void>
   /**
@@ -34,13 +40,20 @@ export interface Pacer {
    * already.
    */
   sent?(key: string, ticket: Ticket, delay: Delay): void | Promise<void>
-  /** Frees the slot of a request that does not start, or the position of a queue that has become empty. */
+  /**
+   * Frees the slot of a request that does not start, or the position of a queue that has become
+   * empty.
+   */
   cancel(key: string, ticket: Ticket): void | Promise<void>
-  /** The response to the request of this slot has arrived. Called at most once for each slot. See `applyResponse` in core. */
+  /**
+   * The response to the request of this slot has arrived. Called at most once for each slot. See
+   * `applyResponse` in core.
+   */
   report(key: string, ticket: Ticket, response: PaceResponse): void | Promise<void>
   /**
-   * The request of this slot has ended, with or without a response. See `endRequest` in core. With `pauseFrom: 'end'`, `report` may follow: the
-   * code that sends the request has made another one before it.
+   * The request of this slot has ended, with or without a response. See `endRequest` in core. With
+   * `pauseFrom: 'end'`, `report` may follow: the code that sends the request has made another one
+   * before it.
    * @param tookMs The time since its start. Milliseconds.
    */
   end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): void | Promise<void>
@@ -63,8 +76,9 @@ export type Reservation =
       /** The delay after the request. */
       readonly delay: Delay
       /**
-       * How long after this call of `reserve` the request may start. Milliseconds; undefined for any time. If the slots of other levels take
-       * longer, the gate cancels all slots of the request and reserves them again.
+       * How long after this call of `reserve` the request may start. Milliseconds; undefined for
+       * any time. If the slots of other levels take longer, the gate cancels all slots of the
+       * request and reserves them again.
        */
       readonly startWithinMs?: number | undefined
     }
@@ -77,7 +91,10 @@ export type Reservation =
       readonly because: PaceReason
     }
 
-/** Why a request has to wait for its slot. `pacer-failure`: the pacer cannot reserve slots at present. */
+/**
+ * Why a request has to wait for its slot. `pacer-failure`: the pacer cannot reserve slots at
+ * present.
+ */
 export type PaceReason = Exclude<Slot['because'], 'none'> | 'pacer-failure'
 
 /** The reply to `estimate`. */

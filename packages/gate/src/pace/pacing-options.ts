@@ -4,38 +4,47 @@ import type { Pacer } from './pacer.ts'
 /** The options of a gate for pace and concurrency. All have defaults. */
 export interface PacingOptions {
   /**
-   * The shortest delay between two requests to one origin, whatever its robots.txt says. Milliseconds; default 1,000. The gate keeps
-   * delays between the starts of requests, and between the moments at which they are sent, if
-   * it can see those. With an HTTP client that does not show them, requests may arrive closer
-   * together: the first request of a connection also waits for the connection.
+   * The shortest delay between two requests to one origin, whatever its robots.txt says.
+   * Milliseconds; default 1,000. The gate keeps delays between the starts of requests, and between
+   * the moments at which they are sent, if it can see those. With an HTTP client that does not show
+   * them, requests may arrive closer together: the first request of a connection also waits for the
+   * connection.
    */
   readonly minDelayMs?: number | undefined
   /**
-   * The longest delay that you accept. A site that asks for a longer one gets this one, and the permit says so (`because: 'cap'`).
-   * Milliseconds; default: no limit. It does not shorten a Retry-After or a visit-time.
+   * The longest delay that you accept. A site that asks for a longer one gets this one, and the
+   * permit says so (`because: 'cap'`). Milliseconds; default: no limit. It does not shorten a
+   * Retry-After or a visit-time.
    */
   readonly maxDelayMs?: number | undefined
   /**
-   * Makes the delay after each request at least this many times what the request took, so that a slow site gets longer pauses (Heritrix's
-   * delay-factor, Mercator's rule). The delay is at most `maxDelayMs`, or 30 seconds if that is not set. How long a request takes is
-   * measured from its start until `release`. From 0 to 100. Default 0: off. With `pauseFrom: 'start'` only factors above 1 have an effect.
+   * Makes the delay after each request at least this many times what the request took, so that a
+   * slow site gets longer pauses (Heritrix's delay-factor, Mercator's rule). The delay is at most
+   * `maxDelayMs`, or 30 seconds if that is not set. How long a request takes is measured from its
+   * start until `release`. From 0 to 100. Default 0: off. With `pauseFrom: 'start'` only factors
+   * above 1 have an effect.
    */
   readonly delayFactor?: number | undefined
   /**
-   * Where the delays begin: at the `start` of a request, or at its `end`, that is at `release`. With `end`, at most one request of each pace
-   * key is under way, so `maxConcurrentPerOrigin` can only be 1. Default `start`.
+   * Where the delays begin: at the `start` of a request, or at its `end`, that is at `release`.
+   * With `end`, at most one request of each pace key is under way, so `maxConcurrentPerOrigin` can
+   * only be 1. Default `start`.
    */
   readonly pauseFrom?: 'start' | 'end' | undefined
-  /** The shortest delay between two requests to all hosts of one registrable domain. Milliseconds; default 0: none. */
+  /**
+   * The shortest delay between two requests to all hosts of one registrable domain. Milliseconds;
+   * default 0: none.
+   */
   readonly minDelayPerDomainMs?: number | undefined
   /**
-   * The shortest delay between two requests to all hosts with one IP address. Milliseconds; default 0: none. If a host has several
-   * addresses, the first in alphabetical order counts.
+   * The shortest delay between two requests to all hosts with one IP address. Milliseconds; default
+   * 0: none. If a host has several addresses, the first in alphabetical order counts.
    */
   readonly minDelayPerAddressMs?: number | undefined
   /**
-   * How many requests to one origin may be under way at once. A request is under way from its start until `release`; with `politely`,
-   * until its headers have arrived. Default 2, or 1 with `pauseFrom: 'end'`.
+   * How many requests to one origin may be under way at once. A request is under way from its start
+   * until `release`; with `politely`, until its headers have arrived. Default 2, or 1 with
+   * `pauseFrom: 'end'`.
    */
   readonly maxConcurrentPerOrigin?: number | undefined
   /**
@@ -46,7 +55,9 @@ export interface PacingOptions {
    * Default 8, or `maxConcurrentPerOrigin` if that is larger.
    */
   readonly maxConcurrentPerDomain?: number | undefined
-  /** How many requests to all hosts with one IP address may be under way at once. Default: no limit. */
+  /**
+   * How many requests to all hosts with one IP address may be under way at once. Default: no limit.
+   */
   readonly maxConcurrentPerAddress?: number | undefined
   /**
    * How many requests may be under way at once in all, not counting exempt slow ones
@@ -69,9 +80,10 @@ export interface PacingOptions {
 }
 
 /**
- * Which requests share a pace. `origin` (the default): those with the same scheme, host and port, like the scope of robots.txt. `host`: those
- * with the same host, on any port. `domain`: those with the same registrable domain, such as `example.co.uk` and all hosts under it; a host
- * without one is its own key. `address`: those whose hosts have the same IP address. If a host has several, the first in alphabetical order
- * counts.
+ * Which requests share a pace. `origin` (the default): those with the same scheme, host and port,
+ * like the scope of robots.txt. `host`: those with the same host, on any port. `domain`: those with
+ * the same registrable domain, such as `example.co.uk` and all hosts under it; a host without one
+ * is its own key. `address`: those whose hosts have the same IP address. If a host has several, the
+ * first in alphabetical order counts.
  */
 export type PaceBy = 'origin' | 'host' | 'domain' | 'address'

@@ -2,12 +2,14 @@
 import type { PaceReason } from './pacer.ts'
 import type { PaceBy } from './pacing-options.ts'
 
-/** What a request waits for: a concurrency limit, or a slot. For a slot, the pacer gives the reason. */
+/**
+ * What a request waits for: a concurrency limit, or a slot. For a slot, the pacer gives the reason.
+ */
 export type WaitReason = PaceReason | 'concurrency'
 
 /**
- * The level of the limit that a request waits for: its origin, or what `paceBy` says; its registrable
- * domain, site, platform or IP address; or the whole gate (`maxConcurrent`).
+ * The level of the limit that a request waits for: its origin, or what `paceBy` says; its
+ * registrable domain, site, platform or IP address; or the whole gate (`maxConcurrent`).
  */
 export type WaitLevel = PaceBy | 'gate'
 

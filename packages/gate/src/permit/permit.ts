@@ -10,8 +10,9 @@ import type { WaitLevel, WaitReason } from '../pace/wait-cause.ts'
 import { ResponseError } from '../report/errors.ts'
 
 /**
- * Permission to make one request. Call `release` when the request ends, or declare the permit with `using`. Until then the request counts
- * towards the concurrency limits. If permits are never released, the limits are reached, and the gate starts no more requests.
+ * Permission to make one request. Call `release` when the request ends, or declare the permit with
+ * `using`. Until then the request counts towards the concurrency limits. If permits are never
+ * released, the limits are reached, and the gate starts no more requests.
  */
 export interface Permit extends Disposable {
   /** The URL of the request, as the caller gave it. */
@@ -23,23 +24,26 @@ export interface Permit extends Disposable {
   /** What the request waited for last. `none` if no delay and no concurrency limit held it up. */
   readonly waitedFor: WaitReason | 'none'
   /**
-   * Whose delay or limit that was: `gate`, `domain`, `address`, or the value of `paceBy` for its pace key (`origin` by default). Undefined
-   * if it did not wait.
+   * Whose delay or limit that was: `gate`, `domain`, `address`, or the value of `paceBy` for its
+   * pace key (`origin` by default). Undefined if it did not wait.
    */
   readonly waitedLevel: WaitLevel | undefined
   /**
-   * The delay between this request and the next one with the same pace key, and its reason. The value is set when the request starts.
-   * With `delayFactor`, a slow response makes the real delay longer, but it does not change this value.
+   * The delay between this request and the next one with the same pace key, and its reason. The
+   * value is set when the request starts. With `delayFactor`, a slow response makes the real delay
+   * longer, but it does not change this value.
    */
   readonly delay: Delay
   /**
-   * Calls `send`, which sends the request. Returns the result of `send`. `send` may use a fetch or an agent that has the same gate. Then
-   * this request enters the gate a second time. The gate recognises it by its URL, and admits it without another wait. Any other request
-   * of `send` waits like a new one, including a retry of this URL. This permit stops counting towards the concurrency limits before the
-   * other request waits; or, if this request has a connection of an agent or a dispatcher of the gate, when it ends. So neither request
-   * waits for the other. If `send` uses a fetch that does not have the same gate, give it `redirect: 'manual'`: the gate does not see the
-   * redirects that it follows. Until the request is sent, the next request of its queue does
-   * not start; see `sent`.
+   * Calls `send`, which sends the request. Returns the result of `send`. `send` may use a fetch or
+   * an agent that has the same gate. Then this request enters the gate a second time. The gate
+   * recognises it by its URL, and admits it without another wait. Any other request of `send` waits
+   * like a new one, including a retry of this URL. This permit stops counting towards the
+   * concurrency limits before the other request waits; or, if this request has a connection of an
+   * agent or a dispatcher of the gate, when it ends. So neither request waits for the other. If
+   * `send` uses a fetch that does not have the same gate, give it `redirect: 'manual'`: the gate
+   * does not see the redirects that it follows. Until the request is sent, the next request of its
+   * queue does not start; see `sent`.
    * @throws {OptionError} if `send` is not a function. Also whatever `send` throws.
    */
   run<T>(send: () => T): T
@@ -56,22 +60,32 @@ export interface Permit extends Disposable {
    */
   endNesting(): void
   /**
-   * Reports the response. To be called when its headers have arrived: its status and Retry-After change the pace from then on. Does not
-   * release the permit. Does nothing, and never throws, after an earlier report or after `release`.
-   * @throws {ResponseError} for a value that is not a response, and for a response after a redirect that the gate did not check.
+   * Reports the response. To be called when its headers have arrived: its status and Retry-After
+   * change the pace from then on. Does not release the permit. Does nothing, and never throws,
+   * after an earlier report or after `release`.
+   * @throws {ResponseError} for a value that is not a response, and for a response after a redirect
+   * that the gate did not check.
    */
   report(response: ResponseLike): void
   /**
-   * Ends the request. Reports the response, if one is passed and none was reported before. Later calls do nothing.
-   * @throws {ResponseError} where `report` throws one, if no response was reported before. The permit is released all the same.
+   * Ends the request. Reports the response, if one is passed and none was reported before. Later
+   * calls do nothing.
+   * @throws {ResponseError} where `report` throws one, if no response was reported before. The
+   * permit is released all the same.
    */
   release(response?: ResponseLike): void
 }
 
-/** The part of a response that the pace depends on. A response of `fetch` fits, also of undici's, and so does a plain object. */
+/**
+ * The part of a response that the pace depends on. A response of `fetch` fits, also of undici's,
+ * and so does a plain object.
+ */
 export interface ResponseLike {
   readonly status: number
-  /** An object with a `get` method, such as `Headers`; or a plain object whose names are in lower case. */
+  /**
+   * An object with a `get` method, such as `Headers`; or a plain object whose names are in lower
+   * case.
+   */
   readonly headers: { get(name: string): string | null } | Headers
 }
 

@@ -1,10 +1,12 @@
 // Recognises a request that enters the same gate twice, and admits it without a second permit.
 //
-// That happens if `politely(fetch, { gate })` wraps a fetch whose global dispatcher is `politeAgent({ gate })`. With `maxConcurrent: 1` the
-// second permit would wait for the release of the first, which would never come.
+// That happens if `politely(fetch, { gate })` wraps a fetch whose global dispatcher is
+// `politeAgent({ gate })`. With `maxConcurrent: 1` the second permit would wait for the release of
+// the first, which would never come.
 //
-// `permit.run` calls the code that sends the request in an async context of its own. The context holds a `Sending`, which names the permit. If
-// that code calls `gate.enter` for the same URL, the gate finds the permit there. Contexts nest, since a request may pass through several gates.
+// `permit.run` calls the code that sends the request in an async context of its own. The context
+// holds a `Sending`, which names the permit. If that code calls `gate.enter` for the same URL, the
+// gate finds the permit there. Contexts nest, since a request may pass through several gates.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/internal'
@@ -20,17 +22,29 @@ export interface NestablePermit extends Permit {
    * @param sending How the request was sent. Default: with this permit.
    */
   applyResponse(response: ResponseLike, sending?: Sending): void
-  /** Releases what the next request would wait for: the concurrency limits and, with `pauseFrom: 'end'`, the slots. */
+  /**
+   * Releases what the next request would wait for: the concurrency limits and, with
+   * `pauseFrom: 'end'`, the slots.
+   */
   releaseConcurrency(): void
 }
 
-/** One for the process rather than one for each gate: on Node 22 each AsyncLocalStorage slows down every promise. */
+/**
+ * One for the process rather than one for each gate: on Node 22 each AsyncLocalStorage slows down
+ * every promise.
+ */
 const innermost = new AsyncLocalStorage<Sending>()
 
-/** A request that has a permit and is being sent. It ends when the headers of the response arrive: later code in the context is the caller's. */
+/**
+ * A request that has a permit and is being sent. It ends when the headers of the response arrive:
+ * later code in the context is the caller's.
+ */
 export class Sending {
   readonly #gate: object
-  /** Undefined after the end, to free memory: a context lives as long as the sockets that were opened in it. */
+  /**
+   * Undefined after the end, to free memory: a context lives as long as the sockets that were
+   * opened in it.
+   */
   #permit: NestablePermit | undefined
   /** The enclosing context: a request that this one is part of, usually through another gate. */
   #outer: Sending | undefined
@@ -87,8 +101,9 @@ export class Sending {
   }
 
   /**
-   * Returns a nested permit if this request enters the gate for the second time. Returns undefined for any other request, such as one for a
-   * token, or a retry of this one. Then the concurrency limits are released, so that the other request can start.
+   * Returns a nested permit if this request enters the gate for the second time. Returns undefined
+   * for any other request, such as one for a token, or a retry of this one. Then the concurrency
+   * limits are released, so that the other request can start.
    */
   nestedPermit(url: string): Permit | undefined {
     const outer = this.#permit
@@ -189,9 +204,9 @@ class NestedPermit implements NestablePermit {
     try {
       if (response !== undefined) this.applyResponse(response)
     } finally {
-      // A sent request has ended now. `send` may make another one before the caller releases the outer permit, such as a retry. After
-      // `endNesting` the gate no longer recognises it as part of `send`, so the limits
-      // must be free before it enters.
+      // A sent request has ended now. `send` may make another one before the caller releases the
+      // outer permit, such as a retry. After `endNesting` the gate no longer recognises it as part
+      // of `send`, so the limits must be free before it enters.
       if (this.#hasSocket) this.releaseConcurrency()
     }
   }

@@ -4,7 +4,10 @@ export class Activity {
   #count = 0
   readonly #listeners = new Set<() => void>()
 
-  /** Counts one more: a call of `enter`, or something else that may lead to one. Each needs one call of `end`. */
+  /**
+   * Counts one more: a call of `enter`, or something else that may lead to one. Each needs one call
+   * of `end`.
+   */
   begin(): void {
     this.#count++
   }
@@ -17,7 +20,10 @@ export class Activity {
     for (const listener of listeners) listener()
   }
 
-  /** Resolves when nothing is under way, which may be at once. Work that begins before that is awaited too. */
+  /**
+   * Resolves when nothing is under way, which may be at once. Work that begins before that is
+   * awaited too.
+   */
   async idle(): Promise<void> {
     while (this.#count > 0) await new Promise<void>((resolve) => this.#listeners.add(resolve))
   }

@@ -1,5 +1,5 @@
-// Calls a pacer on behalf of the gate. The caller may supply a pacer, such as one that asks a service for a fleet of crawlers. So the gate
-// validates its replies and contains its failures.
+// Calls a pacer on behalf of the gate. The caller may supply a pacer, such as one that asks a
+// service for a fleet of crawlers. So the gate validates its replies and contains its failures.
 import type { Delay, PaceLimits, PaceResponse } from '@politely/core/engine'
 import { isPromise } from '../pace/is-promise.ts'
 import type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from '../pace/pacer.ts'
@@ -31,7 +31,10 @@ export class CheckedPacer {
     this.#source = source
   }
 
-  /** @throws {PacerError} for an invalid reply; also whatever the pacer throws. A promise rejects with the same. */
+  /**
+   * @throws {PacerError} for an invalid reply; also whatever the pacer throws. A promise rejects
+   * with the same.
+   */
   reserve(
     key: string,
     limits: PaceLimits,
@@ -49,7 +52,8 @@ export class CheckedPacer {
     return checkedEstimate(await this.#pacer.estimate(key, limits, ahead))
   }
 
-  // The request of these calls has started, ended or gone already, so a failure must not reach it. It is counted and published instead.
+  // The request of these calls has started, ended or gone already, so a failure must not reach it.
+  // It is counted and published instead.
 
   started(key: string, ticket: Ticket, delay: Delay): void {
     this.#contain(key, () => this.#pacer.started?.(key, ticket, delay))

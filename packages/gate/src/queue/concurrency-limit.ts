@@ -92,7 +92,10 @@ export class ConcurrencyLimit {
     this.#slow.updateTimer()
   }
 
-  /** A queue that is called may release in turn. The loop handles that release as well, so that calls do not nest. */
+  /**
+   * A queue that is called may release in turn. The loop handles that release as well, so that
+   * calls do not nest.
+   */
   #wake(): void {
     if (this.#isWaking) return
     this.#isWaking = true

@@ -1,7 +1,7 @@
 // What the queues, queued requests and permits of one gate share.
 //
-// References go one way: a permit knows its queue, a queued request knows its queue, and a queue knows this object. The gate creates
-// all of them and calls them. None of them calls the gate.
+// References go one way: a permit knows its queue, a queued request knows its queue, and a queue
+// knows this object. The gate creates all of them and calls them. None of them calls the gate.
 
 import type { Pacing } from '../options/pacing.ts'
 import type { RedirectTargets } from '../redirects/redirect-targets.ts'

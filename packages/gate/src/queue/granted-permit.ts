@@ -1,7 +1,9 @@
-// The permit that a request gets from its queue. It holds the request's concurrency limits until the caller releases it.
+// The permit that a request gets from its queue. It holds the request's concurrency limits until
+// the caller releases it.
 //
-// The gate calls `start` once, and hands the permit to the caller. The caller may call `report` when the headers of the response have arrived,
-// and calls `release` when the request ends. If the caller never gets the permit, the gate calls `cancel` instead.
+// The gate calls `start` once, and hands the permit to the caller. The caller may call `report`
+// when the headers of the response have arrived, and calls `release` when the request ends. If the
+// caller never gets the permit, the gate calls `cancel` instead.
 //
 // The delay counts from `start`, and again from `sent`: a new connection may take longer than
 // the delay. So from `run` until `sent`, the next request of the queue does not start. Whether
@@ -61,8 +63,9 @@ export class GrantedPermit implements NestablePermit {
   }
 
   /**
-   * Marks the start of the request. The gate calls it just before it hands the permit to the caller, which is as late as the gate can observe
-   * the start. If the clock throws, the permit is cancelled.
+   * Marks the start of the request. The gate calls it just before it hands the permit to the
+   * caller, which is as late as the gate can observe the start. If the clock throws, the permit is
+   * cancelled.
    */
   start(): void {
     const { gate, now, counters } = this.#queue.context

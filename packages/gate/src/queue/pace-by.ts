@@ -14,7 +14,10 @@ export interface PaceKeys {
   readonly site: Site
   /** The key of its queue. */
   readonly key: string
-  /** Its registrable domain and its IP address, as far as they have limits of their own. The one with the most hosts comes first. */
+  /**
+   * Its registrable domain and its IP address, as far as they have limits of their own. The one
+   * with the most hosts comes first.
+   */
   readonly shared: readonly SharedKey[]
 }
 
@@ -118,7 +121,10 @@ function byAddress(lookup: LookupFunction, closing: AbortSignal): (origin: strin
   }
 }
 
-/** Resolves to the host itself if it has no address, or if the lookup fails or times out. The request itself will report the cause. */
+/**
+ * Resolves to the host itself if it has no address, or if the lookup fails or times out. The
+ * request itself will report the cause.
+ */
 function firstAddress(host: string, lookup: LookupFunction, closing: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(host), MAX_LOOKUP_MS)

@@ -1,7 +1,9 @@
-// One pace key of a gate: asks the pacer for its slots, and remembers until when it need not ask again.
+// One pace key of a gate: asks the pacer for its slots, and remembers until when it need not ask
+// again.
 //
-// A request has one key at each of its levels: that of its queue (`paceBy`), and those of its registrable domain and its IP address if they
-// have a delay of their own. It needs a slot of each key. `reserveSlots` reserves all of them, or none.
+// A request has one key at each of its levels: that of its queue (`paceBy`), and those of its
+// registrable domain and its IP address if they have a delay of their own. It needs a slot of each
+// key. `reserveSlots` reserves all of them, or none.
 import type { Delay, PaceLimits } from '@politely/core/engine'
 import { isPromise } from '../pace/is-promise.ts'
 import type { PaceReason, Reservation, Ticket } from '../pace/pacer.ts'
@@ -25,7 +27,10 @@ export interface PacedLevel {
   readonly limits: PaceLimits
 }
 
-/** The shortest wait before the next call of `reserve`. Without it, a pacer that replies with waits of 0 ms would block the event loop. */
+/**
+ * The shortest wait before the next call of `reserve`. Without it, a pacer that replies with waits
+ * of 0 ms would block the event loop.
+ */
 const MIN_WAIT_MS = 1
 
 /**
@@ -58,7 +63,10 @@ export class PacedKey {
    * clock, no further request starts.
    */
   #unsent: { readonly slot: KeySlot; readonly until: number } | undefined
-  /** The ticket of the pacer's last `wait` reply. It belongs to the key: if the first request is aborted, the next one uses it. */
+  /**
+   * The ticket of the pacer's last `wait` reply. It belongs to the key: if the first request is
+   * aborted, the next one uses it.
+   */
   #ticket: Ticket | undefined
 
   constructor(level: PaceBy, key: string, context: PacerAndClock) {
@@ -68,10 +76,10 @@ export class PacedKey {
   }
 
   /**
-   * The time until the pacer may be asked, by the gate's clock. Milliseconds; 0 or less if it may be asked now. While a request is about to
-   * start, it is not: the process may be stopped for longer than the delay, and both requests
-   * would then start at the same moment. While a request is connecting, the time is one delay,
-   * since the request may be sent right now.
+   * The time until the pacer may be asked, by the gate's clock. Milliseconds; 0 or less if it may
+   * be asked now. While a request is about to start, it is not: the process may be stopped for
+   * longer than the delay, and both requests would then start at the same moment. While a request
+   * is connecting, the time is one delay, since the request may be sent right now.
    */
   get waitMs(): number {
     const now = this.#context.now()
@@ -88,7 +96,8 @@ export class PacedKey {
   }
 
   /**
-   * Asks the pacer for a slot. Returns undefined if the pacer replies with a `wait`. Then `waitMs` and `waitCause` say how long to wait, and why.
+   * Asks the pacer for a slot. Returns undefined if the pacer replies with a `wait`. Then `waitMs`
+   * and `waitCause` say how long to wait, and why.
    * @param furtherSlots How many slots of other keys are reserved after this one.
    */
   reserve(limits: PaceLimits, furtherSlots: number): KeySlot | undefined | Promise<KeySlot | undefined> {
@@ -99,7 +108,10 @@ export class PacedKey {
       : this.#slotOf(reservation, limits, calledAt)
   }
 
-  /** The request of this slot is about to start. `started` or `cancel` must follow. @param at The time of the gate's clock. */
+  /**
+   * The request of this slot is about to start. `started` or `cancel` must follow. @param at The
+   * time of the gate's clock.
+   */
   use({ delay }: KeySlot, at: number): void {
     this.#isStarting = delay.delayMs > 0
     this.#delayUntil(at + delay.delayMs, delay.because)
@@ -147,12 +159,16 @@ export class PacedKey {
     this.#askPacerAt = 0
   }
 
-  /** Makes requests of this key wait for the shortest time, from this time of the gate's clock on. */
+  /**
+   * Makes requests of this key wait for the shortest time, from this time of the gate's clock on.
+   */
   waitBriefly(at: number, because: PaceReason): void {
     this.#delayUntil(at + MIN_WAIT_MS, because)
   }
 
-  /** To be called when no request of this key waits: gives up its position in the pacer's own queue. */
+  /**
+   * To be called when no request of this key waits: gives up its position in the pacer's own queue.
+   */
   leavePacerQueue(): void {
     const ticket = this.#ticket
     this.#ticket = undefined
@@ -177,9 +193,11 @@ export class PacedKey {
 }
 
 /**
- * Reserves a slot at each level, in this order. If one has none, or if the pacer fails, gives back the others. So a request never holds a slot
- * of one level while it waits for another, and two levels cannot block each other.
- * @returns The slots in the same order; undefined if a level has none. A promise if the pacer replies with one.
+ * Reserves a slot at each level, in this order. If one has none, or if the pacer fails, gives back
+ * the others. So a request never holds a slot of one level while it waits for another, and two
+ * levels cannot block each other.
+ * @returns The slots in the same order; undefined if a level has none. A promise if the pacer
+ * replies with one.
  */
 export function reserveSlots(
   levels: readonly PacedLevel[],
@@ -216,8 +234,9 @@ export function reserveSlots(
 }
 
 /**
- * Gives back the slots of a request if one of them has expired. The request then waits briefly for its first level, as after a `wait` reply.
- * Without that wait, a pacer whose slots always expire would block the event loop.
+ * Gives back the slots of a request if one of them has expired. The request then waits briefly for
+ * its first level, as after a `wait` reply. Without that wait, a pacer whose slots always expire
+ * would block the event loop.
  * @param at The time of the gate's clock.
  * @returns Whether a slot has expired.
  */

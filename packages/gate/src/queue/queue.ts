@@ -1,25 +1,29 @@
 // The queue of one pace key. Its requests start in the order in which they arrived.
 //
-// Only the first request is processed; the others wait behind it. The first request passes these steps:
+// Only the first request is processed; the others wait behind it. The first request passes these
+// steps:
 //
-//   1. The concurrency limit of this queue. A request counts towards it from step 3 until the request releases the limits. The
-//      first request passes if fewer than `maxConcurrentPerOrigin` requests of this queue count.
-//   2. The pace. A slot is a moment at which one request may start. The queue sets a timer for the time at which it asks the
-//      pacer for the next slot. The pacer's last reply (step 5) determines this time. After a `wait`, it is the end of that
-//      wait. After a slot, it is the end of the delay that follows the slot.
+//   1. The concurrency limit of this queue. A request counts towards it from step 3 until the
+//      request releases the limits. The first request passes if fewer than `maxConcurrentPerOrigin`
+//      requests of this queue count.
+//   2. The pace. A slot is a moment at which one request may start. The queue sets a timer for the
+//      time at which it asks the pacer for the next slot. The pacer's last reply (step 5)
+//      determines this time. After a `wait`, it is the end of that wait. After a slot, it is the
+//      end of the delay that follows the slot.
 //   3. The limits that several queues share: those of the request's domain and address
 //      (`SharedLimit`), and the concurrency limits for all requests, for each site and for each
 //      platform (`ConcurrencyLimit`). A `SharedLimit` may also have a delay, which must be over. If
 //      all limits admit the request, it acquires them, and the limit of step 1.
-//   4. robots.txt: it is checked again, since the rules may have changed while the request waited. If it has to be fetched,
-//      the request first releases the limits, so that a slow robots.txt does not delay other sites. After the fetch the
-//      request starts over at step 1.
-//   5. A slot: the pacer reserves one for this queue, and one for each `SharedLimit` that has a delay. Then the request leaves
-//      the queue with its permit. Or the pacer replies with a `wait`, or a slot expires before the last one is reserved. Then
-//      the request releases the limits and starts over at step 1.
+//   4. robots.txt: it is checked again, since the rules may have changed while the request waited.
+//      If it has to be fetched, the request first releases the limits, so that a slow robots.txt
+//      does not delay other sites. After the fetch the request starts over at step 1.
+//   5. A slot: the pacer reserves one for this queue, and one for each `SharedLimit` that has a
+//      delay. Then the request leaves the queue with its permit. Or the pacer replies with a
+//      `wait`, or a slot expires before the last one is reserved. Then the request releases the
+//      limits and starts over at step 1.
 //
-// Slots are reserved last, so a request that is aborted while it waits does not waste one. A request that waits holds nothing, so two limits
-// cannot block each other.
+// Slots are reserved last, so a request that is aborted while it waits does not waste one. A
+// request that waits holds nothing, so two limits cannot block each other.
 import type { PaceLimits } from '@politely/core/engine'
 import { Fifo, type Site, type StartedItem } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
@@ -40,20 +44,32 @@ import type { SharedLimit } from './shared-limit.ts'
 
 /** What the queue needs from a request. `QueuedRequest` implements it. */
 export interface WaitingRequest {
-  /** The delays and visit times that the caller and the site ask for, as of the last check of robots.txt. */
+  /**
+   * The delays and visit times that the caller and the site ask for, as of the last check of
+   * robots.txt.
+   */
   readonly limits: PaceLimits
   /** The request counts towards the concurrency limit of this site. */
   readonly site: Site
   /**
-   * The keys of the request's `SharedLimit`s. The domain has one if it has a delay. The address has one if it has a delay or a limit of
-   * requests under way.
+   * The keys of the request's `SharedLimit`s. The domain has one if it has a delay. The address has
+   * one if it has a delay or a limit of requests under way.
    */
   readonly sharedKeys: readonly SharedKey[]
-  /** Checks robots.txt again, without a fetch. `refused`: the request has rejected itself. `unknown`: a fetch is necessary. */
+  /**
+   * Checks robots.txt again, without a fetch. `refused`: the request has rejected itself.
+   * `unknown`: a fetch is necessary.
+   */
   recheckNow(): 'allowed' | 'refused' | 'unknown'
-  /** Checks robots.txt again, and fetches it if necessary. Returns false if the request has rejected itself. */
+  /**
+   * Checks robots.txt again, and fetches it if necessary. Returns false if the request has rejected
+   * itself.
+   */
   recheck(): Promise<boolean>
-  /** Gives the request its permit. `heldBy` is what it waited for last, and `at` the current time of the gate's clock. */
+  /**
+   * Gives the request its permit. `heldBy` is what it waited for last, and `at` the current time of
+   * the gate's clock.
+   */
   grant(grant: Grant, heldBy: WaitCause | undefined, at: number): void
   /** Rejects the request. */
   fail(error: unknown): void
@@ -75,11 +91,17 @@ export class RequestQueue {
   readonly #waiting = new Fifo<WaitingRequest>()
   /** How many requests of this queue have acquired the concurrency limits and not released them. */
   #underWay = 0
-  /** True while a request is at step 3, 4 or 5. The last two may be asynchronous. Meanwhile `advance` does nothing. */
+  /**
+   * True while a request is at step 3, 4 or 5. The last two may be asynchronous. Meanwhile
+   * `advance` does nothing.
+   */
   #isAdmitting = false
   /** Whether the first request waits at step 3: for a `SharedLimit` or for `ConcurrencyLimit`. */
   #waitsAtStep3 = false
-  /** The limits of the domain and the address of the first request. At step 4 and 5 it has acquired them. */
+  /**
+   * The limits of the domain and the address of the first request. At step 4 and 5 it has acquired
+   * them.
+   */
   #sharedLimits: readonly SharedLimit[] = NONE
   readonly #pacedKey: PacedKey
   readonly #onEmpty: (queue: RequestQueue) => void
@@ -103,7 +125,10 @@ export class RequestQueue {
     return this.#waitsAtStep3 && this.#heldBy?.level === 'gate'
   }
 
-  /** Whether this queue is first in the line of its domain's `SharedLimit`. If it is, an address may be kept free for it. */
+  /**
+   * Whether this queue is first in the line of its domain's `SharedLimit`. If it is, an address may
+   * be kept free for it.
+   */
   get isFirstOfDomain(): boolean {
     return this.#sharedLimits.some((limit) => limit.pacedKey.level === 'domain' && limit.isFirstInLine(this))
   }
@@ -121,8 +146,8 @@ export class RequestQueue {
   }
 
   /**
-   * Adds a request whose robots.txt has just been checked. If it can start at once and the pacer replies at once, it has its permit when this
-   * returns.
+   * Adds a request whose robots.txt has just been checked. If it can start at once and the pacer
+   * replies at once, it has its permit when this returns.
    */
   add(request: WaitingRequest): void {
     this.#waiting.add(request)
@@ -148,7 +173,8 @@ export class RequestQueue {
   }
 
   /**
-   * Releases the limits that a request of this queue acquired. This queue is advanced last, since other queues may have waited longer.
+   * Releases the limits that a request of this queue acquired. This queue is advanced last, since
+   * other queues may have waited longer.
    */
   release(grant: Grant): void {
     this.#underWay--
@@ -159,15 +185,17 @@ export class RequestQueue {
   }
 
   /**
-   * Starts every request that may start now. If the first one has to wait, `advance` is called again later: by a timer, by
-   * `SharedLimit`, by `ConcurrencyLimit`, by `release`, or after an asynchronous step.
+   * Starts every request that may start now. If the first one has to wait, `advance` is called
+   * again later: by a timer, by `SharedLimit`, by `ConcurrencyLimit`, by `release`, or after an
+   * asynchronous step.
    * @param justChecked A request whose robots.txt has just been checked. It skips step 4.
    */
   advance(justChecked?: WaitingRequest): void {
     if (this.#isAdmitting) return
     this.#stopTimer()
     this.#waitsAtStep3 = false
-    // A loop rather than recursion: thousands of requests may start, or be refused, one after the other.
+    // A loop rather than recursion: thousands of requests may start, or be refused, one after the
+    // other.
     for (;;) {
       const { first } = this.#waiting
       if (first === undefined) break
@@ -199,7 +227,8 @@ export class RequestQueue {
       this.#heldBy = { because: 'concurrency', level: this.level }
       return false
     }
-    // `waitMs` reads the gate's clock. The timer uses another clock and may fire too early, so the wait is checked again here.
+    // `waitMs` reads the gate's clock. The timer uses another clock and may fire too early, so the
+    // wait is checked again here.
     const { waitMs, waitCause } = this.#pacedKey
     if (waitMs <= 0) return true
     this.#heldBy = waitCause
@@ -212,8 +241,8 @@ export class RequestQueue {
     const { concurrency } = this.context
     this.#isAdmitting = true // the limits may advance other queues, but not this one
     this.#useSharedLimitsOf(first)
-    // First, every limit advances the queues that wait before this one. Such a queue may acquire the capacity of several limits.
-    // So `waitCauseOf` is called only after that.
+    // First, every limit advances the queues that wait before this one. Such a queue may acquire
+    // the capacity of several limits. So `waitCauseOf` is called only after that.
     for (const limit of this.#sharedLimits) limit.wakeBefore(this)
     let waitCause: WaitCause | undefined
     for (const limit of this.#sharedLimits) waitCause ??= limit.waitCauseOf(this)
@@ -230,7 +259,10 @@ export class RequestQueue {
     return true
   }
 
-  /** Joins the shared limits of `request`, if there is one. Leaves the limits that only the previous first request needs. */
+  /**
+   * Joins the shared limits of `request`, if there is one. Leaves the limits that only the previous
+   * first request needs.
+   */
   #useSharedLimitsOf(request: WaitingRequest | undefined): void {
     const keys = request?.sharedKeys ?? []
     const before = this.#sharedLimits
@@ -243,7 +275,8 @@ export class RequestQueue {
 
   /**
    * Ends step 4 or 5 of a request that does not start now: releases the limits of step 3.
-   * @param keepsPosition Whether the queue goes back to the front of the lines of its shared limits.
+   * @param keepsPosition Whether the queue goes back to the front of the lines of its shared
+   * limits.
    */
   #abandonAdmission(first: WaitingRequest, keepsPosition = false): void {
     this.#underWay--
@@ -253,7 +286,10 @@ export class RequestQueue {
     this.#isAdmitting = false
   }
 
-  /** Step 4 with a fetch of robots.txt. Then the request starts over at step 1. It skips step 4, unless it has to wait again. */
+  /**
+   * Step 4 with a fetch of robots.txt. Then the request starts over at step 1. It skips step 4,
+   * unless it has to wait again.
+   */
   async #recheck(first: WaitingRequest): Promise<void> {
     this.#isAdmitting = true
     const isAllowed = await first.recheck()
@@ -262,7 +298,10 @@ export class RequestQueue {
     this.advance(isAllowed ? first : undefined)
   }
 
-  /** Step 5. Returns `pending` if the pacer replies with a promise. Then `advance` is called when the promise settles. */
+  /**
+   * Step 5. Returns `pending` if the pacer replies with a promise. Then `advance` is called when
+   * the promise settles.
+   */
   #reserveSlots(first: WaitingRequest): 'done' | 'pending' {
     const levels: PacedLevel[] = this.#sharedLimits.filter(({ hasDelay }) => hasDelay)
     levels.push({ pacedKey: this.#pacedKey, limits: first.limits })
@@ -325,7 +364,10 @@ export class RequestQueue {
     this.#abandonAdmission(first)
   }
 
-  /** To be called when no request waits. If none is under way either, the queue removes itself from the gate. */
+  /**
+   * To be called when no request waits. If none is under way either, the queue removes itself from
+   * the gate.
+   */
   #handleEmpty(): void {
     this.#stopTimer()
     this.#heldBy = undefined

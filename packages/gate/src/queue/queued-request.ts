@@ -1,8 +1,11 @@
-// One call of `PoliteGate.enter`, from its arrival in the queue until it gets a permit or is rejected.
+// One call of `PoliteGate.enter`, from its arrival in the queue until it gets a permit or is
+// rejected.
 //
-// When the request is the first of its queue, the queue calls `recheckNow`, unless robots.txt has just been checked. If it returns `unknown`,
-// the queue calls `recheck`. If robots.txt no longer allows the request, these methods reject it. Otherwise the queue calls `grant`, or `fail`
-// if the pacer fails. Until `grant`, the caller's signal may abort the request, and closing the gate rejects it.
+// When the request is the first of its queue, the queue calls `recheckNow`, unless robots.txt has
+// just been checked. If it returns `unknown`, the queue calls `recheck`. If robots.txt no longer
+// allows the request, these methods reject it. Otherwise the queue calls `grant`, or `fail` if the
+// pacer fails. Until `grant`, the caller's signal may abort the request, and closing the gate
+// rejects it.
 import type { PaceLimits } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
 import { onAbort, type Site } from '@politely/fetcher/internal'
@@ -29,7 +32,10 @@ export class QueuedRequest implements WaitingRequest {
     | undefined
   #removeAbortListener: (() => void) | undefined
   #permit: GrantedPermit | undefined
-  /** The error that the request was rejected with. Wrapped in an object, since a pacer may throw `undefined`. */
+  /**
+   * The error that the request was rejected with. Wrapped in an object, since a pacer may throw
+   * `undefined`.
+   */
   #failure: { readonly error: unknown } | undefined
 
   constructor(
@@ -53,8 +59,8 @@ export class QueuedRequest implements WaitingRequest {
   }
 
   /**
-   * Joins the queue. Returns the permit if the request can start at once and the pacer replies at once. Otherwise returns a promise of the
-   * permit.
+   * Joins the queue. Returns the permit if the request can start at once and the pacer replies at
+   * once. Otherwise returns a promise of the permit.
    */
   requestPermit(): GrantedPermit | Promise<GrantedPermit> {
     const ahead = this.#queue.waiting
@@ -107,8 +113,9 @@ export class QueuedRequest implements WaitingRequest {
   }
 
   /**
-   * Rejects the request. Does nothing if the request was rejected before or has its permit. A request may be rejected twice: first by an
-   * abort, and then by a check of robots.txt that was under way during the abort.
+   * Rejects the request. Does nothing if the request was rejected before or has its permit. A
+   * request may be rejected twice: first by an abort, and then by a check of robots.txt that was
+   * under way during the abort.
    */
   fail(error: unknown): void {
     if (this.#failure !== undefined || this.#permit !== undefined) return
@@ -126,8 +133,9 @@ export class QueuedRequest implements WaitingRequest {
   }
 
   /**
-   * Cancels a granted permit, and counts the request as abandoned. `enter` calls this if the signal was aborted after `grant`, but before
-   * `enter` returned the permit. The promise of `requestPermit` is fulfilled already, so `enter` throws the reason itself.
+   * Cancels a granted permit, and counts the request as abandoned. `enter` calls this if the signal
+   * was aborted after `grant`, but before `enter` returned the permit. The promise of
+   * `requestPermit` is fulfilled already, so `enter` throws the reason itself.
    */
   cancelPermit(reason: unknown): void {
     this.#permit?.cancel()

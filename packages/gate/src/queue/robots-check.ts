@@ -1,4 +1,5 @@
-// Asks the gate's RobotsClient whether robots.txt allows a URL, and counts and publishes each refusal.
+// Asks the gate's RobotsClient whether robots.txt allows a URL, and counts and publishes each
+// refusal.
 import { type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
 import { linkSignals } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
@@ -24,8 +25,8 @@ export class RobotsCheck {
   }
 
   /**
-   * Returns the verdict on a URL, or a promise if the verdict is not known. A known verdict needs no
-   * fetch, and so no signal. A refusal is not counted.
+   * Returns the verdict on a URL, or a promise if the verdict is not known. A known verdict needs
+   * no fetch, and so no signal. A refusal is not counted.
    * @param chain The URLs whose redirects led to this one, as the caller knows them.
    */
   check(
@@ -43,8 +44,8 @@ export class RobotsCheck {
 
   /**
    * Does the same, but a refusal is counted.
-   * @throws {RobotsDisallowedError} if robots.txt does not allow the URL. If the result is a promise,
-   * the promise rejects with the error.
+   * @throws {RobotsDisallowedError} if robots.txt does not allow the URL. If the result is a
+   * promise, the promise rejects with the error.
    */
   requireAllowed(url: string, signal: AbortSignal | undefined): AllowedVerdict | Promise<AllowedVerdict> {
     const verdict = this.check(url, signal)
@@ -70,8 +71,9 @@ export class RobotsCheck {
   }
 
   /**
-   * Runs work that is to end when the gate closes or the caller's signal is aborted. Both branches use `return await`: two requests that
-   * enter in one turn of the event loop, one of them with a signal, must keep their order.
+   * Runs work that is to end when the gate closes or the caller's signal is aborted. Both branches
+   * use `return await`: two requests that enter in one turn of the event loop, one of them with a
+   * signal, must keep their order.
    */
   async untilClosed<T>(signal: AbortSignal | undefined, work: (ends: AbortSignal) => Promise<T>): Promise<T> {
     this.#closing.throwIfAborted()

@@ -1,11 +1,13 @@
-// The limits of one registrable domain or IP address: the delay between its requests, and how many of them may be under way. The queues of all its
-// origins share them.
+// The limits of one registrable domain or IP address: the delay between its requests, and how many
+// of them may be under way. The queues of all its origins share them.
 //
-// A queue whose first request would exceed a limit waits in line, without holding anything. When there is capacity, its `advance` is called. It
-// keeps its position until it starts, since another limit may still make it wait.
+// A queue whose first request would exceed a limit waits in line, without holding anything. When
+// there is capacity, its `advance` is called. It keeps its position until it starts, since another
+// limit may still make it wait.
 //
-// A queue may need an address and a domain whose slots come at different times. Other queues could then take every slot of either, and it would
-// never start. So an address is kept free for the first queue in its line, if that queue is also the first in the line of its domain. A domain is
+// A queue may need an address and a domain whose slots come at different times. Other queues could
+// then take every slot of either, and it would never start. So an address is kept free for the
+// first queue in its line, if that queue is also the first in the line of its domain. A domain is
 // never kept free, so two limits cannot wait for each other.
 import type { PaceLimits } from '@politely/core/engine'
 import { Fifo } from '@politely/fetcher/internal'
@@ -37,8 +39,8 @@ export class SharedLimit {
   #keptFreeFor: SharingQueue | undefined
   #underWay = 0
   /**
-   * True from `acquire` until `start` or `abandon`, if there is a delay: the gate calls `reserve` for one request of a key at a time. Without
-   * a delay it does not call it.
+   * True from `acquire` until `start` or `abandon`, if there is a delay: the gate calls `reserve`
+   * for one request of a key at a time. Without a delay it does not call it.
    */
   #isReserving = false
   #isWaking = false
@@ -76,7 +78,8 @@ export class SharedLimit {
   detach(queue: SharingQueue): void {
     this.#queues.delete(queue)
     this.leaveLine(queue)
-    // Another process may wait behind this one in the pacer's queue, and the requests under way may take long.
+    // Another process may wait behind this one in the pacer's queue, and the requests under way may
+    // take long.
     if (this.#queues.size === 0) this.pacedKey.leavePacerQueue()
     this.#checkIdle()
   }
@@ -96,8 +99,9 @@ export class SharedLimit {
   }
 
   /**
-   * Returns what a request of this queue has to wait for; undefined if it may start. If it has to wait, the queue is added to the line. A
-   * queue that is in the line already keeps its position. The call starts no request, so the results of other limits stay valid.
+   * Returns what a request of this queue has to wait for; undefined if it may start. If it has to
+   * wait, the queue is added to the line. A queue that is in the line already keeps its position.
+   * The call starts no request, so the results of other limits stay valid.
    */
   waitCauseOf(queue: SharingQueue): WaitCause | undefined {
     const isKeptForAnother = this.#keptFreeFor !== undefined && this.#keptFreeFor !== queue
@@ -121,7 +125,10 @@ export class SharedLimit {
     this.#wake()
   }
 
-  /** The request of this queue does not start now. If the pacer has no slot for it, the queue keeps its position in the line. */
+  /**
+   * The request of this queue does not start now. If the pacer has no slot for it, the queue keeps
+   * its position in the line.
+   */
   abandon(queue: SharingQueue, keepsPosition: boolean): void {
     this.#isReserving = false
     if (keepsPosition) this.#waiting.addFirst(queue)
@@ -136,8 +143,8 @@ export class SharedLimit {
   }
 
   /**
-   * Returns what every request has to wait for now. If it is a delay, sets the timer that wakes the queues after it. In all other cases an event
-   * wakes them.
+   * Returns what every request has to wait for now. If it is a delay, sets the timer that wakes the
+   * queues after it. In all other cases an event wakes them.
    */
   #waitCause(): WaitCause | undefined {
     if (this.isFull || this.#isReserving) return { because: 'concurrency', level: this.pacedKey.level }
@@ -150,8 +157,9 @@ export class SharedLimit {
   }
 
   /**
-   * Advances one waiting queue after the other, while this limit has capacity. Stops at `before`, which is not advanced. A queue that is
-   * advanced may call this object in turn; the loop handles that as well, so that calls do not nest.
+   * Advances one waiting queue after the other, while this limit has capacity. Stops at `before`,
+   * which is not advanced. A queue that is advanced may call this object in turn; the loop handles
+   * that as well, so that calls do not nest.
    */
   #wake(before?: SharingQueue): void {
     if (this.#isWaking) return
@@ -167,7 +175,8 @@ export class SharedLimit {
           this.#keptFreeFor = queue
           break
         }
-        // Queues may have joined or left the line meanwhile. If this one has left it, continues with the next one, or from the first.
+        // Queues may have joined or left the line meanwhile. If this one has left it, continues
+        // with the next one, or from the first.
         if (this.#waiting.has(queue)) queue = this.#waiting.after(queue)
         else queue = next !== undefined && this.#waiting.has(next) ? next : this.#waiting.first
       }
@@ -184,7 +193,10 @@ export class SharedLimit {
   }
 }
 
-/** The shared limits of a gate, by pace key. A limit that no request needs is deleted: the pacer keeps the pace. */
+/**
+ * The shared limits of a gate, by pace key. A limit that no request needs is deleted: the pacer
+ * keeps the pace.
+ */
 export class SharedLimits {
   readonly #context: PacerAndClock
   readonly #limits = new Map<string, SharedLimit>()

@@ -1,16 +1,27 @@
-// Remembers private URLs that redirects led to, so that the network guard can tell a hop from a direct request.
+// Remembers private URLs that redirects led to, so that the network guard can tell a hop from a
+// direct request.
 //
-// Many clients, such as `fetch`, follow redirects themselves, and send a hop like any other request. A public page must not lead such a client
-// to a private address. A redirect to a public name needs no entry: the guard checks the addresses of public names in any case.
+// Many clients, such as `fetch`, follow redirects themselves, and send a hop like any other
+// request. A public page must not lead such a client to a private address. A redirect to a public
+// name needs no entry: the guard checks the addresses of public names in any case.
 import { isPrivateHost } from '@politely/fetcher/internal'
 
-/** A client usually follows a redirect at once, but a request may also wait in the caller's own queue. */
+/**
+ * A client usually follows a redirect at once, but a request may also wait in the caller's own
+ * queue.
+ */
 const TTL_MS = 10 * 60 * 1000
 
-/** More targets than this in ten minutes are an attack. Then the oldest are evicted, and every private URL counts as a target. */
+/**
+ * More targets than this in ten minutes are an attack. Then the oldest are evicted, and every
+ * private URL counts as a target.
+ */
 const MAX_TARGETS = 10_000
 
-/** Clients follow at most 20 redirects, so a longer chain is a loop. Also the number of values read from one Location. */
+/**
+ * Clients follow at most 20 redirects, so a longer chain is a loop. Also the number of values read
+ * from one Location.
+ */
 const MAX_CHAIN = 20
 
 interface Target {
@@ -32,7 +43,10 @@ export class RedirectTargets {
     this.#now = now
   }
 
-  /** Stores the targets of a response to a request for this URL. Some clients follow every 3xx response with a Location. */
+  /**
+   * Stores the targets of a response to a request for this URL. Some clients follow every 3xx
+   * response with a Location.
+   */
   note(url: string, status: number, location: string | null): void {
     if (status < 300 || status > 399 || location === null) return
     const from = new URL(url)
@@ -72,8 +86,9 @@ export class RedirectTargets {
 }
 
 /**
- * Returns every URL that some client may follow. Clients decode a Location as UTF-8 or Latin-1, choose one of several comma-separated values,
- * and some end the host earlier than the URL standard.
+ * Returns every URL that some client may follow. Clients decode a Location as UTF-8 or Latin-1,
+ * choose one of several comma-separated values, and some end the host earlier than the URL
+ * standard.
  */
 function possibleTargets(location: string, from: URL): readonly URL[] {
   const texts = [location, Buffer.from(location, 'latin1').toString()]
@@ -84,14 +99,18 @@ function possibleTargets(location: string, from: URL): readonly URL[] {
   })
 }
 
-/** Rewrites a URL as older clients read it: the host ends at the first character that is invalid in a host name, and the path follows. */
+/**
+ * Rewrites a URL as older clients read it: the host ends at the first character that is invalid in
+ * a host name, and the path follows.
+ */
 function withShortHost(value: string): string {
   return value.replace(/^([a-z]+:)?\/\/([^/?#@]*@)?([\w.:[\]-]+)([^/?#])/i, '$1//$3/$4')
 }
 
 /**
- * Returns a key that all spellings of a URL share. Clients drop the fragment and the credentials, and escape unusual characters in different
- * ways. So the key keeps only the letters and digits of the path. If two URLs of a host share a key, both count as targets.
+ * Returns a key that all spellings of a URL share. Clients drop the fragment and the credentials,
+ * and escape unusual characters in different ways. So the key keeps only the letters and digits of
+ * the path. If two URLs of a host share a key, both count as targets.
  */
 function keyOf({ origin, pathname, search }: URL): string {
   const decoded = `${pathname}${search}`.replace(/%[0-9a-f]{2}/gi, (byte) =>
@@ -104,5 +123,8 @@ function keyOf({ origin, pathname, search }: URL): string {
 /** A site chooses the length of its URLs, and must not choose how much memory they take. */
 const MAX_KEY_LENGTH = 200
 
-/** No longer name has an address, so no client can connect to it. RFC 1035 §2.3.4; with a dot at the end. */
+/**
+ * No longer name has an address, so no client can connect to it. RFC 1035 §2.3.4; with a dot at the
+ * end.
+ */
 const MAX_HOST_LENGTH = 254

@@ -30,11 +30,16 @@ export interface Redirection {
   readonly url: URL
   /** Whether the next request is a GET without a body. */
   readonly becomesGet: boolean
-  /** Names in lower case of the headers to remove: those of a dropped body, and those meant for another origin. */
+  /**
+   * Names in lower case of the headers to remove: those of a dropped body, and those meant for
+   * another origin.
+   */
   readonly removedHeaders: readonly string[]
 }
 
-/** Returns the changes that a redirect makes; undefined if the Location is not an http or https URL. */
+/**
+ * Returns the changes that a redirect makes; undefined if the Location is not an http or https URL.
+ */
 export function redirectionOf(from: URL, method: string, status: number, location: string): Redirection | undefined {
   // Node decodes header values as Latin-1. Fetch decodes a Location as UTF-8.
   const url = URL.parse(Buffer.from(location, 'latin1').toString(), from.href)

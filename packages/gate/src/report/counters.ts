@@ -11,7 +11,10 @@ export interface GateCounters {
   readonly done: number
   /** Responses with status 429 or 503. */
   readonly pushbacks: number
-  /** Requests that ended while they waited: aborted, rejected by `close`, or rejected because the pacer failed. */
+  /**
+   * Requests that ended while they waited: aborted, rejected by `close`, or rejected because the
+   * pacer failed.
+   */
   readonly abandoned: number
   /** Failures of the pacer that no request could be rejected with. */
   readonly failures: number

@@ -4,8 +4,9 @@ import { type ClientVerdict, loggableVerdict, withoutCredentials } from '@polite
 import { describeValue } from '@politely/fetcher/internal'
 
 /**
- * robots.txt disallows the URL, robots.txt is unreachable, or the URL is invalid or not permitted by the `network` option. The request was
- * not sent. `verdict` says which of these it was, and names the rule that decided.
+ * robots.txt disallows the URL, robots.txt is unreachable, or the URL is invalid or not permitted
+ * by the `network` option. The request was not sent. `verdict` says which of these it was, and
+ * names the rule that decided.
  *
  * Remedy: skip the URL. If `retryAt` is set, robots.txt is unreachable: try again after that time.
  */
@@ -14,7 +15,9 @@ export class RobotsDisallowedError extends Error {
   readonly code = 'ERR_POLITELY_DISALLOWED'
   /** The reason, with the rule that decided. Its `url` has no credentials. */
   readonly verdict: ClientVerdict
-  /** When the client will fetch robots.txt again, if it is unreachable now. Milliseconds since 1970. */
+  /**
+   * When the client will fetch robots.txt again, if it is unreachable now. Milliseconds since 1970.
+   */
   readonly retryAt: number | undefined
 
   constructor(verdict: ClientVerdict) {
@@ -28,7 +31,8 @@ export class RobotsDisallowedError extends Error {
 /**
  * The gate was closed while the request waited, or before it was made. The request was not sent.
  *
- * Remedy: await all requests, or `await gate.drain()`, before `close`; or create a new gate for further requests.
+ * Remedy: await all requests, or `await gate.drain()`, before `close`; or create a new gate for
+ * further requests.
  */
 export class GateClosedError extends Error {
   override readonly name = 'GateClosedError'
@@ -39,9 +43,11 @@ export class GateClosedError extends Error {
 }
 
 /**
- * A pacer of your own returned an invalid reply. The request that the call was for is rejected with this error.
+ * A pacer of your own returned an invalid reply. The request that the call was for is rejected with
+ * this error.
  *
- * Remedy: return from the pacer's `reserve` and `estimate` an object of the form that the message shows.
+ * Remedy: return from the pacer's `reserve` and `estimate` an object of the form that the message
+ * shows.
  */
 export class PacerError extends Error {
   override readonly name = 'PacerError'
@@ -52,10 +58,12 @@ export class PacerError extends Error {
 }
 
 /**
- * `report` or `release` of a permit was given a value that is not a response, or a response after a redirect that the gate did not check. Or
- * the function that `politely` wraps does not return a response.
+ * `report` or `release` of a permit was given a value that is not a response, or a response after a
+ * redirect that the gate did not check. Or the function that `politely` wraps does not return a
+ * response.
  *
- * Remedy: pass the response of `fetch(url, { redirect: 'manual' })`, an object such as `{ status: 200, headers: {} }`, or nothing.
+ * Remedy: pass the response of `fetch(url, { redirect: 'manual' })`, an object such as
+ * `{ status: 200, headers: {} }`, or nothing.
  */
 export class ResponseError extends TypeError {
   override readonly name = 'ResponseError'
@@ -73,7 +81,8 @@ export class ResponseError extends TypeError {
  * The gate closed the connection of a redirect. Its body had not ended after 30 seconds, or too
  * many bodies of redirects were open: 8 of one site, 32 of its platform, or 64 in all.
  *
- * Remedy: follow the redirect without reading its body; a site that does not end the bodies of its redirects is broken or hostile.
+ * Remedy: follow the redirect without reading its body; a site that does not end the bodies of its
+ * redirects is broken or hostile.
  */
 export class OpenRedirectError extends Error {
   override readonly name = 'OpenRedirectError'
@@ -86,17 +95,22 @@ export class OpenRedirectError extends Error {
 }
 
 /**
- * The gate cannot tell which URL the request is for: the origin, the path, the Host header or an option
- * is invalid or ambiguous. Or the dispatcher and the request are of different versions of undici. The
- * request was not sent. The error's `name` is `TypeError`, like the `name` of the errors of `fetch`.
+ * The gate cannot tell which URL the request is for: the origin, the path, the Host header or an
+ * option is invalid or ambiguous. Or the dispatcher and the request are of different versions of
+ * undici. The request was not sent. The error's `name` is `TypeError`, like the `name` of the
+ * errors of `fetch`.
  *
- * Remedy: follow the message. Usually it helps to write the name of the site in the URL, and no Host header.
+ * Remedy: follow the message. Usually it helps to write the name of the site in the URL, and no
+ * Host header.
  */
 export class InvalidRequestError extends TypeError {
   readonly code = 'ERR_POLITELY_REQUEST'
 }
 
-/** Returns when the client will fetch robots.txt again, if it is unreachable now. Milliseconds since 1970. */
+/**
+ * Returns when the client will fetch robots.txt again, if it is unreachable now. Milliseconds
+ * since 1970.
+ */
 export function retryAtOf(verdict: ClientVerdict): number | undefined {
   return verdict.because === 'unreachable' ? verdict.access.nextAttemptAt : undefined
 }

@@ -1,4 +1,5 @@
-// The messages that a gate publishes on channels of `node:diagnostics_channel`. A message is built only if its channel has a subscriber.
+// The messages that a gate publishes on channels of `node:diagnostics_channel`. A message is built
+// only if its channel has a subscriber.
 import { channel } from 'node:diagnostics_channel'
 import type { Delay } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
@@ -55,7 +56,10 @@ export interface StartMessage extends RequestMessage {
   readonly waitedFor: WaitReason | 'none'
   /** The level that the request waited for last. Undefined if it did not wait. */
   readonly waitedLevel: WaitLevel | undefined
-  /** The delay between the start of this request and that of the next one with the same pace key, and its reason. */
+  /**
+   * The delay between the start of this request and that of the next one with the same pace key,
+   * and its reason.
+   */
   readonly delay: Delay
 }
 
@@ -73,7 +77,10 @@ export interface RefuseMessage extends UrlMessage {
   readonly verdict: ClientVerdict
 }
 
-/** A request that was in a queue does not start: its signal was aborted, the gate was closed, or the pacer failed. */
+/**
+ * A request that was in a queue does not start: its signal was aborted, the gate was closed, or the
+ * pacer failed.
+ */
 export interface AbandonMessage extends RequestMessage {
   /** How long the request waited in its queue. Milliseconds. */
   readonly waitedMs: number

@@ -10,15 +10,16 @@ export interface AllowedForecast {
   readonly allowed: true
   readonly verdict: ClientVerdict
   /**
-   * The earliest time at which the request could start. A response of 429 or a change of robots.txt may move it. Milliseconds since 1970,
-   * by the gate's clock.
+   * The earliest time at which the request could start. A response of 429 or a change of robots.txt
+   * may move it. Milliseconds since 1970, by the gate's clock.
    */
   readonly at: number
   /** The time until then. Milliseconds; 0 if the request could start now. */
   readonly waitMs: number
   /**
-   * What the request would wait for last; `none` if it could start now. `concurrency`: its slot is free, but a concurrency limit is reached.
-   * It could start when another request ends, which the gate cannot predict; `waitMs` is 0.
+   * What the request would wait for last; `none` if it could start now. `concurrency`: its slot is
+   * free, but a concurrency limit is reached. It could start when another request ends, which the
+   * gate cannot predict; `waitMs` is 0.
    */
   readonly because: WaitReason | 'none'
   /** The level that the request would wait for. Undefined if it could start now. */
@@ -32,8 +33,8 @@ export interface RefusedForecast {
   readonly allowed: false
   readonly verdict: ClientVerdict
   /**
-   * When the client will fetch robots.txt again, if it is unreachable now. Undefined for other refusals. Milliseconds since 1970, by the
-   * clock of the RobotsClient.
+   * When the client will fetch robots.txt again, if it is unreachable now. Undefined for other
+   * refusals. Milliseconds since 1970, by the clock of the RobotsClient.
    */
   readonly retryAt: number | undefined
 }

@@ -7,11 +7,14 @@ export interface QueueState {
   /** How many requests wait. */
   readonly waiting: number
   /**
-   * How many requests count towards the concurrency limits: those under way, and the first waiting one while the pacer replies to its
-   * `reserve`. `waiting` counts that one too.
+   * How many requests count towards the concurrency limits: those under way, and the first waiting
+   * one while the pacer replies to its `reserve`. `waiting` counts that one too.
    */
   readonly underWay: number
-  /** What the first request waits for, or waited for last. Undefined if none waits, or if nothing has held it up. */
+  /**
+   * What the first request waits for, or waited for last. Undefined if none waits, or if nothing
+   * has held it up.
+   */
   readonly heldBy: WaitReason | undefined
   /** The level that it waits for. */
   readonly level: WaitLevel | undefined

@@ -1,13 +1,17 @@
 // What a timeline records.
 import type { WaitLevel } from '../pace/wait-cause.ts'
 
-/** The events of one origin. Times are milliseconds since the first mark of the timeline. JSON-safe. */
+/**
+ * The events of one origin. Times are milliseconds since the first mark of the timeline. JSON-safe.
+ */
 export interface TimelineRow {
   readonly origin: string
   readonly marks: readonly TimelineMark[]
 }
 
-/** One event of an origin. `at` is its time in milliseconds since the first mark of the timeline. */
+/**
+ * One event of an origin. `at` is its time in milliseconds since the first mark of the timeline.
+ */
 export type TimelineMark =
   /** A request started, after it had waited for `waitedMs`. */
   | {

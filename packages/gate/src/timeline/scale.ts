@@ -1,7 +1,9 @@
 // Chooses rows, labels and ticks for the text and the SVG form of a timeline.
 import type { TimelineMark, TimelineRow } from './row.ts'
 
-/** Returns the rows with the most requests, in their original order, and how many rows are left out. */
+/**
+ * Returns the rows with the most requests, in their original order, and how many rows are left out.
+ */
 export function shownRows(
   rows: readonly TimelineRow[],
   maxRows: number,
@@ -16,7 +18,10 @@ export function hasSharedWait({ marks }: TimelineRow): boolean {
   return marks.some(isSharedWait)
 }
 
-/** Returns whether this mark is a request that waited for the limit of its domain, its address or the gate. */
+/**
+ * Returns whether this mark is a request that waited for the limit of its domain, its address or
+ * the gate.
+ */
 export function isSharedWait(mark: TimelineMark): boolean {
   return mark.kind === 'start' && ['domain', 'address', 'gate'].includes(mark.waitedLevel ?? '')
 }

@@ -69,7 +69,10 @@ ${parts.join('\n')}
 `
 }
 
-/** Draws the marks of a row: waits as bars at the bottom, then requests and refusals, then pushbacks on top. */
+/**
+ * Draws the marks of a row: waits as bars at the bottom, then requests and refusals, then pushbacks
+ * on top.
+ */
 function marksOf({ marks }: TimelineRow, x: (at: number) => number, y: number): string[] {
   const bars: string[] = []
   const points: string[] = []

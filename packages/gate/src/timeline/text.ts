@@ -42,7 +42,10 @@ export function timelineText(rows: readonly TimelineRow[], columns: number, maxR
   return `${lines.join('\n')}\n`
 }
 
-/** Draws one character for each interval. The later steps overwrite the earlier ones: waits, refusals, requests, pushbacks. */
+/**
+ * Draws one character for each interval. The later steps overwrite the earlier ones: waits,
+ * refusals, requests, pushbacks.
+ */
 function plotOf({ marks }: TimelineRow, spanMs: number, width: number): string {
   const cells = Array<string>(width).fill(' ')
   const starts = Array<number>(width).fill(0)

@@ -1,4 +1,5 @@
-// CrawlTimeline: records the messages of gates, and draws when each origin was requested, what waited, and which responses were 429 or 503.
+// CrawlTimeline: records the messages of gates, and draws when each origin was requested, what
+// waited, and which responses were 429 or 503.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { OptionError } from '@politely/core'
 import { isPushback } from '@politely/core/engine'
@@ -35,8 +36,9 @@ export interface TimelineSvgOptions {
 }
 
 /**
- * Records when each origin was requested, how long requests waited, and which were refused or got a response of 429 or 503. It listens to the
- * diagnostics channels of one gate, or of all gates of the process, from its construction until `stop`. `text` and `svg` draw the recording.
+ * Records when each origin was requested, how long requests waited, and which were refused or got a
+ * response of 429 or 503. It listens to the diagnostics channels of one gate, or of all gates of
+ * the process, from its construction until `stop`. `text` and `svg` draw the recording.
  */
 export class CrawlTimeline implements Disposable {
   readonly #gate: PoliteGate | undefined
@@ -96,7 +98,10 @@ export class CrawlTimeline implements Disposable {
     return timelineText(this.rows(), integer('columns', columns, { min: 40 }), integer('maxRows', maxRows, { min: 1 }))
   }
 
-  /** Draws the timeline as an SVG image, without references to other files. @throws {OptionError} for an invalid or unknown option. */
+  /**
+   * Draws the timeline as an SVG image, without references to other files. @throws {OptionError}
+   * for an invalid or unknown option.
+   */
   svg(options: TimelineSvgOptions = {}): string {
     assertOptions(options, '{ width: 960 }')
     assertKnown(options, { width: true, maxRows: true })

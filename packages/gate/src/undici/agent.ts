@@ -1,4 +1,5 @@
-// politeAgent: an undici dispatcher whose requests enter a gate. It composes the gate, the network guard and redirects in the right order.
+// politeAgent: an undici dispatcher whose requests enter a gate. It composes the gate, the network
+// guard and redirects in the right order.
 import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
 import { NetworkGuard, type NetworkPolicy, type RobotsClientOptions } from '@politely/fetcher'
@@ -9,31 +10,43 @@ import type { PoliteGate } from '../gate.ts'
 import { guardedInterceptor } from './interceptor.ts'
 import { PageNetwork } from './page-network.ts'
 
-/** Options of `politeAgent`: an existing gate, or the options of a new one; and how requests connect. */
+/**
+ * Options of `politeAgent`: an existing gate, or the options of a new one; and how requests
+ * connect.
+ */
 export type PoliteAgentOptions = GateOrOptions & {
   /**
-   * Which addresses requests for pages may connect to. Default `guarded`: a redirect from a public host may lead only to public addresses,
-   * also if `fetch` follows it. A link from a page is indistinguishable from a request of your own, so a crawler that follows links should
-   * use `public-only`.
+   * Which addresses requests for pages may connect to. Default `guarded`: a redirect from a public
+   * host may lead only to public addresses, also if `fetch` follows it. A link from a page is
+   * indistinguishable from a request of your own, so a crawler that follows links should use
+   * `public-only`.
    */
   readonly network?: NetworkPolicy | undefined
   /** Private addresses and blocks, such as `10.0.0.0/8`, to treat as public. Default: none. */
   readonly allowAddresses?: readonly string[] | undefined
-  /** A resolver with the signature of `dns.lookup`, for pages and for robots.txt. Default: `dns.lookup`. */
+  /**
+   * A resolver with the signature of `dns.lookup`, for pages and for robots.txt. Default:
+   * `dns.lookup`.
+   */
   readonly lookup?: LookupFunction | undefined
-  /** How many redirects the agent follows, for `undici.request`; `fetch` follows redirects itself. Default 0, as in undici. */
+  /**
+   * How many redirects the agent follows, for `undici.request`; `fetch` follows redirects itself.
+   * Default 0, as in undici.
+   */
   readonly maxRedirections?: number | undefined
   /**
-   * Options for undici's Agent, such as its timeouts. `connections` is not supported: a request that waits for a connection would start later than
-   * its slot. `pipelining` may be 0 or 1: if a site closes a connection, undici sends pipelined requests again, without slots.
+   * Options for undici's Agent, such as its timeouts. `connections` is not supported: a request
+   * that waits for a connection would start later than its slot. `pipelining` may be 0 or 1: if a
+   * site closes a connection, undici sends pipelined requests again, without slots.
    */
   readonly agent?: Omit<Agent.Options, 'connect' | 'factory' | 'allowH2' | 'connections'> | undefined
 }
 
 /**
- * Returns an undici dispatcher. Each of its requests, redirect hops included, is checked against robots.txt and waits for its slot. It works
- * with undici's `request` and `fetch`, with the built-in `fetch` of every supported Node (`fetch(url, { dispatcher })`), and with all of them
- * at once (`setGlobalDispatcher` of undici 8). Supports HTTP/1.1.
+ * Returns an undici dispatcher. Each of its requests, redirect hops included, is checked against
+ * robots.txt and waits for its slot. It works with undici's `request` and `fetch`, with the
+ * built-in `fetch` of every supported Node (`fetch(url, { dispatcher })`), and with all of them at
+ * once (`setGlobalDispatcher` of undici 8). Supports HTTP/1.1.
  * @throws {OptionError} for an invalid or unknown option.
  */
 export function politeAgent(options: PoliteAgentOptions): PoliteAgent {
@@ -42,7 +55,9 @@ export function politeAgent(options: PoliteAgentOptions): PoliteAgent {
 
 const AGENT_OPTIONS = { network: true, allowAddresses: true, lookup: true, maxRedirections: true, agent: true } as const
 
-/** Adds the options that pages and robots.txt share to the options of what `resolveGate` creates. */
+/**
+ * Adds the options that pages and robots.txt share to the options of what `resolveGate` creates.
+ */
 function gateOptions(
   options: GateOrOptions,
   reach: Pick<RobotsClientOptions, 'network' | 'allowAddresses' | 'lookup'>,
@@ -52,9 +67,10 @@ function gateOptions(
 }
 
 /**
- * An undici dispatcher whose requests enter a gate; `politeAgent` creates it. Each request, redirect hops included, is checked against
- * robots.txt, waits for its slot, and connects only to addresses that `network` permits. Closing the agent also closes a gate and a
- * RobotsClient that were created for it, but none that you passed.
+ * An undici dispatcher whose requests enter a gate; `politeAgent` creates it. Each request,
+ * redirect hops included, is checked against robots.txt, waits for its slot, and connects only to
+ * addresses that `network` permits. Closing the agent also closes a gate and a RobotsClient that
+ * were created for it, but none that you passed.
  */
 export class PoliteAgent extends Dispatcher implements AsyncDisposable {
   /** The gate that requests enter: the one that you passed, or a new one. */
@@ -66,7 +82,10 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
   readonly #closing = new AbortController()
   #closed: Promise<void> | undefined
 
-  /** Call `politeAgent`, which does the same. @throws {OptionError} for an invalid or unknown option. */
+  /**
+   * Call `politeAgent`, which does the same. @throws {OptionError} for an invalid or unknown
+   * option.
+   */
   constructor(options: PoliteAgentOptions) {
     super()
     assertGateOptions(options)
@@ -90,7 +109,9 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
     this.#dispatch = this.#network.begin(redirecting)
   }
 
-  /** Also accepts requests of undici 6 and 7, such as those of the built-in fetch of Node 22 and 24. */
+  /**
+   * Also accepts requests of undici 6 and 7, such as those of the built-in fetch of Node 22 and 24.
+   */
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     // `request` of undici 6 and 7 leaves the agent in the options, which undici 8 rejects.
     const isFromOlder = (options as { readonly dispatcher?: unknown }).dispatcher === this
@@ -98,8 +119,8 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
   }
 
   /**
-   * Closes the gate, which rejects the requests that wait; a gate that you passed stays open. Resolves when the requests under way have
-   * ended.
+   * Closes the gate, which rejects the requests that wait; a gate that you passed stays open.
+   * Resolves when the requests under way have ended.
    */
   override close(): Promise<void>
   override close(callback: () => void): void
@@ -153,7 +174,10 @@ function currentHandler(handler: Dispatcher.DispatchHandler): Dispatcher.Dispatc
   return wrapper.wrapHandler(handler)
 }
 
-/** @throws {OptionError} for options with which undici would send requests at other times than those of their slots. */
+/**
+ * @throws {OptionError} for options with which undici would send requests at other times than those
+ * of their slots.
+ */
 function assertAgentOptions({ connections, pipelining = 1 }: Agent.Options): void {
   if (connections !== undefined && connections !== null)
     throw new OptionError(

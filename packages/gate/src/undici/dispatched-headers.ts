@@ -1,4 +1,5 @@
-// Reads the headers of a dispatched request once, in any form that undici accepts, and adds the User-Agent.
+// Reads the headers of a dispatched request once, in any form that undici accepts, and adds the
+// User-Agent.
 import type { Dispatcher } from 'undici'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
 import type { PoliteGate } from '../gate.ts'
@@ -16,9 +17,11 @@ interface FixedHeaders {
 }
 
 /**
- * Returns a copy of the headers that cannot change later. Sets the User-Agent unless the caller has.
- * The copy has the form of the input: undici accepts several values for one name only in an object.
- * @throws {InvalidRequestError} for a pseudo-header of HTTP/2: `:authority` and `:path` could name another site or page than the URL.
+ * Returns a copy of the headers that cannot change later. Sets the User-Agent unless the caller
+ * has. The copy has the form of the input: undici accepts several values for one name only in an
+ * object.
+ * @throws {InvalidRequestError} for a pseudo-header of HTTP/2: `:authority` and `:path` could name
+ * another site or page than the URL.
  */
 export function fixedHeaders(headers: DispatchedHeaders, gate: PoliteGate): FixedHeaders {
   const isList = typeof headers === 'object' && headers !== null && Symbol.iterator in headers

@@ -1,4 +1,5 @@
-// politeInterceptor: puts a gate in front of an undici dispatcher, so that every dispatched request enters it.
+// politeInterceptor: puts a gate in front of an undici dispatcher, so that every dispatched request
+// enters it.
 import { stringify } from 'node:querystring'
 import { OptionError } from '@politely/core'
 import { headerOf } from '@politely/core/engine'
@@ -15,15 +16,19 @@ import { InvalidRequestError } from '../report/errors.ts'
 import { fixedHeaders } from './dispatched-headers.ts'
 
 /**
- * Returns an interceptor for undici 8: `new Agent().compose(politeInterceptor(gate), interceptors.redirect({ maxRedirections: 5 }))`. The last
- * interceptor is the outermost.
+ * Returns an interceptor for undici 8:
+ * `new Agent().compose(politeInterceptor(gate), interceptors.redirect({ maxRedirections: 5 }))`.
+ * The last interceptor is the outermost.
  *
- * Put interceptors that may make several requests from one (`redirect`, `retry`) after this one, so that each request enters the gate. Put
- * `cache` after it too, so that a cached response needs no permit. If `redirect` comes before this interceptor, the first request fails before
- * it is sent. CONNECT requests open a tunnel and skip the gate.
+ * Put interceptors that may make several requests from one (`redirect`, `retry`) after this one, so
+ * that each request enters the gate. Put `cache` after it too, so that a cached response needs no
+ * permit. If `redirect` comes before this interceptor, the first request fails before it is sent.
+ * CONNECT requests open a tunnel and skip the gate.
  *
- * The permit is released when the response ends: read the body, or `dump` it. The permit of a redirect is released when its headers arrive.
- * @throws {OptionError} if `gate` is not a gate. With a request of undici 6 or 7, the returned interceptor throws one, too.
+ * The permit is released when the response ends: read the body, or `dump` it. The permit of a
+ * redirect is released when its headers arrive.
+ * @throws {OptionError} if `gate` is not a gate. With a request of undici 6 or 7, the returned
+ * interceptor throws one, too.
  */
 export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherComposeInterceptor {
   assertGate(gate)
@@ -56,7 +61,10 @@ type RefusalOf = (
   signal: AbortSignal,
 ) => Promise<BlockedAddressError | undefined> | undefined
 
-/** Reads the options once. Returns the URL to check, and options that send a request for exactly this URL. */
+/**
+ * Reads the options once. Returns the URL to check, and options that send a request for exactly
+ * this URL.
+ */
 function checkedOptions(
   given: Dispatcher.DispatchOptions,
   gate: PoliteGate,
@@ -89,8 +97,9 @@ const WRONG_ORDER =
 let isStartingHandler = false
 
 /**
- * One dispatched request. It is the handler that undici gets, and the controller that the caller's handler gets. The caller's handler is
- * started before the request enters the gate, so that the caller can abort the request while it waits.
+ * One dispatched request. It is the handler that undici gets, and the controller that the caller's
+ * handler gets. The caller's handler is started before the request enters the gate, so that the
+ * caller can abort the request while it waits.
  */
 class GatedRequest implements Dispatcher.DispatchController, Dispatcher.DispatchHandler {
   readonly #gate: PoliteGate
@@ -104,7 +113,10 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   #inner: Dispatcher.DispatchController | undefined
   #permit: Permit | undefined
   #paused = false
-  /** Set while `drain` has to wait for the body of a redirect, at whose end the next hop enters. Calling it ends the wait. */
+  /**
+   * Set while `drain` has to wait for the body of a redirect, at whose end the next hop enters.
+   * Calling it ends the wait.
+   */
   #endHold: (() => void) | undefined
   /** Set while the body of a redirect has not ended. To be called when it ends. */
   #redirectEnded: (() => void) | undefined
@@ -133,7 +145,8 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
         throw new InvalidRequestError(
           `\`upgrade\` is ${describeValue(options.upgrade)}, and the handler has no method onRequestUpgrade; leave it out, or write upgrade(url, { protocol })`,
         )
-      // The RobotsClient's own request for robots.txt, through the global dispatcher, needs no permit.
+      // The RobotsClient's own request for robots.txt, through the global dispatcher, needs no
+      // permit.
       if (this.#gate.robots.isOwnRequest(url)) return void this.#dispatch(options, this)
       this.#permit = await this.#enter(url, signal)
       signal.throwIfAborted()
@@ -225,8 +238,9 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       return
     }
     this.#inner = controller
-    // Undici makes this call when the request has a connection. Later events of the connection may run in this async context. A GatedRequest
-    // inside of this one makes this call before it enters the gate.
+    // Undici makes this call when the request has a connection. Later events of the connection may
+    // run in this async context. A GatedRequest inside of this one makes this call before it enters
+    // the gate.
     if (!isStartingHandler) {
       this.#permit?.endNesting()
       this.#permit?.sent()
@@ -244,7 +258,8 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   onResponseStart(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void {
     const [, status, headers] = args
     if (status >= 200) this.#permit?.report({ status, headers })
-    // The client may not read the body of a redirect, and a site may never end it. The next hop must not wait for that.
+    // The client may not read the body of a redirect, and a site may never end it. The next hop
+    // must not wait for that.
     if (isRedirect(status, headerOf(headers, 'location') ?? null)) {
       this.#holdForNextHop()
       this.#permit?.release()
@@ -299,8 +314,9 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   }
 
   /**
-   * Makes `drain` wait for the next hop. `interceptors.redirect` dispatches it when the body ends. `fetch` sets `maxRedirections: 0`, which
-   * switches that interceptor off, and dispatches the next hop in this turn of the event loop. It may leave the body unread.
+   * Makes `drain` wait for the next hop. `interceptors.redirect` dispatches it when the body ends.
+   * `fetch` sets `maxRedirections: 0`, which switches that interceptor off, and dispatches the next
+   * hop in this turn of the event loop. It may leave the body unread.
    */
   #holdForNextHop(): void {
     const endHold = this.#gate.hold()

@@ -1,14 +1,21 @@
-// Applies the network guard to requests for pages, as the RobotsClient applies it to requests for robots.txt.
+// Applies the network guard to requests for pages, as the RobotsClient applies it to requests for
+// robots.txt.
 import { type BlockedAddressError, type NetworkGuard, type Reach, registrableDomainOf } from '@politely/fetcher'
 import { Agent, type Dispatcher } from 'undici'
 import type { PoliteGate } from '../gate.ts'
 
-/** An option with the origins that led to a request, its own last. Redirects that the agent follows copy the options from hop to hop. */
+/**
+ * An option with the origins that led to a request, its own last. Redirects that the agent follows
+ * copy the options from hop to hop.
+ */
 const CHAIN: unique symbol = Symbol('politely.chain')
 
 type Chained = Dispatcher.DispatchOptions & { readonly [CHAIN]?: string[] }
 
-/** The longest time for which an idle connection is kept. Undici's default would let a site ask for ten minutes, on each of its hosts. */
+/**
+ * The longest time for which an idle connection is kept. Undici's default would let a site ask for
+ * ten minutes, on each of its hosts.
+ */
 const MAX_KEEP_ALIVE_MS = 10_000
 /**
  * How many hosts of one registrable domain may have idle connections. The connection of a request
@@ -16,7 +23,10 @@ const MAX_KEEP_ALIVE_MS = 10_000
  * time, but does not stop them.
  */
 const MAX_KEPT_HOSTS = 32
-/** How long to wait for the addresses of a redirect's target: as long as undici waits for a connection by default. */
+/**
+ * How long to wait for the addresses of a redirect's target: as long as undici waits for a
+ * connection by default.
+ */
 const LOOKUP_TIMEOUT_MS = 10_000
 
 /** An origin whose connections are kept when they are idle. */
@@ -43,7 +53,10 @@ export class PageNetwork {
   /** By registrable domain: how many of these origins it has. */
   readonly #keptHosts = new Map<string, number>()
 
-  /** @param gate Knows the origins whose redirects led to a URL: `fetch` dispatches a redirect hop like a new request. */
+  /**
+   * @param gate Knows the origins whose redirects led to a URL: `fetch` dispatches a redirect hop
+   * like a new request.
+   */
   constructor(guard: NetworkGuard, options: Agent.Options, gate: PoliteGate) {
     this.#guard = guard
     this.#gate = gate
@@ -60,9 +73,9 @@ export class PageNetwork {
   }
 
   /**
-   * Resolves to the guard's refusal of a redirect hop, or to undefined if the hop is allowed. Rejects
-   * if a lookup fails or takes too long, the signal is aborted, or the gate is closed. Returns
-   * undefined in place of a promise for a first request.
+   * Resolves to the guard's refusal of a redirect hop, or to undefined if the hop is allowed.
+   * Rejects if a lookup fails or takes too long, the signal is aborted, or the gate is closed.
+   * Returns undefined in place of a promise for a first request.
    */
   readonly refusalOf = (
     url: string,
@@ -92,8 +105,8 @@ export class PageNetwork {
 
   /**
    * Counts a request to this origin as under way. Returns undefined if its connection must not be
-   * kept: a site with a wildcard in its DNS could otherwise use up all file descriptors with an idle
-   * connection to each of its hosts.
+   * kept: a site with a wildcard in its DNS could otherwise use up all file descriptors with an
+   * idle connection to each of its hosts.
    */
   #keep(origin: string): KeptHost | undefined {
     const now = performance.now()
@@ -147,7 +160,9 @@ export class PageNetwork {
   }
 }
 
-/** Returns a handler that passes all events on, and calls `onEnd` once, when the request has ended. */
+/**
+ * Returns a handler that passes all events on, and calls `onEnd` once, when the request has ended.
+ */
 function withEnd(handler: Dispatcher.DispatchHandler, onEnd: () => void): Dispatcher.DispatchHandler {
   let hasEnded = false
   const end = () => {

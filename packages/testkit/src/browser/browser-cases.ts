@@ -1,4 +1,5 @@
-// The common cases for browser drivers: behaviour of pages, and the cases that every adapter must pass.
+// The common cases for browser drivers: behaviour of pages, and the cases that every adapter must
+// pass.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AdapterSettings, type AdapterUnderTest, adapterCasesFor, runAdapterCase } from '../cases/adapter-cases.ts'
@@ -69,7 +70,10 @@ async function runInOwnBrowser(launch: BrowserUnderTest['launch'], testCase: Bro
   }
 }
 
-/** The time limit of a case, in milliseconds. Less than that of the test, so that a case that hangs reports what had happened by then. */
+/**
+ * The time limit of a case, in milliseconds. Less than that of the test, so that a case that hangs
+ * reports what had happened by then.
+ */
 const MAX_CASE_MS = 50_000
 
 async function runInBrowser(browser: BrowserUnderTest, { web, options, run, requested }: BrowserCase): Promise<void> {

@@ -1,4 +1,5 @@
-// How a navigation ends: an abandoned navigation leaves the queue, and a finished one releases its permit.
+// How a navigation ends: an abandoned navigation leaves the queue, and a finished one releases its
+// permit.
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import { firstInShortRun } from '../scope.ts'
@@ -25,7 +26,10 @@ export const slowWeb: Readonly<Record<string, Reply>> = {
   '/3': htmlPage(),
 }
 
-/** Starts a second navigation of the page, which waits at the gate. `abandoned` resolves when it leaves the queue. */
+/**
+ * Starts a second navigation of the page, which waits at the gate. `abandoned` resolves when it
+ * leaves the queue.
+ */
 export async function waitAtGate(
   { tab, at, gateEvent }: BrowserFixture,
   options: { readonly signal?: AbortSignal } = {},

@@ -1,4 +1,5 @@
-// The fixture of the browser cases: test sites, and a polite context of the browser that visits them.
+// The fixture of the browser cases: test sites, and a polite context of the browser that visits
+// them.
 //
 // The sites are one server with two origins: HOME, whose URLs are written as paths, and OTHER.
 import assert from 'node:assert/strict'
@@ -15,11 +16,15 @@ import type {
 } from './browser-under-test.ts'
 
 export interface BrowserCase {
-  /** The case runs in the full run only, because it takes long, or because popups of the headless shell sometimes hang. */
+  /**
+   * The case runs in the full run only, because it takes long, or because popups of the headless
+   * shell sometimes hang.
+   */
   readonly fullRun?: true
   /**
-   * The outcome depends on what Chromium does by itself: popups, prefetching, payment and login dialogs, requests of closed pages. In the full
-   * run, a suite can run these cases in the whole Chromium and all others in the headless shell.
+   * The outcome depends on what Chromium does by itself: popups, prefetching, payment and login
+   * dialogs, requests of closed pages. In the full run, a suite can run these cases in the whole
+   * Chromium and all others in the headless shell.
    */
   readonly wholeChromium?: true
   /** A complete sentence. */
@@ -28,9 +33,14 @@ export interface BrowserCase {
   readonly web?: Readonly<Record<string, Reply>>
   /** Options of `withRobots`, in addition to CRAWLER. */
   readonly options?: object
-  /** The case damages the browser, so it gets a browser of its own. It runs in the full run only. */
+  /**
+   * The case damages the browser, so it gets a browser of its own. It runs in the full run only.
+   */
   readonly browser?: 'own'
-  /** The case gets a browser of its own that is launched with these switches. It runs in the full run only. */
+  /**
+   * The case gets a browser of its own that is launched with these switches. It runs in the full
+   * run only.
+   */
   readonly switches?: readonly string[]
   /** Runs the case. Throws if it fails. */
   readonly run: (fixture: BrowserFixture) => Promise<void>
@@ -166,8 +176,9 @@ interface ProcessInfos {
 }
 
 /**
- * Kills processes of one browser: those of its pages (`renderer`), or its main process (`browser`). `Page.crash` does not crash a page that
- * waits for a navigation, and opening chrome://crash would replace that navigation.
+ * Kills processes of one browser: those of its pages (`renderer`), or its main process (`browser`).
+ * `Page.crash` does not crash a page that waits for a navigation, and opening chrome://crash would
+ * replace that navigation.
  */
 export function killProcesses(kind: 'renderer' | 'browser', { processInfo }: ProcessInfos): void {
   for (const { type, id } of processInfo) {

@@ -1,4 +1,5 @@
-// Page requests other than navigations: they are checked by the robots.txt of their own origin, and do not wait. And the separation of contexts.
+// Page requests other than navigations: they are checked by the robots.txt of their own origin, and
+// do not wait. And the separation of contexts.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,4 +1,5 @@
-// Navigations: the browser makes the requests itself, each hop of a redirect is checked, and no way bypasses the check.
+// Navigations: the browser makes the requests itself, each hop of a redirect is checked, and no way
+// bypasses the check.
 import assert from 'node:assert/strict'
 import { firstInShortRun } from '../scope.ts'
 import { htmlPage, redirectTo } from '../servers/small-pages.ts'

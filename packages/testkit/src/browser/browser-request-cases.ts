@@ -1,5 +1,6 @@
-// What a browser can request, by kind: which requests are checked, which are switched off, and which are not seen. The table in
-// docs/playwright.md and docs/puppeteer.md is generated from these kinds.
+// What a browser can request, by kind: which requests are checked, which are switched off, and
+// which are not seen. The table in docs/playwright.md and docs/puppeteer.md is generated from these
+// kinds.
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import type { DocTable } from '../doc-table.ts'
@@ -147,7 +148,10 @@ const clickDownloads = (window: string, name: string) => `for (const i of [1, 2]
     ${window}.document.body.append(link); link.click()
   }`
 
-/** Each way to start downloads would request two files. Chromium would pause the request for the first one only. */
+/**
+ * Each way to start downloads would request two files. Chromium would pause the request for the
+ * first one only.
+ */
 const downloadsCase: BrowserCase = {
   name: 'a page cannot start downloads that need a request, also in frames and shadow trees, and outside of a document',
   web: {
@@ -220,7 +224,10 @@ async function requestedAll(sites: Sites, paths: readonly string[]): Promise<voi
     await sites.requested(sites.requests.length + 1)
 }
 
-/** Pages with rules that the guard cannot remove: in a closed shadow root, and inserted by a mutation observer. */
+/**
+ * Pages with rules that the guard cannot remove: in a closed shadow root, and inserted by a
+ * mutation observer.
+ */
 const PAGES_WITH_RULES: Readonly<Record<string, Reply>> = {
   '/robots.txt': RULES,
   '/root': htmlPage(`<div><template shadowrootmode="closed">
@@ -237,7 +244,9 @@ const PAGES_WITH_RULES: Readonly<Record<string, Reply>> = {
   ),
 }
 
-/** The switches of Chromium that docs/playwright.md and docs/puppeteer.md name, by what they stop. */
+/**
+ * The switches of Chromium that docs/playwright.md and docs/puppeteer.md name, by what they stop.
+ */
 const SWITCHES = {
   speculationRules: [
     '--enable-features=PrefetchSchedulerTesting:kPrefetchSchedulerTestingActiveSetSizeLimitForBase/0/kPrefetchSchedulerTestingActiveSetSizeLimitForBurst/0',
@@ -253,7 +262,10 @@ const POPUP_WITH_RULES: Readonly<Record<string, Reply>> = {
   '/private/prefetched': htmlPage(),
 }
 
-/** Runs with a site that sends Early Hints. Its robots.txt comes from `fetch`, since its certificate is self-signed. */
+/**
+ * Runs with a site that sends Early Hints. Its robots.txt comes from `fetch`, since its certificate
+ * is self-signed.
+ */
 function earlyHintsCase(name: string, switches: readonly string[], requestedPaths: readonly string[]): BrowserCase {
   return {
     name,
@@ -413,9 +425,10 @@ const interruptedDownload = (socket: Socket) =>
 ETag: "1"\r\nLast-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n\r\n${'x'.repeat(100_000)}`)
 
 /**
- * Requests that Chromium repeats by itself. The first one waits for its turn. Its network stack repeats an authenticated request without a new
- * challenge, so `Fetch.enable` with `handleAuthRequests` does not report it. That option would also break Playwright's `httpCredentials`
- * (measured with Chromium 156).
+ * Requests that Chromium repeats by itself. The first one waits for its turn. Its network stack
+ * repeats an authenticated request without a new challenge, so `Fetch.enable` with
+ * `handleAuthRequests` does not report it. That option would also break Playwright's
+ * `httpCredentials` (measured with Chromium 156).
  */
 const repeated: readonly UncheckedKind[] = [
   {

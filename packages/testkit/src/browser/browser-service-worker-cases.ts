@@ -1,4 +1,5 @@
-// Service workers are switched off, because Chromium makes requests for them that cannot be stopped.
+// Service workers are switched off, because Chromium makes requests for them that cannot be
+// stopped.
 import assert from 'node:assert/strict'
 import { firstInShortRun } from '../scope.ts'
 import type { Reply } from '../servers/sites.ts'

@@ -1,5 +1,5 @@
-// The interface that the browser cases use: the API that Playwright and Puppeteer have in common, and the operations that each does in its own
-// way.
+// The interface that the browser cases use: the API that Playwright and Puppeteer have in common,
+// and the operations that each does in its own way.
 import type { Visit } from '../cases/adapter-cases.ts'
 
 /** `Page` in both. */

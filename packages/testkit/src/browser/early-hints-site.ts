@@ -1,4 +1,5 @@
-// A site for tests that sends a 103 (Early Hints, RFC 8297) before its page. It uses TLS, with HTTP/2 if the client supports it, else HTTP/1.1.
+// A site for tests that sends a 103 (Early Hints, RFC 8297) before its page. It uses TLS, with
+// HTTP/2 if the client supports it, else HTTP/1.1.
 import { createSecureServer } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,8 +14,9 @@ export interface EarlyHintsSite {
 }
 
 /**
- * Starts a site whose page is at `/open`. The 103 names `hintedPath` as a preload. Over HTTP/2 the page is sent once that path was requested,
- * or after five seconds: on a busy machine Chromium sometimes ignores the 103. The page requests `/last`.
+ * Starts a site whose page is at `/open`. The 103 names `hintedPath` as a preload. Over HTTP/2 the
+ * page is sent once that path was requested, or after five seconds: on a busy machine Chromium
+ * sometimes ignores the 103. The page requests `/last`.
  */
 export async function startEarlyHintsSite(hintedPath: string): Promise<EarlyHintsSite> {
   const requestedPaths: string[] = []

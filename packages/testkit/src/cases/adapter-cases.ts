@@ -1,7 +1,9 @@
-// Test cases that every adapter and every recipe must pass, and the list of those that cannot pass some. The tests of each adapter run the cases
-// against the real package. docs/frameworks.md shows `adapterRows` as a table.
+// Test cases that every adapter and every recipe must pass, and the list of those that cannot pass
+// some. The tests of each adapter run the cases against the real package. docs/frameworks.md shows
+// `adapterRows` as a table.
 //
-// Each case uses one server with two origins: `http://localhost:PORT`, where the visits begin, and `http://127.0.0.1:PORT`.
+// Each case uses one server with two origins: `http://localhost:PORT`, where the visits begin, and
+// `http://127.0.0.1:PORT`.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type Reply, startSites } from '../servers/sites.ts'
 import { htmlPage, redirectTo } from '../servers/small-pages.ts'
@@ -58,12 +60,17 @@ export interface AdapterSettings {
 }
 
 export interface AdapterUnderTest {
-  /** Visits a page as a user of the adapter does. Aborts the visit with the signal, by whatever means the adapter has. */
+  /**
+   * Visits a page as a user of the adapter does. Aborts the visit with the signal, by whatever
+   * means the adapter has.
+   */
   visit(url: string, signal: AbortSignal): Promise<Visit>
   close(): Promise<void>
 }
 
-/** The result of a visit, as the user of an adapter sees it. A visit that rejects counts as failed. */
+/**
+ * The result of a visit, as the user of an adapter sees it. A visit that rejects counts as failed.
+ */
 export type Visit =
   | { readonly kind: 'answered'; readonly status: number }
   | { readonly kind: 'refused'; readonly verdict: SeenVerdict | undefined }
@@ -231,7 +238,10 @@ export function adapterCasesFor(name: string): readonly AdapterCase[] {
   return adapterCases.filter(({ capability }) => row.cannot[capability] === undefined)
 }
 
-/** Runs a case. The outcome has the same properties as `expected`, so that a test can compare the two. */
+/**
+ * Runs a case. The outcome has the same properties as `expected`, so that a test can compare the
+ * two.
+ */
 export async function runAdapterCase(
   { web, visits, abandoned, expected }: AdapterCase,
   open: (settings: AdapterSettings) => AdapterUnderTest | Promise<AdapterUnderTest>,

@@ -81,7 +81,9 @@ const zstdFrames = [
 
 /** 8 MiB that compress to a few KiB. */
 const bomb = () => padded(disallowsPage, 8 * 1024 * 1024)
-/** 5 MiB that decode to nothing: a coding's header, then empty blocks, which are not the last one. */
+/**
+ * 5 MiB that decode to nothing: a coding's header, then empty blocks, which are not the last one.
+ */
 const emptyBlocks = (header: Uint8Array, block: string) =>
   Buffer.concat([header, Buffer.from(block.repeat(2 ** 20), 'hex')])
 

@@ -1,4 +1,5 @@
-// The ways in which a response's body can end over each protocol, complete or truncated, and the result with each transport.
+// The ways in which a response's body can end over each protocol, complete or truncated, and the
+// result with each transport.
 import { constants } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'

@@ -1,5 +1,6 @@
-// Reads the conformance cases: real and generated robots.txt files with the verdicts of google/robotstxt. The files belong to other people, so
-// they are not in this repository. POLITELY_CONFORMANCE_DIR names a folder with
+// Reads the conformance cases: real and generated robots.txt files with the verdicts of
+// google/robotstxt. The files belong to other people, so they are not in this repository.
+// POLITELY_CONFORMANCE_DIR names a folder with
 //
 //   public.ndjson.gz          one case per line: id, agent, url, and `file` (a path in the corpus) or `robots_b64`
 //   corpus-public.tar.gz      the robots.txt files that the cases name
@@ -42,7 +43,10 @@ export function conformanceDir(): string | undefined {
   return dir ? realpathSync(dir) : undefined // judge.mjs compares its own path with the real path
 }
 
-/** Like `conformanceDir`, for tests. Without the folder, the test run ends with a line that says that tests were skipped. */
+/**
+ * Like `conformanceDir`, for tests. Without the folder, the test run ends with a line that says
+ * that tests were skipped.
+ */
 export function conformanceDirOrNote(): string | undefined {
   const dir = conformanceDir()
   if (dir === undefined)
@@ -50,7 +54,10 @@ export function conformanceDirOrNote(): string | undefined {
   return dir
 }
 
-/** Runs one matcher for each dialect on every case, and `judge.mjs` on the results. Returns an agreement for each dialect. */
+/**
+ * Runs one matcher for each dialect on every case, and `judge.mjs` on the results. Returns an
+ * agreement for each dialect.
+ */
 export async function judgeConformance<Dialect extends string>(
   dir: string,
   matchers: Readonly<Record<Dialect, { check(conformanceCase: ConformanceCase): ConformanceVerdict }>>,
@@ -104,7 +111,10 @@ async function* casesIn(casesFile: string, corpus: string): AsyncGenerator<Confo
   }
 }
 
-/** A case from the test suite of another library, with the verdicts of that library and of the reference. */
+/**
+ * A case from the test suite of another library, with the verdicts of that library and of the
+ * reference.
+ */
 export interface Vector {
   readonly id: string
   /** `owner/repository:file:name of the test`. */

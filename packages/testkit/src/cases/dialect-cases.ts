@@ -1,4 +1,5 @@
-// Test cases on which the dialects differ: a file, a URL, and the verdict in each dialect, written as in `rulesCases`.
+// Test cases on which the dialects differ: a file, a URL, and the verdict in each dialect, written
+// as in `rulesCases`.
 
 export interface DialectCase {
   readonly name: string

@@ -1,5 +1,5 @@
-// Where robots.txt libraries differ: a minimal file for each difference, and the verdicts of the dialects `google` and `rfc9309`. A test writes
-// them to docs/reference/conformance.md.
+// Where robots.txt libraries differ: a minimal file for each difference, and the verdicts of the
+// dialects `google` and `rfc9309`. A test writes them to docs/reference/conformance.md.
 
 export interface Difference {
   readonly name: string
@@ -10,7 +10,10 @@ export interface Difference {
   /** The verdicts of google/robotstxt and of the default dialect, written as in `rulesCases`. */
   readonly google: string
   readonly rfc9309: string
-  /** Why the default dialect does not agree with google/robotstxt; undefined if both allow or both disallow. */
+  /**
+   * Why the default dialect does not agree with google/robotstxt; undefined if both allow or both
+   * disallow.
+   */
   readonly why: string | undefined
 }
 

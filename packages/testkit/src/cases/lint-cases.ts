@@ -10,7 +10,10 @@ export interface LintCase {
 
 const file = (name: string, robots: string, ...findings: string[]): LintCase => ({ name, robots, findings })
 
-/** A file with one group for all crawlers, with these lines from line 2 on. A last rule keeps the group itself free of findings. */
+/**
+ * A file with one group for all crawlers, with these lines from line 2 on. A last rule keeps the
+ * group itself free of findings.
+ */
 const withRules = (name: string, lines: string | readonly string[], ...findings: string[]): LintCase =>
   file(
     name,

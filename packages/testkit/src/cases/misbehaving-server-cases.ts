@@ -1,11 +1,14 @@
-// Servers that misbehave. Each case is a function that gets the connection after the server has read the request.
+// Servers that misbehave. Each case is a function that gets the connection after the server has
+// read the request.
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import type { Behaviour } from '../servers/sites.ts'
 import { disallowsPage, type ExpectedAccess } from './response-cases.ts'
 
 export interface MisbehavingServerCase {
-  /** Source and case: a section of a standard or `our choice`, a comma, and what the server does. */
+  /**
+   * Source and case: a section of a standard or `our choice`, a comma, and what the server does.
+   */
   readonly name: string
   readonly behave: Behaviour
   readonly expected: ServerCaseExpectation
@@ -76,7 +79,10 @@ function sendsForever(beginning: string, repeated: string): Behaviour {
   }
 }
 
-/** Sends the beginning, and then one piece every few milliseconds. No pause is long, and it never ends. */
+/**
+ * Sends the beginning, and then one piece every few milliseconds. No pause is long, and it never
+ * ends.
+ */
 function sendsSlowly(beginning: string, piece: string): Behaviour {
   return (socket: Socket) => {
     socket.write(beginning)
@@ -554,7 +560,9 @@ export const misbehavingServerCases: readonly MisbehavingServerCase[] = [
 
 /** A server that misbehaves before it has read a request. */
 export interface ConnectionCase {
-  /** Source and case: a section of a standard or `our choice`, a comma, and what the server does. */
+  /**
+   * Source and case: a section of a standard or `our choice`, a comma, and what the server does.
+   */
   readonly name: string
   readonly scheme: 'http' | 'https'
   readonly accept: Behaviour

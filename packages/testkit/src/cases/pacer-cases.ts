@@ -1,6 +1,8 @@
-// Test cases that every pacer must pass: `LocalPacer` and pacers of the caller's own. A case is a list of calls and expected replies.
+// Test cases that every pacer must pass: `LocalPacer` and pacers of the caller's own. A case is a
+// list of calls and expected replies.
 //
-// A pacer may keep a queue of its own, or none. So for the second request of a queue the cases only say how long it has to wait at least.
+// A pacer may keep a queue of its own, or none. So for the second request of a queue the cases only
+// say how long it has to wait at least.
 
 /** The part of the interface `Pacer` of @politely/gate that the cases call. */
 export interface PacerUnderTest {

@@ -1,5 +1,6 @@
-// Test cases for records (RFC 9309 §2.2.4). No standard defines the syntax of crawl-delay, request-rate and visit-time, and libraries
-// differ on most unusual forms, so each row has the parsed value and the reason. docs/records.md shows the rows.
+// Test cases for records (RFC 9309 §2.2.4). No standard defines the syntax of crawl-delay,
+// request-rate and visit-time, and libraries differ on most unusual forms, so each row has the
+// parsed value and the reason. docs/records.md shows the rows.
 
 /** A value and what it is parsed as. */
 export interface ReadingCase {
@@ -7,8 +8,8 @@ export interface ReadingCase {
   /** One value for each line of the field. */
   readonly values: readonly string[]
   /**
-   * The parsed value: `1500 ms`; `1 in 10000 ms`, followed by `from 1080 to 1140` if it applies in a part of the day; `from 360 to 525`;
-   * several of them separated by commas; or `nothing`.
+   * The parsed value: `1500 ms`; `1 in 10000 ms`, followed by `from 1080 to 1140` if it applies in
+   * a part of the day; `from 360 to 525`; several of them separated by commas; or `nothing`.
    */
   readonly reads: string
   readonly reason: string
@@ -141,7 +142,10 @@ export interface RecordsCase {
   readonly name: string
   /** One character for each byte. */
   readonly robots: string
-  /** Field, key and value as in the file, line, and the crawlers it applies to: `crawl-delay: Crawl-Delay=10 on line 2 to a, b`. */
+  /**
+   * Field, key and value as in the file, line, and the crawlers it applies to:
+   * `crawl-delay: Crawl-Delay=10 on line 2 to a, b`.
+   */
   readonly records: readonly string[]
   /** The records in the dialects with exact keys (1994 and 1996), if they differ. */
   readonly exact?: readonly string[]

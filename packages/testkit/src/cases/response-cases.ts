@@ -1,11 +1,16 @@
-// Test cases: well-formed responses to a request for robots.txt, and the verdict that follows. Each runs in core without a network, and in the
-// fetcher over a socket.
+// Test cases: well-formed responses to a request for robots.txt, and the verdict that follows. Each
+// runs in core without a network, and in the fetcher over a socket.
 import type { Reply } from '../servers/sites.ts'
 
 export interface ReplyCase {
-  /** The source (a section of a standard, Google or our choice), a comma, and the case; variants follow after a colon. */
+  /**
+   * The source (a section of a standard, Google or our choice), a comma, and the case; variants
+   * follow after a colon.
+   */
   readonly name: string
-  /** The responses by URL; `:PORT` stands for the port of the server. Other URLs respond with 404. */
+  /**
+   * The responses by URL; `:PORT` stands for the port of the server. Other URLs respond with 404.
+   */
   readonly replies: Readonly<Record<string, Reply>>
   /** The option of the client; its default if undefined. */
   readonly notFoundPages?: 'unavailable'
@@ -16,7 +21,10 @@ export interface ReplyCase {
 export interface ConditionalCase extends ReplyCase {
   /** The URL of the copy. Requests for it carry a condition at first. */
   readonly copyUrl: string
-  /** The response to the request with the condition. `replies` has the responses to requests without one. */
+  /**
+   * The response to the request with the condition. `replies` has the responses to requests without
+   * one.
+   */
   readonly toCondition: Reply
 }
 
@@ -26,13 +34,18 @@ export interface ReplyExpectation {
   readonly outcome: string
   readonly reason: string
   readonly status: number
-  /** The URLs that the client requests, in order and with `:PORT`. Each but the last is a hop, or was requested with a condition before. */
+  /**
+   * The URLs that the client requests, in order and with `:PORT`. Each but the last is a hop, or
+   * was requested with a condition before.
+   */
   readonly requestedUrls: readonly string[]
 }
 
 /** The URL that every case checks. */
 export const checkedPage = 'http://a.test:PORT/page'
-/** A robots.txt that disallows `askedPage`, so that the verdict shows whether the client obeyed it. */
+/**
+ * A robots.txt that disallows `askedPage`, so that the verdict shows whether the client obeyed it.
+ */
 export const disallowsPage = 'User-agent: *\nDisallow: /page\n'
 
 const FIRST = 'http://a.test:PORT/robots.txt'
@@ -75,13 +88,19 @@ function redirected(name: string, location: string | readonly string[], to: stri
   }
 }
 
-/** A redirect without a usable Location. Its body disallows the page, so that the verdict shows that it is not read as rules. */
+/**
+ * A redirect without a usable Location. Its body disallows the page, so that the verdict shows that
+ * it is not read as rules.
+ */
 function withoutTarget(name: string, location: string | readonly string[] | undefined, status = 302): ReplyCase {
   const reply = { status, headers: location === undefined ? {} : { location }, body: disallowsPage }
   return singleReply(name, reply, { ...unavailable, reason: 'no-usable-location' })
 }
 
-/** Redirects through `urls`, each to the next. The last one responds with a robots.txt that disallows the page. */
+/**
+ * Redirects through `urls`, each to the next. The last one responds with a robots.txt that
+ * disallows the page.
+ */
 function chained(name: string, urls: readonly string[], expected: Partial<ReplyExpectation> = {}): ReplyCase {
   const redirects = urls.slice(1).map((to, i) => [urls[i], { status: 301, headers: { location: to } }] as const)
   return {
@@ -100,7 +119,10 @@ function redirectedTo(name: string, reply: Reply, access: ExpectedAccess, body =
   }
 }
 
-/** A conditional request, which `toCondition` answers, and the same request without the condition, which `then` answers. */
+/**
+ * A conditional request, which `toCondition` answers, and the same request without the condition,
+ * which `then` answers.
+ */
 function repeated(name: string, toCondition: number, then: Reply, access: ExpectedAccess): ConditionalCase {
   return {
     name,

@@ -1,7 +1,9 @@
-// Test cases for the meaning of robots.txt: a file, a crawler, a URL, and the expected verdict. Each name begins with its source. The tests of
-// core run them, and so do the tests of packages that use core.
+// Test cases for the meaning of robots.txt: a file, a crawler, a URL, and the expected verdict.
+// Each name begins with its source. The tests of core run them, and so do the tests of packages
+// that use core.
 //
-// A verdict is written as `allowed by line 3`, `disallowed by line 2`, or without a rule as `allowed: no-group`.
+// A verdict is written as `allowed by line 3`, `disallowed by line 2`, or without a rule as
+// `allowed: no-group`.
 
 /** The parts of a verdict that the cases compare. */
 interface VerdictParts {
@@ -17,7 +19,10 @@ export function verdictText({ allowed, because, rule }: VerdictParts): string {
 }
 
 export interface RulesCase {
-  /** The source and the behaviour. The source is a section of RFC 9309, `Google` for google/robotstxt, or `ours` for a choice of our own. */
+  /**
+   * The source and the behaviour. The source is a section of RFC 9309, `Google` for
+   * google/robotstxt, or `ours` for a choice of our own.
+   */
   readonly name: string
   /** One character for each byte. */
   readonly robots: string

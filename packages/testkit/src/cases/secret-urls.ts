@@ -1,5 +1,5 @@
-// URLs with a password, in many spellings. The tests of each package check that none of its messages
-// contains the password.
+// URLs with a password, in many spellings. The tests of each package check that none of its
+// messages contains the password.
 
 /** The password, or a part of it. */
 export const SECRET = 'xyzzy'

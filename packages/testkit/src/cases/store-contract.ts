@@ -1,5 +1,6 @@
-// The contract of a store, as test cases. The function of a case throws if the store breaks the contract. The cases run on every store of this
-// project, and on other stores that supply a `StoreKit`.
+// The contract of a store, as test cases. The function of a case throws if the store breaks the
+// contract. The cases run on every store of this project, and on other stores that supply a
+// `StoreKit`.
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
@@ -15,9 +16,10 @@ export interface StoreHandle {
 }
 
 /**
- * Abilities that only some stores have. `ordered`: concurrent calls of one handle take effect in the order of the calls. `bounded`: has a size
- * limit in bytes. `closing`: has `close`. `shared`: supports several handles on one storage. `lasting`: outlives its handles. `leasing`: has
- * `lease`, and is `shared`.
+ * Abilities that only some stores have. `ordered`: concurrent calls of one handle take effect in
+ * the order of the calls. `bounded`: has a size limit in bytes. `closing`: has `close`. `shared`:
+ * supports several handles on one storage. `lasting`: outlives its handles. `leasing`: has `lease`,
+ * and is `shared`.
  */
 export type StoreAbility = 'ordered' | 'bounded' | 'closing' | 'shared' | 'lasting' | 'leasing'
 

@@ -1,5 +1,5 @@
-// URLs, each with the one answer that core, client, gate and command give to it. RFC 9309 §2.3 and the WHATWG URL
-// standard. docs/reference/errors.md has the rule.
+// URLs, each with the one answer that core, client, gate and command give to it. RFC 9309 §2.3 and
+// the WHATWG URL standard. docs/reference/errors.md has the rule.
 export interface UrlCase {
   readonly url: string
   /** The `problem` of the verdict `invalid-url`; `none` for a valid URL. */

@@ -1,4 +1,5 @@
-// An HTTP/2 server that sends raw frames (RFC 9113 §4). It can end a response in ways that node:http2 does not offer.
+// An HTTP/2 server that sends raw frames (RFC 9113 §4). It can end a response in ways that
+// node:http2 does not offer.
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
 import type { Certificate } from './self-signed.ts'

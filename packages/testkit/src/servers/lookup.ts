@@ -6,8 +6,8 @@ LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
 LOOPBACK.addAddress('::1', 'ipv6')
 
 /**
- * Creates a replacement of `dns.lookup`. It resolves `*.test` to 127.0.0.1, and the given names to their loopback addresses or to an error with
- * the given code. Any other name fails with ENOTFOUND.
+ * Creates a replacement of `dns.lookup`. It resolves `*.test` to 127.0.0.1, and the given names to
+ * their loopback addresses or to an error with the given code. Any other name fails with ENOTFOUND.
  */
 export function lookupIn(names: Readonly<Record<string, string | readonly string[]>> = {}): LookupFunction {
   return (host, options, callback) => {

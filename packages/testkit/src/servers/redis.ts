@@ -1,4 +1,5 @@
-// A real Redis server for tests: on loopback, in a temporary folder, ended with the process that started it.
+// A real Redis server for tests: on loopback, in a temporary folder, ended with the process that
+// started it.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -10,7 +11,9 @@ import { setTimeout } from 'node:timers/promises'
 import { findRedis, isMissing } from '../parts.ts'
 
 export interface RedisServerOptions {
-  /** Arguments of redis-server, such as `['--maxmemory', '2mb']`. Default: it saves nothing to disk. */
+  /**
+   * Arguments of redis-server, such as `['--maxmemory', '2mb']`. Default: it saves nothing to disk.
+   */
   readonly args?: readonly string[]
   /** The text of a configuration file. A sentinel needs one. Default: none. */
   readonly config?: string
@@ -28,8 +31,8 @@ export interface RedisServer {
   /** Ends the server with SIGKILL. The folder remains, for `restart`. */
   kill(): Promise<void>
   /**
-   * Starts the server again on the same port. With `keepData`, a running server saves its data first. After `kill`, only the data on disk
-   * is left.
+   * Starts the server again on the same port. With `keepData`, a running server saves its data
+   * first. After `kill`, only the data on disk is left.
    */
   restart(options: { readonly keepData: boolean }): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -41,7 +44,10 @@ export interface SharedRedis {
   readonly keyPrefix: string
 }
 
-/** Returns whether the program for `startRedis` is missing, to skip its tests: `describe.skipIf(noRedisServer())`. */
+/**
+ * Returns whether the program for `startRedis` is missing, to skip its tests:
+ * `describe.skipIf(noRedisServer())`.
+ */
 export function noRedisServer(): boolean {
   return isMissing('redis', findRedis())
 }
@@ -55,8 +61,8 @@ export function noRedis(): boolean {
 let sharedServer: Promise<RedisServer> | undefined
 
 /**
- * Returns the server of REDIS_URL if it is set, otherwise one that all tests of this process share. For tests that neither restart nor configure
- * the server.
+ * Returns the server of REDIS_URL if it is set, otherwise one that all tests of this process share.
+ * For tests that neither restart nor configure the server.
  */
 export async function useRedis(): Promise<SharedRedis> {
   const keyPrefix = `politely-test:${randomUUID()}:`
@@ -68,7 +74,9 @@ export async function useRedis(): Promise<SharedRedis> {
 }
 
 const HOST = '127.0.0.1'
-/** Ports below those that the system gives to clients, so that the port stays free during a restart. */
+/**
+ * Ports below those that the system gives to clients, so that the port stays free during a restart.
+ */
 const [MIN_PORT, MAX_PORT] = [20_000, 32_000]
 const MAX_PORT_ATTEMPTS = 10
 const START_TIMEOUT_MS = 30_000
@@ -111,8 +119,9 @@ interface Running {
 }
 
 /**
- * Runs a server, and ends it when a line or the end of the input arrives. The input ends with the process that holds its other end, whatever
- * ends that process: signals of a terminal that closes do not end this shell first. An empty line deletes the folder.
+ * Runs a server, and ends it when a line or the end of the input arrives. The input ends with the
+ * process that holds its other end, whatever ends that process: signals of a terminal that closes
+ * do not end this shell first. An empty line deletes the folder.
  */
 const SUPERVISOR = `
 "$@" >"$0/redis.log" 2>&1 &
@@ -141,7 +150,8 @@ async function run(folder: string, port: number, { args = [], config }: RedisSer
   const exited = once(child, 'exit')
   exited.catch(() => undefined)
   const pid = Number(await firstLine(child))
-  // A test that forgets the server must not keep its process alive; the supervisor then ends the server.
+  // A test that forgets the server must not keep its process alive; the supervisor then ends the
+  // server.
   child.unref()
   for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref?(): void }).unref?.()
 
@@ -178,7 +188,10 @@ async function firstLine({ stdout }: ChildProcess): Promise<string> {
   return text.trim()
 }
 
-/** Sends one command and returns the reply, until the server closes the connection; an empty text if it refuses the connection. */
+/**
+ * Sends one command and returns the reply, until the server closes the connection; an empty text if
+ * it refuses the connection.
+ */
 function sendLine(port: number, line: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, HOST, () => socket.end(`${line}\r\n`))

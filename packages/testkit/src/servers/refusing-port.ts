@@ -7,8 +7,9 @@ export interface RefusingPort {
 }
 
 /**
- * Holds the client port of a connection on 127.0.0.1. No server listens there, and the system does not give the port to another process. A
- * port that was only just closed could be reused at any time.
+ * Holds the client port of a connection on 127.0.0.1. No server listens there, and the system does
+ * not give the port to another process. A port that was only just closed could be reused at any
+ * time.
  */
 export async function holdRefusingPort(): Promise<RefusingPort> {
   const server = createServer()

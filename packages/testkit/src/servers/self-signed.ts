@@ -8,14 +8,17 @@ export interface Certificate {
   readonly cert: string
 }
 
-/** X.509 v1 (RFC 5280 §4.1 without extensions) with a P-256 key (RFC 5480): Chromium does not support Ed25519. */
+/**
+ * X.509 v1 (RFC 5280 §4.1 without extensions) with a P-256 key (RFC 5480): Chromium does not
+ * support Ed25519.
+ */
 export function selfSigned(host: string, until = '99991231235959Z'): Certificate {
   return createCertificate(host, host, until)
 }
 
 /**
- * Creates a certificate whose issuer is missing. It names a URL where a client can get the issuer's certificate (RFC 5280 §4.2.2.1,
- * `caIssuers`).
+ * Creates a certificate whose issuer is missing. It names a URL where a client can get the issuer's
+ * certificate (RFC 5280 §4.2.2.1, `caIssuers`).
  */
 export function withoutIssuer(host: string, issuerUrl: string): Certificate {
   const location = element(URI, Buffer.from(issuerUrl))

@@ -1,6 +1,7 @@
 // A server for tests on loopback: one real server, one ephemeral port, any number of host names.
 //
-// URLs contain `:PORT` for the server's port, which is not known in advance: `http://a.test:PORT/robots.txt`.
+// URLs contain `:PORT` for the server's port, which is not known in advance:
+// `http://a.test:PORT/robots.txt`.
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -20,7 +21,9 @@ export interface Reply {
   readonly body?: string | Uint8Array
 }
 
-/** Responds by writing to the connection directly. The connection then serves no further requests. */
+/**
+ * Responds by writing to the connection directly. The connection then serves no further requests.
+ */
 export type Behaviour = (socket: Socket) => void
 
 /** The response to a request. A promise delays the response until the test resolves it. */
@@ -90,7 +93,10 @@ export class Sites {
     return this.#port
   }
 
-  /** Sets the responses of a URL (with `:PORT`): each request gets the next one, and the last one repeats. Without any, the URL is a 404. */
+  /**
+   * Sets the responses of a URL (with `:PORT`): each request gets the next one, and the last one
+   * repeats. Without any, the URL is a 404.
+   */
   respond(url: string, ...answers: readonly Answer[]): void {
     if (answers.length > 0) this.#answers.set(url, [...answers])
     else this.#answers.delete(url)
@@ -103,7 +109,10 @@ export class Sites {
     }
   }
 
-  /** Clears `requests` and `connections`. A test that measures memory would count these records as a leak. */
+  /**
+   * Clears `requests` and `connections`. A test that measures memory would count these records as a
+   * leak.
+   */
   clearRecords(): void {
     this.requests.length = 0
     this.connections.length = 0

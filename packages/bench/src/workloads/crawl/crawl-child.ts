@@ -1,5 +1,5 @@
-// A child process with one way to crawl. It receives a number of pages, fetches them, and sends the processor time for each in nanoseconds. Its
-// caches and connections stay for the next turn.
+// A child process with one way to crawl. It receives a number of pages, fetches them, and sends the
+// processor time for each in nanoseconds. Its caches and connections stay for the next turn.
 //   node crawl-child.ts METHOD PORT HOSTS CONCURRENCY
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, politely } from '@politely/gate'

@@ -1,5 +1,5 @@
-// The server of the workload `crawl`, in a process of its own, so that measurements do not include its cost. Every host has the same robots.txt
-// and the same small page.
+// The server of the workload `crawl`, in a process of its own, so that measurements do not include
+// its cost. Every host has the same robots.txt and the same small page.
 //   node crawl-server-child.ts RULES
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

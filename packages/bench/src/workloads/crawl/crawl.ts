@@ -1,4 +1,5 @@
-// Measures the processor time of one page of a crawl, in the process that crawls. No page has to wait.
+// Measures the processor time of one page of a crawl, in the process that crawls. No page has to
+// wait.
 import { type Contestant, measureInRounds } from '../../rounds.ts'
 import type { Finding, Sheet } from '../../sheet.ts'
 import { NumberProcess } from '../number-process.ts'
@@ -14,7 +15,9 @@ const SERVER_SCRIPT = new URL('./crawl-server-child.ts', import.meta.url)
 interface Method {
   /** The name by which `crawl-child.ts` knows the method. */
   readonly name: string
-  /** The client without robots.txt that the method is compared with. Undefined for such a client. */
+  /**
+   * The client without robots.txt that the method is compared with. Undefined for such a client.
+   */
   readonly bare?: string
   /** The target for the ratio of the two. */
   readonly atMost?: number
@@ -51,7 +54,10 @@ export async function crawl(plan: Plan): Promise<Sheet> {
   }
 }
 
-/** One way to crawl, in its own process, so that the garbage and the compiled code of one way do not slow down another. */
+/**
+ * One way to crawl, in its own process, so that the garbage and the compiled code of one way do not
+ * slow down another.
+ */
 class CrawlMethod implements Contestant {
   readonly #child: NumberProcess
   readonly #pages: number

@@ -6,7 +6,10 @@ import type { AddressInfo } from 'node:net'
 
 /** The crawl-delay of every honest site, in milliseconds. */
 const crawlDelayMs = Number(process.argv[2])
-/** Of 20 pages of an honest site, one responds with 429 and one with 503, both with this Retry-After. */
+/**
+ * Of 20 pages of an honest site, one responds with 429 and one with 503, both with this
+ * Retry-After.
+ */
 const PUSHBACK = { 'retry-after': '1' }
 /** How long a page of a hostile site or tenant takes, in milliseconds. */
 const drippingMs = Number(process.argv[3])
@@ -31,7 +34,9 @@ function respondHonest(page: number, response: ServerResponse): void {
   response.writeHead(status, status === 200 ? {} : PUSHBACK).end('page')
 }
 
-/** Serves the first robots.txt immediately, already expired. Later ones, and all pages, never end. */
+/**
+ * Serves the first robots.txt immediately, already expired. Later ones, and all pages, never end.
+ */
 function respondHostile(host: string, path: string, response: ServerResponse): void {
   const isFirst = path === '/robots.txt' && !served.has(host)
   served.add(host)

@@ -59,7 +59,10 @@ interface Crawl {
   readonly completed: number
   readonly aborted: number
   readonly pushbacks: number
-  /** The smallest difference between an actual delay and the required one, in milliseconds. Negative if a delay was too short. */
+  /**
+   * The smallest difference between an actual delay and the required one, in milliseconds. Negative
+   * if a delay was too short.
+   */
   readonly minSpareMs: number
   readonly hostileRequests: number
 }
@@ -217,7 +220,10 @@ async function crawl(size: Size, hostile: Hostile): Promise<Crawl> {
   }
 }
 
-/** Measures the delays of every honest origin: its crawl-delay, and Retry-After from the moment when the gate has seen the response. */
+/**
+ * Measures the delays of every honest origin: its crawl-delay, and Retry-After from the moment when
+ * the gate has seen the response.
+ */
 function watchDelays(gate: PoliteGate) {
   /** For each origin, the earliest time at which its next request may start. */
   const earliest = new Map<string, number>()
@@ -233,7 +239,8 @@ function watchDelays(gate: PoliteGate) {
     const { gate: sender, origin, at, status, tookMs } = message as DoneMessage
     if (sender !== gate || (status !== 429 && status !== 503)) return
     pushbacks++
-    // The gate sees the response when its headers arrive: after the start of the request and before its end.
+    // The gate sees the response when its headers arrive: after the start of the request and before
+    // its end.
     earliest.set(origin, Math.max(earliest.get(origin) ?? 0, at - tookMs + RETRY_AFTER_MS))
   }
   subscribe('politely:gate:start', onStart)

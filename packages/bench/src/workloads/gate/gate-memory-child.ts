@@ -1,4 +1,5 @@
-// Measures the memory of very many origins while their delays run, and after that. Needs --expose-gc.
+// Measures the memory of very many origins while their delays run, and after that. Needs
+// --expose-gc.
 //   node --expose-gc gate-memory-child.ts COUNT
 import type { PaceLimits } from '@politely/core/engine'
 import { LocalPacer } from '@politely/gate'

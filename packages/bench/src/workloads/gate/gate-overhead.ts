@@ -1,4 +1,5 @@
-// Measures the processor time of the gate when no request has to wait, its memory per origin, and whether it frees that memory.
+// Measures the processor time of the gate when no request has to wait, its memory per origin, and
+// whether it frees that memory.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
@@ -22,7 +23,10 @@ const MEASUREMENT_NS = 150e6
 /** Rounds that are not counted. V8 still optimizes the code during these. */
 const WARM_UP_ROUNDS = 4
 
-/** Every variant requests the same short page. In polite variants robots.txt is cached and there is no delay. */
+/**
+ * Every variant requests the same short page. In polite variants robots.txt is cached and there is
+ * no delay.
+ */
 async function overhead({ turns }: Plan): Promise<Sheet> {
   const server = createServer((received, response) => {
     response.end(received.url === '/robots.txt' ? 'User-agent: *\nDisallow: /private\n' : 'page')
@@ -60,7 +64,8 @@ async function overhead({ turns }: Plan): Promise<Sheet> {
   ]
   const samples = variants.map(() => [] as number[])
   try {
-    // Does not force garbage collection between measurements, because it also discards compiled code that has not run for a while.
+    // Does not force garbage collection between measurements, because it also discards compiled
+    // code that has not run for a while.
     for (let round = 0; round < WARM_UP_ROUNDS + turns; round++) {
       for (let turn = 0; turn < variants.length; turn++) {
         const index = (turn + round) % variants.length
@@ -110,7 +115,10 @@ async function overhead({ turns }: Plan): Promise<Sheet> {
   }
 }
 
-/** Returns the processor time of this process for each call, so that other work on the machine does not count. */
+/**
+ * Returns the processor time of this process for each call, so that other work on the machine does
+ * not count.
+ */
 async function cpuNsPerCall(once: () => Promise<unknown>): Promise<number> {
   const start = nowNs()
   const before = process.cpuUsage()
@@ -128,7 +136,10 @@ export interface IdleOrigins {
   readonly entries: number
 }
 
-/** The number of origins is this many times that of the workload memory, because the state of a pace is small. */
+/**
+ * The number of origins is this many times that of the workload memory, because the state of a pace
+ * is small.
+ */
 const ORIGINS_FACTOR = 10
 
 async function idleOrigins({ origins }: Plan): Promise<Sheet> {

@@ -1,5 +1,6 @@
-// Crawls twenty origins over real sockets, in pairs with ten different crawl-delays. Measures whether any delay is too short, and how close
-// the crawl comes to the ideal schedule. Runs once without and once with responses of 429.
+// Crawls twenty origins over real sockets, in pairs with ten different crawl-delays. Measures
+// whether any delay is too short, and how close the crawl comes to the ideal schedule. Runs once
+// without and once with responses of 429.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
@@ -15,7 +16,10 @@ import type { Plan } from '../plan.ts'
 /** The crawl-delays in milliseconds. Each is used by two origins, one of which responds slowly. */
 const DELAYS = [100, 120, 150, 200, 250, 300, 400, 500, 750, 1_000]
 const SLOW_RESPONSE_MS = 120
-/** With pushbacks, each origin responds to every 25th request with 429 and a Retry-After of one second. */
+/**
+ * With pushbacks, each origin responds to every 25th request with 429 and a Retry-After of one
+ * second.
+ */
 const PUSHBACK_EVERY = 25
 const RETRY_AFTER_MS = 1_000
 /** The number of requests in a full run and in a quick one. */
@@ -26,7 +30,9 @@ interface Origin {
   readonly delayMs: number
   readonly requests: number
   readonly isSlow: boolean
-  /** The times at which requests started in the gate and arrived at the server, by the same clock. */
+  /**
+   * The times at which requests started in the gate and arrived at the server, by the same clock.
+   */
   readonly startedAt: number[]
   readonly arrivedAt: number[]
   /** The indexes of requests that got a 429. The next gap must be longer. */
@@ -103,8 +109,8 @@ function originsFor(requests: number): readonly Origin[] {
 }
 
 /**
- * Returns the duration of an origin's crawl if nothing is late. The gate sees a 429 only when it arrives; requests that are due before that
- * have already started.
+ * Returns the duration of an origin's crawl if nothing is late. The gate sees a 429 only when it
+ * arrives; requests that are due before that have already started.
  */
 function idealMs({ delayMs, requests, pushedBack, isSlow }: Origin): number {
   const responseMs = isSlow ? SLOW_RESPONSE_MS : 0
