@@ -27,7 +27,7 @@ export const programs = {
     const robots = robotsParser('https://example.com/robots.txt', 'User-agent: *\nDisallow: /cart')
     expect('/cart', robots.isAllowed('https://example.com/cart', 'ExampleBot'), false)
   },
-  '@politely/store-sqlite': async ({ SqliteStore }) => {
+  '@politely/sqlite': async ({ SqliteStore }) => {
     const store = new SqliteStore({ path: `store-${Math.random()}.sqlite` })
     await store.set('https://example.com', 'a text', Date.now() + 60_000)
     expect('the stored text', await store.get('https://example.com'), 'a text')
@@ -47,7 +47,7 @@ export const programs = {
   '@politely/crawlee': isAdapter,
   '@politely/playwright': isAdapter,
   '@politely/puppeteer': isAdapter,
-  '@politely/devtools': async ({ guardBrowser }) => expect('guardBrowser', typeof guardBrowser, 'function'),
+  '@politely/cdp': async ({ guardBrowser }) => expect('guardBrowser', typeof guardBrowser, 'function'),
 }
 
 async function isAdapter({ withRobots }) {

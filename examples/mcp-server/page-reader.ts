@@ -122,7 +122,7 @@ export class PageReader {
     // network.
     const network = { network: 'public-only', allowAddresses, ...(lookup && { lookup }) } as const
     this.#robots = new RobotsClient({ userAgent, ...network, ...(retries !== undefined && { retries }) })
-    this.#gate = new PoliteGate({ robots: this.#robots, pacer, minDelayMs, maxConcurrentPerOrigin: 1 })
+    this.#gate = new PoliteGate({ robots: this.#robots, pacer, minDelayMs, maxConcurrentPerKey: 1 })
     this.#agent = new Agent({ connect: new NetworkGuard(network).connector({ allowH2: false }), allowH2: false })
     this.userAgent = userAgent
   }

@@ -22,7 +22,7 @@ export async function runDemo(open: (gate: PoliteGate) => DemoClient | Promise<D
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const origin = `http://localhost:${(server.address() as AddressInfo).port}`
   const robots = new RobotsClient({ userAgent: 'RecipeBot/1.0 (+https://recipe.example/bot)' })
-  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin: 4 })
+  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerKey: 4 })
   const client = await open(gate)
   try {
     const results = ['/about', '/private', '/moved', '/contact'].map(async (path) => {

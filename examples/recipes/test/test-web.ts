@@ -40,7 +40,7 @@ export async function openTestWeb(pacing: GateOptions = {}): Promise<TestWeb> {
     body: '<title>a page</title>',
   })
   const client = { userAgent: 'RecipeBot/1.0', retries: 0 }
-  const { gate, robots, close } = openGate(client, { minDelayMs: 0, maxConcurrentPerOrigin: 1, ...pacing })
+  const { gate, robots, close } = openGate(client, { minDelayMs: 0, maxConcurrentPerKey: 1, ...pacing })
   onTestFinished(async () => {
     await close()
     await sites.close()

@@ -4,7 +4,7 @@ import type { HasBytes } from './bytes.ts'
 import { type Deviation, type Dialect, type DialectName, deviations, dialects } from './dialect.ts'
 import { assertKnownOptions } from './known-options.ts'
 import type { Explanation } from './match/explanation.ts'
-import { type ParseOptions, parseRobots } from './parse.ts'
+import { type ParseOptions, parseRobots } from './parse-robots.ts'
 import type { ProductTokens } from './robots.ts'
 import type { HasHref } from './url/origin.ts'
 

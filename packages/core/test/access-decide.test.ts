@@ -4,7 +4,7 @@ import type { Copy } from '../src/access/copy.ts'
 import { ENTRY_VERSION, type Entry } from '../src/access/entry.ts'
 import { defaultAccessPolicy } from '../src/access/policy.ts'
 import { allows, decide } from '../src/decide.ts'
-import { parseRobots } from '../src/parse.ts'
+import { parseRobots } from '../src/parse-robots.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const DAY = 86_400_000

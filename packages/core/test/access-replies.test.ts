@@ -16,7 +16,7 @@ import { type AccessPolicy, defaultAccessPolicy } from '../src/access/policy.ts'
 import { settle } from '../src/access/settle.ts'
 import { latin1Of } from '../src/bytes.ts'
 import { decide } from '../src/decide.ts'
-import { parseRobots } from '../src/parse.ts'
+import { parseRobots } from '../src/parse-robots.ts'
 
 const PORT = ':8080'
 const withPort = (text: string) => text.replaceAll(':PORT', PORT)

@@ -9,7 +9,7 @@ import { settle } from '../src/access/settle.ts'
 import { entryFrom, entryText } from '../src/access/stored-entry.ts'
 import { decide } from '../src/decide.ts'
 import type { Headers } from '../src/http/headers.ts'
-import { parseRobots } from '../src/parse.ts'
+import { parseRobots } from '../src/parse-robots.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -247,7 +247,7 @@ export function randomLargeRobots(random: () => number): { readonly file: string
       .replace(/\$$/, '')
     const cut = random() < 0.2 ? rule.slice(0, Math.floor(random() * rule.length)) : rule
     const tail = random() < 0.5 ? some(random, [...MIDDLES, 'index.html'], 0, 3).join('') : ''
-    // Long paths make `findPiece` use its automaton.
+    // Long paths make `findPieceEnd` use its automaton.
     const long = random() < 0.2 ? some(random, MIDDLES, 60, 120).join('') : ''
     const whole = random() < 0.5 ? `${cut}${tail}${long}` : `${long}${cut}${tail}`
     return whole.startsWith('/') ? whole : `/${whole}`

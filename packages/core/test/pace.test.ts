@@ -12,7 +12,7 @@ import {
   startPace,
   takeSlot,
 } from '../src/pace/pace.ts'
-import { parseRobots } from '../src/parse.ts'
+import { parseRobots } from '../src/parse-robots.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const SECOND = 1_000

@@ -1,7 +1,8 @@
 // Adapts pages and browsers of Playwright and Puppeteer to the driver interface of
-// @politely/devtools. Neither is imported: the crawler brings its own copy.
+// @politely/cdp. Neither is imported: the crawler brings its own copy.
+
+import type { DriverBrowser, DriverSession, GuardedPage } from '@politely/cdp'
 import { OptionError } from '@politely/core'
-import type { DriverBrowser, DriverSession, GuardedPage } from '@politely/devtools'
 
 type PageObject = GuardedPage['driverObject'] & { isClosed(): boolean }
 

@@ -329,7 +329,7 @@ describe('redirects', () => {
     sites.respond(`${HOME}/`, htmlPage())
     sites.respond(`${HOME}/after`, htmlPage())
     const result = await crawl([`${HOME}/`], {
-      polite: { maxConcurrentPerOrigin: 1 },
+      polite: { maxConcurrentPerKey: 1 },
       maxRequestRetries: 0,
       requestHandlerTimeoutSecs: handlerSecs,
       requestHandler: async ({ request, sendRequest, addRequests }) => {

@@ -107,7 +107,7 @@ test('our choice: pages that wait for other pages of their site do not delay oth
   for (const url of slow) sites.respond(url, response)
   const handled: string[] = []
   const robots = new RobotsClient({ userAgent })
-  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerKey: 1 })
   await robots.prefetch([...slow, fast as string].map((url) => sites.withPort(url)))
   const crawler = withRobots(
     new CheerioCrawler(
@@ -223,7 +223,7 @@ test('a page answered with 101, for which got never settles, holds no permit aft
   for (const n of [1, 2, 3]) sites.respond(`${FAST}/${n}`, switching)
   const robots = new RobotsClient({ userAgent })
   onTestFinished(() => robots.close())
-  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerKey: 1 })
   const failed: string[] = []
   const crawler = withRobots(
     new CheerioCrawler(
@@ -401,7 +401,7 @@ test.each(sources)('requests of a %s are deferred too, and handled in order', as
     userAgent,
     minDelayMs: 0,
     deferBeyondMs: 0,
-    maxConcurrentPerOrigin: 1, // two connections could overtake each other
+    maxConcurrentPerKey: 1, // two connections could overtake each other
   })
   expect((await crawler.run()).requestsFinished).toBe(6)
   expect(pages().map(({ url }) => url)).toEqual(urls)
@@ -416,7 +416,7 @@ test('a deferred request does not go through Crawlee’s queue again', async () 
     userAgent,
     minDelayMs: 0,
     deferBeyondMs: 0,
-    maxConcurrentPerOrigin: 1, // two connections could overtake each other
+    maxConcurrentPerKey: 1, // two connections could overtake each other
   })
   await crawler.run(urls.map((url) => sites.withPort(url)))
   expect(pages().map(({ url }) => url)).toEqual(urls)

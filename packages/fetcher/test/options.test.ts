@@ -111,7 +111,7 @@ test.for([
   [
     'store',
     { store: './robots.sqlite' },
-    '"./robots.sqlite" is not an object; expected a Store, such as new SqliteStore({ path: "robots.sqlite" }) of @politely/store-sqlite',
+    '"./robots.sqlite" is not an object; expected a Store, such as new SqliteStore({ path: "robots.sqlite" }) of @politely/sqlite',
   ],
   ['store', { store: new Keyv() }, 'a Keyv is not a Store; write fromKeyv(keyv)'],
   [

@@ -215,8 +215,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       because,
       level: pacing.paceBy,
     }
-    let full: WaitLevel | undefined =
-      (queue?.underWay ?? 0) >= pacing.maxConcurrentPerOrigin ? pacing.paceBy : undefined
+    let full: WaitLevel | undefined = (queue?.underWay ?? 0) >= pacing.maxConcurrentPerKey ? pacing.paceBy : undefined
     for (const { level, key, limits } of shared) {
       const limit = sharedLimits.get(key)
       if (limit?.isFull) full ??= level

@@ -32,7 +32,7 @@ const eventLoopTurns = async (count: number) => {
 }
 
 test('requests that wait for the first robots.txt count towards none of the limits', async () => {
-  const gate = gateWith({ maxConcurrent: 1, maxConcurrentPerOrigin: 1, maxConcurrentPerDomain: 1 })
+  const gate = gateWith({ maxConcurrent: 1, maxConcurrentPerKey: 1, maxConcurrentPerDomain: 1 })
   const hosts = Array.from({ length: 5 }, (_, n) => `h${n}.drip.test`)
   for (const host of hosts) site.robots.set(host, () => undefined) // never responds
   const dripping = Promise.allSettled(hosts.map((host) => gate.enter(site.at(host))))
@@ -115,7 +115,7 @@ describe('5,000 requests that wait for the same moment', () => {
     await robots.check(site.at('a.test'))
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
     onTestFinished(() => void vi.useRealTimers())
-    const gate = gateWith({ maxConcurrent: many, maxConcurrentPerOrigin: many, now: () => Date.now() })
+    const gate = gateWith({ maxConcurrent: many, maxConcurrentPerKey: many, now: () => Date.now() })
     ;(await gate.enter(site.at('a.test'))).release({ status: 429, headers: { 'retry-after': '60' } })
     const waiting = Promise.allSettled(Array.from({ length: many }, () => gate.enter(site.at('a.test', '/new'))))
     await until(() => gate.queues()[0]?.waiting === many)
@@ -148,10 +148,10 @@ describe('maxConcurrentPerDomain', () => {
 
   test.each([
     { given: {}, most: 8 },
-    { given: { maxConcurrentPerOrigin: 10 }, most: 10 },
+    { given: { maxConcurrentPerKey: 10 }, most: 10 },
     { given: { maxConcurrentPerDomain: 3 }, most: 3 },
     { given: { maxConcurrentPerDomain: 12 }, most: 12 },
-  ])('defaults to 8, or to maxConcurrentPerOrigin if that is larger: $given', async ({ given, most }) => {
+  ])('defaults to 8, or to maxConcurrentPerKey if that is larger: $given', async ({ given, most }) => {
     const gate = gateWith(given)
     const entering = Array.from({ length: 14 }, (_, n) => gate.enter(site.at(`h${n}.many.test`)))
     for (const [n, one] of entering.entries()) if (n < most) await one
@@ -207,7 +207,7 @@ describe('tenants of a platform', () => {
   })
 
   test('take turns within the turns of their platform', async () => {
-    const gate = gateWith({ maxConcurrent: 1, maxConcurrentPerOrigin: 1 })
+    const gate = gateWith({ maxConcurrent: 1, maxConcurrentPerKey: 1 })
     const order: string[] = []
     const held = await gate.enter(site.at('first.test'))
     const hosts = ['a.netlify.app', 'b.netlify.app', 'c.netlify.app', 'x.test', 'y.test']
@@ -352,7 +352,7 @@ describe('slowAfterMs', () => {
       const hosts = Array.from({ length: count }, (_, n) => `h${n}.${suffix}`)
       const { gate, enter, advance, starts, start } = await simulate(
         Object.fromEntries([...hosts, honest].map((host) => [host, ''])),
-        { minDelayMs: 0, maxConcurrentPerOrigin: 8 },
+        { minDelayMs: 0, maxConcurrentPerKey: 8 },
       )
       onTestFinished(() => gate.close())
       const wave = suffix === 'test' ? 8 : 4

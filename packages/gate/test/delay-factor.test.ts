@@ -16,7 +16,7 @@ describe('delayFactor and pauseFrom', () => {
   test('delayFactor gives a slow site a longer pause, with the reason slow-site', async () => {
     const seen = await visits(
       ['two.test', 'two.test', 'two.test'],
-      { delayFactor: 4, maxConcurrentPerOrigin: 1 },
+      { delayFactor: 4, maxConcurrentPerKey: 1 },
       { takesMs: 800 },
     )
     expect(seen).toEqual([
@@ -40,8 +40,8 @@ describe('delayFactor and pauseFrom', () => {
     })
     await advance(3_000)
     expect(gate.counters).toMatchObject({ started: 2, done: 2 })
-    expect(() => new PoliteGate({ robots: gate.robots, pauseFrom: 'end', maxConcurrentPerOrigin: 2 })).toThrow(
-      "maxConcurrentPerOrigin: is 2; with pauseFrom: 'end' only 1 is possible",
+    expect(() => new PoliteGate({ robots: gate.robots, pauseFrom: 'end', maxConcurrentPerKey: 2 })).toThrow(
+      "maxConcurrentPerKey: is 2; with pauseFrom: 'end' only 1 is possible",
     )
   })
 

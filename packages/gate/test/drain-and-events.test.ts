@@ -78,7 +78,7 @@ describe('drain', () => {
 test('counters: counts requests that started, were refused, were abandoned, and waited, by reason', async () => {
   const { gate, enter, advance, site } = await simulate(
     { 'a.test': 'Crawl-delay: 2\nDisallow: /private', 'b.test': '' },
-    { maxConcurrent: 2, maxConcurrentPerOrigin: 2 },
+    { maxConcurrent: 2, maxConcurrentPerKey: 2 },
   )
   await expect(gate.enter(site.at('a.test', '/private'))).rejects.toThrow()
   await expect(gate.enter('no URL')).rejects.toThrow()
@@ -140,7 +140,7 @@ test('counters: counts requests that started, were refused, were abandoned, and 
 test('queues: lists how many requests wait and are under way, and what the first waits for', async () => {
   const { gate, enter, advance, site } = await simulate(
     { 'a.test': 'Crawl-delay: 2', 'b.test': '' },
-    { maxConcurrentPerOrigin: 1 },
+    { maxConcurrentPerKey: 1 },
   )
   const [first, second] = [await enter('1', 'a.test'), await enter('2', 'b.test')]
   for (const host of ['a.test', 'a.test', 'b.test']) void enter('', host).then((one) => one.release())

@@ -38,7 +38,7 @@ const fail = (): never => {
 
 /** A gate that admits one request at a time: if one is never released, the next test step hangs. */
 const oneAtATime = (options: Partial<PoliteGateOptions> = {}) =>
-  new PoliteGate({ robots, minDelayMs: 0, maxConcurrent: 1, maxConcurrentPerOrigin: 1, ...options })
+  new PoliteGate({ robots, minDelayMs: 0, maxConcurrent: 1, maxConcurrentPerKey: 1, ...options })
 
 async function expectIdle(gate: PoliteGate): Promise<void> {
   await gate.drain()

@@ -42,7 +42,7 @@ describe('when', () => {
   test('adds one delay for each request ahead', async () => {
     const { gate, site, enter, advance, starts } = await simulate(
       { 'a.test': 'Crawl-delay: 2' },
-      { maxConcurrentPerOrigin: 100 },
+      { maxConcurrentPerKey: 100 },
     )
     for (let n = 0; n < 6; n++) void enter(String(n), 'a.test')
     await advance(500)

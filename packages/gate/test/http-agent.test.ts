@@ -20,12 +20,12 @@ interface NarrowWeb {
  * Serves a site that disallows `/private`, with a gate that admits one request at a time: a permit
  * that is never released blocks it.
  */
-async function openAgent({ maxConcurrentPerOrigin = 1, inner = new Agent() } = {}): Promise<NarrowWeb> {
+async function openAgent({ maxConcurrentPerKey = 1, inner = new Agent() } = {}): Promise<NarrowWeb> {
   const sites = await startSites()
   sites.respond(`${HOME}/robots.txt`, { status: 200, body: 'User-agent: *\nDisallow: /private\n' })
   sites.respond(`${HOME}/open`, { status: 200, body: 'a page' })
   const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', retries: 0 })
-  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerOrigin })
+  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerKey })
   onTestFinished(async () => {
     gate.close()
     await robots.close()
@@ -127,7 +127,7 @@ test.each([
 )
 
 test('releases the permit of a request that is destroyed while it waits for a socket', async () => {
-  const { sites, gate, agent } = await openAgent({ maxConcurrentPerOrigin: 2, inner: new Agent({ maxSockets: 1 }) })
+  const { sites, gate, agent } = await openAgent({ maxConcurrentPerKey: 2, inner: new Agent({ maxSockets: 1 }) })
   sites.respond(`${HOME}/slow`, new Promise(() => undefined))
   const first = request(sites.withPort(`${HOME}/slow`), { agent }).on('error', () => undefined)
   first.end()

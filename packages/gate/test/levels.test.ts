@@ -59,7 +59,7 @@ describe('a request waits for the level that is last to have a slot', () => {
   })
 
   test('the limits of a domain and of the gate are named too', async () => {
-    const options = { minDelayMs: 0, maxConcurrentPerOrigin: 1, maxConcurrentPerDomain: 2, maxConcurrent: 3 }
+    const options = { minDelayMs: 0, maxConcurrentPerKey: 1, maxConcurrentPerDomain: 2, maxConcurrent: 3 }
     const hosts = ['a.one.test', 'a.one.test', 'b.one.test', 'c.one.test', 'two.test', 'two.test']
     expect((await visits(hosts, options, { takesMs: 100 })).map(([host, at, , level]) => [host, at, level])).toEqual([
       ['a.one.test', 0, undefined],

@@ -22,7 +22,7 @@ beforeEach(async () => {
     robots,
     minDelayMs: 0,
     maxConcurrent: 1,
-    maxConcurrentPerOrigin: 1,
+    maxConcurrentPerKey: 1,
     maxConcurrentPerDomain: 1,
   })
   ends = []

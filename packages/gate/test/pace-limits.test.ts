@@ -95,7 +95,7 @@ describe('visit-time', () => {
 
 describe('a burst of 429', () => {
   test('from requests that were under way together counts as one step of the backoff', async () => {
-    const { starts, enter, advance } = await simulate({ 'a.test': '' }, { minDelayMs: 0, maxConcurrentPerOrigin: 10 })
+    const { starts, enter, advance } = await simulate({ 'a.test': '' }, { minDelayMs: 0, maxConcurrentPerKey: 10 })
     const busy = { status: 429, headers: {} }
     const permits = await Promise.all([...'abcdef'].map((name) => enter(name, 'a.test')))
     void enter('next', 'a.test')
@@ -150,7 +150,7 @@ describe('paceBy', () => {
   async function keysOf(paceBy: PaceBy, urls: readonly string[]): Promise<string[]> {
     const { gate, robots, advance } = await simulate(
       {},
-      { paceBy, lookup: resolve, minDelayMs: 0, maxConcurrentPerOrigin: 10 },
+      { paceBy, lookup: resolve, minDelayMs: 0, maxConcurrentPerKey: 10 },
     )
     vi.spyOn(robots, 'check').mockImplementation(async (url) => {
       const { href, origin } = new URL(String(url))

@@ -173,7 +173,7 @@ describe('the delay between two requests to one origin', () => {
   })
 
   test('is 0 if neither the caller nor the site asks for one', async () => {
-    const { starts, visit, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 100 })
+    const { starts, visit, advance } = simulate({ minDelayMs: 0, maxConcurrentPerKey: 100 })
     for (let n = 0; n < 100; n++) void visit(String(n), 'none.test')
     await advance()
     expect(starts.map(([name]) => name)).toEqual([...Array(100).keys()].map(String))
@@ -262,7 +262,7 @@ describe('the concurrency limits', () => {
   })
 
   test('are never exceeded, for one origin and in all', async () => {
-    const { gate, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 3, maxConcurrent: 5 })
+    const { gate, advance } = simulate({ minDelayMs: 0, maxConcurrentPerKey: 3, maxConcurrent: 5 })
     const hosts = ['none.test', 'other.test', 'third.test']
     const underWay = new Map(hosts.map((host) => [host, 0]))
     let most = 0
@@ -399,7 +399,7 @@ describe('a pushback', () => {
 
 describe('release', () => {
   test('has no effect the second time', async () => {
-    const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+    const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrentPerKey: 1 })
     const first = await enter('a', 'none.test')
     void enter('b', 'none.test')
     void enter('c', 'none.test')
@@ -414,7 +414,7 @@ describe('release', () => {
   })
 
   test('is called at the end of `using`', async () => {
-    const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+    const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrentPerKey: 1 })
     const first = await enter('a', 'none.test')
     void enter('b', 'none.test')
     first[Symbol.dispose]()
@@ -426,7 +426,7 @@ describe('release', () => {
   })
 
   test('throws for an invalid response, and releases the permit all the same', async () => {
-    const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+    const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrentPerKey: 1 })
     const first = await enter('a', 'none.test')
     void enter('b', 'none.test')
     expect(() => first.release({ status: 200 } as unknown as ResponseLike)).toThrow(TypeError)
@@ -528,7 +528,7 @@ describe('an abort', () => {
   })
 
   test('after the permit was granted, and before the caller gets it, cancels the permit', async () => {
-    const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrentPerOrigin: 1 })
+    const { starts, enter, advance } = simulate({ minDelayMs: 0, maxConcurrentPerKey: 1 })
     const first = await enter('a', 'none.test')
     const controller = new AbortController()
     const second = expect(enter('b', 'none.test', controller.signal)).rejects.toMatchObject({ name: 'AbortError' })
@@ -694,7 +694,7 @@ describe('memory', () => {
     for (const host of ['none.test', 'other.test', 'third.test']) await many.check(url(host))
 
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-    const gate = new PoliteGate({ robots: many, now: () => Date.now(), maxConcurrentPerOrigin: 1 })
+    const gate = new PoliteGate({ robots: many, now: () => Date.now(), maxConcurrentPerKey: 1 })
     const visit = async (each: string, response?: ResponseLike) => (await gate.enter(each)).release(response)
     const held = await gate.enter(url('third.test'))
     await visit(url('none.test'), saying(429)) // a delay of 5 s, then stored for 5 more minutes

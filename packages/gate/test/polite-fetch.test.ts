@@ -151,7 +151,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
     })
 
     test('work with maxConcurrent: 1', async () => {
-      const fetch = polite({ maxConcurrent: 1, maxConcurrentPerOrigin: 1 })
+      const fetch = polite({ maxConcurrent: 1, maxConcurrentPerKey: 1 })
       expect((await fetch(go(go('/end')))).url).toBe(`${site.origin}/end`)
     })
 
@@ -281,14 +281,14 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
 
     test('releases the permit of a request that fails', async () => {
       site.pages.set('/reset', (request) => request.socket.resetAndDestroy())
-      const fetch = polite({ maxConcurrent: 1, maxConcurrentPerOrigin: 1 })
+      const fetch = polite({ maxConcurrent: 1, maxConcurrentPerKey: 1 })
       for (let n = 0; n < 3; n++) await expect(fetch(`${site.origin}/reset`)).rejects.toThrow(TypeError)
       expect((await fetch(`${site.origin}/page`)).status).toBe(200)
     })
 
     test('releases the permit if the body is never read', async () => {
       site.pages.set('/long', (_, response) => void response.writeHead(200).write('for ever'))
-      const fetch = polite({ maxConcurrent: 1, maxConcurrentPerOrigin: 1 })
+      const fetch = polite({ maxConcurrent: 1, maxConcurrentPerKey: 1 })
       const responses = []
       for (let n = 0; n < 4; n++) responses.push(await fetch(`${site.origin}/long`))
       for (const response of responses) await response.body?.cancel()
@@ -313,7 +313,7 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
 
       test('during the wait: the next request starts', async () => {
         site.pages.set('/hold', () => {}) // never responds, so its permit is not released
-        const fetch = polite({ maxConcurrentPerOrigin: 1 })
+        const fetch = polite({ maxConcurrentPerKey: 1 })
         const [holding, waiting] = [new AbortController(), new AbortController()]
         const first = expect(fetch(...args(`${site.origin}/hold`, holding.signal))).rejects.toBe(reason)
         await until(() => site.seen.length === 1)

@@ -47,7 +47,7 @@ test.each(firstInShortRun(crawls))(
       robots,
       now: () => Date.now(),
       minDelayMs: 0,
-      maxConcurrentPerOrigin: MAX_CONCURRENT_PER_ORIGIN,
+      maxConcurrentPerKey: MAX_CONCURRENT_PER_ORIGIN,
       maxConcurrent: MAX_CONCURRENT,
       lookup,
       minDelayPerAddressMs, // all origins have one address

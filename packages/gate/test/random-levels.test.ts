@@ -178,7 +178,7 @@ async function crawl(seed: number): Promise<readonly string[]> {
     minDelayMs: pick(0, 20, 50, 100),
     minDelayPerDomainMs: pick(0, 20, 30, 70),
     minDelayPerAddressMs: pick(0, 20, 30, 70),
-    maxConcurrentPerOrigin: pauseFrom === 'end' ? 1 : pick(1, 2, 3),
+    maxConcurrentPerKey: pauseFrom === 'end' ? 1 : pick(1, 2, 3),
     maxConcurrentPerDomain: pick(1, 2, 8),
     maxConcurrentPerAddress: pick(1, 2, 3, 100),
     maxConcurrent: pick(1, 2, 5, 64),
@@ -255,7 +255,7 @@ async function crawl(seed: number): Promise<readonly string[]> {
   }
   const count = (gate: number, host: string, change: number) => {
     const max = {
-      origin: limits.maxConcurrentPerOrigin,
+      origin: limits.maxConcurrentPerKey,
       domain: limits.maxConcurrentPerDomain,
       address: limits.maxConcurrentPerAddress,
     }

@@ -182,7 +182,7 @@ describe('a permit', () => {
   })
 
   test('a request does not delay the next one if the HTTP client did not show the sending of the last one', async () => {
-    const gate = openGate({ now, minDelayMs: 1_000, maxConcurrentPerOrigin: 8 })
+    const gate = openGate({ now, minDelayMs: 1_000, maxConcurrentPerKey: 8 })
     const first = await gate.enter(URL)
     void first.run(never)
     first.report({ status: 200, headers: {} })

@@ -1,5 +1,5 @@
-// Adapts a Playwright browser context to the driver interface of @politely/devtools.
-import type { BrowserScope, DriverBrowser, GuardedPage } from '@politely/devtools'
+// Adapts a Playwright browser context to the driver interface of @politely/cdp.
+import type { BrowserScope, DriverBrowser, GuardedPage } from '@politely/cdp'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 export function browserScopeOf(context: BrowserContext, browser: Browser): BrowserScope {

@@ -1,6 +1,7 @@
 // withRobots: makes the pages of a browser context follow robots.txt.
+
+import { type BrowserGuard, type BrowserGuardOptions, guardBrowser } from '@politely/cdp'
 import { OptionError } from '@politely/core'
-import { type BrowserGuard, type BrowserGuardOptions, guardBrowser } from '@politely/devtools'
 import { describeValue } from '@politely/fetcher/internal'
 import type { Browser, BrowserContext, Request } from 'playwright-core'
 import { browserScopeOf } from './browser-scope.ts'

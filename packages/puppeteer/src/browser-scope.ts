@@ -1,7 +1,8 @@
 // Adapts a Puppeteer browser, or one of its contexts, to the driver interface of
-// @politely/devtools.
+// @politely/cdp.
+
+import type { BrowserScope, DriverBrowser, DriverSession, GuardedPage } from '@politely/cdp'
 import { OptionError } from '@politely/core'
-import type { BrowserScope, DriverBrowser, DriverSession, GuardedPage } from '@politely/devtools'
 import { describeValue } from '@politely/fetcher/internal'
 import type { Browser, BrowserContext, Page, Target } from 'puppeteer-core'
 

@@ -1,5 +1,5 @@
 // withRobots: makes the pages of a browser, or of one of its contexts, follow robots.txt.
-import { type BrowserGuard, type BrowserGuardOptions, guardBrowser } from '@politely/devtools'
+import { type BrowserGuard, type BrowserGuardOptions, guardBrowser } from '@politely/cdp'
 import type { Browser, BrowserContext, HTTPRequest } from 'puppeteer-core'
 import { browserScopeOf } from './browser-scope.ts'
 

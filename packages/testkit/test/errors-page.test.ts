@@ -99,7 +99,7 @@ async function exampleMessages(): Promise<Readonly<Record<string, string>>> {
   const load = (name: string) => import(join(root, 'docs/node_modules/@politely', name, 'dist/index.js'))
   const { BlockedAddressError, fromKeyv, MemoryStore, RobotsClient } = await load('fetcher')
   const { PoliteGate, politely } = await load('gate')
-  const { SqliteStore } = await load('store-sqlite')
+  const { SqliteStore } = await load('sqlite')
   const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
   const respond = async () => new Response('User-agent: *\nDisallow: /cart\n')
   const robots = new RobotsClient({ userAgent, fetch: respond })
@@ -148,20 +148,20 @@ async function exampleMessages(): Promise<Readonly<Record<string, string>>> {
       await store.close()
       await store.get('https://example.com')
     },
-    'ERR_POLITELY_STORE_CLOSED @politely/store-sqlite': async () => {
+    'ERR_POLITELY_STORE_CLOSED @politely/sqlite': async () => {
       const store = new SqliteStore({ path: join(folder, 'robots.sqlite') })
       await store.close()
       await store.get('https://example.com')
     },
-    'ERR_POLITELY_STORE_FOREIGN @politely/store-sqlite': () =>
+    'ERR_POLITELY_STORE_FOREIGN @politely/sqlite': () =>
       new SqliteStore({ path: database('history.sqlite', 'CREATE TABLE visits (url TEXT)') }),
-    'ERR_POLITELY_STORE_NEWER @politely/store-sqlite': async () => {
+    'ERR_POLITELY_STORE_NEWER @politely/sqlite': async () => {
       const path = join(folder, 'newer.sqlite')
       await new SqliteStore({ path }).close()
       database('newer.sqlite', 'PRAGMA user_version = 99')
       return new SqliteStore({ path })
     },
-    'ERR_POLITELY_STORE_BUSY @politely/store-sqlite': () => {
+    'ERR_POLITELY_STORE_BUSY @politely/sqlite': () => {
       const path = database('busy.sqlite', 'CREATE TABLE t (x)')
       const other = new DatabaseSync(path)
       other.exec('BEGIN EXCLUSIVE')
@@ -171,7 +171,7 @@ async function exampleMessages(): Promise<Readonly<Record<string, string>>> {
         other.close()
       }
     },
-    'ERR_POLITELY_STORE_FAILED @politely/store-sqlite': () => {
+    'ERR_POLITELY_STORE_FAILED @politely/sqlite': () => {
       mkdirSync(join(folder, 'folder.sqlite'))
       return new SqliteStore({ path: join(folder, 'folder.sqlite') })
     },

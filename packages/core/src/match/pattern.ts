@@ -39,7 +39,7 @@ export function matchesWildcards(path: RequestPath, pattern: Uint8Array, start: 
   for (let piece = firstStar + 1; piece < patternEnd; piece++) {
     const pieceEnd = endOfPiece(pattern, piece, patternEnd)
     if (pieceEnd > piece) {
-      from = path.findPiece(pattern, piece, pieceEnd, from, to)
+      from = path.findPieceEnd(pattern, piece, pieceEnd, from, to)
       if (from === -1) return false
     }
     piece = pieceEnd

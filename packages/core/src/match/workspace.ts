@@ -6,8 +6,8 @@ import { GroupSelection } from '../parse/group-selection.ts'
 import { LineReader } from '../parse/line-reader.ts'
 import { parse } from '../parse/parser.ts'
 import { RequestPath } from '../url/request-path.ts'
-import { type CompiledRules, RuleCompiler } from './compile.ts'
 import { Matcher } from './matcher.ts'
+import { type CompiledRules, RuleCompiler } from './rule-compiler.ts'
 import { BucketList } from './rule-index.ts'
 
 class Workspace {

@@ -10,7 +10,7 @@
 //   no rule, but a record about crawlers    a run, in the same group
 //   neither (for example only a sitemap)    nothing: it belongs to the group and run of the first
 //
-// The parser does not select groups and does not match paths. compile.ts selects the groups of one
+// The parser does not select groups and does not match paths. rule-compiler.ts selects the groups of one
 // crawler. records.ts collects all groups and all records. matcher.ts matches paths.
 import type { ParsingRules } from '../dialect.ts'
 import { type OtherField, recordAudiences } from './directive.ts'

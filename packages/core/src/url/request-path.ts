@@ -82,10 +82,10 @@ const DOT_SEGMENT = /\/\.\.?([/?]|$)/
  */
 const ORIGIN = /^https?:\/\/[A-Za-z0-9.:-]+/
 
-/** When `searchedBytes` reaches this number, `findPiece` uses an automaton. */
+/** When `searchedBytes` reaches this number, `findPieceEnd` uses an automaton. */
 const AUTOMATON_AFTER_BYTES = 2 ** 16
 /**
- * `findPiece` then still reads so many bytes itself before it asks the automaton, since many pieces
+ * `findPieceEnd` then still reads so many bytes itself before it asks the automaton, since many pieces
  * occur soon.
  */
 const BYTES_BEFORE_AUTOMATON = 64
@@ -108,7 +108,7 @@ export class RequestPath {
   end = 0
   /** The classes of the bytes in the path. May have the flags too. */
   byteClasses = 0
-  /** About how many bytes of this path `findPiece` has read. */
+  /** About how many bytes of this path `findPieceEnd` has read. */
   searchedBytes = 0
   #automaton: SuffixAutomaton | undefined
   /**
@@ -209,7 +209,7 @@ export class RequestPath {
    *
    * @returns The end of the occurrence; -1 if there is none.
    */
-  findPiece(pattern: Uint8Array, start: number, end: number, from: number, to: number): number {
+  findPieceEnd(pattern: Uint8Array, start: number, end: number, from: number, to: number): number {
     const { bytes } = this
     // The search looks for the first byte of the piece, or for the second byte if the first is a
     // slash, since most paths have many slashes.

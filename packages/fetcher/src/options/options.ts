@@ -307,7 +307,7 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
 function checkedStore(store: Store | undefined): Store | undefined {
   const expected =
     typeof store === 'string'
-      ? 'a Store, such as new SqliteStore({ path: "robots.sqlite" }) of @politely/store-sqlite'
+      ? 'a Store, such as new SqliteStore({ path: "robots.sqlite" }) of @politely/sqlite'
       : 'a Store, with get, set and delete'
   withMethods('store', store, ['get', 'set', 'delete'], expected)
   // A Keyv has the methods of a Store, but would take the third argument of `set`, a time, for a

@@ -12,7 +12,7 @@ export const PACING_OPTIONS = {
   pauseFrom: true,
   minDelayPerDomainMs: true,
   minDelayPerAddressMs: true,
-  maxConcurrentPerOrigin: true,
+  maxConcurrentPerKey: true,
   maxConcurrentPerDomain: true,
   maxConcurrentPerAddress: true,
   maxConcurrent: true,

@@ -24,7 +24,7 @@ export interface Pacing {
   readonly pauseFrom: 'start' | 'end'
   readonly minDelayPerDomainMs: number
   readonly minDelayPerAddressMs: number
-  readonly maxConcurrentPerOrigin: number
+  readonly maxConcurrentPerKey: number
   readonly maxConcurrentPerDomain: number
   /** Infinity for no limit. */
   readonly maxConcurrentPerAddress: number
@@ -74,15 +74,12 @@ export function splitPacing<T extends PacingOptions>(
 export function pacingOf(options: PacingOptions, lookup: LookupFunction | undefined): Pacing {
   const { minDelayMs = 1_000, maxDelayMs, maxConcurrent = DEFAULT_CONCURRENT } = options
   const { paceBy = 'origin', pacer, delayFactor = 0, pauseFrom = 'start' } = options
-  const { maxConcurrentPerOrigin = pauseFrom === 'end' ? 1 : 2 } = options
-  const { maxConcurrentPerDomain = Math.max(DEFAULT_CONCURRENT_PER_DOMAIN, maxConcurrentPerOrigin) } = options
+  const { maxConcurrentPerKey = pauseFrom === 'end' ? 1 : 2 } = options
+  const { maxConcurrentPerDomain = Math.max(DEFAULT_CONCURRENT_PER_DOMAIN, maxConcurrentPerKey) } = options
   const { minDelayPerDomainMs = 0, minDelayPerAddressMs = 0, maxConcurrentPerAddress } = options
   const { slowAfterMs = DEFAULT_SLOW_AFTER_MS } = options
-  if (pauseFrom === 'end' && Number(maxConcurrentPerOrigin) > 1)
-    throw new OptionError(
-      'maxConcurrentPerOrigin',
-      `is ${maxConcurrentPerOrigin}; with pauseFrom: 'end' only 1 is possible`,
-    )
+  if (pauseFrom === 'end' && Number(maxConcurrentPerKey) > 1)
+    throw new OptionError('maxConcurrentPerKey', `is ${maxConcurrentPerKey}; with pauseFrom: 'end' only 1 is possible`)
   const isUncapped = maxDelayMs === undefined || maxDelayMs === Number.POSITIVE_INFINITY
   return {
     minDelayMs: number('minDelayMs', minDelayMs, { min: 0 }),
@@ -91,7 +88,7 @@ export function pacingOf(options: PacingOptions, lookup: LookupFunction | undefi
     pauseFrom: oneOf('pauseFrom', pauseFrom, PAUSE_FROM_VALUES),
     minDelayPerDomainMs: number('minDelayPerDomainMs', minDelayPerDomainMs, { min: 0 }),
     minDelayPerAddressMs: number('minDelayPerAddressMs', minDelayPerAddressMs, { min: 0 }),
-    maxConcurrentPerOrigin: integer('maxConcurrentPerOrigin', maxConcurrentPerOrigin, { min: 1, example: 2 }),
+    maxConcurrentPerKey: integer('maxConcurrentPerKey', maxConcurrentPerKey, { min: 1, example: 2 }),
     maxConcurrentPerDomain: integer('maxConcurrentPerDomain', maxConcurrentPerDomain, {
       min: 1,
       example: DEFAULT_CONCURRENT_PER_DOMAIN,

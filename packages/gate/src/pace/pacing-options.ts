@@ -4,11 +4,11 @@ import type { Pacer } from './pacer.ts'
 /** The options of a gate for pace and concurrency. All have defaults. */
 export interface PacingOptions {
   /**
-   * The shortest delay between two requests to one origin, whatever its robots.txt says.
-   * Milliseconds; default 1,000. The gate keeps delays between the starts of requests, and between
-   * the moments at which they are sent, if it can see those. With an HTTP client that does not show
-   * them, requests may arrive closer together: the first request of a connection also waits for the
-   * connection.
+   * The shortest delay between two requests of one pace key, whatever robots.txt says. By default
+   * each origin is a pace key; see `paceBy`. Milliseconds; default 1,000. The gate keeps delays
+   * between the starts of requests, and between the moments at which they are sent, if it can see
+   * those. With an HTTP client that does not show them, requests may arrive closer together: the
+   * first request of a connection also waits for the connection.
    */
   readonly minDelayMs?: number | undefined
   /**
@@ -27,7 +27,7 @@ export interface PacingOptions {
   readonly delayFactor?: number | undefined
   /**
    * Where the delays begin: at the `start` of a request, or at its `end`, that is at `release`.
-   * With `end`, at most one request of each pace key is under way, so `maxConcurrentPerOrigin` can
+   * With `end`, at most one request of each pace key is under way, so `maxConcurrentPerKey` can
    * only be 1. Default `start`.
    */
   readonly pauseFrom?: 'start' | 'end' | undefined
@@ -42,17 +42,17 @@ export interface PacingOptions {
    */
   readonly minDelayPerAddressMs?: number | undefined
   /**
-   * How many requests to one origin may be under way at once. A request is under way from its start
-   * until `release`; with `politely`, until its headers have arrived. Default 2, or 1 with
-   * `pauseFrom: 'end'`.
+   * How many requests of one pace key may be under way at once. By default each origin is a pace
+   * key; see `paceBy`. A request is under way from its start until `release`; with `politely`,
+   * until its headers have arrived. Default 2, or 1 with `pauseFrom: 'end'`.
    */
-  readonly maxConcurrentPerOrigin?: number | undefined
+  readonly maxConcurrentPerKey?: number | undefined
   /**
    * How many requests to all hosts of one site may be under way at once. A site is a registrable
    * domain (`example.co.uk`), or a tenant of a platform (`a.github.io`). This limit keeps a site
    * with many hosts and slow pages from occupying all of `maxConcurrent`. All tenants of a platform
    * together may have four times as many requests under way, but at most half of `maxConcurrent`.
-   * Default 8, or `maxConcurrentPerOrigin` if that is larger.
+   * Default 8, or `maxConcurrentPerKey` if that is larger.
    */
   readonly maxConcurrentPerDomain?: number | undefined
   /**
@@ -73,7 +73,7 @@ export interface PacingOptions {
    * `Infinity` no request is exempt, and `maxConcurrent` is never exceeded.
    */
   readonly slowAfterMs?: number | undefined
-  /** Which requests share a pace and the limit `maxConcurrentPerOrigin`. Default `origin`. */
+  /** Which requests share a pace and the limit `maxConcurrentPerKey`. Default `origin`. */
   readonly paceBy?: PaceBy | undefined
   /** Keeps the pace. Default: a `LocalPacer`, which keeps it for this gate only. */
   readonly pacer?: Pacer | undefined

@@ -4,7 +4,7 @@
 // steps:
 //
 //   1. The concurrency limit of this queue. A request counts towards it from step 3 until the
-//      request releases the limits. The first request passes if fewer than `maxConcurrentPerOrigin`
+//      request releases the limits. The first request passes if fewer than `maxConcurrentPerKey`
 //      requests of this queue count.
 //   2. The pace. A slot is a moment at which one request may start. The queue sets a timer for the
 //      time at which it asks the pacer for the next slot. The pacer's last reply (step 5)
@@ -223,7 +223,7 @@ export class RequestQueue {
 
   /** Steps 1 and 2. If it returns false, a timer or `release` calls `advance` later. */
   #passesQueueLimits(): boolean {
-    if (this.#underWay >= this.context.pacing.maxConcurrentPerOrigin) {
+    if (this.#underWay >= this.context.pacing.maxConcurrentPerKey) {
       this.#heldBy = { because: 'concurrency', level: this.level }
       return false
     }

@@ -182,7 +182,7 @@ function assertAgentOptions({ connections, pipelining = 1 }: Agent.Options): voi
   if (connections !== undefined && connections !== null)
     throw new OptionError(
       'agent.connections',
-      'requests would wait for a connection after their slots; write { maxConcurrentPerOrigin } beside `agent`',
+      'requests would wait for a connection after their slots; write { maxConcurrentPerKey } beside `agent`',
     )
   if (pipelining !== 0 && pipelining !== 1)
     throw new OptionError(

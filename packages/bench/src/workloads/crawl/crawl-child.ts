@@ -25,7 +25,7 @@ const lookup = lookupIn()
 const dispatcher = new Agent({ connect: { lookup } })
 const newClient = () => new RobotsClient({ userAgent, lookup })
 /** Its limits are so high that no page has to wait. */
-const newGate = () => new PoliteGate({ robots: newClient(), minDelayMs: 0, maxConcurrentPerOrigin: concurrency })
+const newGate = () => new PoliteGate({ robots: newClient(), minDelayMs: 0, maxConcurrentPerKey: concurrency })
 
 const methods: Readonly<Record<string, () => GetPage>> = {
   'undici.request': () => async (url) => (await request(url, { dispatcher, headers })).body.text(),

@@ -1,4 +1,4 @@
-// The public API of `@politely/store-sqlite`.
+// The public API of `@politely/sqlite`.
 
 export { OptionError } from '@politely/core'
 export type { SetAside, SqliteStoreOptions } from './options.ts'

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientVerdict } from '@politely/fetcher'
 import { type Permit, RobotsDisallowedError } from '@politely/gate'
 import { FORBID_DOWNLOADS } from './page-downloads.ts'
-import { type FailureReason, type PausedRequest, type RequestKind, responseHeader } from './paused-request.ts'
+import { type ErrorReason, type PausedRequest, type RequestKind, responseHeader } from './paused-request.ts'
 import { RedirectChains } from './redirect-chains.ts'
 import { Refusals } from './refusals.ts'
 import { LEAVE_OUT_SPECULATION_RULES } from './speculation-rules.ts'
@@ -37,7 +37,7 @@ export interface GuardOptions {
    * How a navigation fails that robots.txt refuses. `Aborted`: the page stays as it is.
    * `BlockedByClient`: the browser shows an error page, as for every blocked request.
    */
-  readonly refusedPage: FailureReason
+  readonly refusedPage: ErrorReason
 }
 
 /**
@@ -80,7 +80,7 @@ export class Guard implements RequestListener {
   readonly #redirectChains = new RedirectChains()
   readonly #admission: Admission
   readonly #pageRequests: PageRequests
-  readonly #refusedPage: FailureReason
+  readonly #refusedPage: ErrorReason
   /**
    * The current navigation of each page, by the page's target ID, which is also the ID of its main
    * frame.
@@ -115,7 +115,7 @@ export class Guard implements RequestListener {
     this.#refusedPage = refusedPage
   }
 
-  async onRequest(paused: PausedRequest, kind: RequestKind): Promise<FailureReason | undefined> {
+  async onRequest(paused: PausedRequest, kind: RequestKind): Promise<ErrorReason | undefined> {
     if (!/^https?:/i.test(paused.request.url)) return undefined
     // See service-workers.ts.
     if (kind === 'service-worker') return 'BlockedByClient'
@@ -250,7 +250,7 @@ export class Guard implements RequestListener {
     requestId,
     redirectedRequestId,
     request,
-  }: PausedRequest): Promise<FailureReason | undefined> {
+  }: PausedRequest): Promise<ErrorReason | undefined> {
     this.#endNavigation(frameId) // a new navigation replaces the previous one of the page
     const callSignal = this.#callSignals.get(frameId)
     if (redirectedRequestId === undefined && !callSignal?.aborted) this.#clearOutcome(frameId)
@@ -284,7 +284,7 @@ export class Guard implements RequestListener {
     }
   }
 
-  async #checkPageRequest(paused: PausedRequest): Promise<FailureReason | undefined> {
+  async #checkPageRequest(paused: PausedRequest): Promise<ErrorReason | undefined> {
     const { url } = paused.request
     const redirectedFrom = this.#redirectChains.take(paused.redirectedRequestId)
     if (redirectedFrom === undefined) return 'BlockedByClient'

@@ -34,9 +34,9 @@ export class RuleCompiler implements FieldHandler {
   readonly #file: Uint8Array
   readonly #selection: GroupSelection
   readonly #parsing: ParsingRules
-  readonly #form: ByteForms
+  readonly #formTable: ByteForms
 
-  readonly #packed: ByteBuffer
+  readonly #buffer: ByteBuffer
   /** The end of what is packed so far. */
   #end = 0
   #ruleCount = 0
@@ -65,13 +65,13 @@ export class RuleCompiler implements FieldHandler {
   #requestRates: RequestRate[] = []
   #visitTimes: DayRange[] = []
 
-  /** @param file The bytes that the parser will read. @param packed A buffer for the result. */
-  constructor(file: Uint8Array, selection: GroupSelection, parsing: ParsingRules, packed: ByteBuffer) {
+  /** @param file The bytes that the parser will read. @param buffer A buffer for the result. */
+  constructor(file: Uint8Array, selection: GroupSelection, parsing: ParsingRules, buffer: ByteBuffer) {
     this.#file = file
     this.#selection = selection
     this.#parsing = parsing
-    this.#form = normalForms[parsing.compare].rule
-    this.#packed = packed
+    this.#formTable = normalForms[parsing.compare].rule
+    this.#buffer = buffer
   }
 
   /** Discards all kept groups, with their rules and records. */
@@ -120,10 +120,10 @@ export class RuleCompiler implements FieldHandler {
     if (start === end && emptyRules === 'nothing') return
     // At most two rules, each with a form of up to three times the length of the pattern, and the
     // pattern as written.
-    this.#packed.reserve(this.#end, 8 * (end - start) + 2 * MAX_OVERHEAD)
+    this.#buffer.reserve(this.#end, 8 * (end - start) + 2 * MAX_OVERHEAD)
     const file = this.#file
-    const packed = this.#packed.bytes
-    const { kept } = this.#form
+    const packed = this.#buffer.bytes
+    const { kept } = this.#formTable
     const formStart = this.#end + 1
     // Most patterns are in normal form already. This loop copies them; `writeNormalForm` continues
     // where something changes.
@@ -139,7 +139,7 @@ export class RuleCompiler implements FieldHandler {
     let formEnd = at
     let isRewritten = false
     if (i < end) {
-      formEnd = writeNormalForm(this.#form, file, i, end, packed, at)
+      formEnd = writeNormalForm(this.#formTable, file, i, end, packed, at)
       // Without a view of these bytes: to create one for each rewritten pattern would take longer.
       for (let k = at; k < formEnd; k++) if (packed[k] === STAR) hasStar = true
       isRewritten = formEnd - formStart !== end - start || !isEqualAt(packed, formStart, file, start, end)
@@ -161,7 +161,7 @@ export class RuleCompiler implements FieldHandler {
    * pattern as written. @param end Its end.
    */
   #endRule(flags: number, line: number, formEnd: number, start: number, end: number): void {
-    const packed = this.#packed.bytes
+    const packed = this.#buffer.bytes
     packed[this.#end] = HEAD | flags
     packed[formEnd] = LF
     let at = writeNumber(packed, writeNumber(packed, formEnd + 1, line), this.#groups.length)
@@ -195,18 +195,18 @@ export class RuleCompiler implements FieldHandler {
     const groupsAt = this.#end
     let at = groupsAt
     for (const { line, agentRanges } of this.#groups) {
-      this.#packed.reserve(at, MAX_OVERHEAD)
-      at = writeNumber(this.#packed.bytes, at, line)
-      at = writeNumber(this.#packed.bytes, at, agentRanges.length / 2)
+      this.#buffer.reserve(at, MAX_OVERHEAD)
+      at = writeNumber(this.#buffer.bytes, at, line)
+      at = writeNumber(this.#buffer.bytes, at, agentRanges.length / 2)
       for (let range = 0; range < agentRanges.length; range += 2) {
         const start = agentRanges[range] as number
         const end = agentRanges[range + 1] as number
-        this.#packed.reserve(at, end - start + 1)
-        at = copyLine(this.#file, start, end, this.#packed.bytes, at)
+        this.#buffer.reserve(at, end - start + 1)
+        at = copyLine(this.#file, start, end, this.#buffer.bytes, at)
       }
     }
     return {
-      packed: latin1Of(this.#packed.bytes.subarray(0, at)),
+      packed: latin1Of(this.#buffer.bytes.subarray(0, at)),
       groupsAt,
       ruleCount: this.#ruleCount,
       crawlDelayMs: this.#crawlDelayMs,

@@ -154,7 +154,7 @@ export class StoreFile {
       throw new StoreError(
         'ERR_POLITELY_STORE_NEWER',
         this.#path,
-        `a newer version of @politely/store-sqlite wrote this file (schema ${version}, this version supports ${SCHEMA_VERSION}); update the package, or write another path`,
+        `a newer version of @politely/sqlite wrote this file (schema ${version}, this version supports ${SCHEMA_VERSION}); update the package, or write another path`,
       )
     throw new StoreError(
       'ERR_POLITELY_STORE_FOREIGN',

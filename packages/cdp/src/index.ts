@@ -1,10 +1,10 @@
-// The public exports of `@politely/devtools`.
+// The public exports of `@politely/cdp`.
 
 export { BrowserGoneError } from './browser-gone.ts'
 export { type BrowserGuard, type BrowserGuardOptions, type BrowserScope, guardBrowser } from './browser-guard.ts'
 export { type Admission, Guard, type GuardOptions, type PageRequestOptions, type PageRequests } from './guard.ts'
 export { type DriverRequest, type GuardedPage, Pages, type WrapNavigation } from './pages.ts'
-export type { FailureReason, HeaderEntry, PausedRequest, RequestKind } from './paused-request.ts'
+export type { ErrorReason, HeaderEntry, PausedRequest, RequestKind } from './paused-request.ts'
 export type { FailedRequest, Refusals } from './refusals.ts'
 export type { DriverBrowser, DriverPage, DriverSession } from './session.ts'
 export { type GuardedContexts, interceptOpenPage, type RequestListener, type Traffic, trafficOf } from './traffic.ts'

@@ -10,7 +10,7 @@
 import { isRedirect } from '@politely/gate'
 import { documentHeaders } from './document-headers.ts'
 import { Frames } from './frames.ts'
-import { type FailureReason, type PausedRequest, type RequestKind, responseHeader } from './paused-request.ts'
+import { type ErrorReason, type PausedRequest, type RequestKind, responseHeader } from './paused-request.ts'
 import { unregisterServiceWorkers } from './service-workers.ts'
 import { type DriverBrowser, type DriverPage, type DriverSession, listen, send, withSession } from './session.ts'
 
@@ -25,7 +25,7 @@ export interface RequestListener {
    * request is sent right after the promise resolves, so a listener that waits for a turn resolves
    * it only when the turn has come.
    */
-  onRequest(paused: PausedRequest, kind: RequestKind): Promise<FailureReason | undefined>
+  onRequest(paused: PausedRequest, kind: RequestKind): Promise<ErrorReason | undefined>
   /** Called when a document request has its response headers or has failed. */
   onResponse(paused: PausedRequest): void
   /** Called when a request ends before it was sent. */

@@ -42,4 +42,4 @@ export type RequestKind = 'page' | 'service-worker' | 'other'
  * The protocol's name for a failure: the page sees `net::ERR_ABORTED` or
  * `net::ERR_BLOCKED_BY_CLIENT`.
  */
-export type FailureReason = 'Aborted' | 'BlockedByClient'
+export type ErrorReason = 'Aborted' | 'BlockedByClient'

@@ -11,7 +11,7 @@ import {
 } from '@politely/gate'
 import { Guard, type PageRequests } from './guard.ts'
 import { type GuardedPage, Pages } from './pages.ts'
-import type { FailureReason } from './paused-request.ts'
+import type { ErrorReason } from './paused-request.ts'
 import type { FailedRequest } from './refusals.ts'
 import { changePages, type DriverBrowser, waitForPages } from './session.ts'
 import { interceptOpenPage, trafficOf } from './traffic.ts'
@@ -51,7 +51,7 @@ export interface BrowserScope {
    * the scopes inside it.
    */
   readonly overlapping: readonly object[]
-  readonly refusedPage: FailureReason
+  readonly refusedPage: ErrorReason
   /** Returns the open pages. */
   pages(): Promise<readonly GuardedPage[]>
   /**
