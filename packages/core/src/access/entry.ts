@@ -6,6 +6,7 @@
 // refresh (`refreshAheadMs`) starts a new attempt before that time is over. If it fails, `held`
 // keeps the result, which stays valid until its original end.
 import type { Copy } from './copy.ts'
+import type { LooksLike } from './looks-like.ts'
 import type { Hop, UnavailableReason } from './outcome.ts'
 import { type AccessPolicy, DAY_MS } from './policy.ts'
 import type { FailureReason } from './reply.ts'
@@ -75,6 +76,8 @@ export interface Attempt {
   readonly hops: readonly Hop[]
   /** The last URL that was requested. */
   readonly url: string
+  /** What the response looks like, if it is not a robots.txt. */
+  readonly looksLike?: LooksLike | undefined
 }
 
 /**

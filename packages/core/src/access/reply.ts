@@ -43,6 +43,8 @@ export interface Failure {
  * - `malformed`: the response is not valid HTTP, such as broken chunked framing.
  * - `undecodable`: a content or transfer coding is unknown, or its data is corrupt.
  * - `truncated`: the body ended early, or is only a part of the file.
+ * - `foreign-body`: the body is not a robots.txt, or the response is a challenge for browsers, and
+ *   `foreignBodies` is `unreachable`.
  * - `too-large`: the headers, or all bytes of the response together, exceed the limit.
  * - `blocked-address`: the network guard refused the address.
  * - `busy-target`: a redirect to another site was not followed. The other site asked for a pause,
@@ -62,6 +64,7 @@ export type FailureReason =
   | 'malformed'
   | 'undecodable'
   | 'truncated'
+  | 'foreign-body'
   | 'too-large'
   | 'blocked-address'
   | 'busy-target'

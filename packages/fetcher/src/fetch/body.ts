@@ -1,6 +1,6 @@
 // Reads the body of a response, decodes it and bounds its size. RFC 9309 §2.5.
-import { addAbortSignal, pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { addAbortSignal, Duplex, pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { type Body, type Headers, headerOf } from '@politely/core/engine'
 import { ByteBuffer } from '../base/byte-buffer.ts'
 import { createZstdDecoders } from './zstd.ts'
@@ -23,12 +23,29 @@ export const ACCEPT_ENCODING = 'gzip, br'
  */
 const ONE_CHUNK: { readonly highWaterMark: number; readonly chunkSize?: number } = { highWaterMark: 1 }
 
-const DECODERS: Readonly<Record<string, () => Transform[]>> = {
+const DECODERS: Readonly<Record<string, () => Duplex[]>> = {
   gzip: () => [createGunzip(ONE_CHUNK)],
   'x-gzip': () => [createGunzip(ONE_CHUNK)],
-  deflate: () => [createInflate(ONE_CHUNK)],
+  deflate: () => [Duplex.from(inflate)],
   br: () => [createBrotliDecompress(ONE_CHUNK)],
   zstd: () => createZstdDecoders(ONE_CHUNK),
+}
+
+/**
+ * Decodes deflate with the zlib header that RFC 9110 §8.4.1.2 asks for, and also without it, since
+ * some servers leave the header out. The low half of its first byte is 8 (RFC 1950 §2.2).
+ */
+async function* inflate(coded: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const chunks = coded[Symbol.asyncIterator]()
+  const first = await chunks.next()
+  const hasHeader = first.done || ((first.value[0] ?? 0) & 0x0f) === 8
+  const decoder = hasHeader ? createInflate(ONE_CHUNK) : createInflateRaw(ONE_CHUNK)
+  async function* all() {
+    if (!first.done) yield first.value
+    yield* { [Symbol.asyncIterator]: () => chunks }
+  }
+  pipeline(Readable.from(all()), decoder, () => undefined) // an error or an early end reaches the loop below
+  yield* decoder
 }
 
 /**
@@ -78,7 +95,8 @@ export async function readBody(
   maxBytes: number,
   signal?: AbortSignal,
 ): Promise<Body> {
-  const decoded = decode(body, decodersFor(codingsOf(headers), maxCodedBytes(maxBytes)))
+  const { codings, unknown } = codingsOf(headers)
+  const decoded = decode(body, decodersFor(codings, maxCodedBytes(maxBytes)))
   if (signal !== undefined) addAbortSignal(signal, decoded)
   const bytes = new ByteBuffer(maxBytes + 1)
   let received = 0
@@ -94,7 +112,16 @@ export async function readBody(
     // byte.
     if (decoded === body || received > 0 || !body.readableEnded || !hasOwnEnd(headers)) throw error
   }
-  return bodyOf(bytes.take(), maxBytes)
+  const decodedBody = bodyOf(bytes.take(), maxBytes)
+  if (unknown !== undefined && !isText(decodedBody.bytes))
+    throw new UnknownCodingError(`unknown coding ${JSON.stringify(unknown)}`)
+  return decodedBody
+}
+
+/** Returns whether these bytes may be text. */
+export function isText(bytes: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these bytes are not in any text
+  return !/[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(bytes)
 }
 
 function hasOwnEnd(headers: Headers): boolean {
@@ -157,31 +184,40 @@ export class CodedBody extends Readable {
 /** As much as one read of a socket. */
 const MAX_JOINED_BYTES = 65_536
 
-/** Returns whether a body with these headers has to be decoded. */
+/** Returns whether a body with these headers has to be decoded, or checked, by `readBody`. */
 export function isCoded(headers: Headers): boolean {
   if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined) return false
-  return codingsOf(headers).length > 0
+  const { codings, unknown } = codingsOf(headers)
+  return codings.length > 0 || unknown !== undefined
 }
 
-function decode(body: Readable, decoders: readonly Transform[]): Readable {
+function decode(body: Readable, decoders: readonly Duplex[]): Readable {
   if (decoders.length === 0) return body
   // The pipeline passes an error or an early end of any stream to the last one, where its reader
   // gets it.
   pipeline([body, ...decoders], () => undefined)
-  return decoders.at(-1) as Transform
+  return decoders.at(-1) as Duplex
 }
 
 /**
- * Returns the codings of the body, in the order in which the server applied them. undici has
- * already removed the chunks.
+ * Returns the codings of the body that have to be decoded, in the order in which the server applied
+ * them. undici has already removed the chunks.
+ *
+ * Some servers write something else in Content-Encoding, such as `utf-8`, `none` or `aws-chunked`.
+ * `unknown` is the first of these. The body is read like one without it, as Node's fetch does, if
+ * it turns out to be text.
  */
-function codingsOf(headers: Headers): string[] {
+function codingsOf(headers: Headers): { readonly codings: readonly string[]; readonly unknown: string | undefined } {
   const transferCodings = listed(headerOf(headers, 'transfer-encoding'))
   // `chunked` is removed only as the last coding. Elsewhere it stays in the list, as an unknown
   // coding. RFC 9112 §6.3.
   if (transferCodings.at(-1) === 'chunked') transferCodings.pop()
-  const codings = [...listed(headerOf(headers, 'content-encoding')), ...transferCodings]
-  return codings.filter((coding) => coding !== 'identity')
+  const contentCodings = listed(headerOf(headers, 'content-encoding'))
+  if (contentCodings.length + transferCodings.length > MAX_CODINGS)
+    return { codings: [...contentCodings, ...transferCodings], unknown: undefined }
+  const isUnknown = (coding: string) => coding !== 'identity' && !Object.hasOwn(DECODERS, coding)
+  const codings = [...contentCodings.filter((coding) => !isUnknown(coding)), ...transferCodings]
+  return { codings: codings.filter((coding) => coding !== 'identity'), unknown: contentCodings.find(isUnknown) }
 }
 
 function listed(value = ''): string[] {
@@ -209,7 +245,7 @@ class SizeLimit extends Transform {
   }
 }
 
-function decodersFor(codings: readonly string[], maxPassedBytes: number): Transform[] {
+function decodersFor(codings: readonly string[], maxPassedBytes: number): Duplex[] {
   if (codings.length > MAX_CODINGS)
     throw new UnknownCodingError(`${codings.length} codings; at most ${MAX_CODINGS} are decoded`)
   // The coding that was applied last is removed first. RFC 9110 §8.4.

@@ -115,6 +115,13 @@ export interface RobotsClientOptions {
    * with Retry-After, is unreachable in either case.
    */
   readonly notFoundPages?: AccessPolicy['notFoundPages'] | undefined
+  /**
+   * What a response means that is not a robots.txt, such as a login page, a single-page application
+   * or a challenge for browsers; `access.looksLike` says what it is. Default `obey`: its readable
+   * lines are obeyed, and usually there are none, so everything is allowed (RFC 9309 §2.3.1.1).
+   * `unreachable`: everything is disallowed until the site sends a robots.txt.
+   */
+  readonly foreignBodies?: AccessPolicy['foreignBodies'] | undefined
   /** Which addresses a fetch of robots.txt may connect to. Default `guarded`. */
   readonly network?: NetworkPolicy | undefined
   /**
@@ -198,6 +205,7 @@ export const CLIENT_OPTIONS: Readonly<Record<keyof RobotsClientOptions, true>> =
   afterDays: true,
   thenAssume: true,
   notFoundPages: true,
+  foreignBodies: true,
   network: true,
   allowAddresses: true,
   dispatcher: true,
@@ -247,6 +255,7 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
       'by-status',
       'unavailable',
     ]),
+    foreignBodies: oneOf('foreignBodies', options.foreignBodies ?? defaults.foreignBodies, ['obey', 'unreachable']),
   }
   if (policy.minTtlMs > policy.maxTtlMs) {
     throw new OptionError(

@@ -3,7 +3,7 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 import { describeVerdict, escapeControls } from '@politely/core'
-import { type Entry, type State, withoutCredentials } from '@politely/core/engine'
+import { describeCause, describeForeign, type Entry, type State, withoutCredentials } from '@politely/core/engine'
 import { type ClientVerdict, loggableVerdict } from './client-verdict.ts'
 
 /** Events of a `RobotsClient`, by name. Each listener is called with one object. */
@@ -212,16 +212,22 @@ export class Telemetry {
   /** Counts and publishes an attempt. */
   fetched({ robotsUrl }: FetchTrace, event: FetchEvent): void {
     const { entry, from, to, requests } = event
-    const { kind, reason, status, detail, at } = entry.latest
+    const { kind, reason, at, looksLike } = entry.latest
     this.count('fetches')
     this.count(kind === 'success' ? 'successes' : kind)
     this.count('requests', requests)
     if (reason === 'busy-target') this.count('busyTargets')
     this.#emit('fetch', event)
     const level = kind === 'unreachable' ? 'warn' : 'info'
-    const cause = reason === 'status' ? `status ${status}` : detail === undefined ? reason : `${reason}: ${detail}`
     const next = kind === 'unreachable' ? `; next attempt in ${Math.ceil((entry.nextAttemptAt - at) / 1000)} s` : ''
-    this.#log(level, `${robotsUrl}: ${kind} (${cause}); ${from} -> ${to}${next}`)
+    this.#log(level, `${robotsUrl}: ${kind} (${describeCause(entry.latest)}); ${from} -> ${to}${next}`)
+    if (looksLike !== undefined && kind !== 'unreachable' && looksLike !== entry.earlier[0]?.looksLike) {
+      const effect = kind === 'success' ? 'the rules in it, if any, are obeyed' : 'everything is allowed'
+      this.#log(
+        'warn',
+        `${robotsUrl}: ${describeForeign(entry.latest)}, so ${effect}; write foreignBodies: 'unreachable' if nothing should be allowed then`,
+      )
+    }
   }
 
   warn(line: string): void {
