@@ -62,7 +62,7 @@ interface Visits {
   disallowed: number
   readonly arrivals: number[]
   readonly permits: number[]
-  /** The process ids of those that got a page. */
+  /** The process ids of the workers that got a page. */
   readonly pidsOf: Map<number, number[]>
   /** Pages that have answered with a 503. */
   readonly refusedOnce: Set<number>

@@ -83,7 +83,7 @@ export interface Attempt {
  */
 export const MAX_EARLIER_ATTEMPTS = 4
 
-/** Returns the attempts before the one that has just ended, newest first. */
+/** Returns the attempts before the attempt that has just ended, newest first. */
 export function earlierAttempts(last: Entry | undefined): readonly Attempt[] {
   return last === undefined ? NONE : [last.latest, ...last.earlier].slice(0, MAX_EARLIER_ATTEMPTS)
 }

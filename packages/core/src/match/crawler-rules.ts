@@ -231,8 +231,8 @@ export class CrawlerRules {
   }
 
   /**
-   * Returns a group. Verdicts share it, because that of a hostile file may take 700 KiB, and each
-   * waiting request keeps its verdict.
+   * Returns a group. Verdicts share it, because a group of a hostile file may take 700 KiB, and
+   * each waiting request keeps its verdict.
    */
   #sharedGroup(packed: Uint8Array, index: number): Group {
     const last = index === this.#lastGroupIndex ? this.#lastGroup?.deref() : undefined

@@ -33,9 +33,9 @@ export interface Pace {
    */
   readonly slotsAtPushback: number
   /**
-   * The pause that ends last among those that began with a pushback, when a request was sent,
-   * or at the end of a request (`delayFactor`, `pauseFrom: 'end'`). It is kept even if
-   * `nextSlotAt` is later for another reason.
+   * The pause that a returned slot does not shorten. Such a pause begins with a pushback, when a
+   * request was sent, or at the end of a request (`delayFactor`, `pauseFrom: 'end'`). Of several,
+   * this is the pause that ends last. It is kept even if `nextSlotAt` is later for another reason.
    */
   readonly lastingPause: LastingPause
   /**
