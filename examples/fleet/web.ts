@@ -24,7 +24,7 @@ export interface OriginReport {
   /** The delay to keep. Milliseconds. */
   readonly delayMs: number
   readonly robotsFetches: number
-  /** Requests except those for robots.txt. */
+  /** Requests except the requests for robots.txt. */
   readonly requests: number
   /** Pages that no worker got. */
   readonly missing: number

@@ -130,8 +130,8 @@ export class ByteBuffer {
   }
 
   /**
-   * Makes room for `more` bytes after the first `used` ones. Keeps those, and may replace `bytes`
-   * and `words`.
+   * Makes room for `more` bytes after the first `used` bytes. Keeps the used bytes. May replace
+   * `bytes` and `words`.
    */
   reserve(used: number, more: number): void {
     if (used + more <= this.bytes.length) return

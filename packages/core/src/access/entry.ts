@@ -91,9 +91,9 @@ export function earlierAttempts(last: Entry | undefined): readonly Attempt[] {
 const NONE: readonly Attempt[] = []
 
 /**
- * Returns the time until which the last result is valid. Returns 0 if there is none, or if its age
- * is unknown because the clock was set back. The reader's `maxTtlMs` bounds the time, whichever
- * process wrote the entry. Milliseconds since 1970.
+ * Returns the time until which the last result is valid. Returns 0 if the entry has no result other
+ * than `unreachable`, or if the age of its result is unknown because the clock was set back. The
+ * reader's `maxTtlMs` bounds the time, whichever process wrote the entry. Milliseconds since 1970.
  */
 export function holdsUntil(entry: Entry, now: number, policy: AccessPolicy): number {
   const { latest, held } = entry

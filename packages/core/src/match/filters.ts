@@ -2,9 +2,8 @@
 // before their patterns are read.
 //
 //   0  a bitmap of the byte classes in the pattern (request-path.ts); the path must have all of them
-//   1  the second to fifth byte of the pattern, as one number; the path must have the bytes that
-//   the
-//      mask selects
+//   1  the second to fifth byte of the pattern, as one number; the path must have
+//      the bytes that the mask selects
 //   2  the mask: it selects, of these four bytes, the bytes before the first special character
 //   3  the offset of the rule in the packed rules
 //   4  the end of its form there

@@ -72,9 +72,11 @@ function bucketCount(rules: number): number {
 }
 
 export class RuleIndex {
-  /** The filters, by bucket. Those of one bucket are in the order of the file. */
+  /** The filters, by bucket. The filters of one bucket are in the order of the file. */
   readonly filters: Int32Array
-  /** For each bucket where its filters start; and the end of the last one. */
+  /**
+   * For each bucket, where its filters start; and last, where the filters of the last bucket end.
+   */
   readonly starts: Int32Array
   readonly #packed: Uint8Array
   /** Selects a bucket from a hash. */

@@ -176,8 +176,8 @@ function currentHandler(handler: Dispatcher.DispatchHandler): Dispatcher.Dispatc
 }
 
 /**
- * @throws {OptionError} for options with which undici would send requests at other times than those
- * of their slots.
+ * @throws {OptionError} for options with which undici would not send each request at the time of
+ * its slot.
  */
 function assertAgentOptions({ connections, pipelining = 1 }: Agent.Options): void {
   if (connections !== undefined && connections !== null)

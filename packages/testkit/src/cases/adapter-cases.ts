@@ -91,7 +91,7 @@ export interface AdapterCase {
   readonly web: Readonly<Record<string, Reply>>
   /** The URLs to visit, all at once. */
   readonly visits: readonly string[]
-  /** A URL to visit after those. The visit is aborted as soon as it waits at the gate. */
+  /** A URL to visit after `visits`. The visit is aborted as soon as it waits at the gate. */
   readonly abandoned?: string
   readonly expected: AdapterOutcome
 }
