@@ -12,8 +12,8 @@ import {
 } from './session.ts'
 
 /**
- * How many frames are remembered: frames without a process of their own, and frames whose target
- * is closed.
+ * How many frames are remembered: frames without a process of their own, and frames whose target is
+ * closed.
  */
 const MAX_FRAMES = 10_000
 

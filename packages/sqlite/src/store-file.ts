@@ -170,8 +170,8 @@ export class StoreFile {
   }
 
   /**
-   * Returns the version of our schema, `none` for an empty database, or `foreign` for the
-   * database of another application.
+   * Returns the version of our schema, `none` for an empty database, or `foreign` for the database
+   * of another application.
    */
   #schemaVersion(): number | 'none' | 'foreign' {
     const application = queryNumber(this.#db.prepare('PRAGMA application_id'))

@@ -23,8 +23,8 @@ export interface Pace {
   /** How many slots were taken. The first slot has number 1. */
   readonly slots: number
   /**
-   * How many pushbacks (429 or 503) came in a row. Pushbacks of requests that were under way at
-   * the same time count as one.
+   * How many pushbacks (429 or 503) came in a row. Pushbacks of requests that were under way at the
+   * same time count as one.
    */
   readonly pushbacks: number
   /**

@@ -227,8 +227,7 @@ export class RobotsClient {
 
   /**
    * Returns the verdict of `check` if memory has it, or undefined if `check` would have to read the
-   * store or fetch robots.txt. The client counts and publishes the verdict as it does for
-   * `check`.
+   * store or fetch robots.txt. The client counts and publishes the verdict as it does for `check`.
    * @throws {OptionError} if `url` is not a string or an object with an `href`.
    * @throws {ClientClosedError} after `close`.
    */
@@ -296,8 +295,8 @@ export class RobotsClient {
 
   /**
    * Returns the absolute URLs of the `Sitemap` lines in the robots.txt of the URL's origin, in the
-   * order of the file. The list is empty if the origin has no robots.txt. Fetches robots.txt
-   * if it is not cached or is stale.
+   * order of the file. The list is empty if the origin has no robots.txt. Fetches robots.txt if it
+   * is not cached or is stale.
    * @throws {OptionError} for invalid arguments, and for an invalid URL.
    * @throws {ClientClosedError} after `close`.
    */

@@ -83,9 +83,9 @@ function withoutDomain(name: string, publicSuffix: string | null): string {
 }
 
 /**
- * Returns whether a host name may lead to a host on the internet. Private names are only names
- * under a suffix that is never delegated, such as `localhost`, and single labels except top-level
- * domains. Every other name is public, even if the Public Suffix List does not contain its suffix.
+ * Returns whether a host name may lead to a host on the internet. A name is private if its suffix
+ * is never delegated, such as `localhost`, or if it is a single label other than a top-level
+ * domain. Every other name is public, even if the Public Suffix List does not contain its suffix.
  *
  * @param host A name as `URL.hostname` gives it; not an IP address.
  */

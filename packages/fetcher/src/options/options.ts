@@ -39,8 +39,8 @@ export interface RobotsClientOptions {
    */
   readonly dialect?: DialectName | Dialect | undefined
   /**
-   * How long a response without Cache-Control or Expires is fresh, in milliseconds. Default:
-   * what the dialect says, 24 hours. RFC 9309 §2.4.
+   * How long a response without Cache-Control or Expires is fresh, in milliseconds. Default: what
+   * the dialect says, 24 hours. RFC 9309 §2.4.
    */
   readonly ttlMs?: number | undefined
   /**

@@ -99,9 +99,9 @@ export function isRequest(input: unknown): input is globalThis.Request {
 
 /**
  * Returns the URL that fetch will use: the result of the getter of the class Request. The result of
- * `request.url` may differ, since a subclass or the object itself may override it. A
- * fetch that does not know the class converts the object to a string, so `toString` must not be
- * overridden either.
+ * `request.url` may differ, since a subclass or the object itself may override it. A fetch that
+ * does not know the class converts the object to a string, so `toString` must not be overridden
+ * either.
  * @throws {InvalidRequestError} if fetch could use another URL.
  */
 function urlOfRequest(request: globalThis.Request): string {

@@ -41,10 +41,10 @@ export interface Permit extends Disposable {
    * `send` may use a fetch or an agent that has the same gate. Then this request enters the gate a
    * second time. The gate recognises it by its URL, and admits it without another wait.
    *
-   * Any other request of `send` waits like a new request, including a retry of this URL. This
-   * permit stops counting towards the concurrency limits before the other request waits, so neither
-   * request waits for the other. If an agent or a dispatcher of the gate has connected this
-   * request, the permit stops counting when this request ends.
+   * Any other request of `send` waits like a new request, including a retry of this URL. Before it
+   * waits, this permit stops counting towards the concurrency limits. If an agent or a dispatcher
+   * of the gate has connected this request, the permit stops counting when this request ends
+   * instead. So neither request waits for the other.
    *
    * If `send` uses a fetch that does not have the same gate, give that fetch `redirect: 'manual'`:
    * the gate does not see the redirects that it follows.
