@@ -19,7 +19,7 @@ import { locationOf, RedirectError, redirected } from './redirected.ts'
 /** The default of got, Crawlee's own client. */
 const MAX_REDIRECTS = 10
 
-/** Both kinds of response. Those of got have more fields than are used here. */
+/** Both kinds of response. The responses of got have more fields than are used here. */
 type AnyResponse = HttpResponse | StreamingHttpResponse
 
 /** The gate, and the deferred requests that depend on it. */

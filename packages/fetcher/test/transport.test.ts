@@ -59,7 +59,7 @@ function loopbackAgent(connect: object = {}, options: object = {}): Agent {
   return agent
 }
 
-/** The fetch of the installed undici, whose types differ from those of Node's fetch. */
+/** The fetch of the installed undici, whose types differ from the types of Node's fetch. */
 function fetchOfUndici(agent: Agent = loopbackAgent()): Fetch {
   return ((url: string, init: object) => undiciFetch(url, { ...init, dispatcher: agent })) as unknown as Fetch
 }

@@ -13,7 +13,7 @@ export interface SqliteStoreOptions {
   readonly path: string
   /**
    * The most bytes that the three files take together, from 16 MiB. When it is reached, the store
-   * deletes expired texts first, then those that were set longest ago. It does not keep a text
+   * deletes expired texts first, then the texts that were set longest ago. It does not keep a text
    * longer than an eighth of this, or than 4 MiB.
    * @default 1 GiB
    */

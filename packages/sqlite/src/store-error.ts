@@ -52,8 +52,8 @@ export function isDamage(error: unknown): error is Error {
 }
 
 /**
- * Returns whether the start of the file is not that of a database: it is damaged, or the file is of
- * another kind.
+ * Returns whether the file does not begin like a SQLite database: its start is damaged, or the file
+ * is of another kind.
  */
 export function isNotADatabase(error: unknown): boolean {
   return sqliteCodeOf(error) === NOT_A_DATABASE

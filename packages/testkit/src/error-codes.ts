@@ -33,7 +33,7 @@ const TEXT = /(['"`])((?:\\.|(?!\1)[^\\])*)\1/
  * The codes of all error classes, sorted by code. A class has either one code,
  * `readonly code = 'ERR_POLITELY_…'`, or a union, `readonly code: SomeErrorCode`. The docstring of
  * such a union has an item for each code, with the whole code or its end: `` - `BUSY`: cause.
- * Remedy: remedy. `` An item without a remedy gets that of the class.
+ * Remedy: remedy. `` An item without a remedy gets the remedy of the class.
  */
 export function errorRowsIn(files: readonly SourceFile[]): ErrorRow[] {
   const rows = files.flatMap(({ packageName, text }) =>

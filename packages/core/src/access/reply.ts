@@ -21,7 +21,7 @@ export interface Body {
   readonly truncated: boolean
 }
 
-/** There was no response, or it could not be read completely. */
+/** The server sent no response, or the response could not be read completely. */
 export interface Failure {
   readonly kind: 'failure'
   readonly reason: FailureReason
@@ -32,7 +32,8 @@ export interface Failure {
 }
 
 /**
- * Why there is no usable response. Each reason makes robots.txt unreachable, RFC 9309 §2.3.1.4:
+ * Why the client has no usable response. Each reason makes robots.txt unreachable, RFC 9309
+ * §2.3.1.4:
  * - `dns`: the host name has no address.
  * - `dns-unavailable`: the DNS resolver did not respond.
  * - `refused`: the connection was refused.

@@ -231,8 +231,8 @@ export class CrawlerRules {
   }
 
   /**
-   * Returns a group. Verdicts share it, because that of a hostile file may take 700 KiB, and each
-   * waiting request keeps its verdict.
+   * Returns a group. Verdicts share it, because a group of a hostile file may take 700 KiB, and
+   * each waiting request keeps its verdict.
    */
   #sharedGroup(packed: Uint8Array, index: number): Group {
     const last = index === this.#lastGroupIndex ? this.#lastGroup?.deref() : undefined
@@ -288,7 +288,7 @@ function frozen<T>(value: T): T {
 }
 
 // Bytes of memory for `memoryBytes`:
-const OBJECT_BYTES = 250 // this object and those it always has
+const OBJECT_BYTES = 250 // this object and the objects that it always has
 const RATE_BYTES = 140 // a request-rate, with its time of day
 const TIME_BYTES = 60 // a visit-time
 const TOKEN_BYTES = 32 // a product token, without its characters

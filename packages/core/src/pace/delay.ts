@@ -3,8 +3,8 @@ import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { DAY_MS, type Hours, isWithin, nextMinute } from './hours.ts'
 
 /**
- * The delays, rates and visit times that the caller and the site ask for. Those of the site are
- * named as in `CrawlerRules`.
+ * The delays, rates and visit times that the caller and the site ask for. What the site asks for
+ * has the names of `CrawlerRules`.
  */
 export interface PaceLimits {
   /** The shortest delay that the caller wants. Milliseconds. */

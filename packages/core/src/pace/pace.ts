@@ -23,7 +23,7 @@ export interface Pace {
   /** How many slots were taken. The first slot has number 1. */
   readonly slots: number
   /**
-   * How many pushbacks (429 or 503) came in a row. Those of requests that were under way at the
+   * How many pushbacks (429 or 503) came in a row. Pushbacks of requests that were under way at the
    * same time count as one.
    */
   readonly pushbacks: number
@@ -33,9 +33,9 @@ export interface Pace {
    */
   readonly slotsAtPushback: number
   /**
-   * The pause that ends last among those that began with a pushback, when a request was sent,
-   * or at the end of a request (`delayFactor`, `pauseFrom: 'end'`). It is kept even if
-   * `nextSlotAt` is later for another reason.
+   * The pause that a returned slot does not shorten. Such a pause begins with a pushback, when a
+   * request was sent, or at the end of a request (`delayFactor`, `pauseFrom: 'end'`). Of several,
+   * this is the pause that ends last. It is kept even if `nextSlotAt` is later for another reason.
    */
   readonly lastingPause: LastingPause
   /**

@@ -131,7 +131,7 @@ function comparedBytes(agents: ParsingRules['agents'], token: string | undefined
 }
 
 /**
- * Returns whether `length` bytes of a line, in lower case, are equal to those of the token from
+ * Returns whether `length` bytes of a line, in lower case, are equal to the bytes of the token from
  * `at` on.
  */
 function isAt(bytes: Uint8Array, start: number, token: Uint8Array, at: number, length: number): boolean {

@@ -1,4 +1,4 @@
-// Checks options, for this package and for those that depend on it. Each check returns a valid
+// Checks options, for this package and for packages that depend on it. Each check returns a valid
 // value unchanged. For an invalid value it throws an `OptionError` that names the option, says what
 // is wrong with the value, and what was expected.
 import { OptionError } from '@politely/core'

@@ -1,5 +1,5 @@
-// Which of the clients that share a store fetches a robots.txt: the one that holds the lease of the
-// origin.
+// Several clients may share a store. Of these, only the client that holds the lease of an origin
+// fetches its robots.txt; the others wait and read the result from the store.
 import { setTimeout } from 'node:timers/promises'
 import type { Settings } from '../options/options.ts'
 import type { Telemetry } from '../report/telemetry.ts'
@@ -28,11 +28,12 @@ export class FetchLease {
     this.#origin = origin
     this.#entries = entries
     this.#telemetry = telemetry
-    // An attempt, and the calls of the store around it: the reply of lease, get, for a redirect get
-    // and set, and set.
+    // The time of an attempt and of the five calls of the store around it: the reply to `lease`,
+    // `get`, `get` and `set` for a redirect, and `set`.
     this.#leaseMs = timeoutMs + 5 * STORE_TIMEOUT_MS
-    // The lease of a dead holder expires in this time, and that of a second one. A store that has
-    // leases but saves no texts must not make the clients of a fleet fetch one after the other.
+    // In this time the leases of two dead holders expire, one after the other. The wait must end: a
+    // store that has leases but saves no texts must not make the clients of a fleet fetch one after
+    // the other.
     this.#giveUpAt = performance.now() + 2 * this.#leaseMs
   }
 

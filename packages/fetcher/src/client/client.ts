@@ -55,13 +55,13 @@ export interface ClientExplanation {
 /** The number of URLs given to `prefetch`, by the outcome for their origin. */
 export type PrefetchCounts = Readonly<Record<Access['outcome'] | 'invalid-url', number>>
 
-/**
- * The number of lines that `import` took, skipped because it knew a newer entry, and could not read
- * or may not use with its options.
- */
+/** The numbers of lines given to `import`, by what the client did with them. */
 export interface ImportCounts {
+  /** Lines whose entry the client took. */
   readonly taken: number
+  /** Lines that the client skipped, because it knew a newer entry. */
   readonly older: number
+  /** Lines that the client could not read, or may not use with its options. */
   readonly unreadable: number
 }
 
@@ -227,8 +227,7 @@ export class RobotsClient {
 
   /**
    * Returns the verdict of `check` if memory has it, or undefined if `check` would have to read the
-   * store or fetch robots.txt. The client counts and publishes the verdict as it does those of
-   * `check`.
+   * store or fetch robots.txt. The client counts and publishes the verdict as it does for `check`.
    * @throws {OptionError} if `url` is not a string or an object with an `href`.
    * @throws {ClientClosedError} after `close`.
    */
@@ -276,7 +275,7 @@ export class RobotsClient {
   /**
    * Returns the verdict of `check`, every rule that matches the URL with its line, and why one of
    * them decides. Fetches robots.txt if it is not cached or is stale. Does not count as a check,
-   * and takes longer than one: it parses the file again.
+   * and takes longer than a check, since it parses the file again.
    * @throws {OptionError} for invalid arguments. An invalid URL in a string is not an error: the
    * verdict describes it.
    * @throws {ClientClosedError} after `close`.
@@ -295,8 +294,8 @@ export class RobotsClient {
   }
 
   /**
-   * Returns the URLs of the `Sitemap` lines of the robots.txt of the URL's origin: absolute ones,
-   * in the order of the file. The list is empty if there is no robots.txt. Fetches robots.txt if it
+   * Returns the absolute URLs of the `Sitemap` lines in the robots.txt of the URL's origin, in the
+   * order of the file. The list is empty if the origin has no robots.txt. Fetches robots.txt if it
    * is not cached or is stale.
    * @throws {OptionError} for invalid arguments, and for an invalid URL.
    * @throws {ClientClosedError} after `close`.
@@ -307,7 +306,7 @@ export class RobotsClient {
 
   /**
    * Returns the parsed robots.txt of the URL's origin, with its records and text. Returns undefined
-   * if the client has no copy of it, since the site has none, or it has been unreachable from the
+   * if the client has no copy: the site has no robots.txt, or it has been unreachable from the
    * start. Fetches robots.txt if it is not cached or is stale.
    * @throws {OptionError} for invalid arguments, and for an invalid URL.
    * @throws {ClientClosedError} after `close`.
@@ -358,8 +357,8 @@ export class RobotsClient {
 
   /**
    * Aborts all fetches, closes all connections and rejects all calls under way. The caller closes
-   * the store. If the store does not respond, a call of it may still be under way when this
-   * resolves.
+   * the store. If the store does not respond, a call of the store may still be under way when
+   * `close` resolves.
    */
   async close(): Promise<void> {
     this.#closing.abort(new ClientClosedError())

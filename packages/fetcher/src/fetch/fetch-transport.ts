@@ -1,5 +1,5 @@
-// Fetches robots.txt with the caller's fetch: that of the platform, of undici, or one that signs
-// requests. It decodes bodies itself.
+// Fetches robots.txt with the caller's fetch: Node's fetch, undici's fetch, or one that signs
+// requests. The fetch decodes bodies itself.
 import { Readable } from 'node:stream'
 import {
   brotliDecompressSync,

@@ -163,7 +163,8 @@ function connected(options: TcpNetConnectOpts, sockets: Socket[]): Promise<Socke
 /** Passes the control connection to basic-ftp, and waits for the server's greeting. */
 function receiveGreeting(ftp: BasicFtp.FTPContext, control: Socket, { FTPError }: typeof BasicFtp): Promise<void> {
   ftp.encoding = 'latin1' // a path is bytes
-  // These listeners run before those of basic-ftp, which would report errors without a code.
+  // These listeners run before the listeners of basic-ftp, which would report errors without a
+  // code.
   control.once('end', () => ftp.closeWithError(new FtpTransportError('CLOSED', 'the server closed the connection')))
   control.on('data', () => {
     if (control.bytesRead > MAX_HEADER_BYTES)

@@ -31,7 +31,7 @@ export interface NetworkGuardOptions {
    * none.
    */
   readonly allowAddresses?: readonly string[] | undefined
-  /** The caller's resolver, with the signature of `dns.lookup`. Default: that of the system. */
+  /** The caller's resolver, with the signature of `dns.lookup`. Default: the system's resolver. */
   readonly lookup?: LookupFunction | undefined
   /** @internal After its abort, the guard starts no lookup, and `dnsLookup` cancels its queries. */
   readonly closing?: AbortSignal | undefined

@@ -39,8 +39,8 @@ export interface RobotsClientOptions {
    */
   readonly dialect?: DialectName | Dialect | undefined
   /**
-   * How long a response without Cache-Control or Expires is fresh, in milliseconds. Default: that
-   * of the dialect, 24 hours. RFC 9309 §2.4.
+   * How long a response without Cache-Control or Expires is fresh, in milliseconds. Default: what
+   * the dialect says, 24 hours. RFC 9309 §2.4.
    */
   readonly ttlMs?: number | undefined
   /**
@@ -96,7 +96,7 @@ export interface RobotsClientOptions {
   readonly maxFlightsPerDomain?: number | undefined
   /**
    * What applies while robots.txt is unreachable and the client has a last good copy: use it, or
-   * disallow everything. Default: that of the dialect, `use-copy`. RFC 9309 §2.3.1.4, §2.4.
+   * disallow everything. Default: what the dialect says, `use-copy`. RFC 9309 §2.3.1.4, §2.4.
    */
   readonly whenUnreachable?: AccessPolicy['whenUnreachable'] | undefined
   /**

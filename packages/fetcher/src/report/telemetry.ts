@@ -146,8 +146,8 @@ export function traceFetch(trace: FetchTrace, fetch: () => Promise<FetchEvent>):
 
 export class Telemetry {
   /**
-   * Created on first use. Without an emitter there are no listeners, which is faster to check than
-   * a listener count.
+   * Created on first use. Without an emitter nothing listens, and a missing emitter is faster to
+   * check than a listener count.
    */
   #events: EventEmitter<ClientEvents> | undefined
   readonly #counters = Object.fromEntries(Object.keys(counterMeanings).map((name) => [name, 0])) as Record<
@@ -202,7 +202,7 @@ export class Telemetry {
 
   /**
    * Counts and publishes a verdict that was found without waiting. Its trace has the same four
-   * messages as that of `traceCheck`.
+   * messages as the trace of `traceCheck`.
    */
   checkedNow(verdict: ClientVerdict): void {
     if (checkChannel.hasSubscribers) void traceCheck(verdict.url, async () => verdict)

@@ -28,7 +28,7 @@ export class KeyvSetError extends Error {
 }
 
 /**
- * Creates a store over a Keyv. Its guarantees are those of the Keyv's own storage. A Keyv over a
+ * Creates a store over a Keyv. It guarantees what the Keyv's own storage guarantees. A Keyv over a
  * Map has no size limit and grows with every origin: use a storage with a limit, or `MemoryStore`.
  * Entries expire by Keyv's clock, `Date.now`. A failed read is a miss if Keyv reports it only by
  * its event `error`. The store has no `close`: the caller disconnects the Keyv.

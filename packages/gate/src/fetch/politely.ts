@@ -12,7 +12,7 @@ import { ResponseError, RobotsDisallowedError } from '../report/errors.ts'
 import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import { refusedResponse } from './refused-response.ts'
 
-/** A function with the signature of fetch: that of Node or undici, or your own. */
+/** A function with the signature of fetch: the fetch of Node, the fetch of undici, or your own. */
 export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
 
 /** The part of a response that `politely` reads. */

@@ -102,7 +102,7 @@ async function enterAndSend(
           gate.openRedirect(url, () => response.destroy()),
         )
       }
-      if (request.listenerCount('response') === 0) response.resume() // as Node does if there is no listener
+      if (request.listenerCount('response') === 0) response.resume() // as Node does without a listener
     })
     request.once('socket', () => permit.endNesting())
     onceConnected(request, () => permit.sent())
@@ -195,7 +195,7 @@ function isHost(name: unknown): boolean {
   return String(name).toLowerCase() === 'host'
 }
 
-/** Fails a request in the way in which Node's own agent reports that there is no socket. */
+/** Fails a request in the way in which Node's own agent reports that it has no socket. */
 function fail(request: ClientRequest, error: unknown): void {
   const withOnSocket = request as unknown as { onSocket(socket: null, error: unknown): void }
   withOnSocket.onSocket(null, error)

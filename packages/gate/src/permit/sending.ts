@@ -101,9 +101,9 @@ export class Sending {
   }
 
   /**
-   * Returns a nested permit if this request enters the gate for the second time. Returns undefined
-   * for any other request, such as one for a token, or a retry of this one. Then the concurrency
-   * limits are released, so that the other request can start.
+   * Returns a nested permit if this request enters the gate for the second time. For any other
+   * request, such as a request for a token or a retry, releases the concurrency limits, so that the
+   * other request can start, and returns undefined.
    */
   nestedPermit(url: string): Permit | undefined {
     const outer = this.#permit
@@ -204,9 +204,9 @@ class NestedPermit implements NestablePermit {
     try {
       if (response !== undefined) this.applyResponse(response)
     } finally {
-      // A sent request has ended now. `send` may make another one before the caller releases the
-      // outer permit, such as a retry. After `endNesting` the gate no longer recognises it as part
-      // of `send`, so the limits must be free before it enters.
+      // A sent request has ended now. `send` may make another request before the caller releases
+      // the outer permit, such as a retry. After `endNesting` the gate does not recognise the other
+      // request as part of `send`, so the limits must be free before the other request enters.
       if (this.#hasSocket) this.releaseConcurrency()
     }
   }

@@ -36,7 +36,7 @@ export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherCompos
 }
 
 /**
- * Returns the same interceptor, with a check that comes before that of robots.txt.
+ * Returns the same interceptor, with another check before the check of robots.txt.
  * @param refusalOf Returns why a URL must not be connected to; undefined if it may be. Returns a
  * promise if that takes a DNS lookup.
  */

@@ -13,7 +13,7 @@ export interface BodyCase {
 }
 
 export interface BodyExpectation extends ExpectedAccess {
-  /** Whether the file was cut at the size limit; undefined if there is no file. */
+  /** Whether the file was cut at the size limit; undefined if the client got no file. */
   readonly truncated: boolean | undefined
 }
 
