@@ -56,7 +56,7 @@ function reasonOf(verdict: Describable): string | undefined {
     case 'no-rule-matched':
       return `no rule of the group for ${namesOf(verdict.group)} (line ${verdict.group.line}) matches`
     case 'no-group':
-      return 'robots.txt has no group for this crawler'
+      return `robots.txt has no group for ${verdict.productTokens === undefined ? 'this crawler' : [...verdict.productTokens.map(nameOf), '*'].join(' or ')}`
     case 'robots-txt-itself':
       return '/robots.txt may always be fetched'
     case 'other-origin':
@@ -134,7 +134,11 @@ function quoted(text: string): string {
 }
 
 function namesOf({ agents }: Group): string {
-  return agents.map((agent) => (/^[\w*./-]+$/.test(agent) ? agent : quoted(agent))).join(', ')
+  return agents.map(nameOf).join(', ')
+}
+
+function nameOf(agent: string): string {
+  return /^[\w*./-]+$/.test(agent) ? agent : quoted(agent)
 }
 
 /**

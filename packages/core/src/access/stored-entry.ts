@@ -70,9 +70,9 @@ export function entryFrom(text: string, expectedOrigin?: string, policy?: Access
  * given another one.
  */
 function isOutcomeUnder({ kind, reason, status, hops, looksLike }: Attempt, policy: AccessPolicy): boolean {
-  if (reason === 'status' && (status === 401 || status === 403)) return kind === policy.forbidden
   if (policy.foreignBodies === 'obey' ? reason === 'foreign-body' : looksLike !== undefined && kind !== 'unreachable')
     return false
+  if (reason === 'status' && (status === 401 || status === 403)) return kind === policy.forbidden
   if (reason === 'not-found-page') return mayBeNotFoundPage(status ?? 0, {}, policy)
   return reason !== 'too-many-redirects' || hops.length >= policy.maxRedirects
 }
