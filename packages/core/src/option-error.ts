@@ -1,11 +1,12 @@
+import { PolitelyTypeError } from './politely-error.ts'
+
 /**
  * An option or another argument has an invalid value. It is thrown before anything else happens.
  *
  * Remedy: Write what the message asks for; `option` names the option.
  */
-export class OptionError extends TypeError {
+export class OptionError extends PolitelyTypeError {
   override readonly name = 'OptionError'
-  /** Does not change between versions; the message may. */
   readonly code = 'ERR_POLITELY_OPTION'
   /** The name of the option or argument. */
   readonly option: string

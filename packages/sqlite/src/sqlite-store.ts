@@ -1,7 +1,8 @@
 // A store in one SQLite file. All writes of one turn of the event loop form one transaction.
 // Methods wait without blocking the event loop.
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import type { Store } from '@politely/fetcher'
+import { isPolitelyError } from '@politely/core'
+import { type Store, StoreClosedError } from '@politely/fetcher'
 import { fileIdOf } from './file-id.ts'
 import { type Settings, type SqliteStoreOptions, settingsOf } from './options.ts'
 import { renameDamagedFile } from './rename-damaged-file.ts'
@@ -207,7 +208,7 @@ export class SqliteStore implements Store {
 
   #toStoreError(error: unknown): unknown {
     const { path, busyTimeoutMs } = this.#settings
-    if (error instanceof StoreError || !(error instanceof Error)) return error
+    if (isPolitelyError(error) || !(error instanceof Error)) return error
     return isBusy(error)
       ? new StoreError(
           'ERR_POLITELY_STORE_BUSY',
@@ -236,13 +237,8 @@ export class SqliteStore implements Store {
     if (this.#closing) throw this.#closedError()
   }
 
-  #closedError(): StoreError {
-    const { path } = this.#settings
-    return new StoreError(
-      'ERR_POLITELY_STORE_CLOSED',
-      path,
-      'this store is closed; await the calls of its clients before close(), or create a new store',
-    )
+  #closedError(): StoreClosedError {
+    return new StoreClosedError(this.#settings.path)
   }
 }
 

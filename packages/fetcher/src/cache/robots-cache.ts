@@ -4,6 +4,7 @@
 // Calls go one way. The client calls this cache. The cache calls `Entries` (memory and store),
 // `Flights` (which fetch runs when) and `RobotsFetcher` (the requests of one attempt), and reports
 // to `Telemetry`. None of them calls the client.
+import { ReentryError } from '../base/errors.ts'
 import type { CrawlerRules, ParsedUrl } from '@politely/core'
 import {
   type Entry,
@@ -19,7 +20,7 @@ import {
 } from '@politely/core/engine'
 import { linesIn } from '../base/ndjson.ts'
 import { withTimeout } from '../base/timeout.ts'
-import { OwnRequests, ReentryError } from '../fetch/own-requests.ts'
+import { OwnRequests } from '../fetch/own-requests.ts'
 import { RobotsFetcher, type Turn } from '../fetch/robots-fetcher.ts'
 import type { Settings } from '../options/options.ts'
 import { type FetchEvent, type Telemetry, traceFetch } from '../report/telemetry.ts'

@@ -16,13 +16,13 @@ import {
 import { allows, type Failure, MAX_SHORT_URL_LENGTH, parseUrl, settle, withoutCredentials } from '@politely/core/engine'
 import { orAborted } from '../base/abort-listeners.ts'
 import { concurrentMap } from '../base/concurrent-map.ts'
+import { type BlockedAddressError, ClientClosedError } from '../base/errors.ts'
 import { assertCallOptions, assertIterable, describeValue, redirectChain, urlText } from '../base/option-checks.ts'
 import { type Inspection, inspectionOf } from '../cache/inspection.ts'
 import type { CachedRules } from '../cache/memory.ts'
 import { isFresh, RobotsCache } from '../cache/robots-cache.ts'
 import { Deadline } from '../fetch/deadline.ts'
 import { failureOf } from '../fetch/failure.ts'
-import type { BlockedAddressError } from '../network/network-guard.ts'
 import {
   ABORT_OPTIONS,
   type AbortOptions,
@@ -78,21 +78,6 @@ export interface Gauges {
    * redirects to another site.
    */
   readonly flightsWaiting: number
-}
-
-/**
- * A method of a `RobotsClient` was called after `close`, or `close` was called while the method
- * ran.
- *
- * Remedy: await all calls before `close`, or create a new client.
- */
-export class ClientClosedError extends Error {
-  override readonly name = 'ClientClosedError'
-  /** Stable; messages may change. */
-  readonly code = 'ERR_POLITELY_CLIENT_CLOSED'
-  constructor() {
-    super('this RobotsClient is closed; await the calls that still run before close(), or create a new client')
-  }
 }
 
 /**

@@ -3,6 +3,7 @@
 // The caller's `fetch` or `dispatcher` may itself ask the client, directly or through a gate. The
 // global fetch does so under a global `politeAgent`. The client would then wait for itself. The
 // async context distinguishes such a call from all others.
+import { ReentryError } from '../base/errors.ts'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Reply } from '@politely/core/engine'
 
@@ -18,25 +19,6 @@ interface OwnRequest {
    */
   isOver: boolean
   error: ReentryError | undefined
-}
-
-/**
- * The `fetch` or `dispatcher` given to a client asked the same client for the robots.txt that it
- * was fetching. It would wait for itself.
- *
- * Remedy: give the client a `fetch` or `dispatcher` without a gate, or none.
- */
-export class ReentryError extends Error {
-  override readonly name = 'ReentryError'
-  /** Stable; messages may change. */
-  readonly code = 'ERR_POLITELY_REENTRY'
-
-  constructor(robotsUrl: string) {
-    super(
-      `the fetch or dispatcher given to this RobotsClient asked the same client for ${robotsUrl} while it was fetching that URL; ` +
-        'give the client a fetch or dispatcher that does not ask it',
-    )
-  }
 }
 
 export class OwnRequests {

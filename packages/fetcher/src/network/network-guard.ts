@@ -1,6 +1,7 @@
 // Decides which addresses a request may connect to. A site controls its DNS and its redirects, so
 // neither is trusted: they could send the crawler to its own machine, its network, or a cloud's
 // metadata service.
+import { BlockedAddressError } from '../base/errors.ts'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { buildConnector } from 'undici'
 import { assertKnown, assertOptions, callable, oneOf } from '../base/option-checks.ts'
@@ -43,25 +44,6 @@ export interface NetworkGuardOptions {
  */
 export interface GuardedConnectorOptions extends Omit<buildConnector.BuildOptions, 'lookup'> {
   readonly reach?: Reach | undefined
-}
-
-/**
- * The network guard refused a connection, since the host does not lead to a public address.
- *
- * Remedy: if the address is meant, add it to `allowAddresses`, or choose another value of
- * `network`.
- */
-export class BlockedAddressError extends Error {
-  override readonly name = 'BlockedAddressError'
-  /** Stable; messages may change. */
-  readonly code = 'ERR_POLITELY_BLOCKED_ADDRESS'
-  /** The host name or address of the request. */
-  readonly host: string
-
-  constructor(host: string, addresses: readonly string[]) {
-    super(`${host} is at ${addresses.join(', ') || 'an unknown address'}, which is not a public address`)
-    this.host = host
-  }
 }
 
 /**

@@ -1,0 +1,61 @@
+// How Politely's errors are told from all others.
+
+/**
+ * A property of the prototypes of the classes below. A registered symbol is the same one in every
+ * copy of this module, so errors of another copy are recognised too.
+ */
+const IS_POLITELY_ERROR = Symbol.for('politely.error')
+const MARK = { [IS_POLITELY_ERROR]: true }
+
+/**
+ * The base of the errors that Politely throws, and of those that its events carry. Another copy of
+ * this package has a class of its own, so call `isPolitelyError` instead of `instanceof`.
+ */
+export abstract class PolitelyError extends Error {
+  /** Stable; messages may change. */
+  abstract readonly code: string
+
+  static {
+    Object.assign(PolitelyError.prototype, MARK)
+  }
+}
+
+/**
+ * The same for mistakes of the caller that Node and fetch reject with a `TypeError` too. Libraries
+ * that repeat failed calls, such as p-retry, do not repeat a call after a `TypeError`.
+ */
+export abstract class PolitelyTypeError extends TypeError {
+  /** Stable; messages may change. */
+  abstract readonly code: string
+
+  static {
+    Object.assign(PolitelyTypeError.prototype, MARK)
+  }
+}
+
+/**
+ * Returns whether Politely made this error. It then has one of the codes of
+ * docs/reference/errors.md. Also recognises the errors of another copy or version of the packages.
+ * Never throws.
+ *
+ * @example
+ * ```ts
+ * import { isPolitelyError, RobotsClient } from '@politely/fetcher'
+ *
+ * const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' })
+ * await robots.close()
+ * try {
+ *   await robots.check('https://example.com/page')
+ * } catch (error) {
+ *   if (!isPolitelyError(error)) throw error
+ *   console.log(error.code) // ERR_POLITELY_CLIENT_CLOSED
+ * }
+ * ```
+ */
+export function isPolitelyError(error: unknown): error is Error & { readonly code: string } {
+  try {
+    return (error as Partial<typeof MARK> | null | undefined)?.[IS_POLITELY_ERROR] === true
+  } catch {
+    return false // a proxy, whose handler threw
+  }
+}
