@@ -35,10 +35,11 @@ export { entryFrom, entryText } from './access/stored-entry.ts'
 export { dialectFor } from './choose-dialect.ts'
 export { allows, decide } from './decide.ts'
 export { describeState } from './describe.ts'
+export { describeValue, withoutCredentials } from './describe-value.ts'
+export { PolitelyError, PolitelyTypeError } from './errors.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { retryAfterMs } from './http/retry-after.ts'
 export { assertKnown } from './known-options.ts'
-export { describeValue, withoutCredentials } from './option-error.ts'
 export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits, type Rate } from './pace/delay.ts'
 export { type Hours, nextVisitTimeAt } from './pace/hours.ts'
 export {
@@ -65,6 +66,5 @@ export {
   takeSlot,
   UNDER_WAY_WAIT_MS,
 } from './pace/pace.ts'
-export { PolitelyError, PolitelyTypeError } from './politely-error.ts'
 export { MAX_TIMED_RECORDS } from './timed-records.ts'
 export { MAX_SHORT_URL_LENGTH, parseUrl, startsWithOrigin, urlText } from './url/origin.ts'

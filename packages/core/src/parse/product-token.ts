@@ -1,8 +1,9 @@
 // The crawler's name in robots.txt. RFC 9309 §2.2.1.
 import { ALPHANUMERIC, byteSet, CR, LOWER_CASE, SPACE, STAR, TAB } from '../ascii.ts'
 import { bytesOfLatin1 } from '../bytes.ts'
+import { describeValue } from '../describe-value.ts'
 import type { ParsingRules } from '../dialect.ts'
-import { describeValue, OptionError } from '../option-error.ts'
+import { OptionError } from '../errors.ts'
 
 /**
  * RFC 9309 allows letters, `_` and `-`. Callers may use digits too, because 9 % of real files do.

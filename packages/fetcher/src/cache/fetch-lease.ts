@@ -1,7 +1,8 @@
 // Which of the clients that share a store fetches a robots.txt: the one that holds the lease of the
 // origin.
-import { LeaseTimeoutError } from '../base/errors.ts'
+
 import { setTimeout } from 'node:timers/promises'
+import { LeaseTimeoutError } from '../base/errors.ts'
 import type { Settings } from '../options/options.ts'
 import type { Telemetry } from '../report/telemetry.ts'
 import type { Lease } from '../store/store.ts'

@@ -4,7 +4,7 @@
 // Calls go one way. The client calls this cache. The cache calls `Entries` (memory and store),
 // `Flights` (which fetch runs when) and `RobotsFetcher` (the requests of one attempt), and reports
 // to `Telemetry`. None of them calls the client.
-import { ReentryError } from '../base/errors.ts'
+
 import type { CrawlerRules, ParsedUrl } from '@politely/core'
 import {
   type Entry,
@@ -18,6 +18,7 @@ import {
   settle,
   stateOf,
 } from '@politely/core/engine'
+import { ReentryError } from '../base/errors.ts'
 import { linesIn } from '../base/ndjson.ts'
 import { withTimeout } from '../base/timeout.ts'
 import { OwnRequests } from '../fetch/own-requests.ts'

@@ -3,9 +3,10 @@
 // The caller's `fetch` or `dispatcher` may itself ask the client, directly or through a gate. The
 // global fetch does so under a global `politeAgent`. The client would then wait for itself. The
 // async context distinguishes such a call from all others.
-import { ReentryError } from '../base/errors.ts'
+
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Reply } from '@politely/core/engine'
+import { ReentryError } from '../base/errors.ts'
 
 interface OwnRequest {
   readonly url: string

@@ -1,9 +1,10 @@
 // Decides which addresses a request may connect to. A site controls its DNS and its redirects, so
 // neither is trusted: they could send the crawler to its own machine, its network, or a cloud's
 // metadata service.
-import { BlockedAddressError } from '../base/errors.ts'
+
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { buildConnector } from 'undici'
+import { BlockedAddressError } from '../base/errors.ts'
 import { assertKnown, assertOptions, callable, oneOf } from '../base/option-checks.ts'
 import { isPublicName } from './host-name.ts'
 import { boundedLookup } from './lookup.ts'

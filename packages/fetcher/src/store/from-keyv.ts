@@ -1,6 +1,7 @@
 // Adapts a Keyv to the Store interface.
-import { KeyvSetError } from '../base/errors.ts'
+
 import { OptionError } from '@politely/core'
+import { KeyvSetError } from '../base/errors.ts'
 import type { Store } from './store.ts'
 
 /** The methods of Keyv 6 that the store calls. `new Keyv(…)` has them. */

@@ -1,4 +1,4 @@
-// How Politely's errors are told from all others.
+// The base classes of all errors, how they are told from others, and the error of core.
 
 /**
  * A property of the prototypes of the classes below. A registered symbol is the same one in every
@@ -57,5 +57,28 @@ export function isPolitelyError(error: unknown): error is Error & { readonly cod
     return (error as Partial<typeof MARK> | null | undefined)?.[IS_POLITELY_ERROR] === true
   } catch {
     return false // a proxy, whose handler threw
+  }
+}
+
+/**
+ * An option or another argument has an invalid value. It is thrown before anything else happens.
+ *
+ * Remedy: Write what the message asks for; `option` names the option.
+ */
+export class OptionError extends PolitelyTypeError {
+  override readonly name = 'OptionError'
+  readonly code = 'ERR_POLITELY_OPTION'
+  /** The name of the option or argument. */
+  readonly option: string
+  /**
+   * What is wrong with the value and what to write instead. The message is the option's name, a
+   * colon and this text.
+   */
+  readonly explanation: string
+
+  constructor(option: string, explanation: string) {
+    super(`${option}: ${explanation}`)
+    this.option = option
+    this.explanation = explanation
   }
 }
