@@ -1,6 +1,7 @@
 // What the other packages of Politely use of this one. Not public: it may change in any version.
 
 export { linkSignals, onAbort, orAborted } from './base/abort-listeners.ts'
+export { AsyncVariable } from './base/async-variable.ts'
 export { DomainTurns, type Outcome } from './base/domain-turns.ts'
 export { Fifo } from './base/fifo.ts'
 export {
@@ -20,6 +21,7 @@ export {
 export type { Site } from './base/site.ts'
 export { SlowItems, type StartedItem } from './base/slow-items.ts'
 export { withTimeout } from './base/timeout.ts'
+export { type ClientPort, clientPort } from './client/client.ts'
 export { isPrivateHost, siteOf } from './network/host-name.ts'
 export { boundedLookup } from './network/lookup.ts'
 export { CLIENT_OPTIONS, namesItself } from './options/options.ts'

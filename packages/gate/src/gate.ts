@@ -7,6 +7,7 @@ import {
   assertKnown,
   assertOptions,
   callable,
+  clientPort,
   describeValue,
   orAborted,
   redirectChain,
@@ -263,7 +264,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   /** @internal Throws what `enter` throws for a host at a blocked address. */
   refuse(url: string, refusal: BlockedAddressError): never {
-    const verdict = this.#robots.blockedVerdict(url, refusal)
+    const verdict = clientPort(this.#robots).blockedVerdict(url, refusal)
     this.#context.robots.refused(verdict)
     throw new RobotsDisallowedError(verdict)
   }

@@ -80,6 +80,23 @@ export interface Gauges {
   readonly flightsWaiting: number
 }
 
+/** What the gate uses of a client, in addition to the public methods. */
+export interface ClientPort {
+  /**
+   * Returns the verdict about a URL whose host the guard refuses, or whose name could not be
+   * resolved. The verdict says nothing about the origin, so it is not cached.
+   */
+  readonly blockedVerdict: (url: string, refusal: BlockedAddressError | Failure) => ClientVerdict
+  /**
+   * Returns whether the client makes a request for this URL right now, in this async context. Such
+   * a request needs no verdict.
+   */
+  readonly isOwnRequest: (url: string) => boolean
+}
+
+/** Returns the port of a client. The class sets this function, since the port is private there. */
+export let clientPort: (client: RobotsClient) => ClientPort
+
 /**
  * Fetches and caches robots.txt, and decides whether a crawler may fetch a URL. It follows RFC 9309
  * for redirects, failures, size and freshness; its options can choose another dialect and policy.
@@ -102,6 +119,14 @@ export class RobotsClient {
   readonly #cache: RobotsCache
   /** Aborted by `close`, with a `ClientClosedError`. */
   readonly #closing = new AbortController()
+  readonly #port: ClientPort = {
+    blockedVerdict: (url, refusal) => this.#blockedVerdict(url, refusal),
+    isOwnRequest: (url) => this.#cache.isOwnRequest(url),
+  }
+
+  static {
+    clientPort = (client) => client.#port
+  }
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: RobotsClientOptions) {
@@ -185,29 +210,6 @@ export class RobotsClient {
     const verdict = await traceCheck(text, () => this.#check(text, signal, redirectedFrom))
     this.#telemetry.checked(verdict)
     return verdict
-  }
-
-  /**
-   * @internal Returns the verdict about a URL whose host the guard refuses, or whose name could not
-   * be resolved. The verdict says nothing about the origin, so it is not cached.
-   */
-  blockedVerdict(url: string, refusal: BlockedAddressError | Failure): ClientVerdict {
-    const parsed = parseUrl(url)
-    if (typeof parsed === 'string') return invalidUrlVerdict(url, parsed)
-    const { now, policy } = this.#settings
-    const { reason, detail } =
-      'reason' in refusal ? refusal : ({ reason: 'blocked-address', detail: refusal.message } as const)
-    const outcome = { kind: 'unreachable', reason, detail, url: parsed.robotsUrl, hops: [] } as const
-    const entry = settle(undefined, parsed.origin, outcome, now(), policy)
-    return verdictOf(url, parsed.origin, parsed, { entry, rules: this.#cache.noRules }, now(), policy)
-  }
-
-  /**
-   * @internal Returns whether this client makes a request for this URL right now, in this async
-   * context. Such a request needs no verdict.
-   */
-  isOwnRequest(url: string): boolean {
-    return this.#cache.isOwnRequest(url)
   }
 
   /**
@@ -447,7 +449,18 @@ export class RobotsClient {
       .orBefore(guard.refusalOfRedirect(redirectedFrom, url))
       .catch((error: unknown) => failureOf(error, 'request', deadline))
     const refusal = await orAborted(refusing, signal ? [closing, signal] : [closing]).finally(() => deadline.clear())
-    return refusal && this.blockedVerdict(url, refusal)
+    return refusal && this.#blockedVerdict(url, refusal)
+  }
+
+  #blockedVerdict(url: string, refusal: BlockedAddressError | Failure): ClientVerdict {
+    const parsed = parseUrl(url)
+    if (typeof parsed === 'string') return invalidUrlVerdict(url, parsed)
+    const { now, policy } = this.#settings
+    const { reason, detail } =
+      'reason' in refusal ? refusal : ({ reason: 'blocked-address', detail: refusal.message } as const)
+    const outcome = { kind: 'unreachable', reason, detail, url: parsed.robotsUrl, hops: [] } as const
+    const entry = settle(undefined, parsed.origin, outcome, now(), policy)
+    return verdictOf(url, parsed.origin, parsed, { entry, rules: this.#cache.noRules }, now(), policy)
   }
 
   async #isAllowedLater(url: string | HasHref, options: AbortOptions | undefined): Promise<boolean> {

@@ -4,8 +4,8 @@
 // global fetch does so under a global `politeAgent`. The client would then wait for itself. The
 // async context distinguishes such a call from all others.
 
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Reply } from '@politely/core/engine'
+import { AsyncVariable } from '../base/async-variable.ts'
 import { ReentryError } from '../base/errors.ts'
 
 interface OwnRequest {
@@ -23,7 +23,7 @@ interface OwnRequest {
 }
 
 export class OwnRequests {
-  readonly #current = new AsyncLocalStorage<OwnRequest>()
+  readonly #current = new AsyncVariable<OwnRequest>()
 
   /**
    * Calls `send` in the async context of a new request.
