@@ -40,8 +40,8 @@ export { PolitelyError, PolitelyTypeError } from './errors.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { retryAfterMs } from './http/retry-after.ts'
 export { assertKnown } from './known-options.ts'
-export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits, type Rate } from './pace/delay.ts'
-export { type Hours, nextVisitTimeAt } from './pace/hours.ts'
+export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits } from './pace/delay.ts'
+export { nextVisitTimeAt } from './pace/hours.ts'
 export {
   applyResponse,
   applySending,

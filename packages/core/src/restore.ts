@@ -5,7 +5,7 @@ import { OptionError } from './errors.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './match/bound-rules.ts'
 import { CrawlerRules } from './match/crawler-rules.ts'
 import { countPackedRules } from './match/packed-rules.ts'
-import type { DayRange, RequestRate } from './parse/pace-records.ts'
+import type { DayRange, RequestRate } from './timed-records.ts'
 import { originOf } from './url/origin.ts'
 
 /**

@@ -11,7 +11,6 @@ export {
   callable,
   describeValue,
   integer,
-  LONGEST_TIMER_MS,
   number,
   oneOf,
   redirectChain,
@@ -20,7 +19,7 @@ export {
 } from './base/option-checks.ts'
 export type { Site } from './base/site.ts'
 export { SlowItems, type StartedItem } from './base/slow-items.ts'
-export { withTimeout } from './base/timeout.ts'
+export { MAX_TIMEOUT_MS, MAX_TIMER_MS, withTimeout } from './base/timeout.ts'
 export { type ClientPort, clientPort } from './client/client.ts'
 export { isPrivateHost, siteOf } from './network/host-name.ts'
 export { boundedLookup } from './network/lookup.ts'

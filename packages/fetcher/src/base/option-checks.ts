@@ -6,9 +6,6 @@ import { assertKnown as assertKnownNames, describeValue, urlText } from '@polite
 
 export { describeValue, urlText }
 
-/** The longest delay of a timer, in milliseconds: 2^31 - 1. */
-export const LONGEST_TIMER_MS: number = 2 ** 31 - 1
-
 const CLIENT_EXAMPLE = '{ userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }'
 
 /**

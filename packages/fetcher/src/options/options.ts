@@ -10,11 +10,11 @@ import {
   callable,
   describeValue,
   integer,
-  LONGEST_TIMER_MS,
   number,
   oneOf,
   withMethods,
 } from '../base/option-checks.ts'
+import { MAX_TIMEOUT_MS } from '../base/timeout.ts'
 import { NetworkGuard, type NetworkPolicy } from '../network/network-guard.ts'
 import type { Logger } from '../report/telemetry.ts'
 import type { Store } from '../store/store.ts'
@@ -271,7 +271,7 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
     productTokens: productTokens(options.productToken, userAgent),
     dialect,
     policy,
-    timeoutMs: number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: LONGEST_TIMER_MS }),
+    timeoutMs: number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: MAX_TIMEOUT_MS }),
     retries: integer('retries', options.retries ?? DEFAULT_RETRIES, { min: 0, max: 20 }),
     maxBodyBytes: integer('maxBodyBytes', options.maxBodyBytes ?? MIN_BODY_BYTES, {
       min: MIN_BODY_BYTES,
