@@ -37,20 +37,6 @@ export abstract class PolitelyTypeError extends TypeError {
  * Returns whether Politely made this error. It then has one of the codes of
  * docs/reference/errors.md. Also recognises the errors of another copy or version of the packages.
  * Never throws.
- *
- * @example
- * ```ts
- * import { isPolitelyError, RobotsClient } from '@politely/fetcher'
- *
- * const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' })
- * await robots.close()
- * try {
- *   await robots.check('https://example.com/page')
- * } catch (error) {
- *   if (!isPolitelyError(error)) throw error
- *   console.log(error.code) // ERR_POLITELY_CLIENT_CLOSED
- * }
- * ```
  */
 export function isPolitelyError(error: unknown): error is Error & { readonly code: string } {
   try {

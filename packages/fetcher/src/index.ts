@@ -5,9 +5,9 @@ export { withoutCredentials } from '@politely/core/engine'
 export { BlockedAddressError, ClientClosedError, KeyvSetError, ReentryError, StoreClosedError } from './base/errors.ts'
 export type { FlightPhase } from './cache/flights.ts'
 export type { CopyInspection, Inspection } from './cache/inspection.ts'
+export type { Gauges } from './cache/robots-cache.ts'
 export {
   type ClientExplanation,
-  type Gauges,
   type ImportCounts,
   type PrefetchCounts,
   RobotsClient,

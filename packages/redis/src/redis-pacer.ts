@@ -12,7 +12,6 @@ import {
   startPace,
 } from '@politely/core/engine'
 import {
-  assertKnown,
   assertOptions,
   callable,
   integer,
@@ -203,8 +202,7 @@ export class RedisPacer implements Pacer, ReportingPacer {
    * `onFailure: 'local'` without `fleetSize`.
    */
   constructor(options: RedisPacerOptions) {
-    assertOptions(options, EXAMPLE)
-    assertKnown(options, KNOWN)
+    assertOptions(options, EXAMPLE, KNOWN)
     const { client, keyPrefix = DEFAULT_KEY_PREFIX, onFailure = 'wait', fleetSize, timeoutMs = 2_000, now } = options
     this.#commands = commandsOf(client)
     this.#keyPrefix = checkedKeyPrefix(keyPrefix)

@@ -186,7 +186,7 @@ export class SqliteStore implements Store {
    * would be lost.
    */
   #currentFile(): StoreFile {
-    if (this.#isClosed) throw this.#closedError() // a `get` may have waited for the lock until after `close`
+    if (this.#isClosed) throw new StoreClosedError(this.#settings.path) // a `get` may have waited for the lock until after `close`
     if (this.#file?.isAtPath) return this.#file
     this.#closeFile()
     this.#file = this.#open()
@@ -234,11 +234,7 @@ export class SqliteStore implements Store {
   }
 
   #throwIfClosing(): void {
-    if (this.#closing) throw this.#closedError()
-  }
-
-  #closedError(): StoreClosedError {
-    return new StoreClosedError(this.#settings.path)
+    if (this.#closing) throw new StoreClosedError(this.#settings.path)
   }
 }
 

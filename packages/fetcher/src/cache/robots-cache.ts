@@ -39,6 +39,21 @@ export interface KnownOrigin {
   readonly flight: FlightPhase | undefined
 }
 
+/** The current size of a client. */
+export interface Gauges {
+  /** Origins in memory. */
+  readonly origins: number
+  /** The memory that these origins take, in bytes, about. */
+  readonly memoryBytes: number
+  /** Fetches of robots.txt that are under way. */
+  readonly flightsUnderWay: number
+  /**
+   * Fetches of robots.txt that wait for `maxFlights`, `maxFlightsPerDomain` or the pace of
+   * redirects to another site.
+   */
+  readonly flightsWaiting: number
+}
+
 /** The result of importing one line. */
 export type ImportedLine = 'taken' | 'older' | 'unreadable'
 
@@ -70,20 +85,10 @@ export class RobotsCache {
     this.#fetcher = new RobotsFetcher(settings, this.#ownRequests)
   }
 
-  get origins(): number {
-    return this.#entries.count
-  }
-
-  get memoryBytes(): number {
-    return this.#entries.bytes
-  }
-
-  get flightsUnderWay(): number {
-    return this.#flights.underWay
-  }
-
-  get flightsWaiting(): number {
-    return this.#flights.waiting
+  get gauges(): Gauges {
+    const { count: origins, bytes: memoryBytes } = this.#entries
+    const { underWay: flightsUnderWay, waiting: flightsWaiting } = this.#flights
+    return { origins, memoryBytes, flightsUnderWay, flightsWaiting }
   }
 
   /** The rules of an origin without a copy of robots.txt: they allow everything. */

@@ -20,7 +20,7 @@ import { type BlockedAddressError, ClientClosedError } from '../base/errors.ts'
 import { assertCallOptions, assertIterable, describeValue, redirectChain, urlText } from '../base/option-checks.ts'
 import { type Inspection, inspectionOf } from '../cache/inspection.ts'
 import type { CachedRules } from '../cache/memory.ts'
-import { isFresh, RobotsCache } from '../cache/robots-cache.ts'
+import { type Gauges, isFresh, RobotsCache } from '../cache/robots-cache.ts'
 import { Deadline } from '../fetch/deadline.ts'
 import { failureOf } from '../fetch/failure.ts'
 import {
@@ -63,21 +63,6 @@ export interface ImportCounts {
   readonly taken: number
   readonly older: number
   readonly unreadable: number
-}
-
-/** The current size of a client. */
-export interface Gauges {
-  /** Origins in memory. */
-  readonly origins: number
-  /** The memory that these origins take, in bytes, about. */
-  readonly memoryBytes: number
-  /** Fetches of robots.txt that are under way. */
-  readonly flightsUnderWay: number
-  /**
-   * Fetches of robots.txt that wait for `maxFlights`, `maxFlightsPerDomain` or the pace of
-   * redirects to another site.
-   */
-  readonly flightsWaiting: number
 }
 
 /** What the gate uses of a client, in addition to the public methods. */
@@ -164,8 +149,7 @@ export class RobotsClient {
 
   /** The current size of the client: what its memory cache holds, and its fetches of robots.txt. */
   get gauges(): Gauges {
-    const { origins, memoryBytes, flightsUnderWay, flightsWaiting } = this.#cache
-    return { origins, memoryBytes, flightsUnderWay, flightsWaiting }
+    return this.#cache.gauges
   }
 
   /**

@@ -5,7 +5,7 @@
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { buildConnector } from 'undici'
 import { BlockedAddressError } from '../base/errors.ts'
-import { assertKnown, assertOptions, callable, oneOf } from '../base/option-checks.ts'
+import { assertOptions, callable, oneOf } from '../base/option-checks.ts'
 import { isPublicName } from './host-name.ts'
 import { boundedLookup } from './lookup.ts'
 import { type AddressBlock, addressBlocksOf, isPublicAddress } from './public-address.ts'
@@ -61,8 +61,12 @@ export class NetworkGuard {
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: NetworkGuardOptions = {}) {
-    assertOptions(options, "{ network: 'public-only' }")
-    assertKnown(options, { network: true, allowAddresses: true, lookup: true, closing: true })
+    assertOptions(options, "{ network: 'public-only' }", {
+      network: true,
+      allowAddresses: true,
+      lookup: true,
+      closing: true,
+    })
     const { network = 'guarded', allowAddresses = [], lookup, closing } = options
     this.#network = oneOf('network', network, ['guarded', 'public-only', 'any'])
     this.#allowed = addressBlocksOf('allowAddresses', allowAddresses)

@@ -5,7 +5,6 @@ import { type AccessPolicy, accessPolicyOf, dialectFor } from '@politely/core/en
 import type { Dispatcher } from 'undici'
 import {
   abortSignal,
-  assertKnown,
   assertOptions,
   callable,
   describeValue,
@@ -219,8 +218,7 @@ const OPTIONS_OF_GATE: Readonly<Record<string, string>> = Object.fromEntries(
  * option.
  */
 export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal): Settings {
-  assertOptions(options)
-  assertKnown(options, CLIENT_OPTIONS, OPTIONS_OF_GATE)
+  assertOptions(options, undefined, CLIENT_OPTIONS, OPTIONS_OF_GATE)
   const userAgent = headerValue(options.userAgent)
   const dialect = dialectFor(options.dialect)
   const defaults = accessPolicyOf(dialect.access)

@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { StoreClosedError } from '../base/errors.ts'
-import { assertKnown, assertOptions, callable, integer } from '../base/option-checks.ts'
+import { assertOptions, callable, integer } from '../base/option-checks.ts'
 import type { Store } from './store.ts'
 
 /** Options of a `MemoryStore`. */
@@ -44,8 +44,7 @@ export class MemoryStore implements Store {
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: MemoryStoreOptions = {}) {
-    assertOptions(options, '{ maxBytes: 64 * 1024 * 1024 }')
-    assertKnown(options, KNOWN)
+    assertOptions(options, '{ maxBytes: 64 * 1024 * 1024 }', KNOWN)
     const { maxBytes = DEFAULT_BYTES, now = Date.now } = options
     this.#now = callable('now', now, 'a function that returns milliseconds')
     this.#texts = new LRUCache({ maxSize: integer('maxBytes', maxBytes, { min: 1, example: DEFAULT_BYTES }) })
