@@ -1,5 +1,4 @@
 // Validates the `dialect` option.
-
 import { describeValue } from './describe-value.ts'
 import { type AccessDefaults, type Dialect, type DialectName, dialects, type ParsingRules } from './dialect.ts'
 import { OptionError } from './errors.ts'

@@ -1,4 +1,4 @@
-// The base classes of all errors, how they are told from others, and the error of core.
+// The base classes of all errors of Politely, `isPolitelyError`, and the error of this package.
 
 /**
  * A property of the prototypes of the classes below. A registered symbol is the same one in every
@@ -8,8 +8,8 @@ const IS_POLITELY_ERROR = Symbol.for('politely.error')
 const MARK = { [IS_POLITELY_ERROR]: true }
 
 /**
- * The base of the errors that Politely throws, and of those that its events carry. Another copy of
- * this package has a class of its own, so call `isPolitelyError` instead of `instanceof`.
+ * The base class of the errors that Politely throws and that its events carry. Another copy of this
+ * package has another class, so call `isPolitelyError` instead of `instanceof`.
  */
 export abstract class PolitelyError extends Error {
   /** Stable; messages may change. */
@@ -21,8 +21,8 @@ export abstract class PolitelyError extends Error {
 }
 
 /**
- * The same for mistakes of the caller that Node and fetch reject with a `TypeError` too. Libraries
- * that repeat failed calls, such as p-retry, do not repeat a call after a `TypeError`.
+ * The base class of errors that report an invalid argument, for which Node and fetch throw a
+ * `TypeError` too. Libraries that repeat failed calls, such as p-retry, do not repeat such a call.
  */
 export abstract class PolitelyTypeError extends TypeError {
   /** Stable; messages may change. */
@@ -34,9 +34,8 @@ export abstract class PolitelyTypeError extends TypeError {
 }
 
 /**
- * Returns whether Politely made this error. It then has one of the codes of
- * docs/reference/errors.md. Also recognises the errors of another copy or version of the packages.
- * Never throws.
+ * Returns whether Politely made this error, which then has one of the codes of
+ * docs/reference/errors.md. Recognises the errors of another copy of the packages too. Never throws.
  */
 export function isPolitelyError(error: unknown): error is Error & { readonly code: string } {
   try {

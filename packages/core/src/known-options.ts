@@ -1,5 +1,4 @@
 // Checks an object of options: its type, and the names of the options.
-
 import { describeValue } from './describe-value.ts'
 import { nearestName } from './edit-distance.ts'
 import { OptionError } from './errors.ts'

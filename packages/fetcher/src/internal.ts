@@ -20,7 +20,7 @@ export {
 export type { Site } from './base/site.ts'
 export { SlowItems, type StartedItem } from './base/slow-items.ts'
 export { MAX_TIMEOUT_MS, MAX_TIMER_MS, withTimeout } from './base/timeout.ts'
-export { type ClientPort, clientPort } from './client/client.ts'
+export { clientPort } from './client/client.ts'
 export { isPrivateHost, siteOf } from './network/host-name.ts'
 export { boundedLookup } from './network/lookup.ts'
 export { CLIENT_OPTIONS, namesItself } from './options/options.ts'

@@ -1,5 +1,4 @@
 // Why no robots.txt applies to a URL, and what to write instead.
-
 import { describeValue } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
 import { escapeControls } from '../escape-controls.ts'

@@ -1,7 +1,7 @@
 // A time limit for work that has none, and the limits of timers.
 import { onAbort } from './abort-listeners.ts'
 
-/** The longest delay of a timer, in milliseconds. Node starts a longer one at once. */
+/** The longest delay of a timer, in milliseconds. With a longer one, Node does not wait at all. */
 export const MAX_TIMEOUT_MS: number = 2 ** 31 - 1
 
 /**

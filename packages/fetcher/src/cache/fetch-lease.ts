@@ -1,6 +1,5 @@
 // Which of the clients that share a store fetches a robots.txt: the one that holds the lease of the
 // origin.
-
 import { setTimeout } from 'node:timers/promises'
 import { LeaseTimeoutError } from '../base/errors.ts'
 import type { Settings } from '../options/options.ts'

@@ -4,7 +4,6 @@
 // Calls go one way. The client calls this cache. The cache calls `Entries` (memory and store),
 // `Flights` (which fetch runs when) and `RobotsFetcher` (the requests of one attempt), and reports
 // to `Telemetry`. None of them calls the client.
-
 import type { CrawlerRules, ParsedUrl } from '@politely/core'
 import {
   type Entry,

@@ -65,7 +65,10 @@ type TransferErrorCode =
   | 'Z_UNKNOWN_CODING'
   | 'ZSTD_NOT_ONE_FRAME'
 
-/** A response that cannot be used, or a URL that FTP cannot request. No caller sees this error. */
+/**
+ * A response that cannot be used, or a URL that FTP cannot request. No caller sees this error.
+ * basic-ftp wraps it, and keeps its code.
+ */
 export class TransferError extends Error {
   override readonly name = 'TransferError'
   readonly code: TransferErrorCode

@@ -1,6 +1,5 @@
 // Reports what a client does: typed events, tracing channels, counters, and a log line for each
 // event.
-
 import { tracingChannel } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 import { describeVerdict, escapeControls } from '@politely/core'

@@ -1,5 +1,4 @@
 // Adapts a Keyv to the Store interface.
-
 import { OptionError } from '@politely/core'
 import { KeyvSetError } from '../base/errors.ts'
 import type { Store } from './store.ts'
