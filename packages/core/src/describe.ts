@@ -6,9 +6,10 @@ import type { UnavailableReason } from './access/outcome.ts'
 import type { AccessPolicy } from './access/policy.ts'
 import { stateOf } from './access/state.ts'
 import type { Access, Verdict } from './decide.ts'
+import { describeValue, withoutCredentials } from './describe-value.ts'
+import { OptionError } from './errors.ts'
 import { escapeControls } from './escape-controls.ts'
 import type { Group } from './match/verdict.ts'
-import { describeValue, OptionError, withoutCredentials } from './option-error.ts'
 import { explainUrlProblem } from './url/url-problem.ts'
 
 /**

@@ -36,13 +36,14 @@ export { entryFrom, entryText } from './access/stored-entry.ts'
 export { dialectFor } from './choose-dialect.ts'
 export { allows, decide } from './decide.ts'
 export { type Cause, describeCause, describeForeign, describeState } from './describe.ts'
+export { describeValue, withoutCredentials } from './describe-value.ts'
+export { PolitelyError, PolitelyTypeError } from './errors.ts'
 export type { ForeignFormat } from './foreign-format.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { retryAfterMs } from './http/retry-after.ts'
 export { assertKnown } from './known-options.ts'
-export { describeValue, withoutCredentials } from './option-error.ts'
-export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits, type Rate } from './pace/delay.ts'
-export { type Hours, nextVisitTimeAt } from './pace/hours.ts'
+export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits } from './pace/delay.ts'
+export { nextVisitTimeAt } from './pace/hours.ts'
 export {
   applyResponse,
   applySending,

@@ -8,6 +8,7 @@ import type {
   ResponseTypes,
   StreamingHttpResponse,
 } from '@crawlee/basic'
+import { PolitelyError } from '@politely/core/engine'
 import { withoutCredentials } from '@politely/fetcher'
 import { linkSignals } from '@politely/fetcher/internal'
 import { assertOwnHost, InvalidRequestError, type Permit, type PoliteGate } from '@politely/gate'
@@ -140,7 +141,7 @@ export async function enterGate(
  * Remedy: Configure the client not to follow redirects, for example with
  * `new ImpitHttpClient({ followRedirects: false })`.
  */
-export class FollowingClientError extends Error {
+export class FollowingClientError extends PolitelyError {
   override readonly name = 'FollowingClientError'
   readonly code = 'ERR_POLITELY_FOLLOWING_CLIENT'
   constructor(client: BaseHttpClient) {

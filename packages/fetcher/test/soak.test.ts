@@ -217,7 +217,7 @@ async function startServers(): Promise<Servers> {
   const robots = 'http://a.test:PORT/robots.txt'
   const trials = [
     ...replyCases
-      .filter(({ notFoundPages }) => notFoundPages === undefined)
+      .filter(({ notFoundPages, foreignBodies }) => notFoundPages === undefined && foreignBodies === undefined)
       .map(({ name, replies, expected }) => answering(name, () => Object.entries(replies), expected)),
     ...misbehavingServerCases.map(({ name, behave, expected, lastsUntilDeadline }) => ({
       ...answering(name, () => [[robots, behave]], expected),

@@ -7,6 +7,7 @@ import {
   assertKnown,
   assertOptions,
   callable,
+  clientPort,
   describeValue,
   orAborted,
   redirectChain,
@@ -83,13 +84,17 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { robots, now: clock, lookup, ...pacingOptions } = options
     assertRobots(robots)
     assertKnown(options, GATE_OPTIONS, OPTIONS_OF_CLIENT)
-    const pacing = pacingOf(pacingOptions, lookup)
+    const pacing = pacingOf(pacingOptions)
     const { timeOrigin } = performance
     const now = callable('now', clock, 'a function that returns milliseconds') ?? (() => timeOrigin + performance.now())
     const redirects = new RedirectTargets(now)
     const source: EventSource = { gate: this, now, counters: new Counters() }
     this.#robots = robots
-    this.#paceKeysOf = paceKeysBy(pacing, lookup, this.#closing.signal)
+    this.#paceKeysOf = paceKeysBy(
+      pacing,
+      callable('lookup', lookup, 'a function like dns.lookup'),
+      this.#closing.signal,
+    )
     const pacer = new CheckedPacer(pacing.pacer ?? new LocalPacer(clock), source)
     this.#context = {
       ...source,
@@ -263,7 +268,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   /** @internal Throws what `enter` throws for a host at a blocked address. */
   refuse(url: string, refusal: BlockedAddressError): never {
-    const verdict = this.#robots.blockedVerdict(url, refusal)
+    const verdict = clientPort(this.#robots).blockedVerdict(url, refusal)
     this.#context.robots.refused(verdict)
     throw new RobotsDisallowedError(verdict)
   }

@@ -4,7 +4,8 @@
 // separated by `;`. A crawler that looks like a browser puts its name somewhere among the words of
 // browsers and systems, usually after `compatible;`. The name is never guessed: a wrong one would
 // make the crawler ignore the group that names it.
-import { describeValue, OptionError } from '../option-error.ts'
+import { describeValue } from '../describe-value.ts'
+import { OptionError } from '../errors.ts'
 
 /**
  * RFC 9309 allows letters, `_` and `-`. Callers may use digits too, because 9 % of real files do.

@@ -1,6 +1,7 @@
 // Several clients may share a store. Of these, only the client that holds the lease of an origin
 // fetches its robots.txt; the others wait and read the result from the store.
 import { setTimeout } from 'node:timers/promises'
+import { LeaseTimeoutError } from '../base/errors.ts'
 import type { Settings } from '../options/options.ts'
 import type { Telemetry } from '../report/telemetry.ts'
 import type { Lease } from '../store/store.ts'
@@ -65,20 +66,5 @@ export class FetchLease {
   /** Releases the lease, if it was taken. */
   async release(): Promise<void> {
     if (this.#lease !== undefined) await this.#entries.release(this.#origin, this.#lease)
-  }
-}
-
-/**
- * Other clients held the lease of an origin for twice its lifetime, but stored no entry. The client
- * fetches robots.txt without the lease; its event `store-failed` carries this error.
- *
- * Remedy: check that the leases of the store expire, and that the store saves entries.
- */
-class LeaseTimeoutError extends Error {
-  override readonly name = 'LeaseTimeoutError'
-  /** Stable; messages may change. */
-  readonly code = 'ERR_POLITELY_LEASE_TIMEOUT'
-  constructor(waitMs: number) {
-    super(`other clients held the lease for ${waitMs} ms but stored no entry; this client fetches without it`)
   }
 }

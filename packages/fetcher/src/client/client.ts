@@ -16,13 +16,13 @@ import {
 import { allows, type Failure, MAX_SHORT_URL_LENGTH, parseUrl, settle, withoutCredentials } from '@politely/core/engine'
 import { orAborted } from '../base/abort-listeners.ts'
 import { concurrentMap } from '../base/concurrent-map.ts'
+import { type BlockedAddressError, ClientClosedError } from '../base/errors.ts'
 import { assertCallOptions, assertIterable, describeValue, redirectChain, urlText } from '../base/option-checks.ts'
 import { type Inspection, inspectionOf } from '../cache/inspection.ts'
 import type { CachedRules } from '../cache/memory.ts'
-import { isFresh, RobotsCache } from '../cache/robots-cache.ts'
+import { type Gauges, isFresh, RobotsCache } from '../cache/robots-cache.ts'
 import { Deadline } from '../fetch/deadline.ts'
 import { failureOf } from '../fetch/failure.ts'
-import type { BlockedAddressError } from '../network/network-guard.ts'
 import {
   ABORT_OPTIONS,
   type AbortOptions,
@@ -65,35 +65,22 @@ export interface ImportCounts {
   readonly unreadable: number
 }
 
-/** The current size of a client. */
-export interface Gauges {
-  /** Origins in memory. */
-  readonly origins: number
-  /** The memory that these origins take, in bytes, about. */
-  readonly memoryBytes: number
-  /** Fetches of robots.txt that are under way. */
-  readonly flightsUnderWay: number
+/** What the gate uses of a client, in addition to the public methods. */
+export interface ClientPort {
   /**
-   * Fetches of robots.txt that wait for `maxFlights`, `maxFlightsPerDomain` or the pace of
-   * redirects to another site.
+   * Returns the verdict about a URL whose host the guard refuses, or whose name could not be
+   * resolved. The verdict says nothing about the origin, so it is not cached.
    */
-  readonly flightsWaiting: number
+  readonly blockedVerdict: (url: string, refusal: BlockedAddressError | Failure) => ClientVerdict
+  /**
+   * Returns whether the client makes a request for this URL right now, in this async context. Such
+   * a request needs no verdict.
+   */
+  readonly isOwnRequest: (url: string) => boolean
 }
 
-/**
- * A method of a `RobotsClient` was called after `close`, or `close` was called while the method
- * ran.
- *
- * Remedy: await all calls before `close`, or create a new client.
- */
-export class ClientClosedError extends Error {
-  override readonly name = 'ClientClosedError'
-  /** Stable; messages may change. */
-  readonly code = 'ERR_POLITELY_CLIENT_CLOSED'
-  constructor() {
-    super('this RobotsClient is closed; await the calls that still run before close(), or create a new client')
-  }
-}
+/** Returns the port of a client. The class sets this function, since the port is private there. */
+export let clientPort: (client: RobotsClient) => ClientPort
 
 /**
  * Fetches and caches robots.txt, and decides whether a crawler may fetch a URL. It follows RFC 9309
@@ -117,6 +104,14 @@ export class RobotsClient {
   readonly #cache: RobotsCache
   /** Aborted by `close`, with a `ClientClosedError`. */
   readonly #closing = new AbortController()
+  readonly #port: ClientPort = {
+    blockedVerdict: (url, refusal) => this.#blockedVerdict(url, refusal),
+    isOwnRequest: (url) => this.#cache.isOwnRequest(url),
+  }
+
+  static {
+    clientPort = (client) => client.#port
+  }
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: RobotsClientOptions) {
@@ -154,8 +149,7 @@ export class RobotsClient {
 
   /** The current size of the client: what its memory cache holds, and its fetches of robots.txt. */
   get gauges(): Gauges {
-    const { origins, memoryBytes, flightsUnderWay, flightsWaiting } = this.#cache
-    return { origins, memoryBytes, flightsUnderWay, flightsWaiting }
+    return this.#cache.gauges
   }
 
   /**
@@ -200,29 +194,6 @@ export class RobotsClient {
     const verdict = await traceCheck(text, () => this.#check(text, signal, redirectedFrom))
     this.#telemetry.checked(verdict)
     return verdict
-  }
-
-  /**
-   * @internal Returns the verdict about a URL whose host the guard refuses, or whose name could not
-   * be resolved. The verdict says nothing about the origin, so it is not cached.
-   */
-  blockedVerdict(url: string, refusal: BlockedAddressError | Failure): ClientVerdict {
-    const parsed = parseUrl(url)
-    if (typeof parsed === 'string') return invalidUrlVerdict(url, parsed)
-    const { now, policy } = this.#settings
-    const { reason, detail } =
-      'reason' in refusal ? refusal : ({ reason: 'blocked-address', detail: refusal.message } as const)
-    const outcome = { kind: 'unreachable', reason, detail, url: parsed.robotsUrl, hops: [] } as const
-    const entry = settle(undefined, parsed.origin, outcome, now(), policy)
-    return verdictOf(url, parsed.origin, parsed, { entry, rules: this.#cache.noRules }, now(), policy)
-  }
-
-  /**
-   * @internal Returns whether this client makes a request for this URL right now, in this async
-   * context. Such a request needs no verdict.
-   */
-  isOwnRequest(url: string): boolean {
-    return this.#cache.isOwnRequest(url)
   }
 
   /**
@@ -461,7 +432,18 @@ export class RobotsClient {
       .orBefore(guard.refusalOfRedirect(redirectedFrom, url))
       .catch((error: unknown) => failureOf(error, 'request', deadline))
     const refusal = await orAborted(refusing, signal ? [closing, signal] : [closing]).finally(() => deadline.clear())
-    return refusal && this.blockedVerdict(url, refusal)
+    return refusal && this.#blockedVerdict(url, refusal)
+  }
+
+  #blockedVerdict(url: string, refusal: BlockedAddressError | Failure): ClientVerdict {
+    const parsed = parseUrl(url)
+    if (typeof parsed === 'string') return invalidUrlVerdict(url, parsed)
+    const { now, policy } = this.#settings
+    const { reason, detail } =
+      'reason' in refusal ? refusal : ({ reason: 'blocked-address', detail: refusal.message } as const)
+    const outcome = { kind: 'unreachable', reason, detail, url: parsed.robotsUrl, hops: [] } as const
+    const entry = settle(undefined, parsed.origin, outcome, now(), policy)
+    return verdictOf(url, parsed.origin, parsed, { entry, rules: this.#cache.noRules }, now(), policy)
   }
 
   async #isAllowedLater(url: string | HasHref, options: AbortOptions | undefined): Promise<boolean> {

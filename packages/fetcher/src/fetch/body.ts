@@ -3,13 +3,8 @@ import { addAbortSignal, Duplex, pipeline, Readable, Transform, type TransformCa
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { type Body, type Headers, headerOf } from '@politely/core/engine'
 import { ByteBuffer } from '../base/byte-buffer.ts'
+import { TransferError } from './failure.ts'
 import { createZstdDecoders } from './zstd.ts'
-
-/** A coding that the client does not decode. `failure.ts` maps the code to `undecodable`. */
-class UnknownCodingError extends Error {
-  override readonly name = 'UnknownCodingError'
-  readonly code = 'Z_UNKNOWN_CODING'
-}
 
 /**
  * The codings that the client requests. It also decodes deflate and zstd, since some caches send
@@ -53,14 +48,6 @@ async function* inflate(coded: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
  * decompress.
  */
 const MAX_CODINGS = 2
-
-/**
- * What one decoder passed to the next is over the limit. `failure.ts` maps the code to `too-large`.
- */
-class CodedTooLargeError extends Error {
-  override readonly name = 'CodedTooLargeError'
-  readonly code = 'CODED_TOO_LARGE'
-}
 
 /**
  * Returns the limit of what one decoder passes to the next. A body of `maxBodyBytes` needs about
@@ -114,7 +101,7 @@ export async function readBody(
   }
   const decodedBody = bodyOf(bytes.take(), maxBytes)
   if (unknown !== undefined && !isText(decodedBody.bytes))
-    throw new UnknownCodingError(`unknown coding ${JSON.stringify(unknown)}`)
+    throw new TransferError('Z_UNKNOWN_CODING', `unknown coding ${JSON.stringify(unknown)}`)
   return decodedBody
 }
 
@@ -241,17 +228,23 @@ class SizeLimit extends Transform {
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     this.#size += chunk.length
     if (this.#size <= this.#maxBytes) done(null, chunk)
-    else done(new CodedTooLargeError(`the body is longer than ${this.#maxBytes} bytes after its first decoding`))
+    else
+      done(
+        new TransferError(
+          'CODED_TOO_LARGE',
+          `the body is longer than ${this.#maxBytes} bytes after its first decoding`,
+        ),
+      )
   }
 }
 
 function decodersFor(codings: readonly string[], maxPassedBytes: number): Duplex[] {
   if (codings.length > MAX_CODINGS)
-    throw new UnknownCodingError(`${codings.length} codings; at most ${MAX_CODINGS} are decoded`)
+    throw new TransferError('Z_UNKNOWN_CODING', `${codings.length} codings; at most ${MAX_CODINGS} are decoded`)
   // The coding that was applied last is removed first. RFC 9110 §8.4.
   return codings.toReversed().flatMap((coding, n) => {
     const decoders = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined
-    if (decoders === undefined) throw new UnknownCodingError(`unknown coding ${JSON.stringify(coding)}`)
+    if (decoders === undefined) throw new TransferError('Z_UNKNOWN_CODING', `unknown coding ${JSON.stringify(coding)}`)
     return n === 0 ? decoders() : [new SizeLimit(maxPassedBytes), ...decoders()]
   })
 }

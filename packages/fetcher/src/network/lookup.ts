@@ -11,7 +11,7 @@ import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
 import { onAbort } from '../base/abort-listeners.ts'
 import { DomainTurns } from '../base/domain-turns.ts'
-import { assertKnown, assertOptions, integer } from '../base/option-checks.ts'
+import { assertOptions, integer } from '../base/option-checks.ts'
 import { isPublicName, siteOf } from './host-name.ts'
 
 /** Half of the threads of libuv's pool. */
@@ -122,8 +122,7 @@ export interface DnsLookupOptions {
  * @throws {OptionError} for an invalid option.
  */
 export function dnsLookup(options: DnsLookupOptions = {}): LookupFunction {
-  assertOptions(options, '{ timeoutMs: 2000 }')
-  assertKnown(options, { timeoutMs: true, tries: true, servers: true })
+  assertOptions(options, '{ timeoutMs: 2000 }', { timeoutMs: true, tries: true, servers: true })
   const { timeoutMs = 2_000, tries = 2, servers } = options
   const resolver = new Resolver({
     timeout: integer('timeoutMs', timeoutMs, { min: 1, max: 60_000 }),

@@ -5,16 +5,15 @@ import { type AccessPolicy, accessPolicyOf, dialectFor } from '@politely/core/en
 import type { Dispatcher } from 'undici'
 import {
   abortSignal,
-  assertKnown,
   assertOptions,
   callable,
   describeValue,
   integer,
-  LONGEST_TIMER_MS,
   number,
   oneOf,
   withMethods,
 } from '../base/option-checks.ts'
+import { MAX_TIMEOUT_MS } from '../base/timeout.ts'
 import { NetworkGuard, type NetworkPolicy } from '../network/network-guard.ts'
 import type { Logger } from '../report/telemetry.ts'
 import type { Store } from '../store/store.ts'
@@ -227,8 +226,7 @@ const OPTIONS_OF_GATE: Readonly<Record<string, string>> = Object.fromEntries(
  * option.
  */
 export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal): Settings {
-  assertOptions(options)
-  assertKnown(options, CLIENT_OPTIONS, OPTIONS_OF_GATE)
+  assertOptions(options, undefined, CLIENT_OPTIONS, OPTIONS_OF_GATE)
   const userAgent = headerValue(options.userAgent)
   const dialect = dialectFor(options.dialect)
   const defaults = accessPolicyOf(dialect.access)
@@ -280,7 +278,7 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
     productTokens: productTokens(options.productToken, userAgent),
     dialect,
     policy,
-    timeoutMs: number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: LONGEST_TIMER_MS }),
+    timeoutMs: number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: MAX_TIMEOUT_MS }),
     retries: integer('retries', options.retries ?? DEFAULT_RETRIES, { min: 0, max: 20 }),
     maxBodyBytes: integer('maxBodyBytes', options.maxBodyBytes ?? MIN_BODY_BYTES, {
       min: MIN_BODY_BYTES,

@@ -4,6 +4,7 @@ import { tracingChannel } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 import { describeVerdict, escapeControls } from '@politely/core'
 import { describeCause, describeForeign, type Entry, type State, withoutCredentials } from '@politely/core/engine'
+import { callSafely } from '../base/call-safely.ts'
 import { type ClientVerdict, loggableVerdict } from './client-verdict.ts'
 
 /** Events of a `RobotsClient`, by name. Each listener is called with one object. */
@@ -251,20 +252,6 @@ export class Telemetry {
 
   #log(level: keyof Logger, line: string): void {
     callSafely(() => this.#logger?.[level]?.(escapeControls(line)))
-  }
-}
-
-/**
- * Calls the caller's code. An error that it throws does not reach the check it hears of; it is
- * reported as uncaught.
- */
-function callSafely(call: () => void): void {
-  try {
-    call()
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error
-    })
   }
 }
 

@@ -1,5 +1,6 @@
 // Adapts a Keyv to the Store interface.
 import { OptionError } from '@politely/core'
+import { KeyvSetError } from '../base/errors.ts'
 import type { Store } from './store.ts'
 
 /** The methods of Keyv 6 that the store calls. `new Keyv(…)` has them. */
@@ -8,23 +9,6 @@ export interface KeyvLike {
   /** @param ttl Milliseconds. */
   set(key: string, value: string, ttl?: number): Promise<unknown>
   delete(key: string): Promise<unknown>
-}
-
-/**
- * Keyv reported that it could not save an entry. The client continues without the store; its event
- * `store-failed` carries this error.
- *
- * Remedy: listen to the event `error` of the Keyv, the only place where Keyv reports the cause.
- */
-export class KeyvSetError extends Error {
-  override readonly name = 'KeyvSetError'
-  /** Stable; messages may change. */
-  readonly code = 'ERR_POLITELY_KEYV_SET'
-  readonly origin: string
-  constructor(origin: string) {
-    super(`Keyv did not save the entry of ${origin}; listen to its event "error" for the cause`)
-    this.origin = origin
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 // politely(fetch): wraps a fetch, so that each request and each redirect hop enters a gate.
 import { OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
-import { describeValue, oneOf } from '@politely/fetcher/internal'
+import { clientPort, describeValue, oneOf } from '@politely/fetcher/internal'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost } from '../adapter/target.ts'
@@ -104,7 +104,7 @@ type Send = (input: unknown, init: Init) => Promise<FetchResponse>
 async function fetchWithRedirects(send: Send, gate: PoliteGate, input: FetchInput, init: Init): Promise<FetchResponse> {
   const { url, request: inputRequest } = input
   // The RobotsClient may use this fetch for robots.txt, which needs no permit.
-  if (input.kind === 'local' || gate.robots.isOwnRequest(url)) return send(inputRequest ?? url, init)
+  if (input.kind === 'local' || clientPort(gate.robots).isOwnRequest(url)) return send(inputRequest ?? url, init)
 
   const mode = init.redirect ?? inputRequest?.redirect ?? 'follow'
   const signal = (init.signal === undefined ? inputRequest?.signal : init.signal) ?? null

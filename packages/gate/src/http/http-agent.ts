@@ -7,7 +7,7 @@ import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node
 import { isIPv6 } from 'node:net'
 import { OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
-import { describeValue } from '@politely/fetcher/internal'
+import { clientPort, describeValue } from '@politely/fetcher/internal'
 import { assertGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost, type Target, targetOf } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
@@ -80,7 +80,7 @@ async function enterAndSend(
   try {
     const url = lockUrl()
     // The RobotsClient's own request for robots.txt needs no permit.
-    if (gate.robots.isOwnRequest(url)) return send()
+    if (clientPort(gate.robots).isOwnRequest(url)) return send()
     const permit = await gate.enter(url, { signal: ending.signal })
     const release = () => permit.release()
     request.once('close', release)

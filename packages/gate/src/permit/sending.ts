@@ -7,9 +7,8 @@
 // `permit.run` calls the code that sends the request in an async context of its own. The context
 // holds a `Sending`, which names the permit. If that code calls `gate.enter` for the same URL, the
 // gate finds the permit there. Contexts nest, since a request may pass through several gates.
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { OptionError } from '@politely/core'
-import { describeValue } from '@politely/fetcher/internal'
+import { AsyncVariable, describeValue } from '@politely/fetcher/internal'
 import { isRedirect } from '../redirects/redirect.ts'
 import { locationOf, type Permit, type ResponseLike } from './permit.ts'
 import { observeSentRequests } from './sent-requests.ts'
@@ -29,11 +28,8 @@ export interface NestablePermit extends Permit {
   releaseConcurrency(): void
 }
 
-/**
- * One for the process rather than one for each gate: on Node 22 each AsyncLocalStorage slows down
- * every promise.
- */
-const innermost = new AsyncLocalStorage<Sending>()
+/** One for all gates. */
+const innermost = new AsyncVariable<Sending>()
 
 /**
  * A request that has a permit and is being sent. It ends when the headers of the response arrive:

@@ -39,9 +39,6 @@ const MIN_WAIT_MS = 1
  */
 const MAX_UNSENT_MS = 10_000
 
-/** A longer wait is split into several timers, because Node's timers overflow after 24.8 days. */
-export const MAX_TIMER_MS: number = 60 * 60 * 1000
-
 /** What the pace keys of one gate share. */
 export interface PacerAndClock {
   readonly pacer: CheckedPacer

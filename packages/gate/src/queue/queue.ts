@@ -25,21 +25,13 @@
 // Slots are reserved last, so a request that is aborted while it waits does not waste one. A
 // request that waits holds nothing, so two limits cannot block each other.
 import type { PaceLimits } from '@politely/core/engine'
-import { Fifo, type Site, type StartedItem } from '@politely/fetcher/internal'
+import { Fifo, MAX_TIMER_MS, type Site, type StartedItem } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
 import type { PaceBy } from '../pace/pacing-options.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import type { GateContext } from './gate-context.ts'
 import type { SharedKey } from './pace-by.ts'
-import {
-  cancelIfExpired,
-  cancelSlots,
-  type KeySlot,
-  MAX_TIMER_MS,
-  PacedKey,
-  type PacedLevel,
-  reserveSlots,
-} from './paced-key.ts'
+import { cancelIfExpired, cancelSlots, type KeySlot, PacedKey, type PacedLevel, reserveSlots } from './paced-key.ts'
 import type { SharedLimit } from './shared-limit.ts'
 
 /** What the queue needs from a request. `QueuedRequest` implements it. */

@@ -10,10 +10,10 @@
 // first queue in its line, if that queue is also the first in the line of its domain. A domain is
 // never kept free, so two limits cannot wait for each other.
 import type { PaceLimits } from '@politely/core/engine'
-import { Fifo } from '@politely/fetcher/internal'
+import { Fifo, MAX_TIMER_MS } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import type { SharedKey } from './pace-by.ts'
-import { MAX_TIMER_MS, PacedKey, type PacerAndClock } from './paced-key.ts'
+import { PacedKey, type PacerAndClock } from './paced-key.ts'
 
 /** A queue whose first request needs a shared limit. */
 export interface SharingQueue {

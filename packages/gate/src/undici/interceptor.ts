@@ -4,7 +4,7 @@ import { stringify } from 'node:querystring'
 import { OptionError } from '@politely/core'
 import { headerOf } from '@politely/core/engine'
 import type { BlockedAddressError } from '@politely/fetcher'
-import { describeValue } from '@politely/fetcher/internal'
+import { clientPort, describeValue } from '@politely/fetcher/internal'
 import type { Dispatcher } from 'undici'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertGate } from '../adapter/resolve-gate.ts'
@@ -147,7 +147,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
         )
       // The RobotsClient's own request for robots.txt, through the global dispatcher, needs no
       // permit.
-      if (this.#gate.robots.isOwnRequest(url)) return void this.#dispatch(options, this)
+      if (clientPort(this.#gate.robots).isOwnRequest(url)) return void this.#dispatch(options, this)
       this.#permit = await this.#enter(url, signal)
       signal.throwIfAborted()
       this.#permit.run(() => this.#dispatch(options, this))
