@@ -9,8 +9,8 @@
 //   a body that is longer than `maxBodyBytes`  the body, cut at that length
 //   the end of the body                        the body, or a failure if the connection names one
 //
-// Decoders (body.ts) read a coded body. Then the decoded bytes count towards `maxBodyBytes`, and the
-// reply is settled when the decoders have ended.
+// Decoders (body.ts) read a coded body. Then the decoded bytes count towards `maxBodyBytes`, and
+// the reply is settled when the decoders have ended.
 import type { Failure, Headers, Reply } from '@politely/core/engine'
 import type { Dispatcher } from 'undici'
 import { ByteBuffer } from '../base/byte-buffer.ts'

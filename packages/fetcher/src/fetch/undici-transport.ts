@@ -4,7 +4,7 @@
 // response to a `ResponseHandler` (undici-response.ts), which settles the reply. Then the
 // connection is closed. Example, with a body that is longer than the size limit:
 //
-//   open ──> dispatch ──> head 200 ──> chunks ──> limit reached ──> reply with a cut body ──> close
+//   open ──> dispatch ──> head 200 ──> chunks up to the limit ──> reply, body cut ──> close
 import type { Reply } from '@politely/core/engine'
 import type { Dispatcher } from 'undici'
 import { ACCEPT_ENCODING, maxReceivedBytes } from './body.ts'
