@@ -1,0 +1,198 @@
+// The requests of a crawl that have not passed the gate: a queue for each origin, and what the
+// origins of one registrable domain share.
+//
+// A queue has its requests in the order in which they came. Only its first request moves on; all
+// others are `deferred`. (If nothing is deferred, with `deferBeyondMs: Infinity`, and when the crawl
+// ends, several requests may move on.) `enter` is the only function that changes the state of a
+// request. It updates all that depends on the state: the timer, the queue, the counts of the domain,
+// and the indexes `ready` and `held`. The header of deferred-requests.ts lists the transitions.
+//
+// Example: two hosts of example.com, whose concurrency limit is reached.
+//
+//   https://a.example.com   /1 at-gate, /2 deferred, /3 deferred
+//   https://b.example.com   /1 held, /2 deferred
+//   example.com             approaching: 1 (a/1), onTheWay: 0, held: b/1
+import type { Request } from '@crawlee/basic'
+import { registrableDomainOf } from '@politely/fetcher'
+import type { RequestSource } from './crawlee-internals.ts'
+
+/**
+ * How many requests of one registrable domain may be in the pool without having reached the gate.
+ * Our choice.
+ */
+const MAX_ON_THE_WAY = 4
+
+/** What a state says of its requests. */
+interface Traits {
+  /** The request is outside of the pool, and its lock in Crawlee's queue is short. */
+  readonly isDeferred?: true
+  /** The request is ready for the pool, or is in the pool and has not passed the gate. */
+  readonly isApproaching?: true
+  /** The request is approaching, and has not reached the gate. */
+  readonly isOnTheWay?: true
+  /** The request is no longer in the queue of its origin. */
+  readonly isOut?: true
+}
+
+export type RequestState =
+  | 'arriving'
+  | 'deferred'
+  | 'estimating'
+  | 'held'
+  | 'ready'
+  | 'taken'
+  | 'on-the-way'
+  | 'at-gate'
+  | 'passed'
+  | 'gone'
+
+const TRAITS: Readonly<Record<RequestState, Traits>> = {
+  arriving: {},
+  deferred: { isDeferred: true },
+  estimating: { isDeferred: true },
+  held: { isDeferred: true },
+  ready: { isDeferred: true, isApproaching: true, isOnTheWay: true },
+  taken: { isApproaching: true, isOnTheWay: true },
+  'on-the-way': { isApproaching: true, isOnTheWay: true },
+  'at-gate': { isApproaching: true },
+  passed: { isOut: true },
+  gone: { isOut: true },
+}
+
+export interface TrackedRequest {
+  /** Identifies the request in Crawlee's queue. */
+  readonly key: string
+  readonly queue: OriginQueue
+  readonly source: RequestSource
+  request: Request
+  state: RequestState
+  /** A timer that belongs to the state. */
+  timer: NodeJS.Timeout | undefined
+  /** The pending estimate. */
+  estimate: Promise<Estimate> | undefined
+  /** Settles when the last change of the request's lock is done. Never rejects. */
+  locked: Promise<void>
+  /**
+   * Whether Crawlee's queue has delivered the request once more since it was admitted to the pool:
+   * its lock has expired, or a retry was queued before the failed task ended.
+   */
+  isDeliveredAgain: boolean
+}
+
+/** The requests of one origin that have not passed the gate, in the order in which they came. */
+export interface OriginQueue {
+  readonly origin: string
+  readonly domain: Domain
+  readonly requests: Set<TrackedRequest>
+}
+
+/**
+ * A registrable domain. A site may have any number of hosts, and their requests share a concurrency
+ * limit. If all of them waited for it in the pool, no task would be left for other sites.
+ */
+export interface Domain {
+  readonly name: string
+  queues: number
+  /** How many estimates of its requests are pending. */
+  pendingEstimates: number
+  /** How many of its requests are approaching. */
+  approaching: number
+  /** How many of its requests are on the way. */
+  onTheWay: number
+  /** Its requests that could start now, and wait until the domain has room in the pool. */
+  readonly held: Set<TrackedRequest>
+}
+
+/** When a request could start. */
+export interface Estimate {
+  readonly waitMs: number
+  /** Whether it would then wait for a concurrency limit that all hosts of a domain share. */
+  readonly isDomainFull: boolean
+}
+
+export class OriginQueues {
+  /** Requests that are ready for the pool, in order. */
+  readonly ready: Set<TrackedRequest> = new Set()
+  readonly #queues = new Map<string, OriginQueue>()
+  readonly #domains = new Map<string, Domain>()
+
+  get all(): Iterable<OriginQueue> {
+    return this.#queues.values()
+  }
+
+  of(origin: string): OriginQueue {
+    const known = this.#queues.get(origin)
+    if (known !== undefined) return known
+    const queue: OriginQueue = { origin, domain: this.#domainOf(registrableDomainOf(origin)), requests: new Set() }
+    this.#queues.set(origin, queue)
+    queue.domain.queues++
+    return queue
+  }
+
+  /** Changes the state of a request. Ends its timer. */
+  enter(tracked: TrackedRequest, state: RequestState): void {
+    const { queue, state: last } = tracked
+    const { domain } = queue
+    clearTimeout(tracked.timer)
+    tracked.timer = undefined
+    tracked.state = state
+    domain.approaching += change(last, state, 'isApproaching')
+    domain.onTheWay += change(last, state, 'isOnTheWay')
+    if (last === 'ready') this.ready.delete(tracked)
+    if (last === 'held') domain.held.delete(tracked)
+    if (state === 'ready') this.ready.add(tracked)
+    if (state === 'held') domain.held.add(tracked)
+    if (TRAITS[state].isOut) queue.requests.delete(tracked)
+  }
+
+  /** Deletes an empty queue. */
+  delete(queue: OriginQueue): void {
+    const { origin, domain } = queue
+    if (this.#queues.get(origin) !== queue) return
+    this.#queues.delete(origin)
+    domain.queues--
+    if (domain.queues === 0) this.#domains.delete(domain.name)
+  }
+
+  /** Forgets all queues. */
+  clear(): void {
+    this.#queues.clear()
+    this.#domains.clear()
+  }
+
+  #domainOf(name: string): Domain {
+    const known = this.#domains.get(name)
+    if (known !== undefined) return known
+    const counts = { queues: 0, pendingEstimates: 0, approaching: 0, onTheWay: 0 }
+    const domain: Domain = { name, ...counts, held: new Set() }
+    this.#domains.set(name, domain)
+    return domain
+  }
+}
+
+export function isDeferred({ state }: TrackedRequest): boolean {
+  return TRAITS[state].isDeferred ?? false
+}
+
+export function isApproaching({ state }: TrackedRequest): boolean {
+  return TRAITS[state].isApproaching ?? false
+}
+
+/** Returns how many more requests of a domain may be on the way. */
+export function roomOf({ onTheWay }: Domain): number {
+  return MAX_ON_THE_WAY - onTheWay
+}
+
+/**
+ * Returns whether the first request of a queue may be in the pool, as far as other requests of its
+ * domain are concerned. If the domain is full, one request waits for it at the gate.
+ */
+export function hasRoom(tracked: TrackedRequest, { isDomainFull }: Estimate): boolean {
+  if (isApproaching(tracked)) return true // counts already
+  const { domain } = tracked.queue
+  return isDomainFull ? domain.approaching === 0 : roomOf(domain) > 0
+}
+
+function change(last: RequestState, state: RequestState, trait: keyof Traits): number {
+  return Number(TRAITS[state][trait] ?? 0) - Number(TRAITS[last][trait] ?? 0)
+}

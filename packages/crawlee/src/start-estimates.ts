@@ -1,0 +1,62 @@
+// Estimates when a request could start, by `gate.when`. The gate may have to fetch robots.txt for it.
+//
+// A request whose robots.txt is being fetched should not wait for the estimate in the pool, and
+// should not always be deferred either: a long queue of new sites would be taken into memory at
+// once. So `ofArriving` returns an endless wait while robots.txt is fetched, but only until the
+// robots.txt files of `MAX_FETCHING_DOMAINS` domains are being fetched. After that, it waits.
+//
+// Example: the first request of https://example.com arrives. Its estimate is pending, so
+// `ofArriving` returns an endless wait at the end of this turn of the event loop. `of` then returns
+// the same pending estimate, which settles when robots.txt has been fetched.
+import type { PoliteGate } from '@politely/gate'
+import type { Estimate, TrackedRequest } from './origin-queues.ts'
+
+/**
+ * While the robots.txt files of this number of registrable domains are being fetched, a request of
+ * another domain waits for its robots.txt in the pool. Our choice.
+ */
+const MAX_FETCHING_DOMAINS = 32
+
+/** The estimate for a request that the gate refuses or fails. */
+const NOW: Estimate = { waitMs: 0, isDomainFull: false }
+const LATER: Estimate = { waitMs: Number.POSITIVE_INFINITY, isDomainFull: false }
+
+export class StartEstimates {
+  readonly #gate: PoliteGate
+  /** How many domains have a pending estimate. */
+  #fetchingDomains = 0
+
+  constructor(gate: PoliteGate) {
+    this.#gate = gate
+  }
+
+  /** Returns when a request could start. A pending estimate is used by all callers. */
+  of(tracked: TrackedRequest): Promise<Estimate> {
+    tracked.estimate ??= this.#new(tracked)
+    return tracked.estimate
+  }
+
+  /** Like `of`, but returns an endless wait for a request whose robots.txt must be fetched first. */
+  ofArriving(tracked: TrackedRequest): Promise<Estimate> {
+    const isFetching = tracked.queue.domain.pendingEstimates > 0
+    const estimate = this.of(tracked)
+    if (!isFetching && this.#fetchingDomains > MAX_FETCHING_DOMAINS) return estimate
+    return Promise.race([estimate, new Promise<Estimate>((resolve) => setImmediate(resolve, LATER))])
+  }
+
+  async #new(tracked: TrackedRequest): Promise<Estimate> {
+    const { domain } = tracked.queue
+    if (domain.pendingEstimates++ === 0) this.#fetchingDomains++
+    try {
+      const forecast = await this.#gate.when(tracked.request.url)
+      if (!forecast.allowed) return NOW
+      const { waitMs, because, level } = forecast
+      return { waitMs, isDomainFull: because === 'concurrency' && (level === 'domain' || level === 'address') }
+    } catch {
+      return NOW
+    } finally {
+      tracked.estimate = undefined
+      if (--domain.pendingEstimates === 0) this.#fetchingDomains--
+    }
+  }
+}
