@@ -7,34 +7,46 @@
 // seconds, and a storage on disk would read all locked requests again. The gate alone decides when
 // a request starts. The estimate that is used here only decides when the request goes to the pool.
 //
-// `DeferredRequests` moves each request from state to state. The requests and their queues are in
+// `DeferredRequests` changes the state of each request. The requests and their queues are in
 // origin-queues.ts, the estimates in start-estimates.ts, and the locks in queue-locks.ts.
 //
-//   state        the request …                                     next
-//   arriving     was taken from Crawlee's queue by a task, and     near: on-the-way
-//                is the first of its origin                        otherwise: deferred
-//   deferred     waits behind other requests of its origin, or,    it is the first and its time
-//                as the first, for its time                        has come: estimating
-//   estimating   is the first, and its wait is estimated           near: ready, or held if its domain
-//                                                                  has no room; otherwise: deferred
-//   held         waits until its domain has room in the pool       room: estimating
-//   ready        waits for a task of the pool                      a task takes it: taken
-//   taken        is read and estimated once more, by a task        near: on-the-way; otherwise:
-//                                                                  deferred; handled elsewhere: gone
-//   on-the-way   is in the pool, and has not reached the gate      reaches it: at-gate
-//                                                                  after 1 s, or at the end of its
-//                                                                  task: passed
-//   at-gate      waits at the gate                                 passed
-//   passed       has passed the gate, or will not; in its task     its task ends: gone
+//   state        the request
+//   arriving     comes from Crawlee's queue; a task waits for its estimate
+//   deferred     waits behind the first request of its origin, or is the first and has a timer
+//   estimating   is the first of its origin, and waits for its estimate
+//   held         could start, and waits until its domain has room in the pool
+//   ready        waits for a task of the pool
+//   taken        belongs to a task, which reads it again and waits for a new estimate
+//   on-the-way   is in the pool, and has not reached the gate
+//   at-gate      is in the pool, and waits at the gate
+//   passed       has passed the gate, or will not; its task still runs
 //   gone         is not tracked any more
 //
-// An arriving request that is not the first of its origin is deferred at once. The end of the crawl
-// makes every request gone that is in a state from `deferred` to `ready`: it returns to Crawlee's
-// queue. A request of a task that is being ended is admitted (on-the-way), so that the task ends it.
+// A turn is near if the estimated wait is at most `deferBeyondMs`.
 //
-// Example: /1 and /2 of one origin with a crawl-delay of 10 seconds. /1: arriving, on-the-way,
-// at-gate, passed. /2 arrives meanwhile and is deferred. When /1 has passed, /2 is estimating, and
-// deferred again, with a timer. After 10 seconds: estimating, ready, taken, on-the-way.
+//   from                  event                                             to
+//   arriving              another request of its origin has not passed      deferred
+//   arriving, taken       its turn is near, and its domain has room         on-the-way
+//   arriving, taken       otherwise, unless the crawl is being ended        deferred
+//   taken                 another crawler has handled it                    gone
+//   deferred              it becomes the first, or its timer fires          estimating
+//   estimating            its turn is not near                              deferred, with a timer
+//   estimating            its turn is near, and its domain has room         ready
+//   estimating            its turn is near, and its domain has no room      held
+//   held                  its domain has room                               estimating
+//   ready                 a task takes it                                   taken
+//   on-the-way            it reaches the gate                               at-gate
+//   on-the-way            `MAX_APPROACH_MS` are over                        passed
+//   on-the-way, at-gate   it passes the gate, or its task ends              passed
+//   passed                its task ends                                     gone
+//   deferred, held,       the crawl ends, and the request returns to        gone
+//   estimating, ready     Crawlee's queue
+//
+// Example: /1 and /2 of one origin with a crawl-delay of 10 seconds.
+//
+//           both arrive           /1 has passed           10 seconds later
+//   /1      arriving, on-the-way  at-gate, passed, gone
+//   /2      arriving, deferred    estimating, deferred    estimating, ready, taken, on-the-way, …
 import { AsyncResource } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
@@ -260,15 +272,15 @@ export class DeferredRequests {
   }
 
   /**
-   * To be called when the first request of a queue may have changed. Estimates its wait now, unless
-   * it has moved on already.
+   * To be called when another request may be the first of a queue, or the timer of the first one
+   * has fired. Estimates the wait of a deferred request.
    */
   #scheduleFirst(queue: OriginQueue): void {
     const [first] = queue.requests
     if (first === undefined) {
       this.#queues.delete(queue)
       this.#wakeHeld(queue.domain)
-    } else if (first.state === 'deferred') this.#estimateLater(first)
+    } else if (first.state === 'deferred') this.#startHandOver(first)
   }
 
   /** To be called when a domain may have room for requests in the pool. */
@@ -277,11 +289,12 @@ export class DeferredRequests {
     for (const tracked of domain.held) {
       if (room <= 0) return
       room--
-      this.#estimateLater(tracked)
+      this.#startHandOver(tracked)
     }
   }
 
-  #estimateLater(first: TrackedRequest): void {
+  /** Starts `#handOver` in the async context of timers. */
+  #startHandOver(first: TrackedRequest): void {
     void this.#timerScope.runInAsyncScope(() => this.#handOver(first))
   }
 

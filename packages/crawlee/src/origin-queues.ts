@@ -1,17 +1,19 @@
-// The requests of a crawl that have not passed the gate: a queue for each origin, and what the
-// origins of one registrable domain share.
+// The requests of a crawl that have not passed the gate: a queue for each origin, and what all
+// hosts of a registrable domain share.
 //
-// A queue has its requests in the order in which they came. Only its first request moves on; all
-// others are `deferred`. (If nothing is deferred, with `deferBeyondMs: Infinity`, and when the crawl
-// ends, several requests may move on.) `enter` is the only function that changes the state of a
-// request. It updates all that depends on the state: the timer, the queue, the counts of the domain,
-// and the indexes `ready` and `held`. The header of deferred-requests.ts lists the transitions.
+// A queue keeps its requests in the order in which they came. The first one moves through the
+// states that deferred-requests.ts lists; all later ones are `deferred`. There is an exception: if
+// no request is ever deferred (`deferBeyondMs: Infinity`), all requests of a queue are in the pool
+// at once.
 //
-// Example: two hosts of example.com, whose concurrency limit is reached.
+// `enter` is the only function that changes a state. It also updates what follows from the state:
+// the queue, the counts of the domain, and the sets `ready` and `held`.
 //
-//   https://a.example.com   /1 at-gate, /2 deferred, /3 deferred
-//   https://b.example.com   /1 held, /2 deferred
-//   example.com             approaching: 1 (a/1), onTheWay: 0, held: b/1
+// Example: a domain with two hosts, whose concurrency limit is reached.
+//
+//   queue of https://a.example.com   /1 at-gate, /2 deferred, /3 deferred
+//   queue of https://b.example.com   /1 held, /2 deferred
+//   domain example.com               approaching 1, on the way 0, held: /1 of b.example.com
 import type { Request } from '@crawlee/basic'
 import { registrableDomainOf } from '@politely/fetcher'
 import type { RequestSource } from './crawlee-internals.ts'
@@ -22,13 +24,13 @@ import type { RequestSource } from './crawlee-internals.ts'
  */
 const MAX_ON_THE_WAY = 4
 
-/** What a state says of its requests. */
+/** What is true of a request in a state. */
 interface Traits {
-  /** The request is outside of the pool, and its lock in Crawlee's queue is short. */
+  /** The request is outside of the pool. Its lock in Crawlee's queue is short, and is renewed. */
   readonly isDeferred?: true
   /** The request is ready for the pool, or is in the pool and has not passed the gate. */
   readonly isApproaching?: true
-  /** The request is approaching, and has not reached the gate. */
+  /** The request is ready for the pool, or is in the pool and has not reached the gate. */
   readonly isOnTheWay?: true
   /** The request is no longer in the queue of its origin. */
   readonly isOut?: true
@@ -66,7 +68,7 @@ export interface TrackedRequest {
   readonly source: RequestSource
   request: Request
   state: RequestState
-  /** A timer that belongs to the state. */
+  /** Ends the state. */
   timer: NodeJS.Timeout | undefined
   /** The pending estimate. */
   estimate: Promise<Estimate> | undefined
@@ -88,18 +90,20 @@ export interface OriginQueue {
 
 /**
  * A registrable domain. A site may have any number of hosts, and their requests share a concurrency
- * limit. If all of them waited for it in the pool, no task would be left for other sites.
+ * limit. If all these requests waited for the limit in the pool, no task would be left for other
+ * sites.
  */
 export interface Domain {
   readonly name: string
+  /** How many of its origins have a queue. */
   queues: number
   /** How many estimates of its requests are pending. */
   pendingEstimates: number
-  /** How many of its requests are approaching. */
+  /** How many of its requests are in a state with `isApproaching`. */
   approaching: number
-  /** How many of its requests are on the way. */
+  /** How many of its requests are in a state with `isOnTheWay`. */
   onTheWay: number
-  /** Its requests that could start now, and wait until the domain has room in the pool. */
+  /** Its requests in the state `held`. */
   readonly held: Set<TrackedRequest>
 }
 
@@ -111,7 +115,7 @@ export interface Estimate {
 }
 
 export class OriginQueues {
-  /** Requests that are ready for the pool, in order. */
+  /** The requests in the state `ready`, in the order in which they entered it. */
   readonly ready: Set<TrackedRequest> = new Set()
   readonly #queues = new Map<string, OriginQueue>()
   readonly #domains = new Map<string, Domain>()
@@ -184,8 +188,8 @@ export function roomOf({ onTheWay }: Domain): number {
 }
 
 /**
- * Returns whether the first request of a queue may be in the pool, as far as other requests of its
- * domain are concerned. If the domain is full, one request waits for it at the gate.
+ * Returns whether the other requests of its domain leave room for a request in the pool. While the
+ * concurrency limit of the domain is reached, one request waits for it at the gate.
  */
 export function hasRoom(tracked: TrackedRequest, { isDomainFull }: Estimate): boolean {
   if (isApproaching(tracked)) return true // counts already

@@ -1,19 +1,21 @@
-// Keeps deferred requests locked in Crawlee's queue, and returns requests to it.
+// Keeps deferred requests locked in Crawlee's queue, and returns requests to that queue.
 //
-// Crawlee's queue locks a request that it delivers. Another process gets the request when the lock
-// expires. Crawlee's own locks are up to twice as long as its timeouts, so after a crash a deferred
-// request would stay locked for long. So the lock of a deferred request is shortened to `LOCK_SECS`,
-// and renewed while the request is deferred.
+// Crawlee's queue locks each request that it delivers. When the lock expires, the queue delivers
+// the request again, perhaps to another process. Crawlee's own locks are long: after a crash, no
+// process would get the request for minutes. So the lock of a deferred request is shortened to
+// `LOCK_SECS`, and renewed while the request is deferred.
 //
-// A lock may expire all the same, for example while the process is suspended. So before a request is
-// used again, `current` reads it from the queue: another crawler may have handled it.
+// A lock may still expire, for example while the process is suspended. So a deferred request is
+// read again before a task gets it, and before it returns to the queue: another crawler may have
+// handled it.
 //
 // Example: a request is deferred for a minute.
 //
-//    0 s   shorten: the lock ends at 45 s
+//    0 s   `shorten`: the lock ends at 45 s
 //   20 s   renewed: the lock ends at 65 s
 //   40 s   renewed: the lock ends at 85 s
-//   60 s   a task takes the request, and `restoreLock` sets a lock of the usual length
+//   60 s   `reload`: the request has not been handled, so a task gets it, with a lock of the usual
+//          length
 import type { Request } from '@crawlee/basic'
 import { withoutCredentials } from '@politely/fetcher'
 import { type CrawleeInternals, shortenLock } from './crawlee-internals.ts'
@@ -31,7 +33,7 @@ export class QueueLocks {
   readonly #requests: ReadonlyMap<string, TrackedRequest>
   #renewal: NodeJS.Timeout | undefined
 
-  /** @param requests Those that are deferred have their locks renewed. */
+  /** @param requests All tracked requests. The locks of the deferred ones are renewed. */
   constructor(log: CrawleeInternals['log'], requests: ReadonlyMap<string, TrackedRequest>) {
     this.#log = log
     this.#requests = requests
@@ -43,15 +45,15 @@ export class QueueLocks {
     this.#renewal ??= setInterval(() => void this.#renew(), RENEW_LOCKS_EVERY_MS).unref()
   }
 
-  /** Renews no locks until another request is deferred. */
+  /** Stops renewing locks, until a request is deferred again. */
   close(): void {
     clearInterval(this.#renewal)
     this.#renewal = undefined
   }
 
   /**
-   * Returns the current state of a deferred request. Undefined if another crawler has handled it
-   * after its lock expired.
+   * Returns a deferred request as it is now. Undefined if another crawler has handled it after its
+   * lock expired.
    */
   async reload(tracked: TrackedRequest): Promise<Request | undefined> {
     await tracked.locked
@@ -82,9 +84,9 @@ export class QueueLocks {
 }
 
 /**
- * Returns the current state of a request. Its lock may have expired: if another crawler has handled
- * it meanwhile, the result is undefined; if another crawler has counted retries, the result is the
- * stored request with those retries.
+ * Returns a request as it is now, since its lock may have expired. If another crawler has handled
+ * it, returns undefined. If another crawler has counted retries, returns the stored request, which
+ * has these retries.
  */
 async function currentRequest({ request, source }: TrackedRequest): Promise<Request | undefined> {
   const stored = request.id === undefined ? undefined : await source.getRequest?.(request.id)

@@ -1,13 +1,15 @@
-// Estimates when a request could start, by `gate.when`. The gate may have to fetch robots.txt for it.
+// Estimates when a request could start, by `gate.when`. This may take long, because the gate may
+// have to fetch robots.txt first.
 //
-// A request whose robots.txt is being fetched should not wait for the estimate in the pool, and
-// should not always be deferred either: a long queue of new sites would be taken into memory at
-// once. So `ofArriving` returns an endless wait while robots.txt is fetched, but only until the
-// robots.txt files of `MAX_FETCHING_DOMAINS` domains are being fetched. After that, it waits.
+// Meanwhile the request should not occupy a task of the pool. But if each such request were
+// deferred, a long queue of new sites would be taken into memory at once. So `ofArriving` has two
+// answers. While few robots.txt files are being fetched, it returns an endless wait, and the
+// request is deferred. While many are being fetched, it returns the estimate itself, and the task
+// waits for it.
 //
-// Example: the first request of https://example.com arrives. Its estimate is pending, so
-// `ofArriving` returns an endless wait at the end of this turn of the event loop. `of` then returns
-// the same pending estimate, which settles when robots.txt has been fetched.
+// Example: the first request of https://example.com arrives, and its robots.txt is not known.
+// `ofArriving` returns an endless wait, so the request is deferred. Then `of` returns the estimate
+// that is still pending. It settles when robots.txt has been fetched.
 import type { PoliteGate } from '@politely/gate'
 import type { Estimate, TrackedRequest } from './origin-queues.ts'
 
@@ -30,13 +32,13 @@ export class StartEstimates {
     this.#gate = gate
   }
 
-  /** Returns when a request could start. A pending estimate is used by all callers. */
+  /** Returns when a request could start. Returns the pending estimate if there is one. */
   of(tracked: TrackedRequest): Promise<Estimate> {
     tracked.estimate ??= this.#new(tracked)
     return tracked.estimate
   }
 
-  /** Like `of`, but returns an endless wait for a request whose robots.txt must be fetched first. */
+  /** Like `of`, but may return an endless wait if robots.txt must be fetched first. */
   ofArriving(tracked: TrackedRequest): Promise<Estimate> {
     const isFetching = tracked.queue.domain.pendingEstimates > 0
     const estimate = this.of(tracked)

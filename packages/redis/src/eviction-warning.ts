@@ -4,7 +4,7 @@
 import type { Commands } from './client.ts'
 import { publish, type ReportingPacer } from './pacer-events.ts'
 
-/** @param key A key on the server to check. There is no warning if Redis forbids INFO. */
+/** @param key A key on the server to check. If Redis forbids INFO, nothing is checked. */
 export async function warnOfEviction(commands: Commands, key: string, pacer: ReportingPacer): Promise<void> {
   const info = await commands.call(key, ['INFO', 'memory']).catch(() => '')
   const [, policy] = /maxmemory_policy:(\S+)/.exec(String(info)) ?? []

@@ -66,7 +66,7 @@ export class KnownPushbacks {
     if (known === undefined || isIncluded || pushback.until >= known.until) this.#own.set(key, pushback)
   }
 
-  /** Redis was told of a pushback in this epoch. A newer pushback of the key is not affected. */
+  /** To be called when Redis has learned of a pushback, unless the key has a newer one now. */
   told(key: string, pushback: OwnPushback | undefined, epoch: number): void {
     if (pushback !== undefined && this.#own.peek(key) === pushback) this.#own.set(key, { ...pushback, epoch })
   }

@@ -6,7 +6,7 @@
 //   an error, or the end of the deadline       a failure
 //   more bytes received than the limit         the failure `too-large`
 //   a head whose body is not wanted            status and headers, such as of a redirect
-//   a body that is longer than `maxBodyBytes`  the body, cut at that length
+//   a body that is longer than `maxBodyBytes`  the body, cut after a complete line
 //   the end of the body                        the body, or a failure if the connection names one
 //
 // Decoders (body.ts) read a coded body. Then the decoded bytes count towards `maxBodyBytes`, and
