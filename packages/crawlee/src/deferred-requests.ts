@@ -74,8 +74,8 @@ const MAX_TIMER_MS = 60 * 60 * 1000
  */
 const MAX_APPROACH_MS = 1_000
 /**
- * After the queue was empty, it is not asked again for this many times the duration of the last
- * query: a storage on disk reads all locked requests for each query. Our choice.
+ * After a query has found the queue empty, the next query comes this many times the duration of
+ * that query later. A storage on disk reads all locked requests for each query. Our choice.
  */
 const EMPTY_QUEUE_PAUSE = 3
 const MAX_EMPTY_QUEUE_PAUSE_MS = 2_000
@@ -92,8 +92,8 @@ export class DeferredRequests {
   /** Crawlee's queue counts as empty until this time. `performance.now()`. */
   #emptyUntil = 0
   /**
-   * The async context of timers. It keeps them from inheriting the timeouts of the task that sets
-   * them.
+   * The async context of timers. Otherwise a timer would inherit the timeouts of the task that sets
+   * it.
    */
   readonly #timerScope = new AsyncResource('politely.DeferredRequests')
 

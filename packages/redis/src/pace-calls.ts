@@ -79,7 +79,7 @@ export interface PaceCallsOptions {
 
 /** What the pacer wants to know of its calls. */
 export interface PaceCallsListener {
-  /** Redis has replied to a report of a pushback. */
+  /** A reply to `report` has the pause of a key, as Redis knows it. */
   onPause(key: string, reply: PauseReply): void
   /** A call has succeeded after a failed one. */
   onRecovered(): void

@@ -76,8 +76,8 @@ export interface RedisPacerOptions {
    */
   readonly timeoutMs?: number | undefined
   /**
-   * @internal The clock of the pace instead of that of Redis, in milliseconds since 1970. It must
-   * not advance during a call. For tests and simulations.
+   * @internal The clock of the pace instead of the clock of Redis, in milliseconds since 1970. It
+   * must not advance during a call. For tests and simulations.
    */
   readonly now?: (() => number) | undefined
 }
