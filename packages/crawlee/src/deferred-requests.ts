@@ -22,13 +22,15 @@
 //   passed       has passed the gate, or will not; its task still runs
 //   gone         is not tracked any more
 //
-// A turn is near if the estimated wait is at most `deferBeyondMs`.
+// A turn is near if the estimated wait is at most `deferBeyondMs`. If several rows apply, the first
+// one counts.
 //
 //   from                  event                                             to
+//   taken                 another crawler has handled it                    gone
+//   arriving, taken       its task is aborted, since the crawl ends         on-the-way
 //   arriving              another request of its origin has not passed      deferred
 //   arriving, taken       its turn is near, and its domain has room         on-the-way
-//   arriving, taken       otherwise, unless the crawl is being ended        deferred
-//   taken                 another crawler has handled it                    gone
+//   arriving, taken       otherwise                                         deferred
 //   deferred              it becomes the first, or its timer fires          estimating
 //   estimating            its turn is not near                              deferred, with a timer
 //   estimating            its turn is near, and its domain has room         ready
@@ -158,20 +160,11 @@ export class DeferredRequests {
     }
     const queue = this.#queues.of(origin)
     const isFirst = queue.requests.size === 0
-    const tracked: TrackedRequest = {
-      key,
-      queue,
-      source,
-      request,
-      state: 'arriving',
-      timer: undefined,
-      estimate: undefined,
-      locked: Promise.resolve(),
-      isDeliveredAgain: false,
-    }
+    const fresh = { state: 'arriving', locked: Promise.resolve(), isDeliveredAgain: false } as const
+    const tracked: TrackedRequest = { key, queue, source, request, ...fresh }
     this.#requests.set(key, tracked)
     queue.requests.add(tracked)
-    if (isFirst || this.#admitsAll) return this.#admitOrDefer(task, tracked)
+    if (isFirst || this.#admitsAll || task.signal.aborted) return this.#admitOrDefer(task, tracked)
     this.#defer(tracked)
     return false
   }

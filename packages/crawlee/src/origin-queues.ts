@@ -2,9 +2,9 @@
 // hosts of a registrable domain share.
 //
 // A queue keeps its requests in the order in which they came. The first one moves through the
-// states that deferred-requests.ts lists; all later ones are `deferred`. There is an exception: if
-// no request is ever deferred (`deferBeyondMs: Infinity`), all requests of a queue are in the pool
-// at once.
+// states that deferred-requests.ts lists; all later ones are `deferred`. There are two
+// exceptions, in which several requests of a queue are in the pool. With `deferBeyondMs: Infinity`,
+// no request is deferred. While the crawl ends, the requests of aborted tasks are not deferred.
 //
 // `enter` is the only function that changes a state. It also updates what follows from the state:
 // the queue, the counts of the domain, and the sets `ready` and `held`.
@@ -24,18 +24,6 @@ import type { RequestSource } from './crawlee-internals.ts'
  */
 const MAX_ON_THE_WAY = 4
 
-/** What is true of a request in a state. */
-interface Traits {
-  /** The request is outside of the pool. Its lock in Crawlee's queue is short, and is renewed. */
-  readonly isDeferred?: true
-  /** The request is ready for the pool, or is in the pool and has not passed the gate. */
-  readonly isApproaching?: true
-  /** The request is ready for the pool, or is in the pool and has not reached the gate. */
-  readonly isOnTheWay?: true
-  /** The request is no longer in the queue of its origin. */
-  readonly isOut?: true
-}
-
 export type RequestState =
   | 'arriving'
   | 'deferred'
@@ -48,18 +36,16 @@ export type RequestState =
   | 'passed'
   | 'gone'
 
-const TRAITS: Readonly<Record<RequestState, Traits>> = {
-  arriving: {},
-  deferred: { isDeferred: true },
-  estimating: { isDeferred: true },
-  held: { isDeferred: true },
-  ready: { isDeferred: true, isApproaching: true, isOnTheWay: true },
-  taken: { isApproaching: true, isOnTheWay: true },
-  'on-the-way': { isApproaching: true, isOnTheWay: true },
-  'at-gate': { isApproaching: true },
-  passed: { isOut: true },
-  gone: { isOut: true },
-}
+type States = readonly RequestState[]
+
+/** The request is outside of the pool. Its lock in Crawlee's queue is short, and is renewed. */
+const DEFERRED: States = ['deferred', 'estimating', 'held', 'ready']
+/** The request is ready for the pool, or is in the pool and has not reached the gate. */
+const ON_THE_WAY: States = ['ready', 'taken', 'on-the-way']
+/** The request is ready for the pool, or is in the pool and has not passed the gate. */
+const APPROACHING: States = [...ON_THE_WAY, 'at-gate']
+/** The request is no longer in the queue of its origin. */
+const OUT: States = ['passed', 'gone']
 
 export interface TrackedRequest {
   /** Identifies the request in Crawlee's queue. */
@@ -69,9 +55,9 @@ export interface TrackedRequest {
   request: Request
   state: RequestState
   /** Ends the state. */
-  timer: NodeJS.Timeout | undefined
+  timer?: NodeJS.Timeout | undefined
   /** The pending estimate. */
-  estimate: Promise<Estimate> | undefined
+  estimate?: Promise<Estimate> | undefined
   /** Settles when the last change of the request's lock is done. Never rejects. */
   locked: Promise<void>
   /**
@@ -99,9 +85,9 @@ export interface Domain {
   queues: number
   /** How many estimates of its requests are pending. */
   pendingEstimates: number
-  /** How many of its requests are in a state with `isApproaching`. */
+  /** How many of its requests are in a state of `APPROACHING`. */
   approaching: number
-  /** How many of its requests are in a state with `isOnTheWay`. */
+  /** How many of its requests are in a state of `ON_THE_WAY`. */
   onTheWay: number
   /** Its requests in the state `held`. */
   readonly held: Set<TrackedRequest>
@@ -140,13 +126,13 @@ export class OriginQueues {
     clearTimeout(tracked.timer)
     tracked.timer = undefined
     tracked.state = state
-    domain.approaching += change(last, state, 'isApproaching')
-    domain.onTheWay += change(last, state, 'isOnTheWay')
+    domain.approaching += Number(APPROACHING.includes(state)) - Number(APPROACHING.includes(last))
+    domain.onTheWay += Number(ON_THE_WAY.includes(state)) - Number(ON_THE_WAY.includes(last))
     if (last === 'ready') this.ready.delete(tracked)
     if (last === 'held') domain.held.delete(tracked)
     if (state === 'ready') this.ready.add(tracked)
     if (state === 'held') domain.held.add(tracked)
-    if (TRAITS[state].isOut) queue.requests.delete(tracked)
+    if (OUT.includes(state)) queue.requests.delete(tracked)
   }
 
   /** Deletes an empty queue. */
@@ -175,11 +161,11 @@ export class OriginQueues {
 }
 
 export function isDeferred({ state }: TrackedRequest): boolean {
-  return TRAITS[state].isDeferred ?? false
+  return DEFERRED.includes(state)
 }
 
 export function isApproaching({ state }: TrackedRequest): boolean {
-  return TRAITS[state].isApproaching ?? false
+  return APPROACHING.includes(state)
 }
 
 /** Returns how many more requests of a domain may be on the way. */
@@ -195,8 +181,4 @@ export function hasRoom(tracked: TrackedRequest, { isDomainFull }: Estimate): bo
   if (isApproaching(tracked)) return true // counts already
   const { domain } = tracked.queue
   return isDomainFull ? domain.approaching === 0 : roomOf(domain) > 0
-}
-
-function change(last: RequestState, state: RequestState, trait: keyof Traits): number {
-  return Number(TRAITS[state][trait] ?? 0) - Number(TRAITS[last][trait] ?? 0)
 }

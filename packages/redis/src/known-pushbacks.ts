@@ -32,13 +32,6 @@ export interface OwnPushback extends PushbackPause {
   readonly isReported: boolean
 }
 
-/** A pause as the script reads it. */
-export interface KnownPause {
-  readonly ms: number
-  readonly because: string
-  readonly epoch: number
-}
-
 const MAX_PUSHBACKS = 10_000
 
 export class KnownPushbacks {

@@ -68,48 +68,33 @@ const BUCKETS = 64
 const MIN_RETRY_MS = 250
 const MAX_RETRY_MS = 5_000
 
-export interface PaceCallsOptions {
+interface PaceCallsOptions {
   readonly commands: Commands
   readonly keyPrefix: string
   readonly timeoutMs: number
   readonly now: () => number
   /** Whether the script uses the time of `now` instead of the clock of Redis. */
   readonly hasTestClock: boolean
-}
-
-/** What the pacer wants to know of its calls. */
-export interface PaceCallsListener {
+  /** The pacer that messages on diagnostics channels name. */
+  readonly pacer: ReportingPacer
   /** A reply to `report` has the pause of a key, as Redis knows it. */
-  onPause(key: string, reply: PauseReply): void
+  readonly onPause: (key: string, reply: PauseReply) => void
   /** A call has succeeded after a failed one. */
-  onRecovered(): void
+  readonly onRecovered: () => void
   /** Redis may not know all pauses: calls had failed, or it has lost data and a new epoch began. */
-  onPossibleLoss(): void
+  readonly onPossibleLoss: () => void
 }
 
 export class PaceCalls {
-  readonly counters = { calls: 0, failures: 0 }
-  readonly #commands: Commands
-  readonly #keyPrefix: string
-  readonly #timeoutMs: number
-  readonly #now: () => number
-  readonly #hasTestClock: boolean
-  /** Named in messages on diagnostics channels. */
-  readonly #pacer: ReportingPacer
-  readonly #listener: PaceCallsListener
+  readonly counters: { calls: number; failures: number } = { calls: 0, failures: 0 }
+  readonly #options: PaceCallsOptions
   readonly #buckets = new Map<string, Bucket>()
   #isPolicyChecked = false
   #isStartingEpochs = false
   #isClosed = false
 
-  constructor(options: PaceCallsOptions, pacer: ReportingPacer, listener: PaceCallsListener) {
-    this.#commands = options.commands
-    this.#keyPrefix = options.keyPrefix
-    this.#timeoutMs = options.timeoutMs
-    this.#now = options.now
-    this.#hasTestClock = options.hasTestClock
-    this.#pacer = pacer
-    this.#listener = listener
+  constructor(options: PaceCallsOptions) {
+    this.#options = options
   }
 
   /**
@@ -123,7 +108,7 @@ export class PaceCalls {
   ): Promise<R | undefined> {
     const bucket = this.#bucketOf(key)
     if (bucket.failures > 0) {
-      const now = this.#now()
+      const now = this.#options.now()
       if (now < bucket.retryAt) return undefined
       bucket.retryAt = now + retryMs(bucket.failures) // the other keys wait for the outcome of this attempt
     }
@@ -131,7 +116,7 @@ export class PaceCalls {
     try {
       const reply = (await this.#call(operation, bucket, key, request)) as R
       this.#succeeded(bucket, key, reply)
-      if (reply.kind === 'pause') this.#listener.onPause(key, reply)
+      if (reply.kind === 'pause') this.#options.onPause(key, reply)
       return reply
     } catch (error) {
       this.#failed(operation, bucket, key, call, error)
@@ -151,14 +136,14 @@ export class PaceCalls {
     this.#resendLater(bucket)
   }
 
-  /** Makes the failed calls again that have to be made before other calls for this key. */
+  /** Repeats the failed calls of a key's bucket, so that Redis knows them before the next call. */
   async resend(key: string): Promise<void> {
-    await this.#resend(this.#bucketOf(key))
+    await this.#resendUnsent(this.#bucketOf(key))
   }
 
-  /** Returns how long to wait until a call for this key is made again. Milliseconds. */
+  /** Returns how long to wait before the next call for a key. Milliseconds. */
   untilRetryMs(key: string): number {
-    return Math.max(this.#bucketOf(key).retryAt - this.#now(), 1)
+    return Math.max(this.#bucketOf(key).retryAt - this.#options.now(), 1)
   }
 
   /** Gives up the calls that would be made again. */
@@ -174,12 +159,12 @@ export class PaceCalls {
     if (this.#isClosed || bucket.timer !== undefined || bucket.unsent.length === 0) return
     bucket.timer = setTimeout(() => {
       bucket.timer = undefined
-      void this.#resend(bucket).then(() => this.#resendLater(bucket))
+      void this.#resendUnsent(bucket).then(() => this.#resendLater(bucket))
     }, retryMs(bucket.failures)).unref()
   }
 
   /** Makes the calls again that have failed, in order. */
-  async #resend(bucket: Bucket): Promise<void> {
+  async #resendUnsent(bucket: Bucket): Promise<void> {
     if (bucket.unsent.length === 0) return
     bucket.resending ??= (async () => {
       for (let next = bucket.unsent[0]; next !== undefined; next = bucket.unsent[0]) {
@@ -208,7 +193,7 @@ export class PaceCalls {
     const pending = this.#send(operation, name, key, request)
     const startOthers = ({ isEpochLost }: PaceReply) => void (isEpochLost && this.#startEpochs())
     pending.then(startOthers, () => undefined)
-    return withTimeout(pending, this.#timeoutMs, () => {
+    return withTimeout(pending, this.#options.timeoutMs, () => {
       const giveBack = (late: PaceReply) => {
         if (late.kind === 'slot') void this.deliver('cancel', key, { slot: late.slot })
         // If the call had the same turn, the worker still has its ticket.
@@ -216,16 +201,23 @@ export class PaceCalls {
         if (isNewTurn) void this.deliver('cancelWait', key, { ...late.turn })
       }
       pending.then(giveBack, () => undefined)
-      throw new RedisTimeoutError(this.#timeoutMs)
+      throw new RedisTimeoutError(this.#options.timeoutMs)
     })
   }
 
   /** @param name The hash tag. */
   async #send(operation: Operation, name: string, key: string, request: ScriptRequest): Promise<PaceReply> {
     this.counters.calls++
-    const keys = [keyOf(this.#keyPrefix, name, `pace:${key}`), keyOf(this.#keyPrefix, name, 'epoch')] as const
-    const argument = JSON.stringify({ ...request, op: operation, ...(this.#hasTestClock && { now: this.#now() }) })
-    return replyOf(operation, await this.#commands.evalScript(PACE_SCRIPT, keys, [argument]))
+    const keys = [
+      keyOf(this.#options.keyPrefix, name, `pace:${key}`),
+      keyOf(this.#options.keyPrefix, name, 'epoch'),
+    ] as const
+    const argument = JSON.stringify({
+      ...request,
+      op: operation,
+      ...(this.#options.hasTestClock && { now: this.#options.now() }),
+    })
+    return replyOf(operation, await this.#options.commands.evalScript(PACE_SCRIPT, keys, [argument]))
   }
 
   /**
@@ -239,7 +231,7 @@ export class PaceCalls {
     this.#isStartingEpochs = true
     const none = { knownPauses: [] } // changes nothing but the epoch
     const calls = Array.from({ length: BUCKETS }, (_, name) => this.#send('pause', `${name}`, '', none))
-    await withTimeout(Promise.allSettled(calls), this.#timeoutMs, () => undefined)
+    await withTimeout(Promise.allSettled(calls), this.#options.timeoutMs, () => undefined)
     this.#isStartingEpochs = false
   }
 
@@ -249,13 +241,13 @@ export class PaceCalls {
     bucket.epoch = epoch
     bucket.failures = 0
     if (failures > 0) {
-      this.#listener.onRecovered()
-      publish('politely:redis:recovered', { pacer: this.#pacer, at: this.#now(), key, failures })
+      this.#options.onRecovered()
+      publish('politely:redis:recovered', { pacer: this.#options.pacer, at: this.#options.now(), key, failures })
     }
-    if (failures > 0 || isNewEpoch) this.#listener.onPossibleLoss()
+    if (failures > 0 || isNewEpoch) this.#options.onPossibleLoss()
     if (!this.#isPolicyChecked) {
       this.#isPolicyChecked = true
-      void warnOfEviction(this.#commands, key, this.#pacer)
+      void warnOfEviction(this.#options.commands, key, this.#options.pacer)
     }
   }
 
@@ -267,9 +259,9 @@ export class PaceCalls {
     } else if (call > bucket.callsAtFailure) {
       bucket.failures++
       bucket.callsAtFailure = bucket.calls
-      bucket.retryAt = this.#now() + retryMs(bucket.failures)
+      bucket.retryAt = this.#options.now() + retryMs(bucket.failures)
     }
-    publish('politely:redis:failure', { pacer: this.#pacer, at: this.#now(), key, operation, error })
+    publish('politely:redis:failure', { pacer: this.#options.pacer, at: this.#options.now(), key, operation, error })
   }
 
   #bucketOf(key: string): Bucket {

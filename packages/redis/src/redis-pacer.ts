@@ -36,7 +36,7 @@ import {
 import type { Pacer, Reservation, Ticket, WaitEstimate } from '@politely/gate'
 import { commandsOf, type RedisClient } from './client.ts'
 import { checkedKeyPrefix, DEFAULT_KEY_PREFIX } from './keys.ts'
-import { type KnownPause, KnownPushbacks, type OwnPushback } from './known-pushbacks.ts'
+import { KnownPushbacks, type OwnPushback } from './known-pushbacks.ts'
 import { isLocal, LocalFallback } from './local-fallback.ts'
 import { PaceCalls } from './pace-calls.ts'
 import type { EstimateReply, SlotReply, WaitReply } from './pace-reply.ts'
@@ -127,7 +127,13 @@ export class RedisPacer implements Pacer, ReportingPacer {
     this.#hasTestClock = hasTestClock
     this.#allowance = new SlotAllowance(timeoutMs, hasTestClock)
     this.#now = now ?? (() => performance.now())
-    this.#calls = new PaceCalls({ commands, keyPrefix, timeoutMs, now: this.#now, hasTestClock }, this, {
+    this.#calls = new PaceCalls({
+      commands,
+      keyPrefix,
+      timeoutMs,
+      now: this.#now,
+      hasTestClock,
+      pacer: this,
       onPause: (key, { pauseMs, because, epoch }) =>
         this.#pushbacks.rememberOwn(key, { until: this.#now() + pauseMs, because, epoch, isReported: false }),
       onRecovered: () => this.#local?.pause(),
@@ -246,8 +252,8 @@ export class RedisPacer implements Pacer, ReportingPacer {
   #reserveWithoutRedis(key: string, limits: PaceLimits, ticket: Ticket | undefined): Reservation {
     if (this.#local === undefined) return { kind: 'wait', ticket, ...this.#untilRetry(key) }
     const last = this.#pushbacks.lastOf(key)
-    const pauseMs = last === undefined ? 0 : last.until - this.#now()
-    if (last !== undefined && pauseMs > 0) return { kind: 'wait', ticket, waitMs: pauseMs, because: last.because }
+    const waitMs = last === undefined ? 0 : last.until - this.#now()
+    if (last !== undefined && waitMs > 0) return { kind: 'wait', ticket, waitMs, because: last.because }
     const reservation = this.#local.reserve(key, limits)
     if (reservation.kind === 'slot') this.#counters.localSlots++
     return reservation
@@ -261,14 +267,11 @@ export class RedisPacer implements Pacer, ReportingPacer {
    * The pauses of a key that Redis may not know: a pushback that it may have lost, and the last
    * local slot.
    */
-  #knownPausesOf(key: string, limits: PaceLimits): { knownPauses: KnownPause[]; pushback: OwnPushback | undefined } {
+  #knownPausesOf(key: string, limits: PaceLimits): { knownPauses: object[]; pushback: OwnPushback | undefined } {
     const now = this.#now()
-    const knownPauses: KnownPause[] = []
+    const knownPauses: object[] = []
     const pushback = this.#pushbacks.ownOf(key, now)
-    if (pushback !== undefined) {
-      const { until, because, epoch } = pushback
-      knownPauses.push({ ms: until - now, because, epoch })
-    }
+    if (pushback) knownPauses.push({ ms: pushback.until - now, because: pushback.because, epoch: pushback.epoch })
     if (this.#local?.isUsed) {
       const { waitMs, because } = this.#local.estimate(key, { ...limits, visitTimes: undefined }, 0)
       if (waitMs > 0) knownPauses.push({ ms: waitMs, because, epoch: -1 })

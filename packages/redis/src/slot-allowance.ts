@@ -34,13 +34,14 @@ const MAX_LEVELS = 3
 const TIMER_MS = 3
 
 /** The allowances of one slot. Milliseconds. */
-export interface Allowances {
-  /** A reply that takes longer cannot be used. */
+interface Allowances {
+  /** A slot whose reply took longer is not used. */
   readonly maxReplyMs: number
-  /** The time from the slot to the start of its request, at most. */
+  /** The longest time from the slot to the start of its request. */
   readonly allowanceMs: number
-  /** The time from a turn to the call of its worker, at most. */
+  /** The longest time from a turn to the call of its worker. */
   readonly timerAllowanceMs: number
+  /** The largest `allowanceMs` of any worker of the fleet. */
   readonly maxAllowanceMs: number
 }
 
