@@ -54,7 +54,7 @@ export interface TrackedRequest {
   readonly source: RequestSource
   request: Request
   state: RequestState
-  /** Ends the state. */
+  /** The timer that ends the state, if there is one. */
   timer?: NodeJS.Timeout | undefined
   /** The pending estimate. */
   estimate?: Promise<Estimate> | undefined
