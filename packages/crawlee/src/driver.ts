@@ -60,8 +60,7 @@ export interface CrawlerBrowser extends DriverBrowser {
  */
 export function adaptBrowser(launched: LaunchedBrowser): CrawlerBrowser {
   if (!('newBrowserCDPSession' in launched)) {
-    // Of Crawlee's proxy only some methods work. `on` is one of them, and returns the driver's own
-    // object.
+    // Only some methods of Crawlee's proxy work. `on` works, and returns the driver's own object.
     const browser = launched.on('disconnected', () => undefined)
     return {
       driverObject: browser,

@@ -21,7 +21,7 @@ const { addTimeoutToPromise, extendTimeout, storage }: TimeoutModule = requireLi
 const EXTEND_EVERY_MS = 100
 
 /**
- * By how much page requests extend a timeout at most. Milliseconds; our choice. A page can request
+ * How much page requests may extend one timeout. Milliseconds; our choice. A page can request
  * any number of hosts that never respond, so without a limit it would never time out. A fetch of
  * robots.txt takes up to 20 seconds by default, so one such host is covered, or several at once.
  */
@@ -31,8 +31,8 @@ const MAX_EXTENSION_BY_PAGE_REQUESTS_MS = 30_000
 type WaitKind = 'gate' | 'page-request'
 
 /**
- * Extends one timeout, and the timeouts around it, by the time during which at least one request
- * waits. Its methods must be called under the timeout.
+ * Stops the clock of one timeout, and of the timeouts around it, while at least one request waits.
+ * Its methods must be called under the timeout.
  */
 class TimeoutExtender {
   readonly #waiting: Record<WaitKind, number> = { gate: 0, 'page-request': 0 }

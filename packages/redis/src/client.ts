@@ -29,8 +29,8 @@ type Argument = string | Buffer
 /** Sends commands. In replies, bulk strings are Buffers, and integers are numbers. */
 export interface Commands {
   /**
-   * @param key The key by which a cluster chooses the node; also one of `args`. @param args The
-   * command and its arguments.
+   * @param key The key by which a cluster chooses the node; also one of `args`.
+   * @param args The command and its arguments.
    */
   call(key: string, args: readonly Argument[]): Promise<unknown>
   /** Runs a script. All keys must be in one hash slot. */

@@ -1,4 +1,12 @@
-// Paces the keys of one process while Redis is away.
+// Paces the keys of one worker while Redis is away (`onFailure: 'local'`).
+//
+// The workers of a fleet cannot agree then. So each worker has a LocalPacer of its own, with delays
+// that are `fleetSize` times as long. If all workers pace locally, a site gets no more requests per
+// hour than from one worker. Another worker may have visited the site just before, so the first
+// slot of a key comes one such delay later.
+//
+// Example: a fleet of 4 workers, and a delay of one second. Redis goes away. Each worker visits the
+// site after 4 seconds at the earliest, and then every 4 seconds.
 import { type Delay, MAX_SLOW_DELAY_MS, type PaceLimits, type PaceResponse } from '@politely/core/engine'
 import { LocalPacer, type Reservation, type Ticket, type WaitEstimate } from '@politely/gate'
 import { LRUCache } from 'lru-cache'
@@ -7,21 +15,15 @@ import { LRUCache } from 'lru-cache'
 const LOCAL = 'local:'
 
 /**
- * For how many keys the first slot is remembered as taken. A key that was dropped from them waits
- * for one delay again.
+ * For how many keys the first slot is remembered as taken. An evicted key waits for a delay again.
  */
 const MAX_KEYS = 10_000
 
-/** Returns whether a ticket is that of a slot of the local pace. */
+/** Returns whether the local pacer has issued a ticket. */
 export function isLocal(ticket: Ticket): boolean {
   return `${ticket}`.startsWith(LOCAL)
 }
 
-/**
- * A LocalPacer whose delays are `fleetSize` times as long. If all workers of a fleet pace locally,
- * a site gets no more requests per hour than from one worker. The first slot of a key comes one
- * such delay later, since another worker may have visited just before.
- */
 export class LocalFallback {
   readonly #pacer: LocalPacer
   readonly #fleetSize: number
@@ -65,8 +67,8 @@ export class LocalFallback {
   }
 
   /**
-   * Redis is back. When it fails again, the first slot of each key is taken again. The keys keep
-   * their last slots.
+   * To be called when Redis is back. When Redis fails again, the first slot of each key is taken
+   * again. The keys keep their last slots.
    */
   pause(): void {
     this.#firstSlotTaken.clear()
@@ -87,13 +89,14 @@ export class LocalFallback {
   #scaled(limits: PaceLimits): PaceLimits {
     const times = this.#fleetSize
     const { ownDelayMs, maxDelayMs, crawlDelayMs = 0, requestRates = [], delayFactor = 0 } = limits
-    // At all times: a delay that ended with the hours of a rate would let each worker make a
-    // request in them.
+    // A scaled rate applies at all hours. If its delay ended with the hours of the rate, each
+    // worker could make a request then.
     const scaledRates = requestRates.map(({ requests, periodMs }) => {
       return { requests, periodMs: periodMs * times, between: undefined }
     })
-    // Without a limit of the caller, `delayFactor` has one of 30 seconds. Scaled, it must not
-    // shorten what the site asks for.
+    // If the caller sets no limit, delays by `delayFactor` are limited to 30 seconds. This limit
+    // also applies to other delays here, so it must not be shorter than the delay that the site
+    // asks for.
     const siteMs = Math.max(crawlDelayMs, ...requestRates.map(({ requests, periodMs }) => periodMs / requests))
     const capMs = maxDelayMs ?? (delayFactor > 0 ? Math.max(MAX_SLOW_DELAY_MS, siteMs) : undefined)
     return {

@@ -47,7 +47,7 @@ export interface EstimateReply extends Reply {
 }
 
 /** The pause after a pushback. A slot that is returned does not shorten it. */
-interface PauseReply extends Reply {
+export interface PauseReply extends Reply {
   readonly kind: 'pause'
   readonly pauseMs: number
   readonly because: PaceReason

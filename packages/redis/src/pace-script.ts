@@ -1,6 +1,21 @@
-// The Lua script of `RedisPacer`. It mirrors core's pace functions (core/src/pace): the same names,
-// the same arithmetic on doubles. test/same-slots.test.ts compares them by random sequences of
-// calls.
+// The Lua script of `RedisPacer`: decides when each request of a fleet may start.
+//
+// Redis runs one call of the script at a time, by its own clock. So no two workers get one slot,
+// and the clocks of the workers need not agree. The script keeps two values in Redis:
+//
+//   pace    for each key: when the next slot is, and why; the pushbacks; the last turn
+//   epoch   for each bucket of keys: since when the server has lost no data
+//
+// The script mirrors core's pace functions (core/src/pace): the same names, the same arithmetic on
+// doubles. test/same-slots.test.ts compares the two by random sequences of calls. Core has no
+// epochs, no turns, and no allowances (slot-allowance.ts), since a local pacer does not need them.
+//
+// Example: three workers call `reserve` for a site with a delay of 1,000 ms. Their allowances add
+// up to 30 ms, of which 7 ms are for the timer of a waiting worker.
+//
+//   worker 1   slot               its request starts; the next slot is 1,023 ms later
+//   worker 2   wait of 1,023 ms   its turn is at the next slot
+//   worker 3   wait of 2,053 ms   its turn is one step later: 1,000 + 30 ms
 import {
   FIRST_BACKOFF_MS,
   MAX_BACKOFF_MS,
@@ -17,10 +32,10 @@ import { type Script, scriptOf } from './client.ts'
  * KEYS: the pace of one key, and the epoch of its bucket. ARGV: the request as JSON. Numbers are
  * doubles: replies have them as text with 17 digits, and cmsgpack stores them exactly.
  *
- * The epoch is the time since which the server has lost no data, as far as the server can know: it
- * has the same run and the same replication history, and the key of the epoch still exists. A pace
- * whose last visit was in an earlier epoch may lack later visits. It gets a visit at the start of
- * the epoch.
+ * The epoch is the time since which the server has lost no data, as far as the server can know. It
+ * continues while the server has the same run and the same replication history, and the key of the
+ * epoch exists. A pace whose last visit was in an earlier epoch may lack later visits. It gets a
+ * visit at the start of the epoch.
  *
  * Slot numbers are times in microseconds, so they are unique and grow even if the server loses its
  * data.
@@ -118,13 +133,15 @@ local function delayOf(from, tookMs)
   return slowMs > delay.ms and { ms = slowMs, because = 'slow-site' } or delay
 end
 
--- The saved form: its version, then these fields. The last three are absent if no request is under way that delays the next one.
+-- The saved form: its version, then these fields. The last three are present only while a request
+-- is under way whose end delays the next request.
 local FORMAT = 1
 local FIELDS = { 'nextSlotAt', 'because', 'slots', 'pushbacks', 'slotsAtPushback', 'lastingUntil', 'lastingBecause', 'epoch', 'lastTurnAt',
   'underWayUntil', 'underWayMs', 'underWayBecause' }
 local ALWAYS_PRESENT = 9
 
--- Returns whether every field has the type that the script saves. Subtraction tells finite numbers from others.
+-- Returns whether every field has the type that the script saves. If a number is not finite,
+-- subtracting it from itself does not give 0.
 local function isPace(saved)
   if type(saved) ~= 'table' or saved[1] ~= FORMAT then return false end
   for i = 1, saved[ALWAYS_PRESENT + 2] == nil and ALWAYS_PRESENT or #FIELDS do
@@ -135,7 +152,7 @@ local function isPace(saved)
   return true
 end
 
--- A key without a pace continues with slot numbers after all earlier ones.
+-- The pace of a key that has none. Its slot numbers are larger than all earlier ones.
 local pace = { nextSlotAt = 0, because = 'own-delay', slots = math.floor(now * 1000), pushbacks = 0, slotsAtPushback = 0,
   lastingUntil = 0, lastingBecause = 'backoff', epoch = -1, lastTurnAt = 0 }
 local packed = redis.pcall('GET', KEYS[1])
@@ -145,8 +162,8 @@ if isRead then
   for i, name in ipairs(FIELDS) do pace[name] = saved[i + 1] end
 end
 
--- Saves the pace. It expires a second after core's canForget would be true; with a clock other than that of Redis, an hour after, since such a
--- clock may stand still.
+-- Saves the pace. It expires a second after core's canForget would be true. With a test clock it
+-- expires an hour after, since a test clock may stand still.
 local function save()
   local fields = { FORMAT }
   for i, name in ipairs(FIELDS) do fields[i + 1] = pace[name] end
@@ -203,7 +220,8 @@ local savedEpoch = redis.pcall('GET', KEYS[2])
 local epochStart, epochHistory = string.match(type(savedEpoch) == 'string' and savedEpoch or '', '^(%S+) (%S+)$')
 local isEpochLost = epochHistory ~= history
 local epoch = now
--- Another program, or another version of this one, has overwritten the pace: lost data too.
+-- Another program, or another version of this one, has overwritten the pace. That is a loss of
+-- data.
 local isDamaged = packed and not isRead
 if not isEpochLost and not isDamaged then
   epoch = tonumber(epochStart)
@@ -212,8 +230,9 @@ else
   redis.call('SET', KEYS[2], text(now) .. ' ' .. history)
 end
 
--- Adds the visit whose slot was taken just before the start of the epoch. Its request may have started an allowance later, its response may
--- have been slow, and it may still be under way.
+-- Adds a visit at the start of the epoch, in place of a visit that the server may have lost. It is
+-- the worst case: its request started an allowance later, its response was slow, and it may still
+-- be under way.
 local function addLostVisit()
   if pace.epoch == epoch then return end
   local slots, untilAt, ms, because = pace.slots, pace.underWayUntil, pace.underWayMs, pace.underWayBecause
@@ -224,7 +243,7 @@ end
 
 local operations = {}
 
--- Applies the pauses that the caller knows of, unless they were applied in this epoch already.
+-- Applies the pauses that the caller knows of, except those that Redis learned of in this epoch.
 local function applyKnownPauses()
   local isChanged = false
   for _, pause in ipairs(request.knownPauses) do
@@ -241,8 +260,9 @@ function operations.pause()
   return { 'done', text(epoch) }
 end
 
--- Returns when a waiting worker calls again, its turn, the turn before it, and the time from one turn to the next. The workers take turns, so
--- that only one of them calls for each slot. A turn is not a slot: a worker that dies delays the next one by one delay.
+-- Workers that wait take turns, so that only one of them calls for each slot. A turn reserves
+-- nothing: if its worker dies, one turn passes unused. Returns four times: when the worker calls
+-- again, its turn, the turn before it, and the time from one turn to the next.
 local function takeTurn(slotAt, delayMs)
   if request.turnAt and slotAt - now <= delayMs / 2 then
     return slotAt, request.turnAt, request.turnBefore, request.turnStepMs
@@ -280,8 +300,9 @@ function operations.reserve()
   return { 'slot', text(epoch), text(pace.slots), text(delay.ms), delay.because, pace.pushbacks > 0 and '1' or '0' }
 end
 
--- Gives up a turn. If it is not the last one, the next worker gets the last turn too, so there are no more turns than workers that wait. One
--- of the two workers with the same turn finds the slot taken, and calls once more.
+-- Gives up a turn. If it is not the last turn, the next worker to arrive also gets the last turn,
+-- so that there are no more turns than waiting workers. Of the two workers with one turn, one finds
+-- the slot taken, and calls once more.
 function operations.cancelWait()
   if request.turnAt == pace.lastTurnAt then
     pace.lastTurnAt = request.turnBefore

@@ -5,7 +5,7 @@ import { channel } from 'node:diagnostics_channel'
 export interface RedisPacerCounters {
   /** Calls of Redis. */
   readonly calls: number
-  /** Those that failed or took longer than `timeoutMs`. */
+  /** Calls that failed or took longer than `timeoutMs`. */
   readonly failures: number
   /** Slots that arrived too late to be used, and were reserved again. */
   readonly repeats: number
@@ -13,7 +13,7 @@ export interface RedisPacerCounters {
   readonly localSlots: number
 }
 
-/** The pacer that publishes a message, a `RedisPacer`: what it reports of itself. */
+/** The part of a `RedisPacer` that subscribers to its messages use. */
 export interface ReportingPacer {
   readonly counters: RedisPacerCounters
 }

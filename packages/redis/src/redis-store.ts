@@ -38,8 +38,8 @@ return 0`)
  * Keeps texts in Redis or Valkey, for all workers of a fleet. It has leases, so that each
  * robots.txt is fetched by one worker at a time.
  *
- * Every key expires. Redis counts the time that is left, so its clock may differ from those of the
- * workers. A value that cannot be decoded is a miss; the client detects damage inside a text.
+ * Every key expires. Redis counts the time that is left, so its clock may differ from the clocks of
+ * the workers. A value that cannot be decoded is a miss; the client detects damage inside a text.
  * Methods reject with the error of the Redis client. There is no `close`: the caller closes the
  * Redis client.
  */

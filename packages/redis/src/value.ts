@@ -1,6 +1,6 @@
 // The value of a key in Redis: a format byte, the expiry time as a double of 8 bytes, and the text,
-// compressed if that saves space. A value with damage inside its text may decode to another text;
-// the client's entries have a checksum.
+// compressed if that saves space. A damaged value may decode to another text. The client detects
+// this by the checksum in its entries.
 import { promisify } from 'node:util'
 import { deflateRaw, inflateRaw } from 'node:zlib'
 
@@ -23,8 +23,8 @@ const PLAIN = 1
 const DEFLATED = 2
 
 /**
- * Returns undefined for a text of more than `MAX_TEXT_BYTES`. @param keepUntil Milliseconds
- * since 1970.
+ * Returns undefined for a text of more than `MAX_TEXT_BYTES`.
+ * @param keepUntil Milliseconds since 1970.
  */
 export async function encodeValue(text: string, keepUntil: number): Promise<Buffer | undefined> {
   const plain = Buffer.from(text)
@@ -38,8 +38,8 @@ export async function encodeValue(text: string, keepUntil: number): Promise<Buff
 }
 
 /**
- * Returns undefined for an expired value, and for one that cannot be decoded. @param at
- * Milliseconds since 1970.
+ * Returns undefined for an expired value, and for a value that cannot be decoded.
+ * @param at Milliseconds since 1970.
  */
 export async function decodeValue(value: unknown, at: number): Promise<string | undefined> {
   if (!Buffer.isBuffer(value) || value.length < HEADER_BYTES || value.length > MAX_VALUE_BYTES) return undefined

@@ -3,13 +3,15 @@
 import type { Reply, RobotsRequest } from '@politely/core/engine'
 import type { Dispatcher } from 'undici'
 import type { NetworkGuard, Reach } from '../network/network-guard.ts'
+import { CallersConnections } from './callers-connections.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, failureOf } from './failure.ts'
 import { FetchTransport } from './fetch-transport.ts'
 import { FtpTransport } from './ftp-transport.ts'
+import { OwnConnections } from './own-connections.ts'
 import type { OwnRequests } from './own-requests.ts'
 import type { RobotsTransport, TransportSettings } from './robots-transport.ts'
-import { CallersConnections, OwnConnections, UndiciTransport } from './undici-transport.ts'
+import { UndiciTransport } from './undici-transport.ts'
 
 export interface TransportOptions extends TransportSettings {
   readonly guard: NetworkGuard

@@ -1,0 +1,184 @@
+// The requests of a crawl that have not passed the gate: a queue for each origin, and what all
+// hosts of a registrable domain share.
+//
+// A queue keeps its requests in the order in which they came. The first one moves through the
+// states that deferred-requests.ts lists; all later ones are `deferred`. There are two
+// exceptions, in which several requests of a queue are in the pool. With `deferBeyondMs: Infinity`,
+// no request is deferred. While the crawl ends, the requests of aborted tasks are not deferred.
+//
+// `enter` is the only function that changes a state. It also updates what follows from the state:
+// the queue, the counts of the domain, and the sets `ready` and `held`.
+//
+// Example: a domain with two hosts, whose concurrency limit is reached.
+//
+//   queue of https://a.example.com   /1 at-gate, /2 deferred, /3 deferred
+//   queue of https://b.example.com   /1 held, /2 deferred
+//   domain example.com               approaching 1, on the way 0, held: /1 of b.example.com
+import type { Request } from '@crawlee/basic'
+import { registrableDomainOf } from '@politely/fetcher'
+import type { RequestSource } from './crawlee-internals.ts'
+
+/**
+ * How many requests of one registrable domain may be in the pool without having reached the gate.
+ * Our choice.
+ */
+const MAX_ON_THE_WAY = 4
+
+export type RequestState =
+  | 'arriving'
+  | 'deferred'
+  | 'estimating'
+  | 'held'
+  | 'ready'
+  | 'taken'
+  | 'on-the-way'
+  | 'at-gate'
+  | 'passed'
+  | 'gone'
+
+type States = readonly RequestState[]
+
+/** The request is outside of the pool. Its lock in Crawlee's queue is short, and is renewed. */
+const DEFERRED: States = ['deferred', 'estimating', 'held', 'ready']
+/** The request is ready for the pool, or is in the pool and has not reached the gate. */
+const ON_THE_WAY: States = ['ready', 'taken', 'on-the-way']
+/** The request is ready for the pool, or is in the pool and has not passed the gate. */
+const APPROACHING: States = [...ON_THE_WAY, 'at-gate']
+/** The request is no longer in the queue of its origin. */
+const OUT: States = ['passed', 'gone']
+
+export interface TrackedRequest {
+  /** Identifies the request in Crawlee's queue. */
+  readonly key: string
+  readonly queue: OriginQueue
+  readonly source: RequestSource
+  request: Request
+  state: RequestState
+  /** The timer that ends the state, if there is one. */
+  timer?: NodeJS.Timeout | undefined
+  /** The pending estimate. */
+  estimate?: Promise<Estimate> | undefined
+  /** Settles when the last change of the request's lock is done. Never rejects. */
+  locked: Promise<void>
+  /**
+   * Whether Crawlee's queue has delivered the request once more since it was admitted to the pool:
+   * its lock has expired, or a retry was queued before the failed task ended.
+   */
+  isDeliveredAgain: boolean
+}
+
+/** The requests of one origin that have not passed the gate, in the order in which they came. */
+export interface OriginQueue {
+  readonly origin: string
+  readonly domain: Domain
+  readonly requests: Set<TrackedRequest>
+}
+
+/**
+ * A registrable domain. A site may have any number of hosts, and their requests share a concurrency
+ * limit. If all these requests waited for the limit in the pool, no task would be left for other
+ * sites.
+ */
+export interface Domain {
+  readonly name: string
+  /** How many of its origins have a queue. */
+  queues: number
+  /** How many estimates of its requests are pending. */
+  pendingEstimates: number
+  /** How many of its requests are in a state of `APPROACHING`. */
+  approaching: number
+  /** How many of its requests are in a state of `ON_THE_WAY`. */
+  onTheWay: number
+  /** Its requests in the state `held`. */
+  readonly held: Set<TrackedRequest>
+}
+
+/** When a request could start. */
+export interface Estimate {
+  readonly waitMs: number
+  /** Whether it would then wait for a concurrency limit that all hosts of a domain share. */
+  readonly isDomainFull: boolean
+}
+
+export class OriginQueues {
+  /** The requests in the state `ready`, in the order in which they entered it. */
+  readonly ready: Set<TrackedRequest> = new Set()
+  readonly #queues = new Map<string, OriginQueue>()
+  readonly #domains = new Map<string, Domain>()
+
+  get all(): Iterable<OriginQueue> {
+    return this.#queues.values()
+  }
+
+  of(origin: string): OriginQueue {
+    const known = this.#queues.get(origin)
+    if (known !== undefined) return known
+    const queue: OriginQueue = { origin, domain: this.#domainOf(registrableDomainOf(origin)), requests: new Set() }
+    this.#queues.set(origin, queue)
+    queue.domain.queues++
+    return queue
+  }
+
+  /** Changes the state of a request. Ends its timer. */
+  enter(tracked: TrackedRequest, state: RequestState): void {
+    const { queue, state: last } = tracked
+    const { domain } = queue
+    clearTimeout(tracked.timer)
+    tracked.timer = undefined
+    tracked.state = state
+    domain.approaching += Number(APPROACHING.includes(state)) - Number(APPROACHING.includes(last))
+    domain.onTheWay += Number(ON_THE_WAY.includes(state)) - Number(ON_THE_WAY.includes(last))
+    if (last === 'ready') this.ready.delete(tracked)
+    if (last === 'held') domain.held.delete(tracked)
+    if (state === 'ready') this.ready.add(tracked)
+    if (state === 'held') domain.held.add(tracked)
+    if (OUT.includes(state)) queue.requests.delete(tracked)
+  }
+
+  /** Deletes an empty queue. */
+  delete(queue: OriginQueue): void {
+    const { origin, domain } = queue
+    if (this.#queues.get(origin) !== queue) return
+    this.#queues.delete(origin)
+    domain.queues--
+    if (domain.queues === 0) this.#domains.delete(domain.name)
+  }
+
+  /** Forgets all queues. */
+  clear(): void {
+    this.#queues.clear()
+    this.#domains.clear()
+  }
+
+  #domainOf(name: string): Domain {
+    const known = this.#domains.get(name)
+    if (known !== undefined) return known
+    const counts = { queues: 0, pendingEstimates: 0, approaching: 0, onTheWay: 0 }
+    const domain: Domain = { name, ...counts, held: new Set() }
+    this.#domains.set(name, domain)
+    return domain
+  }
+}
+
+export function isDeferred({ state }: TrackedRequest): boolean {
+  return DEFERRED.includes(state)
+}
+
+export function isApproaching({ state }: TrackedRequest): boolean {
+  return APPROACHING.includes(state)
+}
+
+/** Returns how many more requests of a domain may be on the way. */
+export function roomOf({ onTheWay }: Domain): number {
+  return MAX_ON_THE_WAY - onTheWay
+}
+
+/**
+ * Returns whether the other requests of its domain leave room for a request in the pool. While the
+ * concurrency limit of the domain is reached, one request waits for it at the gate.
+ */
+export function hasRoom(tracked: TrackedRequest, { isDomainFull }: Estimate): boolean {
+  if (isApproaching(tracked)) return true // counts already
+  const { domain } = tracked.queue
+  return isDomainFull ? domain.approaching === 0 : roomOf(domain) > 0
+}

@@ -1,0 +1,64 @@
+// Estimates when a request could start, by `gate.when`. This may take long, because the gate may
+// have to fetch robots.txt first.
+//
+// Meanwhile the request should not occupy a task of the pool. But if each such request were
+// deferred, a long queue of new sites would be taken into memory at once. So `ofArriving` has two
+// answers. While few robots.txt files are being fetched, it returns an endless wait, and the
+// request is deferred. While many are being fetched, it returns the estimate itself, and the task
+// waits for it.
+//
+// Example: the first request of https://example.com arrives, and its robots.txt is not known.
+// `ofArriving` returns an endless wait, so the request is deferred. Then `of` returns the estimate
+// that is still pending. It settles when robots.txt has been fetched.
+import type { PoliteGate } from '@politely/gate'
+import type { Estimate, TrackedRequest } from './origin-queues.ts'
+
+/**
+ * While the robots.txt files of this number of registrable domains are being fetched, a request of
+ * another domain waits for its robots.txt in the pool. Our choice.
+ */
+const MAX_FETCHING_DOMAINS = 32
+
+/** The estimate for a request that the gate refuses or fails. */
+const NOW: Estimate = { waitMs: 0, isDomainFull: false }
+const LATER: Estimate = { waitMs: Number.POSITIVE_INFINITY, isDomainFull: false }
+
+export class StartEstimates {
+  readonly #gate: PoliteGate
+  /** How many domains have a pending estimate. */
+  #fetchingDomains = 0
+
+  constructor(gate: PoliteGate) {
+    this.#gate = gate
+  }
+
+  /** Returns when a request could start. Returns the pending estimate if there is one. */
+  of(tracked: TrackedRequest): Promise<Estimate> {
+    tracked.estimate ??= this.#new(tracked)
+    return tracked.estimate
+  }
+
+  /** Like `of`, but may return an endless wait if robots.txt must be fetched first. */
+  ofArriving(tracked: TrackedRequest): Promise<Estimate> {
+    const isFetching = tracked.queue.domain.pendingEstimates > 0
+    const estimate = this.of(tracked)
+    if (!isFetching && this.#fetchingDomains > MAX_FETCHING_DOMAINS) return estimate
+    return Promise.race([estimate, new Promise<Estimate>((resolve) => setImmediate(resolve, LATER))])
+  }
+
+  async #new(tracked: TrackedRequest): Promise<Estimate> {
+    const { domain } = tracked.queue
+    if (domain.pendingEstimates++ === 0) this.#fetchingDomains++
+    try {
+      const forecast = await this.#gate.when(tracked.request.url)
+      if (!forecast.allowed) return NOW
+      const { waitMs, because, level } = forecast
+      return { waitMs, isDomainFull: because === 'concurrency' && (level === 'domain' || level === 'address') }
+    } catch {
+      return NOW
+    } finally {
+      tracked.estimate = undefined
+      if (--domain.pendingEstimates === 0) this.#fetchingDomains--
+    }
+  }
+}

@@ -1,0 +1,297 @@
+// Calls the script of RedisPacer (pace-script.ts). Handles calls that fail, late replies, and the
+// loss of all data.
+//
+// Each key belongs to one of 64 buckets. A bucket is a hash tag, so its keys are on one server of a
+// cluster, and fail and recover together. There are two ways to make a call:
+//
+//   tryCall   for `reserve`, `estimate` and `pause`. Returns undefined after a failure. Until the
+//             next attempt is due, all calls for the same bucket return undefined at once.
+//   deliver   for calls whose loss could shorten a delay. A call that has failed is kept, and made
+//             again until Redis has replied. The calls of a bucket are repeated in order.
+//
+// A reply that takes longer than `timeoutMs` is a failure. If it has a slot, Redis gets the slot
+// back.
+//
+// Example: Redis is away for a second, beginning now.
+//
+//      0 ms   deliver('report') fails and is kept
+//    100 ms   tryCall('reserve') for the same bucket returns undefined without a call
+//    250 ms   the report is made again, and fails
+//    750 ms   it is made again, and fails
+//   1750 ms   it is made again, and succeeds: `onRecovered` and `onPossibleLoss` are called
+import type { PaceLimits } from '@politely/core/engine'
+import { withTimeout } from '@politely/fetcher/internal'
+import type { Commands } from './client.ts'
+import { RedisTimeoutError } from './errors.ts'
+import { warnOfEviction } from './eviction-warning.ts'
+import { keyOf } from './keys.ts'
+import { type DoneReply, type PaceReply, type PauseReply, replyOf } from './pace-reply.ts'
+import { PACE_SCRIPT } from './pace-script.ts'
+import { publish, type RedisFailureMessage, type ReportingPacer } from './pacer-events.ts'
+
+type Operation = RedisFailureMessage['operation']
+
+/** The argument of the script, without `op` and `now`. */
+interface ScriptRequest {
+  readonly limits?: PaceLimits
+  readonly slot?: number | undefined
+  readonly [argument: string]: unknown
+}
+
+/** The keys of one hash tag, which are on one server. They fail and recover together. */
+interface Bucket {
+  readonly name: string
+  /**
+   * How many attempts have failed since the last call that succeeded. Calls that were under way
+   * together are one attempt.
+   */
+  failures: number
+  /** How many calls were made. They have the numbers 1, 2 and so on. */
+  calls: number
+  /**
+   * How many calls had been made at the last failed attempt. The failure of a call with a number up
+   * to this one is not another attempt.
+   */
+  callsAtFailure: number
+  /** After a failure, no call is made before this time. */
+  retryAt: number
+  /** The epoch of the last reply. See pace-script.ts. */
+  epoch: number | undefined
+  /** Calls that have to be made again. */
+  readonly unsent: { readonly operation: Operation; readonly key: string; readonly request: ScriptRequest }[]
+  resending: Promise<void> | undefined
+  timer: NodeJS.Timeout | undefined
+}
+
+/** Spreads the keys over the servers of a cluster. All workers must use the same number. */
+const BUCKETS = 64
+const MIN_RETRY_MS = 250
+const MAX_RETRY_MS = 5_000
+
+interface PaceCallsOptions {
+  readonly commands: Commands
+  readonly keyPrefix: string
+  readonly timeoutMs: number
+  readonly now: () => number
+  /** Whether the script uses the time of `now` instead of the clock of Redis. */
+  readonly hasTestClock: boolean
+  /** The pacer that messages on diagnostics channels name. */
+  readonly pacer: ReportingPacer
+  /** A reply to `report` has the pause of a key, as Redis knows it. */
+  readonly onPause: (key: string, reply: PauseReply) => void
+  /** A call has succeeded after a failed one. */
+  readonly onRecovered: () => void
+  /** Redis may not know all pauses: calls had failed, or it has lost data and a new epoch began. */
+  readonly onPossibleLoss: () => void
+}
+
+export class PaceCalls {
+  readonly counters: { calls: number; failures: number } = { calls: 0, failures: 0 }
+  readonly #options: PaceCallsOptions
+  readonly #buckets = new Map<string, Bucket>()
+  #isPolicyChecked = false
+  #isStartingEpochs = false
+  #isClosed = false
+
+  constructor(options: PaceCallsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Calls Redis. Returns undefined after a failure, and until the next attempt is due.
+   * @throws The error of the script, if it rejects the call.
+   */
+  async tryCall<R extends PaceReply = DoneReply>(
+    operation: Operation,
+    key: string,
+    request: ScriptRequest,
+  ): Promise<R | undefined> {
+    const bucket = this.#bucketOf(key)
+    if (bucket.failures > 0) {
+      const now = this.#options.now()
+      if (now < bucket.retryAt) return undefined
+      bucket.retryAt = now + retryMs(bucket.failures) // the other keys wait for the outcome of this attempt
+    }
+    const call = ++bucket.calls
+    try {
+      const reply = (await this.#call(operation, bucket, key, request)) as R
+      this.#succeeded(bucket, key, reply)
+      if (reply.kind === 'pause') this.#options.onPause(key, reply)
+      return reply
+    } catch (error) {
+      this.#failed(operation, bucket, key, call, error)
+      if (isScriptError(error)) throw error
+      return undefined
+    }
+  }
+
+  /**
+   * Makes a call whose loss could shorten a delay. If it fails, it is made again until it succeeds.
+   * A late call lengthens a delay; it never shortens one.
+   */
+  async deliver(operation: Operation, key: string, request: ScriptRequest): Promise<void> {
+    const bucket = this.#bucketOf(key)
+    if (await this.#isAnswered(operation, key, request)) return
+    bucket.unsent.push({ operation, key, request })
+    this.#resendLater(bucket)
+  }
+
+  /** Repeats the failed calls of a key's bucket, so that Redis knows them before the next call. */
+  async resend(key: string): Promise<void> {
+    await this.#resendUnsent(this.#bucketOf(key))
+  }
+
+  /** Returns how long to wait before the next call for a key. Milliseconds. */
+  untilRetryMs(key: string): number {
+    return Math.max(this.#bucketOf(key).retryAt - this.#options.now(), 1)
+  }
+
+  /** Gives up the calls that would be made again. */
+  close(): void {
+    this.#isClosed = true
+    for (const { timer, unsent } of this.#buckets.values()) {
+      clearTimeout(timer)
+      unsent.length = 0
+    }
+  }
+
+  #resendLater(bucket: Bucket): void {
+    if (this.#isClosed || bucket.timer !== undefined || bucket.unsent.length === 0) return
+    bucket.timer = setTimeout(() => {
+      bucket.timer = undefined
+      void this.#resendUnsent(bucket).then(() => this.#resendLater(bucket))
+    }, retryMs(bucket.failures)).unref()
+  }
+
+  /** Makes the calls again that have failed, in order. */
+  async #resendUnsent(bucket: Bucket): Promise<void> {
+    if (bucket.unsent.length === 0) return
+    bucket.resending ??= (async () => {
+      for (let next = bucket.unsent[0]; next !== undefined; next = bucket.unsent[0]) {
+        if (!(await this.#isAnswered(next.operation, next.key, next.request))) return
+        bucket.unsent.shift()
+      }
+    })().finally(() => {
+      bucket.resending = undefined
+    })
+    await bucket.resending
+  }
+
+  /**
+   * Calls Redis. Returns false if Redis has not replied, so that the call has to be made again. An
+   * error of the script counts as a reply.
+   */
+  async #isAnswered(operation: Operation, key: string, request: ScriptRequest): Promise<boolean> {
+    try {
+      return (await this.tryCall(operation, key, request)) !== undefined
+    } catch {
+      return true
+    }
+  }
+
+  async #call(operation: Operation, { name }: Bucket, key: string, request: ScriptRequest): Promise<PaceReply> {
+    const pending = this.#send(operation, name, key, request)
+    const startOthers = ({ isEpochLost }: PaceReply) => void (isEpochLost && this.#startEpochs())
+    pending.then(startOthers, () => undefined)
+    return withTimeout(pending, this.#options.timeoutMs, () => {
+      const giveBack = (late: PaceReply) => {
+        if (late.kind === 'slot') void this.deliver('cancel', key, { slot: late.slot })
+        // If the call had the same turn, the worker still has its ticket.
+        const isNewTurn = late.kind === 'wait' && late.turn.turnAt !== request.turnAt
+        if (isNewTurn) void this.deliver('cancelWait', key, { ...late.turn })
+      }
+      pending.then(giveBack, () => undefined)
+      throw new RedisTimeoutError(this.#options.timeoutMs)
+    })
+  }
+
+  /** @param name The hash tag. */
+  async #send(operation: Operation, name: string, key: string, request: ScriptRequest): Promise<PaceReply> {
+    this.counters.calls++
+    const keys = [
+      keyOf(this.#options.keyPrefix, name, `pace:${key}`),
+      keyOf(this.#options.keyPrefix, name, 'epoch'),
+    ] as const
+    const argument = JSON.stringify({
+      ...request,
+      op: operation,
+      ...(this.#options.hasTestClock && { now: this.#options.now() }),
+    })
+    return replyOf(operation, await this.#options.commands.evalScript(PACE_SCRIPT, keys, [argument]))
+  }
+
+  /**
+   * Makes one call for each hash tag. The call starts the epoch of the hash tag if that is lost
+   * too. So the keys of all hash tags wait at the same time, and a key that is first visited an
+   * hour later need not wait. Only the worker whose call has found the loss does this, not the
+   * whole fleet. If such a call fails, the next call for the same hash tag finds the loss again.
+   */
+  async #startEpochs(): Promise<void> {
+    if (this.#isStartingEpochs || this.#isClosed) return
+    this.#isStartingEpochs = true
+    const none = { knownPauses: [] } // changes nothing but the epoch
+    const calls = Array.from({ length: BUCKETS }, (_, name) => this.#send('pause', `${name}`, '', none))
+    await withTimeout(Promise.allSettled(calls), this.#options.timeoutMs, () => undefined)
+    this.#isStartingEpochs = false
+  }
+
+  #succeeded(bucket: Bucket, key: string, { epoch }: PaceReply): void {
+    const { failures } = bucket
+    const isNewEpoch = bucket.epoch !== epoch
+    bucket.epoch = epoch
+    bucket.failures = 0
+    if (failures > 0) {
+      this.#options.onRecovered()
+      publish('politely:redis:recovered', { pacer: this.#options.pacer, at: this.#options.now(), key, failures })
+    }
+    if (failures > 0 || isNewEpoch) this.#options.onPossibleLoss()
+    if (!this.#isPolicyChecked) {
+      this.#isPolicyChecked = true
+      void warnOfEviction(this.#options.commands, key, this.#options.pacer)
+    }
+  }
+
+  /** @param call The number of the call. */
+  #failed(operation: Operation, bucket: Bucket, key: string, call: number, error: unknown): void {
+    this.counters.failures++
+    if (isScriptError(error)) {
+      bucket.retryAt = 0 // Redis has replied, so the next call need not wait
+    } else if (call > bucket.callsAtFailure) {
+      bucket.failures++
+      bucket.callsAtFailure = bucket.calls
+      bucket.retryAt = this.#options.now() + retryMs(bucket.failures)
+    }
+    publish('politely:redis:failure', { pacer: this.#options.pacer, at: this.#options.now(), key, operation, error })
+  }
+
+  #bucketOf(key: string): Bucket {
+    const name = bucketName(key)
+    let bucket = this.#buckets.get(name)
+    if (bucket === undefined) {
+      const idle = { epoch: undefined, unsent: [], resending: undefined, timer: undefined }
+      bucket = { name, failures: 0, calls: 0, callsAtFailure: 0, retryAt: 0, ...idle }
+      this.#buckets.set(name, bucket)
+    }
+    return bucket
+  }
+}
+
+/**
+ * Returns whether the script itself failed, for example because of an argument of the wrong type.
+ * Another attempt would end in the same way.
+ */
+function isScriptError(error: unknown): boolean {
+  return error instanceof Error && /^ERR user_script:\d+:/.test(error.message)
+}
+
+/** Returns how long to wait before the next attempt. Milliseconds. */
+function retryMs(failures: number): number {
+  return Math.min(MIN_RETRY_MS * 2 ** Math.max(failures - 1, 0), MAX_RETRY_MS)
+}
+
+/** Returns the hash tag of a key: a number below `BUCKETS`, by FNV-1a. */
+function bucketName(key: string): string {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
+  return `${(hash >>> 0) % BUCKETS}`
+}

@@ -1,0 +1,36 @@
+// The tickets of RedisPacer. The gate keeps a ticket for the pacer, and does not read it.
+//
+//   ticket                   given with             contains
+//   '1764000000000123'       a slot                 the number of the slot
+//   '1764000000000123+'      a slot                 the same, and the key had pushbacks then
+//   'turn 1200 1000 100.5'   a wait                 the turn: when the worker calls again
+//   'local:7'                a slot of the worker   see local-fallback.ts
+import type { Ticket } from '@politely/gate'
+import type { SlotReply, Turn } from './pace-reply.ts'
+
+const TURN = 'turn'
+const PUSHBACKS = '+'
+
+export function waitTicketOf({ turnAt, turnBefore, turnStepMs }: Turn): string {
+  return `${TURN} ${turnAt} ${turnBefore} ${turnStepMs}`
+}
+
+/** Returns undefined for the ticket of a slot. */
+export function turnOf(ticket: Ticket | undefined): Turn | undefined {
+  const [name, ...numbers] = `${ticket}`.split(' ')
+  const [turnAt = 0, turnBefore = 0, turnStepMs = 0] = numbers.map(Number)
+  return name === TURN ? { turnAt, turnBefore, turnStepMs } : undefined
+}
+
+export function ticketOf({ slot, hasPushbacks }: SlotReply): string {
+  return `${slot}${hasPushbacks ? PUSHBACKS : ''}`
+}
+
+export function slotOf(ticket: Ticket): number {
+  return Number.parseInt(`${ticket}`, 10)
+}
+
+/** Returns whether the key had pushbacks when the slot was reserved. */
+export function hadPushbacks(ticket: Ticket): boolean {
+  return `${ticket}`.endsWith(PUSHBACKS)
+}

@@ -1,0 +1,78 @@
+// How much time to add to the delay after a slot, so that no gap between two requests of the fleet
+// is shorter than the delay.
+//
+// A slot begins by the clock of Redis, while the script runs. Its request starts later: the reply
+// has to arrive, and a request with several slots waits for the replies of all. Without an
+// allowance, a request A that starts late would be too close to the next request B of another
+// worker. So the worker of A asks for an allowance with its slot, and starts A before the allowance
+// is over (`startWithinMs`). The script adds the allowance to the delay before the slot of B.
+//
+//   Redis      slot of A ─────────────── delay ──────────────── allowance ── slot of B
+//   worker 1      └── reply ──> A starts ─────────────── delay ──────────┐   │
+//   worker 2                                                             ·   └── reply ──> B starts
+//
+// The allowance covers replies that take up to twice as long as expected. A slot whose reply took
+// longer is not used: it is reserved again, with a larger allowance. A test clock does not advance
+// during a call, so all of these times are 0.
+
+/**
+ * How long the first reply is expected to take. Later replies: as long as the slowest of the last
+ * few.
+ */
+const FIRST_EXPECTED_MS = 10
+const EXPECTED_DECAY = 0.9
+/** The shortest time that a reply may take without the slot being reserved again. */
+const MIN_REPLY_MS = 2
+/** How long the gate may take from the reply to its last slot until the request starts. */
+const START_MS = 2
+/** A request has at most this many slots: of its address, its domain and its origin. */
+const MAX_LEVELS = 3
+/**
+ * How late the timer of a worker that waits for its turn may be. If it is later, the next worker
+ * calls too early.
+ */
+const TIMER_MS = 3
+
+/** The allowances of one slot. Milliseconds. */
+interface Allowances {
+  /** A slot whose reply took longer is not used. */
+  readonly maxReplyMs: number
+  /** The longest time from the slot to the start of its request. */
+  readonly allowanceMs: number
+  /** The longest time from a turn to the call of its worker. */
+  readonly timerAllowanceMs: number
+  /** The largest `allowanceMs` of any worker of the fleet. */
+  readonly maxAllowanceMs: number
+}
+
+export class SlotAllowance {
+  /**
+   * The longest allowance of any worker with this `timeoutMs`, since a later reply is not used.
+   * Milliseconds.
+   */
+  readonly maxAllowanceMs: number
+  readonly #timeoutMs: number
+  readonly #hasTestClock: boolean
+  /** How long a reply takes at most, as far as the last ones show. Milliseconds. */
+  #expectedMs = FIRST_EXPECTED_MS
+
+  constructor(timeoutMs: number, hasTestClock: boolean) {
+    this.#timeoutMs = timeoutMs
+    this.#hasTestClock = hasTestClock
+    this.maxAllowanceMs = hasTestClock ? 0 : MAX_LEVELS * timeoutMs + START_MS
+  }
+
+  /** @param furtherSlots How many slots of the same request are reserved after this one. */
+  next(furtherSlots: number): Allowances {
+    const { maxAllowanceMs } = this
+    if (this.#hasTestClock) return { maxReplyMs: 0, allowanceMs: 0, timerAllowanceMs: 0, maxAllowanceMs }
+    const maxReplyMs = Math.min(Math.max(2 * this.#expectedMs, MIN_REPLY_MS), this.#timeoutMs)
+    const allowanceMs = (furtherSlots + 1) * maxReplyMs + START_MS
+    return { maxReplyMs, allowanceMs, timerAllowanceMs: this.#expectedMs + TIMER_MS, maxAllowanceMs }
+  }
+
+  /** A reply took this long. */
+  replied(tookMs: number): void {
+    this.#expectedMs = Math.max(tookMs, this.#expectedMs * EXPECTED_DECAY)
+  }
+}
