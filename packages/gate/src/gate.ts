@@ -152,8 +152,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       if (isPromise(keysOrPromise)) verdict = await robots.requireAllowed(text, abort) // the rules may have changed meanwhile
       this.#closing.signal.throwIfAborted()
       abort?.throwIfAborted()
-      const request = new QueuedRequest(this.#queueFor(keys.key), keys, verdict, abort)
-      const permitOrPromise = request.requestPermit()
+      const request = new QueuedRequest(this.#context, keys, verdict, abort)
+      const permitOrPromise = this.#queueFor(keys.key).add(request)
       const permit = isPromise(permitOrPromise) ? await permitOrPromise : permitOrPromise
       if (abort?.aborted) request.cancelPermit(abort.reason)
       abort?.throwIfAborted()

@@ -1,7 +1,8 @@
 // What the queues, queued requests and permits of one gate share.
 //
-// References go one way: a permit knows its queue, a queued request knows its queue, and a queue
-// knows this object. The gate creates all of them and calls them. None of them calls the gate.
+// References go one way: the gate knows its queues, a queue knows its requests, a request knows its
+// permit, and all of them know this object. None of them calls the gate. A permit gets a callback
+// that releases its limits.
 
 import type { Pacing } from '../options/pacing.ts'
 import type { RedirectTargets } from '../redirects/redirect-targets.ts'

@@ -12,18 +12,9 @@
 import type { PaceLimits } from '@politely/core/engine'
 import { Fifo } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'
+import type { WaitingQueue } from './concurrency-limit.ts'
 import type { SharedKey } from './pace-by.ts'
 import { MAX_TIMER_MS, PacedKey, type PacerAndClock } from './paced-key.ts'
-
-/** A queue whose first request needs a shared limit. */
-export interface SharingQueue {
-  /** The limit may have capacity now: acquire it, or keep waiting. */
-  advance(): void
-  /** Whether the first request waits for a limit of the whole gate. */
-  readonly waitsForGateLimit: boolean
-  /** Whether the queue is first in the line of a registrable domain. */
-  readonly isFirstOfDomain: boolean
-}
 
 export class SharedLimit {
   readonly pacedKey: PacedKey
@@ -32,11 +23,11 @@ export class SharedLimit {
   readonly #maxConcurrent: number
   readonly #onIdle: () => void
   /** The queues whose first request needs this limit. */
-  readonly #queues = new Set<SharingQueue>()
+  readonly #queues = new Set<WaitingQueue>()
   /** Those that wait, in order of arrival. */
-  readonly #waiting = new Fifo<SharingQueue>()
+  readonly #waiting = new Fifo<WaitingQueue>()
   /** The first queue in line, if the address is kept free for it. */
-  #keptFreeFor: SharingQueue | undefined
+  #keptFreeFor: WaitingQueue | undefined
   #underWay = 0
   /**
    * True from `acquire` until `start` or `abandon`, if there is a delay: the gate calls `reserve`
@@ -70,12 +61,12 @@ export class SharedLimit {
   }
 
   /** The first request of this queue needs the limit from now on. */
-  attach(queue: SharingQueue): void {
+  attach(queue: WaitingQueue): void {
     this.#queues.add(queue)
   }
 
   /** The first request of this queue no longer needs the limit. */
-  detach(queue: SharingQueue): void {
+  detach(queue: WaitingQueue): void {
     this.#queues.delete(queue)
     this.leaveLine(queue)
     // Another process may wait behind this one in the pacer's queue, and the requests under way may
@@ -85,25 +76,20 @@ export class SharedLimit {
   }
 
   /** The first request of this queue waits for something else: those behind it move up. */
-  leaveLine(queue: SharingQueue): void {
-    if (this.#waiting.delete(queue)) this.#wake()
+  leaveLine(queue: WaitingQueue): void {
+    if (this.#waiting.delete(queue)) this.wake()
   }
 
-  isFirstInLine(queue: SharingQueue): boolean {
+  isFirstInLine(queue: WaitingQueue): boolean {
     return this.#waiting.first === queue
   }
 
-  /** Advances the queues that wait before this one, while the limit has capacity. */
-  wakeBefore(queue: SharingQueue): void {
-    this.#wake(queue)
-  }
-
   /**
-   * Returns what a request of this queue has to wait for; undefined if it may start. If it has to
-   * wait, the queue is added to the line. A queue that is in the line already keeps its position.
-   * The call starts no request, so the results of other limits stay valid.
+   * Adds the queue to the line, unless its first request may start. Returns what the request has to
+   * wait for. A queue that is in the line already keeps its position. The call starts no request,
+   * so the results of other limits stay valid.
    */
-  waitCauseOf(queue: SharingQueue): WaitCause | undefined {
+  joinLineUnlessFree(queue: WaitingQueue): WaitCause | undefined {
     const isKeptForAnother = this.#keptFreeFor !== undefined && this.#keptFreeFor !== queue
     const cause = this.#waitCause() ?? (isKeptForAnother ? this.pacedKey.waitCause : undefined)
     if (cause === undefined) return undefined
@@ -112,7 +98,7 @@ export class SharedLimit {
   }
 
   /** Counts a request as under way. `start` or `abandon` must follow. */
-  acquire(queue: SharingQueue): void {
+  acquire(queue: WaitingQueue): void {
     this.#waiting.delete(queue)
     if (this.#keptFreeFor === queue) this.#keptFreeFor = undefined
     this.#underWay++
@@ -122,14 +108,14 @@ export class SharedLimit {
   /** The request has its slot and starts. */
   start(): void {
     this.#isReserving = false
-    this.#wake()
+    this.wake()
   }
 
   /**
    * The request of this queue does not start now. If the pacer has no slot for it, the queue keeps
    * its position in the line.
    */
-  abandon(queue: SharingQueue, keepsPosition: boolean): void {
+  abandon(queue: WaitingQueue, keepsPosition: boolean): void {
     this.#isReserving = false
     if (keepsPosition) this.#waiting.addFirst(queue)
     this.release()
@@ -138,7 +124,7 @@ export class SharedLimit {
   /** Counts a request as ended. */
   release(): void {
     this.#underWay--
-    this.#wake()
+    this.wake()
     this.#checkIdle()
   }
 
@@ -152,7 +138,7 @@ export class SharedLimit {
     const { waitMs, waitCause } = this.pacedKey
     if (waitMs <= 0) return undefined
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#wake(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
+    this.#timer = setTimeout(() => this.wake(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
     return waitCause
   }
 
@@ -161,7 +147,7 @@ export class SharedLimit {
    * which is not advanced. A queue that is advanced may call this object in turn; the loop handles
    * that as well, so that calls do not nest.
    */
-  #wake(before?: SharingQueue): void {
+  wake(before?: WaitingQueue): void {
     if (this.#isWaking) return
     this.#isWaking = true
     this.#keptFreeFor = undefined
@@ -169,8 +155,7 @@ export class SharedLimit {
       let queue = this.#waiting.first
       while (queue !== undefined && queue !== before && this.#waitCause() === undefined) {
         const next = this.#waiting.after(queue)
-        queue.advance()
-        if (queue.waitsForGateLimit) break // the limit of the gate would make the queues behind it wait as well
+        if (queue.advance()?.level === 'gate') break // the limit of the gate would make the queues behind it wait as well
         if (this.#waiting.first === queue && this.pacedKey.level === 'address' && queue.isFirstOfDomain) {
           this.#keptFreeFor = queue
           break
@@ -188,7 +173,6 @@ export class SharedLimit {
   #checkIdle(): void {
     if (this.#queues.size > 0 || this.#underWay > 0) return
     clearTimeout(this.#timer)
-    this.pacedKey.leavePacerQueue()
     this.#onIdle()
   }
 }
