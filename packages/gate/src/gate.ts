@@ -218,7 +218,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     let full: WaitLevel | undefined = (queue?.underWay ?? 0) >= pacing.maxConcurrentPerKey ? pacing.paceBy : undefined
     for (const { level, key, limits } of shared) {
       const limit = sharedLimits.get(key)
-      if (limit?.isFull) full ??= level
+      if (limit?.pacedKey.isFull) full ??= level
       if (limits.ownDelayMs === 0) continue
       const estimate = await pacer.estimate(key, limits, limit?.waiting ?? 0)
       if (estimate.waitMs > longest.waitMs) longest = { ...estimate, level }

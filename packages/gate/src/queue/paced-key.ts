@@ -1,5 +1,5 @@
-// One pace key of a gate: asks the pacer for its slots, and remembers until when it need not ask
-// again.
+// One pace key of a gate: the delay between its requests, and how many of them are under way. Asks
+// the pacer for slots, and remembers until when it need not ask again.
 //
 // A request has one key at each of its levels: that of its queue (`paceBy`), and those of its
 // registrable domain and its IP address if they have a delay of their own. It needs a slot of each
@@ -40,7 +40,7 @@ const MIN_WAIT_MS = 1
 const MAX_UNSENT_MS = 10_000
 
 /** A longer wait is split into several timers, because Node's timers overflow after 24.8 days. */
-export const MAX_TIMER_MS: number = 60 * 60 * 1000
+const MAX_TIMER_MS: number = 60 * 60 * 1000
 
 /** What the pace keys of one gate share. */
 export interface PacerAndClock {
@@ -51,7 +51,12 @@ export interface PacerAndClock {
 export class PacedKey {
   readonly level: PaceBy
   readonly key: string
+  readonly #maxConcurrent: number
   readonly #context: PacerAndClock
+  readonly #onDelayEnd: () => void
+  /** How many requests are under way. The queue or the `SharedLimit` of this key counts them. */
+  underWay = 0
+  #timer: NodeJS.Timeout | undefined
   /** The pacer is not asked before this time of the gate's clock. */
   #askPacerAt = 0
   /** Why to wait until `#askPacerAt`. */
@@ -69,10 +74,48 @@ export class PacedKey {
    */
   #ticket: Ticket | undefined
 
-  constructor(level: PaceBy, key: string, context: PacerAndClock) {
+  /**
+   * @param onDelayEnd Called when a delay should be over. It may not be: the timer uses another
+   * clock than the gate.
+   */
+  constructor(level: PaceBy, key: string, maxConcurrent: number, context: PacerAndClock, onDelayEnd: () => void) {
     this.level = level
     this.key = key
+    this.#maxConcurrent = maxConcurrent
     this.#context = context
+    this.#onDelayEnd = onDelayEnd
+  }
+
+  get isFull(): boolean {
+    return this.underWay >= this.#maxConcurrent
+  }
+
+  get hasTimer(): boolean {
+    return this.#timer !== undefined
+  }
+
+  /** The delay that requests wait for, or waited for last. */
+  get delayCause(): WaitCause {
+    return { because: this.#delayedBy, level: this.level }
+  }
+
+  /**
+   * Returns what a request has to wait for; undefined if the pacer may be asked. If it is a delay,
+   * starts the timer.
+   */
+  startWait(): WaitCause | undefined {
+    if (this.isFull) return { because: 'concurrency', level: this.level }
+    const waitMs = this.#waitMs
+    if (waitMs <= 0) return undefined
+    this.stopTimer()
+    this.#timer = setTimeout(this.#onDelayEnd, Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
+    return this.delayCause
+  }
+
+  stopTimer(): void {
+    if (this.#timer === undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
   }
 
   /**
@@ -81,7 +124,8 @@ export class PacedKey {
    * longer than the delay, and both requests would then start at the same moment. While a request
    * is connecting, the time is one delay, since the request may be sent right now.
    */
-  get waitMs(): number {
+  get #waitMs(): number {
+    if (this.#askPacerAt === 0 && this.#unsent === undefined) return 0 // without a reading of the clock
     const now = this.#context.now()
     const waitMs = this.#askPacerAt - now
     if (this.#isStarting) return Math.max(waitMs, MIN_WAIT_MS)
@@ -90,14 +134,9 @@ export class PacedKey {
       : waitMs
   }
 
-  /** What a request waits for until then. */
-  get waitCause(): WaitCause {
-    return { because: this.#delayedBy, level: this.level }
-  }
-
   /**
-   * Asks the pacer for a slot. Returns undefined if the pacer replies with a `wait`. Then `waitMs`
-   * and `waitCause` say how long to wait, and why.
+   * Asks the pacer for a slot. Returns undefined if the pacer replies with a `wait`. `startWait`
+   * then says why to wait.
    * @param furtherSlots How many slots of other keys are reserved after this one.
    */
   reserve(limits: PaceLimits, furtherSlots: number): KeySlot | undefined | Promise<KeySlot | undefined> {

@@ -31,15 +31,7 @@ import type { WaitingQueue } from './concurrency-limit.ts'
 import type { GateContext } from './gate-context.ts'
 import type { Grant, GrantedPermit } from './granted-permit.ts'
 import { NO_KEYS, type SharedKey } from './pace-by.ts'
-import {
-  cancelIfExpired,
-  cancelSlots,
-  type KeySlot,
-  MAX_TIMER_MS,
-  PacedKey,
-  type PacedLevel,
-  reserveSlots,
-} from './paced-key.ts'
+import { cancelIfExpired, cancelSlots, type KeySlot, PacedKey, type PacedLevel, reserveSlots } from './paced-key.ts'
 import type { QueuedRequest } from './queued-request.ts'
 import type { SharedLimit } from './shared-limit.ts'
 
@@ -50,8 +42,6 @@ export class RequestQueue implements WaitingQueue {
   readonly #context: GateContext
   /** In order of arrival. */
   readonly #waiting = new Fifo<QueuedRequest>()
-  /** How many requests of this queue have acquired the concurrency limits and not released them. */
-  #underWay = 0
   /**
    * True while a request is at step 3, 4 or 5. The last two may be asynchronous. Meanwhile
    * `advance` does nothing.
@@ -67,14 +57,14 @@ export class RequestQueue implements WaitingQueue {
   readonly #onEmpty: (queue: RequestQueue) => void
   /** What the first request waits for, or waited for last. Undefined if nothing has held it up. */
   #heldBy: WaitCause | undefined
-  #timer: NodeJS.Timeout | undefined
 
   /** @param onEmpty Called when no request of the queue waits or is under way. */
   constructor(key: string, context: GateContext, onEmpty: (queue: RequestQueue) => void) {
     this.key = key
     this.#context = context
     this.#onEmpty = onEmpty
-    this.#pacedKey = new PacedKey(context.pacing.paceBy, key, context)
+    const { paceBy, maxConcurrentPerKey } = context.pacing
+    this.#pacedKey = new PacedKey(paceBy, key, maxConcurrentPerKey, context, () => this.advance())
   }
 
   get isFirstOfDomain(): boolean {
@@ -86,7 +76,7 @@ export class RequestQueue implements WaitingQueue {
   }
 
   get underWay(): number {
-    return this.#underWay
+    return this.#pacedKey.underWay
   }
 
   get heldBy(): WaitCause | undefined {
@@ -109,7 +99,7 @@ export class RequestQueue implements WaitingQueue {
     const { first } = this.#waiting
     this.#waiting.delete(request)
     if (this.#waiting.size === 0) this.#handleEmpty()
-    else if (first === request && this.#timer === undefined) {
+    else if (first === request && !this.#pacedKey.hasTimer) {
       // The next request may be to another domain or address, which has capacity.
       this.advance()
     }
@@ -127,7 +117,7 @@ export class RequestQueue implements WaitingQueue {
    * other queues may have waited longer.
    */
   readonly #release = (grant: Grant): void => {
-    this.#underWay--
+    this.#pacedKey.underWay--
     if (this.#waiting.size === 0) this.#handleEmpty()
     for (const limit of grant.sharedLimits) limit.release()
     this.#context.concurrency.end(grant)
@@ -143,14 +133,15 @@ export class RequestQueue implements WaitingQueue {
    */
   advance(justChecked?: QueuedRequest): WaitCause | undefined {
     if (this.#isAdmitting) return undefined
-    this.#stopTimer()
+    this.#pacedKey.stopTimer()
     // A loop rather than recursion: thousands of requests may start, or be refused, one after the
     // other.
     for (;;) {
       const { first } = this.#waiting
       if (first === undefined) break
-      if (!this.#passesQueueLimits()) {
-        // steps 1 and 2
+      const waitCause = this.#pacedKey.startWait() // steps 1 and 2
+      if (waitCause !== undefined) {
+        this.#heldBy = waitCause
         for (const limit of this.#sharedLimits) limit.leaveLine(this)
         return undefined
       }
@@ -172,21 +163,6 @@ export class RequestQueue implements WaitingQueue {
     return undefined
   }
 
-  /** Steps 1 and 2. If it returns false, a timer or `release` calls `advance` later. */
-  #passesQueueLimits(): boolean {
-    if (this.#underWay >= this.#context.pacing.maxConcurrentPerKey) {
-      this.#heldBy = { because: 'concurrency', level: this.#pacedKey.level }
-      return false
-    }
-    // `waitMs` reads the gate's clock. The timer uses another clock and may fire too early, so the
-    // wait is checked again here.
-    const { waitMs, waitCause } = this.#pacedKey
-    if (waitMs <= 0) return true
-    this.#heldBy = waitCause
-    this.#timer = setTimeout(() => this.advance(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
-    return false
-  }
-
   /** Step 3. If it returns false, the limit that has no capacity calls `advance` later. */
   #acquireSharedLimits(first: QueuedRequest): boolean {
     const { concurrency } = this.#context
@@ -205,7 +181,7 @@ export class RequestQueue implements WaitingQueue {
       return false
     }
     for (const limit of this.#sharedLimits) limit.acquire(this)
-    this.#underWay++
+    this.#pacedKey.underWay++
     return true
   }
 
@@ -225,7 +201,7 @@ export class RequestQueue implements WaitingQueue {
    * limits.
    */
   #abandonAdmission(first: QueuedRequest, keepsPosition = false): void {
-    this.#underWay--
+    this.#pacedKey.underWay--
     // May advance other queues, but not this one: `#isAdmitting` is still true.
     for (const limit of this.#sharedLimits) limit.abandon(this, keepsPosition)
     this.#context.concurrency.release(first.keys.site)
@@ -315,18 +291,12 @@ export class RequestQueue implements WaitingQueue {
    * the gate.
    */
   #handleEmpty(): void {
-    this.#stopTimer()
+    this.#pacedKey.stopTimer()
     this.#heldBy = undefined
     if (this.#isAdmitting) return
     this.#context.concurrency.forget(this)
     this.#useSharedLimits(NO_KEYS)
     this.#pacedKey.leavePacerQueue() // the position in the pacer's own queue
-    if (this.#underWay === 0) this.#onEmpty(this)
-  }
-
-  #stopTimer(): void {
-    if (this.#timer === undefined) return
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    if (this.underWay === 0) this.#onEmpty(this)
   }
 }

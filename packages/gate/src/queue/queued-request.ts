@@ -133,7 +133,14 @@ export class QueuedRequest {
   grant(grant: Grant, heldBy: WaitCause | undefined, at: number): void {
     const before = this.#state
     const waitedFor = before.name === 'waiting' ? heldBy : undefined
-    const permit = new GrantedPermit(this.#context, this.keys.key, grant, this.#verdict, at - this.#arrivedAt, waitedFor)
+    const permit = new GrantedPermit(
+      this.#context,
+      this.keys.key,
+      grant,
+      this.#verdict,
+      at - this.#arrivedAt,
+      waitedFor,
+    )
     this.#state = { name: 'granted', permit }
     if (before.name !== 'waiting') return
     before.removeAbortListener?.()

@@ -14,13 +14,12 @@ import { Fifo } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import type { WaitingQueue } from './concurrency-limit.ts'
 import type { SharedKey } from './pace-by.ts'
-import { MAX_TIMER_MS, PacedKey, type PacerAndClock } from './paced-key.ts'
+import { PacedKey, type PacerAndClock } from './paced-key.ts'
 
 export class SharedLimit {
   readonly pacedKey: PacedKey
   /** The delay between two requests. */
   readonly limits: PaceLimits
-  readonly #maxConcurrent: number
   readonly #onIdle: () => void
   /** The queues whose first request needs this limit. */
   readonly #queues = new Set<WaitingQueue>()
@@ -28,20 +27,17 @@ export class SharedLimit {
   readonly #waiting = new Fifo<WaitingQueue>()
   /** The first queue in line, if the address is kept free for it. */
   #keptFreeFor: WaitingQueue | undefined
-  #underWay = 0
   /**
    * True from `acquire` until `start` or `abandon`, if there is a delay: the gate calls `reserve`
    * for one request of a key at a time. Without a delay it does not call it.
    */
   #isReserving = false
   #isWaking = false
-  #timer: NodeJS.Timeout | undefined
 
   /** @param onIdle Called when no queue needs the limit and no request is under way. */
   constructor({ level, key, limits, maxConcurrent }: SharedKey, context: PacerAndClock, onIdle: () => void) {
-    this.pacedKey = new PacedKey(level, key, context)
+    this.pacedKey = new PacedKey(level, key, maxConcurrent, context, () => this.wake())
     this.limits = limits
-    this.#maxConcurrent = maxConcurrent
     this.#onIdle = onIdle
   }
 
@@ -53,11 +49,6 @@ export class SharedLimit {
   /** How many queues wait. */
   get waiting(): number {
     return this.#waiting.size
-  }
-
-  /** Whether the limit of requests under way is reached. */
-  get isFull(): boolean {
-    return this.#underWay >= this.#maxConcurrent
   }
 
   /** The first request of this queue needs the limit from now on. */
@@ -91,7 +82,7 @@ export class SharedLimit {
    */
   joinLineUnlessFree(queue: WaitingQueue): WaitCause | undefined {
     const isKeptForAnother = this.#keptFreeFor !== undefined && this.#keptFreeFor !== queue
-    const cause = this.#waitCause() ?? (isKeptForAnother ? this.pacedKey.waitCause : undefined)
+    const cause = this.#startWait() ?? (isKeptForAnother ? this.pacedKey.delayCause : undefined)
     if (cause === undefined) return undefined
     this.#waiting.add(queue)
     return cause
@@ -101,7 +92,7 @@ export class SharedLimit {
   acquire(queue: WaitingQueue): void {
     this.#waiting.delete(queue)
     if (this.#keptFreeFor === queue) this.#keptFreeFor = undefined
-    this.#underWay++
+    this.pacedKey.underWay++
     this.#isReserving = this.hasDelay
   }
 
@@ -123,23 +114,15 @@ export class SharedLimit {
 
   /** Counts a request as ended. */
   release(): void {
-    this.#underWay--
+    this.pacedKey.underWay--
     this.wake()
     this.#checkIdle()
   }
 
-  /**
-   * Returns what every request has to wait for now. If it is a delay, sets the timer that wakes the
-   * queues after it. In all other cases an event wakes them.
-   */
-  #waitCause(): WaitCause | undefined {
-    if (this.isFull || this.#isReserving) return { because: 'concurrency', level: this.pacedKey.level }
-    if (!this.hasDelay) return undefined
-    const { waitMs, waitCause } = this.pacedKey
-    if (waitMs <= 0) return undefined
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.wake(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
-    return waitCause
+  /** Returns what every request has to wait for now. The end of that wait calls `wake`. */
+  #startWait(): WaitCause | undefined {
+    if (this.#isReserving) return { because: 'concurrency', level: this.pacedKey.level }
+    return this.pacedKey.startWait()
   }
 
   /**
@@ -153,7 +136,7 @@ export class SharedLimit {
     this.#keptFreeFor = undefined
     try {
       let queue = this.#waiting.first
-      while (queue !== undefined && queue !== before && this.#waitCause() === undefined) {
+      while (queue !== undefined && queue !== before && this.#startWait() === undefined) {
         const next = this.#waiting.after(queue)
         if (queue.advance()?.level === 'gate') break // the limit of the gate would make the queues behind it wait as well
         if (this.#waiting.first === queue && this.pacedKey.level === 'address' && queue.isFirstOfDomain) {
@@ -171,8 +154,8 @@ export class SharedLimit {
   }
 
   #checkIdle(): void {
-    if (this.#queues.size > 0 || this.#underWay > 0) return
-    clearTimeout(this.#timer)
+    if (this.#queues.size > 0 || this.pacedKey.underWay > 0) return
+    this.pacedKey.stopTimer()
     this.#onIdle()
   }
 }
