@@ -125,7 +125,6 @@ export class PacedKey {
    * is connecting, the time is one delay, since the request may be sent right now.
    */
   get #waitMs(): number {
-    if (this.#askPacerAt === 0 && this.#unsent === undefined) return 0 // without a reading of the clock
     const now = this.#context.now()
     const waitMs = this.#askPacerAt - now
     if (this.#isStarting) return Math.max(waitMs, MIN_WAIT_MS)

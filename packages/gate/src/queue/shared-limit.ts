@@ -122,7 +122,7 @@ export class SharedLimit {
   /** Returns what every request has to wait for now. The end of that wait calls `wake`. */
   #startWait(): WaitCause | undefined {
     if (this.#isReserving) return { because: 'concurrency', level: this.pacedKey.level }
-    return this.pacedKey.startWait()
+    return this.hasDelay || this.pacedKey.isFull ? this.pacedKey.startWait() : undefined
   }
 
   /**
