@@ -1,10 +1,12 @@
-// What the queues, queued requests and permits of one gate share.
+// What the queues, queued requests and permits of one gate share, and what HTTP clients get of it
+// (`internalsOf`).
 //
 // References go one way: the gate knows its queues, a queue knows its requests, a request knows its
 // permit, and all of them know this object. None of them calls the gate. A permit gets a callback
 // that releases its limits.
 
 import type { Pacing } from '../options/pacing.ts'
+import type { OpenRedirects } from '../redirects/open-redirects.ts'
 import type { RedirectTargets } from '../redirects/redirect-targets.ts'
 import type { EventSource } from '../report/events.ts'
 import type { Activity } from './activity.ts'
@@ -21,6 +23,7 @@ export interface GateContext extends EventSource {
   readonly concurrency: ConcurrencyLimit
   readonly robots: RobotsCheck
   readonly redirects: RedirectTargets
+  readonly openRedirects: OpenRedirects
   readonly activity: Activity
   readonly sharedLimits: SharedLimits
   /**
