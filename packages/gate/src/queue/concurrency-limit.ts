@@ -18,8 +18,8 @@ interface Limits {
 /** A queue whose first request waits for a limit. */
 export interface WaitingQueue {
   /**
-   * The limit may have capacity now: acquires it, or keeps waiting. Returns the limit that the
-   * first request waits for then; undefined if it waits for something else, or has started.
+   * The limit may have capacity now: acquires it, or waits again. Returns the limit that the first
+   * request waits for afterwards. Undefined if it waits for something else.
    */
   advance(): WaitCause | undefined
   /** Whether the queue is first in the line of the `SharedLimit` of a registrable domain. */

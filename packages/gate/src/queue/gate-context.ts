@@ -2,8 +2,8 @@
 // (`internalsOf`).
 //
 // References go one way: the gate knows its queues, a queue knows its requests, a request knows its
-// permit, and all of them know this object. None of them calls the gate. A permit gets a callback
-// that releases its limits.
+// permit, and all of them know this object. None of them calls the gate. The way back is one method
+// each: a request may leave its queue, and a permit releases the limits that its queue acquired.
 
 import type { Pacing } from '../options/pacing.ts'
 import type { OpenRedirects } from '../redirects/open-redirects.ts'

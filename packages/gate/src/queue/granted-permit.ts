@@ -33,11 +33,11 @@ import type { SharedLimit } from './shared-limit.ts'
 
 /** What a request holds from its start to its end. */
 export interface Grant extends StartedItem {
-  /** A slot at each level; that of the queue is the last. */
+  /** A slot at each level. The slot of the queue is the last. */
   readonly slots: readonly KeySlot[]
   readonly sharedLimits: readonly SharedLimit[]
-  /** Releases the limits. To be called once, with this grant. */
-  readonly release: (grant: Grant) => void
+  /** Releases the limits. */
+  readonly queue: { release(grant: Grant): void }
 }
 
 type Phase = 'granted' | 'connecting' | 'sent' | 'reported' | 'released'
@@ -203,7 +203,7 @@ export class GrantedPermit implements NestablePermit {
     if (!this.#holdsLimits) return
     this.#holdsLimits = false
     this.#slot.pacedKey.stopExpecting(this.#slot)
-    this.#grant.release(this.#grant)
+    this.#grant.queue.release(this.#grant)
   }
 
   [Symbol.dispose](): void {

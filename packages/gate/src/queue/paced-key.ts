@@ -53,8 +53,8 @@ export class PacedKey {
   readonly key: string
   readonly #maxConcurrent: number
   readonly #context: PacerAndClock
-  readonly #onDelayEnd: () => void
-  /** How many requests are under way. The queue or the `SharedLimit` of this key counts them. */
+  readonly #owner: { advance(): void }
+  /** How many requests are under way. The owner counts them. */
   underWay = 0
   #timer: NodeJS.Timeout | undefined
   /** The pacer is not asked before this time of the gate's clock. */
@@ -74,16 +74,13 @@ export class PacedKey {
    */
   #ticket: Ticket | undefined
 
-  /**
-   * @param onDelayEnd Called when a delay should be over. It may not be: the timer uses another
-   * clock than the gate.
-   */
-  constructor(level: PaceBy, key: string, maxConcurrent: number, context: PacerAndClock, onDelayEnd: () => void) {
+  /** @param owner The queue or the `SharedLimit` of this key. It advances when a delay ends. */
+  constructor(level: PaceBy, key: string, maxConcurrent: number, context: PacerAndClock, owner: { advance(): void }) {
     this.level = level
     this.key = key
     this.#maxConcurrent = maxConcurrent
     this.#context = context
-    this.#onDelayEnd = onDelayEnd
+    this.#owner = owner
   }
 
   get isFull(): boolean {
@@ -108,7 +105,8 @@ export class PacedKey {
     const waitMs = this.#waitMs
     if (waitMs <= 0) return undefined
     this.stopTimer()
-    this.#timer = setTimeout(this.#onDelayEnd, Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
+    // The timer may fire too early, since it uses another clock than the gate.
+    this.#timer = setTimeout(() => this.#owner.advance(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
     return this.delayCause
   }
 

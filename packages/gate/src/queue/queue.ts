@@ -64,7 +64,7 @@ export class RequestQueue implements WaitingQueue {
     this.#context = context
     this.#onEmpty = onEmpty
     const { paceBy, maxConcurrentPerKey } = context.pacing
-    this.#pacedKey = new PacedKey(paceBy, key, maxConcurrentPerKey, context, () => this.advance())
+    this.#pacedKey = new PacedKey(paceBy, key, maxConcurrentPerKey, context, this)
   }
 
   get isFirstOfDomain(): boolean {
@@ -91,11 +91,11 @@ export class RequestQueue implements WaitingQueue {
     const ahead = this.waiting
     this.#waiting.add(request)
     this.advance(request)
-    return request.result ?? request.wait(this.heldBy, ahead, () => this.#remove(request))
+    return request.result() ?? request.wait(this.heldBy, ahead, this)
   }
 
   /** Removes a request that was aborted while it waited. */
-  #remove(request: QueuedRequest): void {
+  remove(request: QueuedRequest): void {
     const { first } = this.#waiting
     this.#waiting.delete(request)
     if (this.#waiting.size === 0) this.#handleEmpty()
@@ -116,7 +116,7 @@ export class RequestQueue implements WaitingQueue {
    * Releases the limits that a request of this queue acquired. This queue is advanced last, since
    * other queues may have waited longer.
    */
-  readonly #release = (grant: Grant): void => {
+  release(grant: Grant): void {
     this.#pacedKey.underWay--
     if (this.#waiting.size === 0) this.#handleEmpty()
     for (const limit of grant.sharedLimits) limit.release()
@@ -170,7 +170,7 @@ export class RequestQueue implements WaitingQueue {
     this.#useSharedLimits(first.keys.shared)
     // First, every limit advances the queues that wait before this one. Such a queue may acquire
     // the capacity of several limits. So the lines are joined only after that.
-    for (const limit of this.#sharedLimits) limit.wake(this)
+    for (const limit of this.#sharedLimits) limit.advance(this)
     let waitCause: WaitCause | undefined
     for (const limit of this.#sharedLimits) waitCause ??= limit.joinLineUnlessFree(this)
     if (waitCause === undefined && !concurrency.tryAcquire(this, first.keys.site))
@@ -274,7 +274,7 @@ export class RequestQueue implements WaitingQueue {
     const sharedLimits = this.#sharedLimits
     for (const limit of sharedLimits) limit.start()
     this.#isAdmitting = false
-    const grant: Grant = { site: first.keys.site, startedAt: at, slots, sharedLimits, release: this.#release }
+    const grant: Grant = { site: first.keys.site, startedAt: at, slots, sharedLimits, queue: this }
     this.#context.concurrency.start(grant)
     first.grant(grant, heldBy, at)
   }

@@ -71,7 +71,7 @@ export class QueuedRequest {
   }
 
   /** The permit, or a promise that rejects with the error. Undefined if the request has neither. */
-  get result(): GrantedPermit | Promise<never> | undefined {
+  result(): GrantedPermit | Promise<never> | undefined {
     if (this.#state.name === 'granted') return this.#state.permit
     return this.#state.name === 'rejected' ? Promise.reject(this.#state.error) : undefined
   }
@@ -79,9 +79,13 @@ export class QueuedRequest {
   /**
    * Returns a promise of the permit.
    * @param ahead How many requests were in the queue before.
-   * @param leaveQueue Called when the caller's signal is aborted.
+   * @param queue The request leaves it when the caller's signal is aborted.
    */
-  wait(heldBy: WaitCause | undefined, ahead: number, leaveQueue: () => void): Promise<GrantedPermit> {
+  wait(
+    heldBy: WaitCause | undefined,
+    ahead: number,
+    queue: { remove(request: QueuedRequest): void },
+  ): Promise<GrantedPermit> {
     const { promise, resolve, reject } = Promise.withResolvers<GrantedPermit>()
     const waiting: Waiting = { name: 'waiting', resolve, reject, removeAbortListener: undefined }
     this.#state = waiting
@@ -92,7 +96,7 @@ export class QueuedRequest {
     const signal = this.#signal
     if (signal !== undefined && this.#state === waiting) {
       waiting.removeAbortListener = onAbort(signal, () => {
-        leaveQueue()
+        queue.remove(this)
         this.fail(signal.reason)
       })
     }

@@ -32,11 +32,11 @@ export class SharedLimit {
    * for one request of a key at a time. Without a delay it does not call it.
    */
   #isReserving = false
-  #isWaking = false
+  #isAdvancing = false
 
   /** @param onIdle Called when no queue needs the limit and no request is under way. */
   constructor({ level, key, limits, maxConcurrent }: SharedKey, context: PacerAndClock, onIdle: () => void) {
-    this.pacedKey = new PacedKey(level, key, maxConcurrent, context, () => this.wake())
+    this.pacedKey = new PacedKey(level, key, maxConcurrent, context, this)
     this.limits = limits
     this.#onIdle = onIdle
   }
@@ -68,7 +68,7 @@ export class SharedLimit {
 
   /** The first request of this queue waits for something else: those behind it move up. */
   leaveLine(queue: WaitingQueue): void {
-    if (this.#waiting.delete(queue)) this.wake()
+    if (this.#waiting.delete(queue)) this.advance()
   }
 
   isFirstInLine(queue: WaitingQueue): boolean {
@@ -99,7 +99,7 @@ export class SharedLimit {
   /** The request has its slot and starts. */
   start(): void {
     this.#isReserving = false
-    this.wake()
+    this.advance()
   }
 
   /**
@@ -115,11 +115,11 @@ export class SharedLimit {
   /** Counts a request as ended. */
   release(): void {
     this.pacedKey.underWay--
-    this.wake()
+    this.advance()
     this.#checkIdle()
   }
 
-  /** Returns what every request has to wait for now. The end of that wait calls `wake`. */
+  /** Returns what every request has to wait for now. The end of that wait calls `advance`. */
   #startWait(): WaitCause | undefined {
     if (this.#isReserving) return { because: 'concurrency', level: this.pacedKey.level }
     return this.hasDelay || this.pacedKey.isFull ? this.pacedKey.startWait() : undefined
@@ -130,9 +130,9 @@ export class SharedLimit {
    * which is not advanced. A queue that is advanced may call this object in turn; the loop handles
    * that as well, so that calls do not nest.
    */
-  wake(before?: WaitingQueue): void {
-    if (this.#isWaking) return
-    this.#isWaking = true
+  advance(before?: WaitingQueue): void {
+    if (this.#isAdvancing) return
+    this.#isAdvancing = true
     this.#keptFreeFor = undefined
     try {
       let queue = this.#waiting.first
@@ -149,7 +149,7 @@ export class SharedLimit {
         else queue = next !== undefined && this.#waiting.has(next) ? next : this.#waiting.first
       }
     } finally {
-      this.#isWaking = false
+      this.#isAdvancing = false
     }
   }
 
