@@ -1,8 +1,8 @@
 // Checks that imports go in one direction only: gate imports fetcher, fetcher imports core, and
-// within these packages each folder imports those before it. Type imports count too. Reads
-// packages/*/src and prints `file:line what why` for each forbidden import and each violation of
-// our rules for modules. It recognizes comments, strings and import statements only; tsc and Biome
-// check everything else.
+// within these packages each folder imports only the folders before it. Type imports count too.
+// Reads packages/*/src and prints `file:line what why` for each forbidden import and each violation
+// of our rules for modules. It recognizes comments, strings and import statements only; tsc and
+// Biome check everything else.
 //
 //   node scripts/check-layers.mjs [root]
 

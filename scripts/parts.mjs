@@ -70,9 +70,9 @@ function unpack({ packages, command }, home, log) {
   for (const folder of ['lists/partial', 'archives/partial']) mkdirSync(join(apt, folder), { recursive: true })
   mkdirSync(files)
 
-  // Uses its own lists and cache, because those of the system belong to root and may be empty or
-  // outdated. It does not write to the system's files, so it does not need their locks, and apt
-  // need not switch from root to a user who cannot write here.
+  // Uses its own lists and cache, because the system's lists and cache belong to root and may be
+  // empty or outdated. It does not write to the system's files, so it does not need their locks,
+  // and apt need not switch from root to a user who cannot write here.
   const own = [`Dir::State::lists=${apt}/lists`, `Dir::Cache=${apt}`, 'Debug::NoLocking=1', 'APT::Sandbox::User=root']
   const options = own.flatMap((option) => ['-o', option])
 

@@ -10,7 +10,7 @@ import { type RequestLog, startLocalSites } from './local-sites.ts'
 const USER_AGENT = 'SideBot/1.0 (+https://example.com)'
 
 const options: CheerioCrawlerOptions = {
-  maxConcurrency: 1, // so that pages do not slow each other down in this process, and the times are those of the crawler
+  maxConcurrency: 1, // otherwise the times also measure how pages slow each other down in this process
   // Follows every link within the host. All local sites share one host.
   requestHandler: async ({ enqueueLinks }) => {
     await enqueueLinks()

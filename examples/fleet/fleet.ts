@@ -53,7 +53,7 @@ export interface FleetReport extends Progress {
   readonly maxSharedBytes: number
   /** Keys of the store and the pacer at the end. */
   readonly sharedKeys: number
-  /** Those that never expire, without the pacer's epochs: there are at most 64. */
+  /** The keys that never expire, without the pacer's epochs, which are at most 64. */
   readonly keysWithoutExpiry: readonly string[]
 }
 

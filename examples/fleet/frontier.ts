@@ -72,8 +72,8 @@ export class Frontier {
   readonly #prefix: string
 
   /**
-   * @param prefix The beginning of all keys. All keys are on one node, like those of a BullMQ
-   * queue.
+   * @param prefix The beginning of all keys. All keys are on one node, like the keys of a
+   * BullMQ queue.
    */
   constructor(redis: Redis, prefix: string) {
     this.#redis = redis

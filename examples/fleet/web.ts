@@ -24,7 +24,7 @@ export interface OriginReport {
   /** The delay to keep. Milliseconds. */
   readonly delayMs: number
   readonly robotsFetches: number
-  /** Requests except those for robots.txt. */
+  /** Requests except the requests for robots.txt. */
   readonly requests: number
   /** Pages that no worker got. */
   readonly missing: number
@@ -62,7 +62,7 @@ interface Visits {
   disallowed: number
   readonly arrivals: number[]
   readonly permits: number[]
-  /** The process ids of those that got a page. */
+  /** The process ids of the workers that got a page. */
   readonly pidsOf: Map<number, number[]>
   /** Pages that have answered with a 503. */
   readonly refusedOnce: Set<number>

@@ -60,7 +60,7 @@ export interface WorkerCounts {
   /** URLs under way now. */
   readonly underWay: number
   readonly robotsFetches: number
-  /** Commands to the Redis of the jobs, without the one that waits for jobs. */
+  /** Commands to the Redis of the jobs, without the command that waits for jobs. */
   readonly jobCommands: number
   readonly storeCommands: number
   readonly pacerCommands: number

@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { OptionError } from '@politely/core'
-import { LONGEST_TIMER_MS } from '@politely/fetcher/internal'
+import { MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
 import { createFetchServer } from './fetch-server.ts'
 import { createReaders, type Readers } from './readers.ts'
 
@@ -44,8 +44,8 @@ function readersFromCommandLine(): Readers | undefined {
 function milliseconds(option: string, seconds: string | undefined, { min }: { min: number }): number | undefined {
   if (seconds === undefined) return undefined
   const ms = Math.round(Number(seconds) * 1000)
-  if (seconds.trim() === '' || !(ms >= min && ms <= LONGEST_TIMER_MS)) {
-    const range = `from ${min / 1000} to ${Math.floor(LONGEST_TIMER_MS / 1000)}`
+  if (seconds.trim() === '' || !(ms >= min && ms <= MAX_TIMEOUT_MS)) {
+    const range = `from ${min / 1000} to ${Math.floor(MAX_TIMEOUT_MS / 1000)}`
     throw new OptionError(
       option,
       `${JSON.stringify(seconds)} is invalid; expected a number of seconds ${range}, such as 2.5`,

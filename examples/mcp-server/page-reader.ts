@@ -5,7 +5,7 @@ import type { LookupFunction } from 'node:net'
 import { explainUrlProblem } from '@politely/core'
 import { isPushback, parseUrl } from '@politely/core/engine'
 import { type ClientVerdict, NetworkGuard, RobotsClient } from '@politely/fetcher'
-import { integer, LONGEST_TIMER_MS } from '@politely/fetcher/internal'
+import { integer, MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
 import {
   type AllowedForecast,
   type Forecast,
@@ -116,7 +116,7 @@ export class PageReader {
   /** @throws {OptionError} for an invalid option. */
   constructor(options: PageReaderOptions) {
     const { userAgent, pacer, minDelayMs, retries, allowAddresses = [], lookup } = options
-    this.#timeoutMs = integer('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: LONGEST_TIMER_MS })
+    this.#timeoutMs = integer('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: MAX_TIMEOUT_MS })
     this.#maxBodyBytes = integer('maxBodyBytes', options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES, { min: 1 })
     // A model's URL is hostile input: a page may have told it to request this machine or one in its
     // network.

@@ -67,7 +67,7 @@ export function forecastResult(forecast: Forecast | Failure): CallToolResult {
   return toolResult(message, { allowed: true, waitMs, because, ahead, verdict: shortenVerdict(verdict) })
 }
 
-/** Says why there is no page and what to do. */
+/** Says why the page was not fetched, and what to do. */
 export function describeProblem(result: Refusal | Failure): string {
   const again = result.retryAfterMs === undefined ? '' : ` Try again in ${seconds(result.retryAfterMs)}.`
   if (result.kind === 'failure') return `Not fetched: ${shorten(result.message)}.${again}`

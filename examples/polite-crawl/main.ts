@@ -68,8 +68,8 @@ async function visit(url: string): Promise<void> {
 }
 
 /**
- * Returns the links of a page. On real sites, only those within the site, and at most ten pages for
- * each origin.
+ * Returns the links of a page. On real sites, returns only links within the site, and at most ten
+ * pages for each origin.
  */
 function linksOf(url: string, location: string | null, html: string): string[] {
   const hrefs = Array.from(html.matchAll(/<a\s[^>]*?href="([^"]+)"/gi), (match) => match[1] ?? '')

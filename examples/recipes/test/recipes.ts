@@ -18,7 +18,7 @@ export interface Recipe {
 }
 
 export interface OpenRecipe {
-  /** @param options.retries Default: those of the library. */
+  /** @param options.retries Default: the library's default. */
   get(url: string, options?: { readonly signal?: AbortSignal; readonly retries?: number }): Promise<number>
   close?(): Promise<void>
 }

@@ -4,8 +4,8 @@ import { libraries, ours } from './libraries/libraries.ts'
 import type { Library } from './libraries/library.ts'
 
 /**
- * In the order in which they run. Those of the client come early, because others leave thousands of
- * parsed files in memory, unlike in a crawler.
+ * The workloads in the order in which they run. The workloads of the client come early, because
+ * others leave thousands of parsed files in memory, unlike in a crawler.
  */
 const WORKLOADS = [
   'site-visit',

@@ -47,7 +47,9 @@ export function dayOf({ date }: BenchRecord): string {
   return date.slice(0, 10)
 }
 
-/** Returns the latest record in a folder, from any machine; undefined if there is none. */
+/**
+ * Returns the latest record in a folder, from any machine; undefined if the folder has no record.
+ */
 export function newestRecord(folder: string = RECORDS): BenchRecord | undefined {
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : []
   const records = names.map((name): BenchRecord => JSON.parse(readFileSync(join(folder, name), 'utf8')))

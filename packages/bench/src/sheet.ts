@@ -23,7 +23,7 @@ interface Column {
 
 export interface Row {
   readonly name: string
-  /** One for each column: a number, a text such as `> 2,000`, or null if there is no figure. */
+  /** One for each column: a number, a text such as `> 2,000`, or null if the figure is missing. */
   readonly cells: readonly (number | string | null)[]
 }
 

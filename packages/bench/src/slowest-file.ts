@@ -6,7 +6,7 @@ const MAX_REMEASURED_FILES = 60
 
 export interface Slowest {
   readonly file: number
-  /** Our time divided by that of the other library. */
+  /** Our time divided by the time of the other library. */
   readonly ratio: number
   /** The number of files on which we are slower. */
   readonly slower: number

@@ -1,5 +1,6 @@
 // The error of a navigation whose browser is gone. Drivers word this error in many ways, and some
 // messages name a frame instead of the browser.
+import { PolitelyError } from '@politely/core/engine'
 
 /**
  * The browser was closed, it crashed, or the connection to it ended, so a navigation cannot
@@ -7,7 +8,7 @@
  *
  * Remedy: Launch the browser again or reconnect to it, then call `withRobots` again.
  */
-export class BrowserGoneError extends Error {
+export class BrowserGoneError extends PolitelyError {
   override readonly name = 'BrowserGoneError'
   readonly code = 'ERR_POLITELY_BROWSER_GONE'
 

@@ -76,9 +76,10 @@ export interface BrowserGuard<R extends FailedRequest> extends AsyncDisposable {
   refusalOf(request: R): RobotsDisallowedError | undefined
   /**
    * Ends the guard. Requests are no longer checked, and waiting pages fail with `net::ERR_ABORTED`.
-   * Closes the gate and the RobotsClient that were made from the options, but not those that you
-   * passed in. Waits at most a few seconds for pages that do not respond. The guard also closes by
-   * itself: with the context in Playwright, with the browser in Puppeteer.
+   * Closes the gate and the RobotsClient if it created them from the options; does not close a gate
+   * or a RobotsClient that you passed in. Waits at most a few seconds for pages that do not
+   * respond. The guard also closes by itself: with the context in Playwright, with the browser in
+   * Puppeteer.
    */
   close(): Promise<void>
 }

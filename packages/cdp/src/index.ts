@@ -1,5 +1,6 @@
 // The public exports of `@politely/cdp`.
 
+export { isPolitelyError } from '@politely/core'
 export { BrowserGoneError } from './browser-gone.ts'
 export { type BrowserGuard, type BrowserGuardOptions, type BrowserScope, guardBrowser } from './browser-guard.ts'
 export { type Admission, Guard, type GuardOptions, type PageRequestOptions, type PageRequests } from './guard.ts'

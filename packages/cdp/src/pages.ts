@@ -42,7 +42,7 @@ type Navigate = (...args: unknown[]) => Promise<unknown>
 
 /**
  * Runs a call of `goto` or a similar method. The wrapper lets its owner tell which requests of a
- * page belong to the call: those that are made while it runs.
+ * page belong to the call: the requests that the page makes while the call runs.
  */
 export type WrapNavigation = (targetId: string, call: () => Promise<unknown>) => Promise<unknown>
 

@@ -121,8 +121,8 @@ export async function changePages(change: Promise<() => Promise<void>>): Promise
 
 /**
  * Runs `work` with a session of the page, then detaches the session. Resolves with undefined if the
- * page was closed meanwhile. There is no time limit for `work`, which may send commands that a page
- * does not reply to.
+ * page was closed meanwhile. `work` has no time limit, and it may send commands that a page does
+ * not reply to.
  */
 export async function withSession<T>(
   page: DriverPage,

@@ -1,16 +1,16 @@
 // Removes speculation rules from pages. With such rules a page makes the browser prefetch, or even
 // prerender, pages that the user may visit next. No session of the DevTools protocol can stop these
 // requests (measured with Chromium 156), so the rules are removed before Chromium reads them.
-// Chromium follows the rules of pages and ignores those of frames (measured).
+// Chromium follows the rules of pages and ignores the rules of frames (measured).
 //
 // Some rules stay:
-// - those in the first document of a popup;
-// - those in a closed declarative shadow root, to which no script has access;
-// - those in an open declarative shadow root that the parser attaches after the observer visited
+// - rules in the first document of a popup;
+// - rules in a closed declarative shadow root, to which no script has access;
+// - rules in an open declarative shadow root that the parser attaches after the observer visited
 //   its host: attaching makes no mutation record. The root is found with the next record of the
 //   host or of a node in it, or when the document's `readyState` changes. Chromium may have read
 //   the rules by then;
-// - those that a page inserts while mutation observers are notified of other rules, since Chromium
+// - rules that a page inserts while mutation observers are notified of other rules, since Chromium
 //   reads the rules before the next notification.
 // Only a switch at launch stops the requests of all rules: see docs/playwright.md.
 

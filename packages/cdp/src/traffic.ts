@@ -14,7 +14,7 @@ import { type ErrorReason, type PausedRequest, type RequestKind, responseHeader 
 import { unregisterServiceWorkers } from './service-workers.ts'
 import { type DriverBrowser, type DriverPage, type DriverSession, listen, send, withSession } from './session.ts'
 
-/** The guarded contexts: all of them, or those for which the function returns true. */
+/** The guarded contexts: all of them, or the contexts for which the function returns true. */
 export type GuardedContexts = 'all' | ((contextId: string) => boolean | Promise<boolean>)
 
 /** Decides about the requests of a browser, or of one of its contexts. */

@@ -77,7 +77,7 @@ export function decodeText(bytes: Uint8Array): string {
   return decoder.decode(bytes)
 }
 
-/** Returns whether the bytes at `at` are equal to those of `other` from `start` to `end`. */
+/** Returns whether the bytes at `at` are equal to the bytes of `other` from `start` to `end`. */
 export function isEqualAt(bytes: Uint8Array, at: number, other: Uint8Array, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if (bytes[at + i - start] !== other[i]) return false
   return true
@@ -130,8 +130,8 @@ export class ByteBuffer {
   }
 
   /**
-   * Makes room for `more` bytes after the first `used` ones. Keeps those, and may replace `bytes`
-   * and `words`.
+   * Makes room for `more` bytes after the first `used` bytes. Keeps the used bytes. May replace
+   * `bytes` and `words`.
    */
   reserve(used: number, more: number): void {
     if (used + more <= this.bytes.length) return

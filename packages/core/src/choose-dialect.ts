@@ -1,6 +1,7 @@
 // Validates the `dialect` option.
+import { describeValue } from './describe-value.ts'
 import { type AccessDefaults, type Dialect, type DialectName, dialects, type ParsingRules } from './dialect.ts'
-import { describeValue, OptionError } from './option-error.ts'
+import { OptionError } from './errors.ts'
 
 /** The valid answers to each question that has a fixed list of them. The others are numbers. */
 const VALID_ANSWERS: {

@@ -1,5 +1,6 @@
 // Combines the state of an entry (access/) with the rules of its copy (match/) into one verdict.
 import { type Attempt, decidingAttempt, dueAt, type Entry, isBlocked } from './access/entry.ts'
+import type { LooksLike } from './access/looks-like.ts'
 import { type OriginAccess, originAccessOf } from './access/plan.ts'
 import type { AccessPolicy } from './access/policy.ts'
 import { stateOf, states } from './access/state.ts'
@@ -42,6 +43,12 @@ export interface Access {
   readonly url: string
   /** The redirects that led to that URL. */
   readonly hops: Attempt['hops']
+  /**
+   * What the response looks like, if it is not a robots.txt: an HTML page, or a challenge for
+   * browsers, for example. Undefined for a response that may be a robots.txt. If the rules of a
+   * copy were checked, the format of the copy.
+   */
+  readonly looksLike?: LooksLike | undefined
   /** When that attempt ended. Milliseconds since 1970. */
   readonly checkedAt: number
   /** When the next attempt is due. Milliseconds since 1970. */
@@ -123,5 +130,6 @@ function accessOf(
           truncated: originAccess.copy.truncated,
         }
       : undefined
-  return { outcome, reason, status, detail, url, hops, checkedAt, nextAttemptAt, copy }
+  const looksLike = originAccess.holds === 'rules' ? originAccess.copy.looksLike : deciding.looksLike
+  return { outcome, reason, status, detail, url, hops, ...(looksLike && { looksLike }), checkedAt, nextAttemptAt, copy }
 }

@@ -1,17 +1,22 @@
 // Describes verdicts and entries in English sentences, for people. The wording may change; programs
 // read the data itself.
 import { type Attempt, decidingAttempt, dueAt, type Entry } from './access/entry.ts'
+import { looksLikeMeanings } from './access/looks-like.ts'
 import type { UnavailableReason } from './access/outcome.ts'
 import type { AccessPolicy } from './access/policy.ts'
 import { stateOf } from './access/state.ts'
 import type { Access, Verdict } from './decide.ts'
+import { describeValue, withoutCredentials } from './describe-value.ts'
+import { OptionError } from './errors.ts'
 import { escapeControls } from './escape-controls.ts'
 import type { Group } from './match/verdict.ts'
-import { describeValue, OptionError } from './option-error.ts'
 import { explainUrlProblem } from './url/url-problem.ts'
 
-/** A verdict with or without `access`: what is known about the fetch of robots.txt. */
-export type Describable = Verdict & { readonly access?: Access | undefined }
+/**
+ * A verdict with or without `access`, what is known about the fetch of robots.txt, and `url`, the
+ * URL that was checked.
+ */
+export type Describable = Verdict & { readonly access?: Access | undefined; readonly url?: string }
 
 /**
  * Describes a verdict and its reason, such as
@@ -38,7 +43,7 @@ export function describeReason(verdict: Describable): string {
       `${describeValue(verdict)} is not a verdict; expected what \`check\` returns, such as robots.check(url, "ExampleBot")`,
     )
   }
-  return escapeControls([reason, ...copyNotes(verdict.access)].join('; '))
+  return escapeControls([reason, ...accessNotes(verdict)].join('; '))
 }
 
 /** Returns undefined if the value is not a verdict. */
@@ -52,7 +57,7 @@ function reasonOf(verdict: Describable): string | undefined {
     case 'no-rule-matched':
       return `no rule of the group for ${namesOf(verdict.group)} (line ${verdict.group.line}) matches`
     case 'no-group':
-      return 'robots.txt has no group for this crawler'
+      return `robots.txt has no group for ${verdict.productTokens === undefined ? 'this crawler' : [...verdict.productTokens.map(nameOf), '*'].join(' or ')}`
     case 'robots-txt-itself':
       return '/robots.txt may always be fetched'
     case 'other-origin':
@@ -60,7 +65,7 @@ function reasonOf(verdict: Describable): string | undefined {
     case 'invalid-url':
       return explainUrlProblem(verdict.problem, verdict.url)
     case 'unavailable':
-      return withCause('the site has no robots.txt', verdict.access)
+      return `${unavailableReason(verdict.access)}${isMissing(verdict.access) ? '' : ', which allows everything (RFC 9309 §2.3.1.3)'}`
     case 'unreachable':
       return withCause('robots.txt is unreachable', verdict.access)
     case 'restricted':
@@ -99,14 +104,17 @@ export function describeState(entry: Entry | undefined, now: number, policy: Acc
   if (entry === undefined) return 'robots.txt has not been fetched yet'
   const { latest, copy, unreachableSince, failures } = entry
   const deciding = decidingAttempt(entry, now, policy)
-  const cause = causeOf(deciding)
+  const cause = describeCause(deciding)
   const attempts = failures === 1 ? cause : `${failures} failed attempts, the last one: ${cause}`
   const unreachable = `robots.txt has been unreachable since ${formatTime(unreachableSince)} (${attempts})`
   const copyFrom = `the copy from ${formatTime(copy?.confirmedAt)}`
   const sentences: Readonly<Record<typeof state, string>> = {
     unknown: '',
-    rules: `robots.txt was fetched (${cause}): its rules are obeyed`,
-    unavailable: `the site has no robots.txt (${cause}): everything is allowed`,
+    rules:
+      deciding.looksLike === undefined
+        ? `robots.txt was fetched (${cause}): its rules are obeyed`
+        : `robots.txt was fetched (${cause}), but ${describeForeign(deciding)}; the rules in it, if any, are obeyed`,
+    unavailable: `${unavailableReason(deciding)}: everything is allowed`,
     'unavailable-with-copy': `the site no longer has a robots.txt (${cause}): ${copyFrom} is still obeyed for a limited time`,
     restricted: `the server refuses access to robots.txt (${cause}): everything is disallowed`,
     lost: `${unreachable}: everything is disallowed`,
@@ -114,7 +122,7 @@ export function describeState(entry: Entry | undefined, now: number, policy: Acc
     'long-lost': `${unreachable}, for so long that everything is allowed`,
     'long-lost-with-copy': `${unreachable}: ${copyFrom} is still obeyed`,
   }
-  const refresh = deciding === latest ? '' : `; an early refresh found it unreachable (${causeOf(latest)})`
+  const refresh = deciding === latest ? '' : `; an early refresh found it unreachable (${describeCause(latest)})`
   return escapeControls(`${sentences[state]}${refresh}; the next attempt is due at ${formatTime(dueAt(entry, policy))}`)
 }
 
@@ -127,7 +135,11 @@ function quoted(text: string): string {
 }
 
 function namesOf({ agents }: Group): string {
-  return agents.map((agent) => (/^[\w*./-]+$/.test(agent) ? agent : quoted(agent))).join(', ')
+  return agents.map(nameOf).join(', ')
+}
+
+function nameOf(agent: string): string {
+  return /^[\w*./-]+$/.test(agent) ? agent : quoted(agent)
 }
 
 /**
@@ -139,7 +151,8 @@ function formatTime(ms: number | undefined): string {
   return Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
-type Cause = Pick<Attempt, 'reason' | 'status' | 'detail'>
+/** The part of an attempt, or of a verdict's access, that says why it ended so. */
+export type Cause = Pick<Attempt, 'reason' | 'status' | 'detail' | 'looksLike'>
 
 /** Descriptions of the reasons that are specific to robots.txt. */
 const REASONS: Readonly<Record<Exclude<UnavailableReason, 'status'>, string>> = {
@@ -149,20 +162,55 @@ const REASONS: Readonly<Record<Exclude<UnavailableReason, 'status'>, string>> = 
   'no-usable-location': 'its redirect has no usable Location',
 }
 
-function withCause(sentence: string, access: Cause | undefined): string {
-  return access === undefined ? sentence : `${sentence} (${causeOf(access)})`
+/** The statuses of RFC 9110 and RFC 9111 by which a server says that it has no such file. */
+const MISSING: ReadonlySet<number | undefined> = new Set([404, 410])
+
+/** Returns whether the server says that the file does not exist, rather than refusing it. */
+function isMissing(access: Cause | undefined): boolean {
+  return access?.reason !== 'status' || MISSING.has(access.status)
 }
 
-function causeOf({ reason, status, detail }: Cause): string {
+function unavailableReason(access: Cause | undefined): string {
+  if (isMissing(access)) return withCause('the site has no robots.txt', access)
+  const what =
+    access?.looksLike === 'challenge'
+      ? 'the server sent a challenge for browsers in place of robots.txt'
+      : 'the server refused robots.txt'
+  return withCause(what, access)
+}
+
+/**
+ * Describes a response that is not a robots.txt: what it is, and the URL that a redirect led to.
+ * Returns an empty string for any other response.
+ */
+export function describeForeign({ looksLike, hops, url }: Pick<Access, 'looksLike' | 'hops' | 'url'>): string {
+  const redirect = hops.length > 0 ? ` (redirected to ${url})` : ''
+  return looksLike === undefined
+    ? ''
+    : `the response is not a robots.txt: it ${looksLikeMeanings[looksLike]}${redirect}`
+}
+
+function withCause(sentence: string, access: Cause | undefined): string {
+  return access === undefined ? sentence : `${sentence} (${describeCause(access)})`
+}
+
+/** Describes in a few words what an attempt to fetch robots.txt led to, such as `status 404`. */
+export function describeCause({ reason, status, detail, looksLike }: Cause): string {
+  if (reason === 'foreign-body' && looksLike !== undefined)
+    return `status ${status}, but it ${looksLikeMeanings[looksLike]}`
   if (reason === 'status') return `status ${status}`
   if (Object.hasOwn(REASONS, reason)) return REASONS[reason as keyof typeof REASONS]
   return detail === undefined ? reason : `${reason}: ${detail}`
 }
 
-function copyNotes(access: Access | undefined): string[] {
+function accessNotes({ access, url }: Describable): string[] {
   const notes: string[] = []
+  if (access?.copy !== undefined && access.looksLike !== undefined) notes.push(describeForeign(access))
+  if (access?.status === 401 && url !== undefined && withoutCredentials(url) !== url) {
+    notes.push('the user name and password of the URL were not sent with the request for robots.txt')
+  }
   if (access?.copy?.freshness === 'stale') {
-    notes.push(`according to the last good copy, because robots.txt is ${access.outcome} (${causeOf(access)})`)
+    notes.push(`according to the last good copy, because robots.txt is ${access.outcome} (${describeCause(access)})`)
   }
   if (access?.copy?.truncated) notes.push('robots.txt is larger than the size limit, so its end was not read')
   return notes

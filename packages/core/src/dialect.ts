@@ -26,8 +26,9 @@ export interface ParsingRules {
    */
   readonly agents: 'token' | 'token-or-digits' | 'whole-value' | 'name' | 'substring'
   /**
-   * Which groups a crawler with several product tokens obeys: those of the `first` token that has a
-   * group, or those of `all` tokens.
+   * Which groups a crawler with several product tokens obeys.
+   * - `first`: the groups of the first token that has a group.
+   * - `all`: the groups of all tokens.
    */
   readonly severalTokens: 'first' | 'all'
   /**
@@ -53,7 +54,8 @@ export interface ParsingRules {
    * - `rfc9309`: both are encoded and decoded as RFC 9309 §2.2.2 says.
    * - `decoded`: every `%XX` except `%2F`, `%25` and `%0A` is decoded.
    * - `plain`: bytes outside ASCII are percent-encoded, and hex digits are in upper case.
-   * - `google`: the pattern is as in `plain`; the path is that of the caller's string, unchanged.
+   * - `google`: the pattern is as in `plain`; the path is taken from the caller's string,
+   *   unchanged.
    */
   readonly compare: 'rfc9309' | 'decoded' | 'plain' | 'google'
   /**

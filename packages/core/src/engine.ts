@@ -12,6 +12,7 @@ export {
   isOwnFailure,
   keepUntil,
 } from './access/entry.ts'
+export { type LooksLike, looksLikeMeanings } from './access/looks-like.ts'
 export { mayBeNotFoundPage } from './access/not-found-page.ts'
 export type {
   Outcome,
@@ -34,13 +35,15 @@ export { type State, type StateKind, stateOf, states } from './access/state.ts'
 export { entryFrom, entryText } from './access/stored-entry.ts'
 export { dialectFor } from './choose-dialect.ts'
 export { allows, decide } from './decide.ts'
-export { describeState } from './describe.ts'
+export { type Cause, describeCause, describeForeign, describeState } from './describe.ts'
+export { describeValue, withoutCredentials } from './describe-value.ts'
+export { PolitelyError, PolitelyTypeError } from './errors.ts'
+export type { ForeignFormat } from './foreign-format.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { retryAfterMs } from './http/retry-after.ts'
 export { assertKnown } from './known-options.ts'
-export { describeValue, withoutCredentials } from './option-error.ts'
-export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits, type Rate } from './pace/delay.ts'
-export { type Hours, nextVisitTimeAt } from './pace/hours.ts'
+export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits } from './pace/delay.ts'
+export { nextVisitTimeAt } from './pace/hours.ts'
 export {
   applyResponse,
   applySending,

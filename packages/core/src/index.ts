@@ -16,6 +16,7 @@ export {
   dialects,
   type ParsingRules,
 } from './dialect.ts'
+export { isPolitelyError, OptionError } from './errors.ts'
 export { escapeControls } from './escape-controls.ts'
 export { type DialectAnswer, explainDialects } from './explain-dialects.ts'
 export type { Finding } from './lint/finding.ts'
@@ -31,13 +32,12 @@ export { BOUND_VERSION, type BoundDialect, type BoundRules } from './match/bound
 export type { CrawlerRules } from './match/crawler-rules.ts'
 export type { Explanation, Match, WonBy } from './match/explanation.ts'
 export type { Group, InvalidUrl, Rule, RulesVerdict } from './match/verdict.ts'
-export { OptionError } from './option-error.ts'
 export type { OtherField } from './parse/directive.ts'
-export type { DayRange, RequestRate } from './parse/pace-records.ts'
-export { isProductToken, productTokenOf } from './parse/product-token.ts'
 export type { OtherRecord } from './parse/records.ts'
+export { isProductToken, productTokenOf } from './parse/user-agent-name.ts'
 export { type ParseOptions, parseRobots } from './parse-robots.ts'
 export { restoreRules } from './restore.ts'
 export type { BindOptions, Keep, ProductTokens, Robots } from './robots.ts'
+export type { DayRange, RequestRate } from './timed-records.ts'
 export { type HasHref, originOf, type ParsedUrl, type UrlInput } from './url/origin.ts'
 export { explainUrlProblem, type UrlProblem } from './url/url-problem.ts'

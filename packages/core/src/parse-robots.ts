@@ -1,9 +1,10 @@
 // `parseRobots`: checks its arguments and creates a `Robots`.
 import { copyOfAscii, type HasBytes } from './bytes.ts'
 import { dialectFor } from './choose-dialect.ts'
+import { describeValue } from './describe-value.ts'
 import type { Dialect, DialectName } from './dialect.ts'
+import { OptionError } from './errors.ts'
 import { assertKnownOptions } from './known-options.ts'
-import { describeValue, OptionError } from './option-error.ts'
 import { assertSource } from './parse/source.ts'
 import { Robots } from './robots.ts'
 import { type HasHref, originOf } from './url/origin.ts'

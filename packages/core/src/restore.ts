@@ -1,11 +1,11 @@
 // `restoreRules`: validates plain data and creates a crawler's rules from it.
 import { dialectFor } from './choose-dialect.ts'
 import { type Dialect, dialects } from './dialect.ts'
+import { OptionError } from './errors.ts'
 import { BOUND_VERSION, type BoundDialect, type BoundRules } from './match/bound-rules.ts'
 import { CrawlerRules } from './match/crawler-rules.ts'
 import { countPackedRules } from './match/packed-rules.ts'
-import { OptionError } from './option-error.ts'
-import type { DayRange, RequestRate } from './parse/pace-records.ts'
+import type { DayRange, RequestRate } from './timed-records.ts'
 import { originOf } from './url/origin.ts'
 
 /**

@@ -1,6 +1,8 @@
 // A robots.txt file.
 import { decodeText, type HasBytes, latin1OfSource, type Source, textOf } from './bytes.ts'
+import { describeValue } from './describe-value.ts'
 import { type Dialect, dialects } from './dialect.ts'
+import { OptionError } from './errors.ts'
 import { assertKnownOptions } from './known-options.ts'
 import { BOUND_VERSION, type BoundRules } from './match/bound-rules.ts'
 import { CrawlerRules } from './match/crawler-rules.ts'
@@ -8,7 +10,6 @@ import type { Explanation } from './match/explanation.ts'
 import { MAX_TRIED_RULES } from './match/rule-index.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import { workspace } from './match/workspace.ts'
-import { describeValue, OptionError } from './option-error.ts'
 import { decodeRecords, type OtherRecord, type ParsedRecord, parseRecords } from './parse/records.ts'
 import { originOf, type UrlInput } from './url/origin.ts'
 

@@ -32,8 +32,8 @@ function entryWithCopy(url: string): Entry {
 const rows: readonly (ReplyCase & Partial<ConditionalCase>)[] = [...replyCases, ...conditionalCases]
 
 test.each(rows.map((row) => [row.name, row] as const))('%s', (_, row) => {
-  const { replies, notFoundPages = 'by-status', copyUrl, toCondition, expected } = row
-  const policy: AccessPolicy = { ...defaultAccessPolicy, notFoundPages }
+  const { replies, notFoundPages = 'by-status', foreignBodies = 'obey', copyUrl, toCondition, expected } = row
+  const policy: AccessPolicy = { ...defaultAccessPolicy, notFoundPages, foreignBodies }
   const last = copyUrl === undefined ? undefined : entryWithCopy(withPort(copyUrl))
   const requested: string[] = []
   let state: RobotsRequest | Outcome = startAttempt(withPort('http://a.test:PORT/robots.txt'), last?.copy)
@@ -52,7 +52,7 @@ test.each(rows.map((row) => [row.name, row] as const))('%s', (_, row) => {
         kind: 'response',
         status,
         headers: Object.fromEntries(values),
-        body: { bytes: latin1Of(new TextEncoder().encode(String(body))), truncated: false },
+        body: { bytes: latin1Of(typeof body === 'string' ? new TextEncoder().encode(body) : body), truncated: false },
       },
       policy,
     )

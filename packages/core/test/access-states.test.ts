@@ -112,7 +112,7 @@ function next({ entry, now, policy }: Situation, event: Event): { readonly to: S
   return { to: stateOf(settled, at, policy), waitMs: settled.nextAttemptAt - at }
 }
 
-/** The state that time alone leads to, for the table; empty if there is none. */
+/** The state that time alone leads to, for the table; empty if the state does not change. */
 function stateInTime({ entry, now, policy }: Situation): string {
   const state = stateOf(entry, now, policy)
   const [first] = [HOUR, DAY, 7 * DAY, 30 * DAY, 400 * DAY].filter((ms) => stateOf(entry, now + ms, policy) !== state)
@@ -154,7 +154,8 @@ describe('the states of an origin', () => {
   })
 
   /**
-   * The states that an attempt leads to, when it is due or earlier, and those that time leads to.
+   * The states that an attempt leads to, when it is due or earlier, and the states that time leads
+   * to.
    */
   function leadsFrom({ entry, now, policy }: Situation): Set<State> {
     const ats = [now, Math.max(now, entry?.nextAttemptAt ?? now)]

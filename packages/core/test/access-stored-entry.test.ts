@@ -117,6 +117,8 @@ describe('entryFrom (our choice)', () => {
     ['a held failure', one({ held: { attempt: json(lost).latest, until: START } })],
     ['a held success without a copy', one({ copy: undefined }, held)],
     ['too many earlier attempts', one({ earlier: Array.from({ length: 5 }, () => json(lost).latest) })],
+    ['a copy that looks like an unknown format', one({ copy: { ...(json(lost).copy as Json), looksLike: 'x' } })],
+    ['an attempt that looks like an unknown format', one({ latest: { ...(json(lost).latest as Json), looksLike: 1 } })],
     ['a copy with characters that are not bytes', one({ copy: { ...(json(lost).copy as Json), bytes: 'caf\u0113' } })],
     [
       'an ETag that is not a valid header value',
@@ -144,6 +146,12 @@ describe('entryFrom (our choice)', () => {
       { ...unavailable, reason: 'not-found-page', status: 500 },
       { notFoundPages: 'unavailable' },
       {},
+    ],
+    [
+      'a challenge as unavailable',
+      { ...unavailable, reason: 'status', status: 403, looksLike: 'challenge' },
+      {},
+      { foreignBodies: 'unreachable' },
     ],
     [
       'more redirects than the writer followed',

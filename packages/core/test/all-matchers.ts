@@ -139,7 +139,7 @@ export function checkEveryWay(
   }
 }
 
-/** Returns a random custom dialect. Each of its answers is that of some built-in dialect. */
+/** Returns a random custom dialect. Each of its answers comes from some built-in dialect. */
 export function randomDialect(random: () => number): Dialect {
   const questions = Object.keys(dialects.rfc9309.parsing) as (keyof ParsingRules)[]
   const answers = questions.map((question) => {

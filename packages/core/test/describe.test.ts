@@ -50,6 +50,16 @@ Disallow: /a" to *`
     expect(
       describeVerdict({ allowed: true, because: 'unavailable', access: { ...access, reason: 'redirect-loop' } }),
     ).toBe('allowed: the site has no robots.txt (its redirects form a loop)')
+    for (const [status, looksLike, sentence] of [
+      [403, undefined, 'the server refused robots.txt (status 403)'],
+      [403, 'challenge', 'the server sent a challenge for browsers in place of robots.txt (status 403)'],
+      [410, undefined, 'the site has no robots.txt (status 410)'],
+    ] as const) {
+      const effect = status === 410 ? '' : ', which allows everything (RFC 9309 §2.3.1.3)'
+      expect(describeVerdict({ allowed: true, because: 'unavailable', access: { ...access, status, looksLike } })).toBe(
+        `allowed: ${sentence}${effect}`,
+      )
+    }
     const copy = { freshness: 'stale', ageMs: 1, truncated: true } as const
     expect(describeVerdict({ allowed: true, because: 'no-group', access: { ...access, copy } })).toBe(
       'allowed: robots.txt has no group for this crawler; according to the last good copy, because robots.txt is unreachable (status 503); robots.txt is larger than the size limit, so its end was not read',
@@ -68,6 +78,47 @@ Disallow: /a" to *`
     ],
   ])('%j', (verdict, sentence) => {
     expect(describeVerdict(verdict)).toBe(sentence)
+  })
+
+  it('says what a response is that is not a robots.txt', () => {
+    const access = {
+      outcome: 'success',
+      reason: 'status',
+      status: 200,
+      detail: undefined,
+      url: 'https://example.com/login',
+      hops: [{ url: 'https://example.com/robots.txt', status: 302 }],
+      looksLike: 'html',
+      checkedAt: 0,
+      nextAttemptAt: 30_000,
+      copy: { freshness: 'fresh', ageMs: 1, truncated: false },
+    } as const
+    expect(describeVerdict({ allowed: true, because: 'no-group', access })).toBe(
+      'allowed: robots.txt has no group for this crawler; the response is not a robots.txt: it is an HTML page (redirected to https://example.com/login)',
+    )
+    const unreachable = { ...access, reason: 'foreign-body', copy: undefined } as const
+    expect(describeVerdict({ allowed: false, because: 'unreachable', access: unreachable })).toBe(
+      'disallowed: robots.txt is unreachable (status 200, but it is an HTML page)',
+    )
+  })
+
+  it('says that the credentials of a URL were not sent with the request for robots.txt', () => {
+    const verdict = parseRobots('').check('/', 'ExampleBot')
+    const access = {
+      outcome: 'unavailable',
+      reason: 'status',
+      status: 401,
+      detail: undefined,
+      url: 'https://example.com/robots.txt',
+      hops: [],
+      checkedAt: 0,
+      nextAttemptAt: 30_000,
+      copy: undefined,
+    } as const
+    const url = 'https://user:secret@example.com/page'
+    expect(describeVerdict({ ...verdict, allowed: true, because: 'unavailable', access, url })).toBe(
+      'allowed: the server refused robots.txt (status 401), which allows everything (RFC 9309 §2.3.1.3); the user name and password of the URL were not sent with the request for robots.txt',
+    )
   })
 
   it('escapes control characters of the site', () => {

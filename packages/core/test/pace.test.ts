@@ -1,7 +1,7 @@
 // When the next request may start. All of it is our choice: no standard defines it.
 import { describe, expect, test } from 'vitest'
-import { type Delay, delayOf, type PaceLimits, type Rate } from '../src/pace/delay.ts'
-import { type Hours, isWithin, nextMinute, nextVisitTimeAt } from '../src/pace/hours.ts'
+import { type Delay, delayOf, type PaceLimits } from '../src/pace/delay.ts'
+import { isWithin, nextMinute, nextVisitTimeAt } from '../src/pace/hours.ts'
 import {
   applyResponse,
   canForget,
@@ -13,6 +13,7 @@ import {
   takeSlot,
 } from '../src/pace/pace.ts'
 import { parseRobots } from '../src/parse-robots.ts'
+import type { DayRange, RequestRate } from '../src/timed-records.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const SECOND = 1_000
@@ -57,8 +58,8 @@ describe('the delay and its reason', () => {
 })
 
 describe('request-rate, whose requests are spread over the period', () => {
-  const always = (requests: number, periodMs: number): Rate => ({ requests, periodMs, between: undefined })
-  const within = (requests: number, periodMs: number, from: number, to: number): Rate => ({
+  const always = (requests: number, periodMs: number): RequestRate => ({ requests, periodMs, between: undefined })
+  const within = (requests: number, periodMs: number, from: number, to: number): RequestRate => ({
     requests,
     periodMs,
     between: { from: from * 60, to: to * 60 },
@@ -170,7 +171,7 @@ describe('request-rate, whose requests are spread over the period', () => {
     }
     let long = 0
     for (let n = 0; n < 400; n++) {
-      const rates = Array.from({ length: 1 + randomBelow(4) }, (): Rate => {
+      const rates = Array.from({ length: 1 + randomBelow(4) }, (): RequestRate => {
         const from = randomBelow(24) * 60
         const to = (from + 60 * (1 + randomBelow(22))) % (24 * 60)
         return {
@@ -182,7 +183,7 @@ describe('request-rate, whose requests are spread over the period', () => {
       const startsAt = NOW + randomBelow(24 * 60) * MINUTE
       const ownDelayMs = randomBelow(30) * MINUTE
       let free = startsAt + ownDelayMs
-      const holds = ({ requests, periodMs, between }: Rate) =>
+      const holds = ({ requests, periodMs, between }: RequestRate) =>
         free < startsAt + periodMs / requests && (between === undefined || isWithin(between, free))
       while (rates.some(holds)) free += MINUTE
       const { delayMs } = delayOf(
@@ -206,11 +207,11 @@ describe('request-rate, whose requests are spread over the period', () => {
 })
 
 describe('visit-time, parts of the UTC day', () => {
-  const morning: Hours = { from: 6 * 60, to: 8 * 60 + 45 }
-  const night: Hours = { from: 23 * 60, to: 60 }
-  const wholeDay: Hours = { from: 0, to: 1440 }
+  const morning: DayRange = { from: 6 * 60, to: 8 * 60 + 45 }
+  const night: DayRange = { from: 23 * 60, to: 60 }
+  const wholeDay: DayRange = { from: 0, to: 1440 }
 
-  test.each<readonly [name: string, hours: readonly Hours[], at: number, opens: number]>([
+  test.each<readonly [name: string, hours: readonly DayRange[], at: number, opens: number]>([
     ['none: at any time', [], at(3), at(3)],
     ['inside', [morning], at(7), at(7)],
     ['at the beginning', [morning], at(6), at(6)],

@@ -10,12 +10,11 @@ import { AsyncResource } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
 import { registrableDomainOf, withoutCredentials } from '@politely/fetcher'
+import { MAX_TIMER_MS } from '@politely/fetcher/internal'
 import type { PoliteGate } from '@politely/gate'
 import { type CrawleeInternals, type RequestSource, restoreLock, shortenLock } from './crawlee-internals.ts'
 import type { PoolTask } from './pool-task.ts'
 
-/** Longest timer. Node's timers are limited to about 24 days, so a longer wait is split. */
-const MAX_TIMER_MS = 60 * 60 * 1000
 /**
  * How long a request on its way to the gate holds up the next one of its origin. Its handler may
  * never use the gate. Our choice.

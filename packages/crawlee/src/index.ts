@@ -1,7 +1,7 @@
 // The public exports of `@politely/crawlee`.
 
 export { BrowserGoneError } from '@politely/cdp'
-export { OptionError } from '@politely/core'
+export { isPolitelyError, OptionError } from '@politely/core'
 export { GateClosedError, InvalidRequestError, RobotsDisallowedError } from '@politely/gate'
 export type { AnyCrawler } from './crawlee-internals.ts'
 export { FollowingClientError } from './polite-http-client.ts'

@@ -8,6 +8,7 @@ import type {
   ResponseTypes,
   StreamingHttpResponse,
 } from '@crawlee/basic'
+import { PolitelyError } from '@politely/core/engine'
 import { withoutCredentials } from '@politely/fetcher'
 import { linkSignals } from '@politely/fetcher/internal'
 import { assertOwnHost, InvalidRequestError, type Permit, type PoliteGate } from '@politely/gate'
@@ -19,7 +20,7 @@ import { locationOf, RedirectError, redirected } from './redirected.ts'
 /** The default of got, Crawlee's own client. */
 const MAX_REDIRECTS = 10
 
-/** Both kinds of response. Those of got have more fields than are used here. */
+/** Both kinds of response. The responses of got have more fields than are used here. */
 type AnyResponse = HttpResponse | StreamingHttpResponse
 
 /** The gate, and the deferred requests that depend on it. */
@@ -140,7 +141,7 @@ export async function enterGate(
  * Remedy: Configure the client not to follow redirects, for example with
  * `new ImpitHttpClient({ followRedirects: false })`.
  */
-export class FollowingClientError extends Error {
+export class FollowingClientError extends PolitelyError {
   override readonly name = 'FollowingClientError'
   readonly code = 'ERR_POLITELY_FOLLOWING_CLIENT'
   constructor(client: BaseHttpClient) {

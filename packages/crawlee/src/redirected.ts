@@ -1,6 +1,7 @@
 // Builds the next request after a redirect, by the rules of WHATWG Fetch ("HTTP-redirect fetch"),
 // in the format of Crawlee's HTTP clients.
 import type { HttpRequest, ResponseTypes, StreamingHttpResponse } from '@crawlee/basic'
+import { PolitelyError } from '@politely/core/engine'
 import { withoutCredentials } from '@politely/fetcher'
 import { isRedirect, redirectionOf } from '@politely/gate'
 
@@ -22,7 +23,7 @@ export function locationOf({
  * Remedy: Correct the URL, raise `maxRedirects` of `sendRequest`, or send the body as a string or a
  * Buffer.
  */
-export class RedirectError extends Error {
+export class RedirectError extends PolitelyError {
   override readonly name = 'RedirectError'
   readonly code = 'ERR_POLITELY_REDIRECT'
 }

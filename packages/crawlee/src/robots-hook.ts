@@ -1,5 +1,5 @@
-// Replaces Crawlee's own checks of robots.txt with those of a RobotsClient: before a request is
-// queued, before it is handled, and for links.
+// Replaces Crawlee's own checks of robots.txt with the checks of a RobotsClient: before a request
+// is queued, before it is handled, and for links.
 import { originOf } from '@politely/core'
 import type { RobotsClient } from '@politely/fetcher'
 import type { CrawleeInternals, LinkFilter } from './crawlee-internals.ts'

@@ -1,22 +1,20 @@
 // The public API of `@politely/fetcher`.
 
-export { OptionError } from '@politely/core'
+export { isPolitelyError, OptionError } from '@politely/core'
 export { withoutCredentials } from '@politely/core/engine'
+export { BlockedAddressError, ClientClosedError, KeyvSetError, ReentryError, StoreClosedError } from './base/errors.ts'
 export type { FlightPhase } from './cache/flights.ts'
 export type { CopyInspection, Inspection } from './cache/inspection.ts'
+export type { Gauges } from './cache/robots-cache.ts'
 export {
-  ClientClosedError,
   type ClientExplanation,
-  type Gauges,
   type ImportCounts,
   type PrefetchCounts,
   RobotsClient,
 } from './client/client.ts'
-export { ReentryError } from './fetch/own-requests.ts'
 export { registrableDomainOf } from './network/host-name.ts'
 export { type DnsLookupOptions, dnsLookup } from './network/lookup.ts'
 export {
-  BlockedAddressError,
   type GuardedConnectorOptions,
   NetworkGuard,
   type NetworkGuardOptions,
@@ -39,6 +37,6 @@ export {
   type StoreFailure,
   type VerdictEvent,
 } from './report/telemetry.ts'
-export { fromKeyv, type KeyvLike, KeyvSetError } from './store/from-keyv.ts'
-export { MemoryStore, type MemoryStoreOptions, StoreClosedError } from './store/memory-store.ts'
+export { fromKeyv, type KeyvLike } from './store/from-keyv.ts'
+export { MemoryStore, type MemoryStoreOptions } from './store/memory-store.ts'
 export type { Lease, Store } from './store/store.ts'

@@ -1,6 +1,7 @@
 // What the other packages of Politely use of this one. Not public: it may change in any version.
 
 export { linkSignals, onAbort, orAborted } from './base/abort-listeners.ts'
+export { AsyncVariable } from './base/async-variable.ts'
 export { DomainTurns, type Outcome } from './base/domain-turns.ts'
 export { Fifo } from './base/fifo.ts'
 export {
@@ -10,7 +11,6 @@ export {
   callable,
   describeValue,
   integer,
-  LONGEST_TIMER_MS,
   number,
   oneOf,
   redirectChain,
@@ -19,7 +19,8 @@ export {
 } from './base/option-checks.ts'
 export type { Site } from './base/site.ts'
 export { SlowItems, type StartedItem } from './base/slow-items.ts'
-export { withTimeout } from './base/timeout.ts'
+export { MAX_TIMEOUT_MS, MAX_TIMER_MS, withTimeout } from './base/timeout.ts'
+export { clientPort } from './client/client.ts'
 export { isPrivateHost, siteOf } from './network/host-name.ts'
 export { boundedLookup } from './network/lookup.ts'
 export { CLIENT_OPTIONS, namesItself } from './options/options.ts'

@@ -1,4 +1,4 @@
-// punycode ships no types, and those of `node:punycode` are another module's.
+// punycode ships no types, and the types of `node:punycode` belong to another module.
 declare module 'punycode/punycode.js' {
   const punycode: { toUnicode(domain: string): string }
   export default punycode

@@ -26,7 +26,7 @@ describe('an abort', () => {
     sites.respond(ROBOTS, held.promise)
     const client = newClient()
     const leaver = new AbortController()
-    const first = client.isAllowed(sites.withPort(checkedPage), { signal: leaver.signal }) // it is the one that starts the flight
+    const first = client.isAllowed(sites.withPort(checkedPage), { signal: leaver.signal }) // starts the flight
     const second = client.isAllowed(sites.withPort(checkedPage), { signal: new AbortController().signal })
     const third = client.isAllowed(sites.withPort(checkedPage))
     await sites.requested(1)

@@ -682,6 +682,6 @@ test('in random order of calls, redirects, aborts and results, the limits hold a
     expect(flights.waiting).toBe(0)
     seen.begun += begun
   }
-  expect(seen.answered + seen.failed + seen.left).toBe(seen.joined) // which includes those ahead
+  expect(seen.answered + seen.failed + seen.left).toBe(seen.joined) // including flights ahead of time
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(sampled(200))
 })

@@ -3,6 +3,7 @@ import { disallowsPage } from '@politely/testkit/cases/response-cases'
 import { Agent, type Dispatcher } from 'undici'
 import { expect } from 'vitest'
 import type { RobotsClient } from '../src/index.ts'
+import { clientPort } from '../src/internal.ts'
 import { test } from './with-sites.ts'
 
 const rules = { status: 200, body: disallowsPage }
@@ -58,7 +59,7 @@ test('a fetch may check a cached origin, and isOwnRequest recognises its request
   const own: boolean[] = []
   const client: RobotsClient = newClient({
     fetch: async (url, init) => {
-      own.push(client.isOwnRequest(String(url)), client.isOwnRequest(sites.withPort(PAGE)))
+      own.push(clientPort(client).isOwnRequest(String(url)), clientPort(client).isOwnRequest(sites.withPort(PAGE)))
       if (String(url).includes('localhost')) await client.check(sites.withPort(PAGE))
       return fetch(url, init)
     },
@@ -66,7 +67,7 @@ test('a fetch may check a cached origin, and isOwnRequest recognises its request
   await client.check(sites.withPort(PAGE))
   expect(await client.check(sites.withPort('http://localhost:PORT/page'))).toMatchObject({ because: 'unavailable' })
   expect(own).toEqual([true, false, true, false])
-  expect(client.isOwnRequest(sites.withPort(ROBOTS))).toBe(false)
+  expect(clientPort(client).isOwnRequest(sites.withPort(ROBOTS))).toBe(false)
 })
 
 test('a callback that outlives the request may ask the client', async ({ sites, newClient }) => {

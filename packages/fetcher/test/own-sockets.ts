@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 export interface OwnSockets {
-  /** All sockets opened since, without those that servers accepted. */
+  /** All sockets opened since, without the sockets that servers accepted. */
   readonly opened: readonly Socket[]
   /** The addresses that they tried to connect to, in order. */
   readonly addresses: readonly string[]

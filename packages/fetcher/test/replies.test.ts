@@ -17,7 +17,11 @@ import { test } from './with-sites.ts'
 
 test.for(replyCases.map((row) => [row.name, row] as const))('%s', async ([, row], { sites, newClient }) => {
   for (const [url, reply] of Object.entries(row.replies)) sites.respond(url, reply)
-  await expectVerdict(newClient({ notFoundPages: row.notFoundPages }), sites, row.expected)
+  await expectVerdict(
+    newClient({ notFoundPages: row.notFoundPages, foreignBodies: row.foreignBodies }),
+    sites,
+    row.expected,
+  )
 })
 
 test.for(conditionalCases.map((row) => [row.name, row] as const))('%s', async ([, row], { sites, newClient }) => {

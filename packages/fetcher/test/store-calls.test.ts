@@ -35,7 +35,7 @@ test('after a call that took too long, the store is called again after 1 s, 2 s,
   const pauses = callTimes.slice(1).map((ms, i) => ms - (callTimes[i] as number) - STORE_TIMEOUT_MS)
   expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
   expect(failures).toHaveLength(7)
-  expect(String(failures[0]?.error)).toContain('it is called again in 1 s')
+  expect(String(failures[0]?.error)).toContain('it is called again in 1000 ms')
 })
 
 test('calls that hang at the same time cause one pause, and one call ends it', async () => {

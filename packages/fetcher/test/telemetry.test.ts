@@ -364,6 +364,23 @@ describe('checkNow', () => {
 })
 
 describe('logger', () => {
+  test('gets one warning for an origin whose robots.txt is a login page', async ({ sites, newClient }) => {
+    sites.respond(ROBOTS, { status: 302, headers: { location: '/login' } })
+    sites.respond('http://a.test:PORT/login', { status: 200, body: '<!DOCTYPE html><title>Log in</title>' })
+    const lines: string[] = []
+    const clock = startClock()
+    const client = newClient({ now: clock.now, logger: { warn: (line) => lines.push(line) } })
+    for (let day = 0; day < 3; day++) {
+      await client.check(sites.withPort(checkedPage))
+      clock.advance(DAY)
+    }
+    expect(lines).toEqual([
+      sites.withPort(
+        "http://a.test:PORT/robots.txt: the response is not a robots.txt: it is an HTML page (redirected to http://a.test:PORT/login), so the rules in it, if any, are obeyed; write foreignBodies: 'unreachable' if nothing should be allowed then",
+      ),
+    ])
+  })
+
   const recorder = () => {
     const lines: (readonly [level: string, ...args: unknown[]])[] = []
     const say =

@@ -30,7 +30,11 @@ import type { EventSource, ReportingGate } from './report/events.ts'
 import type { AllowedForecast, Forecast } from './report/forecast.ts'
 import type { QueueState } from './report/queue-state.ts'
 
-let contextOf: (gate: PoliteGate) => GateContext
+/** What the HTTP clients of this package need of a gate beside its public methods. */
+type GatePort = Pick<GateContext, 'activity' | 'openRedirects' | 'redirects' | 'robots'>
+
+/** Returns the port of a gate. The class sets this function, since the context is private there. */
+export let gatePort: (gate: PoliteGate) => GatePort
 
 /**
  * Starts each request when robots.txt allows it and a slot is free. `enter` checks the URL with the
@@ -65,7 +69,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   readonly #closing = new AbortController()
 
   static {
-    contextOf = (gate) => gate.#context
+    gatePort = (gate) => gate.#context
   }
 
   /** @throws {OptionError} for an invalid or unknown option. */
@@ -79,13 +83,17 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { robots, now: clock, lookup, ...pacingOptions } = options
     assertRobots(robots)
     assertKnown(options, GATE_OPTIONS, OPTIONS_OF_CLIENT)
-    const pacing = pacingOf(pacingOptions, lookup)
+    const pacing = pacingOf(pacingOptions)
     const { timeOrigin } = performance
     const now = callable('now', clock, 'a function that returns milliseconds') ?? (() => timeOrigin + performance.now())
     const redirects = new RedirectTargets(now)
     const source: EventSource = { gate: this, now, counters: new Counters() }
     this.#robots = robots
-    this.#paceKeysOf = paceKeysBy(pacing, lookup, this.#closing.signal)
+    this.#paceKeysOf = paceKeysBy(
+      pacing,
+      callable('lookup', lookup, 'a function like dns.lookup'),
+      this.#closing.signal,
+    )
     const pacer = new CheckedPacer(pacing.pacer ?? new LocalPacer(clock), source)
     this.#context = {
       ...source,
@@ -268,13 +276,6 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     }
     return queue
   }
-}
-
-/** Returns what the HTTP clients of this package need of a gate beside its public methods. */
-export function internalsOf(
-  gate: PoliteGate,
-): Pick<GateContext, 'activity' | 'openRedirects' | 'redirects' | 'robots'> {
-  return contextOf(gate)
 }
 
 /** @throws {OptionError} for a value that is not a RobotsClient. */

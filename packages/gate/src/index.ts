@@ -1,6 +1,6 @@
 // The public API of `@politely/gate`. It does not load undici; `@politely/gate/undici` does.
 
-export { OptionError } from '@politely/core'
+export { isPolitelyError, OptionError } from '@politely/core'
 export { ClientClosedError, ReentryError } from '@politely/fetcher'
 export { assertGateOptions, type GateHandle, type GateOrOptions, resolveGate } from './adapter/resolve-gate.ts'
 export { assertOwnHost } from './adapter/target.ts'

@@ -1,4 +1,4 @@
-// PoliteGate has no methods for other parts of Politely: `internalsOf` gives them what they need.
+// PoliteGate has no methods for other parts of Politely: `gatePort` gives them what they need.
 import { readPage } from '@politely/testkit/doc-page'
 import { expect, test } from 'vitest'
 import { PoliteGate } from '../src/index.ts'

@@ -1,4 +1,4 @@
-// The two fetches that `politely` is tested with: that of Node and that of undici, each with its
+// The two fetches that `politely` is tested with: Node's fetch and undici's fetch, each with its
 // own classes.
 import * as undici from 'undici'
 

@@ -7,7 +7,7 @@ import { pacingOf } from '../src/options/pacing.ts'
 
 type Name = keyof typeof PACING_OPTIONS
 const names = (Object.keys(PACING_OPTIONS) as Name[]).toSorted()
-const defaults = { ...pacingOf({}, undefined), pacer: 'LocalPacer' }
+const defaults = { ...pacingOf({}), pacer: 'LocalPacer' }
 
 /** Returns the default as the tables show it. */
 function defaultOf(name: Name): string {

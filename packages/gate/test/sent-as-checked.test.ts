@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   site.seen.length = 0
-  // Every permit was released, also those of refused requests.
+  // Every permit was released, also the permits of refused requests.
   await gate.drain()
   expect(gate.queues()).toEqual([])
 })

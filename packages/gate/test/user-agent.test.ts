@@ -1,5 +1,5 @@
-// The process warning about a request whose User-Agent has another name than the one that
-// robots.txt is read for.
+// The process warning about a request whose User-Agent does not name the crawler whose rules the
+// gate applies.
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { RobotsClient } from '@politely/fetcher'

@@ -1,6 +1,6 @@
 // The public exports of `@politely/puppeteer`.
 
 export { BrowserGoneError } from '@politely/cdp'
-export { OptionError } from '@politely/core'
+export { isPolitelyError, OptionError } from '@politely/core'
 export { GateClosedError, RobotsDisallowedError } from '@politely/gate'
 export { type PoliteBrowser, type WithRobotsOptions, withRobots } from './with-robots.ts'

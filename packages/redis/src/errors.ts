@@ -1,4 +1,5 @@
 // The errors of this package. `RedisPacer` reports them on the channel `politely:redis:failure`.
+import { PolitelyError } from '@politely/core/engine'
 import { describeValue } from '@politely/fetcher/internal'
 
 /**
@@ -7,7 +8,7 @@ import { describeValue } from '@politely/fetcher/internal'
  *
  * Remedy: look at the load of Redis and at the network, or set a larger `timeoutMs`.
  */
-export class RedisTimeoutError extends Error {
+export class RedisTimeoutError extends PolitelyError {
   override readonly name = 'RedisTimeoutError'
   readonly code = 'ERR_POLITELY_REDIS_TIMEOUT'
   /** @param timeoutMs Milliseconds. */
@@ -23,7 +24,7 @@ export class RedisTimeoutError extends Error {
  * Remedy: connect the client to Redis 7 or later, or to Valkey, and let no other program use keys
  * with this `keyPrefix`.
  */
-export class RedisReplyError extends Error {
+export class RedisReplyError extends PolitelyError {
   override readonly name = 'RedisReplyError'
   readonly code = 'ERR_POLITELY_REDIS_REPLY'
   constructor(reply: unknown) {

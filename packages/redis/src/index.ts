@@ -1,6 +1,6 @@
 // The public API of `@politely/redis`.
 
-export { OptionError } from '@politely/core'
+export { isPolitelyError, OptionError } from '@politely/core'
 export type { IoredisClient, NodeRedisClient, RedisClient } from './client.ts'
 export { RedisReplyError, RedisTimeoutError } from './errors.ts'
 export type {

@@ -12,11 +12,10 @@ import {
   startPace,
 } from '@politely/core/engine'
 import {
-  assertKnown,
   assertOptions,
   callable,
   integer,
-  LONGEST_TIMER_MS,
+  MAX_TIMEOUT_MS,
   number,
   oneOf,
   withTimeout,
@@ -203,12 +202,11 @@ export class RedisPacer implements Pacer, ReportingPacer {
    * `onFailure: 'local'` without `fleetSize`.
    */
   constructor(options: RedisPacerOptions) {
-    assertOptions(options, EXAMPLE)
-    assertKnown(options, KNOWN)
+    assertOptions(options, EXAMPLE, KNOWN)
     const { client, keyPrefix = DEFAULT_KEY_PREFIX, onFailure = 'wait', fleetSize, timeoutMs = 2_000, now } = options
     this.#commands = commandsOf(client)
     this.#keyPrefix = checkedKeyPrefix(keyPrefix)
-    this.#timeoutMs = number('timeoutMs', timeoutMs, { min: 1, max: LONGEST_TIMER_MS })
+    this.#timeoutMs = number('timeoutMs', timeoutMs, { min: 1, max: MAX_TIMEOUT_MS })
     this.#hasTestClock = callable('now', now, 'a function that returns milliseconds') !== undefined
     this.#maxAllowanceMs = this.#hasTestClock ? 0 : MAX_LEVELS * this.#timeoutMs + START_MS
     this.#now = now ?? (() => performance.now())

@@ -1,7 +1,7 @@
 // A store in Redis: one key for each origin.
 import { randomUUID } from 'node:crypto'
 import type { Lease, Store } from '@politely/fetcher'
-import { assertKnown, assertOptions, callable } from '@politely/fetcher/internal'
+import { assertOptions, callable } from '@politely/fetcher/internal'
 import { type Commands, commandsOf, type RedisClient, scriptOf } from './client.ts'
 import { checkedKeyPrefix, DEFAULT_KEY_PREFIX, keyOf } from './keys.ts'
 import { decodeValue, encodeValue, MAX_VALUE_BYTES } from './value.ts'
@@ -50,8 +50,7 @@ export class RedisStore implements Store {
 
   /** @throws {OptionError} for an invalid option, such as a `client` of neither library. */
   constructor(options: RedisStoreOptions) {
-    assertOptions(options, EXAMPLE)
-    assertKnown(options, KNOWN)
+    assertOptions(options, EXAMPLE, KNOWN)
     const { client, keyPrefix = DEFAULT_KEY_PREFIX, now = Date.now } = options
     this.#commands = commandsOf(client)
     this.#keyPrefix = checkedKeyPrefix(keyPrefix)

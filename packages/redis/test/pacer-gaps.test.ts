@@ -20,7 +20,7 @@ import { knowLongAgo } from './epoch.ts'
 import { startRedisProxy } from './redis-proxy.ts'
 
 const DELAY_MS = 60
-/** Those of the workers of the fleet. */
+/** The Redis libraries of the workers of the fleet. */
 const LIBRARIES = ['ioredis', 'node-redis', 'ioredis', 'node-redis']
 /** How long a call takes while Redis is slow. Milliseconds. */
 const SLOW_MS = isFullRun ? 200 : 50

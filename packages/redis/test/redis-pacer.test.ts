@@ -96,7 +96,7 @@ describe.skipIf(noRedis())('with a server', () => {
     const epochs = stored.filter((key) => key.endsWith(':epoch'))
     expect(epochs.length).toBeLessThanOrEqual(64)
     const paces = stored.filter((key) => !epochs.includes(key))
-    // Those after a pushback and without a cancellation are kept for minutes; others may have
+    // Paces after a pushback and without a cancellation are kept for minutes; other paces may have
     // expired already.
     expect(paces.length).toBeGreaterThan(keys.length / 3)
     const expiry = await Promise.all(paces.map((key) => client.pttl(key)))

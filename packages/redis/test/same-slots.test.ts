@@ -1,6 +1,7 @@
 // RedisPacer and LocalPacer give the same replies to the same random calls, by the same clock.
 import { randomUUID } from 'node:crypto'
-import type { Delay, Hours, PaceLimits, Rate } from '@politely/core/engine'
+import type { DayRange, RequestRate } from '@politely/core'
+import type { Delay, PaceLimits } from '@politely/core/engine'
 import { LocalPacer, type Pacer, type Ticket } from '@politely/gate'
 import { startClock } from '@politely/testkit/clock'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
@@ -31,7 +32,7 @@ const RETRY_AFTER = [
   undefined,
 ]
 
-function hours(random: Random): Hours {
+function hours(random: Random): DayRange {
   if (random() < 0.2) return { from: 0, to: 0 } // all day
   return { from: Math.floor(random() * 1440), to: Math.floor(random() * 1440) }
 }
@@ -41,7 +42,7 @@ function some<T>(random: Random, max: number, one: () => T): T[] {
 }
 
 function randomLimits(random: Random): PaceLimits {
-  const rate = (): Rate => ({
+  const rate = (): RequestRate => ({
     requests: pick(random, [1, 3, 7]),
     periodMs: pick(random, [1_000, 10_000, 3_600_000, 40 * 3_600_000, 90 * 3_600_000]),
     between: random() < 0.3 ? undefined : hours(random),

@@ -28,12 +28,12 @@ export interface Robot {
   getMatchingLineNumber(url: string, ua?: string): number
   /**
    * Returns the crawl-delay for the crawler in seconds, or the longest of several; undefined if
-   * there is none.
+   * the crawler has no crawl-delay.
    */
   getCrawlDelay(ua?: string): number | undefined
   /** Returns the values of the sitemap lines, unchanged and in file order, in a new array. */
   getSitemaps(): string[]
-  /** Returns the value of the last host line in lower case; null if there is none. */
+  /** Returns the value of the last host line in lower case; null if the file has no host line. */
   getPreferredHost(): string | null
 }
 

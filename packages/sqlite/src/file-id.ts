@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs'
 
 /**
- * Returns device and inode, or undefined if there is no file. An open file keeps its inode even
- * after deletion.
+ * Returns device and inode, or undefined if the file does not exist. An open file keeps its inode
+ * even after deletion.
  */
 export function fileIdOf(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })

@@ -1,6 +1,7 @@
 // The public API of `@politely/sqlite`.
 
-export { OptionError } from '@politely/core'
+export { isPolitelyError, OptionError } from '@politely/core'
+export { StoreClosedError } from '@politely/fetcher'
 export type { SetAside, SqliteStoreOptions } from './options.ts'
 export { SqliteStore } from './sqlite-store.ts'
 export { StoreError, type StoreErrorCode } from './store-error.ts'

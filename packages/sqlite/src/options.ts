@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { OptionError } from '@politely/core'
-import { assertKnown, assertOptions, callable, integer, LONGEST_TIMER_MS, number } from '@politely/fetcher/internal'
+import { assertOptions, callable, integer, MAX_TIMEOUT_MS, number } from '@politely/fetcher/internal'
 
 /** Options of a `SqliteStore`. Only `path` is required. */
 export interface SqliteStoreOptions {
@@ -13,7 +13,7 @@ export interface SqliteStoreOptions {
   readonly path: string
   /**
    * The most bytes that the three files take together, from 16 MiB. When it is reached, the store
-   * deletes expired texts first, then those that were set longest ago. It does not keep a text
+   * deletes expired texts first, then the texts that were set longest ago. It does not keep a text
    * longer than an eighth of this, or than 4 MiB.
    * @default 1 GiB
    */
@@ -63,8 +63,7 @@ const KNOWN: Readonly<Record<keyof SqliteStoreOptions, true>> = {
 export function settingsOf(options: SqliteStoreOptions): Settings {
   if (typeof options === 'string')
     throw new OptionError('options', `a string was given; write { path: ${JSON.stringify(options)} }`)
-  assertOptions(options, '{ path: "robots.sqlite" }')
-  assertKnown(options, KNOWN)
+  assertOptions(options, '{ path: "robots.sqlite" }', KNOWN)
   const {
     maxBytes = DEFAULT_BYTES,
     busyTimeoutMs = DEFAULT_BUSY_TIMEOUT_MS,
@@ -74,7 +73,7 @@ export function settingsOf(options: SqliteStoreOptions): Settings {
   return {
     path: absolutePath(options.path),
     maxBytes: integer('maxBytes', maxBytes, { min: MIN_BYTES }),
-    busyTimeoutMs: number('busyTimeoutMs', busyTimeoutMs, { min: 0, max: LONGEST_TIMER_MS }),
+    busyTimeoutMs: number('busyTimeoutMs', busyTimeoutMs, { min: 0, max: MAX_TIMEOUT_MS }),
     onSetAside: callable('onSetAside', onSetAside, 'a function'),
     now: callable('now', now, 'a function that returns milliseconds'),
   }

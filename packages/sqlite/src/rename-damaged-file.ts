@@ -5,7 +5,7 @@ import { fileIdOf } from './file-id.ts'
 
 /**
  * The write-ahead log and the shared-memory file are renamed too: a new database must not read
- * those of another.
+ * the log or the shared memory of another database.
  */
 const COMPANION_SUFFIXES = ['-wal', '-shm']
 

@@ -11,8 +11,8 @@ export function isOneByte(path: string): boolean {
 
 /**
  * Returns whether the file is empty or begins with SQLite's header. Call it only after SQLite has
- * rejected the file: closing a file drops the locks that the process has on it, also those of open
- * SQLite connections. https://sqlite.org/howtocorrupt.html#posix_close_bug
+ * rejected the file: closing a file drops all locks that the process has on it, also the locks of
+ * open SQLite connections. https://sqlite.org/howtocorrupt.html#posix_close_bug
  */
 export function isSqliteFile(path: string): boolean {
   const start = Buffer.alloc(HEADER.length)

@@ -1,7 +1,8 @@
 // A store in one SQLite file. All writes of one turn of the event loop form one transaction.
 // Methods wait without blocking the event loop.
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import type { Store } from '@politely/fetcher'
+import { isPolitelyError } from '@politely/core'
+import { type Store, StoreClosedError } from '@politely/fetcher'
 import { fileIdOf } from './file-id.ts'
 import { type Settings, type SqliteStoreOptions, settingsOf } from './options.ts'
 import { renameDamagedFile } from './rename-damaged-file.ts'
@@ -185,7 +186,7 @@ export class SqliteStore implements Store {
    * would be lost.
    */
   #currentFile(): StoreFile {
-    if (this.#isClosed) throw this.#closedError() // a `get` may have waited for the lock until after `close`
+    if (this.#isClosed) throw new StoreClosedError(this.#settings.path) // a `get` may have waited for the lock until after `close`
     if (this.#file?.isAtPath) return this.#file
     this.#closeFile()
     this.#file = this.#open()
@@ -207,7 +208,7 @@ export class SqliteStore implements Store {
 
   #toStoreError(error: unknown): unknown {
     const { path, busyTimeoutMs } = this.#settings
-    if (error instanceof StoreError || !(error instanceof Error)) return error
+    if (isPolitelyError(error) || !(error instanceof Error)) return error
     return isBusy(error)
       ? new StoreError(
           'ERR_POLITELY_STORE_BUSY',
@@ -233,16 +234,7 @@ export class SqliteStore implements Store {
   }
 
   #throwIfClosing(): void {
-    if (this.#closing) throw this.#closedError()
-  }
-
-  #closedError(): StoreError {
-    const { path } = this.#settings
-    return new StoreError(
-      'ERR_POLITELY_STORE_CLOSED',
-      path,
-      'this store is closed; await the calls of its clients before close(), or create a new store',
-    )
+    if (this.#closing) throw new StoreClosedError(this.#settings.path)
   }
 }
 

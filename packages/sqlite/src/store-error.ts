@@ -1,10 +1,9 @@
 // The errors of the store, and how SQLite's errors map to them.
+import { PolitelyError } from '@politely/core/engine'
 
 /**
  * The reason for a {@link StoreError}.
  *
- * - `CLOSED`: a method was called after `close`. Remedy: close the store after the clients that use
- *   it, or create a new store.
  * - `BUSY`: other processes kept the file locked for longer than `busyTimeoutMs`. Remedy: try
  *   again, or raise `busyTimeoutMs`.
  * - `FOREIGN`: the file is not an SQLite file, or is the SQLite database of another application.
@@ -14,15 +13,13 @@
  * - `FAILED`: SQLite failed, for example because the disk is full. Remedy: read `cause`, and check
  *   permissions and free disk space.
  */
-export type StoreErrorCode = `ERR_POLITELY_STORE_${'CLOSED' | 'BUSY' | 'FOREIGN' | 'NEWER' | 'FAILED'}`
+export type StoreErrorCode = `ERR_POLITELY_STORE_${'BUSY' | 'FOREIGN' | 'NEWER' | 'FAILED'}`
 
 /**
  * A `SqliteStore` could not open, read or write its file; `code` says why.
- * `ERR_POLITELY_STORE_CLOSED` is also the code of the fetcher's `StoreClosedError`.
  */
-export class StoreError extends Error {
+export class StoreError extends PolitelyError {
   override readonly name = 'StoreError'
-  /** Stable; messages may change. */
   readonly code: StoreErrorCode
   /** The absolute path of the file. */
   readonly path: string
@@ -52,8 +49,8 @@ export function isDamage(error: unknown): error is Error {
 }
 
 /**
- * Returns whether the start of the file is not that of a database: it is damaged, or the file is of
- * another kind.
+ * Returns whether the file does not begin like a SQLite database: its start is damaged, or the file
+ * is of another kind.
  */
 export function isNotADatabase(error: unknown): boolean {
   return sqliteCodeOf(error) === NOT_A_DATABASE

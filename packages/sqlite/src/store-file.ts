@@ -137,8 +137,8 @@ export class StoreFile {
   }
 
   /**
-   * Creates the tables in an empty database, and instead of those of an older version, since a
-   * cache may drop its texts. Does not change the database of another application.
+   * Creates the tables in an empty database. Replaces the tables of an older version, since a cache
+   * may drop its texts. Does not change the database of another application.
    */
   #prepareSchema(): void {
     this.#db.exec('PRAGMA trusted_schema = OFF')
@@ -170,8 +170,8 @@ export class StoreFile {
   }
 
   /**
-   * Returns the version of our schema, `none` for an empty database, or `foreign` for that of
-   * another application.
+   * Returns the version of our schema, `none` for an empty database, or `foreign` for the database
+   * of another application.
    */
   #schemaVersion(): number | 'none' | 'foreign' {
     const application = queryNumber(this.#db.prepare('PRAGMA application_id'))
@@ -194,8 +194,8 @@ export class StoreFile {
   }
 
   /**
-   * Evicts rows until `pages` pages are free within the limit: first expired rows, then those that
-   * were set longest ago.
+   * Evicts rows until `pages` pages are free within the limit: first expired rows, then the rows
+   * that were set longest ago.
    */
   #evictUntilFree(pages: number, now: number): void {
     for (let evicted = 0; evicted < MAX_EVICTIONS; ) {

@@ -22,6 +22,12 @@ test('a value that is not a string rejects its own call, not others in the same 
   expect(await store.get('https://b.test')).toBe('of b')
 })
 
+test('the error after close names the file', async ({ folder }) => {
+  const store = folder.open()
+  await store.close()
+  await expect(store.get('https://example.com')).rejects.toThrow(`${folder.path}: this store is closed; `)
+})
+
 test('await using finishes pending writes and closes the file', async ({ folder }) => {
   let set: Promise<void>
   {

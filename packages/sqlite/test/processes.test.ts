@@ -114,7 +114,7 @@ test(`loses no acknowledged write in ${ROUNDS} processes ended by kill -9`, { ti
 })
 
 /**
- * Returns the texts after the acknowledged steps, and those after one more step, which may be
+ * Returns the texts after the acknowledged steps, and the texts after one more step, which may be
  * committed but not acknowledged.
  */
 function expectedTexts(seed: number, lane: number, acknowledged: number) {

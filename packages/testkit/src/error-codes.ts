@@ -10,6 +10,8 @@ export interface SourceFile {
 export interface ErrorRow {
   readonly code: string
   readonly className: string
+  /** The class that it extends. */
+  readonly base: string
   readonly packageName: string
   /**
    * The message in the source, with `<name>` for each value. Empty where the caller of the
@@ -25,7 +27,7 @@ export interface ErrorRow {
 }
 
 const DOCSTRING = String.raw`(?:\/\*\*((?:(?!\*\/)[^])*)\*\/\n)?`
-const CLASS = new RegExp(String.raw`${DOCSTRING}(?:export )?class (\w+) extends \w*Error \{\n([^]*?)^\}`, 'gm')
+const CLASS = new RegExp(String.raw`${DOCSTRING}(?:export )?class (\w+) extends (\w*Error) \{\n([^]*?)^\}`, 'gm')
 const PREFIX = 'ERR_POLITELY_'
 const TEXT = /(['"`])((?:\\.|(?!\1)[^\\])*)\1/
 
@@ -33,16 +35,24 @@ const TEXT = /(['"`])((?:\\.|(?!\1)[^\\])*)\1/
  * The codes of all error classes, sorted by code. A class has either one code,
  * `readonly code = 'ERR_POLITELY_…'`, or a union, `readonly code: SomeErrorCode`. The docstring of
  * such a union has an item for each code, with the whole code or its end: `` - `BUSY`: cause.
- * Remedy: remedy. `` An item without a remedy gets that of the class.
+ * Remedy: remedy. `` An item without a remedy gets the remedy of the class.
  */
 export function errorRowsIn(files: readonly SourceFile[]): ErrorRow[] {
   const rows = files.flatMap(({ packageName, text }) =>
-    Array.from(text.matchAll(CLASS)).flatMap(([, comment = '', className = '', body = '']) => {
+    Array.from(text.matchAll(CLASS)).flatMap(([, comment = '', className = '', base = '', body = '']) => {
       const [, union, literal] = /readonly code(?:: (\w+))?(?: = '(\w+)')?/.exec(body) ?? []
       const template = templateOf(className, body, text)
       const classDocs = withoutMarks(comment)
       const rowOf = (code: string, docs: string): ErrorRow => {
-        return { code, className, packageName, template, ...causeAndRemedyIn(docs), docs: `${classDocs}\n${docs}` }
+        return {
+          code,
+          className,
+          base,
+          packageName,
+          template,
+          ...causeAndRemedyIn(docs),
+          docs: `${classDocs}\n${docs}`,
+        }
       }
       if (literal !== undefined) return [rowOf(literal, classDocs)]
       if (union === undefined || union === 'string') return []

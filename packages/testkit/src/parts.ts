@@ -10,8 +10,8 @@ export interface Part {
 }
 
 /**
- * Returns the Chromium of CHROME_BIN, else the one on PATH, else the one that
- * `npm run parts chromium` has unpacked.
+ * Returns the Chromium of CHROME_BIN, else the Chromium on PATH, else the Chromium
+ * that `npm run parts chromium` has unpacked.
  */
 export function findChromium(): Part | undefined {
   const { CHROME_BIN } = process.env
@@ -28,16 +28,16 @@ export function findBrowser(): Part | undefined {
 }
 
 /**
- * Returns the headless shell on PATH, else the one that `npm run parts headless-shell` has
- * unpacked.
+ * Returns the headless shell on PATH, else the headless shell that `npm run parts headless-shell`
+ * has unpacked.
  */
 export function findHeadlessShell(): Part | undefined {
   return findOnPath('chromium-headless-shell', 'chrome-headless-shell') ?? findUnpacked('headless-shell')
 }
 
 /**
- * Returns the Redis server on PATH, else the one that `npm run parts redis` has unpacked. Valkey is
- * used as well.
+ * Returns the Redis server on PATH, else the server that `npm run parts redis` has unpacked. Valkey
+ * is used as well.
  */
 export function findRedis(): Part | undefined {
   return findOnPath('redis-server', 'valkey-server') ?? findUnpacked('redis')

@@ -1,12 +1,12 @@
 // docs/reference/errors.md lists every error code and every failure reason that the source of the
 // packages defines.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { expectTables, readPage } from '../src/doc-page.ts'
-import { type ErrorRow, errorRowsIn, membersOf, type SourceFile } from '../src/error-codes.ts'
+import { errorRowsIn, membersOf, type SourceFile } from '../src/error-codes.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const page = readPage('docs/reference/errors.md')
@@ -23,9 +23,6 @@ const files: readonly SourceFile[] = readdirSync(join(root, 'packages'))
       .map((path) => ({ packageName: name, text: readFileSync(join(src, path), 'utf8') }))
   })
 const rows = errorRowsIn(files)
-
-/** `failure.ts` of the fetcher turns these into failure reasons, so no caller sees them. */
-const INTERNAL = 'ERR_POLITELY_FTP_'
 
 describe('docs/reference/errors.md', () => {
   it('lists every error code, with an example of its message', async () => {
@@ -50,13 +47,32 @@ describe('docs/reference/errors.md', () => {
   it('finds every code that the source mentions', () => {
     const mentioned = files.flatMap(({ text }) => text.match(/ERR_POLITELY_\w*\w(?!\w|\$)/g) ?? [])
     const listed = rows.map(({ code }) => code)
-    expect(mentioned.filter((code) => !listed.includes(code) && !code.startsWith(INTERNAL))).toEqual([])
+    expect(mentioned.filter((code) => !listed.includes(code))).toEqual([])
     expect(listed.length).toBeGreaterThan(15)
   })
 
-  it('lets two classes share a code only if a docstring of one names the other', () => {
-    const undeclared = rows.filter((row) => rows.some((other) => sharesSilently(row, other)))
-    expect(undeclared.map(({ code, className }) => `${code} of ${className}`)).toEqual([])
+  it.each(rows)('$className extends a class that isPolitelyError recognises', ({ base }) => {
+    expect(base).toMatch(/^Politely(Type)?Error$/)
+  })
+
+  it('has one class for each code', () => {
+    const codes = rows.map(({ code }) => code)
+    expect(codes).toEqual([...new Set(codes)])
+  })
+
+  it('isPolitelyError recognises the errors of another copy of core', async () => {
+    const { isPolitelyError } = await load('core')
+    const folder = mkdtempSync(join(tmpdir(), 'politely-core-'))
+    try {
+      cpSync(join(root, 'packages/core/dist'), folder, { recursive: true })
+      writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+      const other = await import(join(folder, 'index.js'))
+      const error = new other.OptionError('minDelayMs', 'is negative')
+      expect(isPolitelyError(error)).toBe(true)
+      expect(error).not.toBeInstanceOf((await load('core')).OptionError)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   it('lists every process warning', () => {
@@ -71,10 +87,8 @@ describe('docs/reference/errors.md', () => {
   })
 })
 
-function sharesSilently(a: ErrorRow, b: ErrorRow): boolean {
-  const isShared = a.code === b.code && a.className !== b.className
-  return isShared && !a.docs.includes(b.className) && !b.docs.includes(a.className)
-}
+/** Loads a built package. Not a static import: packages whose tests use the testkit must not be its dependencies. */
+const load = (name: string) => import(join(root, 'docs/node_modules/@politely', name, 'dist/index.js'))
 
 /**
  * The first cells of the rows of a table, without backticks. @param head The first cell of its
@@ -95,8 +109,7 @@ function asCode(message: string): string {
  * template for the others.
  */
 async function exampleMessages(): Promise<Readonly<Record<string, string>>> {
-  // Not static imports: packages whose tests use the testkit must not be its dependencies.
-  const load = (name: string) => import(join(root, 'docs/node_modules/@politely', name, 'dist/index.js'))
+  const { isPolitelyError } = await load('core')
   const { BlockedAddressError, fromKeyv, MemoryStore, RobotsClient } = await load('fetcher')
   const { PoliteGate, politely } = await load('gate')
   const { SqliteStore } = await load('sqlite')
@@ -148,11 +161,6 @@ async function exampleMessages(): Promise<Readonly<Record<string, string>>> {
       await store.close()
       await store.get('https://example.com')
     },
-    'ERR_POLITELY_STORE_CLOSED @politely/sqlite': async () => {
-      const store = new SqliteStore({ path: join(folder, 'robots.sqlite') })
-      await store.close()
-      await store.get('https://example.com')
-    },
     'ERR_POLITELY_STORE_FOREIGN @politely/sqlite': () =>
       new SqliteStore({ path: database('history.sqlite', 'CREATE TABLE visits (url TEXT)') }),
     'ERR_POLITELY_STORE_NEWER @politely/sqlite': async () => {
@@ -185,6 +193,7 @@ async function exampleMessages(): Promise<Readonly<Record<string, string>>> {
         (reason) => reason,
       )
       expect(`${error?.code} ${key.split(' ')[1]}`).toBe(key)
+      expect(isPolitelyError(error)).toBe(true)
       messages[key] = error.message.replaceAll(folder, '/crawl')
     }
   } finally {

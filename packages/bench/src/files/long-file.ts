@@ -1,4 +1,4 @@
-// Files with very many rules, like those of a few large sites.
+// Files with very many rules, like the files of a few large sites.
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { chance, weightedChoice } from './site-file.ts'
 import { flatten } from './site-urls.ts'

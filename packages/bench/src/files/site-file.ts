@@ -1,4 +1,4 @@
-// Generates random files that resemble those on the web in length and in the number of rules,
+// Generates random files that resemble files on the web in length and in the number of rules,
 // wildcards, groups and mistakes. test/site-file.test.ts checks these figures.
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { CRAWLER } from '../libraries/library.ts'
@@ -19,7 +19,7 @@ type Random = () => number
  */
 type Quantiles = readonly (readonly [share: number, atMost: number])[]
 
-/** The share of files that are HTML pages, and of files without a rule, which include those. */
+/** The share of files that are HTML pages, and of files without a rule, which include the pages. */
 const HTML_SHARE = 0.03
 const NO_RULES_SHARE = 0.07
 

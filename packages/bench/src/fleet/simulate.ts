@@ -63,7 +63,7 @@ export interface Run {
   readonly fetched: number
   /** URLs of sites whose robots.txt stayed unreachable. */
   readonly refused: number
-  /** Requests for pages, those answered with a pushback among them. */
+  /** Requests for pages, including requests that were answered with a pushback. */
   readonly pages: number
   readonly pushbacks: number
   /** Requests for pages that could not start when the one before had ended. */

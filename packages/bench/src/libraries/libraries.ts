@@ -1,5 +1,5 @@
-// The libraries of the comparison: those on npm that install and work on current Node. Of forks and
-// wrappers, only the original.
+// The libraries of the comparison: all libraries on npm that install and work on current Node. Of a
+// library and its forks and wrappers, only the original takes part.
 import { exclusion } from './exclusion.ts'
 import type { Library } from './library.ts'
 import { naiveMatcher } from './naive-walk.ts'

@@ -1,5 +1,5 @@
-// Types for the parts of other libraries that we call. Most have no types; those of robots-parser
-// describe an ES module, but it is CommonJS.
+// Types for the parts of other libraries that we call. Most libraries have no types. The types of
+// robots-parser describe an ES module, but it is CommonJS.
 
 declare module 'robots-parser' {
   export interface Robots {

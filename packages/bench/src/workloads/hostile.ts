@@ -135,7 +135,7 @@ function run(
     child.on('close', () => {
       clearTimeout(timer)
       if (current === undefined) reject(new Error(`${library.name} could not start on the hostile files`))
-      else resolve(current + step) // after the last file, or after the one that exceeded the time or memory limit
+      else resolve(current + step) // after the last file, or after the file that exceeded a limit
     })
   })
 }

@@ -56,8 +56,8 @@ export async function longFiles(plan: Plan): Promise<Sheet[]> {
 }
 
 /**
- * Returns the time of parsing and that of the first check, on new copies, because a library may
- * defer work until the first check.
+ * Returns the time of parsing and the time of the first check. It uses new copies, because a
+ * library may defer work until the first check.
  */
 async function measureFreshCopies(one: Library, text: string, robotsUrl: string, urls: readonly string[]) {
   const parses: number[] = []

@@ -10,7 +10,7 @@ import { type Contestant, measureInRounds, nowNs } from '../rounds.ts'
 import type { Finding, Row, Sheet } from '../sheet.ts'
 import type { Plan } from './plan.ts'
 
-/** The number of URLs in one visit, and the target: our rate divided by that of robots-parser. */
+/** The number of URLs in one visit, and the target: our rate divided by robots-parser's rate. */
 const VISIT_LENGTHS = [
   { urlCount: 1, atLeast: 2.5 },
   { urlCount: 10, atLeast: 2.5 },

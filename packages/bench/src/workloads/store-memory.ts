@@ -11,15 +11,15 @@ export interface StoreMemoryMessage {
 }
 
 /**
- * A very short text, the entry of a usual robots.txt, and that of a long one, of which the store
- * gets fewer.
+ * A very short text, the entry of a usual robots.txt, and the entry of a long robots.txt. The store
+ * gets fewer of the long ones.
  */
 const TEXTS = [
   { characters: 20, share: 1 },
   { characters: 700, share: 1 },
   { characters: 20_000, share: 0.05 },
 ]
-/** The number of origins is this many times that of the workload memory. */
+/** This workload has this many times the origins of the workload memory. */
 const ORIGINS_FACTOR = 10
 
 const CHILD = new URL('./store-memory-child.ts', import.meta.url)

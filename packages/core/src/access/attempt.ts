@@ -7,6 +7,7 @@
 import { textOf } from '../bytes.ts'
 import { type Headers, headerOf } from '../http/headers.ts'
 import type { Copy } from './copy.ts'
+import { looksLikeOf } from './looks-like.ts'
 import { isNotFoundPage } from './not-found-page.ts'
 import type { Hop, Outcome, UnavailableReason } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
@@ -51,25 +52,29 @@ export function advance(at: RobotsRequest, reply: Reply, policy: AccessPolicy): 
   if (isPartial(reply)) {
     return { kind: 'unreachable', reason: 'truncated', status, headers, url, hops } // the missing part may contain a Disallow
   }
-  if (status >= 200 && status <= 299) {
-    return { kind: 'success', status, headers, body: body ?? EMPTY, url, hops } // §2.3.1.1
-  }
   if (status === 304 && at.copy !== undefined && isConditional) {
-    return { kind: 'unchanged', copy: at.copy, status, headers, url, hops }
+    return { kind: 'unchanged', copy: at.copy, status, headers, url, hops, looksLike: at.copy.looksLike }
+  }
+  const looksLike = looksLikeOf(reply)
+  if (looksLike !== undefined && policy.foreignBodies === 'unreachable') {
+    return { kind: 'unreachable', reason: 'foreign-body', status, headers, url, hops, looksLike }
+  }
+  if (status >= 200 && status <= 299) {
+    return { kind: 'success', status, headers, body: body ?? EMPTY, url, hops, looksLike } // §2.3.1.1
   }
   if (status >= 300 && status <= 399 && status !== 304) return followRedirect(at, reply, policy) // §2.3.1.2
   if ((status === 401 || status === 403) && policy.forbidden === 'restricted') {
-    return { kind: 'restricted', reason: 'status', status, headers, url, hops } // the draft of 1996, §3.1
+    return { kind: 'restricted', reason: 'status', status, headers, url, hops, looksLike } // the draft of 1996, §3.1
   }
   if (isNotFoundPage(reply, policy)) {
     return { kind: 'unavailable', reason: 'not-found-page', status, headers, url, hops } // Google
   }
   if (isClientError) {
-    return { kind: 'unavailable', reason: 'status', status, headers, url, hops } // §2.3.1.3
+    return { kind: 'unavailable', reason: 'status', status, headers, url, hops, looksLike } // §2.3.1.3
   }
   // 429 counts as 5xx (Google). No standard defines the rest: a 304 to an unconditional request,
   // 1xx and unknown classes. §2.3.1.4.
-  return { kind: 'unreachable', reason: 'status', status, headers, url, hops }
+  return { kind: 'unreachable', reason: 'status', status, headers, url, hops, looksLike }
 }
 
 /**

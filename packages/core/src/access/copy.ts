@@ -1,4 +1,5 @@
 // A robots.txt file that a server sent.
+import type { LooksLike } from './looks-like.ts'
 
 /**
  * The bytes of a robots.txt file, with what is needed to ask the server whether they have changed.
@@ -21,4 +22,6 @@ export interface Copy {
    * Milliseconds; undefined if no response had one. RFC 9111 §4.2.1.
    */
   readonly lifetimeMs: number | undefined
+  /** What the file looks like, if it is not a robots.txt. */
+  readonly looksLike?: LooksLike | undefined
 }

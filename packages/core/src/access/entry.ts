@@ -6,6 +6,7 @@
 // refresh (`refreshAheadMs`) starts a new attempt before that time is over. If it fails, `held`
 // keeps the result, which stays valid until its original end.
 import type { Copy } from './copy.ts'
+import type { LooksLike } from './looks-like.ts'
 import type { Hop, UnavailableReason } from './outcome.ts'
 import { type AccessPolicy, DAY_MS } from './policy.ts'
 import type { FailureReason } from './reply.ts'
@@ -75,6 +76,8 @@ export interface Attempt {
   readonly hops: readonly Hop[]
   /** The last URL that was requested. */
   readonly url: string
+  /** What the response looks like, if it is not a robots.txt. */
+  readonly looksLike?: LooksLike | undefined
 }
 
 /**
@@ -83,7 +86,7 @@ export interface Attempt {
  */
 export const MAX_EARLIER_ATTEMPTS = 4
 
-/** Returns the attempts before the one that has just ended, newest first. */
+/** Returns the attempts before the attempt that has just ended, newest first. */
 export function earlierAttempts(last: Entry | undefined): readonly Attempt[] {
   return last === undefined ? NONE : [last.latest, ...last.earlier].slice(0, MAX_EARLIER_ATTEMPTS)
 }
@@ -91,9 +94,9 @@ export function earlierAttempts(last: Entry | undefined): readonly Attempt[] {
 const NONE: readonly Attempt[] = []
 
 /**
- * Returns the time until which the last result is valid. Returns 0 if there is none, or if its age
- * is unknown because the clock was set back. The reader's `maxTtlMs` bounds the time, whichever
- * process wrote the entry. Milliseconds since 1970.
+ * Returns the time until which the last result is valid. Returns 0 if the entry has no result other
+ * than `unreachable`, or if the age of its result is unknown because the clock was set back. The
+ * reader's `maxTtlMs` bounds the time, whichever process wrote the entry. Milliseconds since 1970.
  */
 export function holdsUntil(entry: Entry, now: number, policy: AccessPolicy): number {
   const { latest, held } = entry

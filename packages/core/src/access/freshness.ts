@@ -7,8 +7,8 @@ import type { AccessPolicy } from './policy.ts'
 /**
  * Returns for how many milliseconds a response is fresh after it has arrived, within the policy's
  * bounds.
- * @param lifetime What `lifetimeMs` returned for the response, or for the one that it confirms
- * (304).
+ * @param lifetime What `lifetimeMs` returned for the response, or, for a 304, for the response that
+ * it confirms.
  * @param now When the response arrived. Milliseconds since 1970.
  */
 export function freshForMs(headers: Headers, lifetime: number | undefined, now: number, policy: AccessPolicy): number {

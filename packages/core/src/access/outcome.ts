@@ -1,6 +1,7 @@
 // What one attempt to fetch robots.txt led to. RFC 9309 §2.3.1.
 import type { Headers } from '../http/headers.ts'
 import type { Copy } from './copy.ts'
+import type { LooksLike } from './looks-like.ts'
 import type { Body, FailureReason } from './reply.ts'
 
 /** One redirect that was followed. */
@@ -16,6 +17,8 @@ interface OutcomeSource {
   readonly hops: readonly Hop[]
   /** The last URL that was requested. */
   readonly url: string
+  /** What the response looks like, if it is not a robots.txt. */
+  readonly looksLike?: LooksLike | undefined
 }
 
 /**

@@ -68,6 +68,13 @@ export interface AccessPolicy {
    */
   readonly notFoundPages: 'by-status' | 'unavailable'
   /**
+   * What a response means whose body is not a robots.txt, such as a login page or a challenge for
+   * browsers (`Access.looksLike`). `obey`, the default and the letter of RFC 9309 §2.3.1.1: its
+   * readable lines are obeyed, and usually there are none, so everything is allowed.
+   * `unreachable`: the content of robots.txt is unknown, so everything is disallowed.
+   */
+  readonly foreignBodies: 'obey' | 'unreachable'
+  /**
    * How long before the end of a result a check starts a refresh in the background. Milliseconds;
    * default 0: never. A refresh never starts in the first half of the time for which the result is
    * valid.
@@ -95,6 +102,7 @@ export function accessPolicyOf(defaults: AccessDefaults): AccessPolicy {
     forbidden: defaults.forbidden,
     copyAfterUnavailableMs: defaults.copyAfterUnavailableHours * HOUR,
     notFoundPages: 'by-status',
+    foreignBodies: 'obey',
     refreshAheadMs: 0,
     firstRetryMs: MINUTE,
     maxRetryMs: HOUR,

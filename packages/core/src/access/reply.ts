@@ -21,7 +21,7 @@ export interface Body {
   readonly truncated: boolean
 }
 
-/** There was no response, or it could not be read completely. */
+/** The server sent no response, or the response could not be read completely. */
 export interface Failure {
   readonly kind: 'failure'
   readonly reason: FailureReason
@@ -32,7 +32,8 @@ export interface Failure {
 }
 
 /**
- * Why there is no usable response. Each reason makes robots.txt unreachable, RFC 9309 §2.3.1.4:
+ * Why the client has no usable response. Each reason makes robots.txt unreachable, RFC 9309
+ * §2.3.1.4:
  * - `dns`: the host name has no address.
  * - `dns-unavailable`: the DNS resolver did not respond.
  * - `refused`: the connection was refused.
@@ -43,6 +44,8 @@ export interface Failure {
  * - `malformed`: the response is not valid HTTP, such as broken chunked framing.
  * - `undecodable`: a content or transfer coding is unknown, or its data is corrupt.
  * - `truncated`: the body ended early, or is only a part of the file.
+ * - `foreign-body`: the body is not a robots.txt, or the response is a challenge for browsers, and
+ *   `foreignBodies` is `unreachable`.
  * - `too-large`: the headers, or all bytes of the response together, exceed the limit.
  * - `blocked-address`: the network guard refused the address.
  * - `busy-target`: a redirect to another site was not followed. The other site asked for a pause,
@@ -62,6 +65,7 @@ export type FailureReason =
   | 'malformed'
   | 'undecodable'
   | 'truncated'
+  | 'foreign-body'
   | 'too-large'
   | 'blocked-address'
   | 'busy-target'

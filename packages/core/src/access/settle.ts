@@ -23,7 +23,8 @@ export function settle(
 ): Entry {
   const { kind, url, hops } = outcome
   const entry = { version: ENTRY_VERSION, origin, earlier: earlierAttempts(last) } as const
-  const latest = { url, hops, at: now, status: outcome.status, detail: undefined }
+  const { looksLike } = outcome
+  const latest = { url, hops, at: now, status: outcome.status, detail: undefined, ...(looksLike && { looksLike }) }
   switch (kind) {
     case 'success':
     case 'unchanged': {
@@ -91,7 +92,7 @@ function copyAfterFailure(last: Entry | undefined, now: number, policy: AccessPo
   return stateOf(last, now, policy) === 'unavailable' ? undefined : last?.copy
 }
 
-function newCopy({ body, headers, url }: Success, now: number): Copy {
+function newCopy({ body, headers, url, looksLike }: Success, now: number): Copy {
   return {
     ...body,
     confirmedAt: now,
@@ -99,6 +100,7 @@ function newCopy({ body, headers, url }: Success, now: number): Copy {
     etag: headerOf(headers, 'etag'),
     lastModified: headerOf(headers, 'last-modified'),
     lifetimeMs: lifetimeMs(headers, now),
+    ...(looksLike && { looksLike }),
   }
 }
 

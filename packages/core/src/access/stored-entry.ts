@@ -5,6 +5,7 @@
 import { originOf } from '../url/origin.ts'
 import type { Copy } from './copy.ts'
 import { type Attempt, ENTRY_VERSION, type Entry, type HeldResult, MAX_EARLIER_ATTEMPTS } from './entry.ts'
+import { type LooksLike, looksLikeMeanings } from './looks-like.ts'
 import { mayBeNotFoundPage } from './not-found-page.ts'
 import type { Hop } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
@@ -68,7 +69,9 @@ export function entryFrom(text: string, expectedOrigin?: string, policy?: Access
  * Returns whether the reader's policy gives an attempt this outcome. The writer's policy may have
  * given another one.
  */
-function isOutcomeUnder({ kind, reason, status, hops }: Attempt, policy: AccessPolicy): boolean {
+function isOutcomeUnder({ kind, reason, status, hops, looksLike }: Attempt, policy: AccessPolicy): boolean {
+  if (policy.foreignBodies === 'obey' ? reason === 'foreign-body' : looksLike !== undefined && kind !== 'unreachable')
+    return false
   if (reason === 'status' && (status === 401 || status === 403)) return kind === policy.forbidden
   if (reason === 'not-found-page') return mayBeNotFoundPage(status ?? 0, {}, policy)
   return reason !== 'too-many-redirects' || hops.length >= policy.maxRedirects
@@ -99,7 +102,7 @@ function checksumOf(text: string): number {
 
 function attemptFrom(value: unknown): Attempt | undefined {
   if (!isRecord(value)) return undefined
-  const { kind, reason, status, detail, at, url } = value
+  const { kind, reason, status, detail, at, url, looksLike } = value
   const hops = arrayFrom(value.hops, hopFrom)
   const isComplete =
     isOneOf(kind, KINDS) &&
@@ -108,9 +111,10 @@ function attemptFrom(value: unknown): Attempt | undefined {
     isOptionalString(detail) &&
     isTime(at) &&
     typeof url === 'string' &&
-    hops !== undefined
+    hops !== undefined &&
+    isLooksLike(looksLike)
   if (!isComplete) return undefined
-  return { kind, reason: reason as Attempt['reason'], status, detail, at, hops, url }
+  return { kind, reason: reason as Attempt['reason'], status, detail, at, hops, url, ...(looksLike && { looksLike }) }
 }
 
 const KINDS: readonly Attempt['kind'][] = ['success', 'unavailable', 'restricted', 'unreachable']
@@ -131,7 +135,7 @@ function hopFrom(value: unknown): Hop | undefined {
 
 function copyFrom(value: unknown): Copy | undefined {
   if (!isRecord(value)) return undefined
-  const { bytes, truncated, confirmedAt, url, etag, lastModified, lifetimeMs } = value
+  const { bytes, truncated, confirmedAt, url, etag, lastModified, lifetimeMs, looksLike } = value
   const isComplete =
     isBytes(bytes) &&
     typeof truncated === 'boolean' &&
@@ -139,8 +143,10 @@ function copyFrom(value: unknown): Copy | undefined {
     typeof url === 'string' &&
     (etag === undefined || isFieldValue(etag)) &&
     (lastModified === undefined || isFieldValue(lastModified)) &&
-    (lifetimeMs === undefined || isTime(lifetimeMs))
-  return isComplete ? { bytes, truncated, confirmedAt, url, etag, lastModified, lifetimeMs } : undefined
+    (lifetimeMs === undefined || isTime(lifetimeMs)) &&
+    isLooksLike(looksLike)
+  if (!isComplete) return undefined
+  return { bytes, truncated, confirmedAt, url, etag, lastModified, lifetimeMs, ...(looksLike && { looksLike }) }
 }
 
 function arrayFrom<T>(value: unknown, from: (one: unknown) => T | undefined): readonly T[] | undefined {
@@ -165,6 +171,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function isOneOf<T>(value: unknown, list: readonly T[]): value is T {
   return list.includes(value as T)
+}
+
+function isLooksLike(value: unknown): value is LooksLike | undefined {
+  return value === undefined || Object.hasOwn(looksLikeMeanings, value as PropertyKey)
 }
 
 function isOptionalString(value: unknown): value is string | undefined {

@@ -21,6 +21,7 @@ export const findingMessages = {
     'html-instead-of-robots': 'This is an HTML page; serve plain text, or answer 404 if the site has no rules.',
     'xml-instead-of-robots': 'This is XML; serve plain text with one field on each line.',
     'json-instead-of-robots': 'This is JSON; serve plain text with one field on each line.',
+    'binary-instead-of-robots': 'This is not text; serve plain text, and name a compression in Content-Encoding.',
     'utf-16': 'The file is UTF-16, which crawlers cannot read; save it as UTF-8.',
     'over-500-kib': 'Crawlers may stop reading at 500 KiB, which is on this line; write fewer and shorter rules.',
     // Bytes and lines

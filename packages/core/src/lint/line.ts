@@ -1,4 +1,4 @@
-// Checks the bytes of one line: those that crawlers ignore, and those that change how it is parsed.
+// Reports bytes of one line that crawlers ignore, and bytes that change how the line is parsed.
 
 import { textOf } from '../bytes.ts'
 import type { Report } from './finding.ts'

@@ -72,7 +72,7 @@ function lintRecordCount(
   const counts = new Map<string, number>()
   for (const [agents, lines] of linesFor) {
     /**
-     * The largest number of earlier lines for one of the names, except those whose excess has been
+     * The largest number of earlier lines for one of the names, except names whose excess has been
      * reported.
      */
     let above = 0

@@ -71,8 +71,8 @@ function lintEquivalentRules(rules: readonly PathRule[], report: Report): void {
 }
 
 /**
- * Reports redundant rules in a group without Allow: those whose path begins with the path of
- * another rule. In sorted order they come directly after it.
+ * Reports redundant rules in a group without Allow. A rule is redundant if its path begins with the
+ * path of another rule. In sorted order, redundant rules come directly after that other rule.
  */
 function lintRedundantRules(rules: readonly PathRule[], report: Report): void {
   let cover: string | undefined

@@ -1,6 +1,6 @@
 // One crawler's rules of one file, as plain data.
 import type { Dialect, DialectName } from '../dialect.ts'
-import type { DayRange, RequestRate } from '../parse/pace-records.ts'
+import type { DayRange, RequestRate } from '../timed-records.ts'
 
 /**
  * The version of `BoundRules` and of the format of `packed`. `restoreRules` rejects data of another

@@ -2,7 +2,8 @@
 import { bytesOfLatin1, latin1Of } from '../bytes.ts'
 import { type DialectName, dialects } from '../dialect.ts'
 import { linesByNumber } from '../parse/line-reader.ts'
-import { type DayRange, keptRates, type RequestRate } from '../parse/pace-records.ts'
+import { keptRates } from '../parse/pace-records.ts'
+import type { DayRange, RequestRate } from '../timed-records.ts'
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { printableForm } from '../url/normal-form.ts'
 import { MAX_SHORT_URL_LENGTH, startsWithOrigin, type UrlInput, urlText } from '../url/origin.ts'
@@ -226,13 +227,14 @@ export class CrawlerRules {
       const { rule, group } = ruleAt(packed, found)
       return { allowed: allowsAt(packed, found), because: 'rule', rule, group: this.#sharedGroup(packed, group) }
     }
-    if (this.#groupsAt === this.#packedLength()) return { allowed: true, because: 'no-group' }
+    if (this.#groupsAt === this.#packedLength())
+      return { allowed: true, because: 'no-group', productTokens: this.productTokens }
     return { allowed: true, because: 'no-rule-matched', group: this.#sharedGroup(packed, 0) }
   }
 
   /**
-   * Returns a group. Verdicts share it, because that of a hostile file may take 700 KiB, and each
-   * waiting request keeps its verdict.
+   * Returns a group. Verdicts share it, because a group of a hostile file may take 700 KiB, and
+   * each waiting request keeps its verdict.
    */
   #sharedGroup(packed: Uint8Array, index: number): Group {
     const last = index === this.#lastGroupIndex ? this.#lastGroup?.deref() : undefined
@@ -288,7 +290,7 @@ function frozen<T>(value: T): T {
 }
 
 // Bytes of memory for `memoryBytes`:
-const OBJECT_BYTES = 250 // this object and those it always has
+const OBJECT_BYTES = 250 // this object and the objects that it always has
 const RATE_BYTES = 140 // a request-rate, with its time of day
 const TIME_BYTES = 60 // a visit-time
 const TOKEN_BYTES = 32 // a product token, without its characters

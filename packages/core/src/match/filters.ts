@@ -2,8 +2,9 @@
 // before their patterns are read.
 //
 //   0  a bitmap of the byte classes in the pattern (request-path.ts); the path must have all of them
-//   1  the second to fifth byte of the pattern, as one number; the path must have those of them that the mask selects
-//   2  the mask: it selects those of the four bytes that come before the first special character
+//   1  the second to fifth byte of the pattern, as one number; the path must have
+//      the bytes that the mask selects
+//   2  the mask: it selects, of these four bytes, the bytes before the first special character
 //   3  the offset of the rule in the packed rules
 //   4  the end of its form there
 import { LF } from '../ascii.ts'

@@ -1,6 +1,6 @@
 // The compiled form of one crawler's rules: one byte array, with the rules in the order of the file
-// and then their groups. There are no objects, so a rule takes about as many bytes as its pattern.
-// RFC 9309 §2.2.2 and §2.2.3.
+// and then their groups. It contains no objects, so a rule takes about as many bytes as its
+// pattern. RFC 9309 §2.2.2 and §2.2.3.
 //
 //   part of a rule   bytes
 //   head             one byte: 0x40 (`@`), plus the flags ALLOW, SPECIAL and REWRITTEN

@@ -7,7 +7,7 @@
 //   prefix   the first 4, 8, 12, … 64 bytes, as many as come before    if as many of its first bytes have the hash
 //            the first special character
 //   gram     four adjacent bytes of a pattern with special             if any four adjacent bytes of it have the hash
-//            characters: those that the fewest other ones have
+//            characters: the four that the fewest patterns have
 //   ALWAYS   no bytes: the pattern is too short for the others         always
 //
 // Gram buckets are used only if many rules have special characters. With few, such rules use
@@ -22,8 +22,8 @@ import { FILTER_SIZE, FORM_END, fourBytes, OFFSET } from './filters.ts'
 import { isSpecialAt, prefixEndAt } from './packed-rules.ts'
 
 /**
- * Trying this many rules takes about as long as looking up those that may match. Up to this number,
- * rules get no index, and rules with special characters get no gram buckets.
+ * Trying this many rules takes about as long as looking up in the index which rules may match. Up
+ * to this number, rules get no index, and rules with special characters get no gram buckets.
  */
 export const MAX_TRIED_RULES = 96
 /** Prefixes are hashed at every fourth byte up to this length. */
@@ -72,9 +72,11 @@ function bucketCount(rules: number): number {
 }
 
 export class RuleIndex {
-  /** The filters, by bucket. Those of one bucket are in the order of the file. */
+  /** The filters, by bucket. The filters of one bucket are in the order of the file. */
   readonly filters: Int32Array
-  /** For each bucket where its filters start; and the end of the last one. */
+  /**
+   * For each bucket, where its filters start; and last, where the filters of the last bucket end.
+   */
   readonly starts: Int32Array
   readonly #packed: Uint8Array
   /** Selects a bucket from a hash. */

@@ -35,8 +35,9 @@ export type RulesVerdict =
    * RFC 9309 §2.2.2.
    */
   | { readonly allowed: true; readonly because: 'no-rule-matched'; readonly group: Group }
-  /** No group applies: none names the crawler, and none is for all crawlers. RFC 9309 §2.2.1. */
-  | { readonly allowed: true; readonly because: 'no-group' }
+  /** No group applies: none names the crawler, and none is for all crawlers.
+   * `productTokens` are the crawler's names. RFC 9309 §2.2.1. */
+  | { readonly allowed: true; readonly because: 'no-group'; readonly productTokens?: readonly string[] }
   /** The URL is `/robots.txt`, which is always allowed. RFC 9309 §2.2.2. */
   | { readonly allowed: true; readonly because: 'robots-txt-itself' }
   /** The URL belongs to `origin`, and this file applies to `fileOrigin` only. RFC 9309 §2.3. */

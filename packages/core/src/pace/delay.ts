@@ -1,10 +1,10 @@
 // The delay between the starts of two requests, and what it comes from.
-import { MAX_TIMED_RECORDS } from '../timed-records.ts'
-import { DAY_MS, type Hours, isWithin, nextMinute } from './hours.ts'
+import { type DayRange, MAX_TIMED_RECORDS, type RequestRate } from '../timed-records.ts'
+import { DAY_MS, isWithin, nextMinute } from './hours.ts'
 
 /**
- * The delays, rates and visit times that the caller and the site ask for. Those of the site are
- * named as in `CrawlerRules`.
+ * The delays, rates and visit times that the caller and the site ask for. What the site asks for
+ * has the names of `CrawlerRules`.
  */
 export interface PaceLimits {
   /** The shortest delay that the caller wants. Milliseconds. */
@@ -16,10 +16,13 @@ export interface PaceLimits {
   readonly maxDelayMs: number | undefined
   /** The site's Crawl-delay. Milliseconds. */
   readonly crawlDelayMs: number | undefined
-  /** The site's Request-rates. Each applies always or in its hours. Default: none. */
-  readonly requestRates?: readonly Rate[] | undefined
+  /**
+   * The site's Request-rates. Each applies always or in its hours. Requests are spread evenly over
+   * the period: `5/10` is a delay of two seconds. Our choice. Default: none.
+   */
+  readonly requestRates?: readonly RequestRate[] | undefined
   /** The site's Visit-times. Requests may start in any of these hours. Default: at any time. */
-  readonly visitTimes?: readonly Hours[] | undefined
+  readonly visitTimes?: readonly DayRange[] | undefined
   /** Where the delay begins: at the start of a request or at its end. Default: `start`. */
   readonly pauseFrom?: 'start' | 'end' | undefined
   /**
@@ -34,18 +37,6 @@ export interface PaceLimits {
  * Heritrix has the same default (max-delay).
  */
 export const MAX_SLOW_DELAY_MS = 30_000
-
-/**
- * At most `requests` requests in `periodMs`. They are spread evenly: `5/10` is a delay of two
- * seconds. Our choice.
- */
-export interface Rate {
-  readonly requests: number
-  /** The length of the period, in milliseconds. */
-  readonly periodMs: number
-  /** The hours in which the rate applies; undefined for always. */
-  readonly between: Hours | undefined
-}
 
 /** The delay after a request, and its reason. */
 export interface Delay {
@@ -94,9 +85,9 @@ function boundDelay(
  * Returns `base` extended by the rates. A rate with hours applies only in them, so a delay that it
  * causes ends when they do.
  */
-function applyRates(limits: PaceLimits, rates: readonly Rate[], base: Delay, startsAt: number): Delay {
+function applyRates(limits: PaceLimits, rates: readonly RequestRate[], base: Delay, startsAt: number): Delay {
   let delay = base
-  const timed: { readonly hours: Hours; readonly rateDelay: Delay }[] = []
+  const timed: { readonly hours: DayRange; readonly rateDelay: Delay }[] = []
   for (const { requests, periodMs, between: hours } of rates) {
     const rateDelay = boundDelay(limits, periodMs / requests, 'request-rate')
     if (hours === undefined) {

@@ -1,20 +1,11 @@
 // Parts of the UTC day, as Visit-time and Request-rate give them, and when they begin and end.
-
-/**
- * A part of the UTC day in minutes: from minute `from` until just before minute `to`. If `to` is
- * the smaller one, the part spans midnight. `CrawlerRules` uses the same shape.
- */
-export interface Hours {
-  readonly from: number
-  readonly to: number
-}
+import { DAY_MINUTES, type DayRange } from '../timed-records.ts'
 
 const MINUTE_MS = 60_000
-const DAY_MINUTES = 24 * 60
 export const DAY_MS: number = DAY_MINUTES * MINUTE_MS
 
 /** Returns whether a time, in milliseconds since 1970, lies in these hours. */
-export function isWithin({ from, to }: Hours, at: number): boolean {
+export function isWithin({ from, to }: DayRange, at: number): boolean {
   const minute = Math.floor(at / MINUTE_MS) % DAY_MINUTES
   return from < to ? minute >= from && minute < to : minute >= from || minute < to
 }
@@ -31,7 +22,7 @@ export function nextMinute(minute: number, at: number): number {
  * Returns the first time from `at` on that lies in any of the visit times, or `at` if the site has
  * none. Milliseconds since 1970.
  */
-export function nextVisitTimeAt(visitTimes: readonly Hours[], at: number): number {
+export function nextVisitTimeAt(visitTimes: readonly DayRange[], at: number): number {
   let opens = Number.POSITIVE_INFINITY
   for (const hours of visitTimes) {
     if (isWithin(hours, at)) return at

@@ -5,8 +5,9 @@
 // differ from UTC, for example after the computer has slept. The functions that read UTC, for
 // Visit-time, Request-rate and dates in Retry-After, take the difference as `utcOffsetMs`.
 import { retryAfterMs } from '../http/retry-after.ts'
+import type { DayRange } from '../timed-records.ts'
 import { type Delay, delayOf, type PaceLimits } from './delay.ts'
-import { DAY_MS, type Hours, nextVisitTimeAt } from './hours.ts'
+import { DAY_MS, nextVisitTimeAt } from './hours.ts'
 
 /** What a pause comes from: a delay, or a response that asked for one. */
 export type PauseReason = Delay['because'] | 'retry-after' | 'backoff'
@@ -23,7 +24,7 @@ export interface Pace {
   /** How many slots were taken. The first slot has number 1. */
   readonly slots: number
   /**
-   * How many pushbacks (429 or 503) came in a row. Those of requests that were under way at the
+   * How many pushbacks (429 or 503) came in a row. Pushbacks of requests that were under way at the
    * same time count as one.
    */
   readonly pushbacks: number
@@ -33,9 +34,9 @@ export interface Pace {
    */
   readonly slotsAtPushback: number
   /**
-   * The pause that ends last among those that began with a pushback, when a request was sent,
-   * or at the end of a request (`delayFactor`, `pauseFrom: 'end'`). It is kept even if
-   * `nextSlotAt` is later for another reason.
+   * The pause that a returned slot does not shorten. Such a pause begins with a pushback, when a
+   * request was sent, or at the end of a request (`delayFactor`, `pauseFrom: 'end'`). Of several,
+   * this is the pause that ends last. It is kept even if `nextSlotAt` is later for another reason.
    */
   readonly lastingPause: LastingPause
   /**
@@ -109,7 +110,7 @@ export interface Slot {
  * loses no time, or at most 100 ms with a delay of 0.
  * @param utcOffsetMs UTC minus the caller's clock. Milliseconds. Default 0.
  */
-export function nextSlot(pace: Pace, now: number, visitTimes: readonly Hours[] = [], utcOffsetMs = 0): Slot {
+export function nextSlot(pace: Pace, now: number, visitTimes: readonly DayRange[] = [], utcOffsetMs = 0): Slot {
   const slot = slotAfterPause(pace, now)
   const utc = slot.at + utcOffsetMs
   const opens = nextVisitTimeAt(visitTimes, utc)

@@ -4,8 +4,9 @@ import { bytesOfLatin1 } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 
 /**
- * The crawlers that a record applies to: those of the last run of user-agent lines above it
- * (parser.ts), or everyone, wherever it is.
+ * The crawlers that a record applies to.
+ * - `agents-above`: the crawlers in the last run of user-agent lines above the record (parser.ts).
+ * - `everyone`: all crawlers, wherever the record is.
  */
 type Audience = 'agents-above' | 'everyone'
 

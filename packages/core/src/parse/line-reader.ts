@@ -154,8 +154,8 @@ export class LineReader {
    * Reads the key of the line. A known key with a colon directly after it, as on most lines, is
    * read without a scan of the line.
    *
-   * @param wantsUnknown Whether to read all unknown keys. If false, only those that begin with a
-   * known key are read, such as `Crawl-delays`.
+   * @param wantsUnknown Whether to read all unknown keys. If false, an unknown key is read only if
+   * it begins with a known key, such as `Crawl-delays`.
    * @returns The directive, or `unknown`; undefined for a line without a key or a separator, and
    * for a key that was not read.
    */

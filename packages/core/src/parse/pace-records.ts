@@ -1,5 +1,5 @@
 // The values of Crawl-delay, Request-rate and Visit-time, which are extensions (RFC 9309 §2.2.4).
-import { MAX_TIMED_RECORDS } from '../timed-records.ts'
+import { DAY_MINUTES, type DayRange, MAX_TIMED_RECORDS, type RequestRate } from '../timed-records.ts'
 
 /**
  * Parses a Crawl-delay, which Bing, Yandex and others have obeyed: a number of decimal seconds,
@@ -13,15 +13,6 @@ export function crawlDelayMsOf(value: string): number | undefined {
 }
 
 /**
- * A part of the UTC day: minutes since midnight, `from` inclusive and `to` exclusive. If `to` is
- * smaller than `from`, the range crosses midnight. `to` may be 1440, the end of the day.
- */
-export interface DayRange {
-  readonly from: number
-  readonly to: number
-}
-
-/**
  * Parses a part of the day (Conner's extended standard, Seznam): `0600-0845` or `06:00-08:45`, with
  * optional blanks around the hyphen, and an optional `UTC` or `GMT` after a blank. Returns
  * undefined for any other value: `6-8`, `600-845` and other time zones are ambiguous or invalid,
@@ -31,27 +22,15 @@ export function dayRangeOf(value: string): DayRange | undefined {
   const [, start, end] = /^(\d\d:?\d\d)[\t ]*-[\t ]*(\d\d:?\d\d)([\t ]+(utc|gmt))?$/i.exec(value) ?? []
   const from = minuteOf(start)
   const to = minuteOf(end)
-  if (from === undefined || to === undefined || from === MINUTES_PER_DAY || from === to) return undefined
+  if (from === undefined || to === undefined || from === DAY_MINUTES || from === to) return undefined
   return { from, to }
 }
-
-const MINUTES_PER_DAY = 24 * 60
 
 function minuteOf(time: string | undefined): number | undefined {
   if (time === undefined) return undefined
   const minute = Number(time.slice(-2))
   const total = Number(time.slice(0, 2)) * 60 + minute
-  return minute < 60 && total <= MINUTES_PER_DAY ? total : undefined
-}
-
-/** A limit on requests in a period. JSON-safe. */
-export interface RequestRate {
-  /** At most this many requests in any `periodMs`. */
-  readonly requests: number
-  /** The length of the period, in milliseconds. */
-  readonly periodMs: number
-  /** The part of the day in which the limit applies; undefined for always. */
-  readonly between: DayRange | undefined
+  return minute < 60 && total <= DAY_MINUTES ? total : undefined
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { '': 1000, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }

@@ -42,7 +42,7 @@ export interface FieldHandler {
    */
   onUserAgent(reader: LineReader, startsGroup: boolean, startsRun: boolean): void
   /**
-   * Handles a rule of the current group. The parser skips rules outside a group, such as those
+   * Handles a rule of the current group. The parser skips rules outside a group, such as rules
    * above the first user-agent line (§2.2.2).
    */
   onRule(allows: boolean, reader: LineReader): void

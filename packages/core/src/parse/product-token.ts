@@ -2,38 +2,7 @@
 import { ALPHANUMERIC, byteSet, CR, LOWER_CASE, SPACE, STAR, TAB } from '../ascii.ts'
 import { bytesOfLatin1 } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
-import { describeValue, OptionError } from '../option-error.ts'
-
-/**
- * RFC 9309 allows letters, `_` and `-`. Callers may use digits too, because 9 % of real files do.
- */
-const TOKEN = /^[A-Za-z0-9_-]+$/
-
-/** Returns whether a text is a product token: one or more of `a-z A-Z 0-9 _ -`. */
-export function isProductToken(text: string): boolean {
-  return typeof text === 'string' && TOKEN.test(text)
-}
-
-/**
- * Returns the product token in a User-Agent header: `ExampleBot` for both
- * `ExampleBot/1.0 (+https://example.com/bot)` and
- * `Mozilla/5.0 (compatible; ExampleBot/1.0; +https://example.com/bot)`. Returns undefined for a
- * header without such a name, as browsers send it, or if the name has other characters than
- * letters, digits, `_` and `-`.
- *
- * @throws {OptionError} if `userAgent` is not a string.
- */
-export function productTokenOf(userAgent: string): string | undefined {
-  if (typeof userAgent !== 'string') {
-    const problem = userAgent === undefined ? 'is missing' : `${describeValue(userAgent)} is not a string`
-    throw new OptionError('userAgent', `${problem}; expected a User-Agent header such as "ExampleBot/1.0"`)
-  }
-  const header = userAgent.trim()
-  const name = /^Mozilla\//i.test(header)
-    ? /[(;]\s*compatible;\s*([^\s/;()]+)/i.exec(header)?.[1]
-    : /^[^\s/;()]+/.exec(header)?.[0]
-  return name !== undefined && isProductToken(name) ? name : undefined
-}
+import { isProductToken, productTokenOf } from './user-agent-name.ts'
 
 /**
  * Returns whether a user-agent line names every crawler: `*`, alone or before a blank and any other
@@ -131,7 +100,7 @@ function comparedBytes(agents: ParsingRules['agents'], token: string | undefined
 }
 
 /**
- * Returns whether `length` bytes of a line, in lower case, are equal to those of the token from
+ * Returns whether `length` bytes of a line, in lower case, are equal to the bytes of the token from
  * `at` on.
  */
 function isAt(bytes: Uint8Array, start: number, token: Uint8Array, at: number, length: number): boolean {

@@ -1,6 +1,7 @@
 // Checks the argument of functions that take a robots.txt file.
 import type { HasBytes } from '../bytes.ts'
-import { describeValue, OptionError } from '../option-error.ts'
+import { describeValue } from '../describe-value.ts'
+import { OptionError } from '../errors.ts'
 
 /**
  * Checks that a value is a file. Without this check, an ArrayBuffer or a promise would be parsed as

@@ -1,7 +1,8 @@
 // The origin and the robots.txt URL of a URL. RFC 9309 §2.3: one robots.txt for each scheme, host
 // and port.
 import { SLASH } from '../ascii.ts'
-import { describeValue, OptionError } from '../option-error.ts'
+import { describeValue } from '../describe-value.ts'
+import { OptionError } from '../errors.ts'
 import { problemOf, type UrlProblem } from './url-problem.ts'
 
 /** The schemes with a robots.txt that RFC 9309 §2.3 names. */

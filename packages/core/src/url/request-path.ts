@@ -126,9 +126,9 @@ export class RequestPath {
   }
 
   /**
-   * Sets the path to that of a simple URL, in the normal form of RFC 9309, byte by byte. Most URLs
-   * are written as a client sends them; they need neither the platform's URL parser nor a second
-   * string.
+   * Sets the path to the path of a simple URL, in the normal form of RFC 9309, byte by byte. Most
+   * URLs are written as a client sends them; they need neither the platform's URL parser nor a
+   * second string.
    *
    * A URL is simple if it is at most 4,096 bytes of ASCII, begins with the file's origin or with
    * one `/`, and has no byte that a client would change and no dot segment.
@@ -207,7 +207,7 @@ export class RequestPath {
    * Finds the first occurrence of a piece in the path between the offsets `from` and `to`. The
    * piece is the bytes of `pattern` from `start` to `end`, at least one.
    *
-   * @returns The end of the occurrence; -1 if there is none.
+   * @returns The end of the occurrence; -1 if the piece does not occur.
    */
   findPieceEnd(pattern: Uint8Array, start: number, end: number, from: number, to: number): number {
     const { bytes } = this

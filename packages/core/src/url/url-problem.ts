@@ -1,6 +1,7 @@
 // Why no robots.txt applies to a URL, and what to write instead.
+import { describeValue } from '../describe-value.ts'
+import { OptionError } from '../errors.ts'
 import { escapeControls } from '../escape-controls.ts'
-import { describeValue, OptionError } from '../option-error.ts'
 
 /**
  * Why no robots.txt applies to a URL: `empty`: the string is empty or blank; `relative`: its scheme

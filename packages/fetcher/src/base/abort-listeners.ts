@@ -2,6 +2,7 @@
 //
 // Node scans the list of listeners whenever one is added to an AbortSignal or removed from it. A
 // crawler that gives one signal to 100,000 requests would add 100,000 listeners, in quadratic time.
+import { callSafely } from './call-safely.ts'
 
 type Listener = () => void
 
@@ -88,26 +89,12 @@ class SignalEntries {
     this.#stop()
     for (const entry of this.#entries) {
       this.#entries.delete(entry)
-      callOne(entry)
+      callSafely(entry.listener)
     }
   }
 
   #stop(): void {
     this.#signal.removeEventListener('abort', this.#aborted)
     entriesOf.delete(this.#signal)
-  }
-}
-
-/**
- * Calls a listener. As with listeners of the signal itself, an error is reported as uncaught, and
- * the other listeners still run.
- */
-function callOne({ listener }: Entry): void {
-  try {
-    listener()
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error
-    })
   }
 }

@@ -1,4 +1,4 @@
-// Checks options, for this package and for those that depend on it. Each check returns a valid
+// Checks options, for this package and for packages that depend on it. Each check returns a valid
 // value unchanged. For an invalid value it throws an `OptionError` that names the option, says what
 // is wrong with the value, and what was expected.
 import { OptionError } from '@politely/core'
@@ -6,19 +6,24 @@ import { assertKnown as assertKnownNames, describeValue, urlText } from '@polite
 
 export { describeValue, urlText }
 
-/** The longest delay of a timer, in milliseconds: 2^31 - 1. */
-export const LONGEST_TIMER_MS: number = 2 ** 31 - 1
-
 const CLIENT_EXAMPLE = '{ userAgent: "ExampleBot/1.0 (+https://example.com/bot)" }'
 
 /**
- * @param example Options to show in the error message. @throws {OptionError} if `options` is not an
- * object.
+ * @param example Options to show in the error message.
+ * @param known The names of all options, to check them too. See `assertKnown`.
+ * @throws {OptionError} if `options` is not an object, or has an option that is not known.
  */
-export function assertOptions(options: unknown, example: string = CLIENT_EXAMPLE): void {
-  if (typeof options === 'object' && options !== null) return
-  const problem = options === undefined ? 'is missing' : `${describeValue(options)} is not an object`
-  throw new OptionError('options', `${problem}; expected an object such as ${example}`)
+export function assertOptions(
+  options: unknown,
+  example: string = CLIENT_EXAMPLE,
+  known?: Readonly<Record<string, true>>,
+  elsewhere?: Readonly<Record<string, string>>,
+): void {
+  if (typeof options !== 'object' || options === null) {
+    const problem = options === undefined ? 'is missing' : `${describeValue(options)} is not an object`
+    throw new OptionError('options', `${problem}; expected an object such as ${example}`)
+  }
+  if (known !== undefined) assertKnown(options, known, elsewhere)
 }
 
 /**
@@ -51,8 +56,7 @@ export function assertCallOptions(options: unknown, known: Readonly<Record<strin
       'options',
       `${describeValue(options)} is not an object; the name of the crawler is the userAgent of new RobotsClient({ userAgent })`,
     )
-  assertOptions(options, '{ signal }')
-  assertKnown(options as object, known)
+  assertOptions(options, '{ signal }', known)
   abortSignal((options as { readonly signal?: AbortSignal | undefined }).signal)
 }
 

@@ -6,8 +6,8 @@
 // longer towards the limits for its platform and for all. A timer looks for slow items. It runs
 // only while an item waits because of these limits.
 import type { DomainTurns, Outcome } from './domain-turns.ts'
-import { LONGEST_TIMER_MS } from './option-checks.ts'
 import type { Site } from './site.ts'
+import { MAX_TIMER_MS } from './timeout.ts'
 
 /** An item that is under way. */
 export interface StartedItem {
@@ -67,7 +67,7 @@ export class SlowItems {
     clearTimeout(this.#timer)
     this.#timer = undefined
     if (!isNeeded) return
-    this.#timer = setTimeout(() => this.#exemptSlow(), Math.min(Math.ceil(delayMs), LONGEST_TIMER_MS)).unref()
+    this.#timer = setTimeout(() => this.#exemptSlow(), Math.min(Math.ceil(delayMs), MAX_TIMER_MS)).unref()
   }
 
   #untilSlowMs({ startedAt }: StartedItem, now: number): number {

@@ -1,5 +1,14 @@
-// A time limit for work that has none.
+// A time limit for work that has none, and the limits of timers.
 import { onAbort } from './abort-listeners.ts'
+
+/** The longest delay of a timer, in milliseconds. With a longer one, Node does not wait at all. */
+export const MAX_TIMEOUT_MS: number = 2 ** 31 - 1
+
+/**
+ * The longest part of a wait, in milliseconds. A wait may be longer than the longest timer, so it
+ * is split into several timers. Each reads the clock again.
+ */
+export const MAX_TIMER_MS: number = 60 * 60 * 1000
 
 /**
  * Settles like `work`. If it takes longer than `ms` milliseconds, settles with what `onTimeout`

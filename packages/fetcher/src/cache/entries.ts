@@ -49,7 +49,7 @@ export class Entries {
 
   /**
    * Like `inMemory`, for a URL whose text begins with its origin in normal form and a slash. Most
-   * do, and need no URL parser.
+   * URLs begin so, and need no URL parser.
    */
   byUrl(url: string): CachedRules | undefined {
     const last = this.#last
@@ -66,8 +66,8 @@ export class Entries {
   /**
    * Returns the newer of the entries in memory and in the store, since another process may have
    * made an attempt.
-   * @param reading The counters of the store count the first reading only, not those of a client
-   * that waits.
+   * @param reading The counters of the store count only the first reading, not the repeated
+   * readings of a client that waits for another client's fetch.
    */
   async newest(origin: string, reading: 'first' | 'again' = 'first'): Promise<CachedRules | undefined> {
     const stored = await this.inStore(origin, reading)

@@ -8,9 +8,9 @@ import { bareHost, type NetworkGuard } from '../network/network-guard.ts'
 
 /**
  * Returns whether the guard permits the requests that led to an entry, as far as their URLs show.
- * No name is looked up: where the guard requires a public address, a private name is refused, so
- * that a fetch of this client decides. It also decides if the last attempt failed because of the
- * client that made it: this client may have another guard or transport.
+ * Looks up no name: where the guard requires a public address, it does not permit a private name.
+ * Returns false, too, if the last attempt failed because of the client that made it: this client
+ * may have another guard or transport. Without the entry, this client fetches robots.txt itself.
  */
 export function permitsEntry(guard: NetworkGuard, { origin, latest, held, copy }: Entry): boolean {
   const permitsAttempt = ({ hops, url }: Attempt) =>

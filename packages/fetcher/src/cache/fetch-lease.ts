@@ -1,6 +1,7 @@
-// Which of the clients that share a store fetches a robots.txt: the one that holds the lease of the
-// origin.
+// Several clients may share a store. Of these, only the client that holds the lease of an origin
+// fetches its robots.txt; the others wait and read the result from the store.
 import { setTimeout } from 'node:timers/promises'
+import { LeaseTimeoutError } from '../base/errors.ts'
 import type { Settings } from '../options/options.ts'
 import type { Telemetry } from '../report/telemetry.ts'
 import type { Lease } from '../store/store.ts'
@@ -28,11 +29,12 @@ export class FetchLease {
     this.#origin = origin
     this.#entries = entries
     this.#telemetry = telemetry
-    // An attempt, and the calls of the store around it: the reply of lease, get, for a redirect get
-    // and set, and set.
+    // The time of an attempt and of the five calls of the store around it: the reply to `lease`,
+    // `get`, `get` and `set` for a redirect, and `set`.
     this.#leaseMs = timeoutMs + 5 * STORE_TIMEOUT_MS
-    // The lease of a dead holder expires in this time, and that of a second one. A store that has
-    // leases but saves no texts must not make the clients of a fleet fetch one after the other.
+    // In this time the leases of two dead holders expire, one after the other. The wait must end: a
+    // store that has leases but saves no texts must not make the clients of a fleet fetch one after
+    // the other.
     this.#giveUpAt = performance.now() + 2 * this.#leaseMs
   }
 
@@ -64,20 +66,5 @@ export class FetchLease {
   /** Releases the lease, if it was taken. */
   async release(): Promise<void> {
     if (this.#lease !== undefined) await this.#entries.release(this.#origin, this.#lease)
-  }
-}
-
-/**
- * Other clients held the lease of an origin for twice its lifetime, but stored no entry. The client
- * fetches robots.txt without the lease; its event `store-failed` carries this error.
- *
- * Remedy: check that the leases of the store expire, and that the store saves entries.
- */
-class LeaseTimeoutError extends Error {
-  override readonly name = 'LeaseTimeoutError'
-  /** Stable; messages may change. */
-  readonly code = 'ERR_POLITELY_LEASE_TIMEOUT'
-  constructor(waitMs: number) {
-    super(`other clients held the lease for ${waitMs} ms but stored no entry; this client fetches without it`)
   }
 }

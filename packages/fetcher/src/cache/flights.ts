@@ -1,10 +1,13 @@
-// Single flight: callers that want the robots.txt of one origin at the same time share one fetch.
-// The number of concurrent flights is limited, in all and per site, since a site with a wildcard in
-// its DNS has any number of hosts. Flights that no caller waits for come last. A flight counts
-// towards the site that its current request goes to, since any number of sites may redirect to one;
-// and, until it ends, towards its own site, since one site may redirect any number of its hosts. A
-// flight that a redirect leads to another registrable domain waits for the pace of that domain
-// first, in `RedirectQueues`.
+// Single flight: callers that want the robots.txt of one origin at the same time share one fetch,
+// the flight. Flights that no caller waits for come last.
+//
+// The number of concurrent flights is limited, in all and for each site, since a site with a
+// wildcard in its DNS has any number of hosts. A flight counts towards two sites:
+// - the site that its current request goes to, since any number of sites may redirect to one site;
+// - its own site, until the flight ends, since a site may redirect any number of its hosts.
+//
+// If a redirect leads to another registrable domain, the flight first waits for the pace of that
+// domain, in `RedirectQueues`.
 import type { Failure } from '@politely/core/engine'
 import { onAbort } from '../base/abort-listeners.ts'
 import { DomainTurns } from '../base/domain-turns.ts'
@@ -179,7 +182,7 @@ export class Flights<T> {
     return flight
   }
 
-  /** Gives a flight the priority of those that a caller waits for. */
+  /** Gives a flight the normal priority, since a caller waits for it now. */
   #promote(flight: Flight<T>): void {
     if (flight.priority === 'normal') return
     flight.priority = 'normal'

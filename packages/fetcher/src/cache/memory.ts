@@ -5,8 +5,8 @@ import type { Entry } from '@politely/core/engine'
 import { LRUCache } from 'lru-cache'
 
 /**
- * An entry, and the rules of its copy for the client's crawler. Without a copy, the rules are those
- * of an empty file.
+ * An entry, and the rules of its copy for the client's crawler. Without a copy, the rules are the
+ * rules of an empty file.
  */
 export interface CachedRules {
   readonly entry: Entry

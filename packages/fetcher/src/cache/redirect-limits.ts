@@ -20,7 +20,7 @@ import { registrableDomainOf } from '../network/host-name.ts'
 
 /** How many redirected requests to one domain may start at once. Our choice. */
 const BURST = 10
-/** The delay between further ones, in milliseconds. Our choice. */
+/** The delay between further requests, in milliseconds. Our choice. */
 const DELAY_MS = 1_000
 /**
  * The longest delay that a target's robots.txt can ask for, in milliseconds. Our choice: one host

@@ -17,9 +17,10 @@ import {
   settle,
   stateOf,
 } from '@politely/core/engine'
+import { ReentryError } from '../base/errors.ts'
 import { linesIn } from '../base/ndjson.ts'
 import { withTimeout } from '../base/timeout.ts'
-import { OwnRequests, ReentryError } from '../fetch/own-requests.ts'
+import { OwnRequests } from '../fetch/own-requests.ts'
 import { RobotsFetcher, type Turn } from '../fetch/robots-fetcher.ts'
 import type { Settings } from '../options/options.ts'
 import { type FetchEvent, type Telemetry, traceFetch } from '../report/telemetry.ts'
@@ -35,6 +36,21 @@ export interface KnownOrigin {
   readonly entry: Entry | undefined
   readonly source: Inspection['source']
   readonly flight: FlightPhase | undefined
+}
+
+/** The current size of a client. */
+export interface Gauges {
+  /** Origins in memory. */
+  readonly origins: number
+  /** The memory that these origins take, in bytes, about. */
+  readonly memoryBytes: number
+  /** Fetches of robots.txt that are under way. */
+  readonly flightsUnderWay: number
+  /**
+   * Fetches of robots.txt that wait for `maxFlights`, `maxFlightsPerDomain` or the pace of
+   * redirects to another site.
+   */
+  readonly flightsWaiting: number
 }
 
 /** The result of importing one line. */
@@ -68,20 +84,10 @@ export class RobotsCache {
     this.#fetcher = new RobotsFetcher(settings, this.#ownRequests)
   }
 
-  get origins(): number {
-    return this.#entries.count
-  }
-
-  get memoryBytes(): number {
-    return this.#entries.bytes
-  }
-
-  get flightsUnderWay(): number {
-    return this.#flights.underWay
-  }
-
-  get flightsWaiting(): number {
-    return this.#flights.waiting
+  get gauges(): Gauges {
+    const { count: origins, bytes: memoryBytes } = this.#entries
+    const { underWay: flightsUnderWay, waiting: flightsWaiting } = this.#flights
+    return { origins, memoryBytes, flightsUnderWay, flightsWaiting }
   }
 
   /** The rules of an origin without a copy of robots.txt: they allow everything. */

@@ -16,13 +16,13 @@ import {
 import { allows, type Failure, MAX_SHORT_URL_LENGTH, parseUrl, settle, withoutCredentials } from '@politely/core/engine'
 import { orAborted } from '../base/abort-listeners.ts'
 import { concurrentMap } from '../base/concurrent-map.ts'
+import { type BlockedAddressError, ClientClosedError } from '../base/errors.ts'
 import { assertCallOptions, assertIterable, describeValue, redirectChain, urlText } from '../base/option-checks.ts'
 import { type Inspection, inspectionOf } from '../cache/inspection.ts'
 import type { CachedRules } from '../cache/memory.ts'
-import { isFresh, RobotsCache } from '../cache/robots-cache.ts'
+import { type Gauges, isFresh, RobotsCache } from '../cache/robots-cache.ts'
 import { Deadline } from '../fetch/deadline.ts'
 import { failureOf } from '../fetch/failure.ts'
-import type { BlockedAddressError } from '../network/network-guard.ts'
 import {
   ABORT_OPTIONS,
   type AbortOptions,
@@ -55,45 +55,32 @@ export interface ClientExplanation {
 /** The number of URLs given to `prefetch`, by the outcome for their origin. */
 export type PrefetchCounts = Readonly<Record<Access['outcome'] | 'invalid-url', number>>
 
-/**
- * The number of lines that `import` took, skipped because it knew a newer entry, and could not read
- * or may not use with its options.
- */
+/** The numbers of lines given to `import`, by what the client did with them. */
 export interface ImportCounts {
+  /** Lines whose entry the client took. */
   readonly taken: number
+  /** Lines that the client skipped, because it knew a newer entry. */
   readonly older: number
+  /** Lines that the client could not read, or may not use with its options. */
   readonly unreadable: number
 }
 
-/** The current size of a client. */
-export interface Gauges {
-  /** Origins in memory. */
-  readonly origins: number
-  /** The memory that these origins take, in bytes, about. */
-  readonly memoryBytes: number
-  /** Fetches of robots.txt that are under way. */
-  readonly flightsUnderWay: number
+/** What the gate uses of a client, in addition to the public methods. */
+export interface ClientPort {
   /**
-   * Fetches of robots.txt that wait for `maxFlights`, `maxFlightsPerDomain` or the pace of
-   * redirects to another site.
+   * Returns the verdict about a URL whose host the guard refuses, or whose name could not be
+   * resolved. The verdict says nothing about the origin, so it is not cached.
    */
-  readonly flightsWaiting: number
+  readonly blockedVerdict: (url: string, refusal: BlockedAddressError | Failure) => ClientVerdict
+  /**
+   * Returns whether the client makes a request for this URL right now, in this async context. Such
+   * a request needs no verdict.
+   */
+  readonly isOwnRequest: (url: string) => boolean
 }
 
-/**
- * A method of a `RobotsClient` was called after `close`, or `close` was called while the method
- * ran.
- *
- * Remedy: await all calls before `close`, or create a new client.
- */
-export class ClientClosedError extends Error {
-  override readonly name = 'ClientClosedError'
-  /** Stable; messages may change. */
-  readonly code = 'ERR_POLITELY_CLIENT_CLOSED'
-  constructor() {
-    super('this RobotsClient is closed; await the calls that still run before close(), or create a new client')
-  }
-}
+/** Returns the port of a client. The class sets this function, since the port is private there. */
+export let clientPort: (client: RobotsClient) => ClientPort
 
 /**
  * Fetches and caches robots.txt, and decides whether a crawler may fetch a URL. It follows RFC 9309
@@ -117,6 +104,14 @@ export class RobotsClient {
   readonly #cache: RobotsCache
   /** Aborted by `close`, with a `ClientClosedError`. */
   readonly #closing = new AbortController()
+  readonly #port: ClientPort = {
+    blockedVerdict: (url, refusal) => this.#blockedVerdict(url, refusal),
+    isOwnRequest: (url) => this.#cache.isOwnRequest(url),
+  }
+
+  static {
+    clientPort = (client) => client.#port
+  }
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: RobotsClientOptions) {
@@ -154,8 +149,7 @@ export class RobotsClient {
 
   /** The current size of the client: what its memory cache holds, and its fetches of robots.txt. */
   get gauges(): Gauges {
-    const { origins, memoryBytes, flightsUnderWay, flightsWaiting } = this.#cache
-    return { origins, memoryBytes, flightsUnderWay, flightsWaiting }
+    return this.#cache.gauges
   }
 
   /**
@@ -203,32 +197,8 @@ export class RobotsClient {
   }
 
   /**
-   * @internal Returns the verdict about a URL whose host the guard refuses, or whose name could not
-   * be resolved. The verdict says nothing about the origin, so it is not cached.
-   */
-  blockedVerdict(url: string, refusal: BlockedAddressError | Failure): ClientVerdict {
-    const parsed = parseUrl(url)
-    if (typeof parsed === 'string') return invalidUrlVerdict(url, parsed)
-    const { now, policy } = this.#settings
-    const { reason, detail } =
-      'reason' in refusal ? refusal : ({ reason: 'blocked-address', detail: refusal.message } as const)
-    const outcome = { kind: 'unreachable', reason, detail, url: parsed.robotsUrl, hops: [] } as const
-    const entry = settle(undefined, parsed.origin, outcome, now(), policy)
-    return verdictOf(url, parsed.origin, parsed, { entry, rules: this.#cache.noRules }, now(), policy)
-  }
-
-  /**
-   * @internal Returns whether this client makes a request for this URL right now, in this async
-   * context. Such a request needs no verdict.
-   */
-  isOwnRequest(url: string): boolean {
-    return this.#cache.isOwnRequest(url)
-  }
-
-  /**
    * Returns the verdict of `check` if memory has it, or undefined if `check` would have to read the
-   * store or fetch robots.txt. The client counts and publishes the verdict as it does those of
-   * `check`.
+   * store or fetch robots.txt. The client counts and publishes the verdict as it does for `check`.
    * @throws {OptionError} if `url` is not a string or an object with an `href`.
    * @throws {ClientClosedError} after `close`.
    */
@@ -276,7 +246,7 @@ export class RobotsClient {
   /**
    * Returns the verdict of `check`, every rule that matches the URL with its line, and why one of
    * them decides. Fetches robots.txt if it is not cached or is stale. Does not count as a check,
-   * and takes longer than one: it parses the file again.
+   * and takes longer than a check, since it parses the file again.
    * @throws {OptionError} for invalid arguments. An invalid URL in a string is not an error: the
    * verdict describes it.
    * @throws {ClientClosedError} after `close`.
@@ -295,8 +265,8 @@ export class RobotsClient {
   }
 
   /**
-   * Returns the URLs of the `Sitemap` lines of the robots.txt of the URL's origin: absolute ones,
-   * in the order of the file. The list is empty if there is no robots.txt. Fetches robots.txt if it
+   * Returns the absolute URLs of the `Sitemap` lines in the robots.txt of the URL's origin, in the
+   * order of the file. The list is empty if the origin has no robots.txt. Fetches robots.txt if it
    * is not cached or is stale.
    * @throws {OptionError} for invalid arguments, and for an invalid URL.
    * @throws {ClientClosedError} after `close`.
@@ -307,7 +277,7 @@ export class RobotsClient {
 
   /**
    * Returns the parsed robots.txt of the URL's origin, with its records and text. Returns undefined
-   * if the client has no copy of it, since the site has none, or it has been unreachable from the
+   * if the client has no copy: the site has no robots.txt, or it has been unreachable from the
    * start. Fetches robots.txt if it is not cached or is stale.
    * @throws {OptionError} for invalid arguments, and for an invalid URL.
    * @throws {ClientClosedError} after `close`.
@@ -358,8 +328,8 @@ export class RobotsClient {
 
   /**
    * Aborts all fetches, closes all connections and rejects all calls under way. The caller closes
-   * the store. If the store does not respond, a call of it may still be under way when this
-   * resolves.
+   * the store. If the store does not respond, a call of the store may still be under way when
+   * `close` resolves.
    */
   async close(): Promise<void> {
     this.#closing.abort(new ClientClosedError())
@@ -462,7 +432,18 @@ export class RobotsClient {
       .orBefore(guard.refusalOfRedirect(redirectedFrom, url))
       .catch((error: unknown) => failureOf(error, 'request', deadline))
     const refusal = await orAborted(refusing, signal ? [closing, signal] : [closing]).finally(() => deadline.clear())
-    return refusal && this.blockedVerdict(url, refusal)
+    return refusal && this.#blockedVerdict(url, refusal)
+  }
+
+  #blockedVerdict(url: string, refusal: BlockedAddressError | Failure): ClientVerdict {
+    const parsed = parseUrl(url)
+    if (typeof parsed === 'string') return invalidUrlVerdict(url, parsed)
+    const { now, policy } = this.#settings
+    const { reason, detail } =
+      'reason' in refusal ? refusal : ({ reason: 'blocked-address', detail: refusal.message } as const)
+    const outcome = { kind: 'unreachable', reason, detail, url: parsed.robotsUrl, hops: [] } as const
+    const entry = settle(undefined, parsed.origin, outcome, now(), policy)
+    return verdictOf(url, parsed.origin, parsed, { entry, rules: this.#cache.noRules }, now(), policy)
   }
 
   async #isAllowedLater(url: string | HasHref, options: AbortOptions | undefined): Promise<boolean> {

@@ -1,15 +1,10 @@
 // Reads the body of a response, decodes it and bounds its size. RFC 9309 §2.5.
-import { addAbortSignal, pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { addAbortSignal, Duplex, pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { type Body, type Headers, headerOf } from '@politely/core/engine'
 import { ByteBuffer } from '../base/byte-buffer.ts'
+import { TransferError } from './failure.ts'
 import { createZstdDecoders } from './zstd.ts'
-
-/** A coding that the client does not decode. `failure.ts` maps the code to `undecodable`. */
-class UnknownCodingError extends Error {
-  override readonly name = 'UnknownCodingError'
-  readonly code = 'Z_UNKNOWN_CODING'
-}
 
 /**
  * The codings that the client requests. It also decodes deflate and zstd, since some caches send
@@ -23,12 +18,29 @@ export const ACCEPT_ENCODING = 'gzip, br'
  */
 const ONE_CHUNK: { readonly highWaterMark: number; readonly chunkSize?: number } = { highWaterMark: 1 }
 
-const DECODERS: Readonly<Record<string, () => Transform[]>> = {
+const DECODERS: Readonly<Record<string, () => Duplex[]>> = {
   gzip: () => [createGunzip(ONE_CHUNK)],
   'x-gzip': () => [createGunzip(ONE_CHUNK)],
-  deflate: () => [createInflate(ONE_CHUNK)],
+  deflate: () => [Duplex.from(inflate)],
   br: () => [createBrotliDecompress(ONE_CHUNK)],
   zstd: () => createZstdDecoders(ONE_CHUNK),
+}
+
+/**
+ * Decodes deflate with the zlib header that RFC 9110 §8.4.1.2 asks for, and also without it, since
+ * some servers leave the header out. The low half of its first byte is 8 (RFC 1950 §2.2).
+ */
+async function* inflate(coded: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const chunks = coded[Symbol.asyncIterator]()
+  const first = await chunks.next()
+  const hasHeader = first.done || ((first.value[0] ?? 0) & 0x0f) === 8
+  const decoder = hasHeader ? createInflate(ONE_CHUNK) : createInflateRaw(ONE_CHUNK)
+  async function* all() {
+    if (!first.done) yield first.value
+    yield* { [Symbol.asyncIterator]: () => chunks }
+  }
+  pipeline(Readable.from(all()), decoder, () => undefined) // an error or an early end reaches the loop below
+  yield* decoder
 }
 
 /**
@@ -36,14 +48,6 @@ const DECODERS: Readonly<Record<string, () => Transform[]>> = {
  * decompress.
  */
 const MAX_CODINGS = 2
-
-/**
- * What one decoder passed to the next is over the limit. `failure.ts` maps the code to `too-large`.
- */
-class CodedTooLargeError extends Error {
-  override readonly name = 'CodedTooLargeError'
-  readonly code = 'CODED_TOO_LARGE'
-}
 
 /**
  * Returns the limit of what one decoder passes to the next. A body of `maxBodyBytes` needs about
@@ -78,7 +82,8 @@ export async function readBody(
   maxBytes: number,
   signal?: AbortSignal,
 ): Promise<Body> {
-  const decoded = decode(body, decodersFor(codingsOf(headers), maxCodedBytes(maxBytes)))
+  const { codings, unknown } = codingsOf(headers)
+  const decoded = decode(body, decodersFor(codings, maxCodedBytes(maxBytes)))
   if (signal !== undefined) addAbortSignal(signal, decoded)
   const bytes = new ByteBuffer(maxBytes + 1)
   let received = 0
@@ -94,7 +99,16 @@ export async function readBody(
     // byte.
     if (decoded === body || received > 0 || !body.readableEnded || !hasOwnEnd(headers)) throw error
   }
-  return bodyOf(bytes.take(), maxBytes)
+  const decodedBody = bodyOf(bytes.take(), maxBytes)
+  if (unknown !== undefined && !isText(decodedBody.bytes))
+    throw new TransferError('Z_UNKNOWN_CODING', `unknown coding ${JSON.stringify(unknown)}`)
+  return decodedBody
+}
+
+/** Returns whether these bytes may be text. */
+export function isText(bytes: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these bytes are not in any text
+  return !/[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(bytes)
 }
 
 function hasOwnEnd(headers: Headers): boolean {
@@ -157,31 +171,40 @@ export class CodedBody extends Readable {
 /** As much as one read of a socket. */
 const MAX_JOINED_BYTES = 65_536
 
-/** Returns whether a body with these headers has to be decoded. */
+/** Returns whether a body with these headers has to be decoded, or checked, by `readBody`. */
 export function isCoded(headers: Headers): boolean {
   if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined) return false
-  return codingsOf(headers).length > 0
+  const { codings, unknown } = codingsOf(headers)
+  return codings.length > 0 || unknown !== undefined
 }
 
-function decode(body: Readable, decoders: readonly Transform[]): Readable {
+function decode(body: Readable, decoders: readonly Duplex[]): Readable {
   if (decoders.length === 0) return body
   // The pipeline passes an error or an early end of any stream to the last one, where its reader
   // gets it.
   pipeline([body, ...decoders], () => undefined)
-  return decoders.at(-1) as Transform
+  return decoders.at(-1) as Duplex
 }
 
 /**
- * Returns the codings of the body, in the order in which the server applied them. undici has
- * already removed the chunks.
+ * Returns the codings of the body that have to be decoded, in the order in which the server applied
+ * them. undici has already removed the chunks.
+ *
+ * Some servers write something else in Content-Encoding, such as `utf-8`, `none` or `aws-chunked`.
+ * `unknown` is the first of these. The body is read like one without it, as Node's fetch does, if
+ * it turns out to be text.
  */
-function codingsOf(headers: Headers): string[] {
+function codingsOf(headers: Headers): { readonly codings: readonly string[]; readonly unknown: string | undefined } {
   const transferCodings = listed(headerOf(headers, 'transfer-encoding'))
   // `chunked` is removed only as the last coding. Elsewhere it stays in the list, as an unknown
   // coding. RFC 9112 §6.3.
   if (transferCodings.at(-1) === 'chunked') transferCodings.pop()
-  const codings = [...listed(headerOf(headers, 'content-encoding')), ...transferCodings]
-  return codings.filter((coding) => coding !== 'identity')
+  const contentCodings = listed(headerOf(headers, 'content-encoding'))
+  if (contentCodings.length + transferCodings.length > MAX_CODINGS)
+    return { codings: [...contentCodings, ...transferCodings], unknown: undefined }
+  const isUnknown = (coding: string) => coding !== 'identity' && !Object.hasOwn(DECODERS, coding)
+  const codings = [...contentCodings.filter((coding) => !isUnknown(coding)), ...transferCodings]
+  return { codings: codings.filter((coding) => coding !== 'identity'), unknown: contentCodings.find(isUnknown) }
 }
 
 function listed(value = ''): string[] {
@@ -205,17 +228,23 @@ class SizeLimit extends Transform {
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     this.#size += chunk.length
     if (this.#size <= this.#maxBytes) done(null, chunk)
-    else done(new CodedTooLargeError(`the body is longer than ${this.#maxBytes} bytes after its first decoding`))
+    else
+      done(
+        new TransferError(
+          'CODED_TOO_LARGE',
+          `the body is longer than ${this.#maxBytes} bytes after its first decoding`,
+        ),
+      )
   }
 }
 
-function decodersFor(codings: readonly string[], maxPassedBytes: number): Transform[] {
+function decodersFor(codings: readonly string[], maxPassedBytes: number): Duplex[] {
   if (codings.length > MAX_CODINGS)
-    throw new UnknownCodingError(`${codings.length} codings; at most ${MAX_CODINGS} are decoded`)
+    throw new TransferError('Z_UNKNOWN_CODING', `${codings.length} codings; at most ${MAX_CODINGS} are decoded`)
   // The coding that was applied last is removed first. RFC 9110 §8.4.
   return codings.toReversed().flatMap((coding, n) => {
     const decoders = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined
-    if (decoders === undefined) throw new UnknownCodingError(`unknown coding ${JSON.stringify(coding)}`)
+    if (decoders === undefined) throw new TransferError('Z_UNKNOWN_CODING', `unknown coding ${JSON.stringify(coding)}`)
     return n === 0 ? decoders() : [new SizeLimit(maxPassedBytes), ...decoders()]
   })
 }

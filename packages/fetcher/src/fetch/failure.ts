@@ -7,9 +7,9 @@ import type { Deadline } from './deadline.ts'
 /** Reasons by error code. Every other code means `network`. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
   ERR_POLITELY_BLOCKED_ADDRESS: 'blocked-address',
-  ERR_POLITELY_FTP_CLOSED: 'reset',
-  ERR_POLITELY_FTP_TOO_LARGE: 'too-large',
-  ERR_POLITELY_FTP_MALFORMED: 'malformed',
+  FTP_CLOSED: 'reset',
+  FTP_TOO_LARGE: 'too-large',
+  FTP_MALFORMED: 'malformed',
   ENOTFOUND: 'dns',
   ENODATA: 'dns',
   EAI_AGAIN: 'dns-unavailable',
@@ -57,6 +57,26 @@ const REASONS_BY_PREFIX: readonly (readonly [prefix: string, reason: FailureReas
   ['ZSTD_', 'undecodable'],
   ['ERR__ERROR_FORMAT_', 'undecodable'],
 ]
+
+/** Codes of errors that this package makes itself. They are in the tables above. */
+type TransferErrorCode =
+  | `FTP_${'CLOSED' | 'TOO_LARGE' | 'MALFORMED'}`
+  | 'CODED_TOO_LARGE'
+  | 'Z_UNKNOWN_CODING'
+  | 'ZSTD_NOT_ONE_FRAME'
+
+/**
+ * A response that cannot be used, or a URL that FTP cannot request. No caller sees this error.
+ * basic-ftp wraps it, and keeps its code.
+ */
+export class TransferError extends Error {
+  override readonly name = 'TransferError'
+  readonly code: TransferErrorCode
+  constructor(code: TransferErrorCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}
 
 /**
  * How many nested causes are searched. The error of a fetch only says "fetch failed"; its causes

@@ -1,5 +1,5 @@
-// Fetches robots.txt with the caller's fetch: that of the platform, of undici, or one that signs
-// requests. It decodes bodies itself.
+// Fetches robots.txt with the caller's fetch: Node's fetch, undici's fetch, or one that signs
+// requests. The fetch decodes bodies itself.
 import { Readable } from 'node:stream'
 import {
   brotliDecompressSync,
@@ -16,7 +16,7 @@ import {
   type Headers as ReplyHeaders,
   withoutCredentials,
 } from '@politely/core/engine'
-import { isCoded, readBody } from './body.ts'
+import { isCoded, isText, readBody } from './body.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, replyOf } from './failure.ts'
 import { type Exchange, problemOfCoding, RequestObserver, truncationOf } from './request-observer.ts'
@@ -182,13 +182,13 @@ const MAX_CODINGS = 1
 /**
  * Returns why some fetches would not decode a body with these headers, if so. The fetches of Node
  * return the bytes as received if they do not know one member of the list, which includes
- * `identity` and an empty member. No fetch decodes a transfer coding.
+ * `identity` and an empty member. So a list is not accepted. No fetch decodes a transfer coding.
  */
 function problemOfCodings(headers: ReplyHeaders): Failure | undefined {
   const content = String(headers['content-encoding'] ?? '')
   const transfer = String(headers['transfer-encoding'] ?? '')
   const codings = codingsOf(content)
-  if (codings.length > MAX_CODINGS || codings.some((coding) => !Object.hasOwn(DECODED_CODINGS, coding))) {
+  if (codings.length > MAX_CODINGS || codings.includes('zstd')) {
     return failure('undecodable', `not every fetch decodes Content-Encoding ${JSON.stringify(content)}`)
   }
   if (!['', 'identity', 'chunked'].includes(transfer.trim().toLowerCase())) {
@@ -234,9 +234,12 @@ async function problemOfBody(
     const problem = coded && (await problemOfCoding(coded, maxBodyBytes))
     if (problem !== undefined) return problem
   }
-  const received = Buffer.from(bytes, 'latin1')
-  const [coding = ''] = codings // `problemOfCodings` accepts one
-  return DECODED_CODINGS[coding]?.(received, isAtLimit)
+  const [coding] = codings // `problemOfCodings` accepts one
+  if (coding === undefined) return undefined
+  const isStillCoded = Object.hasOwn(DECODED_CODINGS, coding)
+    ? DECODED_CODINGS[coding]?.(Buffer.from(bytes, 'latin1'), isAtLimit)
+    : !isText(bytes) // no fetch decodes an unknown coding, such as `utf-8`
+  return isStillCoded
     ? failure(
         'undecodable',
         `the given fetch returned Content-Encoding ${JSON.stringify(coding)} and a body that is still coded`,

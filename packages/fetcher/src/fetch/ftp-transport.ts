@@ -7,7 +7,7 @@ import type * as BasicFtp from 'basic-ftp'
 import { bareHost, type NetworkGuard, type Reach } from '../network/network-guard.ts'
 import { readBody } from './body.ts'
 import type { Deadline } from './deadline.ts'
-import { failure, failureOf } from './failure.ts'
+import { failure, failureOf, TransferError } from './failure.ts'
 import {
   MAX_HEADER_BYTES,
   type RobotsRequest,
@@ -48,7 +48,7 @@ export class FtpTransport implements RobotsTransport {
       const path = pathOf(target)
       const control = await this.#connect(target, reach, sockets)
       const host = control.remoteAddress // it is undefined after the server has closed the connection
-      if (host === undefined) throw new FtpTransportError('CLOSED', 'the FTP server closed the connection')
+      if (host === undefined) throw new TransferError('FTP_CLOSED', 'the FTP server closed the connection')
       await receiveGreeting(client.ftp, control, library)
       phase = 'login'
       await client.login('anonymous', this.#settings.userAgent) // the password is FTP's only place for a User-Agent
@@ -103,19 +103,6 @@ export class FtpTransport implements RobotsTransport {
   }
 }
 
-/**
- * An invalid reply of an FTP server, or a URL that FTP cannot request. `failure.ts` maps the codes,
- * also if basic-ftp wraps the error.
- */
-class FtpTransportError extends Error {
-  override readonly name = 'FtpTransportError'
-  readonly code: string
-  constructor(problem: 'CLOSED' | 'TOO_LARGE' | 'MALFORMED', message: string) {
-    super(message)
-    this.code = `ERR_POLITELY_FTP_${problem}`
-  }
-}
-
 async function loadLibrary(): Promise<typeof BasicFtp | Failure> {
   try {
     return await import('basic-ftp')
@@ -132,7 +119,7 @@ async function loadLibrary(): Promise<typeof BasicFtp | Failure> {
 /**
  * Returns the path after the host's slash, as bytes. It is relative to the directory in which an
  * anonymous login starts (RFC 1738 §3.2.2).
- * @throws {FtpTransportError} if the path contains a line end or NUL, which could start another
+ * @throws {TransferError} if the path contains a line end or NUL, which could start another
  * command.
  */
 function pathOf({ pathname, search }: URL): string {
@@ -141,8 +128,8 @@ function pathOf({ pathname, search }: URL): string {
     String.fromCharCode(Number.parseInt(digits, 16)),
   )
   if (/[\r\n\0]/.test(path))
-    throw new FtpTransportError(
-      'MALFORMED',
+    throw new TransferError(
+      'FTP_MALFORMED',
       'the path contains a line end or NUL, which an FTP command must not contain',
     )
   return path === '' ? '/' : path
@@ -156,18 +143,19 @@ function connected(options: TcpNetConnectOpts, sockets: Socket[]): Promise<Socke
   const socket = connect(options, () => resolve(socket))
   sockets.push(socket)
   socket.on('error', reject)
-  socket.once('close', () => reject(new FtpTransportError('CLOSED', 'the connection was closed')))
+  socket.once('close', () => reject(new TransferError('FTP_CLOSED', 'the connection was closed')))
   return promise
 }
 
 /** Passes the control connection to basic-ftp, and waits for the server's greeting. */
 function receiveGreeting(ftp: BasicFtp.FTPContext, control: Socket, { FTPError }: typeof BasicFtp): Promise<void> {
   ftp.encoding = 'latin1' // a path is bytes
-  // These listeners run before those of basic-ftp, which would report errors without a code.
-  control.once('end', () => ftp.closeWithError(new FtpTransportError('CLOSED', 'the server closed the connection')))
+  // These listeners run before the listeners of basic-ftp, which would report errors without a
+  // code.
+  control.once('end', () => ftp.closeWithError(new TransferError('FTP_CLOSED', 'the server closed the connection')))
   control.on('data', () => {
     if (control.bytesRead > MAX_HEADER_BYTES)
-      ftp.closeWithError(new FtpTransportError('TOO_LARGE', 'the replies of the server are too long'))
+      ftp.closeWithError(new TransferError('FTP_TOO_LARGE', 'the replies of the server are too long'))
   })
   ftp.socket = control
   return ftp.handle(undefined, (reply, task) => {
@@ -201,7 +189,7 @@ function portOf({ code, message }: BasicFtp.FTPResponse): number {
   const [, high = '', low = ''] = /\d{1,3},\d{1,3},\d{1,3},\d{1,3},(\d{1,3}),(\d{1,3})/.exec(message) ?? []
   const port = code === 229 ? Number(extended) : Number(high) * 256 + Number(low)
   if (port > 0 && port <= 65_535) return port
-  throw new FtpTransportError('MALFORMED', 'the reply to EPSV or PASV contains no port')
+  throw new TransferError('FTP_MALFORMED', 'the reply to EPSV or PASV contains no port')
 }
 
 /**

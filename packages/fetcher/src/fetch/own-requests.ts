@@ -3,8 +3,9 @@
 // The caller's `fetch` or `dispatcher` may itself ask the client, directly or through a gate. The
 // global fetch does so under a global `politeAgent`. The client would then wait for itself. The
 // async context distinguishes such a call from all others.
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Reply } from '@politely/core/engine'
+import { AsyncVariable } from '../base/async-variable.ts'
+import { ReentryError } from '../base/errors.ts'
 
 interface OwnRequest {
   readonly url: string
@@ -20,27 +21,8 @@ interface OwnRequest {
   error: ReentryError | undefined
 }
 
-/**
- * The `fetch` or `dispatcher` given to a client asked the same client for the robots.txt that it
- * was fetching. It would wait for itself.
- *
- * Remedy: give the client a `fetch` or `dispatcher` without a gate, or none.
- */
-export class ReentryError extends Error {
-  override readonly name = 'ReentryError'
-  /** Stable; messages may change. */
-  readonly code = 'ERR_POLITELY_REENTRY'
-
-  constructor(robotsUrl: string) {
-    super(
-      `the fetch or dispatcher given to this RobotsClient asked the same client for ${robotsUrl} while it was fetching that URL; ` +
-        'give the client a fetch or dispatcher that does not ask it',
-    )
-  }
-}
-
 export class OwnRequests {
-  readonly #current = new AsyncLocalStorage<OwnRequest>()
+  readonly #current = new AsyncVariable<OwnRequest>()
 
   /**
    * Calls `send` in the async context of a new request.

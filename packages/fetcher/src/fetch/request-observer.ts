@@ -63,8 +63,8 @@ export class RequestObserver {
   }
 
   /**
-   * Returns the exchanges whose response had this status. This excludes those that an interceptor
-   * retried.
+   * Returns the exchanges whose response had this status. This excludes exchanges that an
+   * interceptor retried.
    */
   withStatus(status: number): readonly Exchange[] {
     const isOther = (exchange: Exchange) => exchange.end === 'open' && this.#earlier.has(exchange)

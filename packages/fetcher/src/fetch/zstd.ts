@@ -6,6 +6,7 @@
 // the decoder.
 import { Transform, type TransformCallback } from 'node:stream'
 import { constants, createZstdDecompress } from 'node:zlib'
+import { TransferError } from './failure.ts'
 
 /**
  * Creates the streams that decode one frame. Several frames and skippable frames are errors: our
@@ -18,12 +19,6 @@ export function createZstdDecoders(options: { readonly highWaterMark: number }):
 
 /** 8 MiB: the largest window that a content coding may require. RFC 9659 §3. */
 const WINDOW_LOG_MAX = 23
-
-/** The body is not exactly one zstd frame. `failure.ts` maps the code to `undecodable`. */
-class ZstdFrameError extends Error {
-  override readonly name = 'ZstdFrameError'
-  readonly code = 'ZSTD_NOT_ONE_FRAME'
-}
 
 /** Passes bytes through unchanged. Fails unless they are exactly one complete frame, or empty. */
 class FrameCheck extends Transform {
@@ -38,11 +33,13 @@ class FrameCheck extends Transform {
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     for (const byte of chunk) this.#read(byte)
     if (this.#problem === undefined) done(null, chunk)
-    else done(new ZstdFrameError(this.#problem))
+    else done(new TransferError('ZSTD_NOT_ONE_FRAME', this.#problem))
   }
 
   override _flush(done: TransformCallback): void {
-    done(this.#part.done || this.#isEmpty ? null : new ZstdFrameError('the zstd frame is truncated'))
+    done(
+      this.#part.done || this.#isEmpty ? null : new TransferError('ZSTD_NOT_ONE_FRAME', 'the zstd frame is truncated'),
+    )
   }
 
   #read(byte: number): void {

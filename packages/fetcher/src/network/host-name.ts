@@ -1,10 +1,9 @@
 // Classifies host names: the site and the registrable domain of a name, and whether a name is
 // public or private.
 //
-// The Public Suffix List has two parts. ICANN suffixes are those under which a registry registers
-// domains, such as `co.uk`. Private suffixes are those under which the owner of a domain gives
-// names to others, such as `github.io`. That domain is a platform here, and each of these names
-// belongs to a tenant.
+// The Public Suffix List has two parts. Under an ICANN suffix, such as `co.uk`, a registry
+// registers domains. Under a private suffix, such as `github.io`, the owner of a domain gives names
+// to others. Here that domain is called a platform, and each of these names belongs to a tenant.
 //
 // tldts applies the Public Suffix List. Its host name validation is off: resolvers accept names
 // that it rejects, such as `a-.example.com`, and each of them still belongs to a registrable
@@ -84,9 +83,9 @@ function withoutDomain(name: string, publicSuffix: string | null): string {
 }
 
 /**
- * Returns whether a host name may lead to a host on the internet. Private names are only those
- * under a suffix that is never delegated, such as `localhost`, and single labels except top-level
- * domains. Every other name is public, even if the Public Suffix List does not contain its suffix.
+ * Returns whether a host name may lead to a host on the internet. A name is private if its suffix
+ * is never delegated, such as `localhost`, or if it is a single label other than a top-level
+ * domain. Every other name is public, even if the Public Suffix List does not contain its suffix.
  *
  * @param host A name as `URL.hostname` gives it; not an IP address.
  */

@@ -11,12 +11,12 @@ import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
 import { onAbort } from '../base/abort-listeners.ts'
 import { DomainTurns } from '../base/domain-turns.ts'
-import { assertKnown, assertOptions, integer } from '../base/option-checks.ts'
+import { assertOptions, integer } from '../base/option-checks.ts'
 import { isPublicName, siteOf } from './host-name.ts'
 
 /** Half of the threads of libuv's pool. */
 const MAX_PER_PLATFORM = 2
-/** Lookups of one site that wait for the one that runs. More fail at once with `EAI_AGAIN`. */
+/** Lookups of one site that wait for its running lookup. More fail at once with `EAI_AGAIN`. */
 const MAX_WAITING_PER_SITE = 256
 
 /** The options of a lookup for a client or a gate. Its `close` aborts the signal. */
@@ -89,7 +89,7 @@ function checkedResult(host: string, [error, found, family]: Parameters<Callback
   if (error) return [error, []]
   if (typeof found === 'string') return [null, found, family]
   const list: readonly unknown[] = Array.isArray(found) ? found : [found]
-  // Copied, so that the addresses that the guard checks are those that are connected to.
+  // Copied, so that the socket connects to the same addresses that the guard has checked.
   const copies = list.map((one) => ({ ...(one as LookupAddress) }))
   if (copies.every(({ address }) => typeof address === 'string')) return [null, copies]
   const problem = `lookup returned an invalid result for ${host}; expected an address, or a list of { address, family }`
@@ -105,7 +105,10 @@ export interface DnsLookupOptions {
   readonly timeoutMs?: number | undefined
   /** How often each name server is queried. Default 2. */
   readonly tries?: number | undefined
-  /** IP addresses of name servers, each with or without a port. Default: those of the system. */
+  /**
+   * IP addresses of name servers, each with or without a port. Default: the name servers of the
+   * system.
+   */
   readonly servers?: readonly string[] | undefined
 }
 
@@ -119,8 +122,7 @@ export interface DnsLookupOptions {
  * @throws {OptionError} for an invalid option.
  */
 export function dnsLookup(options: DnsLookupOptions = {}): LookupFunction {
-  assertOptions(options, '{ timeoutMs: 2000 }')
-  assertKnown(options, { timeoutMs: true, tries: true, servers: true })
+  assertOptions(options, '{ timeoutMs: 2000 }', { timeoutMs: true, tries: true, servers: true })
   const { timeoutMs = 2_000, tries = 2, servers } = options
   const resolver = new Resolver({
     timeout: integer('timeoutMs', timeoutMs, { min: 1, max: 60_000 }),

@@ -3,7 +3,8 @@
 // metadata service.
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { buildConnector } from 'undici'
-import { assertKnown, assertOptions, callable, oneOf } from '../base/option-checks.ts'
+import { BlockedAddressError } from '../base/errors.ts'
+import { assertOptions, callable, oneOf } from '../base/option-checks.ts'
 import { isPublicName } from './host-name.ts'
 import { boundedLookup } from './lookup.ts'
 import { type AddressBlock, addressBlocksOf, isPublicAddress } from './public-address.ts'
@@ -31,7 +32,7 @@ export interface NetworkGuardOptions {
    * none.
    */
   readonly allowAddresses?: readonly string[] | undefined
-  /** The caller's resolver, with the signature of `dns.lookup`. Default: that of the system. */
+  /** The caller's resolver, with the signature of `dns.lookup`. Default: the system's resolver. */
   readonly lookup?: LookupFunction | undefined
   /** @internal After its abort, the guard starts no lookup, and `dnsLookup` cancels its queries. */
   readonly closing?: AbortSignal | undefined
@@ -43,25 +44,6 @@ export interface NetworkGuardOptions {
  */
 export interface GuardedConnectorOptions extends Omit<buildConnector.BuildOptions, 'lookup'> {
   readonly reach?: Reach | undefined
-}
-
-/**
- * The network guard refused a connection, since the host does not lead to a public address.
- *
- * Remedy: if the address is meant, add it to `allowAddresses`, or choose another value of
- * `network`.
- */
-export class BlockedAddressError extends Error {
-  override readonly name = 'BlockedAddressError'
-  /** Stable; messages may change. */
-  readonly code = 'ERR_POLITELY_BLOCKED_ADDRESS'
-  /** The host name or address of the request. */
-  readonly host: string
-
-  constructor(host: string, addresses: readonly string[]) {
-    super(`${host} is at ${addresses.join(', ') || 'an unknown address'}, which is not a public address`)
-    this.host = host
-  }
 }
 
 /**
@@ -78,8 +60,12 @@ export class NetworkGuard {
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: NetworkGuardOptions = {}) {
-    assertOptions(options, "{ network: 'public-only' }")
-    assertKnown(options, { network: true, allowAddresses: true, lookup: true, closing: true })
+    assertOptions(options, "{ network: 'public-only' }", {
+      network: true,
+      allowAddresses: true,
+      lookup: true,
+      closing: true,
+    })
     const { network = 'guarded', allowAddresses = [], lookup, closing } = options
     this.#network = oneOf('network', network, ['guarded', 'public-only', 'any'])
     this.#allowed = addressBlocksOf('allowAddresses', allowAddresses)

@@ -8,7 +8,7 @@ import { describeValue } from '../base/option-checks.ts'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** The addresses whose first `bits` equal those of `first`. */
+/** The addresses whose first `bits` bits equal the first bits of `first`. */
 export type AddressBlock = readonly [first: Address, bits: number]
 
 /**

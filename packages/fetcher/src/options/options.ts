@@ -5,16 +5,15 @@ import { type AccessPolicy, accessPolicyOf, dialectFor } from '@politely/core/en
 import type { Dispatcher } from 'undici'
 import {
   abortSignal,
-  assertKnown,
   assertOptions,
   callable,
   describeValue,
   integer,
-  LONGEST_TIMER_MS,
   number,
   oneOf,
   withMethods,
 } from '../base/option-checks.ts'
+import { MAX_TIMEOUT_MS } from '../base/timeout.ts'
 import { NetworkGuard, type NetworkPolicy } from '../network/network-guard.ts'
 import type { Logger } from '../report/telemetry.ts'
 import type { Store } from '../store/store.ts'
@@ -39,8 +38,8 @@ export interface RobotsClientOptions {
    */
   readonly dialect?: DialectName | Dialect | undefined
   /**
-   * How long a response without Cache-Control or Expires is fresh, in milliseconds. Default: that
-   * of the dialect, 24 hours. RFC 9309 §2.4.
+   * How long a response without Cache-Control or Expires is fresh, in milliseconds. Default: what
+   * the dialect says, 24 hours. RFC 9309 §2.4.
    */
   readonly ttlMs?: number | undefined
   /**
@@ -96,7 +95,7 @@ export interface RobotsClientOptions {
   readonly maxFlightsPerDomain?: number | undefined
   /**
    * What applies while robots.txt is unreachable and the client has a last good copy: use it, or
-   * disallow everything. Default: that of the dialect, `use-copy`. RFC 9309 §2.3.1.4, §2.4.
+   * disallow everything. Default: what the dialect says, `use-copy`. RFC 9309 §2.3.1.4, §2.4.
    */
   readonly whenUnreachable?: AccessPolicy['whenUnreachable'] | undefined
   /**
@@ -115,6 +114,13 @@ export interface RobotsClientOptions {
    * with Retry-After, is unreachable in either case.
    */
   readonly notFoundPages?: AccessPolicy['notFoundPages'] | undefined
+  /**
+   * What a response means that is not a robots.txt, such as a login page, a single-page application
+   * or a challenge for browsers; `access.looksLike` says what it is. Default `obey`: its readable
+   * lines are obeyed, and usually there are none, so everything is allowed (RFC 9309 §2.3.1.1).
+   * `unreachable`: everything is disallowed until the site sends a robots.txt.
+   */
+  readonly foreignBodies?: AccessPolicy['foreignBodies'] | undefined
   /** Which addresses a fetch of robots.txt may connect to. Default `guarded`. */
   readonly network?: NetworkPolicy | undefined
   /**
@@ -198,6 +204,7 @@ export const CLIENT_OPTIONS: Readonly<Record<keyof RobotsClientOptions, true>> =
   afterDays: true,
   thenAssume: true,
   notFoundPages: true,
+  foreignBodies: true,
   network: true,
   allowAddresses: true,
   dispatcher: true,
@@ -219,8 +226,7 @@ const OPTIONS_OF_GATE: Readonly<Record<string, string>> = Object.fromEntries(
  * option.
  */
 export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal): Settings {
-  assertOptions(options)
-  assertKnown(options, CLIENT_OPTIONS, OPTIONS_OF_GATE)
+  assertOptions(options, undefined, CLIENT_OPTIONS, OPTIONS_OF_GATE)
   const userAgent = headerValue(options.userAgent)
   const dialect = dialectFor(options.dialect)
   const defaults = accessPolicyOf(dialect.access)
@@ -247,6 +253,7 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
       'by-status',
       'unavailable',
     ]),
+    foreignBodies: oneOf('foreignBodies', options.foreignBodies ?? defaults.foreignBodies, ['obey', 'unreachable']),
   }
   if (policy.minTtlMs > policy.maxTtlMs) {
     throw new OptionError(
@@ -271,7 +278,7 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
     productTokens: productTokens(options.productToken, userAgent),
     dialect,
     policy,
-    timeoutMs: number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: LONGEST_TIMER_MS }),
+    timeoutMs: number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: MAX_TIMEOUT_MS }),
     retries: integer('retries', options.retries ?? DEFAULT_RETRIES, { min: 0, max: 20 }),
     maxBodyBytes: integer('maxBodyBytes', options.maxBodyBytes ?? MIN_BODY_BYTES, {
       min: MIN_BODY_BYTES,

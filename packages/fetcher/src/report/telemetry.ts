@@ -3,7 +3,8 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 import { describeVerdict, escapeControls } from '@politely/core'
-import { type Entry, type State, withoutCredentials } from '@politely/core/engine'
+import { describeCause, describeForeign, type Entry, type State, withoutCredentials } from '@politely/core/engine'
+import { callSafely } from '../base/call-safely.ts'
 import { type ClientVerdict, loggableVerdict } from './client-verdict.ts'
 
 /** Events of a `RobotsClient`, by name. Each listener is called with one object. */
@@ -146,8 +147,8 @@ export function traceFetch(trace: FetchTrace, fetch: () => Promise<FetchEvent>):
 
 export class Telemetry {
   /**
-   * Created on first use. Without an emitter there are no listeners, which is faster to check than
-   * a listener count.
+   * Created on first use. Without an emitter nothing listens, and a missing emitter is faster to
+   * check than a listener count.
    */
   #events: EventEmitter<ClientEvents> | undefined
   readonly #counters = Object.fromEntries(Object.keys(counterMeanings).map((name) => [name, 0])) as Record<
@@ -202,7 +203,7 @@ export class Telemetry {
 
   /**
    * Counts and publishes a verdict that was found without waiting. Its trace has the same four
-   * messages as that of `traceCheck`.
+   * messages as the trace of `traceCheck`.
    */
   checkedNow(verdict: ClientVerdict): void {
     if (checkChannel.hasSubscribers) void traceCheck(verdict.url, async () => verdict)
@@ -212,16 +213,22 @@ export class Telemetry {
   /** Counts and publishes an attempt. */
   fetched({ robotsUrl }: FetchTrace, event: FetchEvent): void {
     const { entry, from, to, requests } = event
-    const { kind, reason, status, detail, at } = entry.latest
+    const { kind, reason, at, looksLike } = entry.latest
     this.count('fetches')
     this.count(kind === 'success' ? 'successes' : kind)
     this.count('requests', requests)
     if (reason === 'busy-target') this.count('busyTargets')
     this.#emit('fetch', event)
     const level = kind === 'unreachable' ? 'warn' : 'info'
-    const cause = reason === 'status' ? `status ${status}` : detail === undefined ? reason : `${reason}: ${detail}`
     const next = kind === 'unreachable' ? `; next attempt in ${Math.ceil((entry.nextAttemptAt - at) / 1000)} s` : ''
-    this.#log(level, `${robotsUrl}: ${kind} (${cause}); ${from} -> ${to}${next}`)
+    this.#log(level, `${robotsUrl}: ${kind} (${describeCause(entry.latest)}); ${from} -> ${to}${next}`)
+    if (looksLike !== undefined && kind !== 'unreachable' && looksLike !== entry.earlier[0]?.looksLike) {
+      const effect = kind === 'success' ? 'the rules in it, if any, are obeyed' : 'everything is allowed'
+      this.#log(
+        'warn',
+        `${robotsUrl}: ${describeForeign(entry.latest)}, so ${effect}; write foreignBodies: 'unreachable' if nothing should be allowed then`,
+      )
+    }
   }
 
   warn(line: string): void {
@@ -245,20 +252,6 @@ export class Telemetry {
 
   #log(level: keyof Logger, line: string): void {
     callSafely(() => this.#logger?.[level]?.(escapeControls(line)))
-  }
-}
-
-/**
- * Calls the caller's code. An error that it throws does not reach the check it hears of; it is
- * reported as uncaught.
- */
-function callSafely(call: () => void): void {
-  try {
-    call()
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error
-    })
   }
 }
 

@@ -1,5 +1,6 @@
 // Adapts a Keyv to the Store interface.
 import { OptionError } from '@politely/core'
+import { KeyvSetError } from '../base/errors.ts'
 import type { Store } from './store.ts'
 
 /** The methods of Keyv 6 that the store calls. `new Keyv(…)` has them. */
@@ -11,24 +12,7 @@ export interface KeyvLike {
 }
 
 /**
- * Keyv reported that it could not save an entry. The client continues without the store; its event
- * `store-failed` carries this error.
- *
- * Remedy: listen to the event `error` of the Keyv, the only place where Keyv reports the cause.
- */
-export class KeyvSetError extends Error {
-  override readonly name = 'KeyvSetError'
-  /** Stable; messages may change. */
-  readonly code = 'ERR_POLITELY_KEYV_SET'
-  readonly origin: string
-  constructor(origin: string) {
-    super(`Keyv did not save the entry of ${origin}; listen to its event "error" for the cause`)
-    this.origin = origin
-  }
-}
-
-/**
- * Creates a store over a Keyv. Its guarantees are those of the Keyv's own storage. A Keyv over a
+ * Creates a store over a Keyv. It guarantees what the Keyv's own storage guarantees. A Keyv over a
  * Map has no size limit and grows with every origin: use a storage with a limit, or `MemoryStore`.
  * Entries expire by Keyv's clock, `Date.now`. A failed read is a miss if Keyv reports it only by
  * its event `error`. The store has no `close`: the caller disconnects the Keyv.

@@ -1,6 +1,7 @@
 // A store in memory: for several clients of one process, for tests, and as an example of a store.
 import { LRUCache } from 'lru-cache'
-import { assertKnown, assertOptions, callable, integer } from '../base/option-checks.ts'
+import { StoreClosedError } from '../base/errors.ts'
+import { assertOptions, callable, integer } from '../base/option-checks.ts'
 import type { Store } from './store.ts'
 
 /** Options of a `MemoryStore`. */
@@ -12,21 +13,6 @@ export interface MemoryStoreOptions {
   readonly maxBytes?: number | undefined
   /** The clock: returns milliseconds since 1970. For tests and simulations. Default `Date.now`. */
   readonly now?: (() => number) | undefined
-}
-
-/**
- * A method of a store was called after `close`. The client continues without the store; its event
- * `store-failed` carries this error.
- *
- * Remedy: close the store after the clients that use it, or create a new store.
- */
-export class StoreClosedError extends Error {
-  override readonly name = 'StoreClosedError'
-  /** Stable; messages may change. */
-  readonly code = 'ERR_POLITELY_STORE_CLOSED'
-  constructor() {
-    super('this store is closed; await the calls of its clients before close(), or create a new store')
-  }
 }
 
 interface StoredText {
@@ -57,8 +43,7 @@ export class MemoryStore implements Store {
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: MemoryStoreOptions = {}) {
-    assertOptions(options, '{ maxBytes: 64 * 1024 * 1024 }')
-    assertKnown(options, KNOWN)
+    assertOptions(options, '{ maxBytes: 64 * 1024 * 1024 }', KNOWN)
     const { maxBytes = DEFAULT_BYTES, now = Date.now } = options
     this.#now = callable('now', now, 'a function that returns milliseconds')
     this.#texts = new LRUCache({ maxSize: integer('maxBytes', maxBytes, { min: 1, example: DEFAULT_BYTES }) })

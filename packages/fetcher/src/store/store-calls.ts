@@ -1,6 +1,7 @@
 // The calls of the caller's store: each has a time limit, and a store that does not respond is not
 // called for a while.
 
+import { StoreTimeoutError } from '../base/errors.ts'
 import { withTimeout } from '../base/timeout.ts'
 import type { StoreFailure, Telemetry } from '../report/telemetry.ts'
 
@@ -42,7 +43,7 @@ export class StoreCalls {
     if (!this.#isResponding(startedAt)) return undefined
     try {
       const onTimeout = () => {
-        throw new StoreTimeoutError(operation, this.#pause(startedAt))
+        throw new StoreTimeoutError(operation, STORE_TIMEOUT_MS, this.#pause(startedAt))
       }
       const result = await withTimeout(call(), STORE_TIMEOUT_MS, onTimeout, this.#closing)
       this.#pauseMs = 0
@@ -76,22 +77,5 @@ export class StoreCalls {
       this.#resumeAt = this.#pausedAt + this.#pauseMs
     }
     return this.#pauseMs
-  }
-}
-
-/**
- * The store did not respond within two seconds. The client continues without it and does not call
- * it for a while; its event `store-failed` carries this error.
- *
- * Remedy: find what blocks the store, such as a locked database or a slow network.
- */
-class StoreTimeoutError extends Error {
-  override readonly name = 'StoreTimeoutError'
-  /** Stable; messages may change. */
-  readonly code = 'ERR_POLITELY_STORE_TIMEOUT'
-  constructor(operation: string, pauseMs: number) {
-    super(
-      `the store did not answer to ${operation} within ${STORE_TIMEOUT_MS} ms; it is called again in ${pauseMs / 1_000} s`,
-    )
   }
 }

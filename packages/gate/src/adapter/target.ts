@@ -13,7 +13,7 @@ export interface Target {
   readonly url: string
   /** The origin of the server that the request is sent to: the site, or a proxy. */
   readonly origin: string
-  /** The path to send: that of the URL, or the whole URL if the request goes to a proxy. */
+  /** The path to send: the path of the URL, or the whole URL if the request goes to a proxy. */
   readonly path: string
 }
 

@@ -1,4 +1,4 @@
-// Warns of a request whose User-Agent has another name than the one that robots.txt is read for.
+// Warns of a request whose User-Agent does not name the crawler whose rules the gate applies.
 import { describeValue, namesItself } from '@politely/fetcher/internal'
 import type { PoliteGate } from '../gate.ts'
 

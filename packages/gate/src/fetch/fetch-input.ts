@@ -98,10 +98,10 @@ export function isRequest(input: unknown): input is globalThis.Request {
 }
 
 /**
- * Returns the URL that fetch will use: the one that the getter of the class Request returns. The
- * result of `request.url` may differ, since a subclass or the object itself may override it. A
- * fetch that does not know the class converts the object to a string, so `toString` must not be
- * overridden either.
+ * Returns the URL that fetch will use: the result of the getter of the class Request. The result of
+ * `request.url` may differ, since a subclass or the object itself may override it. A fetch that
+ * does not know the class converts the object to a string, so `toString` must not be overridden
+ * either.
  * @throws {InvalidRequestError} if fetch could use another URL.
  */
 function urlOfRequest(request: globalThis.Request): string {

@@ -1,18 +1,18 @@
 // politely(fetch): wraps a fetch, so that each request and each redirect hop enters a gate.
 import { OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
-import { describeValue, oneOf } from '@politely/fetcher/internal'
+import { clientPort, describeValue, oneOf } from '@politely/fetcher/internal'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
-import { internalsOf, type PoliteGate } from '../gate.ts'
+import { gatePort, type PoliteGate } from '../gate.ts'
 import { isRedirect, type Request, redirected } from '../redirects/redirect.ts'
 import { ResponseError, RobotsDisallowedError } from '../report/errors.ts'
 import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import { refusedResponse } from './refused-response.ts'
 
-/** A function with the signature of fetch: that of Node or undici, or your own. */
+/** A function with the signature of fetch: the fetch of Node, the fetch of undici, or your own. */
 export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
 
 /** The part of a response that `politely` reads. */
@@ -77,7 +77,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   const { onDisallowed = 'throw', ...others } = options
   const onRefusal = oneOf('onDisallowed', onDisallowed, ['throw', 'response'])
   const { gate, close } = resolveGate(others, { onDisallowed: true })
-  const { activity } = internalsOf(gate)
+  const { activity } = gatePort(gate)
   const send = fetch as unknown as Send
   const politeFetch = async (input: unknown, init?: Init): Promise<FetchResponse> => {
     const read = fetchInput(input)
@@ -105,7 +105,7 @@ type Send = (input: unknown, init: Init) => Promise<FetchResponse>
 async function fetchWithRedirects(send: Send, gate: PoliteGate, input: FetchInput, init: Init): Promise<FetchResponse> {
   const { url, request: inputRequest } = input
   // The RobotsClient may use this fetch for robots.txt, which needs no permit.
-  if (input.kind === 'local' || gate.robots.isOwnRequest(url)) return send(inputRequest ?? url, init)
+  if (input.kind === 'local' || clientPort(gate.robots).isOwnRequest(url)) return send(inputRequest ?? url, init)
 
   const mode = init.redirect ?? inputRequest?.redirect ?? 'follow'
   const signal = (init.signal === undefined ? inputRequest?.signal : init.signal) ?? null
@@ -165,7 +165,7 @@ async function bodyOfCopy(
   const ending = new AbortController()
   const body = copy.body?.pipeThrough(new TransformStream(), { signal: ending.signal })
   try {
-    return await internalsOf(gate).robots.whileOpen(new Response(body).arrayBuffer(), signal ?? undefined)
+    return await gatePort(gate).robots.whileOpen(new Response(body).arrayBuffer(), signal ?? undefined)
   } catch (error) {
     ending.abort(error) // cancels the copy
     throw error

@@ -7,11 +7,11 @@ import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node
 import { isIPv6 } from 'node:net'
 import { OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
-import { describeValue } from '@politely/fetcher/internal'
+import { clientPort, describeValue } from '@politely/fetcher/internal'
 import { assertGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost, type Target, targetOf } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
-import { internalsOf, type PoliteGate } from '../gate.ts'
+import { gatePort, type PoliteGate } from '../gate.ts'
 import { endNesting } from '../permit/sending.ts'
 import { onceConnected } from '../permit/sent-requests.ts'
 import { isRedirect } from '../redirects/redirect.ts'
@@ -81,8 +81,8 @@ async function enterAndSend(
   try {
     const url = lockUrl()
     // The RobotsClient's own request for robots.txt needs no permit.
-    if (gate.robots.isOwnRequest(url)) return send()
-    const { activity, openRedirects } = internalsOf(gate)
+    if (clientPort(gate.robots).isOwnRequest(url)) return send()
+    const { activity, openRedirects } = gatePort(gate)
     const permit = await gate.enter(url, { signal: ending.signal })
     const release = () => permit.release()
     request.once('close', release)
@@ -104,7 +104,7 @@ async function enterAndSend(
           openRedirects.add(url, () => response.destroy()),
         )
       }
-      if (request.listenerCount('response') === 0) response.resume() // as Node does if there is no listener
+      if (request.listenerCount('response') === 0) response.resume() // as Node does without a listener
     })
     request.once('socket', () => endNesting(permit))
     onceConnected(request, () => permit.sent())
@@ -197,7 +197,7 @@ function isHost(name: unknown): boolean {
   return String(name).toLowerCase() === 'host'
 }
 
-/** Fails a request in the way in which Node's own agent reports that there is no socket. */
+/** Fails a request in the way in which Node's own agent reports that it has no socket. */
 function fail(request: ClientRequest, error: unknown): void {
   const withOnSocket = request as unknown as { onSocket(socket: null, error: unknown): void }
   withOnSocket.onSocket(null, error)

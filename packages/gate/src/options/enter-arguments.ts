@@ -1,6 +1,6 @@
 // Checks the options of `enter`, `check` and `when`.
 import { OptionError } from '@politely/core'
-import { abortSignal, assertKnown, assertOptions } from '@politely/fetcher/internal'
+import { abortSignal, assertOptions } from '@politely/fetcher/internal'
 import type { EnterOptions, GateCheckOptions } from './gate-options.ts'
 
 const ENTER_OPTIONS: Readonly<Record<keyof EnterOptions, true>> = { signal: true }
@@ -14,7 +14,6 @@ export function checkedSignal(
   if (options === undefined) return undefined
   if (options instanceof AbortSignal)
     throw new OptionError('options', 'an AbortSignal was given instead of options; write { signal }')
-  assertOptions(options, '{ signal }')
-  assertKnown(options, known)
+  assertOptions(options, '{ signal }', known)
   return abortSignal(options.signal ?? undefined)
 }

@@ -1,16 +1,7 @@
 // Validates the caller's options for pace and concurrency, and fills in their defaults.
-import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
 import type { PaceLimits } from '@politely/core/engine'
-import {
-  CLIENT_OPTIONS,
-  callable,
-  integer,
-  number,
-  oneOf,
-  PACING_OPTIONS,
-  withMethods,
-} from '@politely/fetcher/internal'
+import { CLIENT_OPTIONS, integer, number, oneOf, PACING_OPTIONS, withMethods } from '@politely/fetcher/internal'
 import type { Pacer } from '../pace/pacer.ts'
 import type { PaceBy, PacingOptions } from '../pace/pacing-options.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
@@ -33,7 +24,6 @@ export interface Pacing {
   readonly slowAfterMs: number
   readonly paceBy: PaceBy
   readonly pacer: Pacer | undefined
-  readonly lookup: LookupFunction | undefined
 }
 
 /** The names of all options of a gate. */
@@ -71,7 +61,7 @@ export function splitPacing<T extends PacingOptions>(
 }
 
 /** @throws {OptionError} for an invalid option. */
-export function pacingOf(options: PacingOptions, lookup: LookupFunction | undefined): Pacing {
+export function pacingOf(options: PacingOptions): Pacing {
   const { minDelayMs = 1_000, maxDelayMs, maxConcurrent = DEFAULT_CONCURRENT } = options
   const { paceBy = 'origin', pacer, delayFactor = 0, pauseFrom = 'start' } = options
   const { maxConcurrentPerKey = pauseFrom === 'end' ? 1 : 2 } = options
@@ -101,7 +91,6 @@ export function pacingOf(options: PacingOptions, lookup: LookupFunction | undefi
     slowAfterMs: number('slowAfterMs', slowAfterMs, { min: 1, infinite: 'allowed', example: DEFAULT_SLOW_AFTER_MS }),
     paceBy: oneOf('paceBy', paceBy, PACE_BY_VALUES),
     pacer: withMethods('pacer', pacer, PACER_METHODS, `a Pacer, with the methods ${PACER_METHODS.join(', ')}`),
-    lookup: callable('lookup', lookup, 'a function like dns.lookup'),
   }
 }
 

@@ -60,8 +60,8 @@ export class LocalPacer implements Pacer {
   }
 
   /**
-   * How many keys are stored. A key is evicted when its pace no longer differs from that of a new
-   * key.
+   * How many keys are stored. A key is evicted when its pace no longer differs from the pace of a
+   * new key.
    */
   get size(): number {
     return this.#paces.size

@@ -6,9 +6,9 @@ export interface PacingOptions {
   /**
    * The shortest delay between two requests of one pace key, whatever robots.txt says. By default
    * each origin is a pace key; see `paceBy`. Milliseconds; default 1,000. The gate keeps delays
-   * between the starts of requests, and between the moments at which they are sent, if it can see
-   * those. With an HTTP client that does not show them, requests may arrive closer together: the
-   * first request of a connection also waits for the connection.
+   * between the starts of requests. If it can see when requests are sent, it also keeps them
+   * between these moments. With an HTTP client that does not show when it sends, requests may
+   * arrive closer together: the first request of a connection also waits for the connection.
    */
   readonly minDelayMs?: number | undefined
   /**
@@ -80,10 +80,13 @@ export interface PacingOptions {
 }
 
 /**
- * Which requests share a pace. `origin` (the default): those with the same scheme, host and port,
- * like the scope of robots.txt. `host`: those with the same host, on any port. `domain`: those with
- * the same registrable domain, such as `example.co.uk` and all hosts under it; a host without one
- * is its own key. `address`: those whose hosts have the same IP address. If a host has several, the
- * first in alphabetical order counts.
+ * Which requests share a pace.
+ * - `origin` (the default): requests with the same scheme, host and port, like the scope of
+ *   robots.txt.
+ * - `host`: requests to the same host, on any port.
+ * - `domain`: requests to the same registrable domain, such as `example.co.uk` and all hosts under
+ *   it. A host without a registrable domain is its own key.
+ * - `address`: requests to hosts with the same IP address. If a host has several addresses, the
+ *   first in alphabetical order counts.
  */
 export type PaceBy = 'origin' | 'host' | 'domain' | 'address'

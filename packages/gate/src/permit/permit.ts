@@ -24,8 +24,8 @@ export interface Permit extends Disposable {
   /** What the request waited for last. `none` if no delay and no concurrency limit held it up. */
   readonly waitedFor: WaitReason | 'none'
   /**
-   * Whose delay or limit that was: `gate`, `domain`, `address`, or the value of `paceBy` for its
-   * pace key (`origin` by default). Undefined if it did not wait.
+   * The level that the request waited for last: `gate`, `domain`, `address`, or the value of
+   * `paceBy` for its pace key (`origin` by default). Undefined if the request did not wait.
    */
   readonly waitedLevel: WaitLevel | undefined
   /**
@@ -35,29 +35,34 @@ export interface Permit extends Disposable {
    */
   readonly delay: Delay
   /**
-   * Calls `send`, which sends the request. Returns the result of `send`. `send` may use a fetch or
-   * an agent that has the same gate. Then this request enters the gate a second time. The gate
-   * recognises it by its URL, and admits it without another wait. Any other request of `send` waits
-   * like a new one, including a retry of this URL. This permit stops counting towards the
-   * concurrency limits before the other request waits; or, if this request has a connection of an
-   * agent or a dispatcher of the gate, when it ends. So neither request waits for the other. If
-   * `send` uses a fetch that does not have the same gate, give it `redirect: 'manual'`: the gate
-   * does not see the redirects that it follows. Until the request is sent, the next request of its
-   * queue does not start; see `sent`.
+   * Calls `send`, which sends the request, and returns the result of `send`. Until the request is
+   * sent, the next request of its queue does not start; see `sent`.
+   *
+   * `send` may use a fetch or an agent that has the same gate. Then this request enters the gate a
+   * second time. The gate recognises it by its URL, and admits it without another wait.
+   *
+   * Any other request of `send` waits like a new request, including a retry of this URL. Before it
+   * waits, this permit stops counting towards the concurrency limits. If an agent or a dispatcher
+   * of the gate has connected this request, the permit stops counting when this request ends
+   * instead. So neither request waits for the other.
+   *
+   * If `send` uses a fetch that does not have the same gate, give that fetch `redirect: 'manual'`:
+   * the gate does not see the redirects that it follows.
    * @throws {OptionError} if `send` is not a function. Also whatever `send` throws.
    */
   run<T>(send: () => T): T
   /**
-   * Tells the gate that the request is sent now: it has a connection. Optional. The delay then
-   * counts again from now. Without this call, it counts only from the moment at which `enter`
-   * returned the permit. `run` makes this call itself if Node's `fetch`, undici or `node:http`
-   * sends the request. Only the first call counts, and only before `report` and `release`.
+   * Tells the gate that the request has a connection and is sent now. Optional. The delay then
+   * counts again from now. Without this call, the delay counts only from the moment at which
+   * `enter` returned the permit. `run` makes this call itself if Node's `fetch`, undici or
+   * `node:http` sends the request. Only the first call counts, and only before `report` and
+   * `release`.
    */
   sent(): void
   /**
-   * Reports the response. To be called when its headers have arrived: its status and Retry-After
-   * change the pace from then on. Does not release the permit. Does nothing, and never throws,
-   * after an earlier report or after `release`.
+   * Reports the response. Call it when the headers of the response have arrived: its status and
+   * Retry-After change the pace from then on. Does not release the permit. Does nothing, and never
+   * throws, after an earlier report or after `release`.
    * @throws {ResponseError} for a value that is not a response, and for a response after a redirect
    * that the gate did not check.
    */
@@ -72,8 +77,8 @@ export interface Permit extends Disposable {
 }
 
 /**
- * The part of a response that the pace depends on. A response of `fetch` fits, also of undici's,
- * and so does a plain object.
+ * The part of a response that the pace depends on. A response of Node's or undici's `fetch` has
+ * this type, and a plain object may have it.
  */
 export interface ResponseLike {
   readonly status: number

@@ -7,9 +7,8 @@
 // `permit.run` calls the code that sends the request in an async context of its own. The context
 // holds a `Sending`, which names the permit. If that code calls `gate.enter` for the same URL, the
 // gate finds the permit there. Contexts nest, since a request may pass through several gates.
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { OptionError } from '@politely/core'
-import { describeValue } from '@politely/fetcher/internal'
+import { AsyncVariable, describeValue } from '@politely/fetcher/internal'
 import { isRedirect } from '../redirects/redirect.ts'
 import { locationOf, type Permit, type ResponseLike } from './permit.ts'
 import { observeSentRequests } from './sent-requests.ts'
@@ -32,11 +31,8 @@ export interface NestablePermit extends Permit {
   releaseConcurrency(): void
 }
 
-/**
- * One for the process rather than one for each gate: on Node 22 each AsyncLocalStorage slows down
- * every promise.
- */
-const innermost = new AsyncLocalStorage<Sending>()
+/** One for all gates. */
+const innermost = new AsyncVariable<Sending>()
 
 /**
  * A request that has a permit and is being sent. It ends when the headers of the response arrive:
@@ -104,9 +100,9 @@ export class Sending {
   }
 
   /**
-   * Returns a nested permit if this request enters the gate for the second time. Returns undefined
-   * for any other request, such as one for a token, or a retry of this one. Then the concurrency
-   * limits are released, so that the other request can start.
+   * Returns a nested permit if this request enters the gate for the second time. For any other
+   * request, such as a request for a token or a retry, releases the concurrency limits, so that the
+   * other request can start, and returns undefined.
    */
   nestedPermit(url: string): Permit | undefined {
     const outer = this.#permit
@@ -212,9 +208,9 @@ class NestedPermit implements NestablePermit {
     try {
       if (response !== undefined) this.applyResponse(response)
     } finally {
-      // A sent request has ended now. `send` may make another one before the caller releases the
-      // outer permit, such as a retry. After `endNesting` the gate no longer recognises it as part
-      // of `send`, so the limits must be free before it enters.
+      // A sent request has ended now. `send` may make another request before the caller releases
+      // the outer permit, such as a retry. After `endNesting` the gate does not recognise the other
+      // request as part of `send`, so the limits must be free before the other request enters.
       if (this.#hasSocket) this.releaseConcurrency()
     }
   }

@@ -1,5 +1,5 @@
 // What the queues, queued requests and permits of one gate share, and what HTTP clients get of it
-// (`internalsOf`).
+// (`gatePort`).
 //
 // References go one way: the gate knows its queues, a queue knows its requests, a request knows its
 // permit, and all of them know this object. None of them calls the gate. The way back is one method

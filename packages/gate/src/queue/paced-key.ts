@@ -5,6 +5,7 @@
 // registrable domain and its IP address if they have a delay of their own. It needs a slot of each
 // key. `reserveSlots` reserves all of them, or none.
 import type { Delay, PaceLimits } from '@politely/core/engine'
+import { MAX_TIMER_MS } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
 import type { PaceReason, Reservation, Ticket } from '../pace/pacer.ts'
 import type { PaceBy } from '../pace/pacing-options.ts'
@@ -38,9 +39,6 @@ const MIN_WAIT_MS = 1
  * undici waits for a connection by default.
  */
 const MAX_UNSENT_MS = 10_000
-
-/** A longer wait is split into several timers, because Node's timers overflow after 24.8 days. */
-const MAX_TIMER_MS: number = 60 * 60 * 1000
 
 /** What the pace keys of one gate share. */
 export interface PacerAndClock {

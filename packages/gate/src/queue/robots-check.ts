@@ -1,7 +1,7 @@
 // Asks the gate's RobotsClient whether robots.txt allows a URL, and counts and publishes each
 // refusal.
 import { type BlockedAddressError, type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
-import { linkSignals, orAborted } from '@politely/fetcher/internal'
+import { clientPort, linkSignals, orAborted } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
 import type { RedirectTargets } from '../redirects/redirect-targets.ts'
 import { type AllowedVerdict, isAllowed } from '../report/allowed-verdict.ts'
@@ -72,7 +72,7 @@ export class RobotsCheck {
 
   /** Throws what `requireAllowed` throws for a host at a blocked address. */
   refuse(url: string, refusal: BlockedAddressError): never {
-    const verdict = this.#client.blockedVerdict(url, refusal)
+    const verdict = clientPort(this.#client).blockedVerdict(url, refusal)
     this.refused(verdict)
     throw new RobotsDisallowedError(verdict)
   }

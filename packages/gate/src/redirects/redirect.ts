@@ -31,7 +31,7 @@ export interface Redirection {
   /** Whether the next request is a GET without a body. */
   readonly becomesGet: boolean
   /**
-   * Names in lower case of the headers to remove: those of a dropped body, and those meant for
+   * Names in lower case of the headers to remove: headers of a dropped body, and headers meant for
    * another origin.
    */
   readonly removedHeaders: readonly string[]

@@ -1,5 +1,6 @@
 // The errors of the gate, each with a stable `code`.
 import { describeVerdict, escapeControls } from '@politely/core'
+import { PolitelyError, PolitelyTypeError } from '@politely/core/engine'
 import { type ClientVerdict, loggableVerdict, withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/internal'
 
@@ -10,7 +11,7 @@ import { describeValue } from '@politely/fetcher/internal'
  *
  * Remedy: skip the URL. If `retryAt` is set, robots.txt is unreachable: try again after that time.
  */
-export class RobotsDisallowedError extends Error {
+export class RobotsDisallowedError extends PolitelyError {
   override readonly name = 'RobotsDisallowedError'
   readonly code = 'ERR_POLITELY_DISALLOWED'
   /** The reason, with the rule that decided. Its `url` has no credentials. */
@@ -34,7 +35,7 @@ export class RobotsDisallowedError extends Error {
  * Remedy: await all requests, or `await gate.drain()`, before `close`; or create a new gate for
  * further requests.
  */
-export class GateClosedError extends Error {
+export class GateClosedError extends PolitelyError {
   override readonly name = 'GateClosedError'
   readonly code = 'ERR_POLITELY_GATE_CLOSED'
   constructor() {
@@ -49,7 +50,7 @@ export class GateClosedError extends Error {
  * Remedy: return from the pacer's `reserve` and `estimate` an object of the form that the message
  * shows.
  */
-export class PacerError extends Error {
+export class PacerError extends PolitelyError {
   override readonly name = 'PacerError'
   readonly code = 'ERR_POLITELY_PACER'
   constructor(method: 'reserve' | 'estimate', given: unknown, expected: string) {
@@ -65,7 +66,7 @@ export class PacerError extends Error {
  * Remedy: pass the response of `fetch(url, { redirect: 'manual' })`, an object such as
  * `{ status: 200, headers: {} }`, or nothing.
  */
-export class ResponseError extends TypeError {
+export class ResponseError extends PolitelyTypeError {
   override readonly name = 'ResponseError'
   readonly code = 'ERR_POLITELY_RESPONSE'
   constructor(
@@ -84,7 +85,7 @@ export class ResponseError extends TypeError {
  * Remedy: follow the redirect without reading its body; a site that does not end the bodies of its
  * redirects is broken or hostile.
  */
-export class OpenRedirectError extends Error {
+export class OpenRedirectError extends PolitelyError {
   override readonly name = 'OpenRedirectError'
   readonly code = 'ERR_POLITELY_OPEN_REDIRECT'
   constructor(url: string) {
@@ -103,7 +104,7 @@ export class OpenRedirectError extends Error {
  * Remedy: follow the message. Usually it helps to write the name of the site in the URL, and no
  * Host header.
  */
-export class InvalidRequestError extends TypeError {
+export class InvalidRequestError extends PolitelyTypeError {
   readonly code = 'ERR_POLITELY_REQUEST'
 }
 

@@ -57,8 +57,8 @@ export interface StartMessage extends RequestMessage {
   /** The level that the request waited for last. Undefined if it did not wait. */
   readonly waitedLevel: WaitLevel | undefined
   /**
-   * The delay between the start of this request and that of the next one with the same pace key,
-   * and its reason.
+   * The delay between the start of this request and the start of the next request with the same
+   * pace key, and the reason for the delay.
    */
   readonly delay: Delay
 }
@@ -67,7 +67,7 @@ export interface StartMessage extends RequestMessage {
 export interface DoneMessage extends RequestMessage {
   /** The time from the start of the request until its permit was released. Milliseconds. */
   readonly tookMs: number
-  /** Undefined if there was no response, or if the caller did not report it. */
+  /** Undefined if no response arrived, or if the caller did not report it. */
   readonly status: number | undefined
 }
 
@@ -88,7 +88,7 @@ export interface AbandonMessage extends RequestMessage {
   readonly reason: unknown
 }
 
-/** The pacer failed, and there was no request to reject. */
+/** The pacer failed in a call that no waiting request depends on. */
 export interface FailureMessage {
   /** The gate that publishes the message. */
   readonly gate: ReportingGate

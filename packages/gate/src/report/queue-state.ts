@@ -7,8 +7,8 @@ export interface QueueState {
   /** How many requests wait. */
   readonly waiting: number
   /**
-   * How many requests count towards the concurrency limits: those under way, and the first waiting
-   * one while the pacer replies to its `reserve`. `waiting` counts that one too.
+   * How many requests count towards the concurrency limits: the requests under way, and the first
+   * waiting request while the pacer replies to its `reserve`. `waiting` counts that request too.
    */
   readonly underWay: number
   /**

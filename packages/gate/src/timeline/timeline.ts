@@ -3,7 +3,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { OptionError } from '@politely/core'
 import { isPushback } from '@politely/core/engine'
-import { assertKnown, assertOptions, integer } from '@politely/fetcher/internal'
+import { assertOptions, integer } from '@politely/fetcher/internal'
 import { assertGate } from '../adapter/resolve-gate.ts'
 import { PoliteGate } from '../gate.ts'
 import type { DoneMessage, RefuseMessage, ReportingGate, StartMessage } from '../report/events.ts'
@@ -57,8 +57,7 @@ export class CrawlTimeline implements Disposable {
   constructor(options: CrawlTimelineOptions = {}) {
     if (options instanceof PoliteGate)
       throw new OptionError('options', 'a PoliteGate was given instead of options; write new CrawlTimeline({ gate })')
-    assertOptions(options, '{ gate }')
-    assertKnown(options, { gate: true, maxMarks: true })
+    assertOptions(options, '{ gate }', { gate: true, maxMarks: true })
     const { gate, maxMarks = 100_000 } = options
     if (gate !== undefined) assertGate(gate)
     this.#gate = gate
@@ -92,8 +91,7 @@ export class CrawlTimeline implements Disposable {
 
   /** Draws the timeline as text. @throws {OptionError} for an invalid or unknown option. */
   text(options: TimelineTextOptions = {}): string {
-    assertOptions(options, '{ columns: 80 }')
-    assertKnown(options, { columns: true, maxRows: true })
+    assertOptions(options, '{ columns: 80 }', { columns: true, maxRows: true })
     const { columns = 80, maxRows = 40 } = options
     return timelineText(this.rows(), integer('columns', columns, { min: 40 }), integer('maxRows', maxRows, { min: 1 }))
   }
@@ -103,8 +101,7 @@ export class CrawlTimeline implements Disposable {
    * for an invalid or unknown option.
    */
   svg(options: TimelineSvgOptions = {}): string {
-    assertOptions(options, '{ width: 960 }')
-    assertKnown(options, { width: true, maxRows: true })
+    assertOptions(options, '{ width: 960 }', { width: true, maxRows: true })
     const { width = 960, maxRows = 100 } = options
     return timelineSvg(this.rows(), integer('width', width, { min: 300 }), integer('maxRows', maxRows, { min: 1 }))
   }

@@ -73,7 +73,7 @@ function gateOptions(
  * were created for it, but none that you passed.
  */
 export class PoliteAgent extends Dispatcher implements AsyncDisposable {
-  /** The gate that requests enter: the one that you passed, or a new one. */
+  /** The gate that requests enter: the gate that you passed, or a new one. */
   readonly gate: PoliteGate
   readonly #network: PageNetwork
   readonly #dispatch: Dispatcher.Dispatch
@@ -110,7 +110,8 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
   }
 
   /**
-   * Also accepts requests of undici 6 and 7, such as those of the built-in fetch of Node 22 and 24.
+   * Also accepts requests of undici 6 and 7, such as requests of the built-in fetch of Node 22 and
+   * 24.
    */
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     // `request` of undici 6 and 7 leaves the agent in the options, which undici 8 rejects.
@@ -175,8 +176,8 @@ function currentHandler(handler: Dispatcher.DispatchHandler): Dispatcher.Dispatc
 }
 
 /**
- * @throws {OptionError} for options with which undici would send requests at other times than those
- * of their slots.
+ * @throws {OptionError} for options with which undici would not send each request at the time of
+ * its slot.
  */
 function assertAgentOptions({ connections, pipelining = 1 }: Agent.Options): void {
   if (connections !== undefined && connections !== null)

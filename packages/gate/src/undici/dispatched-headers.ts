@@ -7,7 +7,7 @@ import { InvalidRequestError } from '../report/errors.ts'
 
 type DispatchedHeaders = Dispatcher.DispatchOptions['headers']
 
-/** The default User-Agent of fetch: that of Node, and that of undici. */
+/** The default User-Agents of fetch: the default of Node, and the default of undici. */
 const DEFAULTS_OF_FETCH: ReadonlySet<unknown> = new Set(['node', 'undici'])
 
 /** The copied headers, and the values of all Host headers. */

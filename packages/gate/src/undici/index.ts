@@ -1,6 +1,6 @@
 // The public API of `@politely/gate/undici`.
 
-export { OptionError } from '@politely/core'
+export { isPolitelyError, OptionError } from '@politely/core'
 export { BlockedAddressError } from '@politely/fetcher'
 export { type PoliteAgent, type PoliteAgentOptions, politeAgent } from './agent.ts'
 export { politeInterceptor } from './interceptor.ts'

@@ -4,12 +4,12 @@ import { stringify } from 'node:querystring'
 import { OptionError } from '@politely/core'
 import { headerOf } from '@politely/core/engine'
 import type { BlockedAddressError } from '@politely/fetcher'
-import { describeValue } from '@politely/fetcher/internal'
+import { clientPort, describeValue } from '@politely/fetcher/internal'
 import type { Dispatcher } from 'undici'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost, targetOf } from '../adapter/target.ts'
-import { internalsOf, type PoliteGate } from '../gate.ts'
+import { gatePort, type PoliteGate } from '../gate.ts'
 import type { Permit } from '../permit/permit.ts'
 import { endNesting } from '../permit/sending.ts'
 import { isRedirect } from '../redirects/redirect.ts'
@@ -37,7 +37,7 @@ export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherCompos
 }
 
 /**
- * Returns the same interceptor, with a check that comes before that of robots.txt.
+ * Returns the same interceptor, with another check before the check of robots.txt.
  * @param refusalOf Returns why a URL must not be connected to; undefined if it may be. Returns a
  * promise if that takes a DNS lookup.
  */
@@ -148,7 +148,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
         )
       // The RobotsClient's own request for robots.txt, through the global dispatcher, needs no
       // permit.
-      if (this.#gate.robots.isOwnRequest(url)) return void this.#dispatch(options, this)
+      if (clientPort(this.#gate.robots).isOwnRequest(url)) return void this.#dispatch(options, this)
       this.#permit = await this.#enter(url, signal)
       signal.throwIfAborted()
       this.#permit.run(() => this.#dispatch(options, this))
@@ -176,7 +176,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     url: string,
     signal: AbortSignal,
   ): Promise<Permit> {
-    const { activity, robots } = internalsOf(this.#gate)
+    const { activity, robots } = gatePort(this.#gate)
     const endHold = activity.hold() // `drain` must not resolve between two hops
     try {
       const refusal = await pendingRefusal
@@ -266,7 +266,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       this.#holdForNextHop()
       this.#permit?.release()
       if (this.#permit !== undefined) {
-        const { openRedirects } = internalsOf(this.#gate)
+        const { openRedirects } = gatePort(this.#gate)
         this.#redirectEnded = openRedirects.add(this.#permit.url, (error) => this.#inner?.abort(error))
       }
     }
@@ -322,7 +322,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
    * hop in this turn of the event loop. It may leave the body unread.
    */
   #holdForNextHop(): void {
-    const endHold = internalsOf(this.#gate).activity.hold()
+    const endHold = gatePort(this.#gate).activity.hold()
     const { maxRedirections } = this.#options as { readonly maxRedirections?: number }
     if (maxRedirections === 0) setImmediate(endHold)
     else this.#endHold = endHold

@@ -71,8 +71,8 @@ async function runInOwnBrowser(launch: BrowserUnderTest['launch'], testCase: Bro
 }
 
 /**
- * The time limit of a case, in milliseconds. Less than that of the test, so that a case that hangs
- * reports what had happened by then.
+ * The time limit of a case, in milliseconds. It is less than the time limit of the test, so that a
+ * case that hangs reports what had happened by then.
  */
 const MAX_CASE_MS = 50_000
 

@@ -176,7 +176,7 @@ interface ProcessInfos {
 }
 
 /**
- * Kills processes of one browser: those of its pages (`renderer`), or its main process (`browser`).
+ * Kills the processes of a browser's pages (`renderer`), or its main process (`browser`).
  * `Page.crash` does not crash a page that waits for a navigation, and opening chrome://crash would
  * replace that navigation.
  */

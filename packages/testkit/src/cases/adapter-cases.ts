@@ -1,6 +1,6 @@
-// Test cases that every adapter and every recipe must pass, and the list of those that cannot pass
-// some. The tests of each adapter run the cases against the real package. docs/frameworks.md shows
-// `adapterRows` as a table.
+// Test cases that every adapter and every recipe must pass, and the list of the adapters and
+// recipes that cannot pass some. The tests of each adapter run the cases against the real package.
+// docs/frameworks.md shows `adapterRows` as a table.
 //
 // Each case uses one server with two origins: `http://localhost:PORT`, where the visits begin, and
 // `http://127.0.0.1:PORT`.
@@ -52,7 +52,7 @@ export const adapterRows: readonly AdapterRow[] = [
   { name: 'MCP server', page: 'mcp.md', cannot: { 'sub-resources': LOADS_NOTHING } },
 ]
 
-/** The options with which an adapter is opened: those of a RobotsClient and a PoliteGate. */
+/** The options of a RobotsClient and of a PoliteGate with which an adapter is opened. */
 export interface AdapterSettings {
   readonly userAgent: string
   readonly minDelayMs: number
@@ -91,7 +91,7 @@ export interface AdapterCase {
   readonly web: Readonly<Record<string, Reply>>
   /** The URLs to visit, all at once. */
   readonly visits: readonly string[]
-  /** A URL to visit after those. The visit is aborted as soon as it waits at the gate. */
+  /** A URL to visit after `visits`. The visit is aborted as soon as it waits at the gate. */
   readonly abandoned?: string
   readonly expected: AdapterOutcome
 }
@@ -231,7 +231,7 @@ export const adapterCases: readonly AdapterCase[] = [
   },
 ]
 
-/** Returns the cases for an adapter, without those that it cannot pass. */
+/** Returns the cases for an adapter, without the cases that it cannot pass. */
 export function adapterCasesFor(name: string): readonly AdapterCase[] {
   const row = adapterRows.find((one) => one.name === name)
   if (row === undefined) throw new Error(`adapterRows has no ${name}`)

@@ -13,7 +13,7 @@ export interface BodyCase {
 }
 
 export interface BodyExpectation extends ExpectedAccess {
-  /** Whether the file was cut at the size limit; undefined if there is no file. */
+  /** Whether the file was cut at the size limit; undefined if the client got no file. */
   readonly truncated: boolean | undefined
 }
 
@@ -97,7 +97,7 @@ export const bodyCases: readonly BodyCase[] = [
     name: 'our choice, unrequested deflate without a zlib header',
     contentEncoding: 'deflate',
     body: () => deflateRawSync(plain),
-    expected: undecodable,
+    expected: rulesHold,
   },
   { name: 'RFC 7932, br', contentEncoding: 'br', body: () => brotliCompressSync(plain), expected: rulesHold },
   ...zstdFrames.map(
@@ -155,14 +155,40 @@ export const bodyCases: readonly BodyCase[] = [
     body: () => gzipSync(gzipSync(gzipped)),
     expected: undecodable,
   },
-  ...['compress', 'utf-8', 'none', 'gzip;q=1', '__proto__', 'gzip, compress', 'chunked', 'aws-chunked'].map(
+  ...['compress', 'utf-8', 'none', 'gzip;q=1', '__proto__', 'chunked', 'aws-chunked', 'utf-8, none'].map(
     (contentEncoding): BodyCase => ({
-      name: `our choice, an unknown coding: "${contentEncoding}"`,
+      name: `our choice, an unknown coding of plain text: "${contentEncoding}"`,
       contentEncoding,
       body: () => plain,
-      expected: undecodable,
+      expected: rulesHold,
     }),
   ),
+  ...['utf-8, gzip', 'gzip, utf-8'].map(
+    (contentEncoding): BodyCase => ({
+      name: `our choice, an unknown coding beside a known one: "${contentEncoding}"`,
+      contentEncoding,
+      body: () => gzipped,
+      expected: rulesHold,
+    }),
+  ),
+  {
+    name: 'our choice, an unknown coding of data that is not text',
+    contentEncoding: 'compress',
+    body: () => Buffer.from('1f9d9055ca95a193', 'hex'),
+    expected: undecodable,
+  },
+  {
+    name: 'our choice, an unknown coding after gzip, and no gzip',
+    contentEncoding: 'gzip, compress',
+    body: () => plain,
+    expected: undecodable,
+  },
+  {
+    name: 'our choice, deflate without a zlib header, truncated',
+    contentEncoding: 'deflate',
+    body: () => deflateRawSync(plain).subarray(0, -4),
+    expected: undecodable,
+  },
   ...['gzip', 'deflate', 'br', 'zstd'].map(
     (contentEncoding): BodyCase => ({
       name: `our choice, Content-Encoding ${contentEncoding} with an uncoded body`,

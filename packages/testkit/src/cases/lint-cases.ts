@@ -41,6 +41,8 @@ const wholeFiles: readonly LintCase[] = [
   file('a JSON response of an API', '{ "error": "not found" }\n', 'json-instead-of-robots 0'),
   file('UTF-16 with a byte order mark', '\xff\xfeU\x00s\x00e\x00r\x00', 'utf-16 0'),
   file('UTF-16 without a byte order mark', '\x00U\x00s\x00e\x00r\x00-', 'utf-16 0'),
+  file('a gzip file', '\x1f\x8b\b\x00\x00\x00', 'binary-instead-of-robots 0'),
+  file('an image', '\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR', 'binary-instead-of-robots 0'),
   file('a byte order mark', '\xef\xbb\xbfUser-agent: *\nDisallow: /a\n', 'bom 1'),
   file('an incomplete byte order mark', '\xef\xbbUser-agent: *\nDisallow: /a\n', 'partial-bom 1'),
   file(

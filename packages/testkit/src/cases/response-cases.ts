@@ -1,5 +1,6 @@
 // Test cases: well-formed responses to a request for robots.txt, and the verdict that follows. Each
 // runs in core without a network, and in the fetcher over a socket.
+import { gzipSync } from 'node:zlib'
 import type { Reply } from '../servers/sites.ts'
 
 export interface ReplyCase {
@@ -12,8 +13,9 @@ export interface ReplyCase {
    * The responses by URL; `:PORT` stands for the port of the server. Other URLs respond with 404.
    */
   readonly replies: Readonly<Record<string, Reply>>
-  /** The option of the client; its default if undefined. */
+  /** The options of the client; their defaults if undefined. */
   readonly notFoundPages?: 'unavailable'
+  readonly foreignBodies?: 'unreachable'
   readonly expected: ReplyExpectation
 }
 
@@ -34,6 +36,8 @@ export interface ReplyExpectation {
   readonly outcome: string
   readonly reason: string
   readonly status: number
+  /** What the response looks like, if it is not a robots.txt. */
+  readonly looksLike?: string | undefined
   /**
    * The URLs that the client requests, in order and with `:PORT`. Each but the last is a hop, or
    * was requested with a condition before.
@@ -71,6 +75,24 @@ function forStatuses(
   reply: Omit<Reply, 'status'> = {},
 ): ReplyCase[] {
   return statuses.map((status) => singleReply(`${name}: ${status}`, { ...reply, status }, access))
+}
+
+/**
+ * A response that is not a robots.txt: to a client by default, and with `foreignBodies:
+ * 'unreachable'`.
+ */
+function foreign(name: string, reply: Reply, looksLike: string, byDefault = noRules): ReplyCase[] {
+  return [
+    singleReply(`our choice, ${name} is reported, and RFC 9309 §2.3.1 decides`, reply, { ...byDefault, looksLike }),
+    {
+      ...singleReply(`our choice, with \`foreignBodies\`, ${name} is unreachable`, reply, {
+        ...unreachable,
+        reason: 'foreign-body',
+        looksLike,
+      }),
+      foreignBodies: 'unreachable',
+    },
+  ]
 }
 
 /** A response to a client with `notFoundPages: 'unavailable'`. */
@@ -441,6 +463,39 @@ export const replyCases: readonly ReplyCase[] = [
     { status: 600, body: '<h1>Not Found</h1>' },
     unreachable,
   ),
+  ...foreign('an HTML page', { status: 200, body: '<!DOCTYPE html>\n<title>Shop</title><div id="app"></div>' }, 'html'),
+  ...foreign('an HTML page with a rule', { status: 200, body: `<html><pre>\n${disallowsPage}</pre>` }, 'html', obeyed),
+  ...foreign(
+    'an XML document',
+    { status: 200, body: '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>' },
+    'xml',
+  ),
+  ...foreign('a JSON document', { status: 200, body: '{"message":"Forbidden"}' }, 'json'),
+  ...foreign('UTF-16 text', { status: 200, body: Buffer.from(`\ufeff${disallowsPage}`, 'utf16le') }, 'utf-16'),
+  ...foreign('a gzip file without Content-Encoding', { status: 200, body: gzipSync(disallowsPage) }, 'gzip'),
+  ...foreign('an image', { status: 200, body: Buffer.from('89504e470d0a1a0a0000000d', 'hex') }, 'binary'),
+  ...foreign('text without a line of a robots.txt', { status: 200, body: 'Access denied\n' }, 'text'),
+  ...foreign(
+    "Cloudflare's challenge",
+    { status: 403, headers: { 'cf-mitigated': 'challenge' }, body: '<!DOCTYPE html>' },
+    'challenge',
+    unavailable,
+  ),
+  ...foreign("AWS WAF's challenge", { status: 202, headers: { 'x-amzn-waf-action': 'challenge' } }, 'challenge'),
+  ...foreign(
+    "AWS WAF's captcha",
+    { status: 405, headers: { 'x-amzn-waf-action': 'captcha' }, body: '<html>' },
+    'challenge',
+    unavailable,
+  ),
+  ...['', '\n', '# no rules\n', 'Sitemap: https://a.test/map.xml\n', 'Noindex: /x\n'].map((body) => ({
+    ...singleReply(
+      `our choice, a file that may be a robots.txt is obeyed with \`foreignBodies\`: ${JSON.stringify(body)}`,
+      { status: 200, body },
+      { ...noRules },
+    ),
+    foreignBodies: 'unreachable' as const,
+  })),
   ...forStatuses([600, 700, 999], 'our choice, a status above 599 is unreachable', unreachable, {
     body: 'User-agent: *\nAllow: /\n',
   }),

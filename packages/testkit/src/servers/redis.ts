@@ -75,7 +75,8 @@ export async function useRedis(): Promise<SharedRedis> {
 
 const HOST = '127.0.0.1'
 /**
- * Ports below those that the system gives to clients, so that the port stays free during a restart.
+ * Ports below the range that the system gives to clients, so that the port stays free during a
+ * restart.
  */
 const [MIN_PORT, MAX_PORT] = [20_000, 32_000]
 const MAX_PORT_ATTEMPTS = 10

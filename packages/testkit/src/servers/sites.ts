@@ -55,7 +55,7 @@ const PLACEHOLDER = ':PORT'
 export class Sites {
   /** All requests received, in order. */
   readonly requests: SeenRequest[] = []
-  /** All connections accepted, in order, including those without a request. */
+  /** All connections accepted, in order, including connections without a request. */
   readonly connections: Socket[] = []
   readonly #open = new Set<Socket>()
   readonly #answers = new Map<string, Answer[]>()
@@ -128,7 +128,7 @@ export class Sites {
     return this.requests.map(({ url }) => url)
   }
 
-  /** The distinct URLs of all requests except those for robots.txt, sorted. */
+  /** The distinct URLs of all requests except requests for robots.txt, sorted. */
   get requestedPages(): readonly string[] {
     return [...new Set(this.requestedUrls.filter((url) => !url.endsWith('/robots.txt')))].sort()
   }

@@ -137,7 +137,7 @@ export interface IdleOrigins {
 }
 
 /**
- * The number of origins is this many times that of the workload memory, because the state of a pace
+ * This workload has this many times the origins of the workload memory, because the state of a pace
  * is small.
  */
 const ORIGINS_FACTOR = 10

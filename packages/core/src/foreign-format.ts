@@ -1,0 +1,47 @@
+// Recognises a body that is not a robots.txt by its first bytes: an error page, a login page, a
+// single-page application, a file in another encoding. A robots.txt has no signature of its own, so
+// only formats that it cannot have are recognised.
+
+/**
+ * What a body looks like that is not a robots.txt:
+ *
+ * - `html`, `xml`, `json`: a document in this format.
+ * - `utf-16`: text in UTF-16, whose rules no crawler can read. RFC 9309 §2.3 asks for UTF-8.
+ * - `gzip`: compressed, and no Content-Encoding header says so.
+ * - `binary`: any other bytes that are not text.
+ * - `text`: plain text without a line that a robots.txt could have, such as `Access denied`.
+ */
+export type ForeignFormat = 'html' | 'xml' | 'json' | 'utf-16' | 'gzip' | 'binary' | 'text'
+
+/** How other formats begin, after blanks and a byte order mark. */
+const SIGNATURES: readonly (readonly [RegExp, ForeignFormat])[] = [
+  [
+    /^(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype\s+html|html|head|body|title|meta|script)\b/i,
+    'html',
+  ],
+  [/^<(?:\?xml|urlset|sitemapindex|rss|error)\b/i, 'xml'],
+  [/^[[{]\s{0,200}["{}[\]]/, 'json'],
+]
+
+/** A line that a robots.txt could have: a comment, a field, or a field without its colon. */
+const LINE = /^[^\S\n]*(?:#|[\w-]+[^\S\n]*:|user-?agent\b|(?:dis)?allow\b|sitemap\b)/im
+
+/** The number of bytes that are searched. */
+const SNIFFED_BYTES = 2000
+
+/**
+ * Returns the format of a body that is not a robots.txt; undefined for everything that may be one,
+ * also for an empty body.
+ * @param bytes The body, one character for each byte (latin1).
+ */
+export function foreignFormatOf(bytes: string): ForeignFormat | undefined {
+  const start = bytes.slice(0, SNIFFED_BYTES)
+  if (/^(?:\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0])/.test(start)) return 'utf-16'
+  if (start.startsWith('\x1f\x8b')) return 'gzip'
+  const text = start.replace(/^(?:\xef\xbb\xbf)*\s*/, '')
+  const signature = SIGNATURES.find(([pattern]) => pattern.test(text))
+  if (signature !== undefined) return signature[1]
+  if (text === '' || LINE.test(text)) return undefined
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these bytes are not in any text
+  return /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text) ? 'binary' : 'text'
+}

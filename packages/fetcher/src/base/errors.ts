@@ -1,0 +1,114 @@
+// The errors of this package, each with a stable `code`.
+import { PolitelyError } from '@politely/core/engine'
+
+/**
+ * A method of a `RobotsClient` was called after `close`, or `close` was called while the method
+ * ran.
+ *
+ * Remedy: await all calls before `close`, or create a new client.
+ */
+export class ClientClosedError extends PolitelyError {
+  override readonly name = 'ClientClosedError'
+  readonly code = 'ERR_POLITELY_CLIENT_CLOSED'
+  constructor() {
+    super('this RobotsClient is closed; await the calls that still run before close(), or create a new client')
+  }
+}
+
+/**
+ * The `fetch` or `dispatcher` given to a client asked the same client for the robots.txt that it
+ * was fetching. It would wait for itself.
+ *
+ * Remedy: give the client a `fetch` or `dispatcher` without a gate, or none.
+ */
+export class ReentryError extends PolitelyError {
+  override readonly name = 'ReentryError'
+  readonly code = 'ERR_POLITELY_REENTRY'
+
+  constructor(robotsUrl: string) {
+    super(
+      `the fetch or dispatcher given to this RobotsClient asked the same client for ${robotsUrl} while it was fetching that URL; ` +
+        'give the client a fetch or dispatcher that does not ask it',
+    )
+  }
+}
+
+/**
+ * The network guard refused a connection, since the host does not lead to a public address.
+ *
+ * Remedy: if the address is meant, add it to `allowAddresses`, or choose another value of
+ * `network`.
+ */
+export class BlockedAddressError extends PolitelyError {
+  override readonly name = 'BlockedAddressError'
+  readonly code = 'ERR_POLITELY_BLOCKED_ADDRESS'
+  /** The host name or address of the request. */
+  readonly host: string
+
+  constructor(host: string, addresses: readonly string[]) {
+    super(`${host} is at ${addresses.join(', ') || 'an unknown address'}, which is not a public address`)
+    this.host = host
+  }
+}
+
+/**
+ * A method of a store was called after `close`. The client continues without the store; its event
+ * `store-failed` carries this error.
+ *
+ * Remedy: close the store after the clients that use it, or create a new store.
+ */
+export class StoreClosedError extends PolitelyError {
+  override readonly name = 'StoreClosedError'
+  readonly code = 'ERR_POLITELY_STORE_CLOSED'
+
+  /** @param path The file of the store, if it has one. */
+  constructor(path?: string) {
+    const subject = path === undefined ? '' : `${path}: `
+    super(`${subject}this store is closed; await the calls of its clients before close(), or create a new store`)
+  }
+}
+
+/**
+ * Keyv reported that it could not save an entry. The client continues without the store; its event
+ * `store-failed` carries this error.
+ *
+ * Remedy: listen to the event `error` of the Keyv, the only place where Keyv reports the cause.
+ */
+export class KeyvSetError extends PolitelyError {
+  override readonly name = 'KeyvSetError'
+  readonly code = 'ERR_POLITELY_KEYV_SET'
+  readonly origin: string
+  constructor(origin: string) {
+    super(`Keyv did not save the entry of ${origin}; listen to its event "error" for the cause`)
+    this.origin = origin
+  }
+}
+
+/**
+ * The store did not respond within two seconds. The client continues without it and does not call
+ * it for a while; its event `store-failed` carries this error.
+ *
+ * Remedy: find what blocks the store, such as a locked database or a slow network.
+ */
+export class StoreTimeoutError extends PolitelyError {
+  override readonly name = 'StoreTimeoutError'
+  readonly code = 'ERR_POLITELY_STORE_TIMEOUT'
+  /** @param pauseMs How long the store is not called. Milliseconds. */
+  constructor(operation: string, timeoutMs: number, pauseMs: number) {
+    super(`the store did not answer to ${operation} within ${timeoutMs} ms; it is called again in ${pauseMs} ms`)
+  }
+}
+
+/**
+ * Other clients held the lease of an origin for twice its lifetime, but stored no entry. The client
+ * fetches robots.txt without the lease; its event `store-failed` carries this error.
+ *
+ * Remedy: check that the leases of the store expire, and that the store saves entries.
+ */
+export class LeaseTimeoutError extends PolitelyError {
+  override readonly name = 'LeaseTimeoutError'
+  readonly code = 'ERR_POLITELY_LEASE_TIMEOUT'
+  constructor(waitMs: number) {
+    super(`other clients held the lease for ${waitMs} ms but stored no entry; this client fetches without it`)
+  }
+}
