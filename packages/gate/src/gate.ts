@@ -4,17 +4,17 @@
 import { type HasHref, OptionError } from '@politely/core'
 import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { assertKnown, assertOptions, callable, describeValue, redirectChain, urlText } from '@politely/fetcher/internal'
-import { CHECK_OPTIONS, checkedSignal } from './options/enter-arguments.ts'
-import type { EnterOptions, GateCheckOptions, PoliteGateOptions } from './options/gate-options.ts'
+import { CHECK_OPTIONS, checkedSignal, enterArguments } from './options/enter-arguments.ts'
+import type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
 import { GATE_OPTIONS, OPTIONS_OF_CLIENT, paceLimitsOf, pacingOf } from './options/pacing.ts'
 import { isPromise } from './pace/is-promise.ts'
 import { LocalPacer } from './pace/local-pacer.ts'
-import type { WaitLevel, WaitReason } from './pace/wait-cause.ts'
 import type { Permit } from './permit/permit.ts'
 import { sendingThrough } from './permit/sending.ts'
 import { Activity } from './queue/activity.ts'
 import { CheckedPacer } from './queue/checked-pacer.ts'
 import { ConcurrencyLimit } from './queue/concurrency-limit.ts'
+import { estimateWait } from './queue/estimate.ts'
 import type { GateContext } from './queue/gate-context.ts'
 import { type PaceKeys, type PaceKeysOf, paceKeysBy } from './queue/pace-by.ts'
 import { RequestQueue } from './queue/queue.ts'
@@ -23,11 +23,11 @@ import { RobotsCheck } from './queue/robots-check.ts'
 import { SharedLimits } from './queue/shared-limit.ts'
 import { OpenRedirects } from './redirects/open-redirects.ts'
 import { RedirectTargets } from './redirects/redirect-targets.ts'
-import { type AllowedVerdict, isAllowed } from './report/allowed-verdict.ts'
+import { isAllowed } from './report/allowed-verdict.ts'
 import { Counters, type GateCounters } from './report/counters.ts'
 import { GateClosedError, retryAtOf } from './report/errors.ts'
 import type { EventSource, ReportingGate } from './report/events.ts'
-import type { AllowedForecast, Forecast } from './report/forecast.ts'
+import type { Forecast } from './report/forecast.ts'
 import type { QueueState } from './report/queue-state.ts'
 
 /** What the HTTP clients of this package need of a gate beside its public methods. */
@@ -135,6 +135,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * @throws {RobotsDisallowedError} if robots.txt does not allow the URL: at once, or after a wait
    * during which the rules have changed. Also for a string that is not a valid URL;
    * `error.verdict.because` is then `invalid-url`.
+   * @throws {WaitTooLongError} if the request would have to wait longer than `maxWaitMs`.
+   * @throws {QueueFullError} if `maxQueuedPerKey` requests wait already.
    * @throws {GateClosedError} after `close`.
    * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and
    * for invalid options.
@@ -142,7 +144,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    */
   async enter(url: string | HasHref, options?: EnterOptions): Promise<Permit> {
     const text = urlText(url) // read only here, because an object may change while the request waits
-    const abort = checkedSignal(options)
+    const { signal: abort, maxWaitMs } = enterArguments(options)
     const nested = sendingThrough(this)?.nestedPermit(text)
     if (nested !== undefined) {
       abort?.throwIfAborted()
@@ -157,7 +159,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       if (isPromise(keysOrPromise)) verdict = await robots.requireAllowed(text, abort) // the rules may have changed meanwhile
       this.#closing.signal.throwIfAborted()
       abort?.throwIfAborted()
-      const request = new QueuedRequest(this.#context, keys, verdict, abort)
+      const request = new QueuedRequest(this.#context, keys, verdict, abort, maxWaitMs)
       const permitOrPromise = this.#queueFor(keys.key).add(request)
       const permit = isPromise(permitOrPromise) ? await permitOrPromise : permitOrPromise
       if (abort?.aborted) request.cancelPermit(abort.reason)
@@ -196,41 +198,16 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * for invalid options.
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
    */
-  async when(url: string | HasHref, options?: EnterOptions): Promise<Forecast> {
+  async when(url: string | HasHref, options?: WhenOptions): Promise<Forecast> {
     const text = urlText(url)
     const abort = checkedSignal(options)
     const { robots, now } = this.#context
     const verdict = await robots.check(text, abort)
     if (!isAllowed(verdict)) return { allowed: false, verdict, retryAt: retryAtOf(verdict) }
-    const { waitMs, ...wait } = await this.#estimate(verdict, await this.#keysFor(verdict.origin, abort))
+    const keys = await this.#keysFor(verdict.origin, abort)
+    const limits = paceLimitsOf(verdict, this.#context.pacing)
+    const { waitMs, ...wait } = await estimateWait(this.#context, keys, limits, this.#queues.get(keys.key))
     return { allowed: true, verdict, at: now() + waitMs, waitMs, ...wait }
-  }
-
-  /** Estimates the wait at each level. The longest one counts. */
-  async #estimate(
-    verdict: AllowedVerdict,
-    { site, key, shared }: PaceKeys,
-  ): Promise<Pick<AllowedForecast, 'waitMs' | 'because' | 'level' | 'ahead'>> {
-    const { pacer, pacing, concurrency, sharedLimits } = this.#context
-    const queue = this.#queues.get(key)
-    const ahead = queue?.waiting ?? 0
-    const { waitMs, because } = await pacer.estimate(key, paceLimitsOf(verdict, pacing), ahead)
-    let longest: { waitMs: number; because: WaitReason | 'none'; level: WaitLevel } = {
-      waitMs,
-      because,
-      level: pacing.paceBy,
-    }
-    let full: WaitLevel | undefined = (queue?.underWay ?? 0) >= pacing.maxConcurrentPerKey ? pacing.paceBy : undefined
-    for (const { level, key, limits } of shared) {
-      const limit = sharedLimits.get(key)
-      if (limit?.pacedKey.isFull) full ??= level
-      if (limits.ownDelayMs === 0) continue
-      const estimate = await pacer.estimate(key, limits, limit?.waiting ?? 0)
-      if (estimate.waitMs > longest.waitMs) longest = { ...estimate, level }
-    }
-    full ??= concurrency.fullLevel(site)
-    if (longest.waitMs > 0) return { ...longest, ahead }
-    return { waitMs: longest.waitMs, because: full === undefined ? longest.because : 'concurrency', level: full, ahead }
   }
 
   /**

@@ -12,10 +12,10 @@ export {
   politely,
   type RefusalOptions,
 } from './fetch/politely.ts'
-export { refusalOf } from './fetch/refused-response.ts'
+export { type Refusal, refusalOf } from './fetch/refused-response.ts'
 export { PoliteGate } from './gate.ts'
 export { politeHttpAgent } from './http/http-agent.ts'
-export type { EnterOptions, GateCheckOptions, PoliteGateOptions } from './options/gate-options.ts'
+export type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
 export { LocalPacer } from './pace/local-pacer.ts'
 export type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from './pace/pacer.ts'
 export type { PaceBy, PacingOptions } from './pace/pacing-options.ts'
@@ -28,8 +28,10 @@ export {
   InvalidRequestError,
   OpenRedirectError,
   PacerError,
+  QueueFullError,
   ResponseError,
   RobotsDisallowedError,
+  WaitTooLongError,
 } from './report/errors.ts'
 export type {
   AbandonMessage,

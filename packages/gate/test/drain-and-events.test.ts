@@ -111,6 +111,8 @@ test('counters: counts requests that started, were refused, were abandoned, and 
   expect(gate.counters).toEqual({
     started: 5,
     done: 5,
+    tooLong: 0,
+    queueFull: 0,
     pushbacks: 1,
     abandoned: 1,
     failures: 0,

@@ -1,7 +1,7 @@
 // `onDisallowed: 'response'`: a refusal as a response, for callers that handle statuses.
 import { OptionError } from '@politely/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type PolitelyOptions, politely, RobotsDisallowedError, refusalOf } from '../src/index.ts'
+import { type PolitelyOptions, politely, RobotsDisallowedError, refusalOf, WaitTooLongError } from '../src/index.ts'
 import { kits } from './kits.ts'
 import { lookup, Site } from './site.ts'
 
@@ -42,6 +42,17 @@ test('resolves to a 503 with a date in Retry-After if robots.txt is unreachable'
   expect(again - Date.now()).toBeGreaterThan(115_000)
   expect(again - Date.now()).toBeLessThanOrEqual(121_000)
   expect(refusalOf(response)?.retryAt).toBeGreaterThan(Date.now())
+})
+
+test('resolves to a 503 with Retry-After if the wait would be too long', async () => {
+  await using polite = politely(globalThis.fetch, { ...options(), minDelayMs: 60_000, maxWaitMs: 1_000 })
+  expect((await polite(`${site.origin}/1`)).status).toBe(200)
+  const response = await polite(`${site.origin}/2`)
+  expect([response.status, response.statusText]).toEqual([503, 'Refused by the gate'])
+  expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(30)
+  expect(await response.text()).toMatch(/would have to wait \d+ s \(own-delay, origin\)/)
+  expect(refusalOf(response)).toBeInstanceOf(WaitTooLongError)
+  expect(site.lines).toEqual(['GET /1'])
 })
 
 test('resolves to a response with the URL of the refused hop', async () => {

@@ -139,6 +139,22 @@ async function exampleMessages(): Promise<Readonly<Record<string, string>>> {
       const pacer = { reserve: () => 'now', cancel() {}, report() {}, end() {}, estimate() {} }
       return new PoliteGate({ robots, pacer }).enter(url)
     },
+    'ERR_POLITELY_WAIT @politely/gate': async () => {
+      const slow = new PoliteGate({ robots, minDelayMs: 60_000, maxWaitMs: 5_000 })
+      ;(await slow.enter(url)).release()
+      return slow.enter(url)
+    },
+    'ERR_POLITELY_QUEUE_FULL @politely/gate': async () => {
+      const slow = new PoliteGate({ robots, minDelayMs: 60_000, maxQueuedPerKey: 1 })
+      ;(await slow.enter(url)).release()
+      const waiting = slow.enter(url).catch(() => undefined)
+      try {
+        await slow.enter(url)
+      } finally {
+        slow.close()
+        await waiting
+      }
+    },
     'ERR_POLITELY_GATE_CLOSED @politely/gate': () => {
       gate.close()
       return gate.enter(url)

@@ -17,6 +17,8 @@ export const PACING_OPTIONS = {
   maxConcurrentPerAddress: true,
   maxConcurrent: true,
   slowAfterMs: true,
+  maxWaitMs: true,
+  maxQueuedPerKey: true,
   paceBy: true,
   pacer: true,
 } as const

@@ -8,9 +8,9 @@ import { assertOwnHost } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
 import { gatePort, type PoliteGate } from '../gate.ts'
 import { isRedirect, type Request, redirected } from '../redirects/redirect.ts'
-import { ResponseError, RobotsDisallowedError } from '../report/errors.ts'
+import { ResponseError } from '../report/errors.ts'
 import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
-import { refusedResponse } from './refused-response.ts'
+import { isRefusal, refusedResponse } from './refused-response.ts'
 
 /** A function with the signature of fetch: the fetch of Node, the fetch of undici, or your own. */
 export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
@@ -33,7 +33,8 @@ export interface RefusalOptions {
   /**
    * How a request fails that robots.txt does not allow. `throw` (the default): with a
    * `RobotsDisallowedError`. `response`: with a response of status 403, or 503 with Retry-After if
-   * robots.txt is unreachable. `refusalOf` tells it from a response that a site sent.
+   * robots.txt is unreachable. A request that cannot wait (`maxWaitMs`, `maxQueuedPerKey`) gets a
+   * response of status 503 then, too. `refusalOf` tells these responses from responses of a site.
    */
   readonly onDisallowed?: 'throw' | 'response' | undefined
 }
@@ -59,7 +60,9 @@ const MAX_REDIRECTS = 20
  *
  * The wrapped fetch rejects with `RobotsDisallowedError` for a request that robots.txt does not
  * allow; a redirect hop that is not allowed is not sent. It rejects with the same error for an
- * invalid URL, such as a relative URL, and for a scheme that robots.txt does not cover.
+ * invalid URL, such as a relative URL, and for a scheme that robots.txt does not cover. With
+ * `maxWaitMs` it may reject with `WaitTooLongError`, and with `maxQueuedPerKey` with
+ * `QueueFullError`.
  *
  * It rejects with `InvalidRequestError` for a request that cannot be checked: a Host header of
  * another site, or a `dispatcher` of another version of undici than the fetch. It rejects with
@@ -90,7 +93,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
     try {
       return await fetchWithRedirects(send, gate, read, fetchInit(init))
     } catch (error) {
-      if (onRefusal === 'response' && error instanceof RobotsDisallowedError) return refusedResponse(error)
+      if (onRefusal === 'response' && isRefusal(error)) return refusedResponse(error)
       throw versionError(error) ?? error
     } finally {
       release()

@@ -1,23 +1,35 @@
 // Turns a refusal into a Response, for callers that handle statuses rather than errors.
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/internal'
-import type { RobotsDisallowedError } from '../report/errors.ts'
+import { QueueFullError, RobotsDisallowedError, WaitTooLongError } from '../report/errors.ts'
 
-const refusals = new WeakMap<object, RobotsDisallowedError>()
+/** An error of the gate that `onDisallowed: 'response'` turns into a response. */
+export type Refusal = RobotsDisallowedError | WaitTooLongError | QueueFullError
+
+export function isRefusal(error: unknown): error is Refusal {
+  return [RobotsDisallowedError, WaitTooLongError, QueueFullError].some((kind) => error instanceof kind)
+}
+
+const refusals = new WeakMap<object, Refusal>()
 
 /**
- * Returns a response with status 403. If robots.txt is unreachable now, the status is 503, with a
- * Retry-After header, so that a client that retries after a 503 does so at the right time. The body
- * is the error's message. The class is the global `Response`, whichever fetch is wrapped.
+ * Returns a response with status 403 if robots.txt disallows the request. If robots.txt is
+ * unreachable now, or if the request cannot wait, the status is 503. If it is known when a retry
+ * can succeed, the response has a Retry-After header, so that a client that retries after a 503
+ * does so at the right time. The body is the error's message. The class is the global `Response`, whichever fetch is wrapped.
  */
-export function refusedResponse(error: RobotsDisallowedError): Response {
+export function refusedResponse(error: Refusal): Response {
   const { verdict, message, retryAt } = error
   const headers: Record<string, string> = { 'content-type': 'text/plain; charset=utf-8' }
   // The date is by the clock of the RobotsClient, which may not be the one of this process. So the
   // header has a date, not seconds.
-  if (retryAt !== undefined) headers['retry-after'] = new Date(retryAt).toUTCString()
-  const status = retryAt === undefined ? 403 : 503
-  const response = new Response(`${message}\n`, { status, statusText: 'Refused by robots.txt', headers })
+  if (error instanceof WaitTooLongError && error.waitMs > 0)
+    headers['retry-after'] = String(Math.ceil(error.waitMs / 1_000))
+  else if (retryAt !== undefined) headers['retry-after'] = new Date(retryAt).toUTCString()
+  const byRobots = error instanceof RobotsDisallowedError
+  const status = byRobots && retryAt === undefined ? 403 : 503
+  const statusText = byRobots ? 'Refused by robots.txt' : 'Refused by the gate'
+  const response = new Response(`${message}\n`, { status, statusText, headers })
   Object.defineProperty(response, 'url', { value: verdict.url })
   refusals.set(response, error)
   return response
@@ -29,7 +41,7 @@ export function refusedResponse(error: RobotsDisallowedError): Response {
  * undefined for a clone of the response.
  * @throws {OptionError} for a value that is not an object, and for a promise.
  */
-export function refusalOf(response: object): RobotsDisallowedError | undefined {
+export function refusalOf(response: object): Refusal | undefined {
   if (typeof response !== 'object' || response === null || 'then' in response)
     throw new OptionError('response', `${describeValue(response)} is not a response; write refusalOf(await fetch(url))`)
   return refusals.get(response)

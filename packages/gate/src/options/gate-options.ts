@@ -21,14 +21,25 @@ export interface PoliteGateOptions extends PacingOptions {
   readonly lookup?: LookupFunction | undefined
 }
 
-/** Options of `enter` and `when` of a `PoliteGate`. */
-export interface EnterOptions {
-  /** Aborting it takes the request out of its queue, and rejects it with the signal's reason. */
+/** Options of `when` of a `PoliteGate`. */
+export interface WhenOptions {
+  /** Aborting it rejects the call with the signal's reason. */
   readonly signal?: AbortSignal | null | undefined
 }
 
+/** Options of `enter` of a `PoliteGate`. */
+export interface EnterOptions {
+  /** Aborting it takes the request out of its queue, and rejects it with the signal's reason. */
+  readonly signal?: AbortSignal | null | undefined
+  /**
+   * The longest time that this request may wait in its queue, as for the option of the gate.
+   * Milliseconds; default: the `maxWaitMs` of the gate. `Infinity` for no limit.
+   */
+  readonly maxWaitMs?: number | undefined
+}
+
 /** Options of `check` of a `PoliteGate`. */
-export interface GateCheckOptions extends EnterOptions {
+export interface GateCheckOptions extends WhenOptions {
   /**
    * The URLs whose redirects led to this one, in order, as for `check` of a `RobotsClient`: a
    * redirect from a public host must lead to a public address. Default: the redirects that requests

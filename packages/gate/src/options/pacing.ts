@@ -22,6 +22,10 @@ export interface Pacing {
   readonly maxConcurrent: number
   /** Infinity for never. */
   readonly slowAfterMs: number
+  /** Infinity for no limit. */
+  readonly maxWaitMs: number
+  /** Infinity for no limit. */
+  readonly maxQueuedPerKey: number
   readonly paceBy: PaceBy
   readonly pacer: Pacer | undefined
 }
@@ -67,7 +71,7 @@ export function pacingOf(options: PacingOptions): Pacing {
   const { maxConcurrentPerKey = pauseFrom === 'end' ? 1 : 2 } = options
   const { maxConcurrentPerDomain = Math.max(DEFAULT_CONCURRENT_PER_DOMAIN, maxConcurrentPerKey) } = options
   const { minDelayPerDomainMs = 0, minDelayPerAddressMs = 0, maxConcurrentPerAddress } = options
-  const { slowAfterMs = DEFAULT_SLOW_AFTER_MS } = options
+  const { slowAfterMs = DEFAULT_SLOW_AFTER_MS, maxWaitMs, maxQueuedPerKey } = options
   if (pauseFrom === 'end' && Number(maxConcurrentPerKey) > 1)
     throw new OptionError('maxConcurrentPerKey', `is ${maxConcurrentPerKey}; with pauseFrom: 'end' only 1 is possible`)
   const isUncapped = maxDelayMs === undefined || maxDelayMs === Number.POSITIVE_INFINITY
@@ -89,9 +93,21 @@ export function pacingOf(options: PacingOptions): Pacing {
         : integer('maxConcurrentPerAddress', maxConcurrentPerAddress, { min: 1, example: 8 }),
     maxConcurrent: integer('maxConcurrent', maxConcurrent, { min: 1, example: DEFAULT_CONCURRENT }),
     slowAfterMs: number('slowAfterMs', slowAfterMs, { min: 1, infinite: 'allowed', example: DEFAULT_SLOW_AFTER_MS }),
+    maxWaitMs: maxWait(maxWaitMs) ?? Number.POSITIVE_INFINITY,
+    maxQueuedPerKey:
+      maxQueuedPerKey === undefined
+        ? Number.POSITIVE_INFINITY
+        : integer('maxQueuedPerKey', maxQueuedPerKey, { min: 1, example: 100 }),
     paceBy: oneOf('paceBy', paceBy, PACE_BY_VALUES),
     pacer: withMethods('pacer', pacer, PACER_METHODS, `a Pacer, with the methods ${PACER_METHODS.join(', ')}`),
   }
+}
+
+/** Checks the option `maxWaitMs`, of a gate or of one request. */
+export function maxWait(maxWaitMs: number | undefined): number | undefined {
+  return maxWaitMs === undefined
+    ? undefined
+    : number('maxWaitMs', maxWaitMs, { min: 0, infinite: 'allowed', example: 10_000 })
 }
 
 /** Combines the caller's delays with what robots.txt asks for. */

@@ -73,6 +73,19 @@ export interface PacingOptions {
    * `Infinity` no request is exempt, and `maxConcurrent` is never exceeded.
    */
   readonly slowAfterMs?: number | undefined
+  /**
+   * The longest time that a request may wait in its queue. If it would have to wait longer, as far
+   * as that is known, it is rejected at once with a `WaitTooLongError`. If it still waits after this
+   * time, it is rejected then. A fetch of robots.txt before the queue does not count; `timeoutMs` of
+   * the RobotsClient limits it. `enter` takes the same option for one request. Milliseconds;
+   * default: no limit. With 0, only requests that need not wait are sent.
+   */
+  readonly maxWaitMs?: number | undefined
+  /**
+   * How many requests of one pace key may wait at once. A further one is rejected at once with a
+   * `QueueFullError`. Default: no limit.
+   */
+  readonly maxQueuedPerKey?: number | undefined
   /** Which requests share a pace and the limit `maxConcurrentPerKey`. Default `origin`. */
   readonly paceBy?: PaceBy | undefined
   /** Keeps the pace. Default: a `LocalPacer`, which keeps it for this gate only. */

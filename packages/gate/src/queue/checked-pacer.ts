@@ -47,9 +47,13 @@ export class CheckedPacer {
       : checkedReservation(reservation)
   }
 
-  /** @throws {PacerError} for an invalid reply; also whatever the pacer throws. */
-  async estimate(key: string, limits: PaceLimits, ahead: number): Promise<WaitEstimate> {
-    return checkedEstimate(await this.#pacer.estimate(key, limits, ahead))
+  /**
+   * @throws {PacerError} for an invalid reply; also whatever the pacer throws. A promise rejects
+   * with the same.
+   */
+  estimate(key: string, limits: PaceLimits, ahead: number): WaitEstimate | Promise<WaitEstimate> {
+    const estimate = this.#pacer.estimate(key, limits, ahead)
+    return isPromise(estimate) ? Promise.resolve(estimate).then(checkedEstimate) : checkedEstimate(estimate)
   }
 
   // The request of these calls has started, ended or gone already, so a failure must not reach it.

@@ -89,6 +89,11 @@ export class PacedKey {
     return this.#timer !== undefined
   }
 
+  /** How long the pacer will not be asked, by the gate's clock. Milliseconds. */
+  get delayLeftMs(): number {
+    return Math.max(0, this.#askPacerAt - this.#context.now())
+  }
+
   /** The delay that requests wait for, or waited for last. */
   get delayCause(): WaitCause {
     return { because: this.#delayedBy, level: this.level }

@@ -28,6 +28,7 @@ import { Fifo } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import type { WaitingQueue } from './concurrency-limit.ts'
+import { estimateWait, type WaitForecast } from './estimate.ts'
 import type { GateContext } from './gate-context.ts'
 import type { Grant, GrantedPermit } from './granted-permit.ts'
 import { NO_KEYS, type SharedKey } from './pace-by.ts'
@@ -47,6 +48,8 @@ export class RequestQueue implements WaitingQueue {
    * `advance` does nothing.
    */
   #isAdmitting = false
+  /** True while the pacer has not replied to the first request's `reserve`. */
+  #isReserving = false
   #sharedKeys: readonly SharedKey[] = NO_KEYS
   /**
    * The limits of these keys: of the domain and the address of the first request. At step 4 and 5
@@ -75,8 +78,17 @@ export class RequestQueue implements WaitingQueue {
     return this.#waiting.size
   }
 
+  /** How many of them the pacer does not know yet. It may have reserved a slot for the first one. */
+  get withoutSlot(): number {
+    return this.#isReserving && this.waiting > 0 ? this.waiting - 1 : this.waiting
+  }
+
   get underWay(): number {
     return this.#pacedKey.underWay
+  }
+
+  get delayLeftMs(): number {
+    return this.#pacedKey.delayLeftMs
   }
 
   get heldBy(): WaitCause | undefined {
@@ -89,9 +101,50 @@ export class RequestQueue implements WaitingQueue {
    */
   add(request: QueuedRequest): GrantedPermit | Promise<GrantedPermit> {
     const ahead = this.waiting
+    const forecast = this.#refuseOrEstimate(request, ahead)
+    const refusal = request.result()
+    if (refusal !== undefined) {
+      if (ahead === 0) this.#handleEmpty()
+      return refusal
+    }
     this.#waiting.add(request)
     this.advance(request)
-    return request.result() ?? request.wait(this.heldBy, ahead, this)
+    const result = request.result()
+    if (result !== undefined) return result
+    const permit = request.wait(ahead, this)
+    if (forecast !== undefined) void this.#refuseLater(request, forecast)
+    return permit
+  }
+
+  /**
+   * Rejects a request for which the queue is too long. Returns a promise of the estimated wait if
+   * the request has a `maxWaitMs` and the pacer replies later.
+   */
+  #refuseOrEstimate(request: QueuedRequest, ahead: number): PromiseLike<WaitForecast> | undefined {
+    const { maxQueuedPerKey } = this.#context.pacing
+    if (ahead >= maxQueuedPerKey) request.failQueueFull(ahead)
+    else if (request.maxWaitMs < Number.POSITIVE_INFINITY) {
+      try {
+        const forecast = estimateWait(this.#context, request.keys, request.limits, this)
+        if (isPromise(forecast)) return forecast
+        request.failIfTooLong(forecast)
+      } catch (error) {
+        request.fail(error)
+      }
+    }
+    return undefined
+  }
+
+  /** Rejects a waiting request if it would have to wait too long. */
+  async #refuseLater(request: QueuedRequest, pendingForecast: PromiseLike<WaitForecast>): Promise<void> {
+    let hasFailed: boolean
+    try {
+      hasFailed = request.failIfTooLong(await pendingForecast)
+    } catch (error) {
+      request.fail(error)
+      hasFailed = true
+    }
+    if (hasFailed && this.#waiting.has(request)) this.remove(request)
   }
 
   /** Removes a request that was aborted while it waited. */
@@ -230,6 +283,7 @@ export class RequestQueue implements WaitingQueue {
     try {
       const slots = reserveSlots(levels)
       if (isPromise(slots)) {
+        this.#isReserving = true
         void this.#awaitSlots(first, slots)
         return 'pending'
       }
@@ -242,8 +296,11 @@ export class RequestQueue implements WaitingQueue {
 
   async #awaitSlots(first: QueuedRequest, slots: Promise<readonly KeySlot[] | undefined>): Promise<void> {
     try {
-      this.#useSlots(first, await slots)
+      const reserved = await slots
+      this.#isReserving = false
+      this.#useSlots(first, reserved)
     } catch (error) {
+      this.#isReserving = false
       this.#handleFailure(first, error)
     }
     this.advance()

@@ -18,12 +18,13 @@
 // during the abort. While it waits, an abort of the caller's signal rejects it.
 import type { PaceLimits } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
-import { onAbort } from '@politely/fetcher/internal'
+import { MAX_TIMER_MS, onAbort } from '@politely/fetcher/internal'
 import { paceLimitsOf } from '../options/pacing.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
-import { RobotsDisallowedError } from '../report/errors.ts'
+import { QueueFullError, RobotsDisallowedError, WaitTooLongError } from '../report/errors.ts'
 import { channels } from '../report/events.ts'
+import type { WaitForecast } from './estimate.ts'
 import type { GateContext } from './gate-context.ts'
 import { type Grant, GrantedPermit } from './granted-permit.ts'
 import type { PaceKeys } from './pace-by.ts'
@@ -34,6 +35,17 @@ interface Waiting {
   readonly resolve: (permit: GrantedPermit) => void
   readonly reject: (error: unknown) => void
   removeAbortListener: (() => void) | undefined
+  /** Fires when the request has waited too long. */
+  timer: NodeJS.Timeout | undefined
+}
+
+/** The queue of a request. */
+interface OwnQueue {
+  /** What its first request waits for. */
+  readonly heldBy: WaitCause | undefined
+  /** How long its first request will wait for a delay, as far as that is known. Milliseconds. */
+  readonly delayLeftMs: number
+  remove(request: QueuedRequest): void
 }
 
 type State =
@@ -42,6 +54,12 @@ type State =
   | { readonly name: 'granted'; readonly permit: GrantedPermit }
   | { readonly name: 'rejected'; readonly error: unknown }
 
+/**
+ * How much longer than `maxWaitMs` a request may wait. Timers are late by some milliseconds, and a
+ * pacer elsewhere needs time to reply. Our choice.
+ */
+const GRACE_MS = 100
+
 const ARRIVING: State = { name: 'arriving' }
 
 export class QueuedRequest {
@@ -49,12 +67,21 @@ export class QueuedRequest {
   readonly #context: GateContext
   readonly #signal: AbortSignal | undefined
   readonly #arrivedAt: number
+  /** Infinity for no limit. */
+  readonly maxWaitMs: number
   #verdict: AllowedVerdict
   #limits: PaceLimits
   #state: State = ARRIVING
 
-  constructor(context: GateContext, keys: PaceKeys, verdict: AllowedVerdict, signal: AbortSignal | undefined) {
+  constructor(
+    context: GateContext,
+    keys: PaceKeys,
+    verdict: AllowedVerdict,
+    signal: AbortSignal | undefined,
+    maxWaitMs: number = context.pacing.maxWaitMs,
+  ) {
     this.keys = keys
+    this.maxWaitMs = maxWaitMs
     this.#context = context
     this.#verdict = verdict
     this.#limits = paceLimitsOf(verdict, context.pacing)
@@ -79,18 +106,15 @@ export class QueuedRequest {
   /**
    * Returns a promise of the permit.
    * @param ahead How many requests were in the queue before.
-   * @param queue The request leaves it when the caller's signal is aborted.
+   * @param queue The request leaves it when the caller's signal is aborted, or when it has waited
+   * too long.
    */
-  wait(
-    heldBy: WaitCause | undefined,
-    ahead: number,
-    queue: { remove(request: QueuedRequest): void },
-  ): Promise<GrantedPermit> {
+  wait(ahead: number, queue: OwnQueue): Promise<GrantedPermit> {
     const { promise, resolve, reject } = Promise.withResolvers<GrantedPermit>()
-    const waiting: Waiting = { name: 'waiting', resolve, reject, removeAbortListener: undefined }
+    const waiting: Waiting = { name: 'waiting', resolve, reject, removeAbortListener: undefined, timer: undefined }
     this.#state = waiting
     if (channels.wait.hasSubscribers) {
-      const { because, level } = heldBy ?? {}
+      const { because, level } = queue.heldBy ?? {}
       channels.wait.publish({ ...this.#messageFields(), because, level, ahead })
     }
     const signal = this.#signal
@@ -100,7 +124,26 @@ export class QueuedRequest {
         this.fail(signal.reason)
       })
     }
+    const waitMs = this.maxWaitMs + GRACE_MS
+    if (waitMs <= MAX_TIMER_MS && this.#state === waiting) {
+      waiting.timer = setTimeout(() => {
+        const { heldBy, delayLeftMs } = queue
+        queue.remove(this)
+        this.#failTooLong(heldBy, delayLeftMs, this.#context.now() - this.#arrivedAt)
+      }, Math.ceil(waitMs))
+    }
     return promise
+  }
+
+  /** Rejects the request if it would have to wait longer than `maxWaitMs`. Returns whether it would. */
+  failIfTooLong({ waitMs, because, level }: WaitForecast): boolean {
+    if (waitMs <= this.maxWaitMs || because === 'none' || level === undefined) return false
+    this.#failTooLong({ because, level }, waitMs, 0)
+    return true
+  }
+
+  failQueueFull(waiting: number): void {
+    this.fail(new QueueFullError(this.#verdict, this.keys.key, waiting))
   }
 
   /**
@@ -148,6 +191,7 @@ export class QueuedRequest {
     this.#state = { name: 'granted', permit }
     if (before.name !== 'waiting') return
     before.removeAbortListener?.()
+    clearTimeout(before.timer)
     before.resolve(permit)
   }
 
@@ -166,19 +210,29 @@ export class QueuedRequest {
     this.#reject(reason)
   }
 
+  /** @param waitMs How long the request would still have to wait, as far as that is known. */
+  #failTooLong(cause: WaitCause | undefined, waitMs: number, waitedMs: number): void {
+    const { maxWaitMs } = this
+    const now = this.#context.now()
+    this.fail(new WaitTooLongError({ verdict: this.#verdict, cause, waitMs, waitedMs, maxWaitMs, now }))
+  }
+
   #reject(error: unknown): void {
     const before = this.#state
     this.#state = { name: 'rejected', error }
     // The check of robots.txt has counted and published a refusal already.
     if (!(error instanceof RobotsDisallowedError)) {
       const { counters, now } = this.#context
-      counters.abandoned++
+      if (error instanceof WaitTooLongError) counters.tooLong++
+      else if (error instanceof QueueFullError) counters.queueFull++
+      else counters.abandoned++
       if (channels.abandon.hasSubscribers) {
         channels.abandon.publish({ ...this.#messageFields(), waitedMs: now() - this.#arrivedAt, reason: error })
       }
     }
     if (before.name !== 'waiting') return
     before.removeAbortListener?.()
+    clearTimeout(before.timer)
     before.reject(error)
   }
 

@@ -16,6 +16,10 @@ export interface GateCounters {
    * pacer failed.
    */
   readonly abandoned: number
+  /** Requests that would have had to wait longer than `maxWaitMs`, or that had waited that long. */
+  readonly tooLong: number
+  /** Requests for which the queue was full (`maxQueuedPerKey`). */
+  readonly queueFull: number
   /** Failures of the pacer that no request could be rejected with. */
   readonly failures: number
   /** Requests that had to wait, by what they waited for last. */
@@ -43,6 +47,8 @@ export class Counters {
   started = 0
   done = 0
   abandoned = 0
+  tooLong = 0
+  queueFull = 0
   failures = 0
   #pushbacks = 0
   readonly #waits = noWaits()
@@ -63,12 +69,14 @@ export class Counters {
   }
 
   snapshot(): GateCounters {
-    const { started, done, abandoned, failures } = this
+    const { started, done, abandoned, tooLong, queueFull, failures } = this
     return {
       started,
       done,
       pushbacks: this.#pushbacks,
       abandoned,
+      tooLong,
+      queueFull,
       failures,
       waits: { ...this.#waits },
       waitedMs: { ...this.#waitedMs },

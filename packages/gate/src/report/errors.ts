@@ -3,6 +3,8 @@ import { describeVerdict, escapeControls } from '@politely/core'
 import { PolitelyError, PolitelyTypeError } from '@politely/core/engine'
 import { type ClientVerdict, loggableVerdict, withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/internal'
+import type { WaitCause, WaitLevel, WaitReason } from '../pace/wait-cause.ts'
+import { durationText } from './duration.ts'
 
 /**
  * robots.txt disallows the URL, robots.txt is unreachable, or the URL is invalid or not permitted
@@ -40,6 +42,89 @@ export class GateClosedError extends PolitelyError {
   readonly code = 'ERR_POLITELY_GATE_CLOSED'
   constructor() {
     super('the gate is closed; await the requests that still run before close(), or create a new gate')
+  }
+}
+
+/** What a `WaitTooLongError` says. */
+export interface TooLongWait {
+  readonly verdict: ClientVerdict
+  /** Undefined if the pacer has not replied yet. */
+  readonly cause: WaitCause | undefined
+  readonly waitMs: number
+  readonly waitedMs: number
+  readonly maxWaitMs: number
+  /** The time of the gate's clock. */
+  readonly now: number
+}
+
+/**
+ * The request would have to wait longer than `maxWaitMs`, or it has waited that long. The request
+ * was not sent, and used no slot.
+ *
+ * Remedy: try again after `waitMs`, or raise `maxWaitMs`.
+ */
+export class WaitTooLongError extends PolitelyError {
+  override readonly name = 'WaitTooLongError'
+  readonly code = 'ERR_POLITELY_WAIT'
+  /** The verdict that allows the request. Its `url` has no credentials. */
+  readonly verdict: ClientVerdict
+  /**
+   * How long the request would still have had to wait, as far as that is known. Milliseconds; 0 if
+   * it is not known, as with `because: 'concurrency'`.
+   */
+  readonly waitMs: number
+  /** When a request could start, as far as that is known. Milliseconds since 1970, by the gate's clock. */
+  readonly retryAt: number | undefined
+  /** What the request would wait for. Undefined if the pacer had not replied. */
+  readonly because: WaitReason | undefined
+  /** The level that the request would wait for. */
+  readonly level: WaitLevel | undefined
+  /** How long the request has waited. Milliseconds; 0 if it was rejected at once. */
+  readonly waitedMs: number
+
+  constructor({ verdict, cause, waitMs, waitedMs, maxWaitMs, now }: TooLongWait) {
+    const loggable = loggableVerdict(verdict)
+    const { because, level } = cause ?? {}
+    const waits = waitedMs === 0 ? `would have to wait ${durationText(waitMs)}` : `has waited ${durationText(waitedMs)}`
+    const remedy = waitMs === 0 ? '' : `try again in ${durationText(waitMs)}, or `
+    super(
+      `${escapeControls(loggable.url)} ${waits} (${causeText(cause)}), and maxWaitMs is ${maxWaitMs}; ${remedy}raise maxWaitMs`,
+    )
+    this.verdict = loggable
+    this.waitMs = waitMs
+    this.retryAt = waitMs === 0 ? undefined : now + waitMs
+    this.because = because
+    this.level = level
+    this.waitedMs = waitedMs
+  }
+}
+
+/**
+ * `maxQueuedPerKey` requests with the same pace key wait already. The request was not sent, and did
+ * not join the queue.
+ *
+ * Remedy: make fewer requests at a time to this site, or raise `maxQueuedPerKey`.
+ */
+export class QueueFullError extends PolitelyError {
+  override readonly name = 'QueueFullError'
+  readonly code = 'ERR_POLITELY_QUEUE_FULL'
+  /** The verdict that allows the request. Its `url` has no credentials. */
+  readonly verdict: ClientVerdict
+  /** The pace key of the queue. */
+  readonly key: string
+  /** How many requests wait. */
+  readonly waiting: number
+  /** Undefined: the gate cannot tell when the queue has room. Other refusals may have a time here. */
+  readonly retryAt: undefined
+
+  constructor(verdict: ClientVerdict, key: string, waiting: number) {
+    const loggable = loggableVerdict(verdict)
+    super(
+      `${escapeControls(loggable.url)} cannot wait: the queue of ${key} is full (${waiting} waiting); make fewer requests at a time, or raise maxQueuedPerKey`,
+    )
+    this.verdict = loggable
+    this.key = key
+    this.waiting = waiting
   }
 }
 
@@ -106,6 +191,11 @@ export class OpenRedirectError extends PolitelyError {
  */
 export class InvalidRequestError extends PolitelyTypeError {
   readonly code = 'ERR_POLITELY_REQUEST'
+}
+
+/** Returns what a request waits for, for people. */
+export function causeText(cause: WaitCause | undefined): string {
+  return cause === undefined ? 'the pacer has not replied' : `${cause.because}, ${cause.level}`
 }
 
 /**

@@ -78,8 +78,8 @@ export interface RefuseMessage extends UrlMessage {
 }
 
 /**
- * A request that was in a queue does not start: its signal was aborted, the gate was closed, or the
- * pacer failed.
+ * A request that robots.txt allows does not start: its signal was aborted while it waited, the gate
+ * was closed, the pacer failed, its wait was too long (`maxWaitMs`), or its queue was full.
  */
 export interface AbandonMessage extends RequestMessage {
   /** How long the request waited in its queue. Milliseconds. */
