@@ -146,7 +146,7 @@ function nameOf(agent: string): string {
  * Formats a time in UTC, to the second. An invalid time, which only a corrupt entry has, becomes
  * `an unknown time`.
  */
-function formatTime(ms: number | undefined): string {
+export function formatTime(ms: number | undefined): string {
   const date = new Date(ms ?? Number.NaN)
   return Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString().replace(/\.\d+Z$/, 'Z')
 }

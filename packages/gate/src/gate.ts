@@ -3,7 +3,16 @@
 // ARCHITECTURE.md lists the files through which a request passes, in their order.
 import { type HasHref, OptionError } from '@politely/core'
 import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
-import { assertKnown, assertOptions, callable, describeValue, redirectChain, urlText } from '@politely/fetcher/internal'
+import {
+  assertKnown,
+  assertOptions,
+  callable,
+  clientPort,
+  describeValue,
+  redirectChain,
+  urlText,
+  withMethods,
+} from '@politely/fetcher/internal'
 import { CHECK_OPTIONS, checkedSignal, enterArguments } from './options/enter-arguments.ts'
 import type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
 import { GATE_OPTIONS, OPTIONS_OF_CLIENT, paceLimitsOf, pacingOf } from './options/pacing.ts'
@@ -28,6 +37,7 @@ import { Counters, type GateCounters } from './report/counters.ts'
 import { GateClosedError, retryAtOf } from './report/errors.ts'
 import type { EventSource, ReportingGate } from './report/events.ts'
 import type { Forecast } from './report/forecast.ts'
+import { GateLog } from './report/gate-log.ts'
 import type { QueueState } from './report/queue-state.ts'
 
 /** What the HTTP clients of this package need of a gate beside its public methods. */
@@ -80,12 +90,13 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
         `a ${options.constructor.name} was given instead of options; write new PoliteGate({ robots })`,
       )
     assertOptions(options, '{ robots: new RobotsClient({ userAgent }) }')
-    const { robots, now: clock, lookup, ...pacingOptions } = options
+    const { robots, now: clock, lookup, logger, ...pacingOptions } = options
     assertRobots(robots)
     assertKnown(options, GATE_OPTIONS, OPTIONS_OF_CLIENT)
     const pacing = pacingOf(pacingOptions)
     const { timeOrigin } = performance
     const now = callable('now', clock, 'a function that returns milliseconds') ?? (() => timeOrigin + performance.now())
+    const ownLogger = withMethods('logger', logger, [], 'an object with debug, info or warn, such as console')
     const redirects = new RedirectTargets(now)
     const source: EventSource = { gate: this, now, counters: new Counters() }
     this.#robots = robots
@@ -97,6 +108,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const pacer = new CheckedPacer(pacing.pacer ?? new LocalPacer(clock), source)
     this.#context = {
       ...source,
+      log: new GateLog(ownLogger ?? clientPort(robots).logger(), now),
       pacing,
       pacer,
       concurrency: new ConcurrencyLimit(pacing, now),
@@ -141,6 +153,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and
    * for invalid options.
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
+   * @throws {AbortedWaitError} if the request waits in its queue, and the signal's reason is a
+   * `DOMException` of `AbortSignal.timeout` or of `abort()`. The reason is the `cause`.
    */
   async enter(url: string | HasHref, options?: EnterOptions): Promise<Permit> {
     const text = urlText(url) // read only here, because an object may change while the request waits
@@ -150,7 +164,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       abort?.throwIfAborted()
       return nested
     }
-    const { robots, activity } = this.#context
+    const { robots, activity, log } = this.#context
     activity.begin()
     try {
       let verdict = await robots.requireAllowed(text, abort)
@@ -160,6 +174,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       this.#closing.signal.throwIfAborted()
       abort?.throwIfAborted()
       const request = new QueuedRequest(this.#context, keys, verdict, abort, maxWaitMs)
+      log.delays(verdict.origin, request.limits)
       const permitOrPromise = this.#queueFor(keys.key).add(request)
       const permit = isPromise(permitOrPromise) ? await permitOrPromise : permitOrPromise
       if (abort?.aborted) request.cancelPermit(abort.reason)

@@ -22,6 +22,7 @@ export type { PaceBy, PacingOptions } from './pace/pacing-options.ts'
 export type { WaitLevel, WaitReason } from './pace/wait-cause.ts'
 export type { Permit, ResponseLike } from './permit/permit.ts'
 export { isRedirect, type Redirection, redirectionOf } from './redirects/redirect.ts'
+export { AbortedWaitError } from './report/aborted-wait.ts'
 export type { GateCounters } from './report/counters.ts'
 export {
   GateClosedError,

@@ -149,6 +149,18 @@ test('a request whose wait becomes longer is rejected when it has waited too lon
   expect(gate.queues()).toEqual([])
 })
 
+test('maxWaitMs may be longer than the longest timer', async () => {
+  const { gate, site, advance, enter } = await simulate({ 'a.test': '' }, { minDelayMs: 0, maxConcurrentPerKey: 1 })
+  const first = await enter('1', 'a.test')
+  const waiting = outcomeOf(gate.enter(site.at('a.test', '/2'), { maxWaitMs: 9_000_000 }))
+  await advance(9_000_000)
+  expect(gate.queues()[0]?.waiting).toBe(1)
+  await advance(100)
+  expect(await waiting).toMatchObject({ name: 'WaitTooLongError', waitedMs: 9_000_100 })
+  first.release()
+  expect(vi.getTimerCount()).toBe(0)
+})
+
 test('a pacer whose estimate fails rejects the request', async () => {
   const local = slowPacer(() => Date.now(), 1)
   const estimate = () => Promise.reject(new Error('no estimate'))

@@ -35,7 +35,7 @@ import {
 } from '../options/call-options.ts'
 import { namesItself, type RobotsClientOptions, type Settings, settingsOf } from '../options/options.ts'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from '../report/client-verdict.ts'
-import { type ClientEvents, type Counters, Telemetry, traceCheck } from '../report/telemetry.ts'
+import { type ClientEvents, type Counters, type Logger, Telemetry, traceCheck } from '../report/telemetry.ts'
 
 /** A verdict, and everything in the file that affects it. JSON-safe. */
 export interface ClientExplanation {
@@ -77,6 +77,8 @@ export interface ClientPort {
    * a request needs no verdict.
    */
   readonly isOwnRequest: (url: string) => boolean
+  /** The option `logger` of the client. */
+  readonly logger: () => Logger | undefined
 }
 
 /** Returns the port of a client. The class sets this function, since the port is private there. */
@@ -107,6 +109,7 @@ export class RobotsClient {
   readonly #port: ClientPort = {
     blockedVerdict: (url, refusal) => this.#blockedVerdict(url, refusal),
     isOwnRequest: (url) => this.#cache.isOwnRequest(url),
+    logger: () => this.#settings.logger,
   }
 
   static {

@@ -145,7 +145,8 @@ export interface RobotsClientOptions {
   readonly lookup?: LookupFunction | undefined
   /**
    * Logs attempts (`info`, or `warn` if they failed), store failures (`warn`) and verdicts
-   * (`debug`). `console` is one. Default: none.
+   * (`debug`). A gate of this client logs long waits (`info`) and pauses (`warn`) there too.
+   * `console` is one. Default: none.
    */
   readonly logger?: Logger | undefined
   /** Aborting it closes the client. */

@@ -1,6 +1,6 @@
 // The options of a gate and of its methods.
 import type { LookupFunction } from 'node:net'
-import type { RobotsClient } from '@politely/fetcher'
+import type { Logger, RobotsClient } from '@politely/fetcher'
 import type { PacingOptions } from '../pace/pacing-options.ts'
 
 /** Options of a `PoliteGate`. Only `robots` is required. */
@@ -19,6 +19,12 @@ export interface PoliteGateOptions extends PacingOptions {
    * `minDelayPerAddressMs` or `maxConcurrentPerAddress`. Default: `dns.lookup`.
    */
   readonly lookup?: LookupFunction | undefined
+  /**
+   * Logs waits of over ten seconds (`info`), and 429 and 503 responses, delays of over five minutes
+   * without `maxDelayMs`, and permits that are not released (`warn`). `console` is one. Default: the
+   * `logger` of `robots`.
+   */
+  readonly logger?: Logger | undefined
 }
 
 /** Options of `when` of a `PoliteGate`. */
@@ -29,7 +35,11 @@ export interface WhenOptions {
 
 /** Options of `enter` of a `PoliteGate`. */
 export interface EnterOptions {
-  /** Aborting it takes the request out of its queue, and rejects it with the signal's reason. */
+  /**
+   * Aborting it takes the request out of its queue, and rejects it with the signal's reason. If the
+   * request waits in its queue, and the reason is a `DOMException` of `AbortSignal.timeout` or of
+   * `abort()`, it rejects with an `AbortedWaitError`, whose `cause` is the reason.
+   */
   readonly signal?: AbortSignal | null | undefined
   /**
    * The longest time that this request may wait in its queue, as for the option of the gate.

@@ -35,6 +35,7 @@ export const GATE_OPTIONS: Readonly<Record<keyof PoliteGateOptions, true>> = {
   robots: true,
   now: true,
   lookup: true,
+  logger: true,
   ...PACING_OPTIONS, // if an option is missing here, add it to packages/fetcher/src/options/pacing-options.ts
 }
 

@@ -9,6 +9,7 @@ import type { Pacing } from '../options/pacing.ts'
 import type { OpenRedirects } from '../redirects/open-redirects.ts'
 import type { RedirectTargets } from '../redirects/redirect-targets.ts'
 import type { EventSource } from '../report/events.ts'
+import type { GateLog } from '../report/gate-log.ts'
 import type { Activity } from './activity.ts'
 import type { CheckedPacer } from './checked-pacer.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
@@ -19,6 +20,7 @@ import type { SharedLimits } from './shared-limit.ts'
 export interface GateContext extends EventSource {
   /** The caller's options: delays and concurrency limits. */
   readonly pacing: Pacing
+  readonly log: GateLog
   readonly pacer: CheckedPacer
   readonly concurrency: ConcurrencyLimit
   readonly robots: RobotsCheck

@@ -19,7 +19,7 @@
 // the delay. So from `run` until `sent`, the next request of the queue does not start. Whether
 // `sent` is called depends on the HTTP client. If a response arrives without it, the gate's
 // later requests do not wait for it, until one is seen again.
-import type { Delay } from '@politely/core/engine'
+import { type Delay, isPushback } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
 import type { StartedItem } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'
@@ -145,7 +145,7 @@ export class GrantedPermit implements NestablePermit {
     if (this.#phase === 'reported' || this.#phase === 'released') return
     const paceResponse = paceResponseOf(response) // throws for an invalid response, of which nothing must be reported
     if (!sending.hasEntered) assertNotRedirected(response)
-    const { counters, pacer, redirects, sight } = this.#context
+    const { counters, log, pacer, redirects, sight } = this.#context
     if (this.#phase === 'connecting') sight.isSendingSeen = false
     this.#phase = 'reported'
     this.#slot.pacedKey.stopExpecting(this.#slot)
@@ -154,6 +154,8 @@ export class GrantedPermit implements NestablePermit {
     if (status >= 300 && status <= 399) redirects.note(this.url, status, locationOf(response))
     counters.responded(paceResponse)
     pacer.report(this.#key, this.#slot.ticket, paceResponse)
+    if (isPushback(paceResponse) && log.warns)
+      log.pushedBack(this.#key, this.url, paceResponse, () => pacer.estimate(this.#key, this.#slot.limits, 0))
   }
 
   release(response?: ResponseLike): void {

@@ -57,6 +57,8 @@ export class PacedKey {
   #timer: NodeJS.Timeout | undefined
   /** The pacer is not asked before this time of the gate's clock. */
   #askPacerAt = 0
+  /** The delay after the last slot. */
+  #lastDelayMs = 0
   /** Why to wait until `#askPacerAt`. */
   #delayedBy: PaceReason = 'own-delay'
   /** Whether a request has a slot of this key and has not started yet. */
@@ -92,6 +94,11 @@ export class PacedKey {
   /** How long the pacer will not be asked, by the gate's clock. Milliseconds. */
   get delayLeftMs(): number {
     return Math.max(0, this.#askPacerAt - this.#context.now())
+  }
+
+  /** Estimates how long a request will wait for delays. @param ahead How many wait before it. */
+  expectedWaitMs(ahead: number): number {
+    return this.delayLeftMs + ahead * this.#lastDelayMs
   }
 
   /** The delay that requests wait for, or waited for last. */
@@ -153,6 +160,7 @@ export class PacedKey {
    */
   use({ delay }: KeySlot, at: number): void {
     this.#isStarting = delay.delayMs > 0
+    this.#lastDelayMs = delay.delayMs
     this.#delayUntil(at + delay.delayMs, delay.because)
   }
 

@@ -112,6 +112,7 @@ export class RequestQueue implements WaitingQueue {
     const result = request.result()
     if (result !== undefined) return result
     const permit = request.wait(ahead, this)
+    this.#logWait(request, ahead)
     if (forecast !== undefined) void this.#refuseLater(request, forecast)
     return permit
   }
@@ -196,9 +197,13 @@ export class RequestQueue implements WaitingQueue {
       if (waitCause !== undefined) {
         this.#heldBy = waitCause
         for (const limit of this.#sharedLimits) limit.leaveLine(this)
+        this.#logWait(first, 0)
         return undefined
       }
-      if (!this.#acquireSharedLimits(first)) return this.#heldBy // step 3
+      if (!this.#acquireSharedLimits(first)) {
+        this.#logWait(first, 0)
+        return this.#heldBy // step 3
+      }
       const result = first === justChecked ? 'allowed' : first.recheckNow() // step 4
       // A subscriber of the check's diagnostics channel may have aborted the request.
       if (result === 'allowed' && this.#waiting.has(first)) {
@@ -214,6 +219,16 @@ export class RequestQueue implements WaitingQueue {
     }
     this.#handleEmpty()
     return undefined
+  }
+
+  /** Logs what a request waits for, if the wait is long. */
+  #logWait(request: QueuedRequest, ahead: number): void {
+    const { log } = this.#context
+    const cause = this.heldBy
+    if (!log.logsWaits || cause === undefined || cause.because === 'concurrency') return
+    let waitMs = this.#pacedKey.expectedWaitMs(ahead)
+    for (const limit of this.#sharedLimits) waitMs = Math.max(waitMs, limit.expectedWaitMs)
+    log.waits({ key: this.key, url: request.url, cause, waitMs, ahead })
   }
 
   /** Step 3. If it returns false, the limit that has no capacity calls `advance` later. */

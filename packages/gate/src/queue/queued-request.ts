@@ -21,6 +21,7 @@ import { loggableVerdict } from '@politely/fetcher'
 import { MAX_TIMER_MS, onAbort } from '@politely/fetcher/internal'
 import { paceLimitsOf } from '../options/pacing.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
+import { abortedWait } from '../report/aborted-wait.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
 import { QueueFullError, RobotsDisallowedError, WaitTooLongError } from '../report/errors.ts'
 import { channels } from '../report/events.ts'
@@ -97,6 +98,10 @@ export class QueuedRequest {
     return this.#limits
   }
 
+  get url(): string {
+    return this.#verdict.url
+  }
+
   /** The permit, or a promise that rejects with the error. Undefined if the request has neither. */
   result(): GrantedPermit | Promise<never> | undefined {
     if (this.#state.name === 'granted') return this.#state.permit
@@ -120,18 +125,14 @@ export class QueuedRequest {
     const signal = this.#signal
     if (signal !== undefined && this.#state === waiting) {
       waiting.removeAbortListener = onAbort(signal, () => {
-        queue.remove(this)
-        this.fail(signal.reason)
-      })
-    }
-    const waitMs = this.maxWaitMs + GRACE_MS
-    if (waitMs <= MAX_TIMER_MS && this.#state === waiting) {
-      waiting.timer = setTimeout(() => {
         const { heldBy, delayLeftMs } = queue
         queue.remove(this)
-        this.#failTooLong(heldBy, delayLeftMs, this.#context.now() - this.#arrivedAt)
-      }, Math.ceil(waitMs))
+        const { url } = this.#verdict
+        const waitedMs = this.#context.now() - this.#arrivedAt
+        this.fail(abortedWait(signal.reason, { url, cause: heldBy, waitedMs, waitMs: delayLeftMs }))
+      })
     }
+    if (this.maxWaitMs < Number.POSITIVE_INFINITY && this.#state === waiting) this.#startTimer(waiting, queue)
     return promise
   }
 
@@ -208,6 +209,19 @@ export class QueuedRequest {
     if (this.#state.name !== 'granted') return
     this.#state.permit.cancel()
     this.#reject(reason)
+  }
+
+  /** When the timer has run out, rejects the request because it has waited too long. */
+  #startTimer(waiting: Waiting, queue: OwnQueue): void {
+    const waitedMs = this.#context.now() - this.#arrivedAt
+    const leftMs = this.maxWaitMs + GRACE_MS - waitedMs
+    if (leftMs > 0) {
+      waiting.timer = setTimeout(() => this.#startTimer(waiting, queue), Math.min(Math.ceil(leftMs), MAX_TIMER_MS))
+      return
+    }
+    const { heldBy, delayLeftMs } = queue
+    queue.remove(this)
+    this.#failTooLong(heldBy, delayLeftMs, waitedMs)
   }
 
   /** @param waitMs How long the request would still have to wait, as far as that is known. */

@@ -51,6 +51,11 @@ export class SharedLimit {
     return this.#waiting.size
   }
 
+  /** Estimates how long the last queue in line will wait for the delay. Milliseconds. */
+  get expectedWaitMs(): number {
+    return this.hasDelay ? this.pacedKey.expectedWaitMs(Math.max(0, this.waiting - 1)) : 0
+  }
+
   /** The first request of this queue needs the limit from now on. */
   attach(queue: WaitingQueue): void {
     this.#queues.add(queue)

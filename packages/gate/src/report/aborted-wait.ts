@@ -1,0 +1,69 @@
+// The error for a request that is aborted while it waits in its queue.
+import { escapeControls } from '@politely/core'
+import { withoutCredentials } from '@politely/fetcher'
+import type { WaitCause, WaitLevel, WaitReason } from '../pace/wait-cause.ts'
+import { durationText } from './duration.ts'
+import { causeText } from './errors.ts'
+
+/** The wait of a request. */
+interface Wait {
+  readonly url: string
+  /** Undefined if the pacer has not replied yet. */
+  readonly cause: WaitCause | undefined
+  readonly waitedMs: number
+  readonly waitMs: number
+}
+
+/**
+ * A request was aborted while it waited in its queue, by `AbortSignal.timeout` or by `abort()`
+ * without a reason. Has the `name` of the signal's reason, `TimeoutError` or `AbortError`, and the
+ * reason as its `cause`. The other fields say what the request waited for. The request was not sent.
+ */
+export class AbortedWaitError extends DOMException {
+  /** The reason of the signal. */
+  declare readonly cause: DOMException
+  /** The URL of the request, without credentials. */
+  readonly url: string
+  /** How long the request waited in its queue. Milliseconds. */
+  readonly waitedMs: number
+  /** What the request waited for. Undefined if the pacer had not replied. */
+  readonly waitedFor: WaitReason | undefined
+  /** The level that the request waited for. */
+  readonly waitedLevel: WaitLevel | undefined
+  /**
+   * How long the request would still have had to wait, as far as that is known. Milliseconds; 0 if
+   * it is not known.
+   */
+  readonly waitMs: number
+
+  constructor(reason: DOMException, { url, cause, waitedMs, waitMs }: Wait) {
+    const shownUrl = escapeControls(withoutCredentials(url))
+    const left = waitMs > 0 ? `, and would have waited at least ${durationText(waitMs)} more` : ''
+    super(
+      `${reason.message}; ${shownUrl} had waited ${durationText(waitedMs)} (${causeText(cause)})${left}`,
+      reason.name,
+    )
+    // As an option of DOMException, only Node knows `cause`.
+    Object.defineProperty(this, 'cause', { value: reason, configurable: true, writable: true })
+    this.url = shownUrl
+    this.waitedMs = waitedMs
+    this.waitedFor = cause?.because
+    this.waitedLevel = cause?.level
+    this.waitMs = waitMs
+  }
+}
+
+/**
+ * Returns the error for a waiting request whose signal is aborted. A reason of the caller's own is
+ * returned as it is.
+ */
+export function abortedWait(reason: unknown, wait: Wait): unknown {
+  return isPlatformReason(reason) ? new AbortedWaitError(reason, wait) : reason
+}
+
+/** Not by `instanceof`: some test runners give each file a `DOMException` of its own. */
+function isPlatformReason(reason: unknown): reason is DOMException {
+  if (Object.prototype.toString.call(reason) !== '[object DOMException]') return false
+  const { name } = reason as DOMException
+  return name === 'AbortError' || name === 'TimeoutError'
+}

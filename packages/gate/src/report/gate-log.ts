@@ -1,0 +1,115 @@
+// Writes log lines about long waits: why a request waits, until when, and what the caller can do.
+import { escapeControls } from '@politely/core'
+import { delayOf, formatTime, type PaceLimits, type PaceResponse } from '@politely/core/engine'
+import { type Logger, withoutCredentials } from '@politely/fetcher'
+import { callSafely, describeValue } from '@politely/fetcher/internal'
+import { LRUCache } from 'lru-cache'
+import { isPromise } from '../pace/is-promise.ts'
+import type { WaitEstimate } from '../pace/pacer.ts'
+import type { WaitCause } from '../pace/wait-cause.ts'
+import { durationText } from './duration.ts'
+import { causeText } from './errors.ts'
+
+/** A request that waits longer is logged. Our choice. */
+const LONG_WAIT_MS = 10_000
+/** A longer delay of a site is logged, unless the caller has set `maxDelayMs`. Our choice. */
+const LONG_DELAY_MS = 5 * 60 * 1_000
+/** After this time, the same cause is logged again. */
+const REPEAT_MS = 60 * 60 * 1_000
+/** For how many pace keys and origins the last line is remembered. Our choice. */
+const MAX_REMEMBERED = 1_000
+
+/** A request that waits. */
+export interface LongWait {
+  /** The pace key. */
+  readonly key: string
+  readonly url: string
+  readonly cause: WaitCause
+  /** How long it will wait, as far as that is known. Milliseconds. */
+  readonly waitMs: number
+  /** How many requests of its queue wait before it. */
+  readonly ahead: number
+}
+
+export class GateLog {
+  readonly #logger: Logger | undefined
+  readonly #now: () => number
+  /** By pace key. */
+  readonly #lastWaits = new LRUCache<string, { readonly cause: string; readonly at: number }>({ max: MAX_REMEMBERED })
+  readonly #longDelays = new LRUCache<string, true>({ max: MAX_REMEMBERED })
+
+  constructor(logger: Logger | undefined, now: () => number) {
+    this.#logger = logger
+    this.#now = now
+  }
+
+  /** Whether `waits` may log something. If not, its caller need not estimate the wait. */
+  get logsWaits(): boolean {
+    return this.#logger?.info !== undefined
+  }
+
+  get warns(): boolean {
+    return this.#logger?.warn !== undefined
+  }
+
+  info(line: string): void {
+    callSafely(() => this.#logger?.info?.(escapeControls(line)))
+  }
+
+  warn(line: string): void {
+    callSafely(() => this.#logger?.warn?.(escapeControls(line)))
+  }
+
+  /**
+   * Logs a wait that is long, or whose end is not known because the pacer fails: once for each pace
+   * key and cause, and again after an hour.
+   */
+  waits({ key, url, cause, waitMs, ahead }: LongWait): void {
+    if (waitMs <= LONG_WAIT_MS && cause.because !== 'pacer-failure') return
+    const at = this.#now()
+    const text = causeText(cause)
+    const last = this.#lastWaits.get(key)
+    if (last?.cause === text && at - last.at < REPEAT_MS) return
+    this.#lastWaits.set(key, { cause: text, at })
+    const until =
+      waitMs > LONG_WAIT_MS ? `${durationText(waitMs)}, until about ${formatTime(at + waitMs)}` : 'for the pacer'
+    this.info(`${withoutCredentials(url)} waits ${until} (${text}); requests that wait before it: ${ahead}`)
+  }
+
+  /**
+   * Logs a 429 or 503, and how long the requests of this pace key pause.
+   * @param estimatePause Asks the pacer. Its failure is not logged here.
+   */
+  pushedBack(
+    key: string,
+    url: string,
+    { status, retryAfter }: PaceResponse,
+    estimatePause: () => WaitEstimate | Promise<WaitEstimate>,
+  ): void {
+    const header = retryAfter === undefined ? 'no Retry-After' : `Retry-After ${describeValue(retryAfter)}`
+    const log = ({ waitMs, because }: WaitEstimate) =>
+      this.warn(
+        `${withoutCredentials(url)}: status ${status}, ${header}; requests to ${key} pause for ${durationText(waitMs)}, until about ${formatTime(this.#now() + waitMs)} (${because})`,
+      )
+    const logUnknown = () => this.warn(`${withoutCredentials(url)}: status ${status}, ${header}`)
+    try {
+      const estimate = estimatePause()
+      if (isPromise(estimate)) estimate.then(log).catch(logUnknown)
+      else log(estimate)
+    } catch {
+      logUnknown()
+    }
+  }
+
+  /** Logs a long delay that a site asks for, once for each origin. */
+  delays(origin: string, limits: PaceLimits): void {
+    if (!this.warns || limits.maxDelayMs !== undefined) return
+    if (limits.crawlDelayMs === undefined && !limits.requestRates?.length) return
+    const { delayMs, because } = delayOf(limits, this.#now())
+    if (delayMs <= LONG_DELAY_MS || because === 'own-delay' || this.#longDelays.has(origin)) return
+    this.#longDelays.set(origin, true)
+    this.warn(
+      `${origin}: robots.txt asks for a delay of ${durationText(delayMs)} between requests (${because}); if that is too long, write the option maxDelayMs, such as maxDelayMs: 60_000`,
+    )
+  }
+}
