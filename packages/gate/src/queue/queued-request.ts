@@ -125,11 +125,9 @@ export class QueuedRequest {
     const signal = this.#signal
     if (signal !== undefined && this.#state === waiting) {
       waiting.removeAbortListener = onAbort(signal, () => {
-        const { heldBy, delayLeftMs } = queue
+        const error = this.#abortError(signal.reason, queue)
         queue.remove(this)
-        const { url } = this.#verdict
-        const waitedMs = this.#context.now() - this.#arrivedAt
-        this.fail(abortedWait(signal.reason, { url, cause: heldBy, waitedMs, waitMs: delayLeftMs }))
+        this.fail(error)
       })
     }
     if (this.maxWaitMs < Number.POSITIVE_INFINITY && this.#state === waiting) this.#startTimer(waiting, queue)
@@ -211,6 +209,23 @@ export class QueuedRequest {
     this.#reject(reason)
   }
 
+  /** If the clock throws, returns the reason: the request must leave its queue all the same. */
+  #abortError(reason: unknown, queue: OwnQueue): unknown {
+    try {
+      const { heldBy, delayLeftMs: waitMs } = queue
+      const waitedMs = this.#context.now() - this.#arrivedAt
+      return abortedWait(reason, {
+        url: this.url,
+        waitedMs,
+        waitedFor: heldBy?.because,
+        waitedLevel: heldBy?.level,
+        waitMs,
+      })
+    } catch {
+      return reason
+    }
+  }
+
   /** When the timer has run out, rejects the request because it has waited too long. */
   #startTimer(waiting: Waiting, queue: OwnQueue): void {
     const waitedMs = this.#context.now() - this.#arrivedAt
@@ -226,9 +241,10 @@ export class QueuedRequest {
 
   /** @param waitMs How long the request would still have to wait, as far as that is known. */
   #failTooLong(cause: WaitCause | undefined, waitMs: number, waitedMs: number): void {
+    const retryAt = waitMs === 0 ? undefined : this.#context.now() + waitMs
+    const { because, level } = cause ?? {}
     const { maxWaitMs } = this
-    const now = this.#context.now()
-    this.fail(new WaitTooLongError({ verdict: this.#verdict, cause, waitMs, waitedMs, maxWaitMs, now }))
+    this.fail(new WaitTooLongError({ verdict: this.#verdict, waitMs, retryAt, because, level, waitedMs, maxWaitMs }))
   }
 
   #reject(error: unknown): void {

@@ -1,18 +1,9 @@
 // The error for a request that is aborted while it waits in its queue.
 import { escapeControls } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
-import type { WaitCause, WaitLevel, WaitReason } from '../pace/wait-cause.ts'
+import type { WaitLevel, WaitReason } from '../pace/wait-cause.ts'
 import { durationText } from './duration.ts'
 import { causeText } from './errors.ts'
-
-/** The wait of a request. */
-interface Wait {
-  readonly url: string
-  /** Undefined if the pacer has not replied yet. */
-  readonly cause: WaitCause | undefined
-  readonly waitedMs: number
-  readonly waitMs: number
-}
 
 /**
  * A request was aborted while it waited in its queue, by `AbortSignal.timeout` or by `abort()`
@@ -36,19 +27,23 @@ export class AbortedWaitError extends DOMException {
    */
   readonly waitMs: number
 
-  constructor(reason: DOMException, { url, cause, waitedMs, waitMs }: Wait) {
+  constructor(
+    reason: DOMException,
+    wait: Pick<AbortedWaitError, 'url' | 'waitedMs' | 'waitedFor' | 'waitedLevel' | 'waitMs'>,
+  ) {
+    const { url, waitedMs, waitedFor, waitedLevel, waitMs } = wait
     const shownUrl = escapeControls(withoutCredentials(url))
     const left = waitMs > 0 ? `, and would have waited at least ${durationText(waitMs)} more` : ''
     super(
-      `${reason.message}; ${shownUrl} had waited ${durationText(waitedMs)} (${causeText(cause)})${left}`,
+      `${reason.message}; ${shownUrl} had waited ${durationText(waitedMs)} (${causeText(waitedFor, waitedLevel)})${left}`,
       reason.name,
     )
     // As an option of DOMException, only Node knows `cause`.
     Object.defineProperty(this, 'cause', { value: reason, configurable: true, writable: true })
     this.url = shownUrl
     this.waitedMs = waitedMs
-    this.waitedFor = cause?.because
-    this.waitedLevel = cause?.level
+    this.waitedFor = waitedFor
+    this.waitedLevel = waitedLevel
     this.waitMs = waitMs
   }
 }
@@ -57,7 +52,7 @@ export class AbortedWaitError extends DOMException {
  * Returns the error for a waiting request whose signal is aborted. A reason of the caller's own is
  * returned as it is.
  */
-export function abortedWait(reason: unknown, wait: Wait): unknown {
+export function abortedWait(reason: unknown, wait: ConstructorParameters<typeof AbortedWaitError>[1]): unknown {
   return isPlatformReason(reason) ? new AbortedWaitError(reason, wait) : reason
 }
 

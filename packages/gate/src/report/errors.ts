@@ -3,7 +3,7 @@ import { describeVerdict, escapeControls } from '@politely/core'
 import { PolitelyError, PolitelyTypeError } from '@politely/core/engine'
 import { type ClientVerdict, loggableVerdict, withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/internal'
-import type { WaitCause, WaitLevel, WaitReason } from '../pace/wait-cause.ts'
+import type { WaitLevel, WaitReason } from '../pace/wait-cause.ts'
 import { durationText } from './duration.ts'
 
 /**
@@ -45,18 +45,6 @@ export class GateClosedError extends PolitelyError {
   }
 }
 
-/** What a `WaitTooLongError` says. */
-export interface TooLongWait {
-  readonly verdict: ClientVerdict
-  /** Undefined if the pacer has not replied yet. */
-  readonly cause: WaitCause | undefined
-  readonly waitMs: number
-  readonly waitedMs: number
-  readonly maxWaitMs: number
-  /** The time of the gate's clock. */
-  readonly now: number
-}
-
 /**
  * The request would have to wait longer than `maxWaitMs`, or it has waited that long. The request
  * was not sent, and used no slot.
@@ -82,20 +70,26 @@ export class WaitTooLongError extends PolitelyError {
   /** How long the request has waited. Milliseconds; 0 if it was rejected at once. */
   readonly waitedMs: number
 
-  constructor({ verdict, cause, waitMs, waitedMs, maxWaitMs, now }: TooLongWait) {
-    const loggable = loggableVerdict(verdict)
-    const { because, level } = cause ?? {}
+  /** The limit that applied to the request. Milliseconds. */
+  readonly maxWaitMs: number
+
+  constructor(
+    wait: Pick<WaitTooLongError, 'verdict' | 'waitMs' | 'retryAt' | 'because' | 'level' | 'waitedMs' | 'maxWaitMs'>,
+  ) {
+    const { waitMs, retryAt, because, level, waitedMs, maxWaitMs } = wait
+    const loggable = loggableVerdict(wait.verdict)
     const waits = waitedMs === 0 ? `would have to wait ${durationText(waitMs)}` : `has waited ${durationText(waitedMs)}`
     const remedy = waitMs === 0 ? '' : `try again in ${durationText(waitMs)}, or `
     super(
-      `${escapeControls(loggable.url)} ${waits} (${causeText(cause)}), and maxWaitMs is ${maxWaitMs}; ${remedy}raise maxWaitMs`,
+      `${escapeControls(loggable.url)} ${waits} (${causeText(because, level)}), and maxWaitMs is ${maxWaitMs}; ${remedy}raise maxWaitMs`,
     )
     this.verdict = loggable
     this.waitMs = waitMs
-    this.retryAt = waitMs === 0 ? undefined : now + waitMs
+    this.retryAt = retryAt
     this.because = because
     this.level = level
     this.waitedMs = waitedMs
+    this.maxWaitMs = maxWaitMs
   }
 }
 
@@ -194,8 +188,8 @@ export class InvalidRequestError extends PolitelyTypeError {
 }
 
 /** Returns what a request waits for, for people. */
-export function causeText(cause: WaitCause | undefined): string {
-  return cause === undefined ? 'the pacer has not replied' : `${cause.because}, ${cause.level}`
+export function causeText(because: WaitReason | undefined, level: WaitLevel | undefined): string {
+  return because === undefined ? 'the pacer has not replied' : `${because}, ${level}`
 }
 
 /**

@@ -67,7 +67,7 @@ export class GateLog {
   waits({ key, url, cause, waitMs, ahead }: LongWait): void {
     if (waitMs <= LONG_WAIT_MS && cause.because !== 'pacer-failure') return
     const at = this.#now()
-    const text = causeText(cause)
+    const text = causeText(cause.because, cause.level)
     const last = this.#lastWaits.get(key)
     if (last?.cause === text && at - last.at < REPEAT_MS) return
     this.#lastWaits.set(key, { cause: text, at })
