@@ -18,6 +18,7 @@ import type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } f
 import { GATE_OPTIONS, OPTIONS_OF_CLIENT, paceLimitsOf, pacingOf } from './options/pacing.ts'
 import { isPromise } from './pace/is-promise.ts'
 import { LocalPacer } from './pace/local-pacer.ts'
+import { LocalStarts } from './pace/local-starts.ts'
 import type { Permit } from './permit/permit.ts'
 import { sendingThrough } from './permit/sending.ts'
 import { Activity } from './queue/activity.ts'
@@ -105,7 +106,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       callable('lookup', lookup, 'a function like dns.lookup'),
       this.#closing.signal,
     )
-    const pacer = new CheckedPacer(pacing.pacer ?? new LocalPacer(clock), source)
+    const ownPacer = pacing.pacer ?? new LocalPacer(clock)
+    const pacer = new CheckedPacer(ownPacer, source)
     this.#context = {
       ...source,
       log: new GateLog(ownLogger ?? clientPort(robots).logger(), now),
@@ -118,6 +120,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       activity: new Activity(),
       sharedLimits: new SharedLimits({ pacer, now }),
       sight: { isSendingSeen: true },
+      localStarts: ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined,
     }
   }
 

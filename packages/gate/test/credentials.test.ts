@@ -42,7 +42,7 @@ test('the channels of a gate, and its errors', async () => {
   const { robots, told, valid, invalid } = await open()
   const error = (reason: unknown) => void told.push(reason)
   for (const url of valid) {
-    const gate = new PoliteGate({ robots, minDelayMs: 3_600_000 })
+    const gate = new PoliteGate({ robots, minDelayMs: 3_600_000, now: Date.now })
     const permit = await gate.enter(url)
     expect([permit.url, permit.verdict.url]).toEqual([url, url])
     const waiting = gate.enter(url).catch(error)

@@ -99,7 +99,7 @@ describe('RobotsDisallowedError', () => {
   })
 
   test('uses no slot, so it does not delay the next request', async () => {
-    const gate = new PoliteGate({ robots })
+    const gate = new PoliteGate({ robots, now: Date.now })
     await refusalOf(gate, site.at('rules.test', '/private'))
     expect((await gate.enter(site.at('rules.test', '/page'))).waitedMs).toBeLessThan(3_600_000)
   })

@@ -140,12 +140,12 @@ async function exampleMessages(): Promise<Readonly<Record<string, string>>> {
       return new PoliteGate({ robots, pacer }).enter(url)
     },
     'ERR_POLITELY_WAIT @politely/gate': async () => {
-      const slow = new PoliteGate({ robots, minDelayMs: 60_000, maxWaitMs: 5_000 })
+      const slow = new PoliteGate({ robots, minDelayMs: 60_000, maxWaitMs: 5_000, now: Date.now })
       ;(await slow.enter(url)).release()
       return slow.enter(url)
     },
     'ERR_POLITELY_QUEUE_FULL @politely/gate': async () => {
-      const slow = new PoliteGate({ robots, minDelayMs: 60_000, maxQueuedPerKey: 1 })
+      const slow = new PoliteGate({ robots, minDelayMs: 60_000, maxQueuedPerKey: 1, now: Date.now })
       ;(await slow.enter(url)).release()
       const waiting = slow.enter(url).catch(() => undefined)
       try {

@@ -6,6 +6,7 @@
 // each: a request may leave its queue, and a permit releases the limits that its queue acquired.
 
 import type { Pacing } from '../options/pacing.ts'
+import type { LocalStarts } from '../pace/local-starts.ts'
 import type { OpenRedirects } from '../redirects/open-redirects.ts'
 import type { RedirectTargets } from '../redirects/redirect-targets.ts'
 import type { EventSource } from '../report/events.ts'
@@ -33,4 +34,6 @@ export interface GateContext extends EventSource {
    * before the first request.
    */
   readonly sight: { isSendingSeen: boolean }
+  /** Undefined with a clock or a pacer of the caller's own. */
+  readonly localStarts: LocalStarts | undefined
 }

@@ -90,12 +90,13 @@ export class GrantedPermit implements NestablePermit {
    * cancelled.
    */
   start(): void {
-    const { gate, now, counters } = this.#context
+    const { gate, now, counters, localStarts } = this.#context
     const { waitedMs, waitedFor, waitedLevel, delay } = this
     try {
       const at = now()
       this.#startedAt = at
       counters.started++
+      localStarts?.started(this.#key, at, delay.delayMs)
       if (waitedFor !== 'none') counters.waited(waitedFor, waitedMs)
       if (channels.start.hasSubscribers) {
         const { url, origin } = loggableVerdict(this.verdict)

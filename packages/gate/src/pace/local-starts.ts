@@ -1,0 +1,63 @@
+// Warns if two gates of a process visit one site within its delay.
+//
+// Each gate has a LocalPacer of its own by default. A program that calls `politely` for each
+// request has a gate for each request, and no request waits for another. The gates do not know each
+// other. So the last starts of all of them are recorded here, by pace key. A record names its pacer
+// by a number, and keeps neither the pacer nor the gate in memory.
+import type { LocalPacer } from './local-pacer.ts'
+
+/** The last start of a pace key. */
+interface LastStart {
+  pacer: number
+  /** The end of its delay. Milliseconds since 1970, by the default clock of a gate. */
+  until: number
+}
+
+/** For how many pace keys the last start is recorded. Our choice. */
+const MAX_KEYS = 1_000
+
+const lastStarts = new Map<string, LastStart>()
+const numbers = new WeakMap<LocalPacer, number>()
+let pacers = 0
+let hasWarned = false
+
+/** Forgets all starts and the warning. For tests. */
+export function forgetLocalStarts(): void {
+  lastStarts.clear()
+  hasWarned = false
+}
+
+/** Records the starts of one gate that has a LocalPacer and the default clock. */
+export class LocalStarts {
+  readonly #pacer: number
+
+  /** Gates that share a pacer share its pace. */
+  constructor(pacer: LocalPacer) {
+    this.#pacer = numbers.get(pacer) ?? ++pacers
+    numbers.set(pacer, this.#pacer)
+  }
+
+  /**
+   * A request of this pace key starts. Emits the process warning, once for the process.
+   * @param at The time of the gate's clock.
+   */
+  started(key: string, at: number, delayMs: number): void {
+    if (delayMs === 0 || hasWarned) return
+    const last = lastStarts.get(key)
+    if (last === undefined) {
+      if (lastStarts.size >= MAX_KEYS) lastStarts.delete(lastStarts.keys().next().value as string)
+      lastStarts.set(key, { pacer: this.#pacer, until: at + delayMs })
+      return
+    }
+    const isTooEarly = last.pacer !== this.#pacer && at < last.until
+    last.pacer = this.#pacer
+    last.until = at + delayMs
+    if (!isTooEarly) return
+    hasWarned = true
+    lastStarts.clear()
+    process.emitWarning(
+      `two gates of this process visit ${key}, and together they do not keep its delay of ${Math.round(delayMs)} ms, since each gate keeps a pace of its own; create one gate for all requests: call politely once, outside of functions, or write politely(fetch, { gate })`,
+      { type: 'PolitelyWarning', code: 'POLITELY_TWO_GATES' },
+    )
+  }
+}
