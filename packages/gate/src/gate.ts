@@ -1,8 +1,9 @@
 // PoliteGate: starts a request when robots.txt allows it and a slot is free.
 //
 // ARCHITECTURE.md lists the files through which a request passes, in their order.
+import { debuglog } from 'node:util'
 import { type HasHref, OptionError } from '@politely/core'
-import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
+import { type ClientVerdict, RobotsClient, withoutCredentials } from '@politely/fetcher'
 import {
   assertKnown,
   assertOptions,
@@ -26,6 +27,7 @@ import { CheckedPacer } from './queue/checked-pacer.ts'
 import { ConcurrencyLimit } from './queue/concurrency-limit.ts'
 import { estimateWait } from './queue/estimate.ts'
 import type { GateContext } from './queue/gate-context.ts'
+import { OpenPermits } from './queue/open-permits.ts'
 import { type PaceKeys, type PaceKeysOf, paceKeysBy } from './queue/pace-by.ts'
 import { RequestQueue } from './queue/queue.ts'
 import { QueuedRequest } from './queue/queued-request.ts'
@@ -40,6 +42,9 @@ import type { EventSource, ReportingGate } from './report/events.ts'
 import type { Forecast } from './report/forecast.ts'
 import { GateLog } from './report/gate-log.ts'
 import type { QueueState } from './report/queue-state.ts'
+
+/** Whether permits remember where they entered the gate: with `NODE_DEBUG=politely`. */
+const isTracing = debuglog('politely').enabled
 
 /** What the HTTP clients of this package need of a gate beside its public methods. */
 type GatePort = Pick<GateContext, 'activity' | 'openRedirects' | 'redirects' | 'robots'>
@@ -108,9 +113,10 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     )
     const ownPacer = pacing.pacer ?? new LocalPacer(clock)
     const pacer = new CheckedPacer(ownPacer, source)
+    const log = new GateLog(ownLogger ?? clientPort(robots).logger(), now)
     this.#context = {
       ...source,
-      log: new GateLog(ownLogger ?? clientPort(robots).logger(), now),
+      log,
       pacing,
       pacer,
       concurrency: new ConcurrencyLimit(pacing, now),
@@ -119,6 +125,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       openRedirects: new OpenRedirects(),
       activity: new Activity(),
       sharedLimits: new SharedLimits({ pacer, now }),
+      openPermits: new OpenPermits(log, pacing.releaseWarningMs),
       sight: { isSendingSeen: true },
       localStarts: ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined,
     }
@@ -136,13 +143,19 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   /** The queues that have a request waiting or under way. */
   queues(): readonly QueueState[] {
-    return Array.from(this.#queues.values(), ({ key, waiting, underWay, heldBy }) => ({
-      key,
-      waiting,
-      underWay,
-      heldBy: heldBy?.because,
-      level: heldBy?.level,
-    }))
+    const { now, openPermits } = this.#context
+    const oldest = openPermits.oldestByKey()
+    return Array.from(this.#queues.values(), ({ key, waiting, underWay, heldBy }) => {
+      const startedAt = oldest.get(key)
+      return {
+        key,
+        waiting,
+        underWay,
+        heldBy: heldBy?.because,
+        level: heldBy?.level,
+        oldestMs: startedAt === undefined ? undefined : now() - startedAt,
+      }
+    })
   }
 
   /**
@@ -167,6 +180,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       abort?.throwIfAborted()
       return nested
     }
+    const enteredAt = isTracing ? new Error(`enter(${withoutCredentials(text)})`).stack : undefined
     const { robots, activity, log } = this.#context
     activity.begin()
     try {
@@ -176,7 +190,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       if (isPromise(keysOrPromise)) verdict = await robots.requireAllowed(text, abort) // the rules may have changed meanwhile
       this.#closing.signal.throwIfAborted()
       abort?.throwIfAborted()
-      const request = new QueuedRequest(this.#context, keys, verdict, abort, maxWaitMs)
+      const request = new QueuedRequest(this.#context, keys, verdict, { signal: abort, maxWaitMs, enteredAt })
       log.delays(verdict.origin, request.limits)
       const permitOrPromise = this.#queueFor(keys.key).add(request)
       const permit = isPromise(permitOrPromise) ? await permitOrPromise : permitOrPromise
@@ -245,6 +259,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     if (this.#closing.signal.aborted) return
     const error = new GateClosedError()
     this.#closing.abort(error)
+    this.#context.openPermits.stop()
     for (const queue of [...this.#queues.values()]) queue.clear(error)
   }
 

@@ -159,8 +159,8 @@ test('queues: lists how many requests wait and are under way, and what the first
   await advance(1)
   const [a, b] = [site.at('a.test', ''), site.at('b.test', '')]
   expect(gate.queues()).toEqual([
-    { key: a, waiting: 2, underWay: 1, heldBy: 'concurrency', level: 'origin' },
-    { key: b, waiting: 1, underWay: 1, heldBy: 'concurrency', level: 'origin' },
+    { key: a, waiting: 2, underWay: 1, heldBy: 'concurrency', level: 'origin', oldestMs: 1 },
+    { key: b, waiting: 1, underWay: 1, heldBy: 'concurrency', level: 'origin', oldestMs: 1 },
   ])
   first.release()
   second.release()

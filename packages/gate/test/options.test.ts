@@ -56,6 +56,8 @@ test.each<[given: Record<string, unknown>, option: string]>([
   [{ maxWaitMs: '10' }, 'maxWaitMs'],
   [{ maxQueuedPerKey: 0 }, 'maxQueuedPerKey'],
   [{ maxQueuedPerKey: 1.5 }, 'maxQueuedPerKey'],
+  [{ releaseWarningMs: 0 }, 'releaseWarningMs'],
+  [{ releaseWarningMs: '5' }, 'releaseWarningMs'],
   [{ paceBy: 'site' }, 'paceBy'],
   [{ paceBy: 5 }, 'paceBy'],
   [{ pacer: {} }, 'pacer'],

@@ -88,7 +88,7 @@ describe('RobotsDisallowedError', () => {
   })
 
   test('is thrown at once, before requests that wait', async () => {
-    const gate = new PoliteGate({ robots })
+    const gate = new PoliteGate({ robots, now: Date.now })
     ;(await gate.enter(site.at('rules.test', '/page'))).release() // from now on requests wait for an hour
     const waiting = expect(gate.enter(site.at('rules.test', '/page'))).rejects.toMatchObject({
       code: 'ERR_POLITELY_GATE_CLOSED',

@@ -19,6 +19,7 @@ export const PACING_OPTIONS = {
   slowAfterMs: true,
   maxWaitMs: true,
   maxQueuedPerKey: true,
+  releaseWarningMs: true,
   paceBy: true,
   pacer: true,
 } as const

@@ -26,6 +26,8 @@ export interface Pacing {
   readonly maxWaitMs: number
   /** Infinity for no limit. */
   readonly maxQueuedPerKey: number
+  /** Infinity for never. */
+  readonly releaseWarningMs: number
   readonly paceBy: PaceBy
   readonly pacer: Pacer | undefined
 }
@@ -50,6 +52,7 @@ export const OPTIONS_OF_CLIENT: Readonly<Record<string, string>> = Object.fromEn
 const DEFAULT_CONCURRENT = 64
 const DEFAULT_CONCURRENT_PER_DOMAIN = 8
 const DEFAULT_SLOW_AFTER_MS = 10_000
+const DEFAULT_RELEASE_WARNING_MS = 300_000
 const PAUSE_FROM_VALUES: readonly Pacing['pauseFrom'][] = ['start', 'end']
 const PACE_BY_VALUES: readonly PaceBy[] = ['origin', 'host', 'domain', 'address']
 const PACER_METHODS: readonly (keyof Pacer)[] = ['reserve', 'cancel', 'report', 'end', 'estimate']
@@ -73,6 +76,7 @@ export function pacingOf(options: PacingOptions): Pacing {
   const { maxConcurrentPerDomain = Math.max(DEFAULT_CONCURRENT_PER_DOMAIN, maxConcurrentPerKey) } = options
   const { minDelayPerDomainMs = 0, minDelayPerAddressMs = 0, maxConcurrentPerAddress } = options
   const { slowAfterMs = DEFAULT_SLOW_AFTER_MS, maxWaitMs, maxQueuedPerKey } = options
+  const { releaseWarningMs = DEFAULT_RELEASE_WARNING_MS } = options
   if (pauseFrom === 'end' && Number(maxConcurrentPerKey) > 1)
     throw new OptionError('maxConcurrentPerKey', `is ${maxConcurrentPerKey}; with pauseFrom: 'end' only 1 is possible`)
   const isUncapped = maxDelayMs === undefined || maxDelayMs === Number.POSITIVE_INFINITY
@@ -99,6 +103,11 @@ export function pacingOf(options: PacingOptions): Pacing {
       maxQueuedPerKey === undefined
         ? Number.POSITIVE_INFINITY
         : integer('maxQueuedPerKey', maxQueuedPerKey, { min: 1, example: 100 }),
+    releaseWarningMs: number('releaseWarningMs', releaseWarningMs, {
+      min: 1,
+      infinite: 'allowed',
+      example: DEFAULT_RELEASE_WARNING_MS,
+    }),
     paceBy: oneOf('paceBy', paceBy, PACE_BY_VALUES),
     pacer: withMethods('pacer', pacer, PACER_METHODS, `a Pacer, with the methods ${PACER_METHODS.join(', ')}`),
   }

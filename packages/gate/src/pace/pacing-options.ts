@@ -86,6 +86,12 @@ export interface PacingOptions {
    * `QueueFullError`. Default: no limit.
    */
   readonly maxQueuedPerKey?: number | undefined
+  /**
+   * After this time, a permit that is not released causes the process warning
+   * `POLITELY_UNRELEASED_PERMIT` and a log line (`warn`), once for each gate. It may come up to twice
+   * as late. Milliseconds; default 300,000: five minutes. `Infinity` for no warning.
+   */
+  readonly releaseWarningMs?: number | undefined
   /** Which requests share a pace and the limit `maxConcurrentPerKey`. Default `origin`. */
   readonly paceBy?: PaceBy | undefined
   /** Keeps the pace. Default: a `LocalPacer`, which keeps it for this gate only. */

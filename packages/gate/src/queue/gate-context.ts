@@ -14,6 +14,7 @@ import type { GateLog } from '../report/gate-log.ts'
 import type { Activity } from './activity.ts'
 import type { CheckedPacer } from './checked-pacer.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
+import type { OpenPermits } from './open-permits.ts'
 import type { RobotsCheck } from './robots-check.ts'
 import type { SharedLimits } from './shared-limit.ts'
 
@@ -29,6 +30,7 @@ export interface GateContext extends EventSource {
   readonly openRedirects: OpenRedirects
   readonly activity: Activity
   readonly sharedLimits: SharedLimits
+  readonly openPermits: OpenPermits
   /**
    * Whether the gate saw when the last request was sent. Some HTTP clients do not show it. True
    * before the first request.

@@ -28,6 +28,7 @@ import { type NestablePermit, Sending } from '../permit/sending.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
 import { channels } from '../report/events.ts'
 import type { GateContext } from './gate-context.ts'
+import type { OpenPermit } from './open-permits.ts'
 import { cancelSlots, type KeySlot } from './paced-key.ts'
 import type { SharedLimit } from './shared-limit.ts'
 
@@ -42,19 +43,20 @@ export interface Grant extends StartedItem {
 
 type Phase = 'granted' | 'connecting' | 'sent' | 'reported' | 'released'
 
-export class GrantedPermit implements NestablePermit {
+export class GrantedPermit implements NestablePermit, OpenPermit {
   readonly verdict: AllowedVerdict
   readonly waitedMs: number
   readonly waitedFor: Permit['waitedFor']
   readonly waitedLevel: Permit['waitedLevel']
   readonly delay: Delay
+  readonly enteredAt: string | undefined
   readonly #context: GateContext
-  readonly #key: string
+  readonly key: string
   readonly #grant: Grant
   /** The slot of the queue's pace key. */
   readonly #slot: KeySlot
   readonly #sending: Sending
-  #startedAt = 0
+  startedAt = 0
   #status: number | undefined
   #phase: Phase = 'granted'
   #holdsLimits = true
@@ -67,9 +69,11 @@ export class GrantedPermit implements NestablePermit {
     verdict: AllowedVerdict,
     waitedMs: number,
     waitedFor: WaitCause | undefined,
+    enteredAt: string | undefined,
   ) {
+    this.enteredAt = enteredAt
     this.#context = context
-    this.#key = key
+    this.key = key
     this.#grant = grant
     this.#slot = grant.slots.at(-1) as KeySlot
     this.verdict = verdict
@@ -90,19 +94,20 @@ export class GrantedPermit implements NestablePermit {
    * cancelled.
    */
   start(): void {
-    const { gate, now, counters, localStarts } = this.#context
+    const { gate, now, counters, localStarts, openPermits } = this.#context
     const { waitedMs, waitedFor, waitedLevel, delay } = this
     try {
       const at = now()
-      this.#startedAt = at
+      this.startedAt = at
       counters.started++
-      localStarts?.started(this.#key, at, delay.delayMs)
+      localStarts?.started(this.key, at, delay.delayMs)
       if (waitedFor !== 'none') counters.waited(waitedFor, waitedMs)
       if (channels.start.hasSubscribers) {
         const { url, origin } = loggableVerdict(this.verdict)
-        channels.start.publish({ gate, at, url, origin, key: this.#key, waitedMs, waitedFor, waitedLevel, delay })
+        channels.start.publish({ gate, at, url, origin, key: this.key, waitedMs, waitedFor, waitedLevel, delay })
       }
       for (const slot of this.#grant.slots) slot.pacedKey.started(slot)
+      openPermits.add(this)
     } catch (error) {
       this.cancel()
       throw error
@@ -119,7 +124,7 @@ export class GrantedPermit implements NestablePermit {
   run<T>(send: () => T): T {
     if (this.#phase === 'granted') {
       this.#phase = 'connecting'
-      if (this.#context.sight.isSendingSeen) this.#slot.pacedKey.expectSent(this.#slot, this.#startedAt)
+      if (this.#context.sight.isSendingSeen) this.#slot.pacedKey.expectSent(this.#slot, this.startedAt)
     }
     return this.#sending.run(send)
   }
@@ -154,27 +159,28 @@ export class GrantedPermit implements NestablePermit {
     this.#status = status
     if (status >= 300 && status <= 399) redirects.note(this.url, status, locationOf(response))
     counters.responded(paceResponse)
-    pacer.report(this.#key, this.#slot.ticket, paceResponse)
+    pacer.report(this.key, this.#slot.ticket, paceResponse)
     if (isPushback(paceResponse) && log.warns)
-      log.pushedBack(this.#key, this.url, paceResponse, () => pacer.estimate(this.#key, this.#slot.limits, 0))
+      log.pushedBack(this.key, this.url, paceResponse, () => pacer.estimate(this.key, this.#slot.limits, 0))
   }
 
   release(response?: ResponseLike): void {
     if (this.#phase === 'released') return
-    const { gate, now, counters, activity } = this.#context
+    const { gate, now, counters, activity, openPermits } = this.#context
     try {
       if (response !== undefined) this.report(response) // throws for an invalid response; the permit is released all the same
     } finally {
       this.#phase = 'released'
       this.#sending.end()
       counters.done++
+      openPermits.delete(this)
       try {
         const at = now()
-        const tookMs = at - this.#startedAt
+        const tookMs = at - this.startedAt
         this.#endSlots(tookMs)
         if (channels.done.hasSubscribers) {
           const { url, origin } = loggableVerdict(this.verdict)
-          channels.done.publish({ gate, at, url, origin, key: this.#key, tookMs, status: this.#status })
+          channels.done.publish({ gate, at, url, origin, key: this.key, tookMs, status: this.#status })
         }
       } finally {
         this.#releaseLimits()
@@ -188,7 +194,7 @@ export class GrantedPermit implements NestablePermit {
     const { now, pacing } = this.#context
     try {
       // The next request would otherwise wait until this one has ended.
-      if (pacing.pauseFrom === 'end') this.#endSlots(now() - this.#startedAt)
+      if (pacing.pauseFrom === 'end') this.#endSlots(now() - this.startedAt)
     } finally {
       this.#releaseLimits()
     }

@@ -40,6 +40,15 @@ interface Waiting {
   timer: NodeJS.Timeout | undefined
 }
 
+/** How `enter` was called. */
+interface EnterCall {
+  readonly signal: AbortSignal | undefined
+  /** Undefined for the limit of the gate. */
+  readonly maxWaitMs: number | undefined
+  /** The stack of the call; usually undefined. */
+  readonly enteredAt: string | undefined
+}
+
 /** The queue of a request. */
 interface OwnQueue {
   /** What its first request waits for. */
@@ -68,6 +77,7 @@ export class QueuedRequest {
   readonly #context: GateContext
   readonly #signal: AbortSignal | undefined
   readonly #arrivedAt: number
+  readonly #enteredAt: string | undefined
   /** Infinity for no limit. */
   readonly maxWaitMs: number
   #verdict: AllowedVerdict
@@ -78,11 +88,11 @@ export class QueuedRequest {
     context: GateContext,
     keys: PaceKeys,
     verdict: AllowedVerdict,
-    signal: AbortSignal | undefined,
-    maxWaitMs: number = context.pacing.maxWaitMs,
+    { signal, maxWaitMs = context.pacing.maxWaitMs, enteredAt }: EnterCall,
   ) {
     this.keys = keys
     this.maxWaitMs = maxWaitMs
+    this.#enteredAt = enteredAt
     this.#context = context
     this.#verdict = verdict
     this.#limits = paceLimitsOf(verdict, context.pacing)
@@ -186,6 +196,7 @@ export class QueuedRequest {
       this.#verdict,
       at - this.#arrivedAt,
       waitedFor,
+      this.#enteredAt,
     )
     this.#state = { name: 'granted', permit }
     if (before.name !== 'waiting') return

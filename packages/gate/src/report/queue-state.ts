@@ -18,4 +18,9 @@ export interface QueueState {
   readonly heldBy: WaitReason | undefined
   /** The level that it waits for. */
   readonly level: WaitLevel | undefined
+  /**
+   * The age of the oldest permit that is not released. Milliseconds, by the gate's clock; undefined
+   * if there is none.
+   */
+  readonly oldestMs: number | undefined
 }
