@@ -41,6 +41,8 @@ import { GateClosedError, retryAtOf } from './report/errors.ts'
 import type { EventSource, ReportingGate } from './report/events.ts'
 import type { Forecast } from './report/forecast.ts'
 import { GateLog } from './report/gate-log.ts'
+import type { GateGauges } from './report/gauges.ts'
+import { Progress } from './report/progress.ts'
 import type { QueueState } from './report/queue-state.ts'
 
 /** Whether permits remember where they entered the gate: with `NODE_DEBUG=politely`. */
@@ -83,6 +85,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   readonly #queues = new Map<string, RequestQueue>()
   readonly #paceKeysOf: PaceKeysOf
   readonly #closing = new AbortController()
+  readonly #progress: Progress | undefined
 
   static {
     gatePort = (gate) => gate.#context
@@ -129,6 +132,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       sight: { isSendingSeen: true },
       localStarts: ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined,
     }
+    const { progressMs } = pacing
+    this.#progress = progressMs === undefined || !log.informs ? undefined : new Progress(this, log, progressMs)
   }
 
   /** The client that fetches and caches robots.txt. */
@@ -139,6 +144,19 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   /** A snapshot of what the gate has counted since it was created. */
   get counters(): GateCounters {
     return this.#context.counters.snapshot()
+  }
+
+  /** The present size of the gate: its queues, and the requests that wait or are under way. */
+  get gauges(): GateGauges {
+    const { now, openPermits } = this.#context
+    const queues = [...this.#queues.values()]
+    const { oldest } = openPermits
+    return {
+      queues: queues.length,
+      waiting: queues.reduce((sum, { waiting }) => sum + waiting, 0),
+      underWay: queues.reduce((sum, { underWay }) => sum + underWay, 0),
+      oldestPermitMs: oldest === undefined ? 0 : now() - oldest.startedAt,
+    }
   }
 
   /** The queues that have a request waiting or under way. */
@@ -260,6 +278,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const error = new GateClosedError()
     this.#closing.abort(error)
     this.#context.openPermits.stop()
+    this.#progress?.stop()
     for (const queue of [...this.#queues.values()]) queue.clear(error)
   }
 

@@ -23,7 +23,12 @@ export type { WaitLevel, WaitReason } from './pace/wait-cause.ts'
 export type { Permit, ResponseLike } from './permit/permit.ts'
 export { isRedirect, type Redirection, redirectionOf } from './redirects/redirect.ts'
 export { AbortedWaitError } from './report/aborted-wait.ts'
-export type { GateCounters } from './report/counters.ts'
+export {
+  type GateCounterName,
+  type GateCounters,
+  gateCounterMeanings,
+  waitBucketsMs,
+} from './report/counters.ts'
 export {
   GateClosedError,
   InvalidRequestError,
@@ -45,4 +50,5 @@ export type {
   WaitMessage,
 } from './report/events.ts'
 export type { AllowedForecast, Forecast, RefusedForecast } from './report/forecast.ts'
+export { type GateGauges, gateGaugeMeanings } from './report/gauges.ts'
 export type { QueueState } from './report/queue-state.ts'

@@ -108,7 +108,8 @@ test('counters: counts requests that started, were refused, were abandoned, and 
   await advance(1_500)
   for (const one of held) one.release()
   ;(await sixth).release()
-  expect(gate.counters).toEqual({
+  const { waitHistogram, ...counters } = gate.counters
+  expect(counters).toEqual({
     started: 5,
     done: 5,
     tooLong: 0,

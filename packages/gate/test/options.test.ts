@@ -58,6 +58,8 @@ test.each<[given: Record<string, unknown>, option: string]>([
   [{ maxQueuedPerKey: 1.5 }, 'maxQueuedPerKey'],
   [{ releaseWarningMs: 0 }, 'releaseWarningMs'],
   [{ releaseWarningMs: '5' }, 'releaseWarningMs'],
+  [{ progressMs: 0 }, 'progressMs'],
+  [{ progressMs: Number.POSITIVE_INFINITY }, 'progressMs'],
   [{ paceBy: 'site' }, 'paceBy'],
   [{ paceBy: 5 }, 'paceBy'],
   [{ pacer: {} }, 'pacer'],

@@ -20,6 +20,7 @@ export const PACING_OPTIONS = {
   maxWaitMs: true,
   maxQueuedPerKey: true,
   releaseWarningMs: true,
+  progressMs: true,
   paceBy: true,
   pacer: true,
 } as const

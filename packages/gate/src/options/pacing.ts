@@ -1,7 +1,15 @@
 // Validates the caller's options for pace and concurrency, and fills in their defaults.
 import { OptionError } from '@politely/core'
 import type { PaceLimits } from '@politely/core/engine'
-import { CLIENT_OPTIONS, integer, number, oneOf, PACING_OPTIONS, withMethods } from '@politely/fetcher/internal'
+import {
+  CLIENT_OPTIONS,
+  integer,
+  MAX_TIMEOUT_MS,
+  number,
+  oneOf,
+  PACING_OPTIONS,
+  withMethods,
+} from '@politely/fetcher/internal'
 import type { Pacer } from '../pace/pacer.ts'
 import type { PaceBy, PacingOptions } from '../pace/pacing-options.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
@@ -28,6 +36,7 @@ export interface Pacing {
   readonly maxQueuedPerKey: number
   /** Infinity for never. */
   readonly releaseWarningMs: number
+  readonly progressMs: number | undefined
   readonly paceBy: PaceBy
   readonly pacer: Pacer | undefined
 }
@@ -76,7 +85,7 @@ export function pacingOf(options: PacingOptions): Pacing {
   const { maxConcurrentPerDomain = Math.max(DEFAULT_CONCURRENT_PER_DOMAIN, maxConcurrentPerKey) } = options
   const { minDelayPerDomainMs = 0, minDelayPerAddressMs = 0, maxConcurrentPerAddress } = options
   const { slowAfterMs = DEFAULT_SLOW_AFTER_MS, maxWaitMs, maxQueuedPerKey } = options
-  const { releaseWarningMs = DEFAULT_RELEASE_WARNING_MS } = options
+  const { releaseWarningMs = DEFAULT_RELEASE_WARNING_MS, progressMs } = options
   if (pauseFrom === 'end' && Number(maxConcurrentPerKey) > 1)
     throw new OptionError('maxConcurrentPerKey', `is ${maxConcurrentPerKey}; with pauseFrom: 'end' only 1 is possible`)
   const isUncapped = maxDelayMs === undefined || maxDelayMs === Number.POSITIVE_INFINITY
@@ -108,6 +117,10 @@ export function pacingOf(options: PacingOptions): Pacing {
       infinite: 'allowed',
       example: DEFAULT_RELEASE_WARNING_MS,
     }),
+    progressMs:
+      progressMs === undefined
+        ? undefined
+        : number('progressMs', progressMs, { min: 1, max: MAX_TIMEOUT_MS, example: 60_000 }),
     paceBy: oneOf('paceBy', paceBy, PACE_BY_VALUES),
     pacer: withMethods('pacer', pacer, PACER_METHODS, `a Pacer, with the methods ${PACER_METHODS.join(', ')}`),
   }

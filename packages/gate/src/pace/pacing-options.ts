@@ -92,6 +92,11 @@ export interface PacingOptions {
    * as late. Milliseconds; default 300,000: five minutes. `Infinity` for no warning.
    */
   readonly releaseWarningMs?: number | undefined
+  /**
+   * Writes a line about the progress of the crawl to the `logger` (`info`) each time that this time
+   * has passed, unless the crawl is idle. Milliseconds; default: none. With 60,000, one line a minute.
+   */
+  readonly progressMs?: number | undefined
   /** Which requests share a pace and the limit `maxConcurrentPerKey`. Default `origin`. */
   readonly paceBy?: PaceBy | undefined
   /** Keeps the pace. Default: a `LocalPacer`, which keeps it for this gate only. */

@@ -6,6 +6,7 @@
 // alive, and it uses no clock: neither a fake one of a test, nor the clock of the gate.
 import { escapeControls } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
+import { MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
 import { durationText } from '../report/duration.ts'
 import type { GateLog } from '../report/gate-log.ts'
 
@@ -19,9 +20,6 @@ export interface OpenPermit {
   /** The stack of the call of `enter`, if the process runs with `NODE_DEBUG=politely`. */
   readonly enteredAt: string | undefined
 }
-
-/** The longest timer of JavaScript. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 // Read when this module is loaded, before a test replaces them.
 const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis
@@ -52,6 +50,10 @@ export class OpenPermits {
     this.#open.delete(permit)
   }
 
+  get oldest(): OpenPermit | undefined {
+    return this.#open.values().next().value
+  }
+
   /** Returns when the oldest permit of each pace key started, by the gate's clock. */
   oldestByKey(): ReadonlyMap<string, number> {
     const oldest = new Map<string, number>()
@@ -69,12 +71,12 @@ export class OpenPermits {
 
   #watch(oldest: OpenPermit): void {
     this.#watched = oldest
-    this.#timer = startTimer(() => this.#check(), Math.min(this.#warningMs, MAX_TIMER_MS)).unref()
+    this.#timer = startTimer(() => this.#check(), Math.min(this.#warningMs, MAX_TIMEOUT_MS)).unref()
   }
 
   #check(): void {
     this.#timer = undefined
-    const [oldest] = this.#open
+    const { oldest } = this
     if (oldest !== undefined && oldest === this.#watched) this.#warn(oldest)
     else if (oldest !== undefined) this.#watch(oldest)
     else this.#watched = undefined

@@ -225,7 +225,7 @@ export class RequestQueue implements WaitingQueue {
   #logWait(request: QueuedRequest, ahead: number): void {
     const { log } = this.#context
     const cause = this.heldBy
-    if (!log.logsWaits || cause === undefined || cause.because === 'concurrency') return
+    if (!log.informs || cause === undefined || cause.because === 'concurrency') return
     let waitMs = this.#pacedKey.expectedWaitMs(ahead)
     for (const limit of this.#sharedLimits) waitMs = Math.max(waitMs, limit.expectedWaitMs)
     log.waits({ key: this.key, url: request.url, cause, waitMs, ahead })

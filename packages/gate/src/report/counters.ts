@@ -22,26 +22,56 @@ export interface GateCounters {
   readonly queueFull: number
   /** Failures of the pacer that no request could be rejected with. */
   readonly failures: number
-  /** Requests that had to wait, by what they waited for last. */
+  /** Requests that started after a wait, by what they waited for last. */
   readonly waits: Readonly<Record<WaitReason, number>>
   /** How long they waited in all, by the same reasons. Milliseconds. */
   readonly waitedMs: Readonly<Record<WaitReason, number>>
+  /**
+   * The same requests, by the same reasons and by how long they waited. Each list has one number
+   * for each bound of `waitBucketsMs`, and a last number for the longer waits. No request counts
+   * twice.
+   */
+  readonly waitHistogram: Readonly<Record<WaitReason, readonly number[]>>
   /** Requests that robots.txt refused, by the reason of the verdict. */
   readonly refusals: Readonly<Partial<Record<ClientVerdict['because'], number>>>
 }
 
-const noWaits = (): Record<WaitReason, number> => ({
-  'own-delay': 0,
-  'crawl-delay': 0,
-  'request-rate': 0,
-  'visit-time': 0,
-  'retry-after': 0,
-  backoff: 0,
-  cap: 0,
-  'slow-site': 0,
-  'pacer-failure': 0,
-  concurrency: 0,
+/** The name of a counter of a gate. `gateCounterMeanings` says what each one counts. */
+export type GateCounterName = keyof GateCounters
+
+/** The counters of a gate, and the meaning of each. */
+export const gateCounterMeanings: Readonly<Record<GateCounterName, string>> = {
+  started: 'requests that started',
+  done: 'requests that started and have ended',
+  pushbacks: 'responses with status 429 or 503',
+  abandoned:
+    'requests that ended while they waited: aborted, rejected by `close`, or rejected because the pacer failed',
+  tooLong: 'requests that would have had to wait longer than `maxWaitMs`, or that had waited that long',
+  queueFull: 'requests for which the queue was full (`maxQueuedPerKey`)',
+  failures: 'failures of the pacer that no request could be rejected with',
+  waits: 'requests that started after a wait, by what they waited for last',
+  waitedMs: 'how long these requests waited in all, in milliseconds, by the same reasons',
+  waitHistogram: 'the same requests, by the same reasons and by how long they waited',
+  refusals: 'requests that robots.txt refused, by the reason of the verdict',
+}
+
+/** The longest wait in each bucket of `waitHistogram` but the last. Milliseconds. */
+export const waitBucketsMs: readonly number[] = [100, 1_000, 10_000, 60_000, 600_000, 3_600_000]
+
+/** Returns a record with a value for each reason. */
+const byReason = <T>(newValue: () => T): Record<WaitReason, T> => ({
+  'own-delay': newValue(),
+  'crawl-delay': newValue(),
+  'request-rate': newValue(),
+  'visit-time': newValue(),
+  'retry-after': newValue(),
+  backoff: newValue(),
+  cap: newValue(),
+  'slow-site': newValue(),
+  'pacer-failure': newValue(),
+  concurrency: newValue(),
 })
+const zero = () => 0
 
 export class Counters {
   started = 0
@@ -51,13 +81,18 @@ export class Counters {
   queueFull = 0
   failures = 0
   #pushbacks = 0
-  readonly #waits = noWaits()
-  readonly #waitedMs = noWaits()
+  readonly #waits = byReason(zero)
+  readonly #waitedMs = byReason(zero)
+  readonly #waitHistogram = byReason(() => [...waitBucketsMs, 0].fill(0))
   readonly #refusals: Partial<Record<ClientVerdict['because'], number>> = {}
 
   waited(reason: WaitReason, ms: number): void {
     this.#waits[reason]++
     this.#waitedMs[reason] += ms
+    const bucket = waitBucketsMs.findIndex((bound) => ms <= bound)
+    const counts = this.#waitHistogram[reason]
+    const index = bucket === -1 ? counts.length - 1 : bucket
+    counts[index] = (counts[index] as number) + 1
   }
 
   responded(response: PaceResponse): void {
@@ -80,6 +115,7 @@ export class Counters {
       failures,
       waits: { ...this.#waits },
       waitedMs: { ...this.#waitedMs },
+      waitHistogram: structuredClone(this.#waitHistogram),
       refusals: { ...this.#refusals },
     }
   }

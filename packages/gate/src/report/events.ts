@@ -5,11 +5,13 @@ import type { Delay } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { WaitLevel, WaitReason } from '../pace/wait-cause.ts'
 import type { Counters, GateCounters } from './counters.ts'
+import type { GateGauges } from './gauges.ts'
 import type { QueueState } from './queue-state.ts'
 
 /** The gate that publishes a message, a `PoliteGate`: what it reports of itself. */
 export interface ReportingGate {
   readonly counters: GateCounters
+  readonly gauges: GateGauges
   queues(): readonly QueueState[]
 }
 

@@ -43,8 +43,7 @@ export class GateLog {
     this.#now = now
   }
 
-  /** Whether `waits` may log something. If not, its caller need not estimate the wait. */
-  get logsWaits(): boolean {
+  get informs(): boolean {
     return this.#logger?.info !== undefined
   }
 

@@ -1,0 +1,21 @@
+// The present size of a gate.
+
+/** The present size of a gate. JSON-safe. */
+export interface GateGauges {
+  /** Queues that have a request waiting or under way. */
+  readonly queues: number
+  /** Requests that wait in these queues. */
+  readonly waiting: number
+  /** Requests that count towards the concurrency limits. */
+  readonly underWay: number
+  /** The age of the oldest permit that is not released. Milliseconds; 0 if there is none. */
+  readonly oldestPermitMs: number
+}
+
+/** The gauges of a gate, and the meaning of each. */
+export const gateGaugeMeanings: Readonly<Record<keyof GateGauges, string>> = {
+  queues: 'queues that have a request waiting or under way',
+  waiting: 'requests that wait in these queues',
+  underWay: 'requests that count towards the concurrency limits',
+  oldestPermitMs: 'the age of the oldest permit that is not released, in milliseconds; 0 if there is none',
+}
