@@ -16,15 +16,16 @@ const refusals = new WeakMap<object, Refusal>()
  * Returns a response with status 403 if robots.txt disallows the request. If robots.txt is
  * unreachable now, or if the request cannot wait, the status is 503. If it is known when a retry
  * can succeed, the response has a Retry-After header, so that a client that retries after a 503
- * does so at the right time. The body is the error's message. The class is the global `Response`, whichever fetch is wrapped.
+ * does so at the right time. The body is the error's message. The class is the global `Response`,
+ * whichever fetch is wrapped.
  */
 export function refusedResponse(error: Refusal): Response {
   const { verdict, message, retryAt } = error
   const headers: Record<string, string> = { 'content-type': 'text/plain; charset=utf-8' }
-  // The date is by the clock of the RobotsClient, which may not be the one of this process. So the
-  // header has a date, not seconds.
   if (error instanceof WaitTooLongError && error.waitMs > 0)
     headers['retry-after'] = String(Math.ceil(error.waitMs / 1_000))
+  // The date is by the clock of the RobotsClient, which may not be the one of this process. So the
+  // header has a date, not seconds.
   else if (retryAt !== undefined) headers['retry-after'] = new Date(retryAt).toUTCString()
   const byRobots = error instanceof RobotsDisallowedError
   const status = byRobots && retryAt === undefined ? 403 : 503

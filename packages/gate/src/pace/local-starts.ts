@@ -5,6 +5,7 @@
 // other. So the last starts of all of them are recorded here, by pace key. A record names its pacer
 // by a number, and keeps neither the pacer nor the gate in memory.
 import type { LocalPacer } from './local-pacer.ts'
+import { setBounded } from './set-bounded.ts'
 
 /** The last start of a pace key. */
 interface LastStart {
@@ -45,8 +46,7 @@ export class LocalStarts {
     if (delayMs === 0 || hasWarned) return
     const last = lastStarts.get(key)
     if (last === undefined) {
-      if (lastStarts.size >= MAX_KEYS) lastStarts.delete(lastStarts.keys().next().value as string)
-      lastStarts.set(key, { pacer: this.#pacer, until: at + delayMs })
+      setBounded(lastStarts, key, { pacer: this.#pacer, until: at + delayMs }, MAX_KEYS)
       return
     }
     const isTooEarly = last.pacer !== this.#pacer && at < last.until

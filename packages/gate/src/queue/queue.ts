@@ -109,11 +109,11 @@ export class RequestQueue implements WaitingQueue {
     }
     this.#waiting.add(request)
     this.advance(request)
+    if (forecast !== undefined) void this.#refuseLater(request, forecast)
     const result = request.result()
     if (result !== undefined) return result
     const permit = request.wait(ahead, this)
     this.#logWait(request, ahead)
-    if (forecast !== undefined) void this.#refuseLater(request, forecast)
     return permit
   }
 
@@ -136,7 +136,7 @@ export class RequestQueue implements WaitingQueue {
     return undefined
   }
 
-  /** Rejects a waiting request if it would have to wait too long. */
+  /** Rejects the request if it would have to wait too long, unless it has started meanwhile. */
   async #refuseLater(request: QueuedRequest, pendingForecast: PromiseLike<WaitForecast>): Promise<void> {
     let hasFailed: boolean
     try {

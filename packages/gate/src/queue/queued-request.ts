@@ -15,7 +15,8 @@
 //   | `rejected` |           |           |            |              |
 //
 // A request may fail twice: first by an abort, and then by a check of robots.txt that was under way
-// during the abort. While it waits, an abort of the caller's signal rejects it.
+// during the abort. While it waits, an abort of the caller's signal rejects it, and so does a timer
+// if the request has a `maxWaitMs`.
 import type { PaceLimits } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
 import { MAX_TIMER_MS, onAbort } from '@politely/fetcher/internal'

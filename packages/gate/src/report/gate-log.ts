@@ -3,9 +3,9 @@ import { escapeControls } from '@politely/core'
 import { delayOf, formatTime, type PaceLimits, type PaceResponse } from '@politely/core/engine'
 import { type Logger, withoutCredentials } from '@politely/fetcher'
 import { callSafely, describeValue } from '@politely/fetcher/internal'
-import { LRUCache } from 'lru-cache'
 import { isPromise } from '../pace/is-promise.ts'
 import type { WaitEstimate } from '../pace/pacer.ts'
+import { setBounded } from '../pace/set-bounded.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import { durationText } from './duration.ts'
 import { causeText } from './errors.ts'
@@ -35,8 +35,8 @@ export class GateLog {
   readonly #logger: Logger | undefined
   readonly #now: () => number
   /** By pace key. */
-  readonly #lastWaits = new LRUCache<string, { readonly cause: string; readonly at: number }>({ max: MAX_REMEMBERED })
-  readonly #longDelays = new LRUCache<string, true>({ max: MAX_REMEMBERED })
+  readonly #lastWaits = new Map<string, { readonly cause: string; readonly at: number }>()
+  readonly #longDelays = new Map<string, true>()
 
   constructor(logger: Logger | undefined, now: () => number) {
     this.#logger = logger
@@ -69,7 +69,8 @@ export class GateLog {
     const text = causeText(cause.because, cause.level)
     const last = this.#lastWaits.get(key)
     if (last?.cause === text && at - last.at < REPEAT_MS) return
-    this.#lastWaits.set(key, { cause: text, at })
+    this.#lastWaits.delete(key)
+    setBounded(this.#lastWaits, key, { cause: text, at }, MAX_REMEMBERED)
     const until =
       waitMs > LONG_WAIT_MS ? `${durationText(waitMs)}, until about ${formatTime(at + waitMs)}` : 'for the pacer'
     this.info(`${withoutCredentials(url)} waits ${until} (${text}); requests that wait before it: ${ahead}`)
@@ -86,17 +87,18 @@ export class GateLog {
     estimatePause: () => WaitEstimate | Promise<WaitEstimate>,
   ): void {
     const header = retryAfter === undefined ? 'no Retry-After' : `Retry-After ${describeValue(retryAfter)}`
-    const log = ({ waitMs, because }: WaitEstimate) =>
-      this.warn(
-        `${withoutCredentials(url)}: status ${status}, ${header}; requests to ${key} pause for ${durationText(waitMs)}, until about ${formatTime(this.#now() + waitMs)} (${because})`,
-      )
-    const logUnknown = () => this.warn(`${withoutCredentials(url)}: status ${status}, ${header}`)
+    const received = `${withoutCredentials(url)}: status ${status}, ${header}`
+    const log = ({ waitMs, because }: WaitEstimate) => {
+      const until = formatTime(this.#now() + waitMs)
+      const pause = `; requests to ${key} pause for ${durationText(waitMs)}, until about ${until} (${because})`
+      this.warn(waitMs > 0 ? received + pause : received)
+    }
     try {
       const estimate = estimatePause()
-      if (isPromise(estimate)) estimate.then(log).catch(logUnknown)
+      if (isPromise(estimate)) estimate.then(log).catch(() => this.warn(received))
       else log(estimate)
     } catch {
-      logUnknown()
+      this.warn(received)
     }
   }
 
@@ -106,7 +108,7 @@ export class GateLog {
     if (limits.crawlDelayMs === undefined && !limits.requestRates?.length) return
     const { delayMs, because } = delayOf(limits, this.#now())
     if (delayMs <= LONG_DELAY_MS || because === 'own-delay' || this.#longDelays.has(origin)) return
-    this.#longDelays.set(origin, true)
+    setBounded(this.#longDelays, origin, true, MAX_REMEMBERED)
     this.warn(
       `${origin}: robots.txt asks for a delay of ${durationText(delayMs)} between requests (${because}); if that is too long, write the option maxDelayMs, such as maxDelayMs: 60_000`,
     )

@@ -8,7 +8,7 @@ export interface GateGauges {
   readonly waiting: number
   /** Requests that count towards the concurrency limits. */
   readonly underWay: number
-  /** The age of the oldest permit that is not released. Milliseconds; 0 if there is none. */
+  /** The age of the oldest permit that is not released. Milliseconds; 0 if all permits are released. */
   readonly oldestPermitMs: number
 }
 
@@ -17,5 +17,5 @@ export const gateGaugeMeanings: Readonly<Record<keyof GateGauges, string>> = {
   queues: 'queues that have a request waiting or under way',
   waiting: 'requests that wait in these queues',
   underWay: 'requests that count towards the concurrency limits',
-  oldestPermitMs: 'the age of the oldest permit that is not released, in milliseconds; 0 if there is none',
+  oldestPermitMs: 'the age of the oldest permit that is not released, in milliseconds; 0 if all permits are released',
 }

@@ -20,7 +20,7 @@ export interface QueueState {
   readonly level: WaitLevel | undefined
   /**
    * The age of the oldest permit that is not released. Milliseconds, by the gate's clock; undefined
-   * if there is none.
+   * if all permits are released.
    */
   readonly oldestMs: number | undefined
 }

@@ -1,0 +1,5 @@
+/** Adds a new key to a map. If the map has `max` keys already, deletes the one that was added first. */
+export function setBounded<V>(map: Map<string, V>, key: string, value: V, max: number): void {
+  if (map.size >= max) map.delete(map.keys().next().value as string)
+  map.set(key, value)
+}
