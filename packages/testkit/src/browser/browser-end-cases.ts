@@ -114,6 +114,18 @@ const waitingCases: readonly BrowserCase[] = [
     requested: ['/1'],
   },
   {
+    name: 'a goto that would wait longer than maxWaitMs rejects at once with the error of the gate',
+    web: slowWeb,
+    options: { maxWaitMs: 5_000 },
+    run: async ({ tab, robots, at }) => {
+      await tab.goto(at('/1'))
+      const tooLong = { code: 'ERR_POLITELY_WAIT', because: 'crawl-delay' }
+      await assert.rejects(tab.goto(at('/2'), { timeout: 0 }), tooLong)
+      assert.deepEqual(robots.gate.queues(), [])
+    },
+    requested: ['/1'],
+  },
+  {
     name: 'a waiting goto leaves the queue when it times out; later navigations of the page still wait',
     fullRun: true,
     web: slowWeb,
