@@ -1,5 +1,7 @@
 // RedisPacer over both client libraries, on a real server, with a clock that the test sets.
 import type { PaceLimits } from '@politely/core/engine'
+import { RobotsClient } from '@politely/fetcher'
+import { PoliteGate } from '@politely/gate'
 import { pacerCases, runPacerCase } from '@politely/testkit/cases/pacer-cases'
 import { startClock } from '@politely/testkit/clock'
 import { noRedis, noRedisServer } from '@politely/testkit/servers/redis'
@@ -69,6 +71,27 @@ describe.skipIf(noRedis())('with a server', () => {
     clock.advance(1_000)
     expect(await pacer.estimate('k', limits, 0)).toEqual({ waitMs: 0, because: 'none' })
     expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'slot' })
+  })
+
+  test('maxWaitMs of a gate: starts what need not wait, and rejects the others at once', async () => {
+    const client = await connectIoredis(redis.url)
+    const options = { client, keyPrefix: redis.newPrefix() }
+    await knowLongAgo(options, ['https://example.com'])
+    const fetch = async () => new Response('')
+    await using robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', fetch })
+    const pacer = new RedisPacer(options)
+    await using gate = new PoliteGate({ robots, pacer, minDelayMs: 600_000, maxWaitMs: 900_000 })
+    const enter = (maxWaitMs?: number) => gate.enter('https://example.com/', { maxWaitMs }).catch((error) => error)
+    const patient = [enter(0), enter()] as const
+    const [first, ...refused] = await Promise.all([patient[0], enter(300_000), enter(900_000)])
+    first.release()
+    expect(refused).toMatchObject([
+      { code: 'ERR_POLITELY_WAIT', because: 'own-delay' },
+      { code: 'ERR_POLITELY_WAIT', because: 'own-delay' },
+    ])
+    expect(gate.queues()).toMatchObject([{ waiting: 1 }])
+    gate.close()
+    expect(await patient[1]).toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
   })
 
   test('the allowance covers the replies to the slots that follow', async () => {

@@ -22,7 +22,8 @@ export interface OpenPermit {
 }
 
 // Read when this module is loaded, before a test replaces them.
-const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis
+const startTimer = setTimeout
+const stopTimer = clearTimeout
 
 export class OpenPermits {
   readonly #log: GateLog
