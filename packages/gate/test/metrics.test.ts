@@ -77,8 +77,8 @@ describe('progressMs', () => {
     await advance(42_000)
     await advance(60_000)
     expect(lines.filter((line) => line.startsWith('in '))).toEqual([
-      'in 60 s: 3 started, 1 refused, 1 answered with 429 or 503; now: 2 under way, 1 waiting in 1 queues (concurrency 1)',
-      'in 60 s: 0 started, 0 refused, 0 answered with 429 or 503; now: 2 under way, 1 waiting in 1 queues (concurrency 1)',
+      'in 60 s: started 3, refused 1, pushed back 1; now: under way 2, waiting 1 (concurrency 1), queues 1',
+      'in 60 s: started 0, refused 0, pushed back 0; now: under way 2, waiting 1 (concurrency 1), queues 1',
     ])
     gate.close()
     await fourth.catch(() => undefined)

@@ -43,12 +43,12 @@ export class Progress {
     this.#before = counters
     if (started + refused + pushbacks + gauges.waiting + gauges.underWay === 0) return // the crawl is idle
     this.#log.info(
-      `in ${durationText(this.#everyMs)}: ${started} started, ${refused} refused, ${pushbacks} answered with 429 or 503; now: ${gauges.underWay} under way, ${gauges.waiting} waiting in ${gauges.queues} queues${this.#mainCauses()}`,
+      `in ${durationText(this.#everyMs)}: started ${started}, refused ${refused}, pushed back ${pushbacks}; now: under way ${gauges.underWay}, waiting ${gauges.waiting}${this.#causes()}, queues ${gauges.queues}`,
     )
   }
 
-  /** Names what most of the waiting requests wait for. */
-  #mainCauses(): string {
+  /** Says what the requests wait for, the most frequent cause first. */
+  #causes(): string {
     const waiting = new Map<string, number>()
     for (const { heldBy, waiting: count } of this.#gate.queues())
       if (heldBy !== undefined) waiting.set(heldBy, (waiting.get(heldBy) ?? 0) + count)
