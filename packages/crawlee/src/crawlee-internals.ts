@@ -139,7 +139,7 @@ const POOL_HOOKS = ['postLaunchHooks', 'postPageCreateHooks'] as const satisfies
  * version, or of another copy of Crawlee; and for an HTTP client that always follows redirects.
  * Crawlee's `ImpitHttpClient` does, unless it is constructed with `followRedirects: false`.
  */
-export function internalsOf(crawler: AnyCrawler): CrawleeInternals {
+export function gatePort(crawler: AnyCrawler): CrawleeInternals {
   const internals = crawler as unknown as CrawleeInternals | null | undefined
   if (typeof internals !== 'object' || internals === null || typeof internals.httpClient?.stream !== 'function') {
     throw new OptionError(

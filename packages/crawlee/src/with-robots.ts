@@ -8,7 +8,7 @@ import {
   RobotsDisallowedError,
   resolveGate,
 } from '@politely/gate'
-import { type AnyCrawler, type CrawleeInternals, internalsOf } from './crawlee-internals.ts'
+import { type AnyCrawler, type CrawleeInternals, gatePort } from './crawlee-internals.ts'
 import { DeferredRequests } from './deferred-requests.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
 import { hookNavigation } from './polite-navigation.ts'
@@ -63,7 +63,7 @@ const politeCrawlers = new WeakSet<object>()
  * option.
  */
 export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobotsOptions): C {
-  const internals = internalsOf(crawler)
+  const internals = gatePort(crawler)
   if (politeCrawlers.has(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
   assertGateOptions(options)
   const { deferBeyondMs = 20, pageRequests = 'check', ...others } = options
