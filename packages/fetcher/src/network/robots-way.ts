@@ -18,7 +18,6 @@
 // The choice is made again for each request, since a test may replace fetch after it has created
 // the client.
 import type { Dispatcher } from 'undici'
-import { isPrivateHost } from './host-name.ts'
 import { type Fetch, isPlainFetch, otherGlobalDispatcher, replacedGlobal, withoutGates } from './platform-fetch.ts'
 
 /**
@@ -103,8 +102,7 @@ export class RobotsWay {
 function proxyVariableFor(url: string): string | undefined {
   const { protocol, hostname } = new URL(url)
   const name = `${protocol.slice(0, -1)}_proxy`
-  if (isPrivateHost(hostname) || isExcluded(hostname, process.env['no_proxy'] ?? process.env['NO_PROXY']))
-    return undefined
+  if (isExcluded(hostname, process.env['no_proxy'] ?? process.env['NO_PROXY'])) return undefined
   return [name, name.toUpperCase()].find((variable) => process.env[variable])
 }
 
