@@ -7,7 +7,7 @@
 // client leaves its own connections when it finds that pages take another way than the platform's
 // plain one:
 //
-//   the fetch for pages is not the built-in one    the same fetch         `wrapped-fetch`, `global-fetch`
+//   the fetch for pages is not the built-in one    the same fetch         `pages-fetch`, `global-fetch`
 //   the global dispatcher is not undici's default  the built-in fetch     `global-dispatcher`
 //   neither                                        its own connections    `own`
 //
@@ -22,11 +22,11 @@ import { type Fetch, isPlainFetch, otherGlobalDispatcher, replacedGlobal, withou
 
 /**
  * The way that requests for robots.txt take. `own`: connections of the client's own. `dispatcher`,
- * `fetch`: these options of the client. `wrapped-fetch`: the fetch that was given to `politely`.
+ * `fetch`: these options of the client. `pages-fetch`: the fetch that was given to `politely`.
  * `global-fetch`: `globalThis.fetch`. `global-dispatcher`: the built-in fetch, with the global
  * dispatcher of undici.
  */
-export type RobotsVia = 'own' | 'dispatcher' | 'fetch' | 'wrapped-fetch' | 'global-fetch' | 'global-dispatcher'
+export type RobotsVia = 'own' | 'dispatcher' | 'fetch' | 'pages-fetch' | 'global-fetch' | 'global-dispatcher'
 
 /** The values of the option `robotsVia`. */
 export type RobotsViaOption = 'auto' | 'own' | 'pages'
@@ -34,7 +34,7 @@ export type RobotsViaOption = 'auto' | 'own' | 'pages'
 export type Way =
   | { readonly via: 'own' }
   | { readonly via: 'dispatcher'; readonly dispatcher: Dispatcher }
-  | { readonly via: 'fetch' | 'wrapped-fetch' | 'global-fetch' | 'global-dispatcher'; readonly fetch: Fetch }
+  | { readonly via: 'fetch' | 'pages-fetch' | 'global-fetch' | 'global-dispatcher'; readonly fetch: Fetch }
 
 export interface WayOptions {
   readonly robotsVia: RobotsViaOption
@@ -71,7 +71,7 @@ export class RobotsWay {
     const isPlain = isPlainFetch(fetch)
     if (isPlain && otherGlobalDispatcher() !== undefined) return { via: 'global-dispatcher', fetch }
     if (isPlain && this.#option === 'auto') return OWN
-    return { via: this.#pages === undefined ? 'global-fetch' : 'wrapped-fetch', fetch }
+    return { via: this.#pages === undefined ? 'global-fetch' : 'pages-fetch', fetch }
   }
 
   /**
