@@ -113,3 +113,13 @@ test('the options of the client decide, for a client that the caller made', asyn
   expect(pages).toHaveBeenCalledOnce()
   expect(await robots.inspect('https://site.example/')).toMatchObject({ via: 'fetch' })
 })
+
+test('a wrapped fetch that cannot send robots.txt is told from a failure of the site', async () => {
+  const fetch = politely(async () => ({ status: 200, headers: new Headers(), body: undefined as never }), { userAgent })
+  onTestFinished(() => fetch.close())
+  const verdict = await fetch.gate.robots.check('https://site.example/page')
+  expect(verdict.access).toMatchObject({
+    reason: 'unusable-transport',
+    detail: expect.stringMatching(/must return a Response.*; or write robotsVia: 'own'/),
+  })
+})

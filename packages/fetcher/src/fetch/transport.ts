@@ -1,7 +1,7 @@
 // Sends one request for robots.txt and returns its reply. Chooses the transport by the URL's scheme
 // and by the way that requests take now.
 import type { FailureReason } from '@politely/core'
-import type { Reply, RobotsRequest } from '@politely/core/engine'
+import type { Failure, Reply, RobotsRequest } from '@politely/core/engine'
 import type { NetworkGuard, Reach } from '../network/network-guard.ts'
 import type { RobotsVia, RobotsWay, Way } from '../network/robots-way.ts'
 import { CallersConnections } from './callers-connections.ts'
@@ -61,14 +61,22 @@ export class Transport {
       way.via === 'own'
         ? await this.#sendByOwn(request, reach, deadline)
         : await this.#ownRequests.run(url, robotsUrl, () => this.#sendByCaller(way, request, reach, deadline))
-    const isUnconnected = reply.kind === 'failure' && NOT_CONNECTED.has(reply.reason)
-    const unused = isUnconnected ? this.#way.unusedSetup(url) : undefined
-    return isUnconnected && unused !== undefined ? { ...reply, detail: `${reply.detail}; ${unused}` } : reply
+    const hint = reply.kind === 'failure' ? this.#hintOn(reply, way, url) : undefined
+    return reply.kind === 'failure' && hint !== undefined ? { ...reply, detail: `${reply.detail}; ${hint}` } : reply
   }
 
   /** Closes the client's own connections. The caller closes its dispatcher. */
   async close(): Promise<void> {
     await this.#ownConnections.close()
+  }
+
+  /** Returns what to write if another way might have worked. */
+  #hintOn({ reason }: Failure, { via }: Way, url: string): string | undefined {
+    if (NOT_CONNECTED.has(reason)) return this.#way.unusedSetup(url)
+    const isGiven = via === 'fetch' || via === 'dispatcher'
+    return reason === 'unusable-transport' && !isGiven
+      ? "or write robotsVia: 'own', and robots.txt takes connections of its own"
+      : undefined
   }
 
   async #sendByOwn({ url, conditions }: RobotsRequest, reach: Reach, deadline: Deadline): Promise<Reply> {
