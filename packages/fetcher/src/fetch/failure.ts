@@ -129,16 +129,18 @@ function responseIn(error: unknown): Response | undefined {
 }
 
 /**
- * Returns the first of the error and its causes that has a reason other than `network`; the error
- * itself if none has.
+ * Returns the first of the error and its causes that has a reason other than `network`. If none
+ * has, returns the first one that says more than that a fetch failed.
  */
 function firstClassified(error: unknown): unknown {
   let at = error
+  let explanation = error
   for (let i = 0; i <= MAX_CAUSES && at instanceof Error; i++) {
     if (reasonOf(at) !== 'network') return at
+    if (explanation === at && at.message === 'fetch failed' && at.cause instanceof Error) explanation = at.cause
     at = at.cause
   }
-  return error
+  return explanation
 }
 
 function reasonOf(error: unknown): FailureReason {

@@ -68,6 +68,7 @@ export class RobotsWay {
     if (this.#given !== undefined) return this.#given
     if (this.#option === 'own' || this.#pages === 'own') return OWN
     const fetch = withoutGates(this.#pages ?? globalThis.fetch)
+    if (typeof fetch !== 'function') return OWN // the environment of a test may have none
     const isPlain = isPlainFetch(fetch)
     if (isPlain && otherGlobalDispatcher() !== undefined) return { via: 'global-dispatcher', fetch }
     if (isPlain && this.#option === 'auto') return OWN
