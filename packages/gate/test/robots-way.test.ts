@@ -123,3 +123,16 @@ test('a wrapped fetch that cannot send robots.txt is told from a failure of the 
     detail: expect.stringMatching(/must return a Response.*; or write robotsVia: 'own'/),
   })
 })
+
+test('the log says once that requests for robots.txt leave the own connections', async () => {
+  const lines: string[] = []
+  const logger = { info: (line: string) => void lines.push(line) }
+  const fetch = politely(stub(new Response('')), { userAgent, logger, minDelayMs: 0 })
+  onTestFinished(() => fetch.close())
+  for (const site of ['a', 'b']) await fetch.gate.robots.check(`https://${site}.example/`)
+  expect(lines).toEqual([
+    "requests for robots.txt go through the fetch for pages, as pages do; the network guard sees only their URLs (robotsVia: 'own' prevents this)",
+    expect.stringMatching(/^https:\/\/a.example/),
+    expect.stringMatching(/^https:\/\/b.example/),
+  ])
+})

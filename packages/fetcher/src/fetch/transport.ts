@@ -119,8 +119,15 @@ export class Transport {
   }
 }
 
-/** The reasons of failures to connect, which a request on another way might not have had. */
-const NOT_CONNECTED: ReadonlySet<FailureReason> = new Set(['dns', 'dns-unavailable', 'refused', 'blocked-address'])
+/** The reasons of failures that a request on another way might not have had. */
+const NOT_CONNECTED: ReadonlySet<FailureReason> = new Set([
+  'dns',
+  'dns-unavailable',
+  'refused',
+  'network',
+  'timeout',
+  'blocked-address',
+])
 
 /**
  * Bun replaces undici by a module of its own without Client and connector. There, the client uses

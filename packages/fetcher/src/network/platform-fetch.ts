@@ -48,7 +48,7 @@ export function isPlainFetch(fetch: Fetch): boolean {
  * decides: only code of Node can require a module under `internal/`.
  */
 function isBuiltIn(fetch: Fetch): boolean {
-  const isNode = process.versions.bun === undefined && process.versions['deno'] === undefined
+  const isNode = process.versions.bun === undefined && process.versions.deno === undefined
   return isNode ? /\brequire\('internal\//.test(Function.prototype.toString.call(fetch)) : fetch === atImport
 }
 

@@ -103,7 +103,8 @@ export class RobotsWay {
 function proxyVariableFor(url: string): string | undefined {
   const { protocol, hostname } = new URL(url)
   const name = `${protocol.slice(0, -1)}_proxy`
-  if (isExcluded(hostname, process.env['no_proxy'] ?? process.env['NO_PROXY'])) return undefined
+  if (!['http_proxy', 'https_proxy'].includes(name)) return undefined // Node has no proxy for ftp:
+  if (isExcluded(hostname, process.env.no_proxy ?? process.env.NO_PROXY)) return undefined
   return [name, name.toUpperCase()].find((variable) => process.env[variable])
 }
 
