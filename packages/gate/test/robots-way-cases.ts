@@ -269,7 +269,7 @@ export const wayCases: readonly WayCase[] = [
     name: '`politely(fetch)`, then `globalThis.fetch = stub`',
     receiver: 'the network',
     via: 'own',
-    detail: `${NOT_FOUND}globalThis.fetch has been replaced, but requests for robots.txt do not use it: politely has wrapped the fetch that was there before; write politely((...args) => fetch(...args), { … })`,
+    detail: `${NOT_FOUND}globalThis.fetch has been replaced, but requests for robots.txt do not use it: politely has wrapped another fetch; write politely((...args) => fetch(...args), { … })`,
     run: () => withGlobalFetch(builtIn, () => politelyWith(builtIn, { before: stubFetch })),
   },
   {
@@ -384,7 +384,7 @@ export const wayCases: readonly WayCase[] = [
     name: '`politely(fetch)`, with `HTTP_PROXY` alone',
     receiver: 'the network',
     via: 'own',
-    detail: `${NOT_FOUND}HTTP_PROXY is set, but Node does not use it: start Node with NODE_USE_ENV_PROXY=1, or write dispatcher: new EnvHttpProxyAgent()`,
+    detail: `${NOT_FOUND}HTTP_PROXY is set, but this request did not use it: start Node with NODE_USE_ENV_PROXY=1, or write dispatcher: new EnvHttpProxyAgent()`,
     node: {},
     run: throughEnvironment,
   },

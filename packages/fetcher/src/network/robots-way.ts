@@ -44,6 +44,8 @@ export interface WayOptions {
 
 const OWN: Way = { via: 'own' }
 
+const ONLY_OWN = 'politeAgent makes its own connections, also for pages'
+
 export class RobotsWay {
   readonly #given: Way | undefined
   readonly #option: RobotsViaOption
@@ -86,16 +88,20 @@ export class RobotsWay {
     if (replaced !== undefined) return `${replaced}, but requests for robots.txt do not use it: ${this.#remedy()}`
     if (via !== 'own') return undefined
     const variable = proxyVariableFor(url)
-    return variable === undefined
-      ? undefined
-      : `${variable} is set, but Node does not use it: start Node with NODE_USE_ENV_PROXY=1, or write dispatcher: new EnvHttpProxyAgent()`
+    return variable && `${variable} is set, but this request did not use it: ${this.#proxyRemedy()}`
+  }
+
+  #proxyRemedy(): string {
+    if (this.#pages === 'own') return ONLY_OWN
+    const start = process.env.NODE_USE_ENV_PROXY ? '' : 'start Node with NODE_USE_ENV_PROXY=1, or '
+    return `${start}write dispatcher: new EnvHttpProxyAgent()`
   }
 
   #remedy(): string {
     if (this.#given !== undefined) return 'leave the option dispatcher out'
     if (this.#option === 'own') return "leave robotsVia: 'own' out"
-    if (this.#pages === 'own') return 'politeAgent makes its own connections, also for pages'
-    return 'politely has wrapped the fetch that was there before; write politely((...args) => fetch(...args), { … })'
+    if (this.#pages === 'own') return ONLY_OWN
+    return 'politely has wrapped another fetch; write politely((...args) => fetch(...args), { … })'
   }
 }
 
