@@ -2,16 +2,15 @@
 // that requests for pages take.
 //
 // Own connections are the safest way: the guard sees their addresses, and the client sees where a
-// body ends. But robots.txt must reach the same server as the pages. A caller who sends pages
-// through a proxy, or who has replaced fetch in a test, expects the same of robots.txt. So the
-// client leaves its own connections when it finds that pages take another way than the platform's
-// plain one:
+// body ends. But robots.txt must reach the same server as the pages, also if pages go through a
+// proxy, or to a mock in a test. So the client leaves its own connections when it finds that pages
+// take another way than the platform's plain one:
 //
 //   the fetch for pages is not the built-in one    the same fetch         `pages-fetch`, `global-fetch`
 //   the global dispatcher is not undici's default  the built-in fetch     `global-dispatcher`
 //   neither                                        its own connections    `own`
 //
-// The fetch for pages is the one that was given to `politely`, or else `globalThis.fetch`. Proxy
+// The fetch for pages is the fetch that was given to `politely`, or else `globalThis.fetch`. Proxy
 // variables need no case of their own: where Node honours them (`NODE_USE_ENV_PROXY`), it sets a
 // global dispatcher.
 //
@@ -78,8 +77,8 @@ export class RobotsWay {
   }
 
   /**
-   * Returns what the user has set up for requests, but this way does not use, and what to write.
-   * Returns undefined if there is no such thing. To be called for a request that could not connect.
+   * Returns a mock or a proxy that the user has set up, but this way does not use, and what to
+   * write. Returns undefined if all of them are used. To be called for a request that failed.
    */
   unusedSetup(url: string): string | undefined {
     const { via } = this.current()
