@@ -1,0 +1,118 @@
+// The commands and their flags. The code of a command is loaded when it runs, so that `--help`
+// starts quickly and `match` does not load the network code.
+import type { CommandSpec, Flag } from './command-line.ts'
+
+/** As `dialects` of core; a test compares them. */
+const DIALECTS = ['rfc9309', 'google', 'draft-koster-rep-00', 'koster-1996', 'original-1994'] as const
+
+const USER_AGENT: Flag = {
+  name: 'user-agent',
+  value: 'NAME',
+  text: "the crawler's User-Agent: a name (ExampleBot) or a whole header; sent with each request",
+}
+const PRODUCT_TOKEN: Flag = {
+  name: 'product-token',
+  value: 'TOKEN',
+  text: 'the name to look for in robots.txt, if it is not the one in --user-agent; the first one that the file names counts',
+  isRepeatable: true,
+}
+const DIALECT: Flag = {
+  name: 'dialect',
+  value: 'NAME',
+  text: 'how to read robots.txt',
+  choices: DIALECTS,
+  byDefault: 'rfc9309',
+}
+const TIMEOUT: Flag = {
+  name: 'timeout',
+  value: 'SECONDS',
+  text: 'time limit for one robots.txt, including redirects and retries',
+  byDefault: '20',
+}
+const ROBOTS: Flag = {
+  name: 'robots',
+  value: 'FILE',
+  text: 'a robots.txt file, or a URL of one',
+}
+
+export const commands: readonly CommandSpec[] = [
+  {
+    name: 'check',
+    summary: "fetch each site's robots.txt and check URLs",
+    description: "Fetches the robots.txt of each URL's site and prints whether the URL may be fetched, and why.",
+    usage: 'URL… --user-agent NAME',
+    flags: [USER_AGENT, PRODUCT_TOKEN, DIALECT, TIMEOUT, { name: 'json', text: 'print one JSON verdict on each line' }],
+    examples: [
+      ['check https://example.com/page --user-agent ExampleBot', 'Checks one URL.'],
+      [
+        'check - --user-agent ExampleBot --json < urls.txt > verdicts.jsonl',
+        'Checks the URLs on standard input, one on each line.',
+      ],
+    ],
+    exits: ['success', 'disallowed', 'usage', 'unreachable', 'internal', 'interrupted', 'outputClosed'],
+    run: async (args) => (await import('./commands/check.ts')).check(args),
+  },
+  {
+    name: 'explain',
+    summary: 'draw which line of robots.txt decides about a URL, and why',
+    description:
+      'Draws the robots.txt with line numbers, marks the groups that apply to the crawler and the line that decides, and lists the other rules that match, each with the reason why it lost. Says which dialects decide differently.\n\nWithout --robots, the robots.txt of the URL is fetched. With it, the URL may be a path.',
+    usage: 'URL --user-agent NAME [--robots FILE]',
+    flags: [USER_AGENT, PRODUCT_TOKEN, ROBOTS, DIALECT, TIMEOUT, { name: 'json', text: 'print one JSON object' }],
+    examples: [
+      ['explain https://example.com/cart --user-agent ExampleBot', 'Explains the verdict of the site as it is.'],
+      ['explain /cart --user-agent ExampleBot --robots public/robots.txt', 'Explains the verdict of a draft.'],
+    ],
+    exits: ['success', 'disallowed', 'usage', 'unreachable', 'internal', 'interrupted', 'outputClosed'],
+    run: async (args) => (await import('./commands/explain.ts')).explain(args),
+  },
+  {
+    name: 'test',
+    summary: 'check that a robots.txt does what a file of expectations says',
+    description:
+      'Reads files of expectations and checks a robots.txt against them. Each line is one expectation:\n\n"allow CRAWLER PATH…" and "deny CRAWLER PATH…" for paths that the crawler may or may not fetch; "deny-only CRAWLER PATH…" if these paths, and nothing else, are closed to the crawler. The crawler * stands for all that the file does not name. Text after # is a comment.',
+    usage: 'EXPECTATIONS… --robots FILE',
+    flags: [
+      { ...ROBOTS, text: 'the robots.txt file to test, or the URL of a site or of a deploy preview' },
+      { ...USER_AGENT, text: 'the User-Agent for the request, if --robots is a URL' },
+      DIALECT,
+      TIMEOUT,
+      {
+        name: 'format',
+        value: 'NAME',
+        text: 'how to print the results',
+        choices: ['text', 'json', 'junit', 'github'],
+        byDefault: 'text',
+      },
+    ],
+    examples: [
+      ['test robots.expect --robots public/robots.txt', 'Tests a file before it goes live.'],
+      ['test robots.expect --robots https://preview.example.com --user-agent ExampleBot', 'Tests what a server sends.'],
+    ],
+    exits: ['success', 'disallowed', 'usage', 'unreachable', 'internal', 'interrupted', 'outputClosed'],
+    run: async (args) => (await import('./commands/test.ts')).test(args),
+  },
+  {
+    name: 'match',
+    summary: 'check the URLs on stdin against a robots.txt file',
+    description:
+      'Reads URLs or paths from stdin, one on each line, and prints one JSON verdict on each line. Makes no requests. The exit code is 0 when all of stdin was read, whatever the verdicts are.',
+    usage: '--robots FILE --user-agent NAME < urls.txt',
+    flags: [
+      { ...ROBOTS, text: 'a robots.txt file' },
+      USER_AGENT,
+      PRODUCT_TOKEN,
+      DIALECT,
+      {
+        name: 'origin',
+        value: 'URL',
+        text: "the file's own origin: the verdict on URLs of other origins is other-origin",
+        byDefault: 'only paths are compared',
+      },
+    ],
+    examples: [['match --robots robots.txt --user-agent ExampleBot < urls.txt', 'Checks a list of URLs.']],
+    exits: ['success', 'usage', 'internal', 'interrupted', 'outputClosed'],
+    noOperands: 'match reads URLs from stdin; write < urls.txt',
+    run: async (args) => (await import('./commands/match.ts')).match(args),
+  },
+]

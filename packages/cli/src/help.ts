@@ -1,0 +1,85 @@
+// Formats the help of the program and of each command. docs/cli.md is made from the same text.
+import type { CommandSpec, Flag } from './command-line.ts'
+import { EXITS, type ExitName } from './exit-code.ts'
+
+const WIDTH = 80
+
+export function programHelp(commands: readonly CommandSpec[]): string {
+  const rows = commands.map(({ name, summary }) => [name, summary] as const)
+  return `${[
+    'politely: may a crawler fetch this URL, and why? (robots.txt, RFC 9309)',
+    'Usage: politely COMMAND …',
+    section('Commands', table(rows)),
+    section(
+      'Examples',
+      commands.flatMap(({ examples }) => examples.slice(0, 1).map(([line]) => `  politely ${line}`)),
+    ),
+    section('Exit codes', exitRows(Object.keys(EXITS) as ExitName[])),
+    'politely COMMAND --help describes a command; politely --version prints the version.',
+  ].join('\n\n')}\n`
+}
+
+export function commandHelp({ name, usage, description, flags, examples, exits }: CommandSpec): string {
+  return `${[
+    `Usage: politely ${name} ${usage}`,
+    description
+      .split('\n\n')
+      .map((paragraph) => wrap(paragraph, 0))
+      .join('\n\n'),
+    section('Options', table(flags.map((flag) => [flagText(flag), describeFlag(flag)] as const))),
+    section(
+      'Examples',
+      examples.flatMap(([line, text]) => [
+        `  politely ${line}`,
+        ...wrap(text, 6)
+          .split('\n')
+          .map((each) => `      ${each}`),
+      ]),
+    ),
+    section('Exit codes', exitRows(exits as ExitName[])),
+  ].join('\n\n')}\n`
+}
+
+function flagText({ name, value }: Flag): string {
+  return value === undefined ? `--${name}` : `--${name} ${value}`
+}
+
+function describeFlag({ text, choices, byDefault, isRepeatable }: Flag): string {
+  const notes = [
+    ...(choices === undefined ? [] : [`one of ${choices.join(', ')}`]),
+    ...(byDefault === undefined ? [] : [`default ${byDefault}`]),
+    ...(isRepeatable ? ['may be repeated'] : []),
+  ]
+  return notes.length === 0 ? text : `${text} (${notes.join('; ')})`
+}
+
+function section(title: string, lines: readonly string[]): string {
+  return `${title}:\n${lines.join('\n')}`
+}
+
+function exitRows(names: readonly ExitName[]): readonly string[] {
+  return table(names.map((name) => [String(EXITS[name].code), EXITS[name].meaning] as const))
+}
+
+/** Two columns; the second one is wrapped. */
+function table(rows: readonly (readonly [string, string])[]): readonly string[] {
+  const left = Math.min(28, Math.max(...rows.map(([name]) => name.length)))
+  return rows.flatMap(([name, text]) => {
+    const [first = '', ...rest] = wrap(text, left + 4).split('\n')
+    const indent = ' '.repeat(left + 4)
+    if (name.length > left) return [`  ${name}`, ...[first, ...rest].map((line) => `${indent}${line}`)]
+    return [`  ${name.padEnd(left)}  ${first}`, ...rest.map((line) => `${indent}${line}`)]
+  })
+}
+
+function wrap(text: string, indent: number): string {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(/\s+/)) {
+    if (line !== '' && line.length + 1 + word.length > WIDTH - indent) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line].join('\n')
+}
