@@ -89,11 +89,10 @@ export function parseCommand(spec: CommandSpec, args: readonly string[], command
     if (token.kind === 'positional') operands.push(token.value)
     if (token.kind !== 'option') continue
     const flag = flags.get(token.name)
-    if (flag === undefined) throw new UsageError(`${unknownFlag(token.rawName, spec, commands)}${see}`)
+    if (flag === undefined)
+      throw new UsageError(`${unknownFlag(token.rawName, spec, commands)}${see}`, token.rawName.replace(/^-+/, ''))
     values.set(flag.name, [...(values.get(flag.name) ?? []), valueOfFlag(flag, token, see)])
   }
-  if (spec.noOperands !== undefined && operands.length > 0)
-    throw new UsageError(`${JSON.stringify(operands[0])}: ${spec.noOperands}${see}`)
   return new Arguments(operands, values)
 }
 
@@ -111,6 +110,7 @@ function valueOfFlag(
   if (choices !== undefined && !choices.includes(token.value))
     throw new UsageError(
       `--${name}: ${JSON.stringify(token.value)} is not known; write one of ${choices.join(', ')}${see}`,
+      token.value,
     )
   return token.value
 }

@@ -1,12 +1,13 @@
 // Turns a thrown value into one line on stderr and an exit code.
 import { escapeControls, OptionError } from '@politely/core'
+import { withoutCredentials } from '@politely/core/engine'
 import { Interrupted, UsageError } from './errors.ts'
 import { EXITS } from './exit-code.ts'
 
 export function describeError(error: unknown): { readonly exitCode: number; readonly text: string } {
   const { usage, internal, interrupted } = EXITS
   if (error instanceof Interrupted) return { exitCode: interrupted.code, text: '' }
-  if (error instanceof UsageError) return { exitCode: usage.code, text: errorLine(error.message) }
+  if (error instanceof UsageError) return { exitCode: usage.code, text: errorLine(usageMessage(error)) }
   if (error instanceof OptionError) return { exitCode: usage.code, text: errorLine(withFlagNames(error)) }
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   if (process.env.POLITELY_DEBUG) return { exitCode: internal.code, text: `${stack}\n` }
@@ -16,9 +17,17 @@ export function describeError(error: unknown): { readonly exitCode: number; read
   }
 }
 
-/** Every line that politely writes to stderr starts with its name, and has no credentials of a URL. */
+/** Returns the message without the credentials of a URL that it repeats. */
+function usageMessage({ message, given }: UsageError): string {
+  if (given === undefined) return message
+  const shown = withoutCredentials(given)
+  return message.replaceAll(JSON.stringify(given), JSON.stringify(shown)).replaceAll(given, shown)
+}
+
+/** Every line that politely writes to stderr starts with its name. */
 export function errorLine(message: string): string {
-  return `politely: ${escapeControls(message.replace(/\b([a-z]+:\/\/)[^\s/?#"]*@/gi, '$1'))}\n`
+  return `politely: ${escapeControls(message)}
+`
 }
 
 /** Replaces the API's option names by the flags of the command line. */

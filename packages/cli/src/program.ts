@@ -11,18 +11,24 @@ import { write } from './output.ts'
  * Runs a command line, without `node` and the name of the script. Returns the exit code.
  * @throws {UsageError} for a mistake on the command line.
  */
-export async function runProgram(args: readonly string[]): Promise<number> {
-  const [first, ...rest] = args
+export async function runProgram(argv: readonly string[]): Promise<number> {
+  const [first, ...rest] = argv
   const isHelp = first === undefined || first === '--help' || first === '-h' || first === 'help'
   if (first === undefined) throw new UsageError(`write a command, ${listed('or')}; see politely --help`)
   if (first === '--version' || first === '-V') return print(`${version()}\n`)
   if (isHelp && rest[0] === undefined) return print(programHelp(commands))
   const name = isHelp ? (rest[0] as string) : first
   const spec = commands.find((each) => each.name === name)
-  if (spec === undefined) throw new UsageError(`${unknownCommand(name)}; see politely --help`)
+  if (spec === undefined) throw new UsageError(`${unknownCommand(name)}; see politely --help`, name)
   if (isHelp) return print(commandHelp(spec))
-  const parsed = parseCommand(spec, rest, commands)
-  return parsed.has('help') ? print(commandHelp(spec)) : spec.run(parsed)
+  const args = parseCommand(spec, rest, commands)
+  if (args.has('help')) return print(commandHelp(spec))
+  const [operand] = args.operands
+  if (spec.noOperands !== undefined && operand !== undefined) {
+    const problem = `${JSON.stringify(operand)}: ${spec.noOperands}; see politely ${spec.name} --help`
+    throw new UsageError(problem, operand)
+  }
+  return spec.run(args)
 }
 
 function unknownCommand(name: string): string {

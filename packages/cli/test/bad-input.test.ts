@@ -65,10 +65,7 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     '--robots is an option of explain, not of check; see politely check --help',
   ],
   [['--frobnicate'], `unknown option --frobnicate; write a command first, ${COMMANDS}; see politely --help`],
-  [
-    ['two\nlines \u001b[31m'],
-    `"two\\nlines \\u001b[31m" is not a command; write ${COMMANDS}; see politely --help`,
-  ],
+  [['two\nlines \u001b[31m'], `"two\\nlines \\u001b[31m" is not a command; write ${COMMANDS}; see politely --help`],
   [
     ['check', URL, '--frobnicate'],
     `unknown option --frobnicate; write one of ${CHECK_OPTIONS}; see politely check --help`,
@@ -146,10 +143,7 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     [...MATCH, '--origin', 'example.com'],
     `--origin: ${explanationOf(() => parseRobots('', { origin: 'example.com' }))}`,
   ],
-  [
-    [...MATCH, URL],
-    '"http://127.0.0.1:9/": match reads URLs from stdin; write < urls.txt; see politely match --help',
-  ],
+  [[...MATCH, URL], '"http://127.0.0.1:9/": match reads URLs from stdin; write < urls.txt; see politely match --help'],
   // explain
   [['explain', ...BOT], 'no URL was given; write one, such as politely explain https://example.com/page'],
   [
@@ -170,7 +164,8 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   ],
   [['test', empty, '--robots', robots], `${empty}: there is no expectation; write one such as "deny * /admin"`],
   ...Object.entries(EXPECTATIONS).map(
-    ([name, [, problem]]) => [['test', join(folder, name), '--robots', robots], `${join(folder, name)}:2: ${problem}`] as const,
+    ([name, [, problem]]) =>
+      [['test', join(folder, name), '--robots', robots], `${join(folder, name)}:2: ${problem}`] as const,
   ),
 ]
 
