@@ -29,8 +29,8 @@ export interface CommandSpec {
   readonly flags: readonly Flag[]
   /** Command lines without `politely`, each with what it does. */
   readonly examples: readonly (readonly [line: string, text: string])[]
-  /** The exit codes that the command can have, by their names. */
-  readonly exits: readonly string[]
+  /** What the exit codes 0 and 1 mean; without `fails` the command never exits with 1. */
+  readonly exits: { readonly success: string; readonly fails?: string }
   /** Why operands make no sense, if the command takes none: `match reads URLs from stdin`. */
   readonly noOperands?: string
   /** Loads the code of the command and runs it. Returns the exit code. */

@@ -49,7 +49,7 @@ export const commands: readonly CommandSpec[] = [
         'Checks the URLs on standard input, one on each line.',
       ],
     ],
-    exits: ['success', 'disallowed', 'usage', 'unreachable', 'internal', 'interrupted', 'outputClosed'],
+    exits: { success: 'every URL is allowed', fails: 'a URL is disallowed' },
     run: async (args) => (await import('./commands/check.ts')).check(args),
   },
   {
@@ -63,7 +63,7 @@ export const commands: readonly CommandSpec[] = [
       ['explain https://example.com/cart --user-agent ExampleBot', 'Explains the verdict of the site as it is.'],
       ['explain /cart --user-agent ExampleBot --robots public/robots.txt', 'Explains the verdict of a draft.'],
     ],
-    exits: ['success', 'disallowed', 'usage', 'unreachable', 'internal', 'interrupted', 'outputClosed'],
+    exits: { success: 'the URL is allowed', fails: 'the URL is disallowed' },
     run: async (args) => (await import('./commands/explain.ts')).explain(args),
   },
   {
@@ -89,14 +89,73 @@ export const commands: readonly CommandSpec[] = [
       ['test robots.expect --robots public/robots.txt', 'Tests a file before it goes live.'],
       ['test robots.expect --robots https://preview.example.com --user-agent ExampleBot', 'Tests what a server sends.'],
     ],
-    exits: ['success', 'disallowed', 'usage', 'unreachable', 'internal', 'interrupted', 'outputClosed'],
+    exits: { success: 'every expectation is met', fails: 'an expectation is not met' },
     run: async (args) => (await import('./commands/test.ts')).test(args),
+  },
+  {
+    name: 'lint',
+    summary: 'find mistakes in robots.txt files',
+    description:
+      'Prints each mistake with its line, its code and what to write. The codes are described in docs/reference/lint-findings.md.\n\nA comment "# politely-ignore CODE" at the end of a line suppresses a finding about this line; alone on a line, about the next one; in the first line, also about the whole file.',
+    usage: 'FILE… [--format NAME]',
+    flags: [
+      {
+        name: 'format',
+        value: 'NAME',
+        text: 'how to print the findings',
+        choices: ['text', 'json', 'ndjson', 'sarif', 'github', 'gitlab', 'junit'],
+        byDefault: 'text',
+      },
+      {
+        name: 'max-severity',
+        value: 'NAME',
+        text: 'the highest severity for which the exit code is 0',
+        choices: ['none', 'note', 'warning', 'error'],
+        byDefault: 'note',
+      },
+      { ...USER_AGENT, text: 'the User-Agent for the request, if a URL is given' },
+      TIMEOUT,
+    ],
+    examples: [
+      ['lint public/robots.txt', 'Lints a file.'],
+      ['lint https://example.com --user-agent ExampleBot', 'Lints the robots.txt that a site sends.'],
+      ['lint public/robots.txt --format sarif > robots.sarif', 'For code scanning.'],
+    ],
+    exits: {
+      success: 'no finding is more severe than --max-severity',
+      fails: 'a finding is more severe than --max-severity',
+    },
+    run: async (args) => (await import('./commands/lint.ts')).lint(args),
+  },
+  {
+    name: 'diff',
+    summary: 'say what a change of robots.txt does to URLs',
+    description:
+      'Compares two robots.txt by effect: for each crawler, how many URLs become disallowed or allowed, and by which line. Without --urls it compares paths that it makes from the rules of both files. Without --product-token it compares * and every crawler that one of the files names.',
+    usage: 'OLD NEW [--urls FILE]',
+    flags: [
+      { name: 'urls', value: 'FILE', text: 'a file with one URL or path on each line; - for standard input' },
+      PRODUCT_TOKEN,
+      { ...USER_AGENT, text: 'the User-Agent for the request, if OLD or NEW is a URL' },
+      DIALECT,
+      TIMEOUT,
+      { name: 'json', text: 'print one JSON object' },
+    ],
+    examples: [
+      ['diff live.txt public/robots.txt --urls urls.txt', 'What would the new file change?'],
+      [
+        'diff https://example.com public/robots.txt --user-agent ExampleBot',
+        'Compares what the site sends now with a draft.',
+      ],
+    ],
+    exits: { success: 'no verdict changes', fails: 'a verdict changes' },
+    run: async (args) => (await import('./commands/diff.ts')).diff(args),
   },
   {
     name: 'match',
     summary: 'check the URLs on stdin against a robots.txt file',
     description:
-      'Reads URLs or paths from stdin, one on each line, and prints one JSON verdict on each line. Makes no requests. The exit code is 0 when all of stdin was read, whatever the verdicts are.',
+      'Reads URLs or paths from stdin, one on each line, and prints one JSON verdict on each line. Makes no requests.',
     usage: '--robots FILE --user-agent NAME < urls.txt',
     flags: [
       { ...ROBOTS, text: 'a robots.txt file' },
@@ -111,7 +170,7 @@ export const commands: readonly CommandSpec[] = [
       },
     ],
     examples: [['match --robots robots.txt --user-agent ExampleBot < urls.txt', 'Checks a list of URLs.']],
-    exits: ['success', 'usage', 'internal', 'interrupted', 'outputClosed'],
+    exits: { success: 'all of stdin was read, whatever the verdicts are' },
     noOperands: 'match reads URLs from stdin; write < urls.txt',
     run: async (args) => (await import('./commands/match.ts')).match(args),
   },

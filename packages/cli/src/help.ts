@@ -1,6 +1,6 @@
 // Formats the help of the program and of each command. docs/cli.md is made from the same text.
 import type { CommandSpec, Flag } from './command-line.ts'
-import { EXITS, type ExitName } from './exit-code.ts'
+import { EXITS } from './exit-code.ts'
 
 const WIDTH = 80
 
@@ -14,7 +14,7 @@ export function programHelp(commands: readonly CommandSpec[]): string {
       'Examples',
       commands.flatMap(({ examples }) => examples.slice(0, 1).map(([line]) => `  politely ${line}`)),
     ),
-    section('Exit codes', exitRows(Object.keys(EXITS) as ExitName[])),
+    section('Exit codes', exitRows(EXITS.success.meaning, EXITS.disallowed.meaning)),
     'politely COMMAND --help describes a command; politely --version prints the version.',
   ].join('\n\n')}\n`
 }
@@ -36,7 +36,7 @@ export function commandHelp({ name, usage, description, flags, examples, exits }
           .map((each) => `      ${each}`),
       ]),
     ),
-    section('Exit codes', exitRows(exits as ExitName[])),
+    section('Exit codes', exitRows(exits.success, exits.fails)),
   ].join('\n\n')}\n`
 }
 
@@ -57,8 +57,13 @@ function section(title: string, lines: readonly string[]): string {
   return `${title}:\n${lines.join('\n')}`
 }
 
-function exitRows(names: readonly ExitName[]): readonly string[] {
-  return table(names.map((name) => [String(EXITS[name].code), EXITS[name].meaning] as const))
+/** The codes 0 and 1 of a command, and the codes that all commands share. */
+function exitRows(success: string, fails: string | undefined): readonly string[] {
+  const own: [string, string][] = [['0', success], ...(fails === undefined ? [] : [['1', fails] as [string, string]])]
+  const shared = (['usage', 'unreachable', 'internal', 'interrupted', 'outputClosed'] as const).map(
+    (name) => [String(EXITS[name].code), EXITS[name].meaning] as const,
+  )
+  return table([...own, ...shared])
 }
 
 /** Two columns; the second one is wrapped. */

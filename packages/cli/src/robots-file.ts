@@ -1,17 +1,17 @@
 // Reads the robots.txt that `--robots` names: a file, or the URL of a site.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { type DialectName, parseRobots, type Robots } from '@politely/core'
+import { type DialectName, describeReason, parseRobots, type Robots } from '@politely/core'
 import { describeValue, withoutCredentials } from '@politely/core/engine'
 import type { Arguments } from './command-line.ts'
+import { clientOptionsOf } from './crawler.ts'
+import { errorLine } from './describe-error.ts'
 import { UsageError } from './errors.ts'
 
 /** A robots.txt, and what to call it in a report. */
 export interface NamedRobots {
   readonly name: string
   readonly robots: Robots
-  /** Whether the file came from a site, so that its URLs have an origin. */
-  readonly isOfSite: boolean
 }
 
 const READ_ERRORS: Readonly<Record<string, string>> = {
@@ -51,7 +51,7 @@ export async function readText(file: string, what: string, remedy: string): Prom
 
 /** Parses the file that `--robots` names. */
 export async function parseFile(file: string, dialect: DialectName): Promise<NamedRobots> {
-  return { name: file, robots: parseRobots(await readRobotsFile(file), { dialect }), isOfSite: false }
+  return { name: file, robots: parseRobots(await readRobotsFile(file), { dialect }) }
 }
 
 /** @throws {UsageError} if the flag is missing. */
@@ -73,4 +73,26 @@ export function timeoutOf(args: Arguments): number {
   throw new UsageError(
     `--timeout: ${describeValue(given)} is out of range; write seconds from 0.001 to 600, such as 10`,
   )
+}
+
+/**
+ * Reads a robots.txt: a file, or the robots.txt of a URL's site. A site without one allows
+ * everything, as an empty file does. Returns undefined, after a line on stderr, if it is
+ * unreachable.
+ */
+export async function loadRobots(file: string, args: Arguments): Promise<NamedRobots | undefined> {
+  if (!isUrl(file)) return parseFile(file, dialectOf(args))
+  const { RobotsClient } = await import('@politely/fetcher')
+  const client = new RobotsClient({ ...clientOptionsOf(args), timeoutMs: timeoutOf(args), dialect: dialectOf(args) })
+  try {
+    const robots = await client.robots(file)
+    const verdict = await client.check(file)
+    const name = withoutCredentials(verdict.access?.url ?? file)
+    if (verdict.because !== 'unreachable')
+      return { name, robots: robots ?? parseRobots('', { dialect: dialectOf(args) }) }
+    process.stderr.write(errorLine(`${name}: ${describeReason(verdict)}`))
+    return undefined
+  } finally {
+    await client.close()
+  }
 }

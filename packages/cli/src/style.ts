@@ -5,6 +5,7 @@ import { shorten } from './shorten.ts'
 
 export const green = (text: string): string => styleText('green', text)
 export const red = (text: string): string => styleText('red', text)
+export const yellow = (text: string): string => styleText('yellow', text)
 export const bold = (text: string): string => styleText('bold', text)
 export const dim = (text: string): string => styleText('dim', text)
 

@@ -15,7 +15,9 @@ writeFileSync(robots, 'User-agent: *\nDisallow: /private\n')
 writeFileSync(unreadable, '')
 chmodSync(unreadable, 0o000)
 const empty = join(folder, 'empty.expect')
-writeFileSync(empty, '# nothing yet\n')
+writeFileSync(empty, '')
+const ignoring = join(folder, 'ignoring.txt')
+writeFileSync(ignoring, 'User-agent: * # politely-ignore spelling\n')
 const EXPECTATION = 'write a line such as "allow Googlebot /news" or "deny * /admin"'
 /** Files with a mistake in their second line, and what is printed. */
 const EXPECTATIONS: Readonly<Record<string, readonly [line: string, problem: string]>> = {
@@ -31,7 +33,7 @@ const BOT = ['--user-agent', 'ExampleBot']
 const URL = 'http://127.0.0.1:9/'
 const MATCH = ['match', '--robots', robots, ...BOT]
 const MATCH_FILE = (file: string) => ['match', '--robots', file, ...BOT]
-const COMMANDS = 'check, explain, test or match'
+const COMMANDS = 'check, explain, test, lint, diff or match'
 const CHECK_OPTIONS = '--user-agent, --product-token, --dialect, --timeout, --json'
 const DIALECTS = 'rfc9309, google, draft-koster-rep-00, koster-1996, original-1994'
 const WRITE_A_UA_OR_TOKEN = 'write one such as "ExampleBot/1.0", or give --product-token'
@@ -163,6 +165,16 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     'test: "no-such": there is no such file; write the name of a file of expectations',
   ],
   [['test', empty, '--robots', robots], `${empty}: there is no expectation; write one such as "deny * /admin"`],
+  // lint and diff
+  [['lint'], 'no file was given; write one such as politely lint public/robots.txt, or the URL of a site'],
+  [['lint', 'no-such'], 'lint: "no-such": there is no such file; write the name of a robots.txt file'],
+  [
+    ['lint', ignoring],
+    'line 1: politely-ignore: "spelling" is no code of a finding; write one that politely lint prints',
+  ],
+  [['diff', robots], 'write two files or URLs, such as politely diff live.txt public/robots.txt --urls urls.txt'],
+  [['diff', robots, robots, '--urls', empty], `--urls: ${empty} has no URLs; write one on each line`],
+
   ...Object.entries(EXPECTATIONS).map(
     ([name, [, problem]]) =>
       [['test', join(folder, name), '--robots', robots], `${join(folder, name)}:2: ${problem}`] as const,

@@ -9,6 +9,7 @@
 // that the line matches; if that path is closed, it must be below one of the given paths.
 import { describeReason, isProductToken, type Robots } from '@politely/core'
 import { UsageError } from '../errors.ts'
+import { pathFor, RULE } from './sample-paths.ts'
 
 export interface Expectation {
   readonly kind: 'allow' | 'deny' | 'deny-only'
@@ -27,7 +28,7 @@ export interface Outcome {
   readonly problems: readonly Problem[]
 }
 
-export interface Problem {
+interface Problem {
   readonly message: string
   /** The line of robots.txt that decides, if one does. */
   readonly line: number | undefined
@@ -78,7 +79,7 @@ function problemOf(robots: Robots, crawler: string, path: string, shouldAllow: b
 /** Finds paths that the file closes and the expectation does not name. */
 function alsoClosed(robots: Robots, { crawler, paths }: Expectation): readonly Problem[] {
   const problems = new Map<number, Problem>()
-  for (const [, pattern = ''] of robots.text.matchAll(/^[^\S\n]*dis?all?ow[^\S\n]*:?[^\S\n]*([^\s#]+)/gim)) {
+  for (const [, pattern = ''] of robots.text.matchAll(RULE)) {
     const path = pathFor(pattern)
     const verdict = robots.check(path, crawler)
     if (verdict.because !== 'rule' || verdict.allowed || paths.some((each) => path.startsWith(each))) continue
@@ -87,10 +88,4 @@ function alsoClosed(robots: Robots, { crawler, paths }: Expectation): readonly P
       problems.set(line, { message: `${path} is disallowed too: ${describeReason(verdict)}`, line })
   }
   return [...problems.values()]
-}
-
-/** Returns a path that the pattern matches: each `*` takes one letter. */
-function pathFor(pattern: string): string {
-  const path = pattern.replace(/\$$/, '').replaceAll('*', 'x')
-  return path.startsWith('/') ? path : `/${path}`
 }

@@ -2,6 +2,7 @@
 // people and may change.
 import { jsonLine } from '../output.ts'
 import { bold, dim, green, printable, red } from '../style.ts'
+import { escapeData, escapeProperty, escapeXml } from './escape.ts'
 import type { Outcome } from './expectations.ts'
 
 export type ResultFormat = 'text' | 'json' | 'junit' | 'github'
@@ -35,15 +36,15 @@ const FORMATS: Readonly<Record<ResultFormat, (robots: string, outcomes: readonly
   junit(robots, outcomes) {
     const failures = outcomes.filter(({ problems }) => problems.length > 0).length
     const cases = outcomes.map(({ expectation: { text, file, line }, problems }) => {
-      const open = `    <testcase name="${xml(text)}" classname="${xml(file)}" file="${xml(file)}" line="${line}"`
+      const open = `    <testcase name="${escapeXml(text)}" classname="${escapeXml(file)}" file="${escapeXml(file)}" line="${line}"`
       if (problems.length === 0) return `${open}/>`
       const messages = problems.map(({ message }) => message).join('\n')
-      return `${open}>\n      <failure message="${xml(problems[0]?.message ?? '')}">${xml(messages)}</failure>\n    </testcase>`
+      return `${open}>\n      <failure message="${escapeXml(problems[0]?.message ?? '')}">${escapeXml(messages)}</failure>\n    </testcase>`
     })
     return [
       '<?xml version="1.0" encoding="UTF-8"?>',
       `<testsuites tests="${outcomes.length}" failures="${failures}">`,
-      `  <testsuite name="${xml(robots)}" tests="${outcomes.length}" failures="${failures}">`,
+      `  <testsuite name="${escapeXml(robots)}" tests="${outcomes.length}" failures="${failures}">`,
       ...cases,
       '  </testsuite>',
       '</testsuites>',
@@ -54,7 +55,8 @@ const FORMATS: Readonly<Record<ResultFormat, (robots: string, outcomes: readonly
     return outcomes
       .flatMap(({ expectation: { file, line, text }, problems }) =>
         problems.map(
-          ({ message }) => `::error file=${property(file)},line=${line},title=${property(text)}::${data(message)}\n`,
+          ({ message }) =>
+            `::error file=${escapeProperty(file)},line=${line},title=${escapeProperty(text)}::${escapeData(message)}\n`,
         ),
       )
       .join('')
@@ -63,20 +65,4 @@ const FORMATS: Readonly<Record<ResultFormat, (robots: string, outcomes: readonly
 
 function count(expectations: number): string {
   return expectations === 1 ? '1 expectation' : `${expectations} expectations`
-}
-
-/** Escapes text for XML. Control characters, which XML cannot hold, become spaces. */
-function xml(text: string): string {
-  const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-  return text.replace(/[\p{Cc}\ufffe\uffff]/gu, ' ').replace(/[&<>"]/g, (character) => entities[character] as string)
-}
-
-/** Escapes the message of a GitHub workflow command. */
-function data(text: string): string {
-  return text.replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A')
-}
-
-/** Escapes a property of a GitHub workflow command. */
-function property(text: string): string {
-  return data(text).replace(/:/g, '%3A').replace(/,/g, '%2C')
 }
