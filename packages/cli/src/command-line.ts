@@ -10,6 +10,8 @@ export interface Flag {
   /** What its value is called in the help: `NAME`. Undefined for a flag without a value. */
   readonly value?: string
   readonly text: string
+  /** The value may be left out: `--fix` or `--fix=all`. */
+  readonly isValueOptional?: true
   /** The flag may be given several times. */
   readonly isRepeatable?: true
   /** The values that it may have. */
@@ -71,10 +73,10 @@ export function parseCommand(spec: CommandSpec, args: readonly string[], command
   const { tokens } = parseArgs({
     args: [...args],
     options: Object.fromEntries(
-      Array.from(flags.values(), ({ name, value }) => [
+      Array.from(flags.values(), ({ name, value, isValueOptional }) => [
         name,
         {
-          type: value === undefined ? ('boolean' as const) : ('string' as const),
+          type: value === undefined || isValueOptional ? ('boolean' as const) : ('string' as const),
           ...(name === 'help' && { short: 'h' }),
         },
       ]),
@@ -106,6 +108,7 @@ function valueOfFlag(
     if (token.value !== undefined) throw new UsageError(`--${name} takes no value; write --${name} alone${see}`)
     return ''
   }
+  if (token.value === undefined && flag.isValueOptional) return ''
   if (token.value === undefined) throw new UsageError(`--${name} needs a value; write --${name} ${placeholder}${see}`)
   if (choices !== undefined && !choices.includes(token.value))
     throw new UsageError(
@@ -124,7 +127,9 @@ function unknownFlag(rawName: string, spec: CommandSpec, commands: readonly Comm
   return `unknown option ${rawName}; write ${similar === undefined ? `one of ${names.map((each) => `--${each}`).join(', ')}` : `--${similar}`}`
 }
 
-/** Returns the name that differs from `given` in at most a third of its letters, if there is one. */
+/**
+ * Returns the name that differs from `given` in at most a third of its letters, if there is one.
+ */
 export function mostSimilar(given: string, names: readonly string[]): string | undefined {
   const [best] = names
     .map((name) => ({ name, distance: distanceOf(given, name) }))

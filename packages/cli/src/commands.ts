@@ -96,8 +96,8 @@ export const commands: readonly CommandSpec[] = [
     name: 'lint',
     summary: 'find mistakes in robots.txt files',
     description:
-      'Prints each mistake with its line, its code and what to write. The codes are described in docs/reference/lint-findings.md.\n\nA comment "# politely-ignore CODE" at the end of a line suppresses a finding about this line; alone on a line, about the next one; in the first line, also about the whole file.',
-    usage: 'FILE… [--format NAME]',
+      'Prints each mistake with its line, its code and what to write. The codes are described in docs/reference/lint-findings.md.\n\nA comment "# politely-ignore CODE" at the end of a line suppresses a finding about this line; alone on a line, about the next one; in the first line, also about the whole file.\n\n--fix compares the verdicts of all crawlers that the file names, and of one that it does not name, before and after, on paths that it makes from the rules, in the dialects rfc9309 and google. A fix that changes a verdict is left to you.',
+    usage: 'FILE… [--fix] [--format NAME]',
     flags: [
       {
         name: 'format',
@@ -113,11 +113,19 @@ export const commands: readonly CommandSpec[] = [
         choices: ['none', 'note', 'warning', 'error'],
         byDefault: 'note',
       },
+      {
+        name: 'fix',
+        value: 'all',
+        isValueOptional: true,
+        text: 'write the fixes that change no verdict into the files; with =all, also those that change one, each with what it changes',
+        choices: ['all'],
+      },
       { ...USER_AGENT, text: 'the User-Agent for the request, if a URL is given' },
       TIMEOUT,
     ],
     examples: [
       ['lint public/robots.txt', 'Lints a file.'],
+      ['lint public/robots.txt --fix', 'Fixes what can be fixed without a change of any verdict.'],
       ['lint https://example.com --user-agent ExampleBot', 'Lints the robots.txt that a site sends.'],
       ['lint public/robots.txt --format sarif > robots.sarif', 'For code scanning.'],
     ],

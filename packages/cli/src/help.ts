@@ -40,8 +40,9 @@ export function commandHelp({ name, usage, description, flags, examples, exits }
   ].join('\n\n')}\n`
 }
 
-function flagText({ name, value }: Flag): string {
-  return value === undefined ? `--${name}` : `--${name} ${value}`
+export function flagText({ name, value, isValueOptional }: Flag): string {
+  if (value === undefined) return `--${name}`
+  return isValueOptional ? `--${name}[=${value}]` : `--${name} ${value}`
 }
 
 function describeFlag({ text, choices, byDefault, isRepeatable }: Flag): string {

@@ -4,6 +4,7 @@ import { expectPage } from '@politely/testkit/doc-page'
 import { expect, test } from 'vitest'
 import { commands } from '../src/commands.ts'
 import { EXITS } from '../src/exit-code.ts'
+import { flagText } from '../src/help.ts'
 import { SHOP, withoutFolder, writeFiles } from './files.ts'
 import { runInThisProcess } from './run-cli.ts'
 
@@ -35,13 +36,14 @@ const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;
 test('docs/cli.md', async () => {
   const sections: string[] = []
   for (const { name, usage, description, flags, examples, exits } of commands) {
-    const options = flags.map(({ name, value, text, choices, byDefault, isRepeatable }) => {
+    const options = flags.map((flag) => {
+      const { text, choices, byDefault, isRepeatable } = flag
       const notes = [
         ...(choices === undefined ? [] : [`One of ${choices.map((choice) => `\`${choice}\``).join(', ')}.`]),
         ...(byDefault === undefined ? [] : [`Default: ${byDefault}.`]),
         ...(isRepeatable ? ['May be repeated.'] : []),
       ]
-      return `| \`--${name}${value === undefined ? '' : ` ${value}`}\` | ${cell([`${text[0]?.toUpperCase()}${text.slice(1)}.`, ...notes].join(' '))} |`
+      return `| \`${flagText(flag)}\` | ${cell([`${text[0]?.toUpperCase()}${text.slice(1)}.`, ...notes].join(' '))} |`
     })
     const runs: string[] = []
     for (const line of RUNS[name] ?? []) runs.push(await transcript(line)) // one after the other: they share stdout

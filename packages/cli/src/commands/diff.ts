@@ -8,7 +8,7 @@ import { jsonLine, write } from '../output.ts'
 import { readLines } from '../read-lines.ts'
 import { loadRobots, readText } from '../robots-file.ts'
 import { bold, dim, green, printable, red } from '../style.ts'
-import { samplePaths } from './sample-paths.ts'
+import { crawlersIn, samplePaths } from './sample-paths.ts'
 
 /** What happens to the URLs of one crawler, by the line that causes it. */
 interface CrawlerChange {
@@ -18,7 +18,9 @@ interface CrawlerChange {
 }
 
 interface LineChange {
-  /** `new` if a line of the new file decides now, `old` if a line of the old file no longer does. */
+  /**
+   * `new` if a line of the new file decides now, `old` if a line of the old file no longer does.
+   */
   readonly file: 'old' | 'new'
   /** Undefined if no line does: a group or the whole file went away. */
   readonly line: number | undefined
@@ -39,7 +41,7 @@ export async function diff(args: Arguments): Promise<number> {
   if (before === undefined || after === undefined) return EXITS.unreachable.code
   const urls = await urlsOf(args, [before.robots, after.robots])
   const given = args.all('product-token')
-  const crawlers = given.length > 0 ? given : crawlersOf([before.robots, after.robots])
+  const crawlers = given.length > 0 ? given : crawlersIn([before.robots.text, after.robots.text])
   const changes = crawlers.map((crawler) => changeFor(crawler, before.robots, after.robots, urls))
   const isSame = changes.every(({ disallowed, allowed }) => disallowed.length + allowed.length === 0)
   const isSample = !args.has('urls')
@@ -64,16 +66,6 @@ async function urlsOf(args: Arguments, files: readonly Robots[]): Promise<readon
 
 async function* toAsync(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* input
-}
-
-/** `*`, and every name that a user-agent line of one of the files begins with. */
-function crawlersOf(files: readonly Robots[]): readonly string[] {
-  const names = new Map<string, string>([['*', '*']])
-  for (const { text } of files) {
-    for (const [, name = ''] of text.matchAll(/^[^\S\n]*user-?agent[^\S\n]*:?[^\S\n]*([A-Za-z0-9_-]+)/gim))
-      if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name)
-  }
-  return [...names.values()]
 }
 
 function changeFor(crawler: string, before: Robots, after: Robots, urls: readonly string[]): CrawlerChange {

@@ -1,10 +1,14 @@
 // `politely lint`: prints the mistakes in robots.txt files.
+import { writeFile } from 'node:fs/promises'
 import { type Finding, findingKinds, lintRobots, type Severity } from '@politely/core'
 import type { Arguments } from '../command-line.ts'
+import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
 import { EXITS } from '../exit-code.ts'
 import { write } from '../output.ts'
 import { isUrl, loadRobots, readText } from '../robots-file.ts'
+import { printable } from '../style.ts'
+import { type Fix, fixRobots } from './fix.ts'
 import { type FileFindings, type FindingFormat, formatFindings, type PlacedFinding } from './format-findings.ts'
 
 /** Returns the exit code. */
@@ -17,7 +21,9 @@ export async function lint(args: Arguments): Promise<number> {
       const loaded = await loadRobots(given, args)
       if (loaded === undefined) return EXITS.unreachable.code
       results.push(findingsIn(loaded.name, loaded.robots.text, loaded.robots.text))
+      if (args.has('fix')) throw new UsageError(`--fix: ${given} is a URL; write the name of a file`, given)
     } else {
+      if (args.has('fix')) await fixFile(given, args.get('fix') === 'all')
       const bytes = await readText(given, 'lint', 'write the name of a robots.txt file')
       results.push(findingsIn(given, bytes, new TextDecoder().decode(bytes)))
     }
@@ -26,6 +32,29 @@ export async function lint(args: Arguments): Promise<number> {
   const limit = SEVERITIES.indexOf((args.get('max-severity') ?? 'note') as Severity | 'none')
   const isOver = results.some(({ findings }) => findings.some(({ severity }) => SEVERITIES.indexOf(severity) > limit))
   return isOver ? EXITS.disallowed.code : EXITS.success.code
+}
+
+/**
+ * Writes the fixed file, and prints each fix on stderr, so that stdout has the findings that are
+ * left.
+ */
+async function fixFile(file: string, isAll: boolean): Promise<void> {
+  const bytes = await readText(file, 'lint', 'write the name of a robots.txt file')
+  const text = Buffer.from(bytes).toString('utf8')
+  if (!Buffer.from(text).equals(bytes)) {
+    process.stderr.write(errorLine(`${file}: not fixed, because it is not UTF-8; save it as UTF-8`))
+    return
+  }
+  const { text: fixed, applied, left } = fixRobots(text, isAll)
+  if (applied.length > 0) await writeFile(file, fixed)
+  for (const fix of applied) process.stderr.write(`fixed  ${describeFix(file, fix)}\n`)
+  for (const fix of left) process.stderr.write(`left   ${describeFix(file, fix)}\n`)
+}
+
+function describeFix(file: string, { code, line, before, after, changes }: Fix): string {
+  const what = after === undefined ? 'removed' : `-> ${printable(after.trim())}`
+  const effect = changes === undefined ? '' : `; ${printable(changes)}`
+  return `${file}:${line}  ${code}  ${printable(before.trim())}  ${what}${effect}`
 }
 
 /** By severity. `--max-severity` names the highest one that is accepted. */

@@ -1,6 +1,9 @@
-// Paths that show the effect of rules, made from the rules themselves.
+// Paths and crawlers that show the effect of rules, made from the files themselves.
 
-/** Returns `/`, and for each rule of the files a path that it matches and one that it may not match. */
+/**
+ * Returns `/`, and for each rule of the files paths that it matches, and paths near them that it
+ * may not match.
+ */
 export function samplePaths(texts: readonly string[]): readonly string[] {
   const paths = new Set(['/', '/page'])
   for (const text of texts) {
@@ -22,4 +25,14 @@ export const RULE: RegExp = /^[^\S\n]*(?:dis?all?ow|allow)[^\S\n]*:?[^\S\n]*([^\
 export function pathFor(pattern: string): string {
   const path = pattern.replace(/\$$/, '').replaceAll('*', 'x')
   return path.startsWith('/') ? path : `/${path}`
+}
+
+/** `*`, and every name that a user-agent line of the files begins with. */
+export function crawlersIn(texts: readonly string[]): readonly string[] {
+  const names = new Map<string, string>([['*', '*']])
+  for (const text of texts) {
+    for (const [, name = ''] of text.matchAll(/^[^\S\n]*user-?agent[^\S\n]*:?[^\S\n]*([A-Za-z0-9_-]+)/gim))
+      if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name)
+  }
+  return [...names.values()]
 }

@@ -12,7 +12,9 @@ export interface TraceStep {
 /** How a pattern matches a path, or which part of it failed. */
 export interface PatternTrace {
   readonly matches: boolean
-  /** The parts that matched, in order. If the pattern fails, the next part is the one that failed. */
+  /**
+   * The parts that matched, in order. If the pattern fails, the next part is the one that failed.
+   */
   readonly steps: readonly TraceStep[]
 }
 
