@@ -64,12 +64,16 @@ export class Arguments {
   }
 }
 
-/** Every command has this flag. */
-const HELP: Flag = { name: 'help', text: 'print this help' }
+/** Every command has these flags. */
+export const COMMON_FLAGS: readonly Flag[] = [
+  { name: 'color', text: 'print colours also into a file or pipe' },
+  { name: 'no-color', text: 'print no colours; the environment variable NO_COLOR does the same' },
+  { name: 'help', text: 'print this help' },
+]
 
 /** @throws {UsageError} for an unknown flag, and for a flag with a wrong value or without one. */
 export function parseCommand(spec: CommandSpec, args: readonly string[], commands: readonly CommandSpec[]): Arguments {
-  const flags = new Map([...spec.flags, HELP].map((flag) => [flag.name, flag]))
+  const flags = new Map([...spec.flags, ...COMMON_FLAGS].map((flag) => [flag.name, flag]))
   const { tokens } = parseArgs({
     args: [...args],
     options: Object.fromEntries(

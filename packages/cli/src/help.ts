@@ -1,5 +1,5 @@
 // Formats the help of the program and of each command. docs/cli.md is made from the same text.
-import type { CommandSpec, Flag } from './command-line.ts'
+import { COMMON_FLAGS, type CommandSpec, type Flag } from './command-line.ts'
 import { EXITS } from './exit-code.ts'
 
 const WIDTH = 80
@@ -26,7 +26,7 @@ export function commandHelp({ name, usage, description, flags, examples, exits }
       .split('\n\n')
       .map((paragraph) => wrap(paragraph, 0))
       .join('\n\n'),
-    section('Options', table(flags.map((flag) => [flagText(flag), describeFlag(flag)] as const))),
+    section('Options', table([...flags, ...COMMON_FLAGS].map((flag) => [flagText(flag), describeFlag(flag)] as const))),
     section(
       'Examples',
       examples.flatMap(([line, text]) => [

@@ -23,6 +23,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   if (isHelp) return print(commandHelp(spec))
   const args = parseCommand(spec, rest, commands)
   if (args.has('help')) return print(commandHelp(spec))
+  if (args.has('color')) process.env.FORCE_COLOR = '1'
+  if (args.has('no-color')) process.env.FORCE_COLOR = '0'
   const [operand] = args.operands
   if (spec.noOperands !== undefined && operand !== undefined) {
     const problem = `${JSON.stringify(operand)}: ${spec.noOperands}; see politely ${spec.name} --help`

@@ -15,7 +15,63 @@ const FILES: Readonly<Record<string, string>> = {
   'robots.expect': 'allow ExampleBot /cart/help\ndeny GPTBot /          # the whole site\ndeny-only * /tmp\n',
   'urls.txt': '/\n/about\n/tmp/1\n/cart/help\n',
 }
-const path = writeFiles(FILES)
+/** Files of the situations. Each situation shows its own. */
+const SITUATION_FILES: Readonly<Record<string, string>> = {
+  'dist/robots.txt': 'User-agent: *\nDisallow: /\n',
+  'live.expect': 'allow * /\nallow Googlebot /news/\n',
+  'staging/robots.txt': 'User-agent: *\nDisallow: /admin\n',
+  'staging.expect': 'deny * /\n',
+  'groups/robots.txt': 'User-agent: *\nDisallow: /account/\n\nUser-agent: GPTBot\nDisallow: /blog/\n',
+  'private.expect': 'deny * /account/\ndeny GPTBot /account/ /blog/\n',
+  'public/robots.txt': 'User-agent: *\nDisallow: /public\n',
+  'site/robots.txt': 'User-agent: *\nDisallow: /*/edit\nDisallow: /search\nAllow: /search/help\nDisallow: /*?\n',
+  'live.txt': 'User-agent: *\nDisallow: /shop/cart\n',
+  'new.txt': 'User-agent: *\nDisallow: /shop/c\n',
+  'pages.txt': '/shop/cart\n/shop/catalogue\n/shop/contact\n/shop/\n',
+}
+
+/** What happens, the files that are shown, and the run that tells. */
+const SITUATIONS: readonly (readonly [title: string, text: string, files: readonly string[], run: string])[] = [
+  [
+    'The file of another environment goes live',
+    'The staging host closes everything, and its file is deployed to production. An expectation in the repository fails before the deployment.',
+    ['live.expect', 'dist/robots.txt'],
+    'test live.expect --robots dist/robots.txt',
+  ],
+  [
+    'A staging host is open',
+    'The same in the other direction: the staging host must be closed to every crawler.',
+    ['staging.expect', 'staging/robots.txt'],
+    'test staging.expect --robots staging/robots.txt',
+  ],
+  [
+    'A group for one crawler replaces the group for all',
+    'A crawler that has a group of its own does not read the group for `*`. So GPTBot may read `/account/` here.',
+    ['private.expect', 'groups/robots.txt'],
+    'test private.expect --robots groups/robots.txt',
+  ],
+  [
+    'A test that compares text',
+    'A test that looks for the text `Disallow: /` also passes for `Disallow: /public`. An expectation is about verdicts.',
+    ['staging.expect', 'public/robots.txt'],
+    'test staging.expect --robots public/robots.txt',
+  ],
+  [
+    'Which line is in the way?',
+    'Three rules match, and the longest one decides.',
+    [],
+    'explain /search/help?page=2 --user-agent ExampleBot --robots site/robots.txt',
+  ],
+  [
+    'What does a change close?',
+    'The new rule is shorter, and closes more than the cart.',
+    ['live.txt', 'new.txt'],
+    'diff live.txt new.txt --urls pages.txt --product-token Googlebot',
+  ],
+]
+
+const path = writeFiles({ ...FILES, ...SITUATION_FILES })
+const names = new Set([...Object.keys(FILES), ...Object.keys(SITUATION_FILES)])
 
 /** Runs of each command, without `politely`. */
 const RUNS: Readonly<Record<string, readonly string[]>> = {
@@ -26,7 +82,7 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
 }
 
 async function transcript(line: string): Promise<string> {
-  const args = line.split(' ').map((word) => (Object.hasOwn(FILES, word) ? path(word) : word))
+  const args = line.split(' ').map((word) => (names.has(word) ? path(word) : word))
   const { stdout, code } = await runInThisProcess(args)
   return `\`\`\`text\n$ politely ${line}\n${withoutFolder(stdout, path).trimEnd()}\n\`\`\`\n\nExit code ${code}.\n`
 }
@@ -59,6 +115,11 @@ test('docs/cli.md', async () => {
       ].join('\n\n'),
     )
   }
+  const situations: string[] = []
+  for (const [title, text, files, run] of SITUATIONS) {
+    const shown = files.map((name) => `\`${name}\`:\n\n\`\`\`text\n${SITUATION_FILES[name]?.trimEnd()}\n\`\`\``)
+    situations.push([`### ${title}`, text, ...shown, (await transcript(run)).trimEnd()].join('\n\n'))
+  }
   const shared = (['usage', 'unreachable', 'internal', 'interrupted', 'outputClosed'] as const).map(
     (name) => `| ${EXITS[name].code} | ${cell(EXITS[name].meaning)} |`,
   )
@@ -78,6 +139,10 @@ without its slash.
 ${files.map(([name, text]) => `\`${name}\`:\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\``).join('\n\n')}
 
 ${sections.join('\n\n')}
+
+## Six situations
+
+${situations.join('\n\n')}
 
 ## Exit codes of all commands
 

@@ -1,14 +1,17 @@
 // Files for the tests of one test file, in a folder that is removed after the last test.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll } from 'vitest'
 
 /** Writes the files and returns a function that returns the path of a file by its name. */
 export function writeFiles(files: Readonly<Record<string, string>>): (name: string) => string {
   const folder = mkdtempSync(join(tmpdir(), 'politely-'))
   afterAll(() => rmSync(folder, { recursive: true }))
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
   return (name) => join(folder, name)
 }
 

@@ -40,3 +40,14 @@ test('check loads the network code, and this test sees it', async () => {
   })
   expect(stderr).toMatch(NETWORK)
 })
+
+test.for([
+  [['--color'], {}, true],
+  [['--no-color'], { FORCE_COLOR: '1' }, false],
+  [[], { FORCE_COLOR: '1' }, true],
+  [[], {}, false],
+] as const)('explain with %j and %j prints colours: %s', async ([flags, env, isColoured]) => {
+  const args = ['explain', '/', '--product-token', 'ExampleBot', '--robots', '/dev/null', ...flags]
+  const { stdout } = await runCli(args, { env })
+  expect(stdout.includes('\u001b[')).toBe(isColoured)
+})
