@@ -2,25 +2,17 @@
 import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { explainUrlProblem } from '@politely/core'
-import {
-  type ClientVerdict,
-  loggableVerdict,
-  RobotsClient,
-  type RobotsClientOptions,
-  withoutCredentials,
-} from '@politely/fetcher'
-import { errorLine, Interrupted, UsageError } from './errors.ts'
-import { EXITS, type ExitName, exitOf, moreSevere } from './exit-code.ts'
-import { formatReport } from './format-report.ts'
-import { jsonLine, write } from './output.ts'
-import { isTooLong, readLines, TOO_LONG_VERDICT } from './read-lines.ts'
-import { shorten } from './shorten.ts'
-
-export interface CheckOptions extends Partial<Pick<RobotsClientOptions, 'userAgent' | 'productToken' | 'dialect'>> {
-  /** Milliseconds. */
-  readonly timeout: number
-  readonly json?: true
-}
+import { type ClientVerdict, loggableVerdict, RobotsClient, withoutCredentials } from '@politely/fetcher'
+import type { Arguments } from '../command-line.ts'
+import { clientOptionsOf } from '../crawler.ts'
+import { errorLine } from '../describe-error.ts'
+import { Interrupted, UsageError } from '../errors.ts'
+import { EXITS, type ExitName, exitOf, moreSevere } from '../exit-code.ts'
+import { formatReport } from '../format-report.ts'
+import { jsonLine, write } from '../output.ts'
+import { isTooLong, readLines, TOO_LONG_VERDICT } from '../read-lines.ts'
+import { dialectOf, timeoutOf } from '../robots-file.ts'
+import { shorten } from '../shorten.ts'
 
 /**
  * URLs that are checked at the same time. Verdicts are printed in input order, so a slow site holds
@@ -29,21 +21,19 @@ export interface CheckOptions extends Partial<Pick<RobotsClientOptions, 'userAge
 const CONCURRENCY = 16
 
 /** Returns the exit code. */
-export async function check(
-  urls: readonly string[],
-  { json, timeout: timeoutMs, userAgent = '', ...options }: CheckOptions,
-): Promise<number> {
+export async function check(args: Arguments): Promise<number> {
+  const urls = args.operands
   if (urls.length === 0) {
     throw new UsageError('no URL was given; write one such as https://example.com/page, or - to read URLs from stdin')
   }
-  const client = new RobotsClient({ userAgent, timeoutMs, ...options })
+  const client = new RobotsClient({ ...clientOptionsOf(args), timeoutMs: timeoutOf(args), dialect: dialectOf(args) })
   const done = new AbortController()
   const interrupted = once(process, 'SIGINT', { signal: done.signal }).then(() => {
     throw new Interrupted()
   })
   interrupted.catch(() => undefined) // `done.abort()` rejects it when the race is already over
   try {
-    const exit = await Promise.race([checkAll(client, urls, json ? 'json' : 'reports'), interrupted])
+    const exit = await Promise.race([checkAll(client, urls, args.has('json') ? 'json' : 'reports'), interrupted])
     return EXITS[exit].code
   } finally {
     done.abort()
