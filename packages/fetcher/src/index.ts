@@ -21,7 +21,7 @@ export {
   type NetworkPolicy,
   type Reach,
 } from './network/network-guard.ts'
-export type { AbortOptions, CheckManyOptions, CheckOptions, ManyOptions } from './options/call-options.ts'
+export type { CheckManyOptions, CheckOptions, LookupOptions, ManyOptions } from './options/call-options.ts'
 export type { RobotsClientOptions } from './options/options.ts'
 export { type CheckedUrl, type ClientVerdict, loggableVerdict, type UncheckedUrl } from './report/client-verdict.ts'
 export { displayUrl } from './report/display.ts'

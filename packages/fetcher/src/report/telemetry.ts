@@ -45,7 +45,7 @@ export interface FetchEvent {
  * client's lease did not end.
  */
 export interface StoreFailure {
-  readonly operation: 'get' | 'set' | 'lease' | 'release'
+  readonly operation: 'get' | 'set' | 'delete' | 'lease' | 'release'
   readonly origin: string
   readonly error: unknown
 }
