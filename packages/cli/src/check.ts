@@ -67,7 +67,7 @@ async function checkAll(client: RobotsClient, urls: readonly string[], form: 'js
     if (form === 'json') {
       await write(jsonLine(loggableVerdict(verdict)))
     } else if (verdict.because !== 'invalid-url') {
-      await write(`${reports++ === 0 ? '' : '\n'}${formatReport(verdict, Date.now())}`)
+      await write(`${reports++ === 0 ? '' : '\n'}${formatReport(verdict, client.productTokens, Date.now())}`)
     }
   }
   return exit

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { type DialectName, isProductToken, parseRobots, productTokenOf, type RulesVerdict } from '@politely/core'
-import { describeValue, withoutCredentials } from '@politely/core/engine'
+import { describeValue, explainMissingToken, withoutCredentials } from '@politely/core/engine'
 import { errorLine, UsageError } from './errors.ts'
 import { jsonLine, write } from './output.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from './read-lines.ts'
@@ -51,7 +51,7 @@ function tokenOf(userAgent: string | undefined, productToken: string | undefined
   const token = productTokenOf(userAgent)
   if (token !== undefined) return token
   throw new UsageError(
-    `--user-agent: ${JSON.stringify(userAgent)} contains no product token; begin it with a name such as ExampleBot/1.0, or give --product-token`,
+    `--user-agent: ${explainMissingToken(userAgent)}; write the name to look for in robots.txt as --product-token, such as "ExampleBot", or begin the header with a name such as ExampleBot/1.0`,
   )
 }
 

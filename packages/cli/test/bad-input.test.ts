@@ -118,7 +118,7 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   [['match', '--robots', robots, '--user-agent', ' '], `--user-agent: is missing or empty; ${WRITE_A_UA_OR_TOKEN}`],
   [
     ['match', '--robots', robots, '--user-agent', '*'],
-    '--user-agent: "*" contains no product token; begin it with a name such as ExampleBot/1.0, or give --product-token',
+    '--user-agent: "*" contains no clear product token: "*" has other characters than letters, digits, "-" and "_"; write the name to look for in robots.txt as --product-token, such as "ExampleBot", or begin the header with a name such as ExampleBot/1.0',
   ],
   [
     [...MATCH, '--product-token', 'Example Bot'],

@@ -95,6 +95,11 @@ test.for([undefined, null, userAgent])('options: %s', (options) => {
 })
 
 test.for([
+  [
+    'userAgent',
+    { userAgent: 'My Crawler/1.0' },
+    '"My Crawler/1.0" contains no clear product token: it may be "My" or "My Crawler", and a product token has no blanks; write the name to look for in robots.txt as productToken, such as "ExampleBot", or begin the header with a name such as ExampleBot/1.0',
+  ],
   ['retries', { retries: -5 }, '-5 is out of range; expected a whole number from 0 to 20, such as 1'],
   ['retries', { retries: 1.5 }, '1.5 is not a whole number; expected a whole number from 0 to 20, such as 1'],
   ['ttlMs', { ttlMs: -5 }, '-5 is out of range; expected a number of milliseconds from 0, such as 1000'],
@@ -332,6 +337,19 @@ test('an aborted signal rejects isAllowed, with and without the rules in memory'
     await expect(client.isAllowed(url, options)).rejects.toBe(reason)
     expect(await client.isAllowed(url)).toBe(true)
   }
+})
+
+test.for([
+  [{ userAgent }, 'robots.txt is read for ExampleBot (the name comes from the option userAgent)'],
+  [
+    { userAgent, productToken: ['ExampleBot-News', 'ExampleBot'] },
+    'robots.txt is read for ExampleBot-News, else ExampleBot (the name comes from the option productToken)',
+  ],
+] as const)('logs the product tokens, and the option that they come from: %o', async ([given, line]) => {
+  const lines: string[] = []
+  const client = construct({ ...given, logger: { info: (text: string) => lines.push(text) } })
+  onTestFinished(() => client.close())
+  expect(lines).toEqual([line])
 })
 
 test.for([

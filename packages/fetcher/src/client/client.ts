@@ -119,6 +119,7 @@ export class RobotsClient {
     this.#settings = settingsOf(options, this.#closing.signal)
     this.#telemetry = new Telemetry(this.#settings.logger)
     this.#cache = new RobotsCache(this.#settings, this.#telemetry, this.#closing.signal)
+    this.#logProductTokens(options.productToken === undefined ? 'userAgent' : 'productToken')
     if (!namesItself(this.#settings)) this.#warnOfUserAgent()
     const { signal } = this.#settings
     if (signal?.aborted) void this.close()
@@ -407,6 +408,12 @@ export class RobotsClient {
   /** Parses the copy of an entry, if it has one. The cache keeps the rules of one crawler only. */
   #fileOf({ entry: { copy, origin } }: CachedRules): Robots | undefined {
     return copy && parseRobots(copy, { dialect: this.#settings.dialect, origin })
+  }
+
+  /** @param source The option that the product tokens come from. */
+  #logProductTokens(source: 'userAgent' | 'productToken'): void {
+    const names = this.#settings.productTokens.map((token, n) => (n === 0 ? token : `, else ${token}`)).join('')
+    this.#telemetry.info(`robots.txt is read for ${names} (the name comes from the option ${source})`)
   }
 
   #warnOfUserAgent(): void {

@@ -1,7 +1,7 @@
 // The options of a RobotsClient, and their checks at construction.
 import type { LookupFunction } from 'node:net'
 import { type Dialect, type DialectName, isProductToken, OptionError, productTokenOf } from '@politely/core'
-import { type AccessPolicy, accessPolicyOf, dialectFor } from '@politely/core/engine'
+import { type AccessPolicy, accessPolicyOf, dialectFor, explainMissingToken } from '@politely/core/engine'
 import type { Dispatcher } from 'undici'
 import {
   abortSignal,
@@ -352,7 +352,7 @@ function productTokens(given: string | readonly string[] | undefined, userAgent:
     if (token !== undefined) return [token]
     throw new OptionError(
       'userAgent',
-      `${JSON.stringify(userAgent)} contains no product token; begin it with a name such as ExampleBot/1.0, or give productToken`,
+      `${explainMissingToken(userAgent)}; write the name to look for in robots.txt as productToken, such as "ExampleBot", or begin the header with a name such as ExampleBot/1.0`,
     )
   }
   const tokens: readonly unknown[] = Array.isArray(given) ? given : [given]

@@ -231,6 +231,10 @@ export class Telemetry {
     }
   }
 
+  info(line: string): void {
+    this.#log('info', line)
+  }
+
   warn(line: string): void {
     this.#log('warn', line)
   }
