@@ -1,6 +1,6 @@
 // The constructor rejects invalid options, and the error names the option. Our choice.
 import { Keyv } from 'keyv'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import {
   dnsLookup,
   MemoryStore,
@@ -132,7 +132,7 @@ test.for([
   ['allowAddresses', { allowAddresses: '::1' }, '"::1" is not a list; expected addresses and blocks such as'],
   ['minTtlMs', { minTtlMs: 2, maxTtlMs: 1 }, '2 is greater than maxTtlMs, which is 1; write a smaller minTtlMs'],
   ['signal', { signal: new AbortController() }, 'an AbortController is not an AbortSignal; write controller.signal'],
-  ['timeout', { timeout: 5_000 }, 'is an unknown option; did you mean `timeoutMs`?'],
+  ['timeoutM', { timeoutM: 5_000 }, 'is an unknown option; did you mean `timeoutMs`?'],
   ['useragent', { useragent: 'x' }, 'is an unknown option; did you mean `userAgent`?'],
   ['maxBytes', { maxBytes: 5 }, 'is an unknown option; expected one of userAgent, productToken, dialect, '],
   ['toString', { toString: 'x' }, 'is an unknown option; expected one of userAgent, productToken, dialect, '],
@@ -337,6 +337,18 @@ test('an aborted signal rejects isAllowed, with and without the rules in memory'
     await expect(client.isAllowed(url, options)).rejects.toBe(reason)
     expect(await client.isAllowed(url)).toBe(true)
   }
+})
+
+test('warns once of a timeoutMs that was probably meant in seconds', () => {
+  const warn = vi.spyOn(process, 'emitWarning').mockReturnValue()
+  onTestFinished(() => warn.mockRestore())
+  for (const timeoutMs of [100, 20, 30]) construct({ userAgent, timeoutMs })
+  expect(warn.mock.calls).toEqual([
+    [
+      'timeoutMs: 20 is a time in milliseconds, so most sites will be unreachable; write timeoutMs: 20000 for 20 seconds',
+      { type: 'PolitelyWarning', code: 'POLITELY_TIMEOUT' },
+    ],
+  ])
 })
 
 test.for([

@@ -179,6 +179,8 @@ export interface Settings {
 const MIN_BODY_BYTES = 500 * 1024
 const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024
 const DEFAULT_TIMEOUT_MS = 20_000
+/** Few servers on the internet respond faster. */
+const MIN_PLAUSIBLE_TIMEOUT_MS = 100
 const DEFAULT_MAX_FLIGHTS = 200
 const DEFAULT_MAX_FLIGHTS_PER_DOMAIN = 8
 const DEFAULT_RETRIES = 2
@@ -278,7 +280,9 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
     productTokens: productTokens(options.productToken, userAgent),
     dialect,
     policy,
-    timeoutMs: number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: MAX_TIMEOUT_MS }),
+    timeoutMs: plausibleTimeout(
+      number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: MAX_TIMEOUT_MS }),
+    ),
     retries: integer('retries', options.retries ?? DEFAULT_RETRIES, { min: 0, max: 20 }),
     maxBodyBytes: integer('maxBodyBytes', options.maxBodyBytes ?? MIN_BODY_BYTES, {
       min: MIN_BODY_BYTES,
@@ -309,6 +313,23 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
     fetch: callable('fetch', options.fetch, 'a function like the global fetch'),
     now: callable('now', options.now, 'a function that returns milliseconds') ?? Date.now,
   }
+}
+
+let hasWarnedOfTimeout = false
+
+/**
+ * Emits a process warning, once, if the timeout is so short that the caller probably took the unit
+ * for seconds. It is a warning and no error, since a test with a local server may mean it.
+ */
+function plausibleTimeout(timeoutMs: number): number {
+  if (timeoutMs < MIN_PLAUSIBLE_TIMEOUT_MS && !hasWarnedOfTimeout) {
+    hasWarnedOfTimeout = true
+    process.emitWarning(
+      `timeoutMs: ${timeoutMs} is a time in milliseconds, so most sites will be unreachable; write timeoutMs: ${timeoutMs * 1000} for ${timeoutMs} seconds`,
+      { type: 'PolitelyWarning', code: 'POLITELY_TIMEOUT' },
+    )
+  }
+  return timeoutMs
 }
 
 function checkedStore(store: Store | undefined): Store | undefined {
