@@ -129,7 +129,32 @@ describe('with the origin of the file, RFC 9309 §2.3', () => {
 })
 
 describe('extensions, RFC 9309 §2.2.4', () => {
-  it('lists absolute sitemaps of any host, in order', () => {
+  const sitemapsOf = (...values: string[]) =>
+    parseRobots(values.map((value) => `Sitemap: ${value}\n`).join(''), { origin: 'https://example.com' }).sitemaps
+
+  it.each([
+    [['https://a.test/1 https://a.test/2'], ['https://a.test/1', 'https://a.test/2']],
+    [
+      ['https://a.test/1,  https://a.test/2; /3.xml'],
+      ['https://a.test/1', 'https://a.test/2', 'https://example.com/3.xml'],
+    ],
+    [['https://a.test/my map.xml'], ['https://a.test/my map.xml']],
+    [
+      ['https://a.test/1', 'https://a.test/2', 'https://a.test/1'],
+      ['https://a.test/1', 'https://a.test/2'],
+    ],
+    [['/map.xml', 'https://example.com/map.xml'], ['https://example.com/map.xml']],
+    [['//cdn.test/map.xml'], ['https://cdn.test/map.xml']],
+    [
+      ['map.xml', 'maps/main.xml?a=1'],
+      ['https://example.com/map.xml', 'https://example.com/maps/main.xml?a=1'],
+    ],
+    [['none', 'example.com/map.xml', 'mailto:a@b.test', ''], []],
+  ])('sitemaps: %j', (lines, expected) => {
+    expect(sitemapsOf(...lines)).toEqual(expected)
+  })
+
+  it('lists absolute sitemaps of any host, in order; without an origin, relative ones are left out', () => {
     expect(robots.sitemaps).toEqual(['https://example.com/sitemap.xml', 'https://cdn.example.net/more.xml'])
   })
 

@@ -11,6 +11,7 @@ export {
   type ImportCounts,
   type PrefetchCounts,
   RobotsClient,
+  type SitemapList,
 } from './client/client.ts'
 export { registrableDomainOf } from './network/host-name.ts'
 export { type DnsLookupOptions, dnsLookup } from './network/lookup.ts'

@@ -53,6 +53,15 @@ export interface ClientExplanation {
   readonly records: readonly OtherRecord[]
 }
 
+/** The sitemaps that the robots.txt of an origin names. */
+export interface SitemapList extends ReadonlyArray<string> {
+  /**
+   * What is known about that robots.txt. For an empty list, `outcome` tells a file without sitemaps
+   * (`success`) from a missing one (`unavailable`) and a failed fetch (`unreachable`).
+   */
+  readonly access: Access
+}
+
 /** The number of URLs given to `prefetch`, by the outcome for their origin. */
 export type PrefetchCounts = Readonly<Record<Access['outcome'] | 'invalid-url', number>>
 
@@ -265,14 +274,20 @@ export class RobotsClient {
   }
 
   /**
-   * Returns the absolute URLs of the `Sitemap` lines in the robots.txt of the URL's origin, in the
-   * order of the file. The list is empty if the origin has no robots.txt. Fetches robots.txt if it
-   * is not cached or is stale.
+   * Returns the URLs of the `Sitemap` lines in the robots.txt of the URL's origin, each once and in
+   * the order of the file. The list is empty if the client has no copy of robots.txt; its `access`
+   * says why. Fetches robots.txt if it is not cached or is stale.
    * @throws {OptionError} for invalid arguments, and for an invalid URL.
    * @throws {ClientClosedError} after `close`.
    */
-  async sitemaps(url: string | HasHref, options: LookupOptions = {}): Promise<readonly string[]> {
-    return (await this.robots(url, options))?.sitemaps ?? []
+  async sitemaps(url: string | HasHref, options: LookupOptions = {}): Promise<SitemapList> {
+    const parsed = validUrl(this.#textOf(url, options))
+    const since = this.#sinceOf(options)
+    const cached = await this.#load(parsed, options.signal, since)
+    const { access } = this.#verdict(parsed.origin, parsed, cached, since)
+    const sitemaps = Object.assign([...(this.#fileOf(cached)?.sitemaps ?? [])], { access: access as Access })
+    // So the list prints and compares like any other.
+    return Object.defineProperty(sitemaps, 'access', { enumerable: false })
   }
 
   /**
