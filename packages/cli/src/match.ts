@@ -4,8 +4,10 @@ import { readFile } from 'node:fs/promises'
 import { type DialectName, isProductToken, parseRobots, productTokenOf, type RulesVerdict } from '@politely/core'
 import { describeValue, explainMissingToken, withoutCredentials } from '@politely/core/engine'
 import { errorLine, UsageError } from './errors.ts'
+import { isFile } from './is-file.ts'
 import { jsonLine, write } from './output.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from './read-lines.ts'
+import { shorten } from './shorten.ts'
 
 export interface MatchOptions {
   readonly robots: string
@@ -25,6 +27,11 @@ export async function match({ robots, userAgent, productToken, ...options }: Mat
   for await (const lines of readLines(process.stdin)) {
     if (isFirst && lines.some((line) => /^user-agent\s*:/i.test(line)))
       process.stderr.write(errorLine('stdin looks like a robots.txt file; write --robots robots.txt < urls.txt'))
+    const [line = ''] = lines
+    if (isFirst && !line.startsWith('/') && isFile(line)) {
+      const name = JSON.stringify(shorten(line))
+      process.stderr.write(errorLine(`${name}: this is a file; to check the URLs in it, write < ${name}`))
+    }
     isFirst = false
     let output = ''
     for (const url of lines) {

@@ -10,9 +10,11 @@ import { runCli, runInThisProcess } from './run-cli.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'politely-'))
 const robots = join(folder, 'robots.txt')
+const urls = join(folder, 'urls.txt')
 const unreadable = join(folder, 'unreadable.txt')
 writeFileSync(robots, 'User-agent: *\nDisallow: /private\n')
 writeFileSync(unreadable, '')
+writeFileSync(urls, 'https://example.com/\n')
 chmodSync(unreadable, 0o000)
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -98,8 +100,9 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
 
   [
     ['check', robots, ...BOT],
-    `"${robots}": this is a file; to check the URLs in it, write politely check - < "${robots}"`,
+    `"${robots}": this is a file; to check URLs against it, write politely match --robots "${robots}" < urls.txt`,
   ],
+  [['check', urls, ...BOT], `"${urls}": this is a file; to check the URLs in it, write politely check - < "${urls}"`],
 
   // user agent and product token
   [['check', URL], `--user-agent: ${MISSING}`],
