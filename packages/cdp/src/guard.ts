@@ -53,7 +53,7 @@ export interface GuardOptions {
 const CANCEL_CHECK_DELAYS_MS = [0, 50, 200, 1_000]
 
 const SET_IN_BROWSER =
-  'give the browser the same User-Agent as the RobotsClient: browser.newContext({ userAgent }) in Playwright, page.setUserAgent({ userAgent }) in Puppeteer, or the switch --user-agent of Chromium'
+  "give the browser the same User-Agent as the RobotsClient: browser.newContext({ userAgent }) in Playwright, page.setUserAgent({ userAgent }) in Puppeteer, launchContext: { userAgent } in Crawlee, or Chromium's switch --user-agent"
 
 /** One hop of a page's navigation, from the paused request to the response headers. */
 interface Navigation {

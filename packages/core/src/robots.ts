@@ -11,7 +11,7 @@ import { MAX_TRIED_RULES } from './match/rule-index.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import { workspace } from './match/workspace.ts'
 import { decodeRecords, type OtherRecord, type ParsedRecord, parseRecords } from './parse/records.ts'
-import { sitemapsIn } from './sitemaps.ts'
+import { sitemapsIn } from './parse/sitemaps.ts'
 import type { UrlInput } from './url/origin.ts'
 
 /**

@@ -255,21 +255,17 @@ describe('a mistake of the caller is an OptionError that names the argument and 
       'http://example.com',
       'ftp://example.com/',
       'file:///tmp/robots.txt',
-    ].map(
-      (url) =>
-        [
-          `parseRobots(${url})`,
-          () => parseRobots(url),
-          `source: "${url.replace('me:secret@', '')}" is a URL, not the text of a robots.txt; write new RobotsClient({ userAgent }).check(url) of @politely/fetcher, or pass the text of the response`,
-        ] as const,
-    ),
+    ].map((url): [string, () => unknown, string] => [
+      `parseRobots(${url})`,
+      () => parseRobots(url),
+      `source: "${url.replace('me:secret@', '')}" is a URL, not the text of a robots.txt; write new RobotsClient({ userAgent }).check(url) of @politely/fetcher, or pass the text of the response`,
+    ]),
     ...['./robots.txt', 'robots.txt', '/tmp/a/robots.txt', 'C:\\sites\\a.txt'].map(
-      (name) =>
-        [
-          `parseRobots(${name})`,
-          () => parseRobots(name),
-          `source: ${JSON.stringify(name)} is the name of a file, not the text of a robots.txt; pass what the file contains: readFileSync(name)`,
-        ] as const,
+      (name): [string, () => unknown, string] => [
+        `parseRobots(${name})`,
+        () => parseRobots(name),
+        `source: ${JSON.stringify(name)} is the name of a file, not the text of a robots.txt; pass what the file contains: readFileSync(name)`,
+      ],
     ),
     [
       'lintRobots(url)',

@@ -42,7 +42,7 @@ export const browserPageCases: readonly BrowserCase[] = [
       assert.deepEqual(
         warnings.map(({ message }) => message),
         [
-          `the User-Agent header of a request is "${sent}", but robots.txt is read for OtherBot; give the browser the same User-Agent as the RobotsClient: browser.newContext({ userAgent }) in Playwright, page.setUserAgent({ userAgent }) in Puppeteer, or the switch --user-agent of Chromium`,
+          `the User-Agent header of a request is "${sent}", but robots.txt is read for OtherBot; give the browser the same User-Agent as the RobotsClient: browser.newContext({ userAgent }) in Playwright, page.setUserAgent({ userAgent }) in Puppeteer, launchContext: { userAgent } in Crawlee, or Chromium's switch --user-agent`,
         ],
       )
     },

@@ -1,6 +1,6 @@
 // The URLs in Sitemap lines. sitemaps.org asks for one absolute URL on a line; some files have
 // several, or relative ones.
-import { originOf } from './url/origin.ts'
+import { originOf } from '../url/origin.ts'
 
 /**
  * A blank before another URL. Other blanks may be part of a URL that was not percent-encoded. This
