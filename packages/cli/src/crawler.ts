@@ -1,6 +1,6 @@
 // Which crawler a command line names: the product tokens of its flags.
 import { isProductToken, productTokenOf } from '@politely/core'
-import { describeValue } from '@politely/core/engine'
+import { describeValue, explainMissingToken } from '@politely/core/engine'
 import type { Arguments } from './command-line.ts'
 import { UsageError } from './errors.ts'
 
@@ -27,7 +27,7 @@ export function tokensOf(args: Arguments): readonly string[] {
   const token = productTokenOf(userAgent)
   if (token !== undefined) return [token]
   throw new UsageError(
-    `--user-agent: ${JSON.stringify(userAgent)} contains no product token; begin it with a name such as ExampleBot/1.0, or give --product-token`,
+    `--user-agent: ${explainMissingToken(userAgent)}; write the name to look for in robots.txt as --product-token, such as "ExampleBot", or begin the header with a name such as ExampleBot/1.0`,
   )
 }
 

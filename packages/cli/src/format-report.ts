@@ -8,18 +8,22 @@ import { shorten } from './shorten.ts'
 export type ReportedVerdict = Extract<ClientVerdict, CheckedUrl>
 
 /**
- * Returns three or four lines:
+ * Returns four or five lines:
  *
  *     ✗ disallowed  https://example.com/private
  *       because     line 2 of robots.txt says "Disallow: /private" to *
+ *       crawler     ExampleBot
  *       robots.txt  https://example.com/robots.txt (200), fetched just now, fresh for 24 h
  *       crawl-delay 10 s between requests
+ *
+ * @param productTokens The names that were looked for in robots.txt.
  */
-export function formatReport(verdict: ReportedVerdict, now: number): string {
+export function formatReport(verdict: ReportedVerdict, productTokens: readonly string[], now: number): string {
   const { access, crawlDelayMs } = verdict
   const rows = [
     headline(verdict),
     row('because', shorten(describeReason(verdict))),
+    row('crawler', productTokens.join(', ')),
     row('robots.txt', `${redirectChain(access)}, ${attemptTimes(access, now)}`),
     ...(crawlDelayMs === undefined ? [] : [row('crawl-delay', `${duration(crawlDelayMs)} between requests`)]),
   ]

@@ -10,9 +10,11 @@ import { runCli, runInThisProcess } from './run-cli.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'politely-'))
 const robots = join(folder, 'robots.txt')
+const urls = join(folder, 'urls.txt')
 const unreadable = join(folder, 'unreadable.txt')
 writeFileSync(robots, 'User-agent: *\nDisallow: /private\n')
 writeFileSync(unreadable, '')
+writeFileSync(urls, 'https://example.com/\n')
 chmodSync(unreadable, 0o000)
 const empty = join(folder, 'empty.expect')
 writeFileSync(empty, '')
@@ -102,8 +104,9 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
 
   [
     ['check', robots, ...BOT],
-    `"${robots}": this is a file; to check the URLs in it, write politely check - < "${robots}"`,
+    `"${robots}": this is a file; to check URLs against it, write politely match --robots "${robots}" < urls.txt`,
   ],
+  [['check', urls, ...BOT], `"${urls}": this is a file; to check the URLs in it, write politely check - < "${urls}"`],
 
   // user agent and product token
   [['check', URL], `--user-agent: ${MISSING}`],
@@ -122,7 +125,7 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   [['match', '--robots', robots, '--user-agent', ' '], `--user-agent: is missing or empty; ${WRITE_A_UA_OR_TOKEN}`],
   [
     ['match', '--robots', robots, '--user-agent', '*'],
-    '--user-agent: "*" contains no product token; begin it with a name such as ExampleBot/1.0, or give --product-token',
+    '--user-agent: "*" contains no clear product token: "*" has other characters than letters, digits, "-" and "_"; write the name to look for in robots.txt as --product-token, such as "ExampleBot", or begin the header with a name such as ExampleBot/1.0',
   ],
   [
     [...MATCH, '--product-token', 'Example Bot'],

@@ -30,7 +30,7 @@ function rowsOf(access: Partial<Access>, more: { readonly crawlDelayMs?: number 
       ...access,
     },
   }
-  return stripVTControlCharacters(formatReport(verdict, NOW)).split('\n')
+  return stripVTControlCharacters(formatReport(verdict, ['ExampleBot', 'OtherBot'], NOW)).split('\n')
 }
 
 test('reports the failure, the next attempt and the age of a stale copy', () => {
@@ -43,6 +43,7 @@ test('reports the failure, the next attempt and the age of a stale copy', () => 
   })
   expect(rows.slice(1)).toEqual([
     '  because     line 2 of robots.txt says "Disallow: /private" to *; according to the last good copy, because robots.txt is unreachable (status 503)',
+    '  crawler     ExampleBot, OtherBot',
     '  robots.txt  https://example.com/robots.txt (503), last attempt 20 s ago, next in 10 s; the copy is 26 h old',
     '',
   ])
@@ -65,7 +66,7 @@ test.for([
   [24 * HOUR, 'fetched 24 h ago'],
   [168 * HOUR, 'fetched 7 days ago'],
 ] as const)('prints %d ms since the attempt as "%s"', ([ms, expected]) => {
-  expect(rowsOf({ checkedAt: NOW - ms })[2]).toContain(`, ${expected}, `)
+  expect(rowsOf({ checkedAt: NOW - ms })[3]).toContain(`, ${expected}, `)
 })
 
 test.for([
@@ -74,5 +75,5 @@ test.for([
   [10_000, '10 s'],
   [86_400_000, '24 h'],
 ] as const)('prints a crawl-delay of %d ms as "%s"', ([crawlDelayMs, expected]) => {
-  expect(rowsOf({}, { crawlDelayMs })[3]).toBe(`  crawl-delay ${expected} between requests`)
+  expect(rowsOf({}, { crawlDelayMs })[4]).toBe(`  crawl-delay ${expected} between requests`)
 })

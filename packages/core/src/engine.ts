@@ -69,5 +69,6 @@ export {
   takeSlot,
   UNDER_WAY_WAIT_MS,
 } from './pace/pace.ts'
+export { explainMissingToken } from './parse/user-agent-name.ts'
 export { MAX_TIMED_RECORDS } from './timed-records.ts'
 export { MAX_SHORT_URL_LENGTH, parseUrl, startsWithOrigin, urlText } from './url/origin.ts'

@@ -11,6 +11,7 @@ export {
   type ImportCounts,
   type PrefetchCounts,
   RobotsClient,
+  type SitemapList,
 } from './client/client.ts'
 export { registrableDomainOf } from './network/host-name.ts'
 export { type DnsLookupOptions, dnsLookup } from './network/lookup.ts'
@@ -22,7 +23,7 @@ export {
   type Reach,
 } from './network/network-guard.ts'
 export type { RobotsVia } from './network/robots-way.ts'
-export type { AbortOptions, CheckManyOptions, CheckOptions, ManyOptions } from './options/call-options.ts'
+export type { CheckManyOptions, CheckOptions, LookupOptions, ManyOptions } from './options/call-options.ts'
 export type { RobotsClientOptions } from './options/options.ts'
 export { type CheckedUrl, type ClientVerdict, loggableVerdict, type UncheckedUrl } from './report/client-verdict.ts'
 export { displayUrl } from './report/display.ts'

@@ -19,6 +19,7 @@ describe('inspect', () => {
     expect(await client.inspect(url)).toMatchObject({
       origin: sites.withPort('http://a.test:PORT'),
       robotsUrl: sites.withPort(ROBOTS),
+      productTokens: ['ExampleBot'],
       state: 'unknown',
       source: 'nowhere',
       flight: 'none',

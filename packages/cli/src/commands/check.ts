@@ -1,6 +1,5 @@
 // `politely check`: fetches robots.txt files and prints a verdict for each URL.
 import { once } from 'node:events'
-import { existsSync, statSync } from 'node:fs'
 import { explainUrlProblem } from '@politely/core'
 import { type ClientVerdict, loggableVerdict, RobotsClient, withoutCredentials } from '@politely/fetcher'
 import type { Arguments } from '../command-line.ts'
@@ -9,6 +8,7 @@ import { errorLine } from '../describe-error.ts'
 import { Interrupted, UsageError } from '../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../exit-code.ts'
 import { formatReport } from '../format-report.ts'
+import { isFile } from '../is-file.ts'
 import { jsonLine, write } from '../output.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from '../read-lines.ts'
 import { dialectOf, timeoutOf } from '../robots-file.ts'
@@ -50,21 +50,24 @@ async function checkAll(client: RobotsClient, urls: readonly string[], form: 'js
     if (verdict.because === 'invalid-url') {
       const url = JSON.stringify(shorten(withoutCredentials(verdict.url)))
       const problem = isFile(verdict.url)
-        ? `this is a file; to check the URLs in it, write politely check - < ${url}`
+        ? describeFile(verdict.url, url)
         : explainUrlProblem(verdict.problem, verdict.url)
       process.stderr.write(errorLine(`${url}: ${problem}`))
     }
     if (form === 'json') {
       await write(jsonLine(loggableVerdict(verdict)))
     } else if (verdict.because !== 'invalid-url') {
-      await write(`${reports++ === 0 ? '' : '\n'}${formatReport(verdict, Date.now())}`)
+      await write(`${reports++ === 0 ? '' : '\n'}${formatReport(verdict, client.productTokens, Date.now())}`)
     }
   }
   return exit
 }
 
-function isFile(path: string): boolean {
-  return existsSync(path) && statSync(path).isFile()
+/** @param shown The name to print. */
+function describeFile(path: string, shown: string): string {
+  return /robots[^/]*\.txt$/i.test(path)
+    ? `this is a file; to check URLs against it, write politely match --robots ${shown} < urls.txt`
+    : `this is a file; to check the URLs in it, write politely check - < ${shown}`
 }
 
 /** Yields one verdict for each URL, in input order. */

@@ -5,9 +5,11 @@ import type { Arguments } from '../command-line.ts'
 import { tokensOf } from '../crawler.ts'
 import { errorLine } from '../describe-error.ts'
 import { EXITS } from '../exit-code.ts'
+import { isFile } from '../is-file.ts'
 import { jsonLine, write } from '../output.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from '../read-lines.ts'
 import { dialectOf, readRobotsFile, requiredRobots } from '../robots-file.ts'
+import { shorten } from '../shorten.ts'
 
 /**
  * Prints one JSON verdict for each line of stdin. Reads a chunk at a time and waits until its
@@ -21,6 +23,11 @@ export async function match(args: Arguments): Promise<number> {
   for await (const lines of readLines(process.stdin)) {
     if (isFirst && lines.some((line) => /^user-agent\s*:/i.test(line)))
       process.stderr.write(errorLine('stdin looks like a robots.txt file; write --robots robots.txt < urls.txt'))
+    const [line = ''] = lines
+    if (isFirst && !line.startsWith('/') && isFile(line)) {
+      const name = JSON.stringify(shorten(line))
+      process.stderr.write(errorLine(`${name}: this is a file; to check the URLs in it, write < ${name}`))
+    }
     isFirst = false
     let output = ''
     for (const url of lines) {

@@ -11,6 +11,8 @@ export interface Inspection {
   /** The origin with its host in Unicode, such as `https://bücher.example`. For display only. */
   readonly displayOrigin: string
   readonly robotsUrl: string
+  /** The names that the client looks for in robots.txt. Of these, the first name with a group counts. */
+  readonly productTokens: readonly string[]
   readonly state: State
   /** One sentence: why the origin is in this state, and what applies in it. */
   readonly why: string
@@ -65,13 +67,19 @@ export function inspectionOf(
     readonly via: RobotsVia
   },
   now: number,
-  { policy, dialect }: { readonly policy: AccessPolicy; readonly dialect: Dialect },
+  settings: {
+    readonly policy: AccessPolicy
+    readonly dialect: Dialect
+    readonly productTokens: readonly string[]
+  },
 ): Inspection {
   const { entry, source, flight = 'none', via } = known
+  const { policy, dialect, productTokens } = settings
   return {
     origin,
     displayOrigin: displayUrl(origin),
     robotsUrl,
+    productTokens,
     state: stateOf(entry, now, policy),
     why: describeState(entry, now, policy),
     source,

@@ -1,7 +1,7 @@
 // The options of a RobotsClient, and their checks at construction.
 import type { LookupFunction } from 'node:net'
 import { type Dialect, type DialectName, isProductToken, OptionError, productTokenOf } from '@politely/core'
-import { type AccessPolicy, accessPolicyOf, dialectFor } from '@politely/core/engine'
+import { type AccessPolicy, accessPolicyOf, dialectFor, explainMissingToken } from '@politely/core/engine'
 import type { Dispatcher } from 'undici'
 import {
   abortSignal,
@@ -186,6 +186,8 @@ export interface Settings {
 const MIN_BODY_BYTES = 500 * 1024
 const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024
 const DEFAULT_TIMEOUT_MS = 20_000
+/** Few servers on the internet respond faster. */
+const MIN_PLAUSIBLE_TIMEOUT_MS = 100
 const DEFAULT_MAX_FLIGHTS = 200
 const DEFAULT_MAX_FLIGHTS_PER_DOMAIN = 8
 const DEFAULT_RETRIES = 2
@@ -280,7 +282,9 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
     productTokens: productTokens(options.productToken, userAgent),
     dialect,
     policy,
-    timeoutMs: number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: MAX_TIMEOUT_MS }),
+    timeoutMs: plausibleTimeout(
+      number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: MAX_TIMEOUT_MS }),
+    ),
     retries: integer('retries', options.retries ?? DEFAULT_RETRIES, { min: 0, max: 20 }),
     maxBodyBytes: integer('maxBodyBytes', options.maxBodyBytes ?? MIN_BODY_BYTES, {
       min: MIN_BODY_BYTES,
@@ -334,6 +338,23 @@ function wayOf({ robotsVia: given, fetch, dispatcher }: RobotsClientOptions): Ro
   })
 }
 
+let hasWarnedOfTimeout = false
+
+/**
+ * Emits a process warning, once, if the timeout is so short that the caller probably took the unit
+ * for seconds. It is a warning and no error, since a test with a local server may mean it.
+ */
+function plausibleTimeout(timeoutMs: number): number {
+  if (timeoutMs < MIN_PLAUSIBLE_TIMEOUT_MS && !hasWarnedOfTimeout) {
+    hasWarnedOfTimeout = true
+    process.emitWarning(
+      `timeoutMs: ${timeoutMs} is a time in milliseconds, so most sites will be unreachable; write timeoutMs: ${timeoutMs * 1000} for ${timeoutMs} seconds`,
+      { type: 'PolitelyWarning', code: 'POLITELY_TIMEOUT' },
+    )
+  }
+  return timeoutMs
+}
+
 function checkedStore(store: Store | undefined): Store | undefined {
   const expected =
     typeof store === 'string'
@@ -375,7 +396,7 @@ function productTokens(given: string | readonly string[] | undefined, userAgent:
     if (token !== undefined) return [token]
     throw new OptionError(
       'userAgent',
-      `${JSON.stringify(userAgent)} contains no product token; begin it with a name such as ExampleBot/1.0, or give productToken`,
+      `${explainMissingToken(userAgent)}; write the name to look for in robots.txt as productToken, such as "ExampleBot", or begin the header with a name such as ExampleBot/1.0`,
     )
   }
   const tokens: readonly unknown[] = Array.isArray(given) ? given : [given]

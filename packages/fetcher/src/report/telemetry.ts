@@ -46,7 +46,7 @@ export interface FetchEvent {
  * client's lease did not end.
  */
 export interface StoreFailure {
-  readonly operation: 'get' | 'set' | 'lease' | 'release'
+  readonly operation: 'get' | 'set' | 'delete' | 'lease' | 'release'
   readonly origin: string
   readonly error: unknown
 }
@@ -251,6 +251,10 @@ export class Telemetry {
         `${robotsUrl}: ${describeForeign(entry.latest)}, so ${effect}; write foreignBodies: 'unreachable' if nothing should be allowed then`,
       )
     }
+  }
+
+  info(line: string): void {
+    this.#log('info', line)
   }
 
   warn(line: string): void {
