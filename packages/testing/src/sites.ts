@@ -13,10 +13,7 @@ export interface FakeSite {
    * query that has no answer of its own. Every other path is a 404. Or one function for all paths.
    * Default: no pages.
    */
-  readonly pages?:
-    | Readonly<Record<string, FakeAnswer>>
-    | Extract<FakeAnswer, (...args: never) => unknown>
-    | undefined
+  readonly pages?: Readonly<Record<string, FakeAnswer>> | Extract<FakeAnswer, (...args: never) => unknown> | undefined
 }
 
 /** An answer, and its name in error messages. */

@@ -46,4 +46,24 @@ describe('a gate on a fake web', () => {
     const web = fakeWeb(sites, { timers: mock.timers })
     expect(await startsAfter(web, () => web.clock.advance(3_000), { now: web.clock.now })).toEqual([0, 2_000])
   })
+
+  it('says what to call if the timers or Date are real', async () => {
+    const { clock } = fakeWeb(sites)
+    await expect(clock.advance(1_000)).rejects.toThrow('timers: setTimeout is not faked; call vi.useFakeTimers()')
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    await expect(clock.advance(1_000)).rejects.toThrow('timers: Date is not faked; call vi.useFakeTimers()')
+  })
+})
+
+describe('a RobotsClient on a fake web', () => {
+  it('fetches a stale robots.txt again', async () => {
+    vi.useFakeTimers()
+    const web = fakeWeb(sites)
+    const client = new RobotsClient({ userAgent, fetch: web.fetch })
+    await client.isAllowed('https://site.example/')
+    await web.clock.advance(24 * 60 * 60 * 1_000)
+    await client.isAllowed('https://site.example/')
+    expect(web.requests).toHaveLength(2)
+    await client.close()
+  })
 })
