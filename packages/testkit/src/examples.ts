@@ -105,19 +105,23 @@ export async function runExample({
   writeFileSync(file, onLoopback(code).replace("'node:https'", "'node:http'"))
   // A server of its own, because examples do not set `keyPrefix`.
   const redis = code.includes('REDIS_URL') && !process.env.REDIS_URL ? await startRedis() : undefined
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...(runner?.command(file) ?? [file])], {
-    cwd: dirname(file),
-    env: {
-      ...process.env,
-      ...(redis && { REDIS_URL: redis.url }),
-      ...(browser && { CHROME_BIN: browser.command, ...browser.env }),
-      CRAWLEE_LOG_LEVEL: 'OFF',
-      // Vitest and node:test set these for the process that runs this function.
-      NODE_ENV: undefined,
-      NODE_TEST_CONTEXT: undefined,
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', ...(runner?.command(file) ?? [file])],
+    {
+      cwd: dirname(file),
+      env: {
+        ...process.env,
+        ...(redis && { REDIS_URL: redis.url }),
+        ...(browser && { CHROME_BIN: browser.command, ...browser.env }),
+        CRAWLEE_LOG_LEVEL: 'OFF',
+        // Vitest and node:test set these for the process that runs this function.
+        NODE_ENV: undefined,
+        NODE_TEST_CONTEXT: undefined,
+      },
+      timeout: TIMEOUT_MS,
     },
-    timeout: TIMEOUT_MS,
-  })
+  )
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
   const status = await new Promise<number | null>((resolve) => child.on('close', resolve))
