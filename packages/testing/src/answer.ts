@@ -60,6 +60,9 @@ function assertReply(option: string, reply: unknown): asserts reply is FakeReply
     return
   }
   assertKnown(reply, RESPONSE_KEYS)
+  // An empty object may be a promise, or a Response of another library, whose parts are getters.
+  if (Object.keys(reply).length === 0)
+    throw new OptionError(option, `${describeValue(reply)} has no status, headers or body; ${EXPECTED}`)
   const { status, headers, body } = reply as FakeResponse
   if (status !== undefined) assertStatus(`${option}.status`, status)
   if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array))
@@ -88,7 +91,7 @@ export async function responseTo(option: string, answer: FakeAnswer, request: Re
     reply = await reply(request)
     assertReply(`the result of ${option}`, reply)
   }
-  if (reply instanceof Response) return reply
+  if (reply instanceof Response) return reply.clone() // it may be the answer to several requests
   if (typeof reply === 'object' && reply !== null && 'fails' in reply)
     throw failureError(reply.fails, new URL(request.url).host)
   return responseOf(reply, request.method)

@@ -52,7 +52,8 @@ class Exchange implements Controller {
     const handler = this.#handler
     try {
       handler.onRequestStart?.(this, {})
-      const response = this.aborted ? Response.error() : await respond()
+      if (this.aborted) return
+      const response = await respond()
       const body = Buffer.from(await response.arrayBuffer())
       if (this.aborted) return
       const { status } = response

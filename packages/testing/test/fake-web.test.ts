@@ -1,7 +1,7 @@
 // The answers of a fake web, through its fetch and through its dispatcher.
 import { RobotsClient } from '@politely/fetcher'
 import { politely } from '@politely/gate'
-import { type Dispatcher, fetch as fetch8, request as request8 } from 'undici'
+import { type Dispatcher, fetch as fetch8, Response as Response8, request as request8 } from 'undici'
 import { fetch as fetch6, request as request6 } from 'undici6'
 import { fetch as fetch7, request as request7 } from 'undici7'
 import { describe, expect, it } from 'vitest'
@@ -77,6 +77,12 @@ describe('an answer of a fake web', () => {
     const { dispatcher } = exampleWeb()
     const received = await Promise.all(answers.map(async ([url]) => [url, ...(await send(url, dispatcher))]))
     expect(received).toEqual(answers)
+  })
+
+  it('may be one Response for several requests', async () => {
+    const { fetch } = fakeWeb({ [ORIGIN]: { pages: { '/': Response.json({ a: 1 }) } } })
+    const responses = [await fetch(`${ORIGIN}/`), await fetch(`${ORIGIN}/?b`)]
+    expect(await Promise.all(responses.map((response) => response.json()))).toEqual([{ a: 1 }, { a: 1 }])
   })
 
   it('gets the method and the body of a request', async () => {
@@ -187,6 +193,12 @@ describe('fakeWeb rejects', () => {
     ['a status out of range', { [ORIGIN]: { robots: 42 } }, '42 is out of range; expected a whole number from 200'],
     ['an unknown part of a response', { [ORIGIN]: { robots: { code: 404 } } }, 'code'],
     ['a body that is an object', { [ORIGIN]: { robots: { body: {} } } }, 'is not a body; expected a string'],
+    [
+      'a Response of undici',
+      { [ORIGIN]: { robots: new Response8('') } },
+      'has no status, headers or body; expected a text',
+    ],
+    ['a promise', { [ORIGIN]: { robots: Promise.resolve('') } }, 'has no status, headers or body; expected a text'],
     ['an invalid header', { [ORIGIN]: { robots: { headers: { 'a b': '' } } } }, 'expected names and values'],
   ]
   it.each(wrong)('%s', (_, sites, message) => {
