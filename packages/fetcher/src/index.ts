@@ -21,6 +21,7 @@ export {
   type NetworkPolicy,
   type Reach,
 } from './network/network-guard.ts'
+export type { RobotsVia } from './network/robots-way.ts'
 export type { AbortOptions, CheckManyOptions, CheckOptions, ManyOptions } from './options/call-options.ts'
 export type { RobotsClientOptions } from './options/options.ts'
 export { type CheckedUrl, type ClientVerdict, loggableVerdict, type UncheckedUrl } from './report/client-verdict.ts'

@@ -22,6 +22,7 @@ describe('inspect', () => {
       state: 'unknown',
       source: 'nowhere',
       flight: 'none',
+      via: 'own',
       attempts: [],
       copy: undefined,
     })

@@ -2,18 +2,8 @@
 //
 // ARCHITECTURE.md lists the files through which a request passes, in their order.
 import { type HasHref, OptionError } from '@politely/core'
-import { type BlockedAddressError, type ClientVerdict, RobotsClient } from '@politely/fetcher'
-import {
-  assertKnown,
-  assertOptions,
-  callable,
-  clientPort,
-  describeValue,
-  orAborted,
-  redirectChain,
-  siteOf,
-  urlText,
-} from '@politely/fetcher/internal'
+import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
+import { assertKnown, assertOptions, callable, describeValue, redirectChain, urlText } from '@politely/fetcher/internal'
 import { CHECK_OPTIONS, checkedSignal } from './options/enter-arguments.ts'
 import type { EnterOptions, GateCheckOptions, PoliteGateOptions } from './options/gate-options.ts'
 import { GATE_OPTIONS, OPTIONS_OF_CLIENT, paceLimitsOf, pacingOf } from './options/pacing.ts'
@@ -35,10 +25,16 @@ import { OpenRedirects } from './redirects/open-redirects.ts'
 import { RedirectTargets } from './redirects/redirect-targets.ts'
 import { type AllowedVerdict, isAllowed } from './report/allowed-verdict.ts'
 import { Counters, type GateCounters } from './report/counters.ts'
-import { GateClosedError, OpenRedirectError, RobotsDisallowedError, retryAtOf } from './report/errors.ts'
+import { GateClosedError, retryAtOf } from './report/errors.ts'
 import type { EventSource, ReportingGate } from './report/events.ts'
 import type { AllowedForecast, Forecast } from './report/forecast.ts'
 import type { QueueState } from './report/queue-state.ts'
+
+/** What the HTTP clients of this package need of a gate beside its public methods. */
+type GatePort = Pick<GateContext, 'activity' | 'openRedirects' | 'redirects' | 'robots'>
+
+/** Returns the port of a gate. The class sets this function, since the context is private there. */
+export let gatePort: (gate: PoliteGate) => GatePort
 
 /**
  * Starts each request when robots.txt allows it and a slot is free. `enter` checks the URL with the
@@ -71,7 +67,10 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   readonly #queues = new Map<string, RequestQueue>()
   readonly #paceKeysOf: PaceKeysOf
   readonly #closing = new AbortController()
-  readonly #openRedirects = new OpenRedirects()
+
+  static {
+    gatePort = (gate) => gate.#context
+  }
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: PoliteGateOptions) {
@@ -103,6 +102,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       concurrency: new ConcurrencyLimit(pacing, now),
       robots: new RobotsCheck(robots, redirects, this.#closing.signal, source),
       redirects,
+      openRedirects: new OpenRedirects(),
       activity: new Activity(),
       sharedLimits: new SharedLimits({ pacer, now }),
       sight: { isSendingSeen: true },
@@ -157,8 +157,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       if (isPromise(keysOrPromise)) verdict = await robots.requireAllowed(text, abort) // the rules may have changed meanwhile
       this.#closing.signal.throwIfAborted()
       abort?.throwIfAborted()
-      const request = new QueuedRequest(this.#queueFor(keys.key), keys, verdict, abort)
-      const permitOrPromise = request.requestPermit()
+      const request = new QueuedRequest(this.#context, keys, verdict, abort)
+      const permitOrPromise = this.#queueFor(keys.key).add(request)
       const permit = isPromise(permitOrPromise) ? await permitOrPromise : permitOrPromise
       if (abort?.aborted) request.cancelPermit(abort.reason)
       abort?.throwIfAborted()
@@ -223,7 +223,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     let full: WaitLevel | undefined = (queue?.underWay ?? 0) >= pacing.maxConcurrentPerKey ? pacing.paceBy : undefined
     for (const { level, key, limits } of shared) {
       const limit = sharedLimits.get(key)
-      if (limit?.isFull) full ??= level
+      if (limit?.pacedKey.isFull) full ??= level
       if (limits.ownDelayMs === 0) continue
       const estimate = await pacer.estimate(key, limits, limit?.waiting ?? 0)
       if (estimate.waitMs > longest.waitMs) longest = { ...estimate, level }
@@ -258,49 +258,10 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     this.close()
   }
 
-  /**
-   * @internal Registers a redirect that has released its permit and whose body may never end. See
-   * `OpenRedirects.add`.
-   */
-  openRedirect(url: string, close: (error: OpenRedirectError) => void): () => void {
-    return this.#openRedirects.add(siteOf(url), () => close(new OpenRedirectError(url)))
-  }
-
-  /** @internal Throws what `enter` throws for a host at a blocked address. */
-  refuse(url: string, refusal: BlockedAddressError): never {
-    const verdict = clientPort(this.#robots).blockedVerdict(url, refusal)
-    this.#context.robots.refused(verdict)
-    throw new RobotsDisallowedError(verdict)
-  }
-
-  /**
-   * @internal Returns the origins whose redirects led to this URL, in order, as far as requests
-   * through this gate have shown them.
-   */
-  redirectedFrom(url: string): readonly string[] {
-    return this.#context.redirects.to(url)
-  }
-
-  /**
-   * @internal Makes `drain` wait: something is under way that may enter the gate again, such as a
-   * redirect.
-   * @returns A function to call once, when that has ended.
-   */
-  hold(): () => void {
-    const { activity } = this.#context
-    activity.begin()
-    return () => activity.end()
-  }
-
-  /** @internal Settles like `work`, or rejects when the signal is aborted or the gate is closed. */
-  whileOpen<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-    return this.#context.robots.untilClosed(signal, (ends) => orAborted(work, [ends]))
-  }
-
   /** Returns a promise only if a pace key needs a DNS lookup. */
   #keysFor(origin: string, signal: AbortSignal | undefined): PaceKeys | Promise<PaceKeys> {
     const keys = this.#paceKeysOf(origin)
-    return isPromise(keys) ? this.whileOpen(keys, signal) : keys
+    return isPromise(keys) ? this.#context.robots.whileOpen(keys, signal) : keys
   }
 
   readonly #removeQueue = (queue: RequestQueue): void => {

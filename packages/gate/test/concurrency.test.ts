@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { RobotsClient } from '@politely/fetcher'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { PoliteGate, type PoliteGateOptions, politely } from '../src/index.ts'
-import { ConcurrencyLimit } from '../src/queue/concurrency-limit.ts'
+import { ConcurrencyLimit, type WaitingQueue } from '../src/queue/concurrency-limit.ts'
 import { simulate } from './simulation.ts'
 import { lookup, Site, until } from './site.ts'
 
@@ -393,9 +393,8 @@ describe('slowAfterMs', () => {
 describe('ConcurrencyLimit', () => {
   const siteNamed = (name: string) => ({ name, platform: undefined })
 
-  interface Queue {
+  interface Queue extends WaitingQueue {
     readonly name: string
-    advance(): void
   }
 
   /**
@@ -409,9 +408,11 @@ describe('ConcurrencyLimit', () => {
     const want = (name: string, domain: string): Queue => {
       const queue = {
         name,
+        isFirstOfDomain: false,
         advance: () => {
           called.push(name)
           limit.tryAcquire(queue, siteNamed(domain))
+          return undefined
         },
       }
       limit.tryAcquire(queue, siteNamed(domain))

@@ -64,6 +64,16 @@ describe('drain', () => {
     expect(await isDrained(gate)).toBe(true)
   })
 
+  test('does not wait for a request whose `wait` message made a subscriber close the gate', async () => {
+    const { gate, enter } = await simulate({ 'a.test': '' })
+    const first = await enter('a', 'a.test')
+    const unsubscribe = listenTo('politely:gate:wait', gate, () => gate.close())
+    await expect(enter('b', 'a.test')).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+    unsubscribe()
+    first.release()
+    expect(await isDrained(gate)).toBe(true)
+  })
+
   test('asyncDispose closes the gate without waiting', async () => {
     const { gate, enter, advance } = await simulate({ 'a.test': '' })
     await enter('a', 'a.test')

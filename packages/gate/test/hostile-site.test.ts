@@ -15,6 +15,7 @@ import { isFullRun } from '@politely/testkit/scope'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { gatePort } from '../src/gate.ts'
 import { PoliteGate, politeHttpAgent } from '../src/index.ts'
 import { politeAgent } from '../src/undici/index.ts'
 
@@ -124,7 +125,7 @@ test('the connection of a redirect whose body does not end is closed after 30 se
   onTestFinished(() => void vi.useRealTimers())
   const gate = newGate()
   const closed: string[] = []
-  const open = (url: string) => gate.openRedirect(url, (error) => closed.push(error.message))
+  const open = (url: string) => gatePort(gate).openRedirects.add(url, (error) => closed.push(error.message))
   open('http://evil.test/')
   const ended = open('http://honest.test/')
   vi.advanceTimersByTime(29_000)
@@ -139,7 +140,8 @@ test('at most 8 redirects of a site, 32 of a platform and 64 in all may have a b
   const closed: string[] = []
   const ends: (() => void)[] = []
   const open = (hosts: readonly string[]) => {
-    for (const host of hosts) ends.push(gate.openRedirect(`http://${host}/`, ({ message }) => closed.push(message)))
+    for (const host of hosts)
+      ends.push(gatePort(gate).openRedirects.add(`http://${host}/`, ({ message }) => closed.push(message)))
     return closed.splice(0).map((message) => /http:\/\/([^/]+)/.exec(message)?.[1])
   }
   const tenants = (first: number, count: number) => Array.from({ length: count }, (_, n) => `t${first + n}.netlify.app`)

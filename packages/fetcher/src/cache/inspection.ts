@@ -1,6 +1,7 @@
 // Builds the report of `inspect` about one origin.
 import { type Attempt, type Dialect, type OtherRecord, parseRobots } from '@politely/core'
 import { type AccessPolicy, describeState, dueAt, type Entry, type State, stateOf } from '@politely/core/engine'
+import type { RobotsVia } from '../network/robots-way.ts'
 import { displayUrl } from '../report/display.ts'
 import type { FlightPhase } from './flights.ts'
 
@@ -17,6 +18,8 @@ export interface Inspection {
   readonly source: 'memory' | 'store' | 'nowhere'
   /** Whether a fetch of robots.txt is under way or waiting. */
   readonly flight: FlightPhase | 'none'
+  /** The way that a request for robots.txt takes now. */
+  readonly via: RobotsVia
   /**
    * The last attempts to fetch robots.txt, the latest first: status, redirects, time and outcome of
    * each.
@@ -59,11 +62,12 @@ export function inspectionOf(
     readonly entry: Entry | undefined
     readonly source: Inspection['source']
     readonly flight: FlightPhase | undefined
+    readonly via: RobotsVia
   },
   now: number,
   { policy, dialect }: { readonly policy: AccessPolicy; readonly dialect: Dialect },
 ): Inspection {
-  const { entry, source, flight = 'none' } = known
+  const { entry, source, flight = 'none', via } = known
   return {
     origin,
     displayOrigin: displayUrl(origin),
@@ -72,6 +76,7 @@ export function inspectionOf(
     why: describeState(entry, now, policy),
     source,
     flight,
+    via,
     attempts: entry === undefined ? [] : structuredClone([entry.latest, ...entry.earlier]), // the caller may change them
     nextAttemptAt: entry && dueAt(entry, policy),
     failures: entry?.failures ?? 0,

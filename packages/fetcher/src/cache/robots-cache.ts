@@ -36,6 +36,7 @@ export interface KnownOrigin {
   readonly entry: Entry | undefined
   readonly source: Inspection['source']
   readonly flight: FlightPhase | undefined
+  readonly via: Inspection['via']
 }
 
 /** The current size of a client. */
@@ -139,7 +140,7 @@ export class RobotsCache {
     const remembered = this.#entries.peek(origin)?.entry
     const entry = remembered ?? (await this.#entries.inStore(origin))
     const source = remembered !== undefined ? 'memory' : entry !== undefined ? 'store' : 'nowhere'
-    return { entry, source, flight: this.#flights.phaseOf(origin) }
+    return { entry, source, flight: this.#flights.phaseOf(origin), via: this.#fetcher.via }
   }
 
   /** Yields the entries in memory as NDJSON, one line each. */

@@ -77,6 +77,11 @@ export interface ClientPort {
    * a request needs no verdict.
    */
   readonly isOwnRequest: (url: string) => boolean
+  /**
+   * Says how pages are requested, so that robots.txt can take the same way: the fetch for pages, or
+   * `own` if Politely makes the connections for pages too.
+   */
+  readonly followPages: (pages: typeof globalThis.fetch | 'own') => void
 }
 
 /** Returns the port of a client. The class sets this function, since the port is private there. */
@@ -107,6 +112,7 @@ export class RobotsClient {
   readonly #port: ClientPort = {
     blockedVerdict: (url, refusal) => this.#blockedVerdict(url, refusal),
     isOwnRequest: (url) => this.#cache.isOwnRequest(url),
+    followPages: (pages) => this.#settings.way.followPages(pages),
   }
 
   static {

@@ -15,6 +15,7 @@ import {
 } from '../base/option-checks.ts'
 import { MAX_TIMEOUT_MS } from '../base/timeout.ts'
 import { NetworkGuard, type NetworkPolicy } from '../network/network-guard.ts'
+import { RobotsWay } from '../network/robots-way.ts'
 import type { Logger } from '../report/telemetry.ts'
 import type { Store } from '../store/store.ts'
 import { PACING_OPTIONS } from './pacing-options.ts'
@@ -139,6 +140,13 @@ export interface RobotsClientOptions {
    */
   readonly fetch?: typeof globalThis.fetch | undefined
   /**
+   * Which way requests for robots.txt take, unless `dispatcher` or `fetch` says it. `auto` (the
+   * default): the way of pages if that is not the platform's plain one, and otherwise the client's
+   * own connections. `own`: always the client's own connections, which the guard sees. `pages`:
+   * always the fetch for pages: the one given to `politely`, or `globalThis.fetch`.
+   */
+  readonly robotsVia?: 'auto' | 'own' | 'pages' | undefined
+  /**
    * The caller's resolver, with the signature of `dns.lookup`. With `dispatcher` or `fetch`, only
    * the guard uses it.
    */
@@ -170,8 +178,7 @@ export interface Settings {
   readonly maxFlightsPerDomain: number
   readonly logger: Logger | undefined
   readonly guard: NetworkGuard
-  readonly dispatcher: Dispatcher | undefined
-  readonly fetch: typeof globalThis.fetch | undefined
+  readonly way: RobotsWay
   readonly signal: AbortSignal | undefined
   readonly now: () => number
 }
@@ -209,6 +216,7 @@ export const CLIENT_OPTIONS: Readonly<Record<keyof RobotsClientOptions, true>> =
   allowAddresses: true,
   dispatcher: true,
   fetch: true,
+  robotsVia: true,
   lookup: true,
   logger: true,
   signal: true,
@@ -267,12 +275,6 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
       `${policy.ttlMs} is greater than maxTtlMs, which is ${policy.maxTtlMs}; write a smaller ttlMs or a larger maxTtlMs`,
     )
   }
-  if (options.fetch !== undefined && options.dispatcher !== undefined) {
-    throw new OptionError(
-      'fetch',
-      'cannot be combined with dispatcher, since only one of them can make the request; pass the dispatcher to your fetch instead',
-    )
-  }
   return {
     userAgent,
     productTokens: productTokens(options.productToken, userAgent),
@@ -298,7 +300,7 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
       example: DEFAULT_MAX_FLIGHTS_PER_DOMAIN,
     }),
     logger: withMethods('logger', options.logger, [], 'an object with debug, info or warn, such as console'),
-    dispatcher: withMethods('dispatcher', options.dispatcher, ['dispatch'], 'an undici dispatcher'),
+    way: wayOf(options),
     signal: abortSignal(options.signal),
     guard: new NetworkGuard({
       network: options.network,
@@ -306,9 +308,30 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
       lookup: options.lookup,
       closing,
     }),
-    fetch: callable('fetch', options.fetch, 'a function like the global fetch'),
     now: callable('now', options.now, 'a function that returns milliseconds') ?? Date.now,
   }
+}
+
+function wayOf({ robotsVia: given, fetch, dispatcher }: RobotsClientOptions): RobotsWay {
+  if (fetch !== undefined && dispatcher !== undefined) {
+    throw new OptionError(
+      'fetch',
+      'cannot be combined with dispatcher, since only one of them can make the request; pass the dispatcher to your fetch instead',
+    )
+  }
+  const robotsVia = oneOf('robotsVia', given ?? 'auto', ['auto', 'own', 'pages'])
+  const other = fetch !== undefined ? 'fetch' : 'dispatcher'
+  if (robotsVia !== 'auto' && (fetch ?? dispatcher) !== undefined) {
+    throw new OptionError(
+      'robotsVia',
+      `cannot be combined with ${other}, which is a way of its own; leave one of them out`,
+    )
+  }
+  return new RobotsWay({
+    robotsVia,
+    dispatcher: withMethods('dispatcher', dispatcher, ['dispatch'], 'an undici dispatcher'),
+    fetch: callable('fetch', fetch, 'a function like the global fetch'),
+  })
 }
 
 function checkedStore(store: Store | undefined): Store | undefined {

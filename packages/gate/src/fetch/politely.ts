@@ -1,12 +1,12 @@
 // politely(fetch): wraps a fetch, so that each request and each redirect hop enters a gate.
 import { OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
-import { clientPort, describeValue, oneOf } from '@politely/fetcher/internal'
+import { clientPort, describeValue, oneOf, registerPoliteFetch } from '@politely/fetcher/internal'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
-import type { PoliteGate } from '../gate.ts'
+import { gatePort, type PoliteGate } from '../gate.ts'
 import { isRedirect, type Request, redirected } from '../redirects/redirect.ts'
 import { ResponseError, RobotsDisallowedError } from '../report/errors.ts'
 import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
@@ -76,7 +76,9 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   assertGateOptions(options)
   const { onDisallowed = 'throw', ...others } = options
   const onRefusal = oneOf('onDisallowed', onDisallowed, ['throw', 'response'])
-  const { gate, close } = resolveGate(others, { onDisallowed: true })
+  const pagesFetch = fetch as unknown as typeof globalThis.fetch
+  const { gate, close } = resolveGate(others, { onDisallowed: true }, {}, pagesFetch)
+  const { activity } = gatePort(gate)
   const send = fetch as unknown as Send
   const politeFetch = async (input: unknown, init?: Init): Promise<FetchResponse> => {
     const read = fetchInput(input)
@@ -85,7 +87,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
       fetchInput(init) // throws for an object that only looks like a Request, whose options would be lost below
       return politeFetch(new (init.constructor as typeof globalThis.Request)(read.request ?? read.url, init))
     }
-    const release = gate.hold() // `drain` waits between two redirect hops, too
+    const release = activity.hold() // `drain` waits between two redirect hops, too
     try {
       return await fetchWithRedirects(send, gate, read, fetchInit(init))
     } catch (error) {
@@ -95,6 +97,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
       release()
     }
   }
+  registerPoliteFetch(politeFetch, pagesFetch)
   return Object.assign(politeFetch as unknown as F, { gate, close, [Symbol.asyncDispose]: close })
 }
 
@@ -164,7 +167,7 @@ async function bodyOfCopy(
   const ending = new AbortController()
   const body = copy.body?.pipeThrough(new TransformStream(), { signal: ending.signal })
   try {
-    return await gate.whileOpen(new Response(body).arrayBuffer(), signal ?? undefined)
+    return await gatePort(gate).robots.whileOpen(new Response(body).arrayBuffer(), signal ?? undefined)
   } catch (error) {
     ending.abort(error) // cancels the copy
     throw error

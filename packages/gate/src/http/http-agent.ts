@@ -11,7 +11,8 @@ import { clientPort, describeValue } from '@politely/fetcher/internal'
 import { assertGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost, type Target, targetOf } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
-import type { PoliteGate } from '../gate.ts'
+import { gatePort, type PoliteGate } from '../gate.ts'
+import { endNesting } from '../permit/sending.ts'
 import { onceConnected } from '../permit/sent-requests.ts'
 import { isRedirect } from '../redirects/redirect.ts'
 import { InvalidRequestError } from '../report/errors.ts'
@@ -81,6 +82,7 @@ async function enterAndSend(
     const url = lockUrl()
     // The RobotsClient's own request for robots.txt needs no permit.
     if (clientPort(gate.robots).isOwnRequest(url)) return send()
+    const { activity, openRedirects } = gatePort(gate)
     const permit = await gate.enter(url, { signal: ending.signal })
     const release = () => permit.release()
     request.once('close', release)
@@ -93,18 +95,18 @@ async function enterAndSend(
       permit.report({ status: statusCode, headers: { ...headers, 'retry-after': retryAfter } })
       // The client may not read the body of a redirect, and a site may never end it.
       if (isRedirect(statusCode, headers.location ?? null)) {
-        setImmediate(gate.hold()) // the next hop enters in this turn of the event loop: `drain` waits for it
+        setImmediate(activity.hold()) // the next hop enters in this turn of the event loop: `drain` waits for it
         release()
         // Destroyed without an error: the response may have no listener for one, and then Node
         // would end the process.
         response.once(
           'close',
-          gate.openRedirect(url, () => response.destroy()),
+          openRedirects.add(url, () => response.destroy()),
         )
       }
       if (request.listenerCount('response') === 0) response.resume() // as Node does without a listener
     })
-    request.once('socket', () => permit.endNesting())
+    request.once('socket', () => endNesting(permit))
     onceConnected(request, () => permit.sent())
     permit.run(send)
   } catch (error) {

@@ -60,11 +60,6 @@ export interface Permit extends Disposable {
    */
   sent(): void
   /**
-   * @internal The request has a socket. If `send` enters the gate afterwards, that is a new
-   * request.
-   */
-  endNesting(): void
-  /**
    * Reports the response. Call it when the headers of the response have arrived: its status and
    * Retry-After change the pace from then on. Does not release the permit. Does nothing, and never
    * throws, after an earlier report or after `release`.

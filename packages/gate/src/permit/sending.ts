@@ -15,6 +15,9 @@ import { observeSentRequests } from './sent-requests.ts'
 
 /** A permit from which a nested permit for the same request can be made. */
 export interface NestablePermit extends Permit {
+  /**
+   * The request has a socket. If `send` enters the gate afterwards, that is a new request.
+   */
   endNesting(): void
   /**
    * Reports the response. Unlike `report`, does not end the sending. Only the first report counts.
@@ -119,6 +122,11 @@ export function sendingThrough(gate: object): Sending | undefined {
   let sending = innermost.getStore()
   while (sending !== undefined && !sending.isThrough(gate)) sending = sending.outer
   return sending
+}
+
+/** Calls `endNesting` of a permit that a gate has granted. A permit of the caller's own has none. */
+export function endNesting(permit: Permit): void {
+  ;(permit as Partial<NestablePermit>).endNesting?.()
 }
 
 /** Tells each permit of the present context that its request has been sent. */

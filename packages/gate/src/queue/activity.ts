@@ -20,6 +20,12 @@ export class Activity {
     for (const listener of listeners) listener()
   }
 
+  /** Counts one more. Returns a function to call once, when it has ended. */
+  hold(): () => void {
+    this.begin()
+    return () => this.end()
+  }
+
   /**
    * Resolves when nothing is under way, which may be at once. Work that begins before that is
    * awaited too.

@@ -6,6 +6,7 @@
 // exempts such requests.
 
 import { DomainTurns, type Outcome, type Site, SlowItems, type StartedItem } from '@politely/fetcher/internal'
+import type { WaitCause } from '../pace/wait-cause.ts'
 
 interface Limits {
   readonly maxConcurrent: number
@@ -14,10 +15,15 @@ interface Limits {
   readonly slowAfterMs: number
 }
 
-/** A queue that waits until one more of its requests may be under way. */
+/** A queue whose first request waits for a limit. */
 export interface WaitingQueue {
-  /** The limit may have capacity now: acquire it, or stop waiting. */
-  advance(): void
+  /**
+   * The limit may have capacity now: acquires it, or waits again. Returns the limit that the first
+   * request waits for afterwards. Undefined if it waits for something else.
+   */
+  advance(): WaitCause | undefined
+  /** Whether the queue is first in the line of the `SharedLimit` of a registrable domain. */
+  readonly isFirstOfDomain: boolean
 }
 
 export class ConcurrencyLimit {

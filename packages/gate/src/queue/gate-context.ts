@@ -1,9 +1,12 @@
-// What the queues, queued requests and permits of one gate share.
+// What the queues, queued requests and permits of one gate share, and what HTTP clients get of it
+// (`gatePort`).
 //
-// References go one way: a permit knows its queue, a queued request knows its queue, and a queue
-// knows this object. The gate creates all of them and calls them. None of them calls the gate.
+// References go one way: the gate knows its queues, a queue knows its requests, a request knows its
+// permit, and all of them know this object. None of them calls the gate. The way back is one method
+// each: a request may leave its queue, and a permit releases the limits that its queue acquired.
 
 import type { Pacing } from '../options/pacing.ts'
+import type { OpenRedirects } from '../redirects/open-redirects.ts'
 import type { RedirectTargets } from '../redirects/redirect-targets.ts'
 import type { EventSource } from '../report/events.ts'
 import type { Activity } from './activity.ts'
@@ -20,6 +23,7 @@ export interface GateContext extends EventSource {
   readonly concurrency: ConcurrencyLimit
   readonly robots: RobotsCheck
   readonly redirects: RedirectTargets
+  readonly openRedirects: OpenRedirects
   readonly activity: Activity
   readonly sharedLimits: SharedLimits
   /**

@@ -1,9 +1,19 @@
 // The permit that a request gets from its queue. It holds the request's concurrency limits until
 // the caller releases it.
 //
-// The gate calls `start` once, and hands the permit to the caller. The caller may call `report`
-// when the headers of the response have arrived, and calls `release` when the request ends. If the
-// caller never gets the permit, the gate calls `cancel` instead.
+// The gate calls `start` once, and hands the permit to the caller. If the caller never gets the
+// permit, the gate calls `cancel` instead. The phases, and the next phase after each call. In an
+// empty cell, the call does not change what the gate knows.
+//
+//   | phase        | run          | sent   | report     | release, cancel |
+//   |--------------|--------------|--------|------------|-----------------|
+//   | `granted`    | `connecting` | `sent` | `reported` | `released`      |
+//   | `connecting` |              | `sent` | `reported` | `released`      |
+//   | `sent`       |              |        | `reported` | `released`      |
+//   | `reported`   |              |        |            | `released`      |
+//   | `released`   |              |        |            |                 |
+//
+// The limits may be released before the last phase: see `releaseConcurrency`.
 //
 // The delay counts from `start`, and again from `sent`: a new connection may take longer than
 // the delay. So from `run` until `sent`, the next request of the queue does not start. Whether
@@ -11,13 +21,26 @@
 // later requests do not wait for it, until one is seen again.
 import type { Delay } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
+import type { StartedItem } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import { assertNotRedirected, locationOf, type Permit, paceResponseOf, type ResponseLike } from '../permit/permit.ts'
 import { type NestablePermit, Sending } from '../permit/sending.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
 import { channels } from '../report/events.ts'
+import type { GateContext } from './gate-context.ts'
 import { cancelSlots, type KeySlot } from './paced-key.ts'
-import type { Grant, RequestQueue } from './queue.ts'
+import type { SharedLimit } from './shared-limit.ts'
+
+/** What a request holds from its start to its end. */
+export interface Grant extends StartedItem {
+  /** A slot at each level. The slot of the queue is the last. */
+  readonly slots: readonly KeySlot[]
+  readonly sharedLimits: readonly SharedLimit[]
+  /** Releases the limits. */
+  readonly queue: { release(grant: Grant): void }
+}
+
+type Phase = 'granted' | 'connecting' | 'sent' | 'reported' | 'released'
 
 export class GrantedPermit implements NestablePermit {
   readonly verdict: AllowedVerdict
@@ -25,29 +48,28 @@ export class GrantedPermit implements NestablePermit {
   readonly waitedFor: Permit['waitedFor']
   readonly waitedLevel: Permit['waitedLevel']
   readonly delay: Delay
-  readonly #queue: RequestQueue
+  readonly #context: GateContext
+  readonly #key: string
   readonly #grant: Grant
   /** The slot of the queue's pace key. */
   readonly #slot: KeySlot
   readonly #sending: Sending
   #startedAt = 0
   #status: number | undefined
-  #isReported = false
-  #isSent = false
-  /** Whether the request is or was sent by `run`. */
-  #isRun = false
-  #holdsConcurrency = true
+  #phase: Phase = 'granted'
+  #holdsLimits = true
   #hasEndedSlots = false
-  #isReleased = false
 
   constructor(
-    queue: RequestQueue,
+    context: GateContext,
+    key: string,
     grant: Grant,
     verdict: AllowedVerdict,
     waitedMs: number,
     waitedFor: WaitCause | undefined,
   ) {
-    this.#queue = queue
+    this.#context = context
+    this.#key = key
     this.#grant = grant
     this.#slot = grant.slots.at(-1) as KeySlot
     this.verdict = verdict
@@ -55,7 +77,7 @@ export class GrantedPermit implements NestablePermit {
     this.waitedFor = waitedFor?.because ?? 'none'
     this.waitedLevel = waitedFor?.level
     this.delay = this.#slot.delay
-    this.#sending = new Sending(queue.context.gate, this)
+    this.#sending = new Sending(context.gate, this)
   }
 
   get url(): string {
@@ -68,8 +90,7 @@ export class GrantedPermit implements NestablePermit {
    * cancelled.
    */
   start(): void {
-    const { gate, now, counters } = this.#queue.context
-    const { key } = this.#queue
+    const { gate, now, counters } = this.#context
     const { waitedMs, waitedFor, waitedLevel, delay } = this
     try {
       const at = now()
@@ -78,7 +99,7 @@ export class GrantedPermit implements NestablePermit {
       if (waitedFor !== 'none') counters.waited(waitedFor, waitedMs)
       if (channels.start.hasSubscribers) {
         const { url, origin } = loggableVerdict(this.verdict)
-        channels.start.publish({ gate, at, url, origin, key, waitedMs, waitedFor, waitedLevel, delay })
+        channels.start.publish({ gate, at, url, origin, key: this.#key, waitedMs, waitedFor, waitedLevel, delay })
       }
       for (const slot of this.#grant.slots) slot.pacedKey.started(slot)
     } catch (error) {
@@ -89,15 +110,15 @@ export class GrantedPermit implements NestablePermit {
 
   /** The request does not start: gives its slots back, and releases its concurrency limits. */
   cancel(): void {
-    this.#isReleased = true
+    this.#phase = 'released'
     cancelSlots(this.#grant.slots)
     this.#releaseLimits()
   }
 
   run<T>(send: () => T): T {
-    if (!this.#isRun && !this.#isSent && !this.#isReleased) {
-      this.#isRun = true
-      if (this.#queue.context.sight.isSendingSeen) this.#slot.pacedKey.expectSent(this.#slot, this.#startedAt)
+    if (this.#phase === 'granted') {
+      this.#phase = 'connecting'
+      if (this.#context.sight.isSendingSeen) this.#slot.pacedKey.expectSent(this.#slot, this.#startedAt)
     }
     return this.#sending.run(send)
   }
@@ -107,9 +128,9 @@ export class GrantedPermit implements NestablePermit {
   }
 
   sent(): void {
-    if (this.#isSent || this.#isReported || this.#isReleased) return
-    this.#isSent = true
-    const { now, sight } = this.#queue.context
+    if (this.#phase !== 'granted' && this.#phase !== 'connecting') return
+    this.#phase = 'sent'
+    const { now, sight } = this.#context
     sight.isSendingSeen = true
     const at = now()
     for (const slot of this.#grant.slots) slot.pacedKey.sent(slot, at)
@@ -121,28 +142,27 @@ export class GrantedPermit implements NestablePermit {
   }
 
   applyResponse(response: ResponseLike, sending: Sending = this.#sending): void {
-    if (this.#isReported || this.#isReleased) return
+    if (this.#phase === 'reported' || this.#phase === 'released') return
     const paceResponse = paceResponseOf(response) // throws for an invalid response, of which nothing must be reported
     if (!sending.hasEntered) assertNotRedirected(response)
-    this.#isReported = true
-    this.#status = paceResponse.status
-    const { counters, pacer, redirects, sight } = this.#queue.context
-    if (this.#isRun && !this.#isSent) sight.isSendingSeen = false
+    const { counters, pacer, redirects, sight } = this.#context
+    if (this.#phase === 'connecting') sight.isSendingSeen = false
+    this.#phase = 'reported'
     this.#slot.pacedKey.stopExpecting(this.#slot)
     const { status } = paceResponse
+    this.#status = status
     if (status >= 300 && status <= 399) redirects.note(this.url, status, locationOf(response))
     counters.responded(paceResponse)
-    pacer.report(this.#queue.key, this.#slot.ticket, paceResponse)
+    pacer.report(this.#key, this.#slot.ticket, paceResponse)
   }
 
   release(response?: ResponseLike): void {
-    if (this.#isReleased) return
-    const { gate, now, counters, activity } = this.#queue.context
-    const { key } = this.#queue
+    if (this.#phase === 'released') return
+    const { gate, now, counters, activity } = this.#context
     try {
       if (response !== undefined) this.report(response) // throws for an invalid response; the permit is released all the same
     } finally {
-      this.#isReleased = true
+      this.#phase = 'released'
       this.#sending.end()
       counters.done++
       try {
@@ -151,7 +171,7 @@ export class GrantedPermit implements NestablePermit {
         this.#endSlots(tookMs)
         if (channels.done.hasSubscribers) {
           const { url, origin } = loggableVerdict(this.verdict)
-          channels.done.publish({ gate, at, url, origin, key, tookMs, status: this.#status })
+          channels.done.publish({ gate, at, url, origin, key: this.#key, tookMs, status: this.#status })
         }
       } finally {
         this.#releaseLimits()
@@ -161,8 +181,8 @@ export class GrantedPermit implements NestablePermit {
   }
 
   releaseConcurrency(): void {
-    if (!this.#holdsConcurrency) return
-    const { now, pacing } = this.#queue.context
+    if (!this.#holdsLimits) return
+    const { now, pacing } = this.#context
     try {
       // The next request would otherwise wait until this one has ended.
       if (pacing.pauseFrom === 'end') this.#endSlots(now() - this.#startedAt)
@@ -175,15 +195,15 @@ export class GrantedPermit implements NestablePermit {
   #endSlots(tookMs: number): void {
     if (this.#hasEndedSlots) return
     this.#hasEndedSlots = true
-    const { pacer } = this.#queue.context
+    const { pacer } = this.#context
     for (const { pacedKey, ticket, limits } of this.#grant.slots) pacer.end(pacedKey.key, ticket, limits, tookMs)
   }
 
   #releaseLimits(): void {
-    if (!this.#holdsConcurrency) return
-    this.#holdsConcurrency = false
+    if (!this.#holdsLimits) return
+    this.#holdsLimits = false
     this.#slot.pacedKey.stopExpecting(this.#slot)
-    this.#queue.release(this.#grant)
+    this.#grant.queue.release(this.#grant)
   }
 
   [Symbol.dispose](): void {

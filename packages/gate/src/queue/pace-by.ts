@@ -79,7 +79,7 @@ function queueKeyOf(paceBy: PaceBy, origin: string, address: string): string {
   }
 }
 
-const NO_KEYS: readonly SharedKey[] = []
+export const NO_KEYS: readonly SharedKey[] = []
 
 function sharedKeysOf(pacing: Pacing, origin: string, address: string | undefined): readonly SharedKey[] {
   const { minDelayPerDomainMs, minDelayPerAddressMs, maxConcurrentPerAddress } = pacing

@@ -1,10 +1,11 @@
-// One pace key of a gate: asks the pacer for its slots, and remembers until when it need not ask
-// again.
+// One pace key of a gate: the delay between its requests, and how many of them are under way. Asks
+// the pacer for slots, and remembers until when it need not ask again.
 //
 // A request has one key at each of its levels: that of its queue (`paceBy`), and those of its
 // registrable domain and its IP address if they have a delay of their own. It needs a slot of each
 // key. `reserveSlots` reserves all of them, or none.
 import type { Delay, PaceLimits } from '@politely/core/engine'
+import { MAX_TIMER_MS } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
 import type { PaceReason, Reservation, Ticket } from '../pace/pacer.ts'
 import type { PaceBy } from '../pace/pacing-options.ts'
@@ -48,7 +49,12 @@ export interface PacerAndClock {
 export class PacedKey {
   readonly level: PaceBy
   readonly key: string
+  readonly #maxConcurrent: number
   readonly #context: PacerAndClock
+  readonly #owner: { advance(): void }
+  /** How many requests are under way. The owner counts them. */
+  underWay = 0
+  #timer: NodeJS.Timeout | undefined
   /** The pacer is not asked before this time of the gate's clock. */
   #askPacerAt = 0
   /** Why to wait until `#askPacerAt`. */
@@ -66,10 +72,46 @@ export class PacedKey {
    */
   #ticket: Ticket | undefined
 
-  constructor(level: PaceBy, key: string, context: PacerAndClock) {
+  /** @param owner The queue or the `SharedLimit` of this key. It advances when a delay ends. */
+  constructor(level: PaceBy, key: string, maxConcurrent: number, context: PacerAndClock, owner: { advance(): void }) {
     this.level = level
     this.key = key
+    this.#maxConcurrent = maxConcurrent
     this.#context = context
+    this.#owner = owner
+  }
+
+  get isFull(): boolean {
+    return this.underWay >= this.#maxConcurrent
+  }
+
+  get hasTimer(): boolean {
+    return this.#timer !== undefined
+  }
+
+  /** The delay that requests wait for, or waited for last. */
+  get delayCause(): WaitCause {
+    return { because: this.#delayedBy, level: this.level }
+  }
+
+  /**
+   * Returns what a request has to wait for; undefined if the pacer may be asked. If it is a delay,
+   * starts the timer.
+   */
+  startWait(): WaitCause | undefined {
+    if (this.isFull) return { because: 'concurrency', level: this.level }
+    const waitMs = this.#waitMs
+    if (waitMs <= 0) return undefined
+    this.stopTimer()
+    // The timer may fire too early, since it uses another clock than the gate.
+    this.#timer = setTimeout(() => this.#owner.advance(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
+    return this.delayCause
+  }
+
+  stopTimer(): void {
+    if (this.#timer === undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
   }
 
   /**
@@ -78,7 +120,7 @@ export class PacedKey {
    * longer than the delay, and both requests would then start at the same moment. While a request
    * is connecting, the time is one delay, since the request may be sent right now.
    */
-  get waitMs(): number {
+  get #waitMs(): number {
     const now = this.#context.now()
     const waitMs = this.#askPacerAt - now
     if (this.#isStarting) return Math.max(waitMs, MIN_WAIT_MS)
@@ -87,14 +129,9 @@ export class PacedKey {
       : waitMs
   }
 
-  /** What a request waits for until then. */
-  get waitCause(): WaitCause {
-    return { because: this.#delayedBy, level: this.level }
-  }
-
   /**
-   * Asks the pacer for a slot. Returns undefined if the pacer replies with a `wait`. Then `waitMs`
-   * and `waitCause` say how long to wait, and why.
+   * Asks the pacer for a slot. Returns undefined if the pacer replies with a `wait`. `startWait`
+   * then says why to wait.
    * @param furtherSlots How many slots of other keys are reserved after this one.
    */
   reserve(limits: PaceLimits, furtherSlots: number): KeySlot | undefined | Promise<KeySlot | undefined> {

@@ -24,103 +24,49 @@
 //
 // Slots are reserved last, so a request that is aborted while it waits does not waste one. A
 // request that waits holds nothing, so two limits cannot block each other.
-import type { PaceLimits } from '@politely/core/engine'
-import { Fifo, MAX_TIMER_MS, type Site, type StartedItem } from '@politely/fetcher/internal'
+import { Fifo } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
-import type { PaceBy } from '../pace/pacing-options.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
+import type { WaitingQueue } from './concurrency-limit.ts'
 import type { GateContext } from './gate-context.ts'
-import type { SharedKey } from './pace-by.ts'
+import type { Grant, GrantedPermit } from './granted-permit.ts'
+import { NO_KEYS, type SharedKey } from './pace-by.ts'
 import { cancelIfExpired, cancelSlots, type KeySlot, PacedKey, type PacedLevel, reserveSlots } from './paced-key.ts'
+import type { QueuedRequest } from './queued-request.ts'
 import type { SharedLimit } from './shared-limit.ts'
-
-/** What the queue needs from a request. `QueuedRequest` implements it. */
-export interface WaitingRequest {
-  /**
-   * The delays and visit times that the caller and the site ask for, as of the last check of
-   * robots.txt.
-   */
-  readonly limits: PaceLimits
-  /** The request counts towards the concurrency limit of this site. */
-  readonly site: Site
-  /**
-   * The keys of the request's `SharedLimit`s. The domain has one if it has a delay. The address has
-   * one if it has a delay or a limit of requests under way.
-   */
-  readonly sharedKeys: readonly SharedKey[]
-  /**
-   * Checks robots.txt again, without a fetch. `refused`: the request has rejected itself.
-   * `unknown`: a fetch is necessary.
-   */
-  recheckNow(): 'allowed' | 'refused' | 'unknown'
-  /**
-   * Checks robots.txt again, and fetches it if necessary. Returns false if the request has rejected
-   * itself.
-   */
-  recheck(): Promise<boolean>
-  /**
-   * Gives the request its permit. `heldBy` is what it waited for last, and `at` the current time of
-   * the gate's clock.
-   */
-  grant(grant: Grant, heldBy: WaitCause | undefined, at: number): void
-  /** Rejects the request. */
-  fail(error: unknown): void
-}
-
-/** What a request holds from its start to its end. */
-export interface Grant extends StartedItem {
-  /** A slot at each level; that of the queue is the last. */
-  readonly slots: readonly KeySlot[]
-  readonly sharedLimits: readonly SharedLimit[]
-}
 
 const NONE: readonly SharedLimit[] = []
 
-export class RequestQueue {
+export class RequestQueue implements WaitingQueue {
   readonly key: string
-  readonly context: GateContext
+  readonly #context: GateContext
   /** In order of arrival. */
-  readonly #waiting = new Fifo<WaitingRequest>()
-  /** How many requests of this queue have acquired the concurrency limits and not released them. */
-  #underWay = 0
+  readonly #waiting = new Fifo<QueuedRequest>()
   /**
    * True while a request is at step 3, 4 or 5. The last two may be asynchronous. Meanwhile
    * `advance` does nothing.
    */
   #isAdmitting = false
-  /** Whether the first request waits at step 3: for a `SharedLimit` or for `ConcurrencyLimit`. */
-  #waitsAtStep3 = false
+  #sharedKeys: readonly SharedKey[] = NO_KEYS
   /**
-   * The limits of the domain and the address of the first request. At step 4 and 5 it has acquired
-   * them.
+   * The limits of these keys: of the domain and the address of the first request. At step 4 and 5
+   * it has acquired them.
    */
   #sharedLimits: readonly SharedLimit[] = NONE
   readonly #pacedKey: PacedKey
   readonly #onEmpty: (queue: RequestQueue) => void
   /** What the first request waits for, or waited for last. Undefined if nothing has held it up. */
   #heldBy: WaitCause | undefined
-  #timer: NodeJS.Timeout | undefined
 
   /** @param onEmpty Called when no request of the queue waits or is under way. */
   constructor(key: string, context: GateContext, onEmpty: (queue: RequestQueue) => void) {
     this.key = key
-    this.context = context
+    this.#context = context
     this.#onEmpty = onEmpty
-    this.#pacedKey = new PacedKey(context.pacing.paceBy, key, context)
+    const { paceBy, maxConcurrentPerKey } = context.pacing
+    this.#pacedKey = new PacedKey(paceBy, key, maxConcurrentPerKey, context, this)
   }
 
-  get level(): PaceBy {
-    return this.#pacedKey.level
-  }
-
-  get waitsForGateLimit(): boolean {
-    return this.#waitsAtStep3 && this.#heldBy?.level === 'gate'
-  }
-
-  /**
-   * Whether this queue is first in the line of its domain's `SharedLimit`. If it is, an address may
-   * be kept free for it.
-   */
   get isFirstOfDomain(): boolean {
     return this.#sharedLimits.some((limit) => limit.pacedKey.level === 'domain' && limit.isFirstInLine(this))
   }
@@ -130,7 +76,7 @@ export class RequestQueue {
   }
 
   get underWay(): number {
-    return this.#underWay
+    return this.#pacedKey.underWay
   }
 
   get heldBy(): WaitCause | undefined {
@@ -138,20 +84,22 @@ export class RequestQueue {
   }
 
   /**
-   * Adds a request whose robots.txt has just been checked. If it can start at once and the pacer
-   * replies at once, it has its permit when this returns.
+   * Adds a request whose robots.txt has just been checked. Returns the permit if the request can
+   * start at once and the pacer replies at once. Otherwise returns a promise of the permit.
    */
-  add(request: WaitingRequest): void {
+  add(request: QueuedRequest): GrantedPermit | Promise<GrantedPermit> {
+    const ahead = this.waiting
     this.#waiting.add(request)
     this.advance(request)
+    return request.result() ?? request.wait(this.heldBy, ahead, this)
   }
 
   /** Removes a request that was aborted while it waited. */
-  remove(request: WaitingRequest): void {
+  remove(request: QueuedRequest): void {
     const { first } = this.#waiting
     this.#waiting.delete(request)
     if (this.#waiting.size === 0) this.#handleEmpty()
-    else if (first === request && this.#waitsAtStep3) {
+    else if (first === request && !this.#pacedKey.hasTimer) {
       // The next request may be to another domain or address, which has capacity.
       this.advance()
     }
@@ -169,10 +117,10 @@ export class RequestQueue {
    * other queues may have waited longer.
    */
   release(grant: Grant): void {
-    this.#underWay--
+    this.#pacedKey.underWay--
     if (this.#waiting.size === 0) this.#handleEmpty()
     for (const limit of grant.sharedLimits) limit.release()
-    this.context.concurrency.end(grant)
+    this.#context.concurrency.end(grant)
     this.advance()
   }
 
@@ -181,88 +129,70 @@ export class RequestQueue {
    * again later: by a timer, by `SharedLimit`, by `ConcurrencyLimit`, by `release`, or after an
    * asynchronous step.
    * @param justChecked A request whose robots.txt has just been checked. It skips step 4.
+   * @returns What the first request waits for at step 3. Undefined if it does not wait there.
    */
-  advance(justChecked?: WaitingRequest): void {
-    if (this.#isAdmitting) return
-    this.#stopTimer()
-    this.#waitsAtStep3 = false
+  advance(justChecked?: QueuedRequest): WaitCause | undefined {
+    if (this.#isAdmitting) return undefined
+    this.#pacedKey.stopTimer()
     // A loop rather than recursion: thousands of requests may start, or be refused, one after the
     // other.
     for (;;) {
       const { first } = this.#waiting
       if (first === undefined) break
-      if (!this.#passesQueueLimits()) {
-        // steps 1 and 2
+      const waitCause = this.#pacedKey.startWait() // steps 1 and 2
+      if (waitCause !== undefined) {
+        this.#heldBy = waitCause
         for (const limit of this.#sharedLimits) limit.leaveLine(this)
-        return
+        return undefined
       }
-      if (!this.#acquireSharedLimits(first)) return // step 3
+      if (!this.#acquireSharedLimits(first)) return this.#heldBy // step 3
       const result = first === justChecked ? 'allowed' : first.recheckNow() // step 4
       // A subscriber of the check's diagnostics channel may have aborted the request.
       if (result === 'allowed' && this.#waiting.has(first)) {
-        if (this.#reserveSlots(first) === 'pending') return // step 5
+        if (this.#reserveSlots(first) === 'pending') return undefined // step 5
         continue
       }
       this.#abandonAdmission(first)
       if (result === 'unknown') {
         void this.#recheck(first)
-        return
+        return undefined
       }
       this.#waiting.delete(first)
     }
     this.#handleEmpty()
-  }
-
-  /** Steps 1 and 2. If it returns false, a timer or `release` calls `advance` later. */
-  #passesQueueLimits(): boolean {
-    if (this.#underWay >= this.context.pacing.maxConcurrentPerKey) {
-      this.#heldBy = { because: 'concurrency', level: this.level }
-      return false
-    }
-    // `waitMs` reads the gate's clock. The timer uses another clock and may fire too early, so the
-    // wait is checked again here.
-    const { waitMs, waitCause } = this.#pacedKey
-    if (waitMs <= 0) return true
-    this.#heldBy = waitCause
-    this.#timer = setTimeout(() => this.advance(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
-    return false
+    return undefined
   }
 
   /** Step 3. If it returns false, the limit that has no capacity calls `advance` later. */
-  #acquireSharedLimits(first: WaitingRequest): boolean {
-    const { concurrency } = this.context
+  #acquireSharedLimits(first: QueuedRequest): boolean {
+    const { concurrency } = this.#context
     this.#isAdmitting = true // the limits may advance other queues, but not this one
-    this.#useSharedLimitsOf(first)
+    this.#useSharedLimits(first.keys.shared)
     // First, every limit advances the queues that wait before this one. Such a queue may acquire
-    // the capacity of several limits. So `waitCauseOf` is called only after that.
-    for (const limit of this.#sharedLimits) limit.wakeBefore(this)
+    // the capacity of several limits. So the lines are joined only after that.
+    for (const limit of this.#sharedLimits) limit.advance(this)
     let waitCause: WaitCause | undefined
-    for (const limit of this.#sharedLimits) waitCause ??= limit.waitCauseOf(this)
-    if (waitCause === undefined && !concurrency.tryAcquire(this, first.site))
-      waitCause = { because: 'concurrency', level: concurrency.fullLevel(first.site) ?? 'gate' }
+    for (const limit of this.#sharedLimits) waitCause ??= limit.joinLineUnlessFree(this)
+    if (waitCause === undefined && !concurrency.tryAcquire(this, first.keys.site))
+      waitCause = { because: 'concurrency', level: concurrency.fullLevel(first.keys.site) ?? 'gate' }
     if (waitCause !== undefined) {
       this.#heldBy = waitCause
-      this.#waitsAtStep3 = true
       this.#isAdmitting = false
       return false
     }
     for (const limit of this.#sharedLimits) limit.acquire(this)
-    this.#underWay++
+    this.#pacedKey.underWay++
     return true
   }
 
-  /**
-   * Joins the shared limits of `request`, if there is one. Leaves the limits that only the previous
-   * first request needs.
-   */
-  #useSharedLimitsOf(request: WaitingRequest | undefined): void {
-    const keys = request?.sharedKeys ?? []
+  /** Attaches the queue to the limits of these keys, and detaches it from all others. */
+  #useSharedLimits(keys: readonly SharedKey[]): void {
+    if (keys === this.#sharedKeys) return
     const before = this.#sharedLimits
-    if (keys.length === 0 && before.length === 0) return
-    const limits = keys.map((key) => this.context.sharedLimits.of(key))
-    for (const limit of limits) limit.attach(this)
-    this.#sharedLimits = limits
-    for (const limit of before) if (!limits.includes(limit)) limit.detach(this)
+    this.#sharedKeys = keys
+    this.#sharedLimits = keys.map((key) => this.#context.sharedLimits.of(key))
+    for (const limit of this.#sharedLimits) limit.attach(this)
+    for (const limit of before) if (!this.#sharedLimits.includes(limit)) limit.detach(this)
   }
 
   /**
@@ -270,11 +200,11 @@ export class RequestQueue {
    * @param keepsPosition Whether the queue goes back to the front of the lines of its shared
    * limits.
    */
-  #abandonAdmission(first: WaitingRequest, keepsPosition = false): void {
-    this.#underWay--
+  #abandonAdmission(first: QueuedRequest, keepsPosition = false): void {
+    this.#pacedKey.underWay--
     // May advance other queues, but not this one: `#isAdmitting` is still true.
     for (const limit of this.#sharedLimits) limit.abandon(this, keepsPosition)
-    this.context.concurrency.release(first.site)
+    this.#context.concurrency.release(first.keys.site)
     this.#isAdmitting = false
   }
 
@@ -282,7 +212,7 @@ export class RequestQueue {
    * Step 4 with a fetch of robots.txt. Then the request starts over at step 1. It skips step 4,
    * unless it has to wait again.
    */
-  async #recheck(first: WaitingRequest): Promise<void> {
+  async #recheck(first: QueuedRequest): Promise<void> {
     this.#isAdmitting = true
     const isAllowed = await first.recheck()
     this.#isAdmitting = false
@@ -294,7 +224,7 @@ export class RequestQueue {
    * Step 5. Returns `pending` if the pacer replies with a promise. Then `advance` is called when
    * the promise settles.
    */
-  #reserveSlots(first: WaitingRequest): 'done' | 'pending' {
+  #reserveSlots(first: QueuedRequest): 'done' | 'pending' {
     const levels: PacedLevel[] = this.#sharedLimits.filter(({ hasDelay }) => hasDelay)
     levels.push({ pacedKey: this.#pacedKey, limits: first.limits })
     try {
@@ -310,7 +240,7 @@ export class RequestQueue {
     return 'done'
   }
 
-  async #awaitSlots(first: WaitingRequest, slots: Promise<readonly KeySlot[] | undefined>): Promise<void> {
+  async #awaitSlots(first: QueuedRequest, slots: Promise<readonly KeySlot[] | undefined>): Promise<void> {
     try {
       this.#useSlots(first, await slots)
     } catch (error) {
@@ -320,10 +250,10 @@ export class RequestQueue {
   }
 
   /** Starts the request, or makes it wait. @param slots Undefined if a level has none. */
-  #useSlots(first: WaitingRequest, slots: readonly KeySlot[] | undefined): void {
+  #useSlots(first: QueuedRequest, slots: readonly KeySlot[] | undefined): void {
     let at: number
     try {
-      at = this.context.now()
+      at = this.#context.now()
     } catch (error) {
       cancelSlots(slots ?? [])
       throw error
@@ -344,15 +274,15 @@ export class RequestQueue {
     const sharedLimits = this.#sharedLimits
     for (const limit of sharedLimits) limit.start()
     this.#isAdmitting = false
-    const grant: Grant = { site: first.site, startedAt: at, slots, sharedLimits }
-    this.context.concurrency.start(grant)
+    const grant: Grant = { site: first.keys.site, startedAt: at, slots, sharedLimits, queue: this }
+    this.#context.concurrency.start(grant)
     first.grant(grant, heldBy, at)
   }
 
   /** Handles a pacer or a clock that threw, and an invalid reply of the pacer. */
-  #handleFailure(first: WaitingRequest, error: unknown): void {
+  #handleFailure(first: QueuedRequest, error: unknown): void {
     if (this.#waiting.delete(first)) first.fail(error)
-    else this.context.pacer.failed(this.key, error) // the request was aborted while the pacer was replying
+    else this.#context.pacer.failed(this.key, error) // the request was aborted while the pacer was replying
     this.#abandonAdmission(first)
   }
 
@@ -361,18 +291,12 @@ export class RequestQueue {
    * the gate.
    */
   #handleEmpty(): void {
-    this.#stopTimer()
+    this.#pacedKey.stopTimer()
     this.#heldBy = undefined
     if (this.#isAdmitting) return
-    this.context.concurrency.forget(this)
-    this.#useSharedLimitsOf(undefined)
+    this.#context.concurrency.forget(this)
+    this.#useSharedLimits(NO_KEYS)
     this.#pacedKey.leavePacerQueue() // the position in the pacer's own queue
-    if (this.#underWay === 0) this.#onEmpty(this)
-  }
-
-  #stopTimer(): void {
-    if (this.#timer === undefined) return
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    if (this.underWay === 0) this.#onEmpty(this)
   }
 }

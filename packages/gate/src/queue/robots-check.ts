@@ -1,7 +1,7 @@
 // Asks the gate's RobotsClient whether robots.txt allows a URL, and counts and publishes each
 // refusal.
-import { type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
-import { linkSignals } from '@politely/fetcher/internal'
+import { type BlockedAddressError, type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
+import { clientPort, linkSignals, orAborted } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
 import type { RedirectTargets } from '../redirects/redirect-targets.ts'
 import { type AllowedVerdict, isAllowed } from '../report/allowed-verdict.ts'
@@ -39,7 +39,7 @@ export class RobotsCheck {
     const origins = this.#redirects.to(url)
     const redirectedFrom = origins.length === 0 ? chain : [...origins, ...chain]
     const known = redirectedFrom.length === 0 ? this.#client.checkNow(url) : undefined
-    return known ?? this.untilClosed(signal, (ends) => this.#client.check(url, { signal: ends, redirectedFrom }))
+    return known ?? this.#untilClosed(signal, (ends) => this.#client.check(url, { signal: ends, redirectedFrom }))
   }
 
   /**
@@ -70,12 +70,24 @@ export class RobotsCheck {
     channels.refuse.publish({ gate, at: now(), url: loggable.url, verdict: loggable })
   }
 
+  /** Throws what `requireAllowed` throws for a host at a blocked address. */
+  refuse(url: string, refusal: BlockedAddressError): never {
+    const verdict = clientPort(this.#client).blockedVerdict(url, refusal)
+    this.refused(verdict)
+    throw new RobotsDisallowedError(verdict)
+  }
+
+  /** Settles like `work`, or rejects when the signal is aborted or the gate is closed. */
+  whileOpen<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    return this.#untilClosed(signal, (ends) => orAborted(work, [ends]))
+  }
+
   /**
    * Runs work that is to end when the gate closes or the caller's signal is aborted. Both branches
    * use `return await`: two requests that enter in one turn of the event loop, one of them with a
    * signal, must keep their order.
    */
-  async untilClosed<T>(signal: AbortSignal | undefined, work: (ends: AbortSignal) => Promise<T>): Promise<T> {
+  async #untilClosed<T>(signal: AbortSignal | undefined, work: (ends: AbortSignal) => Promise<T>): Promise<T> {
     this.#closing.throwIfAborted()
     if (signal === undefined) return await work(this.#closing)
     signal.throwIfAborted()

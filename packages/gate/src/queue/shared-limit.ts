@@ -10,47 +10,34 @@
 // first queue in its line, if that queue is also the first in the line of its domain. A domain is
 // never kept free, so two limits cannot wait for each other.
 import type { PaceLimits } from '@politely/core/engine'
-import { Fifo, MAX_TIMER_MS } from '@politely/fetcher/internal'
+import { Fifo } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'
+import type { WaitingQueue } from './concurrency-limit.ts'
 import type { SharedKey } from './pace-by.ts'
 import { PacedKey, type PacerAndClock } from './paced-key.ts'
-
-/** A queue whose first request needs a shared limit. */
-export interface SharingQueue {
-  /** The limit may have capacity now: acquire it, or keep waiting. */
-  advance(): void
-  /** Whether the first request waits for a limit of the whole gate. */
-  readonly waitsForGateLimit: boolean
-  /** Whether the queue is first in the line of a registrable domain. */
-  readonly isFirstOfDomain: boolean
-}
 
 export class SharedLimit {
   readonly pacedKey: PacedKey
   /** The delay between two requests. */
   readonly limits: PaceLimits
-  readonly #maxConcurrent: number
   readonly #onIdle: () => void
   /** The queues whose first request needs this limit. */
-  readonly #queues = new Set<SharingQueue>()
+  readonly #queues = new Set<WaitingQueue>()
   /** Those that wait, in order of arrival. */
-  readonly #waiting = new Fifo<SharingQueue>()
+  readonly #waiting = new Fifo<WaitingQueue>()
   /** The first queue in line, if the address is kept free for it. */
-  #keptFreeFor: SharingQueue | undefined
-  #underWay = 0
+  #keptFreeFor: WaitingQueue | undefined
   /**
    * True from `acquire` until `start` or `abandon`, if there is a delay: the gate calls `reserve`
    * for one request of a key at a time. Without a delay it does not call it.
    */
   #isReserving = false
-  #isWaking = false
-  #timer: NodeJS.Timeout | undefined
+  #isAdvancing = false
 
   /** @param onIdle Called when no queue needs the limit and no request is under way. */
   constructor({ level, key, limits, maxConcurrent }: SharedKey, context: PacerAndClock, onIdle: () => void) {
-    this.pacedKey = new PacedKey(level, key, context)
+    this.pacedKey = new PacedKey(level, key, maxConcurrent, context, this)
     this.limits = limits
-    this.#maxConcurrent = maxConcurrent
     this.#onIdle = onIdle
   }
 
@@ -64,18 +51,13 @@ export class SharedLimit {
     return this.#waiting.size
   }
 
-  /** Whether the limit of requests under way is reached. */
-  get isFull(): boolean {
-    return this.#underWay >= this.#maxConcurrent
-  }
-
   /** The first request of this queue needs the limit from now on. */
-  attach(queue: SharingQueue): void {
+  attach(queue: WaitingQueue): void {
     this.#queues.add(queue)
   }
 
   /** The first request of this queue no longer needs the limit. */
-  detach(queue: SharingQueue): void {
+  detach(queue: WaitingQueue): void {
     this.#queues.delete(queue)
     this.leaveLine(queue)
     // Another process may wait behind this one in the pacer's queue, and the requests under way may
@@ -85,51 +67,46 @@ export class SharedLimit {
   }
 
   /** The first request of this queue waits for something else: those behind it move up. */
-  leaveLine(queue: SharingQueue): void {
-    if (this.#waiting.delete(queue)) this.#wake()
+  leaveLine(queue: WaitingQueue): void {
+    if (this.#waiting.delete(queue)) this.advance()
   }
 
-  isFirstInLine(queue: SharingQueue): boolean {
+  isFirstInLine(queue: WaitingQueue): boolean {
     return this.#waiting.first === queue
   }
 
-  /** Advances the queues that wait before this one, while the limit has capacity. */
-  wakeBefore(queue: SharingQueue): void {
-    this.#wake(queue)
-  }
-
   /**
-   * Returns what a request of this queue has to wait for; undefined if it may start. If it has to
-   * wait, the queue is added to the line. A queue that is in the line already keeps its position.
-   * The call starts no request, so the results of other limits stay valid.
+   * Adds the queue to the line, unless its first request may start. Returns what the request has to
+   * wait for. A queue that is in the line already keeps its position. The call starts no request,
+   * so the results of other limits stay valid.
    */
-  waitCauseOf(queue: SharingQueue): WaitCause | undefined {
+  joinLineUnlessFree(queue: WaitingQueue): WaitCause | undefined {
     const isKeptForAnother = this.#keptFreeFor !== undefined && this.#keptFreeFor !== queue
-    const cause = this.#waitCause() ?? (isKeptForAnother ? this.pacedKey.waitCause : undefined)
+    const cause = this.#startWait() ?? (isKeptForAnother ? this.pacedKey.delayCause : undefined)
     if (cause === undefined) return undefined
     this.#waiting.add(queue)
     return cause
   }
 
   /** Counts a request as under way. `start` or `abandon` must follow. */
-  acquire(queue: SharingQueue): void {
+  acquire(queue: WaitingQueue): void {
     this.#waiting.delete(queue)
     if (this.#keptFreeFor === queue) this.#keptFreeFor = undefined
-    this.#underWay++
+    this.pacedKey.underWay++
     this.#isReserving = this.hasDelay
   }
 
   /** The request has its slot and starts. */
   start(): void {
     this.#isReserving = false
-    this.#wake()
+    this.advance()
   }
 
   /**
    * The request of this queue does not start now. If the pacer has no slot for it, the queue keeps
    * its position in the line.
    */
-  abandon(queue: SharingQueue, keepsPosition: boolean): void {
+  abandon(queue: WaitingQueue, keepsPosition: boolean): void {
     this.#isReserving = false
     if (keepsPosition) this.#waiting.addFirst(queue)
     this.release()
@@ -137,23 +114,15 @@ export class SharedLimit {
 
   /** Counts a request as ended. */
   release(): void {
-    this.#underWay--
-    this.#wake()
+    this.pacedKey.underWay--
+    this.advance()
     this.#checkIdle()
   }
 
-  /**
-   * Returns what every request has to wait for now. If it is a delay, sets the timer that wakes the
-   * queues after it. In all other cases an event wakes them.
-   */
-  #waitCause(): WaitCause | undefined {
-    if (this.isFull || this.#isReserving) return { because: 'concurrency', level: this.pacedKey.level }
-    if (!this.hasDelay) return undefined
-    const { waitMs, waitCause } = this.pacedKey
-    if (waitMs <= 0) return undefined
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#wake(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
-    return waitCause
+  /** Returns what every request has to wait for now. The end of that wait calls `advance`. */
+  #startWait(): WaitCause | undefined {
+    if (this.#isReserving) return { because: 'concurrency', level: this.pacedKey.level }
+    return this.hasDelay || this.pacedKey.isFull ? this.pacedKey.startWait() : undefined
   }
 
   /**
@@ -161,16 +130,15 @@ export class SharedLimit {
    * which is not advanced. A queue that is advanced may call this object in turn; the loop handles
    * that as well, so that calls do not nest.
    */
-  #wake(before?: SharingQueue): void {
-    if (this.#isWaking) return
-    this.#isWaking = true
+  advance(before?: WaitingQueue): void {
+    if (this.#isAdvancing) return
+    this.#isAdvancing = true
     this.#keptFreeFor = undefined
     try {
       let queue = this.#waiting.first
-      while (queue !== undefined && queue !== before && this.#waitCause() === undefined) {
+      while (queue !== undefined && queue !== before && this.#startWait() === undefined) {
         const next = this.#waiting.after(queue)
-        queue.advance()
-        if (queue.waitsForGateLimit) break // the limit of the gate would make the queues behind it wait as well
+        if (queue.advance()?.level === 'gate') break // the limit of the gate would make the queues behind it wait as well
         if (this.#waiting.first === queue && this.pacedKey.level === 'address' && queue.isFirstOfDomain) {
           this.#keptFreeFor = queue
           break
@@ -181,14 +149,13 @@ export class SharedLimit {
         else queue = next !== undefined && this.#waiting.has(next) ? next : this.#waiting.first
       }
     } finally {
-      this.#isWaking = false
+      this.#isAdvancing = false
     }
   }
 
   #checkIdle(): void {
-    if (this.#queues.size > 0 || this.#underWay > 0) return
-    clearTimeout(this.#timer)
-    this.pacedKey.leavePacerQueue()
+    if (this.#queues.size > 0 || this.pacedKey.underWay > 0) return
+    this.pacedKey.stopTimer()
     this.#onIdle()
   }
 }

@@ -4,7 +4,8 @@
 // a redirect. A hostile site may never end that body. So the time and the number of connections
 // that stay open are limited, and the oldest is closed first. The body of an honest redirect ends
 // at once.
-import type { Site } from '@politely/fetcher/internal'
+import { type Site, siteOf } from '@politely/fetcher/internal'
+import { OpenRedirectError } from '../report/errors.ts'
 
 const MAX_OPEN_PER_SITE = 8
 const MAX_OPEN_PER_PLATFORM = 32
@@ -26,13 +27,14 @@ export class OpenRedirects {
    * @param close Closes its connection, which must lead to a call of the returned function.
    * @returns A function to call when the body or the connection ends.
    */
-  add(site: Site, close: () => void): () => void {
+  add(url: string, close: (error: OpenRedirectError) => void): () => void {
+    const site = siteOf(url)
     const { name, platform } = site
     this.#makeRoom(MAX_OPEN_PER_SITE, (other) => other.name === name)
     if (platform !== undefined) this.#makeRoom(MAX_OPEN_PER_PLATFORM, (other) => other.platform === platform)
     this.#makeRoom(MAX_OPEN, () => true)
     const timer = setTimeout(() => this.#close(redirect), MAX_OPEN_MS).unref()
-    const redirect: OpenRedirect = { site, close, timer }
+    const redirect: OpenRedirect = { site, close: () => close(new OpenRedirectError(url)), timer }
     this.#all.add(redirect)
     return () => this.#remove(redirect)
   }

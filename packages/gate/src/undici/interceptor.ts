@@ -9,8 +9,9 @@ import type { Dispatcher } from 'undici'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost, targetOf } from '../adapter/target.ts'
-import type { PoliteGate } from '../gate.ts'
+import { gatePort, type PoliteGate } from '../gate.ts'
 import type { Permit } from '../permit/permit.ts'
+import { endNesting } from '../permit/sending.ts'
 import { isRedirect } from '../redirects/redirect.ts'
 import { InvalidRequestError } from '../report/errors.ts'
 import { fixedHeaders } from './dispatched-headers.ts'
@@ -175,10 +176,11 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     url: string,
     signal: AbortSignal,
   ): Promise<Permit> {
-    const endHold = this.#gate.hold() // `drain` must not resolve between two hops
+    const { activity, robots } = gatePort(this.#gate)
+    const endHold = activity.hold() // `drain` must not resolve between two hops
     try {
       const refusal = await pendingRefusal
-      if (refusal !== undefined) this.#gate.refuse(url, refusal)
+      if (refusal !== undefined) robots.refuse(url, refusal)
       return await this.#gate.enter(url, { signal })
     } finally {
       endHold()
@@ -242,7 +244,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     // run in this async context. A GatedRequest inside of this one makes this call before it enters
     // the gate.
     if (!isStartingHandler) {
-      this.#permit?.endNesting()
+      if (this.#permit !== undefined) endNesting(this.#permit)
       this.#permit?.sent()
     }
     if (this.#aborting.signal.aborted) controller.abort(this.#aborting.signal.reason)
@@ -264,7 +266,8 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       this.#holdForNextHop()
       this.#permit?.release()
       if (this.#permit !== undefined) {
-        this.#redirectEnded = this.#gate.openRedirect(this.#permit.url, (error) => this.#inner?.abort(error))
+        const { openRedirects } = gatePort(this.#gate)
+        this.#redirectEnded = openRedirects.add(this.#permit.url, (error) => this.#inner?.abort(error))
       }
     }
     this.#handler.onResponseStart?.(...args)
@@ -319,7 +322,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
    * hop in this turn of the event loop. It may leave the body unread.
    */
   #holdForNextHop(): void {
-    const endHold = this.#gate.hold()
+    const endHold = gatePort(this.#gate).activity.hold()
     const { maxRedirections } = this.#options as { readonly maxRedirections?: number }
     if (maxRedirections === 0) setImmediate(endHold)
     else this.#endHold = endHold

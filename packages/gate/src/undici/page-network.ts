@@ -2,7 +2,7 @@
 // robots.txt.
 import { type BlockedAddressError, type NetworkGuard, type Reach, registrableDomainOf } from '@politely/fetcher'
 import { Agent, type Dispatcher } from 'undici'
-import type { PoliteGate } from '../gate.ts'
+import { gatePort, type PoliteGate } from '../gate.ts'
 
 /**
  * An option with the origins that led to a request, its own last. Redirects that the agent follows
@@ -67,7 +67,7 @@ export class PageNetwork {
 
   /** Must wrap each interceptor that may make several requests from one, such as `redirect`. */
   readonly begin: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
-    const chain = this.#gate.redirectedFrom(`${options.origin}${options.path}`)
+    const chain = gatePort(this.#gate).redirects.to(`${options.origin}${options.path}`)
     const chained: Chained = { ...options, [CHAIN]: [...chain] }
     return dispatch(chained, handler)
   }
@@ -85,7 +85,7 @@ export class PageNetwork {
     const chain = (options as Chained)[CHAIN] ?? []
     if (chain.length === 0) return undefined
     const ends = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)])
-    return this.#gate.whileOpen(this.#guard.refusalOfRedirect(chain, url), ends)
+    return gatePort(this.#gate).robots.whileOpen(this.#guard.refusalOfRedirect(chain, url), ends)
   }
 
   /** Sends a request through the agent that the guard allows. */
