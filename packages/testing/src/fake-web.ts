@@ -58,7 +58,7 @@ export interface FakeWeb {
  *   },
  *   'https://gone.example': { fails: 'dns' },
  * })
- * const fetch = politely(web.fetch, { userAgent: 'ExampleBot/1.0 (+https://example.com/bot)', fetch: web.fetch })
+ * const fetch = politely(web.fetch, { userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' })
  * ```
  * @param sites The sites by origin. A site that fails does so for each request.
  * @throws {OptionError} for an invalid site, answer or option.

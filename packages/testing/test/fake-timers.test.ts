@@ -21,7 +21,7 @@ async function startsAfter(
   advance: () => Promise<unknown>,
   options: { readonly now?: () => number } = {},
 ): Promise<readonly number[]> {
-  const fetch = politely(web.fetch, { userAgent, fetch: web.fetch, ...options })
+  const fetch = politely(web.fetch, { userAgent, ...options })
   const begin = web.clock.now()
   const responses = Promise.all(['/', '/', '/'].map((path) => fetch(`https://site.example${path}`)))
   responses.catch(() => undefined)

@@ -142,7 +142,7 @@ describe('the fetch of a fake web', () => {
 
 it('a fake web logs each request', async () => {
   const { fetch, requests, clock } = exampleWeb()
-  const politeFetch = politely(fetch, { userAgent, fetch })
+  const politeFetch = politely(fetch, { userAgent })
   await politeFetch(`${ORIGIN}/`, { headers: { 'X-A': 'b' } })
   await politeFetch.close()
   expect(requests.map(({ method, url, isRobotsTxt }) => [method, url, isRobotsTxt])).toEqual([
