@@ -21,7 +21,7 @@ export function fetchThroughProxies(proxies: CrawleeProxies): typeof globalThis.
       const response = await fetch(String(url), { ...init, dispatcher: agent } as Parameters<typeof fetch>[1])
       return response as unknown as globalThis.Response
     } finally {
-      void agent.close() // waits for the body
+      agent.close().catch(() => undefined) // waits for the end of the body, whatever that is
     }
   }
 }

@@ -14,7 +14,7 @@ export interface WayCase {
   /** What the program does, as Markdown. */
   readonly name: string
   /** What gets the request for robots.txt. */
-  readonly receiver: 'the site' | 'your fetch' | 'msw' | 'nock' | 'MockAgent' | 'the proxy' | 'the network'
+  readonly receiver: 'the site' | 'your fetch' | 'msw' | 'nock' | 'MockAgent' | 'the proxy' | 'the network' | 'nothing'
   readonly via: RobotsVia
   /** A part of the verdict's `detail`, if robots.txt is unreachable. */
   readonly detail?: string
@@ -160,11 +160,15 @@ async function withDispatcher<T>(set: () => unknown, run: () => Promise<T>): Pro
 
 type UndiciMocks = Pick<typeof undici, 'MockAgent' | 'setGlobalDispatcher'>
 
-function withMockAgent<T>({ MockAgent, setGlobalDispatcher }: UndiciMocks, run: () => Promise<T>): Promise<T> {
+function withMockAgent<T>(
+  { MockAgent, setGlobalDispatcher }: UndiciMocks,
+  run: () => Promise<T>,
+  paths: readonly string[] = PATHS,
+): Promise<T> {
   const agent = new MockAgent()
   agent.disableNetConnect()
   const pool = agent.get(SITE)
-  for (const path of PATHS)
+  for (const path of paths)
     pool
       .intercept({ path })
       .reply(200, () => bodyOf(path, 'MockAgent'))
@@ -265,7 +269,7 @@ export const wayCases: readonly WayCase[] = [
     name: '`politely(fetch)`, then `globalThis.fetch = stub`',
     receiver: 'the network',
     via: 'own',
-    detail: `${NOT_FOUND}globalThis.fetch has been replaced, but requests for robots.txt do not use it: politely has wrapped the fetch that was there before; write politely((...args) => fetch(...args), { … })`,
+    detail: `${NOT_FOUND}globalThis.fetch has been replaced, but requests for robots.txt do not use it: politely has wrapped another fetch; write politely((...args) => fetch(...args), { … })`,
     run: () => withGlobalFetch(builtIn, () => politelyWith(builtIn, { before: stubFetch })),
   },
   {
@@ -306,19 +310,19 @@ export const wayCases: readonly WayCase[] = [
     run: () => withNock(() => politelyWith(globalThis.fetch)),
   },
   {
-    name: '`politely(fetch)` and a `MockAgent` with `disableNetConnect()`',
+    name: '`politely(fetch)` and `setGlobalDispatcher(mockAgent)` with `disableNetConnect()`',
     receiver: 'MockAgent',
     via: 'global-dispatcher',
     run: () => withMockAgent(undici, () => politelyWith(fetch)),
   },
   {
-    name: '`politely(fetch)` with the `fetch` of undici, and the same',
+    name: '`politely(fetch)` with the `fetch` of undici, and such a `MockAgent`',
     receiver: 'MockAgent',
     via: 'global-dispatcher',
     run: () => withMockAgent(undici, () => politelyWith(undici.fetch)),
   },
   {
-    name: '`new RobotsClient(…)` and the same',
+    name: '`new RobotsClient(…)` and such a `MockAgent`',
     receiver: 'MockAgent',
     via: 'global-dispatcher',
     run: () => withMockAgent(undici, () => clientWith()),
@@ -331,6 +335,13 @@ export const wayCases: readonly WayCase[] = [
       await withMockAgent(mocks6, () => politelyWith(undici6.fetch))
       return withMockAgent(mocks7, () => politelyWith(undici7.fetch))
     },
+  },
+  {
+    name: '`politely(fetch)` and a `MockAgent` that has no interceptor for robots.txt',
+    receiver: 'nothing',
+    via: 'global-dispatcher',
+    detail: "Mock dispatch not matched for path '/robots.txt'",
+    run: () => withMockAgent(undici, () => politelyWith(fetch), []),
   },
   {
     name: '`politeAgent(…)` and a `MockAgent` that is the global dispatcher',
@@ -373,7 +384,7 @@ export const wayCases: readonly WayCase[] = [
     name: '`politely(fetch)`, with `HTTP_PROXY` alone',
     receiver: 'the network',
     via: 'own',
-    detail: `${NOT_FOUND}HTTP_PROXY is set, but Node does not use it: start Node with NODE_USE_ENV_PROXY=1, or write dispatcher: new EnvHttpProxyAgent()`,
+    detail: `${NOT_FOUND}HTTP_PROXY is set, but this request did not use it: start Node with NODE_USE_ENV_PROXY=1, or write dispatcher: new EnvHttpProxyAgent()`,
     node: {},
     run: throughEnvironment,
   },

@@ -47,7 +47,7 @@ const runnable = wayCases.filter(({ node, receiver }) => hasEnvProxy || node ===
 
 test.for(runnable.map((one) => [one.name, one] as const))('%s', async ([, one]) => {
   const { because, detail, via, receivers } = await run(one)
-  const found = one.receiver === 'the network' ? [] : [one.receiver]
+  const found = ['the network', 'nothing'].includes(one.receiver) ? [] : [one.receiver]
   expect({ via, receivers, because, detail }).toEqual({
     via: one.via,
     receivers: found,
@@ -59,7 +59,7 @@ test.for(runnable.map((one) => [one.name, one] as const))('%s', async ([, one]) 
 test('docs/fetching.md contains these cases', async () => {
   const rows = wayCases.map(({ name, receiver, via, detail }) => [
     name,
-    detail === undefined ? receiver : `${receiver}; the verdict says what to write`,
+    detail === undefined ? receiver : `${receiver}; the verdict says why`,
     `\`${via}\``,
   ])
   await expectTables('docs/fetching.md', { head: ['set-up', 'what gets the request for robots.txt', '`via`'], rows })
@@ -122,4 +122,17 @@ test('a wrapped fetch that cannot send robots.txt is told from a failure of the 
     reason: 'unusable-transport',
     detail: expect.stringMatching(/must return a Response.*; or write robotsVia: 'own'/),
   })
+})
+
+test('the log says once that requests for robots.txt leave the own connections', async () => {
+  const lines: string[] = []
+  const logger = { info: (line: string) => void lines.push(line) }
+  const fetch = politely(stub(new Response('')), { userAgent, logger, minDelayMs: 0 })
+  onTestFinished(() => fetch.close())
+  for (const site of ['a', 'b']) await fetch.gate.robots.check(`https://${site}.example/`)
+  expect(lines).toEqual([
+    "requests for robots.txt go through the fetch for pages, as pages do; the network guard sees only their URLs (robotsVia: 'own' prevents this)",
+    expect.stringMatching(/^https:\/\/a.example/),
+    expect.stringMatching(/^https:\/\/b.example/),
+  ])
 })

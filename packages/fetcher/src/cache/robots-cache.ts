@@ -247,6 +247,7 @@ export class RobotsCache {
   async #attempt(origin: string, robotsUrl: string, last: Entry | undefined, work: FlightWork): Promise<FetchEvent> {
     const { policy, now } = this.#settings
     const startedAt = now()
+    this.#telemetry.startedVia(this.#fetcher.via)
     const { outcome, requests } = await this.#fetcher.fetch(robotsUrl, last?.copy, (url) => this.#takeTurn(url, work))
     this.#throwIfClosed() // the outcome of an aborted attempt says nothing about the site
     const at = now()

@@ -253,8 +253,8 @@ function hasText(exchange: Exchange): boolean {
 }
 
 /**
- * Returns whether the site ended the body. A body whose end nobody has seen counts as ended: the
- * fetch took it for complete, and the pages that it fetches are taken as they are too.
+ * Returns whether the site ended the body. A body whose end was not seen counts as ended: the fetch
+ * took it for complete, and the pages that it fetches are taken as they are too.
  */
 function isEnded({ end }: Exchange): boolean {
   return end === 'complete' || end === 'unseen'

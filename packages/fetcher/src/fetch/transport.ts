@@ -27,6 +27,7 @@ export class Transport {
   readonly #ownRequests: OwnRequests
   readonly #ftp: RobotsTransport
   readonly #ownConnections: OwnConnections
+  readonly #own: RobotsTransport
 
   constructor(options: TransportOptions, ownRequests: OwnRequests) {
     const { guard, way, timeoutMs } = options
@@ -35,6 +36,7 @@ export class Transport {
     this.#way = way
     this.#ownRequests = ownRequests
     this.#ownConnections = new OwnConnections(guard, timeoutMs)
+    this.#own = new UndiciTransport(options, this.#ownConnections)
     this.#ftp = new FtpTransport(options, guard)
   }
 
@@ -81,8 +83,7 @@ export class Transport {
 
   async #sendByOwn({ url, conditions }: RobotsRequest, reach: Reach, deadline: Deadline): Promise<Reply> {
     if (url.startsWith('ftp:')) return this.#ftp.send({ url, conditions, reach }, deadline)
-    if (!IS_BUN)
-      return new UndiciTransport(this.#options, this.#ownConnections).send({ url, conditions, reach }, deadline)
+    if (!IS_BUN) return this.#own.send({ url, conditions, reach }, deadline)
     const refusal = await this.#refusalBeforehand(url, reach, 'always', deadline)
     return refusal ?? new FetchTransport(this.#options, globalThis.fetch).send({ url, conditions, reach }, deadline)
   }
@@ -119,8 +120,15 @@ export class Transport {
   }
 }
 
-/** The reasons of failures to connect, which a request on another way might not have had. */
-const NOT_CONNECTED: ReadonlySet<FailureReason> = new Set(['dns', 'dns-unavailable', 'refused', 'blocked-address'])
+/** The reasons of failures that a request on another way might not have had. */
+const NOT_CONNECTED: ReadonlySet<FailureReason> = new Set([
+  'dns',
+  'dns-unavailable',
+  'refused',
+  'network',
+  'timeout',
+  'blocked-address',
+])
 
 /**
  * Bun replaces undici by a module of its own without Client and connector. There, the client uses

@@ -48,13 +48,13 @@ export function isPlainFetch(fetch: Fetch): boolean {
  * decides: only code of Node can require a module under `internal/`.
  */
 function isBuiltIn(fetch: Fetch): boolean {
-  const isNode = process.versions.bun === undefined && process.versions['deno'] === undefined
+  const isNode = process.versions.bun === undefined && process.versions.deno === undefined
   return isNode ? /\brequire\('internal\//.test(Function.prototype.toString.call(fetch)) : fetch === atImport
 }
 
 /** Returns whether a copy of undici that this process has loaded exports this fetch. */
 function isOfUndici(fetch: Fetch): boolean {
-  const loaded = createRequire(import.meta.url).cache ?? {}
+  const loaded = createRequire(process.execPath).cache ?? {}
   return Object.entries(loaded).some(
     ([path, module]) => /[\\/]undici\d*[\\/]index\.js$/.test(path) && module?.exports?.fetch === fetch,
   )
@@ -103,7 +103,8 @@ function nameOf(object: object): string | undefined {
 
 /** Names the global fetch or dispatcher of the process, if it is not the default one. */
 export function replacedGlobal(): string | undefined {
-  if (!isPlainFetch(withoutGates(globalThis.fetch))) return 'globalThis.fetch has been replaced'
+  const fetch = withoutGates(globalThis.fetch)
+  if (typeof fetch === 'function' && !isPlainFetch(fetch)) return 'globalThis.fetch has been replaced'
   const dispatcher = otherGlobalDispatcher()
   return dispatcher && `the global dispatcher is a ${nameOf(dispatcher)}`
 }

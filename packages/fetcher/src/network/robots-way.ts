@@ -2,16 +2,15 @@
 // that requests for pages take.
 //
 // Own connections are the safest way: the guard sees their addresses, and the client sees where a
-// body ends. But robots.txt must reach the same server as the pages. A caller who sends pages
-// through a proxy, or who has replaced fetch in a test, expects the same of robots.txt. So the
-// client leaves its own connections when it finds that pages take another way than the platform's
-// plain one:
+// body ends. But robots.txt must reach the same server as the pages, also if pages go through a
+// proxy, or to a mock in a test. So the client leaves its own connections when it finds that pages
+// take another way than the platform's plain one:
 //
 //   the fetch for pages is not the built-in one    the same fetch         `pages-fetch`, `global-fetch`
 //   the global dispatcher is not undici's default  the built-in fetch     `global-dispatcher`
 //   neither                                        its own connections    `own`
 //
-// The fetch for pages is the one that was given to `politely`, or else `globalThis.fetch`. Proxy
+// The fetch for pages is the fetch that was given to `politely`, or else `globalThis.fetch`. Proxy
 // variables need no case of their own: where Node honours them (`NODE_USE_ENV_PROXY`), it sets a
 // global dispatcher.
 //
@@ -44,6 +43,8 @@ export interface WayOptions {
 
 const OWN: Way = { via: 'own' }
 
+const ONLY_OWN = 'politeAgent makes its own connections, also for pages'
+
 export class RobotsWay {
   readonly #given: Way | undefined
   readonly #option: RobotsViaOption
@@ -68,6 +69,7 @@ export class RobotsWay {
     if (this.#given !== undefined) return this.#given
     if (this.#option === 'own' || this.#pages === 'own') return OWN
     const fetch = withoutGates(this.#pages ?? globalThis.fetch)
+    if (typeof fetch !== 'function') return OWN // the environment of a test may have none
     const isPlain = isPlainFetch(fetch)
     if (isPlain && otherGlobalDispatcher() !== undefined) return { via: 'global-dispatcher', fetch }
     if (isPlain && this.#option === 'auto') return OWN
@@ -75,8 +77,8 @@ export class RobotsWay {
   }
 
   /**
-   * Returns what the user has set up for requests, but this way does not use, and what to write.
-   * Returns undefined if there is no such thing. To be called for a request that could not connect.
+   * Returns a mock or a proxy that the user has set up, but this way does not use, and what to
+   * write. Returns undefined if all of them are used. To be called for a request that failed.
    */
   unusedSetup(url: string): string | undefined {
     const { via } = this.current()
@@ -85,16 +87,20 @@ export class RobotsWay {
     if (replaced !== undefined) return `${replaced}, but requests for robots.txt do not use it: ${this.#remedy()}`
     if (via !== 'own') return undefined
     const variable = proxyVariableFor(url)
-    return variable === undefined
-      ? undefined
-      : `${variable} is set, but Node does not use it: start Node with NODE_USE_ENV_PROXY=1, or write dispatcher: new EnvHttpProxyAgent()`
+    return variable && `${variable} is set, but this request did not use it: ${this.#proxyRemedy()}`
+  }
+
+  #proxyRemedy(): string {
+    if (this.#pages === 'own') return ONLY_OWN
+    const start = process.env.NODE_USE_ENV_PROXY ? '' : 'start Node with NODE_USE_ENV_PROXY=1, or '
+    return `${start}write dispatcher: new EnvHttpProxyAgent()`
   }
 
   #remedy(): string {
     if (this.#given !== undefined) return 'leave the option dispatcher out'
     if (this.#option === 'own') return "leave robotsVia: 'own' out"
-    if (this.#pages === 'own') return 'politeAgent makes its own connections, also for pages'
-    return 'politely has wrapped the fetch that was there before; write politely((...args) => fetch(...args), { … })'
+    if (this.#pages === 'own') return ONLY_OWN
+    return 'politely has wrapped another fetch; write politely((...args) => fetch(...args), { … })'
   }
 }
 
@@ -102,7 +108,8 @@ export class RobotsWay {
 function proxyVariableFor(url: string): string | undefined {
   const { protocol, hostname } = new URL(url)
   const name = `${protocol.slice(0, -1)}_proxy`
-  if (isExcluded(hostname, process.env['no_proxy'] ?? process.env['NO_PROXY'])) return undefined
+  if (!['http_proxy', 'https_proxy'].includes(name)) return undefined // Node has no proxy for ftp:
+  if (isExcluded(hostname, process.env.no_proxy ?? process.env.NO_PROXY)) return undefined
   return [name, name.toUpperCase()].find((variable) => process.env[variable])
 }
 
