@@ -2,7 +2,8 @@
 import { mock } from 'node:test'
 import { RobotsClient } from '@politely/fetcher'
 import { politely } from '@politely/gate'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { getGlobalDispatcher, setGlobalDispatcher } from 'undici'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { fakeWeb } from '../src/index.ts'
 
 const userAgent = 'ExampleBot/1.0'
@@ -52,6 +53,22 @@ describe('a gate on a fake web', () => {
     await expect(clock.advance(1_000)).rejects.toThrow('timers: setTimeout is not faked; call vi.useFakeTimers()')
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     await expect(clock.advance(1_000)).rejects.toThrow('timers: Date is not faked; call vi.useFakeTimers()')
+  })
+})
+
+describe('the built-in fetch', () => {
+  it('of a gate reaches a fake web that is the global dispatcher, also for robots.txt', async () => {
+    const before = getGlobalDispatcher()
+    onTestFinished(() => setGlobalDispatcher(before))
+    vi.useFakeTimers()
+    const web = fakeWeb(sites)
+    setGlobalDispatcher(web.dispatcher)
+    const politeFetch = politely(globalThis.fetch, { userAgent })
+    const responses = Promise.all([politeFetch('https://site.example/'), politeFetch('https://site.example/')])
+    await web.clock.advance(2_000)
+    expect((await responses).map(({ status }) => status)).toEqual([200, 200])
+    expect(web.requests.map(({ isRobotsTxt }) => isRobotsTxt)).toEqual([true, false, false])
+    await politeFetch.close()
   })
 })
 
