@@ -48,8 +48,8 @@ export interface FakeWeb {
  *
  * @example
  * ```ts
- * import { politely } from '@politely/gate'
  * import { fakeWeb } from '@politely/testing'
+ * import { politely } from 'politely'
  *
  * const web = fakeWeb({
  *   'https://site.example': {

@@ -83,6 +83,9 @@ function siteOf(key: string, site: FakeSite | FakeFailure): Site {
     const answer = { option: name, answer: site }
     return { robots: answer, pages: new Map(), others: answer }
   }
+  const path = Object.keys(site).find((key) => key.startsWith('/'))
+  if (path !== undefined)
+    throw new OptionError(name, `the path '${path}' belongs in pages; write { pages: { '${path}': … } }`)
   assertKnown(site, { robots: true, pages: true })
   const { robots = null, pages = {} } = site
   const robotsOption = `${name}.robots`

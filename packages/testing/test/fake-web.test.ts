@@ -186,6 +186,7 @@ describe('fakeWeb rejects', () => {
     ['a URL with a path', { [`${ORIGIN}/a`]: {} }, `write '${ORIGIN}': { pages: { '/a': … } }`],
     ['a text as a site', { [ORIGIN]: 'a page' }, `sites['${ORIGIN}']: "a page" is not a site`],
     ['an unknown part of a site', { [ORIGIN]: { robot: '' } }, 'robot'],
+    ['a path in a site', { [ORIGIN]: { '/': '' } }, "write { pages: { '/': … } }"],
     ['an unknown failure', { [ORIGIN]: { fails: 'tcp' } }, '"tcp" is not known; expected one of dns, refused'],
     ['a page without a slash', { [ORIGIN]: { pages: { a: '' } } }, '"a" is not a path'],
     ['a page for robots.txt', { [ORIGIN]: { pages: { '/robots.txt': '' } } }, "write the answer as 'robots'"],
