@@ -31,10 +31,13 @@ export interface FakeFailure {
 export type FakeReply = string | number | null | FakeResponse | FakeFailure | Response
 
 /**
- * A reply, or a function that returns the reply to a request. The function may return a promise,
- * and wait with `setTimeout` for a slow response.
+ * Returns the reply to a request. The function may return a promise, and wait with `setTimeout` for
+ * a slow response.
  */
-export type FakeAnswer = FakeReply | ((request: Request) => FakeReply | Promise<FakeReply>)
+export type FakeHandler = (request: Request) => FakeReply | Promise<FakeReply>
+
+/** What the fake web answers: a reply, or a function that returns the reply to a request. */
+export type FakeAnswer = FakeReply | FakeHandler
 
 const EXPECTED =
   'expected a text, a status such as 404, { status, headers, body }, { fails: "timeout" }, or a function that returns one of these'

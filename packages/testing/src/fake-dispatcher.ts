@@ -22,7 +22,7 @@ export class FakeDispatcher extends Dispatcher {
     return true
   }
 
-  /** There are no connections. The dispatcher can be used again. */
+  /** Closes nothing, since the dispatcher opens no connections. It can be used again. */
   override close(callback?: () => void): Promise<void> {
     callback?.()
     return Promise.resolve()

@@ -16,16 +16,16 @@ export interface FakeWebOptions {
   readonly timers?: FakeTimers | undefined
 }
 
-/** A request that reached the fake web. */
+/** A request to the fake web. */
 export interface LoggedRequest {
   readonly method: string
   /** The URL, without a fragment. */
   readonly url: string
   /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** When it was sent, by the clock: milliseconds since 1970. */
+  /** When the request was sent, by the clock: milliseconds since 1970. */
   readonly at: number
-  /** Whether it was for a robots.txt. */
+  /** Whether the request was for a robots.txt. */
   readonly isRobotsTxt: boolean
 }
 
@@ -35,7 +35,7 @@ export interface FakeWeb {
   readonly fetch: typeof globalThis.fetch
   /** An undici dispatcher that reaches the fake web only, for undici 6, 7 and 8. */
   readonly dispatcher: Dispatcher
-  /** All requests, in the order in which they were sent; also those that failed. */
+  /** All requests in the order in which they were sent, including failed requests. */
   readonly requests: readonly LoggedRequest[]
   /** The clock of the fake timers. */
   readonly clock: FakeClock

@@ -1,7 +1,7 @@
 // The sites of a fake web: checks them, and finds the answer to a request.
 import { OptionError } from '@politely/core'
 import { assertKnown, describeValue } from '@politely/fetcher/internal'
-import { assertAnswer, type FakeAnswer, type FakeFailure, responseTo } from './answer.ts'
+import { assertAnswer, type FakeAnswer, type FakeFailure, type FakeHandler, responseTo } from './answer.ts'
 import { failureError } from './failures.ts'
 
 /** A site of the fake web. */
@@ -13,7 +13,7 @@ export interface FakeSite {
    * query that has no answer of its own. Every other path is a 404. Or one function for all paths.
    * Default: no pages.
    */
-  readonly pages?: Readonly<Record<string, FakeAnswer>> | Extract<FakeAnswer, (...args: never) => unknown> | undefined
+  readonly pages?: Readonly<Record<string, FakeAnswer>> | FakeHandler | undefined
 }
 
 /** An answer, and its name in error messages. */

@@ -35,7 +35,7 @@ const TEST_RUNNERS: readonly TestRunner[] = [
       '--experimental-vm-modules',
       join(ROOT, 'docs/node_modules/jest/bin/jest.js'),
       `--config=${JSON.stringify({ rootDir: dirname(file), transform: {}, testMatch: ['**/*.test.mjs'] })}`,
-      `--runTestsByPath`,
+      '--runTestsByPath',
       file,
     ],
   },
@@ -105,23 +105,18 @@ export async function runExample({
   writeFileSync(file, onLoopback(code).replace("'node:https'", "'node:http'"))
   // A server of its own, because examples do not set `keyPrefix`.
   const redis = code.includes('REDIS_URL') && !process.env.REDIS_URL ? await startRedis() : undefined
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', ...(runner?.command(file) ?? [file])],
-    {
-      cwd: dirname(file),
-      env: {
-        ...process.env,
-        ...(redis && { REDIS_URL: redis.url }),
-        ...(browser && { CHROME_BIN: browser.command, ...browser.env }),
-        CRAWLEE_LOG_LEVEL: 'OFF',
-        // Vitest and node:test set these for the process that runs this function.
-        NODE_ENV: undefined,
-        NODE_TEST_CONTEXT: undefined,
-      },
-      timeout: TIMEOUT_MS,
+  const command = runner?.command(file) ?? [file]
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...command], {
+    cwd: dirname(file),
+    env: {
+      ...process.env,
+      ...(redis && { REDIS_URL: redis.url }),
+      ...(browser && { CHROME_BIN: browser.command, ...browser.env }),
+      CRAWLEE_LOG_LEVEL: 'OFF',
+      NODE_ENV: undefined, // vitest sets it to `test`
     },
-  )
+    timeout: TIMEOUT_MS,
+  })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
   const status = await new Promise<number | null>((resolve) => child.on('close', resolve))
