@@ -1,7 +1,8 @@
 // The answers of a fake web, through its fetch and through its dispatcher.
 import { RobotsClient } from '@politely/fetcher'
-import { politely } from '@politely/gate'
-import { type Dispatcher, fetch as fetch8, Response as Response8, request as request8 } from 'undici'
+import { PoliteGate, politely } from '@politely/gate'
+import { politeInterceptor } from '@politely/gate/undici'
+import { type Dispatcher, fetch as fetch8, interceptors, Response as Response8, request as request8 } from 'undici'
 import { fetch as fetch6, request as request6 } from 'undici6'
 import { fetch as fetch7, request as request7 } from 'undici7'
 import { describe, expect, it } from 'vitest'
@@ -152,6 +153,19 @@ it('a fake web logs each request', async () => {
   expect(requests.map(({ headers }) => headers['user-agent'])).toEqual([userAgent, userAgent])
   expect(requests[1]?.headers['x-a']).toBe('b')
   expect(Math.abs(clock.now() - (requests[0]?.at ?? 0))).toBeLessThan(60_000)
+})
+
+it('a dispatcher of undici takes interceptors, such as a gate', async () => {
+  const web = exampleWeb()
+  const robots = new RobotsClient({ userAgent, dispatcher: web.dispatcher })
+  const gate = new PoliteGate({ robots, minDelayMs: 0 })
+  const dispatcher = web.dispatcher.compose(politeInterceptor(gate), interceptors.redirect({ maxRedirections: 5 }))
+  const { body } = await request8(`${ORIGIN}/old`, { dispatcher })
+  expect(await body.text()).toBe('a page')
+  await expect(request8(`${ORIGIN}/cart`, { dispatcher })).rejects.toMatchObject({ code: 'ERR_POLITELY_DISALLOWED' })
+  expect(web.requests.map(({ url }) => url.slice(ORIGIN.length))).toEqual(['/robots.txt', '/old', '/'])
+  gate.close()
+  await robots.close()
 })
 
 /** The verdict about a page of a site, for each answer to its robots.txt. */
