@@ -310,6 +310,19 @@ export const wayCases: readonly WayCase[] = [
     run: () => withNock(() => politelyWith(globalThis.fetch)),
   },
   {
+    name: '`politely(fetch)`, then nock: it has also replaced the sockets of `node:net`',
+    receiver: 'nock',
+    via: 'pages-fetch',
+    run: () => withNock(() => politelyWith(builtIn)),
+  },
+  {
+    name: '`politely(fetch)`, then msw',
+    receiver: 'the network',
+    via: 'pages-fetch',
+    detail: `${NOT_FOUND}globalThis.fetch has been replaced, but requests for robots.txt do not use it: politely has wrapped another fetch; write politely((...args) => fetch(...args), { … })`,
+    run: () => withMsw(() => politelyWith(builtIn)),
+  },
+  {
     name: '`politely(fetch)` and `setGlobalDispatcher(mockAgent)` with `disableNetConnect()`',
     receiver: 'MockAgent',
     via: 'global-dispatcher',

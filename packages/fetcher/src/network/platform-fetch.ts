@@ -1,6 +1,7 @@
 // Tells the platform's plain fetch from one that was replaced, and undici's default dispatcher from
 // another one.
 import { createRequire } from 'node:module'
+import { Socket } from 'node:net'
 import { types } from 'node:util'
 
 export type Fetch = typeof globalThis.fetch
@@ -28,7 +29,8 @@ export function withoutGates(fetch: Fetch): Fetch {
   return inner
 }
 
-const atImport = globalThis.fetch
+const fetchAtImport = globalThis.fetch
+const connectAtImport = Socket.prototype.connect
 
 /** By fetch: whether it is one of the platform or of undici. */
 const plainFetches = new WeakMap<object, boolean>()
@@ -49,7 +51,7 @@ export function isPlainFetch(fetch: Fetch): boolean {
  */
 function isBuiltIn(fetch: Fetch): boolean {
   const isNode = process.versions.bun === undefined && process.versions.deno === undefined
-  return isNode ? /\brequire\('internal\//.test(Function.prototype.toString.call(fetch)) : fetch === atImport
+  return isNode ? /\brequire\('internal\//.test(Function.prototype.toString.call(fetch)) : fetch === fetchAtImport
 }
 
 /** Returns whether a copy of undici that this process has loaded exports this fetch. */
@@ -58,6 +60,20 @@ function isOfUndici(fetch: Fetch): boolean {
   return Object.entries(loaded).some(
     ([path, module]) => /[\\/]undici\d*[\\/]index\.js$/.test(path) && module?.exports?.fetch === fetch,
   )
+}
+
+/**
+ * Returns whether a mock such as nock has replaced the connections of `node:net` since this module
+ * was loaded. It then gets the requests of the built-in fetch too. A tool that only observes
+ * connections does not replace fetch.
+ */
+export function areSocketsMocked(): boolean {
+  return Socket.prototype.connect !== connectAtImport && isGlobalFetchReplaced()
+}
+
+function isGlobalFetchReplaced(): boolean {
+  const fetch = withoutGates(globalThis.fetch)
+  return typeof fetch === 'function' && !isPlainFetch(fetch)
 }
 
 /** undici 6 and 7 use the first one, undici 8 the second one. */
@@ -103,8 +119,7 @@ function nameOf(object: object): string | undefined {
 
 /** Names the global fetch or dispatcher of the process, if it is not the default one. */
 export function replacedGlobal(): string | undefined {
-  const fetch = withoutGates(globalThis.fetch)
-  if (typeof fetch === 'function' && !isPlainFetch(fetch)) return 'globalThis.fetch has been replaced'
+  if (isGlobalFetchReplaced()) return 'globalThis.fetch has been replaced'
   const dispatcher = otherGlobalDispatcher()
   return dispatcher && `the global dispatcher is a ${nameOf(dispatcher)}`
 }

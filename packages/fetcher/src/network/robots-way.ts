@@ -8,7 +8,8 @@
 //
 //   the fetch for pages is not the built-in one    the same fetch         `pages-fetch`, `global-fetch`
 //   the global dispatcher is not undici's default  the built-in fetch     `global-dispatcher`
-//   neither                                        its own connections    `own`
+//   a mock has replaced the sockets of node:net    the built-in fetch     `pages-fetch`
+//   none of these                                  its own connections    `own`
 //
 // The fetch for pages is the fetch that was given to `politely`, or else `globalThis.fetch`. Proxy
 // variables need no case of their own: where Node honours them (`NODE_USE_ENV_PROXY`), it sets a
@@ -17,7 +18,14 @@
 // The choice is made again for each request, since a test may replace fetch after it has created
 // the client.
 import type { Dispatcher } from 'undici'
-import { type Fetch, isPlainFetch, otherGlobalDispatcher, replacedGlobal, withoutGates } from './platform-fetch.ts'
+import {
+  areSocketsMocked,
+  type Fetch,
+  isPlainFetch,
+  otherGlobalDispatcher,
+  replacedGlobal,
+  withoutGates,
+} from './platform-fetch.ts'
 
 /**
  * The way that requests for robots.txt take. `own`: connections of the client's own. `dispatcher`,
@@ -72,7 +80,7 @@ export class RobotsWay {
     if (typeof fetch !== 'function') return OWN // the environment of a test may have none
     const isPlain = isPlainFetch(fetch)
     if (isPlain && otherGlobalDispatcher() !== undefined) return { via: 'global-dispatcher', fetch }
-    if (isPlain && this.#option === 'auto') return OWN
+    if (isPlain && this.#option === 'auto' && !areSocketsMocked()) return OWN
     return { via: this.#pages === undefined ? 'global-fetch' : 'pages-fetch', fetch }
   }
 
@@ -81,11 +89,12 @@ export class RobotsWay {
    * write. Returns undefined if all of them are used. To be called for a request that failed.
    */
   unusedSetup(url: string): string | undefined {
-    const { via } = this.current()
-    if (via !== 'own' && via !== 'dispatcher') return undefined
+    const way = this.current()
+    const isPlain = way.via === 'own' || (way.via === 'pages-fetch' && isPlainFetch(way.fetch))
+    if (!isPlain && way.via !== 'dispatcher') return undefined
     const replaced = replacedGlobal()
     if (replaced !== undefined) return `${replaced}, but requests for robots.txt do not use it: ${this.#remedy()}`
-    if (via !== 'own') return undefined
+    if (!isPlain) return undefined
     const variable = proxyVariableFor(url)
     return variable && `${variable} is set, but this request did not use it: ${this.#proxyRemedy()}`
   }
