@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, '../../..')
 
 /** How to run an example that is a test file. */
 interface TestRunner {
-  /** What the example imports. */
+  /** Where the example imports `test` from. */
   readonly module: string
   /** The extension of its file. */
   readonly extension: string
@@ -98,7 +98,7 @@ export async function runExample({
   readonly origin: string
   readonly browser: Part | undefined
 }): Promise<ExampleRun> {
-  const runner = TEST_RUNNERS.find(({ module }) => code.includes(`from '${module}'`))
+  const runner = TEST_RUNNERS.find(({ module }) => new RegExp(`\\btest\\b[^}]*} from '${module}'`).test(code))
   const file = runner ? script.replace(/\.ts$/, runner.extension) : script
   const onLoopback = (text: string) => text.replaceAll('https://example.com', origin)
   // The server has no certificate.
