@@ -57,10 +57,7 @@ function checkContents({ folder: from, published, paths }) {
 async function lint({ tarball, manifest }) {
   const tools = [
     ['publint', 'node_modules/publint/src/cli.js', tarball, '--strict'],
-    // A package that is only a command has no types to check.
-    ...(manifest.exports['.']
-      ? [['attw', 'node_modules/@arethetypeswrong/cli/dist/index.js', tarball, ...attwOptions(manifest)]]
-      : []),
+    ['attw', 'node_modules/@arethetypeswrong/cli/dist/index.js', tarball, ...attwOptions(manifest)],
   ]
   for (const [tool, ...argv] of tools) {
     await run(process.execPath, argv).catch(({ stdout, stderr }) =>
