@@ -8,7 +8,10 @@ const SECOND = 1000
 const HOUR = 3600 * SECOND
 const NOW = Date.UTC(2026, 0, 1)
 
-function rowsOf(access: Partial<Access>, more: { readonly crawlDelayMs?: number } = {}): readonly string[] {
+function rowsOf(
+  access: Partial<Access>,
+  more: Partial<Pick<ReportedVerdict, 'crawlDelayMs' | 'requestRates' | 'visitTimes'>> = {},
+): readonly string[] {
   const verdict: ReportedVerdict = {
     url: 'https://example.com/private',
     origin: 'https://example.com',
@@ -16,7 +19,8 @@ function rowsOf(access: Partial<Access>, more: { readonly crawlDelayMs?: number 
     because: 'rule',
     rule: { directive: 'disallow', text: '/private', line: 2, bytes: 8 },
     group: { agents: ['*'], line: 1 },
-    crawlDelayMs: more.crawlDelayMs,
+    crawlDelayMs: undefined,
+    ...more,
     access: {
       outcome: 'success',
       reason: 'status',
@@ -76,4 +80,22 @@ test.for([
   [86_400_000, '24 h'],
 ] as const)('prints a crawl-delay of %d ms as "%s"', ([crawlDelayMs, expected]) => {
   expect(rowsOf({}, { crawlDelayMs })[4]).toBe(`  crawl-delay ${expected} between requests`)
+})
+
+test('reports the rates and the hours that the site asks for', () => {
+  const rows = rowsOf(
+    {},
+    {
+      requestRates: [
+        { requests: 1, periodMs: 10 * SECOND, between: undefined },
+        { requests: 5, periodMs: 60 * SECOND, between: { from: 360, to: 525 } },
+      ],
+      visitTimes: [{ from: 0, to: 1380 }],
+    },
+  )
+  expect(rows.slice(4)).toEqual([
+    '  rate        1 request in 10 s, 5 requests in 60 s from 06:00 to 08:45 UTC',
+    '  visit-time  00:00 to 23:00 UTC',
+    '',
+  ])
 })
