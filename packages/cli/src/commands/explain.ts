@@ -72,10 +72,10 @@ async function fetched(url: string, args: Arguments): Promise<Subject> {
 function reportOf({ url, name, explanation, verdict }: Subject, tokens: readonly string[]) {
   return {
     version: 1,
-    url: withoutCredentials(url),
-    robots: name,
-    productTokens: tokens,
     ...verdict,
+    url: withoutCredentials(url),
+    robots: withoutCredentials(name),
+    productTokens: tokens,
     ...(explanation !== undefined && { explanation: { ...explanation, verdict: undefined } }),
   }
 }
