@@ -117,7 +117,7 @@ export const commands: readonly CommandSpec[] = [
         name: 'fix',
         value: 'all',
         isValueOptional: true,
-        text: 'write the fixes that change no verdict into the files; with =all, also those that change one, each with what it changes',
+        text: 'write the fixes that change no verdict into the files; with =all, also the fixes that change one, each with what it changes',
         choices: ['all'],
       },
       { ...USER_AGENT, text: 'the User-Agent for the request, if a URL is given' },

@@ -7,7 +7,7 @@ import { UsageError } from './errors.ts'
 /**
  * Returns the product tokens, in order. `check` gets the same messages from the fetcher, which
  * `match` does not load.
- * @throws {UsageError} if there is none, or an invalid one.
+ * @throws {UsageError} for a missing or an invalid product token.
  */
 export function tokensOf(args: Arguments): readonly string[] {
   const given = args.all('product-token')

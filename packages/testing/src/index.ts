@@ -5,4 +5,5 @@ export type { FakeAnswer, FakeFailure, FakeHandler, FakeReply, FakeResponse } fr
 export type { FakeClock, FakeTimers } from './clock.ts'
 export type { FailureName } from './failures.ts'
 export { type FakeWeb, type FakeWebOptions, fakeWeb, type LoggedRequest } from './fake-web.ts'
+export { type MatcherResult, type RobotsMatchers, robotsMatchers } from './robots-matchers.ts'
 export type { FakeSite } from './sites.ts'

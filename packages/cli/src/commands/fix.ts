@@ -112,7 +112,7 @@ const REENCODED: ReadonlySet<FindingCode> = new Set([
 
 /**
  * Codes whose line does nothing before the fix, so that the fix adds a rule. It may change verdicts
- * on paths that nobody thinks of, so it is left to the user.
+ * on many paths, so it is left to the user.
  */
 const REVIVED: ReadonlySet<FindingCode> = new Set([
   'three-words-without-colon',
@@ -142,7 +142,8 @@ function fixesOf(text: string): readonly Fix[] {
 }
 
 /**
- * Returns the line to write, undefined to remove the line, or the line itself if there is no fix.
+ * Returns the line to write, or undefined to remove the line. Without a fix it returns the line
+ * itself.
  */
 function replacementOf({ code, write }: Finding, before: string): string | undefined {
   if (REMOVED.has(code)) return undefined

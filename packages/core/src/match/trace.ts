@@ -13,7 +13,7 @@ export interface TraceStep {
 export interface PatternTrace {
   readonly matches: boolean
   /**
-   * The parts that matched, in order. If the pattern fails, the next part is the one that failed.
+   * The parts that matched, in order. If the pattern fails, the part after these failed.
    */
   readonly steps: readonly TraceStep[]
 }

@@ -118,7 +118,7 @@ export interface RobotsClientOptions {
   /**
    * What a response means that is not a robots.txt, such as a login page, a single-page application
    * or a challenge for browsers; `access.looksLike` says what it is. Default `obey`: its readable
-   * lines are obeyed, and usually there are none, so everything is allowed (RFC 9309 §2.3.1.1).
+   * lines are obeyed. Usually it has no such line, so everything is allowed (RFC 9309 §2.3.1.1).
    * `unreachable`: everything is disallowed until the site sends a robots.txt.
    */
   readonly foreignBodies?: AccessPolicy['foreignBodies'] | undefined
