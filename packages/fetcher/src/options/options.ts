@@ -318,8 +318,9 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
 const warnedTimeouts = new Set<number>()
 
 /**
- * Emits a process warning, once for each value, if the timeout is so short that the caller probably took the unit
- * for seconds. It is a warning and no error, since a test with a local server may mean it.
+ * Emits a process warning, once for each value, if the timeout is so short that the caller probably
+ * took the unit for seconds. It is a warning and no error, since a test with a local server may
+ * mean it.
  */
 function plausibleTimeout(timeoutMs: number): number {
   if (timeoutMs < MIN_PLAUSIBLE_TIMEOUT_MS && !warnedTimeouts.has(timeoutMs)) {
