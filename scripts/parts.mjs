@@ -86,8 +86,9 @@ function unpack({ packages, command }, home, log) {
   // `update` fails if one of many sources fails. Only the next command shows whether the downloaded
   // lists contain the packages.
   const { stderr: updateErrors } = spawnSync('apt-get', [...options, 'update'], { encoding: 'utf8' })
-  // `--reinstall` lists a package that the system has already, too: chromium-headless-shell finds the
-  // files of chromium-common only beside itself. Libraries of the system are found where they are.
+  // `--reinstall` lists a package that the system has already, too: chromium-headless-shell finds
+  // the files of chromium-common only beside itself. Libraries of the system are found where they
+  // are.
   const install = ['install', '--reinstall', '--print-uris', '--yes', '--no-install-recommends', ...packages]
   const plan = run('apt-get', [...options, ...install], { earlierErrors: updateErrors })
   // 'http://…/libogg0_1.3.5-3_amd64.deb' libogg0_1.3.5-3_amd64.deb 23364 MD5Sum:…

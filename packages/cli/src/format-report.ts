@@ -16,7 +16,7 @@ export type ReportedVerdict = Extract<ClientVerdict, CheckedUrl>
  *       robots.txt  https://example.com/robots.txt (200), fetched just now, fresh for 24 h
  *       crawl-delay 10 s between requests
  *
- * @param productTokens The names that were looked for in robots.txt.
+ * @param productTokens The names that the client looked for in robots.txt.
  */
 export function formatReport(verdict: ReportedVerdict, productTokens: readonly string[], now: number): string {
   const { access, crawlDelayMs, requestRates = [], visitTimes = [] } = verdict

@@ -33,8 +33,8 @@ export interface ParseOptions {
  *
  * @param source The bytes or the text of the file; or an object with its bytes in a string, such as
  * a `Copy`.
- * @throws {OptionError} if `source` has another type, or is the URL or the name of a file; an
- * option is unknown, the dialect is unknown, or `origin` is not an http, https or ftp URL.
+ * @throws {OptionError} if `source` has another type, or is the URL or the name of a file; if an
+ * option or the dialect is unknown; or if `origin` is not an http, https or ftp URL.
  */
 export function parseRobots(source: Uint8Array | string | HasBytes, options?: ParseOptions): Robots {
   assertSource(source)

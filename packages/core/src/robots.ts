@@ -82,8 +82,8 @@ export class Robots {
 
   /**
    * The URLs of all `Sitemap` lines, on any host, each once and in the order of the file. Absolute
-   * URLs are as written. Relative ones are resolved against `origin`, or left out without it. Several
-   * URLs on one line count as several.
+   * URLs are as written. Relative ones are resolved against `origin`, or left out without it.
+   * Several URLs on one line count as several.
    */
   get sitemaps(): readonly string[] {
     const records = this.#otherRecords().filter(({ field }) => field === 'sitemap')

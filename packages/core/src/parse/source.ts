@@ -11,8 +11,8 @@ const FILE_NAME = /^(?:[a-z]:)?[^\s:#]*\.txt$/i
 const MAX_NAME_LENGTH = 1_000
 
 /**
- * Checks that a value is a file. Without this check, an ArrayBuffer, a promise, or the URL of a file
- * would be parsed as an empty file, which allows everything. Bytes are never taken for a URL.
+ * Checks that a value is a file. Without this check, an ArrayBuffer, a promise, or the URL of a
+ * file would be parsed as an empty file, which allows everything. Bytes are never taken for a URL.
  *
  * @throws {OptionError} for a value of another type, and for a URL or the name of a file.
  */

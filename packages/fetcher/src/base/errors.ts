@@ -118,8 +118,8 @@ export class LeaseTimeoutError extends PolitelyError {
 }
 
 /**
- * Returns what to write if the addresses are meant. The values are narrow, since a site controls its
- * DNS: an address that is allowed can be reached from every site.
+ * Returns what to write if the addresses are meant. The values are narrow, since a site controls
+ * its DNS: an address that is allowed can be reached from every site.
  */
 function remedyFor(addresses: readonly string[]): string {
   if (addresses.some((address) => /^(?:169\.254\.|fe[89ab])/i.test(address))) return '' // the metadata services of clouds

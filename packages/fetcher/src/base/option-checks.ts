@@ -31,8 +31,8 @@ export function assertOptions(
  * Checks the names of options.
  * @param elsewhere Names of options of another object, each with the end of its error message:
  * `is an option of …; write it in …`.
- * @throws {OptionError} for a name that is not in `known`. If it looks like a misspelling, or is the
- * word of another project, the message has the right one.
+ * @throws {OptionError} for a name that is not in `known`. If it looks like a misspelling, or is
+ * the word of another project, the message has the right one.
  */
 export function assertKnown(
   options: object,

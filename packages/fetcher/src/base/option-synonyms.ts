@@ -61,7 +61,7 @@ const GROUPS: readonly (readonly [words: string, ...targets: Target[]])[] = [
   ['allowprivate allowprivateips allowprivateaddresses allowlocalhost', ['network', "'any' allows every address"]],
 ]
 
-/** Words for the choice to obey robots.txt, which is none. */
+/** Options that turn obedience on or off in other projects. Politely always obeys robots.txt. */
 const OBEY =
   'respectrobotstxt respectrobotstxtfile obeyrobotstxt robotstxtobey respectrobots obeyrobots ignorerobots ignorerobotstxt robotstxt'
 

@@ -175,7 +175,10 @@ export class Entries {
     const { store } = this.#settings
     const isRemoved =
       store === undefined ||
-      (await this.#calls.call('delete', origin, () => store.delete(origin).then(() => true))) === true
+      (await this.#calls.call('delete', origin, async () => {
+        await store.delete(origin)
+        return true
+      })) === true
     for (const reading of this.#readings) if (reading.origin === origin) reading.isForgotten = true
     this.#last = undefined
     this.#memory.delete(origin)

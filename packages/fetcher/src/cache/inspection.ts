@@ -11,7 +11,10 @@ export interface Inspection {
   /** The origin with its host in Unicode, such as `https://bücher.example`. For display only. */
   readonly displayOrigin: string
   readonly robotsUrl: string
-  /** The names that the client looks for in robots.txt. Of these, the first name with a group counts. */
+  /**
+   * The names that the client looks for in robots.txt. Of these, the first name with a group
+   * counts.
+   */
   readonly productTokens: readonly string[]
   readonly state: State
   /** One sentence: why the origin is in this state, and what applies in it. */

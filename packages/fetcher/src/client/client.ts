@@ -326,8 +326,8 @@ export class RobotsClient {
 
   /**
    * Removes what memory and the store know about the URL's origin: its robots.txt, and the wait
-   * after a failure. The next check fetches robots.txt. A fetch that is under way continues, and its
-   * result counts. Other processes notice it when they next read the store.
+   * after a failure. The next check fetches robots.txt. A fetch that is under way continues, and
+   * its result counts. Other processes notice it when they next read the store.
    * @returns Whether the store has removed its entry; true without a store. If it is false, the
    * store failed (event `store-failed`), and the next check may find the old entry there.
    * @throws {OptionError} for invalid arguments, and for an invalid URL.

@@ -338,15 +338,16 @@ function wayOf({ robotsVia: given, fetch, dispatcher }: RobotsClientOptions): Ro
   })
 }
 
-let hasWarnedOfTimeout = false
+const warnedTimeouts = new Set<number>()
 
 /**
- * Emits a process warning, once, if the timeout is so short that the caller probably took the unit
- * for seconds. It is a warning and no error, since a test with a local server may mean it.
+ * Emits a process warning, once for each value, if the timeout is so short that the caller probably
+ * took the unit for seconds. It is a warning and no error, since a test with a local server may
+ * mean it.
  */
 function plausibleTimeout(timeoutMs: number): number {
-  if (timeoutMs < MIN_PLAUSIBLE_TIMEOUT_MS && !hasWarnedOfTimeout) {
-    hasWarnedOfTimeout = true
+  if (timeoutMs < MIN_PLAUSIBLE_TIMEOUT_MS && !warnedTimeouts.has(timeoutMs)) {
+    warnedTimeouts.add(timeoutMs)
     process.emitWarning(
       `timeoutMs: ${timeoutMs} is a time in milliseconds, so most sites will be unreachable; write timeoutMs: ${timeoutMs * 1000} for ${timeoutMs} seconds`,
       { type: 'PolitelyWarning', code: 'POLITELY_TIMEOUT' },

@@ -7,8 +7,9 @@ const LEAVE_OUT = 'leave the header out, or write it as the option userAgent'
 const warned = new WeakSet<PoliteGate>()
 
 /**
- * Emits a process warning, once for each gate, if the User-Agent header of a request contains none of
- * the client's product tokens, in any case. RFC 9309 §2.2.1. For adapters, such as browser drivers.
+ * Emits a process warning, once for each gate, if the User-Agent header of a request contains none
+ * of the client's product tokens, in any case. RFC 9309 §2.2.1. For adapters, such as browser
+ * drivers.
  *
  * @param remedy What the caller can do, for the end of the message.
  */
