@@ -33,6 +33,9 @@ const entries = publishedPackages()
     source: resolve(folder, file.replace('./dist/', 'src/').replace(/\.js$/, '.ts')),
     page: specifier.replace('@politely/', '').replaceAll('/', '-'),
   }))
+  // An export is documented on the page of the first entry point that has it. `politely` exports
+  // names of the other packages only.
+  .sort((one, other) => Number(one.specifier === 'politely') - Number(other.specifier === 'politely'))
 
 const typedoc = await importTypedoc()
 const problems = []

@@ -22,6 +22,7 @@ const PACKAGES = {
   playwright: ['core', 'cdp', 'fetcher', 'gate'],
   puppeteer: ['core', 'cdp', 'fetcher', 'gate'],
   'robots-parser': ['core'],
+  testing: ['core', 'fetcher', 'gate'],
   cli: ['core', 'fetcher', 'gate'],
   testkit: [], // core's tests use it, so it must not import core; tests pass core's functions to it
   bench: ['core', 'fetcher', 'gate', 'redis', 'testkit'],

@@ -49,7 +49,7 @@ function checkContents({ folder: from, published, paths }) {
     if (key in published) problems.push(`${from}: ${key} in the package.json of the tarball`)
   for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md'])
     if (!paths.includes(file)) problems.push(`${from}: no ${file} in the tarball`)
-  const expected = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|(dist|src)\/.*|required\.(cjs|d\.cts))$/
+  const expected = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|(bundle|dist|src)\/.*|required\.(cjs|d\.cts))$/
   for (const path of paths)
     if (!expected.test(path)) problems.push(`${from}: ${path} in the tarball is of no use to users`)
 }
@@ -57,10 +57,7 @@ function checkContents({ folder: from, published, paths }) {
 async function lint({ tarball, manifest }) {
   const tools = [
     ['publint', 'node_modules/publint/src/cli.js', tarball, '--strict'],
-    // A package that is only a command has no types to check.
-    ...(manifest.exports['.']
-      ? [['attw', 'node_modules/@arethetypeswrong/cli/dist/index.js', tarball, ...attwOptions(manifest)]]
-      : []),
+    ['attw', 'node_modules/@arethetypeswrong/cli/dist/index.js', tarball, ...attwOptions(manifest)],
   ]
   for (const [tool, ...argv] of tools) {
     await run(process.execPath, argv).catch(({ stdout, stderr }) =>

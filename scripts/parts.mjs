@@ -7,7 +7,8 @@
 // Chromium as a snap only. There, and on systems without apt, the script prints what to do instead.
 
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { findChromium, findHeadlessShell, findRedis } from '../packages/testkit/src/parts.ts'
 import { once } from './once.mjs'
@@ -17,12 +18,14 @@ const PARTS = {
     find: findChromium,
     packages: ['chromium'],
     command: 'usr/lib/chromium/chromium', // usr/bin/chromium is a script that works in /usr only
+    isBrowser: true,
     orElse: 'install Chromium and set CHROME_BIN to its command',
   },
   'headless-shell': {
     find: findHeadlessShell,
     packages: ['chromium-headless-shell', 'chromium-common'],
     command: 'usr/lib/chromium/chromium-headless-shell',
+    isBrowser: true,
     orElse: 'it is optional: the tests use Chromium instead',
   },
   redis: {
@@ -50,7 +53,9 @@ function provide(name) {
     const isDone = () => part.find() !== undefined
     once(isDone, () => unpack(part, home, log))
     const { command, env } = part.find()
-    log(`${versionOf(command, env)}, ${command}`)
+    const version = versionOf(command, env)
+    if (part.isBrowser) openPage(command, env)
+    log(`${version}, ${command}`)
   } catch (error) {
     if (!(error instanceof PartError)) throw error
     log(`${error.message}. Alternative: ${part.orElse}`)
@@ -81,7 +86,10 @@ function unpack({ packages, command }, home, log) {
   // `update` fails if one of many sources fails. Only the next command shows whether the downloaded
   // lists contain the packages.
   const { stderr: updateErrors } = spawnSync('apt-get', [...options, 'update'], { encoding: 'utf8' })
-  const install = ['install', '--print-uris', '--yes', '--no-install-recommends', ...packages]
+  // `--reinstall` lists a package that the system has already, too: chromium-headless-shell finds
+  // the files of chromium-common only beside itself. Libraries of the system are found where they
+  // are.
+  const install = ['install', '--reinstall', '--print-uris', '--yes', '--no-install-recommends', ...packages]
   const plan = run('apt-get', [...options, ...install], { earlierErrors: updateErrors })
   // 'http://…/libogg0_1.3.5-3_amd64.deb' libogg0_1.3.5-3_amd64.deb 23364 MD5Sum:…
   const debs = Array.from(plan.matchAll(/^'.*' (\S+)\.deb (\d+) /gm), ([, id, bytes]) => ({ id, bytes: Number(bytes) }))
@@ -124,6 +132,21 @@ function libraryFolders(files) {
  */
 function versionOf(command, env) {
   return run(command, ['--version'], { env: { ...process.env, ...env } }).trim()
+}
+
+/**
+ * Opens an empty page. A browser without its data files prints its version, and fails only when it
+ * opens a page.
+ */
+function openPage(command, env) {
+  const profile = mkdtempSync(join(tmpdir(), 'politely-parts-'))
+  const switches = ['--no-sandbox', '--disable-gpu', '--headless', `--user-data-dir=${profile}`]
+  try {
+    const page = run(command, [...switches, '--dump-dom', 'about:blank'], { env: { ...process.env, ...env } })
+    if (!page.includes('<html')) throw new PartError(`${command} opened no page`)
+  } finally {
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+  }
 }
 
 /**

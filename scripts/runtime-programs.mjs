@@ -22,6 +22,20 @@ export const programs = {
     expect('/cart', await fetch(`${origin}/cart`).then(({ status }) => status, reasonOf), 'ERR_POLITELY_DISALLOWED')
     await fetch.close()
   },
+  politely: async ({ politely, describeVerdict }, origin) => {
+    const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0', minDelayMs: 0 })
+    expect('/about', await fetch(`${origin}/about`).then(({ status }) => status, reasonOf), 200)
+    const verdict = await fetch.gate.robots.check(`${origin}/cart`)
+    const sentence = 'disallowed: line 2 of robots.txt says "Disallow: /cart" to *'
+    expect('/cart', describeVerdict(verdict), sentence)
+    await fetch.close()
+  },
+  '@politely/testing': async ({ fakeWeb }) => {
+    const web = fakeWeb({ 'https://site.example': { pages: { '/': 'a page' } } })
+    expect('/', await (await web.fetch('https://site.example/')).text(), 'a page')
+    expect('/robots.txt', (await web.fetch('https://site.example/robots.txt')).status, 404)
+    expect('the log', web.requests.length, 2)
+  },
   '@politely/robots-parser': async (entry) => {
     const robotsParser = entry.default ?? entry // `require` returns the function itself
     const robots = robotsParser('https://example.com/robots.txt', 'User-agent: *\nDisallow: /cart')

@@ -207,7 +207,8 @@ const failures: readonly FailureCase[] = [
     url: 'http://rebound.test:PORT/page',
     options: { lookup: lookupInTurn('127.0.0.1', '127.0.0.2'), allowAddresses: ['127.0.0.1'] },
     reason: 'network',
-    message: /could not be fetched: rebound\.test is at 127\.0\.0\.2, which is not a public address\.$/,
+    message:
+      /could not be fetched: rebound\.test is at 127\.0\.0\.2, which is not a public address; .*allowAddresses.*\.$/,
     requests: ['http://rebound.test:PORT/robots.txt'],
   },
   {

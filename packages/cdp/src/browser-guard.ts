@@ -107,7 +107,7 @@ export async function guardBrowser<R extends FailedRequest>(
 
   const isWholeBrowser = scope.driverObject === scope.browser.driverObject
   const contexts = isWholeBrowser ? 'all' : async (id: string) => id === (await pages.contextId())
-  const guard = new Guard(gate, { contexts, pageRequests, refusedPage: scope.refusedPage })
+  const guard = new Guard(gate, { gate, contexts, pageRequests, refusedPage: scope.refusedPage })
   const pages = new Pages(guard, scope.browser)
   const undo: (() => void | Promise<void>)[] = []
   /** Steps that wait for pages. */

@@ -2,7 +2,7 @@
 // request is checked and does not wait.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientVerdict } from '@politely/fetcher'
-import { type Permit, RobotsDisallowedError } from '@politely/gate'
+import { type Permit, type PoliteGate, RobotsDisallowedError, warnOfOtherName } from '@politely/gate'
 import { FORBID_DOWNLOADS } from './page-downloads.ts'
 import { type ErrorReason, type PausedRequest, type RequestKind, responseHeader } from './paused-request.ts'
 import { RedirectChains } from './redirect-chains.ts'
@@ -31,6 +31,11 @@ export interface PageRequestOptions {
 
 /** Options of a `Guard`. */
 export interface GuardOptions {
+  /**
+   * The gate that admits the requests. Pages with a User-Agent that names another crawler than its
+   * client cause a process warning. Default: no warning.
+   */
+  readonly gate?: PoliteGate | undefined
   readonly contexts: GuardedContexts
   readonly pageRequests: PageRequests
   /**
@@ -46,6 +51,9 @@ export interface GuardOptions {
  * then.
  */
 const CANCEL_CHECK_DELAYS_MS = [0, 50, 200, 1_000]
+
+const SET_IN_BROWSER =
+  "give the browser the same User-Agent as the RobotsClient: browser.newContext({ userAgent }) in Playwright, page.setUserAgent({ userAgent }) in Puppeteer, launchContext: { userAgent } in Crawlee, or Chromium's switch --user-agent"
 
 /** One hop of a page's navigation, from the paused request to the response headers. */
 interface Navigation {
@@ -81,6 +89,7 @@ export class Guard implements RequestListener {
   readonly #admission: Admission
   readonly #pageRequests: PageRequests
   readonly #refusedPage: ErrorReason
+  readonly #gate: PoliteGate | undefined
   /**
    * The current navigation of each page, by the page's target ID, which is also the ID of its main
    * frame.
@@ -106,7 +115,8 @@ export class Guard implements RequestListener {
   readonly #closing = new AbortController()
   readonly #pendingDecisions = new Set<Promise<unknown>>()
 
-  constructor(admission: Admission, { contexts, pageRequests, refusedPage }: GuardOptions) {
+  constructor(admission: Admission, { contexts, pageRequests, refusedPage, gate }: GuardOptions) {
+    this.#gate = gate
     this.#admission = admission
     this.contexts = contexts
     this.#pageRequests = pageRequests
@@ -271,7 +281,10 @@ export class Guard implements RequestListener {
     try {
       const permit = await this.#admission.enter(url, { signal }, frameId)
       navigation.permit = permit
-      if (!signal.aborted) return undefined
+      if (!signal.aborted) {
+        this.#warnOfUserAgent(request)
+        return undefined
+      }
       permit.release()
       return 'Aborted'
     } catch (error) {
@@ -282,6 +295,11 @@ export class Guard implements RequestListener {
       this.refusals.add(url, error)
       return this.#refusedPage
     }
+  }
+
+  #warnOfUserAgent({ headers = {} }: PausedRequest['request']): void {
+    const name = Object.keys(headers).find((header) => header.toLowerCase() === 'user-agent')
+    if (this.#gate !== undefined && name !== undefined) warnOfOtherName(this.#gate, headers[name], SET_IN_BROWSER)
   }
 
   async #checkPageRequest(paused: PausedRequest): Promise<ErrorReason | undefined> {

@@ -1,43 +1,18 @@
-// Turns a thrown value into one line on stderr and an exit code.
-import { escapeControls, OptionError } from '@politely/core'
-import { CommanderError } from 'commander'
-import { EXITS } from './exit-code.ts'
+// The errors of the command line.
 
 /** An option, argument or file is invalid. The message says what to write instead. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
+  /** What the user wrote, if the message repeats it. It may be a URL with credentials. */
+  readonly given: string | undefined
+
+  constructor(message: string, given?: string) {
+    super(message)
+    this.given = given
+  }
 }
 
 /** The user pressed Ctrl-C. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
-}
-
-export function describeError(error: unknown): { readonly exitCode: number; readonly text: string } {
-  const { success, usage, internal, interrupted } = EXITS
-  if (error instanceof Interrupted) return { exitCode: interrupted.code, text: '' }
-  if (error instanceof CommanderError && error.exitCode === 0) return { exitCode: success.code, text: '' } // --help, --version
-  if (error instanceof UsageError) return { exitCode: usage.code, text: errorLine(error.message) }
-  if (error instanceof OptionError) return { exitCode: usage.code, text: errorLine(withFlagNames(error)) }
-  const { message, stack } = error instanceof Error ? error : new Error(String(error))
-  if (process.env.POLITELY_DEBUG) return { exitCode: internal.code, text: `${stack}\n` }
-  return {
-    exitCode: internal.code,
-    text: errorLine(`unexpected error: ${message}; set POLITELY_DEBUG=1 to print the stack`),
-  }
-}
-
-/** Every line that politely writes to stderr starts with its name. */
-export function errorLine(message: string): string {
-  return `politely: ${escapeControls(message)}\n`
-}
-
-/** Replaces the API's option names by the flags of the command line. */
-function withFlagNames({ option, explanation }: OptionError): string {
-  return `${flagOf(option)}: ${explanation.replaceAll(/`?\b(userAgent|productToken)\b`?/g, (_, name) => flagOf(name))}`
-}
-
-/** `productToken` -> `--product-token`. */
-function flagOf(option: string): string {
-  return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }

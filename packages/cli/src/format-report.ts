@@ -1,6 +1,6 @@
 // Formats a verdict for people: allowed or not, why, and where the rules came from.
 import { styleText } from 'node:util'
-import { type Access, describeReason, escapeControls } from '@politely/core'
+import { type Access, type DayRange, describeReason, escapeControls, type RequestRate } from '@politely/core'
 import { type CheckedUrl, type ClientVerdict, displayUrl, withoutCredentials } from '@politely/fetcher'
 import { shorten } from './shorten.ts'
 
@@ -8,20 +8,26 @@ import { shorten } from './shorten.ts'
 export type ReportedVerdict = Extract<ClientVerdict, CheckedUrl>
 
 /**
- * Returns three or four lines:
+ * Returns four lines, and one for each of Crawl-delay, Request-rate and Visit-time:
  *
  *     ✗ disallowed  https://example.com/private
  *       because     line 2 of robots.txt says "Disallow: /private" to *
+ *       crawler     ExampleBot
  *       robots.txt  https://example.com/robots.txt (200), fetched just now, fresh for 24 h
  *       crawl-delay 10 s between requests
+ *
+ * @param productTokens The names that the client looked for in robots.txt.
  */
-export function formatReport(verdict: ReportedVerdict, now: number): string {
-  const { access, crawlDelayMs } = verdict
+export function formatReport(verdict: ReportedVerdict, productTokens: readonly string[], now: number): string {
+  const { access, crawlDelayMs, requestRates = [], visitTimes = [] } = verdict
   const rows = [
     headline(verdict),
     row('because', shorten(describeReason(verdict))),
+    row('crawler', productTokens.join(', ')),
     row('robots.txt', `${redirectChain(access)}, ${attemptTimes(access, now)}`),
     ...(crawlDelayMs === undefined ? [] : [row('crawl-delay', `${duration(crawlDelayMs)} between requests`)]),
+    ...(requestRates.length === 0 ? [] : [row('rate', requestRates.map(rateText).join(', '))]),
+    ...(visitTimes.length === 0 ? [] : [row('visit-time', visitTimes.map(hoursText).join(', '))]),
   ]
   return `${rows.join('\n')}\n`
 }
@@ -37,6 +43,20 @@ function headline({ allowed, url, origin }: ReportedVerdict): string {
 
 function row(label: string, text: string): string {
   return `  ${styleText('dim', label.padEnd(11))} ${text}`
+}
+
+function rateText({ requests, periodMs, between }: RequestRate): string {
+  const hours = between === undefined ? '' : ` from ${hoursText(between)}`
+  return `${requests} ${requests === 1 ? 'request' : 'requests'} in ${duration(periodMs)}${hours}`
+}
+
+function hoursText({ from, to }: DayRange): string {
+  return `${clock(from)} to ${clock(to)} UTC`
+}
+
+/** Minutes of the day as `06:00`. */
+function clock(minutes: number): string {
+  return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
 }
 
 /** Every URL of the attempt, with the status of its response. */

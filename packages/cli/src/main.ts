@@ -1,28 +1,32 @@
 #!/usr/bin/env node
 // Entry point. A mistake on the command line prints one line that says what to write, never a
 // stack.
-import { describeError, Interrupted } from './errors.ts'
+import { enableCompileCache } from 'node:module'
 import { EXITS } from './exit-code.ts'
-import { createProgram } from './program.ts'
+
+enableCompileCache()
 
 // EPIPE: the reader closed the pipe (`| head`). That ends the program without a message. The exit
 // code is not 0, because verdicts are missing.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') fail(error)
+    if (error.code !== 'EPIPE') void fail(error)
     process.exit(process.exitCode || EXITS.outputClosed.code)
   })
 }
 
 try {
-  await createProgram().parseAsync()
+  const { runProgram } = await import('./program.ts')
+  process.exitCode = await runProgram(process.argv.slice(2))
 } catch (error) {
-  fail(error)
-  if (error instanceof Interrupted) process.exit() // pending requests and an open stdin would keep the process alive
+  await fail(error)
 }
 
-function fail(error: unknown): void {
+async function fail(error: unknown): Promise<void> {
+  const { describeError } = await import('./describe-error.ts')
   const { exitCode, text } = describeError(error)
   process.exitCode = exitCode
   process.stderr.write(text)
+  // Pending requests and an open stdin would keep the process alive.
+  if (exitCode === EXITS.interrupted.code) process.exit()
 }

@@ -10,18 +10,34 @@ import { runCli, runInThisProcess } from './run-cli.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'politely-'))
 const robots = join(folder, 'robots.txt')
+const urls = join(folder, 'urls.txt')
 const unreadable = join(folder, 'unreadable.txt')
 writeFileSync(robots, 'User-agent: *\nDisallow: /private\n')
 writeFileSync(unreadable, '')
+writeFileSync(urls, 'https://example.com/\n')
 chmodSync(unreadable, 0o000)
+const empty = join(folder, 'empty.expect')
+writeFileSync(empty, '')
+const ignoring = join(folder, 'ignoring.txt')
+writeFileSync(ignoring, 'User-agent: * # politely-ignore spelling\n')
+const EXPECTATION = 'write a line such as "allow Googlebot /news" or "deny * /admin"'
+/** Files with a mistake in their second line, and what is printed. */
+const EXPECTATIONS: Readonly<Record<string, readonly [line: string, problem: string]>> = {
+  'kind.expect': ['forbid * /a', `"forbid" is not an expectation; ${EXPECTATION}`],
+  'crawler.expect': ['allow Google.bot /a', '"Google.bot" is not a crawler; write its product token, or *'],
+  'path.expect': ['allow * admin', '"admin" is not a path; begin it with /'],
+  'paths.expect': ['allow *', `no path follows; ${EXPECTATION}`],
+}
+for (const [name, [line]] of Object.entries(EXPECTATIONS)) writeFileSync(join(folder, name), `allow * /\n${line}\n`)
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const BOT = ['--user-agent', 'ExampleBot']
 const URL = 'http://127.0.0.1:9/'
 const MATCH = ['match', '--robots', robots, ...BOT]
 const MATCH_FILE = (file: string) => ['match', '--robots', file, ...BOT]
+const COMMANDS = 'check, explain, test, lint, diff or match'
 const CHECK_OPTIONS = '--user-agent, --product-token, --dialect, --timeout, --json'
-const MATCH_OPTIONS = '--robots, --user-agent, --product-token, --dialect, --origin'
+const DIALECTS = 'rfc9309, google, draft-koster-rep-00, koster-1996, original-1994'
 const WRITE_A_UA_OR_TOKEN = 'write one such as "ExampleBot/1.0", or give --product-token'
 const WRITE_A_FILE = 'write the name of a robots.txt file'
 const BROWSER = 'Mozilla/5.0 (X11; Linux)'
@@ -40,47 +56,37 @@ const MISSING = clientMessage({ userAgent: '' })
 
 const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   // commands and options
-  [[], 'write a command, check or match; see politely --help'],
-  [['chek'], "unknown command 'chek' (Did you mean check?); see politely --help"],
-  [['help', 'chek'], 'write a command, check or match; see politely --help'],
-  [['lint', 'robots.txt'], "unknown command 'lint'; write check or match; see politely --help"],
+  [[], `write a command, ${COMMANDS}; see politely --help`],
+  [['chek'], '"chek" is not a command; write check; see politely --help'],
+  [['help', 'chek'], '"chek" is not a command; write check; see politely --help'],
+  [['frob', 'robots.txt'], `"frob" is not a command; write ${COMMANDS}; see politely --help`],
   [
     [URL, ...BOT],
-    "unknown command 'http://127.0.0.1:9/'; write politely check http://127.0.0.1:9/; see politely --help",
+    '"http://127.0.0.1:9/" is not a command; write politely check http://127.0.0.1:9/; see politely --help',
   ],
   [
     ['check', URL, ...BOT, '--robots', robots],
-    "unknown option '--robots'; it is an option of match; see politely check --help",
+    '--robots is an option of explain, not of check; see politely check --help',
   ],
-  [['--frobnicate'], "unknown option '--frobnicate'; see politely --help"],
-  [['two\nlines \u001b[31m'], "unknown command 'two lines \\u{1b}[31m'; write check or match; see politely --help"],
+  [['--frobnicate'], `unknown option --frobnicate; write a command first, ${COMMANDS}; see politely --help`],
+  [['two\nlines \u001b[31m'], `"two\\nlines \\u001b[31m" is not a command; write ${COMMANDS}; see politely --help`],
   [
     ['check', URL, '--frobnicate'],
-    `unknown option '--frobnicate'; write one of ${CHECK_OPTIONS}; see politely check --help`,
+    `unknown option --frobnicate; write one of ${CHECK_OPTIONS}; see politely check --help`,
   ],
-  [
-    ['match', '--robots', robots, '--agent', 'ExampleBot'],
-    `unknown option '--agent'; write one of ${MATCH_OPTIONS}; see politely match --help`,
-  ],
-  [
-    ['check', URL, '--usr-agent', 'x'],
-    "unknown option '--usr-agent' (Did you mean --user-agent?); see politely check --help",
-  ],
-  [
-    ['check', URL, ...BOT, '--timeout', 'abc'],
-    "option '--timeout <seconds>' argument 'abc' is invalid. Expected seconds from 0.001 to 600, such as 10; see politely check --help",
-  ],
-  [
-    ['check', URL, ...BOT, '--timeout', '0'],
-    "option '--timeout <seconds>' argument '0' is invalid. Expected seconds from 0.001 to 600, such as 10; see politely check --help",
-  ],
-  [
-    ['check', URL, ...BOT, '--timeout', '20000'],
-    "option '--timeout <seconds>' argument '20000' is invalid. Expected seconds from 0.001 to 600, such as 10; see politely check --help",
-  ],
+  [['check', URL, '-x'], `unknown option -x; write one of ${CHECK_OPTIONS}; see politely check --help`],
+  [['check', URL, '--usr-agent', 'x'], 'unknown option --usr-agent; write --user-agent; see politely check --help'],
+  [['check', URL, ...BOT, '--json=yes'], '--json takes no value; write --json alone; see politely check --help'],
+  ...['abc', '0', '20000'].map(
+    (given) =>
+      [
+        ['check', URL, ...BOT, '--timeout', given],
+        `--timeout: "${given}" is out of range; write seconds from 0.001 to 600, such as 10`,
+      ] as const,
+  ),
   [
     ['check', URL, ...BOT, '--dialect', 'bing'],
-    "option '--dialect <name>' argument 'bing' is invalid. Allowed choices are rfc9309, google, draft-koster-rep-00, koster-1996, original-1994; see politely check --help",
+    `--dialect: "bing" is not known; write one of ${DIALECTS}; see politely check --help`,
   ],
 
   // URLs
@@ -98,13 +104,14 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
 
   [
     ['check', robots, ...BOT],
-    `"${robots}": this is a file; to check the URLs in it, write politely check - < "${robots}"`,
+    `"${robots}": this is a file; to check URLs against it, write politely match --robots "${robots}" < urls.txt`,
   ],
+  [['check', urls, ...BOT], `"${urls}": this is a file; to check the URLs in it, write politely check - < "${urls}"`],
 
   // user agent and product token
   [['check', URL], `--user-agent: ${MISSING}`],
   [['check', URL, '--user-agent', ''], `--user-agent: ${MISSING}`],
-  [['check', URL, '--user-agent'], "option '--user-agent <name>' argument missing; see politely check --help"],
+  [['check', URL, '--user-agent'], '--user-agent needs a value; write --user-agent NAME; see politely check --help'],
   [['check', URL, '--user-agent', 'Example\nBot'], `--user-agent: ${clientMessage({ userAgent: 'Example\nBot' })}`],
   [
     ['check', URL, '--user-agent', BROWSER],
@@ -118,7 +125,7 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   [['match', '--robots', robots, '--user-agent', ' '], `--user-agent: is missing or empty; ${WRITE_A_UA_OR_TOKEN}`],
   [
     ['match', '--robots', robots, '--user-agent', '*'],
-    '--user-agent: "*" contains no product token; begin it with a name such as ExampleBot/1.0, or give --product-token',
+    '--user-agent: "*" contains no clear product token: "*" has other characters than letters, digits, "-" and "_"; write the name to look for in robots.txt as --product-token, such as "ExampleBot", or begin the header with a name such as ExampleBot/1.0',
   ],
   [
     [...MATCH, '--product-token', 'Example Bot'],
@@ -126,7 +133,8 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   ],
 
   // the file
-  [['match', ...BOT], "required option '--robots <file>' not specified; see politely match --help"],
+  [['match', ...BOT], '--robots: is missing; write politely match --robots robots.txt < urls.txt'],
+  [['match', ...BOT, '--robots='], `--robots: "": there is no such file; ${WRITE_A_FILE}`],
   [MATCH_FILE(''), `--robots: "": there is no such file; ${WRITE_A_FILE}`],
   [MATCH_FILE('no\nsuch'), `--robots: "no\\nsuch": there is no such file; ${WRITE_A_FILE}`],
   [MATCH_FILE(folder), `--robots: "${folder}": it is a directory; ${WRITE_A_FILE}`],
@@ -140,10 +148,40 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     [...MATCH, '--origin', 'example.com'],
     `--origin: ${explanationOf(() => parseRobots('', { origin: 'example.com' }))}`,
   ],
+  [[...MATCH, URL], '"http://127.0.0.1:9/": match reads URLs from stdin; write < urls.txt; see politely match --help'],
+  // explain
+  [['explain', ...BOT], 'no URL was given; write one, such as politely explain https://example.com/page'],
   [
-    [...MATCH, URL],
-    "too many arguments for 'match'. Expected 0 arguments but got 1: http://127.0.0.1:9/; match reads URLs from stdin: write < urls.txt; see politely match --help",
+    ['explain', '/a', '/b', ...BOT],
+    'more than one URL was given; write one, such as politely explain https://example.com/page',
   ],
+  [
+    ['explain', '/a', ...BOT, '--robots', 'https://example.com/robots.txt'],
+    '--robots: https://example.com/robots.txt is a URL; to explain a URL of that site, leave --robots out',
+  ],
+
+  // test
+  [['test'], 'no file of expectations was given; write one such as politely test robots.expect --robots robots.txt'],
+  [['test', robots], '--robots: is missing; write politely test robots.expect --robots robots.txt'],
+  [
+    ['test', 'no-such', '--robots', robots],
+    'test: "no-such": there is no such file; write the name of a file of expectations',
+  ],
+  [['test', empty, '--robots', robots], `${empty}: there is no expectation; write one such as "deny * /admin"`],
+  // lint and diff
+  [['lint'], 'no file was given; write one such as politely lint public/robots.txt, or the URL of a site'],
+  [['lint', 'no-such'], 'lint: "no-such": there is no such file; write the name of a robots.txt file'],
+  [
+    ['lint', ignoring],
+    'line 1: politely-ignore: "spelling" is no code of a finding; write one that politely lint prints',
+  ],
+  [['diff', robots], 'write two files or URLs, such as politely diff live.txt public/robots.txt --urls urls.txt'],
+  [['diff', robots, robots, '--urls', empty], `--urls: ${empty} has no URLs; write one on each line`],
+
+  ...Object.entries(EXPECTATIONS).map(
+    ([name, [, problem]]) =>
+      [['test', join(folder, name), '--robots', robots], `${join(folder, name)}:2: ${problem}`] as const,
+  ),
 ]
 
 const isRoot = process.getuid?.() === 0 // root may read every file

@@ -30,6 +30,7 @@ test('reports an allowed URL that no rule matches', async () => {
     [
       '✓ allowed     A/page',
       '  because     no rule of the group for * (line 1) matches',
+      '  crawler     ExampleBot',
       '  robots.txt  A/robots.txt (200), fetched NOW, fresh for 24 h',
       '  crawl-delay 2.5 s between requests',
       '',
@@ -48,6 +49,7 @@ test('reports the rule that disallows a URL, and the redirects of robots.txt', a
     [
       '✗ disallowed  A/private/x',
       '  because     line 6 of robots.txt says "Disallow: /" to OtherBot',
+      '  crawler     OtherBot',
       '  robots.txt  A/robots.txt (301) → B/rules (200), fetched NOW, fresh for 2 h',
       '',
     ].join('\n'),
@@ -63,10 +65,12 @@ test('separates reports by a blank line (here: a missing and an unreachable robo
     [
       '✓ allowed     A/',
       '  because     the site has no robots.txt (status 404)',
+      '  crawler     ExampleBot',
       '  robots.txt  A/robots.txt (404), fetched NOW, fresh for 24 h',
       '',
       '✗ disallowed  B/',
       '  because     robots.txt is unreachable (status 503)',
+      '  crawler     ExampleBot',
       '  robots.txt  B/robots.txt (503), last attempt NOW, next in 2 h',
       '',
     ].join('\n'),
@@ -111,7 +115,9 @@ test('escapes control characters of a site and shortens its long texts', async (
 
   const B = await originWithRules(`User-agent: *\nDisallow: /${'x'.repeat(10_000)}\n`)
   const shortened = await runInThisProcess(['check', `${B}/${'x'.repeat(20_000)}`, ...BOT])
-  expect(shortened.stdout).toMatch(/^✗ disallowed .*…\n {2}because .*…\n {2}robots\.txt .*\n$/)
+  expect(shortened.stdout).toMatch(
+    /^✗ disallowed .*…\n {2}because .*…\n {2}crawler {5}ExampleBot\n {2}robots\.txt .*\n$/,
+  )
   expect(shortened.stdout.length).toBeLessThan(1000)
 })
 

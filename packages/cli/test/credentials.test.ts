@@ -10,6 +10,8 @@ import { originWithRules } from './site.ts'
 const folder = mkdtempSync(join(tmpdir(), 'politely-'))
 const robots = join(folder, 'robots.txt')
 writeFileSync(robots, 'User-agent: *\nDisallow: /private\n')
+const expectations = join(folder, 'robots.expect')
+writeFileSync(expectations, 'allow * /private\n')
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const BOT = ['--user-agent', 'ExampleBot']
@@ -48,6 +50,16 @@ test('about a misplaced URL', async () => {
       ['check', `--${url}`, ...BOT],
       ['check', '--timeout', url],
       ['check', 'http://127.0.0.1:9/', '--product-token', url],
+      ['explain', url, '--robots', robots, ...BOT],
+      ['explain', url, '--robots', robots, ...BOT, '--json'],
+      ['explain', url, ...BOT, '--json'],
+      ['explain', '/', '--robots', url, ...BOT],
+      ['lint', url, ...BOT],
+      ['lint', url, '--fix', ...BOT],
+      ['test', url, '--robots', robots],
+      ['test', expectations, '--robots', url, ...BOT],
+      ['diff', url, robots, ...BOT],
+      ['diff', robots, robots, '--urls', url],
     ]
     for (const args of commands) {
       const { stdout, stderr } = await runInThisProcess(args)

@@ -8,7 +8,10 @@ const SECOND = 1000
 const HOUR = 3600 * SECOND
 const NOW = Date.UTC(2026, 0, 1)
 
-function rowsOf(access: Partial<Access>, more: { readonly crawlDelayMs?: number } = {}): readonly string[] {
+function rowsOf(
+  access: Partial<Access>,
+  more: Partial<Pick<ReportedVerdict, 'crawlDelayMs' | 'requestRates' | 'visitTimes'>> = {},
+): readonly string[] {
   const verdict: ReportedVerdict = {
     url: 'https://example.com/private',
     origin: 'https://example.com',
@@ -16,7 +19,8 @@ function rowsOf(access: Partial<Access>, more: { readonly crawlDelayMs?: number 
     because: 'rule',
     rule: { directive: 'disallow', text: '/private', line: 2, bytes: 8 },
     group: { agents: ['*'], line: 1 },
-    crawlDelayMs: more.crawlDelayMs,
+    crawlDelayMs: undefined,
+    ...more,
     access: {
       outcome: 'success',
       reason: 'status',
@@ -30,7 +34,7 @@ function rowsOf(access: Partial<Access>, more: { readonly crawlDelayMs?: number 
       ...access,
     },
   }
-  return stripVTControlCharacters(formatReport(verdict, NOW)).split('\n')
+  return stripVTControlCharacters(formatReport(verdict, ['ExampleBot', 'OtherBot'], NOW)).split('\n')
 }
 
 test('reports the failure, the next attempt and the age of a stale copy', () => {
@@ -43,6 +47,7 @@ test('reports the failure, the next attempt and the age of a stale copy', () => 
   })
   expect(rows.slice(1)).toEqual([
     '  because     line 2 of robots.txt says "Disallow: /private" to *; according to the last good copy, because robots.txt is unreachable (status 503)',
+    '  crawler     ExampleBot, OtherBot',
     '  robots.txt  https://example.com/robots.txt (503), last attempt 20 s ago, next in 10 s; the copy is 26 h old',
     '',
   ])
@@ -65,7 +70,7 @@ test.for([
   [24 * HOUR, 'fetched 24 h ago'],
   [168 * HOUR, 'fetched 7 days ago'],
 ] as const)('prints %d ms since the attempt as "%s"', ([ms, expected]) => {
-  expect(rowsOf({ checkedAt: NOW - ms })[2]).toContain(`, ${expected}, `)
+  expect(rowsOf({ checkedAt: NOW - ms })[3]).toContain(`, ${expected}, `)
 })
 
 test.for([
@@ -74,5 +79,23 @@ test.for([
   [10_000, '10 s'],
   [86_400_000, '24 h'],
 ] as const)('prints a crawl-delay of %d ms as "%s"', ([crawlDelayMs, expected]) => {
-  expect(rowsOf({}, { crawlDelayMs })[3]).toBe(`  crawl-delay ${expected} between requests`)
+  expect(rowsOf({}, { crawlDelayMs })[4]).toBe(`  crawl-delay ${expected} between requests`)
+})
+
+test('reports the rates and the hours that the site asks for', () => {
+  const rows = rowsOf(
+    {},
+    {
+      requestRates: [
+        { requests: 1, periodMs: 10 * SECOND, between: undefined },
+        { requests: 5, periodMs: 60 * SECOND, between: { from: 360, to: 525 } },
+      ],
+      visitTimes: [{ from: 0, to: 1380 }],
+    },
+  )
+  expect(rows.slice(4)).toEqual([
+    '  rate        1 request in 10 s, 5 requests in 60 s from 06:00 to 08:45 UTC',
+    '  visit-time  00:00 to 23:00 UTC',
+    '',
+  ])
 })

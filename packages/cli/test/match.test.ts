@@ -43,6 +43,11 @@ test('says on stderr that stdin looks like a robots.txt file', async () => {
   expect(code).toBe(0)
 })
 
+test('says on stderr that a line of stdin is the name of a file', async () => {
+  const { stderr } = await runInThisProcess(MATCH, 'package.json\n')
+  expect(stderr).toBe('politely: "package.json": this is a file; to check the URLs in it, write < "package.json"\n')
+})
+
 test('takes the product token from a whole User-Agent header; applies --dialect and --origin', async () => {
   const args = ['match', '--robots', robots, '--user-agent', 'MJ12bot/v1.4.8 (http://mj12bot.com/)']
   const stdin = 'https://example.com/\nhttps://other.example/\n'

@@ -5,10 +5,10 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
-import { describeError } from '../src/errors.ts'
-import { createProgram } from '../src/program.ts'
+import { describeError } from '../src/describe-error.ts'
+import { runProgram } from '../src/program.ts'
 
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const MAIN = fileURLToPath(new URL('../bundle/main.js', import.meta.url))
 if (!existsSync(MAIN)) throw new Error(`${MAIN} does not exist; run npm run build first (npm test does)`)
 
 export interface Result {
@@ -47,8 +47,8 @@ export async function runInThisProcess(args: readonly string[], stdin = ''): Pro
   const { exitCode } = process
   process.exitCode = 0
   try {
-    await createProgram().parseAsync([...args], { from: 'user' })
-    return { code: Number(process.exitCode), ...written }
+    const code = await runProgram(args)
+    return { code, ...written }
   } catch (error) {
     const { exitCode: code, text } = describeError(error)
     return { code, ...written, stderr: written.stderr + text }

@@ -11,7 +11,7 @@ test('--version prints the version of the package', async () => {
 
 test.for([['--help'], ['help', 'check'], ['check', '--help']])('%j lists the exit codes', async (args) => {
   const { code, stdout, stderr } = await runCli(args)
-  expect(stdout).toMatch(/^Usage: politely/)
+  expect(stdout).toMatch(/^(?:Usage: )?politely/)
   for (const exit of [0, 1, 2, 3, 70, 130, 141]) expect(stdout).toMatch(new RegExp(`^  ${exit} +\\w`, 'm'))
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
 })
@@ -29,7 +29,7 @@ test.for([
   ['match', '--robots', '/dev/null', '--user-agent', 'ExampleBot'],
 ])('%j does not load the network code', async (args) => {
   const { code, stderr } = await runCli(args, { node: ['--import', PRINT_LOADED_MODULES] })
-  expect(stderr).toContain('/commander/')
+  expect(stderr).toContain('/program.js')
   expect(stderr).not.toMatch(NETWORK)
   expect(code).toBe(0)
 })
@@ -39,4 +39,15 @@ test('check loads the network code, and this test sees it', async () => {
     node: ['--import', PRINT_LOADED_MODULES],
   })
   expect(stderr).toMatch(NETWORK)
+})
+
+test.for([
+  [['--color'], {}, true],
+  [['--no-color'], { FORCE_COLOR: '1' }, false],
+  [[], { FORCE_COLOR: '1' }, true],
+  [[], {}, false],
+] as const)('explain with %j and %j prints colours: %s', async ([flags, env, isColoured]) => {
+  const args = ['explain', '/', '--product-token', 'ExampleBot', '--robots', '/dev/null', ...flags]
+  const { stdout } = await runCli(args, { env })
+  expect(stdout.includes('\u001b[')).toBe(isColoured)
 })

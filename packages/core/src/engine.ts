@@ -42,6 +42,7 @@ export type { ForeignFormat } from './foreign-format.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { retryAfterMs } from './http/retry-after.ts'
 export { assertKnown } from './known-options.ts'
+export { type PatternTrace, type TraceStep, tracePattern } from './match/trace.ts'
 export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits } from './pace/delay.ts'
 export { nextVisitTimeAt } from './pace/hours.ts'
 export {
@@ -68,5 +69,6 @@ export {
   takeSlot,
   UNDER_WAY_WAIT_MS,
 } from './pace/pace.ts'
+export { explainMissingToken } from './parse/user-agent-name.ts'
 export { MAX_TIMED_RECORDS } from './timed-records.ts'
 export { MAX_SHORT_URL_LENGTH, parseUrl, startsWithOrigin, urlText } from './url/origin.ts'

@@ -26,13 +26,15 @@ export interface ParseOptions {
 }
 
 /**
- * Parses a robots.txt file. Never throws because of the content of the file: it uses every line
- * that it can parse and ignores the others, as RFC 9309 §2.3.1.5 asks.
+ * Parses a robots.txt file. Never throws because of the bytes of a file: it uses every line that it
+ * can parse and ignores the others, as RFC 9309 §2.3.1.5 asks. A string that is nothing but the URL
+ * or the name of a robots.txt file is a mistake of the caller. So pass the response of a site as
+ * bytes, since a site may send such a text.
  *
  * @param source The bytes or the text of the file; or an object with its bytes in a string, such as
  * a `Copy`.
- * @throws {OptionError} if `source` has another type, an option is unknown, the dialect is unknown,
- * or `origin` is not an http, https or ftp URL.
+ * @throws {OptionError} if `source` has another type, or is the URL or the name of a file; if an
+ * option or the dialect is unknown; or if `origin` is not an http, https or ftp URL.
  */
 export function parseRobots(source: Uint8Array | string | HasBytes, options?: ParseOptions): Robots {
   assertSource(source)

@@ -11,7 +11,8 @@ import { MAX_TRIED_RULES } from './match/rule-index.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import { workspace } from './match/workspace.ts'
 import { decodeRecords, type OtherRecord, type ParsedRecord, parseRecords } from './parse/records.ts'
-import { originOf, type UrlInput } from './url/origin.ts'
+import { sitemapsIn } from './parse/sitemaps.ts'
+import type { UrlInput } from './url/origin.ts'
 
 /**
  * A crawler's name in robots.txt, such as `ExampleBot`; or several, in order of preference: the
@@ -80,14 +81,16 @@ export class Robots {
   }
 
   /**
-   * The absolute URLs of all `Sitemap` lines, on any host, as written and in the order of the file.
-   * Relative ones are left out.
+   * The URLs of all `Sitemap` lines, on any host, each once and in the order of the file. Absolute
+   * URLs are as written. Relative ones are resolved against `origin`, or left out without it.
+   * Several URLs on one line count as several.
    */
   get sitemaps(): readonly string[] {
-    const values = this.#otherRecords()
-      .filter(({ field }) => field === 'sitemap')
-      .map(({ value }) => textOf(value))
-    return values.filter((url) => originOf(url) !== undefined)
+    const records = this.#otherRecords().filter(({ field }) => field === 'sitemap')
+    return sitemapsIn(
+      records.map(({ value }) => textOf(value)),
+      this.origin,
+    )
   }
 
   /**

@@ -2,6 +2,7 @@
 // by people and not always the crawler's name, so the test counts, and lists what differs.
 import crawlers from 'crawler-user-agents'
 import { expect, test } from 'vitest'
+import { explainMissingToken } from '../src/engine.ts'
 import { productTokenOf } from '../src/index.ts'
 
 const letters = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '')
@@ -78,4 +79,23 @@ test.each([
   ['Chrome/126', undefined],
 ])('%s: %s', (header, token) => {
   expect(productTokenOf(header)).toBe(token)
+})
+
+test.each([
+  ['My Crawler/1.0', 'it may be "My" or "My Crawler", and a product token has no blanks'],
+  [
+    'Mozilla/5.0 (compatible; Shop Monitor/2.0; +https://shop.example)',
+    'it may be "Shop" or "Shop Monitor", and a product token has no blanks',
+  ],
+  ['shop.example/1.0', '"shop.example" has other characters than letters, digits, "-" and "_"'],
+  ['(+https://shop.example/bot)', 'it does not begin with a name'],
+  ['Mozilla/5.0 (X11) Shop/1.0 Fetch/2.0', 'it may be "Shop" or "Fetch"'],
+  ['Chrome/126', '"Chrome" is a word of browsers and systems, not the name of a crawler'],
+  [
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36',
+    '"Mozilla", "X11", "Linux", "x86_64", "AppleWebKit", "KHTML" are words of browsers and systems, not the name of a crawler',
+  ],
+])('says why %s has no product token', (header, why) => {
+  expect(productTokenOf(header)).toBeUndefined()
+  expect(explainMissingToken(header)).toContain(`contains no clear product token: ${why}`)
 })

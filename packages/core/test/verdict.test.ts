@@ -129,7 +129,32 @@ describe('with the origin of the file, RFC 9309 §2.3', () => {
 })
 
 describe('extensions, RFC 9309 §2.2.4', () => {
-  it('lists absolute sitemaps of any host, in order', () => {
+  const sitemapsOf = (...values: string[]) =>
+    parseRobots(values.map((value) => `Sitemap: ${value}\n`).join(''), { origin: 'https://example.com' }).sitemaps
+
+  it.each([
+    [['https://a.test/1 https://a.test/2'], ['https://a.test/1', 'https://a.test/2']],
+    [
+      ['https://a.test/1,  https://a.test/2; /3.xml'],
+      ['https://a.test/1', 'https://a.test/2', 'https://example.com/3.xml'],
+    ],
+    [['https://a.test/my map.xml'], ['https://a.test/my map.xml']],
+    [
+      ['https://a.test/1', 'https://a.test/2', 'https://a.test/1'],
+      ['https://a.test/1', 'https://a.test/2'],
+    ],
+    [['/map.xml', 'https://example.com/map.xml'], ['https://example.com/map.xml']],
+    [['//cdn.test/map.xml'], ['https://cdn.test/map.xml']],
+    [
+      ['map.xml', 'maps/main.xml?a=1'],
+      ['https://example.com/map.xml', 'https://example.com/maps/main.xml?a=1'],
+    ],
+    [['none', 'example.com/map.xml', 'mailto:a@b.test', ''], []],
+  ])('sitemaps: %j', (lines, expected) => {
+    expect(sitemapsOf(...lines)).toEqual(expected)
+  })
+
+  it('lists absolute sitemaps of any host, in order; without an origin, relative ones are left out', () => {
     expect(robots.sitemaps).toEqual(['https://example.com/sitemap.xml', 'https://cdn.example.net/more.xml'])
   })
 
@@ -189,6 +214,19 @@ describe('memoryBytes', () => {
   })
 })
 
+it.each([
+  '',
+  'Disallow:/robots.txt',
+  'Disallow /robots.txt',
+  '# robots.txt',
+  'https://example.com/sitemap.xml',
+  'https://example.com/robots.txt\n',
+  'User-agent: *\nDisallow: /robots.txt',
+])('a text that may be a file is parsed: %j', (text) => {
+  expect(parseRobots(text).isAllowed('/', 'a')).toBe(true)
+  expect(parseRobots(new TextEncoder().encode('https://example.com/robots.txt')).isAllowed('/', 'a')).toBe(true)
+})
+
 describe('a mistake of the caller is an OptionError that names the argument and says what to write', () => {
   const rules = robots.forCrawler('ExampleBot')
   const google = parseRobots('', { dialect: 'google' }).forCrawler('ExampleBot')
@@ -211,6 +249,33 @@ describe('a mistake of the caller is an OptionError that names the argument and 
       'parseRobots(a promise)',
       () => call(parseRobots, Promise.resolve('')),
       'source: an object of type Promise is not',
+    ],
+    ...[
+      'https://me:secret@example.com/robots.txt',
+      'http://example.com',
+      'ftp://example.com/',
+      'file:///tmp/robots.txt',
+    ].map((url): [string, () => unknown, string] => [
+      `parseRobots(${url})`,
+      () => parseRobots(url),
+      `source: "${url.replace('me:secret@', '')}" is a URL, not the text of a robots.txt; write new RobotsClient({ userAgent }).check(url) of @politely/fetcher, or pass the text of the response`,
+    ]),
+    ...['./robots.txt', 'robots.txt', '/tmp/a/robots.txt', 'C:\\sites\\a.txt'].map(
+      (name): [string, () => unknown, string] => [
+        `parseRobots(${name})`,
+        () => parseRobots(name),
+        `source: ${JSON.stringify(name)} is the name of a file, not the text of a robots.txt; pass what the file contains: readFileSync(name)`,
+      ],
+    ),
+    [
+      'lintRobots(url)',
+      () => lintRobots('https://example.com/robots.txt'),
+      'source: "https://example.com/robots.txt" is a URL',
+    ],
+    [
+      'explainDialects(url)',
+      () => explainDialects('https://example.com/robots.txt', '/a', 'a'),
+      'source: "https://example.com/robots.txt" is a URL',
     ],
     ['parseRobots({ bytes: [47] })', () => call(parseRobots, { bytes: [47] }), 'source: an object is not a robots.txt'],
     ['options that are a name', () => call(parseRobots, '', 'google'), 'such as { dialect: "google" }'],

@@ -47,7 +47,12 @@ export class BrowserGuard implements Admission {
   constructor(browser: CrawlerBrowser, access: GateAccess) {
     this.#browser = browser
     this.#access = access
-    this.#guard = new Guard(this, { contexts: 'all', pageRequests: 'check', refusedPage: browser.refusedPage })
+    this.#guard = new Guard(this, {
+      gate: access.gate,
+      contexts: 'all',
+      pageRequests: 'check',
+      refusedPage: browser.refusedPage,
+    })
     this.#pages = new Pages(this.#guard, browser, this.#runVisit)
   }
 

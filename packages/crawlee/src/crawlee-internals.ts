@@ -83,8 +83,22 @@ interface PageResponse {
   headers(): Record<string, string>
 }
 
+/** The part of Crawlee's `ProxyConfiguration` that is used for robots.txt. */
+export interface CrawleeProxies {
+  /** Returns the URL of the next proxy; undefined for a request without one. */
+  newUrl(): Promise<string | undefined>
+  readonly isManInTheMiddle?: boolean
+}
+
+interface CrawlerLog {
+  exception(error: Error, message: string): void
+  warning(message: string, data?: object): void
+}
+
 export interface CrawleeInternals {
-  readonly log: { exception(error: Error, message: string): void }
+  log: CrawlerLog
+  /** Only HTTP and browser crawlers have one, if their user gave it. */
+  readonly proxyConfiguration?: CrawleeProxies
   /** `reject` ends a run with an error; null when no run is under way. */
   readonly autoscaledPool?: Pick<AutoscaledPool, 'notify'> & { readonly reject?: ((error: unknown) => void) | null }
   readonly requestManager?: RequestSource

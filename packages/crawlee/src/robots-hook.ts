@@ -1,7 +1,7 @@
 // Replaces Crawlee's own checks of robots.txt: a RobotsClient checks each request before it is
 // queued and before it is handled, and each link.
-import { originOf } from '@politely/core'
-import type { RobotsClient } from '@politely/fetcher'
+import { describeVerdict, originOf } from '@politely/core'
+import { type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
 import type { CrawleeInternals, LinkFilter } from './crawlee-internals.ts'
 import { isAddingRequests, whileAddingRequests } from './pool-task.ts'
 import { rememberVerdict } from './skipped.ts'
@@ -24,9 +24,49 @@ export function hookRobots(internals: CrawleeInternals, robots: RobotsClient): v
     return enqueueLinksWithCrawlDepth.call(internals, { ...options, robotsTxtFile } as typeof options, request, queue)
   }
 
+  const logSkipped = replaceLog(internals)
   internals.handleSkippedRequest = async (skipped) => {
-    if (skipped.reason === 'robotsTxt') rememberVerdict(skipped, await robots.check(skipped.url))
+    if (skipped.reason === 'robotsTxt') {
+      const verdict = await robots.check(skipped.url)
+      rememberVerdict(skipped, verdict)
+      logSkipped(verdict)
+    }
     await handleSkippedRequest.call(internals, skipped)
+  }
+}
+
+/** What Crawlee writes about each skipped request. It is wrong if robots.txt is unreachable. */
+const OF_CRAWLEE =
+  /^(Some requests were skipped because they were|Skipping request .* because it is) disallowed based on/
+
+/** How many origins are remembered, at most. Then all of them are logged again. */
+const MAX_LOGGED_ORIGINS = 10_000
+
+/**
+ * Removes Crawlee's messages about skipped requests from the log of a crawler. Returns a function
+ * that logs the verdict instead, once for each origin and kind of reason.
+ */
+function replaceLog(internals: CrawleeInternals): (verdict: ClientVerdict) => void {
+  const { log } = internals
+  const logged = new Set<string>()
+  internals.log = Object.create(log, {
+    warning: {
+      value: (message: string, data?: object) => {
+        if (!OF_CRAWLEE.test(message)) log.warning(message, data)
+      },
+    },
+  }) as typeof log
+  return (verdict) => {
+    const key = `${verdict.because} ${verdict.origin ?? verdict.url}`
+    if (verdict.allowed || logged.has(key)) return // another filter of the user's has skipped an allowed link
+    if (logged.size >= MAX_LOGGED_ORIGINS) logged.clear()
+    logged.add(key)
+    const { url, origin } = loggableVerdict(verdict)
+    const more =
+      origin === undefined
+        ? ''
+        : `. Further requests to ${origin} that are skipped for this reason are not logged; onSkippedRequest gets them all`
+    log.warning(`Skipping request ${url}: ${describeVerdict(verdict)}${more}`)
   }
 }
 

@@ -13,6 +13,7 @@ import { DeferredRequests } from './deferred-requests.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
 import { hookNavigation } from './polite-navigation.ts'
 import { currentTask, PoolTasks } from './pool-task.ts'
+import { fetchThroughProxies } from './proxied-fetch.ts'
 import { RedirectError } from './redirected.ts'
 import { hookRobots } from './robots-hook.ts'
 
@@ -72,7 +73,13 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   const { forGate, signal } = withoutSignal(others)
   // On abort, the crawl ends before the gate closes. Otherwise requests would fail because of a
   // closed gate instead of the signal's reason.
-  const { gate, close } = resolveGate(forGate, { deferBeyondMs: true, pageRequests: true }, OPTIONS_OF_CRAWLER)
+  const { proxyConfiguration: proxies } = internals
+  const { gate, close } = resolveGate(
+    forGate,
+    { deferBeyondMs: true, pageRequests: true },
+    OPTIONS_OF_CRAWLER,
+    proxies && fetchThroughProxies(proxies),
+  )
   const deferred = new DeferredRequests(internals, gate, deferBeyondMs)
   const access = { gate, deferred }
   hookRobots(internals, gate.robots)

@@ -8,6 +8,9 @@ import {
   GotScrapingHttpClient,
   type HttpRequest,
   type HttpResponse,
+  Log,
+  Logger,
+  LogLevel,
   ProxyConfiguration,
   type RedirectHandler,
   RequestQueue,
@@ -20,7 +23,7 @@ import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { type Answer, type Reply, type Sites, startSites } from '@politely/testkit/servers/sites'
 import { htmlPage, redirectTo } from '@politely/testkit/servers/small-pages'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { verdictOf, type WithRobotsOptions, withRobots } from '../src/index.ts'
 import { collectStarts, sinceFirstStart } from './gate-starts.ts'
 import { inMemory } from './in-memory.ts'
@@ -448,23 +451,101 @@ describe('the HTTP client', () => {
     ])
   })
 
-  test('uses Crawlee’s proxies for pages, and robots.txt is fetched without them', async () => {
-    sites.respond(ROBOTS, rules('Disallow: /private'))
-    const seen: (string | undefined)[] = []
-    const proxy = createServer((request, response) => {
-      seen.push(request.url && withPlaceholder(request.url))
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<title>from the proxy</title>')
+  /** Starts two proxies that answer every request themselves, and records what they get. */
+  async function startProxies() {
+    const seen: string[] = []
+    const servers = ['first', 'second'].map((name) =>
+      createServer((request, response) => {
+        seen.push(
+          `${name}: ${withPlaceholder(request.url ?? '')} ${request.headers['proxy-authorization'] ?? ''}`.trim(),
+        )
+        const isRobots = request.url?.endsWith('/robots.txt')
+        response.writeHead(200, { 'content-type': isRobots ? 'text/plain' : 'text/html' })
+        response.end(isRobots ? 'User-agent: *\nDisallow: /private' : '<title>from the proxy</title>')
+      }),
+    )
+    const proxyUrls = []
+    for (const server of servers) {
+      await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+      proxyUrls.push(`http://user:secret@127.0.0.1:${(server.address() as AddressInfo).port}`)
+    }
+    onTestFinished(() => {
+      for (const server of servers) {
+        server.closeAllConnections()
+        server.close()
+      }
     })
-    await new Promise<void>((resolve) => void proxy.listen(0, '127.0.0.1', resolve))
-    const proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    return { seen, proxyUrls }
+  }
+  const CREDENTIALS = `Basic ${Buffer.from('user:secret').toString('base64')}`
+
+  test('uses Crawlee’s proxies for pages and for robots.txt, a new one for each request', async () => {
+    const { seen, proxyUrls } = await startProxies()
     const result = await crawl([`${HOME}/`, `${HOME}/private`], {
-      proxyConfiguration: new ProxyConfiguration({ proxyUrls: [proxyUrl] }),
+      proxyConfiguration: new ProxyConfiguration({ proxyUrls }),
     })
-    proxy.closeAllConnections()
-    proxy.close()
     expect(result.handled).toEqual([`${HOME}/`])
-    expect(seen).toEqual([`${HOME}/`])
+    expect(result.skipped).toEqual([[`${HOME}/private`, 'robotsTxt', 'rule']])
+    expect(seen).toEqual([`first: ${ROBOTS} ${CREDENTIALS}`, `second: ${HOME}/ ${CREDENTIALS}`])
+    expect(sites.requestedUrls).toEqual([])
+  })
+
+  test("with robotsVia: 'own', robots.txt is fetched without Crawlee’s proxies", async () => {
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    const { seen, proxyUrls } = await startProxies()
+    const result = await crawl([`${HOME}/`], {
+      proxyConfiguration: new ProxyConfiguration({ proxyUrls }),
+      polite: { robotsVia: 'own' },
+    })
+    expect(result.handled).toEqual([`${HOME}/`])
+    expect(seen).toEqual([`first: ${HOME}/ ${CREDENTIALS}`])
     expect(sites.requestedUrls).toEqual([ROBOTS])
+  })
+
+  test('a request for which Crawlee has no proxy goes to the site, also for robots.txt', async () => {
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    sites.respond(`${HOME}/`, htmlPage())
+    const proxyConfiguration = new ProxyConfiguration({ newUrlFunction: () => null })
+    const result = await crawl([`${HOME}/`], { proxyConfiguration })
+    expect(result.handled).toEqual([`${HOME}/`])
+    expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/`])
+  })
+})
+
+describe('the log', () => {
+  /** Crawls with a log of its own, and returns the warnings that the user sees. */
+  async function warningsOf(urls: readonly string[], options: Parameters<typeof crawl>[1] = {}): Promise<string[]> {
+    const warnings: string[] = []
+    class Recorder extends Logger {
+      override _log(level: number, message: string): void {
+        if (level === LogLevel.WARNING) warnings.push(withPlaceholder(message))
+      }
+    }
+    const log = new Log({ level: LogLevel.WARNING, logger: new Recorder({}) })
+    await crawl(urls, { ...options, log } as CheerioCrawlerOptions)
+    return warnings
+  }
+  const REST = `. Further requests to ${HOME} that are skipped for this reason are not logged; onSkippedRequest gets them all`
+
+  test('says once for each origin that robots.txt is unreachable', async () => {
+    sites.respond(ROBOTS, { status: 500 })
+    const warnings = await warningsOf([`${HOME}/a`, `${HOME}/b`, `${HOME}/c`])
+    expect(warnings).toEqual([`Skipping request ${HOME}/a: disallowed: robots.txt is unreachable (status 500)${REST}`])
+  })
+
+  test('quotes the rule that disallows a request', async () => {
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    const warnings = await warningsOf([`${HOME}/private/a`, `${HOME}/private/b`])
+    expect(warnings).toEqual([
+      `Skipping request ${HOME}/private/a: disallowed: line 2 of robots.txt says "Disallow: /private" to *${REST}`,
+    ])
+  })
+
+  test('keeps all other messages', async () => {
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    sites.respond(`${HOME}/`, { status: 500 })
+    const warnings = await warningsOf([`${HOME}/`], { maxRequestRetries: 1 })
+    expect(warnings).toEqual([expect.stringMatching(/^Reclaiming failed request back to the list or queue/)])
   })
 })
 

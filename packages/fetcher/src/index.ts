@@ -11,6 +11,7 @@ export {
   type ImportCounts,
   type PrefetchCounts,
   RobotsClient,
+  type SitemapList,
 } from './client/client.ts'
 export { registrableDomainOf } from './network/host-name.ts'
 export { type DnsLookupOptions, dnsLookup } from './network/lookup.ts'
@@ -21,7 +22,8 @@ export {
   type NetworkPolicy,
   type Reach,
 } from './network/network-guard.ts'
-export type { AbortOptions, CheckManyOptions, CheckOptions, ManyOptions } from './options/call-options.ts'
+export type { RobotsVia } from './network/robots-way.ts'
+export type { CheckManyOptions, CheckOptions, LookupOptions, ManyOptions } from './options/call-options.ts'
 export type { RobotsClientOptions } from './options/options.ts'
 export { type CheckedUrl, type ClientVerdict, loggableVerdict, type UncheckedUrl } from './report/client-verdict.ts'
 export { displayUrl } from './report/display.ts'

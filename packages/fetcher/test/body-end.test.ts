@@ -93,8 +93,10 @@ function isSpoken({ over }: BodyEndCase, transport: string): boolean {
   return over !== 'HTTP/2' || transport !== 'its own'
 }
 
-function expectedOf({ expected, expectedOfCallers = expected }: BodyEndCase, transport: string): BodyEnd {
-  return transport === 'its own' ? expected : expectedOfCallers
+function expectedOf(row: BodyEndCase, transport: string): BodyEnd {
+  const { expected, expectedOfCallers = expected, expectedOfFetch = expectedOfCallers } = row
+  if (transport === 'its own') return expected
+  return transport === '`dispatcher`' ? expectedOfCallers : expectedOfFetch
 }
 
 for (const [transport, options] of transports) {

@@ -49,7 +49,9 @@ test.for<[name: string, reply: Reply, because: string]>([
     explanation: undefined,
     records: [],
   })
-  expect(await client.sitemaps(sites.withPort(PAGE))).toEqual([])
+  const sitemaps = await client.sitemaps(sites.withPort(PAGE))
+  expect(sitemaps).toEqual([])
+  expect(sitemaps.access).toMatchObject({ outcome: because, status: reply.status })
   expect(await client.robots(sites.withPort(PAGE))).toBeUndefined()
   expect(sites.requests).toHaveLength(1)
 })
@@ -62,18 +64,32 @@ test('explain gives the verdict about an invalid URL', async ({ newClient }) => 
   })
 })
 
+test('sitemaps: relative URLs are resolved, and an empty list of a file is a success', async ({ sites, newClient }) => {
+  sites.respond(ROBOTS, { status: 200, body: 'Sitemap: /a.xml https://b.test/b.xml\n' }, { status: 200 })
+  const client = newClient()
+  expect(await client.sitemaps(sites.withPort(PAGE))).toEqual([
+    sites.withPort('http://a.test:PORT/a.xml'),
+    'https://b.test/b.xml',
+  ])
+  await client.forget(sites.withPort(PAGE))
+  const sitemaps = await client.sitemaps(sites.withPort(PAGE))
+  expect(JSON.stringify(sitemaps)).toBe('[]')
+  expect(sitemaps.access).toMatchObject({ outcome: 'success', status: 200 })
+})
+
 test('sitemaps and robots fetch robots.txt once, and use a stale copy', async ({ sites, newClient }) => {
   sites.respond(ROBOTS, file, { status: 503 })
+  const sitemaps = ['https://a.test/sitemap.xml', sites.withPort('http://a.test:PORT/relative.xml')]
   let now = 0
   const client = newClient({ now: () => now })
-  expect(await client.sitemaps(sites.withPort(PAGE))).toEqual(['https://a.test/sitemap.xml'])
+  expect(await client.sitemaps(sites.withPort(PAGE))).toEqual(sitemaps)
   const robots = await client.robots(new URL(sites.withPort(PAGE)))
   expect(robots?.text).toBe(TEXT)
   expect(robots?.origin).toBe(sites.withPort('http://a.test:PORT'))
   expect(robots?.records).toHaveLength(3)
   expect(sites.requests).toHaveLength(1)
   now = 86_400_000
-  expect(await client.sitemaps(sites.withPort(PAGE))).toEqual(['https://a.test/sitemap.xml'])
+  expect(await client.sitemaps(sites.withPort(PAGE))).toEqual(sitemaps)
   expect(sites.requests).toHaveLength(2)
 })
 

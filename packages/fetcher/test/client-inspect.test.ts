@@ -19,9 +19,11 @@ describe('inspect', () => {
     expect(await client.inspect(url)).toMatchObject({
       origin: sites.withPort('http://a.test:PORT'),
       robotsUrl: sites.withPort(ROBOTS),
+      productTokens: ['ExampleBot'],
       state: 'unknown',
       source: 'nowhere',
       flight: 'none',
+      via: 'own',
       attempts: [],
       copy: undefined,
     })

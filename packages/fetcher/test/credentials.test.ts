@@ -34,6 +34,7 @@ async function callAll(client: RobotsClient, url: string, told: unknown[]) {
   await client.isAllowed(url).catch(errors)
   await client.robots(url).catch(errors)
   await client.sitemaps(url).catch(errors)
+  await client.forget(url).catch(errors)
   await client.check('http://a.test/', { redirectedFrom: [url, ` ${url}\u0000:`] }).catch(errors)
   await client.check('http://a.test/', url as never).catch(errors)
   await client.check('http://a.test/', { signal: url as never }).catch(errors)

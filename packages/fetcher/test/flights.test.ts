@@ -234,7 +234,7 @@ describe('flights ahead of time', () => {
       flights,
       begun,
       ahead: (origin: string) => void flights.startAhead(origin, start(origin)),
-      join: (origin: string, signal?: AbortSignal) => flights.join(origin, start(origin), signal),
+      join: (origin: string, signal?: AbortSignal) => flights.join(origin, start(origin), { signal }),
       async endFirst() {
         ends.shift()?.()
         await new Promise((resolve) => setImmediate(resolve))
@@ -603,7 +603,10 @@ test('in random order of calls, redirects, aborts and results, the limits hold a
         const isAhead = roll() < 0.2 && isNew
         if (isAhead) seen.ahead++
         asked.push(
-          (isAhead ? flights.startAhead(origin, start) : flights.join(origin, start, controller?.signal)).then(
+          (isAhead
+            ? flights.startAhead(origin, start)
+            : flights.join(origin, start, { signal: controller?.signal })
+          ).then(
             (answer) => {
               expect(answer).toBe(origin)
               seen.answered++

@@ -2,9 +2,10 @@
 // suffixes serve as public hosts. They resolve to loopback, so that no test connects to another
 // machine.
 import { mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, connect, createServer, type LookupFunction } from 'node:net'
+import { type AddressInfo, connect, createServer, isIP, type LookupFunction } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { describeReason } from '@politely/core'
 import { disallowsPage } from '@politely/testkit/cases/response-cases'
 import { startClock } from '@politely/testkit/clock'
 import { lookupIn } from '@politely/testkit/servers/lookup'
@@ -376,6 +377,41 @@ test("with the caller's dispatcher, the guard resolves names by the given lookup
   const hangs = newClient({ dispatcher, lookup: () => undefined, timeoutMs: 100 })
   expect(await hangs.check(page)).toMatchObject({ access: { reason: 'timeout' } })
   expect(sites.requests).toHaveLength(1)
+})
+
+describe('a refusal says what to write', () => {
+  const NOT_PUBLIC = 'which is not a public address'
+  test.for<readonly [addresses: string | string[], remedy: string]>([
+    [
+      '198.18.0.7',
+      `is at 198.18.0.7, ${NOT_PUBLIC}; if a VPN or proxy of this machine gives such addresses to all names, write allowAddresses: ['198.18.0.0/15']`,
+    ],
+    [
+      '10.1.2.3',
+      `is at 10.1.2.3, ${NOT_PUBLIC}; if this host is yours, write allowAddresses: ['10.1.2.3'], or network: 'any' if no host may be refused`,
+    ],
+    [
+      ['192.168.0.2', 'fd00::2'],
+      `is at 192.168.0.2, fd00::2, ${NOT_PUBLIC}; if this host is yours, write allowAddresses: ['192.168.0.2', 'fd00::2'], or network: 'any' if no host may be refused`,
+    ],
+    ['169.254.169.254', `is at 169.254.169.254, ${NOT_PUBLIC}`],
+    ['fe80::1', `is at fe80::1, ${NOT_PUBLIC}`],
+  ])('%s', async ([addresses, remedy], { newClient }) => {
+    const lines: string[] = []
+    const logger = { warn: (line: string) => void lines.push(line) }
+    const found = [addresses].flat().map((address) => ({ address, family: isIP(address) }))
+    const client = newClient({ logger, lookup: (_host, _options, callback) => callback(null, found) })
+    const reason = `(blocked-address: example.com ${remedy})`
+    expect(describeReason(await client.check('https://example.com/'))).toBe(`robots.txt is unreachable ${reason}`)
+    expect(lines).toEqual([expect.stringContaining(reason)])
+  })
+
+  test('of a private name without an address', async () => {
+    const guard = new NetworkGuard({ network: 'public-only' })
+    expect(await guard.refusalBeforehand('http://printer/')).toMatchObject({
+      message: "printer has no known public address; if this host is yours, write network: 'any'",
+    })
+  })
 })
 
 describe('NetworkGuard, for other connections', () => {

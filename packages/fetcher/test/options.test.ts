@@ -1,6 +1,6 @@
 // The constructor rejects invalid options, and the error names the option. Our choice.
 import { Keyv } from 'keyv'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import {
   dnsLookup,
   MemoryStore,
@@ -65,6 +65,9 @@ test.for([
   ['network', { network: {} }],
   ['dispatcher', { dispatcher: {} }],
   ['dispatcher', { dispatcher: () => undefined }],
+  ['robotsVia', { robotsVia: 'proxy' }],
+  ['robotsVia', { robotsVia: 'own', fetch }],
+  ['robotsVia', { robotsVia: 'pages', dispatcher: { dispatch: () => true } }],
   ['lookup', { lookup: 5 }],
   ['lookup', { lookup: {} }],
   ['signal', { signal: {} }],
@@ -95,6 +98,11 @@ test.for([undefined, null, userAgent])('options: %s', (options) => {
 })
 
 test.for([
+  [
+    'userAgent',
+    { userAgent: 'My Crawler/1.0' },
+    '"My Crawler/1.0" contains no clear product token: it may be "My" or "My Crawler", and a product token has no blanks; write the name to look for in robots.txt as productToken, such as "ExampleBot", or begin the header with a name such as ExampleBot/1.0',
+  ],
   ['retries', { retries: -5 }, '-5 is out of range; expected a whole number from 0 to 20, such as 1'],
   ['retries', { retries: 1.5 }, '1.5 is not a whole number; expected a whole number from 0 to 20, such as 1'],
   ['ttlMs', { ttlMs: -5 }, '-5 is out of range; expected a number of milliseconds from 0, such as 1000'],
@@ -127,7 +135,7 @@ test.for([
   ['allowAddresses', { allowAddresses: '::1' }, '"::1" is not a list; expected addresses and blocks such as'],
   ['minTtlMs', { minTtlMs: 2, maxTtlMs: 1 }, '2 is greater than maxTtlMs, which is 1; write a smaller minTtlMs'],
   ['signal', { signal: new AbortController() }, 'an AbortController is not an AbortSignal; write controller.signal'],
-  ['timeout', { timeout: 5_000 }, 'is an unknown option; did you mean `timeoutMs`?'],
+  ['timeoutM', { timeoutM: 5_000 }, 'is an unknown option; did you mean `timeoutMs`?'],
   ['useragent', { useragent: 'x' }, 'is an unknown option; did you mean `userAgent`?'],
   ['maxBytes', { maxBytes: 5 }, 'is an unknown option; expected one of userAgent, productToken, dialect, '],
   ['toString', { toString: 'x' }, 'is an unknown option; expected one of userAgent, productToken, dialect, '],
@@ -332,6 +340,31 @@ test('an aborted signal rejects isAllowed, with and without the rules in memory'
     await expect(client.isAllowed(url, options)).rejects.toBe(reason)
     expect(await client.isAllowed(url)).toBe(true)
   }
+})
+
+test('warns once of a timeoutMs that was probably meant in seconds', () => {
+  const warn = vi.spyOn(process, 'emitWarning').mockReturnValue()
+  onTestFinished(() => warn.mockRestore())
+  for (const timeoutMs of [100, 20, 20]) construct({ userAgent, timeoutMs })
+  expect(warn.mock.calls).toEqual([
+    [
+      'timeoutMs: 20 is a time in milliseconds, so most sites will be unreachable; write timeoutMs: 20000 for 20 seconds',
+      { type: 'PolitelyWarning', code: 'POLITELY_TIMEOUT' },
+    ],
+  ])
+})
+
+test.for([
+  [{ userAgent }, 'robots.txt is read for ExampleBot (the name comes from the option userAgent)'],
+  [
+    { userAgent, productToken: ['ExampleBot-News', 'ExampleBot'] },
+    'robots.txt is read for ExampleBot-News, else ExampleBot (the name comes from the option productToken)',
+  ],
+] as const)('logs the product tokens, and the option that they come from: %o', async ([given, line]) => {
+  const lines: string[] = []
+  const client = construct({ ...given, logger: { info: (text: string) => lines.push(text) } })
+  onTestFinished(() => client.close())
+  expect(lines).toEqual([line])
 })
 
 test.for([

@@ -328,7 +328,7 @@ test('in random order of redirects, aborts and results, the pace holds, every ca
       Array.from({ length: 60 }, (_, i) => {
         const own = `d${i % 7}.test`
         const signal = roll() < 0.3 ? controller.signal : undefined
-        return flights.join(`https://h${i}.${own}`, follow(own), signal)
+        return flights.join(`https://h${i}.${own}`, follow(own), { signal })
       }),
     )
     for (let step = 0; flights.underWay + flights.waiting > 0; step++) {

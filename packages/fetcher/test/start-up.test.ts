@@ -30,8 +30,8 @@ async function robotsOf(body: string): Promise<string> {
   return sites.withPort('http://127.0.0.1:PORT/page')
 }
 
-const check = (url: string) => `
-  const client = new RobotsClient({ userAgent: 'ExampleBot/1.0', retries: 0 })
+const check = (url: string, options = '') => `
+  const client = new RobotsClient({ userAgent: 'ExampleBot/1.0', retries: 0, ${options} })
   console.log(hasUndici())
   console.log((await client.check('${url}')).because, hasUndici())
   await client.close()`
@@ -69,3 +69,15 @@ test.for(firstInShortRun(privateTargets))(
     expect(await run(program, AS_BUN)).toBe('blocked-address')
   },
 )
+
+test('loading undici keeps the global dispatcher of an older version', async () => {
+  const url = await robotsOf('User-agent: *\n')
+  const key = "Symbol.for('undici.globalDispatcher.1')"
+  const printed = await run(
+    `${check(url, "robotsVia: 'own'")}
+     console.log(globalThis[${key}] === before)`,
+    `const before = { dispatch: () => true }
+     globalThis[${key}] = before`,
+  )
+  expect(printed.split('\n').at(-1)).toBe('true')
+})

@@ -263,7 +263,7 @@ describe('events', () => {
       expect(await client.isAllowed(sites.withPort(checkedPage))).toBe(false)
     })
     expect(caught.map((error) => (error as Error).message).sort()).toEqual(
-      ['verdict', 'fetch', 'store-failed', 'debug', 'info', 'warn'].sort(),
+      ['verdict', 'fetch', 'store-failed', 'debug', 'info', 'info', 'warn'].sort(),
     )
   })
 })
@@ -404,6 +404,7 @@ describe('logger', () => {
     const full = ['warn', 'the store failed to set http://a.test:PORT: Error: full']
     expect(lines).toEqual(
       [
+        ['info', 'robots.txt is read for ExampleBot (the name comes from the option userAgent)'],
         full,
         ['info', `${ROBOTS}: success (status 200); unknown -> rules`],
         ['debug', `${checkedPage}: disallowed: line 2 of robots.txt says "Disallow: /page" to *`],
@@ -429,7 +430,7 @@ describe('logger', () => {
       'wss://me:secret@a.test/',
     ])
       await client.check(url)
-    expect(lines).toHaveLength(6)
+    expect(lines).toHaveLength(7)
     expect(JSON.stringify(lines)).not.toContain('secret')
   })
 

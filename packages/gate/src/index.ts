@@ -4,6 +4,7 @@ export { isPolitelyError, OptionError } from '@politely/core'
 export { ClientClosedError, ReentryError } from '@politely/fetcher'
 export { assertGateOptions, type GateHandle, type GateOrOptions, resolveGate } from './adapter/resolve-gate.ts'
 export { assertOwnHost } from './adapter/target.ts'
+export { warnOfOtherName } from './adapter/user-agent.ts'
 export {
   type FetchLike,
   type FetchResponse,

@@ -129,6 +129,11 @@ test.each<[call: string, make: () => unknown, message: string]>([
     () => new PoliteGate({ robots, delayFactor: 1000 }),
     'delayFactor: 1000 is out of range; expected a number from 0 to 100, such as 5',
   ],
+  [
+    'new PoliteGate({ robots, minDelayMs, maxDelayMs })',
+    () => new PoliteGate({ robots, minDelayMs: 5_000, maxDelayMs: 1_000 }),
+    'minDelayMs: 5000 is greater than maxDelayMs, which is 1000; write a smaller minDelayMs or a larger maxDelayMs',
+  ],
   ['politeAgent()', () => politeAgent(wrong(undefined)), 'options: is missing'],
   [
     'politeAgent({ agent: new Agent() })',
@@ -258,7 +263,8 @@ test.each<[name: string, make: () => unknown, option: string]>([
 
 test.each([
   { minDelayMs: 0 },
-  { minDelayMs: 0.5, maxDelayMs: 0 },
+  { minDelayMs: 0.5, maxDelayMs: 0.5 },
+  { maxDelayMs: 0 },
   { minDelayMs: undefined, maxDelayMs: undefined, maxConcurrent: undefined, maxConcurrentPerKey: undefined },
   { maxDelayMs: Number.POSITIVE_INFINITY },
   { maxConcurrent: 1, maxConcurrentPerKey: 1 },

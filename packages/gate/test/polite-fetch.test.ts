@@ -488,7 +488,7 @@ test('passes every hop to a fetch of your own, with the remaining headers', asyn
     const location = [`${site.origin}/2`, `${elsewhere}/3#there`, `/4`][given.length - 1]
     return new Response(null, location === undefined ? {} : { status: 302, headers: { location } })
   }
-  const fetch = politely(own, { userAgent: USER_AGENT, minDelayMs: 0, lookup })
+  const fetch = politely(own, { userAgent: USER_AGENT, minDelayMs: 0, lookup, robotsVia: 'own' })
   const { host } = new URL(site.origin)
   await fetch(`${site.origin}/1#here`, { headers: { host, cookie: 'a=b', accept: '*/*' } })
   const [kept, left] = [

@@ -102,7 +102,9 @@ export class RobotsFile implements Robot {
   }
 
   #parse(contents: string): Robots {
-    return parseRobots(contents, this.#origin === undefined ? {} : { origin: this.#origin })
+    // The line end changes no rule. Without it, core would reject a text that is only a URL.
+    const text = typeof contents === 'string' ? `${contents}\n` : contents
+    return parseRobots(text, this.#origin === undefined ? {} : { origin: this.#origin })
   }
 
   /**

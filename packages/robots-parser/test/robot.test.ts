@@ -109,6 +109,10 @@ it('throws for contents that are not a string; undefined and null mean an empty 
     expect(robotsParser(ROBOTS_URL, nothing as never).isAllowed(page)).toBe(true)
 })
 
+it('takes contents that are a URL for a file, as robots-parser does', () => {
+  expect(robotsParser(ROBOTS_URL, ROBOTS_URL).isAllowed(page)).toBe(true)
+})
+
 it('returns the results of core for many crawlers in random order', () => {
   const random = seededRandom(9309)
   const different: string[] = []

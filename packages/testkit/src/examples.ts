@@ -4,12 +4,43 @@ import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Part } from './parts.ts'
 import { startRedis } from './servers/redis.ts'
 
 /** Some examples start a browser, and the machine may be busy. */
 const TIMEOUT_MS = 60_000
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+/** How to run an example that is a test file. */
+interface TestRunner {
+  /** Where the example imports `test` from. */
+  readonly module: string
+  /** The extension of its file. */
+  readonly extension: string
+  readonly command: (file: string) => readonly string[]
+}
+
+const TEST_RUNNERS: readonly TestRunner[] = [
+  {
+    module: 'vitest',
+    extension: '.test.ts',
+    command: (file) => [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--root', dirname(file), file],
+  },
+  {
+    module: '@jest/globals',
+    extension: '.test.mjs', // Jest does not read TypeScript
+    command: (file) => [
+      '--experimental-vm-modules',
+      join(ROOT, 'docs/node_modules/jest/bin/jest.js'),
+      `--config=${JSON.stringify({ rootDir: dirname(file), transform: {}, testMatch: ['**/*.test.mjs'] })}`,
+      '--runTestsByPath',
+      file,
+    ],
+  },
+  { module: 'node:test', extension: '.test.ts', command: (file) => ['--test', file] },
+]
 
 /** Returns the TypeScript examples of a page, in their order. */
 export function examplesOf(markdown: string): readonly string[] {
@@ -52,12 +83,13 @@ export interface ExampleRun {
 }
 
 /**
- * Writes an example into `file`, whose folder must resolve its imports, and runs it. One that uses
- * REDIS_URL gets a Redis.
+ * Writes an example into `file`, whose folder must resolve its imports, and runs it. An example that
+ * uses REDIS_URL gets a Redis. A test file is run by its test runner, whose output counts only if a
+ * test fails.
  */
 export async function runExample({
   code,
-  file,
+  file: script,
   origin,
   browser,
 }: {
@@ -66,12 +98,15 @@ export async function runExample({
   readonly origin: string
   readonly browser: Part | undefined
 }): Promise<ExampleRun> {
+  const runner = TEST_RUNNERS.find(({ module }) => new RegExp(`\\btest\\b[^}]*} from '${module}'`).test(code))
+  const file = runner ? script.replace(/\.ts$/, runner.extension) : script
   const onLoopback = (text: string) => text.replaceAll('https://example.com', origin)
   // The server has no certificate.
   writeFileSync(file, onLoopback(code).replace("'node:https'", "'node:http'"))
   // A server of its own, because examples do not set `keyPrefix`.
   const redis = code.includes('REDIS_URL') && !process.env.REDIS_URL ? await startRedis() : undefined
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
+  const command = runner?.command(file) ?? [file]
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...command], {
     cwd: dirname(file),
     env: {
       ...process.env,
@@ -86,6 +121,7 @@ export async function runExample({
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
   const status = await new Promise<number | null>((resolve) => child.on('close', resolve))
   await redis?.stop()
-  const printed = output.trimEnd() === '' ? [] : output.trimEnd().split('\n')
+  const isPassedTest = runner !== undefined && status === 0
+  const printed = isPassedTest || output.trimEnd() === '' ? [] : output.trimEnd().split('\n')
   return { status, printed, promised: promisedBy(code).map(onLoopback) }
 }

@@ -52,6 +52,8 @@ export const chromiumArguments: readonly string[] = [
   '--disable-gpu',
   '--no-proxy-server',
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+  // The names of the crawlers in the tests, which would otherwise cause many process warnings.
+  '--user-agent=Mozilla/5.0 (X11; Linux x86_64) Chrome/156.0 (TestBot; AdapterBot; ExampleBot; one; two)',
 ]
 
 /** Returns the launch options for Playwright and Puppeteer. */

@@ -70,7 +70,7 @@ export interface AccessPolicy {
   /**
    * What a response means whose body is not a robots.txt, such as a login page or a challenge for
    * browsers (`Access.looksLike`). `obey`, the default and the letter of RFC 9309 §2.3.1.1: its
-   * readable lines are obeyed, and usually there are none, so everything is allowed.
+   * readable lines are obeyed. Usually it has no such line, so everything is allowed.
    * `unreachable`: the content of robots.txt is unknown, so everything is disallowed.
    */
   readonly foreignBodies: 'obey' | 'unreachable'

@@ -54,6 +54,8 @@ export const findingMessages = {
       'A rule has one path, so the space and the second path are read as part of it; write a line for each.',
     // Other records
     'sitemap-not-absolute': 'Sitemap needs an absolute URL; write one such as {}.',
+    'several-sitemaps-on-one-line':
+      'A Sitemap line has one URL, so crawlers read several as one; write a line for each.',
     'license-not-absolute': 'License needs an absolute URL; write one such as {}.',
   },
   warning: {

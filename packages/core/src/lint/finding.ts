@@ -10,6 +10,11 @@ export interface Finding {
   readonly line: number
   /** One sentence, with what to write instead. */
   readonly message: string
+  /**
+   * What to write instead, as the message quotes it: whole lines, or for a name only the name.
+   * Undefined if the message names no text.
+   */
+  readonly write?: readonly string[]
 }
 
 /**
@@ -20,7 +25,8 @@ export type Report = (code: FindingCode, line: number, ...write: readonly string
 
 export function findingOf(code: FindingCode, line: number, write: readonly string[]): Finding {
   const { severity, message } = findingKinds[code]
-  return { code, severity, line, message: message.replace('{}', () => write.map(quoted).join(' and ')) }
+  const text = message.replace('{}', () => write.map(quoted).join(' and '))
+  return { code, severity, line, message: text, ...(write.length > 0 && { write }) }
 }
 
 const MAX_QUOTED_LENGTH = 100

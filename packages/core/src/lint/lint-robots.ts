@@ -27,7 +27,7 @@ const READ_LIMIT_BYTES = 500 * 1024
  *
  * @param source The bytes or the text of the file; or an object with its bytes in a string, such as
  * a `Copy`.
- * @throws {OptionError} if `source` has another type.
+ * @throws {OptionError} if `source` has another type, or is the URL or the name of a file.
  */
 export function lintRobots(source: Uint8Array | string | HasBytes): readonly Finding[] {
   assertSource(source)

@@ -4,6 +4,7 @@ import { textOf } from '../bytes.ts'
 import type { OtherField } from '../parse/directive.ts'
 import { crawlDelayMsOf, dayRangeOf, requestRateOf } from '../parse/pace-records.ts'
 import type { ParsedRecord } from '../parse/records.ts'
+import { splitSitemaps } from '../parse/sitemaps.ts'
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { originOf } from '../url/origin.ts'
 import type { Report } from './finding.ts'
@@ -17,12 +18,11 @@ const MAX_USUAL_DELAY_MS = 60_000
 export function lintRecord(field: OtherField, value: string, line: number, report: Report): void {
   switch (field) {
     case 'sitemap':
-      if (originOf(textOf(value)) === undefined)
-        report('sitemap-not-absolute', line, `Sitemap: ${absoluteExample(value)}`)
+      lintSitemaps(splitSitemaps(textOf(value)), line, report)
       break
     case 'license':
       if (originOf(textOf(value)) === undefined)
-        report('license-not-absolute', line, `License: ${absoluteExample(value)}`)
+        report('license-not-absolute', line, `License: ${absoluteExample(textOf(value))}`)
       break
     case 'crawl-delay': {
       const delayMs = crawlDelayMsOf(value)
@@ -43,6 +43,12 @@ export function lintRecord(field: OtherField, value: string, line: number, repor
       report('host-deprecated', line)
       break
   }
+}
+
+function lintSitemaps(urls: readonly string[], line: number, report: Report): void {
+  if (urls.length > 1) report('several-sitemaps-on-one-line', line)
+  const relative = urls.find((url) => originOf(url) === undefined)
+  if (relative !== undefined) report('sitemap-not-absolute', line, `Sitemap: ${absoluteExample(relative)}`)
 }
 
 /** Reports request-rates and visit-times in excess of the number that is kept for a crawler. */
@@ -89,7 +95,7 @@ function lintRecordCount(
 /** Returns an example of an absolute URL for a relative one. */
 function absoluteExample(value: string): string {
   if (/^[a-z]+:/i.test(value)) return 'https://example.com/'
-  return textOf(value.startsWith('//') ? `https:${value}` : `https://example.com/${value.replace(/^\/+/, '')}`)
+  return value.startsWith('//') ? `https:${value}` : `https://example.com/${value.replace(/^\/+/, '')}`
 }
 
 /** Reports records that belong to no crawler, and different crawl-delays for one crawler. */

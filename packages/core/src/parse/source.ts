@@ -1,20 +1,45 @@
 // Checks the argument of functions that take a robots.txt file.
 import type { HasBytes } from '../bytes.ts'
-import { describeValue } from '../describe-value.ts'
+import { describeValue, withoutCredentials } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
 
+/** The URL of a robots.txt, or of a site, and nothing else. */
+const URL_OF_FILE = /^(?:https?|ftp|file):\/\/[^\s/?#]*(?:\/(?:\S*robots\.txt[^\s/]*)?)?$/i
+/** The name of a text file, and nothing else. `Disallow:/a.txt` is a rule. */
+const FILE_NAME = /^(?:[a-z]:)?[^\s:#]*\.txt$/i
+/** Longer texts are files, even if they are one line. */
+const MAX_NAME_LENGTH = 1_000
+
 /**
- * Checks that a value is a file. Without this check, an ArrayBuffer or a promise would be parsed as
- * an empty file, which allows everything.
+ * Checks that a value is a file. Without this check, an ArrayBuffer, a promise, or the URL of a
+ * file would be parsed as an empty file, which allows everything. Bytes are never taken for a URL.
  *
- * @throws {OptionError} for a value of another type.
+ * @throws {OptionError} for a value of another type, and for a URL or the name of a file.
  */
 export function assertSource(source: unknown): asserts source is Uint8Array | string | HasBytes {
-  if (typeof source === 'string' || source instanceof Uint8Array) return
+  if (typeof source === 'string') return assertText(source)
+  if (source instanceof Uint8Array) return
   if (typeof (source as HasBytes | undefined | null)?.bytes === 'string') return
   const problem = source === undefined ? 'is missing' : `${describeValue(source)} is not a robots.txt file`
   throw new OptionError(
     'source',
     `${problem}; expected its text, such as "User-agent: *", or its bytes: a Uint8Array, or { bytes } with one character for each byte`,
+  )
+}
+
+function assertText(text: string): void {
+  if (text.length > MAX_NAME_LENGTH) return
+  const [what, remedy] = URL_OF_FILE.test(text)
+    ? [
+        'is a URL',
+        'write new RobotsClient({ userAgent }).check(url) of @politely/fetcher, or pass the text of the response',
+      ]
+    : FILE_NAME.test(text)
+      ? ['is the name of a file', 'pass what the file contains: readFileSync(name)']
+      : []
+  if (what === undefined) return
+  throw new OptionError(
+    'source',
+    `${describeValue(withoutCredentials(text))} ${what}, not the text of a robots.txt; ${remedy}`,
   )
 }

@@ -33,12 +33,50 @@ export function productTokenOf(userAgent: string): string | undefined {
     const problem = userAgent === undefined ? 'is missing' : `${describeValue(userAgent)} is not a string`
     throw new OptionError('userAgent', `${problem}; expected a User-Agent header such as "ExampleBot/1.0"`)
   }
-  const header = userAgent.trim()
-  if (!isPlatformWord(firstWord(header))) return nameOf(header)
-  for (const [, part = ''] of header.matchAll(/\bcompatible[;,]\s*([^;,()]+)/gi)) {
-    if (!isPlatformWord(firstWord(part))) return nameOf(part)
+  const part = namingPart(userAgent)
+  return part === undefined ? onlyName(namesIn(userAgent)) : nameOf(part)
+}
+
+/**
+ * Says why `productTokenOf` returns undefined for this header: which words it ignored, or between
+ * which names it did not choose.
+ */
+export function explainMissingToken(userAgent: string): string {
+  return `${describeValue(userAgent)} contains no clear product token: ${whyMissing(userAgent)}`
+}
+
+function whyMissing(userAgent: string): string {
+  const part = namingPart(userAgent)
+  if (part !== undefined) {
+    const name = firstWord(part)
+    if (name === '') return 'it does not begin with a name'
+    if (!isProductToken(name)) {
+      return `${describeValue(name)} has other characters than letters, digits, "-" and "_"`
+    }
+    const words = /^[^/;(),]*/.exec(part)?.[0].trim()
+    return `it may be ${describeValue(name)} or ${describeValue(words)}, and a product token has no blanks`
   }
-  return onlyName(header)
+  const names = [...namesIn(userAgent)].slice(0, MAX_SHOWN_WORDS)
+  if (names.length > 0) return `it may be ${names.map(describeValue).join(' or ')}`
+  const words = new Set(Array.from(userAgent.matchAll(/[^\s;,()]+/g), ([word]) => firstWord(word)))
+  const ignored = [...words].filter(isPlatformWord).slice(0, MAX_SHOWN_WORDS)
+  return `${ignored.map(describeValue).join(', ')} ${ignored.length === 1 ? 'is a word' : 'are words'} of browsers and systems, not the name of a crawler`
+}
+
+/** A header may have any number of words, and an error message should be short. */
+const MAX_SHOWN_WORDS = 6
+
+/**
+ * Returns the part of a header that begins with the crawler's name: the header itself, or what
+ * follows `compatible;`. Returns undefined if both begin with words of browsers.
+ */
+function namingPart(userAgent: string): string | undefined {
+  const header = userAgent.trim()
+  if (!isPlatformWord(firstWord(header))) return header
+  for (const [, part = ''] of header.matchAll(/\bcompatible[;,]\s*([^;,()]+)/gi)) {
+    if (!isPlatformWord(firstWord(part))) return part
+  }
+  return undefined
 }
 
 /** Returns the text before the first blank or delimiter. */
@@ -58,14 +96,19 @@ function nameOf(text: string): string | undefined {
   return isProductToken(name) && (isWhole || CRAWLER.test(name)) ? name : undefined
 }
 
-/** Returns the only name among the products and comments of a browser's header, if there is one. */
-function onlyName(header: string): string | undefined {
+/** Returns the names among the products and comments of a browser's header. */
+function namesIn(header: string): ReadonlySet<string> {
   const names = new Set<string>()
   for (const [word] of header.replace(/\b(?:https?:|www\.)[^\s;,()]*/gi, '').matchAll(/[^\s;,()]+/g)) {
     const name = firstWord(word)
     const isNamed = word.includes('/') || CRAWLER.test(name)
     if (isNamed && isProductToken(name) && /[a-z]{2}/i.test(name) && !isPlatformWord(name)) names.add(name)
   }
+  return names
+}
+
+/** Returns the only name, or the only name with a word that only crawlers have. */
+function onlyName(names: ReadonlySet<string>): string | undefined {
   const crawlers = [...names].filter((name) => CRAWLER.test(name))
   if (crawlers.length === 1) return crawlers[0]
   return names.size === 1 ? [...names][0] : undefined

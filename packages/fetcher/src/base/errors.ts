@@ -46,7 +46,11 @@ export class BlockedAddressError extends PolitelyError {
   readonly host: string
 
   constructor(host: string, addresses: readonly string[]) {
-    super(`${host} is at ${addresses.join(', ') || 'an unknown address'}, which is not a public address`)
+    super(
+      addresses.length === 0
+        ? `${host} has no known public address; if this host is yours, write network: 'any'`
+        : `${host} is at ${addresses.join(', ')}, which is not a public address${remedyFor(addresses)}`,
+    )
     this.host = host
   }
 }
@@ -112,3 +116,19 @@ export class LeaseTimeoutError extends PolitelyError {
     super(`other clients held the lease for ${waitMs} ms but stored no entry; this client fetches without it`)
   }
 }
+
+/**
+ * Returns what to write if the addresses are meant. The values are narrow, since a site controls
+ * its DNS: an address that is allowed can be reached from every site.
+ */
+function remedyFor(addresses: readonly string[]): string {
+  if (addresses.some((address) => /^(?:169\.254\.|fe[89ab])/i.test(address))) return '' // the metadata services of clouds
+  if (addresses.every((address) => /^198\.1[89]\./.test(address))) {
+    return `; if a VPN or proxy of this machine gives such addresses to all names, write allowAddresses: ['198.18.0.0/15']`
+  }
+  const list = addresses.slice(0, MAX_SHOWN_ADDRESSES).map((address) => `'${address}'`)
+  return `; if this host is yours, write allowAddresses: [${list.join(', ')}], or network: 'any' if no host may be refused`
+}
+
+/** A name may have any number of addresses, and an error message should be short. */
+const MAX_SHOWN_ADDRESSES = 4

@@ -3,6 +3,7 @@
 // is wrong with the value, and what was expected.
 import { OptionError } from '@politely/core'
 import { assertKnown as assertKnownNames, describeValue, urlText } from '@politely/core/engine'
+import { synonymHint } from './option-synonyms.ts'
 
 export { describeValue, urlText }
 
@@ -30,17 +31,20 @@ export function assertOptions(
  * Checks the names of options.
  * @param elsewhere Names of options of another object, each with the end of its error message:
  * `is an option of …; write it in …`.
- * @throws {OptionError} for a name that is not in `known`. If it looks like a misspelling, the
- * message has the right one.
+ * @throws {OptionError} for a name that is not in `known`. If it looks like a misspelling, or is
+ * the word of another project, the message has the right one.
  */
 export function assertKnown(
   options: object,
   known: Readonly<Record<string, true>>,
   elsewhere: Readonly<Record<string, string>> = {},
 ): void {
-  for (const name of Object.keys(options))
-    if (!Object.hasOwn(known, name) && Object.hasOwn(elsewhere, name))
-      throw new OptionError(name, elsewhere[name] as string)
+  for (const [name, value] of Object.entries(options)) {
+    if (Object.hasOwn(known, name)) continue
+    if (Object.hasOwn(elsewhere, name)) throw new OptionError(name, elsewhere[name] as string)
+    const hint = synonymHint(name, value, known, elsewhere)
+    if (hint !== undefined) throw new OptionError(name, `is an unknown option; ${hint}`)
+  }
   assertKnownNames(options, known)
 }
 

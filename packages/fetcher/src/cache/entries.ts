@@ -29,6 +29,8 @@ export class Entries {
   readonly noRules: CrawlerRules
   /** The result of the last lookup. Cleared by every write. */
   #last: CachedRules | undefined
+  /** The calls of `newest` that wait for the store. */
+  readonly #readings = new Set<{ readonly origin: string; isForgotten: boolean }>()
 
   /** @param closing Once it is aborted, no entry is saved any more. */
   constructor(settings: Settings, telemetry: Telemetry, closing: AbortSignal) {
@@ -70,9 +72,16 @@ export class Entries {
    * readings of a client that waits for another client's fetch.
    */
   async newest(origin: string, reading: 'first' | 'again' = 'first'): Promise<CachedRules | undefined> {
-    const stored = await this.inStore(origin, reading)
+    const wait = { origin, isForgotten: false }
+    this.#readings.add(wait)
+    const stored = await this.inStore(origin, reading).finally(() => this.#readings.delete(wait))
     const cached = this.#memory.get(origin) // read after the store, since a write may have come meanwhile
-    if (stored === undefined || (cached !== undefined && cached.entry.latest.at >= stored.latest.at)) return cached
+    if (
+      stored === undefined ||
+      wait.isForgotten ||
+      (cached !== undefined && cached.entry.latest.at >= stored.latest.at)
+    )
+      return cached
     return this.#saveInMemory(stored)
   }
 
@@ -156,6 +165,24 @@ export class Entries {
 
   get bytes(): number {
     return this.#memory.calculatedSize
+  }
+
+  /**
+   * Removes the entry of an origin from the store, then from memory. Resolves with whether the
+   * store has removed it; without a store, with true.
+   */
+  async forget(origin: string): Promise<boolean> {
+    const { store } = this.#settings
+    const isRemoved =
+      store === undefined ||
+      (await this.#calls.call('delete', origin, async () => {
+        await store.delete(origin)
+        return true
+      })) === true
+    for (const reading of this.#readings) if (reading.origin === origin) reading.isForgotten = true
+    this.#last = undefined
+    this.#memory.delete(origin)
+    return isRemoved
   }
 
   /** Removes all entries from memory. The store keeps its own. */

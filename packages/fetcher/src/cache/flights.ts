@@ -31,6 +31,12 @@ export interface FlightLimits {
   readonly maxFlightsPerDomain: number
 }
 
+export interface JoinOptions {
+  readonly signal?: AbortSignal | undefined
+  /** The caller uses no result that is older than this. Milliseconds since 1970. Default: any. */
+  readonly since?: number | undefined
+}
+
 /** What the work of a flight and the flight tell each other. */
 export interface FlightWork {
   /**
@@ -43,6 +49,13 @@ export interface FlightWork {
    * request.
    */
   readonly isDropped: boolean
+  /**
+   * The latest time that a caller gave to `join` as its `since`. An entry that is older does not
+   * end the flight. Milliseconds since 1970.
+   */
+  readonly since: number
+  /** Whether `forget` was called. The work then ignores the entry that it found before. */
+  readonly isForgotten: boolean
   /**
    * Counts the flight towards the site of this URL instead of its last one, since a redirect leads
    * there. The work calls it before each request after the first one.
@@ -69,6 +82,8 @@ interface Flight<T> extends FlightWork {
   /** The number of callers that have not aborted. */
   callers: number
   isDropped: boolean
+  since: number
+  isForgotten: boolean
   phase: FlightPhase
   /** Set while the work waits after `moveTo`. */
   turn: PromiseWithResolvers<Turn> | undefined
@@ -109,9 +124,11 @@ export class Flights<T> {
    * or has made no request; otherwise it continues for the cache.
    * @param start The work of a new flight. Ignored if the flight exists.
    */
-  join(origin: string, start: (work: FlightWork) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  join(origin: string, start: (work: FlightWork) => Promise<T>, options: JoinOptions = {}): Promise<T> {
+    const { signal, since } = options
     const flight = this.#flights.get(origin) ?? this.#create(origin, start, 'normal')
     flight.callers++
+    if (since !== undefined) flight.since = Math.max(flight.since, since)
     this.#promote(flight)
     this.#startNext()
     return signal === undefined ? flight.result.promise : this.#abortable(flight, signal)
@@ -126,6 +143,12 @@ export class Flights<T> {
     flight.callers++ // the cache, which does not abort
     this.#startNext()
     return flight.result.promise
+  }
+
+  /** Tells the origin's flight, if it has one, to ignore the entry that it found before. */
+  forget(origin: string): void {
+    const flight = this.#flights.get(origin)
+    if (flight !== undefined) flight.isForgotten = true
   }
 
   get underWay(): number {
@@ -168,6 +191,8 @@ export class Flights<T> {
       callers: 0,
       isDroppable: true,
       isDropped: false,
+      since: Number.NEGATIVE_INFINITY,
+      isForgotten: false,
       phase: 'waiting',
       turn: undefined,
       waitsSince: 0,

@@ -1,6 +1,7 @@
 // Builds the report of `inspect` about one origin.
 import { type Attempt, type Dialect, type OtherRecord, parseRobots } from '@politely/core'
 import { type AccessPolicy, describeState, dueAt, type Entry, type State, stateOf } from '@politely/core/engine'
+import type { RobotsVia } from '../network/robots-way.ts'
 import { displayUrl } from '../report/display.ts'
 import type { FlightPhase } from './flights.ts'
 
@@ -10,6 +11,11 @@ export interface Inspection {
   /** The origin with its host in Unicode, such as `https://bücher.example`. For display only. */
   readonly displayOrigin: string
   readonly robotsUrl: string
+  /**
+   * The names that the client looks for in robots.txt. Of these, the first name with a group
+   * counts.
+   */
+  readonly productTokens: readonly string[]
   readonly state: State
   /** One sentence: why the origin is in this state, and what applies in it. */
   readonly why: string
@@ -17,6 +23,8 @@ export interface Inspection {
   readonly source: 'memory' | 'store' | 'nowhere'
   /** Whether a fetch of robots.txt is under way or waiting. */
   readonly flight: FlightPhase | 'none'
+  /** The way that a request for robots.txt takes now. */
+  readonly via: RobotsVia
   /**
    * The last attempts to fetch robots.txt, the latest first: status, redirects, time and outcome of
    * each.
@@ -59,19 +67,27 @@ export function inspectionOf(
     readonly entry: Entry | undefined
     readonly source: Inspection['source']
     readonly flight: FlightPhase | undefined
+    readonly via: RobotsVia
   },
   now: number,
-  { policy, dialect }: { readonly policy: AccessPolicy; readonly dialect: Dialect },
+  settings: {
+    readonly policy: AccessPolicy
+    readonly dialect: Dialect
+    readonly productTokens: readonly string[]
+  },
 ): Inspection {
-  const { entry, source, flight = 'none' } = known
+  const { entry, source, flight = 'none', via } = known
+  const { policy, dialect, productTokens } = settings
   return {
     origin,
     displayOrigin: displayUrl(origin),
     robotsUrl,
+    productTokens,
     state: stateOf(entry, now, policy),
     why: describeState(entry, now, policy),
     source,
     flight,
+    via,
     attempts: entry === undefined ? [] : structuredClone([entry.latest, ...entry.earlier]), // the caller may change them
     nextAttemptAt: entry && dueAt(entry, policy),
     failures: entry?.failures ?? 0,

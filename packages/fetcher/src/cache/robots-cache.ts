@@ -25,8 +25,9 @@ import { RobotsFetcher, type Turn } from '../fetch/robots-fetcher.ts'
 import type { Settings } from '../options/options.ts'
 import { type FetchEvent, type Telemetry, traceFetch } from '../report/telemetry.ts'
 import { Entries } from './entries.ts'
+import { entrySince } from './entry-since.ts'
 import { FetchLease } from './fetch-lease.ts'
-import { type FlightPhase, Flights, type FlightWork } from './flights.ts'
+import { type FlightPhase, Flights, type FlightWork, type JoinOptions } from './flights.ts'
 import type { Inspection } from './inspection.ts'
 import type { CachedRules } from './memory.ts'
 import { RedirectLimits } from './redirect-limits.ts'
@@ -36,6 +37,7 @@ export interface KnownOrigin {
   readonly entry: Entry | undefined
   readonly source: Inspection['source']
   readonly flight: FlightPhase | undefined
+  readonly via: Inspection['via']
 }
 
 /** The current size of a client. */
@@ -113,10 +115,12 @@ export class RobotsCache {
   /**
    * Returns the rules of an origin, if memory has them and they may be used without a fetch. May
    * start an early refresh.
+   * @param since The caller uses no result that is older than this. Milliseconds since 1970.
    */
-  get(origin: string): CachedRules | undefined {
+  get(origin: string, since?: number): CachedRules | undefined {
     const cached = this.#entries.inMemory(origin)
-    return cached !== undefined && this.#isUsable(cached.entry, this.#settings.now()) ? cached : undefined
+    if (cached === undefined) return undefined
+    return this.#isUsable(entrySince(cached.entry, since), this.#settings.now()) ? cached : undefined
   }
 
   /**
@@ -125,10 +129,27 @@ export class RobotsCache {
    * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asks while it makes a request
    * for this robots.txt.
    */
-  async load({ origin, robotsUrl }: ParsedUrl, signal: AbortSignal | undefined): Promise<CachedRules> {
+  async load({ origin, robotsUrl }: ParsedUrl, options: JoinOptions): Promise<CachedRules> {
     this.#ownRequests.assertOutside(robotsUrl)
     this.#telemetry.count('waits')
-    return this.#flights.join(origin, (work) => this.#refresh(origin, robotsUrl, 'due', work), signal)
+    const join = () => this.#flights.join(origin, (work) => this.#refresh(origin, robotsUrl, 'due', work), options)
+    const cached = await join()
+    // The flight may have found its entry before this caller joined, and the entry may be too old
+    // for this caller. The next flight knows of this caller from the start.
+    const { now, policy } = this.#settings
+    const isTooOld =
+      options.since !== undefined && plan(entrySince(cached.entry, options.since), now(), policy) === 'obtain'
+    return isTooOld ? join() : cached
+  }
+
+  /**
+   * Removes what memory and the store know about an origin. A flight continues without it. Resolves
+   * with whether the store has removed its entry.
+   */
+  async forget(origin: string): Promise<boolean> {
+    const isRemoved = await this.#entries.forget(origin)
+    this.#flights.forget(origin)
+    return isRemoved
   }
 
   /**
@@ -139,7 +160,7 @@ export class RobotsCache {
     const remembered = this.#entries.peek(origin)?.entry
     const entry = remembered ?? (await this.#entries.inStore(origin))
     const source = remembered !== undefined ? 'memory' : entry !== undefined ? 'store' : 'nowhere'
-    return { entry, source, flight: this.#flights.phaseOf(origin) }
+    return { entry, source, flight: this.#flights.phaseOf(origin), via: this.#fetcher.via }
   }
 
   /** Yields the entries in memory as NDJSON, one line each. */
@@ -215,7 +236,7 @@ export class RobotsCache {
       for (;;) {
         const last = await this.#entries.newest(origin, step === 'first' ? 'first' : 'again')
         this.#throwIfEnded(work) // the store may have taken its time
-        const next = plan(last?.entry, now(), policy)
+        const next = plan(last && entrySince(last.entry, work.since), now(), policy)
         if (last !== undefined && (next === 'answer' || (next === 'answer-and-refresh' && when === 'due'))) return last
         if (step !== 'taken') {
           step = await lease.takeOrWait(this.#closing)
@@ -246,14 +267,16 @@ export class RobotsCache {
   async #attempt(origin: string, robotsUrl: string, last: Entry | undefined, work: FlightWork): Promise<FetchEvent> {
     const { policy, now } = this.#settings
     const startedAt = now()
+    this.#telemetry.startedVia(this.#fetcher.via)
     const { outcome, requests } = await this.#fetcher.fetch(robotsUrl, last?.copy, (url) => this.#takeTurn(url, work))
     this.#throwIfClosed() // the outcome of an aborted attempt says nothing about the site
     const at = now()
-    const entry = settle(last, origin, outcome, at, policy)
+    const known = work.isForgotten ? undefined : last
+    const entry = settle(known, origin, outcome, at, policy)
     if (outcome.kind === 'success') this.#telemetry.count('bytes', outcome.body.bytes.length)
     this.#keepPause(outcome, entry, at)
     await this.#saveForTarget(origin, outcome, at)
-    const from = stateOf(last, startedAt, policy)
+    const from = stateOf(known, startedAt, policy)
     return { origin, from, to: stateOf(entry, at, policy), entry, requests, tookMs: at - startedAt }
   }
 

@@ -17,19 +17,20 @@ import { allows, type Failure, MAX_SHORT_URL_LENGTH, parseUrl, settle, withoutCr
 import { orAborted } from '../base/abort-listeners.ts'
 import { concurrentMap } from '../base/concurrent-map.ts'
 import { type BlockedAddressError, ClientClosedError } from '../base/errors.ts'
-import { assertCallOptions, assertIterable, describeValue, redirectChain, urlText } from '../base/option-checks.ts'
+import { assertIterable, describeValue, redirectChain, urlText } from '../base/option-checks.ts'
+import { entrySince } from '../cache/entry-since.ts'
 import { type Inspection, inspectionOf } from '../cache/inspection.ts'
 import type { CachedRules } from '../cache/memory.ts'
 import { type Gauges, isFresh, RobotsCache } from '../cache/robots-cache.ts'
 import { Deadline } from '../fetch/deadline.ts'
 import { failureOf } from '../fetch/failure.ts'
 import {
-  ABORT_OPTIONS,
-  type AbortOptions,
+  assertLookupOptions,
   CHECK_OPTIONS,
   type CheckManyOptions,
   type CheckOptions,
   checkedManyOptions,
+  type LookupOptions,
   type ManyOptions,
   PREFETCH_OPTIONS,
 } from '../options/call-options.ts'
@@ -50,6 +51,15 @@ export interface ClientExplanation {
    * RFC 9309 §2.2.4.
    */
   readonly records: readonly OtherRecord[]
+}
+
+/** The sitemaps that the robots.txt of an origin names. */
+export interface SitemapList extends ReadonlyArray<string> {
+  /**
+   * What is known about that robots.txt. For an empty list, `outcome` tells a file without sitemaps
+   * (`success`) from a missing one (`unavailable`) and a failed fetch (`unreachable`).
+   */
+  readonly access: Access
 }
 
 /** The number of URLs given to `prefetch`, by the outcome for their origin. */
@@ -77,6 +87,11 @@ export interface ClientPort {
    * a request needs no verdict.
    */
   readonly isOwnRequest: (url: string) => boolean
+  /**
+   * Says how pages are requested, so that robots.txt can take the same way: the fetch for pages, or
+   * `own` if Politely makes the connections for pages too.
+   */
+  readonly followPages: (pages: typeof globalThis.fetch | 'own') => void
   /** The option `logger` of the client. */
   readonly logger: () => Logger | undefined
 }
@@ -109,6 +124,7 @@ export class RobotsClient {
   readonly #port: ClientPort = {
     blockedVerdict: (url, refusal) => this.#blockedVerdict(url, refusal),
     isOwnRequest: (url) => this.#cache.isOwnRequest(url),
+    followPages: (pages) => this.#settings.way.followPages(pages),
     logger: () => this.#settings.logger,
   }
 
@@ -121,6 +137,7 @@ export class RobotsClient {
     this.#settings = settingsOf(options, this.#closing.signal)
     this.#telemetry = new Telemetry(this.#settings.logger)
     this.#cache = new RobotsCache(this.#settings, this.#telemetry, this.#closing.signal)
+    this.#logProductTokens(options.productToken === undefined ? 'userAgent' : 'productToken')
     if (!namesItself(this.#settings)) this.#warnOfUserAgent()
     const { signal } = this.#settings
     if (signal?.aborted) void this.close()
@@ -164,12 +181,13 @@ export class RobotsClient {
    * policy decides.
    * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
    */
-  isAllowed(url: string | HasHref, options?: AbortOptions): Promise<boolean> {
+  isAllowed(url: string | HasHref, options?: LookupOptions): Promise<boolean> {
     // This is not an async function, and known results use shared promises. New promises would take
     // a twentieth of the time of such a check.
     try {
-      if (options !== undefined) assertCallOptions(options, ABORT_OPTIONS)
-      const allowed = options?.signal?.aborted ? undefined : this.#isAllowedNow(urlText(url))
+      if (options !== undefined) assertLookupOptions(options)
+      const mayAnswerNow = options?.maxAgeMs === undefined && !options?.signal?.aborted
+      const allowed = mayAnswerNow ? this.#isAllowedNow(urlText(url)) : undefined
       if (allowed === undefined) return this.#isAllowedLater(url, options)
       this.#telemetry.countVerdict(allowed)
       return allowed ? ALLOWED : DISALLOWED
@@ -189,14 +207,8 @@ export class RobotsClient {
    */
   async check(url: string | HasHref, options: CheckOptions = {}): Promise<ClientVerdict> {
     this.#throwIfClosed()
-    const text = urlText(url)
-    assertCallOptions(options, CHECK_OPTIONS)
-    const { signal } = options
-    const redirectedFrom = redirectChain(options.redirectedFrom)
-    signal?.throwIfAborted()
-    const verdict = await traceCheck(text, () => this.#check(text, signal, redirectedFrom))
-    this.#telemetry.checked(verdict)
-    return verdict
+    assertLookupOptions(options, CHECK_OPTIONS)
+    return this.#checkSince(url, options, this.#sinceOf(options))
   }
 
   /**
@@ -224,7 +236,9 @@ export class RobotsClient {
     options: CheckManyOptions = {},
   ): AsyncGenerator<ClientVerdict, void, undefined> {
     assertIterable('urls', urls, '[url]')
-    return concurrentMap(urls, (url, signal) => this.check(url, { signal }), checkedManyOptions(options))
+    const manyOptions = checkedManyOptions(options)
+    const since = this.#sinceOf(options) // once, so that URLs of one origin share its fetch
+    return concurrentMap(urls, (url, signal) => this.#checkSince(url, { signal }, since), manyOptions)
   }
 
   /**
@@ -238,7 +252,7 @@ export class RobotsClient {
     urls: AsyncIterable<string | HasHref> | Iterable<string | HasHref>,
     options: ManyOptions = {},
   ): Promise<PrefetchCounts> {
-    assertCallOptions(options, PREFETCH_OPTIONS)
+    assertLookupOptions(options, PREFETCH_OPTIONS)
     const counts = { success: 0, unavailable: 0, restricted: 0, unreachable: 0, 'invalid-url': 0 }
     for await (const verdict of this.checkMany(urls, { ...options, order: 'ready' })) {
       counts[verdict.access?.outcome ?? 'invalid-url']++
@@ -254,28 +268,35 @@ export class RobotsClient {
    * verdict describes it.
    * @throws {ClientClosedError} after `close`.
    */
-  async explain(url: string | HasHref, options: AbortOptions = {}): Promise<ClientExplanation> {
+  async explain(url: string | HasHref, options: LookupOptions = {}): Promise<ClientExplanation> {
     const text = this.#textOf(url, options)
     const parsed = parseUrl(text)
     if (typeof parsed === 'string') {
       return { verdict: invalidUrlVerdict(text, parsed), explanation: undefined, records: [] }
     }
-    const cached = await this.#load(parsed, options.signal)
-    const verdict = this.#verdict(text, parsed, cached)
+    const since = this.#sinceOf(options)
+    const cached = await this.#load(parsed, options.signal, since)
+    const verdict = this.#verdict(text, parsed, cached, since)
     const robots = verdict.access?.copy && this.#fileOf(cached)
     const explanation = robots?.explain(parsed, this.#settings.productTokens)
     return { verdict, explanation, records: robots?.records ?? [] }
   }
 
   /**
-   * Returns the absolute URLs of the `Sitemap` lines in the robots.txt of the URL's origin, in the
-   * order of the file. The list is empty if the origin has no robots.txt. Fetches robots.txt if it
-   * is not cached or is stale.
+   * Returns the URLs of the `Sitemap` lines in the robots.txt of the URL's origin, each once and in
+   * the order of the file. The list is empty if the client has no copy of robots.txt; its `access`
+   * says why. Fetches robots.txt if it is not cached or is stale.
    * @throws {OptionError} for invalid arguments, and for an invalid URL.
    * @throws {ClientClosedError} after `close`.
    */
-  async sitemaps(url: string | HasHref, options: AbortOptions = {}): Promise<readonly string[]> {
-    return (await this.robots(url, options))?.sitemaps ?? []
+  async sitemaps(url: string | HasHref, options: LookupOptions = {}): Promise<SitemapList> {
+    const parsed = validUrl(this.#textOf(url, options))
+    const since = this.#sinceOf(options)
+    const cached = await this.#load(parsed, options.signal, since)
+    const { access } = this.#verdict(parsed.origin, parsed, cached, since)
+    const sitemaps = Object.assign([...(this.#fileOf(cached)?.sitemaps ?? [])], { access: access as Access })
+    // So the list prints and compares like any other.
+    return Object.defineProperty(sitemaps, 'access', { enumerable: false })
   }
 
   /**
@@ -285,13 +306,9 @@ export class RobotsClient {
    * @throws {OptionError} for invalid arguments, and for an invalid URL.
    * @throws {ClientClosedError} after `close`.
    */
-  async robots(url: string | HasHref, options: AbortOptions = {}): Promise<Robots | undefined> {
-    const text = this.#textOf(url, options)
-    const parsed = parseUrl(text)
-    if (typeof parsed === 'string') {
-      throw new OptionError('url', `${describeValue(text)}: ${explainUrlProblem(parsed, text)}`)
-    }
-    return this.#fileOf(await this.#load(parsed, options.signal))
+  async robots(url: string | HasHref, options: LookupOptions = {}): Promise<Robots | undefined> {
+    const parsed = validUrl(this.#textOf(url, options))
+    return this.#fileOf(await this.#load(parsed, options.signal, this.#sinceOf(options)))
   }
 
   /**
@@ -308,6 +325,21 @@ export class RobotsClient {
       return { allowed: false, because: 'invalid-url', url: withoutCredentials(text), problem: parsed }
     const known = await orAborted(this.#cache.inspect(parsed.origin), [this.#closing.signal])
     return inspectionOf(parsed, known, this.#settings.now(), this.#settings)
+  }
+
+  /**
+   * Removes what memory and the store know about the URL's origin: its robots.txt, and the wait
+   * after a failure. The next check fetches robots.txt. A fetch that is under way continues, and
+   * its result counts. Other processes notice it when they next read the store.
+   * @returns Whether the store has removed its entry; true without a store. If it is false, the
+   * store failed (event `store-failed`), and the next check may find the old entry there.
+   * @throws {OptionError} for invalid arguments, and for an invalid URL.
+   * @throws {ClientClosedError} after `close`.
+   */
+  async forget(url: string | HasHref): Promise<boolean> {
+    this.#throwIfClosed()
+    const { origin } = validUrl(urlText(url))
+    return orAborted(this.#cache.forget(origin), [this.#closing.signal])
   }
 
   /**
@@ -343,12 +375,26 @@ export class RobotsClient {
     await this.close()
   }
 
+  /** `check` with the time of `#sinceOf` in place of `maxAgeMs`. */
+  async #checkSince(url: string | HasHref, options: CheckOptions, since: number | undefined): Promise<ClientVerdict> {
+    this.#throwIfClosed()
+    const text = urlText(url)
+    const { signal } = options
+    const redirectedFrom = redirectChain(options.redirectedFrom)
+    signal?.throwIfAborted()
+    const verdict = await traceCheck(text, () => this.#check(text, signal, redirectedFrom, since))
+    this.#telemetry.checked(verdict)
+    return verdict
+  }
+
   async #check(
     text: string,
     signal: AbortSignal | undefined,
     redirectedFrom: readonly string[],
+    since: number | undefined,
   ): Promise<ClientVerdict> {
-    const known = redirectedFrom.length === 0 ? this.#verdictByText(text) : undefined
+    const mayBeKnown = redirectedFrom.length === 0 && since === undefined
+    const known = mayBeKnown ? this.#verdictByText(text) : undefined
     if (known !== undefined) return known
     const url = parseUrl(text)
     if (typeof url === 'string') return invalidUrlVerdict(text, url)
@@ -356,31 +402,42 @@ export class RobotsClient {
       const blocked = await this.#blockedRedirect(text, redirectedFrom, signal)
       if (blocked !== undefined) return blocked
     }
-    return this.#verdict(text, url, await this.#load(url, signal))
+    return this.#verdict(text, url, await this.#load(url, signal, since), since)
   }
 
-  #verdict(text: string, url: ParsedUrl, cached: CachedRules): ClientVerdict {
+  #verdict(text: string, url: ParsedUrl, { entry, rules }: CachedRules, since?: number): ClientVerdict {
     const { now, policy } = this.#settings
-    return verdictOf(text, url.origin, url, cached, now(), policy)
+    return verdictOf(text, url.origin, url, { entry: entrySince(entry, since), rules }, now(), policy)
   }
 
   /** Checks the arguments of a method, and returns the text of the URL. */
-  #textOf(url: string | HasHref, options: AbortOptions): string {
+  #textOf(url: string | HasHref, options: LookupOptions): string {
     this.#throwIfClosed()
     const text = urlText(url)
-    assertCallOptions(options, ABORT_OPTIONS)
+    assertLookupOptions(options)
     options.signal?.throwIfAborted()
     return text
   }
 
   /** Returns the rules of a URL's origin. Fetches robots.txt if it is not cached or is stale. */
-  async #load(url: ParsedUrl, signal: AbortSignal | undefined): Promise<CachedRules> {
-    return this.#cache.get(url.origin) ?? this.#cache.load(url, signal)
+  async #load(url: ParsedUrl, signal: AbortSignal | undefined, since: number | undefined): Promise<CachedRules> {
+    return this.#cache.get(url.origin, since) ?? this.#cache.load(url, { signal, since })
+  }
+
+  /** Returns the time before which a robots.txt is too old for these options. */
+  #sinceOf({ maxAgeMs }: LookupOptions): number | undefined {
+    return maxAgeMs === undefined ? undefined : this.#settings.now() - maxAgeMs
   }
 
   /** Parses the copy of an entry, if it has one. The cache keeps the rules of one crawler only. */
   #fileOf({ entry: { copy, origin } }: CachedRules): Robots | undefined {
     return copy && parseRobots(copy, { dialect: this.#settings.dialect, origin })
+  }
+
+  /** @param source The option that the product tokens come from. */
+  #logProductTokens(source: 'userAgent' | 'productToken'): void {
+    const names = this.#settings.productTokens.map((token, n) => (n === 0 ? token : `, else ${token}`)).join('')
+    this.#telemetry.info(`robots.txt is read for ${names} (the name comes from the option ${source})`)
   }
 
   #warnOfUserAgent(): void {
@@ -449,7 +506,7 @@ export class RobotsClient {
     return verdictOf(url, parsed.origin, parsed, { entry, rules: this.#cache.noRules }, now(), policy)
   }
 
-  async #isAllowedLater(url: string | HasHref, options: AbortOptions | undefined): Promise<boolean> {
+  async #isAllowedLater(url: string | HasHref, options: LookupOptions | undefined): Promise<boolean> {
     return (await this.check(url, options)).allowed
   }
 
@@ -473,6 +530,13 @@ export class RobotsClient {
   #throwIfClosed(): void {
     if (this.#closing.signal.aborted) throw new ClientClosedError()
   }
+}
+
+/** @throws {OptionError} for an invalid URL. */
+function validUrl(text: string): ParsedUrl {
+  const parsed = parseUrl(text)
+  if (typeof parsed !== 'string') return parsed
+  throw new OptionError('url', `${describeValue(text)}: ${explainUrlProblem(parsed, text)}`)
 }
 
 const ALLOWED: Promise<boolean> = Promise.resolve(true)

@@ -26,19 +26,24 @@ export function isChunked(transferEncoding: string): boolean {
  * @param carrier The TCP connection under TLS, if it is known.
  */
 export function problemOfConnection(socket: Socket, carrier?: TlsCarrier): string | undefined {
-  if ((socket as Partial<TLSSocket>).encrypted === true && carrier === undefined) {
-    return 'over TLS, a body without Content-Length and without chunks may be truncated: Node does not report the closure alert'
-  }
   if (carrier?.endedBefore(socket)) {
     return 'the TLS connection ended without a closure alert in a body without Content-Length and without chunks'
   }
   if (socket.errored) return `${BROKEN}: ${socket.errored.message}`
   if (!socket.readableEnded) return `${BROKEN}: it was closed before the server ended it`
+  if ((socket as Partial<TLSSocket>).encrypted === true && carrier === undefined) return UNSEEN_END
   // Node 22 reports a reset that arrives together with bytes as an orderly end. After a reset, the
   // handle has no peer address any more. `remoteAddress` does not show this, since Node caches it.
   const { _handle: handle } = socket as { readonly _handle?: { getpeername?(address: object): number } | null }
   return (handle?.getpeername?.({}) ?? 0) === 0 ? undefined : `${BROKEN}: it was reset`
 }
+
+/**
+ * The problem of a body that may be complete: it ended with its TLS connection, whose closure alert
+ * Node does not report.
+ */
+export const UNSEEN_END =
+  'over TLS, a body without Content-Length and without chunks may be truncated: Node does not report the closure alert'
 
 const BROKEN = 'the connection broke in a body without Content-Length and without chunks'
 

@@ -9,7 +9,7 @@
 import { type Failure, headerOf } from '@politely/core/engine'
 import type { Dispatcher } from 'undici'
 import { isCoded } from './body.ts'
-import { isChunked } from './body-end.ts'
+import { isChunked, UNSEEN_END } from './body-end.ts'
 import { failure } from './failure.ts'
 import { type Exchange, problemOfCoding, RequestObserver, truncationOf } from './request-observer.ts'
 import { BYPASS_CACHES, type TransportSettings } from './robots-transport.ts'
@@ -55,6 +55,7 @@ class CallersConnection implements Connection {
     const exchanges = this.#observer.withStatus(status)
     const truncation = truncationOf(exchanges)
     if (truncation !== undefined) return truncation
+    if (exchanges.some(({ end }) => end === 'unseen')) return failure('truncated', UNSEEN_END)
     const complete = exchanges.filter(({ end }) => end === 'complete')
     const decoded = isCoded(headers) ? undefined : complete.find((exchange) => isCoded(exchange.headers))
     if (decoded !== undefined) return problemOfCoding(decoded, this.#maxBodyBytes)

@@ -1,5 +1,6 @@
 // Maps errors of Node, undici and basic-ftp to the reasons why robots.txt is unreachable. RFC 9309
 // §2.3.1.4.
+import { types } from 'node:util'
 import type { FailureReason } from '@politely/core'
 import type { Failure, Headers, Reply, Response } from '@politely/core/engine'
 import type { Deadline } from './deadline.ts'
@@ -78,6 +79,11 @@ export class TransferError extends Error {
   }
 }
 
+/** Recognises also an error of another realm, such as one of the built-in fetch under Jest. */
+function isError(value: unknown): value is Error {
+  return value instanceof Error || types.isNativeError(value)
+}
+
 /**
  * How many nested causes are searched. The error of a fetch only says "fetch failed"; its causes
  * say why.
@@ -107,7 +113,7 @@ export function failureOf(error: unknown, phase: 'request' | 'body', deadline: D
   const reason = reasonOf(cause)
   return failure(
     reason === 'reset' && phase === 'body' ? 'truncated' : reason,
-    cause instanceof Error ? explanationOf(cause) : String(cause),
+    isError(cause) ? explanationOf(cause) : String(cause),
   )
 }
 
@@ -117,7 +123,7 @@ export function failureOf(error: unknown, phase: 'request' | 'body', deadline: D
  */
 function responseIn(error: unknown): Response | undefined {
   let at = error
-  for (let i = 0; i <= MAX_CAUSES && at instanceof Error; i++) {
+  for (let i = 0; i <= MAX_CAUSES && isError(at); i++) {
     const { code, statusCode, headers } = at as { code?: unknown; statusCode?: unknown; headers?: unknown }
     const hasResponse = code === 'UND_ERR_RESPONSE' || code === 'UND_ERR_REQ_RETRY'
     if (hasResponse && typeof statusCode === 'number' && statusCode >= 400) {
@@ -129,20 +135,22 @@ function responseIn(error: unknown): Response | undefined {
 }
 
 /**
- * Returns the first of the error and its causes that has a reason other than `network`; the error
- * itself if none has.
+ * Returns the first of the error and its causes that has a reason other than `network`. If none
+ * has, returns the first one that says more than that a fetch failed.
  */
 function firstClassified(error: unknown): unknown {
   let at = error
-  for (let i = 0; i <= MAX_CAUSES && at instanceof Error; i++) {
+  let explanation = error
+  for (let i = 0; i <= MAX_CAUSES && isError(at); i++) {
     if (reasonOf(at) !== 'network') return at
+    if (explanation === at && at.message === 'fetch failed' && isError(at.cause)) explanation = at.cause
     at = at.cause
   }
-  return error
+  return explanation
 }
 
 function reasonOf(error: unknown): FailureReason {
-  if (!(error instanceof Error)) return 'network'
+  if (!isError(error)) return 'network'
   // undici 8.12 loses the HPE_ code of these errors. HPE_INVALID_EOF_STATE shows only in the
   // message.
   if (error.name === 'HTTPParserError') return error.message.includes('Invalid EOF state') ? 'reset' : 'malformed'

@@ -230,7 +230,7 @@ async function problemOfBody(
       return failure('truncated', `${bytes.length} bytes of a body with Content-Length ${length}`)
     }
     if (bytes.length === 0 && exchanges.some(hasText)) return DROPPED_BODY
-    const coded = exchanges.find((exchange) => exchange.end === 'complete' && isCoded(exchange.headers))
+    const coded = exchanges.find((exchange) => isEnded(exchange) && isCoded(exchange.headers))
     const problem = coded && (await problemOfCoding(coded, maxBodyBytes))
     if (problem !== undefined) return problem
   }
@@ -248,8 +248,16 @@ async function problemOfBody(
 }
 
 /** Returns whether the site sent a body that is longer than a byte order mark. */
-function hasText({ end, headers, size }: Exchange): boolean {
-  return end === 'complete' && !isCoded(headers) && size > 3
+function hasText(exchange: Exchange): boolean {
+  return isEnded(exchange) && !isCoded(exchange.headers) && exchange.size > 3
+}
+
+/**
+ * Returns whether the site ended the body. A body whose end was not seen counts as ended: the fetch
+ * took it for complete, and the pages that it fetches are taken as they are too.
+ */
+function isEnded({ end }: Exchange): boolean {
+  return end === 'complete' || end === 'unseen'
 }
 
 const DROPPED_BODY = failure(

@@ -13,7 +13,7 @@ import { Readable } from 'node:stream'
 import { type Failure, type Headers, headerOf } from '@politely/core/engine'
 import { ByteBuffer } from '../base/byte-buffer.ts'
 import { isCoded, readBody } from './body.ts'
-import { endsWithConnection, isEndReceived, problemOfConnection } from './body-end.ts'
+import { endsWithConnection, isEndReceived, problemOfConnection, UNSEEN_END } from './body-end.ts'
 import { failure } from './failure.ts'
 
 /** One request that was sent, and how its response ended. */
@@ -22,7 +22,8 @@ export interface Exchange {
   status?: number
   /** Only the headers about the framing and coding of the body. */
   headers: Headers
-  end: 'open' | 'complete' | { readonly truncation: string }
+  /** `unseen`: nothing shows whether the body is complete (`UNSEEN_END`). */
+  end: 'open' | 'complete' | 'unseen' | { readonly truncation: string }
   /** The bytes of a coded body as received, up to the largest limit of the observers. */
   readonly coded: ByteBuffer
   /** The number of body bytes received. 0 with undici 6, which does not report them. */
@@ -244,7 +245,10 @@ function endOf({ exchange: { status = 0, headers }, socket, stream }: Sent): Exc
     return stream !== undefined && !truncatedStreams.has(stream) ? 'complete' : { truncation: STREAM_TRUNCATED }
   }
   const problem = problemOfConnection(socket)
-  if (endsWithConnection(status, headers)) return problem === undefined ? 'complete' : { truncation: problem }
+  if (endsWithConnection(status, headers)) {
+    if (problem === UNSEEN_END) return 'unseen'
+    return problem === undefined ? 'complete' : { truncation: problem }
+  }
   // undici 6 also treats the end of the connection as the end of a chunked body.
   const isConnectionOver = socket.errored !== null || socket.readableEnded
   return isConnectionOver && headers['content-length'] === undefined

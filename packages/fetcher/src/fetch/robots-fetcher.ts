@@ -13,6 +13,7 @@ import {
 } from '@politely/core/engine'
 import pRetry from 'p-retry'
 import { hasOtherDomain } from '../network/host-name.ts'
+import type { RobotsVia } from '../network/robots-way.ts'
 import { Deadline } from './deadline.ts'
 import type { OwnRequests } from './own-requests.ts'
 import { Transport, type TransportOptions } from './transport.ts'
@@ -74,6 +75,11 @@ export class RobotsFetcher {
       deadline.clear()
       this.#deadlines.delete(deadline)
     }
+  }
+
+  /** The way that the next request takes. */
+  get via(): RobotsVia {
+    return this.#transport.via
   }
 
   /** Ends all attempts under way, as if their deadlines had passed. */

@@ -1,8 +1,9 @@
 // Sends one request for robots.txt and returns its reply. Chooses the transport by the URL's scheme
-// and the caller's options.
-import type { Reply, RobotsRequest } from '@politely/core/engine'
-import type { Dispatcher } from 'undici'
+// and by the way that requests take now.
+import type { FailureReason } from '@politely/core'
+import type { Failure, Reply, RobotsRequest } from '@politely/core/engine'
 import type { NetworkGuard, Reach } from '../network/network-guard.ts'
+import type { RobotsVia, RobotsWay, Way } from '../network/robots-way.ts'
 import { CallersConnections } from './callers-connections.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, failureOf } from './failure.ts'
@@ -15,45 +16,34 @@ import { UndiciTransport } from './undici-transport.ts'
 
 export interface TransportOptions extends TransportSettings {
   readonly guard: NetworkGuard
-  /**
-   * The caller's dispatcher. It makes the connections, so the guard sees only URLs. Excludes
-   * `fetch`.
-   */
-  readonly dispatcher: Dispatcher | undefined
-  /**
-   * The caller's fetch. It makes the connections, so the guard sees only URLs. Excludes
-   * `dispatcher`.
-   */
-  readonly fetch: typeof globalThis.fetch | undefined
+  /** On any way but `own`, other code makes the connections, so the guard sees only URLs. */
+  readonly way: RobotsWay
 }
 
 export class Transport {
+  readonly #options: TransportOptions
   readonly #guard: NetworkGuard
+  readonly #way: RobotsWay
   readonly #ownRequests: OwnRequests
-  readonly #http: RobotsTransport
   readonly #ftp: RobotsTransport
-  /** Whether the caller's dispatcher or fetch makes the connections. */
-  readonly #usesCallers: boolean
-  /**
-   * Whether the guard sees the connections themselves. Otherwise it checks the URL and the name
-   * before each request.
-   */
-  readonly #guardsConnections: boolean
   readonly #ownConnections: OwnConnections
+  readonly #own: RobotsTransport
 
   constructor(options: TransportOptions, ownRequests: OwnRequests) {
-    const { guard, dispatcher, fetch, timeoutMs } = options
+    const { guard, way, timeoutMs } = options
+    this.#options = options
     this.#guard = guard
+    this.#way = way
     this.#ownRequests = ownRequests
     this.#ownConnections = new OwnConnections(guard, timeoutMs)
-    this.#usesCallers = dispatcher !== undefined || fetch !== undefined
-    this.#guardsConnections = !this.#usesCallers && !IS_BUN
-    const fetchToUse = fetch ?? (IS_BUN && dispatcher === undefined ? globalThis.fetch : undefined)
-    this.#http =
-      fetchToUse === undefined
-        ? new UndiciTransport(options, dispatcher ? new CallersConnections(dispatcher, options) : this.#ownConnections)
-        : new FetchTransport(options, fetchToUse)
+    this.#own = new UndiciTransport(options, this.#ownConnections)
     this.#ftp = new FtpTransport(options, guard)
+  }
+
+  /** The way that the next request takes. */
+  get via(): RobotsVia {
+    const { via } = this.#way.current()
+    return via === 'own' && IS_BUN ? 'global-fetch' : via
   }
 
   /**
@@ -62,18 +52,19 @@ export class Transport {
    * robots.txt.
    */
   async send(request: RobotsRequest, deadline: Deadline): Promise<Reply> {
-    const { url, conditions, hops } = request
+    const { url, hops } = request
+    const way = this.#way.current()
     const urls = [...hops.map((hop) => hop.url), url]
     const reach = this.#guard.reachOf(urls)
-    if (this.#usesCallers) {
-      const [robotsUrl = url] = urls
-      return this.#ownRequests.run(url, robotsUrl, () => this.#sendByCaller(request, reach, deadline))
-    }
+    const [robotsUrl = url] = urls
     // The client's own connections never ask this client, so they need no async context, which
     // costs time.
-    if (url.startsWith('ftp:')) return this.#ftp.send({ url, conditions, reach }, deadline)
-    const refusal = this.#guardsConnections ? undefined : await this.#refusalBeforehand(url, reach, deadline)
-    return refusal ?? this.#http.send({ url, conditions, reach }, deadline)
+    const reply =
+      way.via === 'own'
+        ? await this.#sendByOwn(request, reach, deadline)
+        : await this.#ownRequests.run(url, robotsUrl, () => this.#sendByCaller(way, request, reach, deadline))
+    const hint = reply.kind === 'failure' ? this.#hintOn(reply, way, url) : undefined
+    return reply.kind === 'failure' && hint !== undefined ? { ...reply, detail: `${reply.detail}; ${hint}` } : reply
   }
 
   /** Closes the client's own connections. The caller closes its dispatcher. */
@@ -81,16 +72,46 @@ export class Transport {
     await this.#ownConnections.close()
   }
 
-  async #sendByCaller({ url, conditions }: RobotsRequest, reach: Reach, deadline: Deadline): Promise<Reply> {
-    if (url.startsWith('ftp:')) return FTP_BYPASSES_CALLER
-    const refusal = await this.#refusalBeforehand(url, reach, deadline)
-    return refusal ?? this.#http.send({ url, conditions, reach }, deadline)
+  /** Returns what to write if another way might have worked. */
+  #hintOn({ reason }: Failure, { via }: Way, url: string): string | undefined {
+    if (NOT_CONNECTED.has(reason)) return this.#way.unusedSetup(url)
+    const isGiven = via === 'fetch' || via === 'dispatcher'
+    return reason === 'unusable-transport' && !isGiven
+      ? "or write robotsVia: 'own', and robots.txt takes connections of its own"
+      : undefined
   }
 
-  async #refusalBeforehand(url: string, reach: Reach, deadline: Deadline): Promise<Reply | undefined> {
+  async #sendByOwn({ url, conditions }: RobotsRequest, reach: Reach, deadline: Deadline): Promise<Reply> {
+    if (url.startsWith('ftp:')) return this.#ftp.send({ url, conditions, reach }, deadline)
+    if (!IS_BUN) return this.#own.send({ url, conditions, reach }, deadline)
+    const refusal = await this.#refusalBeforehand(url, reach, 'always', deadline)
+    return refusal ?? new FetchTransport(this.#options, globalThis.fetch).send({ url, conditions, reach }, deadline)
+  }
+
+  async #sendByCaller(
+    way: Exclude<Way, { readonly via: 'own' }>,
+    { url, conditions }: RobotsRequest,
+    reach: Reach,
+    deadline: Deadline,
+  ): Promise<Reply> {
+    if (url.startsWith('ftp:')) return FTP_BYPASSES_CALLER
+    const refusal = await this.#refusalBeforehand(url, reach, 'if-lookup-given', deadline)
+    if (refusal !== undefined) return refusal
+    const transport =
+      way.via === 'dispatcher'
+        ? new UndiciTransport(this.#options, new CallersConnections(way.dispatcher, this.#options))
+        : new FetchTransport(this.#options, way.fetch)
+    return transport.send({ url, conditions, reach }, deadline)
+  }
+
+  async #refusalBeforehand(
+    url: string,
+    reach: Reach,
+    names: 'if-lookup-given' | 'always',
+    deadline: Deadline,
+  ): Promise<Reply | undefined> {
     if (reach === 'any') return undefined
     try {
-      const names = this.#usesCallers ? 'if-lookup-given' : 'always'
       const refusal = await deadline.orBefore(this.#guard.refusalBeforehand(url, names))
       return refusal && failureOf(refusal, 'request', deadline)
     } catch (error) {
@@ -98,6 +119,16 @@ export class Transport {
     }
   }
 }
+
+/** The reasons of failures that a request on another way might not have had. */
+const NOT_CONNECTED: ReadonlySet<FailureReason> = new Set([
+  'dns',
+  'dns-unavailable',
+  'refused',
+  'network',
+  'timeout',
+  'blocked-address',
+])
 
 /**
  * Bun replaces undici by a module of its own without Client and connector. There, the client uses

@@ -5,6 +5,22 @@ import type * as Undici from 'undici'
 let loading: Promise<typeof Undici> | undefined
 
 export function loadUndici(): Promise<typeof Undici> {
-  loading ??= import('undici')
+  loading ??= loadBesideOlder()
   return loading
+}
+
+/** The key of the global dispatcher of undici 6 and 7, and of the built-in fetch of Node 22 and 24. */
+const LEGACY_DISPATCHER: unique symbol = Symbol.for('undici.globalDispatcher.1')
+
+/**
+ * undici 8 replaces the global dispatcher of older versions when it is loaded, unless it finds one
+ * of its own version. Puts a dispatcher that was there back: it may be a mock of a test, or the
+ * proxy of `NODE_USE_ENV_PROXY`.
+ */
+async function loadBesideOlder(): Promise<typeof Undici> {
+  const globals = globalThis as { [LEGACY_DISPATCHER]?: unknown }
+  const before = globals[LEGACY_DISPATCHER]
+  const undici = await import('undici')
+  if (before !== undefined && globals[LEGACY_DISPATCHER] !== before) globals[LEGACY_DISPATCHER] = before
+  return undici
 }

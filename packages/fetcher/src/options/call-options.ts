@@ -1,18 +1,25 @@
 // The options of the methods of a RobotsClient.
 import type { ConcurrentMapOptions } from '../base/concurrent-map.ts'
-import { assertCallOptions, integer, oneOf } from '../base/option-checks.ts'
+import { assertCallOptions, integer, number, oneOf } from '../base/option-checks.ts'
 
 /** Options of `isAllowed`, `explain`, `sitemaps` and `robots` of a `RobotsClient`. */
-export interface AbortOptions {
+export interface LookupOptions {
   /**
    * Aborting it rejects this call with the signal's reason. A fetch that other callers wait for
    * continues.
    */
   readonly signal?: AbortSignal | undefined
+  /**
+   * The maximum age of the robots.txt that decides, in milliseconds: the time between its fetch and
+   * this call. If the client and the store know only an older one, the client fetches robots.txt
+   * first, even if the older one is fresh. If that fetch fails, `whenUnreachable` decides, and the
+   * next attempt is made when it is due. Default: as long as robots.txt is fresh.
+   */
+  readonly maxAgeMs?: number | undefined
 }
 
 /** Options of `RobotsClient.check`. */
-export interface CheckOptions extends AbortOptions {
+export interface CheckOptions extends LookupOptions {
   /**
    * The URLs whose redirects led to this one, in order. A redirect from a public host must lead to
    * a public address (see `network`). If it does not, the verdict is `unreachable` with reason
@@ -22,7 +29,7 @@ export interface CheckOptions extends AbortOptions {
 }
 
 /** Options of `RobotsClient.prefetch`. */
-export interface ManyOptions extends AbortOptions {
+export interface ManyOptions extends LookupOptions {
   /**
    * The maximum number of checks that are under way, or done and not yet taken by the caller.
    * Default 64.
@@ -39,19 +46,32 @@ export interface CheckManyOptions extends ManyOptions {
   readonly order?: ConcurrentMapOptions['order'] | undefined
 }
 
-export const ABORT_OPTIONS: Readonly<Record<keyof AbortOptions, true>> = { signal: true }
-export const CHECK_OPTIONS: Readonly<Record<keyof CheckOptions, true>> = { signal: true, redirectedFrom: true }
-export const PREFETCH_OPTIONS: Readonly<Record<keyof ManyOptions, true>> = { signal: true, concurrency: true }
+const LOOKUP_OPTIONS: Readonly<Record<keyof LookupOptions, true>> = { signal: true, maxAgeMs: true }
+export const CHECK_OPTIONS: Readonly<Record<keyof CheckOptions, true>> = { ...LOOKUP_OPTIONS, redirectedFrom: true }
+export const PREFETCH_OPTIONS: Readonly<Record<keyof ManyOptions, true>> = { ...LOOKUP_OPTIONS, concurrency: true }
 
 const DEFAULT_CONCURRENCY = 64
-const KNOWN_OF_MANY: Readonly<Record<keyof CheckManyOptions, true>> = { concurrency: true, order: true, signal: true }
+const KNOWN_OF_MANY: Readonly<Record<keyof CheckManyOptions, true>> = { ...PREFETCH_OPTIONS, order: true }
+
+/**
+ * Checks the options `signal` and `maxAgeMs`. @throws {OptionError} for an invalid or unknown
+ * option.
+ */
+export function assertLookupOptions(
+  options: LookupOptions,
+  known: Readonly<Record<string, true>> = LOOKUP_OPTIONS,
+): void {
+  assertCallOptions(options, known)
+  const { maxAgeMs } = options
+  if (maxAgeMs !== undefined) number('maxAgeMs', maxAgeMs, { min: 0, infinite: 'allowed', example: 3_600_000 })
+}
 
 /**
  * Checks the options of `checkMany` and fills in the defaults. @throws {OptionError} for an invalid
  * or unknown option.
  */
 export function checkedManyOptions(options: CheckManyOptions): ConcurrentMapOptions {
-  assertCallOptions(options, KNOWN_OF_MANY)
+  assertLookupOptions(options, KNOWN_OF_MANY)
   const { concurrency = DEFAULT_CONCURRENCY, order = 'input', signal } = options
   return {
     concurrency: integer('concurrency', concurrency, { min: 1, example: DEFAULT_CONCURRENCY }),

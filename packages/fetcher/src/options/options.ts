@@ -1,7 +1,7 @@
 // The options of a RobotsClient, and their checks at construction.
 import type { LookupFunction } from 'node:net'
 import { type Dialect, type DialectName, isProductToken, OptionError, productTokenOf } from '@politely/core'
-import { type AccessPolicy, accessPolicyOf, dialectFor } from '@politely/core/engine'
+import { type AccessPolicy, accessPolicyOf, dialectFor, explainMissingToken } from '@politely/core/engine'
 import type { Dispatcher } from 'undici'
 import {
   abortSignal,
@@ -15,6 +15,7 @@ import {
 } from '../base/option-checks.ts'
 import { MAX_TIMEOUT_MS } from '../base/timeout.ts'
 import { NetworkGuard, type NetworkPolicy } from '../network/network-guard.ts'
+import { RobotsWay } from '../network/robots-way.ts'
 import type { Logger } from '../report/telemetry.ts'
 import type { Store } from '../store/store.ts'
 import { PACING_OPTIONS } from './pacing-options.ts'
@@ -117,7 +118,7 @@ export interface RobotsClientOptions {
   /**
    * What a response means that is not a robots.txt, such as a login page, a single-page application
    * or a challenge for browsers; `access.looksLike` says what it is. Default `obey`: its readable
-   * lines are obeyed, and usually there are none, so everything is allowed (RFC 9309 §2.3.1.1).
+   * lines are obeyed. Usually it has no such line, so everything is allowed (RFC 9309 §2.3.1.1).
    * `unreachable`: everything is disallowed until the site sends a robots.txt.
    */
   readonly foreignBodies?: AccessPolicy['foreignBodies'] | undefined
@@ -138,6 +139,13 @@ export interface RobotsClientOptions {
    * sees only URLs. Cannot be combined with `dispatcher`.
    */
   readonly fetch?: typeof globalThis.fetch | undefined
+  /**
+   * Which way requests for robots.txt take, unless `dispatcher` or `fetch` says it. `auto` (the
+   * default): the way of pages if that is not the platform's plain one, and otherwise the client's
+   * own connections. `own`: always the client's own connections, which the guard sees. `pages`:
+   * always the fetch for pages: the one given to `politely`, or `globalThis.fetch`.
+   */
+  readonly robotsVia?: 'auto' | 'own' | 'pages' | undefined
   /**
    * The caller's resolver, with the signature of `dns.lookup`. With `dispatcher` or `fetch`, only
    * the guard uses it.
@@ -171,8 +179,7 @@ export interface Settings {
   readonly maxFlightsPerDomain: number
   readonly logger: Logger | undefined
   readonly guard: NetworkGuard
-  readonly dispatcher: Dispatcher | undefined
-  readonly fetch: typeof globalThis.fetch | undefined
+  readonly way: RobotsWay
   readonly signal: AbortSignal | undefined
   readonly now: () => number
 }
@@ -180,6 +187,8 @@ export interface Settings {
 const MIN_BODY_BYTES = 500 * 1024
 const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024
 const DEFAULT_TIMEOUT_MS = 20_000
+/** Few servers on the internet respond faster. */
+const MIN_PLAUSIBLE_TIMEOUT_MS = 100
 const DEFAULT_MAX_FLIGHTS = 200
 const DEFAULT_MAX_FLIGHTS_PER_DOMAIN = 8
 const DEFAULT_RETRIES = 2
@@ -210,6 +219,7 @@ export const CLIENT_OPTIONS: Readonly<Record<keyof RobotsClientOptions, true>> =
   allowAddresses: true,
   dispatcher: true,
   fetch: true,
+  robotsVia: true,
   lookup: true,
   logger: true,
   signal: true,
@@ -268,18 +278,14 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
       `${policy.ttlMs} is greater than maxTtlMs, which is ${policy.maxTtlMs}; write a smaller ttlMs or a larger maxTtlMs`,
     )
   }
-  if (options.fetch !== undefined && options.dispatcher !== undefined) {
-    throw new OptionError(
-      'fetch',
-      'cannot be combined with dispatcher, since only one of them can make the request; pass the dispatcher to your fetch instead',
-    )
-  }
   return {
     userAgent,
     productTokens: productTokens(options.productToken, userAgent),
     dialect,
     policy,
-    timeoutMs: number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: MAX_TIMEOUT_MS }),
+    timeoutMs: plausibleTimeout(
+      number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: MAX_TIMEOUT_MS }),
+    ),
     retries: integer('retries', options.retries ?? DEFAULT_RETRIES, { min: 0, max: 20 }),
     maxBodyBytes: integer('maxBodyBytes', options.maxBodyBytes ?? MIN_BODY_BYTES, {
       min: MIN_BODY_BYTES,
@@ -299,7 +305,7 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
       example: DEFAULT_MAX_FLIGHTS_PER_DOMAIN,
     }),
     logger: withMethods('logger', options.logger, [], 'an object with debug, info or warn, such as console'),
-    dispatcher: withMethods('dispatcher', options.dispatcher, ['dispatch'], 'an undici dispatcher'),
+    way: wayOf(options),
     signal: abortSignal(options.signal),
     guard: new NetworkGuard({
       network: options.network,
@@ -307,9 +313,48 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
       lookup: options.lookup,
       closing,
     }),
-    fetch: callable('fetch', options.fetch, 'a function like the global fetch'),
     now: callable('now', options.now, 'a function that returns milliseconds') ?? Date.now,
   }
+}
+
+function wayOf({ robotsVia: given, fetch, dispatcher }: RobotsClientOptions): RobotsWay {
+  if (fetch !== undefined && dispatcher !== undefined) {
+    throw new OptionError(
+      'fetch',
+      'cannot be combined with dispatcher, since only one of them can make the request; pass the dispatcher to your fetch instead',
+    )
+  }
+  const robotsVia = oneOf('robotsVia', given ?? 'auto', ['auto', 'own', 'pages'])
+  const other = fetch !== undefined ? 'fetch' : 'dispatcher'
+  if (robotsVia !== 'auto' && (fetch ?? dispatcher) !== undefined) {
+    throw new OptionError(
+      'robotsVia',
+      `cannot be combined with ${other}, which is a way of its own; leave one of them out`,
+    )
+  }
+  return new RobotsWay({
+    robotsVia,
+    dispatcher: withMethods('dispatcher', dispatcher, ['dispatch'], 'an undici dispatcher'),
+    fetch: callable('fetch', fetch, 'a function like the global fetch'),
+  })
+}
+
+const warnedTimeouts = new Set<number>()
+
+/**
+ * Emits a process warning, once for each value, if the timeout is so short that the caller probably
+ * took the unit for seconds. It is a warning and no error, since a test with a local server may
+ * mean it.
+ */
+function plausibleTimeout(timeoutMs: number): number {
+  if (timeoutMs < MIN_PLAUSIBLE_TIMEOUT_MS && !warnedTimeouts.has(timeoutMs)) {
+    warnedTimeouts.add(timeoutMs)
+    process.emitWarning(
+      `timeoutMs: ${timeoutMs} is a time in milliseconds, so most sites will be unreachable; write timeoutMs: ${timeoutMs * 1000} for ${timeoutMs} seconds`,
+      { type: 'PolitelyWarning', code: 'POLITELY_TIMEOUT' },
+    )
+  }
+  return timeoutMs
 }
 
 function checkedStore(store: Store | undefined): Store | undefined {
@@ -353,7 +398,7 @@ function productTokens(given: string | readonly string[] | undefined, userAgent:
     if (token !== undefined) return [token]
     throw new OptionError(
       'userAgent',
-      `${JSON.stringify(userAgent)} contains no product token; begin it with a name such as ExampleBot/1.0, or give productToken`,
+      `${explainMissingToken(userAgent)}; write the name to look for in robots.txt as productToken, such as "ExampleBot", or begin the header with a name such as ExampleBot/1.0`,
     )
   }
   const tokens: readonly unknown[] = Array.isArray(given) ? given : [given]

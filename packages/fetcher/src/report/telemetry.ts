@@ -5,6 +5,7 @@ import { EventEmitter } from 'node:events'
 import { describeVerdict, escapeControls } from '@politely/core'
 import { describeCause, describeForeign, type Entry, type State, withoutCredentials } from '@politely/core/engine'
 import { callSafely } from '../base/call-safely.ts'
+import type { RobotsVia } from '../network/robots-way.ts'
 import { type ClientVerdict, loggableVerdict } from './client-verdict.ts'
 
 /** Events of a `RobotsClient`, by name. Each listener is called with one object. */
@@ -45,7 +46,7 @@ export interface FetchEvent {
  * client's lease did not end.
  */
 export interface StoreFailure {
-  readonly operation: 'get' | 'set' | 'lease' | 'release'
+  readonly operation: 'get' | 'set' | 'delete' | 'lease' | 'release'
   readonly origin: string
   readonly error: unknown
 }
@@ -145,6 +146,13 @@ export function traceFetch(trace: FetchTrace, fetch: () => Promise<FetchEvent>):
   return fetchChannel.hasSubscribers ? fetchChannel.tracePromise(fetch, trace) : fetch()
 }
 
+/** The ways that the client takes by itself. */
+const WAYS_OF_PAGES: Readonly<Partial<Record<RobotsVia, string>>> = {
+  'pages-fetch': 'the fetch for pages',
+  'global-fetch': 'globalThis.fetch',
+  'global-dispatcher': 'the global dispatcher of undici',
+}
+
 export class Telemetry {
   /**
    * Created on first use. Without an emitter nothing listens, and a missing emitter is faster to
@@ -159,6 +167,8 @@ export class Telemetry {
   #allowed = 0
   #disallowed = 0
   readonly #logger: Logger | undefined
+  /** The way of the last attempt. */
+  #via: RobotsVia = 'own'
 
   constructor(logger: Logger | undefined) {
     this.#logger = logger
@@ -210,6 +220,18 @@ export class Telemetry {
     this.checked(verdict)
   }
 
+  /** Says once that requests for robots.txt leave the client's own connections by themselves. */
+  startedVia(via: RobotsVia): void {
+    if (via === this.#via) return
+    this.#via = via
+    const way = WAYS_OF_PAGES[via]
+    if (way === undefined) return
+    this.#log(
+      'info',
+      `requests for robots.txt go through ${way}, as pages do; the network guard sees only their URLs (robotsVia: 'own' prevents this)`,
+    )
+  }
+
   /** Counts and publishes an attempt. */
   fetched({ robotsUrl }: FetchTrace, event: FetchEvent): void {
     const { entry, from, to, requests } = event
@@ -229,6 +251,10 @@ export class Telemetry {
         `${robotsUrl}: ${describeForeign(entry.latest)}, so ${effect}; write foreignBodies: 'unreachable' if nothing should be allowed then`,
       )
     }
+  }
+
+  info(line: string): void {
+    this.#log('info', line)
   }
 
   warn(line: string): void {

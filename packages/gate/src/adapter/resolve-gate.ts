@@ -1,7 +1,14 @@
 // Returns the caller's gate, or creates a gate, and its RobotsClient unless the caller has one.
 import { OptionError } from '@politely/core'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
-import { assertKnown, assertOptions, CLIENT_OPTIONS, describeValue, onAbort } from '@politely/fetcher/internal'
+import {
+  assertKnown,
+  assertOptions,
+  CLIENT_OPTIONS,
+  clientPort,
+  describeValue,
+  onAbort,
+} from '@politely/fetcher/internal'
 import { assertRobots, PoliteGate } from '../gate.ts'
 import type { PoliteGateOptions } from '../options/gate-options.ts'
 import { GATE_OPTIONS, splitPacing } from '../options/pacing.ts'
@@ -29,6 +36,9 @@ export interface GateHandle {
  * about an unknown option.
  * @param elsewhere Names of options of another object, each with the end of its error message:
  * `is an option of …; write it in …`.
+ * @param pages How the calling function requests pages: the fetch for pages, or `own` if Politely
+ * makes the connections. A new RobotsClient sends its requests the same way, unless its options say
+ * otherwise (`robotsVia`). Default: `globalThis.fetch`.
  * @throws {OptionError} for an invalid or unknown option, for any option beside `gate`, and for an
  * option of the RobotsClient beside `robots`.
  */
@@ -36,6 +46,7 @@ export function resolveGate(
   options: GateOrOptions,
   ownOptions: Readonly<Record<string, true>> = {},
   elsewhere: Readonly<Record<string, string>> = {},
+  pages?: typeof globalThis.fetch | 'own',
 ): GateHandle {
   assertGateOptions(options)
   assertKnown(options, { ...CLIENT_OPTIONS, ...GATE_OPTIONS, gate: true, ...ownOptions }, elsewhere)
@@ -57,6 +68,7 @@ export function resolveGate(
   const { pacing, others } = splitPacing(options)
   const { now, signal, lookup } = others
   const robots = new RobotsClient(others)
+  if (pages !== undefined) clientPort(robots).followPages(pages)
   const gate = new PoliteGate({ robots, ...pacing, lookup, now })
   // The signal also closes the RobotsClient, without which requests that wait cannot start.
   const removeListener = signal && onAbort(signal, () => gate.close())

@@ -1,7 +1,7 @@
 // politely(fetch): wraps a fetch, so that each request and each redirect hop enters a gate.
 import { OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
-import { clientPort, describeValue, oneOf } from '@politely/fetcher/internal'
+import { clientPort, describeValue, oneOf, registerPoliteFetch } from '@politely/fetcher/internal'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost } from '../adapter/target.ts'
@@ -79,7 +79,8 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   assertGateOptions(options)
   const { onDisallowed = 'throw', ...others } = options
   const onRefusal = oneOf('onDisallowed', onDisallowed, ['throw', 'response'])
-  const { gate, close } = resolveGate(others, { onDisallowed: true })
+  const pagesFetch = fetch as unknown as typeof globalThis.fetch
+  const { gate, close } = resolveGate(others, { onDisallowed: true }, {}, pagesFetch)
   const { activity } = gatePort(gate)
   const send = fetch as unknown as Send
   const politeFetch = async (input: unknown, init?: Init): Promise<FetchResponse> => {
@@ -99,6 +100,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
       release()
     }
   }
+  registerPoliteFetch(politeFetch, pagesFetch)
   return Object.assign(politeFetch as unknown as F, { gate, close, [Symbol.asyncDispose]: close })
 }
 

@@ -89,6 +89,13 @@ export function pacingOf(options: PacingOptions): Pacing {
   if (pauseFrom === 'end' && Number(maxConcurrentPerKey) > 1)
     throw new OptionError('maxConcurrentPerKey', `is ${maxConcurrentPerKey}; with pauseFrom: 'end' only 1 is possible`)
   const isUncapped = maxDelayMs === undefined || maxDelayMs === Number.POSITIVE_INFINITY
+  // The default of minDelayMs may be longer: the cap is for what the site asks for.
+  if (options.minDelayMs !== undefined && Number(minDelayMs) > Number(maxDelayMs)) {
+    throw new OptionError(
+      'minDelayMs',
+      `${minDelayMs} is greater than maxDelayMs, which is ${maxDelayMs}; write a smaller minDelayMs or a larger maxDelayMs`,
+    )
+  }
   return {
     minDelayMs: number('minDelayMs', minDelayMs, { min: 0 }),
     maxDelayMs: isUncapped ? undefined : number('maxDelayMs', maxDelayMs, { min: 0 }),

@@ -14,7 +14,7 @@ export interface PacingOptions {
   /**
    * The longest delay that you accept. A site that asks for a longer one gets this one, and the
    * permit says so (`because: 'cap'`). Milliseconds; default: no limit. It does not shorten a
-   * Retry-After or a visit-time.
+   * Retry-After or a visit-time, and must not be less than `minDelayMs`.
    */
   readonly maxDelayMs?: number | undefined
   /**

@@ -3,7 +3,7 @@
 import type { LookupFunction } from 'node:net'
 import { OptionError } from '@politely/core'
 import { NetworkGuard, type NetworkPolicy, type RobotsClientOptions } from '@politely/fetcher'
-import { describeValue, integer } from '@politely/fetcher/internal'
+import { describeValue, integer, registerPoliteDispatcher } from '@politely/fetcher/internal'
 import { type Agent, Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
 import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
 import type { PoliteGate } from '../gate.ts'
@@ -99,7 +99,8 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
       )
     assertAgentOptions(agent)
     const guard = new NetworkGuard({ ...reach, closing: this.#closing.signal })
-    const { gate, close } = resolveGate(gateOptions(others, reach), AGENT_OPTIONS)
+    const { gate, close } = resolveGate(gateOptions(others, reach), AGENT_OPTIONS, {}, 'own')
+    registerPoliteDispatcher(this)
     this.gate = gate
     this.#closeGate = close
     const pages = new PageNetwork(guard, agent, gate)

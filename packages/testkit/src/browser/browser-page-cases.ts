@@ -22,6 +22,32 @@ const INSERTED = ['shadow', 'namespaced', 'retyped', 'methods', 'closed', 'typed
 
 export const browserPageCases: readonly BrowserCase[] = [
   {
+    name: 'a User-Agent of the browser that does not name the crawler causes one process warning for each gate',
+    web: { '/1': htmlPage(), '/2': htmlPage() },
+    run: async ({ sites, openPolite, at }) => {
+      const warnings: Error[] = []
+      const listen = (warning: Error) => void warnings.push(warning)
+      process.on('warning', listen)
+      try {
+        const other = await openPolite({ ...CRAWLER, userAgent: 'OtherBot/1.0' })
+        await other.tab.goto(at('/1'))
+        await other.tab.goto(at('/2'))
+        const named = await openPolite()
+        await named.tab.goto(at('/1'))
+        await new Promise((resolve) => setImmediate(resolve))
+      } finally {
+        process.off('warning', listen)
+      }
+      const sent = sites.requests.find(({ url }) => url.endsWith('/1'))?.headers['user-agent']
+      assert.deepEqual(
+        warnings.map(({ message }) => message),
+        [
+          `the User-Agent header of a request is "${sent}", but robots.txt is read for OtherBot; give the browser the same User-Agent as the RobotsClient: browser.newContext({ userAgent }) in Playwright, page.setUserAgent({ userAgent }) in Puppeteer, launchContext: { userAgent } in Crawlee, or Chromium's switch --user-agent`,
+        ],
+      )
+    },
+  },
+  {
     name: 'a redirected page has the final URL, and the driver knows the redirects',
     fullRun: true,
     web: {

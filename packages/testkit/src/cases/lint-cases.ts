@@ -205,6 +205,11 @@ const paths: readonly LintCase[] = [
 
 const records: readonly LintCase[] = [
   withRules('a relative sitemap', 'Sitemap: /sitemap.xml', 'sitemap-not-absolute 2'),
+  withRules(
+    'two sitemaps on one line',
+    'Sitemap: https://example.com/1.xml https://example.com/2.xml',
+    'several-sitemaps-on-one-line 2',
+  ),
   withRules('a relative license', 'License: license.xml', 'license-not-absolute 2'),
   withRules('a crawl-delay with a unit', 'Crawl-delay: 10s', 'crawl-delay-unreadable 2'),
   withRules('a crawl-delay of over a minute', ['Crawl-delay: 61', 'Disallow: /a'], 'crawl-delay-very-long 2'),

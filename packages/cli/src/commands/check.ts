@@ -1,26 +1,18 @@
 // `politely check`: fetches robots.txt files and prints a verdict for each URL.
 import { once } from 'node:events'
-import { existsSync, statSync } from 'node:fs'
 import { explainUrlProblem } from '@politely/core'
-import {
-  type ClientVerdict,
-  loggableVerdict,
-  RobotsClient,
-  type RobotsClientOptions,
-  withoutCredentials,
-} from '@politely/fetcher'
-import { errorLine, Interrupted, UsageError } from './errors.ts'
-import { EXITS, type ExitName, exitOf, moreSevere } from './exit-code.ts'
-import { formatReport } from './format-report.ts'
-import { jsonLine, write } from './output.ts'
-import { isTooLong, readLines, TOO_LONG_VERDICT } from './read-lines.ts'
-import { shorten } from './shorten.ts'
-
-export interface CheckOptions extends Partial<Pick<RobotsClientOptions, 'userAgent' | 'productToken' | 'dialect'>> {
-  /** Milliseconds. */
-  readonly timeout: number
-  readonly json?: true
-}
+import { type ClientVerdict, loggableVerdict, RobotsClient, withoutCredentials } from '@politely/fetcher'
+import type { Arguments } from '../command-line.ts'
+import { clientOptionsOf } from '../crawler.ts'
+import { errorLine } from '../describe-error.ts'
+import { Interrupted, UsageError } from '../errors.ts'
+import { EXITS, type ExitName, exitOf, moreSevere } from '../exit-code.ts'
+import { formatReport } from '../format-report.ts'
+import { isFile } from '../is-file.ts'
+import { jsonLine, write } from '../output.ts'
+import { isTooLong, readLines, TOO_LONG_VERDICT } from '../read-lines.ts'
+import { dialectOf, timeoutOf } from '../robots-file.ts'
+import { shorten } from '../shorten.ts'
 
 /**
  * URLs that are checked at the same time. Verdicts are printed in input order, so a slow site holds
@@ -29,21 +21,19 @@ export interface CheckOptions extends Partial<Pick<RobotsClientOptions, 'userAge
 const CONCURRENCY = 16
 
 /** Returns the exit code. */
-export async function check(
-  urls: readonly string[],
-  { json, timeout: timeoutMs, userAgent = '', ...options }: CheckOptions,
-): Promise<number> {
+export async function check(args: Arguments): Promise<number> {
+  const urls = args.operands
   if (urls.length === 0) {
     throw new UsageError('no URL was given; write one such as https://example.com/page, or - to read URLs from stdin')
   }
-  const client = new RobotsClient({ userAgent, timeoutMs, ...options })
+  const client = new RobotsClient({ ...clientOptionsOf(args), timeoutMs: timeoutOf(args), dialect: dialectOf(args) })
   const done = new AbortController()
   const interrupted = once(process, 'SIGINT', { signal: done.signal }).then(() => {
     throw new Interrupted()
   })
   interrupted.catch(() => undefined) // `done.abort()` rejects it when the race is already over
   try {
-    const exit = await Promise.race([checkAll(client, urls, json ? 'json' : 'reports'), interrupted])
+    const exit = await Promise.race([checkAll(client, urls, args.has('json') ? 'json' : 'reports'), interrupted])
     return EXITS[exit].code
   } finally {
     done.abort()
@@ -60,21 +50,24 @@ async function checkAll(client: RobotsClient, urls: readonly string[], form: 'js
     if (verdict.because === 'invalid-url') {
       const url = JSON.stringify(shorten(withoutCredentials(verdict.url)))
       const problem = isFile(verdict.url)
-        ? `this is a file; to check the URLs in it, write politely check - < ${url}`
+        ? describeFile(verdict.url, url)
         : explainUrlProblem(verdict.problem, verdict.url)
       process.stderr.write(errorLine(`${url}: ${problem}`))
     }
     if (form === 'json') {
       await write(jsonLine(loggableVerdict(verdict)))
     } else if (verdict.because !== 'invalid-url') {
-      await write(`${reports++ === 0 ? '' : '\n'}${formatReport(verdict, Date.now())}`)
+      await write(`${reports++ === 0 ? '' : '\n'}${formatReport(verdict, client.productTokens, Date.now())}`)
     }
   }
   return exit
 }
 
-function isFile(path: string): boolean {
-  return existsSync(path) && statSync(path).isFile()
+/** @param shown The name to print. */
+function describeFile(path: string, shown: string): string {
+  return /robots[^/]*\.txt$/i.test(path)
+    ? `this is a file; to check URLs against it, write politely match --robots ${shown} < urls.txt`
+    : `this is a file; to check the URLs in it, write politely check - < ${shown}`
 }
 
 /** Yields one verdict for each URL, in input order. */

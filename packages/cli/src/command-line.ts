@@ -1,0 +1,157 @@
+// Parses the command line. Commands are data (commands.ts), so that `--help`, the completion and
+// docs/cli.md say the same, and a mistake is answered by one line that says what to write.
+import { parseArgs } from 'node:util'
+import { UsageError } from './errors.ts'
+
+/** An option of a command. */
+export interface Flag {
+  /** Without its dashes: `user-agent`. */
+  readonly name: string
+  /** What its value is called in the help: `NAME`. Undefined for a flag without a value. */
+  readonly value?: string
+  readonly text: string
+  /** The value may be left out: `--fix` or `--fix=all`. */
+  readonly isValueOptional?: true
+  /** The flag may be given several times. */
+  readonly isRepeatable?: true
+  /** The values that it may have. */
+  readonly choices?: readonly string[]
+  /** The value if it is not given, for the help. */
+  readonly byDefault?: string
+}
+
+export interface CommandSpec {
+  readonly name: string
+  /** One line for the list of commands. */
+  readonly summary: string
+  /** One or more paragraphs. */
+  readonly description: string
+  /** What follows the name: `URL… --user-agent NAME`. */
+  readonly usage: string
+  readonly flags: readonly Flag[]
+  /** Command lines without `politely`, each with what it does. */
+  readonly examples: readonly (readonly [line: string, text: string])[]
+  /** What the exit codes 0 and 1 mean; without `fails` the command never exits with 1. */
+  readonly exits: { readonly success: string; readonly fails?: string }
+  /** Why operands make no sense, if the command takes none: `match reads URLs from stdin`. */
+  readonly noOperands?: string
+  /** Loads the code of the command and runs it. Returns the exit code. */
+  run(args: Arguments): Promise<number>
+}
+
+/** The operands and flags of a command, as they were given. */
+export class Arguments {
+  readonly operands: readonly string[]
+  readonly #values: ReadonlyMap<string, readonly string[]>
+
+  constructor(operands: readonly string[], values: ReadonlyMap<string, readonly string[]>) {
+    this.operands = operands
+    this.#values = values
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name)
+  }
+
+  /** Returns the last value of a flag. */
+  get(name: string): string | undefined {
+    return this.#values.get(name)?.at(-1)
+  }
+
+  /** Returns all values of a repeatable flag, in order. */
+  all(name: string): readonly string[] {
+    return this.#values.get(name) ?? []
+  }
+}
+
+/** Every command has these flags. */
+export const COMMON_FLAGS: readonly Flag[] = [
+  { name: 'color', text: 'print colours also into a file or pipe' },
+  { name: 'no-color', text: 'print no colours; the environment variable NO_COLOR does the same' },
+  { name: 'help', text: 'print this help' },
+]
+
+/** @throws {UsageError} for an unknown flag, and for a flag with a wrong value or without one. */
+export function parseCommand(spec: CommandSpec, args: readonly string[], commands: readonly CommandSpec[]): Arguments {
+  const flags = new Map([...spec.flags, ...COMMON_FLAGS].map((flag) => [flag.name, flag]))
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(
+      Array.from(flags.values(), ({ name, value, isValueOptional }) => [
+        name,
+        {
+          type: value === undefined || isValueOptional ? ('boolean' as const) : ('string' as const),
+          ...(name === 'help' && { short: 'h' }),
+        },
+      ]),
+    ),
+    strict: false,
+    tokens: true,
+  })
+  const see = `; see politely ${spec.name} --help`
+  const operands: string[] = []
+  const values = new Map<string, string[]>()
+  for (const token of tokens) {
+    if (token.kind === 'positional') operands.push(token.value)
+    if (token.kind !== 'option') continue
+    const flag = flags.get(token.name)
+    if (flag === undefined)
+      throw new UsageError(`${unknownFlag(token.rawName, spec, commands)}${see}`, token.rawName.replace(/^-+/, ''))
+    values.set(flag.name, [...(values.get(flag.name) ?? []), valueOfFlag(flag, token, see)])
+  }
+  return new Arguments(operands, values)
+}
+
+function valueOfFlag(
+  flag: Flag,
+  token: { readonly rawName: string; readonly value?: string | undefined },
+  see: string,
+): string {
+  const { name, value: placeholder, choices } = flag
+  if (placeholder === undefined) {
+    if (token.value !== undefined) throw new UsageError(`--${name} takes no value; write --${name} alone${see}`)
+    return ''
+  }
+  if (token.value === undefined && flag.isValueOptional) return ''
+  if (token.value === undefined) throw new UsageError(`--${name} needs a value; write --${name} ${placeholder}${see}`)
+  if (choices !== undefined && !choices.includes(token.value))
+    throw new UsageError(
+      `--${name}: ${JSON.stringify(token.value)} is not known; write one of ${choices.join(', ')}${see}`,
+      token.value,
+    )
+  return token.value
+}
+
+function unknownFlag(rawName: string, spec: CommandSpec, commands: readonly CommandSpec[]): string {
+  const name = rawName.replace(/^-+/, '')
+  const owner = commands.find(({ flags }) => flags.some((flag) => flag.name === name))
+  if (owner !== undefined) return `${rawName} is an option of ${owner.name}, not of ${spec.name}`
+  const names = spec.flags.map((flag) => flag.name)
+  const similar = mostSimilar(name, names)
+  return `unknown option ${rawName}; write ${similar === undefined ? `one of ${names.map((each) => `--${each}`).join(', ')}` : `--${similar}`}`
+}
+
+/**
+ * Returns the name that differs from `given` in at most a third of its letters, if there is one.
+ */
+export function mostSimilar(given: string, names: readonly string[]): string | undefined {
+  const [best] = names
+    .map((name) => ({ name, distance: distanceOf(given, name) }))
+    .filter(({ name, distance }) => distance <= Math.max(1, name.length / 3))
+    .sort((a, b) => a.distance - b.distance)
+  return best?.name
+}
+
+/** The number of letters to insert, delete or replace (Levenshtein). */
+function distanceOf(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= Math.min(a.length, 40); i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next[j] = Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1)
+    }
+    row = next
+  }
+  return row.at(-1) as number
+}

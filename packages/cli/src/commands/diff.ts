@@ -1,0 +1,137 @@
+// `politely diff`: says what a change of robots.txt does to the URLs of a site.
+import type { Robots, RulesVerdict } from '@politely/core'
+import { withoutCredentials } from '@politely/core/engine'
+import type { Arguments } from '../command-line.ts'
+import { UsageError } from '../errors.ts'
+import { EXITS } from '../exit-code.ts'
+import { jsonLine, write } from '../output.ts'
+import { readLines } from '../read-lines.ts'
+import { loadRobots, readText } from '../robots-file.ts'
+import { bold, dim, green, printable, red } from '../style.ts'
+import { crawlersIn, samplePaths } from './sample-paths.ts'
+
+/** What happens to the URLs of one crawler, by the line that causes it. */
+interface CrawlerChange {
+  readonly crawler: string
+  readonly disallowed: readonly LineChange[]
+  readonly allowed: readonly LineChange[]
+}
+
+interface LineChange {
+  /**
+   * `new` if a line of the new file decides now, `old` if a line of the old file no longer does.
+   */
+  readonly file: 'old' | 'new'
+  /** Undefined if no line does: a group or the whole file went away. */
+  readonly line: number | undefined
+  readonly rule: string | undefined
+  readonly count: number
+  readonly examples: readonly string[]
+}
+
+const MAX_EXAMPLES = 3
+
+/** Returns the exit code. */
+export async function diff(args: Arguments): Promise<number> {
+  const [oldName, newName, another] = args.operands
+  if (oldName === undefined || newName === undefined || another !== undefined)
+    throw new UsageError('write two files or URLs, such as politely diff live.txt public/robots.txt --urls urls.txt')
+  const before = await loadRobots(oldName, args)
+  const after = await loadRobots(newName, args)
+  if (before === undefined || after === undefined) return EXITS.unreachable.code
+  const urls = await urlsOf(args, [before.robots, after.robots])
+  const given = args.all('product-token')
+  const crawlers = given.length > 0 ? given : crawlersIn([before.robots.text, after.robots.text])
+  const changes = crawlers.map((crawler) => changeFor(crawler, before.robots, after.robots, urls))
+  const isSame = changes.every(({ disallowed, allowed }) => disallowed.length + allowed.length === 0)
+  const isSample = !args.has('urls')
+  const report = { old: before.name, new: after.name, urls: urls.length, isSample, changes }
+  await write(args.has('json') ? jsonLine({ version: 1, isSame, ...report }) : textOf(report))
+  return isSame ? EXITS.success.code : EXITS.disallowed.code
+}
+
+/** The URLs of `--urls`, or paths that the rules of both files match. */
+async function urlsOf(args: Arguments, files: readonly Robots[]): Promise<readonly string[]> {
+  const name = args.get('urls')
+  if (name === undefined) return samplePaths(files.map(({ text }) => text))
+  const input =
+    name === '-'
+      ? process.stdin
+      : [await readText(name, '--urls', 'write the name of a file with one URL on each line')]
+  const urls: string[] = []
+  for await (const lines of readLines(toAsync(input))) urls.push(...lines)
+  if (urls.length === 0) throw new UsageError(`--urls: ${name} has no URLs; write one on each line`)
+  return urls
+}
+
+async function* toAsync(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* input
+}
+
+function changeFor(crawler: string, before: Robots, after: Robots, urls: readonly string[]): CrawlerChange {
+  const lines = { disallowed: new Map<string, LineChange>(), allowed: new Map<string, LineChange>() }
+  const [was, is] = [before.forCrawler(crawler), after.forCrawler(crawler)]
+  for (const url of urls) {
+    const [old, now] = [was.check(url), is.check(url)]
+    if (old.allowed === now.allowed) continue
+    const cause = causeOf(old, now)
+    const key = `${cause.file} ${cause.line}`
+    const found = lines[now.allowed ? 'allowed' : 'disallowed']
+    const { count = 0, examples = [] } = found.get(key) ?? {}
+    const shown = examples.length < MAX_EXAMPLES ? [...examples, withoutCredentials(url)] : examples
+    found.set(key, { ...cause, count: count + 1, examples: shown })
+  }
+  const byCount = (changes: ReadonlyMap<string, LineChange>) => [...changes.values()].sort((a, b) => b.count - a.count)
+  return { crawler, disallowed: byCount(lines.disallowed), allowed: byCount(lines.allowed) }
+}
+
+/** The new rule that decides now; otherwise the old rule that no longer does. */
+function causeOf(old: RulesVerdict, now: RulesVerdict): Pick<LineChange, 'file' | 'line' | 'rule'> {
+  const [file, verdict] = now.because === 'rule' ? (['new', now] as const) : (['old', old] as const)
+  if (verdict.because !== 'rule') return { file, line: undefined, rule: undefined }
+  const { directive, text, line } = verdict.rule
+  return { file, line, rule: `${directive === 'allow' ? 'Allow' : 'Disallow'}: ${text}` }
+}
+
+function textOf(report: {
+  readonly old: string
+  readonly new: string
+  readonly urls: number
+  readonly isSample: boolean
+  readonly changes: readonly CrawlerChange[]
+}): string {
+  const { urls, isSample, changes } = report
+  const of = `of ${urls.toLocaleString('en')} ${isSample ? 'sample paths' : 'URLs'}`
+  const changed = changes.filter(({ disallowed, allowed }) => disallowed.length + allowed.length > 0)
+  const head = `${dim('old')}  ${printable(report.old)}\n${dim('new')}  ${printable(report.new)}\n`
+  const hint = isSample ? dim('The paths were made from the rules; --urls FILE compares the URLs of your site.\n') : ''
+  if (changed.length === 0) return `${head}${green(`✓ none ${of} changes, for ${crawlers(changes)}`)}\n${hint}`
+  const blocks = changed.map(({ crawler, disallowed, allowed }) =>
+    [
+      `${bold(printable(crawler))}`,
+      ...sideOf(disallowed, `${red('become disallowed')}`, of),
+      ...sideOf(allowed, `${green('become allowed')}`, of),
+    ].join('\n'),
+  )
+  const same = changes.length - changed.length
+  const rest = same === 0 ? '' : dim(`Nothing changes for ${same} other ${same === 1 ? 'crawler' : 'crawlers'}.\n`)
+  return `${head}\n${blocks.join('\n\n')}\n\n${rest}${hint}`
+}
+
+function crawlers(changes: readonly CrawlerChange[]): string {
+  const names = changes.slice(0, 5).map(({ crawler }) => crawler)
+  return `${names.join(', ')}${changes.length > names.length ? ` and ${changes.length - names.length} more` : ''}`
+}
+
+function sideOf(changes: readonly LineChange[], what: string, of: string): readonly string[] {
+  if (changes.length === 0) return []
+  const total = changes.reduce((sum, { count }) => sum + count, 0)
+  const rows = changes.map(({ file, line, rule, count, examples }) => {
+    const by =
+      line === undefined
+        ? 'no rule decides any more'
+        : `${file === 'new' ? 'by' : 'without'} line ${line} of the ${file} file, ${printable(rule ?? '')}`
+    return `    ${count.toLocaleString('en')} ${by}\n      ${dim(`such as ${examples.map(printable).join(', ')}`)}`
+  })
+  return [`  ${total.toLocaleString('en')} ${of} ${what}`, ...rows]
+}

@@ -1,0 +1,91 @@
+// Files of expectations: what a robots.txt is to do, one expectation on each line.
+//
+//   allow Googlebot /news /about     # the crawler may fetch these paths
+//   deny GPTBot /drafts/             # the crawler may not fetch them
+//   deny * /                         # a staging host: no crawler that the file does not name may enter
+//   deny-only * /admin/ /cart/       # these paths are closed, and nothing else is
+//
+// `deny-only` needs more than checks of paths. For each Disallow line of the file it makes a path
+// that the line matches; if that path is closed, it must be below one of the given paths.
+import { describeReason, isProductToken, type Robots } from '@politely/core'
+import { UsageError } from '../errors.ts'
+import { pathFor, RULE } from './sample-paths.ts'
+
+export interface Expectation {
+  readonly kind: 'allow' | 'deny' | 'deny-only'
+  /** A product token, or `*`. */
+  readonly crawler: string
+  readonly paths: readonly string[]
+  readonly file: string
+  readonly line: number
+  readonly text: string
+}
+
+/** What the check of one expectation found. */
+export interface Outcome {
+  readonly expectation: Expectation
+  /** One sentence for each path that the robots.txt treats otherwise. */
+  readonly problems: readonly Problem[]
+}
+
+interface Problem {
+  readonly message: string
+  /** The line of robots.txt that decides, if one does. */
+  readonly line: number | undefined
+}
+
+const KINDS = ['allow', 'deny', 'deny-only'] as const
+const EXAMPLE = 'write a line such as "allow Googlebot /news" or "deny * /admin"'
+
+/** @throws {UsageError} for a line that is not an expectation. */
+export function parseExpectations(text: string, file: string): readonly Expectation[] {
+  return text.split(/\r\n|\r|\n/).flatMap((source, i): readonly Expectation[] => {
+    const content = source
+      .replace(/^\ufeff/, '')
+      .replace(/(?:^|\s)#.*$/, '')
+      .trim()
+    if (content === '') return []
+    const [kind = '', crawler = '', ...paths] = content.split(/\s+/)
+    const at = `${file}:${i + 1}`
+    if (!KINDS.includes(kind as Expectation['kind']))
+      throw new UsageError(`${at}: ${JSON.stringify(kind)} is not an expectation; ${EXAMPLE}`)
+    if (crawler !== '*' && !isProductToken(crawler))
+      throw new UsageError(`${at}: ${JSON.stringify(crawler)} is not a crawler; write its product token, or *`)
+    if (paths.length === 0) throw new UsageError(`${at}: no path follows; ${EXAMPLE}`)
+    const wrong = paths.find((path) => !path.startsWith('/') && !URL.canParse(path))
+    if (wrong !== undefined) throw new UsageError(`${at}: ${JSON.stringify(wrong)} is not a path; begin it with /`)
+    return [{ kind: kind as Expectation['kind'], crawler, paths, file, line: i + 1, text: content }]
+  })
+}
+
+export function checkExpectations(expectations: readonly Expectation[], robots: Robots): readonly Outcome[] {
+  return expectations.map((expectation) => {
+    const { kind, crawler, paths } = expectation
+    const problems = paths.flatMap((path) => problemOf(robots, crawler, path, kind === 'allow'))
+    return {
+      expectation,
+      problems: kind === 'deny-only' ? [...problems, ...alsoClosed(robots, expectation)] : problems,
+    }
+  })
+}
+
+function problemOf(robots: Robots, crawler: string, path: string, shouldAllow: boolean): readonly Problem[] {
+  const verdict = robots.check(path, crawler)
+  if (verdict.allowed === shouldAllow) return []
+  const line = verdict.because === 'rule' ? verdict.rule.line : undefined
+  return [{ message: `${path} is ${verdict.allowed ? 'allowed' : 'disallowed'}: ${describeReason(verdict)}`, line }]
+}
+
+/** Finds paths that the file closes and the expectation does not name. */
+function alsoClosed(robots: Robots, { crawler, paths }: Expectation): readonly Problem[] {
+  const problems = new Map<number, Problem>()
+  for (const [, pattern = ''] of robots.text.matchAll(RULE)) {
+    const path = pathFor(pattern)
+    const verdict = robots.check(path, crawler)
+    if (verdict.because !== 'rule' || verdict.allowed || paths.some((each) => path.startsWith(each))) continue
+    const { line } = verdict.rule
+    if (!problems.has(line))
+      problems.set(line, { message: `${path} is disallowed too: ${describeReason(verdict)}`, line })
+  }
+  return [...problems.values()]
+}

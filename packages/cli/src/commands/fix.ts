@@ -1,0 +1,260 @@
+// `politely lint --fix`: repairs what the linter finds, as far as no verdict changes.
+//
+// A fix replaces one line, or removes it. It is safe if both of these are so:
+//
+// 1. It adds no rule, writes no spelling that Google reads differently, and does not change which
+//    of two contradicting rules is longer. A rule without its trailing `*` matches the same paths,
+//    but it is shorter, and then an Allow of a length in between wins where it lost before
+//    (RFC 9309 §2.2.2).
+// 2. No verdict changes on paths made from the rules, in two dialects, for every crawler that the
+//    file names and one that it does not name.
+//
+// All fixes are tried together first; if a verdict changes, each is tried alone.
+import { type Finding, type FindingCode, lintRobots, parseRobots } from '@politely/core'
+import { crawlersIn, samplePaths } from './sample-paths.ts'
+
+/** One repaired line. */
+export interface Fix {
+  readonly code: FindingCode
+  /** The line in the file before this pass. Counted from 1. */
+  readonly line: number
+  readonly before: string
+  /** Undefined if the line is removed. */
+  readonly after: string | undefined
+  /** A verdict that the fix changes; undefined if it changes none. */
+  readonly changes: string | undefined
+}
+
+export interface FixedFile {
+  readonly text: string
+  readonly applied: readonly Fix[]
+  /** Fixes that change a verdict, and were not applied. */
+  readonly left: readonly Fix[]
+}
+
+/**
+ * A file may name hundreds of crawlers and have thousands of rules; each fix may be tried alone.
+ */
+const MAX_CRAWLERS = 40
+const MAX_PATHS = 3_000
+
+/** Each pass may make a finding of another line or kind visible, such as a duplicate. */
+const MAX_PASSES = 4
+
+/** @param isAll Whether to apply fixes that change a verdict, too. */
+export function fixRobots(source: string, isAll: boolean): FixedFile {
+  let text = source
+  const applied: Fix[] = []
+  let left: Fix[] = []
+  for (let pass = 0; pass < MAX_PASSES; pass++) {
+    const fixes = fixesOf(text)
+    if (fixes.length === 0) break
+    const compare = comparison(text)
+    const rules = rulesOf(text)
+    const tried = fixes.map((fix) => ({ ...fix, changes: riskOf(fix, rules) }))
+    const sound = tried.filter(({ changes }) => changes === undefined)
+    let safe: Fix[] = sound
+    let unsafe: Fix[] = tried.filter(({ changes }) => changes !== undefined)
+    if (compare(applyFixes(text, sound)) !== undefined) {
+      const compared = sound.map((fix) => ({ ...fix, changes: compare(applyFixes(text, [fix])) }))
+      unsafe = [...unsafe, ...compared.filter(({ changes }) => changes !== undefined)]
+      safe = safeTogether(text, compared, compare)
+    }
+    const chosen = isAll ? [...safe, ...unsafe] : safe
+    left = isAll ? [] : unsafe
+    if (chosen.length === 0) break
+    text = applyFixes(text, chosen)
+    applied.push(...chosen)
+  }
+  return { text, applied, left }
+}
+
+/**
+ * Fixes that are safe alone may not be safe together: two equal rules, each of them superfluous.
+ */
+function safeTogether(text: string, fixes: readonly Fix[], compare: (text: string) => string | undefined): Fix[] {
+  const safe: Fix[] = []
+  for (const fix of fixes) {
+    if (fix.changes === undefined && compare(applyFixes(text, [...safe, fix])) === undefined) safe.push(fix)
+  }
+  return safe
+}
+
+/** Codes whose line is superfluous. */
+const REMOVED: ReadonlySet<FindingCode> = new Set([
+  'duplicate-rule',
+  'duplicate-name',
+  'empty-allow',
+  'empty-disallow-beside-rules',
+  'redundant-rule',
+  'robots-txt-disallowed',
+  'host-deprecated',
+])
+
+/** Codes whose `write` is another spelling of the line. */
+const RESPELLED: ReadonlySet<FindingCode> = new Set([
+  'missing-colon',
+  'misspelt-key',
+  'url-without-key',
+  'trailing-star',
+  'double-star',
+  'raw-non-ascii',
+])
+
+/**
+ * Codes whose `write` means the same by RFC 9309, but not to Google, which compares it unchanged.
+ */
+const REENCODED: ReadonlySet<FindingCode> = new Set([
+  'raw-space-in-path',
+  'raw-character-in-path',
+  'encoded-unreserved',
+])
+
+/**
+ * Codes whose line does nothing before the fix, so that the fix adds a rule. It may change verdicts
+ * on many paths, so it is left to the user.
+ */
+const REVIVED: ReadonlySet<FindingCode> = new Set([
+  'three-words-without-colon',
+  'late-colon',
+  'path-without-slash',
+  'absolute-url-in-rule',
+  'backslash-in-path',
+  'malformed-percent',
+  'dot-segments',
+])
+
+/** Codes whose `write` is the name of a user-agent line. */
+const RENAMED: ReadonlySet<FindingCode> = new Set(['product-token-with-version', 'product-token-with-other-characters'])
+
+/** At most one fix for each line in a pass. */
+function fixesOf(text: string): readonly Fix[] {
+  const lines = linesOf(text)
+  const fixes = new Map<number, Fix>()
+  for (const finding of lintRobots(text)) {
+    const { code, line } = finding
+    const before = lines[line - 1]
+    if (before === undefined || fixes.has(line)) continue
+    const after = replacementOf(finding, before.text)
+    if (after !== before.text) fixes.set(line, { code, line, before: before.text, after, changes: undefined })
+  }
+  return [...fixes.values()]
+}
+
+/**
+ * Returns the line to write, or undefined to remove the line. Without a fix it returns the line
+ * itself.
+ */
+function replacementOf({ code, write }: Finding, before: string): string | undefined {
+  if (REMOVED.has(code)) return undefined
+  const [only, another] = write ?? []
+  if (only === undefined || another !== undefined) return before
+  const comment = /\s*#.*$/.exec(before)?.[0] ?? ''
+  if (RESPELLED.has(code) || REENCODED.has(code) || REVIVED.has(code))
+    return `${/^[\s\ufeff]*/.exec(before)?.[0] ?? ''}${only}${comment}`
+  return RENAMED.has(code) ? `User-agent: ${only}${comment}` : before
+}
+
+interface Line {
+  readonly text: string
+  readonly end: string
+}
+
+function linesOf(text: string): readonly Line[] {
+  return Array.from(text.matchAll(/([^\r\n]*)(\r\n|\r|\n|$)/g), ([, content = '', end = '']) => ({
+    text: content,
+    end,
+  }))
+}
+
+function applyFixes(text: string, fixes: readonly Fix[]): string {
+  const byLine = new Map(fixes.map((fix) => [fix.line, fix]))
+  return linesOf(text)
+    .map(({ text: content, end }, i) => {
+      const fix = byLine.get(i + 1)
+      if (fix === undefined) return `${content}${end}`
+      return fix.after === undefined ? '' : `${fix.after}${end}`
+    })
+    .join('')
+}
+
+/**
+ * A line with a rule: what it does, and the shortest and longest length that a reader may give it.
+ */
+interface RuleLine {
+  readonly line: number
+  readonly allows: boolean
+  readonly path: string
+  readonly least: number
+  readonly most: number
+}
+
+/** Every rule of the file, whatever its group. */
+function rulesOf(text: string): readonly RuleLine[] {
+  return linesOf(text).flatMap(({ text: content }, i) => ruleLine(content, i + 1) ?? [])
+}
+
+function ruleLine(content: string, line: number): RuleLine | undefined {
+  const [, key = '', path = ''] = /^[\s\ufeff]*(allow|dis?all?ow)\s*:?\s*([^#]*?)\s*(?:#.*)?$/i.exec(content) ?? []
+  if (key === '') return undefined
+  // Readers count a rule as written, or with some characters encoded or decoded.
+  const lengths = [path, encodeURI(path.toWellFormed()), path.replace(/%[\da-f]{2}/gi, 'x')].map(({ length }) => length)
+  return { line, allows: /^allow/i.test(key), path, least: Math.min(...lengths), most: Math.max(...lengths) }
+}
+
+/**
+ * Returns why a fix may change a verdict on a path that no sample has: it adds a rule, or a rule
+ * that contradicts it is of a length in between.
+ */
+function riskOf({ code, line, after }: Fix, rules: readonly RuleLine[]): string | undefined {
+  if (REVIVED.has(code)) return 'the line does nothing now, and would do something'
+  if (REENCODED.has(code)) return 'Google reads the two spellings differently'
+  const before = rules.find((rule) => rule.line === line)
+  if (before === undefined) return undefined
+  const replaced = after === undefined ? coverOf(before, rules) : ruleLine(after, line)
+  if (replaced === undefined || replaced.path === before.path) return undefined
+  const [least, most] = [Math.min(before.least, replaced.least), Math.max(before.most, replaced.most)]
+  const rival = rules.find((rule) => rule.allows !== before.allows && rule.most >= least && rule.least <= most)
+  return rival && `line ${rival.line} would win or lose against it`
+}
+
+/**
+ * The longest rule that does the same for all paths of a rule that is removed, without that rule.
+ */
+function coverOf({ line, allows, path }: RuleLine, rules: readonly RuleLine[]): RuleLine | undefined {
+  const covers = rules.filter(
+    (rule) => rule.line !== line && rule.allows === allows && path.startsWith(rule.path.replace(/\*+$/, '')),
+  )
+  return covers.sort((a, b) => b.least - a.least)[0]
+}
+
+/**
+ * Returns a function that names a verdict which another text changes; undefined if it changes none.
+ */
+function comparison(before: string): (after: string) => string | undefined {
+  const questions = (['rfc9309', 'google'] as const).flatMap((dialect) =>
+    [...crawlersIn([before]).slice(0, MAX_CRAWLERS), 'UnnamedBot'].map((crawler) => ({
+      dialect,
+      crawler,
+      rules: parseRobots(before, { dialect }).forCrawler(crawler),
+    })),
+  )
+  return (after) => {
+    const paths = spread(samplePaths([before, after]), MAX_PATHS)
+    for (const { dialect, crawler, rules } of questions) {
+      const others = parseRobots(after, { dialect }).forCrawler(crawler)
+      for (const path of paths) {
+        const allowed = others.isAllowed(path)
+        if (allowed !== rules.isAllowed(path))
+          return `${path} becomes ${allowed ? 'allowed' : 'disallowed'} for ${crawler}${dialect === 'google' ? ' (Google)' : ''}`
+      }
+    }
+    return undefined
+  }
+}
+
+/** Returns at most this many items, evenly spread over the list. */
+function spread<T>(items: readonly T[], most: number): readonly T[] {
+  const step = Math.ceil(items.length / most)
+  return step <= 1 ? items : items.filter((_, i) => i % step === 0)
+}

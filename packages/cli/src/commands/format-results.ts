@@ -1,0 +1,68 @@
+// Prints the results of `politely test`. The JSON and JUnit formats are a contract; the text is for
+// people and may change.
+import { jsonLine } from '../output.ts'
+import { bold, dim, green, printable, red } from '../style.ts'
+import { escapeData, escapeProperty, escapeXml } from './escape.ts'
+import type { Outcome } from './expectations.ts'
+
+export type ResultFormat = 'text' | 'json' | 'junit' | 'github'
+
+export function formatResults(robots: string, outcomes: readonly Outcome[], format: ResultFormat): string {
+  return FORMATS[format](robots, outcomes)
+}
+
+const FORMATS: Readonly<Record<ResultFormat, (robots: string, outcomes: readonly Outcome[]) => string>> = {
+  text(robots, outcomes) {
+    const failed = outcomes.filter(({ problems }) => problems.length > 0)
+    const blocks = failed.map(({ expectation: { file, line, text }, problems }) => {
+      const lines = problems.map(({ message }) => `    ${printable(message)}`)
+      return `${red('✗')} ${bold(printable(text))}  ${dim(`${file}:${line}`)}\n${lines.join('\n')}\n`
+    })
+    const passed = outcomes.length - failed.length
+    const summary =
+      failed.length === 0
+        ? green(`✓ ${count(passed)} met by ${printable(robots)}`)
+        : red(`${failed.length} of ${count(outcomes.length)} not met by ${printable(robots)}`)
+    return `${blocks.join('')}${summary}\n`
+  },
+  json(robots, outcomes) {
+    const results = outcomes.map(({ expectation, problems }) => ({
+      ...expectation,
+      met: problems.length === 0,
+      problems,
+    }))
+    return jsonLine({ version: 1, robots, met: outcomes.every(({ problems }) => problems.length === 0), results })
+  },
+  junit(robots, outcomes) {
+    const failures = outcomes.filter(({ problems }) => problems.length > 0).length
+    const cases = outcomes.map(({ expectation: { text, file, line }, problems }) => {
+      const open = `    <testcase name="${escapeXml(text)}" classname="${escapeXml(file)}" file="${escapeXml(file)}" line="${line}"`
+      if (problems.length === 0) return `${open}/>`
+      const messages = problems.map(({ message }) => message).join('\n')
+      return `${open}>\n      <failure message="${escapeXml(problems[0]?.message ?? '')}">${escapeXml(messages)}</failure>\n    </testcase>`
+    })
+    return [
+      '<?xml version="1.0" encoding="UTF-8"?>',
+      `<testsuites tests="${outcomes.length}" failures="${failures}">`,
+      `  <testsuite name="${escapeXml(robots)}" tests="${outcomes.length}" failures="${failures}">`,
+      ...cases,
+      '  </testsuite>',
+      '</testsuites>',
+      '',
+    ].join('\n')
+  },
+  github(_robots, outcomes) {
+    return outcomes
+      .flatMap(({ expectation: { file, line, text }, problems }) =>
+        problems.map(
+          ({ message }) =>
+            `::error file=${escapeProperty(file)},line=${line},title=${escapeProperty(text)}::${escapeData(message)}\n`,
+        ),
+      )
+      .join('')
+  },
+}
+
+function count(expectations: number): string {
+  return expectations === 1 ? '1 expectation' : `${expectations} expectations`
+}

@@ -1,0 +1,98 @@
+// `politely lint`: prints the mistakes in robots.txt files.
+import { writeFile } from 'node:fs/promises'
+import { type Finding, findingKinds, lintRobots, type Severity } from '@politely/core'
+import type { Arguments } from '../command-line.ts'
+import { errorLine } from '../describe-error.ts'
+import { UsageError } from '../errors.ts'
+import { EXITS } from '../exit-code.ts'
+import { write } from '../output.ts'
+import { isUrl, loadRobots, readText } from '../robots-file.ts'
+import { printable } from '../style.ts'
+import { type Fix, fixRobots } from './fix.ts'
+import { type FileFindings, type FindingFormat, formatFindings, type PlacedFinding } from './format-findings.ts'
+
+/** Returns the exit code. */
+export async function lint(args: Arguments): Promise<number> {
+  if (args.operands.length === 0)
+    throw new UsageError('no file was given; write one such as politely lint public/robots.txt, or the URL of a site')
+  const results: FileFindings[] = []
+  for (const given of args.operands) {
+    if (isUrl(given)) {
+      const loaded = await loadRobots(given, args)
+      if (loaded === undefined) return EXITS.unreachable.code
+      results.push(findingsIn(loaded.name, loaded.robots.text, loaded.robots.text))
+      if (args.has('fix')) throw new UsageError(`--fix: ${given} is a URL; write the name of a file`, given)
+    } else {
+      if (args.has('fix')) await fixFile(given, args.get('fix') === 'all')
+      const bytes = await readText(given, 'lint', 'write the name of a robots.txt file')
+      results.push(findingsIn(given, bytes, new TextDecoder().decode(bytes)))
+    }
+  }
+  await write(formatFindings(results, (args.get('format') ?? 'text') as FindingFormat))
+  const limit = SEVERITIES.indexOf((args.get('max-severity') ?? 'note') as Severity | 'none')
+  const isOver = results.some(({ findings }) => findings.some(({ severity }) => SEVERITIES.indexOf(severity) > limit))
+  return isOver ? EXITS.disallowed.code : EXITS.success.code
+}
+
+/**
+ * Writes the fixed file, and prints each fix on stderr, so that stdout has the findings that are
+ * left.
+ */
+async function fixFile(file: string, isAll: boolean): Promise<void> {
+  const bytes = await readText(file, 'lint', 'write the name of a robots.txt file')
+  const text = Buffer.from(bytes).toString('utf8')
+  if (!Buffer.from(text).equals(bytes)) {
+    process.stderr.write(errorLine(`${file}: not fixed, because it is not UTF-8; save it as UTF-8`))
+    return
+  }
+  const { text: fixed, applied, left } = fixRobots(text, isAll)
+  if (applied.length > 0) await writeFile(file, fixed)
+  for (const fix of applied) process.stderr.write(`fixed  ${describeFix(file, fix)}\n`)
+  for (const fix of left) process.stderr.write(`left   ${describeFix(file, fix)}\n`)
+}
+
+function describeFix(file: string, { code, line, before, after, changes }: Fix): string {
+  const what = after === undefined ? 'removed' : `-> ${printable(after.trim())}`
+  const effect = changes === undefined ? '' : `; ${printable(changes)}`
+  return `${file}:${line}  ${code}  ${printable(before.trim())}  ${what}${effect}`
+}
+
+/** By severity. `--max-severity` names the highest one that is accepted. */
+const SEVERITIES: readonly (Severity | 'none')[] = ['none', 'note', 'warning', 'error']
+
+function findingsIn(name: string, source: Uint8Array | string, text: string): FileFindings {
+  const lines = text.split(/\r\n|\r|\n/)
+  const ignored = ignoredIn(lines)
+  const findings = lintRobots(source)
+    .filter(({ code, line }) => !ignored.get(line)?.has(code))
+    .map((finding): PlacedFinding => ({ ...finding, column: columnOf(lines, finding) }))
+  return { name, findings, suppressed: lintRobots(source).length - findings.length }
+}
+
+/** The first character of the line that is not a blank. Counted from 1. */
+function columnOf(lines: readonly string[], { line }: Finding): number {
+  return 1 + (/^[\s\ufeff]*/.exec(lines[line - 1] ?? '')?.[0].length ?? 0)
+}
+
+/**
+ * Returns the codes that comments suppress, by line: `# politely-ignore CODE …` at the end of a
+ * line is about this line, and alone on a line about the next one. In the first line it is also
+ * about the whole file.
+ * @throws {UsageError} for an unknown code, which would otherwise suppress nothing in silence.
+ */
+function ignoredIn(lines: readonly string[]): ReadonlyMap<number, ReadonlySet<string>> {
+  const ignored = new Map<number, Set<string>>()
+  for (const [i, line] of lines.entries()) {
+    const [, before = '', list = ''] = /^([^#]*)#\s*politely-ignore\s+([^#]+)/.exec(line) ?? []
+    for (const code of list.split(/[\s,]+/).filter((each) => each !== '')) {
+      if (!Object.hasOwn(findingKinds, code))
+        throw new UsageError(
+          `line ${i + 1}: politely-ignore: ${JSON.stringify(code)} is no code of a finding; write one that politely lint prints`,
+        )
+      const about = before.trim() === '' ? i + 2 : i + 1
+      for (const number of i === 0 ? [0, about] : [about])
+        ignored.set(number, (ignored.get(number) ?? new Set()).add(code))
+    }
+  }
+  return ignored
+}

@@ -1,0 +1,91 @@
+// Formats the help of the program and of each command. docs/cli.md is made from the same text.
+import { COMMON_FLAGS, type CommandSpec, type Flag } from './command-line.ts'
+import { EXITS } from './exit-code.ts'
+
+const WIDTH = 80
+
+export function programHelp(commands: readonly CommandSpec[]): string {
+  const rows = commands.map(({ name, summary }) => [name, summary] as const)
+  return `${[
+    'politely: may a crawler fetch this URL, and why? (robots.txt, RFC 9309)',
+    'Usage: politely COMMAND …',
+    section('Commands', table(rows)),
+    section(
+      'Examples',
+      commands.flatMap(({ examples }) => examples.slice(0, 1).map(([line]) => `  politely ${line}`)),
+    ),
+    section('Exit codes', exitRows(EXITS.success.meaning, EXITS.disallowed.meaning)),
+    'politely COMMAND --help describes a command; politely --version prints the version.',
+  ].join('\n\n')}\n`
+}
+
+export function commandHelp({ name, usage, description, flags, examples, exits }: CommandSpec): string {
+  return `${[
+    `Usage: politely ${name} ${usage}`,
+    description
+      .split('\n\n')
+      .map((paragraph) => wrap(paragraph, 0))
+      .join('\n\n'),
+    section('Options', table([...flags, ...COMMON_FLAGS].map((flag) => [flagText(flag), describeFlag(flag)] as const))),
+    section(
+      'Examples',
+      examples.flatMap(([line, text]) => [
+        `  politely ${line}`,
+        ...wrap(text, 6)
+          .split('\n')
+          .map((each) => `      ${each}`),
+      ]),
+    ),
+    section('Exit codes', exitRows(exits.success, exits.fails)),
+  ].join('\n\n')}\n`
+}
+
+export function flagText({ name, value, isValueOptional }: Flag): string {
+  if (value === undefined) return `--${name}`
+  return isValueOptional ? `--${name}[=${value}]` : `--${name} ${value}`
+}
+
+function describeFlag({ text, choices, byDefault, isRepeatable }: Flag): string {
+  const notes = [
+    ...(choices === undefined ? [] : [`one of ${choices.join(', ')}`]),
+    ...(byDefault === undefined ? [] : [`default ${byDefault}`]),
+    ...(isRepeatable ? ['may be repeated'] : []),
+  ]
+  return notes.length === 0 ? text : `${text} (${notes.join('; ')})`
+}
+
+function section(title: string, lines: readonly string[]): string {
+  return `${title}:\n${lines.join('\n')}`
+}
+
+/** The codes 0 and 1 of a command, and the codes that all commands share. */
+function exitRows(success: string, fails: string | undefined): readonly string[] {
+  const own: [string, string][] = [['0', success], ...(fails === undefined ? [] : [['1', fails] as [string, string]])]
+  const shared = (['usage', 'unreachable', 'internal', 'interrupted', 'outputClosed'] as const).map(
+    (name) => [String(EXITS[name].code), EXITS[name].meaning] as const,
+  )
+  return table([...own, ...shared])
+}
+
+/** Two columns; the second one is wrapped. */
+function table(rows: readonly (readonly [string, string])[]): readonly string[] {
+  const left = Math.min(28, Math.max(...rows.map(([name]) => name.length)))
+  return rows.flatMap(([name, text]) => {
+    const [first = '', ...rest] = wrap(text, left + 4).split('\n')
+    const indent = ' '.repeat(left + 4)
+    if (name.length > left) return [`  ${name}`, ...[first, ...rest].map((line) => `${indent}${line}`)]
+    return [`  ${name.padEnd(left)}  ${first}`, ...rest.map((line) => `${indent}${line}`)]
+  })
+}
+
+function wrap(text: string, indent: number): string {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(/\s+/)) {
+    if (line !== '' && line.length + 1 + word.length > WIDTH - indent) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line].join('\n')
+}

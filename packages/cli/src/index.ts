@@ -1,0 +1,35 @@
+// The public API of `politely`: what a crawler needs first, of core, fetcher and gate.
+
+export {
+  describeVerdict,
+  type Finding,
+  isPolitelyError,
+  lintRobots,
+  OptionError,
+  parseRobots,
+  type Robots,
+  type Verdict,
+} from '@politely/core'
+export {
+  BlockedAddressError,
+  ClientClosedError,
+  type ClientVerdict,
+  type Logger,
+  RobotsClient,
+  type RobotsClientOptions,
+} from '@politely/fetcher'
+export {
+  type EnterOptions,
+  type Forecast,
+  GateClosedError,
+  InvalidRequestError,
+  type PacingOptions,
+  type Permit,
+  type PoliteFetch,
+  PoliteGate,
+  type PoliteGateOptions,
+  type PolitelyOptions,
+  politely,
+  ResponseError,
+  RobotsDisallowedError,
+} from '@politely/gate'

@@ -1,0 +1,98 @@
+// Reads the robots.txt that `--robots` names: a file, or the URL of a site.
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { type DialectName, describeReason, parseRobots, type Robots } from '@politely/core'
+import { describeValue, withoutCredentials } from '@politely/core/engine'
+import type { Arguments } from './command-line.ts'
+import { clientOptionsOf } from './crawler.ts'
+import { errorLine } from './describe-error.ts'
+import { UsageError } from './errors.ts'
+
+/** A robots.txt, and what to call it in a report. */
+export interface NamedRobots {
+  readonly name: string
+  readonly robots: Robots
+}
+
+const READ_ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a directory',
+  EACCES: 'permission to read it was denied',
+}
+const WRITE_A_FILE = 'write the name of a robots.txt file'
+
+/** Whether the value of `--robots` is a URL and no file has that name. */
+export function isUrl(file: string): boolean {
+  return /^https?:\/\//i.test(file) && !existsSync(file)
+}
+
+/** @throws {UsageError} if the file cannot be read. */
+export async function readRobotsFile(file: string): Promise<Uint8Array> {
+  if (isUrl(file)) {
+    const given = JSON.stringify(withoutCredentials(file))
+    throw new UsageError(`--robots: ${given} is a URL; write politely check URL, or the name of a robots.txt file`)
+  }
+  if (file === '-') throw new UsageError(`--robots: stdin contains the URLs; ${WRITE_A_FILE}`)
+  return readText(file, '--robots', WRITE_A_FILE)
+}
+
+/** @throws {UsageError} if the file cannot be read. @param what The flag or the operand. */
+export async function readText(file: string, what: string, remedy: string): Promise<Uint8Array> {
+  try {
+    return await readFile(file)
+  } catch (error) {
+    const { code = String(error) } = error as NodeJS.ErrnoException
+    throw new UsageError(
+      `${what}: ${JSON.stringify(withoutCredentials(file))}: ${READ_ERRORS[code] ?? code}; ${remedy}`,
+    )
+  }
+}
+
+/** Parses the file that `--robots` names. */
+export async function parseFile(file: string, dialect: DialectName): Promise<NamedRobots> {
+  return { name: file, robots: parseRobots(await readRobotsFile(file), { dialect }) }
+}
+
+/** @throws {UsageError} if the flag is missing. */
+export function requiredRobots(args: Arguments, example: string): string {
+  const file = args.get('robots')
+  if (file === undefined) throw new UsageError(`--robots: is missing; write ${example}`)
+  return file
+}
+
+export function dialectOf(args: Arguments): DialectName {
+  return (args.get('dialect') ?? 'rfc9309') as DialectName // `parseCommand` has checked it
+}
+
+/** @throws {UsageError} for another value than 0.001 to 600. */
+export function timeoutOf(args: Arguments): number {
+  const given = args.get('timeout')
+  const ms = Number(given ?? 20) * 1000
+  if (ms >= 1 && ms <= 600_000) return ms
+  throw new UsageError(
+    `--timeout: ${describeValue(given)} is out of range; write seconds from 0.001 to 600, such as 10`,
+  )
+}
+
+/**
+ * Reads a robots.txt: a file, or the robots.txt of a URL's site. A site without one allows
+ * everything, as an empty file does. Returns undefined, after a line on stderr, if it is
+ * unreachable.
+ */
+export async function loadRobots(file: string, args: Arguments): Promise<NamedRobots | undefined> {
+  if (!isUrl(file)) return parseFile(file, dialectOf(args))
+  const { RobotsClient } = await import('@politely/fetcher')
+  const client = new RobotsClient({ ...clientOptionsOf(args), timeoutMs: timeoutOf(args), dialect: dialectOf(args) })
+  try {
+    const robots = await client.robots(file)
+    const verdict = await client.check(file)
+    const name = withoutCredentials(verdict.access?.url ?? file)
+    if (verdict.because !== 'unreachable')
+      return { name, robots: robots ?? parseRobots('', { dialect: dialectOf(args) }) }
+    process.stderr.write(errorLine(`${name}: ${describeReason(verdict)}`))
+    return undefined
+  } finally {
+    await client.close()
+  }
+}

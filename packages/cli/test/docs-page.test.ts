@@ -1,0 +1,162 @@
+// Writes docs/cli.md from the commands' own descriptions, and from runs on the files that it shows.
+import { dialects } from '@politely/core'
+import { expectPage } from '@politely/testkit/doc-page'
+import { expect, test } from 'vitest'
+import { commands } from '../src/commands.ts'
+import { EXITS } from '../src/exit-code.ts'
+import { flagText } from '../src/help.ts'
+import { SHOP, withoutFolder, writeFiles } from './files.ts'
+import { runInThisProcess } from './run-cli.ts'
+
+/** The files that the runs of the page use. They are shown in it. */
+const FILES: Readonly<Record<string, string>> = {
+  'robots.txt': SHOP,
+  'draft.txt': SHOP.replace('Disallow: /tmp', 'Disallow: /').replace('Allow: /cart/help', 'Allow: cart/help'),
+  'robots.expect': 'allow ExampleBot /cart/help\ndeny GPTBot /          # the whole site\ndeny-only * /tmp\n',
+  'urls.txt': '/\n/about\n/tmp/1\n/cart/help\n',
+}
+/** Files of the situations. Each situation shows its own. */
+const SITUATION_FILES: Readonly<Record<string, string>> = {
+  'dist/robots.txt': 'User-agent: *\nDisallow: /\n',
+  'live.expect': 'allow * /\nallow Googlebot /news/\n',
+  'staging/robots.txt': 'User-agent: *\nDisallow: /admin\n',
+  'staging.expect': 'deny * /\n',
+  'groups/robots.txt': 'User-agent: *\nDisallow: /account/\n\nUser-agent: GPTBot\nDisallow: /blog/\n',
+  'private.expect': 'deny * /account/\ndeny GPTBot /account/ /blog/\n',
+  'public/robots.txt': 'User-agent: *\nDisallow: /public\n',
+  'site/robots.txt': 'User-agent: *\nDisallow: /*/edit\nDisallow: /search\nAllow: /search/help\nDisallow: /*?\n',
+  'live.txt': 'User-agent: *\nDisallow: /shop/cart\n',
+  'new.txt': 'User-agent: *\nDisallow: /shop/c\n',
+  'pages.txt': '/shop/cart\n/shop/catalogue\n/shop/contact\n/shop/\n',
+}
+
+/** What happens, the files that are shown, and the run that tells. */
+const SITUATIONS: readonly (readonly [title: string, text: string, files: readonly string[], run: string])[] = [
+  [
+    'The file of another environment goes live',
+    'The staging host closes everything, and its file is deployed to production. An expectation in the repository fails before the deployment.',
+    ['live.expect', 'dist/robots.txt'],
+    'test live.expect --robots dist/robots.txt',
+  ],
+  [
+    'A staging host is open',
+    'The same in the other direction: the staging host must be closed to every crawler.',
+    ['staging.expect', 'staging/robots.txt'],
+    'test staging.expect --robots staging/robots.txt',
+  ],
+  [
+    'A group for one crawler replaces the group for all',
+    'A crawler that has a group of its own does not read the group for `*`. So GPTBot may read `/account/` here.',
+    ['private.expect', 'groups/robots.txt'],
+    'test private.expect --robots groups/robots.txt',
+  ],
+  [
+    'A test that compares text',
+    'A test that looks for the text `Disallow: /` also passes for `Disallow: /public`. An expectation is about verdicts.',
+    ['staging.expect', 'public/robots.txt'],
+    'test staging.expect --robots public/robots.txt',
+  ],
+  [
+    'Which line is in the way?',
+    'Three rules match, and the longest one decides.',
+    [],
+    'explain /search/help?page=2 --user-agent ExampleBot --robots site/robots.txt',
+  ],
+  [
+    'What does a change close?',
+    'The new rule is shorter, and closes more than the cart.',
+    ['live.txt', 'new.txt'],
+    'diff live.txt new.txt --urls pages.txt --product-token Googlebot',
+  ],
+]
+
+const path = writeFiles({ ...FILES, ...SITUATION_FILES })
+const names = new Set([...Object.keys(FILES), ...Object.keys(SITUATION_FILES)])
+
+/** Runs of each command, without `politely`. */
+const RUNS: Readonly<Record<string, readonly string[]>> = {
+  explain: ['explain /cart/items?sort=price --user-agent ExampleBot --robots robots.txt'],
+  test: ['test robots.expect --robots robots.txt', 'test robots.expect --robots draft.txt'],
+  lint: ['lint draft.txt'],
+  diff: ['diff robots.txt draft.txt --urls urls.txt --product-token ExampleBot'],
+}
+
+async function transcript(line: string): Promise<string> {
+  const args = line.split(' ').map((word) => (names.has(word) ? path(word) : word))
+  const { stdout, code } = await runInThisProcess(args)
+  return `\`\`\`text\n$ politely ${line}\n${withoutFolder(stdout, path).trimEnd()}\n\`\`\`\n\nExit code ${code}.\n`
+}
+
+const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
+
+test('docs/cli.md', async () => {
+  const sections: string[] = []
+  for (const { name, usage, description, flags, examples, exits } of commands) {
+    const options = flags.map((flag) => {
+      const { text, choices, byDefault, isRepeatable } = flag
+      const notes = [
+        ...(choices === undefined ? [] : [`One of ${choices.map((choice) => `\`${choice}\``).join(', ')}.`]),
+        ...(byDefault === undefined ? [] : [`Default: ${byDefault}.`]),
+        ...(isRepeatable ? ['May be repeated.'] : []),
+      ]
+      return `| \`${flagText(flag)}\` | ${cell([`${text[0]?.toUpperCase()}${text.slice(1)}.`, ...notes].join(' '))} |`
+    })
+    const runs: string[] = []
+    for (const line of RUNS[name] ?? []) runs.push(await transcript(line)) // one after the other: they share stdout
+    sections.push(
+      [
+        `## ${name}`,
+        `\`politely ${name} ${usage}\``,
+        description,
+        ...runs.map((run) => run.trimEnd()),
+        `| option | meaning |\n|---|---|\n${options.join('\n')}`,
+        `\`\`\`sh\n${examples.map(([line, text]) => `# ${text}\npolitely ${line}`).join('\n\n')}\n\`\`\``,
+        `Exit code 0: ${exits.success}.${exits.fails === undefined ? '' : ` Exit code 1: ${exits.fails}.`}`,
+      ].join('\n\n'),
+    )
+  }
+  const situations: string[] = []
+  for (const [title, text, files, run] of SITUATIONS) {
+    const shown = files.map((name) => `\`${name}\`:\n\n\`\`\`text\n${SITUATION_FILES[name]?.trimEnd()}\n\`\`\``)
+    situations.push([`### ${title}`, text, ...shown, (await transcript(run)).trimEnd()].join('\n\n'))
+  }
+  const shared = (['usage', 'unreachable', 'internal', 'interrupted', 'outputClosed'] as const).map(
+    (name) => `| ${EXITS[name].code} | ${cell(EXITS[name].meaning)} |`,
+  )
+  const files = Object.entries(FILES).filter(([name]) => name === 'robots.txt' || name === 'robots.expect')
+  await expectPage(
+    'docs/cli.md',
+    `# The command
+
+\`politely\` answers questions about robots.txt in a terminal and in CI: may this crawler fetch this URL, which line decides, what does a
+change do, does the file still say what it should? Install it with \`npm install --global politely\`, or write \`npx politely\`.
+
+${commands.map(({ name, summary }) => `- [\`politely ${name}\`](#${name}): ${summary}`).join('\n')}
+
+The runs below use these files. \`draft.txt\` is \`robots.txt\` with \`Disallow: /\` in place of \`Disallow: /tmp\`, and \`Allow: cart/help\`
+without its slash.
+
+${files.map(([name, text]) => `\`${name}\`:\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\``).join('\n\n')}
+
+${sections.join('\n\n')}
+
+## Six situations
+
+${situations.join('\n\n')}
+
+## Exit codes of all commands
+
+| code | meaning |
+|---|---|
+${shared.join('\n')}
+
+The text for people may change in any version. \`json\`, \`ndjson\`, \`sarif\` and \`junit\` are a contract: JSON has a \`version\`, which
+changes if a field is removed or gets another meaning.
+`,
+  )
+})
+
+test('the dialects of --dialect are those of core', () => {
+  const choices = commands.flatMap(({ flags }) => flags.filter(({ name }) => name === 'dialect'))
+  for (const { choices: names } of choices) expect(names).toEqual(Object.keys(dialects))
+})

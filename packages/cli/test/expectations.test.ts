@@ -1,0 +1,63 @@
+// `politely test`: what expectations mean, and how results are printed.
+import { expect, test } from 'vitest'
+import { SHOP, withoutFolder, writeFiles } from './files.ts'
+import { parseJsonLines, runInThisProcess } from './run-cli.ts'
+import { originWithRules, originWithStatus } from './site.ts'
+
+const path = writeFiles({
+  'shop.txt': SHOP,
+  'met.expect': 'allow ExampleBot /cart/help /about # two paths\n\ndeny GPTBot /\ndeny-only * /tmp\n',
+  'unmet.expect': 'deny * /cart\ndeny-only ExampleBot /cart\nallow "x\n'.replace('allow "x\n', 'allow GPTBot /a\n'),
+})
+const run = async (...args: string[]) => {
+  const result = await runInThisProcess(['test', ...args])
+  return { ...result, stdout: withoutFolder(result.stdout, path) }
+}
+
+test('passes if every expectation is met', async () => {
+  const { code, stdout } = await run(path('met.expect'), '--robots', path('shop.txt'))
+  expect(stdout).toBe('✓ 3 expectations met by shop.txt\n')
+  expect(code).toBe(0)
+})
+
+test('names the line of robots.txt that is in the way, and closed paths that `deny-only` does not name', async () => {
+  const { code, stdout } = await run(path('unmet.expect'), '--robots', path('shop.txt'))
+  expect(stdout).toMatchInlineSnapshot(`
+    "✗ deny * /cart  unmet.expect:1
+        /cart is allowed: no rule of the group for * (line 2) matches
+    ✗ deny-only ExampleBot /cart  unmet.expect:2
+        /x?sort= is disallowed too: line 10 of robots.txt says "Disallow: /*?sort=" to ExampleBot, OtherBot
+    ✗ allow GPTBot /a  unmet.expect:3
+        /a is disallowed: line 14 of robots.txt says "Disallow: /" to GPTBot
+    3 of 3 expectations not met by shop.txt
+    "
+  `)
+  expect(code).toBe(1)
+})
+
+test.for(['json', 'junit', 'github'] as const)('prints %s', async (format) => {
+  const { code, stdout } = await run(path('unmet.expect'), '--robots', path('shop.txt'), '--format', format)
+  expect(code).toBe(1)
+  if (format === 'json') {
+    expect(parseJsonLines(stdout)).toMatchObject([
+      { version: 1, met: false, results: [{ line: 1, met: false }, { line: 2 }, { line: 3 }] },
+    ])
+  }
+  if (format === 'junit') {
+    expect(stdout).toContain('<testsuites tests="3" failures="3">')
+    expect(stdout).toContain('says &quot;Disallow: /&quot; to GPTBot</failure>')
+  }
+  if (format === 'github') expect(stdout).toContain('::error file=unmet.expect,line=1,title=deny * /cart::/cart is')
+})
+
+test('tests what a site sends; a site without robots.txt allows everything', async () => {
+  const shop = await originWithRules(SHOP)
+  const bot = ['--user-agent', 'ExampleBot']
+  expect((await run(path('met.expect'), '--robots', shop, ...bot)).code).toBe(0)
+  const none = await originWithStatus(404)
+  expect((await run(path('met.expect'), '--robots', none, ...bot)).code).toBe(1)
+  const down = await originWithStatus(503, { 'retry-after': '60' })
+  const { code, stderr } = await run(path('met.expect'), '--robots', down, ...bot)
+  expect(stderr).toBe(`politely: ${down}/robots.txt: robots.txt is unreachable (status 503)\n`)
+  expect(code).toBe(3)
+})

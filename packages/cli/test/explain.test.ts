@@ -1,0 +1,116 @@
+// What `politely explain` draws.
+import { expect, test } from 'vitest'
+import { SHOP, withoutFolder, writeFiles } from './files.ts'
+import { parseJsonLines, runInThisProcess } from './run-cli.ts'
+import { originWithRules, originWithStatus } from './site.ts'
+
+const path = writeFiles({
+  'shop.txt': SHOP,
+  'long.txt': `User-agent: *\n${'Disallow: /a\n'.repeat(40)}Allow: /b\n${'Disallow: /c\n'.repeat(40)}`,
+  'dollar.txt': 'User-agent: *\nDisallow: /*.pdf$\nAllow: /docs\nDisallow: /docs\n',
+})
+const explain = async (file: string, url: string, ...more: string[]) => {
+  const result = await runInThisProcess(['explain', url, '--user-agent', 'ExampleBot', '--robots', path(file), ...more])
+  return { ...result, stdout: withoutFolder(result.stdout, path) }
+}
+
+test('draws the file, the deciding line, what its parts matched, and why the other rules lost', async () => {
+  const { code, stdout } = await explain('shop.txt', '/cart/items?sort=price')
+  expect(stdout).toMatchInlineSnapshot(`
+    "✗ disallowed  /cart/items?sort=price  for ExampleBot
+      line 10 of robots.txt says "Disallow: /*?sort=" to ExampleBot, OtherBot
+
+    shop.txt
+       1 │ # Shop
+       2 │ User-agent: *
+       3 │ Disallow: /tmp
+       4 │ Crawl-delay: 5
+       5 │
+    ●  6 │ User-agent: ExampleBot
+    ●  7 │ User-agent: OtherBot
+    ●  8 │ Allow: /cart/help
+    =  9 │ Disallow: /cart
+    ▶ 10 │ Disallow: /*?sort=
+    = 11 │ Disallow: /cart/
+      12 │
+      13 │ User-agent: GPTBot
+      14 │ Disallow: /
+      15 │ Sitemap: https://shop.example/map.xml
+
+    path  /cart/items?sort=price
+          ^~~~~~~~~~~^^^^^^  matched by /*?sort=
+
+    Other rules that match:
+      line 11    Disallow: /cart/  shorter: 6 bytes, and line 10 has 8
+      line 9     Disallow: /cart  shorter: 5 bytes, and line 10 has 8
+    "
+  `)
+  expect(code).toBe(1)
+})
+
+test('leaves out lines that are far from a rule that matches', async () => {
+  const { code, stdout } = await explain('long.txt', '/b/c')
+  expect(stdout).toMatchInlineSnapshot(`
+    "✓ allowed  /b/c  for ExampleBot
+      line 42 of robots.txt says "Allow: /b" to *
+
+    long.txt
+    ●  1 │ User-agent: *
+    ●  2 │ Disallow: /a
+         ⋮  38 lines
+    ● 41 │ Disallow: /a
+    ▶ 42 │ Allow: /b
+    ● 43 │ Disallow: /c
+         ⋮  39 lines
+
+    path  /b/c
+          ^^  matched by /b
+    "
+  `)
+  expect(code).toBe(0)
+})
+
+test('marks a final $, and says why a tie is lost', async () => {
+  expect((await explain('dollar.txt', '/x/y.pdf')).stdout).toContain(
+    'path  /x/y.pdf\n      ^~~~^^^^  matched by /*.pdf$\n',
+  )
+  expect((await explain('dollar.txt', '/docs/1')).stdout).toContain(
+    '  line 4     Disallow: /docs  as long as line 3, and Allow wins a tie\n',
+  )
+})
+
+test('lists the dialects that decide differently', async () => {
+  expect((await explain('shop.txt', '/cart/help')).stdout).toContain(
+    'Other readers decide differently:\n  original-1994          disallowed  (allow: unknown)\n',
+  )
+})
+
+test('names the crawler if no group is for it', async () => {
+  const args = ['explain', '/', '--product-token', 'NewBot', '--product-token', 'Bot', '--robots', path('shop.txt')]
+  const { stdout } = await runInThisProcess(args)
+  expect(stdout).toContain('✓ allowed  /  for NewBot, then Bot\n')
+})
+
+test('prints JSON with a version', async () => {
+  const [json] = parseJsonLines((await explain('shop.txt', '/cart/items', '--json')).stdout)
+  expect(json).toMatchObject({ version: 1, url: '/cart/items', allowed: false, rule: { line: 11 } })
+  expect(json).toMatchObject({ explanation: { wonBy: 'most-octets', matches: [{ line: 11 }, { line: 9 }] } })
+})
+
+test('explains a URL with the robots.txt of its site', async () => {
+  const origin = await originWithRules(SHOP)
+  const { code, stdout } = await runInThisProcess(['explain', `${origin}/cart`, '--user-agent', 'OtherBot'])
+  expect(stdout).toContain('▶  9 │ Disallow: /cart\n')
+  expect(stdout).toContain(`${origin}/robots.txt\n`)
+  expect(code).toBe(1)
+})
+
+test.for([
+  [404, 0, 'the site has no robots.txt (status 404)'],
+  [503, 3, 'robots.txt is unreachable (status 503)'],
+] as const)('says what follows if robots.txt cannot be drawn: status %d', async ([status, exit, reason]) => {
+  const origin = await originWithStatus(status, { 'retry-after': '60' })
+  const { code, stdout } = await runInThisProcess(['explain', `${origin}/a`, '--user-agent', 'ExampleBot'])
+  expect(stdout).toContain(reason)
+  expect(code).toBe(exit)
+})

@@ -1,0 +1,106 @@
+// `politely lint --fix`: repairs lines, and changes no verdict.
+import { readFileSync } from 'node:fs'
+import { parseRobots } from '@politely/core'
+import { type ConformanceCase, conformanceDir, judgeConformance } from '@politely/testkit/cases/conformance'
+import { printAfterRun } from '@politely/testkit/parts'
+import { isFullRun } from '@politely/testkit/scope'
+import { expect, test } from 'vitest'
+import { fixRobots } from '../src/commands/fix.ts'
+import { withoutFolder, writeFiles } from './files.ts'
+import { runInThisProcess } from './run-cli.ts'
+
+const HEAD = 'User-agent: *\n'
+
+test.each([
+  ['another spelling of a key, with its comment', 'Disalow: /a # old\n', 'Disallow: /a # old\n'],
+  ['a missing colon, and CR LF', 'Disallow /a\r\n', 'Disallow: /a\r\n'],
+  ['a superfluous *', 'Disallow: /a*\n', 'Disallow: /a\n'],
+  ['a rule that is there twice', 'Disallow: /a\nDisallow: /a\n', 'Disallow: /a\n'],
+  ['rules that a shorter one covers', 'Disallow: /a\nDisallow: /ab\nDisallow: /abc\n', 'Disallow: /a\n'],
+  [
+    'a URL without a key',
+    'Disallow: /a\nhttps://a.example/map.xml\n',
+    'Disallow: /a\nSitemap: https://a.example/map.xml\n',
+  ],
+])('repairs %s', (_, before, after) => {
+  expect(fixRobots(HEAD + before, false)).toMatchObject({ text: HEAD + after, left: [] })
+})
+
+test('repairs the version of a product token', () => {
+  expect(fixRobots('User-agent: ABot/1.0\nDisallow: /a\n', false).text).toBe('User-agent: ABot\nDisallow: /a\n')
+})
+
+test.each([
+  ['a rule that does nothing now', 'Disallow: admin\n', 'the line does nothing now, and would do something'],
+  [
+    'a * that makes a rule win against a contradicting one',
+    'Disallow: /a*\nAllow: /*b\nDisallow: /x\n',
+    'line 3 would win or lose against it',
+  ],
+  ['a spelling that Google reads differently', 'Disallow: /a b\n', 'Google reads the two spellings differently'],
+  ['a rule that matches other paths', 'Disallow: /robots.txt\n', '/robots.txtx becomes allowed for *'],
+])('leaves %s, and does it with --fix=all', (_, rules, changes) => {
+  const source = HEAD + rules
+  const { text, left } = fixRobots(source, false)
+  expect(text).toBe(source)
+  expect(left.map((fix) => fix.changes)).toEqual([changes])
+  expect(fixRobots(source, true).text).not.toBe(source)
+})
+
+test('removes only as many rules that cover each other as changes no verdict', () => {
+  const { text } = fixRobots(`${HEAD}Disallow: /a*\nDisallow: /a\nDisallow: /a$\n`, false)
+  expect(text).toBe(`${HEAD}Disallow: /a\n`)
+})
+
+const path = writeFiles({ 'bad.txt': `${HEAD}Disalow: /a\nDisallow: b\n` })
+
+test('writes the file, prints each fix on stderr, and lints what is left', async () => {
+  const { code, stdout, stderr } = await runInThisProcess(['lint', path('bad.txt'), '--fix'])
+  expect(readFileSync(path('bad.txt'), 'utf8')).toBe(`${HEAD}Disallow: /a\nDisallow: b\n`)
+  expect(withoutFolder(stderr, path)).toBe(
+    'fixed  bad.txt:2  misspelt-key  Disalow: /a  -> Disallow: /a\n' +
+      'left   bad.txt:3  path-without-slash  Disallow: b  -> Disallow: /b; the line does nothing now, and would do something\n',
+  )
+  expect(withoutFolder(stdout, path)).toContain('1 error')
+  expect(code).toBe(1)
+  await runInThisProcess(['lint', path('bad.txt'), '--fix=all'])
+  expect(readFileSync(path('bad.txt'), 'utf8')).toBe(`${HEAD}Disallow: /a\nDisallow: /b\n`)
+})
+
+const dir = conformanceDir()
+
+test.skipIf(dir === undefined || !isFullRun)(
+  'changes no verdict of the conformance cases, whose URLs it does not know',
+  { timeout: 600_000 },
+  async () => {
+    const texts = new Map<string, { readonly text: string; readonly fixed: string | undefined }>()
+    let compared = 0
+    const changed: string[] = []
+    const check = ({ robots, url, agent }: ConformanceCase) => {
+      const key = Buffer.from(robots).toString('latin1')
+      let file = texts.get(key)
+      if (file === undefined) {
+        const text = Buffer.from(robots).toString('utf8')
+        const isText = Buffer.from(text).equals(robots) && robots.length < 40_000
+        const fixed = isText ? fixRobots(text, false).text : undefined
+        file = { text, fixed: fixed === text ? undefined : fixed }
+        texts.set(key, file)
+      }
+      if (file.fixed !== undefined) {
+        compared++
+        for (const dialect of ['rfc9309', 'google'] as const) {
+          const [before, after] = [file.text, file.fixed].map((text) =>
+            parseRobots(text, { dialect }).check(url, agent),
+          )
+          if (before?.allowed !== after?.allowed) changed.push(`${url} for ${agent}, ${dialect}`)
+        }
+      }
+      return { allowed: true, line: 0 } // the judge's report is not used
+    }
+    await judgeConformance(dir as string, { google: { check } })
+    const repaired = [...texts.values()].filter(({ fixed }) => fixed !== undefined).length
+    printAfterRun(`lint --fix: ${repaired} of ${texts.size} files repaired, ${compared} verdicts compared`)
+    expect(changed.slice(0, 10)).toEqual([])
+    expect(compared).toBeGreaterThan(1_000)
+  },
+)

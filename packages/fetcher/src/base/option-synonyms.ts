@@ -1,0 +1,105 @@
+// Options in the words of other crawlers and HTTP clients, and the options of Politely for them.
+
+/** A text for the end of an error message; some depend on the value that the caller wrote. */
+type Note = string | ((value: unknown) => string)
+
+/** An option of Politely. The first of several that the called function has is the one to name. */
+type Target = readonly [option: string, note: Note]
+
+const MIN_DELAY = 'the shortest time between the starts of two requests to one origin, in milliseconds'
+const DISPATCHER = 'an undici dispatcher for the requests for robots.txt, such as new ProxyAgent(url) of undici'
+const SIGNAL_TIMEOUT: Target = ['signal', 'such as AbortSignal.timeout(20_000)']
+
+/** Words in lower case without `_` and `-`, separated by blanks, and what to write instead. */
+const GROUPS: readonly (readonly [words: string, ...targets: Target[]])[] = [
+  [
+    'delay downloaddelay crawldelay requestdelay delayms delayseconds delaybetweenrequests ratelimit interval throttle throttlems wait mintime politenessdelay',
+    ['minDelayMs', MIN_DELAY],
+  ],
+  ['samedomaindelay samedomaindelaysecs domaindelay delayperdomain', ['minDelayPerDomainMs', 'in milliseconds']],
+  ['requestspersecond maxrequestspersecond rps qps', ['minDelayMs', rateNote(1, 'second')]],
+  ['requestsperminute maxrequestsperminute maxtasksperminute rpm', ['minDelayMs', rateNote(60, 'minute')]],
+  [
+    'concurrency maxconcurrency concurrentrequests maxconnections connections parallelism parallel maxparallel limit maxsockets',
+    ['maxConcurrent', 'for all requests, or `maxConcurrentPerKey` for the requests to one origin'],
+  ],
+  [
+    'maxconcurrentperorigin maxconcurrencyperorigin concurrencyperorigin maxconcurrentperhost maxconnectionsperhost concurrentrequestsperhost',
+    ['maxConcurrentPerKey', 'by default, each origin is a key'],
+  ],
+  [
+    'maxconcurrencyperdomain concurrencyperdomain concurrentrequestsperdomain maxconnectionsperdomain',
+    ['maxConcurrentPerDomain', 'the limit for all hosts of a registrable domain'],
+  ],
+  [
+    'timeout requesttimeout timeoutseconds timeoutsecs downloadtimeout requesthandlertimeoutsecs navigationtimeoutsecs connecttimeout',
+    ['timeoutMs', 'the time for one robots.txt in milliseconds, such as 20_000'],
+    SIGNAL_TIMEOUT,
+  ],
+  ['deadline', SIGNAL_TIMEOUT],
+  ['abortsignal aborter canceltoken', ['signal', 'an AbortSignal']],
+  ['retry retrylimit maxretries maxrequestretries retrytimes', ['retries', 'for requests for robots.txt']],
+  ['redirects followredirects followredirect maxredirect', ['maxRedirects', 'a number, for requests for robots.txt']],
+  ['proxy proxyurl proxies httpproxy proxyconfiguration agent httpagent httpsagent', ['dispatcher', DISPATCHER]],
+  ['dns resolver dnslookup', ['lookup', 'a function like dns.lookup']],
+  [
+    'cache cachestore storage redis',
+    ['store', 'such as new SqliteStore({ path }); memory is always used, up to `maxCacheBytes`'],
+  ],
+  ['cachesize maxcachesize cachemaxsize', ['maxCacheBytes', 'the size of the memory cache in bytes']],
+  [
+    'ttl cachettl cacheduration cachetime maxage expires expiry expiresin',
+    ['ttlMs', 'in milliseconds, such as 3_600_000 for an hour'],
+    ['maxAgeMs', 'in milliseconds, such as 3_600_000 for an hour'],
+  ],
+  ['useragents useragentstring ua headers', ['userAgent', 'one User-Agent header for all requests']],
+  [
+    'producttokens botname robotname crawlername agentname useragentname useragenttoken robotstxtuseragent',
+    ['productToken', 'the name to look for in robots.txt, or a list of names'],
+  ],
+  ['log logging loglevel verbose debug', ['logger', 'such as console']],
+  ['allowprivate allowprivateips allowprivateaddresses allowlocalhost', ['network', "'any' allows every address"]],
+]
+
+/** Options that turn obedience on or off in other projects. Politely always obeys robots.txt. */
+const OBEY =
+  'respectrobotstxt respectrobotstxtfile obeyrobotstxt robotstxtobey respectrobots obeyrobots ignorerobots ignorerobotstxt robotstxt'
+
+const SYNONYMS: ReadonlyMap<string, readonly Target[]> = new Map(
+  GROUPS.flatMap(([words, ...targets]) => words.split(' ').map((word) => [word, targets] as const)),
+)
+const OBEY_WORDS: ReadonlySet<string> = new Set(OBEY.split(' '))
+
+/**
+ * Returns the end of an error message about an option that this function does not have, if the name
+ * is the word of another project for something that it has.
+ * @param elsewhere Options of another object, each with the end of its error message.
+ */
+export function synonymHint(
+  name: string,
+  value: unknown,
+  known: Readonly<Record<string, true>>,
+  elsewhere: Readonly<Record<string, string>>,
+): string | undefined {
+  const word = name.replace(/[-_]/g, '').toLowerCase()
+  const isOfCrawler = Object.hasOwn(known, 'userAgent') || Object.hasOwn(known, 'robots')
+  if (isOfCrawler && OBEY_WORDS.has(word)) return 'robots.txt is fetched and obeyed in any case; remove the option'
+  const targets = SYNONYMS.get(word) ?? []
+  const target =
+    targets.find(([option]) => Object.hasOwn(known, option)) ??
+    targets.find(([option]) => Object.hasOwn(elsewhere, option))
+  if (target === undefined) return undefined
+  const [option, note] = target
+  const text = typeof note === 'string' ? note : note(value)
+  const place = Object.hasOwn(known, option) ? '' : `; it ${elsewhere[option]}`
+  return `did you mean \`${option}\`? (${text})${place}`
+}
+
+/** Says which delay a rate is. */
+function rateNote(seconds: number, unit: string): Note {
+  return (value) => {
+    const isRate = typeof value === 'number' && value > 0
+    const rate = isRate ? value : 2
+    return `in milliseconds: \`minDelayMs: ${Math.ceil((1000 * seconds) / rate)}\` gives ${rate} requests per ${unit} to one origin`
+  }
+}

@@ -1,0 +1,129 @@
+// Chooses the way that a request for robots.txt takes: connections of the client's own, or the way
+// that requests for pages take.
+//
+// Own connections are the safest way: the guard sees their addresses, and the client sees where a
+// body ends. But robots.txt must reach the same server as the pages, also if pages go through a
+// proxy, or to a mock in a test. So the client leaves its own connections when it finds that pages
+// take another way than the platform's plain one:
+//
+//   the fetch for pages is not the built-in one    the same fetch         `pages-fetch`, `global-fetch`
+//   the global dispatcher is not undici's default  the built-in fetch     `global-dispatcher`
+//   a mock has replaced the sockets of node:net    the built-in fetch     `pages-fetch`
+//   none of these                                  its own connections    `own`
+//
+// The fetch for pages is the fetch that was given to `politely`, or else `globalThis.fetch`. Proxy
+// variables need no case of their own: where Node honours them (`NODE_USE_ENV_PROXY`), it sets a
+// global dispatcher.
+//
+// The choice is made again for each request, since a test may replace fetch after it has created
+// the client.
+import type { Dispatcher } from 'undici'
+import {
+  areSocketsMocked,
+  type Fetch,
+  isPlainFetch,
+  otherGlobalDispatcher,
+  replacedGlobal,
+  withoutGates,
+} from './platform-fetch.ts'
+
+/**
+ * The way that requests for robots.txt take. `own`: connections of the client's own. `dispatcher`,
+ * `fetch`: these options of the client. `pages-fetch`: the fetch that was given to `politely`.
+ * `global-fetch`: `globalThis.fetch`. `global-dispatcher`: the built-in fetch, with the global
+ * dispatcher of undici.
+ */
+export type RobotsVia = 'own' | 'dispatcher' | 'fetch' | 'pages-fetch' | 'global-fetch' | 'global-dispatcher'
+
+/** The values of the option `robotsVia`. */
+export type RobotsViaOption = 'auto' | 'own' | 'pages'
+
+export type Way =
+  | { readonly via: 'own' }
+  | { readonly via: 'dispatcher'; readonly dispatcher: Dispatcher }
+  | { readonly via: 'fetch' | 'pages-fetch' | 'global-fetch' | 'global-dispatcher'; readonly fetch: Fetch }
+
+export interface WayOptions {
+  readonly robotsVia: RobotsViaOption
+  readonly dispatcher: Dispatcher | undefined
+  readonly fetch: Fetch | undefined
+}
+
+const OWN: Way = { via: 'own' }
+
+const ONLY_OWN = 'politeAgent makes its own connections, also for pages'
+
+export class RobotsWay {
+  readonly #given: Way | undefined
+  readonly #option: RobotsViaOption
+  #pages: Fetch | 'own' | undefined
+
+  constructor({ robotsVia, dispatcher, fetch }: WayOptions) {
+    this.#option = robotsVia
+    if (dispatcher !== undefined) this.#given = { via: 'dispatcher', dispatcher }
+    else if (fetch !== undefined) this.#given = { via: 'fetch', fetch }
+  }
+
+  /**
+   * Says how pages are requested, for a client that was created for one purpose only.
+   * @param pages The fetch for pages; or `own`, if Politely makes the connections for pages too.
+   */
+  followPages(pages: Fetch | 'own'): void {
+    this.#pages = pages
+  }
+
+  /** Returns the way that the next request takes. */
+  current(): Way {
+    if (this.#given !== undefined) return this.#given
+    if (this.#option === 'own' || this.#pages === 'own') return OWN
+    const fetch = withoutGates(this.#pages ?? globalThis.fetch)
+    if (typeof fetch !== 'function') return OWN // the environment of a test may have none
+    const isPlain = isPlainFetch(fetch)
+    if (isPlain && otherGlobalDispatcher() !== undefined) return { via: 'global-dispatcher', fetch }
+    if (isPlain && this.#option === 'auto' && !areSocketsMocked()) return OWN
+    return { via: this.#pages === undefined ? 'global-fetch' : 'pages-fetch', fetch }
+  }
+
+  /**
+   * Returns a mock or a proxy that the user has set up, but this way does not use, and what to
+   * write. Returns undefined if all of them are used. To be called for a request that failed.
+   */
+  unusedSetup(url: string): string | undefined {
+    const way = this.current()
+    const isPlain = way.via === 'own' || (way.via === 'pages-fetch' && isPlainFetch(way.fetch))
+    if (!isPlain && way.via !== 'dispatcher') return undefined
+    const replaced = replacedGlobal()
+    if (replaced !== undefined) return `${replaced}, but requests for robots.txt do not use it: ${this.#remedy()}`
+    if (!isPlain) return undefined
+    const variable = proxyVariableFor(url)
+    return variable && `${variable} is set, but this request did not use it: ${this.#proxyRemedy()}`
+  }
+
+  #proxyRemedy(): string {
+    if (this.#pages === 'own') return ONLY_OWN
+    const start = process.env.NODE_USE_ENV_PROXY ? '' : 'start Node with NODE_USE_ENV_PROXY=1, or '
+    return `${start}write dispatcher: new EnvHttpProxyAgent()`
+  }
+
+  #remedy(): string {
+    if (this.#given !== undefined) return 'leave the option dispatcher out'
+    if (this.#option === 'own') return "leave robotsVia: 'own' out"
+    if (this.#pages === 'own') return ONLY_OWN
+    return 'politely has wrapped another fetch; write politely((...args) => fetch(...args), { … })'
+  }
+}
+
+/** Returns the name of the proxy variable that is set for the scheme of a URL. */
+function proxyVariableFor(url: string): string | undefined {
+  const { protocol, hostname } = new URL(url)
+  const name = `${protocol.slice(0, -1)}_proxy`
+  if (!['http_proxy', 'https_proxy'].includes(name)) return undefined // Node has no proxy for ftp:
+  if (isExcluded(hostname, process.env.no_proxy ?? process.env.NO_PROXY)) return undefined
+  return [name, name.toUpperCase()].find((variable) => process.env[variable])
+}
+
+/** Returns whether a `NO_PROXY` variable excludes a host: it lists `*`, the host or a parent domain. */
+function isExcluded(host: string, noProxy = ''): boolean {
+  const names = noProxy.split(/[\s,]+/).map((name) => name.replace(/^\*?\.|:\d+$/g, '').toLowerCase())
+  return names.some((name) => name === '*' || host === name || (name !== '' && host.endsWith(`.${name}`)))
+}

@@ -1,0 +1,90 @@
+// Options in the words of other projects. The error message names the option of this project.
+import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
+import { expect, test } from 'vitest'
+import { PoliteGate, type PoliteGateOptions, type PolitelyOptions, politely } from '../src/index.ts'
+
+const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
+
+function messageOf(make: () => unknown): string {
+  try {
+    make()
+  } catch (error) {
+    return (error as Error).message
+  }
+  return 'the option was taken'
+}
+
+const polite = (given: object) =>
+  messageOf(() => politely(fetch, { userAgent: 'ExampleBot/1.0', ...given } as PolitelyOptions))
+const gateOf = (given: object) => messageOf(() => new PoliteGate({ robots, ...given } as PoliteGateOptions))
+const clientOf = (given: object) =>
+  messageOf(() => new RobotsClient({ userAgent: 'ExampleBot/1.0', ...given } as RobotsClientOptions))
+
+const MIN_DELAY =
+  'did you mean `minDelayMs`? (the shortest time between the starts of two requests to one origin, in milliseconds)'
+const CONCURRENT =
+  'did you mean `maxConcurrent`? (for all requests, or `maxConcurrentPerKey` for the requests to one origin)'
+const TIMEOUT = 'did you mean `timeoutMs`? (the time for one robots.txt in milliseconds, such as 20_000)'
+const PROXY =
+  'did you mean `dispatcher`? (an undici dispatcher for the requests for robots.txt, such as new ProxyAgent(url) of undici)'
+const TTL = 'did you mean `ttlMs`? (in milliseconds, such as 3_600_000 for an hour)'
+const OBEYED = 'robots.txt is fetched and obeyed in any case; remove the option'
+
+test.each([
+  ['concurrency', 5, CONCURRENT],
+  ['maxConcurrency', 5, CONCURRENT],
+  ['CONCURRENT_REQUESTS', 5, CONCURRENT],
+  ['maxConcurrentPerOrigin', 2, 'did you mean `maxConcurrentPerKey`? (by default, each origin is a key)'],
+  ['delay', 2, MIN_DELAY],
+  ['downloadDelay', 2, MIN_DELAY],
+  ['DOWNLOAD_DELAY', 2, MIN_DELAY],
+  ['crawlDelay', 2, MIN_DELAY],
+  ['rateLimit', 2, MIN_DELAY],
+  ['interval', 1000, MIN_DELAY],
+  [
+    'maxRequestsPerMinute',
+    90,
+    'did you mean `minDelayMs`? (in milliseconds: `minDelayMs: 667` gives 90 requests per minute to one origin)',
+  ],
+  [
+    'requestsPerSecond',
+    '5/s',
+    'did you mean `minDelayMs`? (in milliseconds: `minDelayMs: 500` gives 2 requests per second to one origin)',
+  ],
+  ['timeout', 5, TIMEOUT],
+  ['timeoutSecs', 5, TIMEOUT],
+  ['proxy', 'http://127.0.0.1:8080', PROXY],
+  ['agent', {}, PROXY],
+  [
+    'cache',
+    true,
+    'did you mean `store`? (such as new SqliteStore({ path }); memory is always used, up to `maxCacheBytes`)',
+  ],
+  ['ttl', 3600, TTL],
+  ['maxAge', 3600, TTL],
+  ['maxRetries', 3, 'did you mean `retries`? (for requests for robots.txt)'],
+  ['userAgents', ['a'], 'did you mean `userAgent`? (one User-Agent header for all requests)'],
+  ['respectRobotsTxt', true, OBEYED],
+  ['respectRobotsTxtFile', true, OBEYED],
+  ['obeyRobotsTxt', true, OBEYED],
+  ['robotsTxt', true, OBEYED],
+])('politely: %s', (name, value, hint) => {
+  expect(polite({ [name]: value })).toBe(`${name}: is an unknown option; ${hint}`)
+})
+
+test('a client and a gate say that the option belongs to the other one', () => {
+  expect(clientOf({ delay: 2 })).toBe(
+    `delay: is an unknown option; ${MIN_DELAY}; it is an option of the gate; write it in politely(fetch, { … }) or new PoliteGate({ robots, … })`,
+  )
+  expect(gateOf({ timeout: 2 })).toBe(
+    `timeout: is an unknown option; ${TIMEOUT}; it is an option of RobotsClient; write it in new RobotsClient({ … })`,
+  )
+  expect(gateOf({ obeyRobotsTxt: true })).toBe(`obeyRobotsTxt: is an unknown option; ${OBEYED}`)
+})
+
+test('an option of a call has a synonym too', async () => {
+  await expect(robots.check('https://example.com/', { timeout: 5_000 } as object)).rejects.toThrow(
+    'timeout: is an unknown option; did you mean `signal`? (such as AbortSignal.timeout(20_000))',
+  )
+  await expect(robots.check('https://example.com/', { maxAge: 60 } as object)).rejects.toThrow('`maxAgeMs`')
+})

@@ -1,0 +1,27 @@
+// docs/runtimes.md: with which values of `module` TypeScript accepts `require` of an ES module.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+test.each([
+  ['nodenext', ''],
+  ['node20', ''],
+  ['node18', 'TS1471'],
+  ['node16', 'TS1471'],
+])('a CommonJS file that requires core, with module %s: "%s"', (module, error) => {
+  const folder = mkdtempSync(join(tmpdir(), 'politely-module-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  mkdirSync(join(folder, 'node_modules/@politely'), { recursive: true })
+  symlinkSync(join(root, 'packages/core'), join(folder, 'node_modules/@politely/core'))
+  writeFileSync(join(folder, 'program.cts'), "import core = require('@politely/core')\ncore.parseRobots('')\n")
+  const options = ['--noEmit', '--strict', '--target', 'es2023', '--types', '', '--module', module, 'program.cts']
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const { stdout } = spawnSync(process.execPath, [tsc, ...options], { cwd: folder, encoding: 'utf8' })
+  if (error === '') expect(stdout).toBe('')
+  else expect(stdout).toContain(error)
+})
