@@ -131,6 +131,7 @@ test('the log says once that requests for robots.txt leave the own connections',
   onTestFinished(() => fetch.close())
   for (const site of ['a', 'b']) await fetch.gate.robots.check(`https://${site}.example/`)
   expect(lines).toEqual([
+    'robots.txt is read for ExampleBot (the name comes from the option userAgent)',
     "requests for robots.txt go through the fetch for pages, as pages do; the network guard sees only their URLs (robotsVia: 'own' prevents this)",
     expect.stringMatching(/^https:\/\/a.example/),
     expect.stringMatching(/^https:\/\/b.example/),
