@@ -19,6 +19,7 @@ export {
   type RobotsClientOptions,
 } from '@politely/fetcher'
 export {
+  AbortedWaitError,
   type EnterOptions,
   type Forecast,
   GateClosedError,
@@ -30,6 +31,9 @@ export {
   type PoliteGateOptions,
   type PolitelyOptions,
   politely,
+  QueueFullError,
   ResponseError,
   RobotsDisallowedError,
+  WaitTooLongError,
+  type WhenOptions,
 } from '@politely/gate'

@@ -2,7 +2,13 @@
 
 export { BrowserGoneError } from '@politely/cdp'
 export { isPolitelyError, OptionError } from '@politely/core'
-export { GateClosedError, InvalidRequestError, RobotsDisallowedError } from '@politely/gate'
+export {
+  GateClosedError,
+  InvalidRequestError,
+  QueueFullError,
+  RobotsDisallowedError,
+  WaitTooLongError,
+} from '@politely/gate'
 export type { AnyCrawler } from './crawlee-internals.ts'
 export { FollowingClientError } from './polite-http-client.ts'
 export { RedirectError } from './redirected.ts'
