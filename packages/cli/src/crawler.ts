@@ -10,13 +10,7 @@ import { UsageError } from './errors.ts'
  * @throws {UsageError} for a missing or an invalid product token.
  */
 export function tokensOf(args: Arguments): readonly string[] {
-  const given = args.all('product-token')
-  const invalid = given.find((token) => !isProductToken(token))
-  if (invalid !== undefined) {
-    throw new UsageError(
-      `--product-token: ${describeValue(invalid)} is not a product token; write letters, digits, "-" and "_", such as ExampleBot`,
-    )
-  }
+  const given = givenTokens(args)
   if (given.length > 0) return given
   const userAgent = args.get('user-agent')
   if (userAgent === undefined || userAgent.trim() === '') {
@@ -38,4 +32,17 @@ export function clientOptionsOf(args: Arguments): {
 } {
   const tokens = args.all('product-token')
   return { userAgent: args.get('user-agent') ?? '', ...(tokens.length > 0 && { productToken: tokens }) }
+}
+
+/**
+ * Returns the values of `--product-token`, in order.
+ * @throws {UsageError} for an invalid one.
+ */
+export function givenTokens(args: Arguments): readonly string[] {
+  const given = args.all('product-token')
+  const invalid = given.find((token) => !isProductToken(token))
+  if (invalid === undefined) return given
+  throw new UsageError(
+    `--product-token: ${describeValue(invalid)} is not a product token; write letters, digits, "-" and "_", such as ExampleBot`,
+  )
 }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { type DialectName, describeReason, parseRobots, type Robots } from '@politely/core'
 import { describeValue, withoutCredentials } from '@politely/core/engine'
+import type { ClientVerdict } from '@politely/fetcher'
 import type { Arguments } from './command-line.ts'
 import { clientOptionsOf } from './crawler.ts'
 import { errorLine } from './describe-error.ts'
@@ -77,22 +78,31 @@ export function timeoutOf(args: Arguments): number {
 
 /**
  * Reads a robots.txt: a file, or the robots.txt of a URL's site. A site without one allows
- * everything, as an empty file does. Returns undefined, after a line on stderr, if it is
- * unreachable.
+ * everything, as an empty file does. Returns undefined, after a line on stderr, if the file was not
+ * seen: it is unreachable, the server refused it, or sent a login page in its place.
  */
 export async function loadRobots(file: string, args: Arguments): Promise<NamedRobots | undefined> {
   if (!isUrl(file)) return parseFile(file, dialectOf(args))
   const { RobotsClient } = await import('@politely/fetcher')
   const client = new RobotsClient({ ...clientOptionsOf(args), timeoutMs: timeoutOf(args), dialect: dialectOf(args) })
   try {
-    const robots = await client.robots(file)
+    const text = (await client.robots(file))?.text ?? ''
     const verdict = await client.check(file)
     const name = withoutCredentials(verdict.access?.url ?? file)
-    if (verdict.because !== 'unreachable')
-      return { name, robots: robots ?? parseRobots('', { dialect: dialectOf(args) }) }
+    // Without an origin, as a file has none: the URLs of another host are compared by their paths.
+    if (isSeen(verdict)) {
+      const bytes = new TextEncoder().encode(text) // core rejects a text that is only a URL
+      return { name, robots: parseRobots(bytes, { dialect: dialectOf(args) }) }
+    }
     process.stderr.write(errorLine(`${name}: ${describeReason(verdict)}`))
     return undefined
   } finally {
     await client.close()
   }
+}
+
+/** Whether the server sent the file, or said that there is none. */
+function isSeen({ because, access }: ClientVerdict): boolean {
+  if (because === 'unreachable' || access?.looksLike !== undefined) return false
+  return access?.outcome !== 'unavailable' || access.status === 404 || access.status === 410
 }

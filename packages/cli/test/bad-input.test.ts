@@ -176,6 +176,11 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     'line 1: politely-ignore: "spelling" is no code of a finding; write one that politely lint prints',
   ],
   [['diff', robots], 'write two files or URLs, such as politely diff live.txt public/robots.txt --urls urls.txt'],
+  [
+    ['diff', robots, robots, '--product-token', 'Google bot'],
+    '--product-token: "Google bot" is not a product token; write letters, digits, "-" and "_", such as ExampleBot',
+  ],
+  [['lint', 'https://example.com', '--fix'], '--fix: https://example.com is a URL; write the name of a file'],
   [['diff', robots, robots, '--urls', empty], `--urls: ${empty} has no URLs; write one on each line`],
 
   ...Object.entries(EXPECTATIONS).map(

@@ -2,9 +2,11 @@
 import { expect, test } from 'vitest'
 import { SHOP, withoutFolder, writeFiles } from './files.ts'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
-import { originWithRules, originWithStatus } from './site.ts'
+import { originWithRules, originWithStatus, startSite } from './site.ts'
 
 const path = writeFiles({
+  'only.expect': 'deny-only * /café /*.pdf https://shop.example/admin\n',
+  'host.expect': 'deny ExampleBot https://www.shop.example/cart\nallow * https://www.shop.example/cart\n',
   'shop.txt': SHOP,
   'met.expect': 'allow ExampleBot /cart/help /about # two paths\n\ndeny GPTBot /\ndeny-only * /tmp\n',
   'unmet.expect': 'deny * /cart\ndeny-only ExampleBot /cart\nallow "x\n'.replace('allow "x\n', 'allow GPTBot /a\n'),
@@ -60,4 +62,29 @@ test('tests what a site sends; a site without robots.txt allows everything', asy
   const { code, stderr } = await run(path('met.expect'), '--robots', down, ...bot)
   expect(stderr).toBe(`politely: ${down}/robots.txt: robots.txt is unreachable (status 503)\n`)
   expect(code).toBe(3)
+})
+
+test.for([
+  ['Disallow: /\nAllow: /$\n', 1],
+  ['Disallow: /caf%C3%A9\nDisallow: /*.pdf\nDisallow: /admin\n', 0],
+] as const)('`deny-only` compares paths as rules do: %j', async ([rules, exit]) => {
+  const file = await originWithRules(`User-agent: *\n${rules}`)
+  const { code } = await run(path('only.expect'), '--robots', file, '--user-agent', 'ExampleBot')
+  expect(code).toBe(exit)
+})
+
+test.for([
+  ['a login page', { status: 200, body: '<!DOCTYPE html><title>Log in</title>' }, 'it is an HTML page'],
+  ['a refusal', { status: 401 }, 'the server refused robots.txt (status 401)'],
+] as const)('does not take %s for a robots.txt', async ([, answer, reason]) => {
+  const { origin } = await startSite(answer)
+  const { code, stdout, stderr } = await run(path('met.expect'), '--robots', origin, '--user-agent', 'ExampleBot')
+  expect(stderr).toContain(reason)
+  expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+})
+
+test('compares URLs of another host by their paths, as with a file', async () => {
+  const origin = await originWithRules(SHOP)
+  const { code } = await run(path('host.expect'), '--robots', origin, '--user-agent', 'ExampleBot')
+  expect(code).toBe(0)
 })

@@ -114,3 +114,10 @@ test.for([
   expect(stdout).toContain(reason)
   expect(code).toBe(exit)
 })
+
+test('explains a robots.txt that consists of a URL', async () => {
+  const origin = await originWithRules('https://example.com/robots.txt')
+  const { code, stdout } = await runInThisProcess(['explain', `${origin}/a`, '--user-agent', 'ExampleBot'])
+  expect(stdout).toContain('✓ allowed')
+  expect(code).toBe(0)
+})

@@ -52,6 +52,27 @@ test('removes only as many rules that cover each other as changes no verdict', (
   expect(text).toBe(`${HEAD}Disallow: /a\n`)
 })
 
+test('leaves findings that a comment suppresses', () => {
+  const source = `${HEAD}Disallow: /a* # politely-ignore trailing-star\nAllow: # politely-ignore empty-allow\n`
+  expect(fixRobots(source, true).text).toBe(source)
+})
+
+test('compares every crawler of a file that names many', () => {
+  const groups = Array.from({ length: 45 }, (_, i) => `User-agent: Bot${i}\nDisallow: /${i}\n\n`).join('')
+  const source = `${groups}User-agent: LastBot\nAllow:\n\nUser-agent: EvilBot\nDisallow: /\n`
+  expect(fixRobots(source, false).text).toBe(source)
+})
+
+test('compares paths that begin with two slashes', () => {
+  const source = `${HEAD}Allow: //b\nDisallow //\n`
+  const before = parseRobots(source).isAllowed('https://a.example//a', '*')
+  expect(parseRobots(fixRobots(source, false).text).isAllowed('https://a.example//a', '*')).toBe(before)
+})
+
+test.each(['https://example.com/robots.txt', 'robots.txt'])('takes the text %j for a robots.txt', (text) => {
+  expect(fixRobots(text, false).left).toEqual([])
+})
+
 const path = writeFiles({ 'bad.txt': `${HEAD}Disalow: /a\nDisallow: b\n` })
 
 test('writes the file, prints each fix on stderr, and lints what is left', async () => {

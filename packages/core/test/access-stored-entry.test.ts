@@ -169,6 +169,14 @@ describe('entryFrom (our choice)', () => {
     }
   })
 
+  test('rejects a copy that is not a robots.txt, after a failure, for a reader that does not obey it', () => {
+    const page = { kind: 'success', status: 200, headers: {}, url: URL, hops: [], looksLike: 'html' } as const
+    const first = settle(undefined, ORIGIN, { ...page, body: { bytes: '<html>', truncated: false } }, START, policy)
+    const text = entryText(settle(first, ORIGIN, failure, START + 2 * DAY, policy))
+    expect(entryFrom(text, ORIGIN, policy)).toBeDefined()
+    expect(entryFrom(text, ORIGIN, { ...policy, foreignBodies: 'unreachable' })).toBeUndefined()
+  })
+
   test('rejects a 503 that says "not found" as unavailable, which no policy gives', () => {
     const outcome = { ...unavailable, reason: 'not-found-page', status: 503 } as const
     const text = entryText(settle(undefined, ORIGIN, outcome, START, policy))

@@ -1,5 +1,5 @@
-// Product tokens of the real headers in the npm package crawler-user-agents. Its patterns are written
-// by people and not always the crawler's name, so the test counts, and lists what differs.
+// Product tokens of the real headers in the npm package crawler-user-agents. Its patterns are
+// written by people and not always the crawler's name, so the test counts, and lists what differs.
 import crawlers from 'crawler-user-agents'
 import { expect, test } from 'vitest'
 import { explainMissingToken } from '../src/engine.ts'
@@ -71,6 +71,8 @@ test.each([
   ['ShopBot runid=7', 'ShopBot'],
   ['Shop-Fetcher 2.0 (+https://shop.example)', 'Shop-Fetcher'],
   ['curl/8.5.0', 'curl'],
+  ['NexusBot/1.0', 'NexusBot'],
+  ['Mozilla/5.0 (compatible; WindowsCrawler/1.0)', 'WindowsCrawler'],
   ['My Crawler/1.0', undefined],
   ['Shop Price Fetcher', undefined],
   ['Mozilla/5.0 (compatible; Shop Monitor/2.0; +https://shop.example)', undefined],

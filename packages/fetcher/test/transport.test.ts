@@ -304,6 +304,14 @@ describe('a fetch that violates its contract', () => {
       /fetch failed/,
     ],
     [
+      'throws for a status',
+      async () => {
+        throw new Error('HTTP 404')
+      },
+      'network',
+      /HTTP 404; the fetch threw this itself: it must return responses of every status/,
+    ],
+    [
       'throws an error with nested causes',
       async () => {
         throw new TypeError('fetch failed', {

@@ -22,8 +22,8 @@ export function fakeFetch(respond: Respond): typeof globalThis.fetch {
       const response = await orAborted(respond(request), [signal]).catch((error: unknown) => {
         throw signal.aborted ? error : fetchFailed(error)
       })
-      Object.defineProperty(response, 'url', { value: url.replace(/#.*/, '') })
-      Object.defineProperty(response, 'redirected', { value: hops > 0 })
+      Object.defineProperty(response, 'url', { value: url.replace(/#.*/, ''), configurable: true })
+      Object.defineProperty(response, 'redirected', { value: hops > 0, configurable: true }) // a wrapper may set it again
       const location = response.headers.get('location')
       if (mode === 'manual' || !isRedirect(response.status, location)) return response
       if (mode === 'error') throw fetchFailed(new Error('unexpected redirect'))

@@ -97,6 +97,19 @@ describe('an answer of a fake web', () => {
 })
 
 describe('the fetch of a fake web', () => {
+  it('lets a polite fetch follow redirects, also a wrapped one', async () => {
+    const { fetch } = fakeWeb({
+      [ORIGIN]: { pages: { '/': 'home', '/old': { status: 301, headers: { location: '/' } } } },
+    })
+    const polite = politely(politely(fetch, { userAgent: 'ExampleBot', minDelayMs: 0 }), {
+      userAgent: 'ExampleBot',
+      minDelayMs: 0,
+    })
+    const response = await polite(`${ORIGIN}/old`)
+    expect([await response.text(), response.redirected]).toEqual(['home', true])
+    await polite.close()
+  })
+
   it('follows redirects', async () => {
     const { fetch, requests } = exampleWeb()
     const response = await fetch(`${ORIGIN}/old`)

@@ -2,6 +2,7 @@
 import type { Robots, RulesVerdict } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
 import type { Arguments } from '../command-line.ts'
+import { givenTokens } from '../crawler.ts'
 import { UsageError } from '../errors.ts'
 import { EXITS } from '../exit-code.ts'
 import { jsonLine, write } from '../output.ts'
@@ -36,11 +37,11 @@ export async function diff(args: Arguments): Promise<number> {
   const [oldName, newName, another] = args.operands
   if (oldName === undefined || newName === undefined || another !== undefined)
     throw new UsageError('write two files or URLs, such as politely diff live.txt public/robots.txt --urls urls.txt')
+  const given = givenTokens(args)
   const before = await loadRobots(oldName, args)
   const after = await loadRobots(newName, args)
   if (before === undefined || after === undefined) return EXITS.unreachable.code
   const urls = await urlsOf(args, [before.robots, after.robots])
-  const given = args.all('product-token')
   const crawlers = given.length > 0 ? given : crawlersIn([before.robots.text, after.robots.text])
   const changes = crawlers.map((crawler) => changeFor(crawler, before.robots, after.robots, urls))
   const isSame = changes.every(({ disallowed, allowed }) => disallowed.length + allowed.length === 0)

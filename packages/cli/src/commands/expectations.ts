@@ -5,11 +5,11 @@
 //   deny * /                         # a staging host: no crawler that the file does not name may enter
 //   deny-only * /admin/ /cart/       # these paths are closed, and nothing else is
 //
-// `deny-only` needs more than checks of paths. For each Disallow line of the file it makes a path
-// that the line matches; if that path is closed, it must be below one of the given paths.
-import { describeReason, isProductToken, type Robots } from '@politely/core'
+// `deny-only` needs more than checks of the given paths. It makes paths from the rules of the file.
+// Each of them that is closed must be one that the given paths match, as paths of rules do.
+import { describeReason, isProductToken, parseRobots, type Robots } from '@politely/core'
 import { UsageError } from '../errors.ts'
-import { pathFor, RULE } from './sample-paths.ts'
+import { samplePaths } from './sample-paths.ts'
 
 export interface Expectation {
   readonly kind: 'allow' | 'deny' | 'deny-only'
@@ -78,14 +78,21 @@ function problemOf(robots: Robots, crawler: string, path: string, shouldAllow: b
 
 /** Finds paths that the file closes and the expectation does not name. */
 function alsoClosed(robots: Robots, { crawler, paths }: Expectation): readonly Problem[] {
+  // The expectation as a robots.txt, so that its paths are compared as paths of rules are.
+  const named = parseRobots(`User-agent: *\n${paths.map((path) => `Disallow: ${pathOf(path)}\n`).join('')}`)
   const problems = new Map<number, Problem>()
-  for (const [, pattern = ''] of robots.text.matchAll(RULE)) {
-    const path = pathFor(pattern)
+  for (const path of samplePaths([robots.text])) {
     const verdict = robots.check(path, crawler)
-    if (verdict.because !== 'rule' || verdict.allowed || paths.some((each) => path.startsWith(each))) continue
+    if (verdict.because !== 'rule' || verdict.allowed || !named.isAllowed(path, '*')) continue
     const { line } = verdict.rule
     if (!problems.has(line))
       problems.set(line, { message: `${path} is disallowed too: ${describeReason(verdict)}`, line })
   }
   return [...problems.values()]
+}
+
+/** Returns the path and query of a URL; a path unchanged. */
+function pathOf(url: string): string {
+  const parsed = URL.parse(url)
+  return parsed === null ? url : `${parsed.pathname}${parsed.search}`
 }

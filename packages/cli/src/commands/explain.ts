@@ -137,7 +137,7 @@ function dialectsOf(
   own: DialectName,
   allowed: boolean,
 ): string {
-  const answers = Object.entries(explainDialects(robots.text, url, tokens))
+  const answers = Object.entries(explainDialects(new TextEncoder().encode(robots.text), url, tokens))
   const rows = answers
     .filter(([name, { explanation }]) => name !== own && explanation.verdict.allowed !== allowed)
     .map(([name, { explanation, parts }]) => {

@@ -11,6 +11,7 @@
 //
 // All fixes are tried together first; if a verdict changes, each is tried alone.
 import { type Finding, type FindingCode, lintRobots, parseRobots } from '@politely/core'
+import { ignoredIn } from './ignored-findings.ts'
 import { crawlersIn, samplePaths } from './sample-paths.ts'
 
 /** One repaired line. */
@@ -33,10 +34,11 @@ export interface FixedFile {
 }
 
 /**
- * A file may name hundreds of crawlers and have thousands of rules; each fix may be tried alone.
+ * A file may name hundreds of crawlers and have thousands of rules, and each fix may be tried
+ * alone. So the more crawlers there are, the fewer paths are compared for each.
  */
-const MAX_CRAWLERS = 40
-const MAX_PATHS = 3_000
+const MAX_QUESTIONS = 200_000
+const MIN_PATHS = 300
 
 /** Each pass may make a finding of another line or kind visible, such as a duplicate. */
 const MAX_PASSES = 4
@@ -130,9 +132,11 @@ const RENAMED: ReadonlySet<FindingCode> = new Set(['product-token-with-version',
 /** At most one fix for each line in a pass. */
 function fixesOf(text: string): readonly Fix[] {
   const lines = linesOf(text)
+  const ignored = ignoredIn(lines.map(({ text: content }) => content))
   const fixes = new Map<number, Fix>()
-  for (const finding of lintRobots(text)) {
+  for (const finding of lintRobots(encode(text))) {
     const { code, line } = finding
+    if (ignored.get(line)?.has(code)) continue
     const before = lines[line - 1]
     if (before === undefined || fixes.has(line)) continue
     const after = replacementOf(finding, before.text)
@@ -153,6 +157,13 @@ function replacementOf({ code, write }: Finding, before: string): string | undef
   if (RESPELLED.has(code) || REENCODED.has(code) || REVIVED.has(code))
     return `${/^[\s\ufeff]*/.exec(before)?.[0] ?? ''}${only}${comment}`
   return RENAMED.has(code) ? `User-agent: ${only}${comment}` : before
+}
+
+const ORIGIN = 'https://site.example'
+
+/** As bytes, because core rejects a text that is the URL or the name of a file. */
+function encode(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
 }
 
 interface Line {
@@ -233,20 +244,22 @@ function coverOf({ line, allows, path }: RuleLine, rules: readonly RuleLine[]): 
  */
 function comparison(before: string): (after: string) => string | undefined {
   const questions = (['rfc9309', 'google'] as const).flatMap((dialect) =>
-    [...crawlersIn([before]).slice(0, MAX_CRAWLERS), 'UnnamedBot'].map((crawler) => ({
+    [...crawlersIn([before]), 'UnnamedBot'].map((crawler) => ({
       dialect,
       crawler,
-      rules: parseRobots(before, { dialect }).forCrawler(crawler),
+      rules: parseRobots(encode(before), { dialect }).forCrawler(crawler),
     })),
   )
   return (after) => {
-    const paths = spread(samplePaths([before, after]), MAX_PATHS)
+    const most = Math.max(MIN_PATHS, Math.floor(MAX_QUESTIONS / questions.length))
+    // With an origin, because `//a` alone would be a URL without a scheme.
+    const paths = spread(samplePaths([before, after]), most).map((path) => `${ORIGIN}${path}`)
     for (const { dialect, crawler, rules } of questions) {
-      const others = parseRobots(after, { dialect }).forCrawler(crawler)
+      const others = parseRobots(encode(after), { dialect }).forCrawler(crawler)
       for (const path of paths) {
         const allowed = others.isAllowed(path)
         if (allowed !== rules.isAllowed(path))
-          return `${path} becomes ${allowed ? 'allowed' : 'disallowed'} for ${crawler}${dialect === 'google' ? ' (Google)' : ''}`
+          return `${path.slice(ORIGIN.length)} becomes ${allowed ? 'allowed' : 'disallowed'} for ${crawler}${dialect === 'google' ? ' (Google)' : ''}`
       }
     }
     return undefined

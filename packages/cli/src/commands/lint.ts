@@ -1,6 +1,6 @@
 // `politely lint`: prints the mistakes in robots.txt files.
 import { writeFile } from 'node:fs/promises'
-import { type Finding, findingKinds, lintRobots, type Severity } from '@politely/core'
+import { type Finding, lintRobots, type Severity } from '@politely/core'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
@@ -10,6 +10,7 @@ import { isUrl, loadRobots, readText } from '../robots-file.ts'
 import { printable } from '../style.ts'
 import { type Fix, fixRobots } from './fix.ts'
 import { type FileFindings, type FindingFormat, formatFindings, type PlacedFinding } from './format-findings.ts'
+import { ignoredIn } from './ignored-findings.ts'
 
 /** Returns the exit code. */
 export async function lint(args: Arguments): Promise<number> {
@@ -18,10 +19,11 @@ export async function lint(args: Arguments): Promise<number> {
   const results: FileFindings[] = []
   for (const given of args.operands) {
     if (isUrl(given)) {
+      if (args.has('fix')) throw new UsageError(`--fix: ${given} is a URL; write the name of a file`, given)
       const loaded = await loadRobots(given, args)
       if (loaded === undefined) return EXITS.unreachable.code
-      results.push(findingsIn(loaded.name, loaded.robots.text, loaded.robots.text))
-      if (args.has('fix')) throw new UsageError(`--fix: ${given} is a URL; write the name of a file`, given)
+      const { text } = loaded.robots
+      results.push(findingsIn(loaded.name, new TextEncoder().encode(text), text))
     } else {
       if (args.has('fix')) await fixFile(given, args.get('fix') === 'all')
       const bytes = await readText(given, 'lint', 'write the name of a robots.txt file')
@@ -60,7 +62,7 @@ function describeFix(file: string, { code, line, before, after, changes }: Fix):
 /** By severity. `--max-severity` names the highest one that is accepted. */
 const SEVERITIES: readonly (Severity | 'none')[] = ['none', 'note', 'warning', 'error']
 
-function findingsIn(name: string, source: Uint8Array | string, text: string): FileFindings {
+function findingsIn(name: string, source: Uint8Array, text: string): FileFindings {
   const lines = text.split(/\r\n|\r|\n/)
   const ignored = ignoredIn(lines)
   const findings = lintRobots(source)
@@ -72,27 +74,4 @@ function findingsIn(name: string, source: Uint8Array | string, text: string): Fi
 /** The first character of the line that is not a blank. Counted from 1. */
 function columnOf(lines: readonly string[], { line }: Finding): number {
   return 1 + (/^[\s\ufeff]*/.exec(lines[line - 1] ?? '')?.[0].length ?? 0)
-}
-
-/**
- * Returns the codes that comments suppress, by line: `# politely-ignore CODE …` at the end of a
- * line is about this line, and alone on a line about the next one. In the first line it is also
- * about the whole file.
- * @throws {UsageError} for an unknown code, which would otherwise suppress nothing in silence.
- */
-function ignoredIn(lines: readonly string[]): ReadonlyMap<number, ReadonlySet<string>> {
-  const ignored = new Map<number, Set<string>>()
-  for (const [i, line] of lines.entries()) {
-    const [, before = '', list = ''] = /^([^#]*)#\s*politely-ignore\s+([^#]+)/.exec(line) ?? []
-    for (const code of list.split(/[\s,]+/).filter((each) => each !== '')) {
-      if (!Object.hasOwn(findingKinds, code))
-        throw new UsageError(
-          `line ${i + 1}: politely-ignore: ${JSON.stringify(code)} is no code of a finding; write one that politely lint prints`,
-        )
-      const about = before.trim() === '' ? i + 2 : i + 1
-      for (const number of i === 0 ? [0, about] : [about])
-        ignored.set(number, (ignored.get(number) ?? new Set()).add(code))
-    }
-  }
-  return ignored
 }

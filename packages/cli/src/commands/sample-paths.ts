@@ -19,10 +19,10 @@ export function samplePaths(texts: readonly string[]): readonly string[] {
 }
 
 /** A line with a rule, also with its frequent misspellings. */
-export const RULE: RegExp = /^[^\S\n]*(?:dis?all?ow|allow)[^\S\n]*:?[^\S\n]*([^\s#]+)/gim
+const RULE = /^[^\S\n]*(?:dis?all?ow|allow)(?:[^\S\n]*:|[^\S\n])[^\S\n]*([^\s#:][^\s#]*)/gim
 
 /** Returns a path that the pattern matches: each `*` takes one letter. */
-export function pathFor(pattern: string): string {
+function pathFor(pattern: string): string {
   const path = pattern.replace(/\$$/, '').replaceAll('*', 'x')
   return path.startsWith('/') ? path : `/${path}`
 }

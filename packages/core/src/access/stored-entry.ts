@@ -50,6 +50,7 @@ export function entryFrom(text: string, expectedOrigin?: string, policy?: Access
     (isFailed || held === undefined) &&
     (copy !== undefined || (held?.attempt ?? latest).kind !== 'success')
   if (!isConsistent) return undefined
+  if (policy?.foreignBodies === 'unreachable' && copy?.looksLike !== undefined) return undefined
   if (policy && !(isOutcomeUnder(latest, policy) && (!held || isOutcomeUnder(held.attempt, policy)))) return undefined
   return {
     version: ENTRY_VERSION,

@@ -129,6 +129,7 @@ const PLATFORM_WORDS: ReadonlySet<string> = new Set(
 function isPlatformWord(word: string): boolean {
   return (
     PLATFORM_WORDS.has(word.toLowerCase()) ||
-    /^(?:rv:|windows|blackberry|nokia|samsung|sonyericsson|lg-|nexus|infopath|\.net)/i.test(word)
+    (!CRAWLER.test(word) &&
+      /^(?:rv:|windows|blackberry|nokia|samsung|sonyericsson|lg-|nexus|infopath|\.net)/i.test(word))
   )
 }

@@ -73,7 +73,7 @@ export class FetchTransport implements RobotsTransport {
       const reply = replyOf(error, phase, deadline)
       // The error of some fetches only says that the body was "terminated".
       const isUnexplained = phase === 'body' && reply.kind === 'failure' && reply.reason === 'network'
-      return (isUnexplained ? truncationOf(observer.exchanges) : undefined) ?? reply
+      return (isUnexplained ? truncationOf(observer.exchanges) : undefined) ?? withHintOfThrow(reply, error, phase)
     } finally {
       observer.stop()
     }
@@ -114,6 +114,23 @@ export class FetchTransport implements RobotsTransport {
     // A stream that the caller's code made may ignore the signal and never end.
     return deadline.orBefore(readBody(bytes, {}, this.#settings.maxBodyBytes))
   }
+}
+
+/**
+ * A caller's fetch may throw for a 404, as wrappers of fetch do. It looks like a broken network
+ * then. The errors of a network have a `code`, or a cause with one.
+ */
+function withHintOfThrow(reply: Reply, error: unknown, phase: 'request' | 'body'): Reply {
+  if (phase === 'body' || reply.kind !== 'failure' || reply.reason !== 'network' || hasCode(error)) return reply
+  return {
+    ...reply,
+    detail: `${reply.detail}; the fetch threw this itself: it must return responses of every status, or write robotsVia: 'own'`,
+  }
+}
+
+function hasCode(error: unknown): boolean {
+  const { code, cause } = (error ?? {}) as { readonly code?: unknown; readonly cause?: { readonly code?: unknown } }
+  return code !== undefined || cause?.code !== undefined
 }
 
 const EMPTY_BODY: Body = { bytes: '', truncated: false }

@@ -134,7 +134,9 @@ async function fetchWithRedirects(send: Send, gate: PoliteGate, input: FetchInpu
       )
       const location = response.status < 300 ? null : response.headers.get('location')
       if (mode !== 'follow' || !isRedirect(response.status, location)) {
-        return hops === 0 ? response : Object.defineProperty(response, 'redirected', { value: true })
+        return hops === 0
+          ? response
+          : Object.defineProperty(response, 'redirected', { value: true, configurable: true })
       }
       await response.body?.cancel().catch(() => undefined) // not read; it may have failed already
       if (hops >= MAX_REDIRECTS)
