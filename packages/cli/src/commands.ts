@@ -182,4 +182,14 @@ export const commands: readonly CommandSpec[] = [
     noOperands: 'match reads URLs from stdin; write < urls.txt',
     run: async (args) => (await import('./commands/match.ts')).match(args),
   },
+  {
+    name: 'completion',
+    summary: 'print a script that completes commands and flags in a shell',
+    description: 'Prints a script for bash, zsh or fish. Its first lines say where to write it.',
+    usage: 'SHELL',
+    flags: [],
+    examples: [['completion bash > /etc/bash_completion.d/politely', 'For bash.']],
+    exits: { success: 'the script was printed' },
+    run: async (args) => (await import('./commands/completion.ts')).completion(args),
+  },
 ]

@@ -35,7 +35,7 @@ const BOT = ['--user-agent', 'ExampleBot']
 const URL = 'http://127.0.0.1:9/'
 const MATCH = ['match', '--robots', robots, ...BOT]
 const MATCH_FILE = (file: string) => ['match', '--robots', file, ...BOT]
-const COMMANDS = 'check, explain, test, lint, diff or match'
+const COMMANDS = 'check, explain, test, lint, diff, match or completion'
 const CHECK_OPTIONS = '--user-agent, --product-token, --dialect, --timeout, --json'
 const DIALECTS = 'rfc9309, google, draft-koster-rep-00, koster-1996, original-1994'
 const WRITE_A_UA_OR_TOKEN = 'write one such as "ExampleBot/1.0", or give --product-token'
@@ -168,6 +168,10 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     'test: "no-such": there is no such file; write the name of a file of expectations',
   ],
   [['test', empty, '--robots', robots], `${empty}: there is no expectation; write one such as "deny * /admin"`],
+  // completion
+  [['completion'], 'no shell was given; write one of bash, zsh, fish'],
+  [['completion', 'tcsh'], '"tcsh" is not known; write one of bash, zsh, fish'],
+
   // lint and diff
   [['lint'], 'no file was given; write one such as politely lint public/robots.txt, or the URL of a site'],
   [['lint', 'no-such'], 'lint: "no-such": there is no such file; write the name of a robots.txt file'],

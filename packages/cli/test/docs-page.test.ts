@@ -109,7 +109,7 @@ test('docs/cli.md', async () => {
         `\`politely ${name} ${usage}\``,
         description,
         ...runs.map((run) => run.trimEnd()),
-        `| option | meaning |\n|---|---|\n${options.join('\n')}`,
+        ...(options.length === 0 ? [] : [`| option | meaning |\n|---|---|\n${options.join('\n')}`]),
         `\`\`\`sh\n${examples.map(([line, text]) => `# ${text}\npolitely ${line}`).join('\n\n')}\n\`\`\``,
         `Exit code 0: ${exits.success}.${exits.fails === undefined ? '' : ` Exit code 1: ${exits.fails}.`}`,
       ].join('\n\n'),
