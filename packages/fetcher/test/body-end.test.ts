@@ -99,6 +99,12 @@ function expectedOf(row: BodyEndCase, transport: string): BodyEnd {
   return transport === '`dispatcher`' ? expectedOfCallers : expectedOfFetch
 }
 
+/** On Node 22 a TLS socket that was reset ends like one that was closed, so a fetch cannot tell. */
+function isResetUnseen({ over, name }: BodyEndCase, transport: string): boolean {
+  const isReset = over === 'HTTP/1.1 and TLS' && name === 'neither Content-Length nor chunks, then RST'
+  return isReset && transport.startsWith('`fetch`') && process.versions.node.startsWith('22.')
+}
+
 for (const [transport, options] of transports) {
   const rows = bodyEndCases.filter((row) => isSpoken(row, transport))
   test.for(rows.map((row) => [`${row.over}, ${row.name}`, row] as const))(
@@ -108,7 +114,7 @@ for (const [transport, options] of transports) {
       const verdict = await newClient(options()).check(`${url}/page`)
       const isComplete = verdict.because === 'rule' && !verdict.allowed
       const end = isComplete ? 'complete' : (verdict.access?.reason ?? verdict.because)
-      expect(end).toBe(expectedOf(row, transport))
+      expect(end).toBe(isResetUnseen(row, transport) ? 'complete' : expectedOf(row, transport))
     },
   )
 }

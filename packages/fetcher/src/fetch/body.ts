@@ -1,5 +1,5 @@
 // Reads the body of a response, decodes it and bounds its size. RFC 9309 §2.5.
-import { addAbortSignal, Duplex, pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
+import { addAbortSignal, pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { type Body, type Headers, headerOf } from '@politely/core/engine'
 import { ByteBuffer } from '../base/byte-buffer.ts'
@@ -18,10 +18,10 @@ export const ACCEPT_ENCODING = 'gzip, br'
  */
 const ONE_CHUNK: { readonly highWaterMark: number; readonly chunkSize?: number } = { highWaterMark: 1 }
 
-const DECODERS: Readonly<Record<string, () => Duplex[]>> = {
+const DECODERS: Readonly<Record<string, () => Transform[]>> = {
   gzip: () => [createGunzip(ONE_CHUNK)],
   'x-gzip': () => [createGunzip(ONE_CHUNK)],
-  deflate: () => [Duplex.from(inflate)],
+  deflate: () => [new Inflate()],
   br: () => [createBrotliDecompress(ONE_CHUNK)],
   zstd: () => createZstdDecoders(ONE_CHUNK),
 }
@@ -30,17 +30,42 @@ const DECODERS: Readonly<Record<string, () => Duplex[]>> = {
  * Decodes deflate with the zlib header that RFC 9110 §8.4.1.2 asks for, and also without it, since
  * some servers leave the header out. The low half of its first byte is 8 (RFC 1950 §2.2).
  */
-async function* inflate(coded: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const chunks = coded[Symbol.asyncIterator]()
-  const first = await chunks.next()
-  const hasHeader = first.done || ((first.value[0] ?? 0) & 0x0f) === 8
-  const decoder = hasHeader ? createInflate(ONE_CHUNK) : createInflateRaw(ONE_CHUNK)
-  async function* all() {
-    if (!first.done) yield first.value
-    yield* { [Symbol.asyncIterator]: () => chunks }
+class Inflate extends Transform {
+  #decoder: Transform | undefined
+
+  constructor() {
+    super(ONE_CHUNK)
   }
-  pipeline(Readable.from(all()), decoder, () => undefined) // an error or an early end reaches the loop below
-  yield* decoder
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.#decoder ??= this.#decoderFor(chunk)
+    this.#decoder.write(chunk, done)
+  }
+
+  override _flush(done: TransformCallback): void {
+    this.#decoder ??= this.#decoderFor() // reports that a body without bytes has no end
+    this.#decoder.once('end', done).end()
+    this.#decoder.resume()
+  }
+
+  override _read(size: number): void {
+    this.#decoder?.resume()
+    super._read(size)
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#decoder?.destroy()
+    done(error)
+  }
+
+  #decoderFor(first?: Buffer): Transform {
+    const hasHeader = ((first?.[0] ?? 8) & 0x0f) === 8
+    const decoder = hasHeader ? createInflate(ONE_CHUNK) : createInflateRaw(ONE_CHUNK)
+    decoder.on('error', (error) => this.destroy(error))
+    return decoder.on('data', (chunk: Buffer) => {
+      if (!this.push(chunk)) decoder.pause()
+    })
+  }
 }
 
 /**
@@ -178,12 +203,12 @@ export function isCoded(headers: Headers): boolean {
   return codings.length > 0 || unknown !== undefined
 }
 
-function decode(body: Readable, decoders: readonly Duplex[]): Readable {
+function decode(body: Readable, decoders: readonly Transform[]): Readable {
   if (decoders.length === 0) return body
   // The pipeline passes an error or an early end of any stream to the last one, where its reader
   // gets it.
   pipeline([body, ...decoders], () => undefined)
-  return decoders.at(-1) as Duplex
+  return decoders.at(-1) as Transform
 }
 
 /**
@@ -238,7 +263,7 @@ class SizeLimit extends Transform {
   }
 }
 
-function decodersFor(codings: readonly string[], maxPassedBytes: number): Duplex[] {
+function decodersFor(codings: readonly string[], maxPassedBytes: number): Transform[] {
   if (codings.length > MAX_CODINGS)
     throw new TransferError('Z_UNKNOWN_CODING', `${codings.length} codings; at most ${MAX_CODINGS} are decoded`)
   // The coding that was applied last is removed first. RFC 9110 §8.4.
