@@ -35,8 +35,8 @@ export interface CommandSpec {
   readonly exits: { readonly success: string; readonly fails?: string }
   /** Why operands make no sense, if the command takes none: `match reads URLs from stdin`. */
   readonly noOperands?: string
-  /** Loads the code of the command and runs it. Returns the exit code. */
-  run(args: Arguments): Promise<number>
+  /** Loads the code of the command and runs it. Returns the exit code. @param all All commands. */
+  run(args: Arguments, all: readonly CommandSpec[]): Promise<number>
 }
 
 /** The operands and flags of a command, as they were given. */

@@ -190,6 +190,6 @@ export const commands: readonly CommandSpec[] = [
     flags: [],
     examples: [['completion bash > /etc/bash_completion.d/politely', 'For bash.']],
     exits: { success: 'the script was printed' },
-    run: async (args) => (await import('./commands/completion.ts')).completion(args),
+    run: async (args, all) => (await import('./commands/completion.ts')).completion(args, all),
   },
 ]

@@ -30,7 +30,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     const problem = `${JSON.stringify(operand)}: ${spec.noOperands}; see politely ${spec.name} --help`
     throw new UsageError(problem, operand)
   }
-  return spec.run(args)
+  return spec.run(args, commands)
 }
 
 function unknownCommand(name: string): string {

@@ -1,13 +1,12 @@
 // `politely completion`: prints a script that completes commands, flags and their values in a shell.
 import type { Arguments, CommandSpec, Flag } from '../command-line.ts'
 import { COMMON_FLAGS } from '../command-line.ts'
-import { commands } from '../commands.ts'
 import { UsageError } from '../errors.ts'
 import { EXITS } from '../exit-code.ts'
 import { write } from '../output.ts'
 
 /** Returns the exit code. */
-export async function completion(args: Arguments): Promise<number> {
+export async function completion(args: Arguments, commands: readonly CommandSpec[]): Promise<number> {
   const [shell = ''] = args.operands
   if (!Object.hasOwn(SCRIPTS, shell)) {
     const problem = shell === '' ? 'no shell was given' : `${JSON.stringify(shell)} is not known`
