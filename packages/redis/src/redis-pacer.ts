@@ -271,8 +271,8 @@ export class RedisPacer implements Pacer, ReportingPacer {
   }
 
   /**
-   * Tells Redis the pushbacks that it may have lost. The script ignores those that it got in its
-   * present epoch.
+   * Tells Redis the pushbacks that it may have lost. The script ignores the pushbacks that it got
+   * in its present epoch.
    */
   async #sharePauses(): Promise<void> {
     this.#isShareDue = true

@@ -1,9 +1,9 @@
 // One pace key of a gate: the delay between its requests, and how many of them are under way. Asks
 // the pacer for slots, and remembers until when it need not ask again.
 //
-// A request has one key at each of its levels: that of its queue (`paceBy`), and those of its
-// registrable domain and its IP address if they have a delay of their own. It needs a slot of each
-// key. `reserveSlots` reserves all of them, or none.
+// A request has one key at each of its levels: the key of its queue (`paceBy`), and a key of its
+// registrable domain and of its IP address if these have a delay of their own. It needs a slot of
+// each key. `reserveSlots` reserves all of them, or none.
 import type { Delay, PaceLimits } from '@politely/core/engine'
 import { MAX_TIMER_MS } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
