@@ -1,6 +1,7 @@
 // Parses the command line. Commands are data (commands.ts), so that `--help`, the completion and
 // docs/cli.md say the same, and a mistake is answered by one line that says what to write.
 import { parseArgs } from 'node:util'
+import { editDistance } from '@politely/core/engine'
 import { UsageError } from './errors.ts'
 
 /** An option of a command. */
@@ -131,27 +132,16 @@ function unknownFlag(rawName: string, spec: CommandSpec, commands: readonly Comm
   return `unknown option ${rawName}; write ${similar === undefined ? `one of ${names.map((each) => `--${each}`).join(', ')}` : `--${similar}`}`
 }
 
+/** What is compared of a name that the user gave. It bounds the work. */
+const MAX_LETTERS = 40
+
 /**
  * Returns the name that differs from `given` in at most a third of its letters, if there is one.
  */
 export function mostSimilar(given: string, names: readonly string[]): string | undefined {
   const [best] = names
-    .map((name) => ({ name, distance: distanceOf(given, name) }))
+    .map((name) => ({ name, distance: editDistance(given.slice(0, MAX_LETTERS), name) }))
     .filter(({ name, distance }) => distance <= Math.max(1, name.length / 3))
     .sort((a, b) => a.distance - b.distance)
   return best?.name
-}
-
-/** The number of letters to insert, delete or replace (Levenshtein). */
-function distanceOf(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
-  for (let i = 1; i <= Math.min(a.length, 40); i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next[j] = Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1)
-    }
-    row = next
-  }
-  return row.at(-1) as number
 }

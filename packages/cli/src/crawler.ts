@@ -25,15 +25,6 @@ export function tokensOf(args: Arguments): readonly string[] {
   )
 }
 
-/** The options of a RobotsClient that the flags give. It checks them. */
-export function clientOptionsOf(args: Arguments): {
-  readonly userAgent: string
-  readonly productToken?: readonly string[]
-} {
-  const tokens = args.all('product-token')
-  return { userAgent: args.get('user-agent') ?? '', ...(tokens.length > 0 && { productToken: tokens }) }
-}
-
 /**
  * Returns the values of `--product-token`, in order.
  * @throws {UsageError} for an invalid one.

@@ -1,8 +1,8 @@
 // Formats a verdict for people: allowed or not, why, and where the rules came from.
-import { styleText } from 'node:util'
-import { type Access, type DayRange, describeReason, escapeControls, type RequestRate } from '@politely/core'
+import { type Access, type DayRange, describeReason, type RequestRate } from '@politely/core'
 import { type CheckedUrl, type ClientVerdict, displayUrl, withoutCredentials } from '@politely/fetcher'
 import { shorten } from './shorten.ts'
+import { bold, dim, green, printable, red } from './style.ts'
 
 /** Every verdict except that on an invalid URL. */
 export type ReportedVerdict = Extract<ClientVerdict, CheckedUrl>
@@ -33,16 +33,16 @@ export function formatReport(verdict: ReportedVerdict, productTokens: readonly s
 }
 
 function headline({ allowed, url, origin }: ReportedVerdict): string {
-  const mark = allowed ? styleText('green', '✓ allowed   ') : styleText('red', '✗ disallowed')
+  const mark = allowed ? green('✓ allowed   ') : red('✗ disallowed')
   // A host given as A-labels is printed in Unicode too. For a host given in Unicode, the row of
   // robots.txt shows the A-labels.
   const host = displayUrl(origin).replace(/^\w+:\/\//, '')
-  const unicodeHost = displayUrl(url) === url ? '' : styleText('dim', ` (${printable(host)})`)
-  return `${mark}  ${styleText('bold', printable(withoutCredentials(url)))}${unicodeHost}`
+  const unicodeHost = displayUrl(url) === url ? '' : dim(` (${printable(host)})`)
+  return `${mark}  ${bold(printable(withoutCredentials(url)))}${unicodeHost}`
 }
 
 function row(label: string, text: string): string {
-  return `  ${styleText('dim', label.padEnd(11))} ${text}`
+  return `  ${dim(label.padEnd(11))} ${text}`
 }
 
 function rateText({ requests, periodMs, between }: RequestRate): string {
@@ -73,10 +73,6 @@ function attemptTimes({ outcome, checkedAt, nextAttemptAt, copy }: Access, now: 
     return `last attempt ${when}, next in ${next}${kept}`
   }
   return `fetched ${when}, fresh for ${next}`
-}
-
-function printable(text: string): string {
-  return escapeControls(shorten(text))
 }
 
 const UNITS = [

@@ -13,8 +13,8 @@ import { write } from './output.ts'
  */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   const [first, ...rest] = argv
-  const isHelp = first === undefined || first === '--help' || first === '-h' || first === 'help'
-  if (first === undefined) throw new UsageError(`write a command, ${listed('or')}; see politely --help`)
+  if (first === undefined) throw new UsageError(`write a command, ${allNames()}; see politely --help`)
+  const isHelp = first === '--help' || first === '-h' || first === 'help'
   if (first === '--version' || first === '-V') return print(`${version()}\n`)
   if (isHelp && rest[0] === undefined) return print(programHelp(commands))
   const name = isHelp ? (rest[0] as string) : first
@@ -34,18 +34,18 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 }
 
 function unknownCommand(name: string): string {
-  if (name.startsWith('-')) return `unknown option ${name}; write a command first, ${listed('or')}`
+  if (name.startsWith('-')) return `unknown option ${name}; write a command first, ${allNames()}`
   if (URL.canParse(name)) return `${JSON.stringify(name)} is not a command; write politely check ${name}`
   const similar = mostSimilar(
     name,
     commands.map((command) => command.name),
   )
-  return `${JSON.stringify(name)} is not a command; write ${similar ?? listed('or')}`
+  return `${JSON.stringify(name)} is not a command; write ${similar ?? allNames()}`
 }
 
-function listed(word: 'or'): string {
+function allNames(): string {
   const names = commands.map(({ name }) => name)
-  return `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`
+  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
 }
 
 async function print(text: string): Promise<number> {

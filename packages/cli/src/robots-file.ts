@@ -3,9 +3,8 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { type DialectName, describeReason, parseRobots, type Robots } from '@politely/core'
 import { describeValue, withoutCredentials } from '@politely/core/engine'
-import type { ClientVerdict } from '@politely/fetcher'
+import type { ClientVerdict, RobotsClientOptions } from '@politely/fetcher'
 import type { Arguments } from './command-line.ts'
-import { clientOptionsOf } from './crawler.ts'
 import { errorLine } from './describe-error.ts'
 import { UsageError } from './errors.ts'
 
@@ -66,8 +65,19 @@ export function dialectOf(args: Arguments): DialectName {
   return (args.get('dialect') ?? 'rfc9309') as DialectName // `parseCommand` has checked it
 }
 
+/** The options of a RobotsClient that the flags give. The client checks the names. */
+export function clientOptionsOf(args: Arguments): RobotsClientOptions {
+  const tokens = args.all('product-token')
+  return {
+    userAgent: args.get('user-agent') ?? '',
+    ...(tokens.length > 0 && { productToken: tokens }),
+    timeoutMs: timeoutOf(args),
+    dialect: dialectOf(args),
+  }
+}
+
 /** @throws {UsageError} for another value than 0.001 to 600. */
-export function timeoutOf(args: Arguments): number {
+function timeoutOf(args: Arguments): number {
   const given = args.get('timeout')
   const ms = Number(given ?? 20) * 1000
   if (ms >= 1 && ms <= 600_000) return ms
@@ -84,7 +94,7 @@ export function timeoutOf(args: Arguments): number {
 export async function loadRobots(file: string, args: Arguments): Promise<NamedRobots | undefined> {
   if (!isUrl(file)) return parseFile(file, dialectOf(args))
   const { RobotsClient } = await import('@politely/fetcher')
-  const client = new RobotsClient({ ...clientOptionsOf(args), timeoutMs: timeoutOf(args), dialect: dialectOf(args) })
+  const client = new RobotsClient(clientOptionsOf(args))
   try {
     const text = (await client.robots(file))?.text ?? ''
     const verdict = await client.check(file)
@@ -101,7 +111,7 @@ export async function loadRobots(file: string, args: Arguments): Promise<NamedRo
   }
 }
 
-/** Whether the server sent the file, or said that there is none. */
+/** Whether the server sent the file, or said that it does not exist. */
 function isSeen({ because, access }: ClientVerdict): boolean {
   if (because === 'unreachable' || access?.looksLike !== undefined) return false
   return access?.outcome !== 'unavailable' || access.status === 404 || access.status === 410

@@ -42,6 +42,14 @@ export function foreignFormatOf(bytes: string): ForeignFormat | undefined {
   const signature = SIGNATURES.find(([pattern]) => pattern.test(text))
   if (signature !== undefined) return signature[1]
   if (text === '' || LINE.test(text)) return undefined
+  return isText(text) ? 'text' : 'binary'
+}
+
+/**
+ * Returns whether bytes may be text: none of them is a control character that no text has.
+ * @param bytes One character for each byte (latin1).
+ */
+export function isText(bytes: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these bytes are not in any text
-  return /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text) ? 'binary' : 'text'
+  return !/[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(bytes)
 }

@@ -6,6 +6,18 @@ const robots = parseRobots(
   ['# a comment', 'User-agent: ExampleBot', 'User-agent: OtherBot', 'Disallow: /caf\u00e9/'].join('\n'),
 )
 
+const UNREACHABLE = {
+  outcome: 'unreachable',
+  reason: 'status',
+  status: 503,
+  detail: undefined,
+  url: 'https://example.com/robots.txt',
+  hops: [],
+  checkedAt: 0,
+  nextAttemptAt: 30_000,
+  copy: undefined,
+} as const
+
 describe('describeVerdict', () => {
   it.each([
     [
@@ -30,17 +42,7 @@ Disallow: /a" to *`
   })
 
   it('distinguishes a missing robots.txt from an unreachable one, and gives the cause', () => {
-    const access = {
-      outcome: 'unreachable',
-      reason: 'status',
-      status: 503,
-      detail: undefined,
-      url: 'https://example.com/robots.txt',
-      hops: [],
-      checkedAt: 0,
-      nextAttemptAt: 30_000,
-      copy: undefined,
-    } as const
+    const access = UNREACHABLE
     expect(describeVerdict({ allowed: false, because: 'unreachable', access })).toBe(
       'disallowed: robots.txt is unreachable (status 503)',
     )
@@ -82,15 +84,12 @@ Disallow: /a" to *`
 
   it('says what a response is that is not a robots.txt', () => {
     const access = {
+      ...UNREACHABLE,
       outcome: 'success',
-      reason: 'status',
       status: 200,
-      detail: undefined,
       url: 'https://example.com/login',
       hops: [{ url: 'https://example.com/robots.txt', status: 302 }],
       looksLike: 'html',
-      checkedAt: 0,
-      nextAttemptAt: 30_000,
       copy: { freshness: 'fresh', ageMs: 1, truncated: false },
     } as const
     expect(describeVerdict({ allowed: true, because: 'no-group', access })).toBe(
@@ -104,17 +103,7 @@ Disallow: /a" to *`
 
   it('says that the credentials of a URL were not sent with the request for robots.txt', () => {
     const verdict = parseRobots('').check('/', 'ExampleBot')
-    const access = {
-      outcome: 'unavailable',
-      reason: 'status',
-      status: 401,
-      detail: undefined,
-      url: 'https://example.com/robots.txt',
-      hops: [],
-      checkedAt: 0,
-      nextAttemptAt: 30_000,
-      copy: undefined,
-    } as const
+    const access = { ...UNREACHABLE, outcome: 'unavailable', status: 401 } as const
     const url = 'https://user:secret@example.com/page'
     expect(describeVerdict({ ...verdict, allowed: true, because: 'unavailable', access, url })).toBe(
       'allowed: the server refused robots.txt (status 401), which allows everything (RFC 9309 §2.3.1.3); the user name and password of the URL were not sent with the request for robots.txt',

@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { explainUrlProblem } from '@politely/core'
 import { type ClientVerdict, loggableVerdict, RobotsClient, withoutCredentials } from '@politely/fetcher'
 import type { Arguments } from '../command-line.ts'
-import { clientOptionsOf } from '../crawler.ts'
 import { errorLine } from '../describe-error.ts'
 import { Interrupted, UsageError } from '../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../exit-code.ts'
@@ -11,7 +10,7 @@ import { formatReport } from '../format-report.ts'
 import { isFile } from '../is-file.ts'
 import { jsonLine, write } from '../output.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from '../read-lines.ts'
-import { dialectOf, timeoutOf } from '../robots-file.ts'
+import { clientOptionsOf } from '../robots-file.ts'
 import { shorten } from '../shorten.ts'
 
 /**
@@ -26,7 +25,7 @@ export async function check(args: Arguments): Promise<number> {
   if (urls.length === 0) {
     throw new UsageError('no URL was given; write one such as https://example.com/page, or - to read URLs from stdin')
   }
-  const client = new RobotsClient({ ...clientOptionsOf(args), timeoutMs: timeoutOf(args), dialect: dialectOf(args) })
+  const client = new RobotsClient(clientOptionsOf(args))
   const done = new AbortController()
   const interrupted = once(process, 'SIGINT', { signal: done.signal }).then(() => {
     throw new Interrupted()

@@ -11,11 +11,11 @@ import {
 import { type PatternTrace, tracePattern, withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Arguments } from '../command-line.ts'
-import { clientOptionsOf, tokensOf } from '../crawler.ts'
+import { tokensOf } from '../crawler.ts'
 import { UsageError } from '../errors.ts'
 import { EXITS } from '../exit-code.ts'
 import { jsonLine, write } from '../output.ts'
-import { dialectOf, isUrl, parseFile, timeoutOf } from '../robots-file.ts'
+import { clientOptionsOf, dialectOf, isUrl, parseFile } from '../robots-file.ts'
 import { bold, dim, green, printable, red } from '../style.ts'
 import { drawFile } from './draw-file.ts'
 
@@ -58,7 +58,7 @@ async function ofFile(url: string, file: string, tokens: readonly string[], args
 
 async function fetched(url: string, args: Arguments): Promise<Subject> {
   const { RobotsClient } = await import('@politely/fetcher')
-  const client = new RobotsClient({ ...clientOptionsOf(args), timeoutMs: timeoutOf(args), dialect: dialectOf(args) })
+  const client = new RobotsClient(clientOptionsOf(args))
   try {
     const { verdict, explanation } = await client.explain(url)
     const robots = explanation === undefined ? undefined : await client.robots(url)

@@ -65,10 +65,11 @@ const SEVERITIES: readonly (Severity | 'none')[] = ['none', 'note', 'warning', '
 function findingsIn(name: string, source: Uint8Array, text: string): FileFindings {
   const lines = text.split(/\r\n|\r|\n/)
   const ignored = ignoredIn(lines)
-  const findings = lintRobots(source)
+  const all = lintRobots(source)
+  const findings = all
     .filter(({ code, line }) => !ignored.get(line)?.has(code))
     .map((finding): PlacedFinding => ({ ...finding, column: columnOf(lines, finding) }))
-  return { name, findings, suppressed: lintRobots(source).length - findings.length }
+  return { name, findings, suppressed: all.length - findings.length }
 }
 
 /** The first character of the line that is not a blank. Counted from 1. */

@@ -1,7 +1,7 @@
 // Reads the body of a response, decodes it and bounds its size. RFC 9309 §2.5.
 import { addAbortSignal, pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
-import { type Body, type Headers, headerOf } from '@politely/core/engine'
+import { type Body, type Headers, headerOf, isText } from '@politely/core/engine'
 import { ByteBuffer } from '../base/byte-buffer.ts'
 import { TransferError } from './failure.ts'
 import { createZstdDecoders } from './zstd.ts'
@@ -128,12 +128,6 @@ export async function readBody(
   if (unknown !== undefined && !isText(decodedBody.bytes))
     throw new TransferError('Z_UNKNOWN_CODING', `unknown coding ${JSON.stringify(unknown)}`)
   return decodedBody
-}
-
-/** Returns whether these bytes may be text. */
-export function isText(bytes: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these bytes are not in any text
-  return !/[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(bytes)
 }
 
 function hasOwnEnd(headers: Headers): boolean {

@@ -12,11 +12,12 @@ import {
 import {
   type Body,
   type Failure,
+  isText,
   type Reply,
   type Headers as ReplyHeaders,
   withoutCredentials,
 } from '@politely/core/engine'
-import { isCoded, isText, readBody } from './body.ts'
+import { isCoded, readBody } from './body.ts'
 import type { Deadline } from './deadline.ts'
 import { failure, replyOf } from './failure.ts'
 import { type Exchange, problemOfCoding, RequestObserver, truncationOf } from './request-observer.ts'
