@@ -5,7 +5,7 @@ import { commands } from './commands.ts'
 import { UsageError } from './errors.ts'
 import { EXITS } from './exit-code.ts'
 import { commandHelp, programHelp } from './help.ts'
-import { write } from './output.ts'
+import { write } from './output/write.ts'
 
 /**
  * Runs a command line, without `node` and the name of the script. Returns the exit code.

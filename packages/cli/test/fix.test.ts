@@ -5,7 +5,7 @@ import { type ConformanceCase, conformanceDir, judgeConformance } from '@politel
 import { printAfterRun } from '@politely/testkit/parts'
 import { isFullRun } from '@politely/testkit/scope'
 import { expect, test } from 'vitest'
-import { fixRobots } from '../src/commands/fix.ts'
+import { fixRobots } from '../src/commands/lint/fix.ts'
 import { withoutFolder, writeFiles } from './files.ts'
 import { runInThisProcess } from './run-cli.ts'
 

@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Access } from '@politely/core'
 import { expect, test } from 'vitest'
-import { formatReport, type ReportedVerdict } from '../src/format-report.ts'
+import { formatReport, type ReportedVerdict } from '../src/commands/check/format-report.ts'
 
 const SECOND = 1000
 const HOUR = 3600 * SECOND

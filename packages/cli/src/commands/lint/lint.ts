@@ -1,13 +1,14 @@
 // `politely lint`: prints the mistakes in robots.txt files.
 import { writeFile } from 'node:fs/promises'
 import { type Finding, lintRobots, type Severity } from '@politely/core'
-import type { Arguments } from '../command-line.ts'
-import { errorLine } from '../describe-error.ts'
-import { UsageError } from '../errors.ts'
-import { EXITS } from '../exit-code.ts'
-import { write } from '../output.ts'
-import { isUrl, loadRobots, readText } from '../robots-file.ts'
-import { printable } from '../style.ts'
+import type { Arguments } from '../../command-line.ts'
+import { errorLine } from '../../describe-error.ts'
+import { UsageError } from '../../errors.ts'
+import { EXITS } from '../../exit-code.ts'
+import { formatOf } from '../../flags.ts'
+import { isUrl, loadRobots, readText } from '../../input/robots-file.ts'
+import { printable } from '../../output/style.ts'
+import { write } from '../../output/write.ts'
 import { type Fix, fixRobots } from './fix.ts'
 import { type FileFindings, type FindingFormat, formatFindings, type PlacedFinding } from './format-findings.ts'
 import { ignoredIn } from './ignored-findings.ts'
@@ -30,7 +31,7 @@ export async function lint(args: Arguments): Promise<number> {
       results.push(findingsIn(given, bytes, new TextDecoder().decode(bytes)))
     }
   }
-  await write(formatFindings(results, (args.get('format') ?? 'text') as FindingFormat))
+  await write(formatFindings(results, formatOf(args) as FindingFormat))
   const limit = SEVERITIES.indexOf((args.get('max-severity') ?? 'note') as Severity | 'none')
   const isOver = results.some(({ findings }) => findings.some(({ severity }) => SEVERITIES.indexOf(severity) > limit))
   return isOver ? EXITS.disallowed.code : EXITS.success.code

@@ -11,8 +11,8 @@
 //
 // All fixes are tried together first; if a verdict changes, each is tried alone.
 import { type Finding, type FindingCode, lintRobots, parseRobots } from '@politely/core'
+import { crawlersIn, samplePaths } from '../../input/sample-paths.ts'
 import { ignoredIn } from './ignored-findings.ts'
-import { crawlersIn, samplePaths } from './sample-paths.ts'
 
 /** One repaired line. */
 export interface Fix {

@@ -1,8 +1,8 @@
 // Formats a verdict for people: allowed or not, why, and where the rules came from.
 import { type Access, type DayRange, describeReason, type RequestRate } from '@politely/core'
 import { type CheckedUrl, type ClientVerdict, displayUrl, withoutCredentials } from '@politely/fetcher'
-import { shorten } from './shorten.ts'
-import { bold, dim, green, printable, red } from './style.ts'
+import { shorten } from '../../output/shorten.ts'
+import { bold, dim, green, printable, red } from '../../output/style.ts'
 
 /** Every verdict except that on an invalid URL. */
 export type ReportedVerdict = Extract<ClientVerdict, CheckedUrl>

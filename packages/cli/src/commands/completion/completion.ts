@@ -1,9 +1,9 @@
 // `politely completion`: prints a script that completes commands, flags and their values in a shell.
-import type { Arguments, CommandSpec, Flag } from '../command-line.ts'
-import { COMMON_FLAGS } from '../command-line.ts'
-import { UsageError } from '../errors.ts'
-import { EXITS } from '../exit-code.ts'
-import { write } from '../output.ts'
+import type { Arguments, CommandSpec, Flag } from '../../command-line.ts'
+import { COMMON_FLAGS } from '../../command-line.ts'
+import { UsageError } from '../../errors.ts'
+import { EXITS } from '../../exit-code.ts'
+import { write } from '../../output/write.ts'
 
 /** Returns the exit code. */
 export async function completion(args: Arguments, commands: readonly CommandSpec[]): Promise<number> {

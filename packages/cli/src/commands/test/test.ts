@@ -1,9 +1,10 @@
 // `politely test`: checks a robots.txt against files of expectations.
-import type { Arguments } from '../command-line.ts'
-import { UsageError } from '../errors.ts'
-import { EXITS } from '../exit-code.ts'
-import { write } from '../output.ts'
-import { loadRobots, readText, requiredRobots } from '../robots-file.ts'
+import type { Arguments } from '../../command-line.ts'
+import { UsageError } from '../../errors.ts'
+import { EXITS } from '../../exit-code.ts'
+import { formatOf } from '../../flags.ts'
+import { loadRobots, readText, requiredRobots } from '../../input/robots-file.ts'
+import { write } from '../../output/write.ts'
 import { checkExpectations, type Outcome, parseExpectations } from './expectations.ts'
 import { formatResults, type ResultFormat } from './format-results.ts'
 
@@ -26,6 +27,6 @@ export async function test(args: Arguments): Promise<number> {
   if (loaded === undefined) return EXITS.unreachable.code
   const { name, robots } = loaded
   const outcomes = checkExpectations(expectations, robots)
-  await write(formatResults(name, outcomes, (args.get('format') ?? 'text') as ResultFormat))
+  await write(formatResults(name, outcomes, formatOf(args) as ResultFormat))
   return outcomes.every(({ problems }: Outcome) => problems.length === 0) ? EXITS.success.code : EXITS.disallowed.code
 }

@@ -1,15 +1,16 @@
 // `politely match`: checks any number of URLs against one robots.txt file. Makes no requests.
 import { parseRobots, type RulesVerdict } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
-import type { Arguments } from '../command-line.ts'
-import { tokensOf } from '../crawler.ts'
-import { errorLine } from '../describe-error.ts'
-import { EXITS } from '../exit-code.ts'
-import { isFile } from '../is-file.ts'
-import { jsonLine, write } from '../output.ts'
-import { isTooLong, readLines, TOO_LONG_VERDICT } from '../read-lines.ts'
-import { dialectOf, readRobotsFile, requiredRobots } from '../robots-file.ts'
-import { shorten } from '../shorten.ts'
+import type { Arguments } from '../../command-line.ts'
+import { tokensOf } from '../../crawler.ts'
+import { errorLine } from '../../describe-error.ts'
+import { EXITS } from '../../exit-code.ts'
+import { dialectOf } from '../../flags.ts'
+import { isFile } from '../../input/is-file.ts'
+import { isTooLong, readLines, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
+import { readRobotsFile, requiredRobots } from '../../input/robots-file.ts'
+import { shorten } from '../../output/shorten.ts'
+import { jsonLine, write } from '../../output/write.ts'
 
 /**
  * Prints one JSON verdict for each line of stdin. Reads a chunk at a time and waits until its

@@ -1,15 +1,16 @@
 // `politely diff`: says what a change of robots.txt does to the URLs of a site.
 import type { Robots, RulesVerdict } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
-import type { Arguments } from '../command-line.ts'
-import { givenTokens } from '../crawler.ts'
-import { UsageError } from '../errors.ts'
-import { EXITS } from '../exit-code.ts'
-import { jsonLine, write } from '../output.ts'
-import { readLines } from '../read-lines.ts'
-import { loadRobots, readText } from '../robots-file.ts'
-import { bold, dim, green, printable, red } from '../style.ts'
-import { crawlersIn, samplePaths } from './sample-paths.ts'
+import type { Arguments } from '../../command-line.ts'
+import { givenTokens } from '../../crawler.ts'
+import { UsageError } from '../../errors.ts'
+import { EXITS } from '../../exit-code.ts'
+import { formatOf } from '../../flags.ts'
+import { readLines } from '../../input/read-lines.ts'
+import { loadRobots, readText } from '../../input/robots-file.ts'
+import { crawlersIn, samplePaths } from '../../input/sample-paths.ts'
+import { bold, dim, green, printable, red } from '../../output/style.ts'
+import { jsonLine, write } from '../../output/write.ts'
 
 /** What happens to the URLs of one crawler, by the line that causes it. */
 interface CrawlerChange {
@@ -47,7 +48,7 @@ export async function diff(args: Arguments): Promise<number> {
   const isSame = changes.every(({ disallowed, allowed }) => disallowed.length + allowed.length === 0)
   const isSample = !args.has('urls')
   const report = { old: before.name, new: after.name, urls: urls.length, isSample, changes }
-  await write(args.has('json') ? jsonLine({ version: 1, isSame, ...report }) : textOf(report))
+  await write(formatOf(args) === 'json' ? jsonLine({ version: 1, isSame, ...report }) : textOf(report))
   return isSame ? EXITS.success.code : EXITS.disallowed.code
 }
 

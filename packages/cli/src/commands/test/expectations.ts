@@ -8,8 +8,8 @@
 // `deny-only` needs more than checks of the given paths. It makes paths from the rules of the file.
 // Each of them that is closed must be one that the given paths match, as paths of rules do.
 import { describeReason, isProductToken, parseRobots, type Robots } from '@politely/core'
-import { UsageError } from '../errors.ts'
-import { samplePaths } from './sample-paths.ts'
+import { UsageError } from '../../errors.ts'
+import { samplePaths } from '../../input/sample-paths.ts'
 
 export interface Expectation {
   readonly kind: 'allow' | 'deny' | 'deny-only'

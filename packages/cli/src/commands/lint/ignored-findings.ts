@@ -1,6 +1,6 @@
 // Comments that suppress findings of `politely lint`.
 import { findingKinds } from '@politely/core'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../../errors.ts'
 
 /**
  * Returns the codes that comments suppress, by line: `# politely-ignore CODE …` at the end of a

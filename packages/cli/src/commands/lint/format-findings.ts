@@ -1,9 +1,9 @@
 // Prints the findings of `politely lint`. `json`, `ndjson`, `sarif` and `junit` are a contract; the
 // text is for people and may change.
 import { type Finding, findingKinds } from '@politely/core'
-import { jsonLine } from '../output.ts'
-import { bold, dim, green, printable, red, yellow } from '../style.ts'
-import { escapeData, escapeProperty, escapeXml } from './escape.ts'
+import { escapeData, escapeProperty, escapeXml } from '../../output/escape.ts'
+import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
+import { jsonLine } from '../../output/write.ts'
 
 export type FindingFormat = 'text' | 'json' | 'ndjson' | 'sarif' | 'github' | 'gitlab' | 'junit'
 

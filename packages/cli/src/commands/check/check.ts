@@ -1,17 +1,18 @@
 // `politely check`: fetches robots.txt files and prints a verdict for each URL.
 import { once } from 'node:events'
 import { explainUrlProblem } from '@politely/core'
-import { type ClientVerdict, loggableVerdict, RobotsClient, withoutCredentials } from '@politely/fetcher'
-import type { Arguments } from '../command-line.ts'
-import { errorLine } from '../describe-error.ts'
-import { Interrupted, UsageError } from '../errors.ts'
-import { EXITS, type ExitName, exitOf, moreSevere } from '../exit-code.ts'
-import { formatReport } from '../format-report.ts'
-import { isFile } from '../is-file.ts'
-import { jsonLine, write } from '../output.ts'
-import { isTooLong, readLines, TOO_LONG_VERDICT } from '../read-lines.ts'
-import { clientOptionsOf } from '../robots-file.ts'
-import { shorten } from '../shorten.ts'
+import { type ClientVerdict, loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
+import type { Arguments } from '../../command-line.ts'
+import { errorLine } from '../../describe-error.ts'
+import { Interrupted, UsageError } from '../../errors.ts'
+import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
+import { formatOf } from '../../flags.ts'
+import { withClient } from '../../input/client.ts'
+import { isFile } from '../../input/is-file.ts'
+import { isTooLong, readLines, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
+import { shorten } from '../../output/shorten.ts'
+import { jsonLine, write } from '../../output/write.ts'
+import { formatReport } from './format-report.ts'
 
 /**
  * URLs that are checked at the same time. Verdicts are printed in input order, so a slow site holds
@@ -25,24 +26,26 @@ export async function check(args: Arguments): Promise<number> {
   if (urls.length === 0) {
     throw new UsageError('no URL was given; write one such as https://example.com/page, or - to read URLs from stdin')
   }
-  const client = new RobotsClient(clientOptionsOf(args))
+  const format = args.has('json') ? 'ndjson' : formatOf(args)
   const done = new AbortController()
   const interrupted = once(process, 'SIGINT', { signal: done.signal }).then(() => {
     throw new Interrupted()
   })
   interrupted.catch(() => undefined) // `done.abort()` rejects it when the race is already over
   try {
-    const exit = await Promise.race([checkAll(client, urls, args.has('json') ? 'json' : 'reports'), interrupted])
-    return EXITS[exit].code
+    return await withClient(args, async (client) => {
+      const exit = await Promise.race([checkAll(client, urls, format), interrupted])
+      return EXITS[exit].code
+    })
   } finally {
     done.abort()
-    await client.close()
   }
 }
 
-async function checkAll(client: RobotsClient, urls: readonly string[], form: 'json' | 'reports'): Promise<ExitName> {
+async function checkAll(client: RobotsClient, urls: readonly string[], format: string): Promise<ExitName> {
   let exit: ExitName = 'success'
   let reports = 0
+  const all: object[] = []
   for await (const verdict of verdictsOf(client, urls)) {
     exit = moreSevere(exit, exitOf(verdict))
     process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
@@ -53,12 +56,14 @@ async function checkAll(client: RobotsClient, urls: readonly string[], form: 'js
         : explainUrlProblem(verdict.problem, verdict.url)
       process.stderr.write(errorLine(`${url}: ${problem}`))
     }
-    if (form === 'json') {
-      await write(jsonLine(loggableVerdict(verdict)))
-    } else if (verdict.because !== 'invalid-url') {
+    const loggable = loggableVerdict(verdict)
+    if (format === 'ndjson') await write(jsonLine({ version: 1, ...loggable }))
+    else if (format === 'json') all.push(loggable)
+    else if (verdict.because !== 'invalid-url') {
       await write(`${reports++ === 0 ? '' : '\n'}${formatReport(verdict, client.productTokens, Date.now())}`)
     }
   }
+  if (format === 'json') await write(jsonLine({ version: 1, verdicts: all }))
   return exit
 }
 

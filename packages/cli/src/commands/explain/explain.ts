@@ -10,13 +10,14 @@ import {
 } from '@politely/core'
 import { type PatternTrace, tracePattern, withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
-import type { Arguments } from '../command-line.ts'
-import { tokensOf } from '../crawler.ts'
-import { UsageError } from '../errors.ts'
-import { EXITS } from '../exit-code.ts'
-import { jsonLine, write } from '../output.ts'
-import { clientOptionsOf, dialectOf, isUrl, parseFile } from '../robots-file.ts'
-import { bold, dim, green, printable, red } from '../style.ts'
+import type { Arguments } from '../../command-line.ts'
+import { tokensOf } from '../../crawler.ts'
+import { UsageError } from '../../errors.ts'
+import { EXITS } from '../../exit-code.ts'
+import { dialectOf, formatOf } from '../../flags.ts'
+import { isUrl, parseFile } from '../../input/robots-file.ts'
+import { bold, dim, green, printable, red } from '../../output/style.ts'
+import { jsonLine, write } from '../../output/write.ts'
 import { drawFile } from './draw-file.ts'
 
 /** What is explained, and where the file came from. */
@@ -38,7 +39,9 @@ export async function explain(args: Arguments): Promise<number> {
   const tokens = tokensOf(args)
   const file = args.get('robots')
   const subject = file === undefined ? await fetched(url, args) : await ofFile(url, file, tokens, args)
-  await write(args.has('json') ? jsonLine(reportOf(subject, tokens)) : drawingOf(subject, tokens, dialectOf(args)))
+  await write(
+    formatOf(args) === 'json' ? jsonLine(reportOf(subject, tokens)) : drawingOf(subject, tokens, dialectOf(args)),
+  )
   const { allowed, because } = subject.verdict
   if (because === 'invalid-url') return EXITS.usage.code
   if (because === 'unreachable') return EXITS.unreachable.code
@@ -57,15 +60,12 @@ async function ofFile(url: string, file: string, tokens: readonly string[], args
 }
 
 async function fetched(url: string, args: Arguments): Promise<Subject> {
-  const { RobotsClient } = await import('@politely/fetcher')
-  const client = new RobotsClient(clientOptionsOf(args))
-  try {
+  const { withClient } = await import('../../input/client.ts')
+  return withClient(args, async (client) => {
     const { verdict, explanation } = await client.explain(url)
     const robots = explanation === undefined ? undefined : await client.robots(url)
     return { url, name: verdict.access?.url ?? 'robots.txt', robots, explanation, verdict }
-  } finally {
-    await client.close()
-  }
+  })
 }
 
 /** The JSON of `--json`. */

@@ -2,11 +2,12 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { type DialectName, describeReason, parseRobots, type Robots } from '@politely/core'
-import { describeValue, withoutCredentials } from '@politely/core/engine'
-import type { ClientVerdict, RobotsClientOptions } from '@politely/fetcher'
-import type { Arguments } from './command-line.ts'
-import { errorLine } from './describe-error.ts'
-import { UsageError } from './errors.ts'
+import { withoutCredentials } from '@politely/core/engine'
+import type { ClientVerdict } from '@politely/fetcher'
+import type { Arguments } from '../command-line.ts'
+import { errorLine } from '../describe-error.ts'
+import { UsageError } from '../errors.ts'
+import { dialectOf } from '../flags.ts'
 
 /** A robots.txt, and what to call it in a report. */
 export interface NamedRobots {
@@ -61,31 +62,6 @@ export function requiredRobots(args: Arguments, example: string): string {
   return file
 }
 
-export function dialectOf(args: Arguments): DialectName {
-  return (args.get('dialect') ?? 'rfc9309') as DialectName // `parseCommand` has checked it
-}
-
-/** The options of a RobotsClient that the flags give. The client checks the names. */
-export function clientOptionsOf(args: Arguments): RobotsClientOptions {
-  const tokens = args.all('product-token')
-  return {
-    userAgent: args.get('user-agent') ?? '',
-    ...(tokens.length > 0 && { productToken: tokens }),
-    timeoutMs: timeoutOf(args),
-    dialect: dialectOf(args),
-  }
-}
-
-/** @throws {UsageError} for another value than 0.001 to 600. */
-function timeoutOf(args: Arguments): number {
-  const given = args.get('timeout')
-  const ms = Number(given ?? 20) * 1000
-  if (ms >= 1 && ms <= 600_000) return ms
-  throw new UsageError(
-    `--timeout: ${describeValue(given)} is out of range; write seconds from 0.001 to 600, such as 10`,
-  )
-}
-
 /**
  * Reads a robots.txt: a file, or the robots.txt of a URL's site. A site without one allows
  * everything, as an empty file does. Returns undefined, after a line on stderr, if the file was not
@@ -93,9 +69,8 @@ function timeoutOf(args: Arguments): number {
  */
 export async function loadRobots(file: string, args: Arguments): Promise<NamedRobots | undefined> {
   if (!isUrl(file)) return parseFile(file, dialectOf(args))
-  const { RobotsClient } = await import('@politely/fetcher')
-  const client = new RobotsClient(clientOptionsOf(args))
-  try {
+  const { withClient } = await import('./client.ts')
+  return withClient(args, async (client) => {
     const text = (await client.robots(file))?.text ?? ''
     const verdict = await client.check(file)
     const name = withoutCredentials(verdict.access?.url ?? file)
@@ -106,9 +81,7 @@ export async function loadRobots(file: string, args: Arguments): Promise<NamedRo
     }
     process.stderr.write(errorLine(`${name}: ${describeReason(verdict)}`))
     return undefined
-  } finally {
-    await client.close()
-  }
+  })
 }
 
 /** Whether the server sent the file, or said that it does not exist. */

@@ -1,8 +1,9 @@
 // Prints the results of `politely test`. The JSON and JUnit formats are a contract; the text is for
 // people and may change.
-import { jsonLine } from '../output.ts'
-import { bold, dim, green, printable, red } from '../style.ts'
-import { escapeData, escapeProperty, escapeXml } from './escape.ts'
+
+import { escapeData, escapeProperty, escapeXml } from '../../output/escape.ts'
+import { bold, dim, green, printable, red } from '../../output/style.ts'
+import { jsonLine } from '../../output/write.ts'
 import type { Outcome } from './expectations.ts'
 
 export type ResultFormat = 'text' | 'json' | 'junit' | 'github'

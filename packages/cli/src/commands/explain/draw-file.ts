@@ -1,6 +1,6 @@
 // Draws the lines of a robots.txt around what decides about one URL.
 import type { Explanation, Group, Match } from '@politely/core'
-import { bold, dim, green, printable, red } from '../style.ts'
+import { bold, dim, green, printable, red } from '../../output/style.ts'
 
 /** Lines around a line of interest that are drawn too. */
 const CONTEXT = 1

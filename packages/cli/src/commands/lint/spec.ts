@@ -1,0 +1,41 @@
+import type { CommandSpec } from '../../command-line.ts'
+import { formatFlag, jsonFlag, NETWORK, USER_AGENT } from '../../flags.ts'
+
+export const lintSpec: CommandSpec = {
+  name: 'lint',
+  summary: 'find mistakes in robots.txt files',
+  description:
+    'Prints each mistake with its line, its code and what to write. The codes are described in docs/reference/lint-findings.md.\n\nA comment "# politely-ignore CODE" at the end of a line suppresses a finding about this line; alone on a line, about the next one; in the first line, also about the whole file.\n\n--fix compares the verdicts of all crawlers that the file names, and of one that it does not name, before and after, on paths that it makes from the rules, in the dialects rfc9309 and google. A fix that changes a verdict is left to you.',
+  usage: 'FILE… [--fix] [--format NAME]',
+  flags: [
+    formatFlag('the findings', ['text', 'json', 'ndjson', 'sarif', 'github', 'gitlab', 'junit']),
+    jsonFlag('json'),
+    {
+      name: 'max-severity',
+      value: 'NAME',
+      text: 'the highest severity for which the exit code is 0',
+      choices: ['none', 'note', 'warning', 'error'],
+      byDefault: 'note',
+    },
+    {
+      name: 'fix',
+      value: 'all',
+      isValueOptional: true,
+      text: 'write the fixes that change no verdict into the files; with =all, also the fixes that change one, each with what it changes',
+      choices: ['all'],
+    },
+    { ...USER_AGENT, text: 'the User-Agent for the request, if a URL is given' },
+    ...NETWORK,
+  ],
+  examples: [
+    ['lint public/robots.txt', 'Lints a file.'],
+    ['lint public/robots.txt --fix', 'Fixes what can be fixed without a change of any verdict.'],
+    ['lint https://example.com --user-agent ExampleBot', 'Lints the robots.txt that a site sends.'],
+    ['lint public/robots.txt --format sarif > robots.sarif', 'For code scanning.'],
+  ],
+  exits: {
+    success: 'no finding is more severe than --max-severity',
+    fails: 'a finding is more severe than --max-severity',
+  },
+  run: async (args) => (await import('./lint.ts')).lint(args),
+}

@@ -1,0 +1,24 @@
+import type { CommandSpec } from '../../command-line.ts'
+import { DIALECT, formatFlag, jsonFlag, NETWORK, ROBOTS, USER_AGENT } from '../../flags.ts'
+
+export const testSpec: CommandSpec = {
+  name: 'test',
+  summary: 'check that a robots.txt does what a file of expectations says',
+  description:
+    'Reads files of expectations and checks a robots.txt against them. Each line is one expectation:\n\n"allow CRAWLER PATH…" and "deny CRAWLER PATH…" for paths that the crawler may or may not fetch; "deny-only CRAWLER PATH…" if these paths, and nothing else, are closed to the crawler. The crawler * stands for all that the file does not name. Text after # is a comment.',
+  usage: 'EXPECTATIONS… --robots FILE',
+  flags: [
+    { ...ROBOTS, text: 'the robots.txt file to test, or the URL of a site or of a deploy preview' },
+    { ...USER_AGENT, text: 'the User-Agent for the request, if --robots is a URL' },
+    DIALECT,
+    ...NETWORK,
+    formatFlag('the results', ['text', 'json', 'junit', 'github']),
+    jsonFlag('json'),
+  ],
+  examples: [
+    ['test robots.expect --robots public/robots.txt', 'Tests a file before it goes live.'],
+    ['test robots.expect --robots https://preview.example.com --user-agent ExampleBot', 'Tests what a server sends.'],
+  ],
+  exits: { success: 'every expectation is met', fails: 'an expectation is not met' },
+  run: async (args) => (await import('./test.ts')).test(args),
+}

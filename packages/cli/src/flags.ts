@@ -1,0 +1,69 @@
+// The flags that several commands share, so that they have one name and one meaning everywhere.
+import type { DialectName } from '@politely/core'
+import type { Arguments, Flag } from './command-line.ts'
+
+export const USER_AGENT: Flag = {
+  name: 'user-agent',
+  value: 'NAME',
+  text: "the crawler's User-Agent: a name (ExampleBot) or a whole header; sent with each request",
+}
+
+export const PRODUCT_TOKEN: Flag = {
+  name: 'product-token',
+  value: 'TOKEN',
+  text: 'the name to look for in robots.txt, if it is not the one in --user-agent; the first one that the file names counts',
+  isRepeatable: true,
+}
+
+/** As `dialects` of core; a test compares them. Core is not loaded for `--help`. */
+const DIALECTS = ['rfc9309', 'google', 'draft-koster-rep-00', 'koster-1996', 'original-1994'] as const
+
+export const DIALECT: Flag = {
+  name: 'dialect',
+  value: 'NAME',
+  text: 'how to read robots.txt',
+  choices: DIALECTS,
+  byDefault: 'rfc9309',
+}
+
+export const ROBOTS: Flag = {
+  name: 'robots',
+  value: 'FILE',
+  text: 'a robots.txt file, or the URL of a site',
+}
+
+/** The flags of requests. */
+export const NETWORK: readonly Flag[] = [
+  {
+    name: 'timeout',
+    value: 'SECONDS',
+    text: 'time limit for one robots.txt, including redirects and retries',
+    byDefault: '20',
+  },
+  { name: 'proxy', value: 'URL', text: 'the HTTP proxy for all requests' },
+  {
+    name: 'allow-address',
+    value: 'ADDRESS',
+    text: 'a private address or block, such as 10.0.0.0/8, to which requests may go',
+    isRepeatable: true,
+  },
+]
+
+/** @param names The formats of a command; the first one is the default. */
+export function formatFlag(what: string, names: readonly [string, ...string[]]): Flag {
+  return { name: 'format', value: 'NAME', text: `how to print ${what}`, choices: names, byDefault: names[0] }
+}
+
+/** @param name The format that `--json` stands for. */
+export function jsonFlag(name: 'json' | 'ndjson'): Flag {
+  return { name: 'json', text: `the same as --format ${name}` }
+}
+
+/** Returns the value of `--format`; `json` if only `--json` is given. */
+export function formatOf(args: Arguments, byDefault: string = 'text'): string {
+  return args.get('format') ?? (args.has('json') ? 'json' : byDefault)
+}
+
+export function dialectOf(args: Arguments): DialectName {
+  return (args.get('dialect') ?? 'rfc9309') as DialectName // `parseCommand` has checked it
+}

@@ -1,0 +1,58 @@
+// The client of a command line, made from the flags of crawler and network.
+import { describeValue, withoutCredentials } from '@politely/core/engine'
+import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
+import type { Dispatcher } from 'undici'
+import type { Arguments } from '../command-line.ts'
+import { UsageError } from '../errors.ts'
+import { dialectOf } from '../flags.ts'
+
+/** Opens a client, and closes it and the connections to a proxy when `use` is done. */
+export async function withClient<T>(
+  args: Arguments,
+  use: (client: RobotsClient) => Promise<T>,
+  more: Partial<RobotsClientOptions> = {},
+): Promise<T> {
+  const dispatcher = await proxyOf(args)
+  const client = new RobotsClient({ ...clientOptionsOf(args), ...(dispatcher && { dispatcher }), ...more })
+  try {
+    return await use(client)
+  } finally {
+    await client.close()
+    await dispatcher?.destroy()
+  }
+}
+
+/** The options that the flags give. The client checks the names and the addresses. */
+function clientOptionsOf(args: Arguments): RobotsClientOptions {
+  const tokens = args.all('product-token')
+  const addresses = args.all('allow-address')
+  return {
+    userAgent: args.get('user-agent') ?? '',
+    ...(tokens.length > 0 && { productToken: tokens }),
+    ...(addresses.length > 0 && { allowAddresses: addresses }),
+    timeoutMs: timeoutOf(args),
+    dialect: dialectOf(args),
+  }
+}
+
+/** @throws {UsageError} for another value than 0.001 to 600. */
+function timeoutOf(args: Arguments): number {
+  const given = args.get('timeout')
+  const ms = Number(given ?? 20) * 1000
+  if (ms >= 1 && ms <= 600_000) return ms
+  throw new UsageError(
+    `--timeout: ${describeValue(given)} is out of range; write seconds from 0.001 to 600, such as 10`,
+  )
+}
+
+/** @throws {UsageError} if the value of `--proxy` is not an http or https URL. */
+async function proxyOf(args: Arguments): Promise<Dispatcher | undefined> {
+  const given = args.get('proxy')
+  if (given === undefined) return undefined
+  if (!/^https?:\/\//i.test(given) || !URL.canParse(given)) {
+    const problem = `${JSON.stringify(withoutCredentials(given))} is not the URL of an HTTP proxy`
+    throw new UsageError(`--proxy: ${problem}; write one such as http://localhost:8080`, given)
+  }
+  const { ProxyAgent } = await import('undici')
+  return new ProxyAgent(given)
+}
