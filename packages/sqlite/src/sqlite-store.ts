@@ -9,7 +9,7 @@ import { renameDamagedFile } from './rename-damaged-file.ts'
 import { sizeLimits } from './size-limits.ts'
 import { isOneByte, isSqliteFile } from './sqlite-header.ts'
 import { isBusy, isDamage, isNotADatabase, StoreError } from './store-error.ts'
-import { StoreFile, type Write } from './store-file.ts'
+import { type StoredText, StoreFile, type Write } from './store-file.ts'
 
 /** A write that waits for the next transaction. */
 interface PendingWrite {
@@ -63,6 +63,20 @@ export class SqliteStore implements Store {
   async get(origin: string): Promise<string | undefined> {
     this.#throwIfClosing()
     return this.#retryWhileBusy((file) => file.get(origin, this.#settings.now()))
+  }
+
+  /**
+   * Yields every text of the file, in the order in which the texts were set. Expired texts that the
+   * store has not evicted yet are among them. A text that is set meanwhile may be yielded, too.
+   */
+  async *list(): AsyncGenerator<StoredText, void, undefined> {
+    this.#throwIfClosing()
+    for (let after = 0; ; ) {
+      const { texts, last } = await this.#retryWhileBusy((file) => file.page(after))
+      yield* texts
+      if (last === undefined) return
+      after = last
+    }
   }
 
   // Encodes here, so that a value that is not a string rejects this call only, not the whole

@@ -46,6 +46,16 @@ const EVICTION_BATCH = 64
  * share the work.
  */
 const MAX_EVICTIONS = 8_192
+/** The number of rows that `page` returns at most. A row may have 4 MiB. */
+const ROWS_PER_PAGE = 32
+
+/** A text of the store. */
+export interface StoredText {
+  readonly origin: string
+  readonly text: string
+  /** When the text expires. Milliseconds since 1970. */
+  readonly keepUntil: number
+}
 
 export class StoreFile {
   readonly #path: string
@@ -56,6 +66,7 @@ export class StoreFile {
   readonly #maxPages: number
   readonly #pageBytes: number
   readonly #select: StatementSync
+  readonly #selectPage: StatementSync
   readonly #insert: StatementSync
   readonly #delete: StatementSync
   readonly #selectExpired: StatementSync
@@ -85,6 +96,9 @@ export class StoreFile {
         PRAGMA cell_size_check = ON;
       `)
       this.#select = this.#db.prepare('SELECT text FROM texts WHERE origin = ? AND keep_until > ?')
+      this.#selectPage = this.#db.prepare(
+        `SELECT number, origin, keep_until, text FROM texts WHERE number > ? ORDER BY number LIMIT ${ROWS_PER_PAGE}`,
+      )
       this.#insert = this.#db.prepare('INSERT INTO texts (origin, keep_until, text) VALUES (?, ?, ?)')
       this.#delete = this.#db.prepare('DELETE FROM texts WHERE origin = ?')
       const candidates = 'SELECT number, length(text) AS bytes FROM texts'
@@ -109,8 +123,22 @@ export class StoreFile {
 
   get(origin: string, now: number): string | undefined {
     const text = this.#select.get(Buffer.from(origin), now)?.text
-    if (!(text instanceof Uint8Array)) return undefined
-    return Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString()
+    return text instanceof Uint8Array ? textOf(text) : undefined
+  }
+
+  /**
+   * Returns the rows after the row `after`, in the order in which they were set, and the number of
+   * the last one.
+   */
+  page(after: number): { readonly texts: readonly StoredText[]; readonly last: number | undefined } {
+    const rows = this.#selectPage.all(after)
+    const texts = rows.flatMap(({ origin, keep_until: keepUntil, text }) =>
+      origin instanceof Uint8Array && text instanceof Uint8Array
+        ? [{ origin: textOf(origin), text: textOf(text), keepUntil: Number(keepUntil) }]
+        : [],
+    )
+    const last = rows.at(-1)?.number
+    return { texts, last: last === undefined ? undefined : Number(last) }
   }
 
   /** Writes everything in one transaction, or nothing. Each origin occurs at most once. */
@@ -230,6 +258,10 @@ export class StoreFile {
   #estimatedPages(key: Buffer, text: Buffer): number {
     return (1.1 * (2 * key.length + text.length + 64)) / this.#pageBytes
   }
+}
+
+function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString()
 }
 
 /** Runs a query that returns one row with one number. */

@@ -37,3 +37,14 @@ test('await using finishes pending writes and closes the file', async ({ folder 
   await set
   expect(await folder.open().get('https://a.test')).toBe('of a')
 })
+
+test('list yields all texts in the order in which they were set, over many pages', async ({ folder }) => {
+  const store = folder.open()
+  const origins = Array.from({ length: 100 }, (_, n) => `https://${n}.test`)
+  for (const origin of origins) await store.set(origin, `of ${origin}`, inOneHour)
+  await store.set('https://0.test', 'again', inOneHour)
+  await store.delete('https://1.test')
+  const listed = await Array.fromAsync(store.list())
+  expect(listed.map(({ origin }) => origin)).toEqual([...origins.slice(2), 'https://0.test'])
+  expect(listed.at(-1)).toEqual({ origin: 'https://0.test', text: 'again', keepUntil: inOneHour })
+})
