@@ -54,6 +54,11 @@ export class Arguments {
     return this.#values.has(name)
   }
 
+  /** The names of the flags that were given. */
+  get names(): readonly string[] {
+    return [...this.#values.keys()]
+  }
+
   /** Returns the last value of a flag. */
   get(name: string): string | undefined {
     return this.#values.get(name)?.at(-1)

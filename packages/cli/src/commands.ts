@@ -2,10 +2,14 @@
 // examples and exit codes. The code of a command is loaded when it runs, so that `--help` starts
 // quickly and `match` does not load the network code.
 import type { CommandSpec } from './command-line.ts'
+import { cacheSpec } from './commands/cache/spec.ts'
 import { checkSpec } from './commands/check/spec.ts'
 import { completionSpec } from './commands/completion/spec.ts'
+import { crawlSpec } from './commands/crawl/spec.ts'
 import { diffSpec } from './commands/diff/spec.ts'
+import { doctorSpec } from './commands/doctor/spec.ts'
 import { explainSpec } from './commands/explain/spec.ts'
+import { fetchSpec } from './commands/fetch/spec.ts'
 import { lintSpec } from './commands/lint/spec.ts'
 import { matchSpec } from './commands/match/spec.ts'
 import { testSpec } from './commands/test/spec.ts'
@@ -17,5 +21,9 @@ export const commands: readonly CommandSpec[] = [
   lintSpec,
   diffSpec,
   matchSpec,
+  fetchSpec,
+  crawlSpec,
+  cacheSpec,
+  doctorSpec,
   completionSpec,
 ]

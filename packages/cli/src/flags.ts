@@ -49,6 +49,14 @@ export const NETWORK: readonly Flag[] = [
   },
 ]
 
+/** The file that keeps robots.txt between runs, for the commands that use the network. */
+export const STORE: Flag = {
+  name: 'store',
+  value: 'FILE',
+  text: 'an SQLite file that keeps robots.txt between runs; created if necessary',
+  byDefault: 'the environment variable POLITELY_STORE',
+}
+
 /** @param names The formats of a command; the first one is the default. */
 export function formatFlag(what: string, names: readonly [string, ...string[]]): Flag {
   return { name: 'format', value: 'NAME', text: `how to print ${what}`, choices: names, byDefault: names[0] }

@@ -1,6 +1,7 @@
 // Formats the help of the program and of each command. docs/cli.md is made from the same text.
 import { COMMON_FLAGS, type CommandSpec, type Flag } from './command-line.ts'
 import { EXITS } from './exit-code.ts'
+import { wrap } from './output/wrap.ts'
 
 const WIDTH = 80
 
@@ -24,14 +25,14 @@ export function commandHelp({ name, usage, description, flags, examples, exits }
     `Usage: politely ${name} ${usage}`,
     description
       .split('\n\n')
-      .map((paragraph) => wrap(paragraph, 0))
+      .map((paragraph) => wrap(paragraph, WIDTH))
       .join('\n\n'),
     section('Options', table([...flags, ...COMMON_FLAGS].map((flag) => [flagText(flag), describeFlag(flag)] as const))),
     section(
       'Examples',
       examples.flatMap(([line, text]) => [
         `  politely ${line}`,
-        ...wrap(text, 6)
+        ...wrap(text, WIDTH - 6)
           .split('\n')
           .map((each) => `      ${each}`),
       ]),
@@ -71,21 +72,9 @@ function exitRows(success: string, fails: string | undefined): readonly string[]
 function table(rows: readonly (readonly [string, string])[]): readonly string[] {
   const left = Math.min(28, Math.max(...rows.map(([name]) => name.length)))
   return rows.flatMap(([name, text]) => {
-    const [first = '', ...rest] = wrap(text, left + 4).split('\n')
+    const [first = '', ...rest] = wrap(text, WIDTH - left - 4).split('\n')
     const indent = ' '.repeat(left + 4)
     if (name.length > left) return [`  ${name}`, ...[first, ...rest].map((line) => `${indent}${line}`)]
     return [`  ${name.padEnd(left)}  ${first}`, ...rest.map((line) => `${indent}${line}`)]
   })
-}
-
-function wrap(text: string, indent: number): string {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(/\s+/)) {
-    if (line !== '' && line.length + 1 + word.length > WIDTH - indent) {
-      lines.push(line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
-  }
-  return [...lines, line].join('\n')
 }

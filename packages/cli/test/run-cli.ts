@@ -39,7 +39,7 @@ export async function runInThisProcess(args: readonly string[], stdin = ''): Pro
   input.mockReturnValue(Readable.from(chunksOf(stdin)) as typeof process.stdin)
   const spies = (['stdout', 'stderr'] as const).map((name) =>
     vi.spyOn(process[name], 'write').mockImplementation((text) => {
-      written[name] += text
+      written[name] += typeof text === 'string' ? text : Buffer.from(text).toString()
       return true
     }),
   )

@@ -16,6 +16,6 @@ function unicodeEscapes(character: string): string {
 }
 
 /** Resolves when more may be written, so that unread output does not fill the memory. */
-export async function write(text: string): Promise<void> {
+export async function write(text: string | Uint8Array): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain')
 }

@@ -1,0 +1,81 @@
+// `politely cache export`: writes the entries of a store, or their robots.txt files.
+import { createWriteStream, mkdirSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Arguments } from '../../command-line.ts'
+import { errorLine } from '../../describe-error.ts'
+import { UsageError } from '../../errors.ts'
+import { EXITS } from '../../exit-code.ts'
+import { fileNameOf } from '../../input/robots-dir.ts'
+import { withExistingStore } from '../../input/store.ts'
+import { countText } from '../../output/amounts.ts'
+import { write } from '../../output/write.ts'
+import { type Row, rowsOf, selectionOf } from './rows.ts'
+
+export async function exportEntries(args: Arguments): Promise<number> {
+  const now = Date.now()
+  const selection = selectionOf(args, now)
+  const file = args.get('output')
+  const folder = args.get('robots-dir')
+  if (file !== undefined && folder !== undefined)
+    throw new UsageError('--output is for entries and --robots-dir for robots.txt files; write one of them')
+  // The checksum covers the text, so control characters cannot be escaped for a terminal.
+  if (file === undefined && folder === undefined && process.stdout.isTTY)
+    throw new UsageError('the export is not for a terminal; write --output FILE, or > FILE')
+  await withExistingStore(args, async (store) => {
+    const rows = rowsOf(store, selection, now)
+    if (folder !== undefined) report(await writeFiles(folder, rows), folder)
+    else if (file !== undefined) report(countText(await writeLines(file, rows), 'entry', 'entries'), file)
+    else for await (const { text } of rows) await write(`${text}\n`)
+  })
+  return EXITS.success.code
+}
+
+function report(what: string, where: string): void {
+  process.stderr.write(errorLine(`wrote ${what} to ${where}`))
+}
+
+async function writeLines(file: string, rows: AsyncIterable<Row>): Promise<number> {
+  let count = 0
+  async function* lines() {
+    for await (const { text } of rows) {
+      count++
+      yield `${text}\n`
+    }
+  }
+  await writing('output', file, () => pipeline(Readable.from(lines()), createWriteStream(file)))
+  return count
+}
+
+/** Writes one file for each entry with a copy. An origin without robots.txt gets no file. */
+async function writeFiles(folder: string, rows: AsyncIterable<Row>): Promise<string> {
+  await writing('robots-dir', folder, async () => mkdirSync(folder, { recursive: true }))
+  let files = 0
+  let without = 0
+  for await (const { entry } of rows) {
+    const { origin, copy } = entry
+    if (copy === undefined) {
+      without++
+      continue
+    }
+    const name = fileNameOf(origin)
+    await writing('robots-dir', join(folder, name), () =>
+      writeFile(join(folder, name), Buffer.from(copy.bytes, 'latin1')),
+    )
+    files++
+  }
+  return `${countText(files, 'robots.txt file')}${without === 0 ? '' : ` (${countText(without, 'origin')} without a copy left out)`}`
+}
+
+/** @throws {UsageError} if the operating system refuses to write the file. */
+async function writing(flag: string, path: string, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException
+    if (syscall === undefined) throw error
+    throw new UsageError(`--${flag}: ${JSON.stringify(path)} cannot be written (${code}); write another name`)
+  }
+}

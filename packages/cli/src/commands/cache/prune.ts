@@ -1,0 +1,29 @@
+// `politely cache prune`: removes entries that have expired or are old.
+import { entryFrom } from '@politely/core/engine'
+import type { Arguments } from '../../command-line.ts'
+import { UsageError } from '../../errors.ts'
+import { EXITS } from '../../exit-code.ts'
+import { withExistingStore } from '../../input/store.ts'
+import { countText } from '../../output/amounts.ts'
+import { write } from '../../output/write.ts'
+import { selectionOf } from './rows.ts'
+
+export async function prune(args: Arguments): Promise<number> {
+  const now = Date.now()
+  const selection = selectionOf(args, now)
+  const hasAge = args.has('older-than')
+  if (args.has('host') && !hasAge)
+    throw new UsageError('--host: needs --older-than; write --older-than 0 to remove all entries of the host')
+  await withExistingStore(args, async (store) => {
+    let count = 0
+    const removed: string[] = []
+    for await (const { origin, text, keepUntil } of store.list()) {
+      count++
+      const entry = keepUntil <= now ? undefined : entryFrom(text, origin)
+      if (keepUntil <= now || (hasAge && entry !== undefined && selection.matches(entry))) removed.push(origin)
+    }
+    await Promise.all(removed.map((origin) => store.delete(origin)))
+    await write(`removed ${countText(removed.length, 'origin')} of ${count.toLocaleString('en')}\n`)
+  })
+  return EXITS.success.code
+}

@@ -1,0 +1,243 @@
+// `politely crawl`: crawls a few pages through a gate.
+import { originOf } from '@politely/core'
+import { type ClientVerdict, loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
+import { GateClosedError, type Permit, PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import { CrawlTimeline } from '@politely/gate/timeline'
+import type { Arguments } from '../../command-line.ts'
+import { UsageError } from '../../errors.ts'
+import { EXITS } from '../../exit-code.ts'
+import { formatOf } from '../../flags.ts'
+import { requestFailure } from '../../input/failure.ts'
+import { numberOf } from '../../input/numbers.ts'
+import { type Fetch, withPages } from '../../input/pages.ts'
+import { isNofollowHeader, LinkReader, linkOf } from './links.ts'
+import { type CrawlOutput, outputFor } from './output.ts'
+
+/** The links after this many bytes of a page are not followed. */
+const MAX_PAGE_BYTES = 5_000_000
+/** The most URLs that are known but not requested. */
+const MAX_WAITING = 100_000
+
+/** What happened to one URL. */
+export interface PageReport {
+  /** Without credentials. */
+  readonly url: string
+  readonly outcome: 'fetched' | 'refused' | 'failed'
+  readonly status: number | undefined
+  /** How many links led to the page. */
+  readonly depth: number
+  /** How long the request waited for its turn. Milliseconds. */
+  readonly waitedMs: number
+  readonly waitedFor: Permit['waitedFor'] | undefined
+  readonly bytes: number
+  /** The target of a redirect. */
+  readonly location: string | undefined
+  /** Why the page did not arrive. */
+  readonly problem: string | undefined
+  readonly verdict: ClientVerdict | undefined
+}
+
+interface Limits {
+  readonly maxPages: number
+  readonly maxDepth: number
+}
+
+interface Tools {
+  readonly client: RobotsClient
+  readonly gate: PoliteGate
+  readonly fetch: Fetch
+  readonly output: CrawlOutput
+}
+
+/** Returns the exit code. */
+export async function crawl(args: Arguments): Promise<number> {
+  const seeds = args.operands
+  if (seeds.length === 0) throw new UsageError('no URL was given; write one such as https://example.com')
+  const wrong = seeds.find((url) => originOf(url) === undefined || !/^https?:/i.test(url))
+  if (wrong !== undefined)
+    throw new UsageError(
+      `${JSON.stringify(wrong)} is not the URL of a page; write one such as https://example.com`,
+      wrong,
+    )
+  const whole = { min: 1, isInteger: true } as const
+  const maxPages = numberOf(args, 'max-pages', { ...whole, max: 1e6, unit: 'pages', example: 100 }) ?? 50
+  const maxDepth = numberOf(args, 'depth', { ...whole, min: 0, max: 1e6, unit: 'links', example: 3 }) ?? Infinity
+  const maxConcurrent = numberOf(args, 'concurrency', { ...whole, max: 64, unit: 'requests', example: 4 }) ?? 8
+  const minDelay = numberOf(args, 'min-delay', { min: 0, max: 86_400, unit: 'seconds', example: 2 }) ?? 1
+  return withPages(args, async (client, fetch) => {
+    const gate = new PoliteGate({ robots: client, minDelayMs: 1000 * minDelay, maxConcurrent })
+    using timeline = new CrawlTimeline({ gate })
+    const output = outputFor(formatOf(args), timeline)
+    const crawler = new Crawler(seeds, { maxPages, maxDepth }, { client, gate, fetch, output })
+    const interrupt = () => crawler.stop()
+    process.once('SIGINT', interrupt)
+    try {
+      await crawler.run()
+    } finally {
+      process.off('SIGINT', interrupt)
+      gate.close()
+      await output.end(crawler.isStopped)
+    }
+    if (crawler.isStopped) return EXITS.interrupted.code
+    return crawler.fetched > 0 ? EXITS.success.code : EXITS.disallowed.code
+  })
+}
+
+interface Candidate {
+  readonly url: string
+  readonly depth: number
+}
+
+/**
+ * Requests the candidates in the order in which they were found. The gate makes them wait. A page
+ * counts as soon as it may be requested, so a URL that robots.txt refuses takes no page's place.
+ */
+class Crawler {
+  readonly #limits: Limits
+  readonly #tools: Tools
+  readonly #origins: ReadonlySet<string | undefined>
+  readonly #seen = new Set<string>()
+  #waiting: Candidate[] = []
+  #underWay = 0
+  #fetched = 0
+  readonly #stopping = new AbortController()
+  readonly #ended = Promise.withResolvers<void>()
+
+  constructor(seeds: readonly string[], limits: Limits, tools: Tools) {
+    this.#limits = limits
+    this.#tools = tools
+    this.#origins = new Set(seeds.map((url) => originOf(url)))
+    for (const url of seeds) this.#add(new URL(url).href, 0)
+  }
+
+  /** How many pages were requested and have responded. */
+  get fetched(): number {
+    return this.#fetched
+  }
+
+  get isStopped(): boolean {
+    return this.#stopping.signal.aborted
+  }
+
+  /** Resolves when no page is left, or after `stop`. Rejects if a page fails in an unexpected way. */
+  run(): Promise<void> {
+    this.#startNext()
+    return this.#ended.promise
+  }
+
+  /** Starts no more requests, and aborts those under way. */
+  stop(): void {
+    this.#waiting = []
+    this.#stopping.abort()
+    this.#tools.gate.close()
+  }
+
+  #add(url: string, depth: number): void {
+    if (this.#seen.has(url) || this.#waiting.length >= MAX_WAITING || this.isStopped) return
+    this.#seen.add(url)
+    this.#waiting.push({ url, depth })
+  }
+
+  #startNext(): void {
+    while (this.#fetched + this.#underWay < this.#limits.maxPages) {
+      const next = this.#waiting.shift()
+      if (next === undefined) break
+      this.#underWay++
+      this.#visit(next).then(
+        () => {
+          this.#underWay--
+          this.#startNext()
+        },
+        (error) => this.#ended.reject(error),
+      )
+    }
+    if (this.#underWay === 0) this.#ended.resolve()
+  }
+
+  async #visit({ url, depth }: Candidate): Promise<void> {
+    const { gate, output } = this.#tools
+    let permit: Permit | undefined
+    try {
+      permit = await gate.enter(url, { signal: this.#stopping.signal })
+      await output.page(await this.#request(permit, depth))
+      this.#fetched++
+    } catch (error) {
+      if (error instanceof GateClosedError || this.isStopped) return
+      if (error instanceof RobotsDisallowedError)
+        return output.page({ ...emptyReport(url, depth), outcome: 'refused', verdict: error.verdict })
+      const failure = requestFailure(error)
+      if (failure === undefined) throw error
+      await output.page({ ...emptyReport(url, depth), ...waitOf(permit), problem: failure.text })
+    } finally {
+      permit?.release()
+    }
+  }
+
+  async #request(permit: Permit, depth: number): Promise<PageReport> {
+    const { client, fetch } = this.#tools
+    const { url } = permit
+    const response = await permit.run(() =>
+      fetch(url, {
+        headers: { 'user-agent': client.userAgent },
+        redirect: 'manual',
+        signal: this.#stopping.signal,
+      }),
+    )
+    permit.release(response)
+    const { status, headers } = response
+    const location = status >= 300 && status < 400 ? linkOf(headers.get('location') ?? '', url) : undefined
+    const { bytes, links } = await this.#read(response, url)
+    if (depth < this.#limits.maxDepth || location !== undefined) {
+      const targets = location === undefined ? links : [location]
+      for (const link of targets)
+        if (this.#origins.has(originOf(link))) this.#add(link, location === undefined ? depth + 1 : depth)
+    }
+    return {
+      ...emptyReport(url, depth),
+      ...waitOf(permit),
+      outcome: 'fetched',
+      status,
+      bytes,
+      location: location && withoutCredentials(location),
+      verdict: loggableVerdict(permit.verdict),
+    }
+  }
+
+  /** Reads the body, and its links if it is HTML. */
+  async #read(response: Response, url: string): Promise<{ bytes: number; links: readonly string[] }> {
+    const { headers, body } = response
+    const { productTokens } = this.#tools.client
+    const isHtml = /^(text\/html|application\/xhtml\+xml)\b/i.test(headers.get('content-type') ?? '')
+    const follows = isHtml && response.ok && !isNofollowHeader(headers.get('x-robots-tag'), productTokens)
+    const reader = new LinkReader(productTokens)
+    const decoder = new TextDecoder()
+    let bytes = 0
+    if (body !== null) {
+      for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+        bytes += chunk.length
+        if (follows) reader.write(decoder.decode(chunk, { stream: true }))
+        if (bytes > MAX_PAGE_BYTES) break // ends the body
+      }
+    }
+    return { bytes, links: follows ? reader.end(url) : [] }
+  }
+}
+
+function emptyReport(url: string, depth: number): PageReport {
+  return {
+    url: withoutCredentials(url),
+    outcome: 'failed',
+    status: undefined,
+    depth,
+    waitedMs: 0,
+    waitedFor: undefined,
+    bytes: 0,
+    location: undefined,
+    problem: undefined,
+    verdict: undefined,
+  }
+}
+
+function waitOf(permit: Permit | undefined): Pick<PageReport, 'waitedMs' | 'waitedFor'> {
+  return { waitedMs: Math.round(permit?.waitedMs ?? 0), waitedFor: permit?.waitedFor }
+}

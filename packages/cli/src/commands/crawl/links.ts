@@ -1,0 +1,69 @@
+// Finds the links of an HTML page.
+import { Parser } from 'htmlparser2'
+
+/** Collects links from the text of a page, which may come in pieces. */
+export class LinkReader {
+  readonly #parser: Parser
+  readonly #hrefs: string[] = []
+  readonly #tokens: readonly string[]
+  #base: string | undefined
+  #isNofollow = false
+
+  /** @param productTokens The names by which a meta tag may address the crawler. */
+  constructor(productTokens: readonly string[]) {
+    this.#tokens = ['robots', ...productTokens.map((token) => token.toLowerCase())]
+    this.#parser = new Parser({ onopentag: (name, attributes) => this.#opened(name, attributes) })
+  }
+
+  write(text: string): void {
+    this.#parser.write(text)
+  }
+
+  /**
+   * Returns the absolute URLs of the links, each once and without its fragment.
+   * @param url The URL of the page.
+   */
+  end(url: string): readonly string[] {
+    this.#parser.end()
+    if (this.#isNofollow) return []
+    const base = (this.#base !== undefined && URL.parse(this.#base, url)?.href) || url
+    const links = this.#hrefs.flatMap((href) => linkOf(href, base) ?? [])
+    return [...new Set(links)]
+  }
+
+  #opened(name: string, attributes: Readonly<Record<string, string>>): void {
+    const { href, rel = '', content = '' } = attributes
+    if (name === 'base') this.#base ??= href
+    if (name === 'meta' && this.#tokens.includes(attributes.name?.trim().toLowerCase() ?? ''))
+      this.#isNofollow ||= isNofollow(content)
+    const isLink = (name === 'a' || name === 'area') && href !== undefined
+    if (isLink && !/(^|\s)nofollow(\s|$)/i.test(rel)) this.#hrefs.push(href)
+  }
+}
+
+/** Returns the URL of a link without its fragment. Returns undefined for a scheme other than HTTP. */
+export function linkOf(href: string, base: string): string | undefined {
+  const url = URL.parse(href, base)
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined
+  url.hash = ''
+  return url.href
+}
+
+/** Returns whether a meta tag or an X-Robots-Tag header, as `noindex, nofollow`, closes the links. */
+export function isNofollow(value: string): boolean {
+  return value.split(',').some((word) => /^\s*(nofollow|none)\s*$/i.test(word))
+}
+
+/**
+ * Returns whether the value of X-Robots-Tag closes the links to this crawler. A value such as
+ * `OtherBot: nofollow` is for the crawler that it names.
+ */
+export function isNofollowHeader(value: string | null, productTokens: readonly string[]): boolean {
+  let isForUs = true
+  return (value ?? '').split(',').some((part) => {
+    const [, name, directive = part] = /^\s*([\w-]+)\s*:(.*)$/.exec(part) ?? []
+    if (name !== undefined && !/^(unavailable_after|max-[a-z-]+)$/i.test(name))
+      isForUs = productTokens.some((token) => token.toLowerCase() === name.toLowerCase())
+    return isForUs && isNofollow(directive)
+  })
+}

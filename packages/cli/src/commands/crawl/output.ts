@@ -1,0 +1,126 @@
+// Prints a crawl: live in a terminal, or one line for each page.
+import { describeReason } from '@politely/core'
+import type { CrawlTimeline } from '@politely/gate/timeline'
+import { sizeText, waitText } from '../../output/amounts.ts'
+import { shorten } from '../../output/shorten.ts'
+import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
+import { jsonLine, write } from '../../output/write.ts'
+import type { PageReport } from './crawl.ts'
+import { CrawlSummary } from './summary.ts'
+
+export interface CrawlOutput {
+  page(report: PageReport): Promise<void>
+  /** Prints the summary. */
+  end(isInterrupted: boolean): Promise<void>
+}
+
+export function outputFor(format: string, timeline: CrawlTimeline): CrawlOutput {
+  if (format !== 'text') return new JsonOutput()
+  return process.stdout.isTTY ? new LiveOutput(timeline) : new LineOutput(timeline)
+}
+
+/** One JSON object for each page on stdout, and the summary on stderr. */
+class JsonOutput implements CrawlOutput {
+  readonly #summary = new CrawlSummary()
+
+  async page(report: PageReport): Promise<void> {
+    this.#summary.add(report)
+    await write(jsonLine({ version: 1, ...report }))
+  }
+
+  async end(isInterrupted: boolean): Promise<void> {
+    process.stderr.write(this.#summary.text(isInterrupted))
+  }
+}
+
+class LineOutput implements CrawlOutput {
+  readonly #summary = new CrawlSummary()
+  readonly #timeline: CrawlTimeline
+
+  constructor(timeline: CrawlTimeline) {
+    this.#timeline = timeline
+  }
+
+  async page(report: PageReport): Promise<void> {
+    this.#summary.add(report)
+    await write(lineOf(report))
+  }
+
+  async end(isInterrupted: boolean): Promise<void> {
+    await write(`\n${this.#timeline.text({ columns: 100 })}\n${this.#summary.text(isInterrupted)}`)
+  }
+}
+
+const REDRAW_MS = 200
+
+/** Draws the timeline again and again in the same lines of a terminal. */
+class LiveOutput implements CrawlOutput {
+  readonly #summary = new CrawlSummary()
+  readonly #timeline: CrawlTimeline
+  readonly #timer: NodeJS.Timeout
+  #last: PageReport | undefined
+  #drawnLines = 0
+
+  constructor(timeline: CrawlTimeline) {
+    this.#timeline = timeline
+    this.#timer = setInterval(() => process.stdout.write(this.#frame()), REDRAW_MS)
+  }
+
+  async page(report: PageReport): Promise<void> {
+    this.#summary.add(report)
+    this.#last = report
+  }
+
+  async end(isInterrupted: boolean): Promise<void> {
+    clearInterval(this.#timer)
+    await write(`${this.#erase()}${this.#drawing()}\n${this.#summary.text(isInterrupted)}`)
+  }
+
+  #frame(): string {
+    const last = this.#last === undefined ? '' : cut(lineOf(this.#last, false), columns())
+    const text = `${this.#drawing()}\n${dim(this.#summary.counts())}\n${last}\n`
+    const erase = this.#erase()
+    this.#drawnLines = text.split('\n').length - 1
+    return erase + text
+  }
+
+  #drawing(): string {
+    // A frame that is taller than the terminal could not be erased.
+    const maxRows = Math.max(1, (process.stdout.rows || 24) - 10)
+    return this.#timeline.text({ columns: columns(), maxRows })
+  }
+
+  /** Moves the cursor to the start of the last frame, and erases what follows. */
+  #erase(): string {
+    return this.#drawnLines === 0 ? '' : `\u001b[${this.#drawnLines}A\u001b[0J`
+  }
+}
+
+function columns(): number {
+  return Math.min(120, Math.max(40, process.stdout.columns || 80))
+}
+
+function cut(line: string, width: number): string {
+  const text = line.trimEnd()
+  return text.length < width ? text : `${text.slice(0, width - 2)}…`
+}
+
+/** @param isColoured False for a line that is cut to the width of the terminal. */
+function lineOf(report: PageReport, isColoured = true): string {
+  const { url, outcome, status, waitedMs, waitedFor, bytes, location, problem, verdict } = report
+  const paint = (colour: (text: string) => string, text: string) => (isColoured ? colour(text) : text)
+  const shown = paint(bold, printable(url))
+  const waited = waitText(waitedMs, waitedFor)
+  const wait = waited === undefined ? '' : `, waited ${waited}`
+  switch (outcome) {
+    case 'fetched': {
+      const colour = status !== undefined && status >= 400 ? yellow : green
+      const target = location === undefined ? '' : `, redirects to ${printable(location)}`
+      return `${paint(colour, `${status !== undefined && status >= 400 ? '!' : '✓'} ${status}    `)}  ${shown}  ${sizeText(bytes)}${wait}${target}\n`
+    }
+    case 'refused':
+      return `${paint(red, '✗ refused')}  ${shown}  ${verdict === undefined ? '' : shorten(describeReason(verdict))}\n`
+    case 'failed':
+      return `${paint(red, '✗ failed ')}  ${shown}  ${printable(problem ?? '')}${wait}\n`
+  }
+}

@@ -1,0 +1,40 @@
+import type { CommandSpec } from '../../command-line.ts'
+import { DIALECT, formatFlag, jsonFlag, NETWORK, PRODUCT_TOKEN, STORE, USER_AGENT } from '../../flags.ts'
+
+export const crawlSpec: CommandSpec = {
+  name: 'crawl',
+  summary: 'crawl a few pages politely, and draw when each request started',
+  description:
+    'Follows the links of pages within the origins of the given URLs, as robots.txt allows and as fast as it asks. In a terminal it draws the timeline of the requests while they run; otherwise it prints one line for each page. The pages are not stored.\n\nA redirect is followed like a link. Links with rel="nofollow" are not followed, nor the links of a page whose robots meta tag or X-Robots-Tag header says nofollow or none. Ctrl-C ends the crawl with a summary.',
+  usage: 'URL… --user-agent NAME',
+  flags: [
+    USER_AGENT,
+    PRODUCT_TOKEN,
+    { name: 'max-pages', value: 'NUMBER', text: 'the most pages to request', byDefault: '50' },
+    { name: 'depth', value: 'NUMBER', text: 'the most links from a given URL to a page', byDefault: 'no limit' },
+    { name: 'concurrency', value: 'NUMBER', text: 'the most requests under way at once', byDefault: '8' },
+    {
+      name: 'min-delay',
+      value: 'SECONDS',
+      text: 'the shortest time between two requests to one site',
+      byDefault: '1',
+    },
+    STORE,
+    DIALECT,
+    ...NETWORK,
+    formatFlag('the pages', ['text', 'ndjson']),
+    jsonFlag('ndjson'),
+  ],
+  examples: [
+    ['crawl https://example.com --user-agent ExampleBot', 'Crawls up to 50 pages of a site.'],
+    [
+      'crawl https://example.com --user-agent ExampleBot --max-pages 500 --format ndjson > pages.ndjson',
+      'Writes one JSON object for each page, and the summary to stderr.',
+    ],
+  ],
+  exits: {
+    success: 'the crawl has ended',
+    fails: 'no page was fetched',
+  },
+  run: async (args) => (await import('./crawl.ts')).crawl(args),
+}

@@ -1,0 +1,81 @@
+// Counts what happened in a crawl.
+import { describeReason } from '@politely/core'
+import { countText, durationText, sizeText, waitText } from '../../output/amounts.ts'
+import { bold, printable } from '../../output/style.ts'
+import type { PageReport } from './crawl.ts'
+
+/** How many reasons of refusals, or of failures, are listed. */
+const MAX_REASONS = 10
+
+export class CrawlSummary {
+  readonly #startedAt = performance.now()
+  readonly #byStatus = new Map<string, number>()
+  readonly #refusals = new Map<string, number>()
+  readonly #problems = new Map<string, number>()
+  #pages = 0
+  #bytes = 0
+  #waits = 0
+  #waitedMs = 0
+  #longestMs = 0
+  #pushbacks = 0
+
+  add({ outcome, status, bytes, waitedMs, waitedFor, problem, verdict, url }: PageReport): void {
+    if (waitText(waitedMs, waitedFor) !== undefined) this.#waits++
+    this.#waitedMs += waitedMs
+    this.#longestMs = Math.max(this.#longestMs, waitedMs)
+    this.#bytes += bytes
+    if (outcome === 'fetched') {
+      this.#pages++
+      count(this.#byStatus, String(status))
+      if (status === 429 || status === 503) this.#pushbacks++
+    } else if (outcome === 'refused' && verdict !== undefined) {
+      count(this.#refusals, `${verdict.origin ?? url}: ${describeReason(verdict)}`)
+    } else count(this.#problems, problem ?? '')
+  }
+
+  /** One line. */
+  counts(): string {
+    const refused = total(this.#refusals)
+    const failed = total(this.#problems)
+    return [
+      countText(this.#pages, 'page'),
+      `${refused} refused`,
+      ...(failed === 0 ? [] : [`${failed} failed`]),
+      sizeText(this.#bytes),
+      durationText(performance.now() - this.#startedAt),
+    ].join(', ')
+  }
+
+  text(isInterrupted: boolean): string {
+    const statuses = [...this.#byStatus].map(([status, pages]) => `${pages} × ${status}`).join(', ')
+    const lines = [
+      `${bold(this.counts())}${isInterrupted ? ' (interrupted)' : ''}`,
+      ...(statuses === '' ? [] : [`  statuses  ${statuses}`]),
+      ...(this.#waits === 0
+        ? []
+        : [
+            `  waits     ${countText(this.#waits, 'request')} waited ${durationText(this.#waitedMs)} in all, at most ${durationText(this.#longestMs)}`,
+          ]),
+      ...(this.#pushbacks === 0 ? [] : [`  pushed    ${countText(this.#pushbacks, 'response')} with 429 or 503`]),
+      ...reasons('refused', this.#refusals),
+      ...reasons('failed', this.#problems),
+    ]
+    return `${lines.join('\n')}\n`
+  }
+}
+
+function reasons(label: string, counts: ReadonlyMap<string, number>): readonly string[] {
+  const sorted = [...counts].sort(([, a], [, b]) => b - a)
+  const shown = sorted
+    .slice(0, MAX_REASONS)
+    .map(([reason, urls], n) => `  ${(n === 0 ? label : '').padEnd(8)}  ${urls} × ${printable(reason)}`)
+  return sorted.length > MAX_REASONS ? [...shown, `            and ${sorted.length - MAX_REASONS} more reasons`] : shown
+}
+
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+function total(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((sum, each) => sum + each, 0)
+}

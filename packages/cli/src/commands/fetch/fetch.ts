@@ -1,0 +1,214 @@
+// `politely fetch`: fetches pages through a gate, and reports what happened to each.
+import { createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { escapeControls } from '@politely/core'
+import { type ClientVerdict, loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
+import {
+  type PoliteFetch,
+  PoliteGate,
+  politely,
+  RobotsDisallowedError,
+  type StartMessage,
+  WaitTooLongError,
+} from '@politely/gate'
+import type { Arguments } from '../../command-line.ts'
+import { UsageError } from '../../errors.ts'
+import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
+import { formatOf } from '../../flags.ts'
+import { requestFailure } from '../../input/failure.ts'
+import { numberOf } from '../../input/numbers.ts'
+import { type Fetch, withPages } from '../../input/pages.ts'
+import { jsonLine, write } from '../../output/write.ts'
+import { formatFetch } from './format-fetch.ts'
+import { listenToStarts } from './request-events.ts'
+
+/** What happened to one URL. */
+export interface FetchReport {
+  /** Without credentials. */
+  readonly url: string
+  /** `fetched`; or why there is no page. */
+  readonly outcome: 'fetched' | 'refused' | 'wait-too-long' | 'failed'
+  /** The verdict about the last URL. */
+  readonly verdict: ClientVerdict | undefined
+  /** Every request that was sent, in order: a redirect is a hop. */
+  readonly requests: readonly SentRequest[]
+  readonly contentType: string | undefined
+  /** The size of the page after decoding. */
+  readonly bytes: number
+  /** From the start of the last request to the end of the body. Milliseconds. */
+  readonly tookMs: number | undefined
+  /** Why the page did not arrive, or may not be requested now. */
+  readonly problem: string | undefined
+}
+
+export interface SentRequest {
+  readonly url: string
+  readonly status: number | undefined
+  /** How long the request waited for its turn. Milliseconds. */
+  readonly waitedMs: number
+  readonly waitedFor: StartMessage['waitedFor']
+}
+
+/** Returns the exit code. */
+export async function fetchPages(args: Arguments): Promise<number> {
+  const urls = args.operands
+  if (urls.length === 0) throw new UsageError('no URL was given; write one such as https://example.com/page')
+  if (urls.length > 1 && args.has('output'))
+    throw new UsageError('--output: is for one page, and several URLs were given; write one URL, or > FILE')
+  const maxWait = numberOf(args, 'max-wait', { min: 0, max: 1e6, unit: 'seconds', example: 30 })
+  const minDelay = numberOf(args, 'min-delay', { min: 0, max: 86_400, unit: 'seconds', example: 2 })
+  return withPages(args, async (client, fetch) => {
+    const gate = new PoliteGate({
+      robots: client,
+      ...(maxWait !== undefined && { maxWaitMs: 1000 * maxWait }),
+      ...(minDelay !== undefined && { minDelayMs: 1000 * minDelay }),
+    })
+    let exit: ExitName = 'success'
+    try {
+      for (const url of urls) {
+        const report = await fetchPage(url, args, { client, gate, fetch })
+        exit = moreSevere(exit, exitOfReport(report))
+        process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
+        process.stderr.write(
+          formatOf(args) === 'text' ? formatFetch(report, Date.now()) : jsonLine({ version: 1, ...report }),
+        )
+      }
+    } finally {
+      gate.close()
+    }
+    return EXITS[exit].code
+  })
+}
+
+function exitOfReport({ outcome, verdict }: FetchReport): ExitName {
+  if (outcome === 'fetched') return 'success'
+  return outcome === 'refused' && verdict !== undefined ? exitOf(verdict) : 'disallowed'
+}
+
+interface Tools {
+  readonly client: RobotsClient
+  readonly gate: PoliteGate
+  readonly fetch: Fetch
+}
+
+async function fetchPage(url: string, args: Arguments, { client, gate, fetch }: Tools): Promise<FetchReport> {
+  const requests: SentRequest[] = []
+  using starts = listenToStarts(gate)
+  const politeFetch: PoliteFetch<Fetch> = politely(
+    async (...given: Parameters<Fetch>) => {
+      const start = starts.last()
+      startedAt = performance.now()
+      const sent = {
+        url: withoutCredentials(String(given[0])),
+        waitedMs: Math.round(start?.waitedMs ?? 0),
+        waitedFor: start?.waitedFor ?? 'none',
+      }
+      requests.push({ ...sent, status: undefined })
+      const response = await fetch(...given)
+      requests.splice(-1, 1, { ...sent, status: response.status })
+      return response
+    },
+    { gate },
+  )
+  let startedAt = performance.now()
+  let bytes = 0
+  const report = ({ outcome, ...more }: Pick<FetchReport, 'outcome'> & Partial<FetchReport>): FetchReport => ({
+    url: withoutCredentials(url),
+    outcome,
+    problem: undefined,
+    requests,
+    contentType: undefined,
+    bytes,
+    tookMs: undefined,
+    verdict: undefined,
+    ...more,
+  })
+  try {
+    const response = await politeFetch(url)
+    const contentType = response.headers.get('content-type') ?? undefined
+    const last = requests.at(-1)?.url ?? url
+    const verdict = loggableVerdict(client.checkNow(last) ?? (await client.check(last)))
+    const count = (chunk: Uint8Array) => {
+      bytes += chunk.length
+      return chunk
+    }
+    await writePage(response, args, count)
+    return report({
+      outcome: 'fetched',
+      verdict,
+      contentType,
+      bytes,
+      tookMs: Math.round(performance.now() - startedAt),
+    })
+  } catch (error) {
+    if (error instanceof RobotsDisallowedError) return report({ outcome: 'refused', verdict: error.verdict })
+    if (error instanceof WaitTooLongError)
+      return report({ outcome: 'wait-too-long', verdict: error.verdict, problem: waitProblem(error) })
+    const failure = requestFailure(error)
+    if (failure === undefined) throw error
+    return report({ outcome: 'failed', problem: failure.text, bytes })
+  }
+}
+
+function waitProblem({ message, verdict }: WaitTooLongError): string {
+  return message
+    .replace(`${escapeControls(verdict.url)} `, 'the request ')
+    .replaceAll('raise maxWaitMs', 'raise --max-wait')
+    .replace(/maxWaitMs is (\d+)/, (_, ms) => `--max-wait is ${ms / 1000}`)
+}
+
+/** Writes the headers, if the user wants them, and the body. */
+async function writePage(response: Response, args: Arguments, count: (chunk: Uint8Array) => Uint8Array): Promise<void> {
+  const file = args.get('output')
+  const head = args.has('include') ? headOf(response) : ''
+  const body = response.body === null ? Readable.from([]) : Readable.fromWeb(response.body as never)
+  async function* chunks(): AsyncGenerator<Uint8Array | string> {
+    if (head !== '') yield head
+    for await (const chunk of body) yield count(chunk as Uint8Array)
+  }
+  if (file !== undefined) return writeFile(file, chunks())
+  if (!process.stdout.isTTY) {
+    for await (const chunk of chunks()) await write(chunk)
+    return
+  }
+  const type = response.headers.get('content-type') ?? ''
+  if (!/^text\/|json|xml|javascript/i.test(type) && type !== '') {
+    body.destroy()
+    throw new UsageError(
+      `the page is ${JSON.stringify(type)}, which a terminal cannot show; write --output FILE, or > FILE`,
+    )
+  }
+  // A page could move the cursor of a terminal, or write over other lines.
+  const decoder = new TextDecoder()
+  for await (const chunk of chunks())
+    await write(forTerminal(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })))
+  await write(`${forTerminal(decoder.decode())}\n`)
+}
+
+/** Escapes control characters, except those that end a line or indent it. */
+function forTerminal(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .split(/([\n\t])/)
+    .map((part) => (part === '\n' || part === '\t' ? part : escapeControls(part)))
+    .join('')
+}
+
+function headOf({ status, statusText, headers }: Response): string {
+  const lines = [...headers].map(([name, value]) => escapeControls(`${name}: ${value}`))
+  return `${[escapeControls(`${status} ${statusText}`).trim(), ...lines].join('\n')}\n\n`
+}
+
+async function writeFile(file: string, chunks: AsyncIterable<Uint8Array | string>): Promise<void> {
+  const target = createWriteStream(file)
+  try {
+    await pipeline(chunks, target)
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException
+    if (path === undefined) throw error // of the body
+    throw new UsageError(
+      `--output: ${JSON.stringify(file)} cannot be written (${code}); write the name of another file`,
+    )
+  }
+}

@@ -1,0 +1,65 @@
+// Formats the report about one page for people.
+import { describeReason } from '@politely/core'
+import { durationText, sizeText, waitText } from '../../output/amounts.ts'
+import { shorten } from '../../output/shorten.ts'
+import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
+import type { FetchReport } from './fetch.ts'
+
+/**
+ * Returns lines such as these:
+ *
+ *     ✓ 200  https://example.com/page
+ *       because     no rule of the group for * (line 1) matches
+ *       redirects   https://example.com/ (301) → https://example.com/page (200)
+ *       waited      5 s (crawl-delay)
+ *       received    12 kB of text/html in 350 ms
+ */
+export function formatFetch(report: FetchReport, now: number): string {
+  const { url, verdict, requests, contentType, bytes, tookMs, problem } = report
+  const waits = requests.flatMap(({ waitedMs, waitedFor }) => waitText(waitedMs, waitedFor) ?? [])
+  const hops = requests.map((each) => `${printable(each.url)}${each.status === undefined ? '' : ` (${each.status})`}`)
+  const isRedirect =
+    requests.length > 1 || (verdict !== undefined && requests.length === 1 && report.outcome !== 'fetched')
+  const lines = [
+    `${headline(report)}  ${bold(printable(url))}`,
+    ...(problem === undefined ? [] : [row('problem', printable(problem))]),
+    ...(verdict === undefined ? [] : [row('because', shorten(describeReason(verdict)))]),
+    ...(isRedirect ? [row('redirects', [...hops, ...refusedTarget(report)].join(' → '))] : []),
+    ...(waits.length === 0 ? [] : [row('waited', waits.join(', '))]),
+    ...(tookMs === undefined
+      ? []
+      : [row('received', `${sizeText(bytes)}${typeText(contentType)} in ${durationText(tookMs)}`)]),
+    ...(verdict?.because === 'unreachable'
+      ? [row('try again', `in ${durationText(Math.max(0, verdict.access.nextAttemptAt - now))}`)]
+      : []),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function headline({ outcome, requests, verdict }: FetchReport): string {
+  const status = requests.at(-1)?.status
+  switch (outcome) {
+    case 'fetched':
+      return status !== undefined && status >= 400 ? yellow(`! ${status}`) : green(`✓ ${status}`)
+    case 'refused':
+      return red(verdict?.because === 'invalid-url' ? '✗ invalid' : '✗ disallowed')
+    case 'wait-too-long':
+      return yellow('✗ not now')
+    case 'failed':
+      return red('✗ failed')
+  }
+}
+
+/** The target of the last redirect, if the gate refused it. */
+function refusedTarget({ outcome, verdict, requests }: FetchReport): readonly string[] {
+  if (outcome === 'fetched' || verdict === undefined || requests.length === 0) return []
+  return [`${printable(verdict.url)} (not requested)`]
+}
+
+function typeText(contentType: string | undefined): string {
+  return contentType === undefined ? '' : ` of ${printable(contentType.replace(/;.*$/, ''))}`
+}
+
+function row(label: string, text: string): string {
+  return `  ${dim(label.padEnd(11))} ${text}`
+}

@@ -1,0 +1,45 @@
+import type { CommandSpec } from '../../command-line.ts'
+import { DIALECT, formatFlag, jsonFlag, NETWORK, PRODUCT_TOKEN, STORE, USER_AGENT } from '../../flags.ts'
+
+export const fetchSpec: CommandSpec = {
+  name: 'fetch',
+  summary: 'fetch a page as a polite crawler does',
+  description:
+    'Fetches pages as a polite crawler does: checks robots.txt before each request and before each hop of a redirect, and waits as robots.txt and Retry-After ask. Writes the pages to stdout, one after the other, and a report about each of them to stderr.\n\nA wait is kept within one run only: a second run does not know when the first one made its last request. So give all URLs of a site to one run.',
+  usage: 'URL… --user-agent NAME',
+  flags: [
+    USER_AGENT,
+    PRODUCT_TOKEN,
+    { name: 'output', value: 'FILE', text: 'the file for the page, in place of stdout' },
+    { name: 'include', text: 'write the status and the headers before the page' },
+    {
+      name: 'max-wait',
+      value: 'SECONDS',
+      text: 'the longest wait before a request; a page that needs a longer one is not fetched',
+      byDefault: 'no limit',
+    },
+    {
+      name: 'min-delay',
+      value: 'SECONDS',
+      text: 'the shortest time between two requests to one site',
+      byDefault: '1',
+    },
+    STORE,
+    DIALECT,
+    ...NETWORK,
+    formatFlag('the reports', ['text', 'ndjson']),
+    jsonFlag('ndjson'),
+  ],
+  examples: [
+    ['fetch https://example.com/page --user-agent ExampleBot > page.html', 'Fetches one page.'],
+    [
+      'fetch https://example.com/a https://example.com/b --user-agent ExampleBot --store robots.sqlite --max-wait 30',
+      'Fetches two pages, keeps robots.txt for the next run, and does not wait for over 30 seconds.',
+    ],
+  ],
+  exits: {
+    success: 'every page was fetched, whatever its status is',
+    fails: 'a page is disallowed, would have to wait longer than --max-wait, or did not arrive',
+  },
+  run: async (args) => (await import('./fetch.ts')).fetchPages(args),
+}

@@ -1,0 +1,92 @@
+// Opens the SQLite file that `--store` names.
+import { existsSync } from 'node:fs'
+import { isPolitelyError } from '@politely/core'
+import type { SqliteStore } from '@politely/sqlite'
+import type { Arguments } from '../command-line.ts'
+import { errorLine } from '../describe-error.ts'
+import { UsageError } from '../errors.ts'
+
+/** Returns the value of `--store`, or of the environment variable POLITELY_STORE. */
+export function storeFileOf(args: Arguments): string | undefined {
+  return args.get('store') ?? (process.env.POLITELY_STORE || undefined)
+}
+
+/**
+ * Opens the store, and closes it when `use` is done.
+ * @param damage What a damaged file means: it is `replaced` by a new one, with a line on stderr; or
+ * it is an `error`, since a new file has nothing to read.
+ * @throws {UsageError} if the file cannot be opened, read or written.
+ */
+export async function withStoreFile<T>(
+  path: string,
+  use: (store: SqliteStore) => Promise<T>,
+  damage: 'replaced' | 'error' = 'replaced',
+): Promise<T> {
+  let problem: string | undefined
+  const throwIfDamaged = () => {
+    if (problem !== undefined && damage === 'error') throw new UsageError(problem)
+  }
+  try {
+    const { SqliteStore } = await loadSqlite()
+    await using store = new SqliteStore({
+      path,
+      onSetAside: ({ setAsideAs, error }) => {
+        problem = `--store: ${path} is damaged (${error.message}); it was renamed to ${setAsideAs}, and a new file was created`
+        if (damage === 'replaced') process.stderr.write(errorLine(problem))
+      },
+    })
+    throwIfDamaged()
+    const result = await use(store)
+    throwIfDamaged() // the store may notice the damage late
+    return result
+  } catch (error) {
+    if (!isPolitelyError(error)) throw error
+    if ('option' in error && error.option === 'path')
+      throw new UsageError(`--store: ${error.message.slice('path: '.length)}`)
+    if (error.code.startsWith('ERR_POLITELY_STORE_')) throw new UsageError(`--store: ${error.message}`)
+    throw error
+  }
+}
+
+/** Calls `use` with the store of the command line, or with undefined if it names none. */
+export async function withOptionalStore<T>(
+  args: Arguments,
+  use: (store: SqliteStore | undefined) => Promise<T>,
+): Promise<T> {
+  const path = storeFileOf(args)
+  return path === undefined ? use(undefined) : withStoreFile(path, use)
+}
+
+/**
+ * Calls `use` with the store of the command line.
+ * @throws {UsageError} if it names none, or a file that does not exist.
+ */
+export async function withExistingStore<T>(args: Arguments, use: (store: SqliteStore) => Promise<T>): Promise<T> {
+  const path = requiredStoreFile(args)
+  if (!existsSync(path)) {
+    throw new UsageError(
+      `--store: ${JSON.stringify(path)}: there is no such file; politely fetch URL --store ${path} creates it`,
+    )
+  }
+  return withStoreFile(path, use, 'error')
+}
+
+/** @throws {UsageError} if the command line names no store. */
+export function requiredStoreFile(args: Arguments): string {
+  const path = storeFileOf(args)
+  if (path !== undefined) return path
+  throw new UsageError(
+    '--store: is missing; write --store robots.sqlite, or set the environment variable POLITELY_STORE',
+  )
+}
+
+/** Loads the store without the warning of Node 22 that `node:sqlite` is experimental. */
+async function loadSqlite(): Promise<typeof import('@politely/sqlite')> {
+  const { emitWarning } = process
+  process.emitWarning = () => undefined
+  try {
+    return await import('@politely/sqlite')
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
