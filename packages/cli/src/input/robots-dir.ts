@@ -17,11 +17,11 @@ export function fileNameOf(origin: string): string {
 }
 
 /** Returns the origin for the name of a file. Returns undefined if it is not the name of an origin. */
-export function originOfFileName(name: string): string | undefined {
-  const [, scheme = 'https', host = '', port = ''] = /^(?:(https?|ftp)_)?([^_]+)(?:_(\d+))?\.txt$/i.exec(name) ?? []
-  const url = URL.parse(`${scheme}://${decoded(host)}${port && `:${port}`}`)
-  const isOnlyOrigin = url !== null && url.href === `${url.protocol}//${url.host}/`
-  return isOnlyOrigin && host !== '' ? originOf(url.href) : undefined
+export function originOfFileName(file: string): string | undefined {
+  const [, scheme = 'https', host = '', port = ''] = /^(?:(https?|ftp)_)?([^_]+)(?:_(\d+))?\.txt$/i.exec(file) ?? []
+  const name = decoded(host)
+  if (!/^(?:\[[^\]]+\]|[^[\]/\\?#@:]+)$/.test(name)) return undefined
+  return originOf(`${scheme}://${name}${port && `:${port}`}`)
 }
 
 function percentEncoded(character: string): string {

@@ -8,7 +8,7 @@ import { bold, dim, printable } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { type Listed, listedOf, rowsOf, selectionOf } from './rows.ts'
 
-const WIDTHS = [14, 10, 9, 10] as const
+const WIDTHS = [14, 11, 10, 9] as const
 
 export async function list(args: Arguments): Promise<number> {
   const now = Date.now()

@@ -4,7 +4,7 @@ import type { RobotsClient } from '@politely/fetcher'
 import type { SqliteStore } from '@politely/sqlite'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
-import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
+import { EXITS, type ExitName } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { withClient } from '../../input/client.ts'
 import { withExistingStore } from '../../input/store.ts'
@@ -71,9 +71,9 @@ async function refreshAll(
   // The age is that of the start of the command, so that no origin is fetched twice.
   for await (const verdict of client.checkMany(urls(), { maxAgeMs: 0, concurrency: CONCURRENCY, order: 'ready' })) {
     const { origin = '' } = verdict
-    if (exitOf(verdict) === 'unreachable') exit = moreSevere(exit, 'unreachable')
     const one = refreshedOf(origin, before.get(origin), await entryIn(store, origin), now)
     before.delete(origin)
+    if (one.result === 'unreachable' || one.result === 'waiting') exit = 'unreachable'
     counts[one.result] = (counts[one.result] ?? 0) + 1
     if (format === 'json') all.push(one)
     else if (format === 'ndjson') await write(jsonLine({ version: 1, ...one }))

@@ -145,9 +145,9 @@ async function fetchPage(url: string, args: Arguments, { client, gate, fetch }: 
     if (error instanceof RobotsDisallowedError) return report({ outcome: 'refused', verdict: error.verdict })
     if (error instanceof WaitTooLongError)
       return report({ outcome: 'wait-too-long', verdict: error.verdict, problem: waitProblem(error) })
-    const failure = requestFailure(error)
-    if (failure === undefined) throw error
-    return report({ outcome: 'failed', problem: failure.text, bytes })
+    const problem = error instanceof UnprintableError ? error.message : requestFailure(error)?.text
+    if (problem === undefined) throw error
+    return report({ outcome: 'failed', problem, bytes })
   }
 }
 
@@ -175,15 +175,19 @@ async function writePage(response: Response, args: Arguments, count: (chunk: Uin
   const type = response.headers.get('content-type') ?? ''
   if (!/^text\/|json|xml|javascript/i.test(type) && type !== '') {
     body.destroy()
-    throw new UsageError(
-      `the page is ${JSON.stringify(type)}, which a terminal cannot show; write --output FILE, or > FILE`,
-    )
+    throw new UnprintableError(type)
   }
   // A page could move the cursor of a terminal, or write over other lines.
   const decoder = new TextDecoder()
   for await (const chunk of chunks())
     await write(forTerminal(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })))
   await write(`${forTerminal(decoder.decode())}\n`)
+}
+
+class UnprintableError extends Error {
+  constructor(type: string) {
+    super(`the page is ${JSON.stringify(type)}, which a terminal cannot show; write --output FILE, or > FILE`)
+  }
 }
 
 /** Escapes control characters, except those that end a line or indent it. */

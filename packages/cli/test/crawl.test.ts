@@ -1,0 +1,175 @@
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { startSites } from '@politely/testkit/servers/sites'
+import { expect, onTestFinished, test } from 'vitest'
+import { isNofollowHeader, LinkReader } from '../src/commands/crawl/links.ts'
+import { exitCodeOf, parseJsonLines, runInThisProcess, startCli } from './run-cli.ts'
+
+const BOT = ['--user-agent', 'ExampleBot']
+const HTML = { 'content-type': 'text/html; charset=utf-8' }
+// biome-ignore lint/suspicious/noControlCharactersInRegex: moves the cursor up, and erases what follows
+const REDRAW = /\u001b\[\d+A\u001b\[0J/
+const links = (...hrefs: string[]) => ({
+  status: 200,
+  headers: HTML,
+  body: hrefs.map((href) => `<a href="${href}">a</a>`).join(''),
+})
+
+async function startSite() {
+  const sites = await startSites()
+  onTestFinished(() => sites.close())
+  const at = (path: string) => `http://127.0.0.1:PORT${path}`
+  sites.answerAll({
+    [at('/robots.txt')]: { status: 200, body: 'User-agent: *\nDisallow: /private\n' },
+    [at('/')]: links(
+      '/a',
+      '/a#x',
+      '/private/1',
+      '/private/2',
+      '/moved',
+      'http://localhost:PORT/',
+      'mailto:a@b.test',
+      '/text',
+    ),
+    [at('/a')]: links('/', '/deep'),
+    [at('/deep')]: links('/deeper'),
+    [at('/deeper')]: links(),
+    [at('/moved')]: { status: 301, headers: { location: '/a' } },
+    [at('/text')]: { status: 200, headers: { 'content-type': 'text/plain' }, body: '<a href="/no">' },
+    [at('/closed')]: { ...links('/no'), headers: { ...HTML, 'x-robots-tag': 'noindex, nofollow' } },
+    [at('/busy')]: { status: 429 },
+  })
+  const requested = () => sites.requests.map(({ url }) => url.slice('http://127.0.0.1:PORT'.length)).sort()
+  return { sites, origin: sites.withPort('http://127.0.0.1:PORT'), requested }
+}
+
+test('follows links within the origins, each once, and prints a line for each page', async () => {
+  const { origin, requested } = await startSite()
+  const { code, stdout, stderr } = await runInThisProcess(['crawl', `${origin}/`, ...BOT, '--min-delay', '0'])
+  const lines = stdout
+    .replaceAll(origin, 'A')
+    .replace(/, waited .*? \(.*?\)/g, '')
+    .replace(/\d+ bytes/g, 'SIZE')
+    .split('\n')
+  expect(lines.filter((line) => /^[✓✗!]/.test(line)).sort()).toEqual(
+    [
+      '✓ 200      A/  SIZE',
+      '✗ refused  A/private/1  line 2 of robots.txt says "Disallow: /private" to *',
+      '✗ refused  A/private/2  line 2 of robots.txt says "Disallow: /private" to *',
+      '✓ 200      A/a  SIZE',
+      '✓ 301      A/moved  SIZE, redirects to A/a',
+      '✓ 200      A/text  SIZE',
+      '✓ 200      A/deep  SIZE',
+      '✓ 200      A/deeper  SIZE',
+    ].sort(),
+  )
+  expect(requested()).toEqual(['/', '/a', '/deep', '/deeper', '/moved', '/robots.txt', '/text'])
+  expect(stdout).toContain(`│ 6\n`)
+  expect(stdout).toMatch(/^6 pages, 2 refused, \d+ bytes, /m)
+  expect(stdout).toContain(`  refused   2 × ${origin}: line 2 of robots.txt says "Disallow: /private" to *\n`)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+})
+
+test('--depth and --max-pages bound the crawl, and refused URLs do not count', async () => {
+  const one = await startSite()
+  await runInThisProcess(['crawl', `${one.origin}/`, ...BOT, '--min-delay', '0', '--depth', '1'])
+  expect(one.requested()).toEqual(['/', '/a', '/moved', '/robots.txt', '/text'])
+  const two = await startSite()
+  await runInThisProcess(['crawl', `${two.origin}/`, ...BOT, '--min-delay', '0', '--max-pages', '3'])
+  expect(two.requested()).toEqual(['/', '/a', '/moved', '/robots.txt'])
+})
+
+test('--json writes one object for each page, and the summary to stderr', async () => {
+  const { origin } = await startSite()
+  const args = [
+    'crawl',
+    `${origin}/closed`,
+    `${origin}/private`,
+    `${origin}/busy`,
+    ...BOT,
+    '--min-delay',
+    '0',
+    '--json',
+  ]
+  const { code, stdout, stderr } = await runInThisProcess(args)
+  const pages = parseJsonLines(stdout).sort((a, b) => String(a.url).localeCompare(String(b.url)))
+  expect(pages).toMatchObject([
+    { version: 1, url: `${origin}/busy`, outcome: 'fetched', status: 429, depth: 0, verdict: { allowed: true } },
+    { version: 1, url: `${origin}/closed`, outcome: 'fetched', status: 200 },
+    { version: 1, url: `${origin}/private`, outcome: 'refused', verdict: { allowed: false, because: 'rule' } },
+  ])
+  expect(stderr).toMatch(/^2 pages, 1 refused, .*\n {2}statuses {2}1 × \d+, 1 × \d+\n/)
+  expect(stderr).toContain('  pushed    1 response with 429 or 503\n')
+  expect(code).toBe(0)
+})
+
+test('a terminal gets the timeline, drawn in the same lines again', async () => {
+  const { origin } = await startSite()
+  const { isTTY, columns } = process.stdout
+  Object.assign(process.stdout, { isTTY: true, columns: 80 })
+  onTestFinished(() => {
+    Object.assign(process.stdout, { isTTY, columns })
+  })
+  const { stdout } = await runInThisProcess(['crawl', `${origin}/`, ...BOT, '--min-delay', '0.1', '--max-pages', '5'])
+  const frames = stdout.split(REDRAW)
+  expect(frames.length).toBeGreaterThan(1)
+  expect(frames.at(-1)).toMatch(/^127\.0\.0\.1:\d+ │.*│ 5\n/)
+  for (const line of frames.flatMap((frame) => frame.split('\n')).filter((each) => each.includes('│')))
+    expect(line.length).toBeLessThanOrEqual(80)
+})
+
+test('Ctrl-C ends the crawl with a summary', async () => {
+  const { origin } = await startSite()
+  const child = startCli(['crawl', `${origin}/`, ...BOT, '--min-delay', '60', '--json'])
+  const stderr = text(child.stderr)
+  await once(child.stdout, 'data')
+  child.kill('SIGINT')
+  child.stdout.resume()
+  expect(await exitCodeOf(child)).toBe(130)
+  expect(await stderr).toMatch(/^1 page, .* \(interrupted\)\n/)
+})
+
+test.for([
+  [[], 'no URL was given; write one such as https://example.com'],
+  [['example.com'], '"example.com" is not the URL of a page; write one such as https://example.com'],
+  [
+    ['http://a.test', '--max-pages', '1.5'],
+    '--max-pages: "1.5" is out of range; write a whole number of pages from 1 to 1000000, such as 100',
+  ],
+  [
+    ['http://a.test', '--concurrency', '0'],
+    '--concurrency: "0" is out of range; write a whole number of requests from 1 to 64, such as 4',
+  ],
+] as const)('crawl %j is a mistake', async ([args, message]) => {
+  expect(await runInThisProcess(['crawl', ...args, ...BOT])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `politely: ${message}\n`,
+  })
+})
+
+test.for([
+  ['<a href=b>1</a><A HREF="/c?d=1&amp;e">', ['http://h/a/b', 'http://h/c?d=1&e']],
+  ['<base href="/x/"><area href=y><a>no</a><a href="#top">', ['http://h/x/y', 'http://h/x/']],
+  ['<a rel="ugc nofollow" href=b><a rel=nofollower href=c>', ['http://h/a/c']],
+  ['<meta name=ROBOTS content="noindex, NoFollow"><a href=b>', []],
+  ['<meta name=examplebot content=none><a href=b>', []],
+  ['<meta name=otherbot content=nofollow><a href=b>', ['http://h/a/b']],
+  ['<!-- <a href=b> --><script>"<a href=c>"</script><a href="ftp://h/">', []],
+  ['<a href="http://[">', []],
+] as const)('the links of %s', ([html, expected]) => {
+  const reader = new LinkReader(['ExampleBot'])
+  for (const character of html) reader.write(character)
+  expect(reader.end('http://h/a/')).toEqual(expected)
+})
+
+test.for([
+  [null, false],
+  ['noindex', false],
+  ['noindex, nofollow', true],
+  ['otherbot: nofollow', false],
+  ['otherbot: noindex, nofollow, ExampleBot: none', true],
+  ['max-snippet: 5, nofollow', true],
+] as const)('X-Robots-Tag: %s closes the links: %s', ([value, isClosed]) => {
+  expect(isNofollowHeader(value, ['ExampleBot'])).toBe(isClosed)
+})

@@ -1,0 +1,171 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startSites } from '@politely/testkit/servers/sites'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { parseJsonLines, runInThisProcess } from './run-cli.ts'
+import { originWithStatus } from './site.ts'
+
+const BOT = ['--user-agent', 'ExampleBot/1.0', '--min-delay', '0']
+const PLAIN = { 'content-type': 'text/plain' }
+
+/** A site whose pages are short texts, and its origin. */
+async function startPages() {
+  const sites = await startSites()
+  onTestFinished(() => sites.close())
+  const at = (path: string) => `http://127.0.0.1:PORT${path}`
+  sites.answerAll({
+    [at('/robots.txt')]: { status: 200, body: 'User-agent: *\nDisallow: /private\n' },
+    [at('/page')]: { status: 200, headers: PLAIN, body: 'the page\n' },
+    [at('/moved')]: { status: 301, headers: { location: '/page' } },
+    [at('/trap')]: { status: 302, headers: { location: '/private/x' } },
+    [at('/busy')]: { status: 429, headers: { 'retry-after': '60' } },
+    [at('/image')]: { status: 200, headers: { 'content-type': 'image/png' }, body: '\u0001' },
+    [at('/escape')]: { status: 200, headers: PLAIN, body: 'a\u001b[2Jb\r\n\tc' },
+  })
+  sites.respond(at('/reset'), (socket) => socket.destroy())
+  return { sites, origin: sites.withPort('http://127.0.0.1:PORT') }
+}
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'politely-'))
+  onTestFinished(() => rmSync(path, { recursive: true }))
+  return path
+}
+
+test('writes pages to stdout, and a report about each to stderr', async () => {
+  const { origin } = await startPages()
+  const { code, stdout, stderr } = await runInThisProcess(['fetch', `${origin}/page`, `${origin}/moved`, ...BOT])
+  expect(stdout).toBe('the page\nthe page\n')
+  expect(stderr.replaceAll(origin, 'A').replace(/in [\d.]+ m?s/g, 'in TIME')).toBe(
+    [
+      '✓ 200  A/page',
+      '  because     no rule of the group for * (line 1) matches',
+      '  received    9 bytes of text/plain in TIME',
+      '✓ 200  A/moved',
+      '  because     no rule of the group for * (line 1) matches',
+      '  redirects   A/moved (301) → A/page (200)',
+      '  received    9 bytes of text/plain in TIME',
+      '',
+    ].join('\n'),
+  )
+  expect(code).toBe(0)
+})
+
+test('does not request a page, or a hop of a redirect, that robots.txt disallows', async () => {
+  const { origin, sites } = await startPages()
+  const { code, stdout, stderr } = await runInThisProcess(['fetch', `${origin}/private`, `${origin}/trap`, ...BOT])
+  expect(stderr.replaceAll(origin, 'A')).toBe(
+    [
+      '✗ disallowed  A/private',
+      '  because     line 2 of robots.txt says "Disallow: /private" to *',
+      '✗ disallowed  A/trap',
+      '  because     line 2 of robots.txt says "Disallow: /private" to *',
+      '  redirects   A/trap (302) → A/private/x (not requested)',
+      '',
+    ].join('\n'),
+  )
+  expect(sites.requests.map(({ url }) => new URL(url.replace(':PORT', '')).pathname)).toEqual(['/robots.txt', '/trap'])
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+})
+
+test('does not wait for longer than --max-wait', async () => {
+  const { origin } = await startPages()
+  const args = ['fetch', `${origin}/busy`, `${origin}/page`, ...BOT, '--max-wait', '2']
+  const { code, stderr } = await runInThisProcess(args)
+  expect(stderr).toContain(`✗ not now  ${origin}/page`)
+  expect(stderr).toMatch(
+    /problem {5}the request would have to wait \d+ s \(retry-after, origin\), and --max-wait is 2; try again in \d+ s, or raise --max-wait/,
+  )
+  expect(code).toBe(1)
+})
+
+test('says why a page did not arrive', async () => {
+  const { origin } = await startPages()
+  const { code, stderr } = await runInThisProcess(['fetch', `${origin}/reset`, ...BOT])
+  expect(stderr).toContain(`✗ failed  ${origin}/reset\n  problem     other side closed (UND_ERR_SOCKET)\n`)
+  expect(code).toBe(1)
+})
+
+test('exits with 3 if robots.txt is unreachable, and with 2 for an invalid URL', async () => {
+  const origin = await originWithStatus(503, { 'retry-after': '120' })
+  const unreachable = await runInThisProcess(['fetch', `${origin}/`, ...BOT])
+  expect(unreachable.stderr).toMatch(/because {5}robots.txt is unreachable \(status 503\)\n {2}try again {3}in /)
+  expect(unreachable.code).toBe(3)
+  const invalid = await runInThisProcess(['fetch', 'example', ...BOT])
+  expect(invalid.stderr).toContain('✗ invalid  example\n  because     the URL has no scheme')
+  expect(invalid.code).toBe(2)
+})
+
+test('--include writes the headers first; --output writes to a file', async () => {
+  const { origin } = await startPages()
+  const file = join(folder(), 'page')
+  const { stdout } = await runInThisProcess(['fetch', `${origin}/page`, ...BOT, '--include', '--output', file])
+  expect(stdout).toBe('')
+  expect(readFileSync(file, 'utf8')).toMatch(
+    /^200 OK\n(?:[\w-]+: .*\n)*content-type: text\/plain\n(?:[\w-]+: .*\n)*\nthe page\n$/,
+  )
+})
+
+test('--json writes one object for each page', async () => {
+  const { origin } = await startPages()
+  const { stderr } = await runInThisProcess(['fetch', `${origin}/moved`, `${origin}/private`, ...BOT, '--json'])
+  expect(parseJsonLines(stderr)).toMatchObject([
+    {
+      version: 1,
+      url: `${origin}/moved`,
+      outcome: 'fetched',
+      requests: [
+        { url: `${origin}/moved`, status: 301 },
+        { url: `${origin}/page`, status: 200 },
+      ],
+      contentType: 'text/plain',
+      bytes: 9,
+      verdict: { allowed: true, because: 'no-rule-matched' },
+    },
+    { version: 1, outcome: 'refused', requests: [], verdict: { allowed: false, because: 'rule' } },
+  ])
+})
+
+test('a terminal gets text without control characters, and no image', async () => {
+  const { origin } = await startPages()
+  const { isTTY } = process.stdout
+  process.stdout.isTTY = true
+  onTestFinished(() => {
+    process.stdout.isTTY = isTTY
+  })
+  const { stdout, stderr } = await runInThisProcess(['fetch', `${origin}/escape`, `${origin}/image`, ...BOT])
+  expect(stdout).toBe('a\\u{1b}[2Jb\n\tc\n')
+  expect(stderr).toContain('the page is "image/png", which a terminal cannot show; write --output FILE, or > FILE')
+})
+
+test('runs with the same --store share robots.txt', async () => {
+  const { origin, sites } = await startPages()
+  const store = join(folder(), 'robots.sqlite')
+  for (const how of [['--store', store], ['env']]) {
+    vi.stubEnv('POLITELY_STORE', store)
+    const args = ['fetch', `${origin}/page`, ...BOT, ...(how[0] === 'env' ? [] : how)]
+    expect((await runInThisProcess(args)).code).toBe(0)
+  }
+  expect(existsSync(store)).toBe(true)
+  expect(sites.requests.filter(({ url }) => url.endsWith('/robots.txt'))).toHaveLength(1)
+})
+
+test.for([
+  [[], 'no URL was given; write one such as https://example.com/page'],
+  [
+    ['http://a.test', 'http://b.test', '--output', 'x'],
+    '--output: is for one page, and several URLs were given; write one URL, or > FILE',
+  ],
+  [
+    ['http://a.test', '--max-wait', 'x'],
+    '--max-wait: "x" is out of range; write seconds from 0 to 1000000, such as 30',
+  ],
+  [['http://a.test', '--store', '/nonexistent/x'], '--store: the folder /nonexistent does not exist; create it first'],
+] as const)('fetch %j is a mistake', async ([args, message]) => {
+  expect(await runInThisProcess(['fetch', ...args, ...BOT])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `politely: ${message}\n`,
+  })
+})

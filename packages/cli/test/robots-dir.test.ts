@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { fileNameOf, originOfFileName } from '../src/input/robots-dir.ts'
+
+test.for([
+  ['https://example.com', 'example.com.txt'],
+  ['https://example.com:8443', 'example.com_8443.txt'],
+  ['http://example.com', 'http_example.com.txt'],
+  ['http://example.com:8080', 'http_example.com_8080.txt'],
+  ['ftp://example.com', 'ftp_example.com.txt'],
+  ['https://[2001:db8::1]:8443', '%5B2001%3Adb8%3A%3A1%5D_8443.txt'],
+  ['https://a_b.example.com', 'a%5Fb.example.com.txt'],
+  ['https://http_x', 'http%5Fx.txt'],
+  ['https://xn--bcher-kva.example', 'xn--bcher-kva.example.txt'],
+] as const)('%s is in %s', ([origin, name]) => {
+  expect(fileNameOf(origin)).toBe(name)
+  expect(originOfFileName(name)).toBe(origin)
+})
+
+test.for([
+  'robots',
+  '.txt',
+  '_8443.txt',
+  'a_b.txt',
+  'a%2Fb.txt',
+  'a%zz.txt',
+  'user%40a.txt',
+  'a_99999.txt',
+  'README.md',
+  'a%5C.txt',
+])('%s is not the name of an origin', (name) => {
+  expect(originOfFileName(name)).toBeUndefined()
+})
