@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fileNameOf, originOfFileName } from '../src/input/robots-dir.ts'
+import { fileNameOf } from '../src/input/robots-dir.ts'
 
 test.for([
   ['https://example.com', 'example.com.txt'],
@@ -13,20 +13,4 @@ test.for([
   ['https://xn--bcher-kva.example', 'xn--bcher-kva.example.txt'],
 ] as const)('%s is in %s', ([origin, name]) => {
   expect(fileNameOf(origin)).toBe(name)
-  expect(originOfFileName(name)).toBe(origin)
-})
-
-test.for([
-  'robots',
-  '.txt',
-  '_8443.txt',
-  'a_b.txt',
-  'a%2Fb.txt',
-  'a%zz.txt',
-  'user%40a.txt',
-  'a_99999.txt',
-  'README.md',
-  'a%5C.txt',
-])('%s is not the name of an origin', (name) => {
-  expect(originOfFileName(name)).toBeUndefined()
 })

@@ -6,22 +6,14 @@
 //   https://[2001:db8::1]       %5B2001%3Adb8%3A%3A1%5D.txt
 //
 // A character of a host that is not a letter, a digit, "." or "-" is percent-encoded. So an
-// underscore separates the scheme, the host and the port, and every file system permits the name.
-import { originOf } from '@politely/core'
+// underscore separates the scheme, the host and the port, no two origins have the same name, and
+// every file system permits it.
 
 /** Returns the name of the file for an origin, as `originOf` of core returns it. */
 export function fileNameOf(origin: string): string {
   const { protocol, hostname, port } = new URL(origin)
   const scheme = protocol === 'https:' ? '' : `${protocol.slice(0, -1)}_`
   return `${scheme}${hostname.replace(/[^a-z0-9.-]/g, percentEncoded)}${port && `_${port}`}.txt`
-}
-
-/** Returns the origin for the name of a file. Returns undefined if it is not the name of an origin. */
-export function originOfFileName(file: string): string | undefined {
-  const [, scheme = 'https', host = '', port = ''] = /^(?:(https?|ftp)_)?([^_]+)(?:_(\d+))?\.txt$/i.exec(file) ?? []
-  const name = decoded(host)
-  if (!/^(?:\[[^\]]+\]|[^[\]/\\?#@:]+)$/.test(name)) return undefined
-  return originOf(`${scheme}://${name}${port && `:${port}`}`)
 }
 
 function percentEncoded(character: string): string {
@@ -31,12 +23,4 @@ function percentEncoded(character: string): string {
 /** `encodeURIComponent` does not encode `!`, `'`, `(`, `)`, `*`, `_` and `~`. */
 function asHex(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
-}
-
-function decoded(host: string): string {
-  try {
-    return decodeURIComponent(host)
-  } catch {
-    return ''
-  }
 }
