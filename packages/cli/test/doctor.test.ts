@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { SqliteStore } from '@politely/sqlite'
 import { holdRefusingPort } from '@politely/testkit/servers/refusing-port'
 import { selfSigned } from '@politely/testkit/servers/self-signed'
 import { startSites } from '@politely/testkit/servers/sites'
@@ -24,17 +25,26 @@ async function doctor(args: readonly string[], env: Readonly<Record<string, stri
 
 test('without a URL it checks only this machine', async () => {
   const { code, stdout } = await doctor([...NAMED, '--store', path('new.sqlite')])
-  expect(stdout.replace(/[\d.]+ [GM]B/, 'SIZE').replaceAll(path('new.sqlite'), 'FILE')).toBe(
+  expect(stdout.replaceAll(path('new.sqlite'), 'FILE')).toBe(
     [
       `ok    Node        ${process.versions.node}`,
       'ok    proxy       no proxy variable is set; requests go directly to the sites',
       'ok    crawler     robots.txt is read for ExampleBot',
-      'ok    store       FILE was created: 0 origins, SIZE free on its disk',
+      'ok    store       FILE does not exist yet; the first run creates it',
       'everything works; write politely doctor URL to check the way to a site',
       '',
     ].join('\n'),
   )
   expect(code).toBe(0)
+})
+
+test('opens a store and writes to it', async () => {
+  await using store = new SqliteStore({ path: path('robots.sqlite') })
+  await store.set('https://a.test', 'text', Date.now() + 60_000)
+  const { stdout } = await doctor(['--store', path('robots.sqlite')])
+  expect(stdout).toMatch(
+    /^(ok {2}|warn) {2}store .*robots\.sqlite can be read and written: 1 origin, \d.* free on its disk/m,
+  )
 })
 
 test('with a URL it checks the way to the site', async () => {

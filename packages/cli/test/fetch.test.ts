@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startSites } from '@politely/testkit/servers/sites'
@@ -137,6 +140,25 @@ test('a terminal gets text without control characters, and no image', async () =
   const { stdout, stderr } = await runInThisProcess(['fetch', `${origin}/escape`, `${origin}/image`, ...BOT])
   expect(stdout).toBe('a\\u{1b}[2Jb\n\tc\n')
   expect(stderr).toContain('the page is "image/png", which a terminal cannot show; write --output FILE, or > FILE')
+})
+
+test('--proxy takes pages and robots.txt through the proxy', async () => {
+  const { origin, sites } = await startPages()
+  const targets: string[] = []
+  const proxy = createServer((asked, response) => {
+    targets.push(asked.url ?? '')
+    request(asked.url ?? '', { headers: asked.headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers)
+      answer.pipe(response)
+    }).end()
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void proxy.close())
+  const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const { code, stdout } = await runInThisProcess(['fetch', `${origin}/page`, ...BOT, '--proxy', address])
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'the page\n' })
+  expect(targets).toEqual([`${origin}/robots.txt`, `${origin}/page`])
+  expect(sites.requests).toHaveLength(2)
 })
 
 test('runs with the same --store share robots.txt', async () => {

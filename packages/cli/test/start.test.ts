@@ -26,6 +26,9 @@ test.for([
   ['--help'],
   ['--version'],
   ['check', '--help'],
+  ['fetch', '--help'],
+  ['cache', '--help'],
+  ['crawl', '--help'],
   ['match', '--robots', '/dev/null', '--user-agent', 'ExampleBot'],
 ])('%j does not load the network code', async (args) => {
   const { code, stderr } = await runCli(args, { node: ['--import', PRINT_LOADED_MODULES] })

@@ -43,7 +43,8 @@ export async function withStoreFile<T>(
     if (!isPolitelyError(error)) throw error
     if ('option' in error && error.option === 'path')
       throw new UsageError(`--store: ${error.message.slice('path: '.length)}`)
-    if (error.code.startsWith('ERR_POLITELY_STORE_')) throw new UsageError(`--store: ${error.message}`)
+    if (error.code.startsWith('ERR_POLITELY_STORE_'))
+      throw new UsageError(`--store: ${error.message.replace(', or raise busyTimeoutMs', '')}`)
     throw error
   }
 }

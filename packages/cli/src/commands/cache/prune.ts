@@ -19,7 +19,7 @@ export async function prune(args: Arguments): Promise<number> {
     const removed: string[] = []
     for await (const { origin, text, keepUntil } of store.list()) {
       count++
-      const entry = keepUntil <= now ? undefined : entryFrom(text, origin)
+      const entry = keepUntil <= now ? undefined : entryFrom(text)
       if (keepUntil <= now || (hasAge && entry !== undefined && selection.matches(entry))) removed.push(origin)
     }
     await Promise.all(removed.map((origin) => store.delete(origin)))

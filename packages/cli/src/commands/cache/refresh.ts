@@ -9,6 +9,7 @@ import { formatOf } from '../../flags.ts'
 import { withClient } from '../../input/client.ts'
 import { withExistingStore } from '../../input/store.ts'
 import { countText, durationText } from '../../output/amounts.ts'
+import { Progress } from '../../output/progress.ts'
 import { bold, green, printable, red, yellow } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { originOfOperand, rowsOf, selectionOf } from './rows.ts'
@@ -68,26 +69,25 @@ async function refreshAll(
   let exit: ExitName = 'success'
   const all: Refreshed[] = []
   const counts: Partial<Record<Refreshed['result'], number>> = {}
+  let count = 0
   // The age is that of the start of the command, so that no origin is fetched twice.
+  const progress = new Progress('origins')
   for await (const verdict of client.checkMany(urls(), { maxAgeMs: 0, concurrency: CONCURRENCY, order: 'ready' })) {
     const { origin = '' } = verdict
     const one = refreshedOf(origin, before.get(origin), await entryIn(store, origin), now)
     before.delete(origin)
+    progress.update(++count)
     if (one.result === 'unreachable' || one.result === 'waiting') exit = 'unreachable'
     counts[one.result] = (counts[one.result] ?? 0) + 1
     if (format === 'json') all.push(one)
     else if (format === 'ndjson') await write(jsonLine({ version: 1, ...one }))
     else await write(textOf(one))
   }
+  progress.end(count)
   if (format === 'json') await write(jsonLine({ version: 1, entries: all }))
   if (format === 'text') {
     const parts = Object.entries(counts).map(([result, count]) => `${count} ${result}`)
-    await write(
-      `${countText(
-        Object.values(counts).reduce((sum, count) => sum + count, 0),
-        'origin',
-      )}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}\n`,
-    )
+    await write(`${[countText(count, 'origin'), ...(count === 0 ? [] : [parts.join(', ')])].join(': ')}\n`)
   }
   return EXITS[exit].code
 }

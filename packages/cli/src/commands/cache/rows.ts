@@ -48,8 +48,8 @@ function hostOf(given: string | undefined): string | undefined {
 export async function* rowsOf(store: SqliteStore, selection: Selection, now: number): AsyncGenerator<Row> {
   for await (const { origin, text, keepUntil } of store.list()) {
     if (keepUntil <= now) continue
-    const entry = entryFrom(text, origin)
-    if (entry !== undefined && selection.matches(entry)) yield { entry, text, keepUntil }
+    const entry = entryFrom(text) // which checks that the origin is one
+    if (entry?.origin === origin && selection.matches(entry)) yield { entry, text, keepUntil }
   }
 }
 

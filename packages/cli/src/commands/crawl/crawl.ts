@@ -15,7 +15,9 @@ import { type CrawlOutput, outputFor } from './output.ts'
 
 /** The links after this many bytes of a page are not followed. */
 const MAX_PAGE_BYTES = 5_000_000
-/** The most URLs that are known but not requested. */
+/** The most requests that wait in the gate or are under way. */
+const MAX_QUEUED = 1000
+/** The most URLs that wait before the gate. */
 const MAX_WAITING = 100_000
 
 /** What happened to one URL. */
@@ -139,7 +141,7 @@ class Crawler {
   }
 
   #startNext(): void {
-    while (this.#fetched + this.#underWay < this.#limits.maxPages) {
+    while (this.#underWay < Math.min(MAX_QUEUED, this.#limits.maxPages - this.#fetched)) {
       const next = this.#waiting.shift()
       if (next === undefined) break
       this.#underWay++

@@ -1,5 +1,5 @@
 // The checks that make no requests: Node, proxy variables, the names of the crawler, the store.
-import { existsSync, statfsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { isProductToken, productTokenOf } from '@politely/core'
 import { explainMissingToken, withoutCredentials } from '@politely/core/engine'
@@ -81,7 +81,7 @@ export function checkCrawler(args: Arguments): Finding {
 export async function checkStore(args: Arguments): Promise<Finding> {
   const path = storeFileOf(args)
   if (path === undefined) return ok('store', 'none; --store FILE keeps robots.txt between runs')
-  const isNew = !existsSync(path)
+  if (!existsSync(path)) return checkFolder(path)
   try {
     const count = await withStoreFile(path, async (store) => {
       await store.set(TEST_KEY, 'a test of politely doctor', Date.now() + 60_000)
@@ -92,11 +92,23 @@ export async function checkStore(args: Arguments): Promise<Finding> {
     })
     const { bavail, bsize } = statfsSync(dirname(resolve(path)))
     const free = bavail * bsize
-    const text = `${path} ${isNew ? 'was created' : 'can be read and written'}: ${countText(count, 'origin')}, ${sizeText(free)} free on its disk`
+    const text = `${path} can be read and written: ${countText(count, 'origin')}, ${sizeText(free)} free on its disk`
     return free < LITTLE_SPACE ? warn('store', `${text}; a store takes up to 1 GB, so make room`) : ok('store', text)
   } catch (error) {
     if (error instanceof UsageError) return fail('store', error.message.replace(/^--store: /, ''))
     throw error
+  }
+}
+
+/** The first run creates the file, so only its folder is looked at. */
+function checkFolder(path: string): Finding {
+  const folder = dirname(resolve(path))
+  if (!existsSync(folder)) return fail('store', `the folder ${folder} does not exist; create it first`)
+  try {
+    accessSync(folder, constants.W_OK)
+    return ok('store', `${path} does not exist yet; the first run creates it`)
+  } catch {
+    return fail('store', `the folder ${folder} cannot be written; change its permissions, or write another file`)
   }
 }
 
