@@ -46,7 +46,9 @@ async function fill(days: Readonly<Record<string, number>>, path = store): Promi
 
 async function texts(path: string): Promise<readonly (readonly [string, string])[]> {
   await using file = new SqliteStore({ path })
-  return (await Array.fromAsync(file.list())).map(({ origin, text }) => [origin, text] as const).sort()
+  const listed: (readonly [string, string])[] = []
+  for await (const { origin, text } of file.list()) listed.push([origin, text])
+  return listed.sort()
 }
 
 const WEB = { 'https://example.com': 3, 'http://shop.example.com:8080': 0, 'https://none.test': 1 }

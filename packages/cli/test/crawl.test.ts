@@ -92,7 +92,7 @@ test('--json writes one object for each page, and the summary to stderr', async 
     '--json',
   ]
   const { code, stdout, stderr } = await runInThisProcess(args)
-  const pages = parseJsonLines(stdout).sort((a, b) => String(a.url).localeCompare(String(b.url)))
+  const pages = parseJsonLines(stdout).toSorted((a, b) => String(a.url).localeCompare(String(b.url)))
   expect(pages).toMatchObject([
     { version: 1, url: `${origin}/busy`, outcome: 'fetched', status: 429, depth: 0, verdict: { allowed: true } },
     { version: 1, url: `${origin}/closed`, outcome: 'fetched', status: 200 },

@@ -3,6 +3,7 @@
 import { storeCasesFor } from '@politely/testkit/cases/store-contract'
 import { startClock } from '@politely/testkit/clock'
 import { expect } from 'vitest'
+import type { StoredText } from '../src/index.ts'
 import { inOneHour, test } from './folder.ts'
 
 const maxBytes = 16 * 1024 * 1024
@@ -44,7 +45,8 @@ test('list yields all texts in the order in which they were set, over many pages
   for (const origin of origins) await store.set(origin, `of ${origin}`, inOneHour)
   await store.set('https://0.test', 'again', inOneHour)
   await store.delete('https://1.test')
-  const listed = await Array.fromAsync(store.list())
+  const listed: StoredText[] = []
+  for await (const stored of store.list()) listed.push(stored)
   expect(listed.map(({ origin }) => origin)).toEqual([...origins.slice(2), 'https://0.test'])
   expect(listed.at(-1)).toEqual({ origin: 'https://0.test', text: 'again', keepUntil: inOneHour })
 })

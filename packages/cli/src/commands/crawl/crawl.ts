@@ -1,6 +1,6 @@
 // `politely crawl`: crawls a few pages through a gate.
 import { originOf } from '@politely/core'
-import { type ClientVerdict, loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
+import { loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import { GateClosedError, type Permit, PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { CrawlTimeline } from '@politely/gate/timeline'
 import type { Arguments } from '../../command-line.ts'
@@ -12,6 +12,7 @@ import { numberOf } from '../../input/numbers.ts'
 import { type Fetch, withPages } from '../../input/pages.ts'
 import { isNofollowHeader, LinkReader, linkOf } from './links.ts'
 import { type CrawlOutput, outputFor } from './output.ts'
+import type { PageReport } from './report.ts'
 
 /** The links after this many bytes of a page are not followed. */
 const MAX_PAGE_BYTES = 5_000_000
@@ -19,25 +20,6 @@ const MAX_PAGE_BYTES = 5_000_000
 const MAX_QUEUED = 1000
 /** The most URLs that wait before the gate. */
 const MAX_WAITING = 100_000
-
-/** What happened to one URL. */
-export interface PageReport {
-  /** Without credentials. */
-  readonly url: string
-  readonly outcome: 'fetched' | 'refused' | 'failed'
-  readonly status: number | undefined
-  /** How many links led to the page. */
-  readonly depth: number
-  /** How long the request waited for its turn. Milliseconds. */
-  readonly waitedMs: number
-  readonly waitedFor: Permit['waitedFor'] | undefined
-  readonly bytes: number
-  /** The target of a redirect. */
-  readonly location: string | undefined
-  /** Why the page did not arrive. */
-  readonly problem: string | undefined
-  readonly verdict: ClientVerdict | undefined
-}
 
 interface Limits {
   readonly maxPages: number

@@ -50,7 +50,7 @@ export function linkOf(href: string, base: string): string | undefined {
 }
 
 /** Returns whether a meta tag or an X-Robots-Tag header, as `noindex, nofollow`, closes the links. */
-export function isNofollow(value: string): boolean {
+function isNofollow(value: string): boolean {
   return value.split(',').some((word) => /^\s*(nofollow|none)\s*$/i.test(word))
 }
 

@@ -5,7 +5,7 @@ import { sizeText, waitText } from '../../output/amounts.ts'
 import { shorten } from '../../output/shorten.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'
-import type { PageReport } from './crawl.ts'
+import type { PageReport } from './report.ts'
 import { CrawlSummary } from './summary.ts'
 
 export interface CrawlOutput {

@@ -2,7 +2,7 @@
 import { describeReason } from '@politely/core'
 import { countText, durationText, sizeText, waitText } from '../../output/amounts.ts'
 import { bold, printable } from '../../output/style.ts'
-import type { PageReport } from './crawl.ts'
+import type { PageReport } from './report.ts'
 
 /** How many reasons of refusals, or of failures, are listed. */
 const MAX_REASONS = 10

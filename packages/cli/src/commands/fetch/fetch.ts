@@ -3,15 +3,8 @@ import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { escapeControls } from '@politely/core'
-import { type ClientVerdict, loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
-import {
-  type PoliteFetch,
-  PoliteGate,
-  politely,
-  RobotsDisallowedError,
-  type StartMessage,
-  WaitTooLongError,
-} from '@politely/gate'
+import { loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
+import { type PoliteFetch, PoliteGate, politely, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
@@ -21,34 +14,8 @@ import { numberOf } from '../../input/numbers.ts'
 import { type Fetch, withPages } from '../../input/pages.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { formatFetch } from './format-fetch.ts'
+import type { FetchReport, SentRequest } from './report.ts'
 import { listenToStarts } from './request-events.ts'
-
-/** What happened to one URL. */
-export interface FetchReport {
-  /** Without credentials. */
-  readonly url: string
-  /** `fetched`; or why there is no page. */
-  readonly outcome: 'fetched' | 'refused' | 'wait-too-long' | 'failed'
-  /** The verdict about the last URL. */
-  readonly verdict: ClientVerdict | undefined
-  /** Every request that was sent, in order: a redirect is a hop. */
-  readonly requests: readonly SentRequest[]
-  readonly contentType: string | undefined
-  /** The size of the page after decoding. */
-  readonly bytes: number
-  /** From the start of the last request to the end of the body. Milliseconds. */
-  readonly tookMs: number | undefined
-  /** Why the page did not arrive, or may not be requested now. */
-  readonly problem: string | undefined
-}
-
-export interface SentRequest {
-  readonly url: string
-  readonly status: number | undefined
-  /** How long the request waited for its turn. Milliseconds. */
-  readonly waitedMs: number
-  readonly waitedFor: StartMessage['waitedFor']
-}
 
 /** Returns the exit code. */
 export async function fetchPages(args: Arguments): Promise<number> {

@@ -3,7 +3,7 @@ import { describeReason } from '@politely/core'
 import { durationText, sizeText, waitText } from '../../output/amounts.ts'
 import { shorten } from '../../output/shorten.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
-import type { FetchReport } from './fetch.ts'
+import type { FetchReport } from './report.ts'
 
 /**
  * Returns lines such as these:

@@ -1,0 +1,22 @@
+// What `politely crawl` reports about a URL.
+import type { ClientVerdict } from '@politely/fetcher'
+import type { Permit } from '@politely/gate'
+
+/** What happened to one URL. */
+export interface PageReport {
+  /** Without credentials. */
+  readonly url: string
+  readonly outcome: 'fetched' | 'refused' | 'failed'
+  readonly status: number | undefined
+  /** How many links led to the page. */
+  readonly depth: number
+  /** How long the request waited for its turn. Milliseconds. */
+  readonly waitedMs: number
+  readonly waitedFor: Permit['waitedFor'] | undefined
+  readonly bytes: number
+  /** The target of a redirect. */
+  readonly location: string | undefined
+  /** Why the page did not arrive. */
+  readonly problem: string | undefined
+  readonly verdict: ClientVerdict | undefined
+}

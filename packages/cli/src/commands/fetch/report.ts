@@ -1,0 +1,30 @@
+// What `politely fetch` reports about a URL.
+import type { ClientVerdict } from '@politely/fetcher'
+import type { StartMessage } from '@politely/gate'
+
+/** What happened to one URL. */
+export interface FetchReport {
+  /** Without credentials. */
+  readonly url: string
+  /** `fetched`; or why there is no page. */
+  readonly outcome: 'fetched' | 'refused' | 'wait-too-long' | 'failed'
+  /** The verdict about the last URL. */
+  readonly verdict: ClientVerdict | undefined
+  /** Every request that was sent, in order: a redirect is a hop. */
+  readonly requests: readonly SentRequest[]
+  readonly contentType: string | undefined
+  /** The size of the page after decoding. */
+  readonly bytes: number
+  /** From the start of the last request to the end of the body. Milliseconds. */
+  readonly tookMs: number | undefined
+  /** Why the page did not arrive, or may not be requested now. */
+  readonly problem: string | undefined
+}
+
+export interface SentRequest {
+  readonly url: string
+  readonly status: number | undefined
+  /** How long the request waited for its turn. Milliseconds. */
+  readonly waitedMs: number
+  readonly waitedFor: StartMessage['waitedFor']
+}
