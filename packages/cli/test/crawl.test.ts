@@ -157,6 +157,7 @@ test.for([
   ['<meta name=otherbot content=nofollow><a href=b>', ['http://h/a/b']],
   ['<!-- <a href=b> --><script>"<a href=c>"</script><a href="ftp://h/">', []],
   ['<a href="http://[">', []],
+  ['<a href="//user:password@h/">', ['http://h/']],
 ] as const)('the links of %s', ([html, expected]) => {
   const reader = new LinkReader(['ExampleBot'])
   for (const character of html) reader.write(character)

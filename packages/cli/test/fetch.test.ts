@@ -142,6 +142,19 @@ test('a terminal gets text without control characters, and no image', async () =
   expect(stderr).toContain('the page is "image/png", which a terminal cannot show; write --output FILE, or > FILE')
 })
 
+test('sends the credentials of a URL as a header', async () => {
+  const { origin, sites } = await startPages()
+  const url = origin.replace('//', '//user:p%40ss@')
+  const { code, stderr } = await runInThisProcess(['fetch', `${url}/moved`, ...BOT])
+  expect(code).toBe(0)
+  expect(stderr).not.toContain('user')
+  expect(sites.requests.map(({ headers }) => headers.authorization)).toEqual([
+    undefined,
+    `Basic ${btoa('user:p@ss')}`,
+    `Basic ${btoa('user:p@ss')}`, // the target of a relative redirect keeps the credentials
+  ])
+})
+
 test('--proxy takes pages and robots.txt through the proxy', async () => {
   const { origin, sites } = await startPages()
   const targets: string[] = []
@@ -183,7 +196,10 @@ test.for([
     ['http://a.test', '--max-wait', 'x'],
     '--max-wait: "x" is out of range; write seconds from 0 to 1000000, such as 30',
   ],
-  [['http://a.test', '--store', '/nonexistent/x'], '--store: the folder /nonexistent does not exist; create it first'],
+  [
+    ['http://a.test', '--store', '/nonexistent/x'],
+    '--store: "/nonexistent/x": its folder does not exist; create it first',
+  ],
 ] as const)('fetch %j is a mistake', async ([args, message]) => {
   expect(await runInThisProcess(['fetch', ...args, ...BOT])).toEqual({
     code: 2,

@@ -44,7 +44,7 @@ export async function withClientAndFetch<T>(
   return withClient(
     args,
     async (client, proxy) => {
-      if (proxy === undefined && !(await isOwnWay(client))) return use(client, globalThis.fetch)
+      if (proxy === undefined && !(await isOwnWay(client))) return use(client, withAuthorization(globalThis.fetch))
       const { Agent, fetch } = await import('undici')
       const ms = timeoutOf(args)
       const guard = new NetworkGuard({ allowAddresses: args.all('allow-address') })
@@ -52,13 +52,34 @@ export async function withClientAndFetch<T>(
       const dispatcher: Dispatcher = proxy ?? own
       const pages = (url: string, init: object) => fetch(url, { ...init, dispatcher })
       try {
-        return await use(client, pages as unknown as Fetch)
+        return await use(client, withAuthorization(pages as unknown as Fetch))
       } finally {
         await own.destroy()
       }
     },
     more,
   )
+}
+
+/** Sends the credentials of a URL (`user:password@`), which fetch rejects, as a header. */
+function withAuthorization(fetch: Fetch): Fetch {
+  return (input, init) => {
+    const url = new URL(String(input))
+    const { username, password } = url
+    if (username === '' && password === '') return fetch(input, init)
+    url.username = ''
+    url.password = ''
+    const pair = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')
+    return fetch(url.href, { ...init, headers: [...new Headers(init?.headers), ['authorization', `Basic ${pair}`]] })
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part // a "%" that encodes nothing
+  }
 }
 
 /** Returns whether the client makes connections of its own: Node takes no proxy from the environment. */

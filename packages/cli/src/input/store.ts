@@ -1,14 +1,23 @@
 // Opens the SQLite file that `--store` names.
 import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { isPolitelyError } from '@politely/core'
 import type { SqliteStore } from '@politely/sqlite'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
 
-/** Returns the value of `--store`, or of the environment variable POLITELY_STORE. */
+/**
+ * Returns the value of `--store`, or of the environment variable POLITELY_STORE. @throws {UsageError}
+ * for a URL.
+ */
 export function storeFileOf(args: Arguments): string | undefined {
-  return args.get('store') ?? (process.env.POLITELY_STORE || undefined)
+  const path = args.get('store') ?? (process.env.POLITELY_STORE || undefined)
+  if (path === undefined || !/^(https?|ftp):/i.test(path)) return path
+  throw new UsageError(
+    `--store: ${JSON.stringify(path)} is a URL; write the name of a file, such as robots.sqlite`,
+    path,
+  )
 }
 
 /**
@@ -22,6 +31,8 @@ export async function withStoreFile<T>(
   use: (store: SqliteStore) => Promise<T>,
   damage: 'replaced' | 'error' = 'replaced',
 ): Promise<T> {
+  if (!existsSync(dirname(path)))
+    throw new UsageError(`--store: ${JSON.stringify(path)}: its folder does not exist; create it first`, path)
   let problem: string | undefined
   const throwIfDamaged = () => {
     if (problem !== undefined && damage === 'error') throw new UsageError(problem)
@@ -42,9 +53,9 @@ export async function withStoreFile<T>(
   } catch (error) {
     if (!isPolitelyError(error)) throw error
     if ('option' in error && error.option === 'path')
-      throw new UsageError(`--store: ${error.message.slice('path: '.length)}`)
+      throw new UsageError(`--store: ${error.message.slice('path: '.length)}`, path)
     if (error.code.startsWith('ERR_POLITELY_STORE_'))
-      throw new UsageError(`--store: ${error.message.replace(', or raise busyTimeoutMs', '')}`)
+      throw new UsageError(`--store: ${error.message.replace(', or raise busyTimeoutMs', '')}`, path)
     throw error
   }
 }
@@ -67,6 +78,7 @@ export async function withExistingStore<T>(args: Arguments, use: (store: SqliteS
   if (!existsSync(path)) {
     throw new UsageError(
       `--store: ${JSON.stringify(path)}: there is no such file; politely fetch URL --store ${path} creates it`,
+      path,
     )
   }
   return withStoreFile(path, use, 'error')

@@ -10,8 +10,8 @@ import { refresh } from './refresh.ts'
 import { show } from './show.ts'
 
 interface Verb {
-  /** What follows the verb; undefined if nothing does. */
-  readonly operands?: string
+  /** Whether origins, or the name of a file, follow the verb. */
+  readonly hasOperands?: true
   /** The flags of this verb, beside `--store`. */
   readonly flags: readonly string[]
   /** Returns the exit code. */
@@ -23,14 +23,14 @@ const SELECTION = ['host', 'older-than']
 
 const VERBS: Readonly<Record<string, Verb>> = {
   ls: { flags: [...SELECTION, ...FORMAT], run: list },
-  show: { operands: 'ORIGIN', flags: FORMAT, run: show },
+  show: { hasOperands: true, flags: FORMAT, run: show },
   refresh: {
-    operands: 'ORIGIN, --all or --older-than DAYS',
+    hasOperands: true,
     flags: [...SELECTION, 'all', 'user-agent', 'product-token', 'timeout', 'proxy', 'allow-address', ...FORMAT],
     run: refresh,
   },
   export: { flags: [...SELECTION, 'output', 'robots-dir'], run: exportEntries },
-  import: { operands: 'FILE', flags: [], run: importEntries },
+  import: { hasOperands: true, flags: [], run: importEntries },
   prune: { flags: SELECTION, run: prune },
 }
 const COMMON = ['store', 'color', 'no-color', 'help']
@@ -54,7 +54,7 @@ export async function cache(args: Arguments): Promise<number> {
     throw new UsageError(`--${flag} is an option of cache ${owners.join(', ')}, not of cache ${name}`)
   }
   const [operand] = operands
-  if (operand !== undefined && verb.operands === undefined)
+  if (operand !== undefined && !verb.hasOperands)
     throw new UsageError(`cache ${name}: ${JSON.stringify(operand)} has no meaning here; leave it out`, operand)
   return verb.run(args, operands)
 }

@@ -1,9 +1,8 @@
 // `politely cache import`: reads the lines of `export`. All lines are checked before the first one is
 // written, so that a damaged file changes nothing.
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { defaultAccessPolicy, type Entry, entryFrom, keepUntil } from '@politely/core/engine'
 import type { SqliteStore } from '@politely/sqlite'
 import type { Arguments } from '../../command-line.ts'
@@ -14,7 +13,10 @@ import { isFile } from '../../input/is-file.ts'
 import { requiredStoreFile, withStoreFile } from '../../input/store.ts'
 import { countText } from '../../output/amounts.ts'
 import { write } from '../../output/write.ts'
+import { entryIn } from './rows.ts'
 
+/** A store keeps no longer text. A longer line is cut, so that its checksum is wrong. */
+const MAX_LINE_LENGTH = 4 * 1024 * 1024
 /** How many entries are read from the store and written at a time. */
 const BATCH = 256
 /** How many wrong lines are named. */
@@ -33,9 +35,10 @@ export async function importEntries(args: Arguments, operands: readonly string[]
   if (file !== '-' && !isFile(file))
     throw new UsageError(
       `cache import: ${JSON.stringify(file)}: there is no such file; write the name of a file of cache export`,
+      file,
     )
-  const stdin = file === '-' ? await text(process.stdin) : ''
-  const lines = () => linesOf(file === '-' ? Readable.from([stdin]) : createReadStream(file))
+  const stdin = file === '-' ? [await buffer(process.stdin)] : []
+  const lines = () => linesOf(file === '-' ? Readable.from(stdin) : createReadStream(file))
   const wrong = await checkLines(lines())
   if (wrong > 0) {
     process.stderr.write(errorLine(`${countText(wrong, 'line')} of ${file} cannot be read; nothing was imported`))
@@ -48,19 +51,24 @@ export async function importEntries(args: Arguments, operands: readonly string[]
   return EXITS.success.code
 }
 
-async function* linesOf(input: Readable): AsyncGenerator<NumberedLine> {
+/** `readline` does not fit, since it ends a line at U+2028, too, and buffers lines of any length. */
+async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedLine> {
+  const decoder = new TextDecoder()
   let number = 0
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    number++
-    if (line.trim() !== '') yield { number, text: line.trim() }
+  let rest = ''
+  for await (const chunk of input) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = (lines.pop() ?? '').slice(0, MAX_LINE_LENGTH)
+    for (const text of lines) yield { number: ++number, text: text.trim() }
   }
+  yield { number: ++number, text: (rest + decoder.decode()).trim() }
 }
 
 /** Reports the wrong lines, and returns how many there are. */
 async function checkLines(lines: AsyncIterable<NumberedLine>): Promise<number> {
   let wrong = 0
   for await (const { number, text } of lines) {
-    if (entryFrom(text) !== undefined) continue
+    if (text === '' || entryFrom(text) !== undefined) continue
     wrong++
     if (wrong <= MAX_REPORTED) process.stderr.write(errorLine(`line ${number}: ${problemOf(text)}`))
   }
@@ -97,7 +105,7 @@ async function writeBatch(store: SqliteStore, texts: readonly string[], counts: 
   const newest = new Map<string, { readonly entry: Entry; readonly text: string }>()
   for (const text of texts) {
     const entry = entryFrom(text)
-    if (entry === undefined) continue // the file has changed since it was checked
+    if (entry === undefined) continue // a blank line
     const known = newest.get(entry.origin)?.entry ?? (await entryIn(store, entry.origin))
     if (known !== undefined && known.latest.at >= entry.latest.at) counts.older++
     else {
@@ -111,9 +119,4 @@ async function writeBatch(store: SqliteStore, texts: readonly string[], counts: 
       store.set(entry.origin, text, keepUntil(entry, now, defaultAccessPolicy)),
     ),
   )
-}
-
-async function entryIn(store: SqliteStore, origin: string): Promise<Entry | undefined> {
-  const text = await store.get(origin)
-  return text === undefined ? undefined : entryFrom(text, origin)
 }

@@ -1,5 +1,5 @@
 // `politely cache refresh`: fetches robots.txt files anew, and says what has changed.
-import { defaultAccessPolicy, describeState, type Entry, entryFrom, type State, stateOf } from '@politely/core/engine'
+import { defaultAccessPolicy, describeState, type Entry, type State, stateOf } from '@politely/core/engine'
 import type { RobotsClient } from '@politely/fetcher'
 import type { SqliteStore } from '@politely/sqlite'
 import type { Arguments } from '../../command-line.ts'
@@ -12,7 +12,7 @@ import { countText, durationText } from '../../output/amounts.ts'
 import { Progress } from '../../output/progress.ts'
 import { bold, green, printable, red, yellow } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'
-import { originOfOperand, rowsOf, selectionOf } from './rows.ts'
+import { entryIn, originOfOperand, rowsOf, selectionOf } from './rows.ts'
 
 const CONCURRENCY = 16
 
@@ -70,7 +70,7 @@ async function refreshAll(
   const all: Refreshed[] = []
   const counts: Partial<Record<Refreshed['result'], number>> = {}
   let count = 0
-  // The age is that of the start of the command, so that no origin is fetched twice.
+  // `checkMany` counts the age from its own start, so no origin is fetched twice.
   const progress = new Progress('origins')
   for await (const verdict of client.checkMany(urls(), { maxAgeMs: 0, concurrency: CONCURRENCY, order: 'ready' })) {
     const { origin = '' } = verdict
@@ -118,9 +118,4 @@ function textOf({ origin, result, why, nextAttemptAt }: Refreshed): string {
       : `; the next attempt is due in ${durationText(Math.max(0, nextAttemptAt - Date.now()))}`
   const reason = isBad ? `\n             ${printable(why.replace(/; the next attempt is due.*/, next))}` : ''
   return `${MARKS[result]}  ${bold(printable(origin))}${reason}\n`
-}
-
-async function entryIn(store: SqliteStore, origin: string): Promise<Entry | undefined> {
-  const text = await store.get(origin)
-  return text === undefined ? undefined : entryFrom(text, origin)
 }

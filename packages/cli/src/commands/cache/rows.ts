@@ -53,6 +53,12 @@ export async function* rowsOf(store: SqliteStore, selection: Selection, now: num
   }
 }
 
+/** Returns the entry of an origin. Returns undefined for an expired one. */
+export async function entryIn(store: SqliteStore, origin: string): Promise<Entry | undefined> {
+  const text = await store.get(origin)
+  return text === undefined ? undefined : entryFrom(text, origin)
+}
+
 /** Returns the origin of an operand. @throws {UsageError} for an invalid URL. */
 export function originOfOperand(operand: string): string {
   const origin = originOf(operand.includes('://') ? operand : `https://${operand}`)

@@ -1,7 +1,7 @@
 // `politely crawl`: crawls a few pages through a gate.
 import { originOf } from '@politely/core'
 import { loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
-import { GateClosedError, type Permit, PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import { GateClosedError, isRedirect, type Permit, PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { CrawlTimeline } from '@politely/gate/timeline'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
@@ -73,8 +73,8 @@ interface Candidate {
 }
 
 /**
- * Requests the candidates in the order in which they were found. The gate makes them wait. A page
- * counts as soon as it may be requested, so a URL that robots.txt refuses takes no page's place.
+ * Requests the candidates in the order in which they were found. The gate makes them wait. A URL
+ * that robots.txt refuses does not count towards the limit of pages.
  */
 class Crawler {
   readonly #limits: Limits
@@ -83,6 +83,7 @@ class Crawler {
   readonly #seen = new Set<string>()
   #waiting: Candidate[] = []
   #underWay = 0
+  #requested = 0
   #fetched = 0
   readonly #stopping = new AbortController()
   readonly #ended = Promise.withResolvers<void>()
@@ -123,7 +124,7 @@ class Crawler {
   }
 
   #startNext(): void {
-    while (this.#underWay < Math.min(MAX_QUEUED, this.#limits.maxPages - this.#fetched)) {
+    while (this.#underWay < Math.min(MAX_QUEUED, this.#limits.maxPages - this.#requested)) {
       const next = this.#waiting.shift()
       if (next === undefined) break
       this.#underWay++
@@ -154,6 +155,7 @@ class Crawler {
       await output.page({ ...emptyReport(url, depth), ...waitOf(permit), problem: failure.text })
     } finally {
       permit?.release()
+      if (permit !== undefined) this.#requested++
     }
   }
 
@@ -169,7 +171,8 @@ class Crawler {
     )
     permit.release(response)
     const { status, headers } = response
-    const location = status >= 300 && status < 400 ? linkOf(headers.get('location') ?? '', url) : undefined
+    const target = isRedirect(status, headers.get('location')) ? headers.get('location') : null
+    const location = target === null ? undefined : linkOf(target, url)
     const { bytes, links } = await this.#read(response, url)
     if (depth < this.#limits.maxDepth || location !== undefined) {
       const targets = location === undefined ? links : [location]

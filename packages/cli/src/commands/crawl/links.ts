@@ -41,11 +41,16 @@ export class LinkReader {
   }
 }
 
-/** Returns the URL of a link without its fragment. Returns undefined for a scheme other than HTTP. */
+/**
+ * Returns the URL of a link without its fragment, and without credentials, which a site must not
+ * choose. Returns undefined for a scheme other than HTTP.
+ */
 export function linkOf(href: string, base: string): string | undefined {
   const url = URL.parse(href, base)
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined
   url.hash = ''
+  url.username = ''
+  url.password = ''
   return url.href
 }
 

@@ -100,7 +100,7 @@ export async function checkStore(args: Arguments): Promise<Finding> {
   }
 }
 
-/** The first run creates the file, so only its folder is looked at. */
+/** Looks only at the folder of a missing file, which the first run creates. */
 function checkFolder(path: string): Finding {
   const folder = dirname(resolve(path))
   if (!existsSync(folder)) return fail('store', `the folder ${folder} does not exist; create it first`)

@@ -157,7 +157,7 @@ class UnprintableError extends Error {
   }
 }
 
-/** Escapes control characters, except those that end a line or indent it. */
+/** Escapes control characters, except line ends and tabs. */
 function forTerminal(text: string): string {
   return text
     .replaceAll('\r\n', '\n')

@@ -6,7 +6,7 @@ import type { StartMessage } from '@politely/gate'
 export interface FetchReport {
   /** Without credentials. */
   readonly url: string
-  /** `fetched`; or why there is no page. */
+  /** `fetched`, or the kind of problem. */
   readonly outcome: 'fetched' | 'refused' | 'wait-too-long' | 'failed'
   /** The verdict about the last URL. */
   readonly verdict: ClientVerdict | undefined
