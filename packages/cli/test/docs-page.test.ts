@@ -1,7 +1,8 @@
 // Writes docs/cli.md from the commands' own descriptions, and from runs on the files that it shows.
 import { dialects } from '@politely/core'
 import { expectPage } from '@politely/testkit/doc-page'
-import { expect, test } from 'vitest'
+import { startSites } from '@politely/testkit/servers/sites'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { commands } from '../src/commands.ts'
 import { EXITS } from '../src/exit-code.ts'
 import { flagText } from '../src/help.ts'
@@ -81,6 +82,48 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
   diff: ['diff robots.txt draft.txt --urls urls.txt --crawler ExampleBot'],
 }
 
+/** Runs of each command on a site, https://shop.example. */
+const SITE_RUNS: Readonly<Record<string, readonly string[]>> = {
+  fetch: [
+    'fetch https://shop.example/cart/help https://shop.example/cart/pay --user-agent ExampleBot --store robots.sqlite',
+  ],
+  cache: ['cache ls --store robots.sqlite'],
+  doctor: ['doctor https://shop.example --user-agent ExampleBot/1.0 --store robots.sqlite'],
+}
+const SHOP_URL = 'https://shop.example'
+
+/** Starts the site. The runs reach it by another name, and the page shows SHOP_URL in its place. */
+async function startShop(): Promise<string> {
+  const sites = await startSites()
+  onTestFinished(() => sites.close())
+  const headers = { 'content-type': 'text/plain', date: new Date().toUTCString() }
+  sites.respond('http://127.0.0.1:PORT/robots.txt', { status: 200, headers, body: SHOP })
+  sites.respond('http://127.0.0.1:PORT/cart/help', { status: 200, headers, body: 'How to use the cart\n' })
+  return sites.withPort('http://127.0.0.1:PORT')
+}
+
+/** Replaces what differs between two runs: addresses, versions, times, and free space. */
+function asOfShop(output: string, origin: string): string {
+  return output
+    .replaceAll(origin, SHOP_URL)
+    .replace(/DNS( +)127.*/, 'DNS$1shop.example → 192.0.2.7')
+    .replace(/Node( +)[\d.]+/, 'Node$124.21.0')
+    .replace(/(?<=in |after )[\d.]+ m?s/g, '35 ms')
+    .replace(/[\d.]+ m?s ago +/, '3 s ago      ')
+    .replace(/[\d.]+ [GM]B free/, '64 GB free')
+}
+
+async function siteTranscript(line: string, origin: string): Promise<string> {
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'NODE_USE_ENV_PROXY', 'POLITELY_STORE'])
+    vi.stubEnv(name, undefined)
+  const args = line.replaceAll(SHOP_URL, origin).split(' ')
+  const { stdout, stderr, code } = await runInThisProcess(
+    args.map((word) => (word === 'robots.sqlite' ? path(word) : word)),
+  )
+  const output = asOfShop(withoutFolder(stdout + stderr, path), origin)
+  return `\`\`\`text\n$ politely ${line}\n${output.trimEnd()}\n\`\`\`\n\nExit code ${code}.\n`
+}
+
 async function transcript(line: string): Promise<string> {
   const args = line.split(' ').map((word) => (names.has(word) ? path(word) : word))
   const { stdout, code } = await runInThisProcess(args)
@@ -90,6 +133,7 @@ async function transcript(line: string): Promise<string> {
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 
 test('docs/cli.md', async () => {
+  const shop = await startShop()
   const sections: string[] = []
   for (const { name, usage, description, flags, examples, exits } of commands) {
     const options = flags.map((flag) => {
@@ -103,6 +147,7 @@ test('docs/cli.md', async () => {
     })
     const runs: string[] = []
     for (const line of RUNS[name] ?? []) runs.push(await transcript(line)) // one after the other: they share stdout
+    for (const line of SITE_RUNS[name] ?? []) runs.push(await siteTranscript(line, shop))
     sections.push(
       [
         `## ${name}`,
