@@ -1,11 +1,11 @@
 // Chooses the command, and prints help and version.
-import { readFileSync } from 'node:fs'
 import { mostSimilar, parseCommand } from './command-line.ts'
 import { commands } from './commands.ts'
 import { UsageError } from './errors.ts'
 import { EXITS } from './exit-code.ts'
 import { commandHelp, programHelp } from './help.ts'
 import { write } from './output/write.ts'
+import { version } from './version.ts'
 
 /**
  * Runs a command line, without `node` and the name of the script. Returns the exit code.
@@ -51,9 +51,4 @@ function allNames(): string {
 async function print(text: string): Promise<number> {
   await write(text)
   return EXITS.success.code
-}
-
-function version(): string {
-  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(manifest) as { version: string }).version
 }
