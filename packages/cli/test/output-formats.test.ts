@@ -5,7 +5,7 @@ import { expectPage } from '@politely/testkit/doc-page'
 import { Ajv } from 'ajv'
 import { default as Ajv4 } from 'ajv-draft-04'
 import { default as addFormats } from 'ajv-formats'
-import { expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { validateXML } from 'xmllint-wasm'
 import { commands } from '../src/commands.ts'
 import { withoutFolder, writeFiles } from './files.ts'
@@ -36,6 +36,16 @@ const path = writeFiles({
   'page.txt': '<html>',
   'control.expect': 'deny * /\u0001\u202e%EF%BF%BF<&">\n',
 })
+// The tests run in this process, whose current folder is another one.
+const { GITHUB_WORKSPACE } = process.env
+beforeEach(() => {
+  process.env.GITHUB_WORKSPACE = path('.')
+})
+afterAll(() => {
+  if (GITHUB_WORKSPACE === undefined) delete process.env.GITHUB_WORKSPACE
+  else process.env.GITHUB_WORKSPACE = GITHUB_WORKSPACE
+})
+
 const names = ['robots.txt', 'new.txt', 'robots.expect']
 
 /** The runs that the page shows, by command and format. `SITE` is a site that has robots.txt. */
@@ -75,7 +85,6 @@ function shown(stdout: string, site: string, indent: number): string {
 const cell = (text: string) => text.replaceAll('|', '\\|')
 
 test('docs/reference/output-formats.md', async () => {
-  vi.stubEnv('GITHUB_WORKSPACE', path('.'))
   const site = await originWithRules(RULES)
   const example = async (key: string) => {
     const line = EXAMPLES[key] as string
@@ -103,7 +112,6 @@ test('docs/reference/output-formats.md', async () => {
       )
     }
   }
-  vi.unstubAllEnvs()
   await expectPage(
     'docs/reference/output-formats.md',
     `# Reference: output formats
@@ -191,9 +199,7 @@ test('SARIF agrees with its schema', async () => {
   const ajv4 = new Ajv4.default({ strict: false, unicodeRegExp: false })
   addFormats.default(ajv4)
   const validate = ajv4.compile(sarifSchema)
-  vi.stubEnv('GITHUB_WORKSPACE', path('.'))
   const sarif = JSON.parse(await lint('sarif', 'broken #1.txt', 'page.txt', 'empty.txt'))
-  vi.unstubAllEnvs()
   expect(validate(sarif), JSON.stringify(validate.errors)).toBe(true)
   const [{ results, tool }] = sarif.runs
   expect(results.length).toBeGreaterThan(5)
@@ -217,20 +223,16 @@ test('fingerprints stay the same when lines move, and differ within a report', a
     JSON.parse(await lint('gitlab', file))
       .filter(({ check_name }: { check_name: string }) => check_name === 'rule-before-group')
       .map(({ fingerprint }: { fingerprint: string }) => fingerprint)
-  vi.stubEnv('GITHUB_WORKSPACE', path('.'))
   const before = await of('broken #1.txt')
-  vi.stubEnv('GITHUB_WORKSPACE', path('moved'))
+  process.env.GITHUB_WORKSPACE = path('moved')
   expect(await of('moved/broken #1.txt')).toEqual(before)
-  vi.unstubAllEnvs()
   expect(new Set(before).size).toBe(2)
 })
 
 test('GitHub and GitLab get paths from the root of the repository', async () => {
-  vi.stubEnv('GITHUB_WORKSPACE', path('.'))
   const { stdout } = await runInThisProcess(['lint', path('moved/broken #1.txt'), '--format', 'github'])
   expect(stdout).toContain('::error file=moved/broken #1.txt,line=3,col=1,title=')
   const gitlab = await lint('gitlab', 'robots.txt')
-  vi.unstubAllEnvs()
   expect(JSON.parse(gitlab)).toMatchObject([{ location: { path: 'robots.txt', lines: { begin: 4 } } }])
 })
 

@@ -28,7 +28,7 @@ export async function lint(args: Arguments): Promise<number> {
       results.push(findingsIn(loaded.name, new TextEncoder().encode(text), text))
     } else {
       if (args.has('fix')) await fixFile(given, args.get('fix') === 'all')
-      const bytes = await readText(given, 'lint', 'write the name of a robots.txt file')
+      const bytes = await readText(given, 'lint', 'write the name of a robots.txt file, or the URL of a site')
       results.push(findingsIn(given, bytes, new TextDecoder().decode(bytes)))
     }
   }
