@@ -1,6 +1,13 @@
 // Options in the words of other programs, and the options of Politely for them.
-import type { CommandSpec, Flag } from './command-line.ts'
 import { mostSimilar } from './most-similar.ts'
+
+/** What is read of the spec of a command. */
+interface Command {
+  readonly name: string
+  readonly usage: string
+  readonly flags: readonly { readonly name: string; readonly choices?: readonly string[] }[]
+  readonly noOperands?: string
+}
 
 /** Words in lower case without `-` and `_`, separated by blanks, and the options to write instead. */
 const SYNONYMS: readonly (readonly [words: string, ...flags: string[]])[] = [
@@ -16,7 +23,6 @@ const SYNONYMS: readonly (readonly [words: string, ...flags: string[]])[] = [
   ['mode standard spec parser', 'dialect'],
   ['baseurl base site host', 'origin', 'robots'],
   ['url urllist urlfile list sitemap', 'urls', 'robots'],
-  ['color colour colors', 'color'],
 ]
 
 /** Words for what a command takes without an option, by its name in the usage. */
@@ -31,8 +37,8 @@ const OPERANDS: Readonly<Record<string, string>> = {
 /** Says what to write in place of an option that a command does not have. */
 export function explainUnknownFlag(
   rawName: string,
-  { name: command, usage, flags, noOperands }: CommandSpec,
-  commands: readonly CommandSpec[],
+  { name: command, usage, flags, noOperands }: Command,
+  commands: readonly Command[],
 ): string {
   const word = normalized(rawName)
   const unknown = `unknown option ${rawName}; write`
@@ -67,7 +73,7 @@ function includesWord(words: string | undefined, word: string): boolean {
   return words?.split(' ').includes(word) ?? false
 }
 
-function formatsOf(flags: readonly Flag[]): readonly string[] {
+function formatsOf(flags: Command['flags']): readonly string[] {
   return flags.find(({ name }) => name === 'format')?.choices ?? []
 }
 

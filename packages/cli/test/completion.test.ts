@@ -5,6 +5,8 @@ import { runInThisProcess } from './run-cli.ts'
 
 const scriptFor = async (shell: string) => (await runInThisProcess(['completion', shell])).stdout
 
+const run = (shell: string, ...args: readonly string[]) => execFileSync(shell, args, { encoding: 'utf8' })
+
 /** Returns what bash offers after these words. `FILES` stands for the names of files. */
 async function offers(...words: readonly string[]): Promise<readonly string[]> {
   const script = `${await scriptFor('bash')}
@@ -12,7 +14,7 @@ compopt() { COMPREPLY+=(FILES); }
 COMP_WORDS=(politely ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
 _politely
 printf '%s\n' "\${COMPREPLY[@]}"`
-  return execFileSync('bash', ['-uc', script], { encoding: 'utf8' }).split('\n').filter(Boolean)
+  return run('bash', '-uc', script).split('\n').filter(Boolean)
 }
 
 test('bash completes commands, flags, values and files', async () => {
@@ -38,7 +40,7 @@ test('fish completes commands, flags, values and files', async ({ skip }) => {
   skip(!isInstalled('fish'), 'fish is not installed')
   const script = await scriptFor('fish')
   const offered = (line: string) =>
-    execFileSync('fish', ['--no-config', '-c', `${script}\ncomplete -C '${line}'`], { encoding: 'utf8' })
+    run('fish', '--no-config', '-c', `${script}\ncomplete -C '${line}'`)
       .split('\n')
       .map((each) => each.split('\t')[0])
       .filter(Boolean)
@@ -53,7 +55,7 @@ test('fish completes commands, flags, values and files', async ({ skip }) => {
 test('zsh accepts the script', async ({ skip }) => {
   skip(!isInstalled('zsh'), 'zsh is not installed')
   const script = `compdef() { print "$@"; }\n${await scriptFor('zsh')}`
-  expect(execFileSync('zsh', ['-fc', script], { encoding: 'utf8' })).toBe('_politely politely\n')
+  expect(run('zsh', '-fc', script)).toBe('_politely politely\n')
 })
 
 test.each(['zsh', 'fish'])('%s gets every command and flag', async (shell) => {
