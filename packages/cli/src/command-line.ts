@@ -102,7 +102,7 @@ export function parseCommand(spec: CommandSpec, args: readonly string[], command
       const rawName = token.rawName.startsWith('--') ? token.rawName : (args[token.index] as string)
       throw new UsageError(`${explainUnknownFlag(rawName, spec, commands)}${see}`, rawName.replace(/^-+/, ''))
     }
-    values.set(flag.name, [...(values.get(flag.name) ?? []), valueOfFlag(flag, token, see)])
+    values.set(flag.name, [...(values.get(flag.name) ?? []), valueOfFlag(flag, token, flags, see)])
   }
   return new Arguments(operands, values)
 }
@@ -134,6 +134,7 @@ function checkedOperand(
 function valueOfFlag(
   flag: Flag,
   token: { readonly value?: string | undefined; readonly inlineValue?: boolean | undefined },
+  flags: ReadonlyMap<string, Flag>,
   see: string,
 ): string {
   const { name, value: placeholder, choices } = flag
@@ -142,7 +143,7 @@ function valueOfFlag(
     return ''
   }
   if (token.value === undefined && flag.isValueOptional) return ''
-  const isNextFlag = token.inlineValue === false && /^--?[a-z]/i.test(token.value ?? '')
+  const isNextFlag = token.inlineValue === false && flags.has(/^--([^=]+)/.exec(token.value ?? '')?.[1] ?? '')
   if (token.value === undefined || isNextFlag)
     throw new UsageError(`--${name} needs a value; write --${name} ${placeholder}${see}`)
   if (choices !== undefined && !choices.includes(token.value)) {
