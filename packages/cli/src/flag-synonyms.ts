@@ -12,7 +12,7 @@ interface Command {
 /** Words in lower case without `-` and `_`, separated by blanks, and the options to write instead. */
 const SYNONYMS: readonly (readonly [words: string, ...flags: string[]])[] = [
   ['u ua a agent useragents useragentstring useragentheader header headers', 'user-agent'],
-  ['b bot crawler robot spider name botname', 'user-agent', 'product-token'],
+  ['b bot crawler robot spider name botname', 'crawler', 'user-agent', 'product-token'],
   ['t token tokens producttokens product useragenttoken', 'product-token'],
   ['o f output out fmt outputformat reporter formatter type', 'format'],
   ['r file i input robotsfile robotstxt robotsurl rules', 'robots'],
@@ -49,16 +49,17 @@ export function explainUnknownFlag(
     return `${unknown} the value without ${rawName}, as in politely ${command} ${usage}`
   if (noOperands !== undefined && includesWord(OPERANDS.URL, word)) return `unknown option ${rawName}; ${noOperands}`
   if (word === 'v' || word === 'version') return `${unknown} politely --version`
-  const ownerOf = (flagName?: string) => commands.find((each) => each.flags.some(({ name }) => name === flagName))
-  const owner = ownerOf(rawName.replace(/^--/, ''))
-  if (owner !== undefined) return `${rawName} is an option of ${owner.name}, not of ${command}`
   if (formatsOf(flags).includes(word)) return `${unknown} --format ${word}`
   const names = flags.map((flag) => flag.name)
   const synonyms = SYNONYMS.find(([words]) => includesWord(words, word))?.slice(1) ?? []
-  const known = synonyms.filter((name) => names.includes(name))
-  const similar = mostSimilar(rawName.replace(/^-+/, '').toLowerCase(), names)
-  if (known.length > 0 || similar !== undefined)
-    return `${unknown} ${(known.length > 0 ? known : [similar]).map((name) => `--${name}`).join(' or ')}`
+  const known = synonyms.filter((name) => names.includes(name)).map((name) => `--${name}`)
+  if (known.length > 0) return `${unknown} ${known.slice(0, 2).join(' or ')}`
+  const ownerOf = (flagName?: string) => commands.find((each) => each.flags.some(({ name }) => name === flagName))
+  const given = rawName.replace(/^-+/, '')
+  const owner = ownerOf(given)
+  if (owner !== undefined) return `${rawName} is an option of ${owner.name}, not of ${command}`
+  const similar = mostSimilar(given.toLowerCase(), names)
+  if (similar !== undefined) return `${unknown} --${similar}`
   const other = ownerOf(synonyms[0])
   if (other !== undefined) return `${unknown} politely ${other.name}, which has --${synonyms[0]}`
   if (names.length === 0) return `${unknown} politely ${command} ${usage}`

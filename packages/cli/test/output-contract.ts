@@ -162,6 +162,20 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
     fields: [VERSION, ['file', 'string', 'The file as it was given, or the URL of the robots.txt.'], ...FINDING],
   },
   {
+    command: 'match',
+    format: 'ndjson',
+    about: 'One line for each URL and crawler, in the order of the URLs.',
+    fields: [
+      VERSION,
+      URL_FIELD,
+      ['crawler?', 'string', 'The name of the crawler, if there are several.'],
+      ...REASON,
+      ['origin?', 'string', 'The origin of the URL, if the file is for another one.'],
+      ['fileOrigin?', 'string', 'The origin that the file is for, if the URL is of another one.'],
+      ['file?', 'string', 'The file of `--robots-dir` that does not exist.'],
+    ],
+  },
+  {
     command: 'diff',
     format: 'json',
     about: 'One document.',

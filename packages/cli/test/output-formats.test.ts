@@ -11,11 +11,12 @@ import { commands } from '../src/commands.ts'
 import { version } from '../src/version.ts'
 import { withoutFolder, writeFiles } from './files.ts'
 import { JSON_FORMATS, schemaOf } from './output-contract.ts'
-import { runInThisProcess } from './run-cli.ts'
+import { parseJsonLines, runInThisProcess } from './run-cli.ts'
 import { originWithRules, originWithStatus } from './site.ts'
 
-/** What GitHub and GitLab define. The output follows them. */
+/** Formats without fields in JSON. */
 const TEXT_FORMATS: Readonly<Record<string, string>> = {
+  csv: 'CSV (RFC 4180) with a header line. `line` and `rule` are those of the rule that decides. A cell that a spreadsheet would read as a formula begins with an apostrophe.',
   sarif:
     'SARIF 2.1.0. Files are relative to the root of the repository (`uriBaseId` is `%SRCROOT%`), with percent-encoding. Columns are UTF-16 code units. `partialFingerprints` stay the same while the line keeps its text. `fixes` replace or remove the line; they may change verdicts, as `lint --fix=all` may.',
   junit:
@@ -33,6 +34,9 @@ const path = writeFiles({
   'broken #1.txt':
     'Disallow: admin\nDisallow: admin\nUser-agent: *\nDisallow: /é\u202e\nDisallow /a\nAllow: /b\nAllow: /b\nHost: a\n',
   'moved/broken #1.txt': '# moved\n\nDisallow: admin\nDisallow: admin\n',
+  'urls.txt': '/cart\n/about\n',
+  'more.txt': 'https://a.example/cart\nhttp://[\n/cart\nhttps://b.example/x\n',
+  'files/a.example.txt': 'User-agent: *\nDisallow: /\n',
   'empty.txt': '',
   'page.txt': '<html>',
   'control.expect': 'deny * /\u0001\u202e%EF%BF%BF<&">\n',
@@ -47,7 +51,7 @@ afterAll(() => {
   else process.env.GITHUB_WORKSPACE = GITHUB_WORKSPACE
 })
 
-const names = ['robots.txt', 'new.txt', 'robots.expect']
+const names = ['robots.txt', 'new.txt', 'robots.expect', 'urls.txt']
 
 /** The runs that the page shows, by command and format. `SITE` is a site that has robots.txt. */
 const EXAMPLES: Readonly<Record<string, string>> = {
@@ -63,6 +67,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'lint junit': 'lint robots.txt --format junit',
   'lint github': 'lint robots.txt --format github',
   'lint gitlab': 'lint robots.txt --format gitlab',
+  'match ndjson': 'match --urls urls.txt --robots robots.txt --user-agent ExampleBot --format ndjson',
+  'match csv': 'match --urls urls.txt --robots robots.txt --user-agent ExampleBot --format csv',
   'diff json': 'diff robots.txt new.txt --product-token ExampleBot --format json',
 }
 
@@ -125,7 +131,7 @@ What the commands print for programs. A test makes this page, and checks what ea
 | formats | stability |
 |---|---|
 | \`json\`, \`ndjson\` | A contract. \`version\` is the first field of a document, and of each line of \`ndjson\`. |
-| \`sarif\`, \`junit\` | A contract: SARIF 2.1.0, and JUnit XML as Jenkins reads it. |
+| \`sarif\`, \`junit\`, \`csv\` | A contract: SARIF 2.1.0, JUnit XML as Jenkins reads it, and CSV with these columns. |
 | \`github\`, \`gitlab\` | Follow what GitHub and GitLab read. |
 | \`text\` | For people. It may change in any version. |
 
@@ -160,9 +166,13 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
   ],
   test: ['test robots.expect --robots robots.txt', 'test robots.expect --robots new.txt'],
   lint: ['lint broken robots.txt page.txt empty.txt'],
+  match: [
+    'match --urls more.txt --robots robots.txt --crawler Googlebot --crawler Bingbot --origin https://a.example',
+    'match --urls more.txt --robots-dir FILES --user-agent ExampleBot',
+  ],
   diff: ['diff robots.txt new.txt', 'diff robots.txt robots.txt'],
 }
-const FILES: Readonly<Record<string, string>> = { broken: 'broken #1.txt' }
+const FILES: Readonly<Record<string, string>> = { broken: 'broken #1.txt', FILES: 'files' }
 
 test.for(JSON_FORMATS)(
   '$command --format $format prints the fields of the page',
@@ -174,17 +184,14 @@ test.for(JSON_FORMATS)(
     const validate = ajv.compile(schemaOf(fields))
     let documents = 0
     for (const line of RUNS[command] ?? []) {
-      const args = line.split(' ').map((word) => {
-        const file = FILES[word] ?? word
-        return /\.(txt|expect)$/.test(file) && !file.startsWith('/')
-          ? path(file)
-          : word.replace('SITE', site).replace('DOWN', down)
-      })
+      const args = line
+        .replace(/(?<= )[^/ ]\S*\.(?:txt|expect)\b/g, path)
+        .replaceAll('SITE', site)
+        .replaceAll('DOWN', down)
+        .split(' ')
+        .map((word) => (word in FILES ? path(FILES[word] as string) : word))
       const { stdout } = await runInThisProcess([...args, '--format', format])
-      for (const document of stdout
-        .trimEnd()
-        .split('\n')
-        .map((each) => JSON.parse(each))) {
+      for (const document of parseJsonLines(stdout)) {
         expect(Object.keys(document)[0]).toBe('version')
         expect(validate(document), JSON.stringify([validate.errors, document])).toBe(true)
         documents++
