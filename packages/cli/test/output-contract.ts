@@ -28,7 +28,7 @@ const REASON: readonly Field[] = [
   ['group?', 'object', 'The first group that applies to the crawler.'],
   ['group.agents', 'string[]', 'The names of the group.'],
   ['group.line', 'integer', 'The first line of the group.'],
-  ['productTokens?', 'string[]', 'The names that were looked for in robots.txt.'],
+  ['productTokens?', 'string[]', 'The names that the crawler looks for in robots.txt.'],
   ['problem?', 'string', 'What is wrong with an invalid URL.'],
 ]
 

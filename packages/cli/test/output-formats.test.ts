@@ -24,7 +24,7 @@ const TEXT_FORMATS: Readonly<Record<string, string>> = {
   github:
     'Workflow commands of GitHub Actions. Files are relative to the root of the repository. GitHub shows at most 10 errors, 10 warnings and 10 notices of a step; the log has all.',
   gitlab:
-    'A code quality report of GitLab: `description`, `check_name`, `fingerprint`, `severity` (`major`, `minor`, `info`) and `location`. Fingerprints stay the same while the line keeps its text, and differ within a report.',
+    'A code quality report of GitLab. An error is `major`, a warning `minor`, and a note `info`. Fingerprints stay the same while the line keeps its text, and differ within a report.',
 }
 
 const path = writeFiles({
