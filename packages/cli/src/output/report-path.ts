@@ -7,7 +7,7 @@ import { isAbsolute, relative, resolve, sep } from 'node:path'
  */
 export function reportPath(file: string): string {
   const path = relative(repositoryFolder(), resolve(file))
-  const isOutside = path.startsWith('..') || isAbsolute(path)
+  const isOutside = /^\.\.(?:[/\\]|$)/.test(path) || isAbsolute(path)
   return (isOutside ? resolve(file) : path).split(sep).join('/')
 }
 
