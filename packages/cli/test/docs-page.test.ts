@@ -158,7 +158,7 @@ ${situations.join('\n\n')}
 ${exits.join('\n')}
 
 A script that calls \`robots_main FILE AGENT URL\` may call
-\`politely explain URL --robots FILE --product-token AGENT --dialect google\`. Both gave the same exit code on all 4,556 cases that
+\`politely explain URL --robots FILE --product-token AGENT --dialect google\`. Both gave the same exit code on all 18,101 cases that
 were compared. They differ if AGENT is not a product token or URL is not a URL or path: \`politely\` exits with 2, and \`robots_main\`
 with 0 or 1.
 
