@@ -1,8 +1,9 @@
 // `politely diff`: says what a change of robots.txt does to the URLs of a site.
 import type { Robots, RulesVerdict } from '@politely/core'
+import { findCrawler, rulesFor } from '@politely/core/crawlers'
 import { withoutCredentials } from '@politely/core/engine'
 import type { Arguments } from '../../command-line.ts'
-import { givenTokens } from '../../crawler.ts'
+import { givenTokens, habitOf } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
@@ -72,7 +73,7 @@ async function* toAsync(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>)
 
 function changeFor(crawler: string, before: Robots, after: Robots, urls: readonly string[]): CrawlerChange {
   const lines = { disallowed: new Map<string, LineChange>(), allowed: new Map<string, LineChange>() }
-  const [was, is] = [before.forCrawler(crawler), after.forCrawler(crawler)]
+  const [was, is] = [rulesFor(before, crawler), rulesFor(after, crawler)]
   for (const url of urls) {
     const [old, now] = [was.check(url), is.check(url)]
     if (old.allowed === now.allowed) continue
@@ -110,7 +111,7 @@ function textOf(report: {
   if (changed.length === 0) return `${head}${green(`✓ none ${of} changes, for ${crawlers(changes)}`)}\n${hint}`
   const blocks = changed.map(({ crawler, disallowed, allowed }) =>
     [
-      `${bold(printable(crawler))}`,
+      `${bold(printable(crawler))}${dim(habitOf(findCrawler(crawler)))}`,
       ...sideOf(disallowed, `${red('become disallowed')}`, of),
       ...sideOf(allowed, `${green('become allowed')}`, of),
     ].join('\n'),

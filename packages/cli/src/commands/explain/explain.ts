@@ -11,7 +11,7 @@ import {
 import { type PatternTrace, tracePattern, withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
-import { tokensOf } from '../../crawler.ts'
+import { type Reader, readerOf } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { dialectOf, formatOf } from '../../flags.ts'
@@ -36,11 +36,13 @@ export async function explain(args: Arguments): Promise<number> {
     const problem = url === undefined ? 'no URL was given' : 'more than one URL was given'
     throw new UsageError(`${problem}; write one, such as politely explain https://example.com/page`)
   }
-  const tokens = tokensOf(args)
+  const reader = readerOf(args, dialectOf(args))
   const file = args.get('robots')
-  const subject = file === undefined ? await fetched(url, args) : await ofFile(url, file, tokens, args)
+  const subject = file === undefined ? await fetched(url, args) : await ofFile(url, file, reader)
   await write(
-    formatOf(args) === 'json' ? jsonLine(reportOf(subject, tokens)) : drawingOf(subject, tokens, dialectOf(args)),
+    formatOf(args) === 'json'
+      ? jsonLine(reportOf(subject, reader.productTokens))
+      : drawingOf(subject, reader, dialectOf(args)),
   )
   const { allowed, because } = subject.verdict
   if (because === 'invalid-url') return EXITS.usage.code
@@ -48,14 +50,14 @@ export async function explain(args: Arguments): Promise<number> {
   return allowed ? EXITS.success.code : EXITS.disallowed.code
 }
 
-async function ofFile(url: string, file: string, tokens: readonly string[], args: Arguments): Promise<Subject> {
+async function ofFile(url: string, file: string, { productTokens, dialect }: Reader): Promise<Subject> {
   if (isUrl(file)) {
     throw new UsageError(
       `--robots: ${withoutCredentials(file)} is a URL; to explain a URL of that site, leave --robots out`,
     )
   }
-  const { name, robots } = await parseFile(file, dialectOf(args))
-  const explanation = robots.explain(url, tokens)
+  const { name, robots } = await parseFile(file, dialect)
+  const explanation = robots.explain(url, productTokens)
   return { url, name, robots, explanation, verdict: explanation.verdict }
 }
 
@@ -80,17 +82,17 @@ function reportOf({ url, name, explanation, verdict }: Subject, tokens: readonly
   }
 }
 
-function drawingOf(subject: Subject, tokens: readonly string[], dialect: DialectName): string {
+function drawingOf(subject: Subject, reader: Reader, dialect: DialectName): string {
   const { url, name, robots, explanation, verdict } = subject
   const mark = verdict.allowed ? green('✓ allowed') : red('✗ disallowed')
-  const head = `${mark}  ${bold(printable(withoutCredentials(url)))}  for ${tokens.join(', then ')}\n  ${describeReason(verdict)}\n`
+  const head = `${mark}  ${bold(printable(withoutCredentials(url)))}  for ${reader.text}\n  ${describeReason(verdict)}\n`
   if (explanation === undefined || robots === undefined || explanation.target === undefined) return head
   const parts = [
     head,
     `${dim(printable(name))}\n${drawFile(robots.text, explanation)}`,
     pathOf(explanation),
     losersOf(explanation),
-    dialectsOf(robots, url, tokens, dialect, verdict.allowed),
+    dialectsOf(robots, url, reader, dialect, verdict.allowed),
   ]
   return `${parts.filter((part) => part !== '').join('\n')}`
 }
@@ -133,11 +135,12 @@ function lossOf(match: Match, winner: Match, wonBy: Explanation['wonBy']): strin
 function dialectsOf(
   robots: Robots,
   url: string,
-  tokens: readonly string[],
+  { productTokens, dialect }: Reader,
   own: DialectName,
   allowed: boolean,
 ): string {
-  const answers = Object.entries(explainDialects(new TextEncoder().encode(robots.text), url, tokens))
+  if (dialect.parsing.groupsForAll === 'ignored') return '' // the built-in dialects use these groups
+  const answers = Object.entries(explainDialects(new TextEncoder().encode(robots.text), url, productTokens))
   const rows = answers
     .filter(([name, { explanation }]) => name !== own && explanation.verdict.allowed !== allowed)
     .map(([name, { explanation, parts }]) => {

@@ -2,7 +2,7 @@
 import { parseRobots, type RulesVerdict } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
 import type { Arguments } from '../../command-line.ts'
-import { tokensOf } from '../../crawler.ts'
+import { readerOf } from '../../crawler.ts'
 import { errorLine } from '../../describe-error.ts'
 import { EXITS } from '../../exit-code.ts'
 import { dialectOf } from '../../flags.ts'
@@ -17,9 +17,9 @@ import { jsonLine, write } from '../../output/write.ts'
  * verdicts are written, so that memory stays bounded.
  */
 export async function match(args: Arguments): Promise<number> {
-  const tokens = tokensOf(args)
+  const { productTokens, dialect } = readerOf(args, dialectOf(args))
   const file = await readRobotsFile(requiredRobots(args, 'politely match --robots robots.txt < urls.txt'))
-  const rules = parseRobots(file, { dialect: dialectOf(args), origin: args.get('origin') }).forCrawler(tokens)
+  const rules = parseRobots(file, { dialect, origin: args.get('origin') }).forCrawler(productTokens)
   let isFirst = true
   for await (const lines of readLines(process.stdin)) {
     if (isFirst && lines.some((line) => /^user-agent\s*:/i.test(line)))
