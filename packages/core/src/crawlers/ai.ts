@@ -58,13 +58,14 @@ export const ai: readonly OperatorPage[] = [
       { token: 'meta-externalads', purpose: 'advertising', obeys: 'yes' },
       { token: 'facebookexternalhit', purpose: 'preview' },
       { token: 'facebookcatalog', purpose: 'preview' },
-      { token: 'Facebot', purpose: 'preview', retired: { since: undefined, replacedBy: ['facebookexternalhit'] } },
-      {
-        token: 'FacebookBot',
-        purpose: 'ai-training',
-        retired: { since: undefined, replacedBy: ['meta-externalagent'] },
-      },
+      { token: 'Facebot', purpose: 'preview' },
     ],
+  },
+  {
+    operator: 'Meta',
+    source: 'https://developers.facebook.com/docs/sharing/bot/',
+    readOn: QUOTED,
+    crawlers: [{ token: 'FacebookBot', purpose: 'ai-training', obeys: 'yes' }],
   },
   {
     operator: 'Amazon',

@@ -140,7 +140,10 @@ export const otherCrawlers: readonly OperatorPage[] = [
   {
     operator: 'Pinterest',
     source: 'https://help.pinterest.com/en/business/article/pinterest-crawler',
-    crawlers: [{ token: 'Pinterestbot', purpose: 'preview' }],
+    crawlers: [
+      { token: 'Pinterestbot', purpose: 'preview' },
+      { token: 'Pinterest', purpose: 'preview' },
+    ],
   },
   { operator: 'Discord', source: 'https://discord.com/', crawlers: [{ token: 'Discordbot', purpose: 'preview' }] },
   { operator: 'Telegram', source: 'https://telegram.org/', crawlers: [{ token: 'TelegramBot', purpose: 'preview' }] },

@@ -110,7 +110,7 @@ export const searchEngines: readonly OperatorPage[] = [
     source: 'https://help.qwant.com/bot/',
     crawlers: [
       { token: 'Qwantbot', purpose: 'search' },
-      { token: 'Qwantify', purpose: 'search', retired: { since: undefined, replacedBy: ['Qwantbot'] } },
+      { token: 'Qwantify', purpose: 'search' },
     ],
   },
   {
