@@ -77,7 +77,7 @@ test('groups the crawlers by what they may read, and then by purpose', async () 
 
     The file does not name 14 of 15 known AI crawlers; --all lists them.
 
-    Whether 12 of these crawlers obey robots.txt is unclear: no statement of their
+    Whether 11 of these crawlers obey robots.txt is unclear: no statement of their
     operators was found.
     "
   `)

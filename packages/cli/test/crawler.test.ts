@@ -20,16 +20,21 @@ async function run(...args: string[]) {
   return { ...result, stdout: withoutFolder(result.stdout, path) }
 }
 
-test.each(['--user-agent', '--product-token'])('explain reads the groups of a known crawler given by %s', async (flag) => {
-  const explain = (url: string, name: string) => run('explain', url, flag, name, '--robots', path('robots.txt'))
-  const news = await explain('/drafts/1', 'Googlebot-News')
-  expect(news.code).toBe(1)
-  expect(news.stdout).toContain(`✗ disallowed  /drafts/1  for ${NEWS}\n  line 2 of robots.txt says "Disallow: /drafts/" to Googlebot\n`)
-  const ads = await explain('/', 'AdsBot-Google')
-  expect(ads.code).toBe(0)
-  expect(ads.stdout).toContain(`✓ allowed  /  for ${ADS}\n  ${ADS_REASON}\n`)
-  expect(ads.stdout).not.toContain('Other readers')
-})
+test.each(['--user-agent', '--product-token'])(
+  'explain reads the groups of a known crawler given by %s',
+  async (flag) => {
+    const explain = (url: string, name: string) => run('explain', url, flag, name, '--robots', path('robots.txt'))
+    const news = await explain('/drafts/1', 'Googlebot-News')
+    expect(news.code).toBe(1)
+    expect(news.stdout).toContain(
+      `✗ disallowed  /drafts/1  for ${NEWS}\n  line 2 of robots.txt says "Disallow: /drafts/" to Googlebot\n`,
+    )
+    const ads = await explain('/', 'AdsBot-Google')
+    expect(ads.code).toBe(0)
+    expect(ads.stdout).toContain(`✓ allowed  /  for ${ADS}\n  ${ADS_REASON}\n`)
+    expect(ads.stdout).not.toContain('Other readers')
+  },
+)
 
 test('tokens that are given several times are used as they are', async () => {
   const tokens = ['--product-token', 'Googlebot-News', '--product-token', 'OtherBot']

@@ -1,7 +1,14 @@
 // The catalogue of known crawlers: its data, and how they read robots.txt.
 import { expectPage } from '@politely/testkit/doc-page'
 import { describe, expect, it } from 'vitest'
-import { findCrawler, type KnownCrawler, knownCrawlers, knownCrawlersDate, readingOf, rulesFor } from '../src/crawlers/index.ts'
+import {
+  findCrawler,
+  type KnownCrawler,
+  knownCrawlers,
+  knownCrawlersDate,
+  readingOf,
+  rulesFor,
+} from '../src/crawlers/index.ts'
 import { describeReason, dialects, isProductToken, parseRobots } from '../src/index.ts'
 
 const tokens = new Set(knownCrawlers.map(({ token }) => token.toLowerCase()))

@@ -15,8 +15,13 @@ export const ai: readonly OperatorPage[] = [
       { token: 'GPTBot', purpose: 'ai-training', obeys: 'yes' },
       { token: 'OAI-SearchBot', purpose: 'ai-search', obeys: 'yes' },
       { token: 'ChatGPT-User', purpose: 'ai-assistant', obeys: 'no' },
-      { token: 'OAI-AdsBot', purpose: 'advertising' },
     ],
+  },
+  {
+    operator: 'OpenAI',
+    source: 'https://help.openai.com/en/articles/20001243-advertiser-guidance-for-allowing-openai-web-crawlers',
+    readOn: READ,
+    crawlers: [{ token: 'OAI-AdsBot', purpose: 'advertising', obeys: 'yes' }],
   },
   {
     operator: 'Anthropic',
@@ -124,8 +129,16 @@ export const ai: readonly OperatorPage[] = [
       { token: 'cohere-training-data-crawler', purpose: 'ai-training' },
     ],
   },
-  { operator: 'DeepSeek', source: 'https://www.deepseek.com/', crawlers: [{ token: 'DeepSeekBot', purpose: 'ai-training' }] },
-  { operator: 'Moonshot AI', source: 'https://www.moonshot.ai/', crawlers: [{ token: 'Kimi-User', purpose: 'ai-assistant' }] },
+  {
+    operator: 'DeepSeek',
+    source: 'https://www.deepseek.com/',
+    crawlers: [{ token: 'DeepSeekBot', purpose: 'ai-training' }],
+  },
+  {
+    operator: 'Moonshot AI',
+    source: 'https://www.moonshot.ai/',
+    crawlers: [{ token: 'Kimi-User', purpose: 'ai-assistant' }],
+  },
   { operator: 'Manus', source: 'https://manus.im/', crawlers: [{ token: 'Manus-User', purpose: 'ai-agent' }] },
   {
     operator: 'You.com',

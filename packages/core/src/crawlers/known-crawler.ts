@@ -80,7 +80,7 @@ export interface KnownCrawler {
 }
 
 /** A crawler in the data of its operator. What is left out has the value that most crawlers have. */
-export type CrawlerEntry = Pick<KnownCrawler, 'token' | 'purpose'> & Partial<KnownCrawler>
+type CrawlerEntry = Pick<KnownCrawler, 'token' | 'purpose'> & Partial<KnownCrawler>
 
 /** A page of an operator, and the crawlers that it documents. */
 export interface OperatorPage {

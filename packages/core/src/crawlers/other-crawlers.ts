@@ -2,8 +2,6 @@
 import type { OperatorPage } from './known-crawler.ts'
 
 const READ = '2026-11-25'
-/** The date of a list that quotes the operator's page. */
-const QUOTED = '2026-08-22'
 
 export const otherCrawlers: readonly OperatorPage[] = [
   // SEO tools.
@@ -19,16 +17,16 @@ export const otherCrawlers: readonly OperatorPage[] = [
   {
     operator: 'Semrush',
     source: 'https://www.semrush.com/bot/',
-    readOn: QUOTED,
+    readOn: READ,
     crawlers: [
-      { token: 'SemrushBot', purpose: 'seo' },
+      { token: 'SemrushBot', purpose: 'seo', obeys: 'yes' },
       { token: 'SemrushBot-SWA', purpose: 'seo', obeys: 'yes' },
       { token: 'SemrushBot-OCOB', purpose: 'seo', obeys: 'yes' },
-      { token: 'SemrushBot-BA', purpose: 'seo' },
-      { token: 'SemrushBot-SI', purpose: 'seo' },
-      { token: 'SemrushBot-FT', purpose: 'seo' },
-      { token: 'SiteAuditBot', purpose: 'seo' },
-      { token: 'SplitSignalBot', purpose: 'seo' },
+      { token: 'SemrushBot-BA', purpose: 'seo', obeys: 'yes' },
+      { token: 'SemrushBot-SI', purpose: 'seo', obeys: 'yes' },
+      { token: 'SemrushBot-FT', purpose: 'seo', obeys: 'yes' },
+      { token: 'SiteAuditBot', purpose: 'seo', obeys: 'yes' },
+      { token: 'SplitSignalBot', purpose: 'seo', obeys: 'yes' },
       { token: 'SemrushBot-SA', purpose: 'seo', retired: { since: undefined, replacedBy: ['SiteAuditBot'] } },
     ],
   },
@@ -78,7 +76,12 @@ export const otherCrawlers: readonly OperatorPage[] = [
     source: 'https://dataforseo.com/dataforseo-bot',
     crawlers: [{ token: 'DataForSeoBot', purpose: 'seo' }],
   },
-  { operator: 'Babbar', source: 'https://babbar.tech/crawler', crawlers: [{ token: 'Barkrowler', purpose: 'seo' }] },
+  {
+    operator: 'Babbar',
+    source: 'https://babbar.tech/crawler',
+    readOn: READ,
+    crawlers: [{ token: 'Barkrowler', purpose: 'seo', obeys: 'yes' }],
+  },
   {
     operator: 'SEOkicks',
     source: 'https://www.seokicks.de/robot.html',
@@ -136,19 +139,28 @@ export const otherCrawlers: readonly OperatorPage[] = [
       { token: 'Slack-ImgProxy', purpose: 'preview' },
     ],
   },
-  { operator: 'LinkedIn', source: 'https://www.linkedin.com/robots.txt', crawlers: [{ token: 'LinkedInBot', purpose: 'preview' }] },
+  {
+    operator: 'LinkedIn',
+    source: 'https://www.linkedin.com/robots.txt',
+    crawlers: [{ token: 'LinkedInBot', purpose: 'preview' }],
+  },
   {
     operator: 'Pinterest',
     source: 'https://help.pinterest.com/en/business/article/pinterest-crawler',
+    readOn: READ,
     crawlers: [
-      { token: 'Pinterestbot', purpose: 'preview' },
-      { token: 'Pinterest', purpose: 'preview' },
+      { token: 'Pinterestbot', purpose: 'preview', obeys: 'yes' },
+      { token: 'Pinterest', purpose: 'preview', obeys: 'yes' },
     ],
   },
   { operator: 'Discord', source: 'https://discord.com/', crawlers: [{ token: 'Discordbot', purpose: 'preview' }] },
   { operator: 'Telegram', source: 'https://telegram.org/', crawlers: [{ token: 'TelegramBot', purpose: 'preview' }] },
   { operator: 'WhatsApp', source: 'https://www.whatsapp.com/', crawlers: [{ token: 'WhatsApp', purpose: 'preview' }] },
-  { operator: 'Microsoft', source: 'https://www.skype.com/', crawlers: [{ token: 'SkypeUriPreview', purpose: 'preview' }] },
+  {
+    operator: 'Microsoft',
+    source: 'https://www.skype.com/',
+    crawlers: [{ token: 'SkypeUriPreview', purpose: 'preview' }],
+  },
   { operator: 'Embedly', source: 'https://embed.ly/', crawlers: [{ token: 'Embedly', purpose: 'preview' }] },
   {
     operator: 'Flipboard',
@@ -158,15 +170,31 @@ export const otherCrawlers: readonly OperatorPage[] = [
   { operator: 'Bitly', source: 'https://bitly.com/', crawlers: [{ token: 'bitlybot', purpose: 'preview' }] },
 
   // Monitoring.
-  { operator: 'UptimeRobot', source: 'https://uptimerobot.com/', crawlers: [{ token: 'UptimeRobot', purpose: 'monitoring' }] },
-  { operator: 'Better Stack', source: 'https://betterstack.com/', crawlers: [{ token: 'BetterUptimeBot', purpose: 'monitoring' }] },
-  { operator: 'Pingdom', source: 'https://www.pingdom.com/', crawlers: [{ token: 'Pingdom', name: 'Pingdom.com_bot', purpose: 'monitoring' }] },
+  {
+    operator: 'UptimeRobot',
+    source: 'https://uptimerobot.com/',
+    crawlers: [{ token: 'UptimeRobot', purpose: 'monitoring' }],
+  },
+  {
+    operator: 'Better Stack',
+    source: 'https://betterstack.com/',
+    crawlers: [{ token: 'BetterUptimeBot', purpose: 'monitoring' }],
+  },
+  {
+    operator: 'Pingdom',
+    source: 'https://www.pingdom.com/',
+    crawlers: [{ token: 'Pingdom', name: 'Pingdom.com_bot', purpose: 'monitoring' }],
+  },
   {
     operator: 'StatusCake',
     source: 'https://www.statuscake.com/',
     crawlers: [{ token: 'StatusCake', purpose: 'monitoring' }],
   },
-  { operator: 'Site24x7', source: 'https://www.site24x7.com/', crawlers: [{ token: 'Site24x7', purpose: 'monitoring' }] },
+  {
+    operator: 'Site24x7',
+    source: 'https://www.site24x7.com/',
+    crawlers: [{ token: 'Site24x7', purpose: 'monitoring' }],
+  },
   {
     operator: 'Datadog',
     source: 'https://docs.datadoghq.com/synthetics/',
@@ -195,7 +223,11 @@ export const otherCrawlers: readonly OperatorPage[] = [
     source: 'https://www.oracle.com/corporate/acquisitions/grapeshot/crawler.html',
     crawlers: [{ token: 'GrapeshotCrawler', purpose: 'advertising' }],
   },
-  { operator: 'Peer39', source: 'https://www.peer39.com/', crawlers: [{ token: 'peer39_crawler', purpose: 'advertising' }] },
+  {
+    operator: 'Peer39',
+    source: 'https://www.peer39.com/',
+    crawlers: [{ token: 'peer39_crawler', purpose: 'advertising' }],
+  },
   {
     operator: 'Turnitin',
     source: 'https://www.turnitin.com/robot/crawlerinfo.html',

@@ -103,21 +103,25 @@ export const searchEngines: readonly OperatorPage[] = [
   {
     operator: 'Mojeek',
     source: 'https://www.mojeek.com/bot.html',
-    crawlers: [{ token: 'MojeekBot', purpose: 'search' }],
+    readOn: READ,
+    crawlers: [{ token: 'MojeekBot', purpose: 'search', obeys: 'yes' }],
   },
   {
     operator: 'Qwant',
     source: 'https://help.qwant.com/bot/',
+    readOn: READ,
     crawlers: [
-      { token: 'Qwantbot', purpose: 'search' },
-      { token: 'Qwantify', purpose: 'search' },
+      { token: 'Qwantbot', purpose: 'search', obeys: 'yes' },
+      { token: 'Qwantbot-news', purpose: 'search', obeys: 'yes' },
+      { token: 'Qwantify', purpose: 'search', retired: { since: undefined, replacedBy: ['Qwantbot'] } },
     ],
   },
   {
     operator: 'Kagi',
     source: 'https://kagi.com/bot',
+    readOn: READ,
     crawlers: [
-      { token: 'Kagibot', purpose: 'search' },
+      { token: 'Kagibot', purpose: 'search', obeys: 'yes', fallbacks: ['Googlebot'] },
       { token: 'kagi-fetcher', purpose: 'ai-assistant' },
     ],
   },

@@ -8,24 +8,10 @@ import { dialectOf, formatOf } from '../../flags.ts'
 import { isUrl, loadRobots, type NamedRobots, readText } from '../../input/robots-file.ts'
 import { samplePaths } from '../../input/sample-paths.ts'
 import { jsonLine, write } from '../../output/write.ts'
-import { type CrawlerAccess, crawlerAccesses } from './crawler-access.ts'
-import { type FileName, namesIn, type UselessName } from './file-names.ts'
+import { crawlerAccesses } from './crawler-access.ts'
+import { namesIn, type UselessName } from './file-names.ts'
 import { formatAudit } from './format-audit.ts'
-
-/** What the audit of a file found. */
-export interface Audit {
-  /** The name of the file. */
-  readonly robots: string
-  /** The date of the catalogue. */
-  readonly date: string
-  readonly paths: readonly string[]
-  /** Whether the paths were made from the rules of the file. */
-  readonly isSample: boolean
-  /** The crawlers of the catalogue that are in use, or those of `--purpose`. */
-  readonly crawlers: readonly CrawlerAccess[]
-  /** The names in the user-agent lines of the file, without `*`. */
-  readonly names: readonly FileName[]
-}
+import type { Audit } from './report.ts'
 
 const USELESS: readonly UselessName[] = ['misspelt', 'retired', 'ignored']
 

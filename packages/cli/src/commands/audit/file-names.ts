@@ -33,7 +33,10 @@ const USER_AGENT = /^[^\S\n]*user-?agent[^\S\n]*:?[^\S\n]*([^\s#:][^#]*)/i
 /** Returns the names of a file in the order of their first lines, without `*`. */
 export function namesIn(text: string): readonly FileName[] {
   const found = new Map<string, { readonly name: string; readonly lines: number[] }>()
-  for (const [i, line] of text.replace(/^\ufeff/, '').split(/\r\n|\r|\n/).entries()) {
+  for (const [i, line] of text
+    .replace(/^\ufeff/, '')
+    .split(/\r\n|\r|\n/)
+    .entries()) {
     const name = USER_AGENT.exec(line)?.[1]?.trim()
     if (name === undefined || name.startsWith('*')) continue
     const before = found.get(name.toLowerCase())

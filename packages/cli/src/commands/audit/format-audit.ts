@@ -3,9 +3,9 @@
 import type { CrawlerPurpose } from '@politely/core/crawlers'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
 import { wrap } from '../../output/wrap.ts'
-import type { Audit } from './audit.ts'
 import type { CrawlerAccess } from './crawler-access.ts'
 import type { FileName } from './file-names.ts'
+import type { Audit } from './report.ts'
 
 /** Crawlers that the file does not name are shown as examples. */
 const EXAMPLES = 3
@@ -44,7 +44,9 @@ export function formatAudit(audit: Audit, listsAll: boolean): string {
     blocks.push(blockOf(head, ignoring, listsAll))
   }
   const head = `${dim('robots.txt')}  ${printable(robots)}\n${dim('compared')}    with ${count(crawlers.length, 'crawler')} known on ${date}, on ${count(paths.length, 'path')}\n`
-  return [head, ...blocks, namesText(names, listsAll), unnamedText(crawlers, listsAll), unclearText(crawlers)].filter((part) => part !== '').join('\n')
+  return [head, ...blocks, namesText(names, listsAll), unnamedText(crawlers, listsAll), unclearText(crawlers)]
+    .filter((part) => part !== '')
+    .join('\n')
 }
 
 function headOf(group: readonly CrawlerAccess[], { paths, isSample }: Audit): string {
@@ -103,7 +105,9 @@ function namesText(names: readonly FileName[], listsAll: boolean): string {
   const head =
     useless.length === 0
       ? green('✓ no name in the file is misspelt, retired or ignored')
-      : bold(`${count(useless.length, 'name')} in the file ${useless.length === 1 ? 'does' : 'do'} nothing, or may do nothing`)
+      : bold(
+          `${count(useless.length, 'name')} in the file ${useless.length === 1 ? 'does' : 'do'} nothing, or may do nothing`,
+        )
   return `${[head, ...rows, ...unknownText(names, listsAll)].join('\n')}\n`
 }
 

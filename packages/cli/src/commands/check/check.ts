@@ -35,7 +35,10 @@ export async function check(args: Arguments): Promise<number> {
   interrupted.catch(() => undefined) // `done.abort()` rejects it when the race is already over
   try {
     return await withClient(args, async (client) => {
-      const exit = await Promise.race([checkAll(client, urls, format, readerOf(args, dialectOf(args)).text), interrupted])
+      const exit = await Promise.race([
+        checkAll(client, urls, format, readerOf(args, dialectOf(args)).text),
+        interrupted,
+      ])
       return EXITS[exit].code
     })
   } finally {
