@@ -62,7 +62,7 @@ test('groups the crawlers by what they may read, and then by purpose', async () 
 
     4 names in the file do nothing, or may do nothing
     ! Claude-Web (line 7 and 1 more)
-        Anthropic no longer sends it; write ClaudeBot, Claude-User or
+        Anthropic no longer sends this name; write ClaudeBot, Claude-User or
         Claude-SearchBot
     ! Perplexity-User (line 8)
         Perplexity says that this crawler ignores robots.txt, or may do so; to keep

@@ -8,7 +8,7 @@
  * `search`: to build the index of a search engine;
  * `ai-training`: to train AI models, or for a dataset that is often used to train them;
  * `ai-search`: to build an index from which an AI product answers;
- * `ai-assistant`: to answer a question of a user, who started the request;
+ * `ai-assistant`: to answer a question of a user. The user started the request;
  * `ai-agent`: to do a task of a user in the browser of an AI agent;
  * `preview`: to show a page or a feed that a user shared or subscribed to;
  * `seo`: for tools that analyse links and search results;

@@ -28,7 +28,7 @@ export function findCrawler(name: string): KnownCrawler | undefined {
 
 /** How a crawler reads robots.txt. */
 export interface CrawlerReading {
-  /** Its product token, and the ones that it reads if no group names it. */
+  /** Its product token, then the tokens whose groups it reads if no group names it. */
   readonly productTokens: readonly string[]
   readonly dialect: Dialect
   /** Undefined if the crawler is not in the catalogue. */

@@ -19,7 +19,7 @@ export interface FileName {
    * `unknown`: the catalogue has no such name.
    */
   readonly finding: 'known' | 'unknown' | UselessName
-  /** The name of the crawler in the catalogue; undefined if there is none. */
+  /** The name of the crawler in the catalogue; undefined if the catalogue has no such crawler. */
   readonly crawler: string | undefined
   readonly operator: string | undefined
   /** The year since which the crawler is retired, if it is documented. */

@@ -56,7 +56,7 @@ function headOf(group: readonly CrawlerAccess[], { paths, isSample }: Audit): st
   const rules = group.flatMap((crawler) => crawler.rules).sort((one, other) => one.line - other.line)
   const closing = rules.filter(({ directive }) => directive === 'disallow')
   const lines = [...new Set(closing.map(({ line }) => String(line)))]
-  const by = dim(` (${lines.length === 1 ? 'line' : 'lines'} ${firstOf(lines)})`)
+  const by = lines.length === 0 ? '' : dim(` (${lines.length === 1 ? 'line' : 'lines'} ${firstOf(lines)})`)
   if (disallowed.length === paths.length) return `${red('✗')} ${bold(`${who} may read no path`)}${by}`
   // Either all is closed but a few paths, or a few paths are closed. The patterns of the rules say
   // more than paths that were made from them.
@@ -129,7 +129,7 @@ function problemOf({ finding, crawler, operator, since, replacedBy }: FileName):
     case 'misspelt':
       return `no known crawler has this name; write ${crawler} if you mean the crawler of ${operator}`
     case 'retired': {
-      const when = since === undefined ? 'no longer sends it' : `has not sent it since ${since}`
+      const when = since === undefined ? 'no longer sends this name' : `has not sent this name since ${since}`
       const instead = replacedBy.length === 0 ? 'remove the line' : `write ${list(replacedBy)}`
       return `${operator} ${when}; ${instead}`
     }

@@ -10,7 +10,7 @@ export interface Audit {
   readonly paths: readonly string[]
   /** Whether the paths were made from the rules of the file. */
   readonly isSample: boolean
-  /** The crawlers of the catalogue that are in use, or those of `--purpose`. */
+  /** The crawlers of the catalogue that are in use. With `--purpose`, only its crawlers. */
   readonly crawlers: readonly CrawlerAccess[]
   /** The names in the user-agent lines of the file, without `*`. */
   readonly names: readonly FileName[]

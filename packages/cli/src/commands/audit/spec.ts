@@ -53,7 +53,7 @@ export const auditSpec: CommandSpec = {
   ],
   exits: {
     success: 'every name in the file that the catalogue knows does something',
-    fails: 'a name is misspelt, retired, or that of a crawler that ignores robots.txt; see --fail-on',
+    fails: 'a name is misspelt or retired, or its crawler ignores robots.txt; see --fail-on',
   },
   run: async (args) => (await import('./audit.ts')).audit(args),
 }
