@@ -63,6 +63,8 @@ test('match reads the groups of a known crawler', async () => {
   expect(await match('Googlebot-News')).toEqual([false, true])
   expect(await match('AdsBot-Google')).toEqual([true, true])
   expect(await match('ExampleBot')).toEqual([false, false])
+  const args = ['match', '--robots', path('robots.txt'), '--product-token', 'Googlebot-News', '--format', 'text']
+  expect((await runInThisProcess(args, '/news\n')).stderr).toBe(`1 URL for ${NEWS}: 0 disallowed\n`)
 })
 
 test('test and diff say what was applied', async () => {
@@ -78,7 +80,7 @@ test('test and diff say what was applied', async () => {
       '',
     ].join('\n'),
   )
-  const tokens = ['Googlebot-News', 'AdsBot-Google'].flatMap((token) => ['--product-token', token])
+  const tokens = ['Googlebot-News', 'AdsBot-Google'].flatMap((name) => ['--crawler', name])
   const { stdout } = await run('diff', path('robots.txt'), path('open.txt'), ...tokens)
   expect(stdout).toContain(`\n${NEWS}\n`)
   expect(stdout).toContain('Nothing changes for 1 other crawler.')

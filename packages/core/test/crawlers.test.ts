@@ -87,6 +87,12 @@ describe('rulesFor', () => {
     expect(rulesFor(slow, 'Googlebot').crawlDelayMs).toBe(10_000)
   })
 
+  it('uses several tokens as they are', () => {
+    const given = ['Googlebot-News', 'OtherBot']
+    expect(rulesFor(robots, given).toJSON()).toEqual(robots.forCrawler(given).toJSON())
+    expect(rulesFor(robots, ['Googlebot-News']).productTokens).toEqual(['Googlebot-News', 'Googlebot'])
+  })
+
   it('treats a crawler that is not in the catalogue as parseRobots does', () => {
     expect(rulesFor(robots, 'ExampleBot').toJSON()).toEqual(robots.forCrawler('ExampleBot').toJSON())
     expect(readingOf('ExampleBot', dialects.google)).toEqual({

@@ -1,7 +1,7 @@
 // The catalogue of known crawlers, and how each of them reads robots.txt.
 import type { Dialect } from '../dialect.ts'
 import type { CrawlerRules } from '../match/crawler-rules.ts'
-import type { BindOptions, Robots } from '../robots.ts'
+import type { BindOptions, ProductTokens, Robots } from '../robots.ts'
 import { ai } from './ai.ts'
 import { google } from './google.ts'
 import { type KnownCrawler, listed } from './known-crawler.ts'
@@ -31,20 +31,25 @@ export interface CrawlerReading {
   /** Its product token, then the tokens whose groups it reads if no group names it. */
   readonly productTokens: readonly string[]
   readonly dialect: Dialect
-  /** Undefined if the crawler is not in the catalogue. */
+  /** Undefined if the crawler is not in the catalogue, or given by several tokens. */
   readonly crawler: KnownCrawler | undefined
 }
 
 /**
- * Returns how the crawler with this product token reads robots.txt. A crawler that is not in the
- * catalogue has no other token and the given dialect.
+ * Returns how a crawler reads robots.txt. A crawler that is not in the catalogue has no other token
+ * and the given dialect. So does a crawler that is given by several tokens: they are used as they
+ * are.
  *
  * @param dialect One of `dialects`, or a custom one.
  */
-export function readingOf(productToken: string, dialect: Dialect): CrawlerReading {
-  const crawler = findCrawler(productToken)
+export function readingOf(tokens: ProductTokens, dialect: Dialect): CrawlerReading {
+  const [token, ...others] = typeof tokens === 'string' ? [tokens] : tokens
+  if (token === undefined || others.length > 0) {
+    return { productTokens: typeof tokens === 'string' ? [tokens] : tokens, dialect, crawler: undefined }
+  }
+  const crawler = findCrawler(token)
   const { fallbacks = [], readsStar = true } = crawler ?? {}
-  const productTokens = [productToken, ...fallbacks]
+  const productTokens = [token, ...fallbacks]
   if (fallbacks.length === 0 && readsStar) return { productTokens, dialect, crawler }
   const { parsing } = dialect
   return {
@@ -62,7 +67,8 @@ export function readingOf(productToken: string, dialect: Dialect): CrawlerReadin
 }
 
 /**
- * Returns the rules of a file for the crawler with this product token, as that crawler reads them.
+ * Returns the rules of a file for a crawler, as that crawler reads them: a known crawler as its
+ * operator documents it, and others as `robots.forCrawler` does.
  *
  * @example
  * ```ts
@@ -76,7 +82,7 @@ export function readingOf(productToken: string, dialect: Dialect): CrawlerReadin
  * ```
  * @throws {OptionError} if an option is unknown.
  */
-export function rulesFor(robots: Robots, productToken: string, options?: BindOptions): CrawlerRules {
-  const { productTokens, dialect } = readingOf(productToken, robots.dialect)
+export function rulesFor(robots: Robots, tokens: ProductTokens, options?: BindOptions): CrawlerRules {
+  const { productTokens, dialect } = readingOf(tokens, robots.dialect)
   return (dialect === robots.dialect ? robots : robots.inDialect(dialect)).forCrawler(productTokens, options)
 }

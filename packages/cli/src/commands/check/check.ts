@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { explainUrlProblem } from '@politely/core'
 import { type ClientVerdict, loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
-import { readerOf } from '../../crawler.ts'
+import { crawlerText, tokensOf } from '../../crawler.ts'
 import { errorLine } from '../../describe-error.ts'
 import { Interrupted, UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
-import { dialectOf, formatOf } from '../../flags.ts'
+import { formatOf } from '../../flags.ts'
 import { withClient } from '../../input/client.ts'
 import { isFile } from '../../input/is-file.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
@@ -35,10 +35,7 @@ export async function check(args: Arguments): Promise<number> {
   interrupted.catch(() => undefined) // `done.abort()` rejects it when the race is already over
   try {
     return await withClient(args, async (client) => {
-      const exit = await Promise.race([
-        checkAll(client, urls, format, readerOf(args, dialectOf(args)).text),
-        interrupted,
-      ])
+      const exit = await Promise.race([checkAll(client, urls, format, crawlerText(tokensOf(args))), interrupted])
       return EXITS[exit].code
     })
   } finally {

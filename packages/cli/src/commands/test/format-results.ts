@@ -1,8 +1,7 @@
 // Prints the results of `politely test`. The JSON and JUnit formats are a contract; the text is for
 // people and may change.
 
-import { findCrawler } from '@politely/core/crawlers'
-import { habitOf } from '../../crawler.ts'
+import { crawlerText } from '../../crawler.ts'
 import { escapeData, escapeProperty, escapeXml } from '../../output/escape.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
 import { jsonLine } from '../../output/write.ts'
@@ -18,9 +17,9 @@ const FORMATS: Readonly<Record<ResultFormat, (robots: string, outcomes: readonly
   text(robots, outcomes) {
     const failed = outcomes.filter(({ problems }) => problems.length > 0)
     const blocks = failed.map(({ expectation: { crawler, file, line, text }, problems }) => {
-      const habit = habitOf(findCrawler(crawler))
+      const name = crawlerText([crawler])
       const lines = [
-        ...(habit === '' ? [] : [dim(`    for ${crawler}${habit}`)]),
+        ...(name === crawler ? [] : [dim(`    for ${name}`)]),
         ...problems.map(({ message }) => `    ${printable(message)}`),
       ]
       return `${red('✗')} ${bold(printable(text))}  ${dim(`${file}:${line}`)}\n${lines.join('\n')}\n`
