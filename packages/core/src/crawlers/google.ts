@@ -23,7 +23,6 @@ export const google: readonly OperatorPage[] = [
       {
         token: 'Googlebot-Mobile',
         purpose: 'search',
-        fallbacks: ['Googlebot'],
         retired: { since: undefined, replacedBy: ['Googlebot'] },
       },
     ],
@@ -41,7 +40,6 @@ export const google: readonly OperatorPage[] = [
       {
         token: 'AdsBot-Google-Mobile-Apps',
         purpose: 'advertising',
-        readsStar: false,
         retired: { since: undefined, replacedBy: ['AdsBot-Google-Mobile'] },
       },
       { token: 'DuplexWeb-Google', purpose: 'other', retired: { since: undefined, replacedBy: [] } },
