@@ -165,7 +165,7 @@ robots.txt with them, and the other commands use them for a crawler that is give
 
 - "Obeys" is what the operator documents. \`no\`: the operator says that the crawler ignores robots.txt, or may do so. \`unclear\`: the
   operator does not say, or its page was not read.
-- The date says when the operator's page was read, or a list that quotes the page.
+- The date says when a copy of the operator's page was read, or another page that quotes it. The copy may be older than the date.
 
 ${sections.join('\n\n')}
 `,

@@ -73,8 +73,8 @@ export interface KnownCrawler {
   /** The operator's page about the crawler, or about itself. */
   readonly source: string
   /**
-   * The date on which the page was read, or a list that quotes it, such as `2026-11-25`; undefined
-   * if neither was.
+   * The date on which a copy of the page was read, or another page that quotes it, such as
+   * `2026-11-25`; undefined if neither was.
    */
   readonly readOn: string | undefined
 }
