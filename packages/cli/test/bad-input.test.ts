@@ -255,6 +255,12 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     ['lint', ignoring],
     'line 1: politely-ignore: "spelling" is no code of a finding; write one that politely lint prints',
   ],
+  [['audit'], 'no file was given; write the name of a robots.txt, such as politely audit public/robots.txt'],
+  [['audit', robots, 'admin'], 'audit: "admin" is not a path; begin it with /'],
+  [
+    ['audit', `${robots}.missing`],
+    `audit: ${JSON.stringify(`${robots}.missing`)}: there is no such file; write the name of a robots.txt file, or the URL of a site`,
+  ],
   [['diff', robots], 'write two files or URLs, such as politely diff live.txt public/robots.txt --urls urls.txt'],
   [
     ['diff', robots, robots, '--product-token', 'Google bot'],

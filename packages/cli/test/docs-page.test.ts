@@ -13,6 +13,8 @@ const FILES: Readonly<Record<string, string>> = {
   'robots.txt': SHOP,
   'draft.txt': SHOP.replace('Disallow: /tmp', 'Disallow: /').replace('Allow: /cart/help', 'Allow: cart/help'),
   'robots.expect': 'allow ExampleBot /cart/help\ndeny GPTBot /          # the whole site\ndeny-only * /tmp\n',
+  'ai.txt':
+    'User-agent: *\nDisallow: /cart\n\nUser-agent: GPTbot\nUser-agent: Claude-Web\nUser-agent: Google-Extended\nUser-agent: PerplexityUser\nUser-agent: ChatGPT-User\nDisallow: /\n\nUser-agent: Googlebot\nUser-agent: Googlebot-Mobile\nDisallow: /cart\nDisallow: /print/\n',
   'urls.txt': '/\n/about\n/tmp/1\n/cart/help\n',
 }
 /** Files of the situations. Each situation shows its own. */
@@ -85,6 +87,7 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
   explain: ['explain /cart/items?sort=price --user-agent ExampleBot --robots robots.txt'],
   test: ['test robots.expect --robots robots.txt', 'test robots.expect --robots draft.txt'],
   lint: ['lint draft.txt'],
+  audit: ['audit ai.txt'],
   diff: ['diff robots.txt draft.txt --urls urls.txt --crawler ExampleBot'],
 }
 
@@ -130,7 +133,7 @@ test('docs/cli.md', async () => {
   const exits = Object.entries(EXITS).map(
     ([name, { code, meaning }]) => `| ${code} | ${cell(meaning)} | ${ROBOTS_MAIN[name] ?? 'does not exist'} |`,
   )
-  const files = Object.entries(FILES).filter(([name]) => name === 'robots.txt' || name === 'robots.expect')
+  const files = Object.entries(FILES).filter(([name]) => ['robots.txt', 'robots.expect', 'ai.txt'].includes(name))
   await expectPage(
     'docs/cli.md',
     `# The command

@@ -1,5 +1,6 @@
 // Prints the results of `politely test`. docs/reference/output-formats.md describes the formats for
 // programs.
+import { crawlerText } from '../../crawler.ts'
 import { escapeData, escapeProperty, escapeXml } from '../../output/escape.ts'
 import { reportPath } from '../../output/report-path.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
@@ -15,8 +16,12 @@ export function formatResults(robots: string, outcomes: readonly Outcome[], form
 const FORMATS: Readonly<Record<ResultFormat, (robots: string, outcomes: readonly Outcome[]) => string>> = {
   text(robots, outcomes) {
     const failed = outcomes.filter(({ problems }) => problems.length > 0)
-    const blocks = failed.map(({ expectation: { file, line, text }, problems }) => {
-      const lines = problems.map(({ message }) => `    ${printable(message)}`)
+    const blocks = failed.map(({ expectation: { crawler, file, line, text }, problems }) => {
+      const name = crawlerText([crawler])
+      const lines = [
+        ...(name === crawler ? [] : [dim(`    for ${name}`)]),
+        ...problems.map(({ message }) => `    ${printable(message)}`),
+      ]
       return `${red('✗')} ${bold(printable(text))}  ${dim(`${file}:${line}`)}\n${lines.join('\n')}\n`
     })
     const passed = outcomes.length - failed.length
