@@ -3,8 +3,6 @@ import { COMMON_FLAGS, type CommandSpec, type Flag } from './command-line.ts'
 import { EXITS } from './exit-code.ts'
 import { wrap } from './output/wrap.ts'
 
-const WIDTH = 80
-
 export function programHelp(commands: readonly CommandSpec[]): string {
   const rows = commands.map(({ name, summary }) => [name, summary] as const)
   return `${[
@@ -25,14 +23,14 @@ export function commandHelp({ name, usage, description, flags, examples, exits }
     `Usage: politely ${name} ${usage}`,
     description
       .split('\n\n')
-      .map((paragraph) => wrap(paragraph, WIDTH))
+      .map((paragraph) => wrap(paragraph, 0))
       .join('\n\n'),
     section('Options', table([...flags, ...COMMON_FLAGS].map((flag) => [flagText(flag), describeFlag(flag)] as const))),
     section(
       'Examples',
       examples.flatMap(([line, text]) => [
         `  politely ${line}`,
-        ...wrap(text, WIDTH - 6)
+        ...wrap(text, 6)
           .split('\n')
           .map((each) => `      ${each}`),
       ]),
@@ -72,7 +70,7 @@ function exitRows(success: string, fails: string | undefined): readonly string[]
 function table(rows: readonly (readonly [string, string])[]): readonly string[] {
   const left = Math.min(28, Math.max(...rows.map(([name]) => name.length)))
   return rows.flatMap(([name, text]) => {
-    const [first = '', ...rest] = wrap(text, WIDTH - left - 4).split('\n')
+    const [first = '', ...rest] = wrap(text, left + 4).split('\n')
     const indent = ' '.repeat(left + 4)
     if (name.length > left) return [`  ${name}`, ...[first, ...rest].map((line) => `${indent}${line}`)]
     return [`  ${name.padEnd(left)}  ${first}`, ...rest.map((line) => `${indent}${line}`)]

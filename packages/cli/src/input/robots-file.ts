@@ -1,7 +1,7 @@
 // Reads the robots.txt that `--robots` names: a file, or the URL of a site.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { type DialectName, describeReason, parseRobots, type Robots } from '@politely/core'
+import { type Dialect, type DialectName, describeReason, parseRobots, type Robots } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Arguments } from '../command-line.ts'
@@ -55,7 +55,7 @@ export function explainReadError(error: unknown, file: string, what: string, rem
 }
 
 /** Parses the file that `--robots` names. */
-export async function parseFile(file: string, dialect: DialectName): Promise<NamedRobots> {
+export async function parseFile(file: string, dialect: DialectName | Dialect): Promise<NamedRobots> {
   return { name: file, robots: parseRobots(await readRobotsFile(file), { dialect }) }
 }
 

@@ -43,7 +43,7 @@ async function* allFindings(args: Arguments, url: string | undefined): AsyncGene
 
 function textOf({ check, result, text }: Finding): string {
   const escaped = escapeControls(text)
-  const lines = process.stdout.isTTY ? wrap(escaped, Math.max(40, process.stdout.columns - INDENT.length)) : escaped
+  const lines = process.stdout.isTTY ? wrap(escaped, INDENT.length, Math.max(60, process.stdout.columns)) : escaped
   return `${MARKS[result]}  ${check.padEnd(10)}  ${lines.replaceAll('\n', `\n${INDENT}`)}\n`
 }
 
