@@ -1,7 +1,7 @@
 // `politely cache`: chooses the verb, and checks its flags.
 import type { Arguments } from '../../command-line.ts'
-import { mostSimilar } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
+import { mostSimilar } from '../../most-similar.ts'
 import { exportEntries } from './export.ts'
 import { importEntries } from './import.ts'
 import { list } from './list.ts'
