@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startSites } from '@politely/testkit/servers/sites'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { parseJsonLines, runInThisProcess } from './run-cli.ts'
-import { originWithStatus } from './site.ts'
+import { parseJsonLines, runInThisProcess, startCli } from './run-cli.ts'
+import { originWithRules, originWithStatus } from './site.ts'
 
 const BOT = ['--user-agent', 'ExampleBot/1.0', '--min-delay', '0']
 const PLAIN = { 'content-type': 'text/plain' }
@@ -140,6 +140,17 @@ test('a terminal gets text without control characters, and no image', async () =
   const { stdout, stderr } = await runInThisProcess(['fetch', `${origin}/escape`, `${origin}/image`, ...BOT])
   expect(stdout).toBe('a\\u{1b}[2Jb\n\tc\n')
   expect(stderr).toContain('the page is "image/png", which a terminal cannot show; write --output FILE, or > FILE')
+})
+
+test('says that a request has to wait for long', async () => {
+  const origin = await originWithRules('User-agent: *\nCrawl-delay: 60\n')
+  const child = startCli(['fetch', `${origin}/a`, `${origin}/b`, '--user-agent', 'ExampleBot'])
+  let stderr = ''
+  for await (const chunk of child.stderr) {
+    stderr += chunk
+    if (stderr.includes('waits')) child.kill()
+  }
+  expect(stderr).toMatch(/^politely: http:\S+\/b waits 60 s, until about .* \(crawl-delay, origin\)/m)
 })
 
 test('sends the credentials of a URL as a header', async () => {

@@ -81,6 +81,47 @@ const CHANGE = (side: string, effect: string): readonly Field[] => [
   [`changes[].${side}[].examples`, 'string[]', 'Some of these URLs.'],
 ]
 
+const VERDICT: readonly Field[] = [
+  ['verdict?', 'object', 'The verdict about the URL that was requested, or refused, last.'],
+  ...within('verdict', [URL_FIELD, ...REASON, ...ACCESS]),
+]
+
+const WAITED_FOR = 'What the request waited for last: `crawl-delay`, `retry-after` and others, or `none`.'
+
+/** The fields of an entry of a store. Each verb of `cache` prints some of them. */
+const ENTRY: readonly Field[] = [
+  ['origin', 'string', 'Scheme, host and port.'],
+  ['state', 'string', 'What is known about the robots.txt, such as `rules`, `unavailable` or `lost`.'],
+  ['result?', '"changed" or "unchanged" or "new" or "unreachable" or "waiting"', '`refresh`: what came of it.'],
+  ['attemptedAt?', 'integer', '`ls`, `show`: when the last attempt ended, in milliseconds since 1970.'],
+  ['nextAttemptAt?', 'integer', 'When the next attempt is due, in milliseconds since 1970.'],
+  ['keepUntil?', 'integer', '`ls`: when the store drops the entry, in milliseconds since 1970.'],
+  ['status?', 'integer', '`ls`, `show`: the status of the last attempt, if a server responded.'],
+  ['bytes?', 'integer', '`ls`: the size of the copy, if there is one.'],
+  ['why?', 'string', '`show`, `refresh`: one sentence for people. It may change.'],
+  ['failures?', 'integer', '`show`: how many attempts have failed in a row.'],
+  ['unreachableSince?', 'integer', '`show`: the time of the first of these failures.'],
+  ['attempts?', 'object[]', '`show`: the last attempts, the latest first.'],
+  ['attempts[].kind', '"success" or "unavailable" or "restricted" or "unreachable"', 'The outcome.'],
+  ['attempts[].reason', 'string', 'The reason of the outcome.'],
+  ['attempts[].status?', 'integer', 'The status of the last response.'],
+  ['attempts[].detail?', 'string', "The platform's message about a failure, for people."],
+  ['attempts[].at', 'integer', 'When the attempt ended, in milliseconds since 1970.'],
+  ['attempts[].hops', 'object[]', 'The redirects, each with `url` and `status`.'],
+  ['attempts[].url', 'string', 'The last URL that was requested.'],
+  ['attempts[].looksLike?', 'string', 'What the response looks like, if it is not a robots.txt.'],
+  ['copy?', 'object', '`show`: the last good copy.'],
+  ['copy.size', 'integer', 'Its size in bytes.'],
+  ['copy.truncated', 'boolean', 'Whether the copy was cut at the size limit.'],
+  ['copy.confirmedAt', 'integer', 'When the server last sent or confirmed it, in milliseconds since 1970.'],
+  ['copy.url', 'string', 'The URL that the copy came from, after redirects.'],
+  ['copy.etag?', 'string', 'The ETag header of its response.'],
+  ['copy.lastModified?', 'string', 'The Last-Modified header of its response.'],
+  ['copy.lifetimeMs?', 'number', 'For how long the headers say that it is fresh, in milliseconds.'],
+  ['copy.looksLike?', 'string', 'What the copy looks like, if it is not a robots.txt.'],
+  ['copy.text', 'string', 'The robots.txt.'],
+]
+
 export const JSON_FORMATS: readonly JsonFormat[] = [
   {
     command: 'check',
@@ -190,6 +231,68 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['changes[].crawler', 'string', 'A product token, or `*`.'],
       ...CHANGE('disallowed', 'close'),
       ...CHANGE('allowed', 'open'),
+    ],
+  },
+  {
+    command: 'fetch',
+    format: 'ndjson',
+    about: 'One line for each URL, in the order of the URLs, on stderr. The pages are on stdout.',
+    fields: [
+      VERSION,
+      URL_FIELD,
+      ['outcome', '"fetched" or "refused" or "wait-too-long" or "failed"', 'What happened.'],
+      ['problem?', 'string', 'Why the page did not arrive. One sentence for people. It may change.'],
+      ['requests', 'object[]', 'The requests that were sent: one, and one for each redirect.'],
+      ['requests[].url', 'string', 'The URL, without credentials.'],
+      ['requests[].status?', 'integer', 'The status of the response. Absent if none arrived.'],
+      ['requests[].waitedMs', 'integer', 'How long the request waited for its turn, in milliseconds.'],
+      ['requests[].waitedFor', 'string', WAITED_FOR],
+      ['contentType?', 'string', 'The Content-Type of the page.'],
+      ['bytes', 'integer', 'The size of the page after decoding, as far as it arrived.'],
+      ['tookMs?', 'integer', 'From the start of the last request to the end of the page, in milliseconds.'],
+      ...VERDICT,
+    ],
+  },
+  {
+    command: 'crawl',
+    format: 'ndjson',
+    about: 'One line for each URL, when its request has ended. The summary is on stderr.',
+    fields: [
+      VERSION,
+      ['url', 'string', 'The URL, without credentials.'],
+      ['outcome', '"fetched" or "refused" or "failed"', 'What happened.'],
+      ['status?', 'integer', 'The status of the response. Absent if none arrived.'],
+      ['depth', 'integer', 'How many links led to the page.'],
+      ['waitedMs', 'integer', 'How long the request waited for its turn, in milliseconds.'],
+      ['waitedFor?', 'string', WAITED_FOR],
+      ['bytes', 'integer', 'The size of the page after decoding.'],
+      ['location?', 'string', 'The target of a redirect.'],
+      ['problem?', 'string', 'Why the page did not arrive. One sentence for people. It may change.'],
+      ...VERDICT,
+    ],
+  },
+  {
+    command: 'cache',
+    format: 'json',
+    about: 'One document of `ls`, `show` or `refresh`. The format of `export` is described in [Stores](../stores.md).',
+    fields: [VERSION, ['entries', 'object[]', 'One object for each origin.'], ...within('entries[]', ENTRY)],
+  },
+  {
+    command: 'cache',
+    format: 'ndjson',
+    about: 'One line for each origin, of `ls`, `show` or `refresh`.',
+    fields: [VERSION, ...ENTRY],
+  },
+  {
+    command: 'doctor',
+    format: 'json',
+    about: 'One document.',
+    fields: [
+      VERSION,
+      ['findings', 'object[]', 'One object for each check, in the order of the checks.'],
+      ['findings[].check', 'string', 'The name of the check, such as `DNS`.'],
+      ['findings[].result', '"ok" or "warn" or "fail"', 'What came of it.'],
+      ['findings[].text', 'string', 'What was found, and what to do. It may change.'],
     ],
   },
 ]

@@ -51,7 +51,7 @@ afterAll(() => {
   else process.env.GITHUB_WORKSPACE = GITHUB_WORKSPACE
 })
 
-const names = ['robots.txt', 'new.txt', 'robots.expect', 'urls.txt']
+const names = ['robots.txt', 'new.txt', 'robots.expect', 'urls.txt', 'robots.sqlite']
 
 /** The runs that the page shows, by command and format. `SITE` is a site that has robots.txt. */
 const EXAMPLES: Readonly<Record<string, string>> = {
@@ -70,6 +70,11 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'match ndjson': 'match --urls urls.txt --robots robots.txt --user-agent ExampleBot --format ndjson',
   'match csv': 'match --urls urls.txt --robots robots.txt --user-agent ExampleBot --format csv',
   'diff json': 'diff robots.txt new.txt --product-token ExampleBot --format json',
+  'fetch ndjson': 'fetch SITE/cart SITE/about --user-agent ExampleBot --store robots.sqlite --format ndjson',
+  'crawl ndjson': 'crawl SITE/cart SITE/about --user-agent ExampleBot --format ndjson',
+  'cache json': 'cache show SITE --store robots.sqlite --format json',
+  'cache ndjson': 'cache ls --store robots.sqlite --format ndjson',
+  'doctor json': 'doctor --user-agent ExampleBot/1.0 --format json',
 }
 
 const RULES = 'User-agent: *\nDisallow: /cart\n'
@@ -77,6 +82,12 @@ const STABLE: Readonly<Record<string, number>> = {
   checkedAt: 1_767_225_600_000,
   nextAttemptAt: 1_767_312_000_000,
   ageMs: 0,
+  attemptedAt: 1_767_225_600_000,
+  at: 1_767_225_600_000,
+  confirmedAt: 1_767_225_600_000,
+  keepUntil: 1_769_904_000_000,
+  waitedMs: 0,
+  tookMs: 35,
 }
 
 /** Replaces what differs from run to run. @param indent The indentation of JSON documents. */
@@ -84,6 +95,8 @@ function shown(stdout: string, site: string, indent: number): string {
   const text = withoutFolder(stdout, path)
     .replaceAll(site, 'https://example.com')
     .replace(`"version": "${version()}"`, '"version": "1.0.0"')
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '2026-01-02T00:00:00Z')
+    .replace(process.versions.node, '24.21.0')
     .trimEnd()
   if (!text.startsWith('{')) return text
   return text
@@ -100,9 +113,11 @@ test('docs/reference/output-formats.md', async () => {
     const line = EXAMPLES[key] as string
     const args = line.split(' ').map((word) => (names.includes(word) ? path(word) : word.replace('SITE', site)))
     const { stdout, stderr } = await runInThisProcess(args)
-    expect(stderr).toBe('')
+    // The page itself is on stdout, and the summary of a crawl on stderr.
+    const printed = key.startsWith('fetch') ? stderr : stdout
+    if (!/^(fetch|crawl)/.test(key)) expect(stderr).toBe('')
     const language = /json$|sarif|gitlab/.test(key) ? 'json' : key.endsWith('junit') ? 'xml' : 'text'
-    return `\`\`\`sh\npolitely ${line.replaceAll('SITE', 'https://example.com')}\n\`\`\`\n\n\`\`\`${language}\n${shown(stdout, site, key.endsWith('ndjson') ? 0 : 2)}\n\`\`\``
+    return `\`\`\`sh\npolitely ${line.replaceAll('SITE', 'https://example.com')}\n\`\`\`\n\n\`\`\`${language}\n${shown(printed, site, key.endsWith('ndjson') ? 0 : 2)}\n\`\`\``
   }
   const sections: string[] = []
   for (const { name, flags } of commands) {
@@ -171,8 +186,17 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
     'match --urls more.txt --robots-dir FILES --user-agent ExampleBot',
   ],
   diff: ['diff robots.txt new.txt', 'diff robots.txt robots.txt'],
+  fetch: ['fetch PLAIN/cart PLAIN/about SITE/about DOWN/ mailto:a --user-agent ExampleBot --min-delay 0 --max-wait 0'],
+  crawl: ['crawl PLAIN/cart PLAIN/about DOWN/ --user-agent ExampleBot --min-delay 0'],
+  cache: [
+    'fetch PLAIN/about DOWN/ --user-agent ExampleBot --store STORE',
+    'cache ls --store STORE',
+    'cache show PLAIN DOWN --store STORE',
+    'cache refresh --all --store STORE --user-agent ExampleBot',
+  ],
+  doctor: ['doctor', 'doctor DOWN --user-agent ExampleBot'],
 }
-const FILES: Readonly<Record<string, string>> = { broken: 'broken #1.txt', FILES: 'files' }
+const FILES: Readonly<Record<string, string>> = { broken: 'broken #1.txt', FILES: 'files', STORE: 'other.sqlite' }
 
 test.for(JSON_FORMATS)(
   '$command --format $format prints the fields of the page',
@@ -180,6 +204,7 @@ test.for(JSON_FORMATS)(
     const site = await originWithRules(
       'User-agent: *\nDisallow: /cart\nCrawl-delay: 2\nRequest-rate: 1/10s\nVisit-time: 0600-0845\n',
     )
+    const plain = await originWithRules(RULES) // a page of SITE has to wait for its Visit-time
     const down = await originWithStatus(503, { 'retry-after': '60' })
     const validate = ajv.compile(schemaOf(fields))
     let documents = 0
@@ -187,11 +212,14 @@ test.for(JSON_FORMATS)(
       const args = line
         .replace(/(?<= )[^/ ]\S*\.(?:txt|expect)\b/g, path)
         .replaceAll('SITE', site)
+        .replaceAll('PLAIN', plain)
         .replaceAll('DOWN', down)
         .split(' ')
         .map((word) => (word in FILES ? path(FILES[word] as string) : word))
-      const { stdout } = await runInThisProcess([...args, '--format', format])
-      for (const document of parseJsonLines(stdout)) {
+      const name = args[0]
+      const { stdout, stderr } = await runInThisProcess(name === command ? [...args, '--format', format] : args)
+      if (name !== command) continue // it only prepares the next run
+      for (const document of parseJsonLines(name === 'fetch' ? stderr : stdout)) {
         expect(Object.keys(document)[0]).toBe('version')
         expect(validate(document), JSON.stringify([validate.errors, document])).toBe(true)
         documents++

@@ -9,7 +9,7 @@ import { EXITS } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { numberOf } from '../../input/numbers.ts'
-import { type Fetch, withPages } from '../../input/pages.ts'
+import { type Fetch, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { isNofollowHeader, LinkReader, linkOf } from './links.ts'
 import { type CrawlOutput, outputFor } from './output.ts'
 import type { PageReport } from './report.ts'
@@ -49,7 +49,14 @@ export async function crawl(args: Arguments): Promise<number> {
   const maxConcurrent = numberOf(args, 'concurrency', { ...whole, max: 64, unit: 'requests', example: 4 }) ?? 8
   const minDelay = numberOf(args, 'min-delay', { min: 0, max: 86_400, unit: 'seconds', example: 2 }) ?? 1
   return withPages(args, async (client, fetch) => {
-    const gate = new PoliteGate({ robots: client, minDelayMs: 1000 * minDelay, maxConcurrent })
+    // The timeline shows the waits itself.
+    const logsWaits = formatOf(args) === 'text' && !process.stdout.isTTY
+    const gate = new PoliteGate({
+      robots: client,
+      minDelayMs: 1000 * minDelay,
+      maxConcurrent,
+      ...(logsWaits && { logger: WAIT_LOGGER }),
+    })
     using timeline = new CrawlTimeline({ gate })
     const output = outputFor(formatOf(args), timeline)
     const crawler = new Crawler(seeds, { maxPages, maxDepth }, { client, gate, fetch, output })

@@ -11,7 +11,7 @@ import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { numberOf } from '../../input/numbers.ts'
-import { type Fetch, withPages } from '../../input/pages.ts'
+import { type Fetch, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { formatFetch } from './format-fetch.ts'
 import type { FetchReport, SentRequest } from './report.ts'
@@ -28,6 +28,7 @@ export async function fetchPages(args: Arguments): Promise<number> {
   return withPages(args, async (client, fetch) => {
     const gate = new PoliteGate({
       robots: client,
+      ...(formatOf(args) === 'text' && { logger: WAIT_LOGGER }),
       ...(maxWait !== undefined && { maxWaitMs: 1000 * maxWait }),
       ...(minDelay !== undefined && { minDelayMs: 1000 * minDelay }),
     })
