@@ -46,7 +46,8 @@ export function parseRobots(source: Uint8Array | string | HasBytes, options?: Pa
 
 const KNOWN_OPTIONS: Readonly<Record<keyof ParseOptions, true>> = { dialect: true, origin: true }
 
-function ownOrigin(url: string | HasHref): string {
+/** @throws {OptionError} if `url` is not an http, https or ftp URL. */
+export function ownOrigin(url: string | HasHref): string {
   const text = typeof url === 'string' ? url : url?.href
   const origin = typeof text === 'string' ? originOf(text) : undefined
   if (origin === undefined) {

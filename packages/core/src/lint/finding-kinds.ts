@@ -12,8 +12,8 @@
 export type Severity = 'error' | 'warning' | 'note'
 
 /**
- * The messages by severity and code. `{}` stands for what to write instead. Codes are in kebab-case
- * and never renamed.
+ * The messages by severity and code. `{}` stands for what to write instead, `{found}` for what is in
+ * the line. Codes are in kebab-case and never renamed.
  */
 export const findingMessages = {
   error: {
@@ -29,8 +29,11 @@ export const findingMessages = {
     'over-long-line': 'Google reads only the first 16,663 bytes of a line; write a shorter one.',
     'nul-octet': 'Crawlers do not read what follows the NUL byte on this line; remove it.',
     'other-line-end': 'Only LF, CR and CR LF end a line, so two lines are read as one; put one of these between them.',
-    'non-ascii-blank':
-      'A space character outside ASCII is read as part of the key or value; write a plain space or none.',
+    'escaped-line-end':
+      'The text \\n ends no line, so crawlers read all of this as one line; write {} with a line end after each.',
+    'html-in-line': 'Crawlers read the HTML {found} as part of the line; write {}.',
+    'look-alike-character': 'Crawlers do not read {found}, the plain character that it looks like; write {}.',
+    'non-ascii-blank': 'Crawlers read {found} as part of the key or value; write {}.',
     'key-without-value': 'Crawlers ignore a key alone; write a colon and a value after it.',
     'three-words-without-colon': 'Crawlers ignore this line, because its colon is missing; write {}.',
     'late-colon': 'The colon after the key is missing, so the key is read up to a later colon; write {}.',
@@ -50,10 +53,10 @@ export const findingMessages = {
     'rule-before-group': 'Crawlers ignore a rule above the first user-agent line; write "User-agent: *" above it.',
     'path-without-slash': 'A path begins with a slash, so this rule matches nothing; write {}.',
     'absolute-url-in-rule': 'A rule with a whole URL matches nothing; write its path, {}.',
-    'two-paths-on-one-line':
-      'A rule has one path, so the space and the second path are read as part of it; write a line for each.',
+    'two-paths-on-one-line': 'A rule has one path, so crawlers read several as one; write {}.',
     // Other records
     'sitemap-not-absolute': 'Sitemap needs an absolute URL; write one such as {}.',
+    'sitemap-on-private-host': 'Crawlers cannot reach {found}; write the URL on the public host, as in {}.',
     'several-sitemaps-on-one-line':
       'A Sitemap line has one URL, so crawlers read several as one; write a line for each.',
     'license-not-absolute': 'License needs an absolute URL; write one such as {}.',
@@ -84,6 +87,10 @@ export const findingMessages = {
       'A $ matches the end of the path only as the last character; write it last if you mean the end of the path.',
     'raw-space-in-path': 'The space is read as part of the path; write {}, or # before a comment.',
     'backslash-in-path': 'Clients send / for a backslash, so this rule matches no request of theirs; write {}.',
+    'url-as-path': 'This rule matches only paths that contain a whole URL; write {} if you mean its path.',
+    'regular-expression-in-path':
+      'Only * and a final $ are special in a path, so crawlers read {found} literally; write * for any characters, as in {}.',
+    'html-entity-in-value': 'Crawlers do not decode HTML entities such as {found}; write {}.',
     'malformed-percent':
       'A % without two hex digits after it is compared unchanged; write {} if you mean the character.',
     'dot-segments': 'Clients resolve dot segments before they send a request, so this rule matches none; write {}.',
@@ -106,9 +113,14 @@ export const findingMessages = {
     'empty-file': 'The file has no field, so everything is allowed; write "User-agent: *" and "Disallow:" to say so.',
     bom: 'Some crawlers read the byte order mark as part of the first key; save the file as UTF-8 without one.',
     'unknown-field': 'Few crawlers or none know this field; write # before it if it is a comment.',
+    'ignored-field': 'This field is known, but {found}; write it only for crawlers that read it.',
     'product-token-with-version': 'A version is not part of the product token; write {}.',
     'product-token-with-digits':
       'Google reads a name only up to its first digit; write digits only if the product token of the crawler has them.',
+    'named-group-lacks-rules':
+      'A named group replaces the group for *, so these crawlers may fetch what {found} disallows; write {} here too if they should not.',
+    'named-group-lacks-preferences':
+      'A named group replaces the group for *, so the preference in {found} does not apply to these crawlers; write {} here too if it should.',
     'duplicate-group': 'An earlier group names this crawler too, and not all crawlers merge them; write one group.',
     'duplicate-name': 'The group names this crawler twice; write it once.',
     'duplicate-rule': 'The group has this rule twice; write it once.',
@@ -142,7 +154,7 @@ export type FindingCode =
 /** What all findings with the same code share. */
 export interface FindingKind {
   readonly severity: Severity
-  /** One sentence; `{}` stands for what to write instead. */
+  /** One sentence; `{}` stands for what to write instead, `{found}` for what is in the line. */
   readonly message: string
 }
 

@@ -6,23 +6,34 @@ import { crawlDelayMsOf, dayRangeOf, requestRateOf } from '../parse/pace-records
 import type { ParsedRecord } from '../parse/records.ts'
 import { splitSitemaps } from '../parse/sitemaps.ts'
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
-import { originOf } from '../url/origin.ts'
-import type { Report } from './finding.ts'
+import { originOf, parseUrl } from '../url/origin.ts'
+import { quoted, type Report } from './finding.ts'
 import type { FindingCode } from './finding-kinds.ts'
+import { lintEntity } from './line.ts'
 import { nameOf } from './name.ts'
 
 /** A longer delay is reported. With this one a crawler can fetch 1,440 pages a day. Our choice. */
 const MAX_USUAL_DELAY_MS = 60_000
 
-/** Checks the value of one record. */
-export function lintRecord(field: OtherField, value: string, line: number, report: Report): void {
+/**
+ * Checks the value of one record. @param origin The origin of the site, for URLs to write; undefined
+ * if it is not known.
+ */
+export function lintRecord(
+  field: OtherField,
+  value: string,
+  line: number,
+  origin: string | undefined,
+  report: Report,
+): void {
   switch (field) {
     case 'sitemap':
-      lintSitemaps(splitSitemaps(textOf(value)), line, report)
+      lintEntity(textOf(value), line, (fixed) => `Sitemap: ${fixed}`, report)
+      lintSitemaps(splitSitemaps(textOf(value)), line, origin, report)
       break
     case 'license':
       if (originOf(textOf(value)) === undefined)
-        report('license-not-absolute', line, `License: ${absoluteExample(textOf(value))}`)
+        report('license-not-absolute', line, `License: ${absoluteExample(textOf(value), origin)}`)
       break
     case 'crawl-delay': {
       const delayMs = crawlDelayMsOf(value)
@@ -45,11 +56,24 @@ export function lintRecord(field: OtherField, value: string, line: number, repor
   }
 }
 
-function lintSitemaps(urls: readonly string[], line: number, report: Report): void {
+function lintSitemaps(urls: readonly string[], line: number, origin: string | undefined, report: Report): void {
   if (urls.length > 1) report('several-sitemaps-on-one-line', line)
   const relative = urls.find((url) => originOf(url) === undefined)
-  if (relative !== undefined) report('sitemap-not-absolute', line, `Sitemap: ${absoluteExample(relative)}`)
+  if (relative !== undefined) report('sitemap-not-absolute', line, `Sitemap: ${absoluteExample(relative, origin)}`)
+  for (const url of urls) {
+    const parsed = parseUrl(url)
+    if (typeof parsed === 'string' || parsed.origin === origin) continue
+    const host = new URL(parsed.origin).hostname
+    if (PRIVATE_HOST.test(host)) {
+      const example = `Sitemap: ${origin ?? 'https://example.com'}${parsed.path}`
+      report('sitemap-on-private-host', { line, found: quoted(host) }, example)
+    }
+  }
 }
+
+/** Hosts that only the site itself or its network can reach: RFC 6761, 6762, 1918, 4193. */
+const PRIVATE_HOST =
+  /^(?:localhost|(?:.+\.)?(?:localhost|local|test|invalid|internal|localdomain)|127\..*|10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|169\.254\.[\d.]+|0\.0\.0\.0|\[::1?\]|\[f[cd].*\])$/
 
 /** Reports request-rates and visit-times in excess of the number that is kept for a crawler. */
 export function lintTimedRecords(records: readonly ParsedRecord[], report: Report): void {
@@ -92,11 +116,18 @@ function lintRecordCount(
   }
 }
 
-/** Returns an example of an absolute URL for a relative one. */
-function absoluteExample(value: string): string {
-  if (/^[a-z]+:/i.test(value)) return 'https://example.com/'
-  return value.startsWith('//') ? `https:${value}` : `https://example.com/${value.replace(/^\/+/, '')}`
+/** Returns the absolute URL that was probably meant, or an example of one. */
+function absoluteExample(value: string, origin: string | undefined): string {
+  const site = origin ?? 'https://example.com'
+  // A scheme without its colon or slashes, `//host/`, or a host alone.
+  const [, scheme = '', rest = ''] = /^(https?(?=:|\/\/))?:?\/*(.*)$/is.exec(value) ?? []
+  const isHost = scheme !== '' || value.startsWith('//') || HOST.test(rest)
+  const url = isHost ? `${scheme.toLowerCase() || 'https'}://${rest}` : `${site}/${rest}`
+  return originOf(url) === undefined || /^[a-z]+:/i.test(rest) ? `${site}/` : url
 }
+
+/** A host before a path, such as `www.example.com/`; not a file in a folder of the same form. */
+const HOST = /^(?:[\w-]+\.)+(?!(?:xml|txt|html?|php|aspx?|jsp|gz)\/)[a-z]{2,}(?::\d+)?\//i
 
 /** Reports records that belong to no crawler, and different crawl-delays for one crawler. */
 export function lintRecordAgents(records: readonly ParsedRecord[], report: Report): void {

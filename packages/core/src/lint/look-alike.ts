@@ -1,0 +1,62 @@
+// Finds characters outside ASCII that look like a plain character.
+
+import { textOf } from '../bytes.ts'
+import { directiveOf } from '../parse/directive.ts'
+import type { Report } from './finding.ts'
+import { codePoint } from './hidden-characters.ts'
+import { canonicalKey } from './key.ts'
+
+/**
+ * Pairs of a character and the ASCII character that it looks like: Cyrillic and Greek letters,
+ * dashes, colons, slashes. From Unicode's confusables.txt.
+ */
+const PAIRS =
+  'АAаaВBСCсcԁdЕEеeНHһhІIіiЈJјjКKМMОOоoРPрpԛqЅSѕsТTУYуyХXхxԝwӏl' +
+  'ΑAαaΒBΕEΖZΗHΙIιiΚKΜMΝNνvΟOοoΡPρpΤTΥYυuΧX' +
+  '\u2010-\u2011-\u2012-\u2013-\u2014-\u2212-\u02d0:\u0589:\u05c3:\u2236:\ua789:\u2044/\u2215/\u29f8/'
+
+const PLAIN = new Map(Array.from(PAIRS.matchAll(/(.)(.)/g), ([, alike = '', plain = '']) => [alike, plain]))
+
+const FULL_WIDTH = /[\uff01-\uff5e\ufe13\ufe52-\ufe6b]/
+
+function plainOf(character: string): string {
+  return PLAIN.get(character) ?? (FULL_WIDTH.test(character) ? character.normalize('NFKC') : character)
+}
+
+/**
+ * Reports a character that looks like a plain one in the key or its colon, in a crawler's name, or
+ * as the slash of a path.
+ *
+ * @param content The line, one character for each byte. @returns Whether there is one.
+ */
+export function lintLookAlikes(content: string, line: number, report: Report): boolean {
+  if (!/[\x80-\xff]/.test(content)) return false
+  const text = textOf(content)
+  const plain = text.replace(/[\u0080-\uffff]/g, plainOf)
+  const [head = '', key = '', value = ''] = /^([^:]*):[\t ]*(\S*)/.exec(plain) ?? []
+  const directive = directiveOf(key.trim())
+  if (directive === 'unknown') return false
+  const valueStart = head.length - value.length
+  const end = valueStart + lengthOfSpecial(directive, value, text.slice(valueStart))
+  const at = Array.from({ length: end }, (_, i) => i).find((i) => text[i] !== plain[i])
+  if (at === undefined) return false
+  const alike = text[at] as string
+  const fixed = `${plain.slice(valueStart, end)}${text.slice(end)}`.trim()
+  const found = `"${alike}" (${codePoint(alike)}${scriptOf(alike)}) as "${plain[at]}"`
+  report('look-alike-character', { line, found }, `${canonicalKey(directive)}: ${fixed}`)
+  return true
+}
+
+/** Returns how many characters of a value crawlers compare with ASCII characters only. */
+function lengthOfSpecial(directive: string, plain: string, original: string): number {
+  if (directive === 'allow' || directive === 'disallow') return plain.startsWith('/') ? 1 : 0
+  if (directive !== 'user-agent' || !/^(?:\*|[\w-]+)$/.test(plain)) return 0
+  // A name in another script alone is a name, not a name with a wrong letter.
+  return /^\W*$/.test(original.slice(0, plain.length)) && !FULL_WIDTH.test(original) ? 0 : plain.length
+}
+
+function scriptOf(character: string): string {
+  if (FULL_WIDTH.test(character)) return ', full-width'
+  if (/\p{Script=Cyrillic}/u.test(character)) return ', Cyrillic'
+  return /\p{Script=Greek}/u.test(character) ? ', Greek' : ''
+}
