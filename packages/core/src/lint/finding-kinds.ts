@@ -30,9 +30,9 @@ export const findingMessages = {
     'nul-octet': 'Crawlers do not read what follows the NUL byte on this line; remove it.',
     'other-line-end': 'Only LF, CR and CR LF end a line, so two lines are read as one; put one of these between them.',
     'escaped-line-end':
-      'The text \\n ends no line, so crawlers read all of this as one line; write {} with a line end after each.',
+      'The text \\n ends no line, so crawlers read one line here; write {} with a line end after each.',
     'html-in-line': 'Crawlers read the HTML {found} as part of the line; write {}.',
-    'look-alike-character': 'Crawlers do not read {found}, the plain character that it looks like; write {}.',
+    'look-alike-character': 'Crawlers do not read {found}, which it looks like; write {}.',
     'non-ascii-blank': 'Crawlers read {found} as part of the key or value; write {}.',
     'key-without-value': 'Crawlers ignore a key alone; write a colon and a value after it.',
     'three-words-without-colon': 'Crawlers ignore this line, because its colon is missing; write {}.',
@@ -53,7 +53,7 @@ export const findingMessages = {
     'rule-before-group': 'Crawlers ignore a rule above the first user-agent line; write "User-agent: *" above it.',
     'path-without-slash': 'A path begins with a slash, so this rule matches nothing; write {}.',
     'absolute-url-in-rule': 'A rule with a whole URL matches nothing; write its path, {}.',
-    'two-paths-on-one-line': 'A rule has one path, so crawlers read several as one; write {}.',
+    'two-paths-on-one-line': 'A rule has one path, so several are read as one; write {}.',
     // Other records
     'sitemap-not-absolute': 'Sitemap needs an absolute URL; write one such as {}.',
     'sitemap-on-private-host': 'Crawlers cannot reach {found}; write the URL on the public host, as in {}.',
@@ -78,19 +78,17 @@ export const findingMessages = {
     'group-without-rules':
       'A group without rules allows everything; write "Disallow:" below its names to say so explicitly.',
     'record-before-group':
-      'A record above the first user-agent line applies to no crawler; write it below the user-agent lines that it is meant for.',
+      'A record above the first user-agent line applies to no crawler; write it below the names that it is meant for.',
     'empty-allow': 'An Allow without a path does nothing; write "Disallow:" to allow everything.',
     'conflicting-rules': 'The same path is allowed and disallowed, and the Allow wins; write only one of them.',
     'shadowed-rule': 'A longer rule for the same paths always decides instead; write only one of them.',
     'fragment-in-rule': 'A # begins a comment, and clients do not send fragments; write %23 if it is part of the path.',
-    'dollar-inside':
-      'A $ matches the end of the path only as the last character; write it last if you mean the end of the path.',
+    'dollar-inside': 'A $ matches the end of the path only as the last character; write it last if you mean the end.',
     'raw-space-in-path': 'The space is read as part of the path; write {}, or # before a comment.',
     'backslash-in-path': 'Clients send / for a backslash, so this rule matches no request of theirs; write {}.',
-    'url-as-path': 'This rule matches only paths that contain a whole URL; write {} if you mean its path.',
+    'url-as-path': 'This matches only paths that contain a whole URL; write {} if you mean its path.',
     'regular-expression-in-path':
       'Only * and a final $ are special in a path, so crawlers read {found} literally; write * for any characters, as in {}.',
-    'html-entity-in-value': 'Crawlers do not decode HTML entities such as {found}; write {}.',
     'malformed-percent':
       'A % without two hex digits after it is compared unchanged; write {} if you mean the character.',
     'dot-segments': 'Clients resolve dot segments before they send a request, so this rule matches none; write {}.',
@@ -101,11 +99,9 @@ export const findingMessages = {
     'several-crawl-delays': 'Crawlers differ in which of several crawl-delays they obey; write one.',
     'request-rate-unreadable':
       'A request-rate is a number of requests per period; write one such as "Request-rate: 1/10s".',
-    'too-many-request-rates':
-      'A crawler may obey only its first 24 request-rates; write at most one for each hour of the day.',
+    'too-many-request-rates': 'A crawler may obey only its first 24 request-rates; write at most 24.',
     'visit-time-unreadable': 'A visit-time is a part of the UTC day; write one such as "Visit-time: 0600-0845".',
-    'too-many-visit-times':
-      'A crawler may obey only its first 24 visit-times; write at most one for each hour of the day.',
+    'too-many-visit-times': 'A crawler may obey only its first 24 visit-times; write at most 24.',
     'noindex-not-supported':
       'Google has ignored noindex in robots.txt since 2019; write it in the page or its X-Robots-Tag header.',
   },
@@ -116,7 +112,7 @@ export const findingMessages = {
     'ignored-field': 'This field is known, but {found}; write it only for crawlers that read it.',
     'product-token-with-version': 'A version is not part of the product token; write {}.',
     'product-token-with-digits':
-      'Google reads a name only up to its first digit; write digits only if the product token of the crawler has them.',
+      'Google reads a name only up to its first digit; write digits only if the product token has them.',
     'named-group-lacks-rules':
       'A named group replaces the group for *, so these crawlers may fetch what {found} disallows; write {} here too if they should not.',
     'named-group-lacks-preferences':

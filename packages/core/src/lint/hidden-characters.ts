@@ -20,19 +20,13 @@ export function hiddenCharacter(text: string, parts: readonly string[]): string 
 
 /** Returns the line without its invisible characters, and with plain blanks. */
 export function withoutHidden(text: string): string {
-  return text
-    .replace(new RegExp(INVISIBLE, 'g'), '')
-    .replace(new RegExp(BLANKS, 'g'), ' ')
-    .replace(/ *: */, ': ')
-    .trim()
+  const plain = text.replace(new RegExp(INVISIBLE, 'g'), '').replace(new RegExp(BLANKS, 'g'), ' ')
+  return plain.replace(/: +/, ': ').trim()
 }
 
-const NAMES: Readonly<Record<string, string>> = { '\u00a0': 'the no-break space', '\u200b': 'the zero-width space' }
-
-/** Returns the name of a hidden character: `the no-break space U+00A0`. */
+/** Returns the name of a hidden character: `U+00A0 (no-break space)`. */
 export function nameOfHidden(character: string): string {
-  const kind = /\s/.test(character) && character !== '\ufeff' ? 'the blank' : 'the invisible character'
-  return `${NAMES[character] ?? kind} ${codePoint(character)}`
+  return `${codePoint(character)} (${character === '\u00a0' ? 'no-break space' : 'invisible'})`
 }
 
 /** Returns a code point as Unicode writes it: `U+00A0`. */

@@ -20,11 +20,7 @@ const READERS: Readonly<Record<string, string>> = {
   noarchive: '',
   nofollow: '',
   'revisit-after': '',
-  domain: '',
   agentmap: '', // a proposal of 2026 for agents
-  permits: '', // these three are of one vendor
-  prohibits: '',
-  compensation: '',
 }
 
 /**

@@ -39,7 +39,7 @@ export function lintBytes(content: string, line: number, report: Report): boolea
     report('escaped-line-end', line, ...lines.map((one) => one.trim()).filter((one) => one !== ''))
   } else if (HTML.test(content)) {
     const [tag = ''] = HTML.exec(content) ?? []
-    report('html-in-line', { line, found: quoted(tag) }, text.replace(new RegExp(HTML, 'gi'), ' ').trim())
+    report('html-in-line', { line, found: quoted(tag) }, withoutHtml(text))
   } else return true
   return false
 }
@@ -48,14 +48,12 @@ export function lintBytes(content: string, line: number, report: Report): boolea
 const ESCAPED_LINE_END =
   /(?:\\r)?\\n(?:["']?$|\\[rn]|[\t ]*(?:#|(?:user-?agent|allow|disallow|sitemap|crawl-delay)[\t ]*:))/i
 
-/** A tag of HTML. A line has one if the file was written as a page. */
+/** A tag of HTML, or an escaped `&` between two parameters of a query. */
 const HTML =
-  /<!--|-->|<\/?(?:a|b|body|br|center|code|div|em|font|head|hr|html|h[1-6]|i|li|meta|ol|p|pre|script|span|strong|style|t[adrh]|tbody|title|u|ul|xmp)(?=[\s/>])[^<>]{0,200}>/i
+  /<\/?(?:[abipu]|body|br|div|em|font|h[1-6r]|head|html|li|meta|[ou]l|pre|script|span|strong|t[dhr]|table|title)(?=[\s/>])[^<>]{0,200}>|&amp;(?=[\w-]+=)/i
 
-/** `&amp;` between two parameters of a query, as in HTML and XML. */
-export function lintEntity(value: string, line: number, write: (value: string) => string, report: Report): void {
-  const fixed = value.replace(/&amp;(?=[\w-]+=)/gi, '&')
-  if (fixed !== value) report('html-entity-in-value', { line, found: '"&amp;"' }, write(fixed))
+function withoutHtml(text: string): string {
+  return text.replace(new RegExp(HTML, 'gi'), (html) => (html.startsWith('&') ? '&' : ' ')).trim()
 }
 
 /**

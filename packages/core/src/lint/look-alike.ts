@@ -7,20 +7,19 @@ import { codePoint } from './hidden-characters.ts'
 import { canonicalKey } from './key.ts'
 
 /**
- * Pairs of a character and the ASCII character that it looks like: Cyrillic and Greek letters,
- * dashes, colons, slashes. From Unicode's confusables.txt.
+ * Characters and, in the same place, the ASCII characters that they look like: Cyrillic and Greek
+ * letters, dashes, colons, slashes. From Unicode's confusables.txt.
  */
-const PAIRS =
-  'АAаaВBСCсcԁdЕEеeНHһhІIіiЈJјjКKМMОOоoРPрpԛqЅSѕsТTУYуyХXхxԝwӏl' +
-  'ΑAαaΒBΕEΖZΗHΙIιiΚKΜMΝNνvΟOοoΡPρpΤTΥYυuΧX' +
-  '\u2010-\u2011-\u2012-\u2013-\u2014-\u2212-\u02d0:\u0589:\u05c3:\u2236:\ua789:\u2044/\u2215/\u29f8/'
-
-const PLAIN = new Map(Array.from(PAIRS.matchAll(/(.)(.)/g), ([, alike = '', plain = '']) => [alike, plain]))
+const ALIKE =
+  'АаВСсЕеНІіЈјКМОоРрЅѕТУуХхΑΒΕΖΗΙΚΜΝΟοΡΤΥΧ\u2010\u2011\u2012\u2013\u2014\u2212\u02d0\u2236\ua789\u2044\u2215'
+const PLAIN = 'AaBCcEeHIiJjKMOoPpSsTYyXxABEZHIKMNOoPTYX------::://'
 
 const FULL_WIDTH = /[\uff01-\uff5e\ufe13\ufe52-\ufe6b]/
 
 function plainOf(character: string): string {
-  return PLAIN.get(character) ?? (FULL_WIDTH.test(character) ? character.normalize('NFKC') : character)
+  const at = ALIKE.indexOf(character)
+  if (at !== -1) return PLAIN[at] as string
+  return FULL_WIDTH.test(character) ? character.normalize('NFKC') : character
 }
 
 /**
@@ -38,9 +37,9 @@ export function lintLookAlikes(content: string, line: number, report: Report): b
   if (directive === 'unknown') return false
   const valueStart = head.length - value.length
   const end = valueStart + lengthOfSpecial(directive, value, text.slice(valueStart))
-  const at = Array.from({ length: end }, (_, i) => i).find((i) => text[i] !== plain[i])
-  if (at === undefined) return false
-  const alike = text[at] as string
+  const at = text.split('').findIndex((character, i) => i < end && character !== plain[i])
+  const alike = text[at]
+  if (alike === undefined) return false
   const fixed = `${plain.slice(valueStart, end)}${text.slice(end)}`.trim()
   const found = `"${alike}" (${codePoint(alike)}${scriptOf(alike)}) as "${plain[at]}"`
   report('look-alike-character', { line, found }, `${canonicalKey(directive)}: ${fixed}`)
@@ -57,6 +56,6 @@ function lengthOfSpecial(directive: string, plain: string, original: string): nu
 
 function scriptOf(character: string): string {
   if (FULL_WIDTH.test(character)) return ', full-width'
-  if (/\p{Script=Cyrillic}/u.test(character)) return ', Cyrillic'
-  return /\p{Script=Greek}/u.test(character) ? ', Greek' : ''
+  if (/[\u0370-\u03ff]/.test(character)) return ', Greek'
+  return /[\u0400-\u052f]/.test(character) ? ', Cyrillic' : ''
 }

@@ -6,7 +6,7 @@ import { ruleForm } from '../url/normal-form.ts'
 import { parseUrl } from '../url/origin.ts'
 import { quoted, type Report } from './finding.ts'
 import { canonicalKey } from './key.ts'
-import { lintEntity, trimBlanks } from './line.ts'
+import { trimBlanks } from './line.ts'
 import { expressionIn, withWildcards } from './regular-expression.ts'
 
 /** A rule and its line. The path has one character for each byte. */
@@ -30,7 +30,6 @@ export function lintPath({ directive, path, line }: RuleLine, report: Report): v
   } else if (!/^[/*]/.test(path)) {
     report('path-without-slash', line, rule(`/${path.replace(/^[\\$]+/, '')}`))
   } else {
-    lintEntity(path, line, rule, report)
     lintSpelling({ directive, path, line }, rule, report)
     lintMeaning({ directive, path, line }, rule, report)
   }

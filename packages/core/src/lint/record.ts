@@ -9,7 +9,6 @@ import { MAX_TIMED_RECORDS } from '../timed-records.ts'
 import { originOf, parseUrl } from '../url/origin.ts'
 import { quoted, type Report } from './finding.ts'
 import type { FindingCode } from './finding-kinds.ts'
-import { lintEntity } from './line.ts'
 import { nameOf } from './name.ts'
 
 /** A longer delay is reported. With this one a crawler can fetch 1,440 pages a day. Our choice. */
@@ -28,7 +27,6 @@ export function lintRecord(
 ): void {
   switch (field) {
     case 'sitemap':
-      lintEntity(textOf(value), line, (fixed) => `Sitemap: ${fixed}`, report)
       lintSitemaps(splitSitemaps(textOf(value)), line, origin, report)
       break
     case 'license':
@@ -73,7 +71,7 @@ function lintSitemaps(urls: readonly string[], line: number, origin: string | un
 
 /** Hosts that only the site itself or its network can reach: RFC 6761, 6762, 1918, 4193. */
 const PRIVATE_HOST =
-  /^(?:localhost|(?:.+\.)?(?:localhost|local|test|invalid|internal|localdomain)|127\..*|10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|169\.254\.[\d.]+|0\.0\.0\.0|\[::1?\]|\[f[cd].*\])$/
+  /(?:^|\.)(?:local|localhost|test|invalid|internal)$|^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.[\d.]+$|^\[(?:::1|f[cd].*)\]$/
 
 /** Reports request-rates and visit-times in excess of the number that is kept for a crawler. */
 export function lintTimedRecords(records: readonly ParsedRecord[], report: Report): void {

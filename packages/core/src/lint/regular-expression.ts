@@ -28,34 +28,34 @@ export function expressionIn(path: string): string | undefined {
 
 /** Longer paths are not rewritten. */
 const MAX_LENGTH = 300
-const MAX_PATHS = 4
 
-const QUANTIFIER = String.raw`(?:[*+?]|\{\d*,?\d*\})\??`
+const QUANTIFIER = String.raw`(?:[*+?]|\{[\d,]*\})\??`
 const ANY_CHARACTERS = new RegExp(String.raw`(?:\[[^\]]+\]|\\[dws]|\.(?=[*+{]))(?:${QUANTIFIER})?`, 'gi')
-const GROUP = new RegExp(String.raw`\((?:\?[:!=])?([^()]*)\)(${QUANTIFIER})?`)
+const GROUP = new RegExp(String.raw`\((?:\?:)?([^()]*)\)(${QUANTIFIER})?`, 'g')
 
 /**
  * Returns paths with `*` and `$` that together match what the regular expression matches, and
- * possibly more. Empty if they would match nearly everything, or there are many.
+ * possibly more. Empty if they would match nearly everything, or the expression is complex.
  */
 export function withWildcards(path: string): readonly string[] {
   if (path.length > MAX_LENGTH) return []
-  const start = path.replace(/^\/?\^/, '').replace(/\[([^\]\\^])\]/g, '$1')
-  let paths = [start.replace(/\\([./?+$-])/g, (_, c: string) => (c === '$' ? '%24' : c)).replace(ANY_CHARACTERS, '*')]
-  for (let i = 0; i < MAX_PATHS && paths.some((one) => GROUP.test(one)); i++) {
-    paths = paths.flatMap((one) => {
-      const [all, inner = '', quantifier] = GROUP.exec(one) ?? []
-      if (all === undefined) return [one]
-      const choices = quantifier === undefined ? inner.split('|') : ['*']
-      return choices.map((choice) => one.replace(all, () => choice))
+  const simple = path
+    .replace(/^\/?\^/, '')
+    .replace(/\[([^\]\\^])\]/g, '$1')
+    .replace(/\\([./?+-])/g, '$1')
+    .replace(ANY_CHARACTERS, '*')
+    .replace(GROUP, (all, inner: string, quantifier) => {
+      if (quantifier !== undefined) return '*'
+      return inner.includes('|') ? all : inner
     })
-    if (paths.length > MAX_PATHS) return []
-  }
-  const simple = [...new Set(paths.map(simplified))]
-  return simple.every((one) => /\w/.test(one) && !/[\\()|^]/.test(one)) ? simple : []
+  const [, before = '', choices = '', after = ''] = /^([^(]*)\((?:\?:)?(.*)\)([^)]*)$/.exec(simple) ?? [
+    undefined,
+    simple,
+  ]
+  const paths = choices.split('|').map((choice) => simplified(before + choice + after))
+  return paths.every((one) => /\w/.test(one) && !/[\\()|^]/.test(one)) ? paths : []
 }
 
 function simplified(path: string): string {
-  const short = path.replace(/\*+/g, '*').replace(/\*$/, '')
-  return short.startsWith('/') ? short.replace(/\*$/, '') : `/${short}`
+  return `/${path}`.replace('//', '/').replace(/\*+/g, '*').replace(/\*$/, '')
 }
