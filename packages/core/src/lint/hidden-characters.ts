@@ -1,7 +1,7 @@
 // Finds characters that a reader of the file does not see.
 
 /** Characters that nobody sees, wherever they are. U+200C and U+200D are part of some words. */
-const INVISIBLE = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\ufeff]/
+const INVISIBLE = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/
 
 /** Blanks outside ASCII, and the characters that are invisible at the end of a word. */
 const BLANKS = String.raw`(?![\t-\r ])[\s\u200c\u200d]`

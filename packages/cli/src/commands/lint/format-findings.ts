@@ -98,7 +98,7 @@ function sarifOf(files: readonly FileFindings[]): object {
             informationUri: 'https://github.com/politely-crawler/politely',
             rules: codes.map((id) => ({
               id,
-              shortDescription: { text: findingKinds[id].message.replaceAll('{}', '…') },
+              shortDescription: { text: findingKinds[id].message.replace(/\{\w*\}/g, '…') },
               defaultConfiguration: { level: LEVELS[findingKinds[id].severity] },
             })),
           },

@@ -1,11 +1,11 @@
 // `politely lint`: prints the mistakes in robots.txt files.
 import { writeFile } from 'node:fs/promises'
-import { type Finding, lintRobots, type Severity } from '@politely/core'
+import { type Finding, type LintOptions, lintRobots, type Severity } from '@politely/core'
 import type { Arguments } from '../../command-line.ts'
 import { errorLine } from '../../describe-error.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
-import { formatOf } from '../../flags.ts'
+import { dialectOf, formatOf } from '../../flags.ts'
 import { isUrl, loadRobots, readText } from '../../input/robots-file.ts'
 import { printable } from '../../output/style.ts'
 import { write } from '../../output/write.ts'
@@ -18,17 +18,18 @@ export async function lint(args: Arguments): Promise<number> {
   if (args.operands.length === 0)
     throw new UsageError('no file was given; write one such as politely lint public/robots.txt, or the URL of a site')
   const results: FileFindings[] = []
+  const dialect = dialectOf(args)
   for (const given of args.operands) {
     if (isUrl(given)) {
       if (args.has('fix')) throw new UsageError(`--fix: ${given} is a URL; write the name of a file`, given)
       const loaded = await loadRobots(given, args)
       if (loaded === undefined) return EXITS.unreachable.code
       const { text } = loaded.robots
-      results.push(findingsIn(loaded.name, new TextEncoder().encode(text), text))
+      results.push(findingsIn(loaded.name, new TextEncoder().encode(text), text, { dialect, origin: given }))
     } else {
       if (args.has('fix')) await fixFile(given, args.get('fix') === 'all')
       const bytes = await readText(given, 'lint', 'write the name of a robots.txt file')
-      results.push(findingsIn(given, bytes, new TextDecoder().decode(bytes)))
+      results.push(findingsIn(given, bytes, new TextDecoder().decode(bytes), { dialect }))
     }
   }
   await write(formatFindings(results, formatOf(args) as FindingFormat))
@@ -63,10 +64,10 @@ function describeFix(file: string, { code, line, before, after, changes }: Fix):
 /** By severity. `--max-severity` names the highest one that is accepted. */
 const SEVERITIES: readonly (Severity | 'none')[] = ['none', 'note', 'warning', 'error']
 
-function findingsIn(name: string, source: Uint8Array, text: string): FileFindings {
+function findingsIn(name: string, source: Uint8Array, text: string, options: LintOptions): FileFindings {
   const lines = text.split(/\r\n|\r|\n/)
   const ignored = ignoredIn(lines)
-  const all = lintRobots(source)
+  const all = lintRobots(source, options)
   const findings = all
     .filter(({ code, line }) => !ignored.get(line)?.has(code))
     .map((finding): PlacedFinding => ({ ...finding, column: columnOf(lines, finding) }))
