@@ -56,7 +56,8 @@ async function fixFile(file: string, isAll: boolean): Promise<void> {
 }
 
 function describeFix(file: string, { code, line, before, after, changes }: Fix): string {
-  const what = after === undefined ? 'removed' : `-> ${printable(after.trim())}`
+  const lines = after?.split(/\r\n|\r|\n/).map((line) => printable(line.trim()))
+  const what = lines === undefined ? 'removed' : `-> ${lines.join(' and ')}`
   const effect = changes === undefined ? '' : `; ${printable(changes)}`
   return `${file}:${line}  ${code}  ${printable(before.trim())}  ${what}${effect}`
 }
