@@ -8,6 +8,7 @@ import type { Report } from './finding.ts'
 import { hasRecord } from './groups.ts'
 import { canonicalKey } from './key.ts'
 import { nameOf, namesEveryone } from './name.ts'
+import { baseOf } from './rule-set.ts'
 
 /** A rule that disallows all paths with a prefix. */
 interface ClosedPath {
@@ -69,7 +70,9 @@ function lintMissingRules(
   report: Report,
 ): void {
   // An Allow for the same path says that the author thought of it.
-  const allowed = new Set(rules.filter(({ directive }) => directive === 'allow').map(({ path }) => prefixOf(path)))
+  const allowed = new Set(
+    rules.filter(({ directive }) => directive === 'allow').map(({ path }) => baseOf(ruleForm(path))),
+  )
   const missing = closed
     .slice(0, MAX_COMPARED)
     .filter(({ prefix }) => prefix.length <= MAX_LENGTH && !allowed.has(prefix))
@@ -84,7 +87,7 @@ function closedPaths(groups: readonly ParsedGroup[]): readonly ClosedPath[] {
     .flatMap(({ rules }) => rules)
     .filter(({ directive, path }) => directive === 'disallow' && path !== '')
     .map(({ path, line }) => {
-      const prefix = prefixOf(path)
+      const prefix = baseOf(ruleForm(path))
       return { prefix, parts: prefix.split('*'), line, text: `Disallow: ${textOf(path)}` }
     })
 }
@@ -99,13 +102,8 @@ function covers(parts: readonly string[], path: string): boolean {
   })
 }
 
-/** The normal form without `*` at its end, which changes nothing. */
-function prefixOf(path: string): string {
-  return ruleForm(path).replace(/\*+$/, '')
-}
-
 function closesAll({ prefix }: ClosedPath): boolean {
-  return prefix === '/' || prefix === ''
+  return prefix === '/'
 }
 
 /** The records of the file about the use of content, such as `Content-Signal`. */
