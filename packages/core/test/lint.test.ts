@@ -118,7 +118,7 @@ describe('lintRobots', () => {
 
   it.each<[string, DialectName, string | undefined]>([
     [
-      'Crawl-delay: x',
+      'Crawl-delay: 1',
       'google',
       'This field is known, but Google ignores it (Bing reads it); write it only for crawlers that read it.',
     ],
@@ -128,14 +128,14 @@ describe('lintRobots', () => {
       'This field is known, but Google ignores it (Yandex reads it); write it only for crawlers that read it.',
     ],
     [
-      'License: /a',
+      'License: https://example.com/a',
       'google',
-      'This field is known, but Google ignores it (no large crawler is known to read it); write it only for crawlers that read it.',
+      'This field is known, but Google ignores it (no known crawler reads it); write it only for crawlers that read it.',
     ],
     [
       'Agentmap: /a',
       'rfc9309',
-      'This field is known, but no large crawler is known to read it; write it only for crawlers that read it.',
+      'This field is known, but no known crawler reads it; write it only for crawlers that read it.',
     ],
     [
       'Allow: /a',
@@ -148,6 +148,12 @@ describe('lintRobots', () => {
   ])('reports whether crawlers ignore %s in dialect %s', (line, dialect, message) => {
     const found = lintRobots(`User-agent: *\n${line}\nDisallow: /zz\n`, { dialect })
     expect(found.map((one) => one.message)).toEqual(message === undefined ? [] : [message])
+  })
+
+  it('does not say that Google ignores a field that is not for its crawlers', () => {
+    const robots = ['bingbot', 'Googlebot', '*'].map((name) => `User-agent: ${name}\nCrawl-delay: 1\nDisallow: /a\n`)
+    const found = lintRobots(robots.join('\n'), { dialect: 'google' })
+    expect(found.map(({ code, line }) => `${code} ${line}`)).toEqual(['ignored-field 6', 'ignored-field 10'])
   })
 
   it('writes URLs of the site if it knows the origin', () => {

@@ -44,7 +44,8 @@ const MAX_QUOTED_LINES = 3
 function quotedList(lines: readonly string[]): string {
   const items = lines.slice(0, MAX_QUOTED_LINES).map(quoted)
   if (lines.length > items.length) items.push(`${lines.length - items.length} more`)
-  return [items.slice(0, -1).join(', '), ...items.slice(-1)].filter((item) => item !== '').join(' and ')
+  const last = items.pop()
+  return items.length === 0 ? `${last}` : `${items.join(', ')} and ${last}`
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Dialect } from '../dialect.ts'
 import { directiveOf } from '../parse/directive.ts'
 import type { Report } from './finding.ts'
 import type { Field } from './groups.ts'
-import { lintIgnoredField } from './known-fields.ts'
+import { lintUnknownField } from './known-fields.ts'
 import { trimBlanks } from './line.ts'
 import { similarField } from './similar-field.ts'
 
@@ -33,7 +33,7 @@ export function lintKey(
     if (/^(https?|ftp)$/i.test(key) && value.startsWith('//')) {
       report('url-without-key', number, `Sitemap: ${textOf(`${key}:${value}`)}`)
     } else if (similar !== undefined) report('unreadable-key', number, `${canonicalKey(similar)}:`)
-    else if (!lintIgnoredField(directive, key.toLowerCase(), number, dialect, report)) report('unknown-field', number)
+    else lintUnknownField(key.toLowerCase(), number, dialect, report)
     return false
   }
   if (/[\t ](?:user-agent|allow|disallow|sitemap|crawl-delay)[\t ]*:/i.test(value)) {

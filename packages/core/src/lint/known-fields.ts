@@ -1,7 +1,7 @@
 // Fields that some crawlers read and others ignore.
 
 import type { Dialect } from '../dialect.ts'
-import type { Directive } from '../parse/directive.ts'
+import type { ParsedRecord } from '../parse/records.ts'
 import type { Report } from './finding.ts'
 
 /**
@@ -19,30 +19,29 @@ const READERS: Readonly<Record<string, string>> = {
   license: '', // RSL 1.0
   noarchive: '',
   nofollow: '',
-  'revisit-after': '',
   agentmap: '', // a proposal of 2026 for agents
 }
 
-/**
- * Reports a field that is known, but that readers in this dialect ignore.
- *
- * @param key In lower case. @returns Whether there is such a finding.
- */
-export function lintIgnoredField(
-  directive: Directive | 'unknown',
-  key: string,
-  line: number,
-  { name, parsing }: Dialect,
-  report: Report,
-): boolean {
-  const reader = Object.hasOwn(READERS, key) ? READERS[key] : undefined
-  const isIgnored = directive === 'unknown' || name === 'google'
-  let found: string | undefined
-  if (directive === 'allow' && parsing.allow === 'unknown') found = `the dialect ${name} has no Allow`
-  else if (reader !== undefined && isIgnored) {
-    const who = reader === '' ? 'no large crawler is known to read it' : `${reader} reads it`
-    found = name === 'google' ? `Google ignores it (${who})` : who
+/** Reports a field that core does not know: whether any crawler does. @param key In lower case. */
+export function lintUnknownField(key: string, line: number, { name }: Dialect, report: Report): void {
+  if (Object.hasOwn(READERS, key)) report('ignored-field', { line, found: whoReads(key, name) })
+  else report('unknown-field', line)
+}
+
+/** Reports records for Google's crawlers that Google ignores, in the dialect `google`. */
+export function lintIgnoredRecords(records: readonly ParsedRecord[], { name }: Dialect, report: Report): void {
+  if (name !== 'google') return
+  /** By the list of names, which records of one group share. Undefined is for all crawlers. */
+  const isForGoogle = new Map<readonly string[] | undefined, boolean>([[undefined, true]])
+  for (const { field, agents, line } of records) {
+    if (!Object.hasOwn(READERS, field)) continue
+    if (!isForGoogle.has(agents)) isForGoogle.set(agents, agents?.some((agent) => /^\*|google/i.test(agent)) === true)
+    if (isForGoogle.get(agents)) report('ignored-field', { line, found: whoReads(field, name) })
   }
-  if (found !== undefined) report('ignored-field', { line, found })
-  return found !== undefined
+}
+
+function whoReads(key: string, dialect: string): string {
+  const reader = READERS[key]
+  const who = reader === '' ? 'no known crawler reads it' : `${reader} reads it`
+  return dialect === 'google' ? `Google ignores it (${who})` : who
 }

@@ -50,7 +50,7 @@ const ESCAPED_LINE_END =
 
 /** A tag of HTML, or an escaped `&` between two parameters of a query. */
 const HTML =
-  /<\/?(?:[abipu]|body|br|div|em|font|h[1-6r]|head|html|li|meta|[ou]l|pre|script|span|strong|t[dhr]|table|title)(?=[\s/>])[^<>]{0,200}>|&amp;(?=[\w-]+=)/i
+  /<\/?(?:[abipu]|body|br|div|em|font|h[1-6r]|head|html|li|meta|[ou]l|pre|script|span|strong|title)(?=[\s/>])[^<>]{0,200}>|&amp;(?=[\w-]+=)/i
 
 function withoutHtml(text: string): string {
   return text.replace(new RegExp(HTML, 'gi'), (html) => (html.startsWith('&') ? '&' : ' ')).trim()

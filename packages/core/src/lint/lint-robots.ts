@@ -12,7 +12,7 @@ import { ownOrigin } from '../url/own-origin.ts'
 import { type Finding, findingOf, type Report } from './finding.ts'
 import { type Field, type FieldLine, lintGroups } from './groups.ts'
 import { lintKey } from './key.ts'
-import { lintIgnoredField } from './known-fields.ts'
+import { lintIgnoredRecords } from './known-fields.ts'
 import { lintBytes, lintTruncation } from './line.ts'
 import { lintLookAlikes } from './look-alike.ts'
 import { lintName } from './name.ts'
@@ -66,6 +66,7 @@ export function lintRobots(source: Uint8Array | string | HasBytes, options: Lint
     const unmergedGroups = new Set(lintGroups(fields, parsed, report))
     for (const group of parsed.groups) lintRuleSet(group, unmergedGroups.has(group), report)
     lintNamedGroups(parsed, unmergedGroups, report)
+    lintIgnoredRecords(parsed.records, reader.dialect, report)
     lintRecordAgents(parsed.records, report)
     lintTimedRecords(parsed.records, report)
     if (fields.length === 0) report('empty-file', 0)
@@ -138,7 +139,6 @@ function lintValue(
   { dialect, origin }: Reader,
   report: Report,
 ): void {
-  if (lintIgnoredField(directive, directive, line, dialect, report)) return
   switch (directive) {
     case 'unknown':
       break
@@ -147,6 +147,9 @@ function lintValue(
       break
     case 'allow':
     case 'disallow':
+      if (directive === 'allow' && dialect.parsing.allow === 'unknown') {
+        report('ignored-field', { line, found: `the dialect ${dialect.name} has no Allow` })
+      }
       if (isCutByComment(lineText)) report('fragment-in-rule', line)
       lintPath({ directive, path: value, line }, report)
       break

@@ -48,7 +48,7 @@ export function lintLookAlikes(content: string, line: number, report: Report): b
 
 /** Returns how many characters of a value crawlers compare with ASCII characters only. */
 function lengthOfSpecial(directive: string, plain: string, original: string): number {
-  if (directive === 'allow' || directive === 'disallow') return plain.startsWith('/') ? 1 : 0
+  if (directive.endsWith('allow')) return plain.startsWith('/') ? 1 : 0
   if (directive !== 'user-agent' || !/^(?:\*|[\w-]+)$/.test(plain)) return 0
   // A name in another script alone is a name, not a name with a wrong letter.
   return /^\W*$/.test(original.slice(0, plain.length)) && !FULL_WIDTH.test(original) ? 0 : plain.length
