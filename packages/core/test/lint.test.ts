@@ -89,10 +89,17 @@ describe('lintRobots', () => {
         severity: 'note',
         line: 7,
         message:
-          'A named group replaces the group for *, so these crawlers may fetch what line 2 (and 4 more) disallows; write "Disallow: /a", "Disallow: /b", "Disallow: /c" and 2 more here too if they should not.',
+          'A named group replaces the group for *, so these crawlers may fetch what line 2 (and 4 more) disallows; write "Disallow: /a", "Disallow: /b" and 3 more here too if they should not.',
         write: rules,
       },
     ])
+  })
+
+  it('says which preferences of * a named group lacks, as the file writes them', () => {
+    const robots = 'User-agent: *\nContent-Signal: ai-train=no\nAllow: /\nDisallow: /a\n\nUser-agent: a\nAllow: /\n'
+    expect(lintRobots(robots).find(({ line }) => line === 6)?.message).toBe(
+      'A named group replaces the group for *, so the preference in line 2 does not apply to these crawlers; write "Content-Signal: ai-train=no" here too if it should.',
+    )
   })
 
   it('says that a named group lacks rules only if its crawler may fetch what others may not', () => {

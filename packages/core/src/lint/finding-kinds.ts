@@ -56,7 +56,7 @@ export const findingMessages = {
     'two-paths-on-one-line': 'A rule has one path, so several are read as one; write {}.',
     // Other records
     'sitemap-not-absolute': 'Sitemap needs an absolute URL; write one such as {}.',
-    'sitemap-on-private-host': 'Crawlers cannot reach {found}; write the URL on the public host, as in {}.',
+    'sitemap-on-private-host': 'Crawlers cannot reach {found}; write a public URL such as {}.',
     'several-sitemaps-on-one-line':
       'A Sitemap line has one URL, so crawlers read several as one; write a line for each.',
     'license-not-absolute': 'License needs an absolute URL; write one such as {}.',

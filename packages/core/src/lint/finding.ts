@@ -39,10 +39,10 @@ export function findingOf(code: FindingCode, place: number | Place, write: reado
 }
 
 const MAX_QUOTED_LENGTH = 100
-const MAX_QUOTED_LINES = 3
 
+/** Quotes up to three lines; of more, the first two. */
 function quotedList(lines: readonly string[]): string {
-  const items = lines.slice(0, MAX_QUOTED_LINES).map(quoted)
+  const items = lines.slice(0, lines.length > 3 ? 2 : 3).map(quoted)
   if (lines.length > items.length) items.push(`${lines.length - items.length} more`)
   const last = items.pop()
   return items.length === 0 ? `${last}` : `${items.join(', ')} and ${last}`
@@ -50,7 +50,7 @@ function quotedList(lines: readonly string[]): string {
 
 /**
  * Quotes text from the site: shortened, and with control and invisible characters escaped, so that
- * it is safe to print.
+ * it is safe to print. An empty line is `nothing`.
  */
 export function quoted(text: string): string {
   if (text === '') return 'nothing'

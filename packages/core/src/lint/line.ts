@@ -30,6 +30,7 @@ export function lintBytes(content: string, line: number, report: Report): boolea
   if (text.includes('\ufffd') && !content.includes('\xef\xbf\xbd')) report('not-utf-8', line)
   if (/(?![\t\v\f\u0085])\p{Cc}/u.test(text)) report('control-character', line)
   const hidden = hiddenCharacter(text, keyAndValue(text))
+  const html = text.match(HTML)?.[0]
   if (/[\v\f\u0085\u2028\u2029]/.test(text)) report('other-line-end', line)
   else if (text.startsWith(BOM)) report('misplaced-bom', line)
   else if (hidden !== undefined) {
@@ -37,9 +38,8 @@ export function lintBytes(content: string, line: number, report: Report): boolea
   } else if (ESCAPED_LINE_END.test(content)) {
     const lines = text.replace(/^"|"$/g, '').split(/(?:\\r)?\\n/)
     report('escaped-line-end', line, ...lines.map((one) => one.trim()).filter((one) => one !== ''))
-  } else if (HTML.test(content)) {
-    const [tag = ''] = HTML.exec(content) ?? []
-    report('html-in-line', { line, found: quoted(tag) }, withoutHtml(text))
+  } else if (html !== undefined) {
+    report('html-in-line', { line, found: quoted(html) }, withoutHtml(text))
   } else return true
   return false
 }
@@ -50,10 +50,10 @@ const ESCAPED_LINE_END =
 
 /** A tag of HTML, or an escaped `&` between two parameters of a query. */
 const HTML =
-  /<\/?(?:[abipu]|body|br|div|em|font|h[1-6r]|head|html|li|meta|[ou]l|pre|script|span|strong|title)(?=[\s/>])[^<>]{0,200}>|&amp;(?=[\w-]+=)/i
+  /<\/?(?:[abipu]|body|br|div|em|font|h[1-6r]|head|html|li|meta|[ou]l|pre|script|span|strong|title)(?=[\s/>])[^<>]{0,200}>|&amp;(?=[\w-]+=)/gi
 
 function withoutHtml(text: string): string {
-  return text.replace(new RegExp(HTML, 'gi'), (html) => (html.startsWith('&') ? '&' : ' ')).trim()
+  return text.replace(HTML, (html) => (html.startsWith('&') ? '&' : ' ')).trim()
 }
 
 /**

@@ -77,13 +77,16 @@ export function lintRobots(source: Uint8Array | string | HasBytes, options: Lint
 /** Whom the file is for, and which site it is of. */
 interface Reader {
   readonly dialect: Dialect
-  readonly origin: string | undefined
+  readonly origin: string
 }
+
+/** Stands for the site in messages if its origin is not given. */
+const EXAMPLE_ORIGIN = 'https://example.com'
 
 function readerOf(options: LintOptions): Reader {
   assertKnownOptions(options, KNOWN_OPTIONS, '{ dialect: "google" }')
   const { dialect, origin } = options
-  return { dialect: dialectFor(dialect), origin: origin === undefined ? undefined : ownOrigin(origin) }
+  return { dialect: dialectFor(dialect), origin: ownOrigin(origin ?? EXAMPLE_ORIGIN) }
 }
 
 const KNOWN_OPTIONS: Readonly<Record<keyof LintOptions, true>> = { dialect: true, origin: true }

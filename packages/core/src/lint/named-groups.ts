@@ -6,7 +6,6 @@ import type { ParsedFile, ParsedGroup, ParsedRecord } from '../parse/records.ts'
 import { ruleForm } from '../url/normal-form.ts'
 import type { Report } from './finding.ts'
 import { hasRecord } from './groups.ts'
-import { canonicalKey } from './key.ts'
 import { nameOf, namesEveryone } from './name.ts'
 import { baseOf } from './rule-set.ts'
 
@@ -57,7 +56,7 @@ export function lintNamedGroups(file: ParsedFile, unmerged: Iterable<ParsedGroup
     const isOpen = own.length === 0 && (group.rules.length > 0 || !hasRecord(file.records, group))
     if (!isOpen && !hasExceptions) lintMissingRules(group, own, closed, report)
     if (shared.length > 0 && !agents.some((agent) => names.has(agent))) {
-      const write = shared.map(({ field, value }) => `${canonicalKey(field)}: ${textOf(value)}`)
+      const write = shared.map(({ key, value }) => textOf(`${key}: ${value}`))
       report('named-group-lacks-preferences', { line: group.line, found: linesOf(shared) }, ...write)
     }
   }

@@ -15,16 +15,9 @@ import { nameOf } from './name.ts'
 const MAX_USUAL_DELAY_MS = 60_000
 
 /**
- * Checks the value of one record. @param origin The origin of the site, for URLs to write; undefined
- * if it is not known.
+ * Checks the value of one record. @param origin The origin of the site, for URLs to write.
  */
-export function lintRecord(
-  field: OtherField,
-  value: string,
-  line: number,
-  origin: string | undefined,
-  report: Report,
-): void {
+export function lintRecord(field: OtherField, value: string, line: number, origin: string, report: Report): void {
   switch (field) {
     case 'sitemap':
       lintSitemaps(splitSitemaps(textOf(value)), line, origin, report)
@@ -54,18 +47,16 @@ export function lintRecord(
   }
 }
 
-function lintSitemaps(urls: readonly string[], line: number, origin: string | undefined, report: Report): void {
+function lintSitemaps(urls: readonly string[], line: number, origin: string, report: Report): void {
   if (urls.length > 1) report('several-sitemaps-on-one-line', line)
   const relative = urls.find((url) => originOf(url) === undefined)
   if (relative !== undefined) report('sitemap-not-absolute', line, `Sitemap: ${absoluteExample(relative, origin)}`)
   for (const url of urls) {
     const parsed = parseUrl(url)
     if (typeof parsed === 'string' || parsed.origin === origin) continue
-    const host = new URL(parsed.origin).hostname
-    if (PRIVATE_HOST.test(host)) {
-      const example = `Sitemap: ${origin ?? 'https://example.com'}${parsed.path}`
-      report('sitemap-on-private-host', { line, found: quoted(host) }, example)
-    }
+    const host = parsed.origin.replace(/^\w+:\/\/|:\d+$/g, '')
+    if (!PRIVATE_HOST.test(host)) continue
+    report('sitemap-on-private-host', { line, found: quoted(host) }, `Sitemap: ${origin}${parsed.path}`)
   }
 }
 
@@ -115,13 +106,12 @@ function lintRecordCount(
 }
 
 /** Returns the absolute URL that was probably meant, or an example of one. */
-function absoluteExample(value: string, origin: string | undefined): string {
-  const site = origin ?? 'https://example.com'
+function absoluteExample(value: string, origin: string): string {
   // A scheme without its colon or slashes, `//host/`, or a host alone.
   const [, scheme = '', rest = ''] = /^(https?(?=:|\/\/))?:?\/*(.*)$/is.exec(value) ?? []
   const isHost = scheme !== '' || value.startsWith('//') || HOST.test(rest)
-  const url = isHost ? `${scheme.toLowerCase() || 'https'}://${rest}` : `${site}/${rest}`
-  return originOf(url) === undefined || /^[a-z]+:/i.test(rest) ? `${site}/` : url
+  const url = isHost ? `${scheme.toLowerCase() || 'https'}://${rest}` : `${origin}/${rest}`
+  return originOf(url) === undefined || /^[a-z]+:/i.test(rest) ? `${origin}/` : url
 }
 
 /** A host before a path, such as `www.example.com/`; not a file in a folder of the same form. */

@@ -18,9 +18,10 @@ export function expressionIn(path: string): string | undefined {
 /** Longer paths are not rewritten. */
 const MAX_LENGTH = 300
 
-const QUANTIFIER = String.raw`(?:[*+?]|\{[\d,]*\})\??`
-const ANY_CHARACTERS = new RegExp(String.raw`(?:\[[^\]]+\]|\\[dws]|\.(?=[*+{]))(?:${QUANTIFIER})?`, 'gi')
-const GROUP = new RegExp(String.raw`\((?:\?:)?([^()]*)\)(${QUANTIFIER})?`, 'g')
+/** A class of characters, with how often it occurs. */
+const ANY_CHARACTERS = /(?:\[[^\]]+\]|\\[dws]|\.(?=[*+{]))(?:[*+?]|\{[\d,]*\})?\??/gi
+/** A group without groups inside, with how often it occurs. */
+const GROUP = /\((?:\?:)?([^()]*)\)([*+?]|\{[\d,]*\})?\??/g
 
 /**
  * Returns paths with `*` and `$` that together match what the regular expression matches, and

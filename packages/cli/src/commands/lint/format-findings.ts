@@ -1,6 +1,6 @@
 // Prints the findings of `politely lint`. `json`, `ndjson`, `sarif` and `junit` are a contract; the
 // text is for people and may change.
-import { type Finding, findingKinds } from '@politely/core'
+import { escapeControls, type Finding, findingKinds } from '@politely/core'
 import { escapeData, escapeProperty, escapeXml } from '../../output/escape.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
 import { jsonLine } from '../../output/write.ts'
@@ -73,7 +73,7 @@ function textOf({ name, findings, suppressed }: FileFindings): string {
   const width = Math.max(...findings.map(({ line, column }) => `${line}:${column}`.length), 1)
   const rows = findings.map(({ line, column, severity, code, message }) => {
     const place = (line === 0 ? 'file' : `${line}:${column}`).padEnd(Math.max(width, 4))
-    return `  ${dim(place)}  ${PAINT[severity](severity.padEnd(7))}  ${printable(message)}  ${dim(code)}`
+    return `  ${dim(place)}  ${PAINT[severity](severity.padEnd(7))}  ${escapeControls(message)}  ${dim(code)}`
   })
   const counts = (['error', 'warning', 'note'] as const)
     .map((severity) => [severity, findings.filter((finding) => finding.severity === severity).length] as const)
