@@ -12,7 +12,7 @@ rmSync(`${FOLDER}bundle`, { recursive: true, force: true })
 await build({
   input: `${FOLDER}dist/main.js`,
   platform: 'node',
-  external: ['undici', /^@politely\/(?!core(?:\/engine)?$)/],
+  external: ['undici', 'csv-parse', /^@politely\/(?!core(?:\/(?:engine|crawlers))?$)/],
   output: { dir: `${FOLDER}bundle`, entryFileNames: '[name].js', chunkFileNames: '[name].js' },
   logLevel: 'warn',
 })

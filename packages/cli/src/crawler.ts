@@ -1,5 +1,8 @@
-// Which crawler a command line names: the product tokens of its flags.
-import { isProductToken, productTokenOf } from '@politely/core'
+// Which crawler a command line names, and how that crawler reads robots.txt. A known crawler that is
+// named once reads robots.txt as its operator documents it. Tokens that are given several times are
+// used as they are.
+import { type Dialect, type DialectName, dialects, isProductToken, productTokenOf } from '@politely/core'
+import { findCrawler, readingOf } from '@politely/core/crawlers'
 import { describeValue, explainMissingToken } from '@politely/core/engine'
 import type { Arguments } from './command-line.ts'
 import { UsageError } from './errors.ts'
@@ -10,7 +13,7 @@ import { UsageError } from './errors.ts'
  * @throws {UsageError} for a missing or an invalid product token.
  */
 export function tokensOf(args: Arguments): readonly string[] {
-  const given = givenTokens(args)
+  const given = checkedTokens('product-token', args.all('product-token'))
   if (given.length > 0) return given
   const userAgent = args.get('user-agent')
   if (userAgent === undefined || userAgent.trim() === '') {
@@ -25,15 +28,54 @@ export function tokensOf(args: Arguments): readonly string[] {
   )
 }
 
-/**
- * Returns the values of `--product-token`, in order.
- * @throws {UsageError} for an invalid one.
- */
-export function givenTokens(args: Arguments): readonly string[] {
-  const given = args.all('product-token')
-  const invalid = given.find((token) => !isProductToken(token))
+/** @throws {UsageError} for a value that is not a product token. */
+function checkedTokens(flag: 'product-token' | 'crawler', given: readonly string[]): readonly string[] {
+  const invalid = given.find((token) => !isProductToken(token) && !(flag === 'crawler' && token === '*'))
   if (invalid === undefined) return given
   throw new UsageError(
-    `--product-token: ${describeValue(invalid)} is not a product token; write letters, digits, "-" and "_", such as ExampleBot`,
+    `--${flag}: ${describeValue(invalid)} is not a product token; write letters, digits, "-" and "_", such as ExampleBot`,
   )
+}
+
+/** A crawler, and the names that it looks for in robots.txt, in order. */
+export interface Crawler {
+  readonly name: string
+  readonly tokens: readonly string[]
+}
+
+/**
+ * Returns the crawlers of `--crawler`, each on its own; otherwise the one of `--user-agent` and
+ * `--product-token`.
+ * @throws {UsageError} for a missing or an invalid product token.
+ */
+export function crawlersOf(args: Arguments): readonly Crawler[] {
+  const names = checkedTokens('crawler', args.all('crawler'))
+  if (names.length > 0) return names.map((name) => ({ name, tokens: [name] }))
+  const tokens = tokensOf(args)
+  return [{ name: tokens.join(', '), tokens }]
+}
+
+/** Returns the crawler of the command line as options of a client, which checks the names. */
+export function crawlerOptionsOf(
+  args: Arguments,
+  dialectName: DialectName,
+): { readonly productToken?: readonly string[]; readonly dialect: Dialect } {
+  const given = args.all('product-token')
+  const token = productTokenOf(args.get('user-agent') ?? '')
+  const tokens = given.length > 0 || token === undefined ? given : [token]
+  const { productTokens, dialect } = readingOf(tokens, dialects[dialectName])
+  return { ...(tokens.length > 0 && { productToken: productTokens }), dialect }
+}
+
+/**
+ * Returns the tokens for people, with the operator as the source of what the user did not write:
+ * `Googlebot-News, then Googlebot (as Google documents it, 2026-11-25)`.
+ */
+export function crawlerText(tokens: readonly string[]): string {
+  const crawler = tokens.length === 1 ? findCrawler(tokens[0] as string) : undefined
+  const { fallbacks = [], readsStar = true } = crawler ?? {}
+  const names = [...tokens, ...fallbacks].join(', then ')
+  if (crawler === undefined || (readsStar && fallbacks.length === 0)) return names
+  const star = readsStar ? '' : ', which does not read the group for *'
+  return `${names}${star} (as ${crawler.operator} documents it, ${crawler.readOn})`
 }

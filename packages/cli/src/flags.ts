@@ -11,7 +11,7 @@ export const USER_AGENT: Flag = {
 export const PRODUCT_TOKEN: Flag = {
   name: 'product-token',
   value: 'TOKEN',
-  text: 'the name to look for in robots.txt, if it is not the one in --user-agent; the first one that the file names counts',
+  text: 'the name to look for in robots.txt, if it is not the one in --user-agent; the first one that the file names counts. A known crawler that is given once reads the groups that its operator documents',
   isRepeatable: true,
 }
 
@@ -48,6 +48,30 @@ export const NETWORK: readonly Flag[] = [
     isRepeatable: true,
   },
 ]
+
+/** Where the URLs come from. */
+export const URLS: readonly Flag[] = [
+  { name: 'urls', value: 'FILE', text: 'a file with URLs or paths, also compressed (.gz); - for stdin' },
+  {
+    name: 'input',
+    value: 'NAME',
+    text: 'the format of --urls: one URL on each line, JSON lines, a table, or an access log',
+    choices: ['text', 'ndjson', 'csv', 'log'],
+    byDefault: 'by the ending of the name',
+  },
+  {
+    name: 'column',
+    value: 'NAME',
+    text: 'the column of a table, or the field of JSON lines (request.uri), with the URL',
+  },
+]
+
+export const CRAWLER: Flag = {
+  name: 'crawler',
+  value: 'NAME',
+  text: 'a crawler by its name in robots.txt; each one is checked',
+  isRepeatable: true,
+}
 
 /** @param names The formats of a command; the first one is the default. */
 export function formatFlag(what: string, names: readonly [string, ...string[]]): Flag {

@@ -41,6 +41,7 @@ const NAMES = commands.map(({ name }) => name)
 const COMMANDS = `${NAMES.slice(0, -1).join(', ')} or ${NAMES.at(-1)}`
 const CHECK_OPTIONS = checkSpec.flags.map(({ name }) => `--${name}`).join(', ')
 const DIALECTS = 'rfc9309, google, draft-koster-rep-00, koster-1996, original-1994'
+const WRITE_URLS = 'write the name of a file with one URL on each line, or - for stdin'
 const WRITE_A_UA_OR_TOKEN = 'write one such as "ExampleBot/1.0", or give --product-token'
 const WRITE_A_FILE = 'write the name of a robots.txt file'
 const BROWSER = 'Mozilla/5.0 (X11; Linux)'
@@ -77,7 +78,57 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     ['check', URL, '--frobnicate'],
     `unknown option --frobnicate; write one of ${CHECK_OPTIONS}; see politely check --help`,
   ],
-  [['check', URL, '-x'], `unknown option -x; write one of ${CHECK_OPTIONS}; see politely check --help`],
+  [['check', URL, '-q'], `unknown option -q; write one of ${CHECK_OPTIONS}; see politely check --help`],
+  // the words of other programs
+  ...(
+    [
+      ['check', '--ua', '--user-agent'],
+      ['check', '-u', '--user-agent'],
+      ['check', '-agent', '--user-agent'],
+      ['check', '--USER_AGENT', '--user-agent'],
+      ['check', '--bot', '--user-agent or --product-token'],
+      ['check', '--token', '--product-token'],
+      ['check', '--output', '--format'],
+      ['check', '--file', 'politely explain, which has --robots'],
+      ['check', '--url', 'the value without --url, as in politely check URL… --user-agent NAME'],
+      ['explain', '-r', '--robots'],
+      ['test', '--url', '--robots'],
+      ['test', '--junit', '--format junit'],
+      ['lint', '--robots', 'the value without --robots, as in politely lint FILE… [--fix] [--format NAME]'],
+      ['lint', '--fail-on', '--max-severity'],
+      ['lint', '--version', 'politely --version'],
+      ['completion', '--quiet', 'politely completion SHELL'],
+    ] as const
+  ).map(
+    ([command, flag, remedy]) =>
+      [[command, flag, 'x'], `unknown option ${flag}; write ${remedy}; see politely ${command} --help`] as const,
+  ),
+  [
+    ['match', '--url', URL],
+    'unknown option --url; match reads URLs from stdin; write < urls.txt, or --urls FILE; see politely match --help',
+  ],
+  [
+    ['check', URL, '--user-agent', '--json'],
+    '--user-agent needs a value; write --user-agent NAME; see politely check --help',
+  ],
+  [
+    ['check', URL, '—user-agent', 'ExampleBot'],
+    '"—user-agent" begins with a dash that is not a hyphen; write --user-agent; see politely check --help',
+  ],
+  [
+    ['lint', robots, '--fix', 'all'],
+    '"all" after --fix is read as an operand; write --fix=all; see politely lint --help',
+  ],
+  [['lint', robots, '--format', 'JSON'], '--format: "JSON" is not known; write json; see politely lint --help'],
+  [['--json', 'lint'], 'unknown option --json; write the command first: politely lint --json; see politely --help'],
+  [['-v'], 'unknown option -v; write politely --version; see politely --help'],
+  [['version'], '"version" is not a command; write politely --version; see politely --help'],
+  [['validate', robots], '"validate" is not a command; write lint; see politely --help'],
+  [[robots], `"${robots}" is not a command; write politely lint ${robots}; see politely --help`],
+  [
+    ['www.example.com/a'],
+    '"www.example.com/a" is not a command; write politely check https://www.example.com/a; see politely --help',
+  ],
   [['check', URL, '--usr-agent', 'x'], 'unknown option --usr-agent; write --user-agent; see politely check --help'],
   [['check', URL, ...BOT, '--json=yes'], '--json takes no value; write --json alone; see politely check --help'],
   ...['abc', '0', '20000'].map(
@@ -131,27 +182,46 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     '--user-agent: "*" contains no clear product token: "*" has other characters than letters, digits, "-" and "_"; write the name to look for in robots.txt as --product-token, such as "ExampleBot", or begin the header with a name such as ExampleBot/1.0',
   ],
   [
+    [...MATCH, '--crawler', '*', '--crawler', 'Example Bot'],
+    '--crawler: "Example Bot" is not a product token; write letters, digits, "-" and "_", such as ExampleBot',
+  ],
+  [
     [...MATCH, '--product-token', 'Example Bot'],
     '--product-token: "Example Bot" is not a product token; write letters, digits, "-" and "_", such as ExampleBot',
   ],
 
   // the file
-  [['match', ...BOT], '--robots: is missing; write politely match --robots robots.txt < urls.txt'],
+  [
+    ['match', ...BOT],
+    '--robots: is missing; write politely match --robots robots.txt < urls.txt, or --robots-dir FOLDER',
+  ],
   [['match', ...BOT, '--robots='], `--robots: "": there is no such file; ${WRITE_A_FILE}`],
   [MATCH_FILE(''), `--robots: "": there is no such file; ${WRITE_A_FILE}`],
   [MATCH_FILE('no\nsuch'), `--robots: "no\\nsuch": there is no such file; ${WRITE_A_FILE}`],
   [MATCH_FILE(folder), `--robots: "${folder}": it is a directory; ${WRITE_A_FILE}`],
   [MATCH_FILE(unreadable), `--robots: "${unreadable}": permission to read it was denied; ${WRITE_A_FILE}`],
   [
-    MATCH_FILE('https://example.com/robots.txt'),
-    '--robots: "https://example.com/robots.txt" is a URL; write politely check URL, or the name of a robots.txt file',
+    ['match', ...BOT, '--robots', robots, '--robots-dir', folder],
+    '--robots and --robots-dir cannot be combined; write politely match --robots robots.txt < urls.txt, or --robots-dir FOLDER',
   ],
+  [['match', ...BOT, '--robots-dir', 'no/such'], '--robots-dir: "no/such": there is no such folder'],
+  [[...MATCH, '--urls', 'no/such'], `--urls: "no/such": there is no such file; ${WRITE_URLS}`],
+  [[...MATCH, '--urls', folder], `--urls: "${folder}": it is a directory; ${WRITE_URLS}`],
+  [[...MATCH, '--resume'], '--resume: needs the file of the last run; write --output FILE --resume'],
+  [
+    [...MATCH, '--output', robots],
+    `--output: "${robots}" exists; write --resume to go on with it, or the name of a new file`,
+  ],
+  [[...MATCH, '--output', 'x', '--format', 'text'], '--output: text is for people; write --format ndjson or csv'],
   [MATCH_FILE('-'), `--robots: stdin contains the URLs; ${WRITE_A_FILE}`],
   [
     [...MATCH, '--origin', 'example.com'],
     `--origin: ${explanationOf(() => parseRobots('', { origin: 'example.com' }))}`,
   ],
-  [[...MATCH, URL], '"http://127.0.0.1:9/": match reads URLs from stdin; write < urls.txt; see politely match --help'],
+  [
+    [...MATCH, URL],
+    '"http://127.0.0.1:9/": match reads URLs from stdin; write < urls.txt, or --urls FILE; see politely match --help',
+  ],
   // explain
   [['explain', ...BOT], 'no URL was given; write one, such as politely explain https://example.com/page'],
   [
@@ -177,10 +247,19 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
 
   // lint and diff
   [['lint'], 'no file was given; write one such as politely lint public/robots.txt, or the URL of a site'],
-  [['lint', 'no-such'], 'lint: "no-such": there is no such file; write the name of a robots.txt file'],
+  [
+    ['lint', 'no-such'],
+    'lint: "no-such": there is no such file; write the name of a robots.txt file, or the URL of a site',
+  ],
   [
     ['lint', ignoring],
     'line 1: politely-ignore: "spelling" is no code of a finding; write one that politely lint prints',
+  ],
+  [['audit'], 'no file was given; write the name of a robots.txt, such as politely audit public/robots.txt'],
+  [['audit', robots, 'admin'], 'audit: "admin" is not a path; begin it with /'],
+  [
+    ['audit', `${robots}.missing`],
+    `audit: ${JSON.stringify(`${robots}.missing`)}: there is no such file; write the name of a robots.txt file, or the URL of a site`,
   ],
   [['diff', robots], 'write two files or URLs, such as politely diff live.txt public/robots.txt --urls urls.txt'],
   [

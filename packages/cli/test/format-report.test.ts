@@ -34,7 +34,7 @@ function rowsOf(
       ...access,
     },
   }
-  return stripVTControlCharacters(formatReport(verdict, ['ExampleBot', 'OtherBot'], NOW)).split('\n')
+  return stripVTControlCharacters(formatReport(verdict, 'ExampleBot', NOW)).split('\n')
 }
 
 test('reports the failure, the next attempt and the age of a stale copy', () => {
@@ -47,7 +47,7 @@ test('reports the failure, the next attempt and the age of a stale copy', () => 
   })
   expect(rows.slice(1)).toEqual([
     '  because     line 2 of robots.txt says "Disallow: /private" to *; according to the last good copy, because robots.txt is unreachable (status 503)',
-    '  crawler     ExampleBot, OtherBot',
+    '  crawler     ExampleBot',
     '  robots.txt  https://example.com/robots.txt (503), last attempt 20 s ago, next in 10 s; the copy is 26 h old',
     '',
   ])

@@ -1,7 +1,7 @@
 // Reads the robots.txt that `--robots` names: a file, or the URL of a site.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { type DialectName, describeReason, parseRobots, type Robots } from '@politely/core'
+import { type Dialect, type DialectName, describeReason, parseRobots, type Robots } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Arguments } from '../command-line.ts'
@@ -43,15 +43,19 @@ export async function readText(file: string, what: string, remedy: string): Prom
   try {
     return await readFile(file)
   } catch (error) {
-    const { code = String(error) } = error as NodeJS.ErrnoException
-    throw new UsageError(
-      `${what}: ${JSON.stringify(withoutCredentials(file))}: ${READ_ERRORS[code] ?? code}; ${remedy}`,
-    )
+    throw explainReadError(error, file, what, remedy)
   }
 }
 
+/** @param what The flag or the operand. */
+export function explainReadError(error: unknown, file: string, what: string, remedy: string): UsageError {
+  const { code = String(error) } = error as NodeJS.ErrnoException
+  const problem = READ_ERRORS[code] ?? code
+  return new UsageError(`${what}: ${JSON.stringify(withoutCredentials(file))}: ${problem}; ${remedy}`)
+}
+
 /** Parses the file that `--robots` names. */
-export async function parseFile(file: string, dialect: DialectName): Promise<NamedRobots> {
+export async function parseFile(file: string, dialect: DialectName | Dialect): Promise<NamedRobots> {
   return { name: file, robots: parseRobots(await readRobotsFile(file), { dialect }) }
 }
 

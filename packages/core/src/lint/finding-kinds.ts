@@ -94,8 +94,7 @@ export const findingMessages = {
     'dot-segments': 'Clients resolve dot segments before they send a request, so this rule matches none; write {}.',
     'crawl-delay-unreadable':
       'A crawl-delay is a number of seconds, 0 or more, without a unit; write one such as "Crawl-delay: 10".',
-    'crawl-delay-very-long':
-      'With a delay of over a minute, a crawler fetches fewer than 1,440 pages a day; write 60 or less.',
+    'crawl-delay-very-long': 'A delay of over a minute allows fewer than 1,440 pages a day; write 60 or less.',
     'several-crawl-delays': 'Crawlers differ in which of several crawl-delays they obey; write one.',
     'request-rate-unreadable':
       'A request-rate is a number of requests per period; write one such as "Request-rate: 1/10s".',
@@ -123,8 +122,7 @@ export const findingMessages = {
     'redundant-rule': 'A shorter rule of the group covers this one; write only the shorter one.',
     'empty-disallow-beside-rules':
       'A Disallow without a path does not cancel other rules; write it alone or not at all.',
-    'allow-without-disallow':
-      'An Allow has no effect in a group without Disallow; write "Disallow:" to say the same to every crawler.',
+    'allow-without-disallow': 'An Allow has no effect in a group without Disallow; write "Disallow:" instead.',
     'blocks-everything':
       'This disallows everything to all crawlers without a group of their own; write "Disallow:" to allow everything.',
     'path-begins-with-star': 'RFC 9309 requires a path to begin with a slash; write {}.',

@@ -32,8 +32,8 @@ export type Report = (code: FindingCode, place: number | Place, ...write: readon
 export function findingOf(code: FindingCode, place: number | Place, write: readonly string[]): Finding {
   const { severity, message } = findingKinds[code]
   const { line, found } = typeof place === 'number' ? { line: place, found: '' } : place
-  const text = message
-    .replace(write.length === 0 ? ', as in {}' : '{}', () => quotedList(write))
+  const text = (write.length === 0 ? message.replace(', as in {}', '') : message)
+    .replace('{}', () => quotedList(write))
     .replace('{found}', () => found)
   return { code, severity, line, message: text, ...(write.length > 0 && { write }) }
 }

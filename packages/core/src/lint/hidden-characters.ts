@@ -1,6 +1,6 @@
 // Finds characters that a reader of the file does not see.
 
-/** Characters that nobody sees, wherever they are. U+200C and U+200D are part of some words. */
+/** Characters that are invisible everywhere. U+200C and U+200D are not, as some words need them. */
 const INVISIBLE = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
 
 /** Blanks outside ASCII, and the characters that are invisible at the end of a word. */

@@ -5,9 +5,9 @@ import type { ParsedRecord } from '../parse/records.ts'
 import type { Report } from './finding.ts'
 
 /**
- * Who documents that it reads a field, by the key in lower case; an empty string for nobody.
- * google/robotstxt lists most of them as fields that Google ignores (reporting_robots.cc,
- * 2026-04). The others are new fields, which are of interest to other readers.
+ * The operator that documents that its crawler reads a field, by the key in lower case; an empty
+ * string if no operator does. google/robotstxt lists most of these fields as ignored by Google
+ * (reporting_robots.cc, 2026-04). The others are newer than that list.
  */
 const READERS: Readonly<Record<string, string>> = {
   'crawl-delay': 'Bing', // Bing Webmaster Tools; Yandex until 2018

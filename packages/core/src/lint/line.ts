@@ -50,7 +50,7 @@ const ESCAPED_LINE_END =
 
 /** A tag of HTML, or an escaped `&` between two parameters of a query. */
 const HTML =
-  /<\/?(?:[abipu]|body|br|div|em|font|h[1-6r]|head|html|li|meta|[ou]l|pre|script|span|strong|title)(?=[\s/>])[^<>]{0,200}>|&amp;(?=[\w-]+=)/gi
+  /<\/?(?:[abip]|body|br|div|font|h[1-6r]|head|html|li|meta|[ou]l|pre|script|span|strong|title)(?=[\s/>])[^<>]{0,200}>|&amp;(?=[\w-]+=)/gi
 
 function withoutHtml(text: string): string {
   return text.replace(HTML, (html) => (html.startsWith('&') ? '&' : ' ')).trim()

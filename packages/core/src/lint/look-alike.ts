@@ -8,11 +8,10 @@ import { canonicalKey } from './key.ts'
 
 /**
  * Characters and, in the same place, the ASCII characters that they look like: Cyrillic and Greek
- * letters, dashes, colons, slashes. From Unicode's confusables.txt.
+ * letters, dashes, colons. From Unicode's confusables.txt.
  */
-const ALIKE =
-  'АаВСсЕеНІіЈјКМОоРрЅѕТУуХхΑΒΕΖΗΙΚΜΝΟοΡΤΥΧ\u2010\u2011\u2012\u2013\u2014\u2212\u02d0\u2236\ua789\u2044\u2215'
-const PLAIN = 'AaBCcEeHIiJjKMOoPpSsTYyXxABEZHIKMNOoPTYX------::://'
+const ALIKE = 'АаВСсЕеНІіКМОоРрЅѕТУуХхΑΒΕΗΙΚΜΝΟοΡΤ\u2010\u2011\u2012\u2013\u2014\u2212\u02d0\u2236\ua789'
+const PLAIN = 'AaBCcEeHIiKMOoPpSsTYyXxABEHIKMNOoPT------:::'
 
 const FULL_WIDTH = /[\uff01-\uff5e\ufe13\ufe52-\ufe6b]/
 
@@ -56,6 +55,6 @@ function lengthOfSpecial(directive: string, plain: string, original: string): nu
 
 function scriptOf(character: string): string {
   if (FULL_WIDTH.test(character)) return ', full-width'
-  if (/[\u0370-\u03ff]/.test(character)) return ', Greek'
-  return /[\u0400-\u052f]/.test(character) ? ', Cyrillic' : ''
+  if (/[Α-ο]/.test(character)) return ', Greek'
+  return /[Ѐ-ӿ]/.test(character) ? ', Cyrillic' : ''
 }

@@ -115,7 +115,7 @@ function absoluteExample(value: string, origin: string): string {
 }
 
 /** A host before a path, such as `www.example.com/`; not a file in a folder of the same form. */
-const HOST = /^(?:[\w-]+\.)+(?!(?:xml|txt|html?|php|aspx?|jsp|gz)\/)[a-z]{2,}(?::\d+)?\//i
+const HOST = /^(?:[\w-]+\.)+(?!(?:xml|html?|php|gz)\/)[a-z]{2,}(?::\d+)?\//i
 
 /** Reports records that belong to no crawler, and different crawl-delays for one crawler. */
 export function lintRecordAgents(records: readonly ParsedRecord[], report: Report): void {

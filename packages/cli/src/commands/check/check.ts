@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { explainUrlProblem } from '@politely/core'
 import { type ClientVerdict, loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
+import { crawlerText, tokensOf } from '../../crawler.ts'
 import { errorLine } from '../../describe-error.ts'
 import { Interrupted, UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
@@ -34,7 +35,7 @@ export async function check(args: Arguments): Promise<number> {
   interrupted.catch(() => undefined) // `done.abort()` rejects it when the race is already over
   try {
     return await withClient(args, async (client) => {
-      const exit = await Promise.race([checkAll(client, urls, format), interrupted])
+      const exit = await Promise.race([checkAll(client, urls, format, crawlerText(tokensOf(args))), interrupted])
       return EXITS[exit].code
     })
   } finally {
@@ -42,7 +43,13 @@ export async function check(args: Arguments): Promise<number> {
   }
 }
 
-async function checkAll(client: RobotsClient, urls: readonly string[], format: string): Promise<ExitName> {
+/** @param crawler The crawler of the command line, for people. */
+async function checkAll(
+  client: RobotsClient,
+  urls: readonly string[],
+  format: string,
+  crawler: string,
+): Promise<ExitName> {
   let exit: ExitName = 'success'
   let reports = 0
   const all: object[] = []
@@ -60,7 +67,7 @@ async function checkAll(client: RobotsClient, urls: readonly string[], format: s
     if (format === 'ndjson') await write(jsonLine({ version: 1, ...loggable }))
     else if (format === 'json') all.push(loggable)
     else if (verdict.because !== 'invalid-url') {
-      await write(`${reports++ === 0 ? '' : '\n'}${formatReport(verdict, client.productTokens, Date.now())}`)
+      await write(`${reports++ === 0 ? '' : '\n'}${formatReport(verdict, crawler, Date.now())}`)
     }
   }
   if (format === 'json') await write(jsonLine({ version: 1, verdicts: all }))

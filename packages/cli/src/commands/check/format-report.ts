@@ -16,14 +16,14 @@ export type ReportedVerdict = Extract<ClientVerdict, CheckedUrl>
  *       robots.txt  https://example.com/robots.txt (200), fetched just now, fresh for 24 h
  *       crawl-delay 10 s between requests
  *
- * @param productTokens The names that the client looked for in robots.txt.
+ * @param crawler The names that the client looked for in robots.txt.
  */
-export function formatReport(verdict: ReportedVerdict, productTokens: readonly string[], now: number): string {
+export function formatReport(verdict: ReportedVerdict, crawler: string, now: number): string {
   const { access, crawlDelayMs, requestRates = [], visitTimes = [] } = verdict
   const rows = [
     headline(verdict),
     row('because', shorten(describeReason(verdict))),
-    row('crawler', productTokens.join(', ')),
+    row('crawler', crawler),
     row('robots.txt', `${redirectChain(access)}, ${attemptTimes(access, now)}`),
     ...(crawlDelayMs === undefined ? [] : [row('crawl-delay', `${duration(crawlDelayMs)} between requests`)]),
     ...(requestRates.length === 0 ? [] : [row('rate', requestRates.map(rateText).join(', '))]),

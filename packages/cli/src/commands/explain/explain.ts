@@ -3,15 +3,17 @@ import {
   type Deviation,
   type DialectName,
   describeReason,
+  dialects,
   type Explanation,
   explainDialects,
   type Match,
   type Robots,
 } from '@politely/core'
+import { type CrawlerReading, readingOf } from '@politely/core/crawlers'
 import { type PatternTrace, tracePattern, withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
-import { tokensOf } from '../../crawler.ts'
+import { crawlerText, tokensOf } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { dialectOf, formatOf } from '../../flags.ts'
@@ -37,10 +39,13 @@ export async function explain(args: Arguments): Promise<number> {
     throw new UsageError(`${problem}; write one, such as politely explain https://example.com/page`)
   }
   const tokens = tokensOf(args)
+  const reading = readingOf(tokens, dialects[dialectOf(args)])
   const file = args.get('robots')
-  const subject = file === undefined ? await fetched(url, args) : await ofFile(url, file, tokens, args)
+  const subject = file === undefined ? await fetched(url, args) : await ofFile(url, file, reading)
   await write(
-    formatOf(args) === 'json' ? jsonLine(reportOf(subject, tokens)) : drawingOf(subject, tokens, dialectOf(args)),
+    formatOf(args) === 'json'
+      ? jsonLine(reportOf(subject, reading.productTokens))
+      : drawingOf(subject, reading, crawlerText(tokens), dialectOf(args)),
   )
   const { allowed, because } = subject.verdict
   if (because === 'invalid-url') return EXITS.usage.code
@@ -48,14 +53,14 @@ export async function explain(args: Arguments): Promise<number> {
   return allowed ? EXITS.success.code : EXITS.disallowed.code
 }
 
-async function ofFile(url: string, file: string, tokens: readonly string[], args: Arguments): Promise<Subject> {
+async function ofFile(url: string, file: string, { productTokens, dialect }: CrawlerReading): Promise<Subject> {
   if (isUrl(file)) {
     throw new UsageError(
       `--robots: ${withoutCredentials(file)} is a URL; to explain a URL of that site, leave --robots out`,
     )
   }
-  const { name, robots } = await parseFile(file, dialectOf(args))
-  const explanation = robots.explain(url, tokens)
+  const { name, robots } = await parseFile(file, dialect)
+  const explanation = robots.explain(url, productTokens)
   return { url, name, robots, explanation, verdict: explanation.verdict }
 }
 
@@ -80,17 +85,17 @@ function reportOf({ url, name, explanation, verdict }: Subject, tokens: readonly
   }
 }
 
-function drawingOf(subject: Subject, tokens: readonly string[], dialect: DialectName): string {
+function drawingOf(subject: Subject, reading: CrawlerReading, crawler: string, dialect: DialectName): string {
   const { url, name, robots, explanation, verdict } = subject
   const mark = verdict.allowed ? green('✓ allowed') : red('✗ disallowed')
-  const head = `${mark}  ${bold(printable(withoutCredentials(url)))}  for ${tokens.join(', then ')}\n  ${describeReason(verdict)}\n`
+  const head = `${mark}  ${bold(printable(withoutCredentials(url)))}  for ${crawler}\n  ${describeReason(verdict)}\n`
   if (explanation === undefined || robots === undefined || explanation.target === undefined) return head
   const parts = [
     head,
     `${dim(printable(name))}\n${drawFile(robots.text, explanation)}`,
     pathOf(explanation),
     losersOf(explanation),
-    dialectsOf(robots, url, tokens, dialect, verdict.allowed),
+    dialectsOf(robots, url, reading, dialect, verdict.allowed),
   ]
   return `${parts.filter((part) => part !== '').join('\n')}`
 }
@@ -133,11 +138,12 @@ function lossOf(match: Match, winner: Match, wonBy: Explanation['wonBy']): strin
 function dialectsOf(
   robots: Robots,
   url: string,
-  tokens: readonly string[],
+  { productTokens, dialect }: CrawlerReading,
   own: DialectName,
   allowed: boolean,
 ): string {
-  const answers = Object.entries(explainDialects(new TextEncoder().encode(robots.text), url, tokens))
+  if (dialect.parsing.groupsForAll === 'ignored') return '' // the built-in dialects use these groups
+  const answers = Object.entries(explainDialects(new TextEncoder().encode(robots.text), url, productTokens))
   const rows = answers
     .filter(([name, { explanation }]) => name !== own && explanation.verdict.allowed !== allowed)
     .map(([name, { explanation, parts }]) => {
