@@ -29,10 +29,10 @@ const MAX_COMPARED = 100
 const MAX_LENGTH = 200
 
 /**
- * Crawlers that never read the group for `*`, so that their groups replace nothing. A test compares
- * these with the catalogue of known crawlers.
+ * Crawlers that never read the group for `*`, so that their groups replace nothing; and a line that
+ * names no crawler. A test compares them with the catalogue of known crawlers.
  */
-const WITHOUT_SHARED_GROUP = /^(?:adsbot|mediapartners|apis)-google/
+const WITHOUT_SHARED_GROUP = /^(?:$|(?:adsbot|mediapartners|apis)-google)/
 
 /**
  * Reports groups that lack rules, or preferences, of the group for `*`.

@@ -207,6 +207,7 @@ const namedGroups: readonly LintCase[] = [
   ]),
   withNamedGroup('a named group that allows everything', ['User-agent: a', 'Disallow:']),
   withNamedGroup('a named group that disallows everything', ['User-agent: a', 'Disallow: /']),
+  withNamedGroup('a group without a name', ['User-agent:', 'Disallow: /c'], 'user-agent-without-name 5'),
   withNamedGroup('a group of a crawler that never reads *', ['User-agent: AdsBot-Google', 'Disallow: /c']),
   withNamedGroup(
     'two groups for one crawler, which are read together',
