@@ -32,8 +32,8 @@ export const findingMessages = {
     'escaped-line-end':
       'The text \\n ends no line, so crawlers read one line here; write {} with a line end after each.',
     'html-in-line': 'Crawlers read the HTML {found} as part of the line; write {}.',
-    'look-alike-character': 'Crawlers do not read {found}, which it looks like; write {}.',
-    'non-ascii-blank': 'Crawlers read {found} as part of the key or value; write {}.',
+    'look-alike-character': 'Crawlers do not read a character as one that it looks like, here {found}; write {}.',
+    'non-ascii-blank': 'Crawlers read the hidden character {found} as part of the key or value; write {}.',
     'key-without-value': 'Crawlers ignore a key alone; write a colon and a value after it.',
     'three-words-without-colon': 'Crawlers ignore this line, because its colon is missing; write {}.',
     'late-colon': 'The colon after the key is missing, so the key is read up to a later colon; write {}.',
