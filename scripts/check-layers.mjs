@@ -39,7 +39,7 @@ const FOLDERS = {
     http: [],
     parse: ['url'],
     match: ['parse', 'url'],
-    lint: ['parse', 'url'],
+    lint: ['parse', 'url', 'choose-dialect.ts', 'known-options.ts'],
     access: ['url', 'http'],
     pace: ['url', 'http'],
     crawlers: ['match', 'robots.ts'],

@@ -39,12 +39,23 @@ test.each([
   ],
   ['a spelling that Google reads differently', 'Disallow: /a b\n', 'Google reads the two spellings differently'],
   ['a rule that matches other paths', 'Disallow: /robots.txt\n', '/robots.txtx becomes allowed for *'],
+  ['two paths on one line', 'Disallow: /a, /b\n', 'crawlers would read it in another way than now'],
+  ['a look-alike colon', 'Disallow\uff1a/a\n', 'crawlers would read it in another way than now'],
 ])('leaves %s, and does it with --fix=all', (_, rules, changes) => {
   const source = HEAD + rules
   const { text, left } = fixRobots(source, false)
   expect(text).toBe(source)
   expect(left.map((fix) => fix.changes)).toEqual([changes])
   expect(fixRobots(source, true).text).not.toBe(source)
+})
+
+test.each([
+  ['two paths, with a comment', 'Disallow: /a, /b # c\r\n', 'Disallow: /a\r\nDisallow: /b # c\r\n'],
+  ['a \\n as text', 'Disallow: /a\\nAllow: /b', 'Disallow: /a\nAllow: /b'],
+  ['a tag', 'Disallow: /a<br>\n', 'Disallow: /a\n'],
+  ['a blank outside ASCII', '\u00a0Disallow: /a\n', 'Disallow: /a\n'],
+])('with --fix=all, replaces %s', (_, before, after) => {
+  expect(fixRobots(HEAD + before, true).text).toBe(HEAD + after)
 })
 
 test('removes only as many rules that cover each other as changes no verdict', () => {

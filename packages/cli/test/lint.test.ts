@@ -28,7 +28,8 @@ test('prints each finding with its place, severity and code', async () => {
       2 errors, 2 warnings
 
     shop.txt
-      ✓ no findings
+      6:1   note     A named group replaces the group for *, so these crawlers may fetch what line 3 disallows; write "Disallow: /tmp" here too if they should not.  named-group-lacks-rules
+      1 note
     "
   `)
   expect(code).toBe(1)
@@ -49,11 +50,22 @@ test.for([
   expect((await lint(path('bad.txt'), '--max-severity', severity)).code).toBe(exit)
 })
 
+test('with --dialect google, prints the fields that Google ignores', async () => {
+  expect((await lint(path('shop.txt'), '--dialect', 'google')).stdout).toMatchInlineSnapshot(`
+    "shop.txt
+      4:1   note     This field is known, but Google ignores it (Bing reads it); write it only for crawlers that read it.  ignored-field
+      6:1   note     A named group replaces the group for *, so these crawlers may fetch what line 3 disallows; write "Disallow: /tmp" here too if they should not.  named-group-lacks-rules
+      2 notes
+    "
+  `)
+})
+
 test('lints what a site sends', async () => {
-  const origin = await originWithRules('User-agent: *\nDisallow: admin\n')
+  const origin = await originWithRules('User-agent: *\nDisallow: admin\nSitemap: /map.xml\n')
   const { code, stdout } = await lint(origin, '--user-agent', 'ExampleBot', '--format', 'ndjson')
   expect(parseJsonLines(stdout)).toMatchObject([
     { file: `${origin}/robots.txt`, line: 2, column: 1, code: 'path-without-slash', severity: 'error' },
+    { line: 3, code: 'sitemap-not-absolute', write: [`Sitemap: ${origin}/map.xml`] },
   ])
   expect(code).toBe(1)
 })

@@ -27,7 +27,7 @@ export {
   findingMessages,
   type Severity,
 } from './lint/finding-kinds.ts'
-export { lintRobots } from './lint/lint-robots.ts'
+export { type LintOptions, lintRobots } from './lint/lint-robots.ts'
 export { BOUND_VERSION, type BoundDialect, type BoundRules } from './match/bound-rules.ts'
 export type { CrawlerRules } from './match/crawler-rules.ts'
 export type { Explanation, Match, WonBy } from './match/explanation.ts'

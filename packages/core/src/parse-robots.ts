@@ -1,13 +1,12 @@
 // `parseRobots`: checks its arguments and creates a `Robots`.
-import { copyOfAscii, type HasBytes } from './bytes.ts'
+import type { HasBytes } from './bytes.ts'
 import { dialectFor } from './choose-dialect.ts'
-import { describeValue } from './describe-value.ts'
 import type { Dialect, DialectName } from './dialect.ts'
-import { OptionError } from './errors.ts'
 import { assertKnownOptions } from './known-options.ts'
 import { assertSource } from './parse/source.ts'
 import { Robots } from './robots.ts'
-import { type HasHref, originOf } from './url/origin.ts'
+import type { HasHref } from './url/origin.ts'
+import { ownOrigin } from './url/own-origin.ts'
 
 /** Options of `parseRobots`. */
 export interface ParseOptions {
@@ -45,19 +44,3 @@ export function parseRobots(source: Uint8Array | string | HasBytes, options?: Pa
 }
 
 const KNOWN_OPTIONS: Readonly<Record<keyof ParseOptions, true>> = { dialect: true, origin: true }
-
-function ownOrigin(url: string | HasHref): string {
-  const text = typeof url === 'string' ? url : url?.href
-  const origin = typeof text === 'string' ? originOf(text) : undefined
-  if (origin === undefined) {
-    throw new OptionError('origin', `${describeValue(url)} is not an origin; write one such as https://example.com`)
-  }
-  // V8 may keep the whole URL in memory, because the origin is a slice of it.
-  return text.length - origin.length > MAX_CHARACTERS_AFTER_ORIGIN ? copyOfAscii(origin) : origin
-}
-
-/**
- * The origin is copied if the URL has more characters than this after it. For fewer, as in
- * `/robots.txt`, a copy costs more than it saves.
- */
-const MAX_CHARACTERS_AFTER_ORIGIN = 64

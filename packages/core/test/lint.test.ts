@@ -3,7 +3,8 @@ import { expectPage, expectTables, readPage } from '@politely/testkit/doc-page'
 import { randomPath, randomRobots, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
-import { type FindingCode, findingKinds, lintRobots, parseRobots } from '../src/index.ts'
+import { knownCrawlers } from '../src/crawlers/index.ts'
+import { type DialectName, type FindingCode, findingKinds, lintRobots, parseRobots } from '../src/index.ts'
 
 const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
 const codes = Object.keys(findingKinds) as FindingCode[]
@@ -47,9 +48,149 @@ describe('lintRobots', () => {
     ['Allow: /a/index.html', 'Disallow: /a/*$'],
     ['Sitemap: /a.xml', 'Sitemap: https://example.com/a.xml'],
     ['Sitemap: //example.net/a.xml', 'Sitemap: https://example.net/a.xml'],
+    ['Sitemap: www.shop.example/a.xml', 'Sitemap: https://www.shop.example/a.xml'],
+    ['Sitemap: shop.example:8080/a.xml', 'Sitemap: https://shop.example:8080/a.xml'],
+    ['Sitemap: http//shop.example/a.xml', 'Sitemap: http://shop.example/a.xml'],
+    ['Sitemap: map.xml/a', 'Sitemap: https://example.com/map.xml/a'],
+    ['Sitemap: http://localhost:3000/a?b', 'Sitemap: https://example.com/a?b'],
+    ['Disallow: /a\\nAllow: /b', 'Disallow: /a" and "Allow: /b'],
+    ['Disallow\uff1a/a', 'Disallow: /a'],
+    ['User\u2013agent: a', 'User-agent: a'],
+    ['User-agent: G\u043e\u043eglebot', 'User-agent: Googlebot'],
+    ['Sitemap:\u00a0https://example.com/a', 'Sitemap: https://example.com/a'],
+    ['<p>Disallow: /a</p>', 'Disallow: /a'],
+    ['Disallow: /?a=b&amp;c=d', 'Disallow: /?a=b&c=d'],
+    ['Disallow: /a /b', 'Disallow: /a" and "Disallow: /b'],
+    ['Disallow: /a, /b;/c', 'Disallow: /a", "Disallow: /b" and "Disallow: /c'],
+    ['Disallow: /https://example.com/a', 'Disallow: /a'],
+    ['Disallow: ^/a', 'Disallow: /a'],
+    ['Disallow: /.*\\.pdf$', 'Disallow: /*.pdf$'],
+    ['Disallow: /(a|b)/', 'Disallow: /a/" and "Disallow: /b/'],
+    ['Disallow: /a/[0-9]+/b', 'Disallow: /a/*/b'],
+    ['Disallow: /a(?:\\d{2,3})$', 'Disallow: /a*$'],
   ])('for %s, says to write %s', (line, better) => {
     const messages = lintRobots(`User-agent: *\n${line}\nDisallow: /zz\n`).map(({ message }) => message)
     expect(messages.join('\n')).toContain(`"${better}"`)
+  })
+
+  it('names no path for a regular expression that matches nearly everything', () => {
+    for (const path of ['/[0-9]+', '/(.|\\n){0,256}$', '/((a|b)|c)']) {
+      const [finding] = lintRobots(`User-agent: *\nDisallow: ${path}\n`)
+      expect(finding?.code).toBe('regular-expression-in-path')
+      expect(finding?.message).toMatch(/; write \* for any characters\.$/)
+      expect(finding).not.toHaveProperty('write')
+    }
+  })
+
+  it('says which rules of * a named group lacks, and where they are', () => {
+    const rules = ['/a', '/b', '/c', '/d', '/e'].map((path) => `Disallow: ${path}`)
+    const found = lintRobots(['User-agent: *', ...rules, 'User-agent: a', 'Disallow: /x', ''].join('\n'))
+    expect(found).toEqual([
+      {
+        code: 'named-group-lacks-rules',
+        severity: 'note',
+        line: 7,
+        message:
+          'A named group replaces the group for *, so these crawlers may fetch what line 2 (and 4 more) disallows; write "Disallow: /a", "Disallow: /b" and 3 more here too if they should not.',
+        write: rules,
+      },
+    ])
+  })
+
+  it('says which preferences of * a named group lacks, as the file writes them', () => {
+    const robots = 'User-agent: *\nContent-Signal: ai-train=no\nAllow: /\nDisallow: /a\n\nUser-agent: a\nAllow: /\n'
+    expect(lintRobots(robots).find(({ line }) => line === 6)?.message).toBe(
+      'A named group replaces the group for *, so the preference in line 2 does not apply to these crawlers; write "Content-Signal: ai-train=no" here too if it should.',
+    )
+  })
+
+  it('says that a named group lacks rules only if its crawler may fetch what others may not', () => {
+    let lacking = 0
+    for (let seed = 1; seed <= sampled(3_000); seed++) {
+      const robots = `User-agent: *\nDisallow: /zz\n\n${randomRobots(seededRandom(seed))}`
+      const source = bytes(robots)
+      for (const { code, line, write = [] } of lintRobots(source)) {
+        if (code !== 'named-group-lacks-rules') continue
+        const [, name = ''] =
+          /^\W*user\W?agent\s*:\s*([a-z_-]+)/i.exec(robots.split(/\r\n|\r|\n/)[line - 1] ?? '') ?? []
+        if (!write.includes('Disallow: /zz') || name === '') continue
+        lacking++
+        const rules = parseRobots(source).forCrawler(name)
+        expect(
+          ['/zz', '/zzq', '/zz/q.q?q'].some((url) => rules.isAllowed(url)),
+          `${name} in ${robots}`,
+        ).toBe(true)
+      }
+    }
+    expect(lacking).toBeGreaterThan(sampled(100))
+  })
+
+  it('does not report that a group lacks rules of * if its crawler never reads the group for *', () => {
+    for (const { token, readsStar, retired } of knownCrawlers) {
+      if (retired !== undefined) continue
+      const found = lintRobots(`User-agent: *\nDisallow: /a\n\nUser-agent: ${token}\nDisallow: /b\n`)
+      const reported = found.some(({ code }) => code === 'named-group-lacks-rules')
+      expect(reported, token).toBe(readsStar !== false)
+    }
+  })
+
+  it.each<[string, DialectName, string | undefined]>([
+    [
+      'Crawl-delay: 1',
+      'google',
+      'This field is known, but Google ignores it (Bing reads it); write it only for crawlers that read it.',
+    ],
+    [
+      'Clean-param: a',
+      'google',
+      'This field is known, but Google ignores it (Yandex reads it); write it only for crawlers that read it.',
+    ],
+    [
+      'License: https://example.com/a',
+      'google',
+      'This field is known, but Google ignores it (no known crawler reads it); write it only for crawlers that read it.',
+    ],
+    [
+      'Agentmap: /a',
+      'rfc9309',
+      'This field is known, but no known crawler reads it; write it only for crawlers that read it.',
+    ],
+    [
+      'Allow: /a',
+      'original-1994',
+      'This field is known, but the dialect original-1994 has no Allow; write it only for crawlers that read it.',
+    ],
+    ['Crawl-delay: 1', 'rfc9309', undefined],
+    ['Sitemap: https://example.com/a', 'google', undefined],
+    ['Allow: /a', 'koster-1996', undefined],
+  ])('reports whether crawlers ignore %s in dialect %s', (line, dialect, message) => {
+    const found = lintRobots(`User-agent: *\n${line}\nDisallow: /zz\n`, { dialect })
+    expect(found.map((one) => one.message)).toEqual(message === undefined ? [] : [message])
+  })
+
+  it('does not say that Google ignores a field that is not for its crawlers', () => {
+    const robots = ['bingbot', 'Googlebot', '*'].map((name) => `User-agent: ${name}\nCrawl-delay: 1\nDisallow: /a\n`)
+    const found = lintRobots(robots.join('\n'), { dialect: 'google' })
+    expect(found.map(({ code, line }) => `${code} ${line}`)).toEqual(['ignored-field 6', 'ignored-field 10'])
+  })
+
+  it('writes URLs of the site if it knows the origin', () => {
+    const robots = 'Sitemap: /a.xml\nSitemap: http://localhost/b.xml\nLicense: c.xml\n'
+    const found = lintRobots(robots, { origin: 'https://shop.example/robots.txt' })
+    expect(found.flatMap(({ write }) => write ?? [])).toEqual([
+      'Sitemap: https://shop.example/a.xml',
+      'Sitemap: https://shop.example/b.xml',
+      'License: https://shop.example/c.xml',
+    ])
+    expect(lintRobots('Sitemap: http://localhost:8080/a.xml\n', { origin: 'http://localhost:8080' })).toEqual([])
+  })
+
+  it.each<[object, string]>([
+    [{ dialect: 'bing' }, 'dialect'],
+    [{ origin: 'shop.example' }, 'origin'],
+    [{ dialects: 'google' }, 'dialects'],
+  ])('rejects the options %j', (options, option) => {
+    expect(() => lintRobots('User-agent: *\n', options)).toThrow(expect.objectContaining({ option }))
   })
 
   it('calls a rule unnecessary only if all verdicts are the same without it', () => {
@@ -96,9 +237,9 @@ describe('lintRobots', () => {
   })
 
   it('shortens quoted text and escapes characters that are unsafe in a terminal', () => {
-    const found = lintRobots(`User-agent: *\nDisallow /\u009b31m\u202e${'a'.repeat(1000)}\n`)
+    const found = lintRobots(`User-agent: *\nDisallow /\u009b31m\ue000${'a'.repeat(1000)}\n`)
     expect(found.find(({ code }) => code === 'missing-colon')?.message).toMatch(
-      /"Disallow: \/\\u\{9b\}31m\\u\{202e\}a{60,90}…"/,
+      /"Disallow: \/\\u\{9b\}31m\\u\{e000\}a{60,90}…"/,
     )
   })
 
@@ -110,6 +251,13 @@ describe('lintRobots', () => {
         `User-agent: *\n${Array.from({ length: size / 20 }, (_, i) => `Disallow: /a/${i}*\n`).join('')}`,
       (size: number) => `User-agent: *\nDisallow: /${'*a'.repeat(size / 2)}\n`,
       (size: number) => `User-agent: *\n${`Disallow: /${'a/'.repeat(4000)}\n`.repeat(size / 8000)}`,
+      (size: number) =>
+        `User-agent: *\n${Array.from({ length: size / 100 }, (_, i) => `Disallow: /a${i}*b\n`).join('')}${Array.from({ length: size / 40 }, (_, i) => `User-agent: a${i}\nDisallow: /*${i}*b*c\n`).join('')}`,
+      (size: number) => `Disallow: \u200b${' '.repeat(size)}x`,
+      (size: number) => `Disallow: /${'\\n '.repeat(size / 3)}`,
+      (size: number) => `Disallow: /${'(a|'.repeat(size / 3)}`,
+      (size: number) => `Disallow: /${'<br '.repeat(size / 4)}`,
+      (size: number) => `Disallow\uff1a${'\u0430'.repeat(size / 2)}`,
       (size: number) => 'disalxow : \n'.repeat(size / 12),
       (size: number) => `\n${' \t'.repeat(size / 2)}x`,
       (size: number) => `<!--${'<'.repeat(size)}`,
@@ -124,7 +272,7 @@ describe('lintRobots', () => {
       head: [severity, 'message'],
       rows: codes
         .filter((code) => findingKinds[code].severity === severity)
-        .map((code) => [`\`${code}\``, findingKinds[code].message.replace('{}', '…')]),
+        .map((code) => [`\`${code}\``, findingKinds[code].message.replace(/\{\w*\}/g, '…')]),
     }))
     await expectTables('docs/reference/lint-findings.md', ...tables)
   })

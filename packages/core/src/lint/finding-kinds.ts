@@ -12,8 +12,8 @@
 export type Severity = 'error' | 'warning' | 'note'
 
 /**
- * The messages by severity and code. `{}` stands for what to write instead. Codes are in kebab-case
- * and never renamed.
+ * The messages by severity and code. `{}` stands for what to write instead, `{found}` for what is in
+ * the line. Codes are in kebab-case and never renamed.
  */
 export const findingMessages = {
   error: {
@@ -29,8 +29,11 @@ export const findingMessages = {
     'over-long-line': 'Google reads only the first 16,663 bytes of a line; write a shorter one.',
     'nul-octet': 'Crawlers do not read what follows the NUL byte on this line; remove it.',
     'other-line-end': 'Only LF, CR and CR LF end a line, so two lines are read as one; put one of these between them.',
-    'non-ascii-blank':
-      'A space character outside ASCII is read as part of the key or value; write a plain space or none.',
+    'escaped-line-end':
+      'The text \\n ends no line, so crawlers read one line here; write {} with a line end after each.',
+    'html-in-line': 'Crawlers read the HTML {found} as part of the line; write {}.',
+    'look-alike-character': 'Crawlers do not read a character as one that it looks like, here {found}; write {}.',
+    'non-ascii-blank': 'Crawlers read the hidden character {found} as part of the key or value; write {}.',
     'key-without-value': 'Crawlers ignore a key alone; write a colon and a value after it.',
     'three-words-without-colon': 'Crawlers ignore this line, because its colon is missing; write {}.',
     'late-colon': 'The colon after the key is missing, so the key is read up to a later colon; write {}.',
@@ -50,10 +53,10 @@ export const findingMessages = {
     'rule-before-group': 'Crawlers ignore a rule above the first user-agent line; write "User-agent: *" above it.',
     'path-without-slash': 'A path begins with a slash, so this rule matches nothing; write {}.',
     'absolute-url-in-rule': 'A rule with a whole URL matches nothing; write its path, {}.',
-    'two-paths-on-one-line':
-      'A rule has one path, so the space and the second path are read as part of it; write a line for each.',
+    'two-paths-on-one-line': 'A rule has one path, so several are read as one; write {}.',
     // Other records
     'sitemap-not-absolute': 'Sitemap needs an absolute URL; write one such as {}.',
+    'sitemap-on-private-host': 'Crawlers cannot reach {found}; write a public URL such as {}.',
     'several-sitemaps-on-one-line':
       'A Sitemap line has one URL, so crawlers read several as one; write a line for each.',
     'license-not-absolute': 'License needs an absolute URL; write one such as {}.',
@@ -75,30 +78,29 @@ export const findingMessages = {
     'group-without-rules':
       'A group without rules allows everything; write "Disallow:" below its names to say so explicitly.',
     'record-before-group':
-      'A record above the first user-agent line applies to no crawler; write it below the user-agent lines that it is meant for.',
+      'A record above the first user-agent line applies to no crawler; write it below the names that it is meant for.',
     'empty-allow': 'An Allow without a path does nothing; write "Disallow:" to allow everything.',
     'conflicting-rules': 'The same path is allowed and disallowed, and the Allow wins; write only one of them.',
     'shadowed-rule': 'A longer rule for the same paths always decides instead; write only one of them.',
     'fragment-in-rule': 'A # begins a comment, and clients do not send fragments; write %23 if it is part of the path.',
-    'dollar-inside':
-      'A $ matches the end of the path only as the last character; write it last if you mean the end of the path.',
+    'dollar-inside': 'A $ matches the end of the path only as the last character; write it last if you mean the end.',
     'raw-space-in-path': 'The space is read as part of the path; write {}, or # before a comment.',
     'backslash-in-path': 'Clients send / for a backslash, so this rule matches no request of theirs; write {}.',
+    'url-as-path': 'This matches only paths that contain a whole URL; write {} if you mean its path.',
+    'regular-expression-in-path':
+      'Only * and a final $ are special in a path, so crawlers read {found} literally; write * for any characters, as in {}.',
     'malformed-percent':
       'A % without two hex digits after it is compared unchanged; write {} if you mean the character.',
     'dot-segments': 'Clients resolve dot segments before they send a request, so this rule matches none; write {}.',
     'crawl-delay-unreadable':
       'A crawl-delay is a number of seconds, 0 or more, without a unit; write one such as "Crawl-delay: 10".',
-    'crawl-delay-very-long':
-      'With a delay of over a minute, a crawler fetches fewer than 1,440 pages a day; write 60 or less.',
+    'crawl-delay-very-long': 'A delay of over a minute allows fewer than 1,440 pages a day; write 60 or less.',
     'several-crawl-delays': 'Crawlers differ in which of several crawl-delays they obey; write one.',
     'request-rate-unreadable':
       'A request-rate is a number of requests per period; write one such as "Request-rate: 1/10s".',
-    'too-many-request-rates':
-      'A crawler may obey only its first 24 request-rates; write at most one for each hour of the day.',
+    'too-many-request-rates': 'A crawler may obey only its first 24 request-rates; write at most 24.',
     'visit-time-unreadable': 'A visit-time is a part of the UTC day; write one such as "Visit-time: 0600-0845".',
-    'too-many-visit-times':
-      'A crawler may obey only its first 24 visit-times; write at most one for each hour of the day.',
+    'too-many-visit-times': 'A crawler may obey only its first 24 visit-times; write at most 24.',
     'noindex-not-supported':
       'Google has ignored noindex in robots.txt since 2019; write it in the page or its X-Robots-Tag header.',
   },
@@ -106,17 +108,21 @@ export const findingMessages = {
     'empty-file': 'The file has no field, so everything is allowed; write "User-agent: *" and "Disallow:" to say so.',
     bom: 'Some crawlers read the byte order mark as part of the first key; save the file as UTF-8 without one.',
     'unknown-field': 'Few crawlers or none know this field; write # before it if it is a comment.',
+    'ignored-field': 'This field is known, but {found}; write it only for crawlers that read it.',
     'product-token-with-version': 'A version is not part of the product token; write {}.',
     'product-token-with-digits':
-      'Google reads a name only up to its first digit; write digits only if the product token of the crawler has them.',
+      'Google reads a name only up to its first digit; write digits only if the product token has them.',
+    'named-group-lacks-rules':
+      'A named group replaces the group for *, so these crawlers may fetch what {found} disallows; write {} here too if they should not.',
+    'named-group-lacks-preferences':
+      'A named group replaces the group for *, so the preference in {found} does not apply to these crawlers; write {} here too if it should.',
     'duplicate-group': 'An earlier group names this crawler too, and not all crawlers merge them; write one group.',
     'duplicate-name': 'The group names this crawler twice; write it once.',
     'duplicate-rule': 'The group has this rule twice; write it once.',
     'redundant-rule': 'A shorter rule of the group covers this one; write only the shorter one.',
     'empty-disallow-beside-rules':
       'A Disallow without a path does not cancel other rules; write it alone or not at all.',
-    'allow-without-disallow':
-      'An Allow has no effect in a group without Disallow; write "Disallow:" to say the same to every crawler.',
+    'allow-without-disallow': 'An Allow has no effect in a group without Disallow; write "Disallow:" instead.',
     'blocks-everything':
       'This disallows everything to all crawlers without a group of their own; write "Disallow:" to allow everything.',
     'path-begins-with-star': 'RFC 9309 requires a path to begin with a slash; write {}.',
@@ -142,7 +148,7 @@ export type FindingCode =
 /** What all findings with the same code share. */
 export interface FindingKind {
   readonly severity: Severity
-  /** One sentence; `{}` stands for what to write instead. */
+  /** One sentence; `{}` stands for what to write instead, `{found}` for what is in the line. */
   readonly message: string
 }
 

@@ -17,25 +17,43 @@ export interface Finding {
   readonly write?: readonly string[]
 }
 
+/** A line, and what the message says about it in place of `{found}`. */
+export interface Place {
+  readonly line: number
+  readonly found: string
+}
+
 /**
  * Reports a finding. @param write What to write instead: one or more lines. They replace `{}` in
- * the message.
+ * the message. Without them, a message with `, as in {}` is printed without this part.
  */
-export type Report = (code: FindingCode, line: number, ...write: readonly string[]) => void
+export type Report = (code: FindingCode, place: number | Place, ...write: readonly string[]) => void
 
-export function findingOf(code: FindingCode, line: number, write: readonly string[]): Finding {
+export function findingOf(code: FindingCode, place: number | Place, write: readonly string[]): Finding {
   const { severity, message } = findingKinds[code]
-  const text = message.replace('{}', () => write.map(quoted).join(' and '))
+  const { line, found } = typeof place === 'number' ? { line: place, found: '' } : place
+  const text = (write.length === 0 ? message.replace(', as in {}', '') : message)
+    .replace('{}', () => quotedList(write))
+    .replace('{found}', () => found)
   return { code, severity, line, message: text, ...(write.length > 0 && { write }) }
 }
 
 const MAX_QUOTED_LENGTH = 100
 
+/** Quotes up to three lines; of more, the first two. */
+function quotedList(lines: readonly string[]): string {
+  const items = lines.slice(0, lines.length > 3 ? 2 : 3).map(quoted)
+  if (lines.length > items.length) items.push(`${lines.length - items.length} more`)
+  const last = items.pop()
+  return items.length === 0 ? `${last}` : `${items.join(', ')} and ${last}`
+}
+
 /**
  * Quotes text from the site: shortened, and with control and invisible characters escaped, so that
- * it is safe to print.
+ * it is safe to print. An empty line is `nothing`.
  */
-function quoted(text: string): string {
+export function quoted(text: string): string {
+  if (text === '') return 'nothing'
   const short = text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH)}…` : text
   return `"${short.replace(/\p{C}/gu, (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`)}"`
 }

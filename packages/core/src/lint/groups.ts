@@ -1,6 +1,6 @@
 // Checks groups and the crawlers that they name. RFC 9309 §2.1 and §2.2.1.
 import type { Directive } from '../parse/directive.ts'
-import type { ParsedFile, ParsedGroup } from '../parse/records.ts'
+import type { ParsedFile, ParsedGroup, ParsedRecord } from '../parse/records.ts'
 import type { Report } from './finding.ts'
 import { nameOf } from './name.ts'
 
@@ -56,10 +56,14 @@ export function lintGroups(
   }
   const last = groups.at(-1) // only the last group can be without rules: the parser merges any other with the next one
   if (last !== undefined && last.rules.length === 0 && !merged.has(last)) {
-    const hasRecord = records.some(({ agents, line }) => agents !== undefined && line > last.line)
-    if (!hasRecord) report('group-without-rules', last.line)
+    if (!hasRecord(records, last)) report('group-without-rules', last.line)
   }
   return groups.filter((group) => !merged.has(group))
+}
+
+/** Returns whether the last group has a record about crawlers, such as a crawl-delay. */
+export function hasRecord(records: readonly ParsedRecord[], last: ParsedGroup): boolean {
+  return records.some(({ agents, line }) => agents !== undefined && line > last.line)
 }
 
 /** Returns the previous group for this name, if any, and records this group for it. */

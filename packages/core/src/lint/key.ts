@@ -1,9 +1,11 @@
 // Checks the key of a line and its colon.
 
 import { textOf } from '../bytes.ts'
+import type { Dialect } from '../dialect.ts'
 import { directiveOf } from '../parse/directive.ts'
 import type { Report } from './finding.ts'
 import type { Field } from './groups.ts'
+import { lintUnknownField } from './known-fields.ts'
 import { trimBlanks } from './line.ts'
 import { similarField } from './similar-field.ts'
 
@@ -11,7 +13,13 @@ import { similarField } from './similar-field.ts'
  * @returns Whether to check the value. False if the parser took the wrong part of the line for the
  * key, or the field is unknown.
  */
-export function lintKey(content: string, field: Field | undefined, number: number, report: Report): boolean {
+export function lintKey(
+  content: string,
+  field: Field | undefined,
+  number: number,
+  dialect: Dialect,
+  report: Report,
+): boolean {
   if (field === undefined || (field.directive === 'unknown' && !content.includes(':'))) {
     const corrected = withColon(content)
     if (corrected === undefined) report('not-a-field', number)
@@ -25,7 +33,7 @@ export function lintKey(content: string, field: Field | undefined, number: numbe
     if (/^(https?|ftp)$/i.test(key) && value.startsWith('//')) {
       report('url-without-key', number, `Sitemap: ${textOf(`${key}:${value}`)}`)
     } else if (similar !== undefined) report('unreadable-key', number, `${canonicalKey(similar)}:`)
-    else report('unknown-field', number)
+    else lintUnknownField(key.toLowerCase(), number, dialect, report)
     return false
   }
   if (/[\t ](?:user-agent|allow|disallow|sitemap|crawl-delay)[\t ]*:/i.test(value)) {

@@ -1,8 +1,8 @@
 // Reports bytes of one line that crawlers ignore, and bytes that change how the line is parsed.
 
 import { textOf } from '../bytes.ts'
-import type { Report } from './finding.ts'
-import type { FindingCode } from './finding-kinds.ts'
+import { quoted, type Report } from './finding.ts'
+import { hiddenCharacter, nameOfHidden, withoutHidden } from './hidden-characters.ts'
 
 const BOM = '\ufeff'
 const LF = 10
@@ -29,12 +29,31 @@ export function lintBytes(content: string, line: number, report: Report): boolea
   // Decoding replaces invalid UTF-8 with U+FFFD. It does not count if the file itself contains it.
   if (text.includes('\ufffd') && !content.includes('\xef\xbf\xbd')) report('not-utf-8', line)
   if (/(?![\t\v\f\u0085])\p{Cc}/u.test(text)) report('control-character', line)
-  let code: FindingCode | undefined
-  if (/[\v\f\u0085\u2028\u2029]/.test(text)) code = 'other-line-end'
-  else if (text.startsWith(BOM)) code = 'misplaced-bom'
-  else if (keyAndValue(text).some((part) => /^[\s\u200b]|[\s\u200b]$/.test(part))) code = 'non-ascii-blank'
-  if (code !== undefined) report(code, line)
-  return code === undefined
+  const hidden = hiddenCharacter(text, keyAndValue(text))
+  const html = text.match(HTML)?.[0]
+  if (/[\v\f\u0085\u2028\u2029]/.test(text)) report('other-line-end', line)
+  else if (text.startsWith(BOM)) report('misplaced-bom', line)
+  else if (hidden !== undefined) {
+    report('non-ascii-blank', { line, found: nameOfHidden(hidden) }, withoutHidden(text))
+  } else if (ESCAPED_LINE_END.test(content)) {
+    const lines = text.replace(/^"|"$/g, '').split(/(?:\\r)?\\n/)
+    report('escaped-line-end', line, ...lines.map((one) => one.trim()).filter((one) => one !== ''))
+  } else if (html !== undefined) {
+    report('html-in-line', { line, found: quoted(html) }, withoutHtml(text))
+  } else return true
+  return false
+}
+
+/** A `\n` as text before another field, a comment, another `\n` or the end of the line. */
+const ESCAPED_LINE_END =
+  /(?:\\r)?\\n(?:["']?$|\\[rn]|[\t ]*(?:#|(?:user-?agent|allow|disallow|sitemap|crawl-delay)[\t ]*:))/i
+
+/** A tag of HTML, or an escaped `&` between two parameters of a query. */
+const HTML =
+  /<\/?(?:[abip]|body|br|div|font|h[1-6r]|head|html|li|meta|[ou]l|pre|script|span|strong|title)(?=[\s/>])[^<>]{0,200}>|&amp;(?=[\w-]+=)/gi
+
+function withoutHtml(text: string): string {
+  return text.replace(HTML, (html) => (html.startsWith('&') ? '&' : ' ')).trim()
 }
 
 /**

@@ -1,15 +1,22 @@
 // Finds mistakes in a robots.txt file.
 
 import { type ByteRange, bytesOfLatin1, encodeText, type HasBytes, latin1OfSource, rangeOf } from '../bytes.ts'
-import { dialects } from '../dialect.ts'
+import { dialectFor } from '../choose-dialect.ts'
+import { type Dialect, type DialectName, dialects } from '../dialect.ts'
+import { assertKnownOptions } from '../known-options.ts'
 import { LineReader } from '../parse/line-reader.ts'
 import { parseRecords } from '../parse/records.ts'
 import { assertSource } from '../parse/source.ts'
+import type { HasHref } from '../url/origin.ts'
+import { ownOrigin } from '../url/own-origin.ts'
 import { type Finding, findingOf, type Report } from './finding.ts'
 import { type Field, type FieldLine, lintGroups } from './groups.ts'
 import { lintKey } from './key.ts'
+import { lintIgnoredRecords } from './known-fields.ts'
 import { lintBytes, lintTruncation } from './line.ts'
+import { lintLookAlikes } from './look-alike.ts'
 import { lintName } from './name.ts'
+import { lintNamedGroups } from './named-groups.ts'
 import { isCutByComment, lintPath } from './path.ts'
 import { lintRecord, lintRecordAgents, lintTimedRecords } from './record.ts'
 import { lintRuleSet } from './rule-set.ts'
@@ -18,34 +25,71 @@ import { lintWholeFile } from './whole-file.ts'
 /** The number of bytes that crawlers must read at least. RFC 9309 §2.5. */
 const READ_LIMIT_BYTES = 500 * 1024
 
+/** Options of `lintRobots`. */
+export interface LintOptions {
+  /**
+   * The dialect of the crawlers that the file is for, by name or a custom one. Fields that these
+   * crawlers ignore get a finding. Lines are read as in `rfc9309` in any dialect.
+   *
+   * @default 'rfc9309'
+   */
+  readonly dialect?: DialectName | Dialect | undefined
+  /**
+   * The origin of the site, as a URL: a string, or an object with `href`. Messages then contain URLs
+   * of this site, not of `example.com`.
+   */
+  readonly origin?: string | HasHref | undefined
+}
+
 /**
  * Returns mistakes in a robots.txt file, and lines that crawlers may read in another way than the
- * author meant, in the order of lines. The file is parsed as in the default dialect, `rfc9309`.
+ * author meant, in the order of lines.
  *
  * The time is linear in the size of the file, except for one sort of the rules of each group. Each
  * check looks at one line, and at other lines only through a map.
  *
  * @param source The bytes or the text of the file; or an object with its bytes in a string, such as
  * a `Copy`.
- * @throws {OptionError} if `source` has another type, or is the URL or the name of a file.
+ * @throws {OptionError} if `source` has another type, or is the URL or the name of a file; if an
+ * option or the dialect is unknown; or if `origin` is not an http, https or ftp URL.
  */
-export function lintRobots(source: Uint8Array | string | HasBytes): readonly Finding[] {
+export function lintRobots(source: Uint8Array | string | HasBytes, options: LintOptions = {}): readonly Finding[] {
   assertSource(source)
+  const reader = readerOf(options)
   const file = rangeOf(bytesOf(source))
   const text = latin1OfSource(file)
   const findings: Finding[] = []
-  const report: Report = (code, line, ...write) => findings.push(findingOf(code, line, write))
+  const report: Report = (code, place, ...write) => findings.push(findingOf(code, place, write))
   if (lintWholeFile(text, report)) {
-    const fields = lintLines(file, text, report)
+    const fields = lintLines(file, text, reader, report)
     const parsed = parseRecords(file, dialects.rfc9309.parsing)
     const unmergedGroups = new Set(lintGroups(fields, parsed, report))
     for (const group of parsed.groups) lintRuleSet(group, unmergedGroups.has(group), report)
+    lintNamedGroups(parsed, unmergedGroups, report)
+    lintIgnoredRecords(parsed.records, reader.dialect, report)
     lintRecordAgents(parsed.records, report)
     lintTimedRecords(parsed.records, report)
     if (fields.length === 0) report('empty-file', 0)
   }
   return findings.sort((a, b) => a.line - b.line)
 }
+
+/** Whom the file is for, and which site it is of. */
+interface Reader {
+  readonly dialect: Dialect
+  readonly origin: string
+}
+
+/** Stands for the site in messages if its origin is not given. */
+const EXAMPLE_ORIGIN = 'https://example.com'
+
+function readerOf(options: LintOptions): Reader {
+  assertKnownOptions(options, KNOWN_OPTIONS, '{ dialect: "google" }')
+  const { dialect, origin } = options
+  return { dialect: dialectFor(dialect), origin: ownOrigin(origin ?? EXAMPLE_ORIGIN) }
+}
+
+const KNOWN_OPTIONS: Readonly<Record<keyof LintOptions, true>> = { dialect: true, origin: true }
 
 function bytesOf(source: Uint8Array | string | HasBytes): Uint8Array {
   if (typeof source === 'string') return encodeText(source)
@@ -56,23 +100,24 @@ function bytesOf(source: Uint8Array | string | HasBytes): Uint8Array {
  * Checks each line by itself. @param text The file, one character for each byte. @returns The
  * fields.
  */
-function lintLines(file: ByteRange, text: string, report: Report): readonly FieldLine[] {
+function lintLines(file: ByteRange, text: string, reader: Reader, report: Report): readonly FieldLine[] {
   const fields: FieldLine[] = []
   let afterBlankLine = false
   let lineAtLimit = 0
-  const reader = new LineReader().open(file, 'lenient')
-  while (reader.nextLine()) {
-    const field = fieldOf(reader, text)
-    const { line, lineStart, lineEnd, contentStart, contentEnd } = reader
+  const lines = new LineReader().open(file, 'lenient')
+  while (lines.nextLine()) {
+    const field = fieldOf(lines, text)
+    const { line, lineStart, lineEnd, contentStart, contentEnd } = lines
     if (line === 1 && lineStart > 0) report(lineStart === 3 ? 'bom' : 'partial-bom', 1)
     if (lineStart <= READ_LIMIT_BYTES) lineAtLimit = line
     lintTruncation(text, lineStart, lineEnd, line, report)
-    if (reader.isBlankLine) afterBlankLine = true
+    if (lines.isBlankLine) afterBlankLine = true
     if (contentStart >= contentEnd) continue
     const content = text.slice(contentStart, contentEnd)
-    const isValueReliable = lintBytes(content, line, report) && lintKey(content, field, line, report)
+    const isReadable = lintBytes(content, line, report) && !lintLookAlikes(content, line, report)
+    const isValueReliable = isReadable && lintKey(content, field, line, reader.dialect, report)
     if (field === undefined) continue
-    if (isValueReliable) lintValue(text.slice(lineStart, lineEnd), field, line, report)
+    if (isValueReliable) lintValue(text.slice(lineStart, lineEnd), field, line, reader, report)
     fields.push({ ...field, line, afterBlankLine })
     afterBlankLine = false
   }
@@ -90,7 +135,13 @@ function fieldOf(reader: LineReader, text: string): Field | undefined {
 }
 
 /** @param lineText The whole line, with its comment. */
-function lintValue(lineText: string, { directive, value }: Field, line: number, report: Report): void {
+function lintValue(
+  lineText: string,
+  { directive, value }: Field,
+  line: number,
+  { dialect, origin }: Reader,
+  report: Report,
+): void {
   switch (directive) {
     case 'unknown':
       break
@@ -99,10 +150,13 @@ function lintValue(lineText: string, { directive, value }: Field, line: number, 
       break
     case 'allow':
     case 'disallow':
+      if (directive === 'allow' && dialect.parsing.allow === 'unknown') {
+        report('ignored-field', { line, found: `the dialect ${dialect.name} has no Allow` })
+      }
       if (isCutByComment(lineText)) report('fragment-in-rule', line)
       lintPath({ directive, path: value, line }, report)
       break
     default:
-      lintRecord(directive, value, line, report)
+      lintRecord(directive, value, line, origin, report)
   }
 }

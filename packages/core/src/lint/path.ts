@@ -4,8 +4,10 @@ import { textOf } from '../bytes.ts'
 import { indexFolder } from '../parse/index-page.ts'
 import { ruleForm } from '../url/normal-form.ts'
 import { parseUrl } from '../url/origin.ts'
-import type { Report } from './finding.ts'
+import { quoted, type Report } from './finding.ts'
 import { canonicalKey } from './key.ts'
+import { trimBlanks } from './line.ts'
+import { expressionIn, withWildcards } from './regular-expression.ts'
 
 /** A rule and its line. The path has one character for each byte. */
 interface RuleLine {
@@ -19,14 +21,33 @@ export function lintPath({ directive, path, line }: RuleLine, report: Report): v
   if (path === '') {
     if (directive === 'allow') report('empty-allow', line)
   } else if (/^(https?|ftp):\/\//i.test(path)) {
-    const parsed = parseUrl(textOf(path))
-    report('absolute-url-in-rule', line, rule(typeof parsed === 'string' ? '/' : parsed.path))
+    report('absolute-url-in-rule', line, rule(pathOfUrl(path)))
+  } else if (/^\/https?:\/\/[\w-]+\.[^/]*\/./i.test(path)) {
+    report('url-as-path', line, rule(pathOfUrl(path.slice(1))))
+  } else if (expressionIn(path) !== undefined) {
+    const found = quoted(expressionIn(path) ?? '')
+    report('regular-expression-in-path', { line, found }, ...withWildcards(path).map(rule))
   } else if (!/^[/*]/.test(path)) {
     report('path-without-slash', line, rule(`/${path.replace(/^[\\$]+/, '')}`))
   } else {
     lintSpelling({ directive, path, line }, rule, report)
     lintMeaning({ directive, path, line }, rule, report)
   }
+}
+
+/**
+ * Splits a value that has several paths, at a blank, comma, semicolon or bar before a path. A URL
+ * may have these in its query.
+ */
+function pathsIn(value: string): readonly string[] {
+  const before = value.includes('?') ? /[\t ](?=[/*])/ : /[\t ](?=[/*])|[,;|][\t ]?(?=\/)/
+  return value.split(before).flatMap((path) => trimBlanks(path) || [])
+}
+
+/** @param url One character for each byte. */
+function pathOfUrl(url: string): string {
+  const parsed = parseUrl(textOf(url))
+  return typeof parsed === 'string' ? '/' : parsed.path
 }
 
 /**
@@ -50,7 +71,8 @@ function lintSpelling({ path, line }: RuleLine, rule: FormatRule, report: Report
   if (path.slice(0, -1).includes('$')) report('dollar-inside', line)
   if (path.includes('**')) report('double-star', line, rule(path.replace(/\*{2,}/g, '*')))
   else if (/[^\t $]\*$/.test(path)) report('trailing-star', line, rule(path.slice(0, -1)))
-  if (/[\t ][/*]/.test(path)) report('two-paths-on-one-line', line)
+  const several = pathsIn(path)
+  if (several.length > 1) report('two-paths-on-one-line', line, ...several.map(rule))
   else if (/[\t ]/.test(path)) report('raw-space-in-path', line, rule(path.replace(/[\t ]/g, '%20')))
   if (/^[^?]*\\/.test(path)) report('backslash-in-path', line, rule(path.replaceAll('\\', '/')))
   const form = rule(ruleForm(path))

@@ -6,23 +6,25 @@ import { crawlDelayMsOf, dayRangeOf, requestRateOf } from '../parse/pace-records
 import type { ParsedRecord } from '../parse/records.ts'
 import { splitSitemaps } from '../parse/sitemaps.ts'
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
-import { originOf } from '../url/origin.ts'
-import type { Report } from './finding.ts'
+import { originOf, parseUrl } from '../url/origin.ts'
+import { quoted, type Report } from './finding.ts'
 import type { FindingCode } from './finding-kinds.ts'
 import { nameOf } from './name.ts'
 
 /** A longer delay is reported. With this one a crawler can fetch 1,440 pages a day. Our choice. */
 const MAX_USUAL_DELAY_MS = 60_000
 
-/** Checks the value of one record. */
-export function lintRecord(field: OtherField, value: string, line: number, report: Report): void {
+/**
+ * Checks the value of one record. @param origin The origin of the site, for URLs to write.
+ */
+export function lintRecord(field: OtherField, value: string, line: number, origin: string, report: Report): void {
   switch (field) {
     case 'sitemap':
-      lintSitemaps(splitSitemaps(textOf(value)), line, report)
+      lintSitemaps(splitSitemaps(textOf(value)), line, origin, report)
       break
     case 'license':
       if (originOf(textOf(value)) === undefined)
-        report('license-not-absolute', line, `License: ${absoluteExample(textOf(value))}`)
+        report('license-not-absolute', line, `License: ${absoluteExample(textOf(value), origin)}`)
       break
     case 'crawl-delay': {
       const delayMs = crawlDelayMsOf(value)
@@ -45,11 +47,22 @@ export function lintRecord(field: OtherField, value: string, line: number, repor
   }
 }
 
-function lintSitemaps(urls: readonly string[], line: number, report: Report): void {
+function lintSitemaps(urls: readonly string[], line: number, origin: string, report: Report): void {
   if (urls.length > 1) report('several-sitemaps-on-one-line', line)
   const relative = urls.find((url) => originOf(url) === undefined)
-  if (relative !== undefined) report('sitemap-not-absolute', line, `Sitemap: ${absoluteExample(relative)}`)
+  if (relative !== undefined) report('sitemap-not-absolute', line, `Sitemap: ${absoluteExample(relative, origin)}`)
+  for (const url of urls) {
+    const parsed = parseUrl(url)
+    if (typeof parsed === 'string' || parsed.origin === origin) continue
+    const host = parsed.origin.replace(/^\w+:\/\/|:\d+$/g, '')
+    if (!PRIVATE_HOST.test(host)) continue
+    report('sitemap-on-private-host', { line, found: quoted(host) }, `Sitemap: ${origin}${parsed.path}`)
+  }
 }
+
+/** Hosts that only the site itself or its network can reach: RFC 6761, 6762, 1918, 4193. */
+const PRIVATE_HOST =
+  /(?:^|\.)(?:local|localhost|test|invalid|internal)$|^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.[\d.]+$|^\[(?:::1|f[cd].*)\]$/
 
 /** Reports request-rates and visit-times in excess of the number that is kept for a crawler. */
 export function lintTimedRecords(records: readonly ParsedRecord[], report: Report): void {
@@ -92,11 +105,17 @@ function lintRecordCount(
   }
 }
 
-/** Returns an example of an absolute URL for a relative one. */
-function absoluteExample(value: string): string {
-  if (/^[a-z]+:/i.test(value)) return 'https://example.com/'
-  return value.startsWith('//') ? `https:${value}` : `https://example.com/${value.replace(/^\/+/, '')}`
+/** Returns the absolute URL that was probably meant, or an example of one. */
+function absoluteExample(value: string, origin: string): string {
+  // A scheme without its colon or slashes, `//host/`, or a host alone.
+  const [, scheme = '', rest = ''] = /^(https?(?=:|\/\/))?:?\/*(.*)$/is.exec(value) ?? []
+  const isHost = scheme !== '' || value.startsWith('//') || HOST.test(rest)
+  const url = isHost ? `${scheme.toLowerCase() || 'https'}://${rest}` : `${origin}/${rest}`
+  return originOf(url) === undefined || /^[a-z]+:/i.test(rest) ? `${origin}/` : url
 }
+
+/** A host before a path, such as `www.example.com/`; not a file in a folder of the same form. */
+const HOST = /^(?:[\w-]+\.)+(?!(?:xml|html?|php|gz)\/)[a-z]{2,}(?::\d+)?\//i
 
 /** Reports records that belong to no crawler, and different crawl-delays for one crawler. */
 export function lintRecordAgents(records: readonly ParsedRecord[], report: Report): void {

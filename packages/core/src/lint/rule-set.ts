@@ -37,14 +37,17 @@ export function lintRuleSet(group: ParsedGroup, isAlone: boolean, report: Report
   if (blocking !== undefined && group.agents.some(namesEveryone)) report('blocks-everything', blocking.line)
 }
 
-/**
- * Adds the forms of the path. Repeated stars match what one star does. A star at the end, or before
- * a final `$`, can be left out.
- */
 function withForm(rule: ParsedRule): PathRule {
   const form = ruleForm(rule.path)
-  const base = form.replace(/\*+/g, '*').replace(/\*\$?$/, '')
-  return { ...rule, form, base: base === '' ? '/' : base }
+  return { ...rule, form, base: baseOf(form) }
+}
+
+/**
+ * Returns the shortest form that matches the same paths. Repeated stars match what one star does. A
+ * star at the end, or before a final `$`, can be left out.
+ */
+export function baseOf(form: string): string {
+  return form.replace(/\*+/g, '*').replace(/\*\$?$/, '') || '/'
 }
 
 /**

@@ -73,6 +73,29 @@ const lines: readonly LintCase[] = [
   withRules('U+2028 as a line end', 'Disallow: /a\xe2\x80\xa8# b', 'other-line-end 2'),
   withRules('a no-break space before the key', '\xc2\xa0Disallow: /a', 'non-ascii-blank 2'),
   withRules('a no-break space before the value', 'Sitemap:\xc2\xa0https://example.com/a', 'non-ascii-blank 2'),
+  withRules('a zero-width space inside the key', 'Dis\xe2\x80\x8ballow: /a', 'non-ascii-blank 2'),
+  withRules('a no-break space inside the key', 'User\xc2\xa0agent: a', 'non-ascii-blank 2'),
+  withRules('a zero-width space inside a path', 'Disallow: /a\xe2\x80\x8bb', 'non-ascii-blank 2'),
+  withRules('a zero-width joiner inside a path', 'Disallow: /a\xe2\x80\x8db', 'raw-non-ascii 2'),
+  withRules('two fields with \\n between them', 'Disallow: /a\\nAllow: /b', 'escaped-line-end 2'),
+  withRules('a \\n at the end of the line', 'Disallow: /a\\r\\n', 'escaped-line-end 2'),
+  file('a file in one line, as JSON has it', '"User-agent: *\\nDisallow: /a\\n"\n', 'escaped-line-end 1'),
+  withRules('a backslash before an n in a path', 'Disallow: /a\\news', 'backslash-in-path 2'),
+  withRules('a full-width colon', 'Disallow\xef\xbc\x9a/a', 'look-alike-character 2'),
+  withRules(
+    'a full-width colon and a full-width blank',
+    'Disallow\xef\xbc\x9a\xe3\x80\x80/a',
+    'look-alike-character 2',
+  ),
+  withRules('a full-width slash', 'Disallow: \xef\xbc\x8fa', 'look-alike-character 2'),
+  withRules('a Cyrillic letter in the key', 'D\xd1\x96sallow: /a', 'look-alike-character 2'),
+  withRules('a dash in the key', 'User\xe2\x80\x93agent: a', 'look-alike-character 2'),
+  withRules('a Cyrillic letter in a path', 'Disallow: /\xd0\xb0', 'raw-non-ascii 2'),
+  withRules('a tag after a path', 'Disallow: /a<br />', 'html-in-line 2'),
+  withRules('a field between tags', '<p class="a">Disallow: /a</p>', 'html-in-line 2'),
+  withRules('a tag alone', '<pre>', 'html-in-line 2'),
+  withRules('an escaped & in a query', 'Disallow: /a?b=c&amp;d=e', 'html-in-line 2'),
+  withRules('a word between < and > in a path', 'Disallow: /<id>', 'raw-character-in-path 2'),
   withRules('bytes that are not UTF-8', 'Disallow: /caf\xe9', 'not-utf-8 2', 'raw-non-ascii 2'),
   withRules('two words', 'Disallow /a', 'missing-colon 2'),
   withRules('three words without a colon', 'Disallow /a b', 'three-words-without-colon 2'),
@@ -96,6 +119,7 @@ const lines: readonly LintCase[] = [
   withRules('a key with another separator', 'Crawl_delay: 1', 'unreadable-key 2'),
   withRules('a key that begins with a known one', 'DisallowAITraining: /a', 'key-known-by-its-beginning 2'),
   withRules('an unknown field', 'Comment: hello', 'unknown-field 2'),
+  withRules('a field that is known to be ignored', 'Noarchive: /a', 'ignored-field 2'),
 ]
 
 const names: readonly LintCase[] = [
@@ -110,6 +134,9 @@ const names: readonly LintCase[] = [
   withUserAgent('a word after a star', '* all', 'product-token-with-other-characters 1'),
   withUserAgent('a name with a version', 'Example/1.0', 'product-token-with-version 1'),
   withUserAgent('a name with digits', 'MJ12bot', 'product-token-with-digits 1'),
+  withUserAgent('a Cyrillic letter in a name', 'G\xd0\xbeoglebot', 'look-alike-character 1'),
+  withUserAgent('a full-width star', '\xef\xbc\x8a', 'look-alike-character 1'),
+  withUserAgent('a name in Cyrillic', '\xd0\xa1\xd0\xbe\xd0\xbc', 'unreadable-name 1'),
   withUserAgent('a valid product token (RFC 9309 §2.2.1)', 'Example_Bot-News'),
 ]
 
@@ -145,6 +172,72 @@ const groups: readonly LintCase[] = [
   ),
   file('everything disallowed for one crawler', 'User-agent: a\nDisallow: /\n'),
   file('everything disallowed except one page', 'User-agent: *\nDisallow: /\nAllow: /a\n'),
+]
+
+/** A file with rules for all crawlers, and a second group with these lines from line 5 on. */
+const withNamedGroup = (name: string, lines: readonly string[], ...findings: string[]): LintCase =>
+  file(name, ['User-agent: *', 'Disallow: /a/', 'Disallow: /*?b', '', ...lines, ''].join('\n'), ...findings)
+
+const namedGroups: readonly LintCase[] = [
+  withNamedGroup(
+    'a named group that lacks the rules of *',
+    ['User-agent: a', 'Disallow: /c'],
+    'named-group-lacks-rules 5',
+  ),
+  withNamedGroup(
+    'a named group that lacks one rule of *',
+    ['User-agent: a', 'User-agent: b', 'Disallow: /c', 'Disallow: /*?'],
+    'named-group-lacks-rules 5',
+  ),
+  withNamedGroup(
+    'a named group with only a crawl-delay',
+    ['User-agent: a', 'Crawl-delay: 1'],
+    'named-group-lacks-rules 5',
+  ),
+  withNamedGroup(
+    'a named group that repeats the rules of *',
+    ['User-agent: a', 'Disallow: /a', 'Disallow: /*?b*'],
+    'trailing-star 7',
+  ),
+  withNamedGroup('a named group that allows what * disallows', [
+    'User-agent: a',
+    'Allow: /a/',
+    'Disallow: /a/c',
+    'Disallow: /*?b',
+  ]),
+  withNamedGroup('a named group that allows everything', ['User-agent: a', 'Disallow:']),
+  withNamedGroup('a named group that disallows everything', ['User-agent: a', 'Disallow: /']),
+  withNamedGroup('a group without a name', ['User-agent:', 'Disallow: /c'], 'user-agent-without-name 5'),
+  withNamedGroup('a group of a crawler that never reads *', ['User-agent: AdsBot-Google', 'Disallow: /c']),
+  withNamedGroup(
+    'two groups for one crawler, which are read together',
+    ['User-agent: a', 'Disallow: /c', '', 'User-agent: a', 'Disallow: /a/'],
+    'duplicate-group 8',
+  ),
+  file(
+    'exceptions from a file that disallows everything',
+    'User-agent: *\nDisallow: /\n\nUser-agent: a\nDisallow: /a\n',
+    'blocks-everything 2',
+  ),
+  file(
+    'a named group that lacks rules of the second group for *',
+    'User-agent: *\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n\nUser-agent: c\nDisallow: /a\n',
+    'duplicate-group 4',
+    'named-group-lacks-rules 7',
+  ),
+  file(
+    'a named group that lacks the preferences of *',
+    'User-agent: *\nContent-Signal: ai-train=no\nContent-Usage: train-ai=n\nDisallow:\n\nUser-agent: a\nDisallow:\n',
+    'named-group-lacks-preferences 6',
+  ),
+  file(
+    'a named group with preferences of its own',
+    'User-agent: *\nContent-Signal: ai-train=no\nDisallow:\n\nUser-agent: a\nContent-Signal: ai-train=yes\nDisallow:\n',
+  ),
+  file(
+    'a named group that disallows everything, so that no preference applies',
+    'User-agent: *\nContent-Signal: ai-train=no\nDisallow:\n\nUser-agent: a\nDisallow: /\n',
+  ),
 ]
 
 const ruleSets: readonly LintCase[] = [
@@ -183,6 +276,39 @@ const paths: readonly LintCase[] = [
   withRules('a path that begins with a star', 'Disallow: *a', 'path-begins-with-star 2'),
   withRules('a URL as a path', 'Disallow: https://example.com/a', 'absolute-url-in-rule 2'),
   withRules('two paths on one line', 'Disallow: /a /b', 'two-paths-on-one-line 2'),
+  withRules(
+    'two paths with a comma or a semicolon',
+    ['Disallow: /a,/b', 'Disallow: /c; /d'],
+    'two-paths-on-one-line 2',
+    'two-paths-on-one-line 3',
+  ),
+  withRules('commas inside a path, and a path in a query', ['Disallow: /*,de,*a', 'Disallow: /?a=/b,/c']),
+  withRules('a URL below the root', 'Disallow: /https://example.com/a', 'url-as-path 2'),
+  withRules('the beginning of a URL below the root', ['Disallow: /http://', 'Disallow: /https://example.com/']),
+  withRules(
+    'regular expressions',
+    [
+      'Disallow: ^/a',
+      'Disallow: /.*\\.pdf$',
+      'Disallow: /(b|c)/',
+      'Disallow: /d/[0-9]+',
+      'Disallow: /e/\\d',
+      'Disallow: .*f',
+    ],
+    ...[2, 3, 4, 5, 6, 7].map((line) => `regular-expression-in-path ${line}`),
+  ),
+  withRules(
+    'characters of regular expressions that URLs have',
+    [
+      'Disallow: /index.*.html',
+      'Disallow: /a/(b)/c+d',
+      'Disallow: /?e[0]=f',
+      'Disallow: /(a',
+      'Disallow: /?g=h|i',
+      'Disallow: /.*',
+    ],
+    'trailing-star 7',
+  ),
   withRules('a space in a path', 'Disallow: /a b', 'raw-space-in-path 2'),
   withRules('a fragment in a path', 'Disallow: /a#b', 'fragment-in-rule 2'),
   withRules('comments after a path', ['Disallow: /a #b', 'Disallow: /b# c', 'Disallow: /c ## d']),
@@ -205,6 +331,20 @@ const paths: readonly LintCase[] = [
 
 const records: readonly LintCase[] = [
   withRules('a relative sitemap', 'Sitemap: /sitemap.xml', 'sitemap-not-absolute 2'),
+  withRules(
+    'sitemaps on hosts that no crawler can reach',
+    [
+      'Sitemap: http://localhost:3000/a',
+      'Sitemap: http://10.0.0.1/a',
+      'Sitemap: https://shop.local/a',
+      'Sitemap: http://[::1]/a',
+    ],
+    ...[2, 3, 4, 5].map((line) => `sitemap-on-private-host ${line}`),
+  ),
+  withRules('sitemaps on hosts with similar names', [
+    'Sitemap: https://10.example.com/a',
+    'Sitemap: https://local.example.com/a',
+  ]),
   withRules(
     'two sitemaps on one line',
     'Sitemap: https://example.com/1.xml https://example.com/2.xml',
@@ -285,6 +425,8 @@ export const goodFiles: readonly LintCase[] = [
       'Disallow: /search',
       '',
     ].join('\n'),
+    'named-group-lacks-rules 10',
+    'named-group-lacks-preferences 10',
   ),
   file(
     'an old file with CR as its line end',
@@ -297,6 +439,7 @@ export const lintCases: readonly LintCase[] = [
   ...lines,
   ...names,
   ...groups,
+  ...namedGroups,
   ...ruleSets,
   ...paths,
   ...records,

@@ -126,6 +126,18 @@ const REVIVED: ReadonlySet<FindingCode> = new Set([
   'dot-segments',
 ])
 
+/**
+ * Codes whose line crawlers read in another way than its author. The fix changes what they read, so
+ * it is left to the user. It may be several lines.
+ */
+const REREAD: ReadonlySet<FindingCode> = new Set([
+  'escaped-line-end',
+  'html-in-line',
+  'look-alike-character',
+  'non-ascii-blank',
+  'two-paths-on-one-line',
+])
+
 /** Codes whose `write` is the name of a user-agent line. */
 const RENAMED: ReadonlySet<FindingCode> = new Set(['product-token-with-version', 'product-token-with-other-characters'])
 
@@ -139,7 +151,7 @@ export function fixesOf(text: string): readonly Fix[] {
     if (ignored.get(line)?.has(code)) continue
     const before = lines[line - 1]
     if (before === undefined || fixes.has(line)) continue
-    const after = replacementOf(finding, before.text)
+    const after = replacementOf(finding, before)
     if (after !== before.text) fixes.set(line, { code, line, before: before.text, after, changes: undefined })
   }
   return [...fixes.values()]
@@ -149,8 +161,12 @@ export function fixesOf(text: string): readonly Fix[] {
  * Returns the line to write, or undefined to remove the line. Without a fix it returns the line
  * itself.
  */
-function replacementOf({ code, write }: Finding, before: string): string | undefined {
+function replacementOf({ code, write }: Finding, { text: before, end }: Line): string | undefined {
   if (REMOVED.has(code)) return undefined
+  if (REREAD.has(code) && write !== undefined) {
+    const [, comment = ''] = /(\s*#.*)$/.exec(before) ?? []
+    return `${write.join(end === '' ? '\n' : end)}${code === 'escaped-line-end' ? '' : comment}`
+  }
   const [only, another] = write ?? []
   if (only === undefined || another !== undefined) return before
   const comment = /\s*#.*$/.exec(before)?.[0] ?? ''
@@ -219,6 +235,7 @@ function ruleLine(content: string, line: number): RuleLine | undefined {
  */
 function riskOf({ code, line, after }: Fix, rules: readonly RuleLine[]): string | undefined {
   if (REVIVED.has(code)) return 'the line does nothing now, and would do something'
+  if (REREAD.has(code)) return 'crawlers would read it in another way than now'
   if (REENCODED.has(code)) return 'Google reads the two spellings differently'
   const before = rules.find((rule) => rule.line === line)
   if (before === undefined) return undefined

@@ -1,6 +1,6 @@
 // Prints the findings of `politely lint`. docs/reference/output-formats.md describes the formats for
 // programs.
-import type { Severity } from '@politely/core'
+import { escapeControls, type Severity } from '@politely/core'
 import { isUrl } from '../../input/robots-file.ts'
 import { escapeData, escapeProperty, escapeXml } from '../../output/escape.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
@@ -55,7 +55,7 @@ function textOf({ name, findings, suppressed }: FileFindings): string {
   const width = Math.max(...findings.map(({ line, column }) => `${line}:${column}`.length), 1)
   const rows = findings.map(({ line, column, severity, code, message }) => {
     const place = (line === 0 ? 'file' : `${line}:${column}`).padEnd(Math.max(width, 4))
-    return `  ${dim(place)}  ${PAINT[severity](severity.padEnd(7))}  ${printable(message)}  ${dim(code)}`
+    return `  ${dim(place)}  ${PAINT[severity](severity.padEnd(7))}  ${escapeControls(message)}  ${dim(code)}`
   })
   const counts = (['error', 'warning', 'note'] as const)
     .map((severity) => [severity, findings.filter((finding) => finding.severity === severity).length] as const)

@@ -1,11 +1,11 @@
 // `politely lint`: prints the mistakes in robots.txt files.
 import { writeFile } from 'node:fs/promises'
-import { type Finding, lintRobots, type Severity } from '@politely/core'
+import { type Finding, type LintOptions, lintRobots, type Severity } from '@politely/core'
 import type { Arguments } from '../../command-line.ts'
 import { errorLine } from '../../describe-error.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
-import { formatOf } from '../../flags.ts'
+import { dialectOf, formatOf } from '../../flags.ts'
 import { isUrl, loadRobots, readText } from '../../input/robots-file.ts'
 import { printable } from '../../output/style.ts'
 import { write } from '../../output/write.ts'
@@ -19,17 +19,18 @@ export async function lint(args: Arguments): Promise<number> {
   if (args.operands.length === 0)
     throw new UsageError('no file was given; write one such as politely lint public/robots.txt, or the URL of a site')
   const results: FileFindings[] = []
+  const dialect = dialectOf(args)
   for (const given of args.operands) {
     if (isUrl(given)) {
       if (args.has('fix')) throw new UsageError(`--fix: ${given} is a URL; write the name of a file`, given)
       const loaded = await loadRobots(given, args)
       if (loaded === undefined) return EXITS.unreachable.code
       const { text } = loaded.robots
-      results.push(findingsIn(loaded.name, new TextEncoder().encode(text), text))
+      results.push(findingsIn(loaded.name, new TextEncoder().encode(text), text, { dialect, origin: given }))
     } else {
       if (args.has('fix')) await fixFile(given, args.get('fix') === 'all')
       const bytes = await readText(given, 'lint', 'write the name of a robots.txt file, or the URL of a site')
-      results.push(findingsIn(given, bytes, new TextDecoder().decode(bytes)))
+      results.push(findingsIn(given, bytes, new TextDecoder().decode(bytes), { dialect }))
     }
   }
   const limit = SEVERITIES.indexOf((args.get('max-severity') ?? 'note') as Severity | 'none')
@@ -57,7 +58,8 @@ async function fixFile(file: string, isAll: boolean): Promise<void> {
 }
 
 function describeFix(file: string, { code, line, before, after, changes }: Fix): string {
-  const what = after === undefined ? 'removed' : `-> ${printable(after.trim())}`
+  const lines = after?.split(/\r\n|\r|\n/).map((line) => printable(line.trim()))
+  const what = lines === undefined ? 'removed' : `-> ${lines.join(' and ')}`
   const effect = changes === undefined ? '' : `; ${printable(changes)}`
   return `${file}:${line}  ${code}  ${printable(before.trim())}  ${what}${effect}`
 }
@@ -65,10 +67,10 @@ function describeFix(file: string, { code, line, before, after, changes }: Fix):
 /** By severity. `--max-severity` names the highest one that is accepted. */
 const SEVERITIES: readonly (Severity | 'none')[] = ['none', 'note', 'warning', 'error']
 
-function findingsIn(name: string, source: Uint8Array, text: string): FileFindings {
+function findingsIn(name: string, source: Uint8Array, text: string, options: LintOptions): FileFindings {
   const lines = text.split(/\r\n|\r|\n/)
   const ignored = ignoredIn(lines)
-  const all = lintRobots(source)
+  const all = lintRobots(source, options)
   const findings = all
     .filter(({ code, line }) => !ignored.get(line)?.has(code))
     .map((finding): PlacedFinding => ({ ...finding, column: columnOf(lines, finding) }))

@@ -49,7 +49,7 @@ export function sarifOf(files: readonly FileFindings[], findings: readonly Repor
 
 function ruleOf(code: FindingCode): object {
   const { message, severity } = findingKinds[code]
-  const text = message.replaceAll('{}', '…')
+  const text = message.replace(/\{\w*\}/g, '…')
   const [problem = text] = text.split(';')
   return {
     id: code,

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../command-line.ts'
-import { formatFlag, jsonFlag, NETWORK, USER_AGENT } from '../../flags.ts'
+import { DIALECT, formatFlag, jsonFlag, NETWORK, USER_AGENT } from '../../flags.ts'
 
 export const lintSpec: CommandSpec = {
   name: 'lint',
@@ -10,6 +10,10 @@ export const lintSpec: CommandSpec = {
   flags: [
     formatFlag('the findings', ['text', 'json', 'ndjson', 'sarif', 'github', 'gitlab', 'junit']),
     jsonFlag('json'),
+    {
+      ...DIALECT,
+      text: 'the crawlers that the file is for; google also prints the fields that Google ignores',
+    },
     {
       name: 'max-severity',
       value: 'NAME',
@@ -30,6 +34,7 @@ export const lintSpec: CommandSpec = {
   examples: [
     ['lint public/robots.txt', 'Lints a file.'],
     ['lint public/robots.txt --fix', 'Fixes what can be fixed without a change of any verdict.'],
+    ['lint public/robots.txt --dialect google', 'Also prints the fields that Google ignores.'],
     ['lint https://example.com --user-agent ExampleBot', 'Lints the robots.txt that a site sends.'],
     ['lint public/robots.txt --format sarif > robots.sarif', 'For code scanning.'],
   ],
