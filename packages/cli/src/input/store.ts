@@ -37,8 +37,8 @@ export async function withStoreFile<T>(
   const throwIfDamaged = () => {
     if (problem !== undefined && damage === 'error') throw new UsageError(problem)
   }
+  const { SqliteStore, StoreError } = await loadSqlite()
   try {
-    const { SqliteStore } = await loadSqlite()
     await using store = new SqliteStore({
       path,
       onSetAside: ({ setAsideAs, error }) => {
@@ -51,11 +51,10 @@ export async function withStoreFile<T>(
     throwIfDamaged() // the store may notice the damage late
     return result
   } catch (error) {
-    if (!isPolitelyError(error)) throw error
-    if ('option' in error && error.option === 'path')
-      throw new UsageError(`--store: ${error.message.slice('path: '.length)}`, path)
-    if (error.code.startsWith('ERR_POLITELY_STORE_'))
+    if (error instanceof StoreError)
       throw new UsageError(`--store: ${error.message.replace(', or raise busyTimeoutMs', '')}`, path)
+    if (isPolitelyError(error) && 'option' in error && error.option === 'path')
+      throw new UsageError(`--store: ${error.message.slice('path: '.length)}`, path)
     throw error
   }
 }
