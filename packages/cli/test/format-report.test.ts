@@ -30,7 +30,7 @@ function rowsOf(
       hops: [],
       checkedAt: NOW,
       nextAttemptAt: NOW + 24 * HOUR,
-      copy: { freshness: 'fresh', ageMs: 0, truncated: false },
+      copy: { freshness: 'fresh', ageMs: 0, bytes: 71, truncated: false },
       ...access,
     },
   }
@@ -43,7 +43,7 @@ test('reports the failure, the next attempt and the age of a stale copy', () => 
     status: 503,
     checkedAt: NOW - 20 * SECOND,
     nextAttemptAt: NOW + 10 * SECOND,
-    copy: { freshness: 'stale', ageMs: 26 * HOUR, truncated: false },
+    copy: { freshness: 'stale', ageMs: 26 * HOUR, bytes: 71, truncated: false },
   })
   expect(rows.slice(1)).toEqual([
     '  because     line 2 of robots.txt says "Disallow: /private" to *; according to the last good copy, because robots.txt is unreachable (status 503)',
@@ -54,7 +54,7 @@ test('reports the failure, the next attempt and the age of a stale copy', () => 
 })
 
 test('reports a truncated copy', () => {
-  const [, because] = rowsOf({ copy: { freshness: 'fresh', ageMs: 0, truncated: true } })
+  const [, because] = rowsOf({ copy: { freshness: 'fresh', ageMs: 0, bytes: 71, truncated: true } })
   expect(because).toContain(
     '"Disallow: /private" to *; robots.txt is larger than the size limit, so its end was not read',
   )

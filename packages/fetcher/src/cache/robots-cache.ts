@@ -277,7 +277,8 @@ export class RobotsCache {
     this.#keepPause(outcome, entry, at)
     await this.#saveForTarget(origin, outcome, at)
     const from = stateOf(known, startedAt, policy)
-    return { origin, from, to: stateOf(entry, at, policy), entry, requests, tookMs: at - startedAt }
+    const { headers } = outcome
+    return { origin, from, to: stateOf(entry, at, policy), entry, headers, requests, tookMs: at - startedAt }
   }
 
   /** Takes the turn of a further request of an attempt. Counts a wait. */

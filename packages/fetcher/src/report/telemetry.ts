@@ -35,6 +35,11 @@ export interface FetchEvent {
   readonly to: State
   /** The new entry of the origin; `latest` is this attempt. Read only. */
   readonly entry: Entry
+  /**
+   * The headers of the last response of the attempt, by name in lower case; undefined without a
+   * response. A header that was sent several times may be an array.
+   */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>> | undefined
   /** The number of requests of the attempt. */
   readonly requests: number
   /** The duration of the attempt by the client's clock, in milliseconds. */
