@@ -68,8 +68,8 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     '"http://127.0.0.1:9/" is not a command; write politely check http://127.0.0.1:9/; see politely --help',
   ],
   [
-    ['check', URL, ...BOT, '--robots', robots],
-    '--robots is an option of explain, not of check; see politely check --help',
+    ['check', URL, ...BOT, '--origin', 'https://example.com'],
+    '--origin is an option of match, not of check; see politely check --help',
   ],
   [['--frobnicate'], `unknown option --frobnicate; write a command first, ${COMMANDS}; see politely --help`],
   [['two\nlines \u001b[31m'], `"two\\nlines \\u001b[31m" is not a command; write ${COMMANDS}; see politely --help`],
@@ -107,7 +107,7 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
 
   [
     ['check', robots, ...BOT],
-    `"${robots}": this is a file; to check URLs against it, write politely match --robots "${robots}" < urls.txt`,
+    `"${robots}": this is a file; to check URLs against it, write politely check URL --robots "${robots}"`,
   ],
   [['check', urls, ...BOT], `"${urls}": this is a file; to check the URLs in it, write politely check - < "${urls}"`],
 
@@ -159,8 +159,12 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     'more than one URL was given; write one, such as politely explain https://example.com/page',
   ],
   [
-    ['explain', '/a', ...BOT, '--robots', 'https://example.com/robots.txt'],
-    '--robots: https://example.com/robots.txt is a URL; to explain a URL of that site, leave --robots out',
+    ['explain', '/a', ...BOT, '--robots', robots, '--follow'],
+    '--follow requests the page; leave --robots out, or leave --follow out',
+  ],
+  [
+    ['check', '/a', ...BOT, '--robots', robots, '--edge'],
+    '--edge compares two responses of a site; leave --robots out, or leave --edge out',
   ],
 
   // test

@@ -6,16 +6,19 @@ import type { Arguments } from '../command-line.ts'
 import { UsageError } from '../errors.ts'
 import { dialectOf } from '../flags.ts'
 
-/** Opens a client, and closes it and the connections to a proxy when `use` is done. */
+/**
+ * Opens a client, and closes it and the connections to a proxy when `use` is done. `use` also gets
+ * the dispatcher of the proxy, if `--proxy` is given.
+ */
 export async function withClient<T>(
   args: Arguments,
-  use: (client: RobotsClient) => Promise<T>,
+  use: (client: RobotsClient, proxy: Dispatcher | undefined) => Promise<T>,
   more: Partial<RobotsClientOptions> = {},
 ): Promise<T> {
   const dispatcher = await proxyOf(args)
   const client = new RobotsClient({ ...clientOptionsOf(args), ...(dispatcher && { dispatcher }), ...more })
   try {
-    return await use(client)
+    return await use(client, dispatcher)
   } finally {
     await client.close()
     await dispatcher?.destroy()
@@ -35,8 +38,8 @@ function clientOptionsOf(args: Arguments): RobotsClientOptions {
   }
 }
 
-/** @throws {UsageError} for another value than 0.001 to 600. */
-function timeoutOf(args: Arguments): number {
+/** Returns `--timeout` in milliseconds. @throws {UsageError} for another value than 0.001 to 600. */
+export function timeoutOf(args: Arguments): number {
   const given = args.get('timeout')
   const ms = Number(given ?? 20) * 1000
   if (ms >= 1 && ms <= 600_000) return ms

@@ -1,7 +1,7 @@
 // Reads the robots.txt that `--robots` names: a file, or the URL of a site.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { type DialectName, describeReason, parseRobots, type Robots } from '@politely/core'
+import { type Access, type DialectName, describeReason, parseRobots, type Robots } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Arguments } from '../command-line.ts'
@@ -13,6 +13,8 @@ import { dialectOf } from '../flags.ts'
 export interface NamedRobots {
   readonly name: string
   readonly robots: Robots
+  /** How the file was obtained; undefined for a file of this machine. */
+  readonly access?: Access | undefined
 }
 
 const READ_ERRORS: Readonly<Record<string, string>> = {
@@ -77,7 +79,7 @@ export async function loadRobots(file: string, args: Arguments): Promise<NamedRo
     // Without an origin, as a file has none: the URLs of another host are compared by their paths.
     if (isSeen(verdict)) {
       const bytes = new TextEncoder().encode(text) // core rejects a text that is only a URL
-      return { name, robots: parseRobots(bytes, { dialect: dialectOf(args) }) }
+      return { name, robots: parseRobots(bytes, { dialect: dialectOf(args) }), access: verdict.access }
     }
     process.stderr.write(errorLine(`${name}: ${describeReason(verdict)}`))
     return undefined

@@ -1,6 +1,5 @@
 // `politely explain`: draws which line of robots.txt decides about a URL, and why.
 import {
-  type Deviation,
   type DialectName,
   describeReason,
   type Explanation,
@@ -9,16 +8,20 @@ import {
   type Robots,
 } from '@politely/core'
 import { type PatternTrace, tracePattern, withoutCredentials } from '@politely/core/engine'
-import type { ClientVerdict } from '@politely/fetcher'
+import type { ClientVerdict, RobotsClient } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
 import { tokensOf } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { EXITS, exitOf } from '../../exit-code.ts'
 import { dialectOf, formatOf } from '../../flags.ts'
-import { isUrl, parseFile } from '../../input/robots-file.ts'
+import { loadRobots } from '../../input/robots-file.ts'
+import { adviceOn } from '../../output/advice.ts'
+import { crawlerText } from '../../output/crawler-text.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
+import { wrap } from '../../output/wrap.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { drawFile } from './draw-file.ts'
+import type { PageHop } from './follow.ts'
 
 /** What is explained, and where the file came from. */
 interface Subject {
@@ -38,34 +41,58 @@ export async function explain(args: Arguments): Promise<number> {
   }
   const tokens = tokensOf(args)
   const file = args.get('robots')
-  const subject = file === undefined ? await fetched(url, args) : await ofFile(url, file, tokens, args)
-  await write(
-    formatOf(args) === 'json' ? jsonLine(reportOf(subject, tokens)) : drawingOf(subject, tokens, dialectOf(args)),
-  )
-  const { allowed, because } = subject.verdict
-  if (because === 'invalid-url') return EXITS.usage.code
-  if (because === 'unreachable') return EXITS.unreachable.code
-  return allowed ? EXITS.success.code : EXITS.disallowed.code
+  if (file === undefined) return explainSite(url, tokens, args)
+  if (args.has('follow')) throw new UsageError('--follow requests the page; leave --robots out, or leave --follow out')
+  const named = await loadRobots(file, args)
+  if (named === undefined) return EXITS.unreachable.code
+  const explanation = named.robots.explain(url, tokens)
+  return print([{ url, ...named, explanation, verdict: explanation.verdict }], tokens, args)
 }
 
-async function ofFile(url: string, file: string, tokens: readonly string[], args: Arguments): Promise<Subject> {
-  if (isUrl(file)) {
-    throw new UsageError(
-      `--robots: ${withoutCredentials(file)} is a URL; to explain a URL of that site, leave --robots out`,
-    )
-  }
-  const { name, robots } = await parseFile(file, dialectOf(args))
-  const explanation = robots.explain(url, tokens)
-  return { url, name, robots, explanation, verdict: explanation.verdict }
-}
-
-async function fetched(url: string, args: Arguments): Promise<Subject> {
+async function explainSite(url: string, tokens: readonly string[], args: Arguments): Promise<number> {
   const { withClient } = await import('../../input/client.ts')
-  return withClient(args, async (client) => {
-    const { verdict, explanation } = await client.explain(url)
-    const robots = explanation === undefined ? undefined : await client.robots(url)
-    return { url, name: verdict.access?.url ?? 'robots.txt', robots, explanation, verdict }
+  return withClient(args, async (client, proxy) => {
+    const subject = await subjectOf(url, client)
+    if (!args.has('follow') || subject.verdict.because === 'invalid-url') return print([subject], tokens, args)
+    const { follow } = await import('./follow.ts')
+    const hops: PageHop[] = []
+    for await (const hop of follow(url, client, proxy, args)) hops.push(hop)
+    const last = hops.at(-1) as PageHop
+    const refused = hops.length > 1 && !last.verdict.allowed ? [await subjectOf(last.verdict.url, client)] : []
+    return print([subject, ...refused], tokens, args, hops)
   })
+}
+
+async function subjectOf(url: string, client: RobotsClient): Promise<Subject> {
+  const { verdict, explanation } = await client.explain(url)
+  const robots = explanation === undefined ? undefined : await client.robots(url)
+  return { url, name: verdict.access?.url ?? 'robots.txt', robots, explanation, verdict }
+}
+
+/**
+ * Prints the subjects, and the redirects of the page after the first one. Returns the exit code of
+ * the last URL.
+ */
+async function print(
+  subjects: readonly [Subject, ...Subject[]],
+  tokens: readonly string[],
+  args: Arguments,
+  hops: readonly PageHop[] = [],
+): Promise<number> {
+  const [first, ...others] = subjects
+  if (formatOf(args) === 'json') {
+    const redirects = hops.map(({ verdict, ...reply }) => ({ ...verdict, ...reply }))
+    await write(jsonLine({ ...reportOf(first, tokens), ...(hops.length > 0 && { redirects }) }))
+  } else {
+    const dialect = dialectOf(args)
+    const parts = [
+      drawingOf(first, tokens, dialect),
+      hopsText(hops),
+      ...others.map((each) => drawingOf(each, tokens, dialect)),
+    ]
+    await write(parts.filter((part) => part !== '').join('\n'))
+  }
+  return EXITS[exitOf(hops.at(-1)?.verdict ?? first.verdict)].code
 }
 
 /** The JSON of `--json`. */
@@ -80,10 +107,23 @@ function reportOf({ url, name, explanation, verdict }: Subject, tokens: readonly
   }
 }
 
+/** The URLs that were requested, and the one that was not. */
+function hopsText(hops: readonly PageHop[]): string {
+  if (hops.length === 0) return ''
+  const rows = hops.map(({ verdict, status, failure }) => {
+    const mark = verdict.allowed ? green('✓') : red('✗')
+    const reply = verdict.allowed ? (status ?? 'no response') : 'not requested'
+    return `  ${mark} ${printable(verdict.url)}  ${dim(wrap(`${reply}${failure === undefined ? '' : `, ${printable(failure)}`}`, 4))}`
+  })
+  return `${dim('Requested (GET), with the redirects:')}\n${rows.join('\n')}\n`
+}
+
 function drawingOf(subject: Subject, tokens: readonly string[], dialect: DialectName): string {
   const { url, name, robots, explanation, verdict } = subject
   const mark = verdict.allowed ? green('✓ allowed') : red('✗ disallowed')
-  const head = `${mark}  ${bold(printable(withoutCredentials(url)))}  for ${tokens.join(', then ')}\n  ${describeReason(verdict)}\n`
+  const crawler = tokens.length > 1 ? crawlerText(verdict, tokens) : tokens[0]
+  const lines = [describeReason(verdict), ...adviceOn('access' in verdict ? verdict.access : undefined)]
+  const head = `${mark}  ${bold(printable(withoutCredentials(url)))}  for ${crawler}\n${lines.map((line) => `  ${wrap(line, 2)}\n`).join('')}`
   if (explanation === undefined || robots === undefined || explanation.target === undefined) return head
   const parts = [
     head,
@@ -129,6 +169,29 @@ function lossOf(match: Match, winner: Match, wonBy: Explanation['wonBy']): strin
   return `the same as line ${winner.line}, which comes first`
 }
 
+/** What a dialect does differently, by question and answer. */
+export const DIFFERENCES: Readonly<Record<string, string>> = {
+  'keys: exact': 'fields must be spelled exactly',
+  'groupEnd: blank-line': 'a blank line ends a group',
+  'agents: token': 'a digit ends the name in a user-agent line',
+  'agents: whole-value': 'a user-agent line must equal the name of the crawler',
+  'agents: name': 'a user-agent line must equal the name of the crawler',
+  'agents: substring': 'a user-agent line may be a part of the name of the crawler',
+  'severalTokens: all': 'the groups of all product tokens apply',
+  'groups: first-for-all': 'only the first group for * applies',
+  'groups: first': 'only the first group applies',
+  'winner: first': 'the first rule that matches decides',
+  'allow: unknown': 'Allow is an unknown field',
+  'wildcards: literal': '* and $ have no special meaning',
+  'compare: decoded': 'paths are compared after decoding',
+  'compare: plain': 'paths are compared as they are written',
+  'compare: google': 'paths are compared as they are written',
+  'emptyRules: reported': 'an empty rule is named if no other matches',
+  'emptyRules: allows-all': 'an empty rule allows everything',
+  'indexPages: plain': 'Allow: /index.html does not allow /',
+  'robotsTxtItself: by-rules': 'rules also apply to /robots.txt',
+}
+
 /** The dialects that decide differently, each with what makes the difference. */
 function dialectsOf(
   robots: Robots,
@@ -141,7 +204,7 @@ function dialectsOf(
   const rows = answers
     .filter(([name, { explanation }]) => name !== own && explanation.verdict.allowed !== allowed)
     .map(([name, { explanation, parts }]) => {
-      const why = parts.map(({ question, answer }: Deviation) => `${question}: ${String(answer)}`).join(', ')
+      const why = parts.map(({ question, answer }) => DIFFERENCES[`${question}: ${answer}`] ?? question).join(', ')
       return `  ${name.padEnd(22)} ${explanation.verdict.allowed ? 'allowed' : 'disallowed'}${why === '' ? '' : dim(`  (${why})`)}`
     })
   return rows.length === 0 ? '' : `${dim('Other readers decide differently:')}\n${rows.join('\n')}\n`

@@ -1,0 +1,86 @@
+// `politely check --edge`: compares the robots.txt that a cache on the way sends, such as the edge
+// of a content delivery network, with the one that it sends after it was asked to revalidate.
+import { describeReason, describeVerdict } from '@politely/core'
+import { type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
+import { printable } from '../../output/style.ts'
+import { type Headers, headerText } from './response-headers.ts'
+
+/** A client, and the headers of its responses. */
+export interface EdgeSide {
+  readonly client: RobotsClient
+  readonly headers: ReadonlyMap<string, Headers>
+}
+
+export interface EdgeComparison {
+  /** The sentences for people. */
+  readonly lines: readonly string[]
+  /** JSON-safe. */
+  readonly json: object
+}
+
+/** What tells where a response comes from, and how old it is. */
+const SHOWN = ['age', 'x-cache', 'cf-cache-status', 'last-modified', 'etag'] as const
+
+/**
+ * @param verdict The verdict by the copy of `plain`.
+ * @param revalidated A client with the option `httpCaches: 'revalidate'`.
+ */
+export async function compareEdge(
+  verdict: ClientVerdict,
+  plain: EdgeSide,
+  revalidated: EdgeSide,
+): Promise<EdgeComparison | undefined> {
+  const { url, origin } = verdict
+  if (origin === undefined) return undefined
+  const after = loggableVerdict(await revalidated.client.check(url))
+  const [before, now] = await Promise.all([linesOf(plain.client, url), linesOf(revalidated.client, url)])
+  const removed = missingIn(before, now)
+  const added = missingIn(now, before)
+  const isSame = removed === 0 && added === 0 && verdict.access.outcome === after.access?.outcome
+  const headers = { edge: shownOf(plain, origin), revalidated: shownOf(revalidated, origin) }
+  const json = { same: isSame, linesRemoved: removed, linesAdded: added, verdict: after, headers }
+  if (isSame) return { lines: ['the same after a request that asks caches to revalidate'], json }
+  if (after.access?.outcome === 'unreachable')
+    return { lines: [`unknown: after a request that asks caches to revalidate, ${describeReason(after)}`], json }
+  const lines = [
+    `differs: after a request that asks caches to revalidate, ${count(removed)} gone and ${count(added)} new`,
+    `this URL ${after.allowed === verdict.allowed ? 'stays' : 'becomes'} ${describeVerdict(after)}`,
+    `cached response: ${textOf(headers.edge)}`,
+    `revalidated response: ${textOf(headers.revalidated)}`,
+    'to send the new file now, purge /robots.txt from the cache',
+  ]
+  return { lines, json }
+}
+
+async function linesOf(client: RobotsClient, url: string): Promise<readonly string[]> {
+  return ((await client.robots(url))?.text ?? '').split(/\r\n|\r|\n/).filter((line) => line.trim() !== '')
+}
+
+/** Returns how many lines of `a` are not in `b`. Equal lines count as often as they occur. */
+function missingIn(a: readonly string[], b: readonly string[]): number {
+  const left = new Map<string, number>()
+  for (const line of b) left.set(line, (left.get(line) ?? 0) + 1)
+  let missing = 0
+  for (const line of a) {
+    const n = left.get(line) ?? 0
+    if (n === 0) missing++
+    else left.set(line, n - 1)
+  }
+  return missing
+}
+
+function count(lines: number): string {
+  return lines === 1 ? '1 line is' : `${lines} lines are`
+}
+
+function shownOf({ headers }: EdgeSide, origin: string): Readonly<Record<string, string>> {
+  const given = SHOWN.map((name) => [name, headerText(headers.get(origin), name)] as const)
+  return Object.fromEntries(
+    given.filter((pair): pair is readonly [(typeof SHOWN)[number], string] => pair[1] !== undefined),
+  )
+}
+
+function textOf(headers: Readonly<Record<string, string>>): string {
+  const texts = Object.entries(headers).map(([name, value]) => `${name}: ${printable(value)}`)
+  return texts.length === 0 ? 'no header about caching' : texts.join(', ')
+}
