@@ -92,6 +92,21 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     `--dialect: "bing" is not known; write one of ${DIALECTS}; see politely check --help`,
   ],
 
+  ...['localhost:8080', 'socks5://localhost:1080', 'http://localhost:99999', ''].map(
+    (given) =>
+      [
+        ['check', URL, ...BOT, '--proxy', given],
+        `--proxy: "${given}" is not the URL of an HTTP proxy; write one such as http://localhost:8080`,
+      ] as const,
+  ),
+  ...['localhost', '10.0.0.0/99', ''].map(
+    (given) =>
+      [
+        ['check', URL, ...BOT, '--allow-address', '10.1.2.3', '--allow-address', given],
+        `--allow-address: "${given}" is neither an address nor a block; write one such as 10.1.2.3 or 10.0.0.0/8`,
+      ] as const,
+  ),
+
   // URLs
   [['check', ...BOT], 'no URL was given; write one such as https://example.com/page, or - to read URLs from stdin'],
   [['check', '', ...BOT], `"": ${explainUrlProblem('empty')}`],

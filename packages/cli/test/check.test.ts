@@ -168,6 +168,8 @@ test('passes --user-agent, --product-token, --dialect and --timeout to the clien
   const { origin } = await startSite(NO_RESPONSE)
   const late = await runInThisProcess(['check', `${origin}/`, ...BOT, '--json', '--timeout', '0.2'])
   expect(parseJsonLines(late.stdout)).toMatchObject([{ because: 'unreachable', access: { reason: 'timeout' } }])
+  const report = await runInThisProcess(['check', `${origin}/`, ...BOT, '--timeout', '0.2'])
+  expect(report.stdout).toContain('robots.txt is unreachable (timeout: the deadline of 200 ms (--timeout) passed)\n')
 })
 
 test('prints a line on stderr for an invalid URL, and checks the others', async () => {

@@ -130,7 +130,7 @@ test.for([
     /without the challenge, which crawlers cannot solve$/,
   ],
   [{ outcome: 'unreachable', status: undefined, reason: 'tls' }, /certificate/],
-  [{ outcome: 'unreachable', status: undefined, reason: 'blocked-address' }, /--allow-address/],
+  [{ outcome: 'unreachable', status: undefined, reason: 'blocked-address' }, /its redirect or its DNS$/],
   [{ outcome: 'unreachable', status: undefined, reason: 'busy-target' }, undefined],
 ] as const)('advises on %j: %s', ([access, expected]) => {
   const [advice] = rowsOf({ copy: undefined, ...access }).filter((row) => row.startsWith('  advice'))

@@ -1,6 +1,6 @@
 // The client of a command line, made from the flags of crawler and network.
 import { describeValue, withoutCredentials } from '@politely/core/engine'
-import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
+import { NetworkGuard, RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import type { Dispatcher } from 'undici'
 import type { Arguments } from '../command-line.ts'
 import { UsageError } from '../errors.ts'
@@ -28,13 +28,30 @@ export async function withClient<T>(
 /** The options that the flags give. The client checks the names and the addresses. */
 function clientOptionsOf(args: Arguments): RobotsClientOptions {
   const tokens = args.all('product-token')
-  const addresses = args.all('allow-address')
+  const addresses = allowedAddresses(args)
   return {
     userAgent: args.get('user-agent') ?? '',
     ...(tokens.length > 0 && { productToken: tokens }),
     ...(addresses.length > 0 && { allowAddresses: addresses }),
     timeoutMs: timeoutOf(args),
     dialect: dialectOf(args),
+  }
+}
+
+/** Returns the values of `--allow-address`. @throws {UsageError} for an invalid one. */
+export function allowedAddresses(args: Arguments): readonly string[] {
+  const given = args.all('allow-address')
+  const invalid = given.find((address) => !isAddressOrBlock(address))
+  if (invalid === undefined) return given
+  const problem = `${describeValue(invalid)} is neither an address nor a block`
+  throw new UsageError(`--allow-address: ${problem}; write one such as 10.1.2.3 or 10.0.0.0/8`)
+}
+
+function isAddressOrBlock(text: string): boolean {
+  try {
+    return new NetworkGuard({ allowAddresses: [text] }) !== undefined
+  } catch {
+    return false
   }
 }
 

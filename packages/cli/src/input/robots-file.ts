@@ -1,13 +1,14 @@
 // Reads the robots.txt that `--robots` names: a file, or the URL of a site.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { type Access, type DialectName, describeReason, parseRobots, type Robots } from '@politely/core'
+import { type Access, type DialectName, parseRobots, type Robots } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
 import { dialectOf } from '../flags.ts'
+import { reasonText } from '../output/reason-text.ts'
 
 /** A robots.txt, and what to call it in a report. */
 export interface NamedRobots {
@@ -81,7 +82,7 @@ export async function loadRobots(file: string, args: Arguments): Promise<NamedRo
       const bytes = new TextEncoder().encode(text) // core rejects a text that is only a URL
       return { name, robots: parseRobots(bytes, { dialect: dialectOf(args) }), access: verdict.access }
     }
-    process.stderr.write(errorLine(`${name}: ${describeReason(verdict)}`))
+    process.stderr.write(errorLine(`${name}: ${reasonText(verdict)}`))
     return undefined
   })
 }

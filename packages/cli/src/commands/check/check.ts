@@ -28,7 +28,7 @@ const CONCURRENCY = 16
 interface Checked {
   readonly verdict: ReportedVerdict | Extract<ClientVerdict, { readonly because: 'invalid-url' }>
   /** Read when the verdict is printed. */
-  readonly context: Omit<ReportContext, 'now' | 'edge'>
+  readonly context: Omit<ReportContext, 'now' | 'edge' | 'proxy'>
   readonly edge?: Promise<EdgeComparison | undefined> | undefined
 }
 
@@ -82,7 +82,12 @@ async function print(all: AsyncIterable<Checked>, args: Arguments): Promise<numb
     if (format === 'ndjson') await write(jsonLine({ version: 1, ...json }))
     else if (format === 'json') list.push(json)
     else if (verdict.because !== 'invalid-url') {
-      const report = formatReport(verdict, { ...context, now: Date.now(), edge: compared })
+      const report = formatReport(verdict, {
+        ...context,
+        now: Date.now(),
+        edge: compared,
+        proxy: args.get('proxy'),
+      })
       await write(`${reports++ === 0 ? '' : '\n'}${report}`)
     }
   }

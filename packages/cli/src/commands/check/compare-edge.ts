@@ -1,7 +1,7 @@
 // `politely check --edge`: compares the robots.txt that a cache on the way sends, such as the edge
 // of a content delivery network, with the one that it sends after it was asked to revalidate.
-import { describeReason, describeVerdict } from '@politely/core'
 import { type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
+import { reasonText } from '../../output/reason-text.ts'
 import { printable } from '../../output/style.ts'
 import { type Headers, headerText } from './response-headers.ts'
 
@@ -41,10 +41,10 @@ export async function compareEdge(
   const json = { same: isSame, linesRemoved: removed, linesAdded: added, verdict: after, headers }
   if (isSame) return { lines: ['the same after a request that asks caches to revalidate'], json }
   if (after.access?.outcome === 'unreachable')
-    return { lines: [`unknown: after a request that asks caches to revalidate, ${describeReason(after)}`], json }
+    return { lines: [`unknown: after a request that asks caches to revalidate, ${reasonText(after)}`], json }
   const lines = [
     `differs: after a request that asks caches to revalidate, ${count(removed)} gone and ${count(added)} new`,
-    `this URL ${after.allowed === verdict.allowed ? 'stays' : 'becomes'} ${describeVerdict(after)}`,
+    `this URL ${after.allowed === verdict.allowed ? 'stays' : 'becomes'} ${after.allowed ? 'allowed' : 'disallowed'}: ${reasonText(after)}`,
     `cached response: ${textOf(headers.edge)}`,
     `revalidated response: ${textOf(headers.revalidated)}`,
     'to send the new file now, purge /robots.txt from the cache',

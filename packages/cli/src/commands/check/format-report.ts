@@ -1,8 +1,9 @@
 // Formats a verdict for people: allowed or not, why, and where the rules came from.
-import { type Access, type DayRange, describeReason, type RequestRate, type Verdict } from '@politely/core'
+import type { Access, DayRange, RequestRate, Verdict } from '@politely/core'
 import { displayUrl, withoutCredentials } from '@politely/fetcher'
 import { adviceOn } from '../../output/advice.ts'
 import { crawlerText } from '../../output/crawler-text.ts'
+import { reasonText } from '../../output/reason-text.ts'
 import { shorten } from '../../output/shorten.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
 import { wrap } from '../../output/wrap.ts'
@@ -29,6 +30,8 @@ export interface ReportContext {
   /** The file that `--robots` names. */
   readonly file?: { readonly name: string; readonly bytes: number } | undefined
   readonly edge?: EdgeComparison | undefined
+  /** The value of `--proxy`. */
+  readonly proxy?: string | undefined
 }
 
 /**
@@ -45,14 +48,14 @@ export function formatReport(verdict: ReportedVerdict, context: ReportContext): 
   const { now, headers, file, edge } = context
   const rows = [
     headline(verdict),
-    row('because', shorten(describeReason(verdict))),
+    row('because', shorten(reasonText(verdict))),
     row('crawler', crawlerText(verdict, context.productTokens)),
     ...(access === undefined ? fileRows(file) : accessRows(access, headers, now)),
     ...(crawlDelayMs === undefined ? [] : [row('crawl-delay', `${duration(crawlDelayMs)} between requests`)]),
     ...(requestRates.length === 0 ? [] : [row('rate', requestRates.map(rateText).join(', '))]),
     ...(visitTimes.length === 0 ? [] : [row('visit-time', visitTimes.map(hoursText).join(', '))]),
     ...(edge === undefined ? [] : edge.lines.map((line, i) => row(i === 0 ? 'edge' : '', line))),
-    ...adviceOn(access).map((advice) => row('advice', advice)),
+    ...adviceOn(access, context.proxy).map((advice) => row('advice', advice)),
   ]
   return `${rows.join('\n')}\n`
 }

@@ -1,12 +1,5 @@
 // `politely explain`: draws which line of robots.txt decides about a URL, and why.
-import {
-  type DialectName,
-  describeReason,
-  type Explanation,
-  explainDialects,
-  type Match,
-  type Robots,
-} from '@politely/core'
+import { type DialectName, type Explanation, explainDialects, type Match, type Robots } from '@politely/core'
 import { type PatternTrace, tracePattern, withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict, RobotsClient } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
@@ -17,6 +10,7 @@ import { dialectOf, formatOf } from '../../flags.ts'
 import { loadRobots } from '../../input/robots-file.ts'
 import { adviceOn } from '../../output/advice.ts'
 import { crawlerText } from '../../output/crawler-text.ts'
+import { reasonText } from '../../output/reason-text.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
 import { wrap } from '../../output/wrap.ts'
 import { jsonLine, write } from '../../output/write.ts'
@@ -84,11 +78,10 @@ async function print(
     const redirects = hops.map(({ verdict, ...reply }) => ({ ...verdict, ...reply }))
     await write(jsonLine({ ...reportOf(first, tokens), ...(hops.length > 0 && { redirects }) }))
   } else {
-    const dialect = dialectOf(args)
     const parts = [
-      drawingOf(first, tokens, dialect),
+      drawingOf(first, tokens, args),
       hopsText(hops),
-      ...others.map((each) => drawingOf(each, tokens, dialect)),
+      ...others.map((each) => drawingOf(each, tokens, args)),
     ]
     await write(parts.filter((part) => part !== '').join('\n'))
   }
@@ -118,11 +111,11 @@ function hopsText(hops: readonly PageHop[]): string {
   return `${dim('Requested (GET), with the redirects:')}\n${rows.join('\n')}\n`
 }
 
-function drawingOf(subject: Subject, tokens: readonly string[], dialect: DialectName): string {
+function drawingOf(subject: Subject, tokens: readonly string[], args: Arguments): string {
   const { url, name, robots, explanation, verdict } = subject
   const mark = verdict.allowed ? green('✓ allowed') : red('✗ disallowed')
   const crawler = tokens.length > 1 ? crawlerText(verdict, tokens) : tokens[0]
-  const lines = [describeReason(verdict), ...adviceOn('access' in verdict ? verdict.access : undefined)]
+  const lines = [reasonText(verdict), ...adviceOn('access' in verdict ? verdict.access : undefined, args.get('proxy'))]
   const head = `${mark}  ${bold(printable(withoutCredentials(url)))}  for ${crawler}\n${lines.map((line) => `  ${wrap(line, 2)}\n`).join('')}`
   if (explanation === undefined || robots === undefined || explanation.target === undefined) return head
   const parts = [
@@ -130,7 +123,7 @@ function drawingOf(subject: Subject, tokens: readonly string[], dialect: Dialect
     `${dim(printable(name))}\n${drawFile(robots.text, explanation)}`,
     pathOf(explanation),
     losersOf(explanation),
-    dialectsOf(robots, url, tokens, dialect, verdict.allowed),
+    dialectsOf(robots, url, tokens, dialectOf(args), verdict.allowed),
   ]
   return `${parts.filter((part) => part !== '').join('\n')}`
 }

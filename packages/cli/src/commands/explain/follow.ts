@@ -5,7 +5,7 @@ import { PoliteGate } from '@politely/gate'
 import { politeAgent, politeInterceptor } from '@politely/gate/undici'
 import type { Dispatcher } from 'undici'
 import type { Arguments } from '../../command-line.ts'
-import { timeoutOf } from '../../input/client.ts'
+import { allowedAddresses, timeoutOf } from '../../input/client.ts'
 
 /** One URL on the way. Without `status` and `failure`, it was not requested. */
 export interface PageHop {
@@ -28,7 +28,8 @@ export async function* follow(
 ): AsyncGenerator<PageHop> {
   const { request } = await import('undici')
   const gate = new PoliteGate({ robots: client, minDelayMs: 0 }) // a Crawl-delay of the site counts
-  const dispatcher = proxy?.compose(politeInterceptor(gate)) ?? politeAgent({ gate, ...allowedAddresses(args) })
+  const dispatcher =
+    proxy?.compose(politeInterceptor(gate)) ?? politeAgent({ gate, allowAddresses: allowedAddresses(args) })
   const headers = { 'user-agent': client.userAgent }
   const chain: string[] = []
   let url = withoutCredentials(first)
@@ -61,11 +62,6 @@ export async function* follow(
     if (proxy === undefined) await dispatcher.destroy()
     gate.close()
   }
-}
-
-function allowedAddresses(args: Arguments): { readonly allowAddresses?: readonly string[] } {
-  const allowAddresses = args.all('allow-address')
-  return allowAddresses.length === 0 ? {} : { allowAddresses }
 }
 
 /** Returns the URL that a redirect leads to, without credentials and fragment, if it is one of HTTP. */
