@@ -54,7 +54,7 @@ export async function readText(file: string, what: string, remedy: string): Prom
 }
 
 /** Parses the file that `--robots` names. */
-export async function parseFile(file: string, dialect: DialectName): Promise<NamedRobots> {
+async function parseFile(file: string, dialect: DialectName): Promise<NamedRobots> {
   return { name: file, robots: parseRobots(await readRobotsFile(file), { dialect }) }
 }
 
