@@ -52,7 +52,7 @@ test('reports the failure, the next attempt and the age of a stale copy', () => 
     '  because     line 2 of robots.txt says "Disallow: /private" to *; according to the last good copy, because robots.txt is unreachable (status 503)',
     '  crawler     ExampleBot, then OtherBot, by the group for * (line 1)',
     '  robots.txt  https://example.com/robots.txt (503)',
-    '  tried       20 s ago, next attempt in 10 s; the copy is 26 h old',
+    '  tried       20 s ago, next attempt in 10 s (the wait doubles with each failure); the copy is 26 h old',
     '  advice      the site should send the file with status 200, or status 404 if it has none',
     '',
   ])

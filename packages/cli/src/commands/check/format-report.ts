@@ -113,9 +113,10 @@ function attemptText(
   const next = duration(Math.max(0, nextAttemptAt - now))
   if (outcome === 'unreachable') {
     const retryAfter = headerText(headers, 'retry-after')
-    const why = retryAfter === undefined ? '' : ` (Retry-After: ${printable(retryAfter)})`
+    const why =
+      retryAfter === undefined ? 'the wait doubles with each failure' : `Retry-After: ${printable(retryAfter)}`
     const kept = copy === undefined ? '' : `; the copy is ${duration(copy.ageMs)} old`
-    return `${when}, next attempt in ${next}${why}${kept}`
+    return `${when}, next attempt in ${next} (${why})${kept}`
   }
   const age = Number(headerText(headers, 'age'))
   const cached = age > 0 ? `, from a cache that has had it for ${duration(age * 1000)}` : ''

@@ -198,7 +198,7 @@ function dialectsOf(
     .filter(([name, { explanation }]) => name !== own && explanation.verdict.allowed !== allowed)
     .map(([name, { explanation, parts }]) => {
       const why = parts.map(({ question, answer }) => DIFFERENCES[`${question}: ${answer}`] ?? question).join(', ')
-      return `  ${name.padEnd(22)} ${explanation.verdict.allowed ? 'allowed' : 'disallowed'}${why === '' ? '' : dim(`  (${why})`)}`
+      return `  ${name.padEnd(22)} ${explanation.verdict.allowed ? 'allowed' : 'disallowed'}${why === '' ? '' : `  ${dim(wrap(`(${why})`, 37))}`}`
     })
   return rows.length === 0 ? '' : `${dim('Other readers decide differently:')}\n${rows.join('\n')}\n`
 }
