@@ -10,7 +10,7 @@ import { UsageError } from './errors.ts'
  * @throws {UsageError} for a missing or an invalid product token.
  */
 export function tokensOf(args: Arguments): readonly string[] {
-  const given = givenTokens(args)
+  const given = checkedTokens('product-token', args.all('product-token'))
   if (given.length > 0) return given
   const userAgent = args.get('user-agent')
   if (userAgent === undefined || userAgent.trim() === '') {
@@ -25,15 +25,29 @@ export function tokensOf(args: Arguments): readonly string[] {
   )
 }
 
-/**
- * Returns the values of `--product-token`, in order.
- * @throws {UsageError} for an invalid one.
- */
-export function givenTokens(args: Arguments): readonly string[] {
-  const given = args.all('product-token')
-  const invalid = given.find((token) => !isProductToken(token))
+/** @throws {UsageError} for a value that is not a product token. */
+function checkedTokens(flag: 'product-token' | 'crawler', given: readonly string[]): readonly string[] {
+  const invalid = given.find((token) => !isProductToken(token) && !(flag === 'crawler' && token === '*'))
   if (invalid === undefined) return given
   throw new UsageError(
-    `--product-token: ${describeValue(invalid)} is not a product token; write letters, digits, "-" and "_", such as ExampleBot`,
+    `--${flag}: ${describeValue(invalid)} is not a product token; write letters, digits, "-" and "_", such as ExampleBot`,
   )
+}
+
+/** A crawler, and the names that it looks for in robots.txt, in order. */
+export interface Crawler {
+  readonly name: string
+  readonly tokens: readonly string[]
+}
+
+/**
+ * Returns the crawlers of `--crawler`, each on its own; otherwise the one of `--user-agent` and
+ * `--product-token`.
+ * @throws {UsageError} for a missing or an invalid product token.
+ */
+export function crawlersOf(args: Arguments): readonly Crawler[] {
+  const names = checkedTokens('crawler', args.all('crawler'))
+  if (names.length > 0) return names.map((name) => ({ name, tokens: [name] }))
+  const tokens = tokensOf(args)
+  return [{ name: tokens.join(', '), tokens }]
 }

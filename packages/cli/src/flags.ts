@@ -49,6 +49,30 @@ export const NETWORK: readonly Flag[] = [
   },
 ]
 
+/** Where the URLs come from. */
+export const URLS: readonly Flag[] = [
+  { name: 'urls', value: 'FILE', text: 'a file with URLs or paths, also compressed (.gz); - for stdin' },
+  {
+    name: 'input',
+    value: 'NAME',
+    text: 'the format of --urls: one URL on each line, JSON lines, a table, or an access log',
+    choices: ['text', 'ndjson', 'csv', 'log'],
+    byDefault: 'by the ending of the name',
+  },
+  {
+    name: 'column',
+    value: 'NAME',
+    text: 'the column of a table, or the field of JSON lines (request.uri), with the URL',
+  },
+]
+
+export const CRAWLER: Flag = {
+  name: 'crawler',
+  value: 'NAME',
+  text: 'a crawler by its name in robots.txt; each one is checked',
+  isRepeatable: true,
+}
+
 /** @param names The formats of a command; the first one is the default. */
 export function formatFlag(what: string, names: readonly [string, ...string[]]): Flag {
   return { name: 'format', value: 'NAME', text: `how to print ${what}`, choices: names, byDefault: names[0] }

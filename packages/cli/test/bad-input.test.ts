@@ -41,6 +41,7 @@ const NAMES = commands.map(({ name }) => name)
 const COMMANDS = `${NAMES.slice(0, -1).join(', ')} or ${NAMES.at(-1)}`
 const CHECK_OPTIONS = checkSpec.flags.map(({ name }) => `--${name}`).join(', ')
 const DIALECTS = 'rfc9309, google, draft-koster-rep-00, koster-1996, original-1994'
+const WRITE_URLS = 'write the name of a file with one URL on each line, or - for stdin'
 const WRITE_A_UA_OR_TOKEN = 'write one such as "ExampleBot/1.0", or give --product-token'
 const WRITE_A_FILE = 'write the name of a robots.txt file'
 const BROWSER = 'Mozilla/5.0 (X11; Linux)'
@@ -146,27 +147,46 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     '--user-agent: "*" contains no clear product token: "*" has other characters than letters, digits, "-" and "_"; write the name to look for in robots.txt as --product-token, such as "ExampleBot", or begin the header with a name such as ExampleBot/1.0',
   ],
   [
+    [...MATCH, '--crawler', '*', '--crawler', 'Example Bot'],
+    '--crawler: "Example Bot" is not a product token; write letters, digits, "-" and "_", such as ExampleBot',
+  ],
+  [
     [...MATCH, '--product-token', 'Example Bot'],
     '--product-token: "Example Bot" is not a product token; write letters, digits, "-" and "_", such as ExampleBot',
   ],
 
   // the file
-  [['match', ...BOT], '--robots: is missing; write politely match --robots robots.txt < urls.txt'],
+  [
+    ['match', ...BOT],
+    '--robots: is missing; write politely match --robots robots.txt < urls.txt, or --robots-dir FOLDER',
+  ],
   [['match', ...BOT, '--robots='], `--robots: "": there is no such file; ${WRITE_A_FILE}`],
   [MATCH_FILE(''), `--robots: "": there is no such file; ${WRITE_A_FILE}`],
   [MATCH_FILE('no\nsuch'), `--robots: "no\\nsuch": there is no such file; ${WRITE_A_FILE}`],
   [MATCH_FILE(folder), `--robots: "${folder}": it is a directory; ${WRITE_A_FILE}`],
   [MATCH_FILE(unreadable), `--robots: "${unreadable}": permission to read it was denied; ${WRITE_A_FILE}`],
   [
-    MATCH_FILE('https://example.com/robots.txt'),
-    '--robots: "https://example.com/robots.txt" is a URL; write politely check URL, or the name of a robots.txt file',
+    ['match', ...BOT, '--robots', robots, '--robots-dir', folder],
+    '--robots and --robots-dir cannot be combined; write politely match --robots robots.txt < urls.txt, or --robots-dir FOLDER',
   ],
+  [['match', ...BOT, '--robots-dir', 'no/such'], '--robots-dir: "no/such": there is no such folder'],
+  [[...MATCH, '--urls', 'no/such'], `--urls: "no/such": there is no such file; ${WRITE_URLS}`],
+  [[...MATCH, '--urls', folder], `--urls: "${folder}": it is a directory; ${WRITE_URLS}`],
+  [[...MATCH, '--resume'], '--resume: needs the file of the last run; write --output FILE --resume'],
+  [
+    [...MATCH, '--output', robots],
+    `--output: "${robots}" exists; write --resume to go on with it, or the name of a new file`,
+  ],
+  [[...MATCH, '--output', 'x', '--format', 'text'], '--output: text is for people; write --format ndjson or csv'],
   [MATCH_FILE('-'), `--robots: stdin contains the URLs; ${WRITE_A_FILE}`],
   [
     [...MATCH, '--origin', 'example.com'],
     `--origin: ${explanationOf(() => parseRobots('', { origin: 'example.com' }))}`,
   ],
-  [[...MATCH, URL], '"http://127.0.0.1:9/": match reads URLs from stdin; write < urls.txt; see politely match --help'],
+  [
+    [...MATCH, URL],
+    '"http://127.0.0.1:9/": match reads URLs from stdin; write < urls.txt, or --urls FILE; see politely match --help',
+  ],
   // explain
   [['explain', ...BOT], 'no URL was given; write one, such as politely explain https://example.com/page'],
   [

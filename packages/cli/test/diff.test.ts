@@ -42,7 +42,7 @@ test('says for each crawler how many URLs change, and by which line', async () =
 })
 
 test('compares paths made from the rules if no URLs are given', async () => {
-  const { stdout } = await diff(path('old.txt'), path('open.txt'), '--product-token', 'GPTBot')
+  const { stdout } = await diff(path('old.txt'), path('open.txt'), '--crawler', 'GPTBot')
   expect(stdout).toMatchInlineSnapshot(`
     "old  old.txt
     new  open.txt

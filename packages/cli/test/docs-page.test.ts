@@ -67,7 +67,7 @@ const SITUATIONS: readonly (readonly [title: string, text: string, files: readon
     'What does a change close?',
     'The new rule is shorter, and closes more than the cart.',
     ['live.txt', 'new.txt'],
-    'diff live.txt new.txt --urls pages.txt --product-token Googlebot',
+    'diff live.txt new.txt --urls pages.txt --crawler Googlebot',
   ],
 ]
 
@@ -87,7 +87,7 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
   ],
   test: ['test robots.expect --robots robots.txt', 'test robots.expect --robots draft.txt'],
   lint: ['lint draft.txt'],
-  diff: ['diff robots.txt draft.txt --urls urls.txt --product-token ExampleBot'],
+  diff: ['diff robots.txt draft.txt --urls urls.txt --crawler ExampleBot'],
 }
 
 /** The sites of the runs are on loopback. The page shows them under these names. */

@@ -27,10 +27,10 @@ test('prints one JSON verdict for each line; the exit code is 0 whatever the ver
   const stdin = 'https://example.com/private/x\n/page\nmailto:x\n//example.com/\n'
   const { code, stdout, stderr } = await runCli(MATCH, { stdin })
   expect(parseJsonLines(stdout)).toEqual([
-    { url: 'https://example.com/private/x', ...BY_RULE, group: { agents: ['*'], line: 4 } },
-    { url: '/page', ...NO_RULE },
-    { url: 'mailto:x', allowed: false, because: 'invalid-url', problem: 'scheme' },
-    { url: '//example.com/', allowed: false, because: 'invalid-url', problem: 'relative' },
+    { version: 1, url: 'https://example.com/private/x', ...BY_RULE, group: { agents: ['*'], line: 4 } },
+    { version: 1, url: '/page', ...NO_RULE },
+    { version: 1, url: 'mailto:x', allowed: false, because: 'invalid-url', problem: 'scheme' },
+    { version: 1, url: '//example.com/', allowed: false, because: 'invalid-url', problem: 'relative' },
   ])
   expect(stderr).toBe('')
   expect(code).toBe(0)
@@ -154,7 +154,7 @@ async function stream(count: number, padding: string) {
       bytes += chunk.length
       const lines = (rest + chunk).split('\n')
       rest = lines.pop() ?? ''
-      for (const line of lines) if (line.startsWith(`{"url":"https://example.com/${inOrder}/`)) inOrder++
+      for (const line of lines) if (line.startsWith(`{"version":1,"url":"https://example.com/${inOrder}/`)) inOrder++
     }
   }
   const [code, stderr] = await Promise.all([

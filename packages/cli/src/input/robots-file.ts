@@ -46,11 +46,15 @@ export async function readText(file: string, what: string, remedy: string): Prom
   try {
     return await readFile(file)
   } catch (error) {
-    const { code = String(error) } = error as NodeJS.ErrnoException
-    throw new UsageError(
-      `${what}: ${JSON.stringify(withoutCredentials(file))}: ${READ_ERRORS[code] ?? code}; ${remedy}`,
-    )
+    throw explainReadError(error, file, what, remedy)
   }
+}
+
+/** @param what The flag or the operand. */
+export function explainReadError(error: unknown, file: string, what: string, remedy: string): UsageError {
+  const { code = String(error) } = error as NodeJS.ErrnoException
+  const problem = READ_ERRORS[code] ?? code
+  return new UsageError(`${what}: ${JSON.stringify(withoutCredentials(file))}: ${problem}; ${remedy}`)
 }
 
 /** Parses the file that `--robots` names. */

@@ -1,14 +1,15 @@
 // `politely diff`: says what a change of robots.txt does to the URLs of a site.
-import type { Robots, RulesVerdict } from '@politely/core'
+import type { CrawlerRules, Robots, RulesVerdict } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
 import type { Arguments } from '../../command-line.ts'
-import { givenTokens } from '../../crawler.ts'
+import { type Crawler, crawlersOf } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
-import { readLines } from '../../input/read-lines.ts'
-import { loadRobots, readText } from '../../input/robots-file.ts'
+import { loadRobots } from '../../input/robots-file.ts'
 import { crawlersIn, samplePaths } from '../../input/sample-paths.ts'
+import { openUrls, type UrlSource } from '../../input/url-source.ts'
+import { Progress } from '../../output/progress.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'
 
@@ -38,53 +39,73 @@ export async function diff(args: Arguments): Promise<number> {
   const [oldName, newName, another] = args.operands
   if (oldName === undefined || newName === undefined || another !== undefined)
     throw new UsageError('write two files or URLs, such as politely diff live.txt public/robots.txt --urls urls.txt')
-  const given = givenTokens(args)
+  const given = givenCrawlers(args)
   const before = await loadRobots(oldName, args)
   const after = await loadRobots(newName, args)
   if (before === undefined || after === undefined) return EXITS.unreachable.code
-  const urls = await urlsOf(args, [before.robots, after.robots])
-  const crawlers = given.length > 0 ? given : crawlersIn([before.robots.text, after.robots.text])
-  const changes = crawlers.map((crawler) => changeFor(crawler, before.robots, after.robots, urls))
+  const texts = [before.robots.text, after.robots.text]
+  const crawlers = given ?? crawlersIn(texts).map((name) => ({ name, tokens: [name] }))
+  const counts = crawlers.map((crawler) => new ChangeCounter(crawler, before.robots, after.robots))
+  const urls = args.has('urls') ? await countAll(openUrls(args), counts) : countIn(samplePaths(texts), counts)
+  const changes = counts.map((count) => count.result())
   const isSame = changes.every(({ disallowed, allowed }) => disallowed.length + allowed.length === 0)
-  const isSample = !args.has('urls')
-  const report = { old: before.name, new: after.name, urls: urls.length, isSample, changes }
+  const report = { old: before.name, new: after.name, urls, isSample: !args.has('urls'), changes }
   await write(formatOf(args) === 'json' ? jsonLine({ version: 1, isSame, ...report }) : textOf(report))
   return isSame ? EXITS.success.code : EXITS.disallowed.code
 }
 
-/** The URLs of `--urls`, or paths that the rules of both files match. */
-async function urlsOf(args: Arguments, files: readonly Robots[]): Promise<readonly string[]> {
-  const name = args.get('urls')
-  if (name === undefined) return samplePaths(files.map(({ text }) => text))
-  const input =
-    name === '-'
-      ? process.stdin
-      : [await readText(name, '--urls', 'write the name of a file with one URL on each line')]
-  const urls: string[] = []
-  for await (const lines of readLines(toAsync(input))) urls.push(...lines)
-  if (urls.length === 0) throw new UsageError(`--urls: ${name} has no URLs; write one on each line`)
-  return urls
+/** Undefined if the command line names no crawler. */
+function givenCrawlers(args: Arguments): readonly Crawler[] | undefined {
+  return args.has('crawler') || args.has('product-token') ? crawlersOf(args) : undefined
 }
 
-async function* toAsync(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* input
+/** Compares the URLs of an input, in bounded memory. Returns how many there were. */
+async function countAll(source: UrlSource, counts: readonly ChangeCounter[]): Promise<number> {
+  const progress = new Progress('URLs')
+  for await (const urls of source.batches()) {
+    countIn(urls, counts)
+    progress.update(source.count, source.partRead)
+  }
+  progress.end(source.count)
+  if (source.count > 0) return source.count
+  throw new UsageError(`--urls: ${withoutCredentials(source.name)} has no URLs; write one on each line`)
 }
 
-function changeFor(crawler: string, before: Robots, after: Robots, urls: readonly string[]): CrawlerChange {
-  const lines = { disallowed: new Map<string, LineChange>(), allowed: new Map<string, LineChange>() }
-  const [was, is] = [before.forCrawler(crawler), after.forCrawler(crawler)]
-  for (const url of urls) {
-    const [old, now] = [was.check(url), is.check(url)]
-    if (old.allowed === now.allowed) continue
+function countIn(urls: readonly string[], counts: readonly ChangeCounter[]): number {
+  for (const url of urls) for (const count of counts) count.add(url)
+  return urls.length
+}
+
+/** Counts what changes for one crawler, by the line that causes it. */
+class ChangeCounter {
+  readonly #crawler: string
+  readonly #before: CrawlerRules
+  readonly #after: CrawlerRules
+  readonly #changes = { disallowed: new Map<string, LineChange>(), allowed: new Map<string, LineChange>() }
+
+  constructor({ name, tokens }: Crawler, before: Robots, after: Robots) {
+    this.#crawler = name
+    this.#before = before.forCrawler(tokens)
+    this.#after = after.forCrawler(tokens)
+  }
+
+  add(url: string): void {
+    const [old, now] = [this.#before.check(url), this.#after.check(url)]
+    if (old.allowed === now.allowed) return
     const cause = causeOf(old, now)
     const key = `${cause.file} ${cause.line}`
-    const found = lines[now.allowed ? 'allowed' : 'disallowed']
+    const found = this.#changes[now.allowed ? 'allowed' : 'disallowed']
     const { count = 0, examples = [] } = found.get(key) ?? {}
     const shown = examples.length < MAX_EXAMPLES ? [...examples, withoutCredentials(url)] : examples
     found.set(key, { ...cause, count: count + 1, examples: shown })
   }
-  const byCount = (changes: ReadonlyMap<string, LineChange>) => [...changes.values()].sort((a, b) => b.count - a.count)
-  return { crawler, disallowed: byCount(lines.disallowed), allowed: byCount(lines.allowed) }
+
+  result(): CrawlerChange {
+    const { disallowed, allowed } = this.#changes
+    const byCount = (changes: ReadonlyMap<string, LineChange>) =>
+      [...changes.values()].sort((a, b) => b.count - a.count)
+    return { crawler: this.#crawler, disallowed: byCount(disallowed), allowed: byCount(allowed) }
+  }
 }
 
 /** The new rule that decides now; otherwise the old rule that no longer does. */

@@ -1,14 +1,15 @@
 import type { CommandSpec } from '../../command-line.ts'
-import { DIALECT, formatFlag, jsonFlag, NETWORK, PRODUCT_TOKEN, USER_AGENT } from '../../flags.ts'
+import { CRAWLER, DIALECT, formatFlag, jsonFlag, NETWORK, PRODUCT_TOKEN, URLS, USER_AGENT } from '../../flags.ts'
 
 export const diffSpec: CommandSpec = {
   name: 'diff',
   summary: 'say what a change of robots.txt does to URLs',
   description:
-    'Compares two robots.txt by effect: for each crawler, how many URLs become disallowed or allowed, and by which line. Without --urls it compares paths that it makes from the rules of both files. Without --product-token it compares * and every crawler that one of the files names.',
+    'Compares two robots.txt by effect: for each crawler, how many URLs become disallowed or allowed, and by which line. Without --urls it compares paths that it makes from the rules of both files. Without --crawler it compares * and every crawler that one of the files names.',
   usage: 'OLD NEW [--urls FILE]',
   flags: [
-    { name: 'urls', value: 'FILE', text: 'a file with one URL or path on each line; - for standard input' },
+    ...URLS,
+    CRAWLER,
     PRODUCT_TOKEN,
     { ...USER_AGENT, text: 'the User-Agent for the request, if OLD or NEW is a URL' },
     DIALECT,

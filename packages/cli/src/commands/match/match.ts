@@ -1,41 +1,107 @@
-// `politely match`: checks any number of URLs against one robots.txt file. Makes no requests.
-import { parseRobots, type RulesVerdict } from '@politely/core'
-import { withoutCredentials } from '@politely/core/engine'
+// `politely match`: checks any number of URLs against robots.txt files, in bounded memory.
 import type { Arguments } from '../../command-line.ts'
-import { tokensOf } from '../../crawler.ts'
+import { type Crawler, crawlersOf } from '../../crawler.ts'
 import { errorLine } from '../../describe-error.ts'
+import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
-import { dialectOf } from '../../flags.ts'
 import { isFile } from '../../input/is-file.ts'
-import { isTooLong, readLines, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
-import { readRobotsFile, requiredRobots } from '../../input/robots-file.ts'
+import { isTooLong, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
+import { openUrls, type UrlSource } from '../../input/url-source.ts'
+import { Progress } from '../../output/progress.ts'
 import { shorten } from '../../output/shorten.ts'
-import { jsonLine, write } from '../../output/write.ts'
+import { CSV_HEADER, FORMAT_VERDICT, type VerdictFormat } from './format-verdicts.ts'
+import { type CheckUrl, type MatchVerdict, openRules } from './rule-books.ts'
+import { openOutput, type VerdictOutput } from './verdict-file.ts'
 
-/**
- * Prints one JSON verdict for each line of stdin. Reads a chunk at a time and waits until its
- * verdicts are written, so that memory stays bounded.
- */
+/** What a run has seen. */
+interface Totals {
+  urls: number
+  disallowed: number
+  /** URLs of origins without a file. */
+  unknown: number
+}
+
+/** Returns the exit code. */
 export async function match(args: Arguments): Promise<number> {
-  const tokens = tokensOf(args)
-  const file = await readRobotsFile(requiredRobots(args, 'politely match --robots robots.txt < urls.txt'))
-  const rules = parseRobots(file, { dialect: dialectOf(args), origin: args.get('origin') }).forCrawler(tokens)
-  let isFirst = true
-  for await (const lines of readLines(process.stdin)) {
-    if (isFirst && lines.some((line) => /^user-agent\s*:/i.test(line)))
-      process.stderr.write(errorLine('stdin looks like a robots.txt file; write --robots robots.txt < urls.txt'))
-    const [line = ''] = lines
-    if (isFirst && !line.startsWith('/') && isFile(line)) {
-      const name = JSON.stringify(shorten(line))
-      process.stderr.write(errorLine(`${name}: this is a file; to check the URLs in it, write < ${name}`))
-    }
-    isFirst = false
-    let output = ''
-    for (const url of lines) {
-      const verdict: RulesVerdict = isTooLong(url) ? { ...TOO_LONG_VERDICT, url } : rules.check(url)
-      output += jsonLine(Object.assign({ url }, verdict, { url: withoutCredentials(url) }))
-    }
-    await write(output)
+  const crawlers = crawlersOf(args)
+  const format = formatFor(args)
+  const check = await openRules(args, crawlers)
+  if (check === undefined) return EXITS.unreachable.code
+  const source = openUrls(args)
+  const output = await openOutput(args, format === 'csv' ? CSV_HEADER : '')
+  try {
+    const totals = await matchAll(source, check, crawlers, format, output)
+    if (format === 'text') process.stderr.write(`${summaryOf(totals, crawlers)}\n`)
+    if (totals.unknown > 0) return EXITS.unreachable.code
+    const isFailure = args.get('fail-on') === 'disallowed' && totals.disallowed > 0
+    return isFailure ? EXITS.disallowed.code : EXITS.success.code
+  } finally {
+    await output.close()
   }
-  return EXITS.success.code
+}
+
+function formatFor(args: Arguments): VerdictFormat {
+  const byDefault = process.stdout.isTTY && !args.has('output') ? 'text' : 'ndjson'
+  const format = (args.has('json') ? 'ndjson' : (args.get('format') ?? byDefault)) as VerdictFormat
+  if (format === 'text' && args.has('output'))
+    throw new UsageError('--output: text is for people; write --format ndjson or csv')
+  return format
+}
+
+async function matchAll(
+  source: UrlSource,
+  check: CheckUrl,
+  crawlers: readonly Crawler[],
+  format: VerdictFormat,
+  output: VerdictOutput,
+): Promise<Totals> {
+  const formatVerdict = FORMAT_VERDICT[format]
+  const names = crawlers.map(({ name }) => name)
+  const isNamed = crawlers.length > 1
+  const totals: Totals = { urls: 0, disallowed: 0, unknown: 0 }
+  const progress = new Progress('URLs')
+  // A verdict of a URL for one of several crawlers may be missing at the end of an earlier run.
+  let skip = output.done
+  for await (const urls of source.batches()) {
+    if (totals.urls === 0) warnOfOtherInput(urls)
+    let text = ''
+    for (const url of urls) {
+      totals.urls++
+      if (skip >= crawlers.length) {
+        skip -= crawlers.length
+        continue
+      }
+      const verdicts: readonly MatchVerdict[] = isTooLong(url)
+        ? crawlers.map(() => ({ ...TOO_LONG_VERDICT, url }))
+        : check(url)
+      for (let i = skip; i < verdicts.length; i++) {
+        const verdict = verdicts[i] as MatchVerdict
+        if (verdict.because === 'no-file') totals.unknown++
+        else if (!verdict.allowed) totals.disallowed++
+        text += formatVerdict(url, verdict, isNamed ? names[i] : undefined)
+      }
+      skip = 0
+    }
+    await output.write(text)
+    progress.update(totals.urls, source.partRead)
+  }
+  progress.end(totals.urls)
+  return totals
+}
+
+/** Says what to write if the input is a robots.txt file, or a name of a file. */
+function warnOfOtherInput(lines: readonly string[]): void {
+  if (lines.some((line) => /^user-agent\s*:/i.test(line)))
+    process.stderr.write(errorLine('stdin looks like a robots.txt file; write --robots robots.txt < urls.txt'))
+  const [line = ''] = lines
+  if (line.startsWith('/') || !isFile(line)) return
+  const name = JSON.stringify(shorten(line))
+  process.stderr.write(errorLine(`${name}: this is a file; to check the URLs in it, write < ${name}`))
+}
+
+function summaryOf({ urls, disallowed, unknown }: Totals, crawlers: readonly Crawler[]): string {
+  const count = `${urls.toLocaleString('en')} ${urls === 1 ? 'URL' : 'URLs'}`
+  const of = crawlers.length === 1 ? count : `${count} for ${crawlers.length} crawlers`
+  const rest = unknown === 0 ? '' : `, ${unknown.toLocaleString('en')} of origins without a file`
+  return `${of}: ${disallowed.toLocaleString('en')} disallowed${rest}`
 }

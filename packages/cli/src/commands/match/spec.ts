@@ -1,16 +1,29 @@
 import type { CommandSpec } from '../../command-line.ts'
-import { DIALECT, PRODUCT_TOKEN, ROBOTS, USER_AGENT } from '../../flags.ts'
+import {
+  CRAWLER,
+  DIALECT,
+  formatFlag,
+  jsonFlag,
+  NETWORK,
+  PRODUCT_TOKEN,
+  ROBOTS,
+  URLS,
+  USER_AGENT,
+} from '../../flags.ts'
 
 export const matchSpec: CommandSpec = {
   name: 'match',
-  summary: 'check the URLs on stdin against a robots.txt file',
+  summary: 'check millions of URLs against robots.txt files',
   description:
-    'Reads URLs or paths from stdin, one on each line, and prints one JSON verdict on each line. Makes no requests.',
+    'Reads URLs or paths, from stdin if --urls is not given, and prints a verdict on each. Makes no requests, unless --robots is a URL.\n\n--robots-dir has one file for each origin: example.com.txt is for https://example.com, http_example.com.txt for http://example.com, example.com_8443.txt for https://example.com:8443.',
   usage: '--robots FILE --user-agent NAME < urls.txt',
   flags: [
-    { ...ROBOTS, text: 'a robots.txt file' },
+    ROBOTS,
+    { name: 'robots-dir', value: 'FOLDER', text: 'a folder with robots.txt files of many origins' },
+    ...URLS,
     USER_AGENT,
     PRODUCT_TOKEN,
+    CRAWLER,
     DIALECT,
     {
       name: 'origin',
@@ -18,9 +31,31 @@ export const matchSpec: CommandSpec = {
       text: "the file's own origin: the verdict on URLs of other origins is other-origin",
       byDefault: 'only paths are compared',
     },
+    { ...formatFlag('the verdicts', ['ndjson', 'text', 'csv']), byDefault: 'text in a terminal, otherwise ndjson' },
+    jsonFlag('ndjson'),
+    { name: 'output', value: 'FILE', text: 'write the verdicts to a file in place of stdout' },
+    { name: 'resume', text: 'go on where an interrupted run with the same --output ended' },
+    {
+      name: 'fail-on',
+      value: 'NAME',
+      text: 'the exit code is 1 if there is such a verdict',
+      choices: ['disallowed'],
+      byDefault: 'none',
+    },
+    ...NETWORK,
   ],
-  examples: [['match --robots robots.txt --user-agent ExampleBot < urls.txt', 'Checks a list of URLs.']],
-  exits: { success: 'all of stdin was read, whatever the verdicts are' },
-  noOperands: 'match reads URLs from stdin; write < urls.txt',
+  examples: [
+    ['match --robots robots.txt --user-agent ExampleBot < urls.txt', 'Checks a list of URLs.'],
+    [
+      'match --robots robots.txt --urls access.log.gz --crawler Googlebot --crawler Bingbot --format csv',
+      'Checks the URLs of an access log for two crawlers.',
+    ],
+    [
+      'match --robots-dir files --urls urls.txt --user-agent ExampleBot --output verdicts.ndjson --resume',
+      'Checks URLs of many sites, and goes on where the last run ended.',
+    ],
+  ],
+  exits: { success: 'all URLs were read, whatever the verdicts are', fails: 'with --fail-on, a URL is disallowed' },
+  noOperands: 'match reads URLs from stdin; write < urls.txt, or --urls FILE',
   run: async (args) => (await import('./match.ts')).match(args),
 }

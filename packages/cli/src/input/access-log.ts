@@ -1,0 +1,34 @@
+// Finds the URLs in the lines of an access log.
+
+/** The request line in quotes, as Apache, nginx, Caddy and most other servers log it. */
+const REQUEST = /"[A-Z]{3,10} (\S+)(?: HTTP\/[\d.]+)?"/
+
+/** A line of a log that is about no request. */
+export const COMMENT: unique symbol = Symbol('comment')
+
+/**
+ * Reads the lines of one access log. Knows the Common and Combined Log Format, also with a host in
+ * front or with more fields, and the W3C Extended Log File Format of IIS and CDNs, whose
+ * `#Fields` line says where the URL is.
+ */
+export class AccessLog {
+  #fields: readonly string[] | undefined
+
+  /** Returns undefined for a line without a request. */
+  urlOf(line: string): string | typeof COMMENT | undefined {
+    if (line.startsWith('#')) {
+      if (line.startsWith('#Fields:')) this.#fields = line.slice('#Fields:'.length).trim().split(/\s+/)
+      return COMMENT
+    }
+    const target = this.#fields === undefined ? REQUEST.exec(line)?.[1] : fromFields(line, this.#fields)
+    // nginx writes other bytes than printable ASCII as \xHH.
+    return target?.replace(/\\x([\dA-Fa-f]{2})/g, '%$1')
+  }
+}
+
+function fromFields(line: string, fields: readonly string[]): string | undefined {
+  const cells = line.split(line.includes('\t') ? '\t' : ' ')
+  const path = cells[fields.indexOf('cs-uri-stem')] ?? cells[fields.indexOf('cs-uri')]
+  const query = cells[fields.indexOf('cs-uri-query')]
+  return query === undefined || query === '-' || query === '' ? path : `${path}?${query}`
+}

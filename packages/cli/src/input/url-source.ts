@@ -1,0 +1,230 @@
+// Reads URLs from a file or stdin: a list, NDJSON, CSV or an access log.
+import { createReadStream, fstatSync, type Stats, statSync } from 'node:fs'
+import { pipeline, Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { withoutCredentials } from '@politely/core/engine'
+import type { Arguments } from '../command-line.ts'
+import { errorLine } from '../describe-error.ts'
+import { UsageError } from '../errors.ts'
+import { AccessLog, COMMENT } from './access-log.ts'
+import { readLines } from './read-lines.ts'
+import { explainReadError } from './robots-file.ts'
+
+type InputFormat = 'text' | 'ndjson' | 'csv' | 'log'
+
+/** By the end of a name, without `.gz`. Other names have one URL on each line. */
+const FORMAT_OF_ENDING: Readonly<Record<string, InputFormat>> = {
+  csv: 'csv',
+  tsv: 'csv',
+  ndjson: 'ndjson',
+  jsonl: 'ndjson',
+  log: 'log',
+}
+
+/** The names that a column of URLs has, if `--column` does not say it. */
+const COLUMN_NAMES = ['url', 'urls', 'loc', 'address', 'page', 'uri', 'link', 'path']
+
+const WRITE_A_FILE = 'write the name of a file with one URL on each line, or - for stdin'
+
+/**
+ * Opens the input that `--urls` names, or stdin.
+ * @throws {UsageError} if it cannot be read.
+ */
+export function openUrls(args: Arguments): UrlSource {
+  const file = args.get('urls') ?? '-'
+  const ending = /\.(\w+)(?:\.gz)?$/.exec(file)?.[1]?.toLowerCase() ?? ''
+  const format = (args.get('input') as InputFormat | undefined) ?? FORMAT_OF_ENDING[ending] ?? 'text'
+  return new UrlSource(file, format, args.get('column'))
+}
+
+/** The URLs of one input, in bounded memory. */
+export class UrlSource {
+  readonly name: string
+  readonly #file: string
+  readonly #format: InputFormat
+  readonly #column: string | undefined
+  readonly #size: number | undefined
+  #bytesRead = 0
+  #count = 0
+  #line = 0
+  #skipped = 0
+  #firstSkipped = 0
+
+  constructor(file: string, format: InputFormat, column: string | undefined) {
+    this.name = file === '-' ? 'stdin' : file
+    this.#file = file
+    this.#format = format
+    this.#column = column
+    const stats = statsOf(file)
+    this.#size = stats.isFile() ? stats.size : undefined
+  }
+
+  /** How many URLs were read. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** How much of the input was read, from 0 to 1; undefined for a pipe. */
+  get partRead(): number | undefined {
+    return this.#size === undefined ? undefined : Math.min(1, this.#bytesRead / Math.max(1, this.#size))
+  }
+
+  /**
+   * Yields the URLs of each chunk of input. Lines without a URL are skipped, and counted on stderr
+   * at the end.
+   * @throws {UsageError} if no line had a URL, since the input then has another format.
+   */
+  async *batches(): AsyncGenerator<readonly string[]> {
+    for await (const urls of this.#format === 'csv' ? this.#rows() : this.#lines()) {
+      this.#count += urls.length
+      yield urls
+    }
+    if (this.#skipped > 0) this.#reportSkipped()
+  }
+
+  async *#lines(): AsyncGenerator<readonly string[]> {
+    const urlOf = this.#urlReader()
+    for await (const lines of readLines(this.#bytes())) yield urlOf === undefined ? lines : this.#urlsIn(lines, urlOf)
+  }
+
+  /** Undefined if each line is a URL. */
+  #urlReader(): ((line: string) => unknown) | undefined {
+    if (this.#format === 'text') return undefined
+    if (this.#format === 'ndjson') {
+      const path = (this.#column ?? 'url').split('.')
+      return (line) => fieldOf(line, path)
+    }
+    const log = new AccessLog()
+    return (line) => log.urlOf(line)
+  }
+
+  #urlsIn(lines: readonly string[], urlOf: (line: string) => unknown): readonly string[] {
+    const urls: string[] = []
+    for (const line of lines) {
+      this.#line++
+      const url = urlOf(line)
+      if (typeof url === 'string') urls.push(url)
+      else if (url !== COMMENT) this.#skip()
+    }
+    return urls
+  }
+
+  /** The rows of a CSV file: the first one may name the columns. */
+  async *#rows(): AsyncGenerator<readonly string[]> {
+    const { parse } = await import('csv-parse')
+    const delimiter = this.#file.replace(/\.gz$/, '').endsWith('.tsv') ? '\t' : [',', ';', '\t']
+    const parser = piped(
+      this.#bytes(),
+      parse({ bom: true, delimiter, relax_column_count: true, relax_quotes: true, skip_empty_lines: true }),
+    )
+    let column: number | undefined
+    let urls: string[] = []
+    for await (const cells of parser as AsyncIterable<readonly string[]>) {
+      this.#line++
+      if (column === undefined) {
+        const named = this.#columnOf(cells)
+        column = named ?? 0
+        if (named !== undefined) continue
+      }
+      const url = cells[column]?.trim()
+      if (url === undefined || url === '') this.#skip()
+      else urls.push(url)
+      if (urls.length < 1000) continue
+      yield urls
+      urls = []
+    }
+    yield urls
+  }
+
+  /**
+   * Returns the index of the column with URLs, or undefined if the first row has no names and
+   * begins with a URL.
+   */
+  #columnOf(first: readonly string[]): number | undefined {
+    const names = first.map((name) => name.trim().toLowerCase())
+    const wanted = this.#column === undefined ? COLUMN_NAMES : [this.#column.toLowerCase()]
+    const found = wanted.map((name) => names.indexOf(name)).find((index) => index >= 0)
+    if (found !== undefined) return found
+    const isUrl = first[0]?.startsWith('/') || URL.canParse(first[0] ?? '')
+    if (this.#column === undefined && isUrl) return undefined
+    const columns = first.slice(0, 20).map((name) => JSON.stringify(name))
+    throw new UsageError(
+      `${withoutCredentials(this.name)}: no column is named ${wanted.map((name) => JSON.stringify(name)).join(', ')}; write --column with one of ${columns.join(', ')}`,
+    )
+  }
+
+  #skip(): void {
+    this.#skipped++
+    if (this.#skipped === 1) this.#firstSkipped = this.#line
+  }
+
+  #reportSkipped(): void {
+    const what = {
+      text: 'URL',
+      csv: 'URL in the column',
+      ndjson: `text in the field ${JSON.stringify(this.#column ?? 'url')}`,
+      log: 'request such as "GET /page HTTP/1.1"',
+    }[this.#format]
+    const lines = this.#skipped === 1 ? '1 line has' : `${this.#skipped.toLocaleString('en')} lines have`
+    const problem = `${withoutCredentials(this.name)}: ${lines} no ${what}; the first is line ${this.#firstSkipped}`
+    if (this.#count > 0) {
+      process.stderr.write(errorLine(problem))
+      return
+    }
+    const remedy =
+      this.#format === 'log'
+        ? 'write --input text, ndjson or csv'
+        : 'write --column NAME, or --input with the format of the file'
+    throw new UsageError(`${problem}; ${remedy}`)
+  }
+
+  async *#bytes(): AsyncGenerator<Uint8Array> {
+    const stream = this.#file.endsWith('.gz') ? piped(this.#counted(), createGunzip()) : this.#counted()
+    try {
+      yield* stream as AsyncIterable<Uint8Array>
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException
+      if (!code.startsWith('Z_')) throw error
+      throw new UsageError(
+        `--urls: ${JSON.stringify(this.#file)} is not a whole gzip file (${code}); compress it again`,
+      )
+    }
+  }
+
+  async *#counted(): AsyncGenerator<Uint8Array> {
+    const input = this.#file === '-' ? process.stdin : createReadStream(this.#file)
+    for await (const chunk of input) {
+      this.#bytesRead += chunk.length
+      yield chunk
+    }
+  }
+}
+
+/** As `pipe`, but a failure of the input is also one of the output. */
+function piped<T extends NodeJS.ReadWriteStream>(input: AsyncIterable<Uint8Array>, output: T): T {
+  return pipeline(Readable.from(input), output, () => undefined) as T // the reader of the output gets the error
+}
+
+/** Returns the value of a field, such as `request.uri`, of a line of JSON. */
+function fieldOf(line: string, path: readonly string[]): unknown {
+  try {
+    return path.reduce<unknown>(
+      (value, name) => (value as Record<string, unknown> | undefined)?.[name],
+      JSON.parse(line),
+    )
+  } catch {
+    return undefined // counted and reported as a line without a URL
+  }
+}
+
+/** @throws {UsageError} if there is no such file. */
+function statsOf(file: string): Stats {
+  try {
+    if (file === '-') return fstatSync(0)
+    const stats = statSync(file)
+    if (!stats.isDirectory()) return stats
+    throw Object.assign(new Error(), { code: 'EISDIR' })
+  } catch (error) {
+    throw explainReadError(error, file, '--urls', WRITE_A_FILE)
+  }
+}

@@ -1,0 +1,135 @@
+// `politely match`: formats of the input and the output, several crawlers and files, and runs that go
+// on after an interruption.
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { writeFiles } from './files.ts'
+import { parseJsonLines, runInThisProcess } from './run-cli.ts'
+
+const LOG = `203.0.113.7 - - [25/Nov/2026:10:00:00 +0000] "GET /cart/1 HTTP/1.1" 200 512 "-" "ExampleBot/1.0"
+shop.example:443 203.0.113.7 - - [25/Nov/2026:10:00:01 +0000] "GET /caf\\xC3\\xA9?q=\\x22a\\x22 HTTP/2.0" 200 512
+203.0.113.7 - - [25/Nov/2026:10:00:02 +0000] "-" 408 0 "-" "-"
+203.0.113.7 - - [25/Nov/2026:10:00:03 +0000] "POST /cart HTTP/1.1" 302 0 "-" "Mozilla/5.0"
+`
+const W3C = `#Software: Microsoft Internet Information Services 10.0
+#Fields: date time cs-method cs-uri-stem cs-uri-query sc-status
+2026-11-25 10:00:00 GET /cart/1 - 200
+2026-11-25 10:00:01 GET /search q=1 200
+`
+const path = writeFiles({
+  'robots.txt': 'User-agent: *\nDisallow: /cart\n\nUser-agent: GPTBot\nDisallow: /\n',
+  'files/shop.example.txt': 'User-agent: *\nDisallow: /cart\n',
+  'files/http_shop.example.txt': 'User-agent: *\nDisallow: /\n',
+  'files/shop.example_8443.txt': '',
+  'access.log': LOG,
+  'iis.log': W3C,
+  'crawl.csv': 'Status,Address\n200,"https://shop.example/cart?a=1,2"\n301,\n200,https://shop.example/\n',
+  'plain.csv': 'https://shop.example/cart,200\n/,200\n',
+  'caddy.ndjson': '{"request":{"uri":"/cart"}}\nnot JSON\n{"request":{}}\n{"request":{"uri":"/"}}\n',
+  'urls.txt': Array.from({ length: 100 }, (_, i) => `/${i % 2 === 0 ? 'cart' : 'page'}/${i}\n`).join(''),
+})
+writeFileSync(path('access.log.gz'), gzipSync(LOG))
+writeFileSync(path('cut.log.gz'), gzipSync(LOG).subarray(0, 100))
+
+const match = (...args: string[]) => runInThisProcess(['match', '--robots', path('robots.txt'), ...args])
+const BOT = ['--user-agent', 'ExampleBot']
+
+test.for([
+  [
+    'access.log',
+    [],
+    ['/cart/1', '/caf%C3%A9?q=%22a%22', '/cart'],
+    '1 line has no request such as "GET /page HTTP/1.1"',
+  ],
+  ['access.log.gz', [], ['/cart/1', '/caf%C3%A9?q=%22a%22', '/cart'], 'the first is line 3'],
+  ['iis.log', [], ['/cart/1', '/search?q=1'], ''],
+  ['crawl.csv', [], ['https://shop.example/cart?a=1,2', 'https://shop.example/'], '1 line has no URL in the column'],
+  ['crawl.csv', ['--column', 'address'], ['https://shop.example/cart?a=1,2', 'https://shop.example/'], 'line 3'],
+  ['plain.csv', [], ['https://shop.example/cart', '/'], ''],
+  ['caddy.ndjson', ['--column', 'request.uri'], ['/cart', '/'], '2 lines have no text in the field "request.uri"'],
+] as const)('reads %s %j', async ([file, flags, urls, message]) => {
+  const { stdout, stderr, code } = await match(...BOT, '--urls', path(file), ...flags)
+  expect(parseJsonLines(stdout).map(({ url }) => url)).toEqual(urls)
+  if (message === '') expect(stderr).toBe('')
+  else expect(stderr).toContain(message)
+  expect(code).toBe(0)
+})
+
+test.for([
+  ['urls.txt', ['--input', 'log'], 'have no request such as "GET /page HTTP/1.1"; the first is line 1; write --input'],
+  ['caddy.ndjson', [], '4 lines have no text in the field "url"; the first is line 1; write --column NAME'],
+  ['crawl.csv', ['--column', 'link'], 'no column is named "link"; write --column with one of "Status", "Address"'],
+  ['cut.log.gz', [], 'is not a whole gzip file (Z_BUF_ERROR)'],
+] as const)('says what is wrong with %s %j', async ([file, flags, message]) => {
+  const { stderr, code } = await match(...BOT, '--urls', path(file), ...flags)
+  expect(stderr).toContain(message)
+  expect(code).toBe(2)
+})
+
+test('checks each URL for each crawler, as CSV', async () => {
+  const args = ['--crawler', 'Googlebot', '--crawler', 'GPTBot', '--format', 'csv', '--urls', path('plain.csv')]
+  const { stdout } = await match(...args)
+  expect(stdout.split('\r\n')).toEqual([
+    'url,crawler,allowed,because,line,rule',
+    'https://shop.example/cart,Googlebot,false,rule,2,Disallow: /cart',
+    'https://shop.example/cart,GPTBot,false,rule,5,Disallow: /',
+    '/,Googlebot,true,no-rule-matched,,',
+    '/,GPTBot,false,rule,5,Disallow: /',
+    '',
+  ])
+})
+
+test('prints text for people, with the totals on stderr', async () => {
+  const { stdout, stderr } = await match(...BOT, '--urls', path('plain.csv'), '--format', 'text')
+  expect(stdout).toBe('✗ https://shop.example/cart  line 2: Disallow: /cart\n✓ /  no rule matches\n')
+  expect(stderr).toBe('2 URLs: 1 disallowed\n')
+})
+
+test('takes the file of each origin from --robots-dir; an origin without a file is not allowed', async () => {
+  const urls = [
+    'https://shop.example/cart',
+    'http://shop.example/',
+    'https://shop.example:8443/cart',
+    'https://other.example/',
+    '/cart',
+  ]
+  const args = ['match', '--robots-dir', path('files'), ...BOT, '--fail-on', 'disallowed']
+  const { stdout, code } = await runInThisProcess(args, urls.join('\n'))
+  expect(parseJsonLines(stdout)).toMatchObject([
+    { because: 'rule', rule: { line: 2, text: '/cart' } },
+    { because: 'rule', rule: { line: 2, text: '/' } },
+    { allowed: true, because: 'no-group' },
+    { allowed: false, because: 'no-file', file: 'other.example.txt' },
+    { allowed: false, because: 'invalid-url', problem: 'relative' },
+  ])
+  expect(code).toBe(3)
+})
+
+test.for([
+  [['/cart'], 1],
+  [['/page'], 0],
+] as const)('--fail-on disallowed: %j exits with %i', async ([urls, code]) => {
+  const args = ['match', '--robots', path('robots.txt'), ...BOT, '--fail-on', 'disallowed']
+  expect((await runInThisProcess(args, urls.join('\n'))).code).toBe(code)
+})
+
+test.for([
+  ['ndjson', 2],
+  ['csv', 2],
+  ['csv', 1],
+] as const)('--resume goes on where %s of %i crawlers ends, at any byte', async ([format, crawlers]) => {
+  const names = ['Googlebot', 'GPTBot'].slice(0, crawlers).flatMap((name) => ['--crawler', name])
+  const run = (file: string, ...more: string[]) =>
+    match(...names, '--format', format, '--urls', path('urls.txt'), '--output', path(file), ...more)
+  const name = `whole-${crawlers}.${format}`
+  await run(name)
+  const whole = readFileSync(path(name), 'utf8')
+  for (let length = 0; length < whole.length; length += 997) {
+    writeFileSync(path('cut'), whole)
+    truncateSync(path('cut'), length)
+    expect((await run('cut', '--resume')).code).toBe(0)
+    expect(readFileSync(path('cut'), 'utf8')).toBe(whole)
+  }
+  expect((await run('cut', '--resume')).stderr).toBe('')
+  expect(readFileSync(path('cut'), 'utf8')).toBe(whole)
+})
