@@ -356,6 +356,18 @@ test.for([
     ],
     { same: false, linesRemoved: 2, linesAdded: 0, verdict: { allowed: true } },
   ],
+  [
+    'another order of the lines',
+    { status: 200, body: 'Disallow: /\nUser-agent: *\n' },
+    [
+      'differs: after a request that asks caches to revalidate, the lines have another order',
+      'this URL becomes allowed: robots.txt has no group for ExampleBot or *',
+      'cached response: age: 5000, x-cache: HIT, etag: "1"',
+      'revalidated response: no header about caching',
+      'to send the new file now, purge /robots.txt from the cache',
+    ],
+    { same: false, linesRemoved: 0, linesAdded: 0 },
+  ],
   ['the same file', KEPT, ['the same after a request that asks caches to revalidate'], { same: true }],
   [
     'no file',

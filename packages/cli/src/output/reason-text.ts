@@ -10,7 +10,12 @@ const FLAGS: readonly (readonly [code: RegExp, flags: string | ((...groups: stri
   [/\(timeoutMs\)/g, '(--timeout)'],
 ]
 
-/** Describes the reason of a verdict, with flags of the command in place of options of the API. */
+/** Describes the reason of a verdict for users of the command. */
 export function reasonText(verdict: Describable): string {
-  return FLAGS.reduce((text, [code, flags]) => text.replace(code, flags as string), describeReason(verdict))
+  return withFlags(describeReason(verdict))
+}
+
+/** Replaces options of the API in a message by flags of the command. */
+export function withFlags(message: string): string {
+  return FLAGS.reduce((text, [code, flags]) => text.replace(code, flags as string), message)
 }

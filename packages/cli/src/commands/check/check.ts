@@ -27,7 +27,6 @@ const CONCURRENCY = 16
 /** A verdict, and what else is printed with it. */
 interface Checked {
   readonly verdict: ReportedVerdict | Extract<ClientVerdict, { readonly because: 'invalid-url' }>
-  /** Read when the verdict is printed. */
   readonly context: Omit<ReportContext, 'now' | 'edge' | 'proxy'>
   readonly edge?: Promise<EdgeComparison | undefined> | undefined
 }

@@ -1,5 +1,6 @@
-// `politely check --edge`: compares the robots.txt that a cache on the way sends, such as the edge
-// of a content delivery network, with the one that it sends after it was asked to revalidate.
+// `politely check --edge`: compares two responses for robots.txt. A cache on the way, such as the
+// edge of a content delivery network, may have sent the first one. The second one is for a request
+// that asks caches to revalidate.
 import { type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
 import { reasonText } from '../../output/reason-text.ts'
 import { printable } from '../../output/style.ts'
@@ -36,14 +37,16 @@ export async function compareEdge(
   const [before, now] = await Promise.all([linesOf(plain.client, url), linesOf(revalidated.client, url)])
   const removed = missingIn(before, now)
   const added = missingIn(now, before)
-  const isSame = removed === 0 && added === 0 && verdict.access.outcome === after.access?.outcome
+  const isSame = before.join('\n') === now.join('\n') && verdict.access.outcome === after.access?.outcome
+  const change =
+    removed + added === 0 ? 'the lines have another order' : `${count(removed)} gone and ${count(added)} new`
   const headers = { edge: shownOf(plain, origin), revalidated: shownOf(revalidated, origin) }
   const json = { same: isSame, linesRemoved: removed, linesAdded: added, verdict: after, headers }
   if (isSame) return { lines: ['the same after a request that asks caches to revalidate'], json }
   if (after.access?.outcome === 'unreachable')
     return { lines: [`unknown: after a request that asks caches to revalidate, ${reasonText(after)}`], json }
   const lines = [
-    `differs: after a request that asks caches to revalidate, ${count(removed)} gone and ${count(added)} new`,
+    `differs: after a request that asks caches to revalidate, ${change}`,
     `this URL ${after.allowed === verdict.allowed ? 'stays' : 'becomes'} ${after.allowed ? 'allowed' : 'disallowed'}: ${reasonText(after)}`,
     `cached response: ${textOf(headers.edge)}`,
     `revalidated response: ${textOf(headers.revalidated)}`,

@@ -21,7 +21,7 @@ export type ReportedVerdict = Exclude<Verdict, { readonly because: 'invalid-url'
 
 /** What a report says beside the verdict. */
 export interface ReportContext {
-  /** The names that were looked for in robots.txt. */
+  /** The names that the command looks for in robots.txt. */
   readonly productTokens: readonly string[]
   /** Milliseconds since 1970. */
   readonly now: number
@@ -123,7 +123,7 @@ function attemptText(
   return `${when}${cached}, fresh for ${next}`
 }
 
-/** Says it if the Content-Type is wrong. RFC 9309 §2.3. A file that is no robots.txt has other problems. */
+/** Reports a wrong Content-Type (RFC 9309 §2.3), unless the body is wrong too. */
 function typeRows({ outcome, looksLike }: Access, headers: Headers | undefined): readonly string[] {
   const type = headerText(headers, 'content-type')
   if (outcome !== 'success' || looksLike !== undefined || type === undefined || /^\s*text\/plain\s*(?:;|$)/i.test(type))

@@ -100,7 +100,7 @@ function reportOf({ url, name, explanation, verdict }: Subject, tokens: readonly
   }
 }
 
-/** The URLs that were requested, and the one that was not. */
+/** The URLs that `follow` requested, and at the end perhaps a URL that robots.txt disallows. */
 function hopsText(hops: readonly PageHop[]): string {
   if (hops.length === 0) return ''
   const rows = hops.map(({ verdict, status, failure }) => {

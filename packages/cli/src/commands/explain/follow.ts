@@ -5,18 +5,20 @@ import { PoliteGate } from '@politely/gate'
 import { politeAgent, politeInterceptor } from '@politely/gate/undici'
 import type { Dispatcher } from 'undici'
 import type { Arguments } from '../../command-line.ts'
+import { errorLine } from '../../describe-error.ts'
 import { allowedAddresses, timeoutOf } from '../../input/client.ts'
+import { withFlags } from '../../output/reason-text.ts'
 
 /** One URL on the way. Without `status` and `failure`, it was not requested. */
 export interface PageHop {
   readonly verdict: ClientVerdict
   /** The status of the response. */
   readonly status?: number
-  /** Why there is no response, or why its redirect was not followed. For people. */
+  /** Why the response is missing, or why `follow` ignored its redirect. For people. */
   readonly failure?: string
 }
 
-/** As many as browsers follow, and some more than a crawler needs. */
+/** As many as Google's crawlers follow for a page. */
 const MAX_REDIRECTS = 10
 
 /** @param proxy The dispatcher of `--proxy`. */
@@ -27,7 +29,9 @@ export async function* follow(
   args: Arguments,
 ): AsyncGenerator<PageHop> {
   const { request } = await import('undici')
-  const gate = new PoliteGate({ robots: client, minDelayMs: 0 }) // a Crawl-delay of the site counts
+  const log = (line: string) => void process.stderr.write(errorLine(line))
+  // The gate obeys the Crawl-delay of the site, and logs a long wait.
+  const gate = new PoliteGate({ robots: client, minDelayMs: 0, logger: { info: log, warn: log } })
   const dispatcher =
     proxy?.compose(politeInterceptor(gate)) ?? politeAgent({ gate, allowAddresses: allowedAddresses(args) })
   const headers = { 'user-agent': client.userAgent }
@@ -41,7 +45,7 @@ export async function* follow(
       try {
         reply = await request(url, { dispatcher, headers, headersTimeout: timeoutOf(args) })
       } catch (error) {
-        return yield { verdict, failure: (error as Error).message }
+        return yield { verdict, failure: withFlags((error as Error).message) }
       }
       reply.body.on('error', () => undefined).destroy() // only the head is needed
       const status = reply.statusCode
