@@ -361,7 +361,7 @@ test.for([
     { status: 200, body: 'Disallow: /\nUser-agent: *\n' },
     [
       'differs: after a request that asks caches to revalidate, the lines have another order',
-      'this URL becomes allowed: robots.txt has no group for ExampleBot or *',
+      'this URL becomes allowed: no rule of the group for * (line 2) matches',
       'cached response: age: 5000, x-cache: HIT, etag: "1"',
       'revalidated response: no header about caching',
       'to send the new file now, purge /robots.txt from the cache',
