@@ -131,7 +131,7 @@ test('escapes control characters of a site and shortens its long texts', async (
 })
 
 test('--json prints the verdicts of the API, one on each line', async () => {
-  const A = await originWithRules(ROBOTS)
+  const A = await originWithRules(ROBOTS, { age: '60', server: 'x' })
   const { code, stdout, stderr } = await runInThisProcess([
     'check',
     `${A}/private`,
@@ -149,6 +149,7 @@ test('--json prints the verdicts of the API, one on each line', async () => {
       group: { agents: ['*'], line: 1 },
       access: { outcome: 'success', status: 200, url: `${A}/robots.txt`, hops: [], copy: { freshness: 'fresh' } },
       crawlDelayMs: 2500,
+      headers: { age: '60' },
     },
     { url: `${A}/robots.txt`, allowed: true, because: 'robots-txt-itself' },
   ])

@@ -16,6 +16,11 @@ test.for([['--help'], ['help', 'check'], ['check', '--help']])('%j lists the exi
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
 })
 
+test('the bundle has the licences of the packages in it', () => {
+  const licences = readFileSync(new URL('../bundle/LICENSES.txt', import.meta.url), 'utf8')
+  for (const name of ['undici', 'tldts', 'p-retry']) expect(licences).toMatch(new RegExp(`^${name} \\d`, 'm'))
+})
+
 /** A class of the fetcher, and a function of undici. */
 const NETWORK = /^(?:class|var) RobotsClient\b|\blazyllhttp\b/m
 const PRINT_LOADED_MODULES = `data:text/javascript,${encodeURIComponent(`

@@ -16,7 +16,7 @@ import { shorten } from '../../output/shorten.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { compareEdge, type EdgeComparison } from './compare-edge.ts'
 import { formatReport, type ReportContext, type ReportedVerdict } from './format-report.ts'
-import { responseHeaders } from './response-headers.ts'
+import { reportedHeaders, responseHeaders } from './response-headers.ts'
 
 /**
  * URLs that are checked at the same time. Verdicts are printed in input order, so a slow site holds
@@ -77,7 +77,12 @@ async function print(all: AsyncIterable<Checked>, args: Arguments): Promise<numb
     process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
     if (verdict.because === 'invalid-url') process.stderr.write(errorLine(describeInvalid(verdict)))
     const compared = await edge
-    const json = { ...verdict, url: withoutCredentials(verdict.url), ...(compared && { edge: compared.json }) }
+    const json = {
+      ...verdict,
+      url: withoutCredentials(verdict.url),
+      ...(context.headers && { headers: reportedHeaders(context.headers) }),
+      ...(compared && { edge: compared.json }),
+    }
     if (format === 'ndjson') await write(jsonLine({ version: 1, ...json }))
     else if (format === 'json') list.push(json)
     else if (verdict.because !== 'invalid-url') {

@@ -4,7 +4,7 @@
 import { type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
 import { reasonText } from '../../output/reason-text.ts'
 import { printable } from '../../output/style.ts'
-import { type Headers, headerText } from './response-headers.ts'
+import { type Headers, pickHeaders } from './response-headers.ts'
 
 /** A client, and the headers of its responses. */
 export interface EdgeSide {
@@ -40,7 +40,10 @@ export async function compareEdge(
   const isSame = before.join('\n') === now.join('\n') && verdict.access.outcome === after.access?.outcome
   const change =
     removed + added === 0 ? 'the lines have another order' : `${count(removed)} gone and ${count(added)} new`
-  const headers = { edge: shownOf(plain, origin), revalidated: shownOf(revalidated, origin) }
+  const headers = {
+    edge: pickHeaders(plain.headers.get(origin), SHOWN),
+    revalidated: pickHeaders(revalidated.headers.get(origin), SHOWN),
+  }
   const json = { same: isSame, linesRemoved: removed, linesAdded: added, verdict: after, headers }
   if (isSame) return { lines: ['the same after a request that asks caches to revalidate'], json }
   if (after.access?.outcome === 'unreachable')
@@ -74,13 +77,6 @@ function missingIn(a: readonly string[], b: readonly string[]): number {
 
 function count(lines: number): string {
   return lines === 1 ? '1 line is' : `${lines} lines are`
-}
-
-function shownOf({ headers }: EdgeSide, origin: string): Readonly<Record<string, string>> {
-  const given = SHOWN.map((name) => [name, headerText(headers.get(origin), name)] as const)
-  return Object.fromEntries(
-    given.filter((pair): pair is readonly [(typeof SHOWN)[number], string] => pair[1] !== undefined),
-  )
 }
 
 function textOf(headers: Readonly<Record<string, string>>): string {
