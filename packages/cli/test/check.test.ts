@@ -149,7 +149,7 @@ test('--json prints the verdicts of the API, one on each line', async () => {
       group: { agents: ['*'], line: 1 },
       access: { outcome: 'success', status: 200, url: `${A}/robots.txt`, hops: [], copy: { freshness: 'fresh' } },
       crawlDelayMs: 2500,
-      headers: { age: '60' },
+      headers: { age: '60', 'content-length': '84' },
     },
     { url: `${A}/robots.txt`, allowed: true, because: 'robots-txt-itself' },
   ])

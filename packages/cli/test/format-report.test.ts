@@ -111,7 +111,7 @@ test.for([
   [{ age: '0' }, 4, '  fetched     just now, fresh for 24 h'],
   [{ 'content-type': 'text/plain; charset=utf-8' }, 5, ''],
   [
-    { 'content-type': ['text/html', 'x/y'] },
+    { 'content-type': 'text/html, x/y' },
     5,
     '  type        text/html, x/y; some crawlers read a robots.txt only as text/plain (RFC 9309 §2.3)',
   ],

@@ -36,10 +36,10 @@ export interface FetchEvent {
   /** The new entry of the origin; `latest` is this attempt. Read only. */
   readonly entry: Entry
   /**
-   * The headers of the last response of the attempt, by name in lower case; undefined without a
-   * response. A header that was sent several times may be an array.
+   * Headers of the last response of the attempt that are about caching, its type and Retry-After,
+   * by name in lower case. Undefined without a response.
    */
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>> | undefined
+  readonly headers: Readonly<Record<string, string>> | undefined
   /** The number of requests of the attempt. */
   readonly requests: number
   /** The duration of the attempt by the client's clock, in milliseconds. */

@@ -16,7 +16,7 @@ import { shorten } from '../../output/shorten.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { compareEdge, type EdgeComparison } from './compare-edge.ts'
 import { formatReport, type ReportContext, type ReportedVerdict } from './format-report.ts'
-import { reportedHeaders, responseHeaders } from './response-headers.ts'
+import { responseHeaders } from './response-headers.ts'
 
 /**
  * URLs that are checked at the same time. Verdicts are printed in input order, so a slow site holds
@@ -80,7 +80,7 @@ async function print(all: AsyncIterable<Checked>, args: Arguments): Promise<numb
     const json = {
       ...verdict,
       url: withoutCredentials(verdict.url),
-      ...(context.headers && { headers: reportedHeaders(context.headers) }),
+      ...(context.headers && { headers: context.headers }),
       ...(compared && { edge: compared.json }),
     }
     if (format === 'ndjson') await write(jsonLine({ version: 1, ...json }))

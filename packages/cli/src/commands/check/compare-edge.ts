@@ -4,7 +4,7 @@
 import { type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
 import { reasonText } from '../../output/reason-text.ts'
 import { printable } from '../../output/style.ts'
-import { type Headers, pickHeaders } from './response-headers.ts'
+import type { Headers } from './response-headers.ts'
 
 /** A client, and the headers of its responses. */
 export interface EdgeSide {
@@ -40,10 +40,7 @@ export async function compareEdge(
   const isSame = before.join('\n') === now.join('\n') && verdict.access.outcome === after.access?.outcome
   const change =
     removed + added === 0 ? 'the lines have another order' : `${count(removed)} gone and ${count(added)} new`
-  const headers = {
-    edge: pickHeaders(plain.headers.get(origin), SHOWN),
-    revalidated: pickHeaders(revalidated.headers.get(origin), SHOWN),
-  }
+  const headers = { edge: plain.headers.get(origin) ?? {}, revalidated: revalidated.headers.get(origin) ?? {} }
   const json = { same: isSame, linesRemoved: removed, linesAdded: added, verdict: after, headers }
   if (isSame) return { lines: ['the same after a request that asks caches to revalidate'], json }
   if (after.access?.outcome === 'unreachable')
@@ -79,7 +76,7 @@ function count(lines: number): string {
   return lines === 1 ? '1 line is' : `${lines} lines are`
 }
 
-function textOf(headers: Readonly<Record<string, string>>): string {
-  const texts = Object.entries(headers).map(([name, value]) => `${name}: ${printable(value)}`)
+function textOf(headers: Headers): string {
+  const texts = SHOWN.filter((name) => name in headers).map((name) => `${name}: ${printable(headers[name] ?? '')}`)
   return texts.length === 0 ? 'no header about caching' : texts.join(', ')
 }

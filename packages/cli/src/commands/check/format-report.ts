@@ -8,7 +8,7 @@ import { shorten } from '../../output/shorten.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
 import { wrap } from '../../output/wrap.ts'
 import type { EdgeComparison } from './compare-edge.ts'
-import { type Headers, headerText } from './response-headers.ts'
+import type { Headers } from './response-headers.ts'
 
 /** A verdict about a valid URL. `access` is absent if the rules are from a file of this machine. */
 export type ReportedVerdict = Exclude<Verdict, { readonly because: 'invalid-url' }> & {
@@ -112,20 +112,20 @@ function attemptText(
   const when = now - checkedAt < 1000 ? 'just now' : `${duration(now - checkedAt)} ago`
   const next = duration(Math.max(0, nextAttemptAt - now))
   if (outcome === 'unreachable') {
-    const retryAfter = headerText(headers, 'retry-after')
+    const retryAfter = headers?.['retry-after']
     const why =
       retryAfter === undefined ? 'the wait doubles with each failure' : `Retry-After: ${printable(retryAfter)}`
     const kept = copy === undefined ? '' : `; the copy is ${duration(copy.ageMs)} old`
     return `${when}, next attempt in ${next} (${why})${kept}`
   }
-  const age = Number(headerText(headers, 'age'))
+  const age = Number(headers?.age)
   const cached = age > 0 ? `, from a cache that has had it for ${duration(age * 1000)}` : ''
   return `${when}${cached}, fresh for ${next}`
 }
 
 /** Reports a wrong Content-Type (RFC 9309 §2.3), unless the body is wrong too. */
 function typeRows({ outcome, looksLike }: Access, headers: Headers | undefined): readonly string[] {
-  const type = headerText(headers, 'content-type')
+  const type = headers?.['content-type']
   if (outcome !== 'success' || looksLike !== undefined || type === undefined || /^\s*text\/plain\s*(?:;|$)/i.test(type))
     return []
   return [row('type', `${printable(type)}; some crawlers read a robots.txt only as text/plain (RFC 9309 §2.3)`)]

@@ -17,30 +17,3 @@ export function responseHeaders({ events }: RobotsClient): ReadonlyMap<string, H
   })
   return kept
 }
-
-/** The headers that say where a response comes from, how old it is, and what it is. */
-const REPORTED = [
-  'age',
-  'cache-control',
-  'cf-cache-status',
-  'content-type',
-  'etag',
-  'last-modified',
-  'retry-after',
-  'x-cache',
-] as const
-
-/** Returns the headers that a report in JSON has. */
-export function reportedHeaders(headers: Headers | undefined): Readonly<Record<string, string>> {
-  return pickHeaders(headers, REPORTED)
-}
-
-export function pickHeaders(headers: Headers | undefined, names: readonly string[]): Readonly<Record<string, string>> {
-  const pairs = names.map((name) => [name, headerText(headers, name)] as const)
-  return Object.fromEntries(pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined))
-}
-
-export function headerText(headers: Headers | undefined, name: string): string | undefined {
-  const value = headers?.[name]
-  return value === undefined || typeof value === 'string' ? value : value.join(', ')
-}
