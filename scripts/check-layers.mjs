@@ -42,6 +42,7 @@ const FOLDERS = {
     lint: ['parse', 'url'],
     access: ['url', 'http'],
     pace: ['url', 'http'],
+    crawlers: ['match', 'robots.ts'],
   },
   fetcher: eachImportsThoseBefore('base', 'network', 'report', 'store', 'options', 'fetch', 'cache', 'client'),
   gate: {

@@ -1,8 +1,9 @@
 // Parses the command line. Commands are data (commands.ts), so that `--help`, the completion and
 // docs/cli.md say the same, and a mistake is answered by one line that says what to write.
 import { parseArgs } from 'node:util'
-import { editDistance } from '@politely/core/engine'
 import { UsageError } from './errors.ts'
+import { explainUnknownFlag } from './flag-synonyms.ts'
+import { mostSimilar } from './most-similar.ts'
 
 /** An option of a command. */
 export interface Flag {
@@ -92,20 +93,48 @@ export function parseCommand(spec: CommandSpec, args: readonly string[], command
   const see = `; see politely ${spec.name} --help`
   const operands: string[] = []
   const values = new Map<string, string[]>()
-  for (const token of tokens) {
-    if (token.kind === 'positional') operands.push(token.value)
+  for (const [i, token] of tokens.entries()) {
+    if (token.kind === 'positional') operands.push(checkedOperand(token.value, tokens[i - 1], flags, see))
     if (token.kind !== 'option') continue
     const flag = flags.get(token.name)
-    if (flag === undefined)
-      throw new UsageError(`${unknownFlag(token.rawName, spec, commands)}${see}`, token.rawName.replace(/^-+/, ''))
-    values.set(flag.name, [...(values.get(flag.name) ?? []), valueOfFlag(flag, token, see)])
+    if (flag === undefined) {
+      // `parseArgs` splits `-agent` into the letters of a group.
+      const rawName = token.rawName.startsWith('--') ? token.rawName : (args[token.index] as string)
+      throw new UsageError(`${explainUnknownFlag(rawName, spec, commands)}${see}`, rawName.replace(/^-+/, ''))
+    }
+    values.set(flag.name, [...(values.get(flag.name) ?? []), valueOfFlag(flag, token, flags, see)])
   }
   return new Arguments(operands, values)
 }
 
+/**
+ * @throws {UsageError} for a flag with a dash that is not a hyphen, and for a value of `--fix` without `=`.
+ */
+function checkedOperand(
+  operand: string,
+  before: { readonly kind: string; readonly name?: string } | undefined,
+  flags: ReadonlyMap<string, Flag>,
+  see: string,
+): string {
+  const dashes = /^[\u2010-\u2015\u2212]+/.exec(operand)?.[0]
+  if (dashes !== undefined)
+    throw new UsageError(
+      `${JSON.stringify(operand)} begins with a dash that is not a hyphen; write --${operand.slice(dashes.length)}${see}`,
+      operand,
+    )
+  const flag = flags.get(before?.name ?? '')
+  if (flag?.isValueOptional && flag.choices?.includes(operand))
+    throw new UsageError(
+      `${JSON.stringify(operand)} after --${flag.name} is read as an operand; write --${flag.name}=${operand}${see}`,
+      operand,
+    )
+  return operand
+}
+
 function valueOfFlag(
   flag: Flag,
-  token: { readonly rawName: string; readonly value?: string | undefined },
+  token: { readonly value?: string | undefined; readonly inlineValue?: boolean | undefined },
+  flags: ReadonlyMap<string, Flag>,
   see: string,
 ): string {
   const { name, value: placeholder, choices } = flag
@@ -114,34 +143,13 @@ function valueOfFlag(
     return ''
   }
   if (token.value === undefined && flag.isValueOptional) return ''
-  if (token.value === undefined) throw new UsageError(`--${name} needs a value; write --${name} ${placeholder}${see}`)
-  if (choices !== undefined && !choices.includes(token.value))
-    throw new UsageError(
-      `--${name}: ${JSON.stringify(token.value)} is not known; write one of ${choices.join(', ')}${see}`,
-      token.value,
-    )
+  const isNextFlag = token.inlineValue === false && flags.has(/^--([^=]+)/.exec(token.value ?? '')?.[1] ?? '')
+  if (token.value === undefined || isNextFlag)
+    throw new UsageError(`--${name} needs a value; write --${name} ${placeholder}${see}`)
+  if (choices !== undefined && !choices.includes(token.value)) {
+    const similar = mostSimilar(token.value.toLowerCase(), choices)
+    const remedy = similar === undefined ? `one of ${choices.join(', ')}` : similar
+    throw new UsageError(`--${name}: ${JSON.stringify(token.value)} is not known; write ${remedy}${see}`, token.value)
+  }
   return token.value
-}
-
-function unknownFlag(rawName: string, spec: CommandSpec, commands: readonly CommandSpec[]): string {
-  const name = rawName.replace(/^-+/, '')
-  const owner = commands.find(({ flags }) => flags.some((flag) => flag.name === name))
-  if (owner !== undefined) return `${rawName} is an option of ${owner.name}, not of ${spec.name}`
-  const names = spec.flags.map((flag) => flag.name)
-  const similar = mostSimilar(name, names)
-  return `unknown option ${rawName}; write ${similar === undefined ? `one of ${names.map((each) => `--${each}`).join(', ')}` : `--${similar}`}`
-}
-
-/** What is compared of a name that the user gave. It bounds the work. */
-const MAX_LETTERS = 40
-
-/**
- * Returns the name that differs from `given` in at most a third of its letters, if there is one.
- */
-export function mostSimilar(given: string, names: readonly string[]): string | undefined {
-  const [best] = names
-    .map((name) => ({ name, distance: editDistance(given.slice(0, MAX_LETTERS), name) }))
-    .filter(({ name, distance }) => distance <= Math.max(1, name.length / 3))
-    .sort((a, b) => a.distance - b.distance)
-  return best?.name
 }

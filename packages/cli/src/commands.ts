@@ -2,6 +2,7 @@
 // examples and exit codes. The code of a command is loaded when it runs, so that `--help` starts
 // quickly and `match` does not load the network code.
 import type { CommandSpec } from './command-line.ts'
+import { auditSpec } from './commands/audit/spec.ts'
 import { checkSpec } from './commands/check/spec.ts'
 import { completionSpec } from './commands/completion/spec.ts'
 import { diffSpec } from './commands/diff/spec.ts'
@@ -16,6 +17,7 @@ export const commands: readonly CommandSpec[] = [
   testSpec,
   lintSpec,
   diffSpec,
+  auditSpec,
   matchSpec,
   completionSpec,
 ]

@@ -1,5 +1,8 @@
-// Which crawler a command line names: the product tokens of its flags.
-import { isProductToken, productTokenOf } from '@politely/core'
+// Which crawler a command line names, and how that crawler reads robots.txt. A known crawler that is
+// named once reads robots.txt as its operator documents it. Tokens that are given several times are
+// used as they are.
+import { type Dialect, type DialectName, dialects, isProductToken, productTokenOf } from '@politely/core'
+import { findCrawler, readingOf } from '@politely/core/crawlers'
 import { describeValue, explainMissingToken } from '@politely/core/engine'
 import type { Arguments } from './command-line.ts'
 import { UsageError } from './errors.ts'
@@ -50,4 +53,29 @@ export function crawlersOf(args: Arguments): readonly Crawler[] {
   if (names.length > 0) return names.map((name) => ({ name, tokens: [name] }))
   const tokens = tokensOf(args)
   return [{ name: tokens.join(', '), tokens }]
+}
+
+/** Returns the crawler of the command line as options of a client, which checks the names. */
+export function crawlerOptionsOf(
+  args: Arguments,
+  dialectName: DialectName,
+): { readonly productToken?: readonly string[]; readonly dialect: Dialect } {
+  const given = args.all('product-token')
+  const token = productTokenOf(args.get('user-agent') ?? '')
+  const tokens = given.length > 0 || token === undefined ? given : [token]
+  const { productTokens, dialect } = readingOf(tokens, dialects[dialectName])
+  return { ...(tokens.length > 0 && { productToken: productTokens }), dialect }
+}
+
+/**
+ * Returns the tokens for people, with the operator as the source of what the user did not write:
+ * `Googlebot-News, then Googlebot (as Google documents it, 2026-11-25)`.
+ */
+export function crawlerText(tokens: readonly string[]): string {
+  const crawler = tokens.length === 1 ? findCrawler(tokens[0] as string) : undefined
+  const { fallbacks = [], readsStar = true } = crawler ?? {}
+  const names = [...tokens, ...fallbacks].join(', then ')
+  if (crawler === undefined || (readsStar && fallbacks.length === 0)) return names
+  const star = readsStar ? '' : ', which does not read the group for *'
+  return `${names}${star} (as ${crawler.operator} documents it, ${crawler.readOn})`
 }

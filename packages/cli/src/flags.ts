@@ -11,7 +11,7 @@ export const USER_AGENT: Flag = {
 export const PRODUCT_TOKEN: Flag = {
   name: 'product-token',
   value: 'TOKEN',
-  text: 'the name to look for in robots.txt, if it is not the one in --user-agent; the first one that the file names counts',
+  text: 'the name to look for in robots.txt, if it is not the one in --user-agent; the first one that the file names counts. A known crawler that is given once reads the groups that its operator documents',
   isRepeatable: true,
 }
 

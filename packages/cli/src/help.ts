@@ -1,8 +1,7 @@
 // Formats the help of the program and of each command. docs/cli.md is made from the same text.
 import { COMMON_FLAGS, type CommandSpec, type Flag } from './command-line.ts'
 import { EXITS } from './exit-code.ts'
-
-const WIDTH = 80
+import { wrap } from './output/wrap.ts'
 
 export function programHelp(commands: readonly CommandSpec[]): string {
   const rows = commands.map(({ name, summary }) => [name, summary] as const)
@@ -76,16 +75,4 @@ function table(rows: readonly (readonly [string, string])[]): readonly string[] 
     if (name.length > left) return [`  ${name}`, ...[first, ...rest].map((line) => `${indent}${line}`)]
     return [`  ${name.padEnd(left)}  ${first}`, ...rest.map((line) => `${indent}${line}`)]
   })
-}
-
-function wrap(text: string, indent: number): string {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(/\s+/)) {
-    if (line !== '' && line.length + 1 + word.length > WIDTH - indent) {
-      lines.push(line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
-  }
-  return [...lines, line].join('\n')
 }

@@ -1,11 +1,13 @@
 // Chooses the command, and prints help and version.
-import { readFileSync } from 'node:fs'
-import { mostSimilar, parseCommand } from './command-line.ts'
+import { parseCommand } from './command-line.ts'
 import { commands } from './commands.ts'
 import { UsageError } from './errors.ts'
 import { EXITS } from './exit-code.ts'
+import { commandFor } from './flag-synonyms.ts'
 import { commandHelp, programHelp } from './help.ts'
+import { isFile } from './input/is-file.ts'
 import { write } from './output/write.ts'
+import { version } from './version.ts'
 
 /**
  * Runs a command line, without `node` and the name of the script. Returns the exit code.
@@ -19,7 +21,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   if (isHelp && rest[0] === undefined) return print(programHelp(commands))
   const name = isHelp ? (rest[0] as string) : first
   const spec = commands.find((each) => each.name === name)
-  if (spec === undefined) throw new UsageError(`${unknownCommand(name)}; see politely --help`, name)
+  if (spec === undefined) throw new UsageError(`${unknownCommand(name, rest)}; see politely --help`, name)
   if (isHelp) return print(commandHelp(spec))
   const args = parseCommand(spec, rest, commands)
   if (args.has('help')) return print(commandHelp(spec))
@@ -33,14 +35,21 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   return spec.run(args, commands)
 }
 
-function unknownCommand(name: string): string {
-  if (name.startsWith('-')) return `unknown option ${name}; write a command first, ${allNames()}`
-  if (URL.canParse(name)) return `${JSON.stringify(name)} is not a command; write politely check ${name}`
-  const similar = mostSimilar(
-    name,
-    commands.map((command) => command.name),
-  )
-  return `${JSON.stringify(name)} is not a command; write ${similar ?? allNames()}`
+function unknownCommand(name: string, rest: readonly string[]): string {
+  const names = commands.map((command) => command.name)
+  if (name === '-v') return 'unknown option -v; write politely --version'
+  if (name.startsWith('-')) {
+    const later = rest.find((word) => names.includes(word))
+    const first =
+      later === undefined ? `a command first, ${allNames()}` : `the command first: politely ${later} ${name}`
+    return `unknown option ${name}; write ${first}`
+  }
+  const problem = `${JSON.stringify(name)} is not a command; write`
+  if (name === 'version') return `${problem} politely --version`
+  if (isFile(name)) return `${problem} politely lint ${name}`
+  if (URL.canParse(name)) return `${problem} politely check ${name}`
+  if (/^[\w-]+(?:\.[\w-]+)+(?:[/?#]|$)/.test(name)) return `${problem} politely check https://${name}`
+  return `${problem} ${commandFor(name, names) ?? allNames()}`
 }
 
 function allNames(): string {
@@ -51,9 +60,4 @@ function allNames(): string {
 async function print(text: string): Promise<number> {
   await write(text)
   return EXITS.success.code
-}
-
-function version(): string {
-  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(manifest) as { version: string }).version
 }

@@ -78,7 +78,57 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     ['check', URL, '--frobnicate'],
     `unknown option --frobnicate; write one of ${CHECK_OPTIONS}; see politely check --help`,
   ],
-  [['check', URL, '-x'], `unknown option -x; write one of ${CHECK_OPTIONS}; see politely check --help`],
+  [['check', URL, '-q'], `unknown option -q; write one of ${CHECK_OPTIONS}; see politely check --help`],
+  // the words of other programs
+  ...(
+    [
+      ['check', '--ua', '--user-agent'],
+      ['check', '-u', '--user-agent'],
+      ['check', '-agent', '--user-agent'],
+      ['check', '--USER_AGENT', '--user-agent'],
+      ['check', '--bot', '--user-agent or --product-token'],
+      ['check', '--token', '--product-token'],
+      ['check', '--output', '--format'],
+      ['check', '--file', 'politely explain, which has --robots'],
+      ['check', '--url', 'the value without --url, as in politely check URL… --user-agent NAME'],
+      ['explain', '-r', '--robots'],
+      ['test', '--url', '--robots'],
+      ['test', '--junit', '--format junit'],
+      ['lint', '--robots', 'the value without --robots, as in politely lint FILE… [--fix] [--format NAME]'],
+      ['lint', '--fail-on', '--max-severity'],
+      ['lint', '--version', 'politely --version'],
+      ['completion', '--quiet', 'politely completion SHELL'],
+    ] as const
+  ).map(
+    ([command, flag, remedy]) =>
+      [[command, flag, 'x'], `unknown option ${flag}; write ${remedy}; see politely ${command} --help`] as const,
+  ),
+  [
+    ['match', '--url', URL],
+    'unknown option --url; match reads URLs from stdin; write < urls.txt, or --urls FILE; see politely match --help',
+  ],
+  [
+    ['check', URL, '--user-agent', '--json'],
+    '--user-agent needs a value; write --user-agent NAME; see politely check --help',
+  ],
+  [
+    ['check', URL, '—user-agent', 'ExampleBot'],
+    '"—user-agent" begins with a dash that is not a hyphen; write --user-agent; see politely check --help',
+  ],
+  [
+    ['lint', robots, '--fix', 'all'],
+    '"all" after --fix is read as an operand; write --fix=all; see politely lint --help',
+  ],
+  [['lint', robots, '--format', 'JSON'], '--format: "JSON" is not known; write json; see politely lint --help'],
+  [['--json', 'lint'], 'unknown option --json; write the command first: politely lint --json; see politely --help'],
+  [['-v'], 'unknown option -v; write politely --version; see politely --help'],
+  [['version'], '"version" is not a command; write politely --version; see politely --help'],
+  [['validate', robots], '"validate" is not a command; write lint; see politely --help'],
+  [[robots], `"${robots}" is not a command; write politely lint ${robots}; see politely --help`],
+  [
+    ['www.example.com/a'],
+    '"www.example.com/a" is not a command; write politely check https://www.example.com/a; see politely --help',
+  ],
   [['check', URL, '--usr-agent', 'x'], 'unknown option --usr-agent; write --user-agent; see politely check --help'],
   [['check', URL, ...BOT, '--json=yes'], '--json takes no value; write --json alone; see politely check --help'],
   ...['abc', '0', '20000'].map(
@@ -216,10 +266,19 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
 
   // lint and diff
   [['lint'], 'no file was given; write one such as politely lint public/robots.txt, or the URL of a site'],
-  [['lint', 'no-such'], 'lint: "no-such": there is no such file; write the name of a robots.txt file'],
+  [
+    ['lint', 'no-such'],
+    'lint: "no-such": there is no such file; write the name of a robots.txt file, or the URL of a site',
+  ],
   [
     ['lint', ignoring],
     'line 1: politely-ignore: "spelling" is no code of a finding; write one that politely lint prints',
+  ],
+  [['audit'], 'no file was given; write the name of a robots.txt, such as politely audit public/robots.txt'],
+  [['audit', robots, 'admin'], 'audit: "admin" is not a path; begin it with /'],
+  [
+    ['audit', `${robots}.missing`],
+    `audit: ${JSON.stringify(`${robots}.missing`)}: there is no such file; write the name of a robots.txt file, or the URL of a site`,
   ],
   [['diff', robots], 'write two files or URLs, such as politely diff live.txt public/robots.txt --urls urls.txt'],
   [

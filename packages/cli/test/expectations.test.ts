@@ -46,7 +46,7 @@ test.for(['json', 'junit', 'github'] as const)('prints %s', async (format) => {
     ])
   }
   if (format === 'junit') {
-    expect(stdout).toContain('<testsuites tests="3" failures="3">')
+    expect(stdout).toContain('<testsuites tests="3" failures="3" errors="0">')
     expect(stdout).toContain('says &quot;Disallow: /&quot; to GPTBot</failure>')
   }
   if (format === 'github') expect(stdout).toContain('::error file=unmet.expect,line=1,title=deny * /cart::/cart is')

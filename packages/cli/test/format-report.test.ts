@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util'
 import type { Access } from '@politely/core'
 import { expect, test } from 'vitest'
 import { formatReport, type ReportContext, type ReportedVerdict } from '../src/commands/check/format-report.ts'
-import { wrap } from '../src/output/wrap.ts'
+import { hang } from '../src/output/wrap.ts'
 
 const SECOND = 1000
 const HOUR = 3600 * SECOND
@@ -36,7 +36,12 @@ function rowsOf(
     },
   }
   return stripVTControlCharacters(
-    formatReport(verdict, { productTokens: ['ExampleBot', 'OtherBot'], now: NOW, ...context }),
+    formatReport(verdict, {
+      crawler: 'ExampleBot, then OtherBot',
+      productTokens: ['ExampleBot', 'OtherBot'],
+      now: NOW,
+      ...context,
+    }),
   ).split('\n')
 }
 
@@ -140,10 +145,10 @@ test.for([
 
 test('breaks long rows at the width of a terminal, and no word', () => {
   const url = `https://example.com/${'x'.repeat(40)}`
-  expect(wrap(`is unreachable ${url} (status 503)`, 4, 30).split('\n')).toEqual([
+  expect(hang(`is unreachable ${url} (status 503)`, 4, 30).split('\n')).toEqual([
     'is unreachable',
     `    ${url}`,
     '    (status 503)',
   ])
-  expect(wrap('a b', 4, Number.POSITIVE_INFINITY)).toBe('a b')
+  expect(hang('a  b', 4, undefined)).toBe('a  b')
 })

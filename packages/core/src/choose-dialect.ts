@@ -12,6 +12,7 @@ const VALID_ANSWERS: {
   agents: ['token', 'token-or-digits', 'whole-value', 'name', 'substring'],
   severalTokens: ['first', 'all'],
   groups: ['merged', 'first-for-all', 'first'],
+  groupsForAll: ['used', 'ignored'],
   winner: ['most-octets', 'first'],
   allow: ['rule', 'unknown'],
   wildcards: ['special', 'literal'],

@@ -56,8 +56,13 @@ function reasonOf(verdict: Describable): string | undefined {
     }
     case 'no-rule-matched':
       return `no rule of the group for ${namesOf(verdict.group)} (line ${verdict.group.line}) matches`
-    case 'no-group':
-      return `robots.txt has no group for ${verdict.productTokens === undefined ? 'this crawler' : [...verdict.productTokens.map(nameOf), '*'].join(' or ')}`
+    case 'no-group': {
+      if (verdict.productTokens === undefined) return 'robots.txt has no group for this crawler'
+      const names = verdict.productTokens.map(nameOf)
+      return verdict.ignoresGroupsForAll
+        ? `robots.txt has no group for ${names.join(' or ')}, which does not read the group for *`
+        : `robots.txt has no group for ${[...names, '*'].join(' or ')}`
+    }
     case 'robots-txt-itself':
       return '/robots.txt may always be fetched'
     case 'other-origin':

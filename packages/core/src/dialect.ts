@@ -32,13 +32,17 @@ export interface ParsingRules {
    */
   readonly severalTokens: 'first' | 'all'
   /**
-   * Which of several groups for the same crawler apply. A crawler without groups of its own uses
-   * the groups for `*`.
+   * Which of several groups for the same crawler apply, or of several groups for `*`.
    * - `merged`: all of them, as one group.
    * - `first-for-all`: all that name the crawler, but only the first for `*`.
    * - `first`: only the first, in both cases.
    */
   readonly groups: 'merged' | 'first-for-all' | 'first'
+  /**
+   * Whether a crawler without groups of its own uses the groups for `*`. Google documents
+   * `AdsBot-Google` as one that ignores them.
+   */
+  readonly groupsForAll: 'used' | 'ignored'
   /**
    * Which of the matching rules decides: the one with `most-octets`, and Allow on a tie; or the
    * `first` in the group.
@@ -126,6 +130,7 @@ const rfc9309: Dialect = {
     agents: 'token-or-digits',
     severalTokens: 'first',
     groups: 'merged',
+    groupsForAll: 'used',
     winner: 'most-octets',
     allow: 'rule',
     wildcards: 'special',

@@ -1,7 +1,8 @@
 // A robots.txt file.
 import { decodeText, type HasBytes, latin1OfSource, type Source, textOf } from './bytes.ts'
+import { dialectFor } from './choose-dialect.ts'
 import { describeValue } from './describe-value.ts'
-import { type Dialect, dialects } from './dialect.ts'
+import { type Dialect, type DialectName, dialects } from './dialect.ts'
 import { OptionError } from './errors.ts'
 import { assertKnownOptions } from './known-options.ts'
 import { BOUND_VERSION, type BoundRules } from './match/bound-rules.ts'
@@ -99,6 +100,15 @@ export class Robots {
    */
   get records(): readonly OtherRecord[] {
     return decodeRecords(this.#otherRecords())
+  }
+
+  /**
+   * Returns the same file, parsed in another dialect.
+   *
+   * @throws {OptionError} if the dialect is unknown.
+   */
+  inDialect(dialect: DialectName | Dialect): Robots {
+    return new Robots({ bytes: latin1OfSource(this.#source) }, dialectFor(dialect), this.origin)
   }
 
   /**

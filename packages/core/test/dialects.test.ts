@@ -6,11 +6,13 @@ import { accessPolicyOf, advance, dialectFor, type Entry, originAccessOf, settle
 import {
   type Dialect,
   type DialectName,
+  describeReason,
   deviations,
   dialects,
   explainDialects,
   OptionError,
   parseRobots,
+  restoreRules,
 } from '../src/index.ts'
 
 const names = Object.keys(dialects) as DialectName[]
@@ -36,6 +38,38 @@ describe('each dialect', () => {
         expect(changed.length, `${name}: ${question} ${answer}`).toBeGreaterThan(0)
       }
     }
+  })
+})
+
+describe('groupsForAll', () => {
+  const dialect: Dialect = {
+    ...dialects.rfc9309,
+    name: 'mine',
+    parsing: { ...dialects.rfc9309.parsing, groupsForAll: 'ignored' },
+  }
+  const robots = parseRobots('User-agent: *\nDisallow: /\n\nUser-agent: OtherBot\nDisallow: /a\n', { dialect })
+
+  it('ignored: a crawler without a group of its own has no rules, and the verdict says why', () => {
+    expect(robots.check('/', ['ExampleBot', 'ExampleNews'])).toEqual({
+      allowed: true,
+      because: 'no-group',
+      productTokens: ['ExampleBot', 'ExampleNews'],
+      ignoresGroupsForAll: true,
+    })
+    expect(describeReason(robots.check('/', ['ExampleBot', 'ExampleNews']))).toBe(
+      'robots.txt has no group for ExampleBot or ExampleNews, which does not read the group for *',
+    )
+    expect(robots.isAllowed('/a', 'OtherBot')).toBe(false)
+  })
+
+  it('survives storage', () => {
+    const stored = JSON.parse(JSON.stringify(robots.forCrawler('ExampleBot')))
+    expect(restoreRules(stored)?.check('/')).toEqual(robots.check('/', 'ExampleBot'))
+  })
+
+  it('inDialect reads the same bytes in another dialect', () => {
+    expect(robots.inDialect('rfc9309').isAllowed('/', 'ExampleBot')).toBe(false)
+    expect(() => robots.inDialect('mine' as DialectName)).toThrow('is not known; write one of')
   })
 })
 

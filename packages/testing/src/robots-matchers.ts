@@ -2,6 +2,7 @@
 // A test that compares text is wrong in both directions: `Disallow: /` is also in
 // `Disallow: /public`, and a group of its own takes a crawler out of the group for `*`.
 import { describeReason, isProductToken, OptionError, parseRobots, type Robots } from '@politely/core'
+import { rulesFor } from '@politely/core/crawlers'
 
 /** What a matcher returns to `expect.extend` of Vitest and Jest. */
 export interface MatcherResult {
@@ -20,7 +21,8 @@ export interface RobotsMatchers<Result = void> {
 /**
  * Matchers for `expect.extend` of Vitest and Jest. They take a robots.txt: its text, or what
  * `parseRobots` returns. The crawler is a product token, or `*` for a crawler that the file does not
- * name. A failed test says which line decided.
+ * name. A known crawler, such as `Googlebot-News`, reads the groups that its operator documents. A
+ * failed test says which line decided.
  *
  * @example
  * ```ts
@@ -45,7 +47,7 @@ function match(robots: unknown, crawler: string, url: string, shouldAllow: boole
       `${JSON.stringify(crawler)} is not a product token; write one such as "Googlebot", or "*"`,
     )
   const file = isParsed(robots) ? robots : parseRobots(robots as string) // throws for any other type
-  const verdict = file.check(url, crawler)
+  const verdict = rulesFor(file, crawler).check(url)
   if (verdict.because === 'invalid-url')
     throw new OptionError('url', `${JSON.stringify(url)}: ${describeReason(verdict)}; a path begins with /`)
   const is = `${crawler} ${verdict.allowed ? 'may' : 'may not'} fetch ${url}: ${describeReason(verdict)}`

@@ -38,3 +38,10 @@ test.each([
     expect.objectContaining({ code: 'ERR_POLITELY_OPTION', message: expect.stringContaining(message) }),
   )
 })
+
+test('lets known crawlers read the groups that their operators document', () => {
+  const file = 'User-agent: Googlebot\nDisallow: /drafts\n\nUser-agent: *\nDisallow: /\n'
+  expect(file).toAllow('Googlebot-News', '/news')
+  expect(file).toDisallow('Googlebot-News', '/drafts')
+  expect(file).toAllow('AdsBot-Google', '/news')
+})

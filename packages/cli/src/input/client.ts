@@ -3,6 +3,7 @@ import { describeValue, withoutCredentials } from '@politely/core/engine'
 import { NetworkGuard, RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import type { Dispatcher } from 'undici'
 import type { Arguments } from '../command-line.ts'
+import { crawlerOptionsOf } from '../crawler.ts'
 import { UsageError } from '../errors.ts'
 import { dialectOf } from '../flags.ts'
 
@@ -27,14 +28,12 @@ export async function withClient<T>(
 
 /** The options that the flags give. The client checks the names and the addresses. */
 function clientOptionsOf(args: Arguments): RobotsClientOptions {
-  const tokens = args.all('product-token')
   const addresses = allowedAddresses(args)
   return {
     userAgent: args.get('user-agent') ?? '',
-    ...(tokens.length > 0 && { productToken: tokens }),
+    ...crawlerOptionsOf(args, dialectOf(args)),
     ...(addresses.length > 0 && { allowAddresses: addresses }),
     timeoutMs: timeoutOf(args),
-    dialect: dialectOf(args),
   }
 }
 

@@ -1,10 +1,16 @@
 // Escapes text for XML and for the workflow commands of GitHub.
 
-/** Control characters, which XML cannot hold, become spaces. */
+/**
+ * Characters that XML cannot contain become spaces. Invisible characters become references, because
+ * they could reverse the direction of text in a terminal.
+ */
 export function escapeXml(text: string): string {
-  const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-  return text.replace(/[\p{Cc}\ufffe\uffff]/gu, ' ').replace(/[&<>"]/g, (character) => entities[character] as string)
+  return text
+    .replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, ' ')
+    .replace(/[&<>"\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => ENTITIES[character] ?? `&#${character.codePointAt(0)};`)
 }
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
 /** The message of a workflow command. */
 export function escapeData(text: string): string {

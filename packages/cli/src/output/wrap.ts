@@ -1,26 +1,34 @@
+/** The width of the help and of lists, which fits every terminal. */
+const WIDTH = 80
+
 /**
- * Breaks a text at spaces, so that its lines fit into the terminal. A word that is longer than a
- * line stays whole, so that a URL can be copied. In a file or a pipe, the text stays one line.
+ * Breaks text into lines that fit beside an indentation.
+ *
+ * @param indent How many columns are taken before each line. The caller writes them.
+ */
+export function wrap(text: string, indent: number, columns: number = WIDTH): string {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(/\s+/)) {
+    if (line !== '' && line.length + 1 + word.length > columns - indent) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line].join('\n')
+}
+
+/**
+ * Breaks a text to the width of the terminal, and indents its lines after the first one. A word that
+ * is longer than a line stays whole, so that a URL can be copied. In a file or a pipe, the text
+ * stays as it is.
  *
  * @param indent The column at which the text begins. Further lines begin there too.
  */
-export function wrap(text: string, indent: number, columns: number = terminalColumns()): string {
-  const width = Math.max(columns - indent, MIN_WIDTH)
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(' ')) {
-    const longer = line === '' ? word : `${line} ${word}`
-    if (longer.length <= width || line === '') line = longer
-    else {
-      lines.push(line)
-      line = word
-    }
-  }
-  return [...lines, line].join(`\n${' '.repeat(indent)}`)
+export function hang(text: string, indent: number, columns: number | undefined = terminalColumns()): string {
+  return columns === undefined ? text : wrap(text, indent, columns).replaceAll('\n', `\n${' '.repeat(indent)}`)
 }
 
-const MIN_WIDTH = 20
-
-function terminalColumns(): number {
-  return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY
+function terminalColumns(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns : undefined
 }

@@ -7,10 +7,19 @@ import { once } from 'node:events'
  * the direction of text that a site wrote.
  */
 export function jsonLine(value: object): string {
-  const json = JSON.stringify(value)
+  return jsonText(value)
+}
+
+/** Returns a value as indented JSON, for reports that people read too. */
+export function indentedJson(value: object): string {
+  return jsonText(value, 2)
+}
+
+function jsonText(value: object, indent?: number): string {
+  const json = JSON.stringify(value, undefined, indent)
   // Most lines are printable ASCII, and this test is several times faster than the replacement.
-  if (/^[ -~]*$/.test(json)) return `${json}\n`
-  return `${json.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, unicodeEscapes)}\n`
+  if (/^[ -~\n]*$/.test(json)) return `${json}\n`
+  return `${json.replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, unicodeEscapes)}\n`
 }
 
 /** Returns one escape for each UTF-16 code unit, as JSON has it. */

@@ -227,8 +227,14 @@ export class CrawlerRules {
       const { rule, group } = ruleAt(packed, found)
       return { allowed: allowsAt(packed, found), because: 'rule', rule, group: this.#sharedGroup(packed, group) }
     }
-    if (this.#groupsAt === this.#packedLength())
-      return { allowed: true, because: 'no-group', productTokens: this.productTokens }
+    if (this.#groupsAt === this.#packedLength()) {
+      return {
+        allowed: true,
+        because: 'no-group',
+        productTokens: this.productTokens,
+        ...(this.#dialect.parsing.groupsForAll === 'ignored' && { ignoresGroupsForAll: true }),
+      }
+    }
     return { allowed: true, because: 'no-rule-matched', group: this.#sharedGroup(packed, 0) }
   }
 

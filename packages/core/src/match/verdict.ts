@@ -36,8 +36,14 @@ export type RulesVerdict =
    */
   | { readonly allowed: true; readonly because: 'no-rule-matched'; readonly group: Group }
   /** No group applies: none names the crawler, and none is for all crawlers.
-   * `productTokens` are the crawler's names. RFC 9309 §2.2.1. */
-  | { readonly allowed: true; readonly because: 'no-group'; readonly productTokens?: readonly string[] }
+   * `productTokens` are the crawler's names. `ignoresGroupsForAll` if the dialect ignores the
+   * groups for all crawlers. RFC 9309 §2.2.1. */
+  | {
+      readonly allowed: true
+      readonly because: 'no-group'
+      readonly productTokens?: readonly string[]
+      readonly ignoresGroupsForAll?: true
+    }
   /** The URL is `/robots.txt`, which is always allowed. RFC 9309 §2.2.2. */
   | { readonly allowed: true; readonly because: 'robots-txt-itself' }
   /** The URL belongs to `origin`, and this file applies to `fileOrigin` only. RFC 9309 §2.3. */

@@ -11,7 +11,7 @@ export const OTHER_CRAWLERS_RANK: number = Number.POSITIVE_INFINITY
  *   0, 1, …               the line names the first product token, the second, …
  *                         (all have rank 0 if `severalTokens` is `all`)
  *   number of tokens      the line is `*`
- *   OTHER_CRAWLERS_RANK   the line names other crawlers
+ *   OTHER_CRAWLERS_RANK   the line names other crawlers, or it is `*` and `groupsForAll` is `ignored`
  *
  * The groups of the lowest rank in the file apply, and all others are ignored. So a crawler with a
  * group of its own never falls back to `*`, even for a URL that no rule of its group matches.
@@ -37,7 +37,9 @@ export class GroupSelection {
 
   /** Returns the rank of a user-agent line. */
   rankOf(bytes: Uint8Array, start: number, end: number): number {
-    if (namesEveryone(bytes, start, end)) return this.#crawlerNames.length
+    if (namesEveryone(bytes, start, end)) {
+      return this.#parsing.groupsForAll === 'ignored' ? OTHER_CRAWLERS_RANK : this.#crawlerNames.length
+    }
     for (let i = 0; i < this.#crawlerNames.length; i++) {
       if (this.#crawlerNames[i]?.matches(bytes, start, end)) return this.#parsing.severalTokens === 'first' ? i : 0
     }

@@ -1,9 +1,10 @@
 // `politely check`: fetches robots.txt files, or reads one, and prints a verdict for each URL.
 import { once } from 'node:events'
 import { explainUrlProblem } from '@politely/core'
+import { readingOf, rulesFor } from '@politely/core/crawlers'
 import { type ClientVerdict, loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
-import { tokensOf } from '../../crawler.ts'
+import { crawlerText, tokensOf } from '../../crawler.ts'
 import { errorLine } from '../../describe-error.ts'
 import { Interrupted, UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
@@ -27,7 +28,7 @@ const CONCURRENCY = 16
 /** A verdict, and what else is printed with it. */
 interface Checked {
   readonly verdict: ReportedVerdict | Extract<ClientVerdict, { readonly because: 'invalid-url' }>
-  readonly context: Omit<ReportContext, 'now' | 'edge' | 'proxy'>
+  readonly context: Omit<ReportContext, 'crawler' | 'now' | 'edge' | 'proxy'>
   readonly edge?: Promise<EdgeComparison | undefined> | undefined
 }
 
@@ -62,9 +63,8 @@ async function checkSites(urls: readonly string[], args: Arguments): Promise<num
 
 /** Checks the URLs against one file, whatever their origins are. */
 async function checkFile(urls: readonly string[], file: string, args: Arguments): Promise<number> {
-  const tokens = tokensOf(args)
   const named = await loadRobots(file, args)
-  return named === undefined ? EXITS.unreachable.code : print(verdictsByFile(named, tokens, urls), args)
+  return named === undefined ? EXITS.unreachable.code : print(verdictsByFile(named, tokensOf(args), urls), args)
 }
 
 async function print(all: AsyncIterable<Checked>, args: Arguments): Promise<number> {
@@ -88,6 +88,7 @@ async function print(all: AsyncIterable<Checked>, args: Arguments): Promise<numb
     else if (verdict.because !== 'invalid-url') {
       const report = formatReport(verdict, {
         ...context,
+        crawler: crawlerText(tokensOf(args)),
         now: Date.now(),
         edge: compared,
         proxy: args.get('proxy'),
@@ -140,10 +141,11 @@ async function* verdictsOf(
 
 async function* verdictsByFile(
   { name, robots, access }: NamedRobots,
-  productTokens: readonly string[],
+  tokens: readonly string[],
   args: readonly string[],
 ): AsyncGenerator<Checked> {
-  const rules = robots.forCrawler(productTokens)
+  const { productTokens } = readingOf(tokens, robots.dialect)
+  const rules = rulesFor(robots, tokens)
   const { crawlDelayMs, requestRates, visitTimes } = rules
   const file = { name, bytes: new TextEncoder().encode(robots.text).length }
   for await (const url of urlsOf(args)) {

@@ -2,11 +2,11 @@
 import type { Access, DayRange, RequestRate, Verdict } from '@politely/core'
 import { displayUrl, withoutCredentials } from '@politely/fetcher'
 import { adviceOn } from '../../output/advice.ts'
-import { crawlerText } from '../../output/crawler-text.ts'
+import { groupNote } from '../../output/group-note.ts'
 import { reasonText } from '../../output/reason-text.ts'
 import { shorten } from '../../output/shorten.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
-import { wrap } from '../../output/wrap.ts'
+import { hang } from '../../output/wrap.ts'
 import type { EdgeComparison } from './compare-edge.ts'
 import type { Headers } from './response-headers.ts'
 
@@ -21,6 +21,8 @@ export type ReportedVerdict = Exclude<Verdict, { readonly because: 'invalid-url'
 
 /** What a report says beside the verdict. */
 export interface ReportContext {
+  /** The crawler of the command line, for people. */
+  readonly crawler: string
   /** The names that the command looks for in robots.txt. */
   readonly productTokens: readonly string[]
   /** Milliseconds since 1970. */
@@ -49,7 +51,7 @@ export function formatReport(verdict: ReportedVerdict, context: ReportContext): 
   const rows = [
     headline(verdict),
     row('because', shorten(reasonText(verdict))),
-    row('crawler', crawlerText(verdict, context.productTokens)),
+    row('crawler', `${context.crawler}${groupNote(verdict, context.productTokens)}`),
     ...(access === undefined ? fileRows(file) : accessRows(access, headers, now)),
     ...(crawlDelayMs === undefined ? [] : [row('crawl-delay', `${duration(crawlDelayMs)} between requests`)]),
     ...(requestRates.length === 0 ? [] : [row('rate', requestRates.map(rateText).join(', '))]),
@@ -74,7 +76,7 @@ function headline({ allowed, url }: ReportedVerdict): string {
 const INDENT = 14
 
 function row(label: string, text: string): string {
-  return `  ${dim(label.padEnd(INDENT - 3))} ${wrap(text, INDENT)}`
+  return `  ${dim(label.padEnd(INDENT - 3))} ${hang(text, INDENT)}`
 }
 
 function fileRows(file: ReportContext['file']): readonly string[] {

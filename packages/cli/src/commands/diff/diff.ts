@@ -1,8 +1,9 @@
 // `politely diff`: says what a change of robots.txt does to the URLs of a site.
 import type { CrawlerRules, Robots, RulesVerdict } from '@politely/core'
+import { rulesFor } from '@politely/core/crawlers'
 import { withoutCredentials } from '@politely/core/engine'
 import type { Arguments } from '../../command-line.ts'
-import { type Crawler, crawlersOf } from '../../crawler.ts'
+import { type Crawler, crawlersOf, crawlerText } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
@@ -85,8 +86,8 @@ class ChangeCounter {
 
   constructor({ name, tokens }: Crawler, before: Robots, after: Robots) {
     this.#crawler = name
-    this.#before = before.forCrawler(tokens)
-    this.#after = after.forCrawler(tokens)
+    this.#before = rulesFor(before, tokens)
+    this.#after = rulesFor(after, tokens)
   }
 
   add(url: string): void {
@@ -131,7 +132,7 @@ function textOf(report: {
   if (changed.length === 0) return `${head}${green(`✓ none ${of} changes, for ${crawlers(changes)}`)}\n${hint}`
   const blocks = changed.map(({ crawler, disallowed, allowed }) =>
     [
-      `${bold(printable(crawler))}`,
+      `${bold(printable(crawlerText([crawler])))}`,
       ...sideOf(disallowed, `${red('become disallowed')}`, of),
       ...sideOf(allowed, `${green('become allowed')}`, of),
     ].join('\n'),

@@ -1,18 +1,19 @@
 // `politely explain`: draws which line of robots.txt decides about a URL, and why.
-import { type DialectName, type Explanation, explainDialects, type Match, type Robots } from '@politely/core'
+import { type DialectName, dialects, type Explanation, explainDialects, type Match, type Robots } from '@politely/core'
+import { type CrawlerReading, readingOf } from '@politely/core/crawlers'
 import { type PatternTrace, tracePattern, withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict, RobotsClient } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
-import { tokensOf } from '../../crawler.ts'
+import { crawlerText, tokensOf } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS, exitOf } from '../../exit-code.ts'
 import { dialectOf, formatOf } from '../../flags.ts'
 import { loadRobots } from '../../input/robots-file.ts'
 import { adviceOn } from '../../output/advice.ts'
-import { crawlerText } from '../../output/crawler-text.ts'
+import { groupNote } from '../../output/group-note.ts'
 import { reasonText } from '../../output/reason-text.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
-import { wrap } from '../../output/wrap.ts'
+import { hang } from '../../output/wrap.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { drawFile } from './draw-file.ts'
 import type { PageHop } from './follow.ts'
@@ -33,27 +34,40 @@ export async function explain(args: Arguments): Promise<number> {
     const problem = url === undefined ? 'no URL was given' : 'more than one URL was given'
     throw new UsageError(`${problem}; write one, such as politely explain https://example.com/page`)
   }
-  const tokens = tokensOf(args)
+  const crawler = crawlerOf(args)
   const file = args.get('robots')
-  if (file === undefined) return explainSite(url, tokens, args)
+  if (file === undefined) return explainSite(url, crawler, args)
   if (args.has('follow')) throw new UsageError('--follow requests the page; leave --robots out, or leave --follow out')
   const named = await loadRobots(file, args)
   if (named === undefined) return EXITS.unreachable.code
-  const explanation = named.robots.explain(url, tokens)
-  return print([{ url, ...named, explanation, verdict: explanation.verdict }], tokens, args)
+  const { dialect, productTokens } = crawler.reading
+  const robots = named.robots.dialect === dialect ? named.robots : named.robots.inDialect(dialect)
+  const explanation = robots.explain(url, productTokens)
+  return print([{ url, name: named.name, robots, explanation, verdict: explanation.verdict }], crawler, args)
 }
 
-async function explainSite(url: string, tokens: readonly string[], args: Arguments): Promise<number> {
+/** A crawler, what to call it, and how it reads robots.txt. */
+interface Crawler {
+  readonly text: string
+  readonly reading: CrawlerReading
+}
+
+function crawlerOf(args: Arguments): Crawler {
+  const tokens = tokensOf(args)
+  return { text: crawlerText(tokens), reading: readingOf(tokens, dialects[dialectOf(args)]) }
+}
+
+async function explainSite(url: string, crawler: Crawler, args: Arguments): Promise<number> {
   const { withClient } = await import('../../input/client.ts')
   return withClient(args, async (client, proxy) => {
     const subject = await subjectOf(url, client)
-    if (!args.has('follow') || subject.verdict.because === 'invalid-url') return print([subject], tokens, args)
+    if (!args.has('follow') || subject.verdict.because === 'invalid-url') return print([subject], crawler, args)
     const { follow } = await import('./follow.ts')
     const hops: PageHop[] = []
     for await (const hop of follow(url, client, proxy, args)) hops.push(hop)
     const last = hops.at(-1) as PageHop
     const refused = hops.length > 1 && !last.verdict.allowed ? [await subjectOf(last.verdict.url, client)] : []
-    return print([subject, ...refused], tokens, args, hops)
+    return print([subject, ...refused], crawler, args, hops)
   })
 }
 
@@ -69,19 +83,19 @@ async function subjectOf(url: string, client: RobotsClient): Promise<Subject> {
  */
 async function print(
   subjects: readonly [Subject, ...Subject[]],
-  tokens: readonly string[],
+  crawler: Crawler,
   args: Arguments,
   hops: readonly PageHop[] = [],
 ): Promise<number> {
   const [first, ...others] = subjects
   if (formatOf(args) === 'json') {
     const redirects = hops.map(({ verdict, ...reply }) => ({ ...verdict, ...reply }))
-    await write(jsonLine({ ...reportOf(first, tokens), ...(hops.length > 0 && { redirects }) }))
+    await write(jsonLine({ ...reportOf(first, crawler.reading.productTokens), ...(hops.length > 0 && { redirects }) }))
   } else {
     const parts = [
-      drawingOf(first, tokens, args),
+      drawingOf(first, crawler, args),
       hopsText(hops),
-      ...others.map((each) => drawingOf(each, tokens, args)),
+      ...others.map((each) => drawingOf(each, crawler, args)),
     ]
     await write(parts.filter((part) => part !== '').join('\n'))
   }
@@ -106,24 +120,25 @@ function hopsText(hops: readonly PageHop[]): string {
   const rows = hops.map(({ verdict, status, failure }) => {
     const mark = verdict.allowed ? green('✓') : red('✗')
     const reply = verdict.allowed ? (status ?? 'no response') : 'not requested'
-    return `  ${mark} ${printable(verdict.url)}  ${dim(wrap(`${reply}${failure === undefined ? '' : `, ${printable(failure)}`}`, 4))}`
+    return `  ${mark} ${printable(verdict.url)}  ${dim(hang(`${reply}${failure === undefined ? '' : `, ${printable(failure)}`}`, 4))}`
   })
   return `${dim('Requested (GET), with the redirects:')}\n${rows.join('\n')}\n`
 }
 
-function drawingOf(subject: Subject, tokens: readonly string[], args: Arguments): string {
+function drawingOf(subject: Subject, { text, reading }: Crawler, args: Arguments): string {
   const { url, name, robots, explanation, verdict } = subject
   const mark = verdict.allowed ? green('✓ allowed') : red('✗ disallowed')
-  const crawler = tokens.length > 1 ? crawlerText(verdict, tokens) : tokens[0]
+  const { productTokens } = reading
+  const crawler = `${text}${productTokens.length > 1 ? groupNote(verdict, productTokens) : ''}`
   const lines = [reasonText(verdict), ...adviceOn('access' in verdict ? verdict.access : undefined, args.get('proxy'))]
-  const head = `${mark}  ${bold(printable(withoutCredentials(url)))}  for ${crawler}\n${lines.map((line) => `  ${wrap(line, 2)}\n`).join('')}`
+  const head = `${mark}  ${bold(printable(withoutCredentials(url)))}  for ${crawler}\n${lines.map((line) => `  ${hang(line, 2)}\n`).join('')}`
   if (explanation === undefined || robots === undefined || explanation.target === undefined) return head
   const parts = [
     head,
     `${dim(printable(name))}\n${drawFile(robots.text, explanation)}`,
     pathOf(explanation),
     losersOf(explanation),
-    dialectsOf(robots, url, tokens, dialectOf(args), verdict.allowed),
+    dialectsOf(robots, url, reading, dialectOf(args), verdict.allowed),
   ]
   return `${parts.filter((part) => part !== '').join('\n')}`
 }
@@ -189,16 +204,17 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
 function dialectsOf(
   robots: Robots,
   url: string,
-  tokens: readonly string[],
+  { productTokens, dialect }: CrawlerReading,
   own: DialectName,
   allowed: boolean,
 ): string {
-  const answers = Object.entries(explainDialects(new TextEncoder().encode(robots.text), url, tokens))
+  if (dialect.parsing.groupsForAll === 'ignored') return '' // the built-in dialects use these groups
+  const answers = Object.entries(explainDialects(new TextEncoder().encode(robots.text), url, productTokens))
   const rows = answers
     .filter(([name, { explanation }]) => name !== own && explanation.verdict.allowed !== allowed)
     .map(([name, { explanation, parts }]) => {
       const why = parts.map(({ question, answer }) => DIFFERENCES[`${question}: ${answer}`] ?? question).join(', ')
-      return `  ${name.padEnd(22)} ${explanation.verdict.allowed ? 'allowed' : 'disallowed'}${why === '' ? '' : `  ${dim(wrap(`(${why})`, 37))}`}`
+      return `  ${name.padEnd(22)} ${explanation.verdict.allowed ? 'allowed' : 'disallowed'}${why === '' ? '' : `  ${dim(hang(`(${why})`, 37))}`}`
     })
   return rows.length === 0 ? '' : `${dim('Other readers decide differently:')}\n${rows.join('\n')}\n`
 }

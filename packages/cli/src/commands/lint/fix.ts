@@ -130,7 +130,7 @@ const REVIVED: ReadonlySet<FindingCode> = new Set([
 const RENAMED: ReadonlySet<FindingCode> = new Set(['product-token-with-version', 'product-token-with-other-characters'])
 
 /** At most one fix for each line in a pass. */
-function fixesOf(text: string): readonly Fix[] {
+export function fixesOf(text: string): readonly Fix[] {
   const lines = linesOf(text)
   const ignored = ignoredIn(lines.map(({ text: content }) => content))
   const fixes = new Map<number, Fix>()

@@ -1,71 +1,53 @@
-// Prints the findings of `politely lint`. `json`, `ndjson`, `sarif` and `junit` are a contract; the
-// text is for people and may change.
-import { type Finding, findingKinds } from '@politely/core'
+// Prints the findings of `politely lint`. docs/reference/output-formats.md describes the formats for
+// programs.
+import type { Severity } from '@politely/core'
+import { isUrl } from '../../input/robots-file.ts'
 import { escapeData, escapeProperty, escapeXml } from '../../output/escape.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
-import { jsonLine } from '../../output/write.ts'
+import { indentedJson, jsonLine } from '../../output/write.ts'
+import { type FileFindings, type ReportedFinding, reportedFindings } from './reported-findings.ts'
+import { sarifOf } from './sarif.ts'
 
 export type FindingFormat = 'text' | 'json' | 'ndjson' | 'sarif' | 'github' | 'gitlab' | 'junit'
 
-export interface PlacedFinding extends Finding {
-  /** Counted from 1. */
-  readonly column: number
+/** Whether a severity makes the command fail. */
+export type IsFailure = (severity: Severity) => boolean
+
+export function formatFindings(files: readonly FileFindings[], format: FindingFormat, isFailure: IsFailure): string {
+  return FORMATS[format](files, isFailure)
 }
 
-export interface FileFindings {
-  readonly name: string
-  readonly findings: readonly PlacedFinding[]
-  /** How many findings a comment of the file suppresses. */
-  readonly suppressed: number
-}
-
-export function formatFindings(files: readonly FileFindings[], format: FindingFormat): string {
-  return FORMATS[format](files)
-}
-
-const LEVELS = { error: 'error', warning: 'warning', note: 'note' } as const
 const PAINT = { error: red, warning: yellow, note: dim } as const
 const GITHUB_LEVELS = { error: 'error', warning: 'warning', note: 'notice' } as const
 const GITLAB_SEVERITIES = { error: 'major', warning: 'minor', note: 'info' } as const
 
-const flat = (files: readonly FileFindings[]) =>
-  files.flatMap(({ name, findings }) => findings.map((finding) => ({ file: name, ...finding })))
-
-const FORMATS: Readonly<Record<FindingFormat, (files: readonly FileFindings[]) => string>> = {
+const FORMATS: Readonly<Record<FindingFormat, (files: readonly FileFindings[], isFailure: IsFailure) => string>> = {
   text: (files) => files.map(textOf).join('\n'),
-  json: (files) => jsonLine({ version: 1, files: files.map(({ name, ...rest }) => ({ file: name, ...rest })) }),
-  ndjson: (files) => flat(files).map(jsonLine).join(''),
-  sarif: (files) => `${JSON.stringify(sarifOf(files), undefined, 2)}\n`,
-  github: (files) =>
-    flat(files)
-      .map(
-        ({ file, line, column, severity, code, message }) =>
-          `::${GITHUB_LEVELS[severity]} file=${escapeProperty(file)},line=${Math.max(1, line)},col=${column},title=${code}::${escapeData(message)}\n`,
-      )
+  json: (files) =>
+    jsonLine({
+      version: 1,
+      files: files.map(({ name, findings, suppressed }) => ({ file: name, findings, suppressed })),
+    }),
+  ndjson: (files) =>
+    files
+      .flatMap(({ name, findings }) => findings.map((finding) => jsonLine({ version: 1, file: name, ...finding })))
       .join(''),
+  sarif: (files) => indentedJson(sarifOf(files, reportedFindings(files))),
+  github: (files) => reportedFindings(files).map(githubCommand).join(''),
   gitlab: (files) =>
-    `${JSON.stringify(
-      flat(files).map(({ file, line, severity, code, message }) => ({
+    indentedJson(
+      reportedFindings(files).map(({ path, line, severity, code, message, fingerprint }) => ({
         description: message,
         check_name: code,
-        fingerprint: `${file}:${line}:${code}`,
+        fingerprint,
         severity: GITLAB_SEVERITIES[severity],
-        location: { path: file, lines: { begin: Math.max(1, line) } },
+        location: { path, lines: { begin: Math.max(1, line) } },
       })),
-      undefined,
-      2,
-    )}\n`,
-  junit(files) {
-    const total = flat(files).length
-    const suites = files.map(({ name, findings }) => {
-      const cases = findings.map(
-        ({ line, code, message }) =>
-          `    <testcase name="${code} in line ${line}" classname="${escapeXml(name)}">\n      <failure message="${escapeXml(message)}"/>\n    </testcase>`,
-      )
-      const body = cases.length > 0 ? cases : [`    <testcase name="no findings" classname="${escapeXml(name)}"/>`]
-      return `  <testsuite name="${escapeXml(name)}" tests="${body.length}" failures="${findings.length}">\n${body.join('\n')}\n  </testsuite>`
-    })
-    return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites failures="${total}">\n${suites.join('\n')}\n</testsuites>\n`
+    ),
+  junit(files, isFailure) {
+    const suites = files.map((file) => junitSuite(file, isFailure))
+    const sum = (name: 'tests' | 'failures') => suites.reduce((total, suite) => total + suite[name], 0)
+    return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites tests="${sum('tests')}" failures="${sum('failures')}" errors="0">\n${suites.map(({ xml }) => xml).join('\n')}\n</testsuites>\n`
   },
 }
 
@@ -84,40 +66,29 @@ function textOf({ name, findings, suppressed }: FileFindings): string {
   return `${[bold(printable(name)), ...rows, `  ${summary}${rest}`].join('\n')}\n`
 }
 
-/** SARIF 2.1.0. */
-function sarifOf(files: readonly FileFindings[]): object {
-  const codes = [...new Set(flat(files).map(({ code }) => code))]
-  return {
-    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-    version: '2.1.0',
-    runs: [
-      {
-        tool: {
-          driver: {
-            name: 'politely',
-            informationUri: 'https://github.com/politely-crawler/politely',
-            rules: codes.map((id) => ({
-              id,
-              shortDescription: { text: findingKinds[id].message.replaceAll('{}', '…') },
-              defaultConfiguration: { level: LEVELS[findingKinds[id].severity] },
-            })),
-          },
-        },
-        results: flat(files).map(({ file, line, column, severity, code, message }) => ({
-          ruleId: code,
-          ruleIndex: codes.indexOf(code),
-          level: LEVELS[severity],
-          message: { text: message },
-          locations: [
-            {
-              physicalLocation: {
-                artifactLocation: { uri: URL.canParse(file) ? file : encodeURI(file.replaceAll('\\', '/')) },
-                ...(line > 0 && { region: { startLine: line, startColumn: column } }),
-              },
-            },
-          ],
-        })),
-      },
-    ],
-  }
+/** GitHub shows an annotation only beside a file of the repository, so a URL is in the message. */
+function githubCommand({ file, path, line, column, severity, code, message }: ReportedFinding): string {
+  const level = GITHUB_LEVELS[severity]
+  if (isUrl(file)) return `::${level} title=${code}::${escapeData(`${file} line ${line}: ${message}`)}\n`
+  const place = `file=${escapeProperty(path)},line=${Math.max(1, line)},col=${column}`
+  return `::${level} ${place},title=${code}::${escapeData(message)}\n`
+}
+
+/** A finding that the command accepts is a test that passed, with the finding as its output. */
+function junitSuite({ name, findings }: FileFindings, isFailure: IsFailure) {
+  const file = escapeXml(name)
+  const cases = findings.map(({ line, column, severity, code, message }) => {
+    const text = escapeXml(message)
+    const place = `${file}:${line}:${column}: ${text}`
+    const body = isFailure(severity)
+      ? `<failure type="${code}" message="${text}">${place}</failure>`
+      : `<system-out>${place}</system-out>`
+    const title = line === 0 ? code : `${code} in line ${line}`
+    return `    <testcase name="${title}" classname="${file}">\n      ${body}\n    </testcase>`
+  })
+  if (cases.length === 0) cases.push(`    <testcase name="no findings" classname="${file}"/>`)
+  const failures = findings.filter(({ severity }) => isFailure(severity)).length
+  const counts = `tests="${cases.length}" failures="${failures}" errors="0"`
+  const xml = `  <testsuite name="${file}" ${counts}>\n${cases.join('\n')}\n  </testsuite>`
+  return { tests: cases.length, failures, xml }
 }

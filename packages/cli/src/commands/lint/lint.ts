@@ -10,8 +10,9 @@ import { isUrl, loadRobots, readText } from '../../input/robots-file.ts'
 import { printable } from '../../output/style.ts'
 import { write } from '../../output/write.ts'
 import { type Fix, fixRobots } from './fix.ts'
-import { type FileFindings, type FindingFormat, formatFindings, type PlacedFinding } from './format-findings.ts'
+import { type FindingFormat, formatFindings } from './format-findings.ts'
 import { ignoredIn } from './ignored-findings.ts'
+import type { FileFindings, PlacedFinding } from './reported-findings.ts'
 
 /** Returns the exit code. */
 export async function lint(args: Arguments): Promise<number> {
@@ -27,14 +28,15 @@ export async function lint(args: Arguments): Promise<number> {
       results.push(findingsIn(loaded.name, new TextEncoder().encode(text), text))
     } else {
       if (args.has('fix')) await fixFile(given, args.get('fix') === 'all')
-      const bytes = await readText(given, 'lint', 'write the name of a robots.txt file')
+      const bytes = await readText(given, 'lint', 'write the name of a robots.txt file, or the URL of a site')
       results.push(findingsIn(given, bytes, new TextDecoder().decode(bytes)))
     }
   }
-  await write(formatFindings(results, formatOf(args) as FindingFormat))
   const limit = SEVERITIES.indexOf((args.get('max-severity') ?? 'note') as Severity | 'none')
-  const isOver = results.some(({ findings }) => findings.some(({ severity }) => SEVERITIES.indexOf(severity) > limit))
-  return isOver ? EXITS.disallowed.code : EXITS.success.code
+  const isFailure = (severity: Severity) => SEVERITIES.indexOf(severity) > limit
+  await write(formatFindings(results, formatOf(args) as FindingFormat, isFailure))
+  const fails = results.some(({ findings }) => findings.some(({ severity }) => isFailure(severity)))
+  return fails ? EXITS.disallowed.code : EXITS.success.code
 }
 
 /**
@@ -70,7 +72,7 @@ function findingsIn(name: string, source: Uint8Array, text: string): FileFinding
   const findings = all
     .filter(({ code, line }) => !ignored.get(line)?.has(code))
     .map((finding): PlacedFinding => ({ ...finding, column: columnOf(lines, finding) }))
-  return { name, findings, suppressed: all.length - findings.length }
+  return { name, text, findings, suppressed: all.length - findings.length }
 }
 
 /** The first character of the line that is not a blank. Counted from 1. */

@@ -1,6 +1,6 @@
 // `politely match`: checks any number of URLs against robots.txt files, in bounded memory.
 import type { Arguments } from '../../command-line.ts'
-import { type Crawler, crawlersOf } from '../../crawler.ts'
+import { type Crawler, crawlersOf, crawlerText } from '../../crawler.ts'
 import { errorLine } from '../../describe-error.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
@@ -101,7 +101,13 @@ function warnOfOtherInput(lines: readonly string[]): void {
 
 function summaryOf({ urls, disallowed, unknown }: Totals, crawlers: readonly Crawler[]): string {
   const count = `${urls.toLocaleString('en')} ${urls === 1 ? 'URL' : 'URLs'}`
-  const of = crawlers.length === 1 ? count : `${count} for ${crawlers.length} crawlers`
+  const of = `${count}${crawlers.length === 1 ? habitOf(crawlers[0] as Crawler) : ` for ${crawlers.length} crawlers`}`
   const rest = unknown === 0 ? '' : `, ${unknown.toLocaleString('en')} of origins without a file`
   return `${of}: ${disallowed.toLocaleString('en')} disallowed${rest}`
+}
+
+/** Names a crawler that also reads other groups than the one that the command line names. */
+function habitOf({ name, tokens }: Crawler): string {
+  const text = crawlerText(tokens)
+  return text === name ? '' : ` for ${text}`
 }

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CrawlerRules, originOf, parseRobots, type Robots, type RulesVerdict } from '@politely/core'
+import { rulesFor } from '@politely/core/crawlers'
 import type { Arguments } from '../../command-line.ts'
 import type { Crawler } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
@@ -41,7 +42,7 @@ export async function openRules(args: Arguments, crawlers: readonly Crawler[]): 
   if (folder !== undefined) return ofFolder(folder, args, crawlers)
   const robots = await robotsOf(file as string, args)
   if (robots === undefined) return undefined
-  const books = rulesFor(robots, crawlers)
+  const books = rulesOf(robots, crawlers)
   return (url) => books.map((rules) => rules.check(url))
 }
 
@@ -51,8 +52,8 @@ async function robotsOf(file: string, args: Arguments): Promise<Robots | undefin
   return parseRobots(await readRobotsFile(file), { dialect: dialectOf(args), origin })
 }
 
-function rulesFor(robots: Robots, crawlers: readonly Crawler[]): readonly CrawlerRules[] {
-  return crawlers.map(({ tokens }) => robots.forCrawler(tokens))
+function rulesOf(robots: Robots, crawlers: readonly Crawler[]): readonly CrawlerRules[] {
+  return crawlers.map(({ tokens }) => rulesFor(robots, tokens))
 }
 
 function ofFolder(folder: string, args: Arguments, crawlers: readonly Crawler[]): CheckUrl {
@@ -60,12 +61,12 @@ function ofFolder(folder: string, args: Arguments, crawlers: readonly Crawler[])
   const dialect = dialectOf(args)
   /** Undefined for an origin without a file. */
   const books = new Map<string, readonly CrawlerRules[] | undefined>()
-  const anyFile = rulesFor(parseRobots('', { dialect }), crawlers)
+  const anyFile = rulesOf(parseRobots('', { dialect }), crawlers)
 
   function open(origin: string): readonly CrawlerRules[] | undefined {
     const path = join(folder, fileNameOf(origin))
     try {
-      return rulesFor(parseRobots(readFileSync(path), { dialect, origin }), crawlers)
+      return rulesOf(parseRobots(readFileSync(path), { dialect, origin }), crawlers)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
       throw explainReadError(error, path, '--robots-dir', 'write the name of a folder of robots.txt files')

@@ -7,7 +7,8 @@
 //
 // `deny-only` needs more than checks of the given paths. It makes paths from the rules of the file.
 // Each of them that is closed must be one that the given paths match, as paths of rules do.
-import { describeReason, isProductToken, parseRobots, type Robots } from '@politely/core'
+import { type CrawlerRules, describeReason, isProductToken, parseRobots, type Robots } from '@politely/core'
+import { rulesFor } from '@politely/core/crawlers'
 import { UsageError } from '../../errors.ts'
 import { samplePaths } from '../../input/sample-paths.ts'
 
@@ -61,28 +62,29 @@ export function parseExpectations(text: string, file: string): readonly Expectat
 export function checkExpectations(expectations: readonly Expectation[], robots: Robots): readonly Outcome[] {
   return expectations.map((expectation) => {
     const { kind, crawler, paths } = expectation
-    const problems = paths.flatMap((path) => problemOf(robots, crawler, path, kind === 'allow'))
+    const rules = rulesFor(robots, crawler)
+    const problems = paths.flatMap((path) => problemOf(rules, path, kind === 'allow'))
     return {
       expectation,
-      problems: kind === 'deny-only' ? [...problems, ...alsoClosed(robots, expectation)] : problems,
+      problems: kind === 'deny-only' ? [...problems, ...alsoClosed(rules, robots.text, expectation)] : problems,
     }
   })
 }
 
-function problemOf(robots: Robots, crawler: string, path: string, shouldAllow: boolean): readonly Problem[] {
-  const verdict = robots.check(path, crawler)
+function problemOf(rules: CrawlerRules, path: string, shouldAllow: boolean): readonly Problem[] {
+  const verdict = rules.check(path)
   if (verdict.allowed === shouldAllow) return []
   const line = verdict.because === 'rule' ? verdict.rule.line : undefined
   return [{ message: `${path} is ${verdict.allowed ? 'allowed' : 'disallowed'}: ${describeReason(verdict)}`, line }]
 }
 
 /** Finds paths that the file closes and the expectation does not name. */
-function alsoClosed(robots: Robots, { crawler, paths }: Expectation): readonly Problem[] {
+function alsoClosed(rules: CrawlerRules, file: string, { paths }: Expectation): readonly Problem[] {
   // The expectation as a robots.txt, so that its paths are compared as paths of rules are.
   const named = parseRobots(`User-agent: *\n${paths.map((path) => `Disallow: ${pathOf(path)}\n`).join('')}`)
   const problems = new Map<number, Problem>()
-  for (const path of samplePaths([robots.text])) {
-    const verdict = robots.check(path, crawler)
+  for (const path of samplePaths([file])) {
+    const verdict = rules.check(path)
     if (verdict.because !== 'rule' || verdict.allowed || !named.isAllowed(path, '*')) continue
     const { line } = verdict.rule
     if (!problems.has(line))

@@ -1,7 +1,8 @@
-// Prints the results of `politely test`. The JSON and JUnit formats are a contract; the text is for
-// people and may change.
-
+// Prints the results of `politely test`. docs/reference/output-formats.md describes the formats for
+// programs.
+import { crawlerText } from '../../crawler.ts'
 import { escapeData, escapeProperty, escapeXml } from '../../output/escape.ts'
+import { reportPath } from '../../output/report-path.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
 import { jsonLine } from '../../output/write.ts'
 import type { Outcome } from './expectations.ts'
@@ -15,8 +16,12 @@ export function formatResults(robots: string, outcomes: readonly Outcome[], form
 const FORMATS: Readonly<Record<ResultFormat, (robots: string, outcomes: readonly Outcome[]) => string>> = {
   text(robots, outcomes) {
     const failed = outcomes.filter(({ problems }) => problems.length > 0)
-    const blocks = failed.map(({ expectation: { file, line, text }, problems }) => {
-      const lines = problems.map(({ message }) => `    ${printable(message)}`)
+    const blocks = failed.map(({ expectation: { crawler, file, line, text }, problems }) => {
+      const name = crawlerText([crawler])
+      const lines = [
+        ...(name === crawler ? [] : [dim(`    for ${name}`)]),
+        ...problems.map(({ message }) => `    ${printable(message)}`),
+      ]
       return `${red('✗')} ${bold(printable(text))}  ${dim(`${file}:${line}`)}\n${lines.join('\n')}\n`
     })
     const passed = outcomes.length - failed.length
@@ -36,16 +41,19 @@ const FORMATS: Readonly<Record<ResultFormat, (robots: string, outcomes: readonly
   },
   junit(robots, outcomes) {
     const failures = outcomes.filter(({ problems }) => problems.length > 0).length
-    const cases = outcomes.map(({ expectation: { text, file, line }, problems }) => {
-      const open = `    <testcase name="${escapeXml(text)}" classname="${escapeXml(file)}" file="${escapeXml(file)}" line="${line}"`
-      if (problems.length === 0) return `${open}/>`
-      const messages = problems.map(({ message }) => message).join('\n')
-      return `${open}>\n      <failure message="${escapeXml(problems[0]?.message ?? '')}">${escapeXml(messages)}</failure>\n    </testcase>`
+    const cases = outcomes.map(({ expectation: { kind, text, file, line }, problems }) => {
+      const open = `    <testcase name="${escapeXml(text)}" classname="${escapeXml(file)}"`
+      const [first, ...others] = problems.map(({ message }) => escapeXml(message))
+      if (first === undefined) return `${open}/>`
+      const place = escapeXml(`${file}:${line}`)
+      const failure = `<failure type="${kind}" message="${first}">${place}: ${[first, ...others].join('\n')}</failure>`
+      return `${open}>\n      ${failure}\n    </testcase>`
     })
+    const counts = `tests="${outcomes.length}" failures="${failures}" errors="0"`
     return [
       '<?xml version="1.0" encoding="UTF-8"?>',
-      `<testsuites tests="${outcomes.length}" failures="${failures}">`,
-      `  <testsuite name="${escapeXml(robots)}" tests="${outcomes.length}" failures="${failures}">`,
+      `<testsuites ${counts}>`,
+      `  <testsuite name="${escapeXml(robots)}" ${counts}>`,
       ...cases,
       '  </testsuite>',
       '</testsuites>',
@@ -57,7 +65,7 @@ const FORMATS: Readonly<Record<ResultFormat, (robots: string, outcomes: readonly
       .flatMap(({ expectation: { file, line, text }, problems }) =>
         problems.map(
           ({ message }) =>
-            `::error file=${escapeProperty(file)},line=${line},title=${escapeProperty(text)}::${escapeData(message)}\n`,
+            `::error file=${escapeProperty(reportPath(file))},line=${line},title=${escapeProperty(text)}::${escapeData(message)}\n`,
         ),
       )
       .join('')

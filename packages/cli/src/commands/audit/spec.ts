@@ -1,0 +1,59 @@
+import type { CommandSpec } from '../../command-line.ts'
+import { DIALECT, formatFlag, jsonFlag, NETWORK, USER_AGENT } from '../../flags.ts'
+
+/** The purposes of `CrawlerPurpose` of core; a test compares them. Core is not loaded for `--help`. */
+const PURPOSES = [
+  'search',
+  'ai-training',
+  'ai-search',
+  'ai-assistant',
+  'ai-agent',
+  'preview',
+  'seo',
+  'archive',
+  'monitoring',
+  'advertising',
+  'scraper',
+  'other',
+] as const
+
+export const auditSpec: CommandSpec = {
+  name: 'audit',
+  summary: 'say which known crawlers may read a site, and which names in robots.txt do nothing',
+  description:
+    'Compares a robots.txt with a catalogue of known crawlers (docs/reference/known-crawlers.md). First it says which of them may read which paths, by what they fetch pages for. Then it says which names in the file do nothing: names that no crawler sends, because they are misspelt or retired, and names of crawlers that ignore robots.txt, as their operators say.\n\nWithout a PATH it uses / and paths that it makes from the rules of the file.',
+  usage: 'FILE [PATH…]',
+  flags: [
+    {
+      name: 'purpose',
+      value: 'NAME',
+      text: 'only the crawlers that fetch pages for this',
+      choices: PURPOSES,
+      isRepeatable: true,
+    },
+    { name: 'all', text: 'list also the crawlers that the file does not name' },
+    {
+      name: 'fail-on',
+      value: 'NAME',
+      text: 'for which names in the file the exit code is 1',
+      choices: ['misspelt', 'retired', 'ignored', 'never'],
+      byDefault: 'misspelt, retired and ignored',
+      isRepeatable: true,
+    },
+    DIALECT,
+    { ...USER_AGENT, text: 'the User-Agent for the request, if FILE is the URL of a site' },
+    ...NETWORK,
+    formatFlag('the audit', ['text', 'json']),
+    jsonFlag('json'),
+  ],
+  examples: [
+    ['audit public/robots.txt', 'Which crawlers may read the site, and which lines do nothing?'],
+    ['audit public/robots.txt /news/ /drafts/ --purpose ai-training --all', 'May AI training read these paths?'],
+    ['audit https://example.com --user-agent ExampleBot', 'Audits what a site sends.'],
+  ],
+  exits: {
+    success: 'every name in the file that the catalogue knows does something',
+    fails: 'a name is misspelt or retired, or its crawler ignores robots.txt; see --fail-on',
+  },
+  run: async (args) => (await import('./audit.ts')).audit(args),
+}

@@ -1,0 +1,151 @@
+// `politely audit`: which known crawlers may read which paths, and which names in the file do nothing.
+import { knownCrawlers, knownCrawlersDate } from '@politely/core/crawlers'
+import { expect, test } from 'vitest'
+import { auditSpec } from '../src/commands/audit/spec.ts'
+import { withoutFolder, writeFiles } from './files.ts'
+import { parseJsonLines, runInThisProcess } from './run-cli.ts'
+import { originWithRules } from './site.ts'
+
+const FILE = `User-agent: *
+Disallow: /cart
+Disallow: /search
+Allow: /search/help
+
+User-agent: GPTbot
+User-agent: Claude-Web # no longer in use
+User-agent: Perplexity-User
+User-agent: Google
+Disallow: /
+
+User-agent: AdsBot-Google
+User-agent: googlebot_news
+User-agent: Yandex
+User-agent: Snapbot
+User-agent: EMail Siphon
+Disallow: /cart
+
+User-agent: claude-web
+Disallow: /old
+`
+const path = writeFiles({
+  'robots.txt': FILE,
+  'good.txt': 'User-agent: GPTBot\nDisallow: /\n',
+  'closed.txt': 'User-agent: *\nDisallow: /\nAllow: /public/\n',
+  'empty.txt': '',
+})
+
+async function audit(...args: string[]) {
+  const result = await runInThisProcess(['audit', ...args])
+  return { ...result, stdout: withoutFolder(result.stdout, path).replaceAll(knownCrawlersDate, 'DATE') }
+}
+
+test('groups the crawlers by what they may read, and then by purpose', async () => {
+  const { stdout } = await audit(path('robots.txt'), '--purpose', 'advertising', '--purpose', 'ai-assistant')
+  expect(stdout).toMatchInlineSnapshot(`
+    "robots.txt  robots.txt
+    compared    with 26 crawlers known on DATE, on 12 paths
+
+    ~ 16 crawlers may read all but (lines 2, 3)
+        /cart, /search
+      AI assistants  DuckAssistBot, kagi-fetcher, Claude-User and 6 more
+      advertising    AdIdxBot, OAI-AdsBot, meta-externalads and 4 more
+
+    ~ 2 crawlers may read all but (line 17)
+        /cart
+      advertising    AdsBot-Google, YandexDirect
+
+    ✓ 2 crawlers may read every path
+      advertising    AdsBot-Google-Mobile, Mediapartners-Google
+
+    ! 6 crawlers may ignore robots.txt, as the operators say
+      AI assistants  Perplexity-User and 5 that the file does not name
+
+    4 names in the file do nothing, or may do nothing
+    ! Claude-Web (line 7 and 1 more)
+        Anthropic no longer sends this name; write ClaudeBot, Claude-User or
+        Claude-SearchBot
+    ! Perplexity-User (line 8)
+        Perplexity says that this crawler ignores robots.txt, or may do so; to keep
+        it out, refuse its requests in the server
+    ! Google (line 9)
+        no known crawler has this name; write Googlebot if you mean the crawler of
+        Google
+    ! googlebot_news (line 13)
+        no known crawler has this name; write Googlebot-News if you mean the crawler
+        of Google
+    2 names are not in the catalogue: Snapbot, EMail Siphon
+
+    The file does not name 14 of 15 known AI crawlers; --all lists them.
+
+    Whether 11 of these crawlers obey robots.txt is unclear: no statement of their
+    operators was found.
+    "
+  `)
+})
+
+test('says which paths of the command line are closed', async () => {
+  const { stdout } = await audit(path('robots.txt'), '/cart/1', '/about', '--purpose', 'archive', '--all')
+  expect(stdout).toContain('~ 3 crawlers may read all but (line 2)\n    /cart/1\n')
+})
+
+test('says what is open if nearly everything is closed', async () => {
+  const { code, stdout } = await audit(path('closed.txt'), '--purpose', 'archive')
+  expect(stdout).toContain('~ 3 crawlers may only read (line 2)\n    /public/\n')
+  expect(stdout).toContain('The file names no crawler.\n')
+  expect(code).toBe(0)
+})
+
+test('lists all crawlers with --all, and fits 80 columns', async () => {
+  const { stdout } = await audit(path('empty.txt'), '--all')
+  expect(stdout).not.toMatch(/ more\b/)
+  for (const { name, retired } of knownCrawlers) if (retired === undefined) expect(stdout).toContain(name.split(' ')[0])
+  for (const file of ['robots.txt', 'empty.txt']) {
+    const lines = (await audit(path(file), '--all')).stdout.split('\n')
+    expect(lines.filter((line) => line.length > 80)).toEqual([])
+  }
+})
+
+test('finds the names that do nothing', async () => {
+  const { code, stdout } = await audit(path('robots.txt'), '--json')
+  const [report] = parseJsonLines(stdout) as [{ version: number; names: Record<string, unknown>[] }]
+  expect(report.version).toBe(1)
+  expect(report.names.map(({ name, finding, crawler, lines }) => [name, finding, crawler, lines])).toEqual([
+    ['GPTbot', 'known', 'GPTBot', [6]],
+    ['Claude-Web', 'retired', 'Claude-Web', [7, 19]],
+    ['Perplexity-User', 'ignored', 'Perplexity-User', [8]],
+    ['Google', 'misspelt', 'Googlebot', [9]],
+    ['AdsBot-Google', 'known', 'AdsBot-Google', [12]],
+    ['googlebot_news', 'misspelt', 'Googlebot-News', [13]],
+    ['Yandex', 'known', undefined, [14]],
+    ['Snapbot', 'unknown', undefined, [15]], // ShapBot is another crawler
+    ['EMail Siphon', 'unknown', undefined, [16]],
+  ])
+  expect(code).toBe(1)
+})
+
+test('exits with 1 for the kinds of --fail-on', async () => {
+  const codeOf = async (...args: string[]) => (await audit(...args)).code
+  expect(await codeOf(path('good.txt'))).toBe(0)
+  expect(await codeOf(path('robots.txt'), '--fail-on', 'ignored')).toBe(1)
+  expect(await codeOf(path('robots.txt'), '--fail-on', 'never')).toBe(0)
+})
+
+test('audits what a site sends', async () => {
+  const origin = await originWithRules(FILE)
+  const network = ['--user-agent', 'ExampleBot', '--purpose', 'archive']
+  const { code, stdout } = await audit(origin, ...network)
+  expect(stdout).toContain(`robots.txt  ${origin}/robots.txt\n`)
+  expect(stdout).toContain('~ 3 crawlers may read all but (lines 2, 3)\n    /cart, /search\n')
+  expect(code).toBe(1)
+})
+
+test('prints no control characters of the file', async () => {
+  const origin = await originWithRules('User-agent: a\u001b[31mb\nDisallow: /\u001b[31m\n')
+  const { stdout } = await audit(origin, '--user-agent', 'ExampleBot')
+  expect(stdout).not.toContain('\u001b')
+})
+
+test('the purposes of --purpose are those of the catalogue', () => {
+  const { choices } = auditSpec.flags.find(({ name }) => name === 'purpose') ?? {}
+  expect(new Set(choices)).toEqual(new Set(knownCrawlers.map(({ purpose }) => purpose)))
+})

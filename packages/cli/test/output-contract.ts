@@ -1,0 +1,244 @@
+// The JSON formats of the command: every field with its type and meaning. output-formats.test.ts
+// makes the tables of docs/reference/output-formats.md and JSON schemas from it.
+
+/**
+ * A path such as `files[].line`, types, and the meaning. A `?` ends the name of a field that may be
+ * absent. A type in quotes is one of several values.
+ */
+export type Field = readonly [path: string, type: string, meaning: string]
+
+export interface JsonFormat {
+  readonly command: string
+  readonly format: 'json' | 'ndjson'
+  /** What a document or a line is. */
+  readonly about: string
+  readonly fields: readonly Field[]
+}
+
+const VERSION: Field = ['version', 'integer', 'The version of the format, 1.']
+
+const REASON: readonly Field[] = [
+  ['allowed', 'boolean', 'Whether the crawler may fetch the URL.'],
+  ['because', 'string', 'The reason. [Verdicts](../verdicts.md) lists the reasons.'],
+  ['rule?', 'object', 'The rule that decides, if one does.'],
+  ['rule.directive', '"allow" or "disallow"', 'What the rule does.'],
+  ['rule.text', 'string', 'The pattern as the file has it.'],
+  ['rule.line', 'integer', 'The line of the rule, counted from 1.'],
+  ['rule.bytes', 'integer', 'The length of the pattern in normal form.'],
+  ['group?', 'object', 'The first group that applies to the crawler.'],
+  ['group.agents', 'string[]', 'The names of the group.'],
+  ['group.line', 'integer', 'The first line of the group.'],
+  ['productTokens?', 'string[]', 'The names that the crawler looks for in robots.txt.'],
+  ['problem?', 'string', 'What is wrong with an invalid URL.'],
+]
+
+const ACCESS: readonly Field[] = [
+  ['origin?', 'string', 'Scheme, host and port of the URL. Absent for an invalid URL.'],
+  ['access?', 'object', 'How robots.txt was obtained.'],
+  ['access.outcome', '"success" or "unavailable" or "restricted" or "unreachable"', 'The outcome of the last attempt.'],
+  ['access.reason', 'string', 'The reason of the outcome, such as `status`, `timeout` or `refused`.'],
+  ['access.status?', 'integer', 'The status of the last response.'],
+  ['access.detail?', 'string', "The platform's message about a failure, for people."],
+  ['access.url', 'string', 'The last URL that was requested.'],
+  ['access.hops', 'object[]', 'The redirects that led to that URL, each with `url` and `status`.'],
+  ['access.looksLike?', 'string', 'What the response looks like, if it is not a robots.txt.'],
+  ['access.checkedAt', 'integer', 'When the attempt ended, in milliseconds since 1970.'],
+  ['access.nextAttemptAt', 'integer', 'When the next attempt is due, in milliseconds since 1970.'],
+  ['access.copy?', 'object', 'The copy whose rules decided.'],
+  ['access.copy.freshness', '"fresh" or "stale"', '`stale` if the last attempt failed.'],
+  ['access.copy.ageMs', 'number', 'The age of the copy in milliseconds.'],
+  ['access.copy.truncated', 'boolean', 'Whether the copy was cut at the size limit.'],
+  ['crawlDelayMs?', 'number', 'The Crawl-delay for the crawler, in milliseconds.'],
+  ['requestRates?', 'object[]', 'Each Request-rate for the crawler, with `requests`, `periodMs` and `between`.'],
+  [
+    'visitTimes?',
+    'object[]',
+    'The hours in which the site wants visits, with `from` and `to` in minutes of the UTC day.',
+  ],
+]
+
+const URL_FIELD: Field = ['url', 'string', 'The URL as it was given, without credentials.']
+
+const FINDING: readonly Field[] = [
+  ['code', 'string', 'The [code](lint-findings.md) of the finding. Codes are never renamed.'],
+  ['severity', '"error" or "warning" or "note"', 'How serious the finding is.'],
+  ['line', 'integer', 'Counted from 1; 0 for the whole file.'],
+  ['column', 'integer', 'In UTF-16 code units, counted from 1.'],
+  ['message', 'string', 'One sentence for people. It may change.'],
+  ['write?', 'string[]', 'What to write instead.'],
+]
+
+/** The fields of an object or of the items of an array. */
+const within = (parent: string, fields: readonly Field[]): readonly Field[] =>
+  fields.map(([path, type, meaning]) => [`${parent}.${path}`, type, meaning])
+
+const CHANGE = (side: string, effect: string): readonly Field[] => [
+  [`changes[].${side}`, 'object[]', `Which lines ${effect} URLs.`],
+  [`changes[].${side}[].file`, '"old" or "new"', 'The file that has the line.'],
+  [`changes[].${side}[].line?`, 'integer', 'The line that makes the difference. Absent if no rule does.'],
+  [`changes[].${side}[].rule?`, 'string', 'The rule of the line.'],
+  [`changes[].${side}[].count`, 'integer', 'How many URLs change.'],
+  [`changes[].${side}[].examples`, 'string[]', 'Some of these URLs.'],
+]
+
+export const JSON_FORMATS: readonly JsonFormat[] = [
+  {
+    command: 'check',
+    format: 'json',
+    about: 'One document for all URLs.',
+    fields: [
+      VERSION,
+      ['verdicts', 'object[]', 'One verdict for each URL, in the order of the URLs.'],
+      ...within('verdicts[]', [URL_FIELD, ...REASON, ...ACCESS]),
+    ],
+  },
+  {
+    command: 'check',
+    format: 'ndjson',
+    about: 'One line for each URL, in the order of the URLs.',
+    fields: [VERSION, URL_FIELD, ...REASON, ...ACCESS],
+  },
+  {
+    command: 'explain',
+    format: 'json',
+    about: 'One document for the URL.',
+    fields: [
+      VERSION,
+      URL_FIELD,
+      ['robots', 'string', 'The name or URL of the robots.txt.'],
+      ...REASON,
+      ...ACCESS,
+      ['explanation?', 'object', 'What was compared. Absent if no rules were.'],
+      ['explanation.target?', 'string', 'The path and query in normal form.'],
+      ['explanation.wonBy', 'string', 'Why the deciding rule won.'],
+      ['explanation.groups', 'object[]', 'The groups that apply to the crawler, each as `group`.'],
+      ['explanation.matches', 'object[]', 'The rules that match, the deciding one first.'],
+      ['explanation.matches[].directive', '"allow" or "disallow"', 'What the rule does.'],
+      ['explanation.matches[].text', 'string', 'The pattern as the file has it.'],
+      ['explanation.matches[].line', 'integer', 'The line of the rule.'],
+      ['explanation.matches[].bytes', 'integer', 'The length of the pattern in normal form.'],
+      ['explanation.matches[].form', 'string', 'The pattern in normal form.'],
+      ['explanation.matches[].source?', 'string', 'The whole line.'],
+    ],
+  },
+  {
+    command: 'test',
+    format: 'json',
+    about: 'One document for all expectations.',
+    fields: [
+      VERSION,
+      ['robots', 'string', 'The name or URL of the robots.txt.'],
+      ['met', 'boolean', 'Whether every expectation is met.'],
+      ['results', 'object[]', 'One result for each expectation, in the order of the files.'],
+      ['results[].kind', '"allow" or "deny" or "deny-only"', 'What is expected.'],
+      ['results[].crawler', 'string', 'A product token, or `*`.'],
+      ['results[].paths', 'string[]', 'The paths of the expectation.'],
+      ['results[].file', 'string', 'The file of expectations.'],
+      ['results[].line', 'integer', 'The line of the expectation.'],
+      ['results[].text', 'string', 'The expectation without its comment.'],
+      ['results[].met', 'boolean', 'Whether it is met.'],
+      ['results[].problems', 'object[]', 'One problem for each path that the robots.txt treats otherwise.'],
+      ['results[].problems[].message', 'string', 'One sentence for people. It may change.'],
+      ['results[].problems[].line?', 'integer', 'The line of robots.txt that decides, if one does.'],
+    ],
+  },
+  {
+    command: 'lint',
+    format: 'json',
+    about: 'One document for all files.',
+    fields: [
+      VERSION,
+      ['files', 'object[]', 'One object for each file, in the order of the command line.'],
+      ['files[].file', 'string', 'The file as it was given, or the URL of the robots.txt.'],
+      ['files[].findings', 'object[]', 'The findings, by line.'],
+      ...within('files[].findings[]', FINDING),
+      ['files[].suppressed', 'integer', 'How many findings a comment of the file suppresses.'],
+    ],
+  },
+  {
+    command: 'lint',
+    format: 'ndjson',
+    about: 'One line for each finding.',
+    fields: [VERSION, ['file', 'string', 'The file as it was given, or the URL of the robots.txt.'], ...FINDING],
+  },
+  {
+    command: 'match',
+    format: 'ndjson',
+    about: 'One line for each URL and crawler, in the order of the URLs.',
+    fields: [
+      VERSION,
+      URL_FIELD,
+      ['crawler?', 'string', 'The name of the crawler, if there are several.'],
+      ...REASON,
+      ['origin?', 'string', 'The origin of the URL, if the file is for another one.'],
+      ['fileOrigin?', 'string', 'The origin that the file is for, if the URL is of another one.'],
+      ['file?', 'string', 'The file of `--robots-dir` that does not exist.'],
+    ],
+  },
+  {
+    command: 'diff',
+    format: 'json',
+    about: 'One document.',
+    fields: [
+      VERSION,
+      ['isSame', 'boolean', 'Whether no URL changes for any crawler.'],
+      ['old', 'string', 'The name or URL of the first robots.txt.'],
+      ['new', 'string', 'The name or URL of the second robots.txt.'],
+      ['urls', 'integer', 'How many URLs were compared.'],
+      ['isSample', 'boolean', 'Whether the URLs were made from the rules.'],
+      ['changes', 'object[]', 'One object for each crawler.'],
+      ['changes[].crawler', 'string', 'A product token, or `*`.'],
+      ...CHANGE('disallowed', 'close'),
+      ...CHANGE('allowed', 'open'),
+    ],
+  },
+]
+
+/** A JSON schema that allows the fields of a format and no others. */
+export function schemaOf(fields: readonly Field[]): object {
+  const root: Schema = emptyObject()
+  for (const [path, type] of fields) {
+    const steps = path.split('.')
+    const last = steps.pop() as string
+    const parent = steps.reduce((schema, step) => {
+      const child = schema.properties?.[step.replace('[]', '')] as Schema
+      return step.endsWith('[]') ? (child.items as Schema) : child
+    }, root)
+    const name = last.replace('?', '')
+    if (!last.endsWith('?')) parent.required?.push(name)
+    Object.assign(parent.properties ?? {}, { [name]: schemaOfType(type) })
+    delete parent.isOpen
+  }
+  return closed(root)
+}
+
+interface Schema {
+  [keyword: string]: unknown
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  /** Whether no field of the object is listed. */
+  isOpen?: true
+}
+
+function emptyObject(): Schema {
+  return { type: 'object', properties: {}, required: [], isOpen: true }
+}
+
+function schemaOfType(type: string): Schema {
+  if (type.startsWith('"')) return { enum: type.split(' or ').map((value) => JSON.parse(value)) }
+  if (type === 'object') return emptyObject()
+  if (type.endsWith('[]')) return { type: 'array', items: schemaOfType(type.slice(0, -2)) }
+  return { type }
+}
+
+/** Objects with listed fields have no others. */
+function closed({ isOpen, ...schema }: Schema): Schema {
+  const { properties, items } = schema
+  if (properties !== undefined) {
+    schema.properties = Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, closed(each)]))
+    if (!isOpen) schema.additionalProperties = false
+  }
+  if (items !== undefined) schema.items = closed(items)
+  return schema
+}

@@ -1,0 +1,294 @@
+// The formats for programs: writes docs/reference/output-formats.md, and checks what each command
+// prints against it, against the schema of SARIF and against a schema for JUnit.
+import sarifSchema from '@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json' with { type: 'json' }
+import { expectPage } from '@politely/testkit/doc-page'
+import { Ajv } from 'ajv'
+import { default as Ajv4 } from 'ajv-draft-04'
+import { default as addFormats } from 'ajv-formats'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { validateXML } from 'xmllint-wasm'
+import { commands } from '../src/commands.ts'
+import { version } from '../src/version.ts'
+import { withoutFolder, writeFiles } from './files.ts'
+import { JSON_FORMATS, schemaOf } from './output-contract.ts'
+import { parseJsonLines, runInThisProcess } from './run-cli.ts'
+import { originWithRules, originWithStatus } from './site.ts'
+
+/** Formats without fields in JSON. */
+const TEXT_FORMATS: Readonly<Record<string, string>> = {
+  csv: 'CSV (RFC 4180) with a header line. `line` and `rule` are those of the rule that decides. A cell that a spreadsheet would read as a formula begins with an apostrophe.',
+  sarif:
+    'SARIF 2.1.0. Files are relative to the root of the repository (`uriBaseId` is `%SRCROOT%`), with percent-encoding. Columns are UTF-16 code units. `partialFingerprints` stay the same while the line keeps its text. `fixes` replace or remove the line; they may change verdicts, as `lint --fix=all` may.',
+  junit:
+    'JUnit XML as Jenkins and GitLab read it. `lint`: one suite for each file, and one test for each finding. The test fails if the severity is over `--max-severity`, and passes otherwise, with the finding as its output. `test`: one test for each expectation.',
+  github:
+    'Workflow commands of GitHub Actions. Files are relative to the root of the repository. GitHub shows at most 10 errors, 10 warnings and 10 notices of a step; the log has all.',
+  gitlab:
+    'A code quality report of GitLab. An error is `major`, a warning `minor`, and a note `info`. Fingerprints stay the same while the line keeps its text, and differ within a report.',
+}
+
+const path = writeFiles({
+  'robots.txt': 'User-agent: *\nDisallow: /cart\nAllow: /cart/help\nDisalow: /tmp\n',
+  'new.txt': 'User-agent: *\nDisallow: /c\nAllow: /cart/help\n',
+  'robots.expect': 'allow * /cart/help\ndeny * /checkout\n',
+  'broken #1.txt':
+    'Disallow: admin\nDisallow: admin\nUser-agent: *\nDisallow: /é\u202e\nDisallow /a\nAllow: /b\nAllow: /b\nHost: a\n',
+  'moved/broken #1.txt': '# moved\n\nDisallow: admin\nDisallow: admin\n',
+  'urls.txt': '/cart\n/about\n',
+  'more.txt': 'https://a.example/cart\nhttp://[\n/cart\nhttps://b.example/x\n',
+  'files/a.example.txt': 'User-agent: *\nDisallow: /\n',
+  'empty.txt': '',
+  'page.txt': '<html>',
+  'control.expect': 'deny * /\u0001\u202e%EF%BF%BF<&">\n',
+})
+// The tests run in this process, whose current folder is another one.
+const { GITHUB_WORKSPACE } = process.env
+beforeEach(() => {
+  process.env.GITHUB_WORKSPACE = path('.')
+})
+afterAll(() => {
+  if (GITHUB_WORKSPACE === undefined) delete process.env.GITHUB_WORKSPACE
+  else process.env.GITHUB_WORKSPACE = GITHUB_WORKSPACE
+})
+
+const names = ['robots.txt', 'new.txt', 'robots.expect', 'urls.txt']
+
+/** The runs that the page shows, by command and format. `SITE` is a site that has robots.txt. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  'check json': 'check SITE/cart --user-agent ExampleBot --format json',
+  'check ndjson': 'check SITE/cart SITE/about --user-agent ExampleBot --format ndjson',
+  'explain json': 'explain /cart/help --user-agent ExampleBot --robots robots.txt --format json',
+  'test json': 'test robots.expect --robots robots.txt --format json',
+  'test junit': 'test robots.expect --robots robots.txt --format junit',
+  'test github': 'test robots.expect --robots robots.txt --format github',
+  'lint json': 'lint robots.txt --format json',
+  'lint ndjson': 'lint robots.txt --format ndjson',
+  'lint sarif': 'lint robots.txt --format sarif',
+  'lint junit': 'lint robots.txt --format junit',
+  'lint github': 'lint robots.txt --format github',
+  'lint gitlab': 'lint robots.txt --format gitlab',
+  'match ndjson': 'match --urls urls.txt --robots robots.txt --user-agent ExampleBot --format ndjson',
+  'match csv': 'match --urls urls.txt --robots robots.txt --user-agent ExampleBot --format csv',
+  'diff json': 'diff robots.txt new.txt --product-token ExampleBot --format json',
+}
+
+const RULES = 'User-agent: *\nDisallow: /cart\n'
+const STABLE: Readonly<Record<string, number>> = {
+  checkedAt: 1_767_225_600_000,
+  nextAttemptAt: 1_767_312_000_000,
+  ageMs: 0,
+}
+
+/** Replaces what differs from run to run. @param indent The indentation of JSON documents. */
+function shown(stdout: string, site: string, indent: number): string {
+  const text = withoutFolder(stdout, path)
+    .replaceAll(site, 'https://example.com')
+    .replace(`"version": "${version()}"`, '"version": "1.0.0"')
+    .trimEnd()
+  if (!text.startsWith('{')) return text
+  return text
+    .split(/\n(?=\{)/)
+    .map((line) => JSON.stringify(JSON.parse(line), (key, value) => STABLE[key] ?? value, indent))
+    .join('\n')
+}
+
+const cell = (text: string) => text.replaceAll('|', '\\|')
+
+test('docs/reference/output-formats.md', async () => {
+  const site = await originWithRules(RULES)
+  const example = async (key: string) => {
+    const line = EXAMPLES[key] as string
+    const args = line.split(' ').map((word) => (names.includes(word) ? path(word) : word.replace('SITE', site)))
+    const { stdout, stderr } = await runInThisProcess(args)
+    expect(stderr).toBe('')
+    const language = /json$|sarif|gitlab/.test(key) ? 'json' : key.endsWith('junit') ? 'xml' : 'text'
+    return `\`\`\`sh\npolitely ${line.replaceAll('SITE', 'https://example.com')}\n\`\`\`\n\n\`\`\`${language}\n${shown(stdout, site, key.endsWith('ndjson') ? 0 : 2)}\n\`\`\``
+  }
+  const sections: string[] = []
+  for (const { name, flags } of commands) {
+    const formats = flags.find((flag) => flag.name === 'format')?.choices?.filter((each) => each !== 'text') ?? []
+    for (const format of formats) {
+      const key = `${name} ${format}`
+      const contract = JSON_FORMATS.find((each) => `${each.command} ${each.format}` === key)
+      const about = contract?.about ?? TEXT_FORMATS[format]
+      if (about === undefined || EXAMPLES[key] === undefined)
+        throw new Error(`${key}: describe the format in output-contract.ts, and add a run to EXAMPLES`)
+      const fields = contract?.fields.map(
+        ([field, type, meaning]) => `| \`${field}\` | ${cell(type)} | ${cell(meaning)} |`,
+      )
+      const table = fields && `| field | type | meaning |\n|---|---|---|\n${fields.join('\n')}`
+      sections.push(
+        [`## ${name} --format ${format}`, about, ...(table ? [table] : []), await example(key)].join('\n\n'),
+      )
+    }
+  }
+  await expectPage(
+    'docs/reference/output-formats.md',
+    `# Reference: output formats
+
+What the commands print for programs. A test makes this page, and checks what each command prints against it.
+
+| formats | stability |
+|---|---|
+| \`json\`, \`ndjson\` | A contract. \`version\` is the first field of a document, and of each line of \`ndjson\`. |
+| \`sarif\`, \`junit\`, \`csv\` | A contract: SARIF 2.1.0, JUnit XML as Jenkins reads it, and CSV with these columns. |
+| \`github\`, \`gitlab\` | Follow what GitHub and GitLab read. |
+| \`text\` | For people. It may change in any version. |
+
+These changes are breaking. They come with another \`version\` and a major version of the package:
+
+- A field is removed or renamed, or gets another type or meaning.
+- A field that is always there becomes one that may be absent.
+- An exit code gets another meaning.
+
+These changes are not breaking, so a program must accept them:
+
+- A new field, or a new value of \`because\`, \`reason\`, \`code\` and other strings that are not listed in full.
+- Another wording of a message, another order of fields, other whitespace.
+
+A \`?\` after a field means that it may be absent. Text of sites has no control characters: JSON escapes them, and XML has spaces in their place.
+
+${sections.join('\n\n')}
+`,
+  )
+})
+
+const ajv = new Ajv({ strict: false })
+
+/** More runs for each format: other outcomes, and other files. */
+const RUNS: Readonly<Record<string, readonly string[]>> = {
+  check: ['check SITE/cart SITE/x DOWN/ mailto:a --user-agent ExampleBot'],
+  explain: [
+    'explain /cart/help --user-agent ExampleBot --robots robots.txt',
+    'explain SITE/about --user-agent ExampleBot',
+    'explain DOWN/about --user-agent ExampleBot',
+    'explain /robots.txt --user-agent ExampleBot --robots empty.txt',
+  ],
+  test: ['test robots.expect --robots robots.txt', 'test robots.expect --robots new.txt'],
+  lint: ['lint broken robots.txt page.txt empty.txt'],
+  match: [
+    'match --urls more.txt --robots robots.txt --crawler Googlebot --crawler Bingbot --origin https://a.example',
+    'match --urls more.txt --robots-dir FILES --user-agent ExampleBot',
+  ],
+  diff: ['diff robots.txt new.txt', 'diff robots.txt robots.txt'],
+}
+const FILES: Readonly<Record<string, string>> = { broken: 'broken #1.txt', FILES: 'files' }
+
+test.for(JSON_FORMATS)(
+  '$command --format $format prints the fields of the page',
+  async ({ command, format, fields }) => {
+    const site = await originWithRules(
+      'User-agent: *\nDisallow: /cart\nCrawl-delay: 2\nRequest-rate: 1/10s\nVisit-time: 0600-0845\n',
+    )
+    const down = await originWithStatus(503, { 'retry-after': '60' })
+    const validate = ajv.compile(schemaOf(fields))
+    let documents = 0
+    for (const line of RUNS[command] ?? []) {
+      const args = line
+        .replace(/(?<= )[^/ ]\S*\.(?:txt|expect)\b/g, path)
+        .replaceAll('SITE', site)
+        .replaceAll('DOWN', down)
+        .split(' ')
+        .map((word) => (word in FILES ? path(FILES[word] as string) : word))
+      const { stdout } = await runInThisProcess([...args, '--format', format])
+      for (const document of parseJsonLines(stdout)) {
+        expect(Object.keys(document)[0]).toBe('version')
+        expect(validate(document), JSON.stringify([validate.errors, document])).toBe(true)
+        documents++
+      }
+    }
+    expect(documents).toBeGreaterThan(0)
+  },
+)
+
+const lint = async (format: string, ...files: readonly string[]) => {
+  const { stdout } = await runInThisProcess(['lint', ...files.map(path), '--format', format])
+  return withoutFolder(stdout, path)
+}
+
+test('SARIF agrees with its schema', async () => {
+  const ajv4 = new Ajv4.default({ strict: false, unicodeRegExp: false })
+  addFormats.default(ajv4)
+  const validate = ajv4.compile(sarifSchema)
+  const sarif = JSON.parse(await lint('sarif', 'broken #1.txt', 'page.txt', 'empty.txt'))
+  expect(validate(sarif), JSON.stringify(validate.errors)).toBe(true)
+  const [{ results, tool }] = sarif.runs
+  expect(results.length).toBeGreaterThan(5)
+  const places = results.map(
+    ({ locations }: { locations: { physicalLocation: object }[] }) => locations[0]?.physicalLocation,
+  )
+  expect(places[0]).toMatchObject({ artifactLocation: { uri: 'broken%20%231.txt', uriBaseId: '%SRCROOT%' } })
+  const wholeFile = results.findIndex(({ ruleId }: { ruleId: string }) => ruleId === 'empty-file')
+  expect(places[wholeFile]).not.toHaveProperty('region')
+  for (const { id, helpUri, help } of tool.driver.rules) {
+    expect(helpUri).toContain('lint-findings.md')
+    expect(help.text, id).not.toContain('{}')
+  }
+  const text = JSON.stringify(results.flatMap(({ fixes = [] }: { fixes?: object[] }) => fixes))
+  expect(text).toContain('"insertedContent":{"text":"Disallow: /a"}')
+  expect(text).toContain('{"deletedRegion":{"startLine":7,"startColumn":1,"endLine":8,"endColumn":1}}')
+})
+
+test('fingerprints stay the same when lines move, and differ within a report', async () => {
+  const of = async (file: string) =>
+    JSON.parse(await lint('gitlab', file))
+      .filter(({ check_name }: { check_name: string }) => check_name === 'rule-before-group')
+      .map(({ fingerprint }: { fingerprint: string }) => fingerprint)
+  const before = await of('broken #1.txt')
+  process.env.GITHUB_WORKSPACE = path('moved')
+  expect(await of('moved/broken #1.txt')).toEqual(before)
+  expect(new Set(before).size).toBe(2)
+})
+
+test('GitHub and GitLab get paths from the root of the repository', async () => {
+  const { stdout } = await runInThisProcess(['lint', path('moved/broken #1.txt'), '--format', 'github'])
+  expect(stdout).toContain('::error file=moved/broken #1.txt,line=3,col=1,title=')
+  const gitlab = await lint('gitlab', 'robots.txt')
+  expect(JSON.parse(gitlab)).toMatchObject([{ location: { path: 'robots.txt', lines: { begin: 4 } } }])
+})
+
+test('GitHub gets no file for the robots.txt of a site', async () => {
+  const site = await originWithRules('Disallow: /a\n')
+  const { stdout } = await runInThisProcess(['lint', site, '--user-agent', 'ExampleBot', '--format', 'github'])
+  expect(stdout).toContain(`::error title=rule-before-group::${site}/robots.txt line 1: `)
+})
+
+/** What the JUnit XML of the command consists of. Jenkins' schema allows more. */
+const JUNIT = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+  <xs:attributeGroup name="counts">
+    <xs:attribute name="tests" type="xs:nonNegativeInteger" use="required"/>
+    <xs:attribute name="failures" type="xs:nonNegativeInteger" use="required"/>
+    <xs:attribute name="errors" type="xs:nonNegativeInteger" use="required"/>
+  </xs:attributeGroup>
+  <xs:element name="testsuites"><xs:complexType>
+    <xs:sequence><xs:element name="testsuite" maxOccurs="unbounded"><xs:complexType>
+      <xs:sequence><xs:element name="testcase" maxOccurs="unbounded"><xs:complexType>
+        <xs:choice minOccurs="0">
+          <xs:element name="failure"><xs:complexType mixed="true">
+            <xs:attribute name="type" type="xs:string" use="required"/>
+            <xs:attribute name="message" type="xs:string" use="required"/>
+          </xs:complexType></xs:element>
+          <xs:element name="system-out" type="xs:string"/>
+        </xs:choice>
+        <xs:attribute name="name" type="xs:string" use="required"/>
+        <xs:attribute name="classname" type="xs:string" use="required"/>
+      </xs:complexType></xs:element></xs:sequence>
+      <xs:attribute name="name" type="xs:string" use="required"/>
+      <xs:attributeGroup ref="counts"/>
+    </xs:complexType></xs:element></xs:sequence>
+    <xs:attributeGroup ref="counts"/>
+  </xs:complexType></xs:element>
+</xs:schema>`
+
+test.for([
+  ['lint', 'broken #1.txt', 'page.txt', 'robots.txt'],
+  ['lint', 'new.txt'],
+  ['test', 'robots.expect', 'control.expect'],
+] as const)('JUnit of %j agrees with its schema', async ([command, ...files]) => {
+  const robots = command === 'test' ? ['--robots', path('robots.txt')] : []
+  const { stdout, code } = await runInThisProcess([command, ...files.map(path), ...robots, '--format', 'junit'])
+  const { valid, errors } = await validateXML({ xml: stdout, schema: JUNIT })
+  expect(valid, JSON.stringify(errors)).toBe(true)
+  expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{C}/u)
+  expect(stdout.includes('<failure ')).toBe(code === 1)
+})

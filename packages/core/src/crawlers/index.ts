@@ -1,0 +1,11 @@
+// The public API of `@politely/core/crawlers`: the catalogue of known crawlers.
+
+export type { CrawlerPurpose, CrawlerRetirement, KnownCrawler } from './known-crawler.ts'
+export {
+  type CrawlerReading,
+  findCrawler,
+  knownCrawlers,
+  knownCrawlersDate,
+  readingOf,
+  rulesFor,
+} from './known-crawlers.ts'

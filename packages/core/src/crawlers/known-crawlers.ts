@@ -1,0 +1,88 @@
+// The catalogue of known crawlers, and how each of them reads robots.txt.
+import type { Dialect } from '../dialect.ts'
+import type { CrawlerRules } from '../match/crawler-rules.ts'
+import type { BindOptions, ProductTokens, Robots } from '../robots.ts'
+import { ai } from './ai.ts'
+import { google } from './google.ts'
+import { type KnownCrawler, listed } from './known-crawler.ts'
+import { otherCrawlers } from './other-crawlers.ts'
+import { searchEngines } from './search-engines.ts'
+
+/** The date of the data in `knownCrawlers`. */
+export const knownCrawlersDate = '2026-11-25'
+
+/** Crawlers that sites meet, as their operators document them. */
+export const knownCrawlers: readonly KnownCrawler[] = listed([...google, ...searchEngines, ...ai, ...otherCrawlers])
+
+const BY_NAME: ReadonlyMap<string, KnownCrawler> = new Map(
+  knownCrawlers.flatMap((crawler) => [
+    [crawler.name.toLowerCase(), crawler],
+    [crawler.token.toLowerCase(), crawler],
+  ]),
+)
+
+/** Returns the crawler with this product token or name, in any case. */
+export function findCrawler(name: string): KnownCrawler | undefined {
+  return BY_NAME.get(name.toLowerCase())
+}
+
+/** How a crawler reads robots.txt. */
+export interface CrawlerReading {
+  /** Its product token, then the tokens whose groups it reads if no group names it. */
+  readonly productTokens: readonly string[]
+  readonly dialect: Dialect
+  /** Undefined if the crawler is not in the catalogue, or given by several tokens. */
+  readonly crawler: KnownCrawler | undefined
+}
+
+/**
+ * Returns how a crawler reads robots.txt. A crawler that is not in the catalogue has no other token
+ * and the given dialect. So does a crawler that is given by several tokens: they are used as they
+ * are.
+ *
+ * @param dialect One of `dialects`, or a custom one.
+ */
+export function readingOf(tokens: ProductTokens, dialect: Dialect): CrawlerReading {
+  const [token, ...others] = typeof tokens === 'string' ? [tokens] : tokens
+  if (token === undefined || others.length > 0) {
+    return { productTokens: typeof tokens === 'string' ? [tokens] : tokens, dialect, crawler: undefined }
+  }
+  const crawler = findCrawler(token)
+  const { fallbacks = [], readsStar = true } = crawler ?? {}
+  const productTokens = [token, ...fallbacks]
+  if (fallbacks.length === 0 && readsStar) return { productTokens, dialect, crawler }
+  const { parsing } = dialect
+  return {
+    productTokens,
+    dialect: {
+      ...dialect,
+      parsing: {
+        ...parsing,
+        severalTokens: fallbacks.length === 0 ? parsing.severalTokens : 'first',
+        groupsForAll: readsStar ? parsing.groupsForAll : 'ignored',
+      },
+    },
+    crawler,
+  }
+}
+
+/**
+ * Returns the rules of a file for a crawler, as that crawler reads them: a known crawler as its
+ * operator documents it, and others as `robots.forCrawler` does.
+ *
+ * @example
+ * ```ts
+ * import { parseRobots } from '@politely/core'
+ * import { rulesFor } from '@politely/core/crawlers'
+ *
+ * const robots = parseRobots('User-agent: Googlebot\nDisallow: /drafts/\n\nUser-agent: *\nDisallow: /\n')
+ * rulesFor(robots, 'Googlebot-News').isAllowed('/drafts/1') // false: it reads the group for Googlebot
+ * rulesFor(robots, 'Googlebot-News').isAllowed('/news/1') // true
+ * rulesFor(robots, 'AdsBot-Google').isAllowed('/news/1') // true: it does not read the group for *
+ * ```
+ * @throws {OptionError} if an option is unknown.
+ */
+export function rulesFor(robots: Robots, tokens: ProductTokens, options?: BindOptions): CrawlerRules {
+  const { productTokens, dialect } = readingOf(tokens, robots.dialect)
+  return (dialect === robots.dialect ? robots : robots.inDialect(dialect)).forCrawler(productTokens, options)
+}
