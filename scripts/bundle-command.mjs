@@ -13,11 +13,12 @@ const FOLDER = new URL('../packages/cli/', import.meta.url).pathname
 
 /**
  * Replaces undici. Its `index.js` loads all of it, which takes longer than a request for robots.txt.
- * So the fetcher gets the two parts that its own connections use, and only a proxy loads the rest.
+ * So the fetcher gets the two parts that its own connections use, and only a proxy and requests for
+ * pages load the rest.
  */
 const partsOfUndici = {
   name: 'parts-of-undici',
-  resolveId: (id, importer) => (id === 'undici' && importer.includes('/fetcher/') ? PARTS : undefined),
+  resolveId: (id, importer) => (id === 'undici' && importer.includes('/packages/fetcher/') ? PARTS : undefined),
   load: (id) => (id === PARTS ? { code: codeOfParts(), moduleType: 'js' } : undefined),
   transform(code, id) {
     if (!id.endsWith('/undici/lib/dispatcher/client.js')) return undefined
