@@ -7,6 +7,7 @@ import { EXITS } from '../src/exit-code.ts'
 import { flagText } from '../src/help.ts'
 import { SHOP, withoutFolder, writeFiles } from './files.ts'
 import { runInThisProcess } from './run-cli.ts'
+import { originWithStatus, startCache, startSite } from './site.ts'
 
 /** The files that the runs of the page use. They are shown in it. */
 const FILES: Readonly<Record<string, string>> = {
@@ -84,22 +85,55 @@ const names = new Set([...Object.keys(FILES), ...Object.keys(SITUATION_FILES)])
 
 /** Runs of each command, without `politely`. */
 const RUNS: Readonly<Record<string, readonly string[]>> = {
-  explain: ['explain /cart/items?sort=price --user-agent ExampleBot --robots robots.txt'],
+  check: [
+    'check https://shop.example/cart --user-agent ExampleBot',
+    'check https://down.example/ https://login.example/ --user-agent ExampleBot',
+    'check https://cdn.example/news --user-agent ExampleBot --edge',
+  ],
+  explain: [
+    'explain /cart/items?sort=price --user-agent ExampleBot --robots robots.txt',
+    'explain https://shop.example/old --user-agent ExampleBot --follow',
+  ],
   test: ['test robots.expect --robots robots.txt', 'test robots.expect --robots draft.txt'],
   lint: ['lint draft.txt'],
   audit: ['audit ai.txt'],
   diff: ['diff robots.txt draft.txt --urls urls.txt --crawler ExampleBot'],
 }
 
-async function transcript(line: string): Promise<string> {
-  const args = line.split(' ').map((word) => (names.has(word) ? path(word) : word))
-  const { stdout, code } = await runInThisProcess(args)
-  return `\`\`\`text\n$ politely ${line}\n${withoutFolder(stdout, path).trimEnd()}\n\`\`\`\n\nExit code ${code}.\n`
+/** The sites of the runs are on loopback. The page shows them under these names. */
+async function startAll(): Promise<ReadonlyMap<string, string>> {
+  const shop = await startSite({ status: 200, headers: { 'cache-control': 'max-age=7200' }, body: SHOP })
+  shop.server.respond('http://127.0.0.1:PORT/old', { status: 301, headers: { location: '/cart' } })
+  const login = await startSite({ status: 302, headers: { location: '/login' } })
+  const page = '<!doctype html><title>Sign in</title>'
+  login.server.respond('http://127.0.0.1:PORT/login', {
+    status: 200,
+    headers: { 'content-type': 'text/html' },
+    body: page,
+  })
+  const cdn = await startCache(
+    { status: 200, headers: { age: '7200', 'cf-cache-status': 'HIT' }, body: 'User-agent: *\nDisallow: /\n' },
+    { status: 200, headers: { 'cf-cache-status': 'MISS' }, body: 'User-agent: *\nDisallow: /admin\n' },
+  )
+  return new Map([
+    ['https://shop.example', shop.origin],
+    ['https://login.example', login.origin],
+    ['https://down.example', await originWithStatus(503, { 'retry-after': '7200' })],
+    ['https://cdn.example', cdn],
+  ])
+}
+
+async function transcript(line: string, sites: ReadonlyMap<string, string>): Promise<string> {
+  const words = [...sites].reduce((text, [name, origin]) => text.replaceAll(name, origin), line).split(' ')
+  const { stdout, code } = await runInThisProcess(words.map((word) => (names.has(word) ? path(word) : word)))
+  const shown = [...sites].reduce((text, [name, origin]) => text.replaceAll(origin, name), withoutFolder(stdout, path))
+  return `\`\`\`text\n$ politely ${line}\n${shown.trimEnd()}\n\`\`\`\n\nExit code ${code}.\n`
 }
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 
 test('docs/cli.md', async () => {
+  const sites = await startAll()
   const sections: string[] = []
   for (const { name, usage, description, flags, examples, exits } of commands) {
     const options = flags.map((flag) => {
@@ -112,7 +146,7 @@ test('docs/cli.md', async () => {
       return `| \`${flagText(flag)}\` | ${cell([`${text[0]?.toUpperCase()}${text.slice(1)}.`, ...notes].join(' '))} |`
     })
     const runs: string[] = []
-    for (const line of RUNS[name] ?? []) runs.push(await transcript(line)) // one after the other: they share stdout
+    for (const line of RUNS[name] ?? []) runs.push(await transcript(line, sites)) // one after the other: they share stdout
     sections.push(
       [
         `## ${name}`,
@@ -128,7 +162,7 @@ test('docs/cli.md', async () => {
   const situations: string[] = []
   for (const [title, text, files, run] of SITUATIONS) {
     const shown = files.map((name) => `\`${name}\`:\n\n\`\`\`text\n${SITUATION_FILES[name]?.trimEnd()}\n\`\`\``)
-    situations.push([`### ${title}`, text, ...shown, (await transcript(run)).trimEnd()].join('\n\n'))
+    situations.push([`### ${title}`, text, ...shown, (await transcript(run, sites)).trimEnd()].join('\n\n'))
   }
   const exits = Object.entries(EXITS).map(
     ([name, { code, meaning }]) => `| ${code} | ${cell(meaning)} | ${ROBOTS_MAIN[name] ?? 'does not exist'} |`,

@@ -47,6 +47,7 @@ const ACCESS: readonly Field[] = [
   ['access.copy?', 'object', 'The copy whose rules decided.'],
   ['access.copy.freshness', '"fresh" or "stale"', '`stale` if the last attempt failed.'],
   ['access.copy.ageMs', 'number', 'The age of the copy in milliseconds.'],
+  ['access.copy.bytes', 'integer', 'The size of the copy in bytes.'],
   ['access.copy.truncated', 'boolean', 'Whether the copy was cut at the size limit.'],
   ['crawlDelayMs?', 'number', 'The Crawl-delay for the crawler, in milliseconds.'],
   ['requestRates?', 'object[]', 'Each Request-rate for the crawler, with `requests`, `periodMs` and `between`.'],
@@ -55,6 +56,11 @@ const ACCESS: readonly Field[] = [
     'object[]',
     'The hours in which the site wants visits, with `from` and `to` in minutes of the UTC day.',
   ],
+]
+
+const CHECKED: readonly Field[] = [
+  ['headers?', 'object', 'Headers of the response: those about caching, Content-Type and Retry-After.'],
+  ['edge?', 'object', 'With `--edge`: the comparison with a request that asks caches to revalidate.'],
 ]
 
 const URL_FIELD: Field = ['url', 'string', 'The URL as it was given, without credentials.']
@@ -89,14 +95,14 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
     fields: [
       VERSION,
       ['verdicts', 'object[]', 'One verdict for each URL, in the order of the URLs.'],
-      ...within('verdicts[]', [URL_FIELD, ...REASON, ...ACCESS]),
+      ...within('verdicts[]', [URL_FIELD, ...REASON, ...ACCESS, ...CHECKED]),
     ],
   },
   {
     command: 'check',
     format: 'ndjson',
     about: 'One line for each URL, in the order of the URLs.',
-    fields: [VERSION, URL_FIELD, ...REASON, ...ACCESS],
+    fields: [VERSION, URL_FIELD, ...REASON, ...ACCESS, ...CHECKED],
   },
   {
     command: 'explain',
@@ -119,6 +125,11 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['explanation.matches[].bytes', 'integer', 'The length of the pattern in normal form.'],
       ['explanation.matches[].form', 'string', 'The pattern in normal form.'],
       ['explanation.matches[].source?', 'string', 'The whole line.'],
+      [
+        'redirects?',
+        'object[]',
+        'With `--follow`: the verdict on each URL, with the `status` of its response or a `failure`.',
+      ],
     ],
   },
   {
