@@ -1,18 +1,60 @@
-// Bundles the command `politely` into packages/cli/bundle, one file for each subcommand. Node reads a
-// bundle several times faster than the hundred modules of the packages, and a command that is run in
-// a loop should start quickly. `check` and other commands that use the network import
-// @politely/fetcher as it is, since it has modules that must exist once in a process.
+// Bundles the command `politely` into packages/cli/bundle, one file for each subcommand and for what
+// several of them share. Node reads a bundle several times faster than the hundreds of modules of
+// the packages, and a command that is run in a loop should start quickly. The bundle holds
+// everything that the command loads, so that modules of @politely/fetcher and @politely/core exist
+// once in its process.
 
-import { rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 import { build } from 'rolldown'
 
 const FOLDER = new URL('../packages/cli/', import.meta.url).pathname
 
+/**
+ * Replaces undici. Its `index.js` loads all of it, which takes longer than a request for robots.txt.
+ * So the fetcher gets the two parts that its own connections use, and only a proxy and requests for
+ * pages load the rest.
+ */
+const partsOfUndici = {
+  name: 'parts-of-undici',
+  resolveId: (id, importer) => (id === 'undici' && importer.includes('/packages/fetcher/') ? PARTS : undefined),
+  load: (id) => (id === PARTS ? { code: codeOfParts(), moduleType: 'js' } : undefined),
+  transform(code, id) {
+    if (!id.endsWith('/undici/lib/dispatcher/client.js')) return undefined
+    if (!code.includes(LOADS_HTTP2)) throw new Error(`${id} no longer says ${LOADS_HTTP2}`)
+    return code.replace(LOADS_HTTP2, "const connectH2 = (...args) => require('./client-h2.js')(...args)")
+  },
+}
+const PARTS = '\0parts-of-undici'
+/** The own connections of the fetcher never use HTTP/2. */
+const LOADS_HTTP2 = "const connectH2 = require('./client-h2.js')"
+
+function codeOfParts() {
+  const folder = dirname(createRequire(`${FOLDER}package.json`).resolve('undici'))
+  return `
+export { default as buildConnector } from '${folder}/lib/core/connect.js'
+export { default as Client } from '${folder}/lib/dispatcher/client.js'`
+}
+
 rmSync(`${FOLDER}bundle`, { recursive: true, force: true })
-await build({
+const { output } = await build({
   input: `${FOLDER}dist/main.js`,
   platform: 'node',
-  external: ['undici', 'csv-parse', 'htmlparser2', /^@politely\/(?!core(?:\/(?:engine|crawlers))?$)/],
+  plugins: [partsOfUndici],
   output: { dir: `${FOLDER}bundle`, entryFileNames: '[name].js', chunkFileNames: '[name].js' },
   logLevel: 'warn',
 })
+writeFileSync(`${FOLDER}bundle/LICENSES.txt`, licensesOf(output.flatMap(({ moduleIds = [] }) => moduleIds)))
+
+/** The licences of the other projects whose code is in the bundle ask that their text is included. */
+function licensesOf(modules) {
+  const folders = new Set(modules.map((id) => /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? ''))
+  const texts = [...folders].filter(existsSync).map((folder) => {
+    const { name, version } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each))
+    if (file === undefined) throw new Error(`${name} is in the bundle, and has no licence file`)
+    return `${name} ${version}\n\n${readFileSync(`${folder}/${file}`, 'utf8').trim()}\n`
+  })
+  return texts.sort().join(`\n${'-'.repeat(80)}\n\n`)
+}

@@ -1,5 +1,5 @@
 // Turns a thrown value into one line on stderr and an exit code.
-import { escapeControls, isPolitelyError, type OptionError } from '@politely/core'
+import { escapeControls, OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
 import { Interrupted, UsageError } from './errors.ts'
 import { EXITS } from './exit-code.ts'
@@ -8,18 +8,13 @@ export function describeError(error: unknown): { readonly exitCode: number; read
   const { usage, internal, interrupted } = EXITS
   if (error instanceof Interrupted) return { exitCode: interrupted.code, text: '' }
   if (error instanceof UsageError) return { exitCode: usage.code, text: errorLine(usageMessage(error)) }
-  // An error of the fetcher is of another copy of core than the one in the bundle.
-  if (isOptionError(error)) return { exitCode: usage.code, text: errorLine(withFlagNames(error)) }
+  if (error instanceof OptionError) return { exitCode: usage.code, text: errorLine(withFlagNames(error)) }
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   if (process.env.POLITELY_DEBUG) return { exitCode: internal.code, text: `${stack}\n` }
   return {
     exitCode: internal.code,
     text: errorLine(`unexpected error: ${message}; set POLITELY_DEBUG=1 to print the stack`),
   }
-}
-
-function isOptionError(error: unknown): error is OptionError {
-  return isPolitelyError(error) && error.code === 'ERR_POLITELY_OPTION'
 }
 
 /** Returns the message without the credentials of a URL that it repeats. */

@@ -1,5 +1,5 @@
 // The exit codes and how they follow from the verdicts.
-import type { ClientVerdict } from '@politely/fetcher'
+import type { Verdict } from '@politely/core'
 
 /** `--help` prints the meanings. */
 export const EXITS = {
@@ -18,7 +18,7 @@ export type ExitName = keyof typeof EXITS
 /** If several URLs lead to different exits, the last of these is the exit code. */
 const BY_SEVERITY: readonly ExitName[] = ['success', 'disallowed', 'unreachable', 'usage']
 
-export function exitOf(verdict: ClientVerdict): ExitName {
+export function exitOf(verdict: Pick<Verdict, 'allowed' | 'because'>): ExitName {
   if (verdict.because === 'invalid-url') return 'usage'
   if (verdict.because === 'unreachable') return 'unreachable'
   return verdict.allowed ? 'success' : 'disallowed'

@@ -69,8 +69,8 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     '"http://127.0.0.1:9/" is not a command; write politely check http://127.0.0.1:9/; see politely --help',
   ],
   [
-    ['check', URL, ...BOT, '--robots', robots],
-    '--robots is an option of explain, not of check; see politely check --help',
+    ['check', URL, ...BOT, '--origin', 'https://example.com'],
+    '--origin is an option of match, not of check; see politely check --help',
   ],
   [['--frobnicate'], `unknown option --frobnicate; write a command first, ${COMMANDS}; see politely --help`],
   [['two\nlines \u001b[31m'], `"two\\nlines \\u001b[31m" is not a command; write ${COMMANDS}; see politely --help`],
@@ -89,8 +89,13 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
       ['check', '--bot', '--user-agent or --product-token'],
       ['check', '--token', '--product-token'],
       ['check', '--output', '--format'],
-      ['check', '--file', 'politely explain, which has --robots'],
-      ['check', '--url', 'the value without --url, as in politely check URL… --user-agent NAME'],
+      ['check', '--file', '--robots'],
+      ['completion', '--file', 'politely check, which has --robots'],
+      [
+        'check',
+        '--url',
+        'the value without --url, as in politely check URL… --user-agent NAME [--robots FILE|URL] [--edge]',
+      ],
       ['explain', '-r', '--robots'],
       ['test', '--url', '--robots'],
       ['test', '--junit', '--format junit'],
@@ -143,6 +148,21 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     `--dialect: "bing" is not known; write one of ${DIALECTS}; see politely check --help`,
   ],
 
+  ...['localhost:8080', 'socks5://localhost:1080', 'http://localhost:99999', ''].map(
+    (given) =>
+      [
+        ['check', URL, ...BOT, '--proxy', given],
+        `--proxy: "${given}" is not the URL of an HTTP proxy; write one such as http://localhost:8080`,
+      ] as const,
+  ),
+  ...['localhost', '10.0.0.0/99', ''].map(
+    (given) =>
+      [
+        ['check', URL, ...BOT, '--allow-address', '10.1.2.3', '--allow-address', given],
+        `--allow-address: "${given}" is neither an address nor a block; write one such as 10.1.2.3 or 10.0.0.0/8`,
+      ] as const,
+  ),
+
   // URLs
   [['check', ...BOT], 'no URL was given; write one such as https://example.com/page, or - to read URLs from stdin'],
   [['check', '', ...BOT], `"": ${explainUrlProblem('empty')}`],
@@ -158,7 +178,7 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
 
   [
     ['check', robots, ...BOT],
-    `"${robots}": this is a file; to check URLs against it, write politely match --robots "${robots}" < urls.txt`,
+    `"${robots}": this is a file; to check URLs against it, write politely check URL --robots "${robots}"`,
   ],
   [['check', urls, ...BOT], `"${urls}": this is a file; to check the URLs in it, write politely check - < "${urls}"`],
 
@@ -229,8 +249,12 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     'more than one URL was given; write one, such as politely explain https://example.com/page',
   ],
   [
-    ['explain', '/a', ...BOT, '--robots', 'https://example.com/robots.txt'],
-    '--robots: https://example.com/robots.txt is a URL; to explain a URL of that site, leave --robots out',
+    ['explain', '/a', ...BOT, '--robots', robots, '--follow'],
+    '--follow requests the page; leave --robots out, or leave --follow out',
+  ],
+  [
+    ['check', '/a', ...BOT, '--robots', robots, '--edge'],
+    '--edge compares two responses of a site; leave --robots out, or leave --edge out',
   ],
 
   // test

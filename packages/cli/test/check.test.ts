@@ -5,8 +5,9 @@ import { setTimeout } from 'node:timers/promises'
 import { explainUrlProblem } from '@politely/core'
 import type { Reply } from '@politely/testkit/servers/sites'
 import { expect, test } from 'vitest'
+import { withoutFolder, writeFiles } from './files.ts'
 import { exitCodeOf, parseJsonLines, runCli, runInThisProcess, startCli, writeForever } from './run-cli.ts'
-import { NO_RESPONSE, originWithRules, originWithStatus, startSite } from './site.ts'
+import { NO_RESPONSE, originWithRules, originWithStatus, startCache, startSite } from './site.ts'
 
 const BOT = ['--user-agent', 'ExampleBot/1.0 (+https://example.com/bot)']
 const ROBOTS = `User-agent: *
@@ -17,10 +18,12 @@ User-agent: OtherBot
 Disallow: /
 `
 
+const path = writeFiles({ 'draft.txt': ROBOTS })
+
 /** Replaces origins by their names and times by NOW. */
 function withoutPortsAndTimes(report: string, origins: Record<string, string>): string {
   const named = Object.entries(origins).reduce((text, [name, origin]) => text.replaceAll(origin, name), report)
-  return named.replace(/(?<=fetched |last attempt )(just now|[\d.]+ \w+ ago)/g, 'NOW')
+  return named.replace(/(?<=(?:fetched|tried) +)(just now|[\d.]+ \w+ ago)/g, 'NOW')
 }
 
 test('reports an allowed URL that no rule matches', async () => {
@@ -30,8 +33,9 @@ test('reports an allowed URL that no rule matches', async () => {
     [
       '✓ allowed     A/page',
       '  because     no rule of the group for * (line 1) matches',
-      '  crawler     ExampleBot',
-      '  robots.txt  A/robots.txt (200), fetched NOW, fresh for 24 h',
+      '  crawler     ExampleBot, by the group for * (line 1)',
+      '  robots.txt  A/robots.txt (200), 84 bytes',
+      '  fetched     NOW, fresh for 24 h',
       '  crawl-delay 2.5 s between requests',
       '',
     ].join('\n'),
@@ -49,8 +53,10 @@ test('reports the rule that disallows a URL, and the redirects of robots.txt', a
     [
       '✗ disallowed  A/private/x',
       '  because     line 6 of robots.txt says "Disallow: /" to OtherBot',
-      '  crawler     OtherBot',
-      '  robots.txt  A/robots.txt (301) → B/rules (200), fetched NOW, fresh for 2 h',
+      '  crawler     OtherBot, by the group for OtherBot (line 5)',
+      '  robots.txt  A/robots.txt (301)',
+      '              → B/rules (200), 84 bytes',
+      '  fetched     NOW, fresh for 2 h',
       '',
     ].join('\n'),
   )
@@ -66,12 +72,15 @@ test('separates reports by a blank line (here: a missing and an unreachable robo
       '✓ allowed     A/',
       '  because     the site has no robots.txt (status 404)',
       '  crawler     ExampleBot',
-      '  robots.txt  A/robots.txt (404), fetched NOW, fresh for 24 h',
+      '  robots.txt  A/robots.txt (404)',
+      '  fetched     NOW, fresh for 24 h',
       '',
       '✗ disallowed  B/',
       '  because     robots.txt is unreachable (status 503)',
       '  crawler     ExampleBot',
-      '  robots.txt  B/robots.txt (503), last attempt NOW, next in 2 h',
+      '  robots.txt  B/robots.txt (503)',
+      '  tried       NOW, next attempt in 2 h (Retry-After: 7200)',
+      '  advice      the site should send the file with status 200, or status 404 if it has none',
       '',
     ].join('\n'),
   )
@@ -96,7 +105,7 @@ test('prints a host given as A-labels in Unicode too, and requests robots.txt by
   const { stdout } = await runInThisProcess(['check', ...urls, ...BOT, '--timeout', '5'])
   expect(stdout).toContain('✗ disallowed  http://xn--bcher-kva.invalid:81/ (bücher.invalid:81)\n')
   expect(stdout).toContain('✗ disallowed  http://bücher.invalid:81/\n')
-  expect(stdout.match(/robots\.txt {2}http:\/\/xn--bcher-kva\.invalid:81\/robots\.txt,/g)).toHaveLength(2)
+  expect(stdout.match(/robots\.txt {2}http:\/\/xn--bcher-kva\.invalid:81\/robots\.txt$/gm)).toHaveLength(2)
 })
 
 test('escapes control characters of a site and shortens its long texts', async () => {
@@ -116,13 +125,13 @@ test('escapes control characters of a site and shortens its long texts', async (
   const B = await originWithRules(`User-agent: *\nDisallow: /${'x'.repeat(10_000)}\n`)
   const shortened = await runInThisProcess(['check', `${B}/${'x'.repeat(20_000)}`, ...BOT])
   expect(shortened.stdout).toMatch(
-    /^✗ disallowed .*…\n {2}because .*…\n {2}crawler {5}ExampleBot\n {2}robots\.txt .*\n$/,
+    /^✗ disallowed .*…\n {2}because .*…\n {2}crawler {5}ExampleBot, .*\n {2}robots\.txt .*\n {2}fetched .*\n$/,
   )
   expect(shortened.stdout.length).toBeLessThan(1000)
 })
 
 test('--json prints the verdicts of the API, one on each line', async () => {
-  const A = await originWithRules(ROBOTS)
+  const A = await originWithRules(ROBOTS, { age: '60', server: 'x' })
   const { code, stdout, stderr } = await runInThisProcess([
     'check',
     `${A}/private`,
@@ -140,6 +149,7 @@ test('--json prints the verdicts of the API, one on each line', async () => {
       group: { agents: ['*'], line: 1 },
       access: { outcome: 'success', status: 200, url: `${A}/robots.txt`, hops: [], copy: { freshness: 'fresh' } },
       crawlDelayMs: 2500,
+      headers: { age: '60', 'content-length': '84' },
     },
     { url: `${A}/robots.txt`, allowed: true, because: 'robots-txt-itself' },
   ])
@@ -159,6 +169,8 @@ test('passes --user-agent, --product-token, --dialect and --timeout to the clien
   const { origin } = await startSite(NO_RESPONSE)
   const late = await runInThisProcess(['check', `${origin}/`, ...BOT, '--json', '--timeout', '0.2'])
   expect(parseJsonLines(late.stdout)).toMatchObject([{ because: 'unreachable', access: { reason: 'timeout' } }])
+  const report = await runInThisProcess(['check', `${origin}/`, ...BOT, '--timeout', '0.2'])
+  expect(report.stdout).toContain('robots.txt is unreachable (timeout: the deadline of 200 ms (--timeout) passed)\n')
 })
 
 test('prints a line on stderr for an invalid URL, and checks the others', async () => {
@@ -269,4 +281,108 @@ test('prints colours only with FORCE_COLOR when stdout is a pipe', async () => {
   expect(plain.stdout).not.toContain('\u001b')
   const coloured = await runCli(['check', `${A}/`, ...BOT], { env: { FORCE_COLOR: '1' } })
   expect(coloured.stdout).toContain('\u001b[32m✓ allowed')
+})
+
+test('--robots checks URLs of any site, and paths, against a file', async () => {
+  const args = ['check', '/private', 'https://shop.example/page', ...BOT, '--robots', path('draft.txt')]
+  const { code, stdout } = await runInThisProcess(args)
+  expect(withoutFolder(stdout, path)).toBe(
+    [
+      '✗ disallowed  /private',
+      '  because     line 3 of robots.txt says "Disallow: /private" to *',
+      '  crawler     ExampleBot, by the group for * (line 1)',
+      '  robots.txt  draft.txt, 84 bytes',
+      '  crawl-delay 2.5 s between requests',
+      '',
+      '✓ allowed     https://shop.example/page',
+      '  because     no rule of the group for * (line 1) matches',
+      '  crawler     ExampleBot, by the group for * (line 1)',
+      '  robots.txt  draft.txt, 84 bytes',
+      '  crawl-delay 2.5 s between requests',
+      '',
+    ].join('\n'),
+  )
+  expect(code).toBe(1)
+  const json = await runInThisProcess(['check', '/private', 'mailto:x', ...args.slice(3), '--json'])
+  expect(parseJsonLines(json.stdout)).toMatchObject([
+    { version: 1, url: '/private', allowed: false, rule: { line: 3 }, crawlDelayMs: 2500 },
+    { version: 1, url: 'mailto:x', because: 'invalid-url' },
+  ])
+  expect(json.code).toBe(2)
+})
+
+test('--robots checks against the robots.txt of another site, such as a preview', async () => {
+  const A = await originWithRules(ROBOTS)
+  const { code, stdout } = await runInThisProcess(['check', '/private', ...BOT, '--robots', A])
+  expect(withoutPortsAndTimes(stdout, { A })).toContain(
+    '  robots.txt  A/robots.txt (200), 84 bytes\n  fetched     NOW, fresh for 24 h\n',
+  )
+  expect(code).toBe(1)
+  const down = await originWithStatus(503, { 'retry-after': '60' })
+  expect(await runInThisProcess(['check', '/private', ...BOT, '--robots', down])).toEqual({
+    code: 3,
+    stdout: '',
+    stderr: `politely: ${down}/robots.txt: robots.txt is unreachable (status 503)\n`,
+  })
+})
+
+const KEPT = {
+  status: 200,
+  headers: { age: '5000', 'x-cache': 'HIT', etag: '"1"' },
+  body: 'User-agent: *\nDisallow: /\n',
+}
+
+test.for([
+  [
+    'a new file',
+    { status: 200, headers: { 'x-cache': 'MISS', etag: '"2"' }, body: 'User-agent: *\nDisallow: /private\nAllow: /\n' },
+    [
+      'differs: after a request that asks caches to revalidate, 1 line is gone and 2 lines are new',
+      'this URL becomes allowed: line 3 of robots.txt says "Allow: /" to *',
+      'cached response: age: 5000, x-cache: HIT, etag: "1"',
+      'revalidated response: x-cache: MISS, etag: "2"',
+      'to send the new file now, purge /robots.txt from the cache',
+    ],
+    { same: false, linesRemoved: 1, linesAdded: 2, verdict: { allowed: true } },
+  ],
+  [
+    'a file that was removed',
+    { status: 404 },
+    [
+      'differs: after a request that asks caches to revalidate, 2 lines are gone and 0 lines are new',
+      'this URL becomes allowed: the site has no robots.txt (status 404)',
+      'cached response: age: 5000, x-cache: HIT, etag: "1"',
+      'revalidated response: no header about caching',
+      'to send the new file now, purge /robots.txt from the cache',
+    ],
+    { same: false, linesRemoved: 2, linesAdded: 0, verdict: { allowed: true } },
+  ],
+  [
+    'another order of the lines',
+    { status: 200, body: 'Disallow: /\nUser-agent: *\n' },
+    [
+      'differs: after a request that asks caches to revalidate, the lines have another order',
+      'this URL becomes allowed: no rule of the group for * (line 2) matches',
+      'cached response: age: 5000, x-cache: HIT, etag: "1"',
+      'revalidated response: no header about caching',
+      'to send the new file now, purge /robots.txt from the cache',
+    ],
+    { same: false, linesRemoved: 0, linesAdded: 0 },
+  ],
+  ['the same file', KEPT, ['the same after a request that asks caches to revalidate'], { same: true }],
+  [
+    'no file',
+    { status: 503, headers: { 'retry-after': '60' } },
+    ['unknown: after a request that asks caches to revalidate, robots.txt is unreachable (status 503)'],
+    { same: false, verdict: { because: 'unreachable' } },
+  ],
+] as const)('--edge compares the copy of a cache with %s', async ([, current, lines, json]) => {
+  const origin = await startCache(KEPT, current)
+  const args = ['check', `${origin}/page`, ...BOT, '--edge']
+  const { code, stdout } = await runInThisProcess(args)
+  const rows = stdout.split('\n').slice(5, -1)
+  expect(rows.map((row) => row.slice(14))).toEqual(lines)
+  expect(rows[0]).toMatch(/^ {2}edge {8}\w/)
+  expect(code).toBe(1) // the verdict is the one of the copy that crawlers get
+  expect(parseJsonLines((await runInThisProcess([...args, '--json'])).stdout)).toMatchObject([{ edge: json }])
 })

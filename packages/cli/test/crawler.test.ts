@@ -27,7 +27,7 @@ test.each(['--user-agent', '--product-token'])(
     const news = await explain('/drafts/1', 'Googlebot-News')
     expect(news.code).toBe(1)
     expect(news.stdout).toContain(
-      `✗ disallowed  /drafts/1  for ${NEWS}\n  line 2 of robots.txt says "Disallow: /drafts/" to Googlebot\n`,
+      `✗ disallowed  /drafts/1  for ${NEWS}, by the group for Googlebot (line 1)\n  line 2 of robots.txt says "Disallow: /drafts/" to Googlebot\n`,
     )
     const ads = await explain('/', 'AdsBot-Google')
     expect(ads.code).toBe(0)
@@ -39,7 +39,9 @@ test.each(['--user-agent', '--product-token'])(
 test('tokens that are given several times are used as they are', async () => {
   const tokens = ['--product-token', 'Googlebot-News', '--product-token', 'OtherBot']
   const { stdout } = await run('explain', '/drafts/1', ...tokens, '--robots', path('robots.txt'))
-  expect(stdout).toContain('for Googlebot-News, then OtherBot\n  line 5 of robots.txt says "Disallow: /" to *\n')
+  expect(stdout).toContain(
+    'for Googlebot-News, then OtherBot, by the group for * (line 4)\n  line 5 of robots.txt says "Disallow: /" to *\n',
+  )
 })
 
 test('check reads the groups of a known crawler', async () => {
@@ -47,12 +49,12 @@ test('check reads the groups of a known crawler', async () => {
   const news = await run('check', `${origin}/news`, '--user-agent', 'Googlebot-News')
   expect(news.code).toBe(0)
   expect(news.stdout).toContain('no rule of the group for Googlebot (line 1) matches')
-  expect(news.stdout).toContain(`  crawler     ${NEWS}\n`)
+  expect(news.stdout).toContain(`  crawler     ${NEWS}, by the group for Googlebot (line 1)\n`)
   const ads = await run('check', `${origin}/`, '--user-agent', 'AdsBot-Google')
   expect(ads.code).toBe(0)
   expect(ads.stdout).toContain(`  because     ${ADS_REASON}\n  crawler     ${ADS}\n`)
   const other = await run('check', `${origin}/`, '--user-agent', 'ExampleBot')
-  expect(other.stdout).toContain('  crawler     ExampleBot\n')
+  expect(other.stdout).toContain('  crawler     ExampleBot, by the group for * (line 4)\n')
 })
 
 test('match reads the groups of a known crawler', async () => {

@@ -1,13 +1,13 @@
 // Writes docs/cli.md from the commands' own descriptions, and from runs on the files that it shows.
 import { dialects } from '@politely/core'
 import { expectPage } from '@politely/testkit/doc-page'
-import { startSites } from '@politely/testkit/servers/sites'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { commands } from '../src/commands.ts'
 import { EXITS } from '../src/exit-code.ts'
 import { flagText } from '../src/help.ts'
 import { SHOP, withoutFolder, writeFiles } from './files.ts'
 import { runInThisProcess } from './run-cli.ts'
+import { originWithStatus, startCache, startSite } from './site.ts'
 
 /** The files that the runs of the page use. They are shown in it. */
 const FILES: Readonly<Record<string, string>> = {
@@ -85,65 +85,91 @@ const names = new Set([...Object.keys(FILES), ...Object.keys(SITUATION_FILES)])
 
 /** Runs of each command, without `politely`. */
 const RUNS: Readonly<Record<string, readonly string[]>> = {
-  explain: ['explain /cart/items?sort=price --user-agent ExampleBot --robots robots.txt'],
+  check: [
+    'check https://shop.example/cart --user-agent ExampleBot',
+    'check https://down.example/ https://login.example/ --user-agent ExampleBot',
+    'check https://cdn.example/news --user-agent ExampleBot --edge',
+  ],
+  explain: [
+    'explain /cart/items?sort=price --user-agent ExampleBot --robots robots.txt',
+    'explain https://shop.example/old --user-agent ExampleBot --follow',
+  ],
   test: ['test robots.expect --robots robots.txt', 'test robots.expect --robots draft.txt'],
   lint: ['lint draft.txt'],
   audit: ['audit ai.txt'],
   diff: ['diff robots.txt draft.txt --urls urls.txt --crawler ExampleBot'],
 }
 
-/** Runs of each command on a site, https://shop.example. */
-const SITE_RUNS: Readonly<Record<string, readonly string[]>> = {
+/** The sites of the runs are on loopback. The page shows them under these names. */
+async function startAll(): Promise<ReadonlyMap<string, string>> {
+  const shop = await startSite({ status: 200, headers: { 'cache-control': 'max-age=7200' }, body: SHOP })
+  shop.server.respond('http://127.0.0.1:PORT/old', { status: 301, headers: { location: '/cart' } })
+  const login = await startSite({ status: 302, headers: { location: '/login' } })
+  shop.server.respond('http://127.0.0.1:PORT/cart/help', {
+    status: 200,
+    headers: { 'content-type': 'text/plain' },
+    body: 'How to use the cart\n',
+  })
+  const page = '<!doctype html><title>Sign in</title>'
+  login.server.respond('http://127.0.0.1:PORT/login', {
+    status: 200,
+    headers: { 'content-type': 'text/html' },
+    body: page,
+  })
+  const cdn = await startCache(
+    { status: 200, headers: { age: '7200', 'cf-cache-status': 'HIT' }, body: 'User-agent: *\nDisallow: /\n' },
+    { status: 200, headers: { 'cf-cache-status': 'MISS' }, body: 'User-agent: *\nDisallow: /admin\n' },
+  )
+  return new Map([
+    ['https://shop.example', shop.origin],
+    ['https://login.example', login.origin],
+    ['https://down.example', await originWithStatus(503, { 'retry-after': '7200' })],
+    ['https://cdn.example', cdn],
+  ])
+}
+
+/** The runs of commands whose output has times, and that print reports on stderr. */
+const TIMED_RUNS: Readonly<Record<string, readonly string[]>> = {
   fetch: [
     'fetch https://shop.example/cart/help https://shop.example/cart/pay --user-agent ExampleBot --store robots.sqlite',
   ],
   cache: ['cache ls --store robots.sqlite'],
   doctor: ['doctor https://shop.example --user-agent ExampleBot/1.0 --store robots.sqlite'],
 }
-const SHOP_URL = 'https://shop.example'
 
-/** Starts the site. The runs reach it by another name, and the page shows SHOP_URL in its place. */
-async function startShop(): Promise<string> {
-  const sites = await startSites()
-  onTestFinished(() => sites.close())
-  const headers = { 'content-type': 'text/plain', date: new Date().toUTCString() }
-  sites.respond('http://127.0.0.1:PORT/robots.txt', { status: 200, headers, body: SHOP })
-  sites.respond('http://127.0.0.1:PORT/cart/help', { status: 200, headers, body: 'How to use the cart\n' })
-  return sites.withPort('http://127.0.0.1:PORT')
+async function timedTranscript(line: string, sites: ReadonlyMap<string, string>): Promise<string> {
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'NODE_USE_ENV_PROXY', 'POLITELY_STORE'])
+    vi.stubEnv(name, undefined)
+  return withoutTimes(await transcript(line, sites))
 }
 
-/** Replaces what differs between two runs: addresses, versions, times, and free space. */
-function asOfShop(output: string, origin: string): string {
-  return output
-    .replaceAll(origin, SHOP_URL)
+/** Replaces what differs between two runs: the address, the version of Node, times, and free space. */
+function withoutTimes(text: string): string {
+  return text
     .replace(/DNS( +)127.*/, 'DNS$1shop.example → 192.0.2.7')
     .replace(/Node( +)[\d.]+/, 'Node$124.21.0')
     .replace(/(?<=in |after )[\d.]+ m?s/g, '35 ms')
     .replace(/[\d.]+ m?s ago +/, '3 s ago      ')
     .replace(/[\d.]+ [GM]B free/, '64 GB free')
+    .replace(/(?<=clock {7}).*/, 'agrees with the Date of the response')
 }
 
-async function siteTranscript(line: string, origin: string): Promise<string> {
-  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'NODE_USE_ENV_PROXY', 'POLITELY_STORE'])
-    vi.stubEnv(name, undefined)
-  const args = line.replaceAll(SHOP_URL, origin).split(' ')
+async function transcript(line: string, sites: ReadonlyMap<string, string>): Promise<string> {
+  const words = [...sites].reduce((text, [name, origin]) => text.replaceAll(name, origin), line).split(' ')
   const { stdout, stderr, code } = await runInThisProcess(
-    args.map((word) => (word === 'robots.sqlite' ? path(word) : word)),
+    words.map((word) => (names.has(word) || word === 'robots.sqlite' ? path(word) : word)),
   )
-  const output = asOfShop(withoutFolder(stdout + stderr, path), origin)
-  return `\`\`\`text\n$ politely ${line}\n${output.trimEnd()}\n\`\`\`\n\nExit code ${code}.\n`
-}
-
-async function transcript(line: string): Promise<string> {
-  const args = line.split(' ').map((word) => (names.has(word) ? path(word) : word))
-  const { stdout, code } = await runInThisProcess(args)
-  return `\`\`\`text\n$ politely ${line}\n${withoutFolder(stdout, path).trimEnd()}\n\`\`\`\n\nExit code ${code}.\n`
+  const shown = [...sites].reduce(
+    (text, [name, origin]) => text.replaceAll(origin, name),
+    withoutFolder(stdout + stderr, path),
+  )
+  return `\`\`\`text\n$ politely ${line}\n${shown.trimEnd()}\n\`\`\`\n\nExit code ${code}.\n`
 }
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 
 test('docs/cli.md', async () => {
-  const shop = await startShop()
+  const sites = await startAll()
   const sections: string[] = []
   for (const { name, usage, description, flags, examples, exits } of commands) {
     const options = flags.map((flag) => {
@@ -156,8 +182,8 @@ test('docs/cli.md', async () => {
       return `| \`${flagText(flag)}\` | ${cell([`${text[0]?.toUpperCase()}${text.slice(1)}.`, ...notes].join(' '))} |`
     })
     const runs: string[] = []
-    for (const line of RUNS[name] ?? []) runs.push(await transcript(line)) // one after the other: they share stdout
-    for (const line of SITE_RUNS[name] ?? []) runs.push(await siteTranscript(line, shop))
+    for (const line of RUNS[name] ?? []) runs.push(await transcript(line, sites)) // one after the other: they share stdout
+    for (const line of TIMED_RUNS[name] ?? []) runs.push(await timedTranscript(line, sites))
     sections.push(
       [
         `## ${name}`,
@@ -173,7 +199,7 @@ test('docs/cli.md', async () => {
   const situations: string[] = []
   for (const [title, text, files, run] of SITUATIONS) {
     const shown = files.map((name) => `\`${name}\`:\n\n\`\`\`text\n${SITUATION_FILES[name]?.trimEnd()}\n\`\`\``)
-    situations.push([`### ${title}`, text, ...shown, (await transcript(run)).trimEnd()].join('\n\n'))
+    situations.push([`### ${title}`, text, ...shown, (await transcript(run, sites)).trimEnd()].join('\n\n'))
   }
   const exits = Object.entries(EXITS).map(
     ([name, { code, meaning }]) => `| ${code} | ${cell(meaning)} | ${ROBOTS_MAIN[name] ?? 'does not exist'} |`,

@@ -1,5 +1,8 @@
 // What `politely explain` draws.
-import { expect, test } from 'vitest'
+import { deviations, dialects } from '@politely/core'
+import { startSites } from '@politely/testkit/servers/sites'
+import { expect, onTestFinished, test } from 'vitest'
+import { DIFFERENCES } from '../src/commands/explain/explain.ts'
 import { SHOP, withoutFolder, writeFiles } from './files.ts'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
 import { originWithRules, originWithStatus } from './site.ts'
@@ -81,14 +84,14 @@ test('marks a final $, and says why a tie is lost', async () => {
 
 test('lists the dialects that decide differently', async () => {
   expect((await explain('shop.txt', '/cart/help')).stdout).toContain(
-    'Other readers decide differently:\n  original-1994          disallowed  (allow: unknown)\n',
+    'Other readers decide differently:\n  original-1994          disallowed  (Allow is an unknown field)\n',
   )
 })
 
 test('names the crawler if no group is for it', async () => {
   const args = ['explain', '/', '--product-token', 'NewBot', '--product-token', 'Bot', '--robots', path('shop.txt')]
   const { stdout } = await runInThisProcess(args)
-  expect(stdout).toContain('✓ allowed  /  for NewBot, then Bot\n')
+  expect(stdout).toContain('✓ allowed  /  for NewBot, then Bot, by the group for * (line 2)\n')
 })
 
 test('prints JSON with a version', async () => {
@@ -120,4 +123,82 @@ test('explains a robots.txt that consists of a URL', async () => {
   const { code, stdout } = await runInThisProcess(['explain', `${origin}/a`, '--user-agent', 'ExampleBot'])
   expect(stdout).toContain('✓ allowed')
   expect(code).toBe(0)
+})
+
+test('explains a path with the robots.txt of another site, such as a preview', async () => {
+  const origin = await originWithRules(SHOP)
+  const args = ['explain', '/cart', '--user-agent', 'OtherBot', '--robots', `${origin}/`]
+  const { code, stdout } = await runInThisProcess(args)
+  expect(stdout).toContain(`✗ disallowed  /cart  for OtherBot\n`)
+  expect(stdout).toContain(`${origin}/robots.txt\n`)
+  expect(code).toBe(1)
+})
+
+test('a phrase says what each dialect does differently', () => {
+  const all = Object.values(deviations).flat()
+  const inParsing = all.filter(({ question }) => question in dialects.rfc9309.parsing)
+  const missing = inParsing
+    .map(({ question, answer }) => `${question}: ${answer}`)
+    .filter((key) => !(key in DIFFERENCES))
+  expect(missing).toEqual([])
+})
+
+/** Starts two sites: `/a` of the first leads to `/b` there, and then to `/c` of the second. */
+async function startRedirects(rules: string) {
+  const server = await startSites()
+  onTestFinished(() => server.close())
+  const [first, second] = ['http://127.0.0.1:PORT', 'http://localhost:PORT']
+  server.respond(`${first}/a`, { status: 301, headers: { location: '/b' } })
+  server.respond(`${first}/b`, { status: 302, headers: { location: `${second}/c#part` } })
+  server.respond(`${second}/c`, { status: 200, body: 'page' })
+  server.respond(`${second}/robots.txt`, { status: 200, body: rules })
+  return { server, first: server.withPort(first as string), second: server.withPort(second as string) }
+}
+
+test('--follow requests the page and its redirects, but no URL that robots.txt disallows', async () => {
+  const { server, first, second } = await startRedirects('User-agent: *\nDisallow: /c\n')
+  const args = ['explain', `${first}/a`, '--user-agent', 'ExampleBot', '--follow']
+  const { code, stdout } = await runInThisProcess(args)
+  expect(stdout).toContain(
+    `Requested (GET), with the redirects:
+  ✓ ${first}/a  301
+  ✓ ${first}/b  302
+  ✗ ${second}/c  not requested
+
+✗ disallowed  ${second}/c  for ExampleBot
+  line 2 of robots.txt says "Disallow: /c" to *
+`,
+  )
+  expect(code).toBe(1)
+  expect(server.requestedPages).toEqual(['http://127.0.0.1:PORT/a', 'http://127.0.0.1:PORT/b'])
+  expect(new Set(server.requests.map(({ headers }) => headers['user-agent']))).toEqual(new Set(['ExampleBot']))
+
+  const [json] = parseJsonLines((await runInThisProcess([...args, '--json'])).stdout)
+  expect(json).toMatchObject({
+    version: 1,
+    allowed: true,
+    redirects: [{ status: 301 }, { status: 302 }, { url: `${second}/c`, allowed: false, rule: { line: 2 } }],
+  })
+})
+
+test('--follow ends with the last page, in a loop, and without a response', async () => {
+  const { server, first, second } = await startRedirects('User-agent: *\nAllow: /\n')
+  const follow = async (path: string) => {
+    const args = ['explain', `${first}${path}`, '--user-agent', 'ExampleBot', '--follow']
+    const { code, stdout } = await runInThisProcess(args)
+    return { code, rows: stdout.split('\n').filter((row) => /^ {2}[✓✗]/.test(row)) }
+  }
+  expect(await follow('/a')).toEqual({
+    code: 0,
+    rows: [`  ✓ ${first}/a  301`, `  ✓ ${first}/b  302`, `  ✓ ${second}/c  200`],
+  })
+  server.respond('http://localhost:PORT/c', { status: 302, headers: { location: 'http://127.0.0.1:PORT/a' } })
+  expect((await follow('/a')).rows.at(-1)).toBe(`  ✓ ${second}/c  302, leads back to ${first}/a`)
+  server.respond('http://localhost:PORT/c', (socket) => socket.destroy())
+  expect(await follow('/b')).toMatchObject({ code: 0, rows: [{}, expect.stringMatching(/c {2}no response, /)] })
+  for (let i = 0; i < 12; i++)
+    server.respond(`http://127.0.0.1:PORT/${i}`, { status: 302, headers: { location: `/${i + 1}` } })
+  const { rows } = await follow('/0')
+  expect(rows).toHaveLength(11)
+  expect(rows.at(-1)).toBe(`  ✓ ${first}/10  302, leads on to ${first}/11; no more than 10 are followed`)
 })

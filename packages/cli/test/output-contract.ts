@@ -47,6 +47,7 @@ const ACCESS: readonly Field[] = [
   ['access.copy?', 'object', 'The copy whose rules decided.'],
   ['access.copy.freshness', '"fresh" or "stale"', '`stale` if the last attempt failed.'],
   ['access.copy.ageMs', 'number', 'The age of the copy in milliseconds.'],
+  ['access.copy.bytes', 'integer', 'The size of the copy in bytes.'],
   ['access.copy.truncated', 'boolean', 'Whether the copy was cut at the size limit.'],
   ['crawlDelayMs?', 'number', 'The Crawl-delay for the crawler, in milliseconds.'],
   ['requestRates?', 'object[]', 'Each Request-rate for the crawler, with `requests`, `periodMs` and `between`.'],
@@ -55,6 +56,11 @@ const ACCESS: readonly Field[] = [
     'object[]',
     'The hours in which the site wants visits, with `from` and `to` in minutes of the UTC day.',
   ],
+]
+
+const CHECKED: readonly Field[] = [
+  ['headers?', 'object', 'Headers of the response: those about caching, Content-Type and Retry-After.'],
+  ['edge?', 'object', 'With `--edge`: the comparison with a request that asks caches to revalidate.'],
 ]
 
 const URL_FIELD: Field = ['url', 'string', 'The URL as it was given, without credentials.']
@@ -130,14 +136,14 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
     fields: [
       VERSION,
       ['verdicts', 'object[]', 'One verdict for each URL, in the order of the URLs.'],
-      ...within('verdicts[]', [URL_FIELD, ...REASON, ...ACCESS]),
+      ...within('verdicts[]', [URL_FIELD, ...REASON, ...ACCESS, ...CHECKED]),
     ],
   },
   {
     command: 'check',
     format: 'ndjson',
     about: 'One line for each URL, in the order of the URLs.',
-    fields: [VERSION, URL_FIELD, ...REASON, ...ACCESS],
+    fields: [VERSION, URL_FIELD, ...REASON, ...ACCESS, ...CHECKED],
   },
   {
     command: 'explain',
@@ -160,6 +166,11 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['explanation.matches[].bytes', 'integer', 'The length of the pattern in normal form.'],
       ['explanation.matches[].form', 'string', 'The pattern in normal form.'],
       ['explanation.matches[].source?', 'string', 'The whole line.'],
+      [
+        'redirects?',
+        'object[]',
+        'With `--follow`: the verdict on each URL, with the `status` of its response or a `failure`.',
+      ],
     ],
   },
   {
@@ -214,6 +225,44 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['origin?', 'string', 'The origin of the URL, if the file is for another one.'],
       ['fileOrigin?', 'string', 'The origin that the file is for, if the URL is of another one.'],
       ['file?', 'string', 'The file of `--robots-dir` that does not exist.'],
+    ],
+  },
+  {
+    command: 'audit',
+    format: 'json',
+    about: 'One document for the file.',
+    fields: [
+      VERSION,
+      ['robots', 'string', 'The name or URL of the robots.txt.'],
+      ['date', 'string', 'The date of the catalogue of known crawlers, as `YYYY-MM-DD`.'],
+      ['paths', 'string[]', 'The paths that were checked.'],
+      ['isSample', 'boolean', 'Whether the paths were made from the rules.'],
+      [
+        'crawlers',
+        'object[]',
+        'The crawlers of the [catalogue](known-crawlers.md) that are in use; with `--purpose`, some.',
+      ],
+      ['crawlers[].name', 'string', 'The name of the crawler.'],
+      ['crawlers[].token', 'string', 'Its product token.'],
+      ['crawlers[].operator', 'string', 'Who operates it.'],
+      ['crawlers[].purpose', 'string', 'What it fetches pages for: a value of `--purpose`.'],
+      ['crawlers[].obeys', '"yes" or "no" or "unclear"', 'Whether its operator says that it obeys robots.txt.'],
+      ['crawlers[].isControl', 'boolean', 'Whether it is only a name in robots.txt, which no request carries.'],
+      ['crawlers[].isNamed', 'boolean', 'Whether the file names it.'],
+      ['crawlers[].disallowed', 'string[]', 'The paths that the file closes to it, whether it obeys or not.'],
+      ['crawlers[].rules', 'object[]', 'The rules that decide, each as `rule` of `check`.'],
+      ['names', 'object[]', 'The names in the user-agent lines of the file, without `*`.'],
+      ['names[].name', 'string', 'The name as the file has it.'],
+      ['names[].lines', 'integer[]', 'The lines that have it.'],
+      [
+        'names[].finding',
+        '"known" or "misspelt" or "retired" or "ignored" or "unknown"',
+        '`ignored`: its crawler ignores robots.txt, or may do so.',
+      ],
+      ['names[].crawler?', 'string', 'The product token of the crawler in the catalogue.'],
+      ['names[].operator?', 'string', 'Who operates it.'],
+      ['names[].since?', 'string', 'The year since which it is retired, if that is documented.'],
+      ['names[].replacedBy', 'string[]', 'The names that took the place of a retired one.'],
     ],
   },
   {

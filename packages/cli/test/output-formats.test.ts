@@ -28,6 +28,7 @@ const TEXT_FORMATS: Readonly<Record<string, string>> = {
 }
 
 const path = writeFiles({
+  'retired.txt': 'User-agent: ia_archiver\nDisallow: /\n',
   'robots.txt': 'User-agent: *\nDisallow: /cart\nAllow: /cart/help\nDisalow: /tmp\n',
   'new.txt': 'User-agent: *\nDisallow: /c\nAllow: /cart/help\n',
   'robots.expect': 'allow * /cart/help\ndeny * /checkout\n',
@@ -51,7 +52,7 @@ afterAll(() => {
   else process.env.GITHUB_WORKSPACE = GITHUB_WORKSPACE
 })
 
-const names = ['robots.txt', 'new.txt', 'robots.expect', 'urls.txt', 'robots.sqlite']
+const names = ['robots.txt', 'new.txt', 'retired.txt', 'robots.expect', 'urls.txt', 'robots.sqlite']
 
 /** The runs that the page shows, by command and format. `SITE` is a site that has robots.txt. */
 const EXAMPLES: Readonly<Record<string, string>> = {
@@ -69,6 +70,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'lint gitlab': 'lint robots.txt --format gitlab',
   'match ndjson': 'match --urls urls.txt --robots robots.txt --user-agent ExampleBot --format ndjson',
   'match csv': 'match --urls urls.txt --robots robots.txt --user-agent ExampleBot --format csv',
+  'audit json': 'audit retired.txt /page --purpose archive --format json',
   'diff json': 'diff robots.txt new.txt --product-token ExampleBot --format json',
   'fetch ndjson': 'fetch SITE/cart SITE/about --user-agent ExampleBot --store robots.sqlite --format ndjson',
   'crawl ndjson': 'crawl SITE/cart SITE/about --user-agent ExampleBot --format ndjson',
@@ -185,6 +187,7 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
     'match --urls more.txt --robots robots.txt --crawler Googlebot --crawler Bingbot --origin https://a.example',
     'match --urls more.txt --robots-dir FILES --user-agent ExampleBot',
   ],
+  audit: ['audit robots.txt', 'audit retired.txt /page --all', 'audit SITE --user-agent ExampleBot'],
   diff: ['diff robots.txt new.txt', 'diff robots.txt robots.txt'],
   fetch: ['fetch PLAIN/cart PLAIN/about SITE/about DOWN/ mailto:a --user-agent ExampleBot --min-delay 0 --max-wait 0'],
   crawl: ['crawl PLAIN/cart PLAIN/about DOWN/ --user-agent ExampleBot --min-delay 0'],

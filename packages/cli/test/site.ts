@@ -1,5 +1,7 @@
 // Sites on loopback at 127.0.0.1, which a child process reaches without a lookup of its own.
-import { type Answer, type Sites, startSites } from '@politely/testkit/servers/sites'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Answer, type Reply, type Sites, startSites } from '@politely/testkit/servers/sites'
 import { onTestFinished } from 'vitest'
 
 export interface Site {
@@ -31,3 +33,14 @@ export async function originWithStatus(
 
 /** The server accepts the request and never responds. */
 export const NO_RESPONSE: Answer = () => undefined
+
+/** Starts a cache that sends `kept` until a request asks it to revalidate. Returns its origin. */
+export async function startCache(kept: Reply, current: Reply): Promise<string> {
+  const server = createServer(({ headers }, response) => {
+    const { status, body, headers: sent } = headers['cache-control'] === 'no-cache' ? current : kept
+    response.writeHead(status, sent as Record<string, string>).end(body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}

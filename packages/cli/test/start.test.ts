@@ -16,10 +16,23 @@ test.for([['--help'], ['help', 'check'], ['check', '--help']])('%j lists the exi
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
 })
 
-const NETWORK = /\/undici\/|\/packages\/fetcher\//
+test('the bundle has the licences of the packages in it', () => {
+  const licences = readFileSync(new URL('../bundle/LICENSES.txt', import.meta.url), 'utf8')
+  for (const name of ['undici', 'tldts', 'p-retry']) expect(licences).toMatch(new RegExp(`^${name} \\d`, 'm'))
+})
+
+/** A class of the fetcher, and a function of undici. */
+const NETWORK = /^(?:class|var) RobotsClient\b|\blazyllhttp\b/m
 const PRINT_LOADED_MODULES = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module'
-  registerHooks({ load: (url, context, next) => { process.stderr.write(url + '\\n'); return next(url, context) } })
+  import { readFileSync } from 'node:fs'
+  registerHooks({
+    load: (url, context, next) => {
+      process.stderr.write(url + '\\n')
+      if (url.startsWith('file:')) process.stderr.write(readFileSync(new URL(url)))
+      return next(url, context)
+    },
+  })
 `)}`
 
 test.for([
@@ -42,6 +55,7 @@ test('check loads the network code, and this test sees it', async () => {
     node: ['--import', PRINT_LOADED_MODULES],
   })
   expect(stderr).toMatch(NETWORK)
+  expect(stderr).not.toMatch(/file:.*\/node_modules\//)
 })
 
 test.for([

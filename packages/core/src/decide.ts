@@ -62,6 +62,8 @@ export interface Access {
          * Milliseconds since the server last sent this file, or confirmed that it has not changed.
          */
         readonly ageMs: number
+        /** The size of the copy, in bytes. */
+        readonly bytes: number
         /** Whether the copy was cut off at the size limit. RFC 9309 §2.5. */
         readonly truncated: boolean
       }
@@ -127,6 +129,7 @@ function accessOf(
       ? {
           freshness: originAccess.freshness,
           ageMs: Math.max(0, now - originAccess.copy.confirmedAt),
+          bytes: originAccess.copy.bytes.length,
           truncated: originAccess.copy.truncated,
         }
       : undefined

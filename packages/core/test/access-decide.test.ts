@@ -119,8 +119,8 @@ test.each([
 })
 
 test.each([
-  ['fresh', fresh, { freshness: 'fresh', ageMs: DAY, truncated: true }],
-  ['stale', stale, { freshness: 'stale', ageMs: DAY, truncated: true }],
+  ['fresh', fresh, { freshness: 'fresh', ageMs: DAY, bytes: 52, truncated: true }],
+  ['stale', stale, { freshness: 'stale', ageMs: DAY, bytes: 52, truncated: true }],
   ['none, unavailable', missing, undefined],
   ['none, unreachable', unknown, undefined],
 ] as const)('our choice, access names the copy that was obeyed: %s', (_, entry, expected) => {

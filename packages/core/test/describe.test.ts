@@ -62,7 +62,7 @@ Disallow: /a" to *`
         `allowed: ${sentence}${effect}`,
       )
     }
-    const copy = { freshness: 'stale', ageMs: 1, truncated: true } as const
+    const copy = { freshness: 'stale', ageMs: 1, bytes: 71, truncated: true } as const
     expect(describeVerdict({ allowed: true, because: 'no-group', access: { ...access, copy } })).toBe(
       'allowed: robots.txt has no group for this crawler; according to the last good copy, because robots.txt is unreachable (status 503); robots.txt is larger than the size limit, so its end was not read',
     )
@@ -90,7 +90,7 @@ Disallow: /a" to *`
       url: 'https://example.com/login',
       hops: [{ url: 'https://example.com/robots.txt', status: 302 }],
       looksLike: 'html',
-      copy: { freshness: 'fresh', ageMs: 1, truncated: false },
+      copy: { freshness: 'fresh', ageMs: 1, bytes: 71, truncated: false },
     } as const
     expect(describeVerdict({ allowed: true, because: 'no-group', access })).toBe(
       'allowed: robots.txt has no group for this crawler; the response is not a robots.txt: it is an HTML page (redirected to https://example.com/login)',

@@ -66,6 +66,7 @@ test.for([
   ['dispatcher', { dispatcher: {} }],
   ['dispatcher', { dispatcher: () => undefined }],
   ['robotsVia', { robotsVia: 'proxy' }],
+  ['httpCaches', { httpCaches: 'no-cache' }],
   ['robotsVia', { robotsVia: 'own', fetch }],
   ['robotsVia', { robotsVia: 'pages', dispatcher: { dispatch: () => true } }],
   ['lookup', { lookup: 5 }],

@@ -220,6 +220,7 @@ describe('events', () => {
         entry: expect.objectContaining({
           latest: expect.objectContaining({ kind: 'success', hops: [expect.anything()] }),
         }),
+        headers: expect.objectContaining({ 'content-length': expect.any(String) }),
         requests: 2,
         tookMs: 0,
       },

@@ -996,6 +996,22 @@ describe("the caller's dispatcher", () => {
   })
 })
 
+test.for([
+  ['own connections', () => ({})],
+  ["the caller's dispatcher", () => ({ dispatcher: loopbackAgent() })],
+  ["the caller's fetch", () => ({ fetch: fetchOfNode() })],
+] as const)(
+  'httpCaches: revalidate asks caches on the way to revalidate, by %s',
+  async ([, transport], { sites, newClient }) => {
+    const headersOf = async (httpCaches?: 'allow' | 'revalidate') => {
+      await newClient({ ...transport(), httpCaches }).check(sites.withPort(checkedPage))
+      return sites.requests.at(-1)?.headers
+    }
+    expect(await headersOf()).not.toMatchObject({ pragma: 'no-cache' })
+    expect(await headersOf('revalidate')).toMatchObject({ 'cache-control': 'no-cache', pragma: 'no-cache' })
+  },
+)
+
 test('fetch and dispatcher cannot be combined', ({ newClient }) => {
   expect(() => newClient({ fetch: fetchOfNode(), dispatcher: loopbackAgent() })).toThrow(
     expect.objectContaining({

@@ -1,6 +1,6 @@
 // The client of a command line, made from the flags of crawler and network.
 import { describeValue, withoutCredentials } from '@politely/core/engine'
-import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
+import { NetworkGuard, RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import type { Dispatcher } from 'undici'
 import type { Arguments } from '../command-line.ts'
 import { crawlerOptionsOf } from '../crawler.ts'
@@ -8,8 +8,8 @@ import { UsageError } from '../errors.ts'
 import { dialectOf } from '../flags.ts'
 
 /**
- * Opens a client, and closes it and the connections to a proxy when `use` is done. `use` gets the
- * proxy, too, for requests of its own.
+ * Opens a client, and closes it and the connections to a proxy when `use` is done. `use` also gets
+ * the dispatcher of the proxy, if `--proxy` is given.
  */
 export async function withClient<T>(
   args: Arguments,
@@ -28,7 +28,7 @@ export async function withClient<T>(
 
 /** The options that the flags give. The client checks the names and the addresses. */
 function clientOptionsOf(args: Arguments): RobotsClientOptions {
-  const addresses = args.all('allow-address')
+  const addresses = allowedAddresses(args)
   return {
     userAgent: args.get('user-agent') ?? '',
     ...crawlerOptionsOf(args, dialectOf(args)),
@@ -37,7 +37,24 @@ function clientOptionsOf(args: Arguments): RobotsClientOptions {
   }
 }
 
-/** @throws {UsageError} for another value than 0.001 to 600. */
+/** Returns the values of `--allow-address`. @throws {UsageError} for an invalid one. */
+export function allowedAddresses(args: Arguments): readonly string[] {
+  const given = args.all('allow-address')
+  const invalid = given.find((address) => !isAddressOrBlock(address))
+  if (invalid === undefined) return given
+  const problem = `${describeValue(invalid)} is neither an address nor a block`
+  throw new UsageError(`--allow-address: ${problem}; write one such as 10.1.2.3 or 10.0.0.0/8`)
+}
+
+function isAddressOrBlock(text: string): boolean {
+  try {
+    return new NetworkGuard({ allowAddresses: [text] }) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** Returns `--timeout` in milliseconds. @throws {UsageError} for another value than 0.001 to 600. */
 export function timeoutOf(args: Arguments): number {
   const given = args.get('timeout')
   const ms = Number(given ?? 20) * 1000

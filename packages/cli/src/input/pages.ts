@@ -5,7 +5,7 @@ import { type Logger, NetworkGuard, type RobotsClient, type RobotsClientOptions 
 import type { Dispatcher } from 'undici'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
-import { timeoutOf, withClient } from './client.ts'
+import { allowedAddresses, timeoutOf, withClient } from './client.ts'
 import { withOptionalStore } from './store.ts'
 
 export type Fetch = typeof globalThis.fetch
@@ -54,7 +54,7 @@ export async function withClientAndFetch<T>(
       if (proxy === undefined && !(await isOwnWay(client))) return use(client, withAuthorization(globalThis.fetch))
       const { Agent, fetch } = await import('undici')
       const ms = timeoutOf(args)
-      const guard = new NetworkGuard({ allowAddresses: args.all('allow-address') })
+      const guard = new NetworkGuard({ allowAddresses: allowedAddresses(args) })
       const own = new Agent({ connect: guard.connector({ timeout: ms }), headersTimeout: ms, bodyTimeout: ms })
       const dispatcher: Dispatcher = proxy ?? own
       const pages = (url: string, init: object) => fetch(url, { ...init, dispatcher })

@@ -1,18 +1,21 @@
 // Reads the robots.txt that `--robots` names: a file, or the URL of a site.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { type Dialect, type DialectName, describeReason, parseRobots, type Robots } from '@politely/core'
+import { type Access, type DialectName, parseRobots, type Robots } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
 import { dialectOf } from '../flags.ts'
+import { reasonText } from '../output/reason-text.ts'
 
 /** A robots.txt, and what to call it in a report. */
 export interface NamedRobots {
   readonly name: string
   readonly robots: Robots
+  /** How the file was obtained; undefined for a file of this machine. */
+  readonly access?: Access | undefined
 }
 
 const READ_ERRORS: Readonly<Record<string, string>> = {
@@ -55,7 +58,7 @@ export function explainReadError(error: unknown, file: string, what: string, rem
 }
 
 /** Parses the file that `--robots` names. */
-export async function parseFile(file: string, dialect: DialectName | Dialect): Promise<NamedRobots> {
+async function parseFile(file: string, dialect: DialectName): Promise<NamedRobots> {
   return { name: file, robots: parseRobots(await readRobotsFile(file), { dialect }) }
 }
 
@@ -81,9 +84,9 @@ export async function loadRobots(file: string, args: Arguments): Promise<NamedRo
     // Without an origin, as a file has none: the URLs of another host are compared by their paths.
     if (isSeen(verdict)) {
       const bytes = new TextEncoder().encode(text) // core rejects a text that is only a URL
-      return { name, robots: parseRobots(bytes, { dialect: dialectOf(args) }) }
+      return { name, robots: parseRobots(bytes, { dialect: dialectOf(args) }), access: verdict.access }
     }
-    process.stderr.write(errorLine(`${name}: ${describeReason(verdict)}`))
+    process.stderr.write(errorLine(`${name}: ${reasonText(verdict)}`))
     return undefined
   })
 }

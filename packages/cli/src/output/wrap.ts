@@ -6,14 +6,29 @@ const WIDTH = 80
  *
  * @param indent How many columns are taken before each line. The caller writes them.
  */
-export function wrap(text: string, indent: number, width: number = WIDTH): string {
+export function wrap(text: string, indent: number, columns: number = WIDTH): string {
   const lines: string[] = []
   let line = ''
   for (const word of text.split(/\s+/)) {
-    if (line !== '' && line.length + 1 + word.length > width - indent) {
+    if (line !== '' && line.length + 1 + word.length > columns - indent) {
       lines.push(line)
       line = word
     } else line = line === '' ? word : `${line} ${word}`
   }
   return [...lines, line].join('\n')
+}
+
+/**
+ * Breaks a text to the width of the terminal, and indents its lines after the first one. A word that
+ * is longer than a line stays whole, so that a URL can be copied. In a file or a pipe, the text
+ * stays as it is.
+ *
+ * @param indent The column at which the text begins. Further lines begin there too.
+ */
+export function hang(text: string, indent: number, columns: number | undefined = terminalColumns()): string {
+  return columns === undefined ? text : wrap(text, indent, columns).replaceAll('\n', `\n${' '.repeat(indent)}`)
+}
+
+function terminalColumns(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns : undefined
 }

@@ -23,6 +23,7 @@ import { withTimeout } from '../base/timeout.ts'
 import { OwnRequests } from '../fetch/own-requests.ts'
 import { RobotsFetcher, type Turn } from '../fetch/robots-fetcher.ts'
 import type { Settings } from '../options/options.ts'
+import { reportedHeaders } from '../report/reported-headers.ts'
 import { type FetchEvent, type Telemetry, traceFetch } from '../report/telemetry.ts'
 import { Entries } from './entries.ts'
 import { entrySince } from './entry-since.ts'
@@ -277,7 +278,8 @@ export class RobotsCache {
     this.#keepPause(outcome, entry, at)
     await this.#saveForTarget(origin, outcome, at)
     const from = stateOf(known, startedAt, policy)
-    return { origin, from, to: stateOf(entry, at, policy), entry, requests, tookMs: at - startedAt }
+    const headers = outcome.headers && reportedHeaders(outcome.headers)
+    return { origin, from, to: stateOf(entry, at, policy), entry, headers, requests, tookMs: at - startedAt }
   }
 
   /** Takes the turn of a further request of an attempt. Counts a wait. */

@@ -24,6 +24,7 @@ import { type Exchange, problemOfCoding, RequestObserver, truncationOf } from '.
 import {
   ACCEPT,
   BYPASS_CACHES,
+  CACHE_HEADERS,
   isBodyWanted,
   type RobotsRequest,
   type RobotsTransport,
@@ -81,7 +82,7 @@ export class FetchTransport implements RobotsTransport {
   }
 
   async #fetchResponse(url: string, conditions: RobotsRequest['conditions'], deadline: Deadline): Promise<Response> {
-    const { userAgent } = this.#settings
+    const { userAgent, httpCaches } = this.#settings
     const fetch = this.#fetch // the platform's fetch must not be called as a method of another object
     const pending = fetch(url, {
       method: 'GET',
@@ -92,6 +93,7 @@ export class FetchTransport implements RobotsTransport {
         accept: ACCEPT,
         'accept-encoding': 'identity',
         ...BYPASS_CACHES,
+        ...CACHE_HEADERS[httpCaches],
         ...conditions,
       },
       redirect: 'manual', // the client follows redirects itself: it counts each hop, and the guard checks it

@@ -24,6 +24,7 @@ export interface TransportSettings {
   readonly maxBodyBytes: number
   /** The deadline of the whole attempt, in milliseconds. It also bounds the time to connect. */
   readonly timeoutMs: number
+  readonly httpCaches: 'allow' | 'revalidate'
 }
 
 /** The size limit of a response's headers, and of all replies of an FTP server together. */
@@ -36,6 +37,12 @@ export const ACCEPT = 'text/plain, */*;q=0.5'
  * truncated, and the cache no longer shows it. RFC 9111 §5.2.1.5.
  */
 export const BYPASS_CACHES: Readonly<Record<string, string>> = { 'cache-control': 'no-store' }
+
+/** The headers of the option `httpCaches`. RFC 9111 §5.2.1.4, §5.4. */
+export const CACHE_HEADERS: Readonly<Record<TransportSettings['httpCaches'], Readonly<Record<string, string>>>> = {
+  allow: {},
+  revalidate: { 'cache-control': 'no-cache', pragma: 'no-cache' },
+}
 
 /**
  * Returns whether the body of a response is read: it may hold rules, or be a not-found page (see

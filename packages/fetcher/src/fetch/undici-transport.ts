@@ -10,7 +10,13 @@ import type { Dispatcher } from 'undici'
 import { ACCEPT_ENCODING, maxReceivedBytes } from './body.ts'
 import type { Deadline } from './deadline.ts'
 import { replyOf } from './failure.ts'
-import { ACCEPT, type RobotsRequest, type RobotsTransport, type TransportSettings } from './robots-transport.ts'
+import {
+  ACCEPT,
+  CACHE_HEADERS,
+  type RobotsRequest,
+  type RobotsTransport,
+  type TransportSettings,
+} from './robots-transport.ts'
 import type { Connections } from './undici-connection.ts'
 import { ResponseHandler } from './undici-response.ts'
 
@@ -47,6 +53,7 @@ export class UndiciTransport implements RobotsTransport {
         accept: ACCEPT,
         'accept-encoding': ACCEPT_ENCODING,
         ...headers,
+        ...CACHE_HEADERS[this.#settings.httpCaches],
         ...conditions,
       },
       headersTimeout: 0, // the deadline is the only timeout

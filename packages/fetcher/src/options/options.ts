@@ -147,6 +147,13 @@ export interface RobotsClientOptions {
    */
   readonly robotsVia?: 'auto' | 'own' | 'pages' | undefined
   /**
+   * What a cache between the client and the site may send, such as a content delivery network: its
+   * own copy of robots.txt (`allow`, the default), or only a copy that the site has confirmed for
+   * this request (`revalidate`: the request has `Cache-Control: no-cache`, RFC 9111 §5.2.1.4). A
+   * cache may ignore this.
+   */
+  readonly httpCaches?: 'allow' | 'revalidate' | undefined
+  /**
    * The caller's resolver, with the signature of `dns.lookup`. With `dispatcher` or `fetch`, only
    * the guard uses it.
    */
@@ -180,6 +187,7 @@ export interface Settings {
   readonly logger: Logger | undefined
   readonly guard: NetworkGuard
   readonly way: RobotsWay
+  readonly httpCaches: 'allow' | 'revalidate'
   readonly signal: AbortSignal | undefined
   readonly now: () => number
 }
@@ -220,6 +228,7 @@ export const CLIENT_OPTIONS: Readonly<Record<keyof RobotsClientOptions, true>> =
   dispatcher: true,
   fetch: true,
   robotsVia: true,
+  httpCaches: true,
   lookup: true,
   logger: true,
   signal: true,
@@ -306,6 +315,7 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
     }),
     logger: withMethods('logger', options.logger, [], 'an object with debug, info or warn, such as console'),
     way: wayOf(options),
+    httpCaches: oneOf('httpCaches', options.httpCaches ?? 'allow', ['allow', 'revalidate']),
     signal: abortSignal(options.signal),
     guard: new NetworkGuard({
       network: options.network,

@@ -35,6 +35,11 @@ export interface FetchEvent {
   readonly to: State
   /** The new entry of the origin; `latest` is this attempt. Read only. */
   readonly entry: Entry
+  /**
+   * Headers of the last response of the attempt that are about caching, its type and Retry-After,
+   * by name in lower case. Undefined without a response.
+   */
+  readonly headers: Readonly<Record<string, string>> | undefined
   /** The number of requests of the attempt. */
   readonly requests: number
   /** The duration of the attempt by the client's clock, in milliseconds. */

@@ -1,6 +1,7 @@
-// `politely check`: fetches robots.txt files and prints a verdict for each URL.
+// `politely check`: fetches robots.txt files, or reads one, and prints a verdict for each URL.
 import { once } from 'node:events'
 import { explainUrlProblem } from '@politely/core'
+import { readingOf, rulesFor } from '@politely/core/crawlers'
 import { type ClientVerdict, loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
 import { crawlerText, tokensOf } from '../../crawler.ts'
@@ -11,9 +12,12 @@ import { formatOf } from '../../flags.ts'
 import { withClient } from '../../input/client.ts'
 import { isFile } from '../../input/is-file.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
+import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
 import { shorten } from '../../output/shorten.ts'
 import { jsonLine, write } from '../../output/write.ts'
-import { formatReport } from './format-report.ts'
+import { compareEdge, type EdgeComparison } from './compare-edge.ts'
+import { formatReport, type ReportContext, type ReportedVerdict } from './format-report.ts'
+import { responseHeaders } from './response-headers.ts'
 
 /**
  * URLs that are checked at the same time. Verdicts are printed in input order, so a slow site holds
@@ -21,68 +25,104 @@ import { formatReport } from './format-report.ts'
  */
 const CONCURRENCY = 16
 
+/** A verdict, and what else is printed with it. */
+interface Checked {
+  readonly verdict: ReportedVerdict | Extract<ClientVerdict, { readonly because: 'invalid-url' }>
+  readonly context: Omit<ReportContext, 'crawler' | 'now' | 'edge' | 'proxy'>
+  readonly edge?: Promise<EdgeComparison | undefined> | undefined
+}
+
 /** Returns the exit code. */
 export async function check(args: Arguments): Promise<number> {
   const urls = args.operands
   if (urls.length === 0) {
     throw new UsageError('no URL was given; write one such as https://example.com/page, or - to read URLs from stdin')
   }
-  const format = args.has('json') ? 'ndjson' : formatOf(args)
+  const file = args.get('robots')
+  if (file !== undefined && args.has('edge'))
+    throw new UsageError('--edge compares two responses of a site; leave --robots out, or leave --edge out')
   const done = new AbortController()
   const interrupted = once(process, 'SIGINT', { signal: done.signal }).then(() => {
     throw new Interrupted()
   })
   interrupted.catch(() => undefined) // `done.abort()` rejects it when the race is already over
   try {
-    return await withClient(args, async (client) => {
-      const exit = await Promise.race([checkAll(client, urls, format, crawlerText(tokensOf(args))), interrupted])
-      return EXITS[exit].code
-    })
+    return await Promise.race([file === undefined ? checkSites(urls, args) : checkFile(urls, file, args), interrupted])
   } finally {
     done.abort()
   }
 }
 
-/** @param crawler The crawler of the command line, for people. */
-async function checkAll(
-  client: RobotsClient,
-  urls: readonly string[],
-  format: string,
-  crawler: string,
-): Promise<ExitName> {
+async function checkSites(urls: readonly string[], args: Arguments): Promise<number> {
+  return withClient(args, async (client) => {
+    if (!args.has('edge')) return print(verdictsOf(client, urls), args)
+    const revalidating = { httpCaches: 'revalidate' } as const
+    return withClient(args, (other) => print(verdictsOf(client, urls, other), args), revalidating)
+  })
+}
+
+/** Checks the URLs against one file, whatever their origins are. */
+async function checkFile(urls: readonly string[], file: string, args: Arguments): Promise<number> {
+  const named = await loadRobots(file, args)
+  return named === undefined ? EXITS.unreachable.code : print(verdictsByFile(named, tokensOf(args), urls), args)
+}
+
+async function print(all: AsyncIterable<Checked>, args: Arguments): Promise<number> {
+  const format = args.has('json') ? 'ndjson' : formatOf(args)
   let exit: ExitName = 'success'
   let reports = 0
-  const all: object[] = []
-  for await (const verdict of verdictsOf(client, urls)) {
+  const list: object[] = []
+  for await (const { verdict, context, edge } of all) {
     exit = moreSevere(exit, exitOf(verdict))
     process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
-    if (verdict.because === 'invalid-url') {
-      const url = JSON.stringify(shorten(withoutCredentials(verdict.url)))
-      const problem = isFile(verdict.url)
-        ? describeFile(verdict.url, url)
-        : explainUrlProblem(verdict.problem, verdict.url)
-      process.stderr.write(errorLine(`${url}: ${problem}`))
+    if (verdict.because === 'invalid-url') process.stderr.write(errorLine(describeInvalid(verdict)))
+    const compared = await edge
+    const json = {
+      ...verdict,
+      url: withoutCredentials(verdict.url),
+      ...(context.headers && { headers: context.headers }),
+      ...(compared && { edge: compared.json }),
     }
-    const loggable = loggableVerdict(verdict)
-    if (format === 'ndjson') await write(jsonLine({ version: 1, ...loggable }))
-    else if (format === 'json') all.push(loggable)
+    if (format === 'ndjson') await write(jsonLine({ version: 1, ...json }))
+    else if (format === 'json') list.push(json)
     else if (verdict.because !== 'invalid-url') {
-      await write(`${reports++ === 0 ? '' : '\n'}${formatReport(verdict, crawler, Date.now())}`)
+      const report = formatReport(verdict, {
+        ...context,
+        crawler: crawlerText(tokensOf(args)),
+        now: Date.now(),
+        edge: compared,
+        proxy: args.get('proxy'),
+      })
+      await write(`${reports++ === 0 ? '' : '\n'}${report}`)
     }
   }
-  if (format === 'json') await write(jsonLine({ version: 1, verdicts: all }))
-  return exit
+  if (format === 'json') await write(jsonLine({ version: 1, verdicts: list }))
+  return EXITS[exit].code
+}
+
+function describeInvalid({ url, problem }: Extract<ClientVerdict, { readonly because: 'invalid-url' }>): string {
+  const shown = JSON.stringify(shorten(withoutCredentials(url)))
+  return `${shown}: ${isFile(url) ? describeFile(url, shown) : explainUrlProblem(problem, url)}`
 }
 
 /** @param shown The name to print. */
 function describeFile(path: string, shown: string): string {
   return /robots[^/]*\.txt$/i.test(path)
-    ? `this is a file; to check URLs against it, write politely match --robots ${shown} < urls.txt`
+    ? `this is a file; to check URLs against it, write politely check URL --robots ${shown}`
     : `this is a file; to check the URLs in it, write politely check - < ${shown}`
 }
 
-/** Yields one verdict for each URL, in input order. */
-async function* verdictsOf(client: RobotsClient, args: readonly string[]): AsyncGenerator<ClientVerdict> {
+/**
+ * Yields one verdict for each URL, in input order.
+ * @param revalidated A client that asks caches on the way to revalidate, for `--edge`.
+ */
+async function* verdictsOf(
+  client: RobotsClient,
+  args: readonly string[],
+  revalidated?: RobotsClient,
+): AsyncGenerator<Checked> {
+  const plain = { client, headers: responseHeaders(client) }
+  const other = revalidated && { client: revalidated, headers: responseHeaders(revalidated) }
   const pending: string[] = []
   async function* urls() {
     for await (const url of urlsOf(args)) {
@@ -92,7 +132,27 @@ async function* verdictsOf(client: RobotsClient, args: readonly string[]): Async
   }
   for await (const verdict of client.checkMany(urls(), { concurrency: CONCURRENCY })) {
     const url = pending.shift() as string
-    yield isTooLong(url) ? { url, ...TOO_LONG_VERDICT } : verdict
+    const context = { productTokens: client.productTokens, headers: plain.headers.get(verdict.origin ?? '') }
+    yield isTooLong(url)
+      ? { verdict: { url, ...TOO_LONG_VERDICT }, context }
+      : { verdict: loggableVerdict(verdict), context, edge: other && compareEdge(verdict, plain, other) }
+  }
+}
+
+async function* verdictsByFile(
+  { name, robots, access }: NamedRobots,
+  tokens: readonly string[],
+  args: readonly string[],
+): AsyncGenerator<Checked> {
+  const { productTokens } = readingOf(tokens, robots.dialect)
+  const rules = rulesFor(robots, tokens)
+  const { crawlDelayMs, requestRates, visitTimes } = rules
+  const file = { name, bytes: new TextEncoder().encode(robots.text).length }
+  for await (const url of urlsOf(args)) {
+    const verdict = isTooLong(url) ? TOO_LONG_VERDICT : rules.check(url)
+    const pace = { crawlDelayMs, requestRates, visitTimes, ...(access && { access }) }
+    const checked = verdict.because === 'invalid-url' ? { url, ...verdict } : { url, ...verdict, ...pace }
+    yield { verdict: { ...checked, url }, context: { productTokens, file } }
   }
 }
 

@@ -1,14 +1,22 @@
-import type { CommandSpec } from '../../command-line.ts'
-import { DIALECT, formatFlag, jsonFlag, NETWORK, PRODUCT_TOKEN, USER_AGENT } from '../../flags.ts'
+import type { CommandSpec, Flag } from '../../command-line.ts'
+import { DIALECT, formatFlag, jsonFlag, NETWORK, PRODUCT_TOKEN, ROBOTS, USER_AGENT } from '../../flags.ts'
+
+const EDGE: Flag = {
+  name: 'edge',
+  text: 'fetch robots.txt a second time with a request that asks caches to revalidate, and say what differs',
+}
 
 export const checkSpec: CommandSpec = {
   name: 'check',
   summary: "fetch each site's robots.txt and check URLs",
-  description: "Fetches the robots.txt of each URL's site and prints whether the URL may be fetched, and why.",
-  usage: 'URL… --user-agent NAME',
+  description:
+    "Fetches the robots.txt of each URL's site and prints whether the URL may be fetched, and why. Says how robots.txt was obtained, and what to change if that did not work.\n\nWith --robots, the file decides that it names, about URLs of any site and about paths.",
+  usage: 'URL… --user-agent NAME [--robots FILE|URL] [--edge]',
   flags: [
     USER_AGENT,
     PRODUCT_TOKEN,
+    ROBOTS,
+    EDGE,
     DIALECT,
     ...NETWORK,
     formatFlag('the verdicts', ['text', 'json', 'ndjson']),
@@ -16,6 +24,8 @@ export const checkSpec: CommandSpec = {
   ],
   examples: [
     ['check https://example.com/page --user-agent ExampleBot', 'Checks one URL.'],
+    ['check /cart /about --user-agent ExampleBot --robots public/robots.txt', 'Checks paths against a draft.'],
+    ['check https://example.com/ --user-agent ExampleBot --edge', 'Says whether a CDN still sends an old file.'],
     [
       'check - --user-agent ExampleBot --format ndjson < urls.txt > verdicts.ndjson',
       'Checks the URLs on standard input, one on each line.',

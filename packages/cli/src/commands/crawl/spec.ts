@@ -33,7 +33,7 @@ export const crawlSpec: CommandSpec = {
     ],
   ],
   exits: {
-    success: 'the crawl has ended',
+    success: 'at least one page was fetched',
     fails: 'no page was fetched',
   },
   run: async (args) => (await import('./crawl.ts')).crawl(args),

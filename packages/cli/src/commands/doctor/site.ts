@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { describeReason } from '@politely/core'
 import { NetworkGuard, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
+import { allowedAddresses } from '../../input/client.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { type Fetch, withClientAndFetch } from '../../input/pages.ts'
 import { durationText } from '../../output/amounts.ts'
@@ -61,7 +62,7 @@ async function checkAddress(args: Arguments, url: string, host: string): Promise
     const { code = '' } = error as NodeJS.ErrnoException
     return fail('DNS', `${host} has no address (${code}); ${REMEDIES[code] ?? REMEDIES.ENOTFOUND}`)
   }
-  const guard = new NetworkGuard({ allowAddresses: args.all('allow-address') })
+  const guard = new NetworkGuard({ allowAddresses: allowedAddresses(args) })
   const blocked = addresses.filter((address) => guard.refusalOfHost(address) !== undefined)
   const found = `${host} → ${addresses.join(', ')}`
   if (blocked.length === 0) return ok('DNS', found)

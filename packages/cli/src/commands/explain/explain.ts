@@ -1,26 +1,22 @@
 // `politely explain`: draws which line of robots.txt decides about a URL, and why.
-import {
-  type Deviation,
-  type DialectName,
-  describeReason,
-  dialects,
-  type Explanation,
-  explainDialects,
-  type Match,
-  type Robots,
-} from '@politely/core'
+import { type DialectName, dialects, type Explanation, explainDialects, type Match, type Robots } from '@politely/core'
 import { type CrawlerReading, readingOf } from '@politely/core/crawlers'
 import { type PatternTrace, tracePattern, withoutCredentials } from '@politely/core/engine'
-import type { ClientVerdict } from '@politely/fetcher'
+import type { ClientVerdict, RobotsClient } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
 import { crawlerText, tokensOf } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { EXITS, exitOf } from '../../exit-code.ts'
 import { dialectOf, formatOf } from '../../flags.ts'
-import { isUrl, parseFile } from '../../input/robots-file.ts'
+import { loadRobots } from '../../input/robots-file.ts'
+import { adviceOn } from '../../output/advice.ts'
+import { groupNote } from '../../output/group-note.ts'
+import { reasonText } from '../../output/reason-text.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
+import { hang } from '../../output/wrap.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { drawFile } from './draw-file.ts'
+import type { PageHop } from './follow.ts'
 
 /** What is explained, and where the file came from. */
 interface Subject {
@@ -38,39 +34,72 @@ export async function explain(args: Arguments): Promise<number> {
     const problem = url === undefined ? 'no URL was given' : 'more than one URL was given'
     throw new UsageError(`${problem}; write one, such as politely explain https://example.com/page`)
   }
-  const tokens = tokensOf(args)
-  const reading = readingOf(tokens, dialects[dialectOf(args)])
+  const crawler = crawlerOf(args)
   const file = args.get('robots')
-  const subject = file === undefined ? await fetched(url, args) : await ofFile(url, file, reading)
-  await write(
-    formatOf(args) === 'json'
-      ? jsonLine(reportOf(subject, reading.productTokens))
-      : drawingOf(subject, reading, crawlerText(tokens), dialectOf(args)),
-  )
-  const { allowed, because } = subject.verdict
-  if (because === 'invalid-url') return EXITS.usage.code
-  if (because === 'unreachable') return EXITS.unreachable.code
-  return allowed ? EXITS.success.code : EXITS.disallowed.code
-}
-
-async function ofFile(url: string, file: string, { productTokens, dialect }: CrawlerReading): Promise<Subject> {
-  if (isUrl(file)) {
-    throw new UsageError(
-      `--robots: ${withoutCredentials(file)} is a URL; to explain a URL of that site, leave --robots out`,
-    )
-  }
-  const { name, robots } = await parseFile(file, dialect)
+  if (file === undefined) return explainSite(url, crawler, args)
+  if (args.has('follow')) throw new UsageError('--follow requests the page; leave --robots out, or leave --follow out')
+  const named = await loadRobots(file, args)
+  if (named === undefined) return EXITS.unreachable.code
+  const { dialect, productTokens } = crawler.reading
+  const robots = named.robots.dialect === dialect ? named.robots : named.robots.inDialect(dialect)
   const explanation = robots.explain(url, productTokens)
-  return { url, name, robots, explanation, verdict: explanation.verdict }
+  return print([{ url, name: named.name, robots, explanation, verdict: explanation.verdict }], crawler, args)
 }
 
-async function fetched(url: string, args: Arguments): Promise<Subject> {
+/** A crawler, what to call it, and how it reads robots.txt. */
+interface Crawler {
+  readonly text: string
+  readonly reading: CrawlerReading
+}
+
+function crawlerOf(args: Arguments): Crawler {
+  const tokens = tokensOf(args)
+  return { text: crawlerText(tokens), reading: readingOf(tokens, dialects[dialectOf(args)]) }
+}
+
+async function explainSite(url: string, crawler: Crawler, args: Arguments): Promise<number> {
   const { withClient } = await import('../../input/client.ts')
-  return withClient(args, async (client) => {
-    const { verdict, explanation } = await client.explain(url)
-    const robots = explanation === undefined ? undefined : await client.robots(url)
-    return { url, name: verdict.access?.url ?? 'robots.txt', robots, explanation, verdict }
+  return withClient(args, async (client, proxy) => {
+    const subject = await subjectOf(url, client)
+    if (!args.has('follow') || subject.verdict.because === 'invalid-url') return print([subject], crawler, args)
+    const { follow } = await import('./follow.ts')
+    const hops: PageHop[] = []
+    for await (const hop of follow(url, client, proxy, args)) hops.push(hop)
+    const last = hops.at(-1) as PageHop
+    const refused = hops.length > 1 && !last.verdict.allowed ? [await subjectOf(last.verdict.url, client)] : []
+    return print([subject, ...refused], crawler, args, hops)
   })
+}
+
+async function subjectOf(url: string, client: RobotsClient): Promise<Subject> {
+  const { verdict, explanation } = await client.explain(url)
+  const robots = explanation === undefined ? undefined : await client.robots(url)
+  return { url, name: verdict.access?.url ?? 'robots.txt', robots, explanation, verdict }
+}
+
+/**
+ * Prints the subjects, and the redirects of the page after the first one. Returns the exit code of
+ * the last URL.
+ */
+async function print(
+  subjects: readonly [Subject, ...Subject[]],
+  crawler: Crawler,
+  args: Arguments,
+  hops: readonly PageHop[] = [],
+): Promise<number> {
+  const [first, ...others] = subjects
+  if (formatOf(args) === 'json') {
+    const redirects = hops.map(({ verdict, ...reply }) => ({ ...verdict, ...reply }))
+    await write(jsonLine({ ...reportOf(first, crawler.reading.productTokens), ...(hops.length > 0 && { redirects }) }))
+  } else {
+    const parts = [
+      drawingOf(first, crawler, args),
+      hopsText(hops),
+      ...others.map((each) => drawingOf(each, crawler, args)),
+    ]
+    await write(parts.filter((part) => part !== '').join('\n'))
+  }
+  return EXITS[exitOf(hops.at(-1)?.verdict ?? first.verdict)].code
 }
 
 /** The JSON of `--json`. */
@@ -85,17 +114,31 @@ function reportOf({ url, name, explanation, verdict }: Subject, tokens: readonly
   }
 }
 
-function drawingOf(subject: Subject, reading: CrawlerReading, crawler: string, dialect: DialectName): string {
+/** The URLs that `follow` requested, and at the end perhaps a URL that robots.txt disallows. */
+function hopsText(hops: readonly PageHop[]): string {
+  if (hops.length === 0) return ''
+  const rows = hops.map(({ verdict, status, failure }) => {
+    const mark = verdict.allowed ? green('✓') : red('✗')
+    const reply = verdict.allowed ? (status ?? 'no response') : 'not requested'
+    return `  ${mark} ${printable(verdict.url)}  ${dim(hang(`${reply}${failure === undefined ? '' : `, ${printable(failure)}`}`, 4))}`
+  })
+  return `${dim('Requested (GET), with the redirects:')}\n${rows.join('\n')}\n`
+}
+
+function drawingOf(subject: Subject, { text, reading }: Crawler, args: Arguments): string {
   const { url, name, robots, explanation, verdict } = subject
   const mark = verdict.allowed ? green('✓ allowed') : red('✗ disallowed')
-  const head = `${mark}  ${bold(printable(withoutCredentials(url)))}  for ${crawler}\n  ${describeReason(verdict)}\n`
+  const { productTokens } = reading
+  const crawler = `${text}${productTokens.length > 1 ? groupNote(verdict, productTokens) : ''}`
+  const lines = [reasonText(verdict), ...adviceOn('access' in verdict ? verdict.access : undefined, args.get('proxy'))]
+  const head = `${mark}  ${bold(printable(withoutCredentials(url)))}  for ${crawler}\n${lines.map((line) => `  ${hang(line, 2)}\n`).join('')}`
   if (explanation === undefined || robots === undefined || explanation.target === undefined) return head
   const parts = [
     head,
     `${dim(printable(name))}\n${drawFile(robots.text, explanation)}`,
     pathOf(explanation),
     losersOf(explanation),
-    dialectsOf(robots, url, reading, dialect, verdict.allowed),
+    dialectsOf(robots, url, reading, dialectOf(args), verdict.allowed),
   ]
   return `${parts.filter((part) => part !== '').join('\n')}`
 }
@@ -134,6 +177,29 @@ function lossOf(match: Match, winner: Match, wonBy: Explanation['wonBy']): strin
   return `the same as line ${winner.line}, which comes first`
 }
 
+/** What a dialect does differently, by question and answer. */
+export const DIFFERENCES: Readonly<Record<string, string>> = {
+  'keys: exact': 'fields must be spelled exactly',
+  'groupEnd: blank-line': 'a blank line ends a group',
+  'agents: token': 'a digit ends the name in a user-agent line',
+  'agents: whole-value': 'a user-agent line must equal the name of the crawler',
+  'agents: name': 'a user-agent line must equal the name of the crawler',
+  'agents: substring': 'a user-agent line may be a part of the name of the crawler',
+  'severalTokens: all': 'the groups of all product tokens apply',
+  'groups: first-for-all': 'only the first group for * applies',
+  'groups: first': 'only the first group applies',
+  'winner: first': 'the first rule that matches decides',
+  'allow: unknown': 'Allow is an unknown field',
+  'wildcards: literal': '* and $ have no special meaning',
+  'compare: decoded': 'paths are compared after decoding',
+  'compare: plain': 'paths are compared as they are written',
+  'compare: google': 'paths are compared as they are written',
+  'emptyRules: reported': 'an empty rule is named if no other matches',
+  'emptyRules: allows-all': 'an empty rule allows everything',
+  'indexPages: plain': 'Allow: /index.html does not allow /',
+  'robotsTxtItself: by-rules': 'rules also apply to /robots.txt',
+}
+
 /** The dialects that decide differently, each with what makes the difference. */
 function dialectsOf(
   robots: Robots,
@@ -147,8 +213,8 @@ function dialectsOf(
   const rows = answers
     .filter(([name, { explanation }]) => name !== own && explanation.verdict.allowed !== allowed)
     .map(([name, { explanation, parts }]) => {
-      const why = parts.map(({ question, answer }: Deviation) => `${question}: ${String(answer)}`).join(', ')
-      return `  ${name.padEnd(22)} ${explanation.verdict.allowed ? 'allowed' : 'disallowed'}${why === '' ? '' : dim(`  (${why})`)}`
+      const why = parts.map(({ question, answer }) => DIFFERENCES[`${question}: ${answer}`] ?? question).join(', ')
+      return `  ${name.padEnd(22)} ${explanation.verdict.allowed ? 'allowed' : 'disallowed'}${why === '' ? '' : `  ${dim(hang(`(${why})`, 37))}`}`
     })
   return rows.length === 0 ? '' : `${dim('Other readers decide differently:')}\n${rows.join('\n')}\n`
 }

@@ -1,0 +1,57 @@
+// Says what to change if robots.txt could not be read as it should.
+import type { Access } from '@politely/core'
+import { withoutCredentials } from '@politely/core/engine'
+
+const SERVE_IT = 'the site should send the file with status 200, or status 404 if it has none'
+const ELSEWHERE = 'compare with another client, such as curl -v; a proxy or a firewall on the way may be the cause'
+
+/** By the reason of an attempt. A reason without a row needs no advice, or its description has it. */
+const BY_REASON: Readonly<Partial<Record<Access['reason'], string>>> = {
+  dns: 'check the name of the host; a new name may need time until every resolver knows it',
+  'dns-unavailable': 'try again; the resolver of this machine did not answer',
+  refused: 'check the port, and that the server runs',
+  reset: ELSEWHERE,
+  network: ELSEWHERE,
+  tls: 'the site should have a certificate of a known authority, and send all intermediate certificates',
+  timeout: 'try again, or allow more time with --timeout',
+  malformed: ELSEWHERE,
+  undecodable: 'the site should send the file without Content-Encoding, or with one that fits its bytes',
+  truncated: 'the site should send a Content-Length that fits the file; a cache may have kept a part of it',
+  'too-large': 'the site should send fewer headers and a shorter file',
+  'blocked-address': 'if the address is not yours, the site should repair its redirect or its DNS',
+  'too-many-redirects': `${SERVE_IT}; crawlers follow five redirects`,
+  'redirect-loop': SERVE_IT,
+  'no-usable-location': SERVE_IT,
+}
+
+/** The reasons of which a proxy may be the cause. */
+const BY_PROXY: ReadonlySet<Access['reason']> = new Set([
+  'dns',
+  'dns-unavailable',
+  'refused',
+  'reset',
+  'network',
+  'timeout',
+])
+
+/** Returns at most one sentence. @param proxy The value of `--proxy`. */
+export function adviceOn(access: Access | undefined, proxy?: string): readonly string[] {
+  if (access === undefined) return []
+  if (proxy !== undefined && BY_PROXY.has(access.reason)) return [adviceOnProxy(access, withoutCredentials(proxy))]
+  const { outcome, reason, status, looksLike, copy } = access
+  if (looksLike === 'challenge')
+    return ['the site should send /robots.txt without the challenge, which crawlers cannot solve']
+  if (looksLike !== undefined) return [`${SERVE_IT}, and without a login`]
+  if (copy?.truncated)
+    return ['the site should shorten the file: crawlers need not read more than 500 KiB (RFC 9309 §2.5)']
+  if (reason !== 'status') return [BY_REASON[reason]].filter((text) => text !== undefined)
+  if (outcome === 'unreachable') return [status === 429 ? `${SERVE_IT}, also to crawlers that ask often` : SERVE_IT]
+  const isRefused = outcome === 'unavailable' && status !== 404 && status !== 410
+  return isRefused ? [`${SERVE_IT}; a refusal does not keep crawlers out`] : []
+}
+
+function adviceOnProxy({ detail = '' }: Access, proxy: string): string {
+  return detail.includes('407')
+    ? `write the user name and password for ${proxy} into --proxy, such as http://user:password@localhost:8080`
+    : `check that the proxy ${proxy} runs, and that it lets this request through`
+}
