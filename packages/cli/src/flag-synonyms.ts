@@ -54,14 +54,15 @@ export function explainUnknownFlag(
   const synonyms = SYNONYMS.find(([words]) => includesWord(words, word))?.slice(1) ?? []
   const known = synonyms.filter((name) => names.includes(name)).map((name) => `--${name}`)
   if (known.length > 0) return `${unknown} ${known.slice(0, 2).join(' or ')}`
-  const ownerOf = (flagName?: string) => commands.find((each) => each.flags.some(({ name }) => name === flagName))
+  const ownersOf = (flagName?: string) =>
+    commands.filter((each) => each.flags.some(({ name }) => name === flagName)).map(({ name }) => name)
   const given = rawName.replace(/^-+/, '')
-  const owner = ownerOf(given)
-  if (owner !== undefined) return `${rawName} is an option of ${owner.name}, not of ${command}`
+  const owners = ownersOf(given)
+  if (owners.length > 0) return `${rawName} is an option of ${owners.join(', ')}, not of ${command}`
   const similar = mostSimilar(given.toLowerCase(), names)
   if (similar !== undefined) return `${unknown} --${similar}`
-  const other = ownerOf(synonyms[0])
-  if (other !== undefined) return `${unknown} politely ${other.name}, which has --${synonyms[0]}`
+  const [other] = ownersOf(synonyms[0])
+  if (other !== undefined) return `${unknown} politely ${other}, which has --${synonyms[0]}`
   if (names.length === 0) return `${unknown} politely ${command} ${usage}`
   return `${unknown} one of ${names.map((name) => `--${name}`).join(', ')}`
 }

@@ -70,7 +70,7 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   ],
   [
     ['check', URL, ...BOT, '--origin', 'https://example.com'],
-    '--origin is an option of match, not of check; see politely check --help',
+    '--origin is an option of diff, match, not of check; see politely check --help',
   ],
   [['--frobnicate'], `unknown option --frobnicate; write a command first, ${COMMANDS}; see politely --help`],
   [['two\nlines \u001b[31m'], `"two\\nlines \\u001b[31m" is not a command; write ${COMMANDS}; see politely --help`],

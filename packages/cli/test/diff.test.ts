@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { SHOP, withoutFolder, writeFiles } from './files.ts'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
+import { startSite } from './site.ts'
 
 const path = writeFiles({
   'old.txt': SHOP,
@@ -70,4 +71,21 @@ test('prints JSON with a version, and reads URLs from stdin', async () => {
   expect(parseJsonLines(stdout)).toMatchObject([
     { version: 1, isSame: false, urls: 2, changes: [{ crawler: 'ExampleBot', disallowed: [line], allowed: [] }] },
   ])
+})
+
+test('compares what a store keeps with what the site sends', async () => {
+  const store = path('robots.sqlite')
+  const { origin, server } = await startSite({ status: 200, body: SHOP })
+  const bot = ['--user-agent', 'ExampleBot/1.0']
+  await runInThisProcess(['check', `${origin}/`, ...bot, '--store', store])
+  server.respond('http://127.0.0.1:PORT/robots.txt', { status: 200, body: 'User-agent: *\nDisallow: /tmp\n' })
+  const { stdout, code } = await diff(store, origin, ...bot, '--crawler', 'GPTBot')
+  expect(stdout).toContain(`old  ${origin}/robots.txt in robots.sqlite\nnew  ${origin}/robots.txt\n`)
+  expect(stdout).toContain('become allowed\n    11 without line 14 of the old file, Disallow: /')
+  expect(code).toBe(1)
+  expect((await diff(store, path('old.txt'))).stderr).toContain('is a store of many sites; write --origin https')
+  const same = await diff(store, path('old.txt'), '--origin', `${origin}/page`)
+  expect(same.code).toBe(0)
+  const other = await diff(store, path('old.txt'), '--origin', 'https://other.example')
+  expect(other.stderr).toContain('has no robots.txt of https://other.example; politely cache ls lists what is there')
 })

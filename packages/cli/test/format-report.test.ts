@@ -86,7 +86,7 @@ test.for([
 
 test.for([
   [0, '0 s'],
-  [500, '0.5 s'],
+  [500, '500 ms'],
   [10_000, '10 s'],
   [86_400_000, '24 h'],
 ] as const)('prints a crawl-delay of %d ms as "%s"', ([crawlDelayMs, expected]) => {

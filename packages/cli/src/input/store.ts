@@ -1,11 +1,14 @@
 // Opens the SQLite file that `--store` names.
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { isPolitelyError } from '@politely/core'
+import { type DialectName, isPolitelyError, parseRobots } from '@politely/core'
+import { entryFrom } from '@politely/core/engine'
 import type { SqliteStore } from '@politely/sqlite'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
+import { isFile } from './is-file.ts'
+import type { NamedRobots } from './robots-file.ts'
 
 /**
  * Returns the value of `--store`, or of the environment variable POLITELY_STORE. @throws {UsageError}
@@ -81,6 +84,31 @@ export async function withExistingStore<T>(args: Arguments, use: (store: SqliteS
     )
   }
   return withStoreFile(path, use, 'error')
+}
+
+/** Whether there is an SQLite file with this name. */
+export function isStoreFile(path: string): boolean {
+  if (!isFile(path)) return false
+  const start = Buffer.alloc(16)
+  const file = openSync(path, 'r')
+  readSync(file, start)
+  closeSync(file)
+  return start.toString('latin1') === 'SQLite format 3\0'
+}
+
+/**
+ * Returns the copy of a robots.txt that a store keeps. A site without one allows everything.
+ * @throws {UsageError} if the store does not have the origin.
+ */
+export async function loadFromStore(path: string, origin: string, dialect: DialectName): Promise<NamedRobots> {
+  const text = await withStoreFile(path, (store) => store.get(origin), 'error')
+  const entry = text === undefined ? undefined : entryFrom(text, origin)
+  if (entry === undefined)
+    throw new UsageError(
+      `${JSON.stringify(path)} has no robots.txt of ${origin}; politely cache ls lists what is there`,
+    )
+  const bytes = Buffer.from(entry.copy?.bytes ?? '', 'latin1')
+  return { name: `${origin}/robots.txt in ${path}`, robots: parseRobots(bytes, { dialect }) }
 }
 
 /** @throws {UsageError} if the command line names no store. */

@@ -13,6 +13,7 @@ const UNITS = [
  * Uses the largest unit that fits twice, so that a day is "24 h". Counts below 10 have one decimal.
  */
 export function durationText(ms: number): string {
+  if (ms === 0) return '0 s'
   const [unit, name] = UNITS.find(([size]) => ms >= (size === 1000 ? 1 : 1.95) * size) ?? [1, 'ms']
   const count = ms / unit
   return `${Number(count.toFixed(count < 10 && name !== 'ms' ? 1 : 0))} ${name}`

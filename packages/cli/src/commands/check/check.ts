@@ -2,7 +2,13 @@
 import { once } from 'node:events'
 import { explainUrlProblem } from '@politely/core'
 import { readingOf, rulesFor } from '@politely/core/crawlers'
-import { type ClientVerdict, loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
+import {
+  type ClientVerdict,
+  loggableVerdict,
+  type RobotsClient,
+  type Store,
+  withoutCredentials,
+} from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
 import { crawlerText, tokensOf } from '../../crawler.ts'
 import { errorLine } from '../../describe-error.ts'
@@ -13,6 +19,7 @@ import { withClient } from '../../input/client.ts'
 import { isFile } from '../../input/is-file.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
 import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
+import { withOptionalStore } from '../../input/store.ts'
 import { shorten } from '../../output/shorten.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { compareEdge, type EdgeComparison } from './compare-edge.ts'
@@ -54,11 +61,17 @@ export async function check(args: Arguments): Promise<number> {
 }
 
 async function checkSites(urls: readonly string[], args: Arguments): Promise<number> {
-  return withClient(args, async (client) => {
-    if (!args.has('edge')) return print(verdictsOf(client, urls), args)
-    const revalidating = { httpCaches: 'revalidate' } as const
-    return withClient(args, (other) => print(verdictsOf(client, urls, other), args), revalidating)
-  })
+  const checkWith = (store: Store | undefined) =>
+    withClient(
+      args,
+      async (client) => {
+        if (!args.has('edge')) return print(verdictsOf(client, urls), args)
+        const revalidating = { httpCaches: 'revalidate' } as const
+        return withClient(args, (other) => print(verdictsOf(client, urls, other), args), revalidating)
+      },
+      { store },
+    )
+  return withOptionalStore(args, checkWith)
 }
 
 /** Checks the URLs against one file, whatever their origins are. */

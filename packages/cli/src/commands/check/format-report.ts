@@ -2,6 +2,7 @@
 import type { Access, DayRange, RequestRate, Verdict } from '@politely/core'
 import { displayUrl, withoutCredentials } from '@politely/fetcher'
 import { adviceOn } from '../../output/advice.ts'
+import { durationText } from '../../output/amounts.ts'
 import { groupNote } from '../../output/group-note.ts'
 import { reasonText } from '../../output/reason-text.ts'
 import { shorten } from '../../output/shorten.ts'
@@ -53,7 +54,7 @@ export function formatReport(verdict: ReportedVerdict, context: ReportContext): 
     row('because', shorten(reasonText(verdict))),
     row('crawler', `${context.crawler}${groupNote(verdict, context.productTokens)}`),
     ...(access === undefined ? fileRows(file) : accessRows(access, headers, now)),
-    ...(crawlDelayMs === undefined ? [] : [row('crawl-delay', `${duration(crawlDelayMs)} between requests`)]),
+    ...(crawlDelayMs === undefined ? [] : [row('crawl-delay', `${durationText(crawlDelayMs)} between requests`)]),
     ...(requestRates.length === 0 ? [] : [row('rate', requestRates.map(rateText).join(', '))]),
     ...(visitTimes.length === 0 ? [] : [row('visit-time', visitTimes.map(hoursText).join(', '))]),
     ...(edge === undefined ? [] : edge.lines.map((line, i) => row(i === 0 ? 'edge' : '', line))),
@@ -111,17 +112,17 @@ function attemptText(
   headers: Headers | undefined,
   now: number,
 ): string {
-  const when = now - checkedAt < 1000 ? 'just now' : `${duration(now - checkedAt)} ago`
-  const next = duration(Math.max(0, nextAttemptAt - now))
+  const when = now - checkedAt < 1000 ? 'just now' : `${durationText(now - checkedAt)} ago`
+  const next = durationText(Math.max(0, nextAttemptAt - now))
   if (outcome === 'unreachable') {
     const retryAfter = headers?.['retry-after']
     const why =
       retryAfter === undefined ? 'the wait doubles with each failure' : `Retry-After: ${printable(retryAfter)}`
-    const kept = copy === undefined ? '' : `; the copy is ${duration(copy.ageMs)} old`
+    const kept = copy === undefined ? '' : `; the copy is ${durationText(copy.ageMs)} old`
     return `${when}, next attempt in ${next} (${why})${kept}`
   }
   const age = Number(headers?.age)
-  const cached = age > 0 ? `, from a cache that has had it for ${duration(age * 1000)}` : ''
+  const cached = age > 0 ? `, from a cache that has had it for ${durationText(age * 1000)}` : ''
   return `${when}${cached}, fresh for ${next}`
 }
 
@@ -135,7 +136,7 @@ function typeRows({ outcome, looksLike }: Access, headers: Headers | undefined):
 
 function rateText({ requests, periodMs, between }: RequestRate): string {
   const hours = between === undefined ? '' : ` from ${hoursText(between)}`
-  return `${requests} ${requests === 1 ? 'request' : 'requests'} in ${duration(periodMs)}${hours}`
+  return `${requests} ${requests === 1 ? 'request' : 'requests'} in ${durationText(periodMs)}${hours}`
 }
 
 function hoursText({ from, to }: DayRange): string {
@@ -150,20 +151,4 @@ function clock(minutes: number): string {
 function size(bytes: number): string {
   if (bytes >= 10_240) return `${Math.round(bytes / 1024)} KiB`
   return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`
-}
-
-const UNITS = [
-  [86_400_000, 'days'],
-  [3_600_000, 'h'],
-  [60_000, 'min'],
-  [1000, 's'],
-] as const
-
-/**
- * Uses the largest unit that fits twice, so that a day is "24 h". Counts below 10 have one decimal.
- */
-function duration(ms: number): string {
-  const [unit, name] = UNITS.find(([size]) => ms >= 1.95 * size) ?? [1000, 's']
-  const count = ms / unit
-  return `${Number(count.toFixed(count < 10 ? 1 : 0))} ${name}`
 }

@@ -1,5 +1,5 @@
 import type { CommandSpec, Flag } from '../../command-line.ts'
-import { DIALECT, formatFlag, jsonFlag, NETWORK, PRODUCT_TOKEN, ROBOTS, USER_AGENT } from '../../flags.ts'
+import { DIALECT, formatFlag, jsonFlag, NETWORK, PRODUCT_TOKEN, ROBOTS, STORE, USER_AGENT } from '../../flags.ts'
 
 const EDGE: Flag = {
   name: 'edge',
@@ -17,6 +17,7 @@ export const checkSpec: CommandSpec = {
     PRODUCT_TOKEN,
     ROBOTS,
     EDGE,
+    STORE,
     DIALECT,
     ...NETWORK,
     formatFlag('the verdicts', ['text', 'json', 'ndjson']),

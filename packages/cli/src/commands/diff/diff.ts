@@ -1,14 +1,15 @@
 // `politely diff`: says what a change of robots.txt does to the URLs of a site.
-import type { CrawlerRules, Robots, RulesVerdict } from '@politely/core'
+import { type CrawlerRules, originOf, type Robots, type RulesVerdict } from '@politely/core'
 import { rulesFor } from '@politely/core/crawlers'
 import { withoutCredentials } from '@politely/core/engine'
 import type { Arguments } from '../../command-line.ts'
 import { type Crawler, crawlersOf, crawlerText } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
-import { formatOf } from '../../flags.ts'
-import { loadRobots } from '../../input/robots-file.ts'
+import { dialectOf, formatOf } from '../../flags.ts'
+import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
 import { crawlersIn, samplePaths } from '../../input/sample-paths.ts'
+import { isStoreFile, loadFromStore } from '../../input/store.ts'
 import { openUrls, type UrlSource } from '../../input/url-source.ts'
 import { Progress } from '../../output/progress.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
@@ -41,8 +42,8 @@ export async function diff(args: Arguments): Promise<number> {
   if (oldName === undefined || newName === undefined || another !== undefined)
     throw new UsageError('write two files or URLs, such as politely diff live.txt public/robots.txt --urls urls.txt')
   const given = givenCrawlers(args)
-  const before = await loadRobots(oldName, args)
-  const after = await loadRobots(newName, args)
+  const before = await load(oldName, newName, args)
+  const after = await load(newName, oldName, args)
   if (before === undefined || after === undefined) return EXITS.unreachable.code
   const texts = [before.robots.text, after.robots.text]
   const crawlers = given ?? crawlersIn(texts).map((name) => ({ name, tokens: [name] }))
@@ -53,6 +54,17 @@ export async function diff(args: Arguments): Promise<number> {
   const report = { old: before.name, new: after.name, urls, isSample: !args.has('urls'), changes }
   await write(formatOf(args) === 'json' ? jsonLine({ version: 1, isSame, ...report }) : textOf(report))
   return isSame ? EXITS.success.code : EXITS.disallowed.code
+}
+
+/**
+ * Loads one side: a file, what a site sends, or what a store keeps of an origin.
+ * @param other The other side. If it is a URL, it names the origin.
+ */
+async function load(name: string, other: string, args: Arguments): Promise<NamedRobots | undefined> {
+  if (!isStoreFile(name)) return loadRobots(name, args)
+  const origin = originOf(args.get('origin') ?? other)
+  if (origin !== undefined) return loadFromStore(name, origin, dialectOf(args))
+  throw new UsageError(`${JSON.stringify(name)} is a store of many sites; write --origin https://example.com`, name)
 }
 
 /** Undefined if the command line names no crawler. */

@@ -13,6 +13,12 @@ export const diffSpec: CommandSpec = {
     PRODUCT_TOKEN,
     { ...USER_AGENT, text: 'the User-Agent for the request, if OLD or NEW is a URL' },
     DIALECT,
+    {
+      name: 'origin',
+      value: 'URL',
+      text: 'the site whose robots.txt is compared, if OLD or NEW is a store (an SQLite file)',
+      byDefault: 'the site of the other one',
+    },
     ...NETWORK,
     formatFlag('the changes', ['text', 'json']),
     jsonFlag('json'),
@@ -22,6 +28,10 @@ export const diffSpec: CommandSpec = {
     [
       'diff https://example.com public/robots.txt --user-agent ExampleBot',
       'Compares what the site sends now with a draft.',
+    ],
+    [
+      'diff robots.sqlite https://example.com --user-agent ExampleBot',
+      'Compares the copy of a store with what the site sends now.',
     ],
   ],
   exits: { success: 'no verdict changes', fails: 'a verdict changes' },
