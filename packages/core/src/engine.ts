@@ -47,20 +47,16 @@ export { type PatternTrace, type TraceStep, tracePattern } from './match/trace.t
 export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits } from './pace/delay.ts'
 export { nextVisitTimeAt } from './pace/hours.ts'
 export {
+  addLastingPause,
   applyResponse,
   applySending,
   canForget,
   endRequest,
-  FIRST_BACKOFF_MS,
-  isPushback,
   type LastingPause,
-  MAX_BACKOFF_MS,
-  MAX_RETRY_AFTER_MS,
   MAX_SIMULATED_REQUESTS,
   MAX_UNDER_WAY_MS,
   nextSlot,
   type Pace,
-  type PaceResponse,
   type PauseReason,
   type RequestUnderWay,
   returnSlot,
@@ -70,6 +66,16 @@ export {
   takeSlot,
   UNDER_WAY_WAIT_MS,
 } from './pace/pace.ts'
+export {
+  type BackoffLimits,
+  backoffMs,
+  defaultBackoff,
+  defaultPushbackStatuses,
+  MAX_RETRY_AFTER_MS,
+  type PaceResponse,
+  type Pushback,
+  pushbackOf,
+} from './pace/pushback.ts'
 export { explainMissingToken } from './parse/user-agent-name.ts'
 export { MAX_TIMED_RECORDS } from './timed-records.ts'
 export { MAX_SHORT_URL_LENGTH, parseUrl, startsWithOrigin, urlText } from './url/origin.ts'

@@ -7,7 +7,13 @@
 //
 // Example: a fleet of 4 workers, and a delay of one second. Redis goes away. Each worker visits the
 // site after 4 seconds at the earliest, and then every 4 seconds.
-import { type Delay, MAX_SLOW_DELAY_MS, type PaceLimits, type PaceResponse } from '@politely/core/engine'
+import {
+  type Delay,
+  MAX_SLOW_DELAY_MS,
+  type PaceLimits,
+  type PaceResponse,
+  type PauseReason,
+} from '@politely/core/engine'
 import { LocalPacer, type Reservation, type Ticket, type WaitEstimate } from '@politely/gate'
 import { LRUCache } from 'lru-cache'
 
@@ -53,6 +59,10 @@ export class LocalFallback {
     this.#pacer.report(key, slotOf(ticket), response)
   }
 
+  pause(key: string, pauseMs: number, because: PauseReason): void {
+    this.#pacer.pause(key, pauseMs, because)
+  }
+
   end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): void {
     this.#pacer.end(key, slotOf(ticket), this.#scaled(limits), tookMs)
   }
@@ -70,7 +80,7 @@ export class LocalFallback {
    * To be called when Redis is back. When Redis fails again, the first slot of each key is taken
    * again. The keys keep their last slots.
    */
-  pause(): void {
+  retakeFirstSlots(): void {
     this.#firstSlotTaken.clear()
   }
 

@@ -17,9 +17,7 @@
 //   worker 2   wait of 1,023 ms   its turn is at the next slot
 //   worker 3   wait of 2,053 ms   its turn is one step later: 1,000 + 30 ms
 import {
-  FIRST_BACKOFF_MS,
-  MAX_BACKOFF_MS,
-  MAX_RETRY_AFTER_MS,
+  defaultBackoff,
   MAX_SIMULATED_REQUESTS,
   MAX_SLOW_DELAY_MS,
   MAX_TIMED_RECORDS,
@@ -43,7 +41,7 @@ import { type Script, scriptOf } from './client.ts'
 export const PACE_SCRIPT: Script = scriptOf(`
 local DAY, HOUR, MINUTE, MAX_TIMED_RECORDS = 86400000, 3600000, 60000, ${MAX_TIMED_RECORDS}
 local MAX_UNDER_WAY, UNDER_WAY_WAIT = ${MAX_UNDER_WAY_MS}, ${UNDER_WAY_WAIT_MS}
-local FIRST_BACKOFF, MAX_BACKOFF, MAX_RETRY_AFTER = ${FIRST_BACKOFF_MS}, ${MAX_BACKOFF_MS}, ${MAX_RETRY_AFTER_MS}
+local KEEP_AFTER_PUSHBACK = ${defaultBackoff.maxMs}
 local MAX_SLOW_DELAY, MAX_SIMULATED_REQUESTS = ${MAX_SLOW_DELAY_MS}, ${MAX_SIMULATED_REQUESTS}
 -- The longest expiry that Redis can add to its clock.
 local MAX_EXPIRY = 8.64e15
@@ -167,7 +165,7 @@ end
 local function save()
   local fields = { FORMAT }
   for i, name in ipairs(FIELDS) do fields[i + 1] = pace[name] end
-  local keepUntil = math.max(pace.nextSlotAt + (pace.pushbacks > 0 and MAX_BACKOFF or 0), pace.lastTurnAt, pace.underWayUntil or 0)
+  local keepUntil = math.max(pace.nextSlotAt + (pace.pushbacks > 0 and KEEP_AFTER_PUSHBACK or 0), pace.lastTurnAt, pace.underWayUntil or 0)
   local keepMs = math.min(math.max(math.ceil(keepUntil - now), 0) + (request.now and HOUR or 1000), MAX_EXPIRY)
   redis.call('SET', KEYS[1], cmsgpack.pack(fields), 'PX', string.format('%.0f', keepMs))
 end
@@ -329,14 +327,16 @@ end
 
 function operations.report()
   local isOld = pace.pushbacks > 0 and request.slot <= pace.slotsAtPushback
-  local requestedMs = (request.requestedMs or 0) > 0 and request.requestedMs or nil
-  if not request.isPushback then
+  local pushback = request.pushback
+  local requestedMs = pushback and pushback.requestedMs
+  if not pushback then
     if isOld or pace.pushbacks == 0 then return { 'done', text(epoch) } end
     pace.pushbacks = 0
   elseif requestedMs or not isOld then
-    local backoffMs = math.min(FIRST_BACKOFF * 2 ^ pace.pushbacks, MAX_BACKOFF)
+    local backoff = pushback.backoff
+    local backoffMs = math.min(backoff.firstMs * backoff.factor ^ pace.pushbacks, backoff.maxMs)
     if not isOld then pace.pushbacks, pace.slotsAtPushback = pace.pushbacks + 1, pace.slots end
-    addLastingPause(now + math.min(requestedMs or backoffMs, MAX_RETRY_AFTER), requestedMs and 'retry-after' or 'backoff')
+    addLastingPause(now + (requestedMs or backoffMs), requestedMs and 'retry-after' or 'backoff')
   end
   save()
   return { 'pause', text(epoch), text(math.max(pace.lastingUntil - now, 0)), pace.lastingBecause }

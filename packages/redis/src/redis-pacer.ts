@@ -17,11 +17,10 @@ import { OptionError } from '@politely/core'
 import {
   applyResponse,
   type Delay,
-  isPushback,
-  MAX_RETRY_AFTER_MS,
   type PaceLimits,
   type PaceResponse,
-  retryAfterMs,
+  type PauseReason,
+  pushbackOf,
   startPace,
 } from '@politely/core/engine'
 import { assertOptions, callable, integer, MAX_TIMEOUT_MS, number, oneOf } from '@politely/fetcher/internal'
@@ -127,7 +126,7 @@ export class RedisPacer implements Pacer, ReportingPacer {
       pacer: this,
       onPause: (key, { pauseMs, because, epoch }) =>
         this.#pushbacks.rememberOwn(key, { until: this.#now() + pauseMs, because, epoch, isReported: false }),
-      onRecovered: () => this.#local?.pause(),
+      onRecovered: () => this.#local?.retakeFirstSlots(),
       onPossibleLoss: () => void this.#sharePauses(),
     })
     if (fleetSize !== undefined) integer('fleetSize', fleetSize, { min: 1 })
@@ -171,7 +170,7 @@ export class RedisPacer implements Pacer, ReportingPacer {
       this.#allowance.replied(tookMs)
       if (reply.kind === 'wait') {
         const { waitMs, because, turn } = reply
-        const isPushback = because === 'retry-after' || because === 'backoff'
+        const isPushback = because === 'retry-after' || because === 'backoff' || because === 'rate-limit'
         if (isPushback && this.#local) this.#pushbacks.rememberOfOthers(key, { until: this.#now() + waitMs, because })
         return { kind: 'wait', ticket: waitTicketOf(turn), waitMs, because }
       }
@@ -201,21 +200,24 @@ export class RedisPacer implements Pacer, ReportingPacer {
   }
 
   async report(key: string, ticket: Ticket, response: PaceResponse): Promise<void> {
-    const isNew = isPushback(response)
     const now = this.#now()
     const utcOffsetMs = this.#hasTestClock ? 0 : Date.now() - now // for dates in Retry-After
-    if (isNew) {
+    const pushback = pushbackOf(response, now + utcOffsetMs)
+    if (pushback !== undefined) {
       const { lastingPause } = applyResponse(startPace, response, 1, now, utcOffsetMs) // a pushback causes at least the pause of a first one
       this.#pushbacks.rememberOwn(key, { ...lastingPause, epoch: -1, isReported: !isLocal(ticket) })
     }
     if (isLocal(ticket)) return this.#local?.report(key, ticket, response)
     // A success counts only against pushbacks that are older than its request. So it changes
     // nothing unless the key had pushbacks when the slot was reserved.
-    if (isNew || hadPushbacks(ticket)) {
-      const askedMs = retryAfterMs(response.retryAfter, now + utcOffsetMs)
-      const requestedMs = askedMs === undefined ? undefined : Math.min(askedMs, MAX_RETRY_AFTER_MS) // JSON has no Infinity
-      await this.#calls.deliver('report', key, { slot: slotOf(ticket), isPushback: isNew, requestedMs })
-    }
+    if (pushback !== undefined || hadPushbacks(ticket))
+      await this.#calls.deliver('report', key, { slot: slotOf(ticket), pushback })
+  }
+
+  async pause(key: string, pauseMs: number, because: PauseReason): Promise<void> {
+    this.#pushbacks.rememberOwn(key, { until: this.#now() + pauseMs, because, epoch: -1, isReported: false })
+    if (this.#local?.isUsed) this.#local.pause(key, pauseMs, because)
+    await this.#calls.deliver('pause', key, { knownPauses: [{ ms: pauseMs, because, epoch: -1 }] })
   }
 
   async end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): Promise<void> {

@@ -3,6 +3,7 @@
 //
 // It stores no queue, since the gate asks for one request of a key at a time.
 import {
+  addLastingPause,
   applyResponse,
   applySending,
   canForget,
@@ -14,6 +15,7 @@ import {
   type Pace,
   type PaceLimits,
   type PaceResponse,
+  type PauseReason,
   returnSlot,
   shiftPause,
   startPace,
@@ -97,6 +99,10 @@ export class LocalPacer implements Pacer {
 
   report(key: string, ticket: Ticket, response: PaceResponse): void {
     this.#update(key, (pace) => applyResponse(pace, response, Number(ticket), this.#now(), this.#utcOffsetMs()))
+  }
+
+  pause(key: string, pauseMs: number, because: PauseReason): void {
+    this.#update(key, (pace) => addLastingPause(pace, this.#now() + pauseMs, because))
   }
 
   end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): void {

@@ -19,7 +19,7 @@
 // the delay. So from `run` until `sent`, the next request of the queue does not start. Whether
 // `sent` is called depends on the HTTP client. If a response arrives without it, the gate's
 // later requests do not wait for it, until one is seen again.
-import { type Delay, isPushback } from '@politely/core/engine'
+import { type Delay, pushbackOf } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
 import type { StartedItem } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'
@@ -158,9 +158,10 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
     const { status } = paceResponse
     this.#status = status
     if (status >= 300 && status <= 399) redirects.note(this.url, status, locationOf(response))
-    counters.responded(paceResponse)
     pacer.report(this.key, this.#slot.ticket, paceResponse)
-    if (isPushback(paceResponse) && log.warns)
+    if (pushbackOf(paceResponse, Date.now()) === undefined) return
+    counters.pushbacks++
+    if (log.warns)
       log.pushedBack(this.key, this.url, paceResponse, () => pacer.estimate(this.key, this.#slot.limits, 0))
   }
 

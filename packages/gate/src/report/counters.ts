@@ -1,5 +1,4 @@
 // Counts the events of a gate, from its creation on.
-import { isPushback, type PaceResponse } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { WaitReason } from '../pace/wait-cause.ts'
 
@@ -9,7 +8,7 @@ export interface GateCounters {
   readonly started: number
   /** Requests that started and have ended. */
   readonly done: number
-  /** Responses with status 429 or 503. */
+  /** Responses that ask for fewer requests: 429, 503, or what `backoff` and `isRateLimited` say. */
   readonly pushbacks: number
   /**
    * Requests that ended while they waited: aborted, rejected by `close`, or rejected because the
@@ -43,7 +42,7 @@ export type GateCounterName = keyof GateCounters
 export const gateCounterMeanings: Readonly<Record<GateCounterName, string>> = {
   started: 'requests that started',
   done: 'requests that started and have ended',
-  pushbacks: 'responses with status 429 or 503',
+  pushbacks: 'responses that ask for fewer requests: 429, 503, or what `backoff` and `isRateLimited` say',
   abandoned:
     'requests that ended while they waited: aborted, rejected by `close`, or rejected because the pacer failed',
   tooLong: 'requests that would have had to wait longer than `maxWaitMs`, or that had waited that long',
@@ -66,6 +65,7 @@ const byReason = <T>(newValue: () => T): Record<WaitReason, T> => ({
   'visit-time': newValue(),
   'retry-after': newValue(),
   backoff: newValue(),
+  'rate-limit': newValue(),
   cap: newValue(),
   'slow-site': newValue(),
   'pacer-failure': newValue(),
@@ -80,7 +80,7 @@ export class Counters {
   tooLong = 0
   queueFull = 0
   failures = 0
-  #pushbacks = 0
+  pushbacks = 0
   readonly #waits = byReason(zero)
   readonly #waitedMs = byReason(zero)
   readonly #waitHistogram = byReason(() => [...waitBucketsMs, 0].fill(0))
@@ -95,20 +95,16 @@ export class Counters {
     counts[index] = (counts[index] as number) + 1
   }
 
-  responded(response: PaceResponse): void {
-    if (isPushback(response)) this.#pushbacks++
-  }
-
   refused(because: ClientVerdict['because']): void {
     this.#refusals[because] = (this.#refusals[because] ?? 0) + 1
   }
 
   snapshot(): GateCounters {
-    const { started, done, abandoned, tooLong, queueFull, failures } = this
+    const { started, done, pushbacks, abandoned, tooLong, queueFull, failures } = this
     return {
       started,
       done,
-      pushbacks: this.#pushbacks,
+      pushbacks,
       abandoned,
       tooLong,
       queueFull,
