@@ -35,7 +35,14 @@ export { type State, type StateKind, stateOf, states } from './access/state.ts'
 export { entryFrom, entryText } from './access/stored-entry.ts'
 export { dialectFor } from './choose-dialect.ts'
 export { allows, decide } from './decide.ts'
-export { type Cause, describeCause, describeForeign, describeState, formatTime } from './describe.ts'
+export {
+  type Cause,
+  describeCause,
+  describeForeign,
+  describeRetryAfter,
+  describeState,
+  formatTime,
+} from './describe.ts'
 export { describeValue, withoutCredentials } from './describe-value.ts'
 export { editDistance } from './edit-distance.ts'
 export { PolitelyError, PolitelyTypeError } from './errors.ts'

@@ -21,6 +21,7 @@ export const PACING_OPTIONS = {
   maxQueuedPerKey: true,
   releaseWarningMs: true,
   progressMs: true,
+  countRobots: true,
   paceBy: true,
   pacer: true,
 } as const
