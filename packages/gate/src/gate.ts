@@ -32,6 +32,7 @@ import { type PaceKeys, type PaceKeysOf, paceKeysBy } from './queue/pace-by.ts'
 import { RequestQueue } from './queue/queue.ts'
 import { QueuedRequest } from './queue/queued-request.ts'
 import { RobotsCheck } from './queue/robots-check.ts'
+import { RobotsPauses } from './queue/robots-pauses.ts'
 import { SharedLimits } from './queue/shared-limit.ts'
 import { OpenRedirects } from './redirects/open-redirects.ts'
 import { RedirectTargets } from './redirects/redirect-targets.ts'
@@ -116,14 +117,18 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     )
     const ownPacer = pacing.pacer ?? new LocalPacer(clock)
     const pacer = new CheckedPacer(ownPacer, source)
-    const log = new GateLog(ownLogger ?? clientPort(robots).logger(), now)
+    const port = clientPort(robots)
+    const log = new GateLog(ownLogger ?? port.logger(), now)
+    const { countRobots } = pacing
+    const robotsPauses = new RobotsPauses({ pacer, log, paceKeysOf: this.#paceKeysOf, now: port.now, countRobots })
     this.#context = {
       ...source,
       log,
       pacing,
       pacer,
       concurrency: new ConcurrencyLimit(pacing, now),
-      robots: new RobotsCheck(robots, redirects, this.#closing.signal, source),
+      robots: new RobotsCheck(robots, redirects, robotsPauses, this.#closing.signal, source),
+      robotsPauses,
       redirects,
       openRedirects: new OpenRedirects(),
       activity: new Activity(),
@@ -256,6 +261,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     if (!isAllowed(verdict)) return { allowed: false, verdict, retryAt: retryAtOf(verdict) }
     const keys = await this.#keysFor(verdict.origin, abort)
     const limits = paceLimitsOf(verdict, this.#context.pacing)
+    this.#context.robotsPauses.note(verdict, keys.key, limits)
     const { waitMs, ...wait } = await estimateWait(this.#context, keys, limits, this.#queues.get(keys.key))
     return { allowed: true, verdict, at: now() + waitMs, waitMs, ...wait }
   }

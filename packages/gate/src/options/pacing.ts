@@ -13,6 +13,7 @@ import {
 import type { Pacer } from '../pace/pacer.ts'
 import type { PaceBy, PacingOptions } from '../pace/pacing-options.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
+import { flag } from './fields.ts'
 import type { PoliteGateOptions } from './gate-options.ts'
 
 /** The validated options, with defaults applied. */
@@ -37,6 +38,7 @@ export interface Pacing {
   /** Infinity for never. */
   readonly releaseWarningMs: number
   readonly progressMs: number | undefined
+  readonly countRobots: boolean
   readonly paceBy: PaceBy
   readonly pacer: Pacer | undefined
 }
@@ -85,7 +87,7 @@ export function pacingOf(options: PacingOptions): Pacing {
   const { maxConcurrentPerDomain = Math.max(DEFAULT_CONCURRENT_PER_DOMAIN, maxConcurrentPerKey) } = options
   const { minDelayPerDomainMs = 0, minDelayPerAddressMs = 0, maxConcurrentPerAddress } = options
   const { slowAfterMs = DEFAULT_SLOW_AFTER_MS, maxWaitMs, maxQueuedPerKey } = options
-  const { releaseWarningMs = DEFAULT_RELEASE_WARNING_MS, progressMs } = options
+  const { releaseWarningMs = DEFAULT_RELEASE_WARNING_MS, progressMs, countRobots = false } = options
   if (pauseFrom === 'end' && Number(maxConcurrentPerKey) > 1)
     throw new OptionError('maxConcurrentPerKey', `is ${maxConcurrentPerKey}; with pauseFrom: 'end' only 1 is possible`)
   const isUncapped = maxDelayMs === undefined || maxDelayMs === Number.POSITIVE_INFINITY
@@ -128,6 +130,7 @@ export function pacingOf(options: PacingOptions): Pacing {
       progressMs === undefined
         ? undefined
         : number('progressMs', progressMs, { min: 1, max: MAX_TIMEOUT_MS, example: 60_000 }),
+    countRobots: flag('countRobots', countRobots),
     paceBy: oneOf('paceBy', paceBy, PACE_BY_VALUES),
     pacer: withMethods('pacer', pacer, PACER_METHODS, `a Pacer, with the methods ${PACER_METHODS.join(', ')}`),
   }

@@ -102,7 +102,9 @@ export class LocalPacer implements Pacer {
   }
 
   pause(key: string, pauseMs: number, because: PauseReason): void {
-    this.#update(key, (pace) => addLastingPause(pace, this.#now() + pauseMs, because))
+    const now = this.#now()
+    this.#update(key, (pace) => addLastingPause(pace, now + pauseMs, because))
+    this.#evictSome(now) // the key may be new
   }
 
   end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): void {

@@ -97,6 +97,11 @@ export interface PacingOptions {
    * has passed, unless the crawl is idle. Milliseconds; default: none. With 60,000, one line a minute.
    */
   readonly progressMs?: number | undefined
+  /**
+   * Whether the fetch of robots.txt counts as a request of the pace: the first page then waits for
+   * one delay after it. Default `false`.
+   */
+  readonly countRobots?: boolean | undefined
   /** Which requests share a pace and the limit `maxConcurrentPerKey`. Default `origin`. */
   readonly paceBy?: PaceBy | undefined
   /** Keeps the pace. Default: a `LocalPacer`, which keeps it for this gate only. */

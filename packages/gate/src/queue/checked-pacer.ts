@@ -57,6 +57,11 @@ export class CheckedPacer {
     return isPromise(estimate) ? Promise.resolve(estimate).then(checkedEstimate) : checkedEstimate(estimate)
   }
 
+  /** Whether the pacer has the optional method `pause`. */
+  get canPause(): boolean {
+    return this.#pacer.pause !== undefined
+  }
+
   // The request of these calls has started, ended or gone already, so a failure must not reach it.
   // It is counted and published instead.
 

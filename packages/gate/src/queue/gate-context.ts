@@ -16,6 +16,7 @@ import type { CheckedPacer } from './checked-pacer.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { OpenPermits } from './open-permits.ts'
 import type { RobotsCheck } from './robots-check.ts'
+import type { RobotsPauses } from './robots-pauses.ts'
 import type { SharedLimits } from './shared-limit.ts'
 
 /** Each `PoliteGate` has one. */
@@ -26,6 +27,7 @@ export interface GateContext extends EventSource {
   readonly pacer: CheckedPacer
   readonly concurrency: ConcurrencyLimit
   readonly robots: RobotsCheck
+  readonly robotsPauses: RobotsPauses
   readonly redirects: RedirectTargets
   readonly openRedirects: OpenRedirects
   readonly activity: Activity

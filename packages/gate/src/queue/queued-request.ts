@@ -99,6 +99,7 @@ export class QueuedRequest {
     this.#limits = paceLimitsOf(verdict, context.pacing)
     this.#signal = signal
     this.#arrivedAt = context.now()
+    context.robotsPauses.note(verdict, keys.key, this.#limits)
   }
 
   /**
@@ -279,8 +280,10 @@ export class QueuedRequest {
   }
 
   #update(verdict: AllowedVerdict): void {
+    const { pacing, robotsPauses } = this.#context
     this.#verdict = verdict
-    this.#limits = paceLimitsOf(verdict, this.#context.pacing)
+    this.#limits = paceLimitsOf(verdict, pacing)
+    robotsPauses.note(verdict, this.keys.key, this.#limits)
   }
 
   #messageFields() {

@@ -102,6 +102,17 @@ export class GateLog {
     }
   }
 
+  /**
+   * Logs that a site asks for fewer requests by its answer to the request for robots.txt.
+   * @param askedMs The time in Retry-After. @param pauseMs How long pages wait from now on.
+   */
+  robotsPushedBack(origin: string, status: number | undefined, askedMs: number | undefined, pauseMs: number): void {
+    if (!this.warns) return
+    const asked = askedMs === undefined ? '' : ` and asked to wait ${durationText(askedMs)}`
+    const until = formatTime(this.#now() + pauseMs)
+    this.warn(`${origin}: robots.txt answered ${status}${asked}; pages wait until about ${until}`)
+  }
+
   /** Logs a long delay that a site asks for, once for each origin. */
   delays(origin: string, limits: PaceLimits): void {
     if (!this.warns || limits.maxDelayMs !== undefined) return
