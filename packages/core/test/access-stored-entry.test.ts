@@ -38,12 +38,21 @@ const success: Outcome = {
   hops: [{ url: URL, status: 301 }],
 }
 const failure: Outcome = { kind: 'unreachable', reason: 'tls', detail: 'the message', url: URL, hops: [] }
+const busy: Outcome = {
+  kind: 'unreachable',
+  reason: 'status',
+  status: 429,
+  headers: { 'retry-after': '30' },
+  url: URL,
+  hops: [],
+}
 
 const answered = settle(undefined, ORIGIN, success, START, policy)
 /** An entry with every field. */
 const held = settle(answered, ORIGIN, failure, START + DAY - 1, policy)
 const lost = settle(held, ORIGIN, failure, START + 2 * DAY, policy)
-const entries: readonly Entry[] = [answered, held, lost]
+const pushedBack = settle(answered, ORIGIN, busy, START + 2 * DAY, policy)
+const entries: readonly Entry[] = [answered, held, lost, pushedBack]
 
 type Json = Record<string, unknown>
 const json = (entry: Entry) => JSON.parse(JSON.stringify(entry)) as Json
@@ -119,6 +128,13 @@ describe('entryFrom (our choice)', () => {
     ['too many earlier attempts', one({ earlier: Array.from({ length: 5 }, () => json(lost).latest) })],
     ['a copy that looks like an unknown format', one({ copy: { ...(json(lost).copy as Json), looksLike: 'x' } })],
     ['an attempt that looks like an unknown format', one({ latest: { ...(json(lost).latest as Json), looksLike: 1 } })],
+    ...[0, -1, DAY + 1, '30'].map(
+      (retryAfterMs) =>
+        [
+          `an attempt that asks to wait ${JSON.stringify(retryAfterMs)} ms`,
+          one({ latest: { ...(json(pushedBack).latest as Json), retryAfterMs } }, pushedBack),
+        ] as const,
+    ),
     ['a copy with characters that are not bytes', one({ copy: { ...(json(lost).copy as Json), bytes: 'caf\u0113' } })],
     [
       'an ETag that is not a valid header value',
@@ -211,7 +227,7 @@ function changed(value: Json, path: readonly string[], to: unknown): Json {
 describe('every field of an entry (our choice)', () => {
   const others = [undefined, null, '', 'x', 0, -1, 1.5, 1e300, true, [], {}, [null], '\u0000', '\u0113']
   const rows = entries.flatMap((entry) => pathsIn(json(entry)).map((path) => [path.join('.'), entry, path] as const))
-  const optional = /(^|\.)(detail|status|etag|lastModified|lifetimeMs)$|^copy$|^held$/
+  const optional = /(^|\.)(detail|status|etag|lastModified|lifetimeMs|retryAfterMs)$|^copy$|^held$/
 
   test.each(rows)('%s: a missing or different value gives a valid entry or none', (name, entry, path) => {
     const read = others.map((other) => entryFrom(textOf(changed(json(entry), path, other))))

@@ -263,6 +263,16 @@ describe('failed requests', () => {
   })
 })
 
+test('a page waits for the Retry-After of robots.txt', async () => {
+  sites.respond(ROBOTS, { status: 404, headers: { 'retry-after': '1' } })
+  sites.respond(`${HOME}/`, htmlPage())
+  const result = await crawl([`${HOME}/`])
+  expect(result.handled).toEqual([`${HOME}/`])
+  expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/`])
+  const [robots, page] = sites.requests.map(({ at }) => at)
+  expect((page ?? 0) - (robots ?? 0)).toBeGreaterThanOrEqual(1_000)
+})
+
 describe('redirects', () => {
   test('a cookie that a redirect sets is sent with the next hops, and handlers see the final URL and redirectUrls', async () => {
     sites.respond(`${HOME}/hop`, { ...redirectTo('/step'), headers: { location: '/step', 'set-cookie': 'a=1' } })

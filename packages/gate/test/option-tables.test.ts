@@ -12,7 +12,7 @@ const defaults = { ...pacingOf({}), pacer: 'LocalPacer' }
 /** Returns the default as the tables show it. */
 function defaultOf(name: Name): string {
   const value = defaults[name]
-  if (typeof value === 'string') return `\`${value}\``
+  if (typeof value === 'string' || typeof value === 'boolean') return `\`${value}\``
   return value === undefined || value === Number.POSITIVE_INFINITY ? 'none' : value.toLocaleString('en-US')
 }
 

@@ -59,6 +59,7 @@ test.each<[given: Record<string, unknown>, option: string]>([
   [{ releaseWarningMs: 0 }, 'releaseWarningMs'],
   [{ releaseWarningMs: '5' }, 'releaseWarningMs'],
   [{ progressMs: 0 }, 'progressMs'],
+  [{ countRobots: 1 }, 'countRobots'],
   [{ progressMs: Number.POSITIVE_INFINITY }, 'progressMs'],
   [{ paceBy: 'site' }, 'paceBy'],
   [{ paceBy: 5 }, 'paceBy'],
