@@ -110,6 +110,8 @@ describe('entryFrom (our choice)', () => {
   })
 
   const one = (changes: Json, entry = lost) => ({ ...json(entry), ...changes })
+  const askingToWait = (retryAfterMs: unknown) =>
+    one({ latest: { ...(json(pushedBack).latest as Json), retryAfterMs } }, pushedBack)
   test.each([
     ['a success without a copy', one({ copy: undefined }, answered)],
     ['a failure without unreachableSince', one({ unreachableSince: undefined })],
@@ -128,13 +130,10 @@ describe('entryFrom (our choice)', () => {
     ['too many earlier attempts', one({ earlier: Array.from({ length: 5 }, () => json(lost).latest) })],
     ['a copy that looks like an unknown format', one({ copy: { ...(json(lost).copy as Json), looksLike: 'x' } })],
     ['an attempt that looks like an unknown format', one({ latest: { ...(json(lost).latest as Json), looksLike: 1 } })],
-    ...[0, -1, DAY + 1, '30'].map(
-      (retryAfterMs) =>
-        [
-          `an attempt that asks to wait ${JSON.stringify(retryAfterMs)} ms`,
-          one({ latest: { ...(json(pushedBack).latest as Json), retryAfterMs } }, pushedBack),
-        ] as const,
-    ),
+    ['an attempt that asks to wait 0 ms', askingToWait(0)],
+    ['an attempt that asks to wait -1 ms', askingToWait(-1)],
+    ['an attempt that asks to wait longer than a day', askingToWait(DAY + 1)],
+    ['an attempt that asks to wait for a text', askingToWait('30')],
     ['a copy with characters that are not bytes', one({ copy: { ...(json(lost).copy as Json), bytes: 'caf\u0113' } })],
     [
       'an ETag that is not a valid header value',
