@@ -4,10 +4,10 @@
 // 429, with 503 or with a Retry-After asks for fewer requests in general: requests for pages have to
 // wait too. With the option `countRobots`, they also wait for one delay after each fetch.
 //
-// Each verdict says what the last attempt led to, whoever made it: the check itself, an early
-// refresh in the background, another gate, or another process with the same store. So the gate looks
-// at each verdict before it asks the pacer for a slot. Most verdicts cause no pause; to see that
-// takes a few comparisons.
+// Each verdict says what the last attempt led to. The attempt may have been made for this check, by
+// an early refresh in the background, for another gate, or by another process with the same store.
+// So the gate looks at each verdict before it asks the pacer for a slot. Most verdicts cause no
+// pause; to see that takes a few comparisons.
 import type { Access } from '@politely/core'
 import { delayOf, type PaceLimits, type PauseReason, pushbackOf } from '@politely/core/engine'
 import { type ClientVerdict, registrableDomainOf } from '@politely/fetcher'
@@ -52,7 +52,7 @@ export class RobotsPauses {
 
   /**
    * Tells the pacer the pause that follows from the last attempt to fetch robots.txt, once for each
-   * attempt. To be called before the pacer is asked for a slot.
+   * attempt. The gate calls it before it asks the pacer for a slot.
    * @param key The pace key of the request.
    * @param limits The delays of the request, for `countRobots`.
    */
