@@ -102,9 +102,7 @@ export class LocalPacer implements Pacer {
   }
 
   pause(key: string, pauseMs: number, because: PauseReason): void {
-    const now = this.#now()
-    this.#update(key, (pace) => addLastingPause(pace, now + pauseMs, because))
-    this.#evictSome(now) // the key may be new
+    this.#update(key, (pace) => addLastingPause(pace, this.#now() + pauseMs, because))
   }
 
   end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): void {

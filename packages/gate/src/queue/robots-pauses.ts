@@ -78,8 +78,9 @@ export class RobotsPauses {
     const { pacer, log, now } = this.#context
     const { checkedAt, status, retryAfterMs } = last
     const leftMs = Math.min(checkedAt + pauseMs - now(), pauseMs) // the clock of another process may be ahead
+    if (leftMs <= 0 || !pacer.canPause) return
     const id = `${key} ${origin}`
-    if (leftMs <= 0 || this.#told.get(id) === checkedAt || !pacer.canPause) return
+    if (this.#told.get(id) === checkedAt) return
     this.#told.delete(id)
     setBounded(this.#told, id, checkedAt, MAX_REMEMBERED)
     pacer.pause(key, leftMs, because)
