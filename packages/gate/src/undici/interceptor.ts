@@ -12,6 +12,7 @@ import { assertOwnHost, targetOf } from '../adapter/target.ts'
 import { gatePort, type PoliteGate } from '../gate.ts'
 import type { Permit } from '../permit/permit.ts'
 import { endNesting } from '../permit/sending.ts'
+import { failureOf } from '../permit/request-report.ts'
 import { isRedirect } from '../redirects/redirect.ts'
 import { InvalidRequestError } from '../report/errors.ts'
 import { fixedHeaders } from './dispatched-headers.ts'
@@ -304,6 +305,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
 
   #fail(error: Error): void {
     try {
+      this.#permit?.release(failureOf(this.#aborting.signal)) // no effect if a response was reported
       this.#end()
     } finally {
       this.#handler.onResponseError?.(this.#inner ?? this, error)
