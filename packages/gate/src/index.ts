@@ -23,6 +23,15 @@ export type { PaceBy, PacingOptions } from './pace/pacing-options.ts'
 export type { WaitLevel, WaitReason } from './pace/wait-cause.ts'
 export type { Permit } from './permit/permit.ts'
 export type { RateLimited, RequestFailed, RequestReport, ResponseLike } from './permit/request-report.ts'
+export type {
+  BackoffOptions,
+  ObeyOptions,
+  PaceBy,
+  PacingOptions,
+  SitePacingOptions,
+} from './pace/pacing-options.ts'
+export type { PaceLevel, WaitLevel, WaitReason } from './pace/wait-cause.ts'
+export type { Permit, ResponseLike } from './permit/permit.ts'
 export { isRedirect, type Redirection, redirectionOf } from './redirects/redirect.ts'
 export { AbortedWaitError } from './report/aborted-wait.ts'
 export {
@@ -32,6 +41,7 @@ export {
   waitBucketsMs,
 } from './report/counters.ts'
 export {
+  BudgetError,
   GateClosedError,
   InvalidRequestError,
   OpenRedirectError,

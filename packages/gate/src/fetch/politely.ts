@@ -52,8 +52,8 @@ export interface RefusalOptions {
   /**
    * How a request fails that robots.txt does not allow. `throw` (the default): with a
    * `RobotsDisallowedError`. `response`: with a response of status 403, or 503 with Retry-After if
-   * robots.txt is unreachable. A request that cannot wait (`maxWaitMs`, `maxQueuedPerKey`) gets a
-   * response of status 503 then, too. `refusalOf` tells these responses from responses of a site.
+   * robots.txt is unreachable. A request that cannot wait (`maxWaitMs`, `maxQueuedPerKey`)
+   * or is over its `budget` gets a response of status 503 then, too. `refusalOf` tells these responses from responses of a site.
    */
   readonly onDisallowed?: 'throw' | 'response' | undefined
 }
@@ -80,8 +80,8 @@ const MAX_REDIRECTS = 20
  * The wrapped fetch rejects with `RobotsDisallowedError` for a request that robots.txt does not
  * allow; a redirect hop that is not allowed is not sent. It rejects with the same error for an
  * invalid URL, such as a relative URL, and for a scheme that robots.txt does not cover. With
- * `maxWaitMs` it may reject with `WaitTooLongError`, and with `maxQueuedPerKey` with
- * `QueueFullError`.
+ * `maxWaitMs` it may reject with `WaitTooLongError`, with `maxQueuedPerKey` with `QueueFullError`,
+ * and with `budget` with `BudgetError`.
  *
  * It rejects with `InvalidRequestError` for a request that cannot be checked: a Host header of
  * another site, or a `dispatcher` of another version of undici than the fetch. It rejects with

@@ -112,7 +112,7 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
       const at = now()
       this.startedAt = at
       counters.started++
-      localStarts?.started(this.key, at, delay.delayMs)
+      localStarts?.started(this.key, this.verdict.origin, at, delay.delayMs)
       if (waitedFor !== 'none') counters.waited(waitedFor, waitedMs)
       if (channels.start.hasSubscribers) {
         const { url, origin } = loggableVerdict(this.verdict)
@@ -129,6 +129,7 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
   /** The request does not start: gives its slots back, and releases its concurrency limits. */
   cancel(): void {
     this.#phase = 'released'
+    this.#context.budgets?.giveBack(this.key)
     cancelSlots(this.#grant.slots)
     this.#releaseLimits()
   }

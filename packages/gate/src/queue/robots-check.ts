@@ -15,13 +15,25 @@ export class RobotsCheck {
   readonly #redirects: RedirectTargets
   readonly #closing: AbortSignal
   readonly #source: EventSource
+  readonly #admits: typeof isAllowed
 
-  /** @param closing The gate aborts it when it closes. */
-  constructor(client: RobotsClient, redirects: RedirectTargets, closing: AbortSignal, source: EventSource) {
+  /**
+   * @param closing The gate aborts it when it closes.
+   * @param admits Returns whether a URL may be requested. The option `obey` may admit more than
+   * robots.txt allows.
+   */
+  constructor(
+    client: RobotsClient,
+    redirects: RedirectTargets,
+    closing: AbortSignal,
+    source: EventSource,
+    admits: typeof isAllowed = isAllowed,
+  ) {
     this.#client = client
     this.#redirects = redirects
     this.#closing = closing
     this.#source = source
+    this.#admits = admits
   }
 
   /**
@@ -100,7 +112,7 @@ export class RobotsCheck {
   }
 
   #allowedOrThrow(verdict: ClientVerdict): AllowedVerdict {
-    if (isAllowed(verdict)) return verdict
+    if (this.#admits(verdict)) return verdict
     this.refused(verdict)
     throw new RobotsDisallowedError(verdict)
   }

@@ -37,6 +37,8 @@ export class GateLog {
   /** By pace key. */
   readonly #lastWaits = new Map<string, { readonly cause: string; readonly at: number }>()
   readonly #longDelays = new Map<string, true>()
+  /** The origins and the parts of robots.txt of which it was logged that they are not obeyed. */
+  readonly #disobeyed = new Map<string, true>()
 
   constructor(logger: Logger | undefined, now: () => number) {
     this.#logger = logger
@@ -100,6 +102,14 @@ export class GateLog {
     } catch {
       this.warn(received)
     }
+  }
+
+  /** Logs that a part of robots.txt is not obeyed, once for each origin. */
+  disobeys(origin: string, what: string, line: string): void {
+    const name = `${origin} ${what}`
+    if (this.#disobeyed.has(name)) return
+    setBounded(this.#disobeyed, name, true, MAX_REMEMBERED)
+    this.warn(line)
   }
 
   /** Logs a long delay that a site asks for, once for each origin. */
