@@ -333,7 +333,7 @@ describe('responses of pages', () => {
     })
   }
 
-  test.each([429, 503])('%i without Retry-After causes pauses that double up to five minutes', (status) => {
+  test.each([429, 430, 503, 529])('%i without Retry-After causes pauses that double up to five minutes', (status) => {
     expect(pauses(status, 9)).toEqual([5, 10, 20, 40, 80, 160, 300, 300, 300])
   })
 
@@ -379,7 +379,17 @@ describe('responses of pages', () => {
 
   test.each([200, 301, 304, 404, 500, 502])('%i ends the growth and leaves the slot unchanged', (status) => {
     const pace = paceWith({ nextSlotAt: NOW + 60 * SECOND, pushbacks: 4, slots: 9, slotsAtPushback: 8 })
-    expect(applyResponse(pace, { status, retryAfter: '120' }, 9, NOW)).toEqual({ ...pace, pushbacks: 0 })
+    expect(applyResponse(pace, { status, retryAfter: undefined }, 9, NOW)).toEqual({ ...pace, pushbacks: 0 })
+  })
+
+  test.each([0, 200, 301, 403, 404, 500, 502])('%i with a time in Retry-After is a pushback', (status) => {
+    const pace = paceWith({ nextSlotAt: NOW + 60 * SECOND, pushbacks: 4, slots: 9, slotsAtPushback: 8 })
+    expect(applyResponse(pace, { status, retryAfter: '120' }, 9, NOW)).toMatchObject({
+      nextSlotAt: NOW + 120 * SECOND,
+      pushbacks: 5,
+      because: 'retry-after',
+    })
+    expect(applyResponse(pace, { status, retryAfter: '0' }, 9, NOW)).toEqual({ ...pace, pushbacks: 0 })
   })
 
   describe('of requests that were under way together', () => {
