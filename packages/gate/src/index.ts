@@ -19,10 +19,6 @@ export { politeHttpAgent } from './http/http-agent.ts'
 export type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
 export { LocalPacer } from './pace/local-pacer.ts'
 export type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from './pace/pacer.ts'
-export type { PaceBy, PacingOptions } from './pace/pacing-options.ts'
-export type { WaitLevel, WaitReason } from './pace/wait-cause.ts'
-export type { Permit } from './permit/permit.ts'
-export type { RateLimited, RequestFailed, RequestReport, ResponseLike } from './permit/request-report.ts'
 export type {
   BackoffOptions,
   ObeyOptions,
@@ -31,7 +27,8 @@ export type {
   SitePacingOptions,
 } from './pace/pacing-options.ts'
 export type { PaceLevel, WaitLevel, WaitReason } from './pace/wait-cause.ts'
-export type { Permit, ResponseLike } from './permit/permit.ts'
+export type { Permit } from './permit/permit.ts'
+export type { RateLimited, RequestFailed, RequestReport, ResponseLike } from './permit/request-report.ts'
 export { isRedirect, type Redirection, redirectionOf } from './redirects/redirect.ts'
 export { AbortedWaitError } from './report/aborted-wait.ts'
 export {

@@ -2,7 +2,14 @@
 // failure; and how the options `backoff`, `rateLimitHeaders` and `isRateLimited` read it.
 import { Agent, get } from 'node:http'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type PacingOptions, PoliteGate, politeHttpAgent, politely, type RequestReport, resolveGate } from '../src/index.ts'
+import {
+  type PacingOptions,
+  type PoliteGate,
+  politeHttpAgent,
+  politely,
+  type RequestReport,
+  resolveGate,
+} from '../src/index.ts'
 import { politeAgent } from '../src/undici/index.ts'
 import { kits } from './kits.ts'
 import { lookup, Site } from './site.ts'
@@ -45,7 +52,12 @@ test.for<readonly [string, PacingOptions, readonly RequestReport[], number]>([
   ['a failure', {}, [{ failed: true }], 0],
   ['a failure that counts', { backoff: { failures: true } }, [{ failed: true }], 5],
   ['RateLimit headers', {}, [saying(200, { ratelimit: '"default";r=0;t=40' })], 0],
-  ['RateLimit headers that are read', { rateLimitHeaders: true }, [saying(200, { ratelimit: '"default";r=0;t=40' })], 40],
+  [
+    'RateLimit headers that are read',
+    { rateLimitHeaders: true },
+    [saying(200, { ratelimit: '"default";r=0;t=40' })],
+    40,
+  ],
   ['half of a quota', { rateLimitHeaders: true }, [saying(200, { ratelimit: '"default";r=2;t=40' })], 20],
 ])('the pause after %s', async ([, options, reports, seconds]) => {
   expect(await pauseAfter(options, ...reports)).toBe(seconds)
@@ -53,7 +65,9 @@ test.for<readonly [string, PacingOptions, readonly RequestReport[], number]>([
 
 test('counts a rate limit, and names its reason', async () => {
   const { gate, close } = resolveGate({ ...client(), rateLimitHeaders: true })
-  ;(await gate.enter(`${site.origin}/1`)).release(saying(200, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9' }))
+  ;(await gate.enter(`${site.origin}/1`)).release(
+    saying(200, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9' }),
+  )
   expect(await gate.when(`${site.origin}/2`)).toMatchObject({ because: 'rate-limit' })
   ;(await gate.enter('http://127.0.0.2:9/', { maxWaitMs: 0 }).catch(() => undefined))?.release()
   expect(gate.counters.pushbacks).toBe(0)
@@ -81,7 +95,8 @@ test('backoff.jitter makes a pause longer, never shorter', async () => {
 test.each(kits)('$name: isRateLimited reads the text of a page, and the caller can read it too', async ({ fetch }) => {
   await using polite = politely(fetch, {
     ...client(),
-    isRateLimited: async (response) => (await response.text()).includes('Too many requests') && { retryAfterMs: 60_000 },
+    isRateLimited: async (response) =>
+      (await response.text()).includes('Too many requests') && { retryAfterMs: 60_000 },
   })
   expect(await (await polite(`${site.origin}/page`)).text()).toBeTypeOf('string')
   expect(await polite.gate.when(`${site.origin}/2`)).toMatchObject({ waitMs: 0 })
@@ -91,7 +106,11 @@ test.each(kits)('$name: isRateLimited reads the text of a page, and the caller c
 })
 
 test('isRateLimited by status alone lets a pause grow', async () => {
-  await using polite = politely(globalThis.fetch, { ...client(), backoff: { firstMs: 20 }, isRateLimited: ({ status }) => status === 200 })
+  await using polite = politely(globalThis.fetch, {
+    ...client(),
+    backoff: { firstMs: 20 },
+    isRateLimited: ({ status }) => status === 200,
+  })
   for (let n = 0; n < 4; n++) await (await polite(`${site.origin}/limit`)).text()
   const forecast = await polite.gate.when(`${site.origin}/2`)
   expect(forecast).toMatchObject({ because: 'backoff' })
@@ -103,13 +122,17 @@ test('isRateLimited that throws, or returns something else, rejects the call and
   const answers = [() => Promise.reject(error), () => 'yes' as unknown as boolean]
   for (const isRateLimited of answers) {
     await using polite = politely(globalThis.fetch, { ...client(), isRateLimited })
-    await expect(polite(`${site.origin}/page`)).rejects.toThrow(/not readable|isRateLimited: returned "yes"; expected true/)
+    await expect(polite(`${site.origin}/page`)).rejects.toThrow(
+      /not readable|isRateLimited: returned "yes"; expected true/,
+    )
     expect(polite.gate.gauges.underWay).toBe(0)
   }
 })
 
 /** Fetches a URL in each of three ways. */
-const ways: Readonly<Record<string, (options: PacingOptions, url: string, signal?: AbortSignal) => Promise<PoliteGate>>> = {
+const ways: Readonly<
+  Record<string, (options: PacingOptions, url: string, signal?: AbortSignal) => Promise<PoliteGate>>
+> = {
   async politely(options, url, signal) {
     const fetch = politely(globalThis.fetch, { ...client(), ...options })
     await fetch(url, { ...(signal && { signal }) }).catch(() => undefined)
@@ -117,32 +140,39 @@ const ways: Readonly<Record<string, (options: PacingOptions, url: string, signal
   },
   async politeAgent(options, url, signal) {
     const agent = politeAgent({ ...client(), ...options })
-    await agent.request({ origin: site.origin, path: new URL(url).pathname, method: 'GET', ...(signal && { signal }) }).catch(() => undefined)
+    await agent
+      .request({ origin: site.origin, path: new URL(url).pathname, method: 'GET', ...(signal && { signal }) })
+      .catch(() => undefined)
     return agent.gate
   },
   async politeHttpAgent(options, url, signal) {
     const { gate } = resolveGate({ ...client(), ...options })
     await new Promise<void>((resolve) => {
-      get(url, { agent: politeHttpAgent(new Agent(), gate), ...(signal && { signal }) }, (response) => response.resume())
-        .on('error', () => resolve())
+      get(url, { agent: politeHttpAgent(new Agent(), gate), ...(signal && { signal }) }, (response) =>
+        response.resume(),
+      )
+        .on('error', () => undefined) // `close` follows
         .on('close', resolve)
     })
     return gate
   },
 }
 
-test.each(Object.entries(ways))('%s: a reset counts with backoff.failures, and the abort of the caller does not', async (_, way) => {
-  const failures = { backoff: { failures: true } }
-  const waits = async (gate: PoliteGate) => {
-    const forecast = await gate.when(`${site.origin}/2`)
-    await gate.robots.close()
-    return forecast.allowed && forecast.waitMs > 0
-  }
-  expect(await waits(await way(failures, `${site.origin}/reset`))).toBe(true)
-  expect(await waits(await way({}, `${site.origin}/reset`))).toBe(false)
-  site.pages.set('/slow', () => undefined)
-  const abort = new AbortController()
-  setTimeout(() => abort.abort(), 100)
-  expect(await waits(await way(failures, `${site.origin}/slow`, abort.signal))).toBe(false)
-  expect(await waits(await way(failures, `${site.origin}/slow`, AbortSignal.timeout(100)))).toBe(true)
-})
+test.each(Object.entries(ways))(
+  '%s: a reset counts with backoff.failures, and the abort of the caller does not',
+  async (_, way) => {
+    const failures = { backoff: { failures: true } }
+    const waits = async (gate: PoliteGate) => {
+      const forecast = await gate.when(`${site.origin}/2`)
+      await gate.robots.close()
+      return forecast.allowed && forecast.waitMs > 0
+    }
+    expect(await waits(await way(failures, `${site.origin}/reset`))).toBe(true)
+    expect(await waits(await way({}, `${site.origin}/reset`))).toBe(false)
+    site.pages.set('/slow', () => undefined)
+    const abort = new AbortController()
+    setTimeout(() => abort.abort(), 100)
+    expect(await waits(await way(failures, `${site.origin}/slow`, abort.signal))).toBe(false)
+    expect(await waits(await way(failures, `${site.origin}/slow`, AbortSignal.timeout(100)))).toBe(true)
+  },
+)

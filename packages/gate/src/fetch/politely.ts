@@ -39,9 +39,7 @@ export interface ResponseOptions {
    * resolves when the function has. If the function throws, the wrapped fetch rejects with that
    * error. Default: only the status and Retry-After count.
    */
-  readonly isRateLimited?:
-    | ((response: Response) => RateLimitAnswer | PromiseLike<RateLimitAnswer>)
-    | undefined
+  readonly isRateLimited?: ((response: Response) => RateLimitAnswer | PromiseLike<RateLimitAnswer>) | undefined
 }
 
 /** What `isRateLimited` returns: whether, or for how many milliseconds. */
@@ -97,7 +95,11 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
     )
   assertGateOptions(options)
   const { onDisallowed = 'throw', isRateLimited, ...others } = options
-  callable('isRateLimited', isRateLimited, 'a function that gets a response, such as async (response) => response.status === 403')
+  callable(
+    'isRateLimited',
+    isRateLimited,
+    'a function that gets a response, such as async (response) => response.status === 403',
+  )
   const onRefusal = oneOf('onDisallowed', onDisallowed, ['throw', 'response'])
   const pagesFetch = fetch as unknown as typeof globalThis.fetch
   const { gate, close } = resolveGate(others, { onDisallowed: true, isRateLimited: true }, {}, pagesFetch)
@@ -156,13 +158,17 @@ async function fetchWithRedirects(
     for (let hops = 0; ; hops++) {
       // The first hop uses the caller's arguments. Only the User-Agent is added.
       const hop = hops === 0 ? { headers: [...request.headers] } : { ...initOf(request), signal }
-      const response = await sendWithPermit(gate, request.url, signal, () =>
-        // Only `follow` is implemented here. In the other modes fetch makes no second request.
-        send(hops === 0 && inputRequest ? inputRequest : request.url, {
-          ...init,
-          ...hop,
-          redirect: mode === 'follow' ? 'manual' : mode,
-        }),
+      const response = await sendWithPermit(
+        gate,
+        request.url,
+        signal,
+        () =>
+          // Only `follow` is implemented here. In the other modes fetch makes no second request.
+          send(hops === 0 && inputRequest ? inputRequest : request.url, {
+            ...init,
+            ...hop,
+            redirect: mode === 'follow' ? 'manual' : mode,
+          }),
         isRateLimited,
       )
       const location = response.status < 300 ? null : response.headers.get('location')

@@ -2,7 +2,7 @@
 import { type Headers, headerOf, type PaceResponse, rateLimitOf, retryAfterMs } from '@politely/core/engine'
 import { withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/internal'
-import type { Backoff } from '../options/pacing.ts'
+import type { Backoff } from '../options/backoff.ts'
 import { ResponseError } from '../report/errors.ts'
 
 /**
@@ -44,17 +44,24 @@ export type RequestReport = ResponseLike | RateLimited | RequestFailed
 
 /**
  * Returns what to report about a request that has failed without a response. The caller's own abort
- * is not a failure of the site; a timeout of the caller is one.
+ * is no failure of the site. A timeout of the caller is one, and so is the error of a connection
+ * with which `node:http` itself destroys a request.
+ * @param signal Aborted if the request was aborted or destroyed.
  */
 export function failureOf(signal: AbortSignal | null | undefined): RequestFailed | undefined {
   if (!signal?.aborted) return { failed: true }
   const { name, code } = Object(signal.reason) as { readonly name?: unknown; readonly code?: unknown }
-  return /timeout/i.test(`${name} ${code}`) || code === 'ETIMEDOUT' ? { failed: true } : undefined
+  return /timeout/i.test(`${name}`) || /^(?:E[A-Z_]+|UND_ERR_\w+)$/.test(`${code}`) ? { failed: true } : undefined
 }
 
 /** Returns whether a report says that the site asks for fewer requests. */
 export function isRateLimited(report: RequestReport): report is RateLimited {
   return (report as Partial<RateLimited> | null)?.rateLimited === true
+}
+
+/** Returns whether a report is a response. */
+export function isResponse(report: RequestReport): report is ResponseLike {
+  return !isRateLimited(report) && !isFailure(report)
 }
 
 export function isFailure(report: RequestReport): report is RequestFailed {
@@ -127,19 +134,13 @@ export function rateLimitedResponse(report: RateLimited): PaceResponse {
  * Adds what the caller's `backoff` says about a response: whether it is a pushback, and how long
  * the pauses are.
  * @param utc Milliseconds since 1970, for a date in Retry-After.
- * @param random Returns a number from 0 to 1.
  */
-export function withBackoff(
-  response: PaceResponse,
-  backoff: Backoff,
-  utc: number,
-  random: () => number,
-): PaceResponse {
+export function withBackoff(response: PaceResponse, backoff: Backoff, utc: number): PaceResponse {
   const { statuses, firstMs, maxMs, factor, jitter } = backoff
   const { status, retryAfter, requestedMs = retryAfterMs(retryAfter, utc) || undefined } = response
   const isPushback = response.isPushback ?? (statuses.includes(status) || requestedMs !== undefined)
   if (!isPushback) return { status, retryAfter, isPushback }
-  const longer = 1 + jitter * random()
+  const longer = 1 + jitter * Math.random()
   return {
     status,
     retryAfter,

@@ -11,7 +11,7 @@ import { OptionError } from '@politely/core'
 import { AsyncVariable, describeValue } from '@politely/fetcher/internal'
 import { isRedirect } from '../redirects/redirect.ts'
 import type { Permit } from './permit.ts'
-import { locationOf, type RequestReport } from './request-report.ts'
+import { isResponse, locationOf, type RequestReport } from './request-report.ts'
 import { observeSentRequests } from './sent-requests.ts'
 
 /** A permit from which a nested permit for the same request can be made. */
@@ -187,7 +187,7 @@ class NestedPermit implements NestablePermit {
   applyResponse(report: RequestReport, sending: Sending = this.#sending): void {
     this.#outer.applyResponse(report, sending)
     // The adapter follows the redirect before the caller can release the outer permit.
-    if ('status' in report && isRedirect(report.status, locationOf(report))) this.releaseConcurrency()
+    if (isResponse(report) && isRedirect(report.status, locationOf(report))) this.releaseConcurrency()
   }
 
   releaseConcurrency(): void {

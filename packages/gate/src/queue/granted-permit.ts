@@ -19,7 +19,7 @@
 // the delay. So from `run` until `sent`, the next request of the queue does not start. Whether
 // `sent` is called depends on the HTTP client. If a response arrives without it, the gate's
 // later requests do not wait for it, until one is seen again.
-import { type Delay, defaultBackoff, type PaceResponse, pushbackOf } from '@politely/core/engine'
+import type { Delay, PaceResponse } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
 import type { StartedItem } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'
@@ -32,6 +32,7 @@ import {
   paceResponseOf,
   type RateLimited,
   type RequestReport,
+  type ResponseLike,
   rateLimitedResponse,
   rateLimitPauseMs,
   withBackoff,
@@ -162,47 +163,54 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
 
   applyResponse(report: RequestReport, sending: Sending = this.#sending): void {
     if (this.#phase === 'released') return
-    if (isRateLimited(report)) return this.#applyRateLimited(report)
-    if (this.#phase === 'reported') return
-    if (isFailure(report)) return this.#applyFailure()
-    const response = paceResponseOf(report) // throws for an invalid response, of which nothing must be reported
-    if (!sending.hasEntered) assertNotRedirected(report)
-    const { pacing, pacer, now, redirects } = this.#context
-    const { status } = response
-    if (status >= 300 && status <= 399) redirects.note(this.url, status, locationOf(report))
-    this.#tell(response, status)
-    if (!pacing.rateLimitHeaders) return
-    const pauseMs = rateLimitPauseMs(report, now())
-    if (pauseMs !== undefined && pauseMs > 0) pacer.pause(this.key, pauseMs, 'rate-limit')
+    if (isRateLimited(report)) this.#applyRateLimited(report)
+    else if (this.#phase === 'reported') return
+    else if (isFailure(report)) this.#applyFailure()
+    else {
+      const response = paceResponseOf(report) // throws for an invalid response, of which nothing must be reported
+      if (!sending.hasEntered) assertNotRedirected(report)
+      const { status } = response
+      if (status >= 300 && status <= 399) this.#context.redirects.note(this.url, status, locationOf(report))
+      this.#tell(response, status)
+      if (this.#context.pacing.rateLimitHeaders) this.#applyRateLimitHeaders(report)
+    }
   }
 
-  /** After an earlier report, makes the requests of the key pause, without the growth of a series. */
+  /** After an earlier report, requests of the key pause, without the growth of a series. */
   #applyRateLimited(report: RateLimited): void {
     const response = rateLimitedResponse(report)
-    if (this.#phase !== 'reported') return this.#tell(response, report.status)
+    if (this.#phase !== 'reported') {
+      this.#tell(response, report.status)
+      return
+    }
     const { pacer, pacing, now, counters } = this.#context
-    const { firstMs } = pacing.backoff ?? defaultBackoff
-    const { requestedMs } = pushbackOf(response, now()) ?? {}
+    const { requestedMs } = withBackoff(response, pacing.backoff, now())
     counters.pushbacks++
-    pacer.pause(this.key, requestedMs ?? firstMs, requestedMs === undefined ? 'backoff' : 'retry-after')
+    if (requestedMs === undefined) pacer.pause(this.key, pacing.backoff.firstMs, 'backoff')
+    else pacer.pause(this.key, requestedMs, 'retry-after')
   }
 
   #applyFailure(): void {
-    const { backoff } = this.#context.pacing
-    if (backoff?.failures) this.#tell({ status: 0, retryAfter: undefined, isPushback: true }, undefined)
+    if (this.#context.pacing.backoff.failures)
+      this.#tell({ status: 0, retryAfter: undefined, isPushback: true }, undefined)
+  }
+
+  #applyRateLimitHeaders(response: ResponseLike): void {
+    const { pacer, now } = this.#context
+    const pauseMs = rateLimitPauseMs(response, now())
+    if (pauseMs !== undefined) pacer.pause(this.key, pauseMs, 'rate-limit')
   }
 
   /** Tells the pacer of the response, and counts and logs a pushback. */
   #tell(response: PaceResponse, status: number | undefined): void {
-    const { counters, log, pacer, pacing, sight, now, random } = this.#context
+    const { counters, log, pacer, pacing, sight, now } = this.#context
     if (this.#phase === 'connecting' && response.status !== 0) sight.isSendingSeen = false
     this.#phase = 'reported'
     this.#slot.pacedKey.stopExpecting(this.#slot)
     this.#status = status
-    const { backoff } = pacing
-    const told = backoff === undefined ? response : withBackoff(response, backoff, now(), random)
+    const told = withBackoff(response, pacing.backoff, now())
     pacer.report(this.key, this.#slot.ticket, told)
-    if (pushbackOf(told, now()) === undefined) return
+    if (!told.isPushback) return
     counters.pushbacks++
     if (log.warns) log.pushedBack(this.key, this.url, told, () => pacer.estimate(this.key, this.#slot.limits, 0))
   }

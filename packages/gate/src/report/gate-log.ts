@@ -79,7 +79,7 @@ export class GateLog {
   }
 
   /**
-   * Logs a 429 or 503, and how long the requests of this pace key pause.
+   * Logs a pushback, and how long the requests of this pace key pause.
    * @param estimatePause Asks the pacer. Its failure is not logged here.
    */
   pushedBack(
@@ -89,7 +89,7 @@ export class GateLog {
     estimatePause: () => WaitEstimate | Promise<WaitEstimate>,
   ): void {
     const header = retryAfter === undefined ? 'no Retry-After' : `Retry-After ${describeValue(retryAfter)}`
-    const received = `${withoutCredentials(url)}: status ${status}, ${header}`
+    const received = `${withoutCredentials(url)}: ${status === 0 ? 'no response' : `status ${status}, ${header}`}`
     const log = ({ waitMs, because }: WaitEstimate) => {
       const until = formatTime(this.#now() + waitMs)
       const pause = `; requests to ${key} pause for ${durationText(waitMs)}, until about ${until} (${because})`
