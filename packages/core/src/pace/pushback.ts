@@ -64,7 +64,10 @@ export function pushbackOf(response: PaceResponse, utc: number): Pushback | unde
   return { requestedMs: askedMs === undefined ? undefined : Math.min(askedMs, MAX_RETRY_AFTER_MS), backoff }
 }
 
-/** Returns the pause after a pushback that does not say how long to wait. @param before How many came before it. */
+/**
+ * Returns the pause after a pushback that does not say how long to wait. Milliseconds.
+ * @param before How many pushbacks of the same series came before it.
+ */
 export function backoffMs({ firstMs, maxMs, factor }: BackoffLimits, before: number): number {
   return Math.min(firstMs * factor ** before, maxMs)
 }
