@@ -50,8 +50,11 @@ export type RequestReport = ResponseLike | RateLimited | RequestFailed
  */
 export function failureOf(signal: AbortSignal | null | undefined): RequestFailed | undefined {
   if (!signal?.aborted) return { failed: true }
-  const { name, code } = Object(signal.reason) as { readonly name?: unknown; readonly code?: unknown }
-  return /timeout/i.test(`${name}`) || /^(?:E[A-Z_]+|UND_ERR_\w+)$/.test(`${code}`) ? { failed: true } : undefined
+  const { name, code, cause } = Object(signal.reason) as { readonly [field in 'name' | 'code' | 'cause']?: unknown }
+  // `node:http` wraps the reason of the caller's signal.
+  return /timeout/i.test(`${name} ${Object(cause).name}`) || /^(?:E[A-Z_]+|UND_ERR_\w+)$/.test(`${code}`)
+    ? { failed: true }
+    : undefined
 }
 
 /** Returns whether a report says that the site asks for fewer requests. */
