@@ -4,12 +4,9 @@ import { similarDate } from './date.ts'
 /** A member of a list that commas separate. A date contains a comma itself. */
 const MEMBER = /\s*(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,[^,]*|[^,]+/gi
 
-const NUMBER = String.raw`(\d+(?:\.\d+)?)`
 /** Hours, minutes and seconds: `300`, `300s`, `64.57`, `5 minutes`, `1m30s`. */
-const DURATION = new RegExp(
-  `^(?:${NUMBER} ?h(?:(?:ou)?rs?)? ?)?(?:${NUMBER} ?m(?:in(?:ute)?s?)? ?)?(?:${NUMBER} ?(?:s(?:ec(?:ond)?s?)?)?)?$`,
-  'i',
-)
+const DURATION =
+  /^(?:(\d+(?:\.\d+)?) ?h(?:(?:ou)?rs?)? ?)?(?:(\d+(?:\.\d+)?) ?m(?:in(?:ute)?s?)? ?)?(?:(\d+(?:\.\d+)?) ?(?:s(?:ec(?:ond)?s?)?)?)?$/i
 
 /**
  * From here on, a number of seconds is a time since 1970, in seconds. From 100 times as much on, it
