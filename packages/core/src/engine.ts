@@ -48,7 +48,7 @@ export { type PatternTrace, type TraceStep, tracePattern } from './match/trace.t
 export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits } from './pace/delay.ts'
 export { nextVisitTimeAt } from './pace/hours.ts'
 export {
-  addLastingPause,
+  applyPause,
   applyResponse,
   applySending,
   canForget,

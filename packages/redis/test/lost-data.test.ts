@@ -73,7 +73,7 @@ const damages: readonly (readonly [string, Damage])[] = [
     ['its time is a text', 2, "'text'"],
     ['its time is infinite', 2, 'math.huge'],
     ['its reason is a number', 3, '5'],
-    ['a request under way has no delay', 11, '5'],
+    ['a request under way has no delay', 12, '5'],
   ].map(
     ([name, field, value]) =>
       [

@@ -20,8 +20,9 @@ const MIN_EPOCH_SECONDS = 1e9
  * values of several headers with commas (RFC 9110 §5.3). Then the longest time counts.
  */
 export function retryAfterMs(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined
   let longest: number | undefined
-  for (const member of value?.replace(/["']/g, '').match(MEMBER) ?? []) {
+  for (const member of value.replace(/["']/g, '').match(MEMBER) ?? []) {
     const ms = memberMs(member.trim(), now)
     if (ms !== undefined) longest = Math.max(ms, longest ?? 0)
   }

@@ -6,7 +6,10 @@ import { DAY_MS } from './hours.ts'
 export interface BackoffLimits {
   /** The pause after the first pushback. Milliseconds. */
   readonly firstMs: number
-  /** The longest pause. Milliseconds. */
+  /**
+   * The longest pause. For as long again after the last pause of a series, the next pushback belongs
+   * to the series, unless a response has ended it. Milliseconds.
+   */
   readonly maxMs: number
   /** Each further pushback makes the pause this many times as long. */
   readonly factor: number
@@ -38,7 +41,10 @@ export interface PaceResponse {
    * asks for a time.
    */
   readonly isPushback?: boolean | undefined
-  /** How long the response asks to wait. Milliseconds. Default: what Retry-After says. */
+  /**
+   * How long the response asks to wait. Milliseconds; 0 or less counts as absent. Default: what
+   * Retry-After says.
+   */
   readonly requestedMs?: number | undefined
   /** How the pauses grow. Default: `defaultBackoff`. */
   readonly backoff?: BackoffLimits | undefined
@@ -46,8 +52,9 @@ export interface PaceResponse {
 
 /** What a pushback asks for. */
 export interface Pushback {
-  /** Milliseconds, at most a day; undefined if the response does not say it. */
+  /** Milliseconds, above 0 and at most a day; undefined if the response does not say it. */
   readonly requestedMs: number | undefined
+  /** No time is longer than a day. */
   readonly backoff: BackoffLimits
 }
 
@@ -57,11 +64,19 @@ export interface Pushback {
  * @param utc Milliseconds since 1970, for a date in Retry-After.
  */
 export function pushbackOf(response: PaceResponse, utc: number): Pushback | undefined {
-  const { status, retryAfter, backoff = defaultBackoff } = response
-  const askedMs = (response.requestedMs ?? retryAfterMs(retryAfter, utc)) || undefined
-  const isPushback = response.isPushback ?? (defaultPushbackStatuses.includes(status) || askedMs !== undefined)
-  if (!isPushback) return undefined
-  return { requestedMs: askedMs === undefined ? undefined : Math.min(askedMs, MAX_RETRY_AFTER_MS), backoff }
+  const { status, retryAfter, requestedMs = retryAfterMs(retryAfter, utc) ?? 0 } = response
+  const isTimeAsked = requestedMs > 0
+  if (!(response.isPushback ?? (isTimeAsked || defaultPushbackStatuses.includes(status)))) return undefined
+  const { firstMs, maxMs, factor } = response.backoff ?? defaultBackoff
+  return {
+    requestedMs: isTimeAsked ? atMostOneDay(requestedMs) : undefined,
+    // JSON, which pacers elsewhere are told in, has no infinite numbers.
+    backoff: { firstMs: atMostOneDay(firstMs), maxMs: atMostOneDay(maxMs), factor: Math.min(factor, Number.MAX_VALUE) },
+  }
+}
+
+function atMostOneDay(ms: number): number {
+  return Math.min(ms, MAX_RETRY_AFTER_MS)
 }
 
 /**
