@@ -20,6 +20,7 @@ describe('LocalPacer passes the pacer cases', () => {
       reserve: (key: string, limits: PaceLimits) => pacer.reserve(key, { ...limits, ownDelayMs: 0 }),
       cancel: pacer.cancel.bind(pacer),
       report: () => {},
+      pause: () => {},
       end: () => {},
       estimate: pacer.estimate.bind(pacer),
     }
