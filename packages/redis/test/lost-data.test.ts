@@ -212,6 +212,25 @@ describe.skipIf(noRedis())('lost data', () => {
     expect(await newPacer().estimate('k', limits, 0)).toEqual({ waitMs: 50_000, because: 'retry-after' })
   })
 
+  test('the worker that told Redis of a pause passes it on with its next call', async () => {
+    const { client, keyPrefix, clock, pacer, newPacer } = await startPacer()
+    await pacer.pause('k', 60_000, 'rate-limit')
+    expect(await newPacer().estimate('k', limits, 0)).toEqual({ waitMs: 60_000, because: 'rate-limit' })
+    await deleteAll(client, keyPrefix)
+    clock.advance(10_000)
+    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'wait', waitMs: 50_000, because: 'rate-limit' })
+    expect(await newPacer().estimate('k', limits, 0)).toEqual({ waitMs: 50_000, because: 'rate-limit' })
+  })
+
+  test('the worker that told Redis of a pause passes it on when another key shows the loss', async () => {
+    const { client, keyPrefix, clock, pacer, newPacer } = await startPacer()
+    await pacer.pause('k', 60_000, 'rate-limit')
+    await deleteAll(client, keyPrefix)
+    clock.advance(10_000)
+    await pacer.reserve('other', limits)
+    await expect.poll(() => newPacer().estimate('k', limits, 0)).toEqual({ waitMs: 50_000, because: 'rate-limit' })
+  })
+
   test('a shorter Retry-After does not replace a longer one that Redis has lost', async () => {
     const { client, keyPrefix, clock, pacer } = await startPacer()
     const first = await pacer.reserve('k', limits)
