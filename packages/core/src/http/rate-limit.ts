@@ -11,10 +11,9 @@
 // The first two are from draft-ietf-httpapi-ratelimit-headers-10 (27 September 2025), §3 and §4.
 // The third is from draft 07 (24 June 2023), and the fourth from draft 06 (22 December 2022). No
 // document defines the headers with `X-`: their reset may also be a date, or a time since 1970.
-import { MAX_RETRY_AFTER_MS } from '../pace/pushback.ts'
 import { type Headers, headerOf } from './headers.ts'
 import { membersOf } from './list.ts'
-import { retryAfterMs } from './retry-after.ts'
+import { MAX_RETRY_AFTER_MS, retryAfterMs } from './retry-after.ts'
 
 /** What the rate limit headers of a response ask for. */
 export interface RateLimit {

@@ -15,6 +15,12 @@ const DURATION =
 const MIN_EPOCH_SECONDS = 1e9
 
 /**
+ * The longest pause that a response can ask for, in milliseconds: a mistyped value must not end a
+ * crawl. Our choice.
+ */
+export const MAX_RETRY_AFTER_MS: number = 24 * 60 * 60 * 1000
+
+/**
  * Returns how long to wait from `now`, in milliseconds, 0 or more; undefined if the value is
  * neither a duration nor a date. Parts of a second in a duration are rounded up. Clients join the
  * values of several headers with commas (RFC 9110 §5.3). Then the longest time counts.

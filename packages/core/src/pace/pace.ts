@@ -4,10 +4,11 @@
 // All times are in milliseconds by one clock of the caller, which must never go back. So it may
 // differ from UTC, for example after the computer has slept. The functions that read UTC, for
 // Visit-time, Request-rate and dates in Retry-After, take the difference as `utcOffsetMs`.
+import { MAX_RETRY_AFTER_MS } from '../http/retry-after.ts'
 import type { DayRange } from '../timed-records.ts'
 import { type Delay, delayOf, type PaceLimits } from './delay.ts'
 import { nextVisitTimeAt } from './hours.ts'
-import { backoffMs, MAX_RETRY_AFTER_MS, type PaceResponse, pushbackOf } from './pushback.ts'
+import { backoffMs, type PaceResponse, pushbackOf } from './pushback.ts'
 
 /**
  * What a pause comes from: a delay, or a response that asked for one. `rate-limit`: its RateLimit

@@ -1,6 +1,5 @@
 // Pushbacks: responses that ask for fewer requests, and the pauses after them.
-import { retryAfterMs } from '../http/retry-after.ts'
-import { DAY_MS } from './hours.ts'
+import { MAX_RETRY_AFTER_MS, retryAfterMs } from '../http/retry-after.ts'
 
 /** How the pauses grow after pushbacks that do not say how long to wait. */
 export interface BackoffLimits {
@@ -23,12 +22,6 @@ export const defaultBackoff: BackoffLimits = { firstMs: 5_000, maxMs: 300_000, f
  * §15.6.4), and two that servers use in place of 429: 430 and 529.
  */
 export const defaultPushbackStatuses: readonly number[] = [429, 430, 503, 529]
-
-/**
- * The longest pause that a response can ask for, in milliseconds: a mistyped value must not end a
- * crawl. Our choice.
- */
-export const MAX_RETRY_AFTER_MS: number = DAY_MS
 
 /** The parts of a response that affect the pace. */
 export interface PaceResponse {
