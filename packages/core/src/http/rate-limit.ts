@@ -11,10 +11,9 @@
 // The first two are from draft-ietf-httpapi-ratelimit-headers-10 (27 September 2025), §3 and §4.
 // The third is from draft 07 (24 June 2023), and the fourth from draft 06 (22 December 2022). No
 // document defines the headers with `X-`: their reset may also be a date, or a time since 1970.
-import { MAX_RETRY_AFTER_MS } from '../pace/pushback.ts'
 import { type Headers, headerOf } from './headers.ts'
 import { membersOf } from './list.ts'
-import { retryAfterMs } from './retry-after.ts'
+import { MAX_RETRY_AFTER_MS, retryAfterMs } from './retry-after.ts'
 
 /** What the rate limit headers of a response ask for. */
 export interface RateLimit {
@@ -47,15 +46,15 @@ export function rateLimitOf(headers: Headers, now: number): RateLimit | undefine
   const limits = membersIn(headerOf(headers, 'ratelimit')?.replace(/,(?=\s*(?:limit|remaining|reset)\s*=)/gi, ';'))
   const pauses = limits.map(({ value, r, t, remaining, reset }) => {
     const policy = policies.find((one) => one.value === value)
-    return pauseMs(r ?? remaining, t ?? reset ?? policy?.w, now, policy?.qu)
+    return pauseMs(r ?? remaining, retryAfterMs(t ?? reset ?? policy?.w, now), policy?.qu)
   })
   for (const prefix of PREFIXES) {
-    const reset = headerOf(headers, `${prefix}-reset`)
+    const resetMs = retryAfterMs(headerOf(headers, `${prefix}-reset`), now)
     const remaining = membersIn(headerOf(headers, `${prefix}-remaining`))
-    pauses.push(...remaining.map(({ value, w }) => pauseMs(value, reset ?? w, now)))
+    pauses.push(...remaining.map(({ value, w }) => pauseMs(value, resetMs ?? retryAfterMs(w, now))))
   }
   if (!pauses.some((ms) => ms !== undefined))
-    pauses.push(...policies.map(({ value, q, w, qu }) => pauseMs(q ?? value, w, now, qu)))
+    pauses.push(...policies.map(({ value, q, w, qu }) => pauseMs(q ?? value, retryAfterMs(w, now), qu)))
   const longest = Math.ceil(Math.max(...pauses.map((ms) => ms ?? 0)))
   return longest > 0 ? { pauseMs: Math.min(longest, MAX_RETRY_AFTER_MS) } : undefined
 }
@@ -65,8 +64,7 @@ export function rateLimitOf(headers: Headers, now: number): RateLimit | undefine
  * @param unit What the limit counts. Default: requests. If it counts bytes or other units, they are
  * not spread.
  */
-function pauseMs(remaining = '', reset: string | undefined, now: number, unit = '"requests"'): number | undefined {
-  const resetMs = retryAfterMs(reset, now)
+function pauseMs(remaining = '', resetMs: number | undefined, unit = '"requests"'): number | undefined {
   if (resetMs === undefined || !/^-?\d+(?:\.\d+)?$/.test(remaining)) return undefined
   if (Number(remaining) < 1) return resetMs
   return unit === '"requests"' ? resetMs / Number(remaining) : 0

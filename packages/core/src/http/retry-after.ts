@@ -4,12 +4,9 @@ import { similarDate } from './date.ts'
 /** A member of a list that commas separate. A date contains a comma itself. */
 const MEMBER = /\s*(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,[^,]*|[^,]+/gi
 
-const NUMBER = String.raw`(\d+(?:\.\d+)?)`
 /** Hours, minutes and seconds: `300`, `300s`, `64.57`, `5 minutes`, `1m30s`. */
-const DURATION = new RegExp(
-  `^(?:${NUMBER} ?h(?:(?:ou)?rs?)? ?)?(?:${NUMBER} ?m(?:in(?:ute)?s?)? ?)?(?:${NUMBER} ?(?:s(?:ec(?:ond)?s?)?)?)?$`,
-  'i',
-)
+const DURATION =
+  /^(?:(\d+(?:\.\d+)?) ?h(?:(?:ou)?rs?)? ?)?(?:(\d+(?:\.\d+)?) ?m(?:in(?:ute)?s?)? ?)?(?:(\d+(?:\.\d+)?) ?(?:s(?:ec(?:ond)?s?)?)?)?$/i
 
 /**
  * From here on, a number of seconds is a time since 1970, in seconds. From 100 times as much on, it
@@ -18,13 +15,20 @@ const DURATION = new RegExp(
 const MIN_EPOCH_SECONDS = 1e9
 
 /**
+ * The longest pause that a response can ask for, in milliseconds: a mistyped value must not end a
+ * crawl. Our choice.
+ */
+export const MAX_RETRY_AFTER_MS: number = 24 * 60 * 60 * 1000
+
+/**
  * Returns how long to wait from `now`, in milliseconds, 0 or more; undefined if the value is
  * neither a duration nor a date. Parts of a second in a duration are rounded up. Clients join the
  * values of several headers with commas (RFC 9110 §5.3). Then the longest time counts.
  */
 export function retryAfterMs(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined
   let longest: number | undefined
-  for (const member of value?.replace(/["']/g, '').match(MEMBER) ?? []) {
+  for (const member of value.replace(/["']/g, '').match(MEMBER) ?? []) {
     const ms = memberMs(member.trim(), now)
     if (ms !== undefined) longest = Math.max(ms, longest ?? 0)
   }
