@@ -23,8 +23,7 @@ describe.skipIf(noRedis())('jitter with a RedisPacer', () => {
     const client = await connectIoredis(redis.url)
     const gates = Array.from(
       { length: WORKERS },
-      () =>
-        new PoliteGate({ robots, minDelayMs: DELAY_MS, jitter: JITTER, pacer: openPacer({ client, keyPrefix }) }),
+      () => new PoliteGate({ robots, minDelayMs: DELAY_MS, jitter: JITTER, pacer: openPacer({ client, keyPrefix }) }),
     )
     const starts: { worker: number; at: number }[] = []
     const listener = (message: unknown) => {
