@@ -36,13 +36,17 @@ export class Disobedience {
     return origin !== undefined && access?.reason !== 'blocked-address' && !this.#sitePacingOf(origin).obey.rules
   }
 
+  /** A request of a page was admitted. Counts and logs if that disobeys a rule. */
+  checked(verdict: AllowedVerdict): void {
+    if (verdict.allowed) return
+    this.#counters.disobeyedRules++
+    const url = withoutCredentials(verdict.url)
+    this.#tell(verdict.origin, 'rules', `${url} is requested, although ${describeReason(verdict)}`)
+  }
+
   /** A request has started. Counts and logs what it does not obey. */
   started(verdict: AllowedVerdict, { obey }: SitePacing): void {
-    if (!verdict.allowed) {
-      this.#counters.disobeyedRules++
-      const url = withoutCredentials(verdict.url)
-      this.#tell(verdict.origin, 'rules', `${url} is requested, although ${describeReason(verdict)}`)
-    }
+    this.checked(verdict)
     if (obey.delays) return
     const { crawlDelayMs, requestRates = [], visitTimes = [] } = verdict
     const asked = [
