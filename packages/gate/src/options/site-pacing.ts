@@ -17,7 +17,7 @@ export interface SitePacing {
 }
 
 /** What of robots.txt is obeyed. */
-export interface Obedience {
+interface Obedience {
   readonly rules: boolean
   readonly delays: boolean
 }
