@@ -265,7 +265,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   /**
    * Estimates when a request for this URL could start, and says what it would wait for: if the
    * result is `allowed`, its `waitMs` is the wait in milliseconds. It reserves nothing. It waits
-   * only for robots.txt, if that has to be fetched, and for a pacer of your own.
+   * only for robots.txt, if that has to be fetched, and for a pacer of your own. If the `budget` of
+   * the pace key is used up, the result is not `allowed`, and has this `budget`.
    * @throws {GateClosedError} after `close`.
    * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and
    * for invalid options.
