@@ -38,7 +38,7 @@ import { RobotsCheck } from './queue/robots-check.ts'
 import { SharedLimits } from './queue/shared-limit.ts'
 import { OpenRedirects } from './redirects/open-redirects.ts'
 import { RedirectTargets } from './redirects/redirect-targets.ts'
-import { type AllowedVerdict, isAllowed } from './report/allowed-verdict.ts'
+import type { AllowedVerdict } from './report/allowed-verdict.ts'
 import { Counters, type GateCounters } from './report/counters.ts'
 import { GateClosedError, retryAtOf } from './report/errors.ts'
 import type { EventSource, ReportingGate } from './report/events.ts'
@@ -235,7 +235,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   /**
    * Checks robots.txt for a request that a page makes by itself, such as one for an image. It does
-   * not wait for a slot. A refusal is counted and published like one of `enter`.
+   * not wait for a slot. A refusal is counted and published like one of `enter`. With the option
+   * `obey`, the gate may admit a URL whose verdict is not `allowed`: see `admits`.
    * @throws {GateClosedError} after `close`.
    * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and
    * for invalid options.
@@ -246,14 +247,26 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const abort = checkedSignal(options, CHECK_OPTIONS)
     const { robots } = this.#context
     const verdict = await robots.check(text, abort, redirectChain(options?.redirectedFrom))
-    if (!isAllowed(verdict)) robots.refused(verdict)
+    if (this.#disobedience.admits(verdict)) this.#disobedience.checked(verdict)
+    else robots.refused(verdict)
     return verdict
+  }
+
+  /**
+   * Returns whether the gate lets a request with this verdict start: robots.txt allows it, or the
+   * option `obey` says not to obey the rules. A concurrency limit, a delay or a budget may still hold
+   * up the request.
+   * @throws Whatever the function `pace` throws.
+   */
+  admits(verdict: ClientVerdict): verdict is AllowedVerdict {
+    return this.#disobedience.admits(verdict)
   }
 
   /**
    * Estimates when a request for this URL could start, and says what it would wait for: if the
    * result is `allowed`, its `waitMs` is the wait in milliseconds. It reserves nothing. It waits
-   * only for robots.txt, if that has to be fetched, and for a pacer of your own.
+   * only for robots.txt, if that has to be fetched, and for a pacer of your own. If the `budget` of
+   * the pace key is used up, the result is not `allowed`, and has this `budget`.
    * @throws {GateClosedError} after `close`.
    * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and
    * for invalid options.

@@ -71,7 +71,7 @@ test('never shortens a delay, and makes it longer by half of the jitter on avera
     ownDelayMs: 500,
     maxDelayMs: 60_000,
     crawlDelayMs: 2_000,
-    requestRates: [{ requests: 5, periodMs: 20_000 }],
+    requestRates: [{ requests: 5, periodMs: 20_000, between: undefined }],
   }
   const delays = Array.from({ length: 10_000 }, () => delayOf(lengthened(limits, 1 + 0.5 * Math.random()), 0).delayMs)
   expect(Math.min(...delays)).toBeGreaterThanOrEqual(4_000)

@@ -98,6 +98,17 @@ test('rules: false starts requests while robots.txt is unreachable, but refuses 
   await expect(gate.enter(site.at('mine.test', '/page'))).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
 })
 
+test('`check` returns the true verdict, and `admits` says that the gate lets it pass', async () => {
+  const { gate, site } = await simulate({ 'mine.test': RULES }, { obey: { rules: false } })
+  const verdict = await gate.check(site.at('mine.test', '/private/image'))
+  expect(verdict).toMatchObject({ allowed: false, because: 'rule' })
+  expect(gate.admits(verdict)).toBe(true)
+  expect(gate.counters).toMatchObject({ disobeyedRules: 1, refusals: {} })
+  const strict = new PoliteGate({ robots: gate.robots })
+  expect(strict.admits(await strict.check(site.at('mine.test', '/private/image')))).toBe(false)
+  expect(strict.counters).toMatchObject({ disobeyedRules: 0, refusals: { rule: 1 } })
+})
+
 test('says nothing if everything is obeyed', async () => {
   const { enter, gate } = await simulate({ 'mine.test': '' }, { obey: { rules: false, delays: false } })
   ;(await enter('1', 'mine.test')).release()

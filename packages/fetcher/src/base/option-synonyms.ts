@@ -110,6 +110,7 @@ export function synonymHint(
   const word = name.replace(/[-_]/g, '').toLowerCase()
   const isOfCrawler = Object.hasOwn(known, 'userAgent') || Object.hasOwn(known, 'robots')
   const isOfObedience = isOfCrawler && OBEY_WORDS.has(word)
+  // Only `ignore…: true` and the other words with `false` turn obedience off.
   if (isOfObedience && value !== word.startsWith('ignore'))
     return 'robots.txt is fetched and obeyed by default; remove the option'
   const targets: readonly Target[] = isOfObedience ? [['obey', OBEY_NOTE]] : (SYNONYMS.get(word) ?? [])

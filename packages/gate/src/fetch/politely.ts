@@ -50,8 +50,9 @@ export interface RefusalOptions {
   /**
    * How a request fails that robots.txt does not allow. `throw` (the default): with a
    * `RobotsDisallowedError`. `response`: with a response of status 403, or 503 with Retry-After if
-   * robots.txt is unreachable. A request that cannot wait (`maxWaitMs`, `maxQueuedPerKey`)
-   * or is over its `budget` gets a response of status 503 then, too. `refusalOf` tells these responses from responses of a site.
+   * robots.txt is unreachable. A request that cannot wait (`maxWaitMs`, `maxQueuedPerKey`) or
+   * is over its `budget` gets a response of status 503 then, too. `refusalOf` tells these responses
+   * from responses of a site.
    */
   readonly onDisallowed?: 'throw' | 'response' | undefined
 }

@@ -1,5 +1,5 @@
-// Checks the options that can differ for one site: those of the gate, and those that the caller's
-// function `pace` returns for an origin.
+// Checks the options that can differ for one site: the options of a gate, and the options that the
+// caller's function `pace` returns for an origin.
 import { OptionError } from '@politely/core'
 import { integer, number } from '@politely/fetcher/internal'
 import { LRUCache } from 'lru-cache'
@@ -17,7 +17,7 @@ export interface SitePacing {
 }
 
 /** What of robots.txt is obeyed. */
-export interface Obedience {
+interface Obedience {
   readonly rules: boolean
   readonly delays: boolean
 }

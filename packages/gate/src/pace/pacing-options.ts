@@ -121,12 +121,12 @@ export interface PacingOptions {
    */
   readonly countRobots?: boolean | undefined
   /**
-   * How many requests of one pace key may start. A further one is rejected with a `BudgetError`; so
-   * are the requests that wait when the last one starts. A redirect counts as a request. A function
-   * returns the budget of a pace key, or undefined for no limit; the gate calls it once for each
-   * key. The gate counts the requests of the 1,000,000 keys that were used last, each in about 150
-   * bytes, and counts anew from then on if a key that is no longer among them is used again. Default:
-   * no limit.
+   * How many requests of one pace key may start. A further request is rejected with a
+   * `BudgetError`. So are the requests that wait when the last one starts. A redirect counts as a
+   * request. A function returns the budget of a pace key, or undefined for no limit. The gate calls
+   * it once for each key. The gate remembers the counts of the 1,000,000 keys that were used last,
+   * each in about 150 bytes. A key that it has forgotten begins with the whole budget. Default: no
+   * limit.
    */
   readonly budget?: number | ((key: string) => number | undefined) | undefined
   /** What of robots.txt is obeyed. Default: everything. Meant for your own site. */

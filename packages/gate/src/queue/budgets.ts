@@ -25,7 +25,7 @@ export class Budgets {
    * Returns the budget of a key if a further request would exceed it; otherwise undefined. Throws
    * what the caller's function throws.
    * @param waiting How many requests wait and will start before that request.
-   * @throws {OptionError} for a result of the function that is no budget.
+   * @throws {OptionError} if the function returns an invalid budget.
    */
   usedUp(key: string, waiting = 0): number | undefined {
     const { budget, started } = this.#countOf(key)
@@ -34,12 +34,13 @@ export class Budgets {
 
   /** Counts a request that starts. Returns whether it is the last one that the budget allows. */
   take(key: string): boolean {
-    const count = this.#countOf(key)
+    const count = this.#counts.get(key)
+    if (count === undefined) return false // forgotten while the request waited
     count.started++
     return count.started >= count.budget
   }
 
-  /** A request that was counted does not start after all. */
+  /** Takes back the count of a request that does not start after all. */
   giveBack(key: string): void {
     const count = this.#counts.get(key)
     if (count !== undefined && count.started > 0) count.started--

@@ -1,5 +1,5 @@
-// The option `obey`: which requests start although robots.txt disallows them, and what is said about
-// it.
+// The option `obey`: decides which requests start although robots.txt disallows them. Counts and
+// logs these requests, and the delays that do not apply.
 import { describeReason } from '@politely/core'
 import { type ClientVerdict, withoutCredentials } from '@politely/fetcher'
 import type { SitePacing } from '../options/site-pacing.ts'
@@ -36,13 +36,17 @@ export class Disobedience {
     return origin !== undefined && access?.reason !== 'blocked-address' && !this.#sitePacingOf(origin).obey.rules
   }
 
-  /** A request has started. Counts and logs what it does not obey. */
+  /** Counts and logs a request that robots.txt disallows. It was admitted all the same. */
+  checked(verdict: AllowedVerdict): void {
+    if (verdict.allowed) return
+    this.#counters.disobeyedRules++
+    const url = withoutCredentials(verdict.url)
+    this.#tell(verdict.origin, 'rules', `${url} is requested, although ${describeReason(verdict)}`)
+  }
+
+  /** Counts and logs the rule and the delays that a request did not obey. It has started. */
   started(verdict: AllowedVerdict, { obey }: SitePacing): void {
-    if (!verdict.allowed) {
-      this.#counters.disobeyedRules++
-      const url = withoutCredentials(verdict.url)
-      this.#tell(verdict.origin, 'rules', `${url} is requested, although ${describeReason(verdict)}`)
-    }
+    this.checked(verdict)
     if (obey.delays) return
     const { crawlDelayMs, requestRates = [], visitTimes = [] } = verdict
     const asked = [

@@ -21,7 +21,7 @@ export interface GateCounters {
   readonly queueFull: number
   /** Requests for which the `budget` of their pace key was used up. */
   readonly overBudget: number
-  /** Requests that started although robots.txt disallows them (`obey`). */
+  /** Requests that started, or passed `check`, although robots.txt disallows them (`obey`). */
   readonly disobeyedRules: number
   /** Requests that started without a delay, rate or visit time that robots.txt asks for (`obey`). */
   readonly ignoredDelays: number
@@ -54,7 +54,7 @@ export const gateCounterMeanings: Readonly<Record<GateCounterName, string>> = {
   tooLong: 'requests that would have had to wait longer than `maxWaitMs`, or that had waited that long',
   queueFull: 'requests for which the queue was full (`maxQueuedPerKey`)',
   overBudget: 'requests for which the `budget` of their pace key was used up',
-  disobeyedRules: 'requests that started although robots.txt disallows them (`obey`)',
+  disobeyedRules: 'requests that started, or passed `check`, although robots.txt disallows them (`obey`)',
   ignoredDelays: 'requests that started without a delay, rate or visit time that robots.txt asks for (`obey`)',
   failures: 'failures of the pacer that no request could be rejected with',
   waits: 'requests that started after a wait, by what they waited for last',
