@@ -48,13 +48,14 @@ export { editDistance } from './edit-distance.ts'
 export { PolitelyError, PolitelyTypeError } from './errors.ts'
 export { type ForeignFormat, isText } from './foreign-format.ts'
 export { type Headers, headerOf } from './http/headers.ts'
-export { retryAfterMs } from './http/retry-after.ts'
+export { type RateLimit, rateLimitOf } from './http/rate-limit.ts'
+export { MAX_RETRY_AFTER_MS, retryAfterMs } from './http/retry-after.ts'
 export { assertKnown } from './known-options.ts'
 export { type PatternTrace, type TraceStep, tracePattern } from './match/trace.ts'
 export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits } from './pace/delay.ts'
 export { nextVisitTimeAt } from './pace/hours.ts'
 export {
-  addLastingPause,
+  applyPause,
   applyResponse,
   applySending,
   canForget,
@@ -78,7 +79,6 @@ export {
   backoffMs,
   defaultBackoff,
   defaultPushbackStatuses,
-  MAX_RETRY_AFTER_MS,
   type PaceResponse,
   type Pushback,
   pushbackOf,

@@ -586,3 +586,31 @@ describe('runs', () => {
     await robots.close()
   })
 })
+
+test('with `obey: { rules: false }` for one site, its disallowed pages and links are crawled', async () => {
+  const emitWarning = vi.spyOn(process, 'emitWarning').mockReturnValue()
+  onTestFinished(() => void emitWarning.mockRestore())
+  for (const site of [HOME, OTHER]) sites.respond(`${site}/robots.txt`, rules('Disallow: /private'))
+  sites.respond(`${HOME}/private/1`, htmlPage('<a href="/private/2">next</a>'))
+  sites.respond(`${HOME}/private/2`, htmlPage())
+  const { handled, skipped } = await crawl([`${HOME}/private/1`, `${OTHER}/private/1`], {
+    polite: { pace: (origin) => (origin.includes('localhost') ? { obey: { rules: false } } : undefined) },
+    requestHandler: async ({ enqueueLinks }) => void (await enqueueLinks()),
+  })
+  expect(handled).toEqual([`${HOME}/private/1`, `${HOME}/private/2`])
+  expect(skipped).toEqual([[`${OTHER}/private/1`, 'robotsTxt', 'rule']])
+})
+
+test('a request over the budget fails, and is not retried', async () => {
+  for (const name of ['1', '2', '3']) sites.respond(`${HOME}/${name}`, htmlPage())
+  const { handled, failed } = await crawl(
+    ['1', '2', '3'].map((name) => `${HOME}/${name}`),
+    {
+      maxConcurrency: 1,
+      polite: { budget: 2 },
+    },
+  )
+  expect(handled).toHaveLength(2)
+  expect(failed.map(([, error]) => (error as { code?: string }).code)).toEqual(['ERR_POLITELY_BUDGET'])
+  expect(pages()).toHaveLength(2)
+})

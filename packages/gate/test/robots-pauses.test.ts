@@ -81,6 +81,30 @@ describe('robots.txt asks for fewer requests', () => {
     expect(site.robotsFetches).toBe(2)
   })
 
+  test.each<[status: number, options: Options, waitMs: number]>([
+    [429, { backoff: { firstMs: 20_000 } }, 20_000],
+    [403, { backoff: { statuses: [403] } }, 5_000],
+    [429, { backoff: { statuses: [503] } }, 0],
+  ])('status %i with %o: pages wait %i ms', async (status, options, waitMs) => {
+    const { site, page, newGate } = await setUp()
+    const { robots, gate } = newGate(options)
+    await robots.check(page)
+    site.robots.set('a.test', answer(status))
+    vi.setSystemTime(START + DAY)
+    expect(await gate.when(page)).toMatchObject({ allowed: true, waitMs })
+  })
+
+  test('each pace key of a function of `paceBy` waits', async () => {
+    const { site, page, newGate } = await setUp()
+    const { robots, gate } = newGate({ paceBy: (url) => new URL(url).pathname })
+    await robots.check(page)
+    site.robots.set('a.test', answer(429, { 'retry-after': '30' }))
+    vi.setSystemTime(START + DAY)
+    for (const path of ['/page', '/other']) {
+      expect(await gate.when(site.at('a.test', path))).toMatchObject({ waitMs: 30_000, because: 'retry-after' })
+    }
+  })
+
   test('the request that caused the fetch waits too, and the log says why', async () => {
     const lines: string[] = []
     const { site, page, newGate, starts, enter, advance } = await setUp()

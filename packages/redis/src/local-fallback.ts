@@ -7,13 +7,7 @@
 //
 // Example: a fleet of 4 workers, and a delay of one second. Redis goes away. Each worker visits the
 // site after 4 seconds at the earliest, and then every 4 seconds.
-import {
-  type Delay,
-  MAX_SLOW_DELAY_MS,
-  type PaceLimits,
-  type PaceResponse,
-  type PauseReason,
-} from '@politely/core/engine'
+import { type Delay, MAX_SLOW_DELAY_MS, type PaceLimits, type PaceResponse } from '@politely/core/engine'
 import { LocalPacer, type Reservation, type Ticket, type WaitEstimate } from '@politely/gate'
 import { LRUCache } from 'lru-cache'
 
@@ -57,10 +51,6 @@ export class LocalFallback {
 
   report(key: string, ticket: Ticket, response: PaceResponse): void {
     this.#pacer.report(key, slotOf(ticket), response)
-  }
-
-  pause(key: string, pauseMs: number, because: PauseReason): void {
-    this.#pacer.pause(key, pauseMs, because)
   }
 
   end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): void {

@@ -17,6 +17,7 @@ import { OptionError } from '@politely/core'
 import {
   applyResponse,
   type Delay,
+  MAX_RETRY_AFTER_MS,
   type PaceLimits,
   type PaceResponse,
   type PauseReason,
@@ -24,7 +25,7 @@ import {
   startPace,
 } from '@politely/core/engine'
 import { assertOptions, callable, integer, MAX_TIMEOUT_MS, number, oneOf } from '@politely/fetcher/internal'
-import type { Pacer, Reservation, Ticket, WaitEstimate } from '@politely/gate'
+import type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from '@politely/gate'
 import { commandsOf, type RedisClient } from './client.ts'
 import { checkedKeyPrefix, DEFAULT_KEY_PREFIX } from './keys.ts'
 import { KnownPushbacks, type OwnPushback } from './known-pushbacks.ts'
@@ -215,9 +216,11 @@ export class RedisPacer implements Pacer, ReportingPacer {
   }
 
   async pause(key: string, pauseMs: number, because: PauseReason): Promise<void> {
-    this.#pushbacks.rememberOwn(key, { until: this.#now() + pauseMs, because, epoch: -1, isReported: false })
-    if (this.#local?.isUsed) this.#local.pause(key, pauseMs, because)
-    await this.#calls.deliver('pause', key, { knownPauses: [{ ms: pauseMs, because, epoch: -1 }] })
+    if (!(pauseMs > 0)) return
+    const until = this.#now() + Math.min(pauseMs, MAX_RETRY_AFTER_MS)
+    this.#pushbacks.rememberOwn(key, { until, because, epoch: -1, isReported: false })
+    const rest = () => ({ knownPauses: [{ ms: until - this.#now(), because, epoch: -1 }] }) // for a call that is made again
+    await this.#calls.deliver('pause', key, rest)
   }
 
   async end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): Promise<void> {
@@ -231,7 +234,9 @@ export class RedisPacer implements Pacer, ReportingPacer {
     const request = { limits, ahead, maxAllowanceMs: this.#allowance.maxAllowanceMs }
     const reply = await this.#calls.tryCall<EstimateReply>('estimate', key, request)
     if (reply !== undefined) return { waitMs: reply.waitMs, because: reply.because }
-    return this.#local?.estimate(key, limits, ahead) ?? this.#untilRetry(key)
+    if (this.#local === undefined) return this.#untilRetry(key)
+    const [local, pause] = [this.#local.estimate(key, limits, ahead), this.#knownPauseOf(key)]
+    return pause !== undefined && pause.waitMs > local.waitMs ? pause : local
   }
 
   /**
@@ -244,12 +249,18 @@ export class RedisPacer implements Pacer, ReportingPacer {
   /** Returns a wait until the next attempt, or a local slot. */
   #reserveWithoutRedis(key: string, limits: PaceLimits, ticket: Ticket | undefined): Reservation {
     if (this.#local === undefined) return { kind: 'wait', ticket, ...this.#untilRetry(key) }
-    const last = this.#pushbacks.lastOf(key)
-    const waitMs = last === undefined ? 0 : last.until - this.#now()
-    if (last !== undefined && waitMs > 0) return { kind: 'wait', ticket, waitMs, because: last.because }
+    const pause = this.#knownPauseOf(key)
+    if (pause !== undefined) return { kind: 'wait', ticket, ...pause }
     const reservation = this.#local.reserve(key, limits)
     if (reservation.kind === 'slot') this.#counters.localSlots++
     return reservation
+  }
+
+  /** Returns the rest of the pause that the site asked for, as far as this worker knows of it. */
+  #knownPauseOf(key: string): { waitMs: number; because: PaceReason } | undefined {
+    const last = this.#pushbacks.lastOf(key)
+    const waitMs = last === undefined ? 0 : last.until - this.#now()
+    return last !== undefined && waitMs > 0 ? { waitMs, because: last.because } : undefined
   }
 
   #untilRetry(key: string): { waitMs: number; because: 'pacer-failure' } {

@@ -4,10 +4,11 @@
 // All times are in milliseconds by one clock of the caller, which must never go back. So it may
 // differ from UTC, for example after the computer has slept. The functions that read UTC, for
 // Visit-time, Request-rate and dates in Retry-After, take the difference as `utcOffsetMs`.
+import { MAX_RETRY_AFTER_MS } from '../http/retry-after.ts'
 import type { DayRange } from '../timed-records.ts'
 import { type Delay, delayOf, type PaceLimits } from './delay.ts'
 import { nextVisitTimeAt } from './hours.ts'
-import { backoffMs, defaultBackoff, type PaceResponse, pushbackOf } from './pushback.ts'
+import { backoffMs, type PaceResponse, pushbackOf } from './pushback.ts'
 
 /**
  * What a pause comes from: a delay, or a response that asked for one. `rate-limit`: its RateLimit
@@ -26,8 +27,8 @@ export interface Pace {
   /** How many slots were taken. The first slot has number 1. */
   readonly slots: number
   /**
-   * How many pushbacks came in a row. Pushbacks of requests that were under way at the
-   * same time count as one.
+   * How many pushbacks came in a row. Pushbacks of requests that were under way at the same time
+   * count as one.
    */
   readonly pushbacks: number
   /**
@@ -35,6 +36,11 @@ export interface Pace {
    * started before it was known.
    */
   readonly slotsAtPushback: number
+  /**
+   * The longest pause of the backoff of the last counted pushback. If no request starts for this
+   * time after the next slot, the series of pushbacks is over. Milliseconds.
+   */
+  readonly maxBackoffMs: number
   /**
    * The pause that a returned slot does not shorten. Such a pause begins with a pushback, when a
    * request was sent, or at the end of a request (`delayFactor`, `pauseFrom: 'end'`). Of several,
@@ -78,8 +84,8 @@ export const MAX_SIMULATED_REQUESTS = 100
 export const UNDER_WAY_WAIT_MS = 100
 
 /**
- * A pause that a returned slot does not shorten: after a pushback, after
- * a request was sent, or after the end of a request.
+ * A pause that a returned slot does not shorten: after a pushback, after a request was sent, or
+ * after the end of a request.
  */
 export interface LastingPause {
   /** Milliseconds, by the caller's clock. */
@@ -94,6 +100,7 @@ export const startPace: Pace = {
   slots: 0,
   pushbacks: 0,
   slotsAtPushback: 0,
+  maxBackoffMs: 0,
   lastingPause: { until: 0, because: 'backoff' },
   underWay: undefined,
 }
@@ -127,13 +134,17 @@ function slotAfterPause({ nextSlotAt, because, underWay }: Pace, now: number): S
   return nextSlotAt > now ? { at: nextSlotAt, because } : { at: now, because: 'none' }
 }
 
-/** Returns the pace after a request that starts now. A longer pause stays. */
+/**
+ * Returns the pace after a request that starts now. A longer pause stays. A series of pushbacks
+ * that has become too old is over.
+ */
 export function takeSlot(pace: Pace, now: number, delay: Delay, pauseFrom: PaceLimits['pauseFrom'] = 'start'): Pace {
   const { delayMs, because } = delay
   const next = now + delayMs
   return {
     ...pace,
     slots: pace.slots + 1,
+    pushbacks: pace.pushbacks > 0 && canForget(pace, now) ? 0 : pace.pushbacks,
     underWay: pauseFrom === 'end' ? { until: now + MAX_UNDER_WAY_MS, delay } : undefined,
     ...(next >= pace.nextSlotAt && { nextSlotAt: next, because }),
   }
@@ -212,14 +223,21 @@ export function applyResponse(pace: Pace, response: PaceResponse, slot: number, 
   if (isOld && requestedMs === undefined) return pace
   const pauseMs = requestedMs ?? backoffMs(backoff, pace.pushbacks)
   const next = addLastingPause(pace, now + pauseMs, requestedMs === undefined ? 'backoff' : 'retry-after')
-  return isOld ? next : { ...next, pushbacks: pace.pushbacks + 1, slotsAtPushback: pace.slots }
+  if (isOld) return next
+  return { ...next, pushbacks: pace.pushbacks + 1, slotsAtPushback: pace.slots, maxBackoffMs: backoff.maxMs }
 }
 
 /**
- * Returns the pace with a pause that a returned slot does not shorten. A longer pause stays.
- * @param until Milliseconds, by the caller's clock.
+ * Returns the pace after the site has asked for a pause, and not by the response to the request of
+ * a slot. A longer pause stays.
+ * @param pauseMs Milliseconds; a day if it is longer.
  */
-export function addLastingPause(pace: Pace, until: number, because: PauseReason): Pace {
+export function applyPause(pace: Pace, pauseMs: number, because: PauseReason, now: number): Pace {
+  return addLastingPause(pace, now + Math.min(pauseMs, MAX_RETRY_AFTER_MS), because)
+}
+
+/** Returns the pace with a pause that a returned slot does not shorten. A longer pause stays. */
+function addLastingPause(pace: Pace, until: number, because: PauseReason): Pace {
   return {
     ...pace,
     ...(until > pace.nextSlotAt && { nextSlotAt: until, because }),
@@ -229,9 +247,10 @@ export function addLastingPause(pace: Pace, until: number, because: PauseReason)
 
 /**
  * Returns whether the pace may be forgotten without consequence: its next slot is free, no request
- * is under way whose end begins a delay, and after a pushback another five minutes have passed.
+ * is under way whose end begins a delay, and after a pushback the longest pause of its backoff has
+ * passed once more.
  */
-export function canForget({ nextSlotAt, pushbacks, underWay }: Pace, now: number): boolean {
-  const until = nextSlotAt + (pushbacks > 0 ? defaultBackoff.maxMs : 0)
+export function canForget({ nextSlotAt, pushbacks, maxBackoffMs, underWay }: Pace, now: number): boolean {
+  const until = nextSlotAt + (pushbacks > 0 ? maxBackoffMs : 0)
   return now >= until && now >= (underWay?.until ?? 0)
 }

@@ -1,12 +1,14 @@
 // Pushbacks: responses that ask for fewer requests, and the pauses after them.
-import { retryAfterMs } from '../http/retry-after.ts'
-import { DAY_MS } from './hours.ts'
+import { MAX_RETRY_AFTER_MS, retryAfterMs } from '../http/retry-after.ts'
 
 /** How the pauses grow after pushbacks that do not say how long to wait. */
 export interface BackoffLimits {
   /** The pause after the first pushback. Milliseconds. */
   readonly firstMs: number
-  /** The longest pause. Milliseconds. */
+  /**
+   * The longest pause. For as long again after the last pause of a series, the next pushback belongs
+   * to the series, unless a response has ended it. Milliseconds.
+   */
   readonly maxMs: number
   /** Each further pushback makes the pause this many times as long. */
   readonly factor: number
@@ -21,12 +23,6 @@ export const defaultBackoff: BackoffLimits = { firstMs: 5_000, maxMs: 300_000, f
  */
 export const defaultPushbackStatuses: readonly number[] = [429, 430, 503, 529]
 
-/**
- * The longest pause that a response can ask for, in milliseconds: a mistyped value must not end a
- * crawl. Our choice.
- */
-export const MAX_RETRY_AFTER_MS: number = DAY_MS
-
 /** The parts of a response that affect the pace. */
 export interface PaceResponse {
   /** The HTTP status; 0 for a request that has failed without a response. */
@@ -38,7 +34,10 @@ export interface PaceResponse {
    * asks for a time.
    */
   readonly isPushback?: boolean | undefined
-  /** How long the response asks to wait. Milliseconds. Default: what Retry-After says. */
+  /**
+   * How long the response asks to wait. Milliseconds; 0 or less counts as absent. Default: what
+   * Retry-After says.
+   */
   readonly requestedMs?: number | undefined
   /** How the pauses grow. Default: `defaultBackoff`. */
   readonly backoff?: BackoffLimits | undefined
@@ -46,8 +45,9 @@ export interface PaceResponse {
 
 /** What a pushback asks for. */
 export interface Pushback {
-  /** Milliseconds, at most a day; undefined if the response does not say it. */
+  /** Milliseconds, above 0 and at most a day; undefined if the response does not say it. */
   readonly requestedMs: number | undefined
+  /** No time is longer than a day. */
   readonly backoff: BackoffLimits
 }
 
@@ -57,14 +57,25 @@ export interface Pushback {
  * @param utc Milliseconds since 1970, for a date in Retry-After.
  */
 export function pushbackOf(response: PaceResponse, utc: number): Pushback | undefined {
-  const { status, retryAfter, backoff = defaultBackoff } = response
-  const askedMs = (response.requestedMs ?? retryAfterMs(retryAfter, utc)) || undefined
-  const isPushback = response.isPushback ?? (defaultPushbackStatuses.includes(status) || askedMs !== undefined)
-  if (!isPushback) return undefined
-  return { requestedMs: askedMs === undefined ? undefined : Math.min(askedMs, MAX_RETRY_AFTER_MS), backoff }
+  const { status, retryAfter, requestedMs = retryAfterMs(retryAfter, utc) ?? 0 } = response
+  const isTimeAsked = requestedMs > 0
+  if (!(response.isPushback ?? (isTimeAsked || defaultPushbackStatuses.includes(status)))) return undefined
+  const { firstMs, maxMs, factor } = response.backoff ?? defaultBackoff
+  return {
+    requestedMs: isTimeAsked ? atMostOneDay(requestedMs) : undefined,
+    // JSON, which pacers elsewhere are told in, has no infinite numbers.
+    backoff: { firstMs: atMostOneDay(firstMs), maxMs: atMostOneDay(maxMs), factor: Math.min(factor, Number.MAX_VALUE) },
+  }
 }
 
-/** Returns the pause after a pushback that does not say how long to wait. @param before How many came before it. */
+function atMostOneDay(ms: number): number {
+  return Math.min(ms, MAX_RETRY_AFTER_MS)
+}
+
+/**
+ * Returns the pause after a pushback that does not say how long to wait. Milliseconds.
+ * @param before How many pushbacks of the same series came before it.
+ */
 export function backoffMs({ firstMs, maxMs, factor }: BackoffLimits, before: number): number {
   return Math.min(firstMs * factor ** before, maxMs)
 }

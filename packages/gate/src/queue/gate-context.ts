@@ -12,6 +12,7 @@ import type { RedirectTargets } from '../redirects/redirect-targets.ts'
 import type { EventSource } from '../report/events.ts'
 import type { GateLog } from '../report/gate-log.ts'
 import type { Activity } from './activity.ts'
+import type { Budgets } from './budgets.ts'
 import type { CheckedPacer } from './checked-pacer.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { OpenPermits } from './open-permits.ts'
@@ -38,6 +39,8 @@ export interface GateContext extends EventSource {
    * before the first request.
    */
   readonly sight: { isSendingSeen: boolean }
+  /** Undefined without the option `budget`. */
+  readonly budgets: Budgets | undefined
   /** Undefined with a clock or a pacer of the caller's own. */
   readonly localStarts: LocalStarts | undefined
 }

@@ -17,20 +17,27 @@ export class RobotsCheck {
   readonly #closing: AbortSignal
   readonly #source: EventSource
   readonly #pauses: RobotsPauses
+  readonly #admits: typeof isAllowed
 
-  /** @param closing The gate aborts it when it closes. */
+  /**
+   * @param closing The gate aborts it when it closes.
+   * @param admits Returns whether a URL may be requested. The option `obey` may admit more than
+   * robots.txt allows.
+   */
   constructor(
     client: RobotsClient,
     redirects: RedirectTargets,
     pauses: RobotsPauses,
     closing: AbortSignal,
     source: EventSource,
+    admits: typeof isAllowed = isAllowed,
   ) {
     this.#client = client
     this.#pauses = pauses
     this.#redirects = redirects
     this.#closing = closing
     this.#source = source
+    this.#admits = admits
   }
 
   /**
@@ -113,7 +120,7 @@ export class RobotsCheck {
   }
 
   #allowedOrThrow(verdict: ClientVerdict): AllowedVerdict {
-    if (isAllowed(verdict)) return verdict
+    if (this.#admits(verdict)) return verdict
     this.refused(verdict)
     throw new RobotsDisallowedError(verdict)
   }

@@ -11,8 +11,11 @@
 import type { Access } from '@politely/core'
 import { delayOf, type PaceLimits, type PauseReason, pushbackOf } from '@politely/core/engine'
 import { type ClientVerdict, registrableDomainOf } from '@politely/fetcher'
+import type { Backoff } from '../options/backoff.ts'
+import type { Pacing } from '../options/pacing.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import { setBounded } from '../pace/set-bounded.ts'
+import { withBackoff } from '../permit/request-report.ts'
 import type { GateLog } from '../report/gate-log.ts'
 import type { CheckedPacer } from './checked-pacer.ts'
 import type { PaceKeysOf } from './pace-by.ts'
@@ -29,7 +32,7 @@ export interface RobotsPausesContext {
   readonly paceKeysOf: PaceKeysOf
   /** The clock of the client, by which verdicts give their times. */
   readonly now: () => number
-  readonly countRobots: boolean
+  readonly pacing: Pick<Pacing, 'backoff' | 'countRobots'>
 }
 
 interface Pause {
@@ -59,17 +62,20 @@ export class RobotsPauses {
   note({ origin, access }: ClientVerdict, key: string, limits?: PaceLimits): void {
     if (access === undefined) return
     const last = access.failedRefresh ?? access
-    const pushback = pushbackPause(last, origin)
-    const counted = this.#context.countRobots && limits !== undefined ? countedPause(access, last, limits) : undefined
+    const { backoff, countRobots } = this.#context.pacing
+    const pushback = pushbackPause(last, origin, backoff)
+    const counted = countRobots && limits !== undefined ? countedPause(access, last, limits) : undefined
     const pause = (counted?.pauseMs ?? 0) > (pushback?.pauseMs ?? 0) ? counted : pushback
     if (pause !== undefined) this.#tell(origin, key, last, pause)
   }
 
   /** Does the same for a refused request, whose pace key is not known yet. */
   noteRefusal(verdict: ClientVerdict): void {
-    const { origin, access } = verdict
-    if (access === undefined || pushbackPause(access.failedRefresh ?? access, origin) === undefined) return
-    const keys = this.#context.paceKeysOf(origin)
+    const { url, origin, access } = verdict
+    const { pacing, paceKeysOf } = this.#context
+    if (access === undefined) return
+    if (pushbackPause(access.failedRefresh ?? access, origin, pacing.backoff) === undefined) return
+    const keys = paceKeysOf(origin, url)
     if (isPromise(keys)) void keys.then(({ key }) => this.note(verdict, key))
     else this.note(verdict, keys.key)
   }
@@ -93,8 +99,9 @@ export class RobotsPauses {
  * pushback. The response of another site, to which robots.txt was redirected, says nothing about
  * this one.
  */
-function pushbackPause({ status = 0, retryAfterMs = 0, url }: LastAttempt, origin: string): Pause | undefined {
-  const pushback = pushbackOf({ status, retryAfter: undefined, requestedMs: retryAfterMs }, 0)
+function pushbackPause(last: LastAttempt, origin: string, limits: Backoff): Pause | undefined {
+  const { status = 0, retryAfterMs: askedMs, url } = last
+  const pushback = pushbackOf(withBackoff({ status, retryAfter: undefined, requestedMs: askedMs }, limits, 0), 0)
   if (pushback === undefined || !isOfSite(url, origin)) return undefined
   const { requestedMs, backoff } = pushback
   return requestedMs === undefined

@@ -19,6 +19,12 @@ export interface GateCounters {
   readonly tooLong: number
   /** Requests for which the queue was full (`maxQueuedPerKey`). */
   readonly queueFull: number
+  /** Requests for which the `budget` of their pace key was used up. */
+  readonly overBudget: number
+  /** Requests that started, or passed `check`, although robots.txt disallows them (`obey`). */
+  readonly disobeyedRules: number
+  /** Requests that started without a delay, rate or visit time that robots.txt asks for (`obey`). */
+  readonly ignoredDelays: number
   /** Failures of the pacer that no request could be rejected with. */
   readonly failures: number
   /** Requests that started after a wait, by what they waited for last. */
@@ -47,6 +53,9 @@ export const gateCounterMeanings: Readonly<Record<GateCounterName, string>> = {
     'requests that ended while they waited: aborted, rejected by `close`, or rejected because the pacer failed',
   tooLong: 'requests that would have had to wait longer than `maxWaitMs`, or that had waited that long',
   queueFull: 'requests for which the queue was full (`maxQueuedPerKey`)',
+  overBudget: 'requests for which the `budget` of their pace key was used up',
+  disobeyedRules: 'requests that started, or passed `check`, although robots.txt disallows them (`obey`)',
+  ignoredDelays: 'requests that started without a delay, rate or visit time that robots.txt asks for (`obey`)',
   failures: 'failures of the pacer that no request could be rejected with',
   waits: 'requests that started after a wait, by what they waited for last',
   waitedMs: 'how long these requests waited in all, in milliseconds, by the same reasons',
@@ -79,6 +88,9 @@ export class Counters {
   abandoned = 0
   tooLong = 0
   queueFull = 0
+  overBudget = 0
+  disobeyedRules = 0
+  ignoredDelays = 0
   failures = 0
   pushbacks = 0
   readonly #waits = byReason(zero)
@@ -101,6 +113,7 @@ export class Counters {
 
   snapshot(): GateCounters {
     const { started, done, pushbacks, abandoned, tooLong, queueFull, failures } = this
+    const { overBudget, disobeyedRules, ignoredDelays } = this
     return {
       started,
       done,
@@ -108,6 +121,9 @@ export class Counters {
       abandoned,
       tooLong,
       queueFull,
+      overBudget,
+      disobeyedRules,
+      ignoredDelays,
       failures,
       waits: { ...this.#waits },
       waitedMs: { ...this.#waitedMs },
