@@ -63,7 +63,7 @@ export function pushbackOf(response: PaceResponse, utc: number): Pushback | unde
   const { firstMs, maxMs, factor } = response.backoff ?? defaultBackoff
   return {
     requestedMs: isTimeAsked ? atMostOneDay(requestedMs) : undefined,
-    // JSON, which pacers elsewhere are told in, has no infinite numbers.
+    // `RedisPacer` sends these numbers as JSON, which has no infinity.
     backoff: { firstMs: atMostOneDay(firstMs), maxMs: atMostOneDay(maxMs), factor: Math.min(factor, Number.MAX_VALUE) },
   }
 }

@@ -24,7 +24,8 @@ export interface Permit extends Disposable {
   readonly waitedFor: WaitReason | 'none'
   /**
    * The level that the request waited for last: `gate`, `domain`, `address`, or the value of
-   * `paceBy` for its pace key (`origin` by default). Undefined if the request did not wait.
+   * `paceBy` for its pace key: `origin` by default, `key` for a function. Undefined if the request
+   * did not wait.
    */
   readonly waitedLevel: WaitLevel | undefined
   /**
