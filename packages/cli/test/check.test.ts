@@ -23,7 +23,7 @@ const path = writeFiles({ 'draft.txt': ROBOTS })
 /** Replaces origins by their names and times by NOW. */
 function withoutPortsAndTimes(report: string, origins: Record<string, string>): string {
   const named = Object.entries(origins).reduce((text, [name, origin]) => text.replaceAll(origin, name), report)
-  return named.replace(/(?<=(?:fetched|tried) +)(just now|[\d.]+ \w+ ago)/g, 'NOW')
+  return named.replace(/(?<=(?:fetched|tried) +|until )(just now|[\d.]+ \w+ ago|\S+Z)/g, 'NOW')
 }
 
 test('reports an allowed URL that no rule matches', async () => {
@@ -76,7 +76,7 @@ test('separates reports by a blank line (here: a missing and an unreachable robo
       '  fetched     NOW, fresh for 24 h',
       '',
       '✗ disallowed  B/',
-      '  because     robots.txt is unreachable (status 503)',
+      '  because     robots.txt is unreachable (status 503); robots.txt answered 503 and asked to wait 7200 s, until NOW',
       '  crawler     ExampleBot',
       '  robots.txt  B/robots.txt (503)',
       '  tried       NOW, next attempt in 2 h (Retry-After: 7200)',
