@@ -11,7 +11,9 @@ export {
   type PoliteFetch,
   type PolitelyOptions,
   politely,
+  type RateLimitAnswer,
   type RefusalOptions,
+  type ResponseOptions,
 } from './fetch/politely.ts'
 export { type Refusal, refusalOf } from './fetch/refused-response.ts'
 export { PoliteGate } from './gate.ts'

@@ -42,8 +42,15 @@ export interface ResponseOptions {
   readonly isRateLimited?: ((response: Response) => RateLimitAnswer | PromiseLike<RateLimitAnswer>) | undefined
 }
 
-/** What `isRateLimited` returns: whether, or for how many milliseconds. */
-export type RateLimitAnswer = boolean | { readonly retryAfterMs: number } | null | undefined
+/** What `isRateLimited` returns: whether the response asks for fewer requests, or for how long. */
+export type RateLimitAnswer =
+  | boolean
+  | {
+      /** How long the site asks to wait. Milliseconds. */
+      readonly retryAfterMs: number
+    }
+  | null
+  | undefined
 
 /** The options of `politely` for refused requests. */
 export interface RefusalOptions {

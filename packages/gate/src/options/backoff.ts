@@ -1,16 +1,9 @@
 // Checks the option `backoff`, and fills in its defaults.
 import { OptionError } from '@politely/core'
-import { type BackoffLimits, defaultBackoff, defaultPushbackStatuses, MAX_RETRY_AFTER_MS } from '@politely/core/engine'
+import { defaultBackoff, defaultPushbackStatuses, MAX_RETRY_AFTER_MS } from '@politely/core/engine'
 import { describeValue, integer, number } from '@politely/fetcher/internal'
-import type { BackoffOptions } from '../pace/pacing-options.ts'
+import type { Backoff, BackoffOptions } from '../pace/pacing-options.ts'
 import { assertFields, flag } from './fields.ts'
-
-/** The checked option `backoff`, with defaults applied. */
-export interface Backoff extends BackoffLimits {
-  readonly statuses: readonly number[]
-  readonly jitter: number
-  readonly failures: boolean
-}
 
 const KNOWN: Readonly<Record<keyof BackoffOptions, true>> = {
   statuses: true,

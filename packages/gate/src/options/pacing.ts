@@ -11,10 +11,10 @@ import {
   withMethods,
 } from '@politely/fetcher/internal'
 import type { Pacer } from '../pace/pacer.ts'
-import type { PaceBy, PacingOptions, SitePacingOptions } from '../pace/pacing-options.ts'
+import type { Backoff, PaceBy, PacingOptions, SitePacingOptions } from '../pace/pacing-options.ts'
 import type { PaceLevel } from '../pace/wait-cause.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
-import { type Backoff, backoffOf } from './backoff.ts'
+import { backoffOf } from './backoff.ts'
 import { flag } from './fields.ts'
 import type { PoliteGateOptions } from './gate-options.ts'
 import { checkedSitePacing, type SitePacing } from './site-pacing.ts'

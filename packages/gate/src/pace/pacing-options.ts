@@ -1,4 +1,5 @@
 // The caller's options for pace and concurrency.
+import type { BackoffLimits } from '@politely/core/engine'
 import type { Pacer } from './pacer.ts'
 
 /** The options of a gate for pace and concurrency. All have defaults. */
@@ -165,6 +166,13 @@ export interface SitePacingOptions
     PacingOptions,
     'minDelayMs' | 'maxDelayMs' | 'delayFactor' | 'jitter' | 'maxConcurrentPerKey' | 'obey'
   > {}
+
+/** The checked option `backoff`, with defaults applied. */
+export interface Backoff extends BackoffLimits {
+  readonly statuses: readonly number[]
+  readonly jitter: number
+  readonly failures: boolean
+}
 
 /** Which responses ask for a pause, and how long it is. */
 export interface BackoffOptions {

@@ -2,7 +2,7 @@
 import { type Headers, headerOf, type PaceResponse, rateLimitOf, retryAfterMs } from '@politely/core/engine'
 import { withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/internal'
-import type { Backoff } from '../options/backoff.ts'
+import type { Backoff } from '../pace/pacing-options.ts'
 import { ResponseError } from '../report/errors.ts'
 
 /**
@@ -166,6 +166,7 @@ const RATE_LIMIT_HEADERS = [
   'x-rate-limit-limit',
   'x-rate-limit-remaining',
   'x-rate-limit-reset',
+  'age',
 ]
 
 /** Returns the pause that RateLimit headers ask for. Milliseconds; undefined for none. */
