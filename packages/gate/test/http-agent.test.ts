@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
 import { type Sites, startSites } from '@politely/testkit/servers/sites'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { PoliteGate, politeHttpAgent, RobotsDisallowedError } from '../src/index.ts'
+import { PoliteGate, politeHttpAgent, RobotsDisallowedError, resolveGate } from '../src/index.ts'
 
 const HOME = 'http://localhost:PORT'
 
@@ -149,6 +149,25 @@ test.each([
   await once(request(sites.withPort(`${HOME}/open`), { agent, headers: given }).end(), 'close')
   expect(sites.requests.at(-1)?.headers['user-agent']).toBe(sent)
 })
+
+test.each([{ hasListener: true }, { hasListener: false }])(
+  'an upgrade is a response, and no failure; with a listener: $hasListener',
+  async ({ hasListener }) => {
+    const server = createServer((_, response) => response.end()).on('upgrade', (_request, socket) =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+    )
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { gate, close } = resolveGate({ userAgent: 'ExampleBot/1.0', minDelayMs: 0, backoff: { failures: true } })
+    onTestFinished(close)
+    const { port } = server.address() as AddressInfo
+    const headers = { connection: 'Upgrade', upgrade: 'x' }
+    const sent = request({ host: '127.0.0.1', port, headers, agent: politeHttpAgent(new Agent(), gate) })
+    if (hasListener) sent.on('upgrade', (_response, socket) => socket.destroy())
+    await once(sent.end(), 'close')
+    expect(gate.counters).toMatchObject({ done: 1, pushbacks: 0 })
+  },
+)
 
 test('CONNECT requests skip the gate', async () => {
   const { agent, gate } = await openAgent()

@@ -5,6 +5,7 @@
 // the gate.
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { isIPv6 } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
 import { clientPort, describeValue } from '@politely/fetcher/internal'
@@ -106,6 +107,10 @@ async function enterAndSend(
         )
       }
       if (request.listenerCount('response') === 0) response.resume() // as Node does without a listener
+    })
+    request.prependOnceListener('upgrade', ({ statusCode = 0, headers }: IncomingMessage, socket: Duplex) => {
+      permit.release({ status: statusCode, headers }) // the upgraded socket carries no more requests
+      if (request.listenerCount('upgrade') === 0) socket.destroy() // as Node does without a listener
     })
     request.once('socket', () => endNesting(permit))
     onceConnected(request, () => permit.sent())
