@@ -93,6 +93,8 @@ test.each<[given: Record<string, unknown>, option: string]>([
   [{ backoff: { failures: 1 } }, 'backoff.failures'],
   [{ targetConcurrency: 1 }, 'targetConcurrency'],
   [{ pacer: {} }, 'pacer'],
+  [{ rateLimitHeaders: true, pacer: Object.assign(new LocalPacer(), { pause: undefined }) }, 'rateLimitHeaders'],
+  [{ countRobots: true, pacer: Object.assign(new LocalPacer(), { pause: undefined }) }, 'countRobots'],
   [{ pacer: null }, 'pacer'],
   [{ lookup: 'dns' }, 'lookup'],
   [{ maxConcurency: 8 }, 'maxConcurency'],

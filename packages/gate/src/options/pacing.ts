@@ -1,4 +1,5 @@
 // Validates the caller's options for pace and concurrency, and fills in their defaults.
+import { OptionError } from '@politely/core'
 import type { PaceLimits } from '@politely/core/engine'
 import {
   CLIENT_OPTIONS,
@@ -104,6 +105,9 @@ export function pacingOf(options: PacingOptions): Pacing {
   const { minDelayPerDomainMs = 0, minDelayPerAddressMs = 0, maxConcurrentPerAddress } = options
   const { slowAfterMs = DEFAULT_SLOW_AFTER_MS, maxWaitMs, maxQueuedPerKey } = options
   const { releaseWarningMs = DEFAULT_RELEASE_WARNING_MS, progressMs } = options
+  const useless = Object.entries({ rateLimitHeaders, countRobots }).find(([, isOn]) => isOn)
+  if (useless !== undefined && pacer && typeof pacer.pause !== 'function')
+    throw new OptionError(useless[0], 'has no effect with this `pacer`, which has no method pause; add the method')
   return {
     ...checkedSitePacing(options, { ...DEFAULT_SITE_PACING, maxConcurrentPerKey }, pauseFrom),
     pauseFrom: oneOf('pauseFrom', pauseFrom, PAUSE_FROM_VALUES),
