@@ -170,7 +170,7 @@ const RATE_LIMIT_HEADERS = [
 ]
 
 /** Returns the pause that RateLimit headers ask for. Milliseconds; undefined for none. */
-export function rateLimitPauseMs({ headers }: ResponseLike, utc: number): number | undefined {
+export function rateLimitPauseMs(headers: ResponseLike['headers'], utc: number): number | undefined {
   const found: Record<string, string> = {}
   for (const name of RATE_LIMIT_HEADERS) {
     const value = readHeader(headers, name)

@@ -163,8 +163,10 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
 
   applyResponse(report: RequestReport, sending: Sending = this.#sending): void {
     if (this.#phase === 'released') return
-    if (isRateLimited(report)) this.#applyRateLimited(report)
-    else if (this.#phase === 'reported') return
+    if (isRateLimited(report)) {
+      this.#applyRateLimited(report)
+      this.#applyRateLimitHeaders(report)
+    } else if (this.#phase === 'reported') return
     else if (isFailure(report)) this.#applyFailure()
     else {
       const response = paceResponseOf(report) // throws for an invalid response, of which nothing must be reported
@@ -172,7 +174,7 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
       const { status } = response
       if (status >= 300 && status <= 399) this.#context.redirects.note(this.url, status, locationOf(report))
       this.#tell(response, status)
-      if (this.#context.pacing.rateLimitHeaders) this.#applyRateLimitHeaders(report)
+      this.#applyRateLimitHeaders(report)
     }
   }
 
@@ -195,9 +197,10 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
       this.#tell({ status: 0, retryAfter: undefined, isPushback: true }, undefined)
   }
 
-  #applyRateLimitHeaders(response: ResponseLike): void {
-    const { pacer, now } = this.#context
-    const pauseMs = rateLimitPauseMs(response, now())
+  #applyRateLimitHeaders({ headers }: Partial<ResponseLike>): void {
+    const { pacer, pacing, now } = this.#context
+    if (!pacing.rateLimitHeaders || headers === undefined) return
+    const pauseMs = rateLimitPauseMs(headers, now())
     if (pauseMs !== undefined) pacer.pause(this.key, pauseMs, 'rate-limit')
   }
 
