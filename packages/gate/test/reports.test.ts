@@ -1,7 +1,8 @@
 // What a gate is told about a request: a response, a rate limit that only its text shows, or a
 // failure; and how the options `backoff`, `rateLimitHeaders` and `isRateLimited` read it.
 import { Agent, get } from 'node:http'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Readable } from 'node:stream'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
   type PacingOptions,
   type PoliteGate,
@@ -56,6 +57,12 @@ test.for<readonly [string, PacingOptions, readonly RequestReport[], number]>([
     'RateLimit headers that are read',
     { rateLimitHeaders: true },
     [saying(200, { ratelimit: '"default";r=0;t=40' })],
+    40,
+  ],
+  [
+    'RateLimit headers of a rate limit',
+    { rateLimitHeaders: true },
+    [{ rateLimited: true, ...saying(403, { ratelimit: '"default";r=0;t=40' }) }],
     40,
   ],
   ['half of a quota', { rateLimitHeaders: true }, [saying(200, { ratelimit: '"default";r=2;t=40' })], 20],
@@ -119,14 +126,66 @@ test('isRateLimited by status alone lets a pause grow', async () => {
 
 test('isRateLimited that throws, or returns something else, rejects the call and releases the permit', async () => {
   const error = new Error('not readable')
-  const answers = [() => Promise.reject(error), () => 'yes' as unknown as boolean]
+  const answers = [() => Promise.reject(error), () => 'yes' as unknown as boolean, () => ({ retryAfterMs: -1 })]
   for (const isRateLimited of answers) {
-    await using polite = politely(globalThis.fetch, { ...client(), isRateLimited })
+    await using polite = politely(globalThis.fetch, { ...client(), isRateLimited, backoff: { failures: true } })
     await expect(polite(`${site.origin}/page`)).rejects.toThrow(
-      /not readable|isRateLimited: returned "yes"; expected true/,
+      /not readable|isRateLimited: returned ("yes"|{ retryAfterMs: -1 }); expected true/,
     )
     expect(polite.gate.gauges.underWay).toBe(0)
+    expect(polite.gate.counters.pushbacks).toBe(0) // the site has sent a response
   }
+})
+
+test('isRateLimited that throws does not hide the pause that the response asks for', async () => {
+  site.pages.set('/busy', (_, response) => void response.writeHead(429, { 'retry-after': '60' }).end('busy'))
+  const abort = new AbortController()
+  const isRateLimited = async (response: Response) => {
+    abort.abort()
+    return (await response.text()) === 'wait'
+  }
+  await using polite = politely(globalThis.fetch, { ...client(), isRateLimited })
+  await expect(polite(`${site.origin}/busy`, { signal: abort.signal })).rejects.toThrow('abort')
+  expect(await polite.gate.when(`${site.origin}/2`)).toMatchObject({ because: 'retry-after' })
+})
+
+const readSome = async ({ body }: Response) => {
+  const reader = body?.getReader()
+  await reader?.read()
+  reader?.releaseLock()
+  return false
+}
+const fail = () => Promise.reject(new Error('not readable'))
+
+test.each([
+  ['reads nothing', () => false],
+  ['reads a part', readSome],
+  ['throws', fail],
+] as const)('if isRateLimited %s, the body can be cancelled', async (_, isRateLimited) => {
+  const cancel = vi.fn()
+  const endless = async (_url: string) => {
+    const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(1_000))
+    return new Response(new ReadableStream({ pull, cancel }))
+  }
+  await using polite = politely(endless, { ...client(), robotsVia: 'own', isRateLimited })
+  const response = await polite(`${site.origin}/page`).catch(() => undefined)
+  await response?.body?.cancel()
+  await expect.poll(() => cancel).toHaveBeenCalled()
+})
+
+test('isRateLimited gets a copy of a response whose body is a stream of Node', async () => {
+  const bodies: Readable[] = []
+  const nodeFetch = async (_url: string) => {
+    const copy = () => {
+      const body = Readable.from(['page'])
+      bodies.push(body)
+      return { status: 200, headers: new Headers(), body, clone: copy }
+    }
+    return copy() as unknown as Response
+  }
+  await using polite = politely(nodeFetch, { ...client(), robotsVia: 'own', isRateLimited: () => false })
+  await polite(`${site.origin}/page`)
+  expect(bodies.map(({ destroyed }) => destroyed)).toEqual([false, true])
 })
 
 /** Fetches a URL in each of three ways. */

@@ -238,7 +238,15 @@ async function sendWithPermit(
   try {
     const response = await permit.run(send)
     assertResponse(response)
-    permit.release(isRateLimited === undefined ? response : await reportOf(response, isRateLimited))
+    let report: RequestReport = response
+    try {
+      if (isRateLimited !== undefined) report = await reportOf(response, isRateLimited)
+    } catch (error) {
+      discard(response.body) // the caller does not get it
+      throw error
+    } finally {
+      permit.release(report)
+    }
     return response
   } catch (error) {
     if (!(error instanceof ResponseError)) permit.release(failureOf(signal)) // no effect if a response was reported
@@ -257,20 +265,30 @@ async function reportOf(response: FetchResponse, isRateLimited: NonNullable<IsRa
   const { status, headers } = response
   if (isRedirect(status, headers.get('location'))) return response
   const { clone } = response as Partial<Response>
-  const copy = typeof clone === 'function' ? (clone.call(response) as FetchResponse & { bodyUsed: boolean }) : undefined
+  const copy = typeof clone === 'function' ? (clone.call(response) as FetchResponse) : undefined
   try {
-    const answer = await isRateLimited(copy ?? response)
+    const answer: unknown = await isRateLimited(copy ?? response)
     if (answer === true) return { rateLimited: true, status, headers }
-    if (typeof answer === 'object' && answer !== null && typeof answer.retryAfterMs === 'number')
-      return { rateLimited: true, retryAfterMs: answer.retryAfterMs, status, headers }
     if (!answer) return response
-    throw new OptionError(
-      'isRateLimited',
-      `returned ${describeValue(answer)}; expected true, false or { retryAfterMs: 60_000 }`,
-    )
+    const { retryAfterMs } = Object(answer) as { readonly retryAfterMs?: unknown }
+    if (typeof retryAfterMs === 'number' && retryAfterMs >= 0)
+      return { rateLimited: true, retryAfterMs, status, headers }
+    const returned =
+      retryAfterMs === undefined ? describeValue(answer) : `{ retryAfterMs: ${describeValue(retryAfterMs)} }`
+    throw new OptionError('isRateLimited', `returned ${returned}; expected true, false or { retryAfterMs: 60_000 }`)
   } finally {
-    if (copy?.bodyUsed === false) void copy.body?.cancel().catch(() => undefined) // else it would be kept in memory
+    discard(copy?.body)
   }
+}
+
+/**
+ * Discards the rest of a body. Of two copies of a body, a copy that is not read keeps in memory what
+ * the other one reads, and `cancel` of one does not resolve before the other is cancelled or read.
+ */
+function discard(body: FetchResponse['body'] | undefined): void {
+  if (typeof body?.cancel === 'function')
+    void body.cancel().catch(() => undefined) // rejects while it is being read
+  else (body as unknown as { destroy?(): void } | undefined)?.destroy?.() // node-fetch returns streams of Node
 }
 
 /**
