@@ -53,7 +53,7 @@ import type { QueueState } from './report/queue-state.ts'
 const isTracing = debuglog('politely').enabled
 
 /** What the HTTP clients of this package need of a gate beside its public methods. */
-type GatePort = Pick<GateContext, 'activity' | 'openRedirects' | 'redirects' | 'robots'>
+type GatePort = Pick<GateContext, 'activity' | 'now' | 'openRedirects' | 'pacing' | 'redirects' | 'robots'>
 
 /** Returns the port of a gate. The class sets this function, since the context is private there. */
 export let gatePort: (gate: PoliteGate) => GatePort

@@ -49,6 +49,9 @@ test.for<readonly [string, PacingOptions, readonly RequestReport[], number]>([
   ['a rate limit for 90 s', {}, [{ rateLimited: true, retryAfterMs: 90_000 }], 90],
   ['a rate limit with Retry-After', {}, [{ rateLimited: true, ...saying(200, { 'retry-after': '30' }) }], 30],
   ['a rate limit after a report', {}, [saying(200), { rateLimited: true, retryAfterMs: 90_000 }], 90],
+  ['a rate limit without a time after a report', {}, [saying(200), { rateLimited: true, retryAfterMs: 0 }], 5],
+  ['a rate limit after a pushback', {}, [saying(429, { 'retry-after': '2' }), { rateLimited: true }], 2],
+  ['a longer one after a pushback', {}, [saying(429), { rateLimited: true, retryAfterMs: 90_000 }], 90],
   ['a second response', {}, [saying(200), saying(429)], 0],
   ['a failure', {}, [{ failed: true }], 0],
   ['a failure that counts', { backoff: { failures: true } }, [{ failed: true }], 5],
@@ -147,6 +150,23 @@ test('isRateLimited that throws does not hide the pause that the response asks f
   await using polite = politely(globalThis.fetch, { ...client(), isRateLimited })
   await expect(polite(`${site.origin}/busy`, { signal: abort.signal })).rejects.toThrow('abort')
   expect(await polite.gate.when(`${site.origin}/2`)).toMatchObject({ because: 'retry-after' })
+})
+
+test('a pushback counts before isRateLimited has read its body', async () => {
+  site.pages.set('/busy', (_, response) => void response.writeHead(429, { 'retry-after': '60' }).write('busy'))
+  const isReading = Promise.withResolvers<void>()
+  const abort = new AbortController()
+  const isRateLimited = (response: Response) => {
+    isReading.resolve()
+    return response.text().then(() => true)
+  }
+  await using polite = politely(globalThis.fetch, { ...client(), isRateLimited })
+  const busy = polite(`${site.origin}/busy`, { signal: abort.signal }).catch((error: Error) => error.name)
+  await isReading.promise
+  expect(await polite.gate.when(`${site.origin}/2`)).toMatchObject({ because: 'retry-after' })
+  abort.abort()
+  expect(await busy).toBe('AbortError')
+  expect(polite.gate.counters.pushbacks).toBe(1)
 })
 
 const readSome = async ({ body }: Response) => {

@@ -7,7 +7,7 @@ import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/r
 import { assertOwnHost } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
 import { gatePort, type PoliteGate } from '../gate.ts'
-import { failureOf, type RequestReport } from '../permit/request-report.ts'
+import { failureOf, paceResponseOf, type RequestReport, withBackoff } from '../permit/request-report.ts'
 import { isRedirect, type Request, redirected } from '../redirects/redirect.ts'
 import { ResponseError } from '../report/errors.ts'
 import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
@@ -240,7 +240,11 @@ async function sendWithPermit(
     assertResponse(response)
     let report: RequestReport = response
     try {
-      if (isRateLimited !== undefined) report = await reportOf(response, isRateLimited)
+      if (isRateLimited !== undefined) {
+        // The site may never end the body that the function reads. The pause begins now.
+        if (isPushback(response, gate)) permit.report(response)
+        report = await reportOf(response, isRateLimited)
+      }
     } catch (error) {
       discard(response.body) // the caller does not get it
       throw error
@@ -254,6 +258,11 @@ async function sendWithPermit(
   } finally {
     permit.release()
   }
+}
+
+function isPushback(response: FetchResponse, gate: PoliteGate): boolean {
+  const { pacing, now } = gatePort(gate)
+  return withBackoff(paceResponseOf(response), pacing.backoff, now()).isPushback === true
 }
 
 /**

@@ -72,6 +72,8 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
   startedAt = 0
   #status: number | undefined
   #phase: Phase = 'granted'
+  /** Whether a report has asked for fewer requests. */
+  #isPushedBack = false
   #holdsLimits = true
   #hasEndedSlots = false
 
@@ -178,7 +180,10 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
     }
   }
 
-  /** After an earlier report, requests of the key pause, without the growth of a series. */
+  /**
+   * After an earlier report, requests of the key pause, without the growth of a series. If that
+   * report was a pushback, only a time can make its pause longer.
+   */
   #applyRateLimited(report: RateLimited): void {
     const response = rateLimitedResponse(report)
     if (this.#phase !== 'reported') {
@@ -186,10 +191,11 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
       return
     }
     const { pacer, pacing, now, counters } = this.#context
-    const { requestedMs } = withBackoff(response, pacing.backoff, now())
-    counters.pushbacks++
-    if (requestedMs === undefined) pacer.pause(this.key, pacing.backoff.firstMs, 'backoff')
-    else pacer.pause(this.key, requestedMs, 'retry-after')
+    const { requestedMs = 0 } = withBackoff(response, pacing.backoff, now())
+    if (requestedMs > 0) pacer.pause(this.key, requestedMs, 'retry-after')
+    else if (!this.#isPushedBack) pacer.pause(this.key, pacing.backoff.firstMs, 'backoff')
+    if (!this.#isPushedBack) counters.pushbacks++
+    this.#isPushedBack = true
   }
 
   #applyFailure(): void {
@@ -214,6 +220,7 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
     const told = withBackoff(response, pacing.backoff, now())
     pacer.report(this.key, this.#slot.ticket, told)
     if (!told.isPushback) return
+    this.#isPushedBack = true
     counters.pushbacks++
     if (log.warns) log.pushedBack(this.key, this.url, told, () => pacer.estimate(this.key, this.#slot.limits, 0))
   }
