@@ -39,7 +39,10 @@ interface ScriptRequest {
   readonly [argument: string]: unknown
 }
 
-/** A function makes the argument at the time of the call. */
+/**
+ * A function makes the argument at the time of the call. It tells all that is known of the key by
+ * then, so of several such calls for the same key only one is made again.
+ */
 type DeliveredRequest = ScriptRequest | (() => ScriptRequest)
 
 /** The keys of one hash tag, which are on one server. They fail and recover together. */
@@ -136,7 +139,8 @@ export class PaceCalls {
   async deliver(operation: Operation, key: string, request: DeliveredRequest): Promise<void> {
     const bucket = this.#bucketOf(key)
     if (await this.#isAnswered(operation, key, request)) return
-    bucket.unsent.push({ operation, key, request })
+    const isSame = (call: Bucket['unsent'][number]) => call.operation === operation && call.key === key
+    if (typeof request !== 'function' || !bucket.unsent.some(isSame)) bucket.unsent.push({ operation, key, request })
     this.#resendLater(bucket)
   }
 

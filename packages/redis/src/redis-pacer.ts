@@ -219,7 +219,12 @@ export class RedisPacer implements Pacer, ReportingPacer {
     if (!(pauseMs > 0)) return
     const until = this.#now() + Math.min(pauseMs, MAX_RETRY_AFTER_MS)
     this.#pushbacks.rememberOwn(key, { until, because, epoch: -1, isReported: false })
-    const rest = () => ({ knownPauses: [{ ms: until - this.#now(), because, epoch: -1 }] }) // for a call that is made again
+    const rest = () => {
+      const now = this.#now()
+      const known = this.#pushbacks.ownOf(key, now)
+      const last = known !== undefined && known.until > until ? known : { until, because }
+      return { knownPauses: [{ ms: last.until - now, because: last.because, epoch: -1 }] }
+    }
     await this.#calls.deliver('pause', key, rest)
   }
 

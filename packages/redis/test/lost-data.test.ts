@@ -370,6 +370,18 @@ describe.skipIf(noRedisServer())('calls that fail', () => {
     await expect.poll(because).toBe('backoff')
   })
 
+  test('of several pauses that Redis did not get, the longest is sent again, once', async () => {
+    const { pacer, other, proxy } = await startBehindProxy({ timeoutMs: 100 })
+    proxy.isCut = true
+    for (let n = 0; n < 100; n++) await pacer.pause('k', 1_000 * n, 'rate-limit')
+    await pacer.pause('k', 1, 'rate-limit')
+    proxy.isCut = false
+    const calls = pacer.counters.calls
+    await expect.poll(() => pacer.reserve('k', limits)).toMatchObject({ because: 'rate-limit' })
+    expect(pacer.counters.calls - calls).toBeLessThan(20)
+    expect((await other.estimate('k', limits, 0)).waitMs).toBeGreaterThan(60_000)
+  })
+
   test('a call that the script rejects is not made again, and does not hold up others', async () => {
     const { pacer, other, proxy } = await startBehindProxy({ timeoutMs: 100 })
     const slow = { ...limits, delayFactor: 2 }
