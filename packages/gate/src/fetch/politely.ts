@@ -36,8 +36,9 @@ export interface ResponseOptions {
    * with status 200 or 403. Such a response counts like a 429: with `retryAfterMs` (milliseconds),
    * requests pause for this time, and otherwise for a growing one (`backoff`). The function gets a
    * clone of each response that is no redirect, and may read its body; the wrapped fetch then
-   * resolves when the function has. If the function throws, the wrapped fetch rejects with that
-   * error. Default: only the status and Retry-After count.
+   * resolves when the function has. A status or a Retry-After that asks for a pause counts before
+   * that. If the function throws, the wrapped fetch rejects with that error. Default: only the status
+   * and Retry-After count.
    */
   readonly isRateLimited?: ((response: Response) => RateLimitAnswer | PromiseLike<RateLimitAnswer>) | undefined
 }

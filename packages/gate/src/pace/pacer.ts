@@ -53,7 +53,8 @@ export interface Pacer {
   /**
    * The site asks for a pause, and not by the response to the request of a slot: its robots.txt was
    * answered with 429, or RateLimit headers say how fast requests may come. The next slot of the key
-   * comes no earlier than `pauseMs` from now. Optional: a pacer without it does not keep such pauses.
+   * comes no earlier than `pauseMs` from now. Optional: a pacer without it does not keep such pauses,
+   * and cannot be combined with `rateLimitHeaders` and `countRobots`.
    * @param pauseMs Milliseconds.
    */
   pause?(key: string, pauseMs: number, because: PauseReason): void | Promise<void>
