@@ -101,6 +101,7 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
       ['test', '--junit', '--format junit'],
       ['lint', '--robots', 'the value without --robots, as in politely lint FILE… [--fix] [--format NAME]'],
       ['lint', '--fail-on', '--max-severity'],
+      ['lint', '--bot', 'politely diff, which has --crawler'],
       ['lint', '--version', 'politely --version'],
       ['completion', '--quiet', 'politely completion SHELL'],
     ] as const
@@ -108,6 +109,10 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     ([command, flag, remedy]) =>
       [[command, flag, 'x'], `unknown option ${flag}; write ${remedy}; see politely ${command} --help`] as const,
   ),
+  [
+    ['audit', robots, '--crawler', 'GPTBot'],
+    '--crawler is an option of diff, match, not of audit; see politely audit --help',
+  ],
   [
     ['match', '--url', URL],
     'unknown option --url; match reads URLs from stdin; write < urls.txt, or --urls FILE; see politely match --help',

@@ -322,7 +322,7 @@ test('--robots checks against the robots.txt of another site, such as a preview'
   expect(await runInThisProcess(['check', '/private', ...BOT, '--robots', down])).toEqual({
     code: 3,
     stdout: '',
-    stderr: `politely: ${down}/robots.txt: robots.txt is unreachable (status 503)\n`,
+    stderr: `politely: ${down}/robots.txt: robots.txt is unreachable (status 503); the site should send the file with status 200, or status 404 if it has none\n`,
   })
 })
 

@@ -94,6 +94,7 @@ test('exits with 3 if robots.txt is unreachable, and with 2 for an invalid URL',
   const origin = await originWithStatus(503, { 'retry-after': '120' })
   const unreachable = await runInThisProcess(['fetch', `${origin}/`, ...BOT])
   expect(unreachable.stderr).toMatch(/because {5}robots.txt is unreachable \(status 503\)\n {2}try again {3}in /)
+  expect(unreachable.stderr).toContain('\n  advice      the site should send the file with status 200')
   expect(unreachable.code).toBe(3)
   const invalid = await runInThisProcess(['fetch', 'example', ...BOT])
   expect(invalid.stderr).toContain('✗ invalid  example\n  because     the URL has no scheme')

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { SHOP, withoutFolder, writeFiles } from './files.ts'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
-import { originWithRules } from './site.ts'
+import { originWithRules, originWithStatus } from './site.ts'
 
 const path = writeFiles({
   'shop.txt': SHOP,
@@ -68,6 +68,14 @@ test('lints what a site sends', async () => {
     { line: 3, code: 'sitemap-not-absolute', write: [`Sitemap: ${origin}/map.xml`] },
   ])
   expect(code).toBe(1)
+})
+
+test('prints what it found in files if a site cannot be reached', async () => {
+  const down = await originWithStatus(503, { 'retry-after': '60' })
+  const { code, stdout, stderr } = await runInThisProcess(['lint', down, path('bad.txt'), '--user-agent', 'ExampleBot'])
+  expect(stdout).toContain('path-without-slash')
+  expect(stderr).toContain(`politely: ${down}/robots.txt: robots.txt is unreachable (status 503)`)
+  expect(code).toBe(3)
 })
 
 test('prints the formats for programs', async () => {

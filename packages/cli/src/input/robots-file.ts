@@ -2,12 +2,13 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { type Access, type DialectName, parseRobots, type Robots } from '@politely/core'
-import { withoutCredentials } from '@politely/core/engine'
+import { describeForeign, withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
 import { dialectOf } from '../flags.ts'
+import { adviceOn } from '../output/advice.ts'
 import { reasonText } from '../output/reason-text.ts'
 
 /** A robots.txt, and what to call it in a report. */
@@ -86,7 +87,10 @@ export async function loadRobots(file: string, args: Arguments): Promise<NamedRo
       const bytes = new TextEncoder().encode(text) // core rejects a text that is only a URL
       return { name, robots: parseRobots(bytes, { dialect: dialectOf(args) }), access: verdict.access }
     }
-    process.stderr.write(errorLine(`${name}: ${reasonText(verdict)}`))
+    // What the verdict says about the crawler is no matter: the file was not seen.
+    const problem = verdict.access?.looksLike === undefined ? '' : describeForeign(verdict.access)
+    const [advice] = adviceOn(verdict.access, args.get('proxy'))
+    process.stderr.write(errorLine([`${name}: ${problem || reasonText(verdict)}`, advice ?? []].flat().join('; ')))
     return undefined
   })
 }

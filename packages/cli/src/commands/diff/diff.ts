@@ -80,6 +80,7 @@ async function countAll(source: UrlSource, counts: readonly ChangeCounter[]): Pr
     progress.update(source.count, source.partRead)
   }
   progress.end(source.count)
+  source.reportInvalid(counts[0]?.invalid ?? 0)
   if (source.count > 0) return source.count
   throw new UsageError(`--urls: ${withoutCredentials(source.name)} has no URLs; write one on each line`)
 }
@@ -96,6 +97,9 @@ class ChangeCounter {
   readonly #after: CrawlerRules
   readonly #changes = { disallowed: new Map<string, LineChange>(), allowed: new Map<string, LineChange>() }
 
+  /** How many URLs were invalid. */
+  invalid = 0
+
   constructor({ name, tokens }: Crawler, before: Robots, after: Robots) {
     this.#crawler = name
     this.#before = rulesFor(before, tokens)
@@ -104,6 +108,7 @@ class ChangeCounter {
 
   add(url: string): void {
     const [old, now] = [this.#before.check(url), this.#after.check(url)]
+    if (now.because === 'invalid-url') this.invalid++
     if (old.allowed === now.allowed) return
     const cause = causeOf(old, now)
     const key = `${cause.file} ${cause.line}`

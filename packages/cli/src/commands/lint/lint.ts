@@ -19,12 +19,16 @@ export async function lint(args: Arguments): Promise<number> {
   if (args.operands.length === 0)
     throw new UsageError('no file was given; write one such as politely lint public/robots.txt, or the URL of a site')
   const results: FileFindings[] = []
+  let isUnreachable = false
   const dialect = dialectOf(args)
   for (const given of args.operands) {
     if (isUrl(given)) {
       if (args.has('fix')) throw new UsageError(`--fix: ${given} is a URL; write the name of a file`, given)
       const loaded = await loadRobots(given, args)
-      if (loaded === undefined) return EXITS.unreachable.code
+      if (loaded === undefined) {
+        isUnreachable = true // the findings of the others are printed all the same
+        continue
+      }
       const { text } = loaded.robots
       results.push(findingsIn(loaded.name, new TextEncoder().encode(text), text, { dialect, origin: given }))
     } else {
@@ -35,8 +39,10 @@ export async function lint(args: Arguments): Promise<number> {
   }
   const limit = SEVERITIES.indexOf((args.get('max-severity') ?? 'note') as Severity | 'none')
   const isFailure = (severity: Severity) => SEVERITIES.indexOf(severity) > limit
+  if (results.length === 0) return EXITS.unreachable.code
   await write(formatFindings(results, formatOf(args) as FindingFormat, isFailure))
   const fails = results.some(({ findings }) => findings.some(({ severity }) => isFailure(severity)))
+  if (isUnreachable) return EXITS.unreachable.code
   return fails ? EXITS.disallowed.code : EXITS.success.code
 }
 
@@ -61,7 +67,7 @@ function describeFix(file: string, { code, line, before, after, changes }: Fix):
   const lines = after?.split(/\r\n|\r|\n/).map((line) => printable(line.trim()))
   const what = lines === undefined ? 'removed' : `-> ${lines.join(' and ')}`
   const effect = changes === undefined ? '' : `; ${printable(changes)}`
-  return `${file}:${line}  ${code}  ${printable(before.trim())}  ${what}${effect}`
+  return `${printable(file)}:${line}  ${code}  ${printable(before.trim())}  ${what}${effect}`
 }
 
 /** By severity. `--max-severity` names the highest one that is accepted. */
