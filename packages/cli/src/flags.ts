@@ -29,7 +29,7 @@ export const DIALECT: Flag = {
 export const ROBOTS: Flag = {
   name: 'robots',
   value: 'FILE',
-  text: 'a robots.txt file, or the URL of a site',
+  text: 'a robots.txt file, - for stdin, or the URL of a site',
 }
 
 /** The flags of requests. */

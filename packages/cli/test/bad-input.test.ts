@@ -238,7 +238,9 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     `--output: "${robots}" exists; write --resume to go on with it, or the name of a new file`,
   ],
   [[...MATCH, '--output', 'x', '--format', 'text'], '--output: text is for people; write --format ndjson or csv'],
-  [MATCH_FILE('-'), `--robots: stdin contains the URLs; ${WRITE_A_FILE}`],
+  [MATCH_FILE('-'), '--urls: stdin was read already, because - was given before; write the name of a file'],
+  [['diff', '-', '-'], '--robots: stdin was read already, because - was given before; write the name of a file'],
+  [['lint', '-', '--fix'], '--fix: - is stdin, which cannot be fixed; write the name of a file'],
   [
     [...MATCH, '--origin', 'example.com'],
     `--origin: ${explanationOf(() => parseRobots('', { origin: 'example.com' }))}`,

@@ -1,6 +1,7 @@
 // Reads the robots.txt that `--robots` names: a file, or the URL of a site.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
 import { type Access, type DialectName, parseRobots, type Robots } from '@politely/core'
 import { describeForeign, withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
@@ -10,6 +11,7 @@ import { UsageError } from '../errors.ts'
 import { dialectOf } from '../flags.ts'
 import { adviceOn } from '../output/advice.ts'
 import { reasonText } from '../output/reason-text.ts'
+import { fileName, takeStdin } from './stdin.ts'
 
 /** A robots.txt, and what to call it in a report. */
 export interface NamedRobots {
@@ -38,12 +40,15 @@ export async function readRobotsFile(file: string): Promise<Uint8Array> {
     const given = JSON.stringify(withoutCredentials(file))
     throw new UsageError(`--robots: ${given} is a URL; write politely check URL, or the name of a robots.txt file`)
   }
-  if (file === '-') throw new UsageError(`--robots: stdin contains the URLs; ${WRITE_A_FILE}`)
   return readText(file, '--robots', WRITE_A_FILE)
 }
 
-/** @throws {UsageError} if the file cannot be read. @param what The flag or the operand. */
+/**
+ * Reads a file, or stdin for `-`.
+ * @throws {UsageError} if it cannot be read. @param what The flag or the operand.
+ */
 export async function readText(file: string, what: string, remedy: string): Promise<Uint8Array> {
+  if (file === '-') return buffer(takeStdin(what))
   try {
     return await readFile(file)
   } catch (error) {
@@ -60,7 +65,7 @@ export function explainReadError(error: unknown, file: string, what: string, rem
 
 /** Parses the file that `--robots` names. */
 async function parseFile(file: string, dialect: DialectName): Promise<NamedRobots> {
-  return { name: file, robots: parseRobots(await readRobotsFile(file), { dialect }) }
+  return { name: fileName(file), robots: parseRobots(await readRobotsFile(file), { dialect }) }
 }
 
 /** @throws {UsageError} if the flag is missing. */

@@ -11,6 +11,7 @@ import { AccessLog, COMMENT, isOfAccessLog } from './access-log.ts'
 import { readLines } from './read-lines.ts'
 import { explainReadError } from './robots-file.ts'
 import { readSitemap } from './sitemap.ts'
+import { fileName, takeStdin } from './stdin.ts'
 
 type InputFormat = 'text' | 'ndjson' | 'csv' | 'log' | 'sitemap'
 
@@ -58,7 +59,7 @@ export class UrlSource {
   #firstSkipped = 0
 
   constructor(file: string, format: InputFormat | undefined, column: string | undefined) {
-    this.name = file === '-' ? 'stdin' : file
+    this.name = fileName(file)
     this.#file = file
     this.#format = format
     this.#column = column
@@ -240,7 +241,7 @@ export class UrlSource {
   }
 
   async *#counted(): AsyncGenerator<Uint8Array> {
-    const input = this.#file === '-' ? process.stdin : createReadStream(this.#file)
+    const input = this.#file === '-' ? takeStdin('--urls') : createReadStream(this.#file)
     for await (const chunk of input) {
       this.#bytesRead += chunk.length
       yield chunk

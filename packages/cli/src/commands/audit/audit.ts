@@ -7,6 +7,7 @@ import { EXITS } from '../../exit-code.ts'
 import { dialectOf, formatOf } from '../../flags.ts'
 import { isUrl, loadRobots, type NamedRobots, readText } from '../../input/robots-file.ts'
 import { samplePaths } from '../../input/sample-paths.ts'
+import { fileName } from '../../input/stdin.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { crawlerAccesses } from './crawler-access.ts'
 import { namesIn, type UselessName } from './file-names.ts'
@@ -38,5 +39,5 @@ export async function audit(args: Arguments): Promise<number> {
 async function load(file: string, args: Arguments): Promise<NamedRobots | undefined> {
   if (isUrl(file)) return loadRobots(file, args)
   const bytes = await readText(file, 'audit', 'write the name of a robots.txt file, or the URL of a site')
-  return { name: file, robots: parseRobots(bytes, { dialect: dialectOf(args) }) }
+  return { name: fileName(file), robots: parseRobots(bytes, { dialect: dialectOf(args) }) }
 }

@@ -19,6 +19,7 @@ import { withClient } from '../../input/client.ts'
 import { isFile } from '../../input/is-file.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
 import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
+import { takeStdin } from '../../input/stdin.ts'
 import { withOptionalStore } from '../../input/store.ts'
 import { shorten } from '../../output/shorten.ts'
 import { jsonLine, write } from '../../output/write.ts'
@@ -173,6 +174,6 @@ async function* verdictsByFile(
 async function* urlsOf(args: readonly string[]): AsyncGenerator<string> {
   for (const url of args) {
     if (url !== '-') yield url
-    else for await (const lines of readLines(process.stdin)) yield* lines
+    else for await (const lines of readLines(takeStdin('check'))) yield* lines
   }
 }

@@ -7,6 +7,7 @@ import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { dialectOf, formatOf } from '../../flags.ts'
 import { isUrl, loadRobots, readText } from '../../input/robots-file.ts'
+import { fileName } from '../../input/stdin.ts'
 import { printable } from '../../output/style.ts'
 import { write } from '../../output/write.ts'
 import { type Fix, fixRobots } from './fix.ts'
@@ -32,9 +33,12 @@ export async function lint(args: Arguments): Promise<number> {
       const { text } = loaded.robots
       results.push(findingsIn(loaded.name, new TextEncoder().encode(text), text, { dialect, origin: given }))
     } else {
-      if (args.has('fix')) await fixFile(given, args.get('fix') === 'all')
+      if (args.has('fix')) {
+        if (given === '-') throw new UsageError('--fix: - is stdin, which cannot be fixed; write the name of a file')
+        await fixFile(given, args.get('fix') === 'all')
+      }
       const bytes = await readText(given, 'lint', 'write the name of a robots.txt file, or the URL of a site')
-      results.push(findingsIn(given, bytes, new TextDecoder().decode(bytes), { dialect }))
+      results.push(findingsIn(fileName(given), bytes, new TextDecoder().decode(bytes), { dialect }))
     }
   }
   const limit = SEVERITIES.indexOf((args.get('max-severity') ?? 'note') as Severity | 'none')
@@ -58,9 +62,20 @@ async function fixFile(file: string, isAll: boolean): Promise<void> {
     return
   }
   const { text: fixed, applied, left } = fixRobots(text, isAll)
-  if (applied.length > 0) await writeFile(file, fixed)
+  if (applied.length > 0) await writeFixed(file, fixed)
   for (const fix of applied) process.stderr.write(`fixed  ${describeFix(file, fix)}\n`)
   for (const fix of left) process.stderr.write(`left   ${describeFix(file, fix)}\n`)
+}
+
+async function writeFixed(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new UsageError(
+      `--fix: ${JSON.stringify(file)} cannot be written (${code}); write the name of a file that you may write`,
+    )
+  }
 }
 
 function describeFix(file: string, { code, line, before, after, changes }: Fix): string {
