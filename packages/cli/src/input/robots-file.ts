@@ -10,6 +10,7 @@ import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
 import { dialectOf } from '../flags.ts'
 import { adviceOn } from '../output/advice.ts'
+import { lateNotice } from '../output/late-notice.ts'
 import { reasonText } from '../output/reason-text.ts'
 import { fileName, takeStdin } from './stdin.ts'
 
@@ -84,6 +85,7 @@ export async function loadRobots(file: string, args: Arguments): Promise<NamedRo
   if (!isUrl(file)) return parseFile(file, dialectOf(args))
   const { withClient } = await import('./client.ts')
   return withClient(args, async (client) => {
+    using _ = lateNotice(args)
     const text = (await client.robots(file))?.text ?? ''
     const verdict = await client.check(file)
     const name = withoutCredentials(verdict.access?.url ?? file)

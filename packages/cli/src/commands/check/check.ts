@@ -21,6 +21,7 @@ import { isTooLong, readLines, TOO_LONG_VERDICT } from '../../input/read-lines.t
 import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
 import { takeStdin } from '../../input/stdin.ts'
 import { withOptionalStore } from '../../input/store.ts'
+import { lateNotice } from '../../output/late-notice.ts'
 import { shorten } from '../../output/shorten.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { compareEdge, type EdgeComparison } from './compare-edge.ts'
@@ -86,7 +87,9 @@ async function print(all: AsyncIterable<Checked>, args: Arguments): Promise<numb
   let exit: ExitName = 'success'
   let reports = 0
   const list: object[] = []
+  using late = lateNotice(args) // of the first URL: then the reader sees that something happens
   for await (const { verdict, context, edge } of all) {
+    late[Symbol.dispose]()
     exit = moreSevere(exit, exitOf(verdict))
     process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
     if (verdict.because === 'invalid-url') process.stderr.write(errorLine(describeInvalid(verdict)))
