@@ -65,7 +65,7 @@ test('does not compare lines that are no URLs', async () => {
   expect(all).toMatchObject({ code: 2, stdout: '' })
   expect(all.stderr).toMatch(/names\.txt: 2 of 2 lines are neither URLs nor paths; write --input with the format of/)
   const some = await runInThisProcess(['diff', ...files, '-'], 'one\n/about\n')
-  expect(some.stderr).toBe('politely: stdin: 1 of 2 lines are neither URLs nor paths\n')
+  expect(some.stderr).toBe('politely: stdin: 1 of 2 lines is neither a URL nor a path\n')
   expect(some.code).toBe(1)
 })
 

@@ -78,8 +78,9 @@ export class UrlSource {
    */
   reportInvalid(count: number): void {
     if (count === 0) return
+    const isOrAre = count === 1 ? 'is neither a URL nor a path' : 'are neither URLs nor paths'
     const of = `${count.toLocaleString('en')} of ${this.#count.toLocaleString('en')} lines`
-    const problem = `${withoutCredentials(this.name)}: ${of} are neither URLs nor paths`
+    const problem = `${withoutCredentials(this.name)}: ${of} ${isOrAre}`
     if (count === this.#count) throw new UsageError(`${problem}; write --input with the format of the file`)
     process.stderr.write(errorLine(problem))
   }

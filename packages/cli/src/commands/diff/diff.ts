@@ -142,7 +142,7 @@ function textOf(report: {
   readonly changes: readonly CrawlerChange[]
 }): string {
   const { urls, isSample, changes } = report
-  const of = `of ${urls.toLocaleString('en')} ${isSample ? 'sample paths' : 'URLs'}`
+  const of = `of ${urls.toLocaleString('en')} ${isSample ? 'sample path' : 'URL'}${urls === 1 ? '' : 's'}`
   const changed = changes.filter(({ disallowed, allowed }) => disallowed.length + allowed.length > 0)
   const head = `${dim('old')}  ${printable(report.old)}\n${dim('new')}  ${printable(report.new)}\n`
   const hint = isSample ? dim('The paths were made from the rules; --urls FILE compares the URLs of your site.\n') : ''
