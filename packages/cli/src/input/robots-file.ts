@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
-import { type Access, type DialectName, parseRobots, type Robots } from '@politely/core'
+import { type Access, parseRobots, type Robots } from '@politely/core'
 import { describeForeign, withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Arguments } from '../command-line.ts'
@@ -28,25 +28,18 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory',
   EACCES: 'permission to read it was denied',
 }
-const WRITE_A_FILE = 'write the name of a robots.txt file'
+const WRITE_A_FILE = 'write the name of a robots.txt file, or the URL of a site'
 
 /** Whether the value of `--robots` is a URL and no file has that name. */
 export function isUrl(file: string): boolean {
   return /^https?:\/\//i.test(file) && !existsSync(file)
 }
 
-/** @throws {UsageError} if the file cannot be read. */
-export async function readRobotsFile(file: string): Promise<Uint8Array> {
-  if (isUrl(file)) {
-    const given = JSON.stringify(withoutCredentials(file))
-    throw new UsageError(`--robots: ${given} is a URL; write politely check URL, or the name of a robots.txt file`)
-  }
-  return readText(file, '--robots', WRITE_A_FILE)
-}
-
 /**
  * Reads a file, or stdin for `-`.
- * @throws {UsageError} if it cannot be read. @param what The flag or the operand.
+ *
+ * @param what The flag, or the command if the file is an operand.
+ * @throws {UsageError} if it cannot be read.
  */
 export async function readText(file: string, what: string, remedy: string): Promise<Uint8Array> {
   if (file === '-') return buffer(takeStdin(what))
@@ -64,11 +57,6 @@ export function explainReadError(error: unknown, file: string, what: string, rem
   return new UsageError(`${what}: ${JSON.stringify(withoutCredentials(file))}: ${problem}; ${remedy}`)
 }
 
-/** Parses the file that `--robots` names. */
-async function parseFile(file: string, dialect: DialectName): Promise<NamedRobots> {
-  return { name: fileName(file), robots: parseRobots(await readRobotsFile(file), { dialect }) }
-}
-
 /** @throws {UsageError} if the flag is missing. */
 export function requiredRobots(args: Arguments, example: string): string {
   const file = args.get('robots')
@@ -80,19 +68,30 @@ export function requiredRobots(args: Arguments, example: string): string {
  * Reads a robots.txt: a file, or the robots.txt of a URL's site. A site without one allows
  * everything, as an empty file does. Returns undefined, after a line on stderr, if the file was not
  * seen: it is unreachable, the server refused it, or sent a login page in its place.
+ *
+ * @param what The flag, or the command if the file is an operand.
+ * @param origin The only site that the file is about. Otherwise URLs are compared by their paths.
  */
-export async function loadRobots(file: string, args: Arguments): Promise<NamedRobots | undefined> {
-  if (!isUrl(file)) return parseFile(file, dialectOf(args))
+export async function loadRobots(
+  file: string,
+  args: Arguments,
+  what: string = '--robots',
+  origin?: string,
+): Promise<NamedRobots | undefined> {
+  const options = { dialect: dialectOf(args), ...(origin !== undefined && { origin }) }
+  if (!isUrl(file)) {
+    const bytes = await readText(file, what, WRITE_A_FILE)
+    return { name: fileName(file), robots: parseRobots(bytes, options) }
+  }
   const { withClient } = await import('./client.ts')
   return withClient(args, async (client) => {
     using _ = lateNotice(args)
     const text = (await client.robots(file))?.text ?? ''
     const verdict = await client.check(file)
     const name = withoutCredentials(verdict.access?.url ?? file)
-    // Without an origin, as a file has none: the URLs of another host are compared by their paths.
     if (isSeen(verdict)) {
       const bytes = new TextEncoder().encode(text) // core rejects a text that is only a URL
-      return { name, robots: parseRobots(bytes, { dialect: dialectOf(args) }), access: verdict.access }
+      return { name, robots: parseRobots(bytes, options), access: verdict.access }
     }
     // What the verdict says about the crawler is no matter: the file was not seen.
     const problem = verdict.access?.looksLike === undefined ? '' : describeForeign(verdict.access)

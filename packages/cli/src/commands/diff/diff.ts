@@ -61,7 +61,7 @@ export async function diff(args: Arguments): Promise<number> {
  * @param other The other side. If it is a URL, it names the origin.
  */
 async function load(name: string, other: string, args: Arguments): Promise<NamedRobots | undefined> {
-  if (!isStoreFile(name)) return loadRobots(name, args)
+  if (!isStoreFile(name)) return loadRobots(name, args, 'diff')
   const origin = originOf(args.get('origin') ?? other)
   if (origin !== undefined) return loadFromStore(name, origin, dialectOf(args))
   throw new UsageError(`${JSON.stringify(name)} is a store of many sites; write --origin https://example.com`, name)
