@@ -8,6 +8,8 @@ const path = writeFiles({
   'only.expect': 'deny-only * /café /*.pdf https://shop.example/admin\n',
   'host.expect': 'deny ExampleBot https://www.shop.example/cart\nallow * https://www.shop.example/cart\n',
   'shop.txt': SHOP,
+  'index.html': '<!doctype html><title>App</title>',
+  'staging.expect': 'deny * /\n',
   'name\u202e.expect': 'deny * /about\u202e\n',
   'met.expect': 'allow ExampleBot /cart/help /about # two paths\n\ndeny GPTBot /\ndeny-only * /tmp\n',
   'unmet.expect': 'deny * /cart\ndeny-only ExampleBot /cart\nallow "x\n'.replace('allow "x\n', 'allow GPTBot /a\n'),
@@ -88,6 +90,12 @@ test.for([
   const { code, stdout, stderr } = await run(path('met.expect'), '--robots', origin, '--user-agent', 'ExampleBot')
   expect(stderr).toContain(reason)
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+})
+
+test('says that a file is the page of an app', async () => {
+  const { code, stderr } = await run(path('staging.expect'), '--robots', path('index.html'))
+  expect(withoutFolder(stderr, path)).toBe('politely: index.html: this is not a robots.txt: it is an HTML page\n')
+  expect(code).toBe(1)
 })
 
 test('escapes control characters in the name of a file and in an expectation', async () => {

@@ -39,7 +39,7 @@ export { type Cause, describeCause, describeForeign, describeState, formatTime }
 export { describeValue, withoutCredentials } from './describe-value.ts'
 export { editDistance } from './edit-distance.ts'
 export { PolitelyError, PolitelyTypeError } from './errors.ts'
-export { type ForeignFormat, isText } from './foreign-format.ts'
+export { type ForeignFormat, foreignFormatOf, isText } from './foreign-format.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { retryAfterMs } from './http/retry-after.ts'
 export { assertKnown } from './known-options.ts'

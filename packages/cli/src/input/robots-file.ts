@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { type Access, parseRobots, type Robots } from '@politely/core'
-import { describeForeign, withoutCredentials } from '@politely/core/engine'
+import { describeForeign, foreignFormatOf, looksLikeMeanings, withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
@@ -81,6 +81,7 @@ export async function loadRobots(
   const options = { dialect: dialectOf(args), ...(origin !== undefined && { origin }) }
   if (!isUrl(file)) {
     const bytes = await readText(file, what, WRITE_A_FILE)
+    warnOfForeign(bytes, fileName(file))
     return { name: fileName(file), robots: parseRobots(bytes, options) }
   }
   const { withClient } = await import('./client.ts')
@@ -99,6 +100,13 @@ export async function loadRobots(
     process.stderr.write(errorLine([`${name}: ${problem || reasonText(verdict)}`, advice ?? []].flat().join('; ')))
     return undefined
   })
+}
+
+/** A page in place of a robots.txt allows everything. Its user should learn why. */
+function warnOfForeign(bytes: Uint8Array, name: string): void {
+  const format = foreignFormatOf(Buffer.from(bytes).toString('latin1'))
+  if (format === undefined) return
+  process.stderr.write(errorLine(`${name}: this is not a robots.txt: it ${looksLikeMeanings[format]}`))
 }
 
 /** Whether the server sent the file, or said that it does not exist. */
