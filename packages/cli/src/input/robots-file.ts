@@ -94,7 +94,7 @@ export async function loadRobots(
       const bytes = new TextEncoder().encode(text) // core rejects a text that is only a URL
       return { name, robots: parseRobots(bytes, options), access: verdict.access }
     }
-    // What the verdict says about the crawler is no matter: the file was not seen.
+    // The file was not seen, so a sentence about the group of the crawler would mislead.
     const problem = verdict.access?.looksLike === undefined ? '' : describeForeign(verdict.access)
     const [advice] = adviceOn(verdict.access, args.get('proxy'))
     process.stderr.write(errorLine([`${name}: ${problem || reasonText(verdict)}`, advice ?? []].flat().join('; ')))
