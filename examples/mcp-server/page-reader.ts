@@ -3,7 +3,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { explainUrlProblem } from '@politely/core'
-import { isPushback, parseUrl } from '@politely/core/engine'
+import { defaultPushbackStatuses, parseUrl } from '@politely/core/engine'
 import { type ClientVerdict, NetworkGuard, RobotsClient } from '@politely/fetcher'
 import { integer, MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
 import {
@@ -214,7 +214,7 @@ export class PageReader {
       }
     const name = [status, STATUS_CODES[status]].join(' ').trim()
     const failure: Failure = { kind: 'failure', reason: 'status', message: `${url} responded with ${name}`, status }
-    if (!isPushback({ status })) return failure
+    if (!defaultPushbackStatuses.includes(status)) return failure
     // The gate has seen the response and knows when the next request may start.
     const next = await this.#gate.when(url, { signal })
     return next.allowed ? { ...failure, retryAfterMs: next.waitMs } : failure

@@ -309,7 +309,7 @@ export class Guard implements RequestListener {
     try {
       const options = { signal: this.#closing.signal, redirectedFrom }
       const verdict = await this.#admission.check(url, options, paused.frameId)
-      if (verdict.allowed) {
+      if (verdict.allowed || this.#gate?.admits(verdict)) {
         this.#redirectChains.add(paused.requestId, [...redirectedFrom, verdict.origin])
         return undefined
       }

@@ -20,6 +20,7 @@ export {
 } from '@politely/fetcher'
 export {
   AbortedWaitError,
+  BudgetError,
   type EnterOptions,
   type Forecast,
   GateClosedError,

@@ -63,9 +63,7 @@ test('tests what a site sends; a site without robots.txt allows everything', asy
   expect((await run(path('met.expect'), '--robots', none, ...bot)).code).toBe(1)
   const down = await originWithStatus(503, { 'retry-after': '60' })
   const { code, stderr } = await run(path('met.expect'), '--robots', down, ...bot)
-  expect(stderr).toBe(
-    `politely: ${down}/robots.txt: robots.txt is unreachable (status 503); the site should send the file with status 200, or status 404 if it has none\n`,
-  )
+  expect(stderr).toMatch(/robots\.txt is unreachable \(status 503\); .*; the site should send the file with status 200/)
   expect(code).toBe(3)
 })
 

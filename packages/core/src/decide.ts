@@ -30,7 +30,7 @@ export type Verdict =
 export interface Access {
   /**
    * The outcome of the last attempt to fetch robots.txt. If early refreshes failed while its result
-   * was still fresh, the last attempt before them.
+   * was still fresh, the last attempt before them; `failedRefresh` is then the last attempt.
    */
   readonly outcome: Attempt['kind']
   /** The reason of that outcome. */
@@ -51,6 +51,15 @@ export interface Access {
   readonly looksLike?: LooksLike | undefined
   /** When that attempt ended. Milliseconds since 1970. */
   readonly checkedAt: number
+  /**
+   * How long the response asked to wait (Retry-After), from `checkedAt` on. Milliseconds, at most a
+   * day; absent if it did not ask.
+   */
+  readonly retryAfterMs?: number | undefined
+  /** The last attempt, if it was an early refresh that failed while the result was still fresh. */
+  readonly failedRefresh?:
+    | Pick<Access, 'reason' | 'status' | 'detail' | 'url' | 'checkedAt' | 'retryAfterMs'>
+    | undefined
   /** When the next attempt is due. Milliseconds since 1970. */
   readonly nextAttemptAt: number
   /** The copy whose rules were checked; undefined if the verdict does not depend on a copy. */
@@ -121,7 +130,7 @@ function accessOf(
   now: number,
   policy: AccessPolicy,
 ): Access {
-  const { kind: outcome, reason, status, detail, url, at: checkedAt } = deciding
+  const { kind: outcome, reason, status, detail, url, at: checkedAt, retryAfterMs } = deciding
   const hops = deciding.hops.map((hop) => ({ ...hop })) // the caller may change them
   const nextAttemptAt = dueAt(entry, policy)
   const copy =
@@ -134,5 +143,22 @@ function accessOf(
         }
       : undefined
   const looksLike = originAccess.holds === 'rules' ? originAccess.copy.looksLike : deciding.looksLike
-  return { outcome, reason, status, detail, url, hops, ...(looksLike && { looksLike }), checkedAt, nextAttemptAt, copy }
+  return {
+    outcome,
+    reason,
+    status,
+    detail,
+    url,
+    hops,
+    ...(looksLike && { looksLike }),
+    checkedAt,
+    ...(retryAfterMs && { retryAfterMs }),
+    ...(entry.latest !== deciding && { failedRefresh: failedRefreshOf(entry.latest) }),
+    nextAttemptAt,
+    copy,
+  }
+}
+
+function failedRefreshOf({ reason, status, detail, url, at, retryAfterMs }: Attempt): Access['failedRefresh'] {
+  return { reason, status, detail, url, checkedAt: at, ...(retryAfterMs && { retryAfterMs }) }
 }

@@ -35,32 +35,36 @@ export { type State, type StateKind, stateOf, states } from './access/state.ts'
 export { entryFrom, entryText } from './access/stored-entry.ts'
 export { dialectFor } from './choose-dialect.ts'
 export { allows, decide } from './decide.ts'
-export { type Cause, describeCause, describeForeign, describeState, formatTime } from './describe.ts'
+export {
+  type Cause,
+  describeCause,
+  describeForeign,
+  describeRetryAfter,
+  describeState,
+  formatTime,
+} from './describe.ts'
 export { describeValue, withoutCredentials } from './describe-value.ts'
 export { editDistance } from './edit-distance.ts'
 export { PolitelyError, PolitelyTypeError } from './errors.ts'
 export { type ForeignFormat, foreignFormatOf, isText } from './foreign-format.ts'
 export { type Headers, headerOf } from './http/headers.ts'
-export { retryAfterMs } from './http/retry-after.ts'
+export { type RateLimit, rateLimitOf } from './http/rate-limit.ts'
+export { MAX_RETRY_AFTER_MS, retryAfterMs } from './http/retry-after.ts'
 export { assertKnown } from './known-options.ts'
 export { type PatternTrace, type TraceStep, tracePattern } from './match/trace.ts'
 export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits } from './pace/delay.ts'
 export { nextVisitTimeAt } from './pace/hours.ts'
 export {
+  applyPause,
   applyResponse,
   applySending,
   canForget,
   endRequest,
-  FIRST_BACKOFF_MS,
-  isPushback,
   type LastingPause,
-  MAX_BACKOFF_MS,
-  MAX_RETRY_AFTER_MS,
   MAX_SIMULATED_REQUESTS,
   MAX_UNDER_WAY_MS,
   nextSlot,
   type Pace,
-  type PaceResponse,
   type PauseReason,
   type RequestUnderWay,
   returnSlot,
@@ -70,6 +74,15 @@ export {
   takeSlot,
   UNDER_WAY_WAIT_MS,
 } from './pace/pace.ts'
+export {
+  type BackoffLimits,
+  backoffMs,
+  defaultBackoff,
+  defaultPushbackStatuses,
+  type PaceResponse,
+  type Pushback,
+  pushbackOf,
+} from './pace/pushback.ts'
 export { explainMissingToken } from './parse/user-agent-name.ts'
 export { MAX_TIMED_RECORDS } from './timed-records.ts'
 export { MAX_SHORT_URL_LENGTH, parseUrl, startsWithOrigin, urlText } from './url/origin.ts'

@@ -170,7 +170,7 @@ describe('isWorthRetrying', () => {
     ['our choice, never after a redirect', movedTo(ELSEWHERE), false],
     ['our choice, never after a 304', response(304), false],
     ['our choice, never after a 4xx', response(404), false],
-    ['our choice, after 429', response(429), true],
+    ['RFC 6585 §4, not after a 429', response(429), false],
     ['our choice, after 500', response(500), true],
     ['our choice, after 503', response(503), true],
     ['our choice, after a status above 599', response(999), true],

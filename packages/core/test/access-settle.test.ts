@@ -497,6 +497,43 @@ describe('the wait after failures', () => {
   })
 })
 
+describe('the wait that a response asks for', () => {
+  const busy = fails('busy-target')
+  test.each<readonly [name: string, outcome: Outcome, expected: number | undefined]>([
+    ['RFC 6585 §4, after a 429', answers(429, { 'retry-after': '30' }), 30_000],
+    ['RFC 9110 §10.2.3, a date', answers(503, { 'retry-after': 'Thu, 01 Jan 2026 01:00:00 GMT' }), HOUR],
+    ['our choice, after a 404', { ...gone, headers: { 'retry-after': '10' } } as Outcome, 10_000],
+    ['our choice, after a 200', success({ 'retry-after': '10' }), 10_000],
+    ['our choice, at most a day', answers(503, { 'retry-after': '9'.repeat(400) }), DAY],
+    ['our choice, not without the header', answers(429), undefined],
+    ['our choice, not after zero', answers(429, { 'retry-after': '0' }), undefined],
+    ['our choice, not after an invalid value', answers(429, { 'retry-after': 'soon' }), undefined],
+    [
+      'our choice, not what an earlier request of another site left',
+      { ...busy, retryAfterMs: 5 } as Outcome,
+      undefined,
+    ],
+  ])('%s', (_, outcome, expected) => {
+    const { latest } = after([[0, outcome]])
+    expect(latest.retryAfterMs).toBe(expected)
+    expect('retryAfterMs' in latest).toBe(expected !== undefined)
+  })
+
+  test('our choice, is in the access of a verdict, also after a failed early refresh', () => {
+    const rules = parseRobots(RULES).forCrawler('ExampleBot')
+    const accessAt = (history: Parameters<typeof after>[0], at: number) =>
+      decide(after(history), rules, `${ORIGIN}/page`, START + at, defaultAccessPolicy).access
+    const busyAt = (at: number) => [at, answers(429, { 'retry-after': '30' })] as const
+    expect(accessAt([[0, success()], busyAt(2 * DAY)], 2 * DAY)).toMatchObject({ status: 429, retryAfterMs: 30_000 })
+    const early = accessAt([[0, success()], busyAt(HOUR)], 2 * HOUR)
+    expect(early).toMatchObject({ outcome: 'success', status: 200, checkedAt: START })
+    expect(early).not.toHaveProperty('retryAfterMs')
+    const failed = { reason: 'status', status: 429, detail: undefined, url: URL, checkedAt: START + HOUR }
+    expect(early.failedRefresh).toEqual({ ...failed, retryAfterMs: 30_000 })
+    expect(accessAt([[0, success()]], 0)).not.toHaveProperty('failedRefresh')
+  })
+})
+
 describe('an entry that was stored as JSON', () => {
   const history: readonly (readonly [number, Outcome])[] = [
     [0, success({ etag: '"1"', 'cache-control': `max-age=${'9'.repeat(400)}` })],

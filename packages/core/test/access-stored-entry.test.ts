@@ -38,12 +38,21 @@ const success: Outcome = {
   hops: [{ url: URL, status: 301 }],
 }
 const failure: Outcome = { kind: 'unreachable', reason: 'tls', detail: 'the message', url: URL, hops: [] }
+const busy: Outcome = {
+  kind: 'unreachable',
+  reason: 'status',
+  status: 429,
+  headers: { 'retry-after': '30' },
+  url: URL,
+  hops: [],
+}
 
 const answered = settle(undefined, ORIGIN, success, START, policy)
 /** An entry with every field. */
 const held = settle(answered, ORIGIN, failure, START + DAY - 1, policy)
 const lost = settle(held, ORIGIN, failure, START + 2 * DAY, policy)
-const entries: readonly Entry[] = [answered, held, lost]
+const pushedBack = settle(answered, ORIGIN, busy, START + 2 * DAY, policy)
+const entries: readonly Entry[] = [answered, held, lost, pushedBack]
 
 type Json = Record<string, unknown>
 const json = (entry: Entry) => JSON.parse(JSON.stringify(entry)) as Json
@@ -101,6 +110,8 @@ describe('entryFrom (our choice)', () => {
   })
 
   const one = (changes: Json, entry = lost) => ({ ...json(entry), ...changes })
+  const askingToWait = (retryAfterMs: unknown) =>
+    one({ latest: { ...(json(pushedBack).latest as Json), retryAfterMs } }, pushedBack)
   test.each([
     ['a success without a copy', one({ copy: undefined }, answered)],
     ['a failure without unreachableSince', one({ unreachableSince: undefined })],
@@ -119,6 +130,10 @@ describe('entryFrom (our choice)', () => {
     ['too many earlier attempts', one({ earlier: Array.from({ length: 5 }, () => json(lost).latest) })],
     ['a copy that looks like an unknown format', one({ copy: { ...(json(lost).copy as Json), looksLike: 'x' } })],
     ['an attempt that looks like an unknown format', one({ latest: { ...(json(lost).latest as Json), looksLike: 1 } })],
+    ['an attempt that asks to wait 0 ms', askingToWait(0)],
+    ['an attempt that asks to wait -1 ms', askingToWait(-1)],
+    ['an attempt that asks to wait longer than a day', askingToWait(DAY + 1)],
+    ['an attempt that asks to wait for a text', askingToWait('30')],
     ['a copy with characters that are not bytes', one({ copy: { ...(json(lost).copy as Json), bytes: 'caf\u0113' } })],
     [
       'an ETag that is not a valid header value',
@@ -211,7 +226,7 @@ function changed(value: Json, path: readonly string[], to: unknown): Json {
 describe('every field of an entry (our choice)', () => {
   const others = [undefined, null, '', 'x', 0, -1, 1.5, 1e300, true, [], {}, [null], '\u0000', '\u0113']
   const rows = entries.flatMap((entry) => pathsIn(json(entry)).map((path) => [path.join('.'), entry, path] as const))
-  const optional = /(^|\.)(detail|status|etag|lastModified|lifetimeMs)$|^copy$|^held$/
+  const optional = /(^|\.)(detail|status|etag|lastModified|lifetimeMs|retryAfterMs)$|^copy$|^held$/
 
   test.each(rows)('%s: a missing or different value gives a valid entry or none', (name, entry, path) => {
     const read = others.map((other) => entryFrom(textOf(changed(json(entry), path, other))))

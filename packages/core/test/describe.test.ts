@@ -110,6 +110,24 @@ Disallow: /a" to *`
     )
   })
 
+  it('says that the site asked to wait, and until when', () => {
+    const checkedAt = Date.UTC(2026, 0, 1)
+    const access = { ...UNREACHABLE, status: 429, checkedAt, retryAfterMs: 29_001 } as const
+    const wait = 'the server asked to wait 30 s, until 2026-01-01T00:00:29Z'
+    expect(describeVerdict({ allowed: false, because: 'unreachable', access })).toBe(
+      `disallowed: robots.txt is unreachable (status 429); ${wait}`,
+    )
+    const failedRefresh = { reason: 'status', status: 429, detail: undefined, url: 'x', checkedAt } as const
+    const fresh = { ...UNREACHABLE, outcome: 'success', status: 200, failedRefresh } as const
+    expect(describeVerdict({ allowed: true, because: 'no-group', access: fresh })).toBe(
+      'allowed: robots.txt has no group for this crawler',
+    )
+    const asking = { ...fresh, failedRefresh: { ...failedRefresh, retryAfterMs: 30_000 } }
+    expect(describeVerdict({ allowed: true, because: 'no-group', access: asking })).toBe(
+      'allowed: robots.txt has no group for this crawler; an early refresh found robots.txt unreachable (status 429); the server asked to wait 30 s, until 2026-01-01T00:00:30Z',
+    )
+  })
+
   it('escapes control characters of the site', () => {
     const hostile = parseRobots('User-agent: *\nDisallow: /\x1b[31m\u202e\n')
     expect(describeVerdict(hostile.check('/%1B[31m%E2%80%AE', 'ExampleBot'))).toBe(

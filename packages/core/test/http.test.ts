@@ -1,8 +1,10 @@
-// Parsers of headers: HTTP-date, Retry-After, Cache-Control.
+// Parsers of headers: HTTP-date, Retry-After, RateLimit, Cache-Control.
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cacheControlOf } from '../src/http/cache-control.ts'
 import { httpDate } from '../src/http/date.ts'
-import { headerOf } from '../src/http/headers.ts'
+import { type Headers, headerOf } from '../src/http/headers.ts'
+import { rateLimitOf } from '../src/http/rate-limit.ts'
 import { retryAfterMs } from '../src/http/retry-after.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
@@ -54,11 +56,54 @@ describe('Retry-After', () => {
     ['RFC 9110 §10.2.3, zero seconds', '0', 0],
     ['RFC 9110 §10.2.3, a date', 'Thu, 01 Jan 2026 00:02:00 GMT', 120_000],
     ['RFC 9110 §10.2.3, an RFC 850 date', 'Thursday, 01-Jan-26 00:02:00 GMT', 120_000],
+    ['RFC 9110 §10.2.3, an asctime date', 'Thu Jan  1 00:02:00 2026', 120_000],
     ['our choice, a date in the past means no wait', 'Wed, 31 Dec 2025 23:00:00 GMT', 0],
     ['our choice, white space around it', ' 120\t', 120_000],
+    ['our choice, a unit', '300s', 300_000],
+    ['our choice, a unit after a space', '300 s', 300_000],
+    ['our choice, a unit in words', '5 minutes', 300_000],
+    ['our choice, several units, as Go writes them', '1m0s', 60_000],
+    ['our choice, hours, minutes and seconds', '1h 2 min 3 sec', 3_723_000],
+    ['our choice, a fraction is rounded up', '64.57', 65_000],
+    ['our choice, a fraction below one second is rounded up', '0.503', 1_000],
+    ['our choice, a fraction of a minute', '1.5m', 90_000],
+    ['our choice, quotes', '"120"', 120_000],
+    ['our choice, quotes around a date', '"Thu, 01 Jan 2026 00:02:00 GMT"', 120_000],
+    ['our choice, seconds since 1970', '1767225720', 120_000],
+    ['our choice, milliseconds since 1970', '1767225720000', 120_000],
+    ['our choice, a time since 1970 in the past means no wait', '1767225599', 0],
+    ['our choice, a number below 10^9 is not a time since 1970', '999999999', 999_999_999_000],
+    ['our choice, a number that no date has', '9'.repeat(400), Number.POSITIVE_INFINITY],
+    ['our choice, ISO 8601', '2026-01-01T00:02:00Z', 120_000],
+    ['our choice, ISO 8601 without a time zone is UTC', '2026-01-01T00:02:00', 120_000],
+    ['our choice, ISO 8601 with a fraction, rounded up', '2026-01-01T00:02:00.0001Z', 120_001],
+    ['our choice, ISO 8601 with an offset', '2026-01-01T05:32:00+05:30', 120_000],
+    ['our choice, ISO 8601 with a space, lower case, without seconds', '2026-01-01 00:02z', 120_000],
+    ['our choice, a date without a time begins at midnight', '2026-01-02', 86_400_000],
+    ['our choice, a date as Go writes it', '2025-12-31 19:02:00.5 -0500 UTC', 120_500],
+    ['our choice, UTC', 'Thu, 01 Jan 2026 00:02:00 UTC', 120_000],
+    ['our choice, +0000', 'Thu, 01 Jan 2026 00:02:00 +0000', 120_000],
+    ['our choice, -0500', 'Wed, 31 Dec 2025 19:02:00 -0500', 120_000],
+    ['our choice, an offset of a half hour', 'Wed, 31 Dec 2025 20:32:00 -0330', 120_000],
+    ['our choice, no time zone', 'Thu, 01 Jan 2026 00:02:00', 120_000],
+    ['our choice, no day of the week', '01 Jan 2026 00:02:00 GMT', 120_000],
+    ['our choice, a one-digit day', '1 Jan 2026 00:02:00 GMT', 120_000],
+    ['our choice, no comma', 'Thu 01 January 2026 00:02:00 GMT', 120_000],
+    ['our choice, lower case', 'thu, 01 jan 2026 00:02:00 utc', 120_000],
+    ['our choice, a date as JavaScript writes it', 'Thu Jan 01 2026 01:02:00 GMT+0100 (CET)', 120_000],
     ['invalid: a negative number', '-120', undefined],
-    ['invalid: a fraction', '1.5', undefined],
+    ['invalid: a negative fraction', '-1.5', undefined],
+    ['invalid: two points', '1.2.3', undefined],
+    ['invalid: an exponent', '1e3', undefined],
+    ['invalid: milliseconds', '500ms', undefined],
+    ['invalid: units in another order', '5s1m', undefined],
+    ['invalid: a unit without a number', 'seconds', undefined],
     ['invalid: a word', 'soon', undefined],
+    ['invalid: a word for a number', 'Infinity', undefined],
+    ['invalid: a time zone with a name of its own', 'Thu, 01 Jan 2026 00:02:00 EST', undefined],
+    ['invalid: 30 February', '2026-02-30T00:00:00Z', undefined],
+    ['invalid: month 13', '2026-13-01T00:00:00Z', undefined],
+    ['invalid: hour 24', '2026-01-01T24:00:00Z', undefined],
     ['our choice, the longest of several values', '60, 120,30', 120_000],
     [
       'our choice, the longest of several dates',
@@ -69,9 +114,183 @@ describe('Retry-After', () => {
     ['our choice, an invalid value beside a valid one is ignored', 'soon, 120, -300', 120_000],
     ['invalid: two words', 'soon, later', undefined],
     ['invalid: an empty value', '', undefined],
+    ['invalid: empty members', ' , ,', undefined],
     ['no header', undefined, undefined],
   ])('%s', (_, value, expected) => {
     expect(retryAfterMs(value, NOW)).toBe(expected)
+  })
+
+  test('returns a time or undefined for any text, without much work for a long one', () => {
+    const parts = [
+      '1',
+      '9',
+      '.',
+      ':',
+      '-',
+      '+',
+      ' ',
+      ', ',
+      'm',
+      's',
+      'h',
+      'jan',
+      'Thu, ',
+      'GMT',
+      'T',
+      '(',
+      ')',
+      '"',
+      '2026-01-01T00:02',
+    ]
+    const text = fc.array(fc.constantFrom(...parts), { maxLength: 12 }).map((chosen) => chosen.join(''))
+    fc.assert(
+      fc.property(text, fc.nat(3), (part, times) => {
+        const ms = retryAfterMs(part.repeat(10 ** times), NOW)
+        return ms === undefined || ms >= 0
+      }),
+    )
+  })
+})
+
+describe('RateLimit', () => {
+  const day = 24 * 3_600_000
+  test.each<readonly [name: string, headers: Headers, pauseMs: number | undefined]>([
+    ['draft 10 §4, spread over the time until the reset', { ratelimit: '"default";r=50;t=30' }, 600],
+    ['draft 10 §4.1.1, nothing remains', { ratelimit: '"default";r=0;t=30' }, 30_000],
+    ['draft 10 §4.1.2, no reset', { ratelimit: '"default";r=999;pk=:dHJpYWwxMjEzMjM=:' }, undefined],
+    [
+      'draft 10 §4.1.2, no reset: the window of the policy',
+      { ratelimit: '"a";r=2', 'ratelimit-policy': '"b";q=1;w=9,"a";q=9;w=60' },
+      30_000,
+    ],
+    [
+      'draft 10 §4, the strictest of a list',
+      { ratelimit: '"minute";r=50;t=30,"day";r=0;t=3600, "hour";r=1;t=60' },
+      3_600_000,
+    ],
+    ['draft 10 §4, several headers', { ratelimit: ['"minute";r=50;t=30', '"day";r=1;t=60'] }, 60_000],
+    [
+      'draft 10 §4.1.3, partition keys',
+      { ratelimit: '"user";r=1;t=60;pk=:QXBwLTk5OQ==:,"user";r=9;t=60;pk=:QXB=:' },
+      60_000,
+    ],
+    [
+      'draft 10 §3.1.2, bytes are not spread',
+      { ratelimit: '"a";r=9;t=60', 'ratelimit-policy': '"a";q=99;qu="content-bytes";w=10' },
+      undefined,
+    ],
+    [
+      'draft 10 §3.1.2, no bytes remain',
+      { ratelimit: '"a";r=0;t=60', 'ratelimit-policy': '"a";q=99;qu="content-bytes";w=10' },
+      60_000,
+    ],
+    [
+      'draft 10 §3, a policy alone is spread over its window',
+      { 'ratelimit-policy': '"burst";q=100;w=60,"day";q=1000;w=86400' },
+      86_400,
+    ],
+    [
+      'draft 10 §3, RateLimit is more current than a policy',
+      { ratelimit: '"a";r=9;t=9', 'ratelimit-policy': '"a";q=1;w=60' },
+      1_000,
+    ],
+    ['draft 10 §7.3, a response from a cache', { ratelimit: '"a";r=0;t=30', age: '1' }, undefined],
+    ['draft 10 §7.3, a response that a cache has just got', { ratelimit: '"a";r=0;t=30', age: '0' }, 30_000],
+    ['RFC 9651 §3.1, a comma in a name', { ratelimit: '"a,b";r=0;t=30' }, 30_000],
+    ['draft 07, spread over the time until the reset', { ratelimit: 'limit=100, remaining=50, reset=30' }, 600],
+    [
+      'draft 07, nothing remains',
+      { ratelimit: 'limit=100, remaining=0, reset=30', 'ratelimit-policy': '10;w=1, 100;w=3600' },
+      30_000,
+    ],
+    ['draft 07, a policy alone', { 'ratelimit-policy': '10;w=1, 100;w=3600' }, 36_000],
+    [
+      'draft 06, spread over the time until the reset',
+      { 'ratelimit-limit': '100, 100;w=60', 'ratelimit-remaining': '50', 'ratelimit-reset': '30' },
+      600,
+    ],
+    ['draft 06, nothing remains', { 'ratelimit-remaining': '0', 'ratelimit-reset': '30' }, 30_000],
+    [
+      'our choice, a window in place of a reset',
+      { 'ratelimit-limit': '100;w=21600', 'ratelimit-remaining': '0;w=21600' },
+      21_600_000,
+    ],
+    ['our choice, X-RateLimit with seconds', { 'x-ratelimit-remaining': '2', 'x-ratelimit-reset': '30' }, 15_000],
+    [
+      'our choice, X-RateLimit with seconds since 1970',
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1767225720' },
+      120_000,
+    ],
+    [
+      'our choice, X-RateLimit with milliseconds since 1970',
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1767225720000' },
+      120_000,
+    ],
+    [
+      'our choice, X-RateLimit with a date',
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': 'Thu Jan 01 2026 00:02:00 GMT+0000 (UTC)' },
+      120_000,
+    ],
+    ['our choice, X-Rate-Limit', { 'x-rate-limit-remaining': '0', 'x-rate-limit-reset': '30' }, 30_000],
+    ['our choice, a fraction of a request', { 'x-ratelimit-remaining': '0.5', 'x-ratelimit-reset': '30' }, 30_000],
+    ['our choice, more requests than the limit', { 'x-ratelimit-remaining': '-3', 'x-ratelimit-reset': '30' }, 30_000],
+    [
+      'our choice, parts of a millisecond are rounded up',
+      { 'x-ratelimit-remaining': '7', 'x-ratelimit-reset': '1' },
+      143,
+    ],
+    [
+      'our choice, the strictest of several forms',
+      { ratelimit: '"a";r=1;t=5', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '30' },
+      30_000,
+    ],
+    ['our choice, at most a day', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9999999999' }, day],
+    ['a reset in the past', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1767225000' }, undefined],
+    ['a reset of zero', { ratelimit: '"a";r=0;t=0' }, undefined],
+    ['invalid: no remaining requests', { ratelimit: '"a";t=30', 'x-ratelimit-reset': '30' }, undefined],
+    [
+      'invalid: a word',
+      { ratelimit: '"a";r=none;t=30', 'x-ratelimit-remaining': 'none', 'x-ratelimit-reset': '30' },
+      undefined,
+    ],
+    ['invalid: no reset', { 'x-ratelimit-remaining': '0' }, undefined],
+    ['invalid: a negative reset', { ratelimit: '"a";r=0;t=-30' }, undefined],
+    ['invalid: an empty value', { ratelimit: '', 'ratelimit-policy': ';;,;=' }, undefined],
+    ['draft 10 §7, an invalid member does not hide another', { ratelimit: '"a";r=x;t=30,"b";r=0;t=5' }, 5_000],
+    ['no headers', {}, undefined],
+  ])('%s', (_, headers, pauseMs) => {
+    expect(rateLimitOf(headers, NOW)).toEqual(pauseMs === undefined ? undefined : { pauseMs })
+  })
+
+  test('returns a pause of at most a day or undefined for any text', () => {
+    const parts = [
+      '"a"',
+      ';r=',
+      ';t=',
+      ';w=',
+      ';q=',
+      '0',
+      '9',
+      '1e9',
+      '-',
+      '.',
+      ',',
+      '"',
+      '=',
+      ' ',
+      'remaining=',
+      'reset=',
+      ',limit=',
+    ]
+    const text = fc.array(fc.constantFrom(...parts), { maxLength: 12 }).map((chosen) => chosen.join(''))
+    const names = ['ratelimit', 'ratelimit-policy', 'x-ratelimit-remaining', 'x-ratelimit-reset']
+    fc.assert(
+      fc.property(fc.array(text, { minLength: 4, maxLength: 4 }), fc.nat(3), (values, times) => {
+        const headers = Object.fromEntries(names.map((name, n) => [name, values[n]?.repeat(10 ** times)]))
+        const limit = rateLimitOf(headers, NOW)
+        return limit === undefined || (limit.pauseMs > 0 && limit.pauseMs <= day)
+      }),
+    )
   })
 })
 

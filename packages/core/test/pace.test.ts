@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Delay, delayOf, type PaceLimits } from '../src/pace/delay.ts'
 import { isWithin, nextMinute, nextVisitTimeAt } from '../src/pace/hours.ts'
 import {
+  applyPause,
   applyResponse,
   canForget,
   nextSlot,
@@ -12,6 +13,7 @@ import {
   startPace,
   takeSlot,
 } from '../src/pace/pace.ts'
+import type { BackoffLimits, PaceResponse } from '../src/pace/pushback.ts'
 import { parseRobots } from '../src/parse-robots.ts'
 import type { DayRange, RequestRate } from '../src/timed-records.ts'
 
@@ -259,7 +261,7 @@ describe('the next slot', () => {
   })
 
   test('keeps the count of pushbacks when a request starts', () => {
-    expect(takeSlot(paceWith({ nextSlotAt: NOW, pushbacks: 3 }), NOW, delay).pushbacks).toBe(3)
+    expect(takeSlot(paceWith({ nextSlotAt: NOW, pushbacks: 3, maxBackoffMs: 1 }), NOW, delay).pushbacks).toBe(3)
   })
 
   test('is numbered consecutively', () => {
@@ -323,18 +325,65 @@ describe('the next slot', () => {
 })
 
 describe('responses of pages', () => {
-  /** The pauses after each of `count` responses with this status, in seconds. */
-  function pauses(status: number, count: number): number[] {
+  /**
+   * The pauses after each of `count` responses with this status, in seconds. Each request starts
+   * this many seconds after its slot is free.
+   */
+  function pauses(status: number, count: number, backoff?: BackoffLimits, lateSeconds = 0): number[] {
     let pace = startPace
     return Array.from({ length: count }, () => {
-      pace = takeSlot({ ...pace, nextSlotAt: 0 }, NOW, { delayMs: 0, because: 'own-delay' })
-      pace = applyResponse(pace, { status, retryAfter: undefined }, pace.slots, NOW)
-      return (pace.nextSlotAt - NOW) / SECOND
+      const now = Math.max(NOW, pace.nextSlotAt + lateSeconds * SECOND)
+      pace = takeSlot(pace, now, { delayMs: 0, because: 'own-delay' })
+      pace = applyResponse(pace, { status, retryAfter: undefined, backoff }, pace.slots, now)
+      return (pace.nextSlotAt - now) / SECOND
     })
   }
 
-  test.each([429, 503])('%i without Retry-After causes pauses that double up to five minutes', (status) => {
+  test.each([429, 430, 503, 529])('%i without Retry-After causes pauses that double up to five minutes', (status) => {
     expect(pauses(status, 9)).toEqual([5, 10, 20, 40, 80, 160, 300, 300, 300])
+  })
+
+  test.each<readonly [name: string, backoff: BackoffLimits, seconds: readonly number[]]>([
+    ['grow by the factor', { firstMs: 1_000, maxMs: 20_000, factor: 3 }, [1, 3, 9, 20, 20]],
+    ['stay the same with a factor of 1', { firstMs: 1_000, maxMs: 20_000, factor: 1 }, [1, 1, 1, 1, 1]],
+    ['grow by a fraction', { firstMs: 1_000, maxMs: 20_000, factor: 1.5 }, [1, 1.5, 2.25, 3.375, 5.0625]],
+    ['are never longer than maxMs, even the first', { firstMs: 60_000, maxMs: 2_000, factor: 2 }, [2, 2, 2, 2, 2]],
+    [
+      'are at most a day',
+      { firstMs: 1_000, maxMs: Number.POSITIVE_INFINITY, factor: 1_000 },
+      [1, 1_000, 86_400, 86_400, 86_400],
+    ],
+    [
+      'are at most a day, from the second with an infinite factor',
+      { firstMs: 1_000, maxMs: Number.POSITIVE_INFINITY, factor: Number.POSITIVE_INFINITY },
+      [1, 86_400, 86_400, 86_400, 86_400],
+    ],
+  ])('pauses of a custom backoff %s', (_, backoff, seconds) => {
+    expect(pauses(429, 5, backoff)).toEqual(seconds)
+  })
+
+  test('a series is over if no request starts for the longest pause of its backoff', () => {
+    expect(pauses(429, 4, undefined, 299)).toEqual([5, 10, 20, 40])
+    expect(pauses(429, 4, undefined, 300)).toEqual([5, 5, 5, 5])
+    const hour = { firstMs: 5_000, maxMs: 3_600_000, factor: 2 }
+    expect(pauses(429, 4, hour, 3_599)).toEqual([5, 10, 20, 40])
+    expect(pauses(429, 4, hour, 3_600)).toEqual([5, 5, 5, 5])
+  })
+
+  test.each<readonly [name: string, more: Partial<PaceResponse>, seconds: number, because: string]>([
+    ['a requested time', { requestedMs: 30_000 }, 30, 'retry-after'],
+    ['a requested time counts in place of Retry-After', { requestedMs: 30_000, retryAfter: '60' }, 30, 'retry-after'],
+    ['a requested time is at most a day', { requestedMs: Number.POSITIVE_INFINITY }, 86_400, 'retry-after'],
+    ['a requested time of 0 counts as absent', { status: 429, requestedMs: 0 }, 5, 'backoff'],
+    ['a negative requested time counts as absent', { status: 429, requestedMs: -30_000 }, 5, 'backoff'],
+    ['a requested time that is not a number counts as absent', { status: 429, requestedMs: Number.NaN }, 5, 'backoff'],
+    ['what the caller calls a pushback is one', { isPushback: true }, 5, 'backoff'],
+    ['what the caller calls none is none', { status: 429, retryAfter: '60', isPushback: false }, 0, 'own-delay'],
+    ['status 0, without a response, is none', { status: 0 }, 0, 'own-delay'],
+    ['status 0 is a pushback if the caller says so', { status: 0, isPushback: true }, 5, 'backoff'],
+  ])('%s', (_, more, seconds, because) => {
+    const pace = applyResponse(startPace, { status: 200, retryAfter: undefined, ...more }, 1, NOW)
+    expect(pace).toMatchObject({ nextSlotAt: seconds && NOW + seconds * SECOND, because, pushbacks: seconds && 1 })
   })
 
   test('a Retry-After of years is limited to a day', () => {
@@ -379,7 +428,17 @@ describe('responses of pages', () => {
 
   test.each([200, 301, 304, 404, 500, 502])('%i ends the growth and leaves the slot unchanged', (status) => {
     const pace = paceWith({ nextSlotAt: NOW + 60 * SECOND, pushbacks: 4, slots: 9, slotsAtPushback: 8 })
-    expect(applyResponse(pace, { status, retryAfter: '120' }, 9, NOW)).toEqual({ ...pace, pushbacks: 0 })
+    expect(applyResponse(pace, { status, retryAfter: undefined }, 9, NOW)).toEqual({ ...pace, pushbacks: 0 })
+  })
+
+  test.each([0, 200, 301, 403, 404, 500, 502])('%i with a time in Retry-After is a pushback', (status) => {
+    const pace = paceWith({ nextSlotAt: NOW + 60 * SECOND, pushbacks: 4, slots: 9, slotsAtPushback: 8 })
+    expect(applyResponse(pace, { status, retryAfter: '120' }, 9, NOW)).toMatchObject({
+      nextSlotAt: NOW + 120 * SECOND,
+      pushbacks: 5,
+      because: 'retry-after',
+    })
+    expect(applyResponse(pace, { status, retryAfter: '0' }, 9, NOW)).toEqual({ ...pace, pushbacks: 0 })
   })
 
   describe('of requests that were under way together', () => {
@@ -414,14 +473,42 @@ describe('responses of pages', () => {
   })
 })
 
+describe('a pause that is not the response to a request', () => {
+  const minute: Pace = takeSlot(startPace, NOW, { delayMs: MINUTE, because: 'crawl-delay' })
+
+  test('delays the next slot, with its reason', () => {
+    const pace = applyPause(startPace, 30_000, 'rate-limit', NOW)
+    expect(nextSlot(pace, NOW)).toEqual({ at: NOW + 30_000, because: 'rate-limit' })
+    expect(pace.pushbacks).toBe(0)
+  })
+
+  test('does not shorten a longer one', () => {
+    expect(nextSlot(applyPause(minute, 30_000, 'rate-limit', NOW), NOW)).toMatchObject({ because: 'crawl-delay' })
+  })
+
+  test('stays if a slot is returned', () => {
+    const pace = returnSlot(applyPause(minute, 30_000, 'rate-limit', NOW), 1, NOW)
+    expect(nextSlot(pace, NOW)).toEqual({ at: NOW + 30_000, because: 'rate-limit' })
+  })
+
+  test('lasts at most a day', () => {
+    expect(applyPause(startPace, Number.POSITIVE_INFINITY, 'retry-after', NOW).nextSlotAt).toBe(NOW + DAY)
+  })
+})
+
 describe('canForget', () => {
   test.each<readonly [name: string, pace: Partial<Pace>, expected: boolean]>([
     ['at the beginning', {}, true],
     ['the next slot is free', { nextSlotAt: NOW, pushbacks: 0 }, true],
     ['the next slot is not free yet', { nextSlotAt: NOW + 1, pushbacks: 0 }, false],
-    ['just after a pushback', { nextSlotAt: NOW, pushbacks: 1 }, false],
-    ['less than five minutes after a pushback', { nextSlotAt: NOW - 300_000 + 1, pushbacks: 1 }, false],
-    ['five minutes after a pushback', { nextSlotAt: NOW - 300_000, pushbacks: 1 }, true],
+    ['just after a pushback', { nextSlotAt: NOW, pushbacks: 1, maxBackoffMs: 7_000 }, false],
+    [
+      'less than the longest backoff after a pushback',
+      { nextSlotAt: NOW - 6_999, pushbacks: 1, maxBackoffMs: 7_000 },
+      false,
+    ],
+    ['the longest backoff after a pushback', { nextSlotAt: NOW - 7_000, pushbacks: 1, maxBackoffMs: 7_000 }, true],
+    ['after a series that has ended', { nextSlotAt: NOW, pushbacks: 0, maxBackoffMs: 7_000 }, true],
   ])('%s', (_, pace, expected) => {
     expect(canForget(paceWith(pace), NOW)).toBe(expected)
   })

@@ -3,6 +3,7 @@
 export { BrowserGoneError } from '@politely/cdp'
 export { isPolitelyError, OptionError } from '@politely/core'
 export {
+  BudgetError,
   GateClosedError,
   InvalidRequestError,
   QueueFullError,

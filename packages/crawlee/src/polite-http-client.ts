@@ -107,7 +107,8 @@ export class PoliteHttpClient implements BaseHttpClient {
       return response
     } catch (error) {
       const response = (error as { response?: AnyResponse } | undefined)?.response // of `throwHttpErrors`
-      if (typeof response?.statusCode === 'number') permit.release(gateResponse(response))
+      const failure = hop.signal?.aborted ? undefined : ({ failed: true } as const)
+      permit.release(typeof response?.statusCode === 'number' ? gateResponse(response) : failure)
       throw error
     } finally {
       permit.release()

@@ -2,16 +2,18 @@
 // queued and before it is handled, and each link.
 import { describeVerdict, originOf } from '@politely/core'
 import { type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
+import type { PoliteGate } from '@politely/gate'
 import type { CrawleeInternals, LinkFilter } from './crawlee-internals.ts'
 import { isAddingRequests, whileAddingRequests } from './pool-task.ts'
 import { rememberVerdict } from './skipped.ts'
 
-export function hookRobots(internals: CrawleeInternals, robots: RobotsClient): void {
+export function hookRobots(internals: CrawleeInternals, gate: PoliteGate): void {
+  const { robots } = gate
   const { addRequests, enqueueLinksWithCrawlDepth, handleSkippedRequest } = internals
   internals.respectRobotsTxtFile = true // Crawlee's `{ userAgent }` is not needed: the RobotsClient has its own
   internals.isAllowedBasedOnRobotsTxtFile = async (url) => {
     if (isAddingRequests() && !(await isKnown(url, robots))) return true
-    return robots.isAllowed(url)
+    return isAdmitted(url, gate)
   }
   internals.addRequests = (requests, options) =>
     whileAddingRequests(() => addRequests.call(internals, requests, options))
@@ -20,7 +22,7 @@ export function hookRobots(internals: CrawleeInternals, robots: RobotsClient): v
   internals.getRobotsTxtFileForUrl = async () => undefined
 
   internals.enqueueLinksWithCrawlDepth = async (options, request, queue) => {
-    const robotsTxtFile = await linkFilter(options, [request.url, request.loadedUrl], robots)
+    const robotsTxtFile = await linkFilter(options, [request.url, request.loadedUrl], gate)
     return enqueueLinksWithCrawlDepth.call(internals, { ...options, robotsTxtFile } as typeof options, request, queue)
   }
 
@@ -81,6 +83,12 @@ async function isKnown(url: string, robots: RobotsClient): Promise<boolean> {
   return 'source' in inspection && inspection.source === 'memory' // Crawlee itself reports an invalid URL
 }
 
+/** Returns whether robots.txt allows a URL, or the option `obey` admits it all the same. */
+async function isAdmitted(url: string, gate: PoliteGate): Promise<boolean> {
+  const { robots } = gate
+  return (await robots.isAllowed(url)) || gate.admits(await robots.check(url))
+}
+
 type LinkOptions = Parameters<CrawleeInternals['enqueueLinksWithCrawlDepth']>[0]
 
 /**
@@ -92,7 +100,7 @@ type LinkOptions = Parameters<CrawleeInternals['enqueueLinksWithCrawlDepth']>[0]
 async function linkFilter(
   options: LinkOptions,
   pageUrls: readonly (string | undefined)[],
-  robots: RobotsClient,
+  gate: PoliteGate,
 ): Promise<LinkFilter> {
   const own = options.robotsTxtFile as LinkFilter | undefined
   const origins = new Set(pageUrls.map((url) => url && originOf(url)))
@@ -100,7 +108,7 @@ async function linkFilter(
   for (const link of options.urls) {
     const url = URL.parse(typeof link === 'string' ? link : link.url, options.baseUrl)
     if (url === null || !origins.has(originOf(url.href))) continue
-    if (!(await robots.isAllowed(url))) refused.add(url.href)
+    if (!(await isAdmitted(url.href, gate))) refused.add(url.href)
   }
   return { isAllowed: (url, userAgent) => !refused.has(url) && (own?.isAllowed(url, userAgent) ?? true) }
 }

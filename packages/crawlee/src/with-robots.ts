@@ -3,6 +3,7 @@ import { OptionError } from '@politely/core'
 import { abortSignal, number, onAbort, oneOf } from '@politely/fetcher/internal'
 import {
   assertGateOptions,
+  BudgetError,
   type GateOrOptions,
   InvalidRequestError,
   RobotsDisallowedError,
@@ -82,7 +83,7 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   )
   const deferred = new DeferredRequests(internals, gate, deferBeyondMs)
   const access = { gate, deferred }
-  hookRobots(internals, gate.robots)
+  hookRobots(internals, gate)
   internals.httpClient = new PoliteHttpClient(internals.httpClient, access)
   if (internals._navigationHandler !== undefined) hookNavigation(internals, access, pageRequests)
   const endCrawl = deferRequests(internals, deferred, signal)
@@ -197,7 +198,13 @@ function neverRetryRefusals(internals: CrawleeInternals): void {
 
 /** Returns whether a retry would fail in the same way. */
 function isFinal(error: Error): boolean {
-  return [RobotsDisallowedError, InvalidRequestError, OptionError, FollowingClientError, RedirectError].some(
-    (kind) => error instanceof kind,
-  )
+  const kinds = [
+    RobotsDisallowedError,
+    BudgetError,
+    InvalidRequestError,
+    OptionError,
+    FollowingClientError,
+    RedirectError,
+  ]
+  return kinds.some((kind) => error instanceof kind)
 }

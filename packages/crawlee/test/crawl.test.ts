@@ -263,6 +263,16 @@ describe('failed requests', () => {
   })
 })
 
+test('a page waits for the Retry-After of robots.txt', async () => {
+  sites.respond(ROBOTS, { status: 404, headers: { 'retry-after': '1' } })
+  sites.respond(`${HOME}/`, htmlPage())
+  const result = await crawl([`${HOME}/`])
+  expect(result.handled).toEqual([`${HOME}/`])
+  expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/`])
+  const [robots, page] = sites.requests.map(({ at }) => at)
+  expect((page ?? 0) - (robots ?? 0)).toBeGreaterThanOrEqual(1_000)
+})
+
 describe('redirects', () => {
   test('a cookie that a redirect sets is sent with the next hops, and handlers see the final URL and redirectUrls', async () => {
     sites.respond(`${HOME}/hop`, { ...redirectTo('/step'), headers: { location: '/step', 'set-cookie': 'a=1' } })
@@ -575,4 +585,32 @@ describe('runs', () => {
     gate.close()
     await robots.close()
   })
+})
+
+test('with `obey: { rules: false }` for one site, its disallowed pages and links are crawled', async () => {
+  const emitWarning = vi.spyOn(process, 'emitWarning').mockReturnValue()
+  onTestFinished(() => void emitWarning.mockRestore())
+  for (const site of [HOME, OTHER]) sites.respond(`${site}/robots.txt`, rules('Disallow: /private'))
+  sites.respond(`${HOME}/private/1`, htmlPage('<a href="/private/2">next</a>'))
+  sites.respond(`${HOME}/private/2`, htmlPage())
+  const { handled, skipped } = await crawl([`${HOME}/private/1`, `${OTHER}/private/1`], {
+    polite: { pace: (origin) => (origin.includes('localhost') ? { obey: { rules: false } } : undefined) },
+    requestHandler: async ({ enqueueLinks }) => void (await enqueueLinks()),
+  })
+  expect(handled).toEqual([`${HOME}/private/1`, `${HOME}/private/2`])
+  expect(skipped).toEqual([[`${OTHER}/private/1`, 'robotsTxt', 'rule']])
+})
+
+test('a request over the budget fails, and is not retried', async () => {
+  for (const name of ['1', '2', '3']) sites.respond(`${HOME}/${name}`, htmlPage())
+  const { handled, failed } = await crawl(
+    ['1', '2', '3'].map((name) => `${HOME}/${name}`),
+    {
+      maxConcurrency: 1,
+      polite: { budget: 2 },
+    },
+  )
+  expect(handled).toHaveLength(2)
+  expect(failed.map(([, error]) => (error as { code?: string }).code)).toEqual(['ERR_POLITELY_BUDGET'])
+  expect(pages()).toHaveLength(2)
 })

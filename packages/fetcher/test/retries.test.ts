@@ -40,7 +40,7 @@ test.concurrent.for<
   ['our choice, one retry after a 500', 1, [{ status: 500 }], 2, 'unreachable'],
   ['our choice, two retries after a 500', 2, [{ status: 500 }], 3, 'unreachable'],
   ['our choice, no retry with retries: 0', 0, [{ status: 500 }, rules], 1, 'unreachable'],
-  ['our choice, a 429 without Retry-After', 1, [{ status: 429 }], 2, 'unreachable'],
+  ['RFC 6585 §4, no retry after a 429', 2, [{ status: 429 }, rules], 1, 'unreachable'],
   ['our choice, a success after a 500', 2, [{ status: 500 }, rules], 2, 'success'],
   ['our choice, a 500 and then a 404', 2, [{ status: 500 }, { status: 404 }], 2, 'unavailable'],
   [

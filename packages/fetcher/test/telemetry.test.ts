@@ -391,6 +391,21 @@ describe('logger', () => {
     return { lines, logger: { debug: say('debug'), info: say('info'), warn: say('warn') } satisfies Logger }
   }
 
+  test('says how long robots.txt asks to wait, like `inspect`', async ({ sites, newClient }) => {
+    sites.respond(ROBOTS, { status: 429, headers: { 'retry-after': '30' } })
+    const { lines, logger } = recorder()
+    const client = newClient({ logger: { warn: logger.warn }, now: startClock().now })
+    const page = sites.withPort(checkedPage)
+    await client.check(page)
+    const wait = 'the server asked to wait 30 s, until 2026-01-01T00:00:30Z'
+    const line = `${ROBOTS}: unreachable (status 429); unknown -> lost; ${wait}; next attempt in 60 s`
+    expect(lines).toEqual([['warn', sites.withPort(line)]])
+    expect(await client.inspect(page)).toMatchObject({
+      why: expect.stringContaining(`: everything is disallowed; ${wait}; the next attempt is due at`),
+      attempts: [{ status: 429, retryAfterMs: 30_000 }],
+    })
+  })
+
   test('gets one line for each attempt, verdict and store failure, and no further arguments', async ({
     sites,
     newClient,

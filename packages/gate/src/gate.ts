@@ -17,14 +17,17 @@ import {
 import { CHECK_OPTIONS, checkedSignal, enterArguments } from './options/enter-arguments.ts'
 import type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
 import { GATE_OPTIONS, OPTIONS_OF_CLIENT, paceLimitsOf, pacingOf } from './options/pacing.ts'
+import { sitePacingBy } from './options/site-pacing.ts'
 import { isPromise } from './pace/is-promise.ts'
 import { LocalPacer } from './pace/local-pacer.ts'
 import { LocalStarts } from './pace/local-starts.ts'
 import type { Permit } from './permit/permit.ts'
 import { sendingThrough } from './permit/sending.ts'
 import { Activity } from './queue/activity.ts'
+import { Budgets } from './queue/budgets.ts'
 import { CheckedPacer } from './queue/checked-pacer.ts'
 import { ConcurrencyLimit } from './queue/concurrency-limit.ts'
+import { Disobedience } from './queue/disobedience.ts'
 import { estimateWait } from './queue/estimate.ts'
 import type { GateContext } from './queue/gate-context.ts'
 import { OpenPermits } from './queue/open-permits.ts'
@@ -32,10 +35,11 @@ import { type PaceKeys, type PaceKeysOf, paceKeysBy } from './queue/pace-by.ts'
 import { RequestQueue } from './queue/queue.ts'
 import { QueuedRequest } from './queue/queued-request.ts'
 import { RobotsCheck } from './queue/robots-check.ts'
+import { RobotsPauses } from './queue/robots-pauses.ts'
 import { SharedLimits } from './queue/shared-limit.ts'
 import { OpenRedirects } from './redirects/open-redirects.ts'
 import { RedirectTargets } from './redirects/redirect-targets.ts'
-import { isAllowed } from './report/allowed-verdict.ts'
+import type { AllowedVerdict } from './report/allowed-verdict.ts'
 import { Counters, type GateCounters } from './report/counters.ts'
 import { GateClosedError, retryAtOf } from './report/errors.ts'
 import type { EventSource, ReportingGate } from './report/events.ts'
@@ -84,6 +88,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   /** By pace key: each queue that has a request waiting or under way. */
   readonly #queues = new Map<string, RequestQueue>()
   readonly #paceKeysOf: PaceKeysOf
+  readonly #disobedience: Disobedience
   readonly #closing = new AbortController()
   readonly #progress: Progress | undefined
 
@@ -109,27 +114,35 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const redirects = new RedirectTargets(now)
     const source: EventSource = { gate: this, now, counters: new Counters() }
     this.#robots = robots
+    const sitePacingOf = sitePacingBy(pacing)
     this.#paceKeysOf = paceKeysBy(
       pacing,
+      sitePacingOf,
       callable('lookup', lookup, 'a function like dns.lookup'),
       this.#closing.signal,
     )
     const ownPacer = pacing.pacer ?? new LocalPacer(clock)
     const pacer = new CheckedPacer(ownPacer, source)
-    const log = new GateLog(ownLogger ?? clientPort(robots).logger(), now)
+    const port = clientPort(robots)
+    const log = new GateLog(ownLogger ?? port.logger(), now)
+    this.#disobedience = new Disobedience(sitePacingOf, source.counters, log)
+    const paceKeysOf = this.#paceKeysOf
+    const robotsPauses = new RobotsPauses({ pacer, pacing, log, paceKeysOf, now: port.now })
     this.#context = {
       ...source,
       log,
       pacing,
       pacer,
       concurrency: new ConcurrencyLimit(pacing, now),
-      robots: new RobotsCheck(robots, redirects, this.#closing.signal, source),
+      robots: new RobotsCheck(robots, redirects, robotsPauses, this.#closing.signal, source, this.#disobedience.admits),
+      robotsPauses,
       redirects,
       openRedirects: new OpenRedirects(),
       activity: new Activity(),
       sharedLimits: new SharedLimits({ pacer, now }),
       openPermits: new OpenPermits(log, pacing.releaseWarningMs),
       sight: { isSendingSeen: true },
+      budgets: pacing.budget === undefined ? undefined : new Budgets(pacing.budget),
       localStarts: ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined,
     }
     const { progressMs } = pacing
@@ -183,10 +196,12 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * `error.verdict.because` is then `invalid-url`.
    * @throws {WaitTooLongError} if the request would have to wait longer than `maxWaitMs`.
    * @throws {QueueFullError} if `maxQueuedPerKey` requests wait already.
+   * @throws {BudgetError} if the `budget` of its pace key is used up, at once or while it waits.
    * @throws {GateClosedError} after `close`.
    * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and
    * for invalid options.
-   * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
+   * @throws The signal's reason after an abort; also whatever a pacer of your own throws, or a
+   * function that is an option (`pace`, `paceBy`, `budget`).
    * @throws {AbortedWaitError} if the request waits in its queue, and the signal's reason is a
    * `DOMException` of `AbortSignal.timeout` or of `abort()`. The reason is the `cause`.
    */
@@ -203,7 +218,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     activity.begin()
     try {
       let verdict = await robots.requireAllowed(text, abort)
-      const keysOrPromise = this.#keysFor(verdict.origin, abort)
+      const keysOrPromise = this.#keysFor(verdict, abort)
       const keys = isPromise(keysOrPromise) ? await keysOrPromise : keysOrPromise
       if (isPromise(keysOrPromise)) verdict = await robots.requireAllowed(text, abort) // the rules may have changed meanwhile
       this.#closing.signal.throwIfAborted()
@@ -215,6 +230,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       if (abort?.aborted) request.cancelPermit(abort.reason)
       abort?.throwIfAborted()
       permit.start()
+      this.#disobedience.started(permit.verdict, keys.pacing)
       return permit
     } catch (error) {
       activity.end()
@@ -224,7 +240,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   /**
    * Checks robots.txt for a request that a page makes by itself, such as one for an image. It does
-   * not wait for a slot. A refusal is counted and published like one of `enter`.
+   * not wait for a slot. A refusal is counted and published like one of `enter`. With the option
+   * `obey`, the gate may admit a URL whose verdict is not `allowed`: see `admits`.
    * @throws {GateClosedError} after `close`.
    * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and
    * for invalid options.
@@ -235,14 +252,26 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const abort = checkedSignal(options, CHECK_OPTIONS)
     const { robots } = this.#context
     const verdict = await robots.check(text, abort, redirectChain(options?.redirectedFrom))
-    if (!isAllowed(verdict)) robots.refused(verdict)
+    if (this.#disobedience.admits(verdict)) this.#disobedience.checked(verdict)
+    else robots.refused(verdict)
     return verdict
+  }
+
+  /**
+   * Returns whether the gate lets a request with this verdict start: robots.txt allows it, or the
+   * option `obey` says not to obey the rules. A concurrency limit, a delay or a budget may still hold
+   * up the request.
+   * @throws Whatever the function `pace` throws.
+   */
+  admits(verdict: ClientVerdict): verdict is AllowedVerdict {
+    return this.#disobedience.admits(verdict)
   }
 
   /**
    * Estimates when a request for this URL could start, and says what it would wait for: if the
    * result is `allowed`, its `waitMs` is the wait in milliseconds. It reserves nothing. It waits
-   * only for robots.txt, if that has to be fetched, and for a pacer of your own.
+   * only for robots.txt, if that has to be fetched, and for a pacer of your own. If the `budget` of
+   * the pace key is used up, the result is not `allowed`, and has this `budget`.
    * @throws {GateClosedError} after `close`.
    * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and
    * for invalid options.
@@ -251,12 +280,17 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   async when(url: string | HasHref, options?: WhenOptions): Promise<Forecast> {
     const text = urlText(url)
     const abort = checkedSignal(options)
-    const { robots, now } = this.#context
+    const { robots, now, pacing, budgets } = this.#context
     const verdict = await robots.check(text, abort)
-    if (!isAllowed(verdict)) return { allowed: false, verdict, retryAt: retryAtOf(verdict) }
-    const keys = await this.#keysFor(verdict.origin, abort)
-    const limits = paceLimitsOf(verdict, this.#context.pacing)
-    const { waitMs, ...wait } = await estimateWait(this.#context, keys, limits, this.#queues.get(keys.key))
+    if (!this.#disobedience.admits(verdict))
+      return { allowed: false, verdict, retryAt: retryAtOf(verdict), budget: undefined }
+    const keys = await this.#keysFor(verdict, abort)
+    const queue = this.#queues.get(keys.key)
+    const budget = budgets?.usedUp(keys.key, queue?.waiting)
+    if (budget !== undefined) return { allowed: false, verdict, retryAt: undefined, budget }
+    const limits = paceLimitsOf(verdict, keys.pacing, pacing.pauseFrom)
+    this.#context.robotsPauses.note(verdict, keys.key, limits)
+    const { waitMs, ...wait } = await estimateWait(this.#context, keys, limits, queue)
     return { allowed: true, verdict, at: now() + waitMs, waitMs, ...wait }
   }
 
@@ -288,8 +322,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   }
 
   /** Returns a promise only if a pace key needs a DNS lookup. */
-  #keysFor(origin: string, signal: AbortSignal | undefined): PaceKeys | Promise<PaceKeys> {
-    const keys = this.#paceKeysOf(origin)
+  #keysFor({ origin, url }: AllowedVerdict, signal: AbortSignal | undefined): PaceKeys | Promise<PaceKeys> {
+    const keys = this.#paceKeysOf(origin, url)
     return isPromise(keys) ? this.#context.robots.whileOpen(keys, signal) : keys
   }
 

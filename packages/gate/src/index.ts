@@ -11,7 +11,9 @@ export {
   type PoliteFetch,
   type PolitelyOptions,
   politely,
+  type RateLimitAnswer,
   type RefusalOptions,
+  type ResponseOptions,
 } from './fetch/politely.ts'
 export { type Refusal, refusalOf } from './fetch/refused-response.ts'
 export { PoliteGate } from './gate.ts'
@@ -19,9 +21,16 @@ export { politeHttpAgent } from './http/http-agent.ts'
 export type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
 export { LocalPacer } from './pace/local-pacer.ts'
 export type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from './pace/pacer.ts'
-export type { PaceBy, PacingOptions } from './pace/pacing-options.ts'
-export type { WaitLevel, WaitReason } from './pace/wait-cause.ts'
-export type { Permit, ResponseLike } from './permit/permit.ts'
+export type {
+  BackoffOptions,
+  ObeyOptions,
+  PaceBy,
+  PacingOptions,
+  SitePacingOptions,
+} from './pace/pacing-options.ts'
+export type { PaceLevel, WaitLevel, WaitReason } from './pace/wait-cause.ts'
+export type { Permit } from './permit/permit.ts'
+export type { RateLimited, RequestFailed, RequestReport, ResponseLike } from './permit/request-report.ts'
 export { isRedirect, type Redirection, redirectionOf } from './redirects/redirect.ts'
 export { AbortedWaitError } from './report/aborted-wait.ts'
 export {
@@ -31,6 +40,7 @@ export {
   waitBucketsMs,
 } from './report/counters.ts'
 export {
+  BudgetError,
   GateClosedError,
   InvalidRequestError,
   OpenRedirectError,

@@ -1,11 +1,12 @@
 // LocalPacer: runs the cases that every pacer must pass, and tests the eviction of keys.
-import type { PaceLimits } from '@politely/core/engine'
+import type { Delay, PaceLimits } from '@politely/core/engine'
 import { type PacerCase, pacerCases, runPacerCase } from '@politely/testkit/cases/pacer-cases'
 import { startClock } from '@politely/testkit/clock'
 import { heldBytes } from '@politely/testkit/heap'
-import { isFullRun } from '@politely/testkit/scope'
+import { pick, seededRandom } from '@politely/testkit/random-robots'
+import { isFullRun, sampled } from '@politely/testkit/scope'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { LocalPacer } from '../src/index.ts'
+import { LocalPacer, type Ticket } from '../src/index.ts'
 
 describe('LocalPacer passes the pacer cases', () => {
   test.each(pacerCases)('$name', async (pacerCase) => {
@@ -20,6 +21,7 @@ describe('LocalPacer passes the pacer cases', () => {
       reserve: (key: string, limits: PaceLimits) => pacer.reserve(key, { ...limits, ownDelayMs: 0 }),
       cancel: pacer.cancel.bind(pacer),
       report: () => {},
+      pause: () => {},
       end: () => {},
       estimate: pacer.estimate.bind(pacer),
     }
@@ -33,6 +35,51 @@ describe('LocalPacer passes the pacer cases', () => {
     }
     expect(failed.size).toBeGreaterThan(12)
   })
+})
+
+test('no request starts before a pause is over that its site has asked for', () => {
+  const random = seededRandom(7)
+  const { now, advance: pass } = startClock()
+  const pacer = new LocalPacer(now)
+  const times = [0.25, 900, 5_000, 60_000, 4_000_000, Number.POSITIVE_INFINITY]
+  const asked = new Map<string, number>()
+  const slots: { readonly key: string; readonly ticket: Ticket; readonly delay: Delay }[] = []
+  const limits: PaceLimits = { ownDelayMs: 0, maxDelayMs: undefined, crawlDelayMs: undefined }
+  let [started, waited] = [0, 0]
+  for (let n = 0; n < sampled(20_000); n++) {
+    const key = pick(random, ['a', 'b', 'c'])
+    const ms = pick(random, times)
+    const ask = (at: string) => asked.set(at, Math.max(asked.get(at) ?? 0, now() + Math.min(ms, 86_400_000)))
+    const roll = random()
+    const slot = slots.length > 0 ? pick(random, slots) : undefined
+    if (roll < 0.4) {
+      const own = pick(random, [limits, { ...limits, ownDelayMs: 1_000 }, { ...limits, pauseFrom: 'end' as const }])
+      const reply = pacer.reserve(key, own)
+      if (reply.kind === 'wait') waited++
+      else {
+        started++
+        expect(now()).toBeGreaterThanOrEqual(asked.get(key) ?? 0)
+        slots.push({ key, ticket: reply.ticket, delay: reply.delay })
+        if (slots.length > 20) slots.shift()
+      }
+    } else if (roll < 0.7) pass(pick(random, [0, 100, 5_000, 60_000, 100_000_000 * random()]))
+    else if (roll < 0.75) {
+      pacer.pause(key, ms, pick(random, ['retry-after', 'backoff', 'rate-limit']))
+      ask(key)
+    } else if (slot !== undefined) {
+      if (roll < 0.8) pacer.cancel(slot.key, slot.ticket)
+      else if (roll < 0.85) pacer.end(slot.key, slot.ticket, { ...limits, delayFactor: 1 }, 2_000 * random())
+      else if (roll < 0.88) pacer.sent(slot.key, slot.ticket, slot.delay)
+      else if (roll < 0.92) pacer.report(slot.key, slot.ticket, { status: 200, retryAfter: undefined })
+      else if (roll < 0.95) pacer.report(slot.key, slot.ticket, { status: 429, retryAfter: undefined })
+      else {
+        const backoff = { firstMs: pick(random, times), maxMs: pick(random, times), factor: 1 + random() }
+        pacer.report(slot.key, slot.ticket, { status: 403, retryAfter: '1', requestedMs: ms, backoff })
+        ask(slot.key)
+      }
+    }
+  }
+  expect(Math.min(started, waited)).toBeGreaterThan(sampled(1_000))
 })
 
 test('counts the delay from the start of the request, not from the reservation of its slot', () => {
@@ -156,6 +203,16 @@ describe('eviction', () => {
     const third = pacer.reserve('busy', limits)
     pacer.report('busy', third.ticket ?? '', busy)
     expect(pacer.reserve('busy', limits)).toMatchObject({ waitMs: 5_000 })
+  })
+
+  test('keeps a key whose site has asked for a pause until the pause is over, even if no request ever starts', () => {
+    const { now, advance: pass } = startClock()
+    const pacer = new LocalPacer(now)
+    for (let n = 0; n < 100; n++) pacer.pause(`${n}`, 1_000, 'retry-after')
+    expect(pacer.size).toBe(100)
+    pass(1_000)
+    for (let n = 100; n < 300; n++) pacer.pause(`${n}`, 1_000, 'retry-after')
+    expect(pacer.size).toBe(200)
   })
 
   test('recognises a late response to a request from before the eviction', () => {

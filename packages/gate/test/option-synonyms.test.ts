@@ -28,7 +28,8 @@ const TIMEOUT = 'did you mean `timeoutMs`? (the time for one robots.txt in milli
 const PROXY =
   'did you mean `dispatcher`? (an undici dispatcher for the requests for robots.txt, such as new ProxyAgent(url) of undici)'
 const TTL = 'did you mean `ttlMs`? (in milliseconds, such as 3_600_000 for an hour)'
-const OBEYED = 'robots.txt is fetched and obeyed in any case; remove the option'
+const OBEYED = 'robots.txt is fetched and obeyed by default; remove the option'
+const OBEY = 'did you mean `obey`? (`obey: { rules: false }` or `obey: { delays: false }`, for your own site)'
 
 test.each([
   ['concurrency', 5, CONCURRENT],
@@ -68,6 +69,19 @@ test.each([
   ['respectRobotsTxtFile', true, OBEYED],
   ['obeyRobotsTxt', true, OBEYED],
   ['robotsTxt', true, OBEYED],
+  ['ignoreRobots', false, OBEYED],
+  ['respectRobots', false, OBEY],
+  ['ROBOTSTXT_OBEY', false, OBEY],
+  ['ignoreRobotsTxt', true, OBEY],
+  ['randomDelay', true, 'did you mean `jitter`? (from 0 to 1: how much longer a delay may be, at random)'],
+  [
+    'AUTOTHROTTLE_ENABLED',
+    true,
+    'did you mean `delayFactor`? (such as 2: the delay is twice the time of the last response)',
+  ],
+  ['maxPages', 100, 'did you mean `budget`? (how many requests of one pace key may start)'],
+  ['retryStatusCodes', [429], 'did you mean `backoff`? (such as { statuses: [429, 503], firstMs: 5_000 })'],
+  ['perSite', {}, 'did you mean `pace`? (a function such as (origin) => ({ minDelayMs: 5_000 }))'],
 ])('politely: %s', (name, value, hint) => {
   expect(polite({ [name]: value })).toBe(`${name}: is an unknown option; ${hint}`)
 })
@@ -80,6 +94,9 @@ test('a client and a gate say that the option belongs to the other one', () => {
     `timeout: is an unknown option; ${TIMEOUT}; it is an option of RobotsClient; write it in new RobotsClient({ … })`,
   )
   expect(gateOf({ obeyRobotsTxt: true })).toBe(`obeyRobotsTxt: is an unknown option; ${OBEYED}`)
+  expect(clientOf({ ignoreRobots: true })).toBe(
+    `ignoreRobots: is an unknown option; ${OBEY}; it is an option of the gate; write it in politely(fetch, { … }) or new PoliteGate({ robots, … })`,
+  )
 })
 
 test('an option of a call has a synonym too', async () => {

@@ -1,6 +1,6 @@
 // Pacers of the caller's own: one that returns promises and keeps a queue, as a pacer for a fleet
 // would; and one that fails.
-import type { Delay, PaceLimits, PaceResponse } from '@politely/core/engine'
+import type { Delay, PaceLimits, PaceResponse, PauseReason } from '@politely/core/engine'
 import { RobotsClient } from '@politely/fetcher'
 import { pacerCases, runPacerCase } from '@politely/testkit/cases/pacer-cases'
 import { startClock } from '@politely/testkit/clock'
@@ -63,6 +63,11 @@ class RemotePacer implements Pacer {
     this.calls.push(`report ${response.status}`)
     await this.#roundTrip()
     this.#paces.report(key, ticket, response)
+  }
+
+  async pause(key: string, pauseMs: number, because: PauseReason): Promise<void> {
+    await this.#roundTrip()
+    this.#paces.pause(key, pauseMs, because)
   }
 
   async end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): Promise<void> {

@@ -316,8 +316,11 @@ describe('a pushback', () => {
     ['with headers as an object', { status: 429, headers: { 'retry-after': '30' } }, 30_000],
     ['with headers as in undici', { status: 429, headers: { 'retry-after': ['30'] } }, 30_000],
     ['as a Response of fetch', new Response(null, { status: 429, headers: { 'retry-after': '30' } }), 30_000],
-    ['needs status 429 or 503: 500 with Retry-After has no effect', saying(500, '30'), 2_000],
-    ['needs status 429 or 503: 200 has no effect', saying(200), 2_000],
+    ['with any status lasts as long as Retry-After says', saying(500, '30'), 30_000],
+    ['with status 430 lasts five seconds', saying(430), 5_000],
+    ['with status 529 lasts five seconds', saying(529), 5_000],
+    ['needs one of these statuses or Retry-After: 500 has no effect', saying(500), 2_000],
+    ['needs one of these statuses or Retry-After: 200 has no effect', saying(200), 2_000],
     ['needs a response', undefined, 2_000],
   ] as const)('%s', async (_, response, pauseMs) => {
     const { starts, visit, advance } = simulate()

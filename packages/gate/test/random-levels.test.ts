@@ -1,14 +1,23 @@
 // Random crawls on simulated time, with limits on all levels. Several origins share domains and
 // addresses. Requests are aborted at random times, the rules are fetched again, the pacer replies
-// late, fails or says wait, two gates share a pacer, and some gates close early. Whatever happens,
-// no gap is shorter than asked, no limit is exceeded, the pacer gets the calls that `pacer.ts`
+// late, fails or says wait, two gates share a pacer, some gates close early, and some have a jitter,
+// a budget or options for single sites. Whatever happens, no gap is shorter than asked, no limit and
+// no budget is exceeded, the pacer gets the calls that `pacer.ts`
 // promises, every request settles, and nothing is left.
 import type { Delay, PaceLimits } from '@politely/core/engine'
 import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { seededIntegers } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { LocalPacer, type Pacer, type Permit, PoliteGate, type Reservation, type Ticket } from '../src/index.ts'
+import {
+  LocalPacer,
+  type PaceBy,
+  type Pacer,
+  type Permit,
+  PoliteGate,
+  type Reservation,
+  type Ticket,
+} from '../src/index.ts'
 import { SharedLimits } from '../src/queue/shared-limit.ts'
 import { Site, lookup as siteLookup } from './site.ts'
 
@@ -173,7 +182,11 @@ async function crawl(seed: number): Promise<readonly string[]> {
   const chaos = pick(0, 0, 5, 20)
   const pauseFrom = pick('start' as const, 'start' as const, 'end' as const)
   const delayFactor = pick(0, 0, 0, 2)
-  const paceBy = pick('origin' as const, 'origin' as const, 'host' as const, 'domain' as const, 'address' as const)
+  const byDomain = (url: string) => (HOSTS[new URL(url).hostname] as readonly [string, string])[0]
+  const paceBy = pick<PaceBy | typeof byDomain>('origin', 'origin', 'host', 'domain', 'address', byDomain)
+  const jitter = pick(0, 0, 0.5)
+  const budget = pick(undefined, undefined, undefined, 5, 20)
+  const hasOwnPace = pick(false, true)
   const limits = {
     minDelayMs: pick(0, 20, 50, 100),
     minDelayPerDomainMs: pick(0, 20, 30, 70),
@@ -192,6 +205,8 @@ async function crawl(seed: number): Promise<readonly string[]> {
       limits.maxConcurrentPerDomain,
       Math.min(4 * limits.maxConcurrentPerDomain, Math.floor(limits.maxConcurrent / 2)),
     )
+  /** Some hosts have a delay of their own. */
+  const minDelayOf = (host: string) => (hasOwnPace && host.startsWith('a.') ? 150 : limits.minDelayMs)
   const isLookupSync = random(2) === 0
   const refetches = pick(0, 0, 4)
   const wrong: string[] = []
@@ -222,6 +237,9 @@ async function crawl(seed: number): Promise<readonly string[]> {
       delayFactor,
       pauseFrom,
       paceBy,
+      jitter,
+      budget,
+      pace: hasOwnPace ? (origin) => ({ minDelayMs: minDelayOf(new URL(origin).hostname) }) : undefined,
       ...limits,
       lookup: (host, _options, callback) => {
         const reply = () => callback(null, [{ address: HOSTS[host]?.[1] ?? '', family: 4 }])
@@ -231,7 +249,11 @@ async function crawl(seed: number): Promise<readonly string[]> {
     })
   })
 
-  const delays = { origin: limits.minDelayMs, domain: limits.minDelayPerDomainMs, address: limits.minDelayPerAddressMs }
+  const delaysOf = (host: string) => ({
+    origin: minDelayOf(host),
+    domain: limits.minDelayPerDomainMs,
+    address: limits.minDelayPerAddressMs,
+  })
   const notBefore = new Map<string, number>()
   const underWay = new Map<string, number>()
   const add = (key: string, change: number, max: number) => {
@@ -243,7 +265,7 @@ async function crawl(seed: number): Promise<readonly string[]> {
   const begin = Date.now()
   const queueKeyOf = (host: string) => {
     const [domain, address] = HOSTS[host] as readonly [string, string]
-    return paceBy === 'domain' ? domain : paceBy === 'address' ? address : host
+    return paceBy === 'domain' || paceBy === byDomain ? domain : paceBy === 'address' ? address : host
   }
   const keysOf = (host: string) => {
     const [domain, address] = HOSTS[host] as readonly [string, string]
@@ -290,7 +312,7 @@ async function crawl(seed: number): Promise<readonly string[]> {
     for (const [level, key] of keysOf(host)) {
       const early = (notBefore.get(`${level} ${key}`) ?? 0) - at
       if (early > 0) wrong.push(`${early} ms too early: ${level} ${key} at ${at - begin}`)
-      delay(`${level} ${key}`, at + delays[level])
+      delay(`${level} ${key}`, at + delaysOf(host)[level])
     }
     // The order of arrival is known if no lookup and no fetch of robots.txt comes before it.
     if (chaos === 0 && refetches === 0 && isLookupSync && arrivesAt === 0 && !aborts) {
@@ -298,11 +320,12 @@ async function crawl(seed: number): Promise<readonly string[]> {
       if (n < (order.get(key) ?? 0)) wrong.push(`request ${n} of ${key} after a later one`)
       order.set(key, n)
     }
+    add(`budget of gate ${gateNumber} for ${queueKeyOf(host)}`, 1, budget ?? Number.POSITIVE_INFINITY)
     count(gateNumber, host, 1)
     if (takes > 0 || random(2) === 0) await pause(takes)
     count(gateNumber, host, -1)
     const slowMs = delayFactor * (now() - at)
-    if (pauseFrom === 'end') delay(`origin ${queueKeyOf(host)}`, now() + Math.max(slowMs, limits.minDelayMs))
+    if (pauseFrom === 'end') delay(`origin ${queueKeyOf(host)}`, now() + Math.max(slowMs, minDelayOf(host)))
     else delay(`origin ${queueKeyOf(host)}`, at + slowMs)
     if (random(2) === 0) permit.release({ status: 200, headers: {} })
     else permit.release()
@@ -327,7 +350,10 @@ async function crawl(seed: number): Promise<readonly string[]> {
       JSON.stringify({
         chaos,
         pauseFrom,
-        paceBy,
+        paceBy: String(paceBy),
+        jitter,
+        budget,
+        hasOwnPace,
         delayFactor,
         ...limits,
         isLookupSync,

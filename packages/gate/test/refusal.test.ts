@@ -69,7 +69,9 @@ describe('RobotsDisallowedError', () => {
     const error = await refusalOf(new PoliteGate({ robots }), site.at('busy.test'))
     expect(error.verdict.because).toBe('unreachable')
     expect(error.retryAt).toBeGreaterThanOrEqual(before + 120_000)
-    expect(error.message).toBe(`${site.at('busy.test')} is disallowed: robots.txt is unreachable (status 503)`)
+    expect(error.message).toMatch(
+      `${site.at('busy.test')} is disallowed: robots.txt is unreachable (status 503); the server asked to wait 120 s, until 20`,
+    )
   })
 
   test.each([
@@ -123,9 +125,11 @@ describe('RobotsDisallowedError', () => {
 
 test('always admits /robots.txt itself (RFC 9309 section 2.2.2)', async () => {
   const gate = new PoliteGate({ robots })
-  const permit = await gate.enter(site.at('busy.test', '/robots.txt'))
+  const permit = await gate.enter(site.at('broken.test', '/robots.txt'))
   expect(permit.verdict.because).toBe('robots-txt-itself')
   permit.release()
+  // It waits for the Retry-After like any other request.
+  expect(await gate.when(site.at('busy.test', '/robots.txt'))).toMatchObject({ allowed: true, because: 'retry-after' })
 })
 
 describe('check', () => {

@@ -75,10 +75,10 @@ test('gates that share a pacer do not warn', async () => {
 
 test('a site that more than a thousand others have followed is forgotten', () => {
   const [one, other] = [new LocalStarts(new LocalPacer()), new LocalStarts(new LocalPacer())]
-  one.started('first', 0, 1_000)
-  for (let n = 0; n < 1_000; n++) one.started(`site ${n}`, 0, 1_000)
-  other.started('first', 1, 1_000)
+  one.started('first', 'first', 0, 1_000)
+  for (let n = 0; n < 1_000; n++) one.started(`site ${n}`, `site ${n}`, 0, 1_000)
+  other.started('first', 'first', 1, 1_000)
   expect(messages()).toEqual([])
-  other.started('site 999', 1, 1_000)
+  other.started('site 999', 'site 999', 1, 1_000)
   expect(messages()).toHaveLength(1)
 })

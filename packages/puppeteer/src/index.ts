@@ -2,5 +2,5 @@
 
 export { BrowserGoneError } from '@politely/cdp'
 export { isPolitelyError, OptionError } from '@politely/core'
-export { GateClosedError, QueueFullError, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
+export { BudgetError, GateClosedError, QueueFullError, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
 export { type PoliteBrowser, type WithRobotsOptions, withRobots } from './with-robots.ts'

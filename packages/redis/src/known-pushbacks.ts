@@ -1,10 +1,10 @@
-// The pauses that sites have asked for by a pushback (429, 503), as far as one worker knows of
-// them. The worker remembers such a pause because Redis may lose it, or may be away.
+// The pauses that sites have asked for, by a pushback or by other headers, as far as one worker
+// knows of them. The worker remembers such a pause because Redis may lose it, or may be away.
 //
 // There are two kinds:
 //
-//   own         A request of this worker got the pushback, so only this worker can tell Redis of it
-//               again. `epoch` is the epoch in which Redis learned of it (see pace-script.ts).
+//   own         This worker got the response that asked for it, so only this worker can tell Redis
+//               of it again. `epoch` is the epoch in which Redis learned of it (see pace-script.ts).
 //   of others   Redis named the pause as the reason for a wait. The pause may include a turn, so
 //               Redis is not told of it. It counts only while Redis is away.
 //

@@ -70,7 +70,7 @@ export class LocalFallback {
    * To be called when Redis is back. When Redis fails again, the first slot of each key is taken
    * again. The keys keep their last slots.
    */
-  pause(): void {
+  retakeFirstSlots(): void {
     this.#firstSlotTaken.clear()
   }
 

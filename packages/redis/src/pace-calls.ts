@@ -4,8 +4,9 @@
 // Each key belongs to one of 64 buckets. A bucket is a hash tag, so its keys are on one server of a
 // cluster, and fail and recover together. There are two ways to make a call:
 //
-//   tryCall   for `reserve`, `estimate` and `pause`. Returns undefined after a failure. Until the
-//             next attempt is due, all calls for the same bucket return undefined at once.
+//   tryCall   for `reserve` and `estimate`, and to tell Redis of known pauses. Returns undefined
+//             after a failure. Until the next attempt is due, all calls for the same bucket return
+//             undefined at once.
 //   deliver   for calls whose loss could shorten a delay. A call that has failed is kept, and made
 //             again until Redis has replied. The calls of a bucket are repeated in order.
 //
@@ -38,6 +39,9 @@ interface ScriptRequest {
   readonly [argument: string]: unknown
 }
 
+/** A function makes the argument at the time of the call. */
+type DeliveredRequest = ScriptRequest | (() => ScriptRequest)
+
 /** The keys of one hash tag, which are on one server. They fail and recover together. */
 interface Bucket {
   readonly name: string
@@ -58,7 +62,7 @@ interface Bucket {
   /** The epoch of the last reply. See pace-script.ts. */
   epoch: number | undefined
   /** Calls that have to be made again. */
-  readonly unsent: { readonly operation: Operation; readonly key: string; readonly request: ScriptRequest }[]
+  readonly unsent: { readonly operation: Operation; readonly key: string; readonly request: DeliveredRequest }[]
   resending: Promise<void> | undefined
   timer: NodeJS.Timeout | undefined
 }
@@ -129,7 +133,7 @@ export class PaceCalls {
    * Makes a call whose loss could shorten a delay. If it fails, it is made again until it succeeds.
    * A late call lengthens a delay; it never shortens one.
    */
-  async deliver(operation: Operation, key: string, request: ScriptRequest): Promise<void> {
+  async deliver(operation: Operation, key: string, request: DeliveredRequest): Promise<void> {
     const bucket = this.#bucketOf(key)
     if (await this.#isAnswered(operation, key, request)) return
     bucket.unsent.push({ operation, key, request })
@@ -181,9 +185,9 @@ export class PaceCalls {
    * Calls Redis. Returns false if Redis has not replied, so that the call has to be made again. An
    * error of the script counts as a reply.
    */
-  async #isAnswered(operation: Operation, key: string, request: ScriptRequest): Promise<boolean> {
+  async #isAnswered(operation: Operation, key: string, request: DeliveredRequest): Promise<boolean> {
     try {
-      return (await this.tryCall(operation, key, request)) !== undefined
+      return (await this.tryCall(operation, key, typeof request === 'function' ? request() : request)) !== undefined
     } catch {
       return true
     }

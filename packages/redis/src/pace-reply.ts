@@ -60,7 +60,7 @@ export interface DoneReply extends Reply {
 export type PaceReply = SlotReply | WaitReply | EstimateReply | PauseReply | DoneReply
 
 const DELAY_REASONS = ['own-delay', 'crawl-delay', 'request-rate', 'cap', 'slow-site'] as const
-const PAUSE_REASONS = ['retry-after', 'backoff'] as const
+const PAUSE_REASONS = ['retry-after', 'backoff', 'rate-limit'] as const
 const WAIT_REASONS = [...DELAY_REASONS, ...PAUSE_REASONS, 'visit-time'] as const
 
 /** The kinds of replies to each operation. */

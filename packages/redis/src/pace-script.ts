@@ -17,9 +17,6 @@
 //   worker 2   wait of 1,023 ms   its turn is at the next slot
 //   worker 3   wait of 2,053 ms   its turn is one step later: 1,000 + 30 ms
 import {
-  FIRST_BACKOFF_MS,
-  MAX_BACKOFF_MS,
-  MAX_RETRY_AFTER_MS,
   MAX_SIMULATED_REQUESTS,
   MAX_SLOW_DELAY_MS,
   MAX_TIMED_RECORDS,
@@ -43,7 +40,6 @@ import { type Script, scriptOf } from './client.ts'
 export const PACE_SCRIPT: Script = scriptOf(`
 local DAY, HOUR, MINUTE, MAX_TIMED_RECORDS = 86400000, 3600000, 60000, ${MAX_TIMED_RECORDS}
 local MAX_UNDER_WAY, UNDER_WAY_WAIT = ${MAX_UNDER_WAY_MS}, ${UNDER_WAY_WAIT_MS}
-local FIRST_BACKOFF, MAX_BACKOFF, MAX_RETRY_AFTER = ${FIRST_BACKOFF_MS}, ${MAX_BACKOFF_MS}, ${MAX_RETRY_AFTER_MS}
 local MAX_SLOW_DELAY, MAX_SIMULATED_REQUESTS = ${MAX_SLOW_DELAY_MS}, ${MAX_SIMULATED_REQUESTS}
 -- The longest expiry that Redis can add to its clock.
 local MAX_EXPIRY = 8.64e15
@@ -135,10 +131,10 @@ end
 
 -- The saved form: its version, then these fields. The last three are present only while a request
 -- is under way whose end delays the next request.
-local FORMAT = 1
-local FIELDS = { 'nextSlotAt', 'because', 'slots', 'pushbacks', 'slotsAtPushback', 'lastingUntil', 'lastingBecause', 'epoch', 'lastTurnAt',
-  'underWayUntil', 'underWayMs', 'underWayBecause' }
-local ALWAYS_PRESENT = 9
+local FORMAT = 2
+local FIELDS = { 'nextSlotAt', 'because', 'slots', 'pushbacks', 'slotsAtPushback', 'maxBackoffMs', 'lastingUntil', 'lastingBecause', 'epoch',
+  'lastTurnAt', 'underWayUntil', 'underWayMs', 'underWayBecause' }
+local ALWAYS_PRESENT = 10
 
 -- Returns whether every field has the type that the script saves. If a number is not finite,
 -- subtracting it from itself does not give 0.
@@ -154,7 +150,7 @@ end
 
 -- The pace of a key that has none. Its slot numbers are larger than all earlier ones.
 local pace = { nextSlotAt = 0, because = 'own-delay', slots = math.floor(now * 1000), pushbacks = 0, slotsAtPushback = 0,
-  lastingUntil = 0, lastingBecause = 'backoff', epoch = -1, lastTurnAt = 0 }
+  maxBackoffMs = 0, lastingUntil = 0, lastingBecause = 'backoff', epoch = -1, lastTurnAt = 0 }
 local packed = redis.pcall('GET', KEYS[1])
 local isRead, saved = pcall(cmsgpack.unpack, packed)
 isRead = isRead and isPace(saved)
@@ -162,12 +158,16 @@ if isRead then
   for i, name in ipairs(FIELDS) do pace[name] = saved[i + 1] end
 end
 
+local function canForgetAt()
+  return math.max(pace.nextSlotAt + (pace.pushbacks > 0 and pace.maxBackoffMs or 0), pace.underWayUntil or 0)
+end
+
 -- Saves the pace. It expires a second after core's canForget would be true. With a test clock it
 -- expires an hour after, since a test clock may stand still.
 local function save()
   local fields = { FORMAT }
   for i, name in ipairs(FIELDS) do fields[i + 1] = pace[name] end
-  local keepUntil = math.max(pace.nextSlotAt + (pace.pushbacks > 0 and MAX_BACKOFF or 0), pace.lastTurnAt, pace.underWayUntil or 0)
+  local keepUntil = math.max(canForgetAt(), pace.lastTurnAt)
   local keepMs = math.min(math.max(math.ceil(keepUntil - now), 0) + (request.now and HOUR or 1000), MAX_EXPIRY)
   redis.call('SET', KEYS[1], cmsgpack.pack(fields), 'PX', string.format('%.0f', keepMs))
 end
@@ -192,6 +192,7 @@ end
 
 local function takeSlot(at, delay, pauseFrom, allowanceMs)
   local nextAt = at + delay.ms + allowanceMs
+  if pace.pushbacks > 0 and at >= canForgetAt() then pace.pushbacks = 0 end
   pace.slots = math.max(pace.slots + 1, math.floor(at * 1000))
   setUnderWay()
   if pauseFrom == 'end' then setUnderWay(at + MAX_UNDER_WAY, delay.ms, delay.because) end
@@ -329,14 +330,16 @@ end
 
 function operations.report()
   local isOld = pace.pushbacks > 0 and request.slot <= pace.slotsAtPushback
-  local requestedMs = (request.requestedMs or 0) > 0 and request.requestedMs or nil
-  if not request.isPushback then
+  local pushback = request.pushback
+  local requestedMs = pushback and pushback.requestedMs
+  if not pushback then
     if isOld or pace.pushbacks == 0 then return { 'done', text(epoch) } end
     pace.pushbacks = 0
   elseif requestedMs or not isOld then
-    local backoffMs = math.min(FIRST_BACKOFF * 2 ^ pace.pushbacks, MAX_BACKOFF)
-    if not isOld then pace.pushbacks, pace.slotsAtPushback = pace.pushbacks + 1, pace.slots end
-    addLastingPause(now + math.min(requestedMs or backoffMs, MAX_RETRY_AFTER), requestedMs and 'retry-after' or 'backoff')
+    local backoff = pushback.backoff
+    local backoffMs = math.min(backoff.firstMs * backoff.factor ^ pace.pushbacks, backoff.maxMs)
+    if not isOld then pace.pushbacks, pace.slotsAtPushback, pace.maxBackoffMs = pace.pushbacks + 1, pace.slots, backoff.maxMs end
+    addLastingPause(now + (requestedMs or backoffMs), requestedMs and 'retry-after' or 'backoff')
   end
   save()
   return { 'pause', text(epoch), text(math.max(pace.lastingUntil - now, 0)), pace.lastingBecause }

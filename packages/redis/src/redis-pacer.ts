@@ -17,15 +17,15 @@ import { OptionError } from '@politely/core'
 import {
   applyResponse,
   type Delay,
-  isPushback,
   MAX_RETRY_AFTER_MS,
   type PaceLimits,
   type PaceResponse,
-  retryAfterMs,
+  type PauseReason,
+  pushbackOf,
   startPace,
 } from '@politely/core/engine'
 import { assertOptions, callable, integer, MAX_TIMEOUT_MS, number, oneOf } from '@politely/fetcher/internal'
-import type { Pacer, Reservation, Ticket, WaitEstimate } from '@politely/gate'
+import type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from '@politely/gate'
 import { commandsOf, type RedisClient } from './client.ts'
 import { checkedKeyPrefix, DEFAULT_KEY_PREFIX } from './keys.ts'
 import { KnownPushbacks, type OwnPushback } from './known-pushbacks.ts'
@@ -127,7 +127,7 @@ export class RedisPacer implements Pacer, ReportingPacer {
       pacer: this,
       onPause: (key, { pauseMs, because, epoch }) =>
         this.#pushbacks.rememberOwn(key, { until: this.#now() + pauseMs, because, epoch, isReported: false }),
-      onRecovered: () => this.#local?.pause(),
+      onRecovered: () => this.#local?.retakeFirstSlots(),
       onPossibleLoss: () => void this.#sharePauses(),
     })
     if (fleetSize !== undefined) integer('fleetSize', fleetSize, { min: 1 })
@@ -171,7 +171,7 @@ export class RedisPacer implements Pacer, ReportingPacer {
       this.#allowance.replied(tookMs)
       if (reply.kind === 'wait') {
         const { waitMs, because, turn } = reply
-        const isPushback = because === 'retry-after' || because === 'backoff'
+        const isPushback = because === 'retry-after' || because === 'backoff' || because === 'rate-limit'
         if (isPushback && this.#local) this.#pushbacks.rememberOfOthers(key, { until: this.#now() + waitMs, because })
         return { kind: 'wait', ticket: waitTicketOf(turn), waitMs, because }
       }
@@ -201,21 +201,26 @@ export class RedisPacer implements Pacer, ReportingPacer {
   }
 
   async report(key: string, ticket: Ticket, response: PaceResponse): Promise<void> {
-    const isNew = isPushback(response)
     const now = this.#now()
     const utcOffsetMs = this.#hasTestClock ? 0 : Date.now() - now // for dates in Retry-After
-    if (isNew) {
+    const pushback = pushbackOf(response, now + utcOffsetMs)
+    if (pushback !== undefined) {
       const { lastingPause } = applyResponse(startPace, response, 1, now, utcOffsetMs) // a pushback causes at least the pause of a first one
       this.#pushbacks.rememberOwn(key, { ...lastingPause, epoch: -1, isReported: !isLocal(ticket) })
     }
     if (isLocal(ticket)) return this.#local?.report(key, ticket, response)
     // A success counts only against pushbacks that are older than its request. So it changes
     // nothing unless the key had pushbacks when the slot was reserved.
-    if (isNew || hadPushbacks(ticket)) {
-      const askedMs = retryAfterMs(response.retryAfter, now + utcOffsetMs)
-      const requestedMs = askedMs === undefined ? undefined : Math.min(askedMs, MAX_RETRY_AFTER_MS) // JSON has no Infinity
-      await this.#calls.deliver('report', key, { slot: slotOf(ticket), isPushback: isNew, requestedMs })
-    }
+    if (pushback !== undefined || hadPushbacks(ticket))
+      await this.#calls.deliver('report', key, { slot: slotOf(ticket), pushback })
+  }
+
+  async pause(key: string, pauseMs: number, because: PauseReason): Promise<void> {
+    if (!(pauseMs > 0)) return
+    const until = this.#now() + Math.min(pauseMs, MAX_RETRY_AFTER_MS)
+    this.#pushbacks.rememberOwn(key, { until, because, epoch: -1, isReported: false })
+    const rest = () => ({ knownPauses: [{ ms: until - this.#now(), because, epoch: -1 }] }) // for a call that is made again
+    await this.#calls.deliver('pause', key, rest)
   }
 
   async end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): Promise<void> {
@@ -229,7 +234,9 @@ export class RedisPacer implements Pacer, ReportingPacer {
     const request = { limits, ahead, maxAllowanceMs: this.#allowance.maxAllowanceMs }
     const reply = await this.#calls.tryCall<EstimateReply>('estimate', key, request)
     if (reply !== undefined) return { waitMs: reply.waitMs, because: reply.because }
-    return this.#local?.estimate(key, limits, ahead) ?? this.#untilRetry(key)
+    if (this.#local === undefined) return this.#untilRetry(key)
+    const [local, pause] = [this.#local.estimate(key, limits, ahead), this.#knownPauseOf(key)]
+    return pause !== undefined && pause.waitMs > local.waitMs ? pause : local
   }
 
   /**
@@ -242,12 +249,18 @@ export class RedisPacer implements Pacer, ReportingPacer {
   /** Returns a wait until the next attempt, or a local slot. */
   #reserveWithoutRedis(key: string, limits: PaceLimits, ticket: Ticket | undefined): Reservation {
     if (this.#local === undefined) return { kind: 'wait', ticket, ...this.#untilRetry(key) }
-    const last = this.#pushbacks.lastOf(key)
-    const waitMs = last === undefined ? 0 : last.until - this.#now()
-    if (last !== undefined && waitMs > 0) return { kind: 'wait', ticket, waitMs, because: last.because }
+    const pause = this.#knownPauseOf(key)
+    if (pause !== undefined) return { kind: 'wait', ticket, ...pause }
     const reservation = this.#local.reserve(key, limits)
     if (reservation.kind === 'slot') this.#counters.localSlots++
     return reservation
+  }
+
+  /** Returns the rest of the pause that the site asked for, as far as this worker knows of it. */
+  #knownPauseOf(key: string): { waitMs: number; because: PaceReason } | undefined {
+    const last = this.#pushbacks.lastOf(key)
+    const waitMs = last === undefined ? 0 : last.until - this.#now()
+    return last !== undefined && waitMs > 0 ? { waitMs, because: last.because } : undefined
   }
 
   #untilRetry(key: string): { waitMs: number; because: 'pacer-failure' } {

@@ -68,6 +68,15 @@ test('obeys a pushback, and frees a cancelled slot', async () => {
   expect(await pacer.reserve('k', limits)).toMatchObject({ waitMs: 60_000, because: 'retry-after' })
 })
 
+test('keeps a pause that the site asked for, and estimates it', async () => {
+  const { clock, pacer } = startPacer()
+  await pacer.pause('k', 60_000, 'rate-limit')
+  expect(await pacer.reserve('k', limits)).toMatchObject({ waitMs: 60_000, because: 'rate-limit' })
+  expect(await pacer.estimate('k', limits, 0)).toEqual({ waitMs: 60_000, because: 'rate-limit' })
+  clock.advance(59_000)
+  expect(await pacer.reserve('k', limits)).toMatchObject({ waitMs: 1_000, because: 'rate-limit' })
+})
+
 describe.skipIf(noRedis())('when Redis is back', () => {
   async function startConnected() {
     const { url, keyPrefix } = await useRedis()
@@ -117,5 +126,18 @@ describe.skipIf(noRedis())('when Redis is back', () => {
     clock.advance(10_000)
     await pacer.reserve('k', limits)
     await expect.poll(() => other.estimate('k', limits, 0)).toEqual({ waitMs: 40_000, because: 'retry-after' })
+  })
+
+  test('the other workers learn of a pause, and only of its rest', async () => {
+    const { clock, link, pacer, other } = await startConnected()
+    await pacer.pause('k', 60_000, 'rate-limit')
+    clock.advance(10_000)
+    link.isAway = false
+    await pacer.reserve('any', limits) // shows that Redis is back
+    clock.advance(10_000)
+    await pacer.reserve('k', limits)
+    expect(await other.estimate('k', limits, 0)).toEqual({ waitMs: 40_000, because: 'rate-limit' })
+    clock.advance(40_000)
+    expect(await other.estimate('k', limits, 0)).toEqual({ waitMs: 0, because: 'none' })
   })
 })

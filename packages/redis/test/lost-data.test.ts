@@ -73,7 +73,7 @@ const damages: readonly (readonly [string, Damage])[] = [
     ['its time is a text', 2, "'text'"],
     ['its time is infinite', 2, 'math.huge'],
     ['its reason is a number', 3, '5'],
-    ['a request under way has no delay', 11, '5'],
+    ['a request under way has no delay', 12, '5'],
   ].map(
     ([name, field, value]) =>
       [
@@ -210,6 +210,25 @@ describe.skipIf(noRedis())('lost data', () => {
     clock.advance(10_000)
     expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'wait', waitMs: 50_000, because: 'retry-after' })
     expect(await newPacer().estimate('k', limits, 0)).toEqual({ waitMs: 50_000, because: 'retry-after' })
+  })
+
+  test('the worker that told Redis of a pause passes it on with its next call', async () => {
+    const { client, keyPrefix, clock, pacer, newPacer } = await startPacer()
+    await pacer.pause('k', 60_000, 'rate-limit')
+    expect(await newPacer().estimate('k', limits, 0)).toEqual({ waitMs: 60_000, because: 'rate-limit' })
+    await deleteAll(client, keyPrefix)
+    clock.advance(10_000)
+    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'wait', waitMs: 50_000, because: 'rate-limit' })
+    expect(await newPacer().estimate('k', limits, 0)).toEqual({ waitMs: 50_000, because: 'rate-limit' })
+  })
+
+  test('the worker that told Redis of a pause passes it on when another key shows the loss', async () => {
+    const { client, keyPrefix, clock, pacer, newPacer } = await startPacer()
+    await pacer.pause('k', 60_000, 'rate-limit')
+    await deleteAll(client, keyPrefix)
+    clock.advance(10_000)
+    await pacer.reserve('other', limits)
+    await expect.poll(() => newPacer().estimate('k', limits, 0)).toEqual({ waitMs: 50_000, because: 'rate-limit' })
   })
 
   test('a shorter Retry-After does not replace a longer one that Redis has lost', async () => {

@@ -277,6 +277,42 @@ describe.skipIf(noRedisServer())('no gap is shorter than the delay', () => {
     })
   })
 
+  test('when robots.txt asks one worker to wait: the pages of all workers wait', async () => {
+    const { url, keyPrefix } = await useRedis()
+    const sites = await startSites()
+    const page = sites.withPort('http://127.0.0.1:PORT/page')
+    const rules = { status: 200, body: '' }
+    sites.respond(
+      'http://127.0.0.1:PORT/robots.txt',
+      rules,
+      rules,
+      { status: 429, headers: { 'retry-after': '1' } },
+      rules,
+    )
+    const newGate = (ttlMs: number) => {
+      const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', network: 'any', minTtlMs: 0, ttlMs })
+      onTestFinished(() => robots.close())
+      return new PoliteGate({ robots, minDelayMs: 10, pacer: pacerOn(url, { keyPrefix, timeoutMs: 100 }) })
+    }
+    onTestFinished(() => sites.close())
+    const [asked, other] = [newGate(0), newGate(60_000)]
+    const visit = async (gate: PoliteGate) => {
+      const permit = await gate.enter(page)
+      permit.release()
+      return { at: performance.now(), waitedFor: permit.waitedFor }
+    }
+    await other.robots.check(page)
+    await asked.robots.check(page)
+    const asking = visit(asked)
+    await expect.poll(() => asked.queues()[0]?.heldBy).toBe('retry-after')
+    const visits = await Promise.all([asking, visit(other)])
+    const busyAt = sites.requests[2]?.at ?? Number.NaN
+    for (const { at, waitedFor } of visits) {
+      expect(waitedFor).toMatch(/retry-after|own-delay/)
+      expect(at - busyAt).toBeGreaterThanOrEqual(1_000)
+    }
+  })
+
   test('when Redis loses a Retry-After: the worker that got it tells the others', async () => {
     const redis = await startServer()
     const [one, other] = [pacerOn(redis.url, { timeoutMs: 300 }), pacerOn(redis.url, { timeoutMs: 300 })] as const

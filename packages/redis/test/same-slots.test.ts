@@ -1,7 +1,7 @@
 // RedisPacer and LocalPacer give the same replies to the same random calls, by the same clock.
 import { randomUUID } from 'node:crypto'
 import type { DayRange, RequestRate } from '@politely/core'
-import type { Delay, PaceLimits } from '@politely/core/engine'
+import type { Delay, PaceLimits, PaceResponse, PauseReason } from '@politely/core/engine'
 import { LocalPacer, type Pacer, type Ticket } from '@politely/gate'
 import { startClock } from '@politely/testkit/clock'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
@@ -18,7 +18,15 @@ type Random = () => number
 const SEQUENCES = isFullRun ? 250 : 12
 const CALLS = 500
 
-const STATUSES = [200, 200, 200, 404, 429, 429, 503]
+const STATUSES = [200, 200, 200, 404, 429, 429, 503, 403, 430, 529, 0]
+const PAUSE_REASONS: readonly PauseReason[] = [
+  'retry-after',
+  'backoff',
+  'rate-limit',
+  'own-delay',
+  'crawl-delay',
+  'cap',
+]
 const RETRY_AFTER = [
   '0',
   '1',
@@ -27,6 +35,9 @@ const RETRY_AFTER = [
   '99999999',
   'Thu, 01 Jan 2026 00:05:00 GMT',
   'Wed, 31 Dec 2025 00:00:00 GMT',
+  '64.57',
+  '1m30s',
+  '2026-01-01T00:05:00.25Z',
   'soon',
   undefined,
   undefined,
@@ -55,6 +66,24 @@ function randomLimits(random: Random): PaceLimits {
     visitTimes: random() < 0.8 ? undefined : some(random, 3, () => hours(random)),
     pauseFrom: pick(random, [undefined, 'start', 'end']),
     delayFactor: pick(random, [undefined, 0, 3, 10 * random()]),
+  }
+}
+
+function randomResponse(random: Random): PaceResponse {
+  const times = [0.1, 1_000, 5_000 * random(), 400_000, 7_200_000, Number.POSITIVE_INFINITY]
+  return {
+    status: pick(random, STATUSES),
+    retryAfter: pick(random, RETRY_AFTER),
+    isPushback: pick(random, [undefined, undefined, undefined, true, false]),
+    requestedMs: random() < 0.7 ? undefined : pick(random, [0, -1, ...times]),
+    backoff:
+      random() < 0.5
+        ? undefined
+        : {
+            firstMs: pick(random, times),
+            maxMs: pick(random, times),
+            factor: pick(random, [1, 1.3, 2, 10 * random(), 100]),
+          },
   }
 }
 
@@ -90,15 +119,19 @@ async function compare(seed: number, redis: Pacer, local: Pacer, advance: (ms: n
       const ahead = pick(random, [0, 1, 5, 120])
       const replies = await Promise.all([redis.estimate('k', limits, ahead), local.estimate('k', limits, ahead)])
       if (!isSame(replies)) return { seed, n, limits, ahead, replies }
+    } else if (roll < 0.72) {
+      const pauseMs = pick(random, [0, -1, 0.3, 3_000 * random(), 600_000 * random(), Number.POSITIVE_INFINITY])
+      const because = pick(random, PAUSE_REASONS)
+      await Promise.all([redis.pause?.('k', pauseMs, because), local.pause?.('k', pauseMs, because)])
     } else if (ticket !== undefined && localTicket !== undefined && delay !== undefined) {
-      const response = { status: pick(random, STATUSES), retryAfter: pick(random, RETRY_AFTER) }
+      const response = randomResponse(random)
       const tookMs = 20_000 * random() ** 3
       for (const [pacer, own] of [
         [redis, ticket],
         [local, localTicket],
       ] as const) {
-        if (roll < 0.72) await pacer.sent?.('k', own, delay)
-        else if (roll < 0.8) await pacer.report('k', own, response)
+        if (roll < 0.74) await pacer.sent?.('k', own, delay)
+        else if (roll < 0.82) await pacer.report('k', own, response)
         else if (roll < 0.9) await pacer.end('k', own, limits, tookMs)
         else await pacer.cancel('k', own)
       }

@@ -1,7 +1,6 @@
 // Reads URLs from a file or stdin: a list, NDJSON, CSV, an access log or a sitemap.
 import { createReadStream, fstatSync, type Stats, statSync } from 'node:fs'
 import { pipeline, Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
 import { withoutCredentials } from '@politely/core/engine'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
@@ -229,9 +228,10 @@ export class UrlSource {
   }
 
   async *#bytes(): AsyncGenerator<Uint8Array> {
-    const stream = this.#file.endsWith('.gz') ? piped(this.#counted(), createGunzip()) : this.#counted()
+    if (!this.#file.endsWith('.gz')) return yield* this.#counted()
+    const { createGunzip } = await import('node:zlib') // not needed for most inputs
     try {
-      yield* stream as AsyncIterable<Uint8Array>
+      yield* piped(this.#counted(), createGunzip()) as AsyncIterable<Uint8Array>
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException
       if (!code.startsWith('Z_')) throw error

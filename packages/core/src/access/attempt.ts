@@ -172,11 +172,12 @@ const TRANSIENT: ReadonlySet<FailureReason> = new Set(['dns-unavailable', 'refus
 
 /**
  * Returns whether to repeat a request within the same attempt, a moment later. That is so after
- * 429, 5xx and failures that are often transient, and never after a success, a redirect or another
- * 4xx. It is also not so after Retry-After, which sets the time of the next attempt.
+ * 5xx and failures that are often transient, and never after a success, a redirect or a 4xx. A 429
+ * asks for fewer requests, and Retry-After sets the time of the next attempt, so neither is
+ * followed by a retry.
  */
 export function isWorthRetrying(reply: Reply, policy: AccessPolicy): boolean {
   if (reply.kind === 'failure') return TRANSIENT.has(reply.reason)
   if (isNotFoundPage(reply, policy)) return false
-  return (reply.status === 429 || reply.status >= 500) && reply.headers['retry-after'] === undefined
+  return reply.status >= 500 && reply.headers['retry-after'] === undefined
 }

@@ -78,6 +78,11 @@ export interface Attempt {
   readonly url: string
   /** What the response looks like, if it is not a robots.txt. */
   readonly looksLike?: LooksLike | undefined
+  /**
+   * How long the response asked to wait (Retry-After), from `at` on. Milliseconds, more than 0 and
+   * at most a day; absent if it did not ask.
+   */
+  readonly retryAfterMs?: number | undefined
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Copy } from './copy.ts'
 import { ENTRY_VERSION, type Entry, earlierAttempts, type HeldResult, holdsUntil } from './entry.ts'
 import { freshForMs, lifetimeMs } from './freshness.ts'
 import type { Outcome, Success, Unchanged, Unreachable } from './outcome.ts'
-import type { AccessPolicy } from './policy.ts'
+import { type AccessPolicy, DAY_MS } from './policy.ts'
 import { isCopyObeyedAfterUnavailable, stateOf } from './state.ts'
 import { countFailure } from './unreachable-time.ts'
 
@@ -24,7 +24,16 @@ export function settle(
   const { kind, url, hops } = outcome
   const entry = { version: ENTRY_VERSION, origin, earlier: earlierAttempts(last) } as const
   const { looksLike } = outcome
-  const latest = { url, hops, at: now, status: outcome.status, detail: undefined, ...(looksLike && { looksLike }) }
+  const requestedMs = requestedWaitMs(outcome.headers, now)
+  const latest = {
+    url,
+    hops,
+    at: now,
+    status: outcome.status,
+    detail: undefined,
+    ...(looksLike && { looksLike }),
+    ...(requestedMs && { retryAfterMs: requestedMs }),
+  }
   switch (kind) {
     case 'success':
     case 'unchanged': {
@@ -58,6 +67,15 @@ export function settle(
       }
     }
   }
+}
+
+/**
+ * Returns how long a response asks to wait, for `Attempt.retryAfterMs`; 0 or undefined if it does
+ * not ask. At most a day: a mistyped value must not end a crawl. Milliseconds.
+ */
+function requestedWaitMs(headers: Headers | undefined, now: number): number | undefined {
+  const askedMs = headers && retryAfterMs(headerOf(headers, 'retry-after'), now)
+  return askedMs && Math.min(askedMs, DAY_MS)
 }
 
 /**

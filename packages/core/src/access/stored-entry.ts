@@ -8,7 +8,7 @@ import { type Attempt, ENTRY_VERSION, type Entry, type HeldResult, MAX_EARLIER_A
 import { type LooksLike, looksLikeMeanings } from './looks-like.ts'
 import { mayBeNotFoundPage } from './not-found-page.ts'
 import type { Hop } from './outcome.ts'
-import type { AccessPolicy } from './policy.ts'
+import { type AccessPolicy, DAY_MS } from './policy.ts'
 import { MAX_GAP_MS } from './unreachable-time.ts'
 
 /**
@@ -103,7 +103,7 @@ function checksumOf(text: string): number {
 
 function attemptFrom(value: unknown): Attempt | undefined {
   if (!isRecord(value)) return undefined
-  const { kind, reason, status, detail, at, url, looksLike } = value
+  const { kind, reason, status, detail, at, url, looksLike, retryAfterMs } = value
   const hops = arrayFrom(value.hops, hopFrom)
   const isComplete =
     isOneOf(kind, KINDS) &&
@@ -113,9 +113,20 @@ function attemptFrom(value: unknown): Attempt | undefined {
     isTime(at) &&
     typeof url === 'string' &&
     hops !== undefined &&
-    isLooksLike(looksLike)
+    isLooksLike(looksLike) &&
+    (retryAfterMs === undefined || (isTime(retryAfterMs) && retryAfterMs > 0 && retryAfterMs <= DAY_MS))
   if (!isComplete) return undefined
-  return { kind, reason: reason as Attempt['reason'], status, detail, at, hops, url, ...(looksLike && { looksLike }) }
+  return {
+    kind,
+    reason: reason as Attempt['reason'],
+    status,
+    detail,
+    at,
+    hops,
+    url,
+    ...(looksLike && { looksLike }),
+    ...(retryAfterMs && { retryAfterMs }),
+  }
 }
 
 const KINDS: readonly Attempt['kind'][] = ['success', 'unavailable', 'restricted', 'unreachable']

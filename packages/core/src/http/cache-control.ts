@@ -1,4 +1,5 @@
 // Parses the Cache-Control directives of a response that matter for robots.txt. RFC 9111 §5.2.2.
+import { membersOf } from './list.ts'
 
 export interface CacheControl {
   /** Seconds; 0 for an invalid value, which RFC 9111 §4.2.1 treats as stale. */
@@ -15,7 +16,7 @@ export function cacheControlOf(value: string | undefined): CacheControl {
   let sMaxage: number | undefined
   let noStore = false
   let noCache = false
-  for (const part of directivesIn(value ?? '')) {
+  for (const part of membersOf(value ?? '')) {
     const equals = part.indexOf('=')
     const name = (equals === -1 ? part : part.slice(0, equals)).trim().toLowerCase()
     const argument = equals === -1 ? '' : part.slice(equals + 1).trim()
@@ -25,11 +26,6 @@ export function cacheControlOf(value: string | undefined): CacheControl {
     else if (name === 'no-cache') noCache = true
   }
   return { maxAge, sMaxage, noStore, noCache }
-}
-
-/** Splits the list at its commas, except those inside quotes. */
-function directivesIn(value: string): readonly string[] {
-  return value.match(/(?:[^,"]|"[^"]*"?)+/g) ?? []
 }
 
 /**

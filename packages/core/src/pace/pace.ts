@@ -4,17 +4,20 @@
 // All times are in milliseconds by one clock of the caller, which must never go back. So it may
 // differ from UTC, for example after the computer has slept. The functions that read UTC, for
 // Visit-time, Request-rate and dates in Retry-After, take the difference as `utcOffsetMs`.
-import { retryAfterMs } from '../http/retry-after.ts'
+import { MAX_RETRY_AFTER_MS } from '../http/retry-after.ts'
 import type { DayRange } from '../timed-records.ts'
 import { type Delay, delayOf, type PaceLimits } from './delay.ts'
-import { DAY_MS, nextVisitTimeAt } from './hours.ts'
-
-/** What a pause comes from: a delay, or a response that asked for one. */
-export type PauseReason = Delay['because'] | 'retry-after' | 'backoff'
+import { nextVisitTimeAt } from './hours.ts'
+import { backoffMs, type PaceResponse, pushbackOf } from './pushback.ts'
 
 /**
- * The pace of one pace key: when its next request may start, and the pushbacks (429 or 503) that it
- * has had.
+ * What a pause comes from: a delay, or a response that asked for one. `rate-limit`: its RateLimit
+ * headers say that the quota is used up, or how fast it may be used.
+ */
+export type PauseReason = Delay['because'] | 'retry-after' | 'backoff' | 'rate-limit'
+
+/**
+ * The pace of one pace key: when its next request may start, and the pushbacks that it has had.
  */
 export interface Pace {
   /** The earliest start of the next request. Milliseconds, by the caller's clock. */
@@ -24,8 +27,8 @@ export interface Pace {
   /** How many slots were taken. The first slot has number 1. */
   readonly slots: number
   /**
-   * How many pushbacks (429 or 503) came in a row. Pushbacks of requests that were under way at the
-   * same time count as one.
+   * How many pushbacks came in a row. Pushbacks of requests that were under way at the same time
+   * count as one.
    */
   readonly pushbacks: number
   /**
@@ -33,6 +36,11 @@ export interface Pace {
    * started before it was known.
    */
   readonly slotsAtPushback: number
+  /**
+   * The longest pause of the backoff of the last counted pushback. If no request starts for this
+   * time after the next slot, the series of pushbacks is over. Milliseconds.
+   */
+  readonly maxBackoffMs: number
   /**
    * The pause that a returned slot does not shorten. Such a pause begins with a pushback, when a
    * request was sent, or at the end of a request (`delayFactor`, `pauseFrom: 'end'`). Of several,
@@ -76,8 +84,8 @@ export const MAX_SIMULATED_REQUESTS = 100
 export const UNDER_WAY_WAIT_MS = 100
 
 /**
- * A pause that a returned slot does not shorten: after a response with status 429 or 503, after
- * a request was sent, or after the end of a request.
+ * A pause that a returned slot does not shorten: after a pushback, after a request was sent, or
+ * after the end of a request.
  */
 export interface LastingPause {
   /** Milliseconds, by the caller's clock. */
@@ -92,6 +100,7 @@ export const startPace: Pace = {
   slots: 0,
   pushbacks: 0,
   slotsAtPushback: 0,
+  maxBackoffMs: 0,
   lastingPause: { until: 0, because: 'backoff' },
   underWay: undefined,
 }
@@ -125,13 +134,17 @@ function slotAfterPause({ nextSlotAt, because, underWay }: Pace, now: number): S
   return nextSlotAt > now ? { at: nextSlotAt, because } : { at: now, because: 'none' }
 }
 
-/** Returns the pace after a request that starts now. A longer pause stays. */
+/**
+ * Returns the pace after a request that starts now. A longer pause stays. A series of pushbacks
+ * that has become too old is over.
+ */
 export function takeSlot(pace: Pace, now: number, delay: Delay, pauseFrom: PaceLimits['pauseFrom'] = 'start'): Pace {
   const { delayMs, because } = delay
   const next = now + delayMs
   return {
     ...pace,
     slots: pace.slots + 1,
+    pushbacks: pace.pushbacks > 0 && canForget(pace, now) ? 0 : pace.pushbacks,
     underWay: pauseFrom === 'end' ? { until: now + MAX_UNDER_WAY_MS, delay } : undefined,
     ...(next >= pace.nextSlotAt && { nextSlotAt: next, because }),
   }
@@ -192,32 +205,6 @@ function withoutRequest(pace: Pace, slot: number): Pace {
   return pace.underWay !== undefined && slot === pace.slots ? { ...pace, underWay: undefined } : pace
 }
 
-/** The parts of a response that affect the pace. */
-export interface PaceResponse {
-  readonly status: number
-  /** The Retry-After header. */
-  readonly retryAfter: string | undefined
-}
-
-/**
- * The pause after the first pushback without Retry-After, in milliseconds. Each further pushback
- * doubles it. Our choice.
- */
-export const FIRST_BACKOFF_MS = 5_000
-/** The longest pause after a pushback without Retry-After, in milliseconds. Our choice. */
-export const MAX_BACKOFF_MS = 300_000
-
-/**
- * The longest pause that Retry-After can cause, in milliseconds: a mistyped value must not end a
- * crawl. Our choice.
- */
-export const MAX_RETRY_AFTER_MS: number = DAY_MS
-
-/** Returns whether a response is a pushback. */
-export function isPushback({ status }: Pick<PaceResponse, 'status'>): boolean {
-  return status === 429 || status === 503
-}
-
 /**
  * Returns the pace after the response to the request with this slot. A pushback causes a pause: the
  * time in Retry-After, or a growing backoff if the header is absent, invalid, zero or in the past.
@@ -230,17 +217,26 @@ export function isPushback({ status }: Pick<PaceResponse, 'status'>): boolean {
  */
 export function applyResponse(pace: Pace, response: PaceResponse, slot: number, now: number, utcOffsetMs = 0): Pace {
   const isOld = pace.pushbacks > 0 && slot <= pace.slotsAtPushback
-  if (!isPushback(response)) return isOld || pace.pushbacks === 0 ? pace : { ...pace, pushbacks: 0 }
-  const requestedMs = retryAfterMs(response.retryAfter, now + utcOffsetMs) || undefined // a time of 0 counts as absent
+  const pushback = pushbackOf(response, now + utcOffsetMs)
+  if (pushback === undefined) return isOld || pace.pushbacks === 0 ? pace : { ...pace, pushbacks: 0 }
+  const { requestedMs, backoff } = pushback
   if (isOld && requestedMs === undefined) return pace
-  const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** pace.pushbacks, MAX_BACKOFF_MS)
-  const until = now + Math.min(requestedMs ?? backoffMs, MAX_RETRY_AFTER_MS)
-  const because = requestedMs === undefined ? 'backoff' : 'retry-after'
-  const next = addLastingPause(pace, until, because)
-  return isOld ? next : { ...next, pushbacks: pace.pushbacks + 1, slotsAtPushback: pace.slots }
+  const pauseMs = requestedMs ?? backoffMs(backoff, pace.pushbacks)
+  const next = addLastingPause(pace, now + pauseMs, requestedMs === undefined ? 'backoff' : 'retry-after')
+  if (isOld) return next
+  return { ...next, pushbacks: pace.pushbacks + 1, slotsAtPushback: pace.slots, maxBackoffMs: backoff.maxMs }
 }
 
-/** Returns the pace with a pause that a returned slot does not shorten. */
+/**
+ * Returns the pace after the site has asked for a pause, and not by the response to the request of
+ * a slot. A longer pause stays.
+ * @param pauseMs Milliseconds; a day if it is longer.
+ */
+export function applyPause(pace: Pace, pauseMs: number, because: PauseReason, now: number): Pace {
+  return addLastingPause(pace, now + Math.min(pauseMs, MAX_RETRY_AFTER_MS), because)
+}
+
+/** Returns the pace with a pause that a returned slot does not shorten. A longer pause stays. */
 function addLastingPause(pace: Pace, until: number, because: PauseReason): Pace {
   return {
     ...pace,
@@ -251,9 +247,10 @@ function addLastingPause(pace: Pace, until: number, because: PauseReason): Pace 
 
 /**
  * Returns whether the pace may be forgotten without consequence: its next slot is free, no request
- * is under way whose end begins a delay, and after a pushback another five minutes have passed.
+ * is under way whose end begins a delay, and after a pushback the longest pause of its backoff has
+ * passed once more.
  */
-export function canForget({ nextSlotAt, pushbacks, underWay }: Pace, now: number): boolean {
-  const until = nextSlotAt + (pushbacks > 0 ? MAX_BACKOFF_MS : 0)
+export function canForget({ nextSlotAt, pushbacks, maxBackoffMs, underWay }: Pace, now: number): boolean {
+  const until = nextSlotAt + (pushbacks > 0 ? maxBackoffMs : 0)
   return now >= until && now >= (underWay?.until ?? 0)
 }

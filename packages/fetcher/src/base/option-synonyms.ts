@@ -32,6 +32,31 @@ const GROUPS: readonly (readonly [words: string, ...targets: Target[]])[] = [
     ['maxConcurrentPerDomain', 'the limit for all hosts of a registrable domain'],
   ],
   [
+    'randomize randomizedelay randomdelay randomdownloaddelay randomizedownloaddelay delayjitter randomness fuzz',
+    ['jitter', 'from 0 to 1: how much longer a delay may be, at random'],
+  ],
+  [
+    'autothrottle autothrottleenabled autothrottletargetconcurrency targetconcurrency adaptivedelay adaptive',
+    ['delayFactor', 'such as 2: the delay is twice the time of the last response'],
+  ],
+  [
+    'maxrequests maxpages maxurls pagelimit requestlimit crawlbudget pagebudget maxpagesperhost maxpagespersite maxpagesperdomain closespiderpagecount',
+    ['budget', 'how many requests of one pace key may start'],
+  ],
+  [
+    'retryhttpcodes retrystatuses retrystatuscodes pushbackstatuses backofftime backofflimit exponentialbackoff',
+    ['backoff', 'such as { statuses: [429, 503], firstMs: 5_000 }'],
+  ],
+  ['ratelimitheader respectratelimit respectratelimitheaders', ['rateLimitHeaders', 'true or false']],
+  [
+    'persite perorigin perhost siteoptions origins sites overrides downloadslots',
+    ['pace', 'a function such as (origin) => ({ minDelayMs: 5_000 })'],
+  ],
+  [
+    'queueby groupby partitionby queuemode partitionmode pacekey',
+    ['paceBy', "such as 'domain', or a function of the URL"],
+  ],
+  [
     'timeout requesttimeout timeoutseconds timeoutsecs downloadtimeout requesthandlertimeoutsecs navigationtimeoutsecs connecttimeout',
     ['timeoutMs', 'the time for one robots.txt in milliseconds, such as 20_000'],
     SIGNAL_TIMEOUT,
@@ -61,9 +86,10 @@ const GROUPS: readonly (readonly [words: string, ...targets: Target[]])[] = [
   ['allowprivate allowprivateips allowprivateaddresses allowlocalhost', ['network', "'any' allows every address"]],
 ]
 
-/** Options that turn obedience on or off in other projects. Politely always obeys robots.txt. */
+/** Options that turn obedience on or off in other projects. Politely obeys robots.txt by default. */
 const OBEY =
   'respectrobotstxt respectrobotstxtfile obeyrobotstxt robotstxtobey respectrobots obeyrobots ignorerobots ignorerobotstxt robotstxt'
+const OBEY_NOTE = '`obey: { rules: false }` or `obey: { delays: false }`, for your own site'
 
 const SYNONYMS: ReadonlyMap<string, readonly Target[]> = new Map(
   GROUPS.flatMap(([words, ...targets]) => words.split(' ').map((word) => [word, targets] as const)),
@@ -83,8 +109,11 @@ export function synonymHint(
 ): string | undefined {
   const word = name.replace(/[-_]/g, '').toLowerCase()
   const isOfCrawler = Object.hasOwn(known, 'userAgent') || Object.hasOwn(known, 'robots')
-  if (isOfCrawler && OBEY_WORDS.has(word)) return 'robots.txt is fetched and obeyed in any case; remove the option'
-  const targets = SYNONYMS.get(word) ?? []
+  const isOfObedience = isOfCrawler && OBEY_WORDS.has(word)
+  // Only `ignore…: true` and the other words with `false` turn obedience off.
+  if (isOfObedience && value !== word.startsWith('ignore'))
+    return 'robots.txt is fetched and obeyed by default; remove the option'
+  const targets: readonly Target[] = isOfObedience ? [['obey', OBEY_NOTE]] : (SYNONYMS.get(word) ?? [])
   const target =
     targets.find(([option]) => Object.hasOwn(known, option)) ??
     targets.find(([option]) => Object.hasOwn(elsewhere, option))

@@ -94,6 +94,8 @@ export interface ClientPort {
   readonly followPages: (pages: typeof globalThis.fetch | 'own') => void
   /** The option `logger` of the client. */
   readonly logger: () => Logger | undefined
+  /** The clock of the client: returns milliseconds since 1970. */
+  readonly now: () => number
 }
 
 /** Returns the port of a client. The class sets this function, since the port is private there. */
@@ -126,6 +128,7 @@ export class RobotsClient {
     isOwnRequest: (url) => this.#cache.isOwnRequest(url),
     followPages: (pages) => this.#settings.way.followPages(pages),
     logger: () => this.#settings.logger,
+    now: () => this.#settings.now(),
   }
 
   static {

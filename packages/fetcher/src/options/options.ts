@@ -55,8 +55,9 @@ export interface RobotsClientOptions {
    */
   readonly timeoutMs?: number | undefined
   /**
-   * How often a request is repeated after 429, 5xx or a temporary failure. Default 2. A request
-   * that a redirect led to another registrable domain is not repeated.
+   * How often a request is repeated after 5xx or a temporary failure. Default 2. A request that a
+   * redirect led to another registrable domain is not repeated, and neither is one whose response is
+   * a 429 or has a Retry-After.
    */
   readonly retries?: number | undefined
   /**

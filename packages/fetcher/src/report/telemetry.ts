@@ -3,7 +3,14 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 import { describeVerdict, escapeControls } from '@politely/core'
-import { describeCause, describeForeign, type Entry, type State, withoutCredentials } from '@politely/core/engine'
+import {
+  describeCause,
+  describeForeign,
+  describeRetryAfter,
+  type Entry,
+  type State,
+  withoutCredentials,
+} from '@politely/core/engine'
 import { callSafely } from '../base/call-safely.ts'
 import type { RobotsVia } from '../network/robots-way.ts'
 import { type ClientVerdict, loggableVerdict } from './client-verdict.ts'
@@ -248,7 +255,9 @@ export class Telemetry {
     this.#emit('fetch', event)
     const level = kind === 'unreachable' ? 'warn' : 'info'
     const next = kind === 'unreachable' ? `; next attempt in ${Math.ceil((entry.nextAttemptAt - at) / 1000)} s` : ''
-    this.#log(level, `${robotsUrl}: ${kind} (${describeCause(entry.latest)}); ${from} -> ${to}${next}`)
+    const wait = describeRetryAfter(entry.latest.retryAfterMs, at)
+    const waits = wait === undefined ? '' : `; ${wait}`
+    this.#log(level, `${robotsUrl}: ${kind} (${describeCause(entry.latest)}); ${from} -> ${to}${waits}${next}`)
     if (looksLike !== undefined && kind !== 'unreachable' && looksLike !== entry.earlier[0]?.looksLike) {
       const effect = kind === 'success' ? 'the rules in it, if any, are obeyed' : 'everything is allowed'
       this.#log(

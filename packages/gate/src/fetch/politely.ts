@@ -1,12 +1,13 @@
 // politely(fetch): wraps a fetch, so that each request and each redirect hop enters a gate.
 import { OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
-import { clientPort, describeValue, oneOf, registerPoliteFetch } from '@politely/fetcher/internal'
+import { callable, clientPort, describeValue, oneOf, registerPoliteFetch } from '@politely/fetcher/internal'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
 import { gatePort, type PoliteGate } from '../gate.ts'
+import { failureOf, type RequestReport } from '../permit/request-report.ts'
 import { isRedirect, type Request, redirected } from '../redirects/redirect.ts'
 import { ResponseError } from '../report/errors.ts'
 import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
@@ -24,17 +25,41 @@ export interface FetchResponse {
 
 /**
  * An existing gate; or an existing RobotsClient and the options of a new gate; or the options of
- * both. And how to refuse.
+ * both. And how to refuse, and what a response means.
  */
-export type PolitelyOptions = GateOrOptions & RefusalOptions
+export type PolitelyOptions = GateOrOptions & RefusalOptions & ResponseOptions
+
+/** The option of `politely` for what a response means. */
+export interface ResponseOptions {
+  /**
+   * Says whether a response asks for fewer requests, for sites that say so in the text of a page
+   * with status 200 or 403. Such a response counts like a 429: with `retryAfterMs` (milliseconds),
+   * requests pause for this time, and otherwise for a growing one (`backoff`). The function gets a
+   * clone of each response that is no redirect, and may read its body; the wrapped fetch then
+   * resolves when the function has. If the function throws, the wrapped fetch rejects with that
+   * error. Default: only the status and Retry-After count.
+   */
+  readonly isRateLimited?: ((response: Response) => RateLimitAnswer | PromiseLike<RateLimitAnswer>) | undefined
+}
+
+/** What `isRateLimited` returns: whether the response asks for fewer requests, or for how long. */
+export type RateLimitAnswer =
+  | boolean
+  | {
+      /** How long the site asks to wait. Milliseconds. */
+      readonly retryAfterMs: number
+    }
+  | null
+  | undefined
 
 /** The options of `politely` for refused requests. */
 export interface RefusalOptions {
   /**
    * How a request fails that robots.txt does not allow. `throw` (the default): with a
    * `RobotsDisallowedError`. `response`: with a response of status 403, or 503 with Retry-After if
-   * robots.txt is unreachable. A request that cannot wait (`maxWaitMs`, `maxQueuedPerKey`) gets a
-   * response of status 503 then, too. `refusalOf` tells these responses from responses of a site.
+   * robots.txt is unreachable. A request that cannot wait (`maxWaitMs`, `maxQueuedPerKey`) or
+   * is over its `budget` gets a response of status 503 then, too. `refusalOf` tells these responses
+   * from responses of a site.
    */
   readonly onDisallowed?: 'throw' | 'response' | undefined
 }
@@ -61,8 +86,8 @@ const MAX_REDIRECTS = 20
  * The wrapped fetch rejects with `RobotsDisallowedError` for a request that robots.txt does not
  * allow; a redirect hop that is not allowed is not sent. It rejects with the same error for an
  * invalid URL, such as a relative URL, and for a scheme that robots.txt does not cover. With
- * `maxWaitMs` it may reject with `WaitTooLongError`, and with `maxQueuedPerKey` with
- * `QueueFullError`.
+ * `maxWaitMs` it may reject with `WaitTooLongError`, with `maxQueuedPerKey` with `QueueFullError`,
+ * and with `budget` with `BudgetError`.
  *
  * It rejects with `InvalidRequestError` for a request that cannot be checked: a Host header of
  * another site, or a `dispatcher` of another version of undici than the fetch. It rejects with
@@ -77,12 +102,17 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
       `${describeValue(fetch)} is not a function; write politely(globalThis.fetch, { userAgent })`,
     )
   assertGateOptions(options)
-  const { onDisallowed = 'throw', ...others } = options
+  const { onDisallowed = 'throw', isRateLimited, ...others } = options
+  callable(
+    'isRateLimited',
+    isRateLimited,
+    'a function that gets a response, such as async (response) => response.status === 403',
+  )
   const onRefusal = oneOf('onDisallowed', onDisallowed, ['throw', 'response'])
   const pagesFetch = fetch as unknown as typeof globalThis.fetch
-  const { gate, close } = resolveGate(others, { onDisallowed: true }, {}, pagesFetch)
+  const { gate, close } = resolveGate(others, { onDisallowed: true, isRateLimited: true }, {}, pagesFetch)
   const { activity } = gatePort(gate)
-  const send = fetch as unknown as Send
+  const sender: Sender = { send: fetch as unknown as Send, isRateLimited: isRateLimited as IsRateLimited }
   const politeFetch = async (input: unknown, init?: Init): Promise<FetchResponse> => {
     const read = fetchInput(input)
     // The options may be a Request, whose properties are getters that cannot be spread.
@@ -92,7 +122,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
     }
     const release = activity.hold() // `drain` waits between two redirect hops, too
     try {
-      return await fetchWithRedirects(send, gate, read, fetchInit(init))
+      return await fetchWithRedirects(sender, gate, read, fetchInit(init))
     } catch (error) {
       if (onRefusal === 'response' && isRefusal(error)) return refusedResponse(error)
       throw versionError(error) ?? error
@@ -105,9 +135,21 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
 }
 
 type Send = (input: unknown, init: Init) => Promise<FetchResponse>
+type IsRateLimited = ((response: FetchResponse) => RateLimitAnswer | PromiseLike<RateLimitAnswer>) | undefined
+
+/** The wrapped fetch, and what its responses mean. */
+interface Sender {
+  readonly send: Send
+  readonly isRateLimited: IsRateLimited
+}
 
 /** Makes the requests of one call of the wrapped fetch, each with its own permit. */
-async function fetchWithRedirects(send: Send, gate: PoliteGate, input: FetchInput, init: Init): Promise<FetchResponse> {
+async function fetchWithRedirects(
+  { send, isRateLimited }: Sender,
+  gate: PoliteGate,
+  input: FetchInput,
+  init: Init,
+): Promise<FetchResponse> {
   const { url, request: inputRequest } = input
   // The RobotsClient may use this fetch for robots.txt, which needs no permit.
   if (input.kind === 'local' || clientPort(gate.robots).isOwnRequest(url)) return send(inputRequest ?? url, init)
@@ -124,13 +166,18 @@ async function fetchWithRedirects(send: Send, gate: PoliteGate, input: FetchInpu
     for (let hops = 0; ; hops++) {
       // The first hop uses the caller's arguments. Only the User-Agent is added.
       const hop = hops === 0 ? { headers: [...request.headers] } : { ...initOf(request), signal }
-      const response = await sendWithPermit(gate, request.url, signal, () =>
-        // Only `follow` is implemented here. In the other modes fetch makes no second request.
-        send(hops === 0 && inputRequest ? inputRequest : request.url, {
-          ...init,
-          ...hop,
-          redirect: mode === 'follow' ? 'manual' : mode,
-        }),
+      const response = await sendWithPermit(
+        gate,
+        request.url,
+        signal,
+        () =>
+          // Only `follow` is implemented here. In the other modes fetch makes no second request.
+          send(hops === 0 && inputRequest ? inputRequest : request.url, {
+            ...init,
+            ...hop,
+            redirect: mode === 'follow' ? 'manual' : mode,
+          }),
+        isRateLimited,
       )
       const location = response.status < 300 ? null : response.headers.get('location')
       if (mode !== 'follow' || !isRedirect(response.status, location)) {
@@ -185,15 +232,44 @@ async function sendWithPermit(
   url: string,
   signal: AbortSignal | null,
   send: () => Promise<FetchResponse>,
+  isRateLimited: IsRateLimited,
 ): Promise<FetchResponse> {
   const permit = await gate.enter(url, { signal })
   try {
     const response = await permit.run(send)
     assertResponse(response)
-    permit.release(response)
+    permit.release(isRateLimited === undefined ? response : await reportOf(response, isRateLimited))
     return response
+  } catch (error) {
+    if (!(error instanceof ResponseError)) permit.release(failureOf(signal)) // no effect if a response was reported
+    throw error
   } finally {
     permit.release()
+  }
+}
+
+/**
+ * Asks the caller what a response means.
+ * @throws {OptionError} if `isRateLimited` returns another value than it may; also whatever it
+ * throws.
+ */
+async function reportOf(response: FetchResponse, isRateLimited: NonNullable<IsRateLimited>): Promise<RequestReport> {
+  const { status, headers } = response
+  if (isRedirect(status, headers.get('location'))) return response
+  const { clone } = response as Partial<Response>
+  const copy = typeof clone === 'function' ? (clone.call(response) as FetchResponse & { bodyUsed: boolean }) : undefined
+  try {
+    const answer = await isRateLimited(copy ?? response)
+    if (answer === true) return { rateLimited: true, status, headers }
+    if (typeof answer === 'object' && answer !== null && typeof answer.retryAfterMs === 'number')
+      return { rateLimited: true, retryAfterMs: answer.retryAfterMs, status, headers }
+    if (!answer) return response
+    throw new OptionError(
+      'isRateLimited',
+      `returned ${describeValue(answer)}; expected true, false or { retryAfterMs: 60_000 }`,
+    )
+  } finally {
+    if (copy?.bodyUsed === false) void copy.body?.cancel().catch(() => undefined) // else it would be kept in memory
   }
 }
 

@@ -12,6 +12,7 @@ import { assertGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost, type Target, targetOf } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
 import { gatePort, type PoliteGate } from '../gate.ts'
+import { failureOf } from '../permit/request-report.ts'
 import { endNesting } from '../permit/sending.ts'
 import { onceConnected } from '../permit/sent-requests.ts'
 import { isRedirect } from '../redirects/redirect.ts'
@@ -84,7 +85,7 @@ async function enterAndSend(
     if (clientPort(gate.robots).isOwnRequest(url)) return send()
     const { activity, openRedirects } = gatePort(gate)
     const permit = await gate.enter(url, { signal: ending.signal })
-    const release = () => permit.release()
+    const release = () => permit.release(failureOf(ending.signal)) // the failure has no effect if a response was reported
     request.once('close', release)
     ending.signal.addEventListener('abort', release)
     ending.signal.throwIfAborted()

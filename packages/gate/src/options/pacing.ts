@@ -1,8 +1,8 @@
 // Validates the caller's options for pace and concurrency, and fills in their defaults.
-import { OptionError } from '@politely/core'
 import type { PaceLimits } from '@politely/core/engine'
 import {
   CLIENT_OPTIONS,
+  callable,
   integer,
   MAX_TIMEOUT_MS,
   number,
@@ -11,19 +11,19 @@ import {
   withMethods,
 } from '@politely/fetcher/internal'
 import type { Pacer } from '../pace/pacer.ts'
-import type { PaceBy, PacingOptions } from '../pace/pacing-options.ts'
+import type { Backoff, PaceBy, PacingOptions, SitePacingOptions } from '../pace/pacing-options.ts'
+import type { PaceLevel } from '../pace/wait-cause.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
+import { backoffOf } from './backoff.ts'
+import { flag } from './fields.ts'
 import type { PoliteGateOptions } from './gate-options.ts'
+import { checkedSitePacing, type SitePacing } from './site-pacing.ts'
 
 /** The validated options, with defaults applied. */
-export interface Pacing {
-  readonly minDelayMs: number
-  readonly maxDelayMs: number | undefined
-  readonly delayFactor: number
+export interface Pacing extends SitePacing {
   readonly pauseFrom: 'start' | 'end'
   readonly minDelayPerDomainMs: number
   readonly minDelayPerAddressMs: number
-  readonly maxConcurrentPerKey: number
   readonly maxConcurrentPerDomain: number
   /** Infinity for no limit. */
   readonly maxConcurrentPerAddress: number
@@ -37,7 +37,16 @@ export interface Pacing {
   /** Infinity for never. */
   readonly releaseWarningMs: number
   readonly progressMs: number | undefined
-  readonly paceBy: PaceBy
+  readonly backoff: Backoff
+  readonly rateLimitHeaders: boolean
+  readonly countRobots: boolean
+  /** Returns the budget of a pace key; undefined for no limit. The function is the caller's. */
+  readonly budget: number | ((key: string) => number | undefined) | undefined
+  /** The caller's function. */
+  readonly pace: ((origin: string) => SitePacingOptions | undefined) | undefined
+  readonly paceBy: PaceLevel
+  /** The caller's function, if `paceBy` is `key`. */
+  readonly keyOf: ((url: string) => string) | undefined
   readonly pacer: Pacer | undefined
 }
 
@@ -58,12 +67,21 @@ export const OPTIONS_OF_CLIENT: Readonly<Record<string, string>> = Object.fromEn
   ]),
 )
 
+const DEFAULT_SITE_PACING: Omit<SitePacing, 'maxConcurrentPerKey'> = {
+  minDelayMs: 1_000,
+  maxDelayMs: undefined,
+  delayFactor: 0,
+  jitter: 0,
+  obey: { rules: true, delays: true },
+}
 const DEFAULT_CONCURRENT = 64
 const DEFAULT_CONCURRENT_PER_DOMAIN = 8
 const DEFAULT_SLOW_AFTER_MS = 10_000
 const DEFAULT_RELEASE_WARNING_MS = 300_000
 const PAUSE_FROM_VALUES: readonly Pacing['pauseFrom'][] = ['start', 'end']
 const PACE_BY_VALUES: readonly PaceBy[] = ['origin', 'host', 'domain', 'address']
+const PACE_EXAMPLE =
+  "a function such as (origin) => (origin === 'https://example.com' ? { minDelayMs: 5_000 } : undefined)"
 const PACER_METHODS: readonly (keyof Pacer)[] = ['reserve', 'cancel', 'report', 'end', 'estimate']
 
 /** Returns the pacing options among other options, and the others. */
@@ -79,31 +97,18 @@ export function splitPacing<T extends PacingOptions>(
 
 /** @throws {OptionError} for an invalid option. */
 export function pacingOf(options: PacingOptions): Pacing {
-  const { minDelayMs = 1_000, maxDelayMs, maxConcurrent = DEFAULT_CONCURRENT } = options
-  const { paceBy = 'origin', pacer, delayFactor = 0, pauseFrom = 'start' } = options
+  const { maxConcurrent = DEFAULT_CONCURRENT, paceBy = 'origin', pacer, pauseFrom = 'start' } = options
   const { maxConcurrentPerKey = pauseFrom === 'end' ? 1 : 2 } = options
+  const { backoff, rateLimitHeaders = false, countRobots = false, budget, pace } = options
   const { maxConcurrentPerDomain = Math.max(DEFAULT_CONCURRENT_PER_DOMAIN, maxConcurrentPerKey) } = options
   const { minDelayPerDomainMs = 0, minDelayPerAddressMs = 0, maxConcurrentPerAddress } = options
   const { slowAfterMs = DEFAULT_SLOW_AFTER_MS, maxWaitMs, maxQueuedPerKey } = options
   const { releaseWarningMs = DEFAULT_RELEASE_WARNING_MS, progressMs } = options
-  if (pauseFrom === 'end' && Number(maxConcurrentPerKey) > 1)
-    throw new OptionError('maxConcurrentPerKey', `is ${maxConcurrentPerKey}; with pauseFrom: 'end' only 1 is possible`)
-  const isUncapped = maxDelayMs === undefined || maxDelayMs === Number.POSITIVE_INFINITY
-  // The default of minDelayMs may be longer: the cap is for what the site asks for.
-  if (options.minDelayMs !== undefined && Number(minDelayMs) > Number(maxDelayMs)) {
-    throw new OptionError(
-      'minDelayMs',
-      `${minDelayMs} is greater than maxDelayMs, which is ${maxDelayMs}; write a smaller minDelayMs or a larger maxDelayMs`,
-    )
-  }
   return {
-    minDelayMs: number('minDelayMs', minDelayMs, { min: 0 }),
-    maxDelayMs: isUncapped ? undefined : number('maxDelayMs', maxDelayMs, { min: 0 }),
-    delayFactor: number('delayFactor', delayFactor, { min: 0, max: 100, example: 5 }),
+    ...checkedSitePacing(options, { ...DEFAULT_SITE_PACING, maxConcurrentPerKey }, pauseFrom),
     pauseFrom: oneOf('pauseFrom', pauseFrom, PAUSE_FROM_VALUES),
     minDelayPerDomainMs: number('minDelayPerDomainMs', minDelayPerDomainMs, { min: 0 }),
     minDelayPerAddressMs: number('minDelayPerAddressMs', minDelayPerAddressMs, { min: 0 }),
-    maxConcurrentPerKey: integer('maxConcurrentPerKey', maxConcurrentPerKey, { min: 1, example: 2 }),
     maxConcurrentPerDomain: integer('maxConcurrentPerDomain', maxConcurrentPerDomain, {
       min: 1,
       example: DEFAULT_CONCURRENT_PER_DOMAIN,
@@ -128,7 +133,16 @@ export function pacingOf(options: PacingOptions): Pacing {
       progressMs === undefined
         ? undefined
         : number('progressMs', progressMs, { min: 1, max: MAX_TIMEOUT_MS, example: 60_000 }),
-    paceBy: oneOf('paceBy', paceBy, PACE_BY_VALUES),
+    backoff: backoffOf(backoff),
+    rateLimitHeaders: flag('rateLimitHeaders', rateLimitHeaders),
+    countRobots: flag('countRobots', countRobots),
+    budget:
+      budget === undefined || typeof budget === 'function'
+        ? budget
+        : integer('budget', budget, { min: 0, example: 1_000 }),
+    pace: callable('pace', pace, PACE_EXAMPLE),
+    paceBy: typeof paceBy === 'function' ? 'key' : oneOf('paceBy', paceBy, PACE_BY_VALUES),
+    keyOf: typeof paceBy === 'function' ? paceBy : undefined,
     pacer: withMethods('pacer', pacer, PACER_METHODS, `a Pacer, with the methods ${PACER_METHODS.join(', ')}`),
   }
 }
@@ -143,7 +157,10 @@ export function maxWait(maxWaitMs: number | undefined): number | undefined {
 /** Combines the caller's delays with what robots.txt asks for. */
 export function paceLimitsOf(
   { crawlDelayMs, requestRates, visitTimes }: AllowedVerdict,
-  { minDelayMs, maxDelayMs, delayFactor, pauseFrom }: Pacing,
+  { minDelayMs: ownDelayMs, maxDelayMs, delayFactor, obey }: SitePacing,
+  pauseFrom: Pacing['pauseFrom'],
 ): PaceLimits {
-  return { ownDelayMs: minDelayMs, maxDelayMs, crawlDelayMs, requestRates, visitTimes, pauseFrom, delayFactor }
+  return obey.delays
+    ? { ownDelayMs, maxDelayMs, crawlDelayMs, requestRates, visitTimes, pauseFrom, delayFactor }
+    : { ownDelayMs, maxDelayMs, crawlDelayMs: undefined, pauseFrom, delayFactor }
 }

@@ -3,6 +3,7 @@
 //
 // It stores no queue, since the gate asks for one request of a key at a time.
 import {
+  applyPause,
   applyResponse,
   applySending,
   canForget,
@@ -14,6 +15,7 @@ import {
   type Pace,
   type PaceLimits,
   type PaceResponse,
+  type PauseReason,
   returnSlot,
   shiftPause,
   startPace,
@@ -23,10 +25,10 @@ import { callable } from '@politely/fetcher/internal'
 import type { Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
 
 /**
- * Each reservation checks this many keys for eviction. With two, eviction is faster than growth: a
- * reservation adds at most one key.
+ * Each reservation and each pause checks this many keys for eviction. With two, eviction is faster
+ * than growth: each adds at most one key.
  */
-const KEYS_CHECKED_PER_SLOT = 2
+const KEYS_CHECKED_AT_ONCE = 2
 
 /** Keeps the pace of all keys in the memory of this process. It is the default pacer of a gate. */
 export class LocalPacer implements Pacer {
@@ -99,6 +101,13 @@ export class LocalPacer implements Pacer {
     this.#update(key, (pace) => applyResponse(pace, response, Number(ticket), this.#now(), this.#utcOffsetMs()))
   }
 
+  pause(key: string, pauseMs: number, because: PauseReason): void {
+    if (!(pauseMs > 0)) return
+    const now = this.#now()
+    this.#update(key, (pace) => applyPause(pace, pauseMs, because, now))
+    this.#evictSome(now)
+  }
+
   end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): void {
     this.#update(key, (pace) => endRequest(pace, limits, Number(ticket), this.#now(), tookMs, this.#utcOffsetMs()))
   }
@@ -129,7 +138,7 @@ export class LocalPacer implements Pacer {
   }
 
   #evictSome(now: number): void {
-    for (let n = 0; n < KEYS_CHECKED_PER_SLOT; n++) {
+    for (let n = 0; n < KEYS_CHECKED_AT_ONCE; n++) {
       const { value, done } = this.#sweep.next()
       if (done) this.#sweep = this.#paces.entries()
       else if (canForget(value[1], now)) this.#paces.delete(value[0])

@@ -4,6 +4,7 @@
 // request has a gate for each request, and no request waits for another. The gates do not know each
 // other. So the last starts of all of them are recorded here, by pace key. A record names its pacer
 // by a number, and keeps neither the pacer nor the gate in memory.
+import { escapeControls } from '@politely/core'
 import type { LocalPacer } from './local-pacer.ts'
 import { setBounded } from './set-bounded.ts'
 
@@ -39,14 +40,16 @@ export class LocalStarts {
   }
 
   /**
-   * A request of this pace key starts. Emits the process warning, once for the process.
+   * A request of this pace key and origin starts. Emits the process warning, once for the process.
    * @param at The time of the gate's clock.
    */
-  started(key: string, at: number, delayMs: number): void {
+  started(key: string, origin: string, at: number, delayMs: number): void {
     if (delayMs === 0 || hasWarned) return
-    const last = lastStarts.get(key)
+    // Functions of two gates may return one text for different sites.
+    const name = key.startsWith('key:') ? `${origin} (${key})` : key
+    const last = lastStarts.get(name)
     if (last === undefined) {
-      setBounded(lastStarts, key, { pacer: this.#pacer, until: at + delayMs }, MAX_KEYS)
+      setBounded(lastStarts, name, { pacer: this.#pacer, until: at + delayMs }, MAX_KEYS)
       return
     }
     const isTooEarly = last.pacer !== this.#pacer && at < last.until
@@ -56,7 +59,7 @@ export class LocalStarts {
     hasWarned = true
     lastStarts.clear()
     process.emitWarning(
-      `two gates of this process visit ${key}, and together they do not keep its delay of ${Math.round(delayMs)} ms, since each gate keeps a pace of its own; create one gate for all requests: call politely once, outside of functions, or write politely(fetch, { gate })`,
+      `two gates of this process visit ${escapeControls(name)}, and together they do not keep its delay of ${Math.round(delayMs)} ms, since each gate keeps a pace of its own; create one gate for all requests: call politely once, outside of functions, or write politely(fetch, { gate })`,
       { type: 'PolitelyWarning', code: 'POLITELY_TWO_GATES' },
     )
   }

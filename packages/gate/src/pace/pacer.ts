@@ -2,7 +2,7 @@
 //
 // The gate keeps the order of the requests of its own process. The pacer keeps the pace: in this
 // process (`LocalPacer`, the default), or in one place for a fleet of processes.
-import type { Delay, PaceLimits, PaceResponse, Slot } from '@politely/core/engine'
+import type { Delay, PaceLimits, PaceResponse, PauseReason, Slot } from '@politely/core/engine'
 
 /**
  * Keeps the pace of every pace key: an origin, or what `paceBy` says; and a registrable domain or
@@ -50,6 +50,13 @@ export interface Pacer {
    * `applyResponse` in core.
    */
   report(key: string, ticket: Ticket, response: PaceResponse): void | Promise<void>
+  /**
+   * The site asks for a pause, and not by the response to the request of a slot: its robots.txt was
+   * answered with 429, or RateLimit headers say how fast requests may come. The next slot of the key
+   * comes no earlier than `pauseMs` from now. Optional: a pacer without it does not keep such pauses.
+   * @param pauseMs Milliseconds.
+   */
+  pause?(key: string, pauseMs: number, because: PauseReason): void | Promise<void>
   /**
    * The request of this slot has ended, with or without a response. See `endRequest` in core. With
    * `pauseFrom: 'end'`, `report` may follow: the code that sends the request has made another one

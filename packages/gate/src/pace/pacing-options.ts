@@ -1,4 +1,5 @@
 // The caller's options for pace and concurrency.
+import type { BackoffLimits } from '@politely/core/engine'
 import type { Pacer } from './pacer.ts'
 
 /** The options of a gate for pace and concurrency. All have defaults. */
@@ -25,6 +26,13 @@ export interface PacingOptions {
    * above 1 have an effect.
    */
   readonly delayFactor?: number | undefined
+  /**
+   * Makes each delay between two requests longer by a random part of it: with 0.5, a delay of one
+   * second lasts from 1 to 1.5 seconds. It never makes a delay shorter. It applies to the delays of
+   * domains and addresses too, but not to a Retry-After, a backoff or a Visit-time. From 0 to 1;
+   * default 0: none.
+   */
+  readonly jitter?: number | undefined
   /**
    * Where the delays begin: at the `start` of a request, or at its `end`, that is at `release`.
    * With `end`, at most one request of each pace key is under way, so `maxConcurrentPerKey` can
@@ -97,8 +105,45 @@ export interface PacingOptions {
    * has passed, unless the crawl is idle. Milliseconds; default: none. With 60,000, one line a minute.
    */
   readonly progressMs?: number | undefined
-  /** Which requests share a pace and the limit `maxConcurrentPerKey`. Default `origin`. */
-  readonly paceBy?: PaceBy | undefined
+  /**
+   * Which responses ask for a pause, and how long the pauses are if the response does not say it.
+   * Default: see `BackoffOptions`.
+   */
+  readonly backoff?: BackoffOptions | undefined
+  /**
+   * Whether the headers `RateLimit`, `RateLimit-Policy` and `X-RateLimit-Reset` of a response make
+   * requests wait (draft-ietf-httpapi-ratelimit-headers). They never shorten a delay. Default
+   * `false`.
+   */
+  readonly rateLimitHeaders?: boolean | undefined
+  /**
+   * Whether the fetch of robots.txt counts as a request of the pace: the first page then waits for
+   * one delay after it. Default `false`.
+   */
+  readonly countRobots?: boolean | undefined
+  /**
+   * How many requests of one pace key may start. A further request is rejected with a
+   * `BudgetError`. So are the requests that wait when the last one starts. A redirect counts as a
+   * request. A function returns the budget of a pace key, or undefined for no limit. The gate calls
+   * it once for each key. The gate remembers the counts of the 1,000,000 keys that were used last,
+   * each in about 150 bytes. A key that it has forgotten begins with the whole budget. Default: no
+   * limit.
+   */
+  readonly budget?: number | ((key: string) => number | undefined) | undefined
+  /** What of robots.txt is obeyed. Default: everything. Meant for your own site. */
+  readonly obey?: ObeyOptions | undefined
+  /**
+   * Returns options for one site, or undefined for the options of the gate. The gate calls it once
+   * for each origin, such as `https://example.com`, and again if it has seen 1,000 other origins
+   * since. If it throws, the request is rejected with this error.
+   */
+  readonly pace?: ((origin: string) => SitePacingOptions | undefined) | undefined
+  /**
+   * Which requests share a pace and the limit `maxConcurrentPerKey`. A function returns the pace key
+   * of a URL, a text of 1 to 500 characters; it is called for each request. The URL has no
+   * credentials. In events and `queues()`, the key begins with `key:`. Default `origin`.
+   */
+  readonly paceBy?: PaceBy | ((url: string) => string) | undefined
   /** Keeps the pace. Default: a `LocalPacer`, which keeps it for this gate only. */
   readonly pacer?: Pacer | undefined
 }
@@ -114,3 +159,58 @@ export interface PacingOptions {
  *   first in alphabetical order counts.
  */
 export type PaceBy = 'origin' | 'host' | 'domain' | 'address'
+
+/** The options that can differ for one site. An option that is absent is the option of the gate. */
+export interface SitePacingOptions
+  extends Pick<
+    PacingOptions,
+    'minDelayMs' | 'maxDelayMs' | 'delayFactor' | 'jitter' | 'maxConcurrentPerKey' | 'obey'
+  > {}
+
+/** The checked option `backoff`, with defaults applied. */
+export interface Backoff extends BackoffLimits {
+  readonly statuses: readonly number[]
+  readonly jitter: number
+  readonly failures: boolean
+}
+
+/** Which responses ask for a pause, and how long it is. */
+export interface BackoffOptions {
+  /**
+   * The statuses of responses that ask for a pause. A response with a Retry-After does so whatever
+   * its status. From 100 to 599; default 429, 430, 503 and 529.
+   */
+  readonly statuses?: readonly number[] | undefined
+  /** The first pause, if the response does not say how long to wait. Milliseconds; default 5,000. */
+  readonly firstMs?: number | undefined
+  /** The longest pause, if the response does not say it. Milliseconds; default 300,000. */
+  readonly maxMs?: number | undefined
+  /** Each further pause is this many times as long. From 1 to 100; default 2. */
+  readonly factor?: number | undefined
+  /**
+   * Makes each pause longer by a random part of it, also the pauses that a Retry-After asks for.
+   * From 0 to 1; default 0: none.
+   */
+  readonly jitter?: number | undefined
+  /** Whether a request that fails without a response, such as by a timeout, asks for a pause. Default `false`. */
+  readonly failures?: boolean | undefined
+}
+
+/**
+ * What of robots.txt is obeyed. A weaker value than the default is counted (`disobeyedRules` and
+ * `ignoredDelays`), logged once for each origin (`warn`), and causes the process warning
+ * `POLITELY_DISOBEY` once.
+ */
+export interface ObeyOptions {
+  /**
+   * Whether a request that robots.txt disallows is refused. With `false` it starts, also while
+   * robots.txt is unreachable. The `verdict` of its permit still says `allowed: false`. Invalid URLs
+   * and blocked addresses are always refused. Default `true`.
+   */
+  readonly rules?: boolean | undefined
+  /**
+   * Whether Crawl-delay, Request-rate and Visit-time apply. Your own delays, Retry-After and backoff
+   * always apply. Default `true`.
+   */
+  readonly delays?: boolean | undefined
+}

@@ -7,11 +7,15 @@ import type { PaceBy } from './pacing-options.ts'
  */
 export type WaitReason = PaceReason | 'concurrency'
 
+/** The level of a pace key. `key`: a function of `paceBy` has chosen it. */
+export type PaceLevel = PaceBy | 'key'
+
 /**
- * The level of the limit that a request waits for: its origin, or what `paceBy` says; its
- * registrable domain, site, platform or IP address; or the whole gate (`maxConcurrent`).
+ * The level of the limit that a request waits for: its origin, or what `paceBy` says (`key` for a
+ * function); its registrable domain, site, platform or IP address; or the whole gate
+ * (`maxConcurrent`).
  */
-export type WaitLevel = PaceBy | 'gate'
+export type WaitLevel = PaceLevel | 'gate'
 
 /** What a request waits for, and at which level. */
 export interface WaitCause {

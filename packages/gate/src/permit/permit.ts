@@ -3,11 +3,10 @@
 //   const permit = await gate.enter(url)   // waits until the request may start
 //   const response = await permit.run(() => fetch(url, { redirect: 'manual' }))   // sends the request
 //   permit.release(response)               // ends the request, and reports its status and Retry-After
-import { type Delay, type Headers, headerOf, type PaceResponse } from '@politely/core/engine'
-import { type ClientVerdict, withoutCredentials } from '@politely/fetcher'
-import { describeValue } from '@politely/fetcher/internal'
+import type { Delay } from '@politely/core/engine'
+import type { ClientVerdict } from '@politely/fetcher'
 import type { WaitLevel, WaitReason } from '../pace/wait-cause.ts'
-import { ResponseError } from '../report/errors.ts'
+import type { RequestReport } from './request-report.ts'
 
 /**
  * Permission to make one request. Call `release` when the request ends, or declare the permit with
@@ -25,7 +24,8 @@ export interface Permit extends Disposable {
   readonly waitedFor: WaitReason | 'none'
   /**
    * The level that the request waited for last: `gate`, `domain`, `address`, or the value of
-   * `paceBy` for its pace key (`origin` by default). Undefined if the request did not wait.
+   * `paceBy` for its pace key: `origin` by default, `key` for a function. Undefined if the request
+   * did not wait.
    */
   readonly waitedLevel: WaitLevel | undefined
   /**
@@ -62,78 +62,18 @@ export interface Permit extends Disposable {
   /**
    * Reports the response. Call it when the headers of the response have arrived: its status and
    * Retry-After change the pace from then on. Does not release the permit. Does nothing, and never
-   * throws, after an earlier report or after `release`.
+   * throws, after `release`, and after an earlier report, with one exception: `rateLimited` still
+   * makes the site's requests pause, but without the growth of a series. So if the body has to be
+   * read first, report only `rateLimited`, or only the response.
    * @throws {ResponseError} for a value that is not a response, and for a response after a redirect
    * that the gate did not check.
    */
-  report(response: ResponseLike): void
+  report(response: RequestReport): void
   /**
    * Ends the request. Reports the response, if one is passed and none was reported before. Later
    * calls do nothing.
    * @throws {ResponseError} where `report` throws one, if no response was reported before. The
    * permit is released all the same.
    */
-  release(response?: ResponseLike): void
-}
-
-/**
- * The part of a response that the pace depends on. A response of Node's or undici's `fetch` has
- * this type, and a plain object may have it.
- */
-export interface ResponseLike {
-  readonly status: number
-  /**
-   * An object with a `get` method, such as `Headers`; or a plain object whose names are in lower
-   * case.
-   */
-  readonly headers: { get(name: string): string | null } | Headers
-}
-
-/**
- * Returns the status and the Retry-After header of a response.
- * @throws {ResponseError} for a value that is not a response.
- */
-export function paceResponseOf(response: ResponseLike): PaceResponse {
-  if (typeof response !== 'object' || response === null)
-    throw new ResponseError(
-      `${describeValue(response)} is not a response; expected an object with \`status\` and \`headers\``,
-    )
-  const { status, headers } = response
-  if (!Number.isInteger(status))
-    throw new ResponseError(`\`status\` is ${describeValue(status)}; expected an integer such as 200`)
-  if (typeof headers !== 'object' || headers === null)
-    throw new ResponseError(
-      `\`headers\` is ${describeValue(headers)}; expected a Headers object, or a plain object with names in lower case`,
-    )
-  const retryAfter = readHeader(headers, 'retry-after')
-  if (retryAfter === undefined || typeof retryAfter === 'string') return { status, retryAfter }
-  throw new ResponseError(`the header retry-after is ${describeValue(retryAfter)}; expected a string such as "120"`)
-}
-
-/** @throws {ResponseError} if the request was redirected: its permit was for the first URL only. */
-export function assertNotRedirected(response: ResponseLike): void {
-  if ((response as { readonly redirected?: unknown }).redirected !== true) return
-  const { url } = response as { readonly url?: unknown }
-  throw new ResponseError(
-    `the response was redirected to ${withoutCredentials(String(url))}, which was not checked`,
-    "write redirect: 'manual', as in fetch(permit.url, { redirect: 'manual' })",
-  )
-}
-
-/** Returns the Location header of a response that `paceResponseOf` has accepted. */
-export function locationOf({ headers }: ResponseLike): string | null {
-  const location = readHeader(headers, 'location')
-  return typeof location === 'string' ? location : null
-}
-
-function readHeader(headers: ResponseLike['headers'], name: string): unknown {
-  try {
-    return (hasGet(headers) ? headers.get(name) : headerOf(headers, name)) ?? undefined
-  } catch (error) {
-    throw new ResponseError(`the header ${name} cannot be read`, undefined, { cause: error })
-  }
-}
-
-function hasGet(headers: ResponseLike['headers']): headers is { get(name: string): string | null } {
-  return typeof headers.get === 'function'
+  release(response?: RequestReport): void
 }

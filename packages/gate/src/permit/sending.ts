@@ -10,7 +10,8 @@
 import { OptionError } from '@politely/core'
 import { AsyncVariable, describeValue } from '@politely/fetcher/internal'
 import { isRedirect } from '../redirects/redirect.ts'
-import { locationOf, type Permit, type ResponseLike } from './permit.ts'
+import type { Permit } from './permit.ts'
+import { isResponse, locationOf, type RequestReport } from './request-report.ts'
 import { observeSentRequests } from './sent-requests.ts'
 
 /** A permit from which a nested permit for the same request can be made. */
@@ -23,7 +24,7 @@ export interface NestablePermit extends Permit {
    * Reports the response. Unlike `report`, does not end the sending. Only the first report counts.
    * @param sending How the request was sent. Default: with this permit.
    */
-  applyResponse(response: ResponseLike, sending?: Sending): void
+  applyResponse(report: RequestReport, sending?: Sending): void
   /**
    * Releases what the next request would wait for: the concurrency limits and, with
    * `pauseFrom: 'end'`, the slots.
@@ -178,15 +179,15 @@ class NestedPermit implements NestablePermit {
     return this.#sending.run(send)
   }
 
-  report(response: ResponseLike): void {
+  report(report: RequestReport): void {
     this.#sending.end()
-    this.applyResponse(response)
+    this.applyResponse(report)
   }
 
-  applyResponse(response: ResponseLike, sending: Sending = this.#sending): void {
-    this.#outer.applyResponse(response, sending)
+  applyResponse(report: RequestReport, sending: Sending = this.#sending): void {
+    this.#outer.applyResponse(report, sending)
     // The adapter follows the redirect before the caller can release the outer permit.
-    if (isRedirect(response.status, locationOf(response))) this.releaseConcurrency()
+    if (isResponse(report) && isRedirect(report.status, locationOf(report))) this.releaseConcurrency()
   }
 
   releaseConcurrency(): void {
@@ -203,10 +204,10 @@ class NestedPermit implements NestablePermit {
     this.#outer.endNesting()
   }
 
-  release(response?: ResponseLike): void {
+  release(report?: RequestReport): void {
     this.#sending.end()
     try {
-      if (response !== undefined) this.applyResponse(response)
+      if (report !== undefined) this.applyResponse(report)
     } finally {
       // A sent request has ended now. `send` may make another request before the caller releases
       // the outer permit, such as a retry. After `endNesting` the gate does not recognise the other

@@ -1,6 +1,6 @@
 // Calls a pacer on behalf of the gate. The caller may supply a pacer, such as one that asks a
 // service for a fleet of crawlers. So the gate validates its replies and contains its failures.
-import type { Delay, PaceLimits, PaceResponse } from '@politely/core/engine'
+import type { Delay, PaceLimits, PaceResponse, PauseReason } from '@politely/core/engine'
 import { isPromise } from '../pace/is-promise.ts'
 import type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from '../pace/pacer.ts'
 import { PacerError } from '../report/errors.ts'
@@ -13,6 +13,7 @@ const REASONS: Readonly<Record<PaceReason, true>> = {
   'visit-time': true,
   'retry-after': true,
   backoff: true,
+  'rate-limit': true,
   cap: true,
   'slow-site': true,
   'pacer-failure': true,
@@ -56,6 +57,11 @@ export class CheckedPacer {
     return isPromise(estimate) ? Promise.resolve(estimate).then(checkedEstimate) : checkedEstimate(estimate)
   }
 
+  /** Whether the pacer has the optional method `pause`. */
+  get canPause(): boolean {
+    return this.#pacer.pause !== undefined
+  }
+
   // The request of these calls has started, ended or gone already, so a failure must not reach it.
   // It is counted and published instead.
 
@@ -73,6 +79,10 @@ export class CheckedPacer {
 
   report(key: string, ticket: Ticket, response: PaceResponse): void {
     this.#contain(key, () => this.#pacer.report(key, ticket, response))
+  }
+
+  pause(key: string, pauseMs: number, because: PauseReason): void {
+    this.#contain(key, () => this.#pacer.pause?.(key, pauseMs, because))
   }
 
   end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): void {

@@ -5,6 +5,7 @@ import type { WaitEstimate } from '../pace/pacer.ts'
 import type { WaitLevel } from '../pace/wait-cause.ts'
 import type { AllowedForecast } from '../report/forecast.ts'
 import type { GateContext } from './gate-context.ts'
+import { lengthened } from './jitter.ts'
 import type { PaceKeys } from './pace-by.ts'
 
 /** How long a request would wait, and what for. */
@@ -28,13 +29,14 @@ type LevelEstimate = WaitEstimate & { readonly level: WaitLevel }
  */
 export function estimateWait(
   { pacer, pacing, concurrency, sharedLimits }: GateContext,
-  { site, key, shared }: PaceKeys,
-  limits: PaceLimits,
+  { site, key, shared, pacing: { maxConcurrentPerKey, jitter } }: PaceKeys,
+  ownLimits: PaceLimits,
   queue: QueueLength | undefined,
 ): WaitForecast | Promise<WaitForecast> {
   const ahead = queue?.waiting ?? 0
+  const limits = lengthened(ownLimits, 1 + jitter / 2) // for the requests ahead: half of the jitter on average
   const estimates = [atLevel(pacing.paceBy, pacer.estimate(key, limits, queue?.withoutSlot ?? 0))]
-  let full: WaitLevel | undefined = (queue?.underWay ?? 0) >= pacing.maxConcurrentPerKey ? pacing.paceBy : undefined
+  let full: WaitLevel | undefined = (queue?.underWay ?? 0) >= maxConcurrentPerKey ? pacing.paceBy : undefined
   for (const { level, key, limits } of shared) {
     const limit = sharedLimits.get(key)
     if (limit?.pacedKey.isFull) full ??= level

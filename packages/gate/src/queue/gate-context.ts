@@ -12,10 +12,12 @@ import type { RedirectTargets } from '../redirects/redirect-targets.ts'
 import type { EventSource } from '../report/events.ts'
 import type { GateLog } from '../report/gate-log.ts'
 import type { Activity } from './activity.ts'
+import type { Budgets } from './budgets.ts'
 import type { CheckedPacer } from './checked-pacer.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { OpenPermits } from './open-permits.ts'
 import type { RobotsCheck } from './robots-check.ts'
+import type { RobotsPauses } from './robots-pauses.ts'
 import type { SharedLimits } from './shared-limit.ts'
 
 /** Each `PoliteGate` has one. */
@@ -26,6 +28,7 @@ export interface GateContext extends EventSource {
   readonly pacer: CheckedPacer
   readonly concurrency: ConcurrencyLimit
   readonly robots: RobotsCheck
+  readonly robotsPauses: RobotsPauses
   readonly redirects: RedirectTargets
   readonly openRedirects: OpenRedirects
   readonly activity: Activity
@@ -36,6 +39,8 @@ export interface GateContext extends EventSource {
    * before the first request.
    */
   readonly sight: { isSendingSeen: boolean }
+  /** Undefined without the option `budget`. */
+  readonly budgets: Budgets | undefined
   /** Undefined with a clock or a pacer of the caller's own. */
   readonly localStarts: LocalStarts | undefined
 }

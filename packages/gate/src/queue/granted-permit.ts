@@ -19,11 +19,24 @@
 // the delay. So from `run` until `sent`, the next request of the queue does not start. Whether
 // `sent` is called depends on the HTTP client. If a response arrives without it, the gate's
 // later requests do not wait for it, until one is seen again.
-import { type Delay, isPushback } from '@politely/core/engine'
+import type { Delay, PaceResponse } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
 import type { StartedItem } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'
-import { assertNotRedirected, locationOf, type Permit, paceResponseOf, type ResponseLike } from '../permit/permit.ts'
+import type { Permit } from '../permit/permit.ts'
+import {
+  assertNotRedirected,
+  isFailure,
+  isRateLimited,
+  locationOf,
+  paceResponseOf,
+  type RateLimited,
+  type RequestReport,
+  type ResponseLike,
+  rateLimitedResponse,
+  rateLimitPauseMs,
+  withBackoff,
+} from '../permit/request-report.ts'
 import { type NestablePermit, Sending } from '../permit/sending.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
 import { channels } from '../report/events.ts'
@@ -100,7 +113,7 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
       const at = now()
       this.startedAt = at
       counters.started++
-      localStarts?.started(this.key, at, delay.delayMs)
+      localStarts?.started(this.key, this.verdict.origin, at, delay.delayMs)
       if (waitedFor !== 'none') counters.waited(waitedFor, waitedMs)
       if (channels.start.hasSubscribers) {
         const { url, origin } = loggableVerdict(this.verdict)
@@ -117,6 +130,7 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
   /** The request does not start: gives its slots back, and releases its concurrency limits. */
   cancel(): void {
     this.#phase = 'released'
+    this.#context.budgets?.giveBack(this.key)
     cancelSlots(this.#grant.slots)
     this.#releaseLimits()
   }
@@ -142,33 +156,70 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
     for (const slot of this.#grant.slots) slot.pacedKey.sent(slot, at)
   }
 
-  report(response: ResponseLike): void {
+  report(report: RequestReport): void {
     this.#sending.end()
-    this.applyResponse(response)
+    this.applyResponse(report)
   }
 
-  applyResponse(response: ResponseLike, sending: Sending = this.#sending): void {
-    if (this.#phase === 'reported' || this.#phase === 'released') return
-    const paceResponse = paceResponseOf(response) // throws for an invalid response, of which nothing must be reported
-    if (!sending.hasEntered) assertNotRedirected(response)
-    const { counters, log, pacer, redirects, sight } = this.#context
-    if (this.#phase === 'connecting') sight.isSendingSeen = false
+  applyResponse(report: RequestReport, sending: Sending = this.#sending): void {
+    if (this.#phase === 'released') return
+    if (isRateLimited(report)) this.#applyRateLimited(report)
+    else if (this.#phase === 'reported') return
+    else if (isFailure(report)) this.#applyFailure()
+    else {
+      const response = paceResponseOf(report) // throws for an invalid response, of which nothing must be reported
+      if (!sending.hasEntered) assertNotRedirected(report)
+      const { status } = response
+      if (status >= 300 && status <= 399) this.#context.redirects.note(this.url, status, locationOf(report))
+      this.#tell(response, status)
+      if (this.#context.pacing.rateLimitHeaders) this.#applyRateLimitHeaders(report)
+    }
+  }
+
+  /** After an earlier report, requests of the key pause, without the growth of a series. */
+  #applyRateLimited(report: RateLimited): void {
+    const response = rateLimitedResponse(report)
+    if (this.#phase !== 'reported') {
+      this.#tell(response, report.status)
+      return
+    }
+    const { pacer, pacing, now, counters } = this.#context
+    const { requestedMs } = withBackoff(response, pacing.backoff, now())
+    counters.pushbacks++
+    if (requestedMs === undefined) pacer.pause(this.key, pacing.backoff.firstMs, 'backoff')
+    else pacer.pause(this.key, requestedMs, 'retry-after')
+  }
+
+  #applyFailure(): void {
+    if (this.#context.pacing.backoff.failures)
+      this.#tell({ status: 0, retryAfter: undefined, isPushback: true }, undefined)
+  }
+
+  #applyRateLimitHeaders(response: ResponseLike): void {
+    const { pacer, now } = this.#context
+    const pauseMs = rateLimitPauseMs(response, now())
+    if (pauseMs !== undefined) pacer.pause(this.key, pauseMs, 'rate-limit')
+  }
+
+  /** Tells the pacer of the response, and counts and logs a pushback. */
+  #tell(response: PaceResponse, status: number | undefined): void {
+    const { counters, log, pacer, pacing, sight, now } = this.#context
+    if (this.#phase === 'connecting' && response.status !== 0) sight.isSendingSeen = false
     this.#phase = 'reported'
     this.#slot.pacedKey.stopExpecting(this.#slot)
-    const { status } = paceResponse
     this.#status = status
-    if (status >= 300 && status <= 399) redirects.note(this.url, status, locationOf(response))
-    counters.responded(paceResponse)
-    pacer.report(this.key, this.#slot.ticket, paceResponse)
-    if (isPushback(paceResponse) && log.warns)
-      log.pushedBack(this.key, this.url, paceResponse, () => pacer.estimate(this.key, this.#slot.limits, 0))
+    const told = withBackoff(response, pacing.backoff, now())
+    pacer.report(this.key, this.#slot.ticket, told)
+    if (!told.isPushback) return
+    counters.pushbacks++
+    if (log.warns) log.pushedBack(this.key, this.url, told, () => pacer.estimate(this.key, this.#slot.limits, 0))
   }
 
-  release(response?: ResponseLike): void {
+  release(report?: RequestReport): void {
     if (this.#phase === 'released') return
     const { gate, now, counters, activity, openPermits } = this.#context
     try {
-      if (response !== undefined) this.report(response) // throws for an invalid response; the permit is released all the same
+      if (report !== undefined) this.report(report) // throws for an invalid response; the permit is released all the same
     } finally {
       this.#phase = 'released'
       this.#sending.end()

@@ -1,12 +1,14 @@
 // Chooses the pace keys of an origin. Requests with the same key share a pace.
 import { isIP, type LookupFunction } from 'node:net'
+import { escapeControls, OptionError } from '@politely/core'
 import type { PaceLimits } from '@politely/core/engine'
-import { registrableDomainOf } from '@politely/fetcher'
-import { boundedLookup, onAbort, type Site, siteOf } from '@politely/fetcher/internal'
+import { registrableDomainOf, withoutCredentials } from '@politely/fetcher'
+import { boundedLookup, describeValue, onAbort, type Site, siteOf } from '@politely/fetcher/internal'
 import { LRUCache } from 'lru-cache'
 import type { Pacing } from '../options/pacing.ts'
+import { MAX_CACHED_ORIGINS, type SitePacing } from '../options/site-pacing.ts'
 import { isPromise } from '../pace/is-promise.ts'
-import type { PaceBy } from '../pace/pacing-options.ts'
+import type { PaceLevel } from '../pace/wait-cause.ts'
 
 /** The pace keys of a request, and its site. */
 export interface PaceKeys {
@@ -19,6 +21,8 @@ export interface PaceKeys {
    * with the most hosts comes first.
    */
   readonly shared: readonly SharedKey[]
+  /** The options for its origin. */
+  readonly pacing: SitePacing
 }
 
 /** A registrable domain or an IP address with limits of its own. */
@@ -32,11 +36,14 @@ export interface SharedKey {
   readonly maxConcurrent: number
 }
 
-/** Returns the pace keys of an origin: a promise if that takes a DNS lookup. */
-export type PaceKeysOf = (origin: string) => PaceKeys | Promise<PaceKeys>
+/**
+ * Returns the pace keys of a request: a promise if that takes a DNS lookup. Throws what the caller's
+ * functions throw.
+ */
+export type PaceKeysOf = (origin: string, url: string) => PaceKeys | Promise<PaceKeys>
 
-/** How many origins' keys are cached. Our choice. */
-const MAX_CACHED_ORIGINS = 1_000
+/** The longest key that a function of `paceBy` may return, in characters. Our choice. */
+const MAX_KEY_LENGTH = 500
 /** How many addresses are cached. Our choice. */
 const MAX_CACHED_HOSTS = 10_000
 /** How long an address is cached. Most DNS records on the web live longer. Our choice. */
@@ -44,8 +51,43 @@ const ADDRESS_TTL_MS = 10 * 60 * 1000
 /** After this time a lookup counts as failed. */
 const MAX_LOOKUP_MS = 20_000
 
-/** @param closing After its abort, no lookup keeps the process alive. */
-export function paceKeysBy(pacing: Pacing, lookup: LookupFunction | undefined, closing: AbortSignal): PaceKeysOf {
+/**
+ * @param sitePacingOf Returns the options for an origin.
+ * @param closing After its abort, no lookup keeps the process alive.
+ */
+export function paceKeysBy(
+  pacing: Pacing,
+  sitePacingOf: (origin: string) => SitePacing,
+  lookup: LookupFunction | undefined,
+  closing: AbortSignal,
+): PaceKeysOf {
+  const { keyOf } = pacing
+  const keysOfOrigin = originKeysBy(pacing, sitePacingOf, lookup, closing)
+  if (keyOf === undefined) return keysOfOrigin
+  return (origin, url) => {
+    const key = ownKeyOf(keyOf, url)
+    const keys = keysOfOrigin(origin)
+    return isPromise(keys) ? keys.then((found) => ({ ...found, key })) : { ...keys, key }
+  }
+}
+
+/** Returns the pace key that the caller's function chooses. It differs from every other key. */
+function ownKeyOf(keyOf: (url: string) => string, url: string): string {
+  const loggable = withoutCredentials(url)
+  const key: unknown = keyOf(loggable)
+  if (typeof key === 'string' && key.length > 0 && key.length <= MAX_KEY_LENGTH) return `key:${key}`
+  throw new OptionError(
+    'paceBy',
+    `the function returned ${describeValue(key)} for ${escapeControls(loggable)}; expected a text of 1 to ${MAX_KEY_LENGTH} characters, such as "example.com"`,
+  )
+}
+
+function originKeysBy(
+  pacing: Pacing,
+  sitePacingOf: (origin: string) => SitePacing,
+  lookup: LookupFunction | undefined,
+  closing: AbortSignal,
+): (origin: string) => PaceKeys | Promise<PaceKeys> {
   const { paceBy, minDelayPerAddressMs, maxConcurrentPerAddress } = pacing
   const limitsAddresses = minDelayPerAddressMs > 0 || maxConcurrentPerAddress < Number.POSITIVE_INFINITY
   const cache = new LRUCache<string, PaceKeys & { readonly address: string }>({ max: MAX_CACHED_ORIGINS })
@@ -54,7 +96,7 @@ export function paceKeysBy(pacing: Pacing, lookup: LookupFunction | undefined, c
     if (cached?.address === address) return cached
     const key = queueKeyOf(paceBy, origin, address)
     const shared = sharedKeysOf(pacing, origin, limitsAddresses ? address : undefined)
-    const keys = { site: siteOf(origin), key, shared, address }
+    const keys = { site: siteOf(origin), key, shared, pacing: sitePacingOf(origin), address }
     cache.set(origin, keys)
     return keys
   }
@@ -66,7 +108,7 @@ export function paceKeysBy(pacing: Pacing, lookup: LookupFunction | undefined, c
   }
 }
 
-function queueKeyOf(paceBy: PaceBy, origin: string, address: string): string {
+function queueKeyOf(paceBy: PaceLevel, origin: string, address: string): string {
   switch (paceBy) {
     case 'origin':
       return origin
@@ -76,6 +118,8 @@ function queueKeyOf(paceBy: PaceBy, origin: string, address: string): string {
       return registrableDomainOf(origin)
     case 'address':
       return address
+    case 'key':
+      return '' // `ownKeyOf` chooses it
   }
 }
 

@@ -8,8 +8,7 @@ import type { Delay, PaceLimits } from '@politely/core/engine'
 import { MAX_TIMER_MS } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
 import type { PaceReason, Reservation, Ticket } from '../pace/pacer.ts'
-import type { PaceBy } from '../pace/pacing-options.ts'
-import type { WaitCause } from '../pace/wait-cause.ts'
+import type { PaceLevel, WaitCause } from '../pace/wait-cause.ts'
 import type { CheckedPacer } from './checked-pacer.ts'
 
 /** A slot that the pacer has reserved for a request. */
@@ -47,9 +46,10 @@ export interface PacerAndClock {
 }
 
 export class PacedKey {
-  readonly level: PaceBy
+  readonly level: PaceLevel
   readonly key: string
-  readonly #maxConcurrent: number
+  /** How many requests may be under way. The owner may change it. */
+  maxConcurrent: number
   readonly #context: PacerAndClock
   readonly #owner: { advance(): void }
   /** How many requests are under way. The owner counts them. */
@@ -75,16 +75,22 @@ export class PacedKey {
   #ticket: Ticket | undefined
 
   /** @param owner The queue or the `SharedLimit` of this key. It advances when a delay ends. */
-  constructor(level: PaceBy, key: string, maxConcurrent: number, context: PacerAndClock, owner: { advance(): void }) {
+  constructor(
+    level: PaceLevel,
+    key: string,
+    maxConcurrent: number,
+    context: PacerAndClock,
+    owner: { advance(): void },
+  ) {
     this.level = level
     this.key = key
-    this.#maxConcurrent = maxConcurrent
+    this.maxConcurrent = maxConcurrent
     this.#context = context
     this.#owner = owner
   }
 
   get isFull(): boolean {
-    return this.underWay >= this.#maxConcurrent
+    return this.underWay >= this.maxConcurrent
   }
 
   get hasTimer(): boolean {

@@ -31,6 +31,7 @@ import type { WaitingQueue } from './concurrency-limit.ts'
 import { estimateWait, type WaitForecast } from './estimate.ts'
 import type { GateContext } from './gate-context.ts'
 import type { Grant, GrantedPermit } from './granted-permit.ts'
+import { withJitter } from './jitter.ts'
 import { NO_KEYS, type SharedKey } from './pace-by.ts'
 import { cancelIfExpired, cancelSlots, type KeySlot, PacedKey, type PacedLevel, reserveSlots } from './paced-key.ts'
 import type { QueuedRequest } from './queued-request.ts'
@@ -123,6 +124,7 @@ export class RequestQueue implements WaitingQueue {
    */
   #refuseOrEstimate(request: QueuedRequest, ahead: number): PromiseLike<WaitForecast> | undefined {
     const { maxQueuedPerKey } = this.#context.pacing
+    if (request.failIfOverBudget()) return undefined
     if (ahead >= maxQueuedPerKey) request.failQueueFull(ahead)
     else if (request.maxWaitMs < Number.POSITIVE_INFINITY) {
       try {
@@ -193,6 +195,7 @@ export class RequestQueue implements WaitingQueue {
     for (;;) {
       const { first } = this.#waiting
       if (first === undefined) break
+      this.#pacedKey.maxConcurrent = first.keys.pacing.maxConcurrentPerKey
       const waitCause = this.#pacedKey.startWait() // steps 1 and 2
       if (waitCause !== undefined) {
         this.#heldBy = waitCause
@@ -293,10 +296,11 @@ export class RequestQueue implements WaitingQueue {
    * the promise settles.
    */
   #reserveSlots(first: QueuedRequest): 'done' | 'pending' {
-    const levels: PacedLevel[] = this.#sharedLimits.filter(({ hasDelay }) => hasDelay)
-    levels.push({ pacedKey: this.#pacedKey, limits: first.limits })
+    const { jitter } = first.keys.pacing
+    const shared: readonly PacedLevel[] = this.#sharedLimits.filter(({ hasDelay }) => hasDelay)
+    const levels = [...shared, { pacedKey: this.#pacedKey, limits: first.limits }]
     try {
-      const slots = reserveSlots(levels)
+      const slots = reserveSlots(jitter === 0 ? levels : levels.map((level) => withJitter(level, jitter)))
       if (isPromise(slots)) {
         this.#isReserving = true
         void this.#awaitSlots(first, slots)
@@ -349,6 +353,12 @@ export class RequestQueue implements WaitingQueue {
     const grant: Grant = { site: first.keys.site, startedAt: at, slots, sharedLimits, queue: this }
     this.#context.concurrency.start(grant)
     first.grant(grant, heldBy, at)
+    if (this.#context.budgets?.take(this.key)) this.#refuseOverBudget()
+  }
+
+  /** Rejects all requests that wait: the last request that the budget allows has started. */
+  #refuseOverBudget(): void {
+    for (const request of this.#waiting.drain()) request.failIfOverBudget()
   }
 
   /** Handles a pacer or a clock that threw, and an invalid reply of the pacer. */

@@ -24,7 +24,7 @@ import { paceLimitsOf } from '../options/pacing.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import { abortedWait } from '../report/aborted-wait.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
-import { QueueFullError, RobotsDisallowedError, WaitTooLongError } from '../report/errors.ts'
+import { BudgetError, QueueFullError, RobotsDisallowedError, WaitTooLongError } from '../report/errors.ts'
 import { channels } from '../report/events.ts'
 import type { WaitForecast } from './estimate.ts'
 import type { GateContext } from './gate-context.ts'
@@ -96,9 +96,10 @@ export class QueuedRequest {
     this.#enteredAt = enteredAt
     this.#context = context
     this.#verdict = verdict
-    this.#limits = paceLimitsOf(verdict, context.pacing)
+    this.#limits = paceLimitsOf(verdict, keys.pacing, context.pacing.pauseFrom)
     this.#signal = signal
     this.#arrivedAt = context.now()
+    context.robotsPauses.note(verdict, keys.key, this.#limits)
   }
 
   /**
@@ -149,6 +150,18 @@ export class QueuedRequest {
   failIfTooLong({ waitMs, because, level }: WaitForecast): boolean {
     if (waitMs <= this.maxWaitMs || because === 'none' || level === undefined) return false
     this.#failTooLong({ because, level }, waitMs, 0)
+    return true
+  }
+
+  /** Rejects the request if the budget of its pace key is used up. Returns whether it does not start. */
+  failIfOverBudget(): boolean {
+    try {
+      const budget = this.#context.budgets?.usedUp(this.keys.key)
+      if (budget === undefined) return false
+      this.fail(new BudgetError(this.#verdict, this.keys.key, budget))
+    } catch (error) {
+      this.fail(error) // of the caller's function
+    }
     return true
   }
 
@@ -267,6 +280,7 @@ export class QueuedRequest {
       const { counters, now } = this.#context
       if (error instanceof WaitTooLongError) counters.tooLong++
       else if (error instanceof QueueFullError) counters.queueFull++
+      else if (error instanceof BudgetError) counters.overBudget++
       else counters.abandoned++
       if (channels.abandon.hasSubscribers) {
         channels.abandon.publish({ ...this.#messageFields(), waitedMs: now() - this.#arrivedAt, reason: error })
@@ -280,7 +294,8 @@ export class QueuedRequest {
 
   #update(verdict: AllowedVerdict): void {
     this.#verdict = verdict
-    this.#limits = paceLimitsOf(verdict, this.#context.pacing)
+    this.#limits = paceLimitsOf(verdict, this.keys.pacing, this.#context.pacing.pauseFrom)
+    this.#context.robotsPauses.note(verdict, this.keys.key, this.#limits)
   }
 
   #messageFields() {

@@ -7,6 +7,7 @@ import type { RedirectTargets } from '../redirects/redirect-targets.ts'
 import { type AllowedVerdict, isAllowed } from '../report/allowed-verdict.ts'
 import { RobotsDisallowedError } from '../report/errors.ts'
 import { channels, type EventSource } from '../report/events.ts'
+import type { RobotsPauses } from './robots-pauses.ts'
 
 const NO_URLS: readonly string[] = []
 
@@ -15,13 +16,28 @@ export class RobotsCheck {
   readonly #redirects: RedirectTargets
   readonly #closing: AbortSignal
   readonly #source: EventSource
+  readonly #pauses: RobotsPauses
+  readonly #admits: typeof isAllowed
 
-  /** @param closing The gate aborts it when it closes. */
-  constructor(client: RobotsClient, redirects: RedirectTargets, closing: AbortSignal, source: EventSource) {
+  /**
+   * @param closing The gate aborts it when it closes.
+   * @param admits Returns whether a URL may be requested. The option `obey` may admit more than
+   * robots.txt allows.
+   */
+  constructor(
+    client: RobotsClient,
+    redirects: RedirectTargets,
+    pauses: RobotsPauses,
+    closing: AbortSignal,
+    source: EventSource,
+    admits: typeof isAllowed = isAllowed,
+  ) {
     this.#client = client
+    this.#pauses = pauses
     this.#redirects = redirects
     this.#closing = closing
     this.#source = source
+    this.#admits = admits
   }
 
   /**
@@ -61,10 +77,14 @@ export class RobotsCheck {
     return verdict && this.#allowedOrThrow(verdict)
   }
 
-  /** Counts and publishes a refusal. */
+  /**
+   * Counts and publishes a refusal. If robots.txt asked for fewer requests, requests of the same pace
+   * key that are allowed have to wait.
+   */
   refused(verdict: ClientVerdict): void {
     const { gate, now, counters } = this.#source
     counters.refused(verdict.because)
+    this.#pauses.noteRefusal(verdict)
     if (!channels.refuse.hasSubscribers) return
     const loggable = loggableVerdict(verdict)
     channels.refuse.publish({ gate, at: now(), url: loggable.url, verdict: loggable })
@@ -100,7 +120,7 @@ export class RobotsCheck {
   }
 
   #allowedOrThrow(verdict: ClientVerdict): AllowedVerdict {
-    if (isAllowed(verdict)) return verdict
+    if (this.#admits(verdict)) return verdict
     this.refused(verdict)
     throw new RobotsDisallowedError(verdict)
   }

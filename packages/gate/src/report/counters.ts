@@ -1,5 +1,4 @@
 // Counts the events of a gate, from its creation on.
-import { isPushback, type PaceResponse } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { WaitReason } from '../pace/wait-cause.ts'
 
@@ -9,7 +8,7 @@ export interface GateCounters {
   readonly started: number
   /** Requests that started and have ended. */
   readonly done: number
-  /** Responses with status 429 or 503. */
+  /** Responses that ask for fewer requests: 429, 503, or what `backoff` and `isRateLimited` say. */
   readonly pushbacks: number
   /**
    * Requests that ended while they waited: aborted, rejected by `close`, or rejected because the
@@ -20,6 +19,12 @@ export interface GateCounters {
   readonly tooLong: number
   /** Requests for which the queue was full (`maxQueuedPerKey`). */
   readonly queueFull: number
+  /** Requests for which the `budget` of their pace key was used up. */
+  readonly overBudget: number
+  /** Requests that started, or passed `check`, although robots.txt disallows them (`obey`). */
+  readonly disobeyedRules: number
+  /** Requests that started without a delay, rate or visit time that robots.txt asks for (`obey`). */
+  readonly ignoredDelays: number
   /** Failures of the pacer that no request could be rejected with. */
   readonly failures: number
   /** Requests that started after a wait, by what they waited for last. */
@@ -43,11 +48,14 @@ export type GateCounterName = keyof GateCounters
 export const gateCounterMeanings: Readonly<Record<GateCounterName, string>> = {
   started: 'requests that started',
   done: 'requests that started and have ended',
-  pushbacks: 'responses with status 429 or 503',
+  pushbacks: 'responses that ask for fewer requests: 429, 503, or what `backoff` and `isRateLimited` say',
   abandoned:
     'requests that ended while they waited: aborted, rejected by `close`, or rejected because the pacer failed',
   tooLong: 'requests that would have had to wait longer than `maxWaitMs`, or that had waited that long',
   queueFull: 'requests for which the queue was full (`maxQueuedPerKey`)',
+  overBudget: 'requests for which the `budget` of their pace key was used up',
+  disobeyedRules: 'requests that started, or passed `check`, although robots.txt disallows them (`obey`)',
+  ignoredDelays: 'requests that started without a delay, rate or visit time that robots.txt asks for (`obey`)',
   failures: 'failures of the pacer that no request could be rejected with',
   waits: 'requests that started after a wait, by what they waited for last',
   waitedMs: 'how long these requests waited in all, in milliseconds, by the same reasons',
@@ -66,6 +74,7 @@ const byReason = <T>(newValue: () => T): Record<WaitReason, T> => ({
   'visit-time': newValue(),
   'retry-after': newValue(),
   backoff: newValue(),
+  'rate-limit': newValue(),
   cap: newValue(),
   'slow-site': newValue(),
   'pacer-failure': newValue(),
@@ -79,8 +88,11 @@ export class Counters {
   abandoned = 0
   tooLong = 0
   queueFull = 0
+  overBudget = 0
+  disobeyedRules = 0
+  ignoredDelays = 0
   failures = 0
-  #pushbacks = 0
+  pushbacks = 0
   readonly #waits = byReason(zero)
   readonly #waitedMs = byReason(zero)
   readonly #waitHistogram = byReason(() => [...waitBucketsMs, 0].fill(0))
@@ -95,23 +107,23 @@ export class Counters {
     counts[index] = (counts[index] as number) + 1
   }
 
-  responded(response: PaceResponse): void {
-    if (isPushback(response)) this.#pushbacks++
-  }
-
   refused(because: ClientVerdict['because']): void {
     this.#refusals[because] = (this.#refusals[because] ?? 0) + 1
   }
 
   snapshot(): GateCounters {
-    const { started, done, abandoned, tooLong, queueFull, failures } = this
+    const { started, done, pushbacks, abandoned, tooLong, queueFull, failures } = this
+    const { overBudget, disobeyedRules, ignoredDelays } = this
     return {
       started,
       done,
-      pushbacks: this.#pushbacks,
+      pushbacks,
       abandoned,
       tooLong,
       queueFull,
+      overBudget,
+      disobeyedRules,
+      ignoredDelays,
       failures,
       waits: { ...this.#waits },
       waitedMs: { ...this.#waitedMs },

@@ -114,11 +114,43 @@ export class QueueFullError extends PolitelyError {
   constructor(verdict: ClientVerdict, key: string, waiting: number) {
     const loggable = loggableVerdict(verdict)
     super(
-      `${escapeControls(loggable.url)} cannot wait: the queue of ${key} is full (${waiting} waiting); make fewer requests at a time, or raise maxQueuedPerKey`,
+      `${escapeControls(loggable.url)} cannot wait: the queue of ${escapeControls(key)} is full (${waiting} waiting); make fewer requests at a time, or raise maxQueuedPerKey`,
     )
     this.verdict = loggable
     this.key = key
     this.waiting = waiting
+  }
+}
+
+/**
+ * The `budget` of the pace key is used up: so many of its requests have started. The request was not
+ * sent.
+ *
+ * Remedy: make no further requests to this site, or raise `budget`. A new gate begins with the whole
+ * budget.
+ */
+export class BudgetError extends PolitelyError {
+  override readonly name = 'BudgetError'
+  readonly code = 'ERR_POLITELY_BUDGET'
+  /** The verdict that allows the request. Its `url` has no credentials. */
+  readonly verdict: ClientVerdict
+  /** The pace key. */
+  readonly key: string
+  /** How many requests may start. */
+  readonly budget: number
+  /** Undefined: a budget does not grow. Other refusals may have a time here. */
+  readonly retryAt: undefined
+
+  constructor(verdict: ClientVerdict, key: string, budget: number) {
+    const loggable = loggableVerdict(verdict)
+    super(
+      escapeControls(
+        `${loggable.url} does not start: the budget of ${key} is used up (${budget} requests); make no further requests to it, or raise the option budget`,
+      ),
+    )
+    this.verdict = loggable
+    this.key = key
+    this.budget = budget
   }
 }
 

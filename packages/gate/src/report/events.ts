@@ -81,7 +81,8 @@ export interface RefuseMessage extends UrlMessage {
 
 /**
  * A request that robots.txt allows does not start: its signal was aborted while it waited, the gate
- * was closed, the pacer failed, its wait was too long (`maxWaitMs`), or its queue was full.
+ * was closed, the pacer failed, its wait was too long (`maxWaitMs`), its queue was full, or the budget
+ * of its pace key was used up.
  */
 export interface AbandonMessage extends RequestMessage {
   /** How long the request waited in its queue. Milliseconds. */

@@ -2,10 +2,10 @@
 import type { ClientVerdict } from '@politely/fetcher'
 import type { WaitLevel, WaitReason } from '../pace/wait-cause.ts'
 
-/** When a request could start, or why robots.txt refuses it. JSON-safe. */
+/** When a request could start, or why it would be refused. JSON-safe. */
 export type Forecast = AllowedForecast | RefusedForecast
 
-/** robots.txt allows the request: when it could start. */
+/** The request may be made: when it could start. */
 export interface AllowedForecast {
   readonly allowed: true
   readonly verdict: ClientVerdict
@@ -28,7 +28,7 @@ export interface AllowedForecast {
   readonly ahead: number
 }
 
-/** robots.txt does not allow the request. */
+/** robots.txt does not allow the request, or the budget of its pace key is used up. */
 export interface RefusedForecast {
   readonly allowed: false
   readonly verdict: ClientVerdict
@@ -37,4 +37,9 @@ export interface RefusedForecast {
    * refusals. Milliseconds since 1970, by the clock of the RobotsClient.
    */
   readonly retryAt: number | undefined
+  /**
+   * The budget of the pace key, if that is the reason: it is used up, or the requests that wait
+   * will use it up. Undefined if robots.txt does not allow the request.
+   */
+  readonly budget: number | undefined
 }

@@ -37,6 +37,8 @@ export class GateLog {
   /** By pace key. */
   readonly #lastWaits = new Map<string, { readonly cause: string; readonly at: number }>()
   readonly #longDelays = new Map<string, true>()
+  /** The origins and the parts of robots.txt of which it was logged that they are not obeyed. */
+  readonly #disobeyed = new Map<string, true>()
 
   constructor(logger: Logger | undefined, now: () => number) {
     this.#logger = logger
@@ -77,7 +79,7 @@ export class GateLog {
   }
 
   /**
-   * Logs a 429 or 503, and how long the requests of this pace key pause.
+   * Logs a pushback, and how long the requests of this pace key pause.
    * @param estimatePause Asks the pacer. Its failure is not logged here.
    */
   pushedBack(
@@ -87,7 +89,7 @@ export class GateLog {
     estimatePause: () => WaitEstimate | Promise<WaitEstimate>,
   ): void {
     const header = retryAfter === undefined ? 'no Retry-After' : `Retry-After ${describeValue(retryAfter)}`
-    const received = `${withoutCredentials(url)}: status ${status}, ${header}`
+    const received = `${withoutCredentials(url)}: ${status === 0 ? 'no response' : `status ${status}, ${header}`}`
     const log = ({ waitMs, because }: WaitEstimate) => {
       const until = formatTime(this.#now() + waitMs)
       const pause = `; requests to ${key} pause for ${durationText(waitMs)}, until about ${until} (${because})`
@@ -100,6 +102,25 @@ export class GateLog {
     } catch {
       this.warn(received)
     }
+  }
+
+  /**
+   * Logs that a site asks for fewer requests by its answer to the request for robots.txt.
+   * @param askedMs The time in Retry-After. @param pauseMs How long pages wait from now on.
+   */
+  robotsPushedBack(origin: string, status: number | undefined, askedMs: number | undefined, pauseMs: number): void {
+    if (!this.warns) return
+    const asked = askedMs === undefined ? '' : ` and asked to wait ${durationText(askedMs)}`
+    const until = formatTime(this.#now() + pauseMs)
+    this.warn(`${origin}: robots.txt answered ${status}${asked}; pages wait until about ${until}`)
+  }
+
+  /** Logs that a part of robots.txt is not obeyed, once for each origin. */
+  disobeys(origin: string, what: string, line: string): void {
+    const name = `${origin} ${what}`
+    if (this.#disobeyed.has(name)) return
+    setBounded(this.#disobeyed, name, true, MAX_REMEMBERED)
+    this.warn(line)
   }
 
   /** Logs a long delay that a site asks for, once for each origin. */

@@ -2,7 +2,7 @@
 // waited, and which responses were 429 or 503.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { OptionError } from '@politely/core'
-import { isPushback } from '@politely/core/engine'
+import { defaultPushbackStatuses } from '@politely/core/engine'
 import { assertOptions, integer } from '@politely/fetcher/internal'
 import { assertGate } from '../adapter/resolve-gate.ts'
 import { PoliteGate } from '../gate.ts'
@@ -111,7 +111,7 @@ export class CrawlTimeline implements Disposable {
   }
 
   #done({ gate, at, origin, status }: DoneMessage): void {
-    if (!this.#records(gate) || status === undefined || !isPushback({ status })) return
+    if (!this.#records(gate) || status === undefined || !defaultPushbackStatuses.includes(status)) return
     this.#add(origin, at, (since) => ({ kind: 'pushback', at: since, status }))
   }
 

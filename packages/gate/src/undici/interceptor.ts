@@ -11,6 +11,7 @@ import { assertGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost, targetOf } from '../adapter/target.ts'
 import { gatePort, type PoliteGate } from '../gate.ts'
 import type { Permit } from '../permit/permit.ts'
+import { failureOf } from '../permit/request-report.ts'
 import { endNesting } from '../permit/sending.ts'
 import { isRedirect } from '../redirects/redirect.ts'
 import { InvalidRequestError } from '../report/errors.ts'
@@ -304,6 +305,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
 
   #fail(error: Error): void {
     try {
+      this.#permit?.release(failureOf(this.#aborting.signal)) // no effect if a response was reported
       this.#end()
     } finally {
       this.#handler.onResponseError?.(this.#inner ?? this, error)

@@ -51,7 +51,7 @@ export type SeenVerdict = NonNullable<Extract<Visit, { kind: 'refused' }>['verdi
 
 /** The part of `PoliteGate` of @politely/gate that the cases use. */
 interface GateUnderTest {
-  readonly counters: { readonly started: number }
+  readonly counters: { readonly started: number; readonly disobeyedRules: number }
   queues(): readonly object[]
   when(url: string): Promise<object>
   enter(url: string): Promise<{ release(): void }>

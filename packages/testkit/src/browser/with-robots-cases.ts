@@ -119,6 +119,20 @@ const given: readonly BrowserCase[] = [
     },
   },
   {
+    name: 'with obey: { rules: false }, a disallowed page loads, with its disallowed images',
+    web: {
+      '/robots.txt': RULES,
+      '/private': htmlPage('<img src="/private/image">'),
+      '/private/image': { status: 204 },
+    },
+    options: { obey: { rules: false } },
+    run: async ({ sites, robots, tab, at }) => {
+      assert.equal((await tab.goto(at('/private')))?.status(), 200)
+      assert.deepEqual(sites.requestedUrls, [`${HOME}/robots.txt`, `${HOME}/private`, `${HOME}/private/image`])
+      assert.equal(robots.gate.counters.disobeyedRules, 2)
+    },
+  },
+  {
     name: 'contexts with one gate share its pace and its robots.txt',
     fullRun: true,
     web: { '/1': htmlPage(), '/2': htmlPage() },

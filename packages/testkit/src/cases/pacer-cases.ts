@@ -10,6 +10,7 @@ export interface PacerUnderTest {
   sent?(key: string, ticket: PacerTicket, delay: PacerDelay): void | Promise<void>
   cancel(key: string, ticket: PacerTicket): void | Promise<void>
   report(key: string, ticket: PacerTicket, response: PacerResponse): void | Promise<void>
+  pause?(key: string, pauseMs: number, because: PacerPause): void | Promise<void>
   end(key: string, ticket: PacerTicket, limits: PacerLimits, tookMs: number): void | Promise<void>
   estimate(key: string, limits: PacerLimits, ahead: number): PacerEstimate | Promise<PacerEstimate>
 }
@@ -34,7 +35,12 @@ interface PacerHours {
 interface PacerResponse {
   readonly status: number
   readonly retryAfter: string | undefined
+  readonly isPushback?: boolean | undefined
+  readonly requestedMs?: number | undefined
+  readonly backoff?: { readonly firstMs: number; readonly maxMs: number; readonly factor: number } | undefined
 }
+
+type PacerPause = 'retry-after' | 'backoff' | 'rate-limit'
 
 interface PacerDelay {
   readonly delayMs: number
@@ -70,9 +76,9 @@ type PacerStep =
       readonly do: 'report'
       readonly request: string
       readonly key?: string
-      readonly status: number
-      readonly retryAfter?: string
+      readonly response: PacerResponse
     }
+  | { readonly do: 'pause'; readonly key?: string; readonly ms: number; readonly because: PacerPause }
   | {
       readonly do: 'end'
       readonly request: string
@@ -118,12 +124,13 @@ const reserve = (
 })
 const advance = (ms: number): PacerStep => ({ do: 'advance', ms })
 const sent = (request: string): PacerStep => ({ do: 'sent', request })
-const report = (request: string, status: number, retryAfter?: string): PacerStep => ({
-  do: 'report',
-  request,
-  status,
-  ...(retryAfter !== undefined && { retryAfter }),
-})
+const report = (
+  request: string,
+  status: number,
+  retryAfter?: string,
+  more: Omit<PacerResponse, 'status' | 'retryAfter'> = {},
+): PacerStep => ({ do: 'report', request, response: { status, retryAfter, ...more } })
+const pause = (ms: number, because: PacerPause): PacerStep => ({ do: 'pause', ms, because })
 
 const end = (request: string, tookMs: number, limits: Partial<PacerLimits> = {}): PacerStep => ({
   do: 'end',
@@ -136,6 +143,21 @@ const none = { ownDelayMs: 0 }
 const fromEnd = { pauseFrom: 'end' } as const
 const factor = { delayFactor: 3 }
 const morning: PacerHours = { from: 6 * 60, to: 8 * 60 }
+
+const dayMs = 86_400_000
+
+/**
+ * Pushbacks one after the other, each to a request that starts at the end of the pause before.
+ * `pauses` are the seconds of the pauses.
+ */
+function series(pauses: readonly number[], backoff?: PacerResponse['backoff'], lateMs = 0): readonly PacerStep[] {
+  return pauses.flatMap((seconds, n) => [
+    reserve(`${n}, ${lateMs}`, slot(0), none),
+    report(`${n}, ${lateMs}`, 429, undefined, { backoff }),
+    { do: 'estimate', ahead: 0, limits: none, expected: { waitMs: seconds * 1_000, because: 'backoff' } },
+    advance(seconds * 1_000 + lateMs),
+  ])
+}
 
 /** The caller's own delay is one second, unless a step has another. */
 export const pacerCases: readonly PacerCase[] = [
@@ -440,6 +462,182 @@ export const pacerCases: readonly PacerCase[] = [
       reserve('e', wait(5_000, 'backoff')),
     ],
   },
+  ...[403, 430, 500, 529].map(
+    (status): PacerCase => ({
+      name: `delays requests by the Retry-After of a ${status}`,
+      steps: [reserve('a', slot()), report('a', status, '30'), reserve('b', wait(30_000, 'retry-after'))],
+    }),
+  ),
+  {
+    name: 'reads a Retry-After with a unit',
+    steps: [reserve('a', slot()), report('a', 429, '1m30s'), reserve('b', wait(90_000, 'retry-after'))],
+  },
+  {
+    name: 'backs off after a 430 and a 529 without Retry-After, and not after a 500',
+    steps: [
+      reserve('a', slot()),
+      report('a', 430),
+      reserve('b', wait(5_000, 'backoff')),
+      advance(5_000),
+      reserve('b', slot()),
+      report('b', 529),
+      reserve('c', wait(10_000, 'backoff')),
+      advance(10_000),
+      reserve('c', slot()),
+      report('c', 500),
+      reserve('d', wait(1_000)),
+    ],
+  },
+  {
+    name: 'obeys a response that the caller calls a pushback, and none that the caller calls none',
+    steps: [
+      reserve('a', slot()),
+      report('a', 200, undefined, { isPushback: true }),
+      reserve('b', wait(5_000, 'backoff')),
+      advance(5_000),
+      reserve('b', slot()),
+      report('b', 0, undefined, { isPushback: true }),
+      reserve('c', wait(10_000, 'backoff')),
+      advance(10_000),
+      reserve('c', slot()),
+      report('c', 429, '60', { isPushback: false }),
+      reserve('d', wait(1_000)),
+    ],
+  },
+  {
+    name: 'takes a requested time in place of Retry-After',
+    steps: [
+      reserve('a', slot()),
+      report('a', 429, '60', { requestedMs: 2_500.5 }),
+      reserve('b', wait(2_500.5, 'retry-after')),
+    ],
+  },
+  ...[Number.POSITIVE_INFINITY, 1e300].map(
+    (requestedMs): PacerCase => ({
+      name: `limits a requested time of ${requestedMs} ms to a day`,
+      steps: [
+        reserve('a', slot()),
+        report('a', 200, undefined, { requestedMs }),
+        reserve('b', wait(dayMs, 'retry-after')),
+      ],
+    }),
+  ),
+  ...[0, -30_000, Number.NaN].map(
+    (requestedMs): PacerCase => ({
+      name: `counts a requested time of ${requestedMs} ms as absent`,
+      steps: [reserve('a', slot()), report('a', 429, '60', { requestedMs }), reserve('b', wait(5_000, 'backoff'))],
+    }),
+  ),
+  {
+    name: 'with a backoff of the caller, makes pauses longer by its factor, up to its longest pause',
+    steps: series([1, 3, 9, 20, 20], { firstMs: 1_000, maxMs: 20_000, factor: 3 }),
+  },
+  {
+    name: 'with a backoff whose factor is 1, makes no pause longer',
+    steps: series([7, 7, 7], { firstMs: 7_000, maxMs: 20_000, factor: 1 }),
+  },
+  {
+    name: 'with a backoff whose first pause is longer than the longest one, makes the longest one',
+    steps: series([2, 2], { firstMs: 60_000, maxMs: 2_000, factor: 2 }),
+  },
+  {
+    name: 'with an infinite backoff, makes pauses of a day',
+    steps: series([86_400, 86_400], {
+      firstMs: Number.POSITIVE_INFINITY,
+      maxMs: Number.POSITIVE_INFINITY,
+      factor: Number.POSITIVE_INFINITY,
+    }),
+  },
+  {
+    name: 'remembers a series for five minutes after its last pause',
+    steps: [...series([5, 10, 20], undefined, 299_999), advance(1), ...series([5])],
+  },
+  {
+    name: 'remembers a series for the longest pause of its backoff',
+    steps: [
+      ...series([5, 10, 20], { firstMs: 5_000, maxMs: 3_600_000, factor: 2 }, 3_599_999),
+      advance(1),
+      ...series([5]),
+    ],
+  },
+  ...(['retry-after', 'backoff', 'rate-limit'] as const).map(
+    (because): PacerCase => ({
+      name: `keeps a pause of the site, with the reason ${because}`,
+      steps: [
+        reserve('a', slot()),
+        reserve('b', wait(1_000)),
+        pause(30_000, because),
+        advance(1_000),
+        reserve('b', wait(29_000, because)),
+        advance(29_000),
+        reserve('b', slot()),
+        reserve('c', wait(1_000)),
+      ],
+    }),
+  ),
+  {
+    name: 'keeps a pause for a key that had no requests',
+    steps: [
+      pause(30_000, 'rate-limit'),
+      { do: 'estimate', ahead: 0, expected: { waitMs: 30_000, because: 'rate-limit' } },
+      reserve('a', wait(30_000, 'rate-limit')),
+      advance(30_000),
+      reserve('a', slot()),
+    ],
+  },
+  {
+    name: 'keeps the longest of several pauses',
+    steps: [
+      reserve('a', slot()),
+      pause(30_000, 'rate-limit'),
+      pause(10_000, 'backoff'),
+      reserve('b', wait(30_000, 'rate-limit')),
+      report('a', 429, '60'),
+      pause(40_000, 'rate-limit'),
+      reserve('b', wait(60_000, 'retry-after')),
+    ],
+  },
+  {
+    name: 'does not shorten a delay by a shorter pause, and keeps the pause if the slot is given back',
+    steps: [
+      reserve('a', slot(60_000, 'crawl-delay'), { crawlDelayMs: 60_000 }),
+      pause(10_000, 'rate-limit'),
+      reserve('b', wait(60_000, 'crawl-delay')),
+      { do: 'cancel', request: 'a' },
+      reserve('b', wait(10_000, 'rate-limit')),
+    ],
+  },
+  {
+    name: 'does not count a pause as a pushback',
+    steps: [
+      pause(5_000, 'backoff'),
+      advance(5_000),
+      reserve('a', slot()),
+      report('a', 429),
+      reserve('b', wait(5_000, 'backoff')),
+    ],
+  },
+  {
+    name: 'limits a pause to a day, and ignores a pause that is no time above 0',
+    steps: [
+      pause(0, 'backoff'),
+      pause(-1_000, 'backoff'),
+      pause(Number.NaN, 'backoff'),
+      reserve('a', slot()),
+      pause(Number.POSITIVE_INFINITY, 'rate-limit'),
+      reserve('b', wait(dayMs, 'rate-limit')),
+    ],
+  },
+  {
+    name: 'with pauseFrom end, keeps a pause that is longer than the delay',
+    steps: [
+      reserve('a', slot(), fromEnd),
+      pause(30_000, 'rate-limit'),
+      advance(1_000),
+      end('a', 1_000, fromEnd),
+      reserve('b', wait(29_000, 'rate-limit'), fromEnd),
+    ],
+  },
   {
     name: 'counts several 429 to requests that were under way together as one step',
     steps: [
@@ -541,7 +739,12 @@ export async function runPacerCase(
     }
     if (step.do === 'report') {
       if (ticket === undefined) throw new Error(`step ${n}: ${step.request} has no slot`)
-      await pacer.report(key, ticket, { status: step.status, retryAfter: step.retryAfter })
+      await pacer.report(key, ticket, step.response)
+      continue
+    }
+    if (step.do === 'pause') {
+      if (pacer.pause === undefined) throw new Error(`step ${n}: the pacer has no method pause`)
+      await pacer.pause(key, step.ms, step.because)
       continue
     }
     const limits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined, ...step.limits }

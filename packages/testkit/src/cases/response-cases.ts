@@ -401,7 +401,7 @@ export const replyCases: readonly ReplyCase[] = [
     { status: 503, headers: { 'retry-after': 'Fri, 31 Dec 2049 23:59:59 GMT' } },
     unreachable,
   ),
-  ...['-120', '1.5', '1e3', 'soon', '', 'Sun, 06 Nov 1994 08:49:37 GMT', '9'.repeat(400)].map((value) =>
+  ...['-120', '500ms', '1e3', 'soon', '', 'Sun, 06 Nov 1994 08:49:37 GMT', '9'.repeat(400)].map((value) =>
     singleReply(
       `our choice, 503 with an invalid or extreme Retry-After is unreachable: "${value.length > 40 ? `9, ${value.length} times` : value}"`,
       { status: 503, headers: { 'retry-after': value } },

@@ -1,0 +1,180 @@
+// What the caller reports about a request, and what the pace needs of it.
+import { type Headers, headerOf, type PaceResponse, rateLimitOf, retryAfterMs } from '@politely/core/engine'
+import { withoutCredentials } from '@politely/fetcher'
+import { describeValue } from '@politely/fetcher/internal'
+import type { Backoff } from '../pace/pacing-options.ts'
+import { ResponseError } from '../report/errors.ts'
+
+/**
+ * The part of a response that the pace depends on. A response of Node's or undici's `fetch` has
+ * this type, and a plain object may have it.
+ */
+export interface ResponseLike {
+  readonly status: number
+  /**
+   * An object with a `get` method, such as `Headers`; or a plain object whose names are in lower
+   * case.
+   */
+  readonly headers: { get(name: string): string | null } | Headers
+}
+
+/**
+ * The site asks for fewer requests, whatever the status of the response is: for example a page with
+ * status 200 whose text says so. Counts like a 429.
+ */
+export interface RateLimited extends Partial<ResponseLike> {
+  readonly rateLimited: true
+  /**
+   * How long the site asks to wait. Milliseconds; default: what Retry-After in `headers` says, and
+   * otherwise a growing pause (`backoff`).
+   */
+  readonly retryAfterMs?: number | undefined
+}
+
+/**
+ * The request has failed without a response, for example by a timeout or a reset. Changes the pace
+ * only with `backoff: { failures: true }`.
+ */
+export interface RequestFailed {
+  readonly failed: true
+}
+
+/** What a permit is told about its request. */
+export type RequestReport = ResponseLike | RateLimited | RequestFailed
+
+/**
+ * Returns what to report about a request that has failed without a response. The caller's own abort
+ * is no failure of the site. A timeout of the caller is one, and so is the error of a connection
+ * with which `node:http` itself destroys a request.
+ * @param signal Aborted if the request was aborted or destroyed.
+ */
+export function failureOf(signal: AbortSignal | null | undefined): RequestFailed | undefined {
+  if (!signal?.aborted) return { failed: true }
+  const { name, code, cause } = Object(signal.reason) as { readonly [field in 'name' | 'code' | 'cause']?: unknown }
+  // `node:http` wraps the reason of the caller's signal.
+  return /timeout/i.test(`${name} ${Object(cause).name}`) || /^(?:E[A-Z_]+|UND_ERR_\w+)$/.test(`${code}`)
+    ? { failed: true }
+    : undefined
+}
+
+/** Returns whether a report says that the site asks for fewer requests. */
+export function isRateLimited(report: RequestReport): report is RateLimited {
+  return (report as Partial<RateLimited> | null)?.rateLimited === true
+}
+
+/** Returns whether a report is a response. */
+export function isResponse(report: RequestReport): report is ResponseLike {
+  return !isRateLimited(report) && !isFailure(report)
+}
+
+export function isFailure(report: RequestReport): report is RequestFailed {
+  return (report as Partial<RequestFailed> | null)?.failed === true
+}
+
+/**
+ * Returns the status and the Retry-After header of a response.
+ * @throws {ResponseError} for a value that is not a response.
+ */
+export function paceResponseOf(response: ResponseLike): PaceResponse {
+  if (typeof response !== 'object' || response === null)
+    throw new ResponseError(
+      `${describeValue(response)} is not a response; expected an object with \`status\` and \`headers\``,
+    )
+  const { status, headers } = response
+  if (!Number.isInteger(status))
+    throw new ResponseError(`\`status\` is ${describeValue(status)}; expected an integer such as 200`)
+  if (typeof headers !== 'object' || headers === null)
+    throw new ResponseError(
+      `\`headers\` is ${describeValue(headers)}; expected a Headers object, or a plain object with names in lower case`,
+    )
+  const retryAfter = readHeader(headers, 'retry-after')
+  if (retryAfter === undefined || typeof retryAfter === 'string') return { status, retryAfter }
+  throw new ResponseError(`the header retry-after is ${describeValue(retryAfter)}; expected a string such as "120"`)
+}
+
+/** @throws {ResponseError} if the request was redirected: its permit was for the first URL only. */
+export function assertNotRedirected(response: ResponseLike): void {
+  if ((response as { readonly redirected?: unknown }).redirected !== true) return
+  const { url } = response as { readonly url?: unknown }
+  throw new ResponseError(
+    `the response was redirected to ${withoutCredentials(String(url))}, which was not checked`,
+    "write redirect: 'manual', as in fetch(permit.url, { redirect: 'manual' })",
+  )
+}
+
+/** Returns the Location header of a response that `paceResponseOf` has accepted. */
+export function locationOf({ headers }: ResponseLike): string | null {
+  const location = readHeader(headers, 'location')
+  return typeof location === 'string' ? location : null
+}
+
+function readHeader(headers: ResponseLike['headers'], name: string): unknown {
+  try {
+    return (hasGet(headers) ? headers.get(name) : headerOf(headers, name)) ?? undefined
+  } catch (error) {
+    throw new ResponseError(`the header ${name} cannot be read`, undefined, { cause: error })
+  }
+}
+
+function hasGet(headers: ResponseLike['headers']): headers is { get(name: string): string | null } {
+  return typeof headers.get === 'function'
+}
+
+/**
+ * Returns the status and headers of a `RateLimited` report as a pushback.
+ * @throws {ResponseError} for an invalid `retryAfterMs`, status or header.
+ */
+export function rateLimitedResponse(report: RateLimited): PaceResponse {
+  const { status = 429, headers = {}, retryAfterMs } = report
+  if (retryAfterMs !== undefined && !(typeof retryAfterMs === 'number' && retryAfterMs >= 0))
+    throw new ResponseError(
+      `\`retryAfterMs\` is ${describeValue(retryAfterMs)}; expected milliseconds, such as 60_000, or nothing`,
+    )
+  return { ...paceResponseOf({ status, headers }), isPushback: true, requestedMs: retryAfterMs }
+}
+
+/**
+ * Adds what the caller's `backoff` says about a response: whether it is a pushback, and how long
+ * the pauses are.
+ * @param utc Milliseconds since 1970, for a date in Retry-After.
+ */
+export function withBackoff(response: PaceResponse, backoff: Backoff, utc: number): PaceResponse {
+  const { statuses, firstMs, maxMs, factor, jitter } = backoff
+  const { status, retryAfter, requestedMs = retryAfterMs(retryAfter, utc) || undefined } = response
+  const isPushback = response.isPushback ?? (statuses.includes(status) || requestedMs !== undefined)
+  if (!isPushback) return { status, retryAfter, isPushback }
+  const longer = 1 + jitter * Math.random()
+  return {
+    status,
+    retryAfter,
+    isPushback,
+    requestedMs: requestedMs === undefined ? undefined : requestedMs * longer,
+    backoff: { firstMs: firstMs * longer, maxMs: maxMs * longer, factor },
+  }
+}
+
+/** The headers that `rateLimitOf` reads. */
+const RATE_LIMIT_HEADERS = [
+  'ratelimit',
+  'ratelimit-policy',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'x-rate-limit-limit',
+  'x-rate-limit-remaining',
+  'x-rate-limit-reset',
+  'age',
+]
+
+/** Returns the pause that RateLimit headers ask for. Milliseconds; undefined for none. */
+export function rateLimitPauseMs({ headers }: ResponseLike, utc: number): number | undefined {
+  const found: Record<string, string> = {}
+  for (const name of RATE_LIMIT_HEADERS) {
+    const value = readHeader(headers, name)
+    if (typeof value === 'string') found[name] = value
+  }
+  return rateLimitOf(found, utc)?.pauseMs
+}
