@@ -1,5 +1,4 @@
 // Formats the report about one page for people.
-
 import { adviceOn } from '../../output/advice.ts'
 import { durationText, sizeText, waitText } from '../../output/amounts.ts'
 import { reasonText } from '../../output/reason-text.ts'
