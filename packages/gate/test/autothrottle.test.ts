@@ -1,5 +1,5 @@
 // Compares `delayFactor` and `maxConcurrentPerKey` with Scrapy's AutoThrottle, on simulated time.
-// docs/waiting.md shows these numbers.
+// docs/pace-options.md shows these numbers.
 import { expect, test } from 'vitest'
 import type { PacingOptions } from '../src/index.ts'
 import { simulate } from './simulation.ts'
