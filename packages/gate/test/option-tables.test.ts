@@ -55,9 +55,9 @@ describe('the table of options in packages/gate/README.md', () => {
 })
 
 describe('the table of options in docs/pace-options.md', () => {
-  const tables = readPage('docs/pace-options.md').matchAll(/^\| option \| unit or type \|.*\n(?:\|.*\n)+/gm)
-  const [, , ...rows] = tableRows(Array.from(tables, ([table]) => table).join('')).split('\n')
-  const cells = rows.map((row) => row.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '')))
+  const [table = ''] = /^\| option \| unit or type \|.*\n(?:\|.*\n)+/m.exec(readPage('docs/pace-options.md')) ?? []
+  const [, , ...rows] = table.trimEnd().split('\n')
+  const cells = rows.map((row) => row.slice(2, -2).split(' | '))
 
   test('has a row with the right default for each option, and for each field of `backoff` and `obey`', () => {
     const { backoff, obey } = defaults
@@ -71,7 +71,7 @@ describe('the table of options in docs/pace-options.md', () => {
 
   test('names a setting of Scrapy and of StormCrawler in each row, or `none`', () => {
     expect(cells.filter((row) => row.length !== 6)).toEqual([])
-    expect(cells.filter(([, , , , ...others]) => !others.every((cell) => /^none|`/.test(cell)))).toEqual([])
+    expect(cells.flatMap((row) => row.slice(4)).filter((cell) => !/^none|`/.test(cell))).toEqual([])
   })
 })
 
@@ -84,10 +84,7 @@ describe.each(PAGES)('the tables of docs/%s', (page) => {
 
   test('say the right default of an option, where they say it: "`name`, default 5" or "default: none"', () => {
     const said = tables.matchAll(/`(\w+)`, default:? (none|several|`\w+`|[\d,.]*\d)/g)
-    const inPage = Array.from(said, ([, name = '', value]) => `${name}: ${value}`)
-    expect(inPage).toEqual(
-      inPage.map((text) => text.replace(/: .*/, '')).map((name) => `${name}: ${defaultOf(name as Name)}`),
-    )
+    expect(Array.from(said).filter(([, name, value]) => value !== defaultOf(name as Name))).toEqual([])
   })
 })
 
