@@ -98,7 +98,7 @@ test('names the error of a certificate, and an unreachable robots.txt', async ()
   )
   const lost = await doctor([await originWithStatus(503, { 'retry-after': '120' })])
   expect(lost.stdout).toMatch(
-    /^fail {2}robots\.txt .* is disallowed for politely-doctor: robots\.txt is unreachable \(status 503\)$/m,
+    /^fail {2}robots\.txt .* is disallowed for politely-doctor: robots\.txt is unreachable \(status 503\); the server asked to wait 120 s, until \S+Z$/m,
   )
   expect([tls.code, lost.code]).toEqual([1, 1])
 })
