@@ -52,7 +52,9 @@ export function explainUnknownFlag(
   if (formatsOf(flags).includes(word)) return `${unknown} --format ${word}`
   const names = flags.map((flag) => flag.name)
   const synonyms = SYNONYMS.find(([words]) => includesWord(words, word))?.slice(1) ?? []
-  const known = synonyms.filter((name) => names.includes(name)).map((name) => `--${name}`)
+  // Without --product-token, --user-agent is only the name that a request sends.
+  const isOfRequests = synonyms[0] === 'crawler' && !names.includes('product-token')
+  const known = isOfRequests ? [] : synonyms.filter((name) => names.includes(name)).map((name) => `--${name}`)
   if (known.length > 0) return `${unknown} ${known.slice(0, 2).join(' or ')}`
   const ownersOf = (flagName?: string) =>
     commands.filter((each) => each.flags.some(({ name }) => name === flagName)).map(({ name }) => name)

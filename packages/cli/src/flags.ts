@@ -29,7 +29,7 @@ export const DIALECT: Flag = {
 export const ROBOTS: Flag = {
   name: 'robots',
   value: 'FILE',
-  text: 'a robots.txt file, or the URL of a site',
+  text: 'a robots.txt file, - for stdin, or the URL of a site',
 }
 
 /** The flags of requests. */
@@ -63,9 +63,9 @@ export const URLS: readonly Flag[] = [
   {
     name: 'input',
     value: 'NAME',
-    text: 'the format of --urls: one URL on each line, JSON lines, a table, or an access log',
-    choices: ['text', 'ndjson', 'csv', 'log'],
-    byDefault: 'by the ending of the name',
+    text: 'the format of --urls: one URL on each line, JSON lines, a table, an access log, or a sitemap',
+    choices: ['text', 'ndjson', 'csv', 'log', 'sitemap'],
+    byDefault: 'by the ending of the name, otherwise by the first line',
   },
   {
     name: 'column',

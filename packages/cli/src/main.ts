@@ -6,12 +6,14 @@ import { EXITS } from './exit-code.ts'
 
 enableCompileCache()
 
+let hasFailed = false
+
 // EPIPE: the reader closed the pipe (`| head`). That ends the program without a message. The exit
-// code is not 0, because verdicts are missing.
+// code is not 0, because verdicts are missing. Another error, such as a full disk, has a message.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') void fail(error)
-    process.exit(process.exitCode || EXITS.outputClosed.code)
+    if (error.code === 'EPIPE') process.exit(process.exitCode || EXITS.outputClosed.code)
+    void fail(error).finally(() => process.exit())
   })
 }
 
@@ -23,6 +25,8 @@ try {
 }
 
 async function fail(error: unknown): Promise<void> {
+  if (hasFailed) return // the error of a stream also rejects the write that waits for it
+  hasFailed = true
   const { describeError } = await import('./describe-error.ts')
   const { exitCode, text } = describeError(error)
   process.exitCode = exitCode

@@ -43,7 +43,7 @@ const CHECK_OPTIONS = checkSpec.flags.map(({ name }) => `--${name}`).join(', ')
 const DIALECTS = 'rfc9309, google, draft-koster-rep-00, koster-1996, original-1994'
 const WRITE_URLS = 'write the name of a file with one URL on each line, or - for stdin'
 const WRITE_A_UA_OR_TOKEN = 'write one such as "ExampleBot/1.0", or give --product-token'
-const WRITE_A_FILE = 'write the name of a robots.txt file'
+const WRITE_A_FILE = 'write the name of a robots.txt file, or the URL of a site'
 const BROWSER = 'Mozilla/5.0 (X11; Linux)'
 
 /** The API's message about an invalid option. The command prints it after the name of the flag. */
@@ -101,6 +101,7 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
       ['test', '--junit', '--format junit'],
       ['lint', '--robots', 'the value without --robots, as in politely lint FILE… [--fix] [--format NAME]'],
       ['lint', '--fail-on', '--max-severity'],
+      ['lint', '--bot', 'politely diff, which has --crawler'],
       ['lint', '--version', 'politely --version'],
       ['completion', '--quiet', 'politely completion SHELL'],
     ] as const
@@ -108,6 +109,10 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     ([command, flag, remedy]) =>
       [[command, flag, 'x'], `unknown option ${flag}; write ${remedy}; see politely ${command} --help`] as const,
   ),
+  [
+    ['audit', robots, '--crawler', 'GPTBot'],
+    '--crawler is an option of diff, match, not of audit; see politely audit --help',
+  ],
   [
     ['match', '--url', URL],
     'unknown option --url; match reads URLs from stdin; write < urls.txt, or --urls FILE; see politely match --help',
@@ -233,7 +238,10 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     `--output: "${robots}" exists; write --resume to go on with it, or the name of a new file`,
   ],
   [[...MATCH, '--output', 'x', '--format', 'text'], '--output: text is for people; write --format ndjson or csv'],
-  [MATCH_FILE('-'), `--robots: stdin contains the URLs; ${WRITE_A_FILE}`],
+  [MATCH_FILE('-'), '--urls: stdin was read already, because - was given before; write the name of a file'],
+  [['diff', join(folder, 'none'), robots], `diff: "${join(folder, 'none')}": there is no such file; ${WRITE_A_FILE}`],
+  [['diff', '-', '-'], 'diff: stdin was read already, because - was given before; write the name of a file'],
+  [['lint', '-', '--fix'], '--fix: - is stdin, which cannot be fixed; write the name of a file'],
   [
     [...MATCH, '--origin', 'example.com'],
     `--origin: ${explanationOf(() => parseRobots('', { origin: 'example.com' }))}`,

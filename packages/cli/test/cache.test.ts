@@ -133,7 +133,7 @@ test('refresh fetches anew, says what changed, and leaves a failed server alone'
   const { length } = sites.requests
   const waiting = await refresh(same)
   expect(waiting.stdout).toMatch(
-    /^waiting .*\n +robots\.txt was fetched .*; an early refresh found it unreachable \(status 503\); the next attempt is due in .*\n1 origin: 1 waiting\n$/,
+    /^waiting .*\n +robots\.txt was fetched .*; an early refresh found it unreachable \(status 503\); the server asked to wait 120 s, until \S+Z; the next attempt is due in .*\n1 origin: 1 waiting\n$/,
   )
   expect(sites.requests).toHaveLength(length)
 })

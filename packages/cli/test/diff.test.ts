@@ -8,6 +8,7 @@ const path = writeFiles({
   'old.txt': SHOP,
   'new.txt': SHOP.replace('Disallow: /tmp', 'Disallow: /').replace('Allow: /cart/help\n', ''),
   'open.txt': '',
+  'names.txt': 'one\ntwo\n',
   'urls.txt': 'https://shop.example/\n/tmp/1\n/cart/help\n/about\n',
 })
 const diff = async (...args: string[]) => {
@@ -56,6 +57,16 @@ test('compares paths made from the rules if no URLs are given', async () => {
     The paths were made from the rules; --urls FILE compares the URLs of your site.
     "
   `)
+})
+
+test('does not compare lines that are no URLs', async () => {
+  const files = [path('old.txt'), path('new.txt'), '--urls']
+  const all = await diff(...files, path('names.txt'))
+  expect(all).toMatchObject({ code: 2, stdout: '' })
+  expect(all.stderr).toMatch(/names\.txt: 2 of 2 lines are neither URLs nor paths; write --input with the format of/)
+  const some = await runInThisProcess(['diff', ...files, '-'], 'one\n/about\n')
+  expect(some.stderr).toBe('politely: stdin: 1 of 2 lines is neither a URL nor a path\n')
+  expect(some.code).toBe(1)
 })
 
 test('finds no change between equal files', async () => {

@@ -163,7 +163,8 @@ async function transcript(line: string, sites: ReadonlyMap<string, string>): Pro
     (text, [name, origin]) => text.replaceAll(origin, name),
     withoutFolder(stdout + stderr, path),
   )
-  return `\`\`\`text\n$ politely ${line}\n${shown.trimEnd()}\n\`\`\`\n\nExit code ${code}.\n`
+  const lasting = shown.replace(/(?<=, until )\d{4}-\S+Z/g, '2026-11-25T14:00:00Z')
+  return `\`\`\`text\n$ politely ${line}\n${lasting.trimEnd()}\n\`\`\`\n\nExit code ${code}.\n`
 }
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')

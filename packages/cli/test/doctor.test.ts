@@ -89,6 +89,12 @@ test('says that no server listens', async () => {
   expect(code).toBe(1)
 })
 
+test('a page in place of robots.txt is a warning that says what to change', async () => {
+  const { code, stdout } = await doctor([await originWithRules('<!doctype html><title>App</title>'), ...NAMED])
+  expect(stdout).toMatch(/^warn {2}robots\.txt .* is allowed .* it is an HTML page; .* a single-page app should not /m)
+  expect(code).toBe(0)
+})
+
 test('names the error of a certificate, and an unreachable robots.txt', async () => {
   const server = await startSites({ certificate: selfSigned('localhost') })
   onTestFinished(() => server.close())
@@ -98,7 +104,7 @@ test('names the error of a certificate, and an unreachable robots.txt', async ()
   )
   const lost = await doctor([await originWithStatus(503, { 'retry-after': '120' })])
   expect(lost.stdout).toMatch(
-    /^fail {2}robots\.txt .* is disallowed for politely-doctor: robots\.txt is unreachable \(status 503\)$/m,
+    /^fail {2}robots\.txt .* is disallowed for politely-doctor: robots\.txt is unreachable \(status 503\); the server asked to wait 120 s, until \S+Z; the site should send the file with status 200, or status 404 if it has none$/m,
   )
   expect([tls.code, lost.code]).toEqual([1, 1])
 })

@@ -8,6 +8,9 @@ const path = writeFiles({
   'only.expect': 'deny-only * /café /*.pdf https://shop.example/admin\n',
   'host.expect': 'deny ExampleBot https://www.shop.example/cart\nallow * https://www.shop.example/cart\n',
   'shop.txt': SHOP,
+  'index.html': '<!doctype html><title>App</title>',
+  'staging.expect': 'deny * /\n',
+  'name\u202e.expect': 'deny * /about\u202e\n',
   'met.expect': 'allow ExampleBot /cart/help /about # two paths\n\ndeny GPTBot /\ndeny-only * /tmp\n',
   'unmet.expect': 'deny * /cart\ndeny-only ExampleBot /cart\nallow "x\n'.replace('allow "x\n', 'allow GPTBot /a\n'),
 })
@@ -60,7 +63,7 @@ test('tests what a site sends; a site without robots.txt allows everything', asy
   expect((await run(path('met.expect'), '--robots', none, ...bot)).code).toBe(1)
   const down = await originWithStatus(503, { 'retry-after': '60' })
   const { code, stderr } = await run(path('met.expect'), '--robots', down, ...bot)
-  expect(stderr).toMatch(`politely: ${down}/robots.txt: robots.txt is unreachable (status 503)`)
+  expect(stderr).toMatch(/robots\.txt is unreachable \(status 503\); .*; the site should send the file with status 200/)
   expect(code).toBe(3)
 })
 
@@ -74,13 +77,32 @@ test.for([
 })
 
 test.for([
-  ['a login page', { status: 200, body: '<!DOCTYPE html><title>Log in</title>' }, 'it is an HTML page'],
+  [
+    'the page of an app',
+    { status: 200, body: '<!DOCTYPE html><title>App</title>' },
+    '/robots.txt: the response is not a robots.txt: it is an HTML page; the site should send the file',
+  ],
   ['a refusal', { status: 401 }, 'the server refused robots.txt (status 401)'],
 ] as const)('does not take %s for a robots.txt', async ([, answer, reason]) => {
   const { origin } = await startSite(answer)
   const { code, stdout, stderr } = await run(path('met.expect'), '--robots', origin, '--user-agent', 'ExampleBot')
   expect(stderr).toContain(reason)
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+})
+
+test('says that a file is the page of an app', async () => {
+  const { code, stderr } = await run(path('staging.expect'), '--robots', path('index.html'))
+  expect(withoutFolder(stderr, path)).toBe('politely: index.html: this is not a robots.txt: it is an HTML page\n')
+  expect(code).toBe(1)
+})
+
+test('escapes control characters in the name of a file and in an expectation', async () => {
+  for (const format of ['text', 'github']) {
+    const { code, stdout } = await run(path('name\u202e.expect'), '--robots', path('shop.txt'), '--format', format)
+    expect(stdout).toContain('name\\u{202e}.expect')
+    expect(stdout).not.toContain('\u202e')
+    expect(code).toBe(1)
+  }
 })
 
 test('compares URLs of another host by their paths, as with a file', async () => {

@@ -93,7 +93,9 @@ test('says why a page did not arrive', async () => {
 test('exits with 3 if robots.txt is unreachable, and with 2 for an invalid URL', async () => {
   const origin = await originWithStatus(503, { 'retry-after': '120' })
   const unreachable = await runInThisProcess(['fetch', `${origin}/`, ...BOT])
-  expect(unreachable.stderr).toMatch(/because {5}robots.txt is unreachable \(status 503\)\n {2}try again {3}in /)
+  expect(unreachable.stderr).toMatch(
+    /because {5}robots.txt is unreachable \(status 503\); the server asked to wait 120 s, until \S+Z\n {2}try again {3}in .*\n {2}advice {6}the site should send the file with status 200/,
+  )
   expect(unreachable.code).toBe(3)
   const invalid = await runInThisProcess(['fetch', 'example', ...BOT])
   expect(invalid.stderr).toContain('✗ invalid  example\n  because     the URL has no scheme')

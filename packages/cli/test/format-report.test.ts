@@ -129,7 +129,10 @@ test.for([
   [{ outcome: 'restricted', status: 403 }, undefined],
   [{ outcome: 'unavailable', status: 404 }, undefined],
   [{ outcome: 'unavailable', status: 302, reason: 'redirect-loop' }, /^ {2}advice {6}the site should send the file /],
-  [{ looksLike: 'html' }, /without a login$/],
+  [{ looksLike: 'html', hops: [{ status: 302, url: 'https://example.com/robots.txt' }] }, /without a login$/],
+  [{ looksLike: 'html' }, /; a single-page app should not send its page for \/robots\.txt$/],
+  [{ looksLike: 'utf-16' }, /as UTF-8$/],
+  [{ looksLike: 'gzip' }, /uncompressed, or with Content-Encoding: gzip$/],
   [
     { outcome: 'unavailable', status: 403, looksLike: 'challenge' },
     /without the challenge, which crawlers cannot solve$/,

@@ -3,13 +3,15 @@
 import { expect, test } from 'vitest'
 import { SHOP, withoutFolder, writeFiles } from './files.ts'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
-import { originWithRules } from './site.ts'
+import { originWithRules, originWithStatus } from './site.ts'
 
 const path = writeFiles({
   'shop.txt': SHOP,
   'bad.txt': 'User-agent: *\nDisalow: /tmp\n  Disallow: admin\nSitemap: /map.xml\nDisallow /x\n',
   'ignored.txt':
     'User-agent: *\n# politely-ignore path-without-slash\nDisallow: admin\nSitemap: /map.xml # politely-ignore sitemap-not-absolute\n',
+  'paths.txt': '/tmp\n',
+  'tmp.expect': 'deny * /tmp\n',
   'page.txt': '# politely-ignore html-instead-of-robots\n<html>',
 })
 const lint = async (...args: string[]) => {
@@ -68,6 +70,31 @@ test('lints what a site sends', async () => {
     { line: 3, code: 'sitemap-not-absolute', write: [`Sitemap: ${origin}/map.xml`] },
   ])
   expect(code).toBe(1)
+})
+
+test('prints what it found in files if a site cannot be reached', async () => {
+  const down = await originWithStatus(503, { 'retry-after': '60' })
+  const { code, stdout, stderr } = await runInThisProcess(['lint', down, path('bad.txt'), '--user-agent', 'ExampleBot'])
+  expect(stdout).toContain('path-without-slash')
+  expect(stderr).toContain(`politely: ${down}/robots.txt: robots.txt is unreachable (status 503)`)
+  expect(code).toBe(3)
+})
+
+test('every command that reads a robots.txt reads stdin for -', async () => {
+  for (const [args, expected] of [
+    [['lint', '-'], 'stdin\n  3:1   error'],
+    [['audit', '-', '/tmp'], 'robots.txt  stdin\n'],
+    [['diff', '-', path('shop.txt')], 'old  stdin\n'],
+    [['explain', '/tmp', '--robots', '-', '--user-agent', 'ExampleBot'], '\nstdin\n● 1 │ User-agent: *'],
+    [['check', '/tmp', '--robots', '-', '--user-agent', 'ExampleBot'], 'stdin, 43 bytes'],
+    [['match', '--robots', '-', '--urls', path('paths.txt'), '--user-agent', 'ExampleBot'], '"url":"/tmp"'],
+    [['test', path('tmp.expect'), '--robots', '-'], 'met by stdin'],
+  ] as const) {
+    const { stdout } = await runInThisProcess(args, 'User-agent: *\nDisallow: /tmp\nDisallow: tmp\n')
+    expect(stdout, args[0]).toContain(expected)
+  }
+  const { stdout } = await runInThisProcess(['test', '-', '--robots', path('shop.txt')], 'deny * /about\n')
+  expect(stdout).toContain('✗ deny * /about  stdin:1\n')
 })
 
 test('prints the formats for programs', async () => {

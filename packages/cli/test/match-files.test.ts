@@ -16,12 +16,26 @@ const W3C = `#Software: Microsoft Internet Information Services 10.0
 2026-11-25 10:00:00 GET /cart/1 - 200
 2026-11-25 10:00:01 GET /search q=1 200
 `
+const SITEMAP = `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+<url><loc> https://shop.example/cart?a=1&amp;b=&lt;2&gt; </loc><image:image><image:loc>https://cdn.example/i</image:loc></image:image></url>
+<url><loc><![CDATA[https://shop.example/a&b]]></loc></url></urlset>`
 const path = writeFiles({
   'robots.txt': 'User-agent: *\nDisallow: /cart\n\nUser-agent: GPTBot\nDisallow: /\n',
   'files/shop.example.txt': 'User-agent: *\nDisallow: /cart\n',
   'files/http_shop.example.txt': 'User-agent: *\nDisallow: /\n',
   'files/shop.example_8443.txt': '',
   'access.log': LOG,
+  'access.log.1': LOG,
+  iis: W3C,
+  'map.xml': SITEMAP,
+  map: `\ufeff\n${SITEMAP}`,
+  lines: '{"url":"/cart"}\n{"url":"/"}\n',
+  'index.xml':
+    '<?xml version="1.0"?><sitemapindex><sitemap><loc>https://shop.example/1.xml</loc></sitemap></sitemapindex>',
+  'page.xml': '<html><title>Log in</title></html>',
+  'quote.csv': 'url\n"/cart\n/page\n',
+  'long.csv': `${'x'.repeat(1000)}\n/page\n`,
+  'names.txt': 'one\ntwo\n',
   'iis.log': W3C,
   'crawl.csv': 'Status,Address\n200,"https://shop.example/cart?a=1,2"\n301,\n200,https://shop.example/\n',
   'plain.csv': 'https://shop.example/cart,200\n/,200\n',
@@ -29,6 +43,8 @@ const path = writeFiles({
   'urls.txt': Array.from({ length: 100 }, (_, i) => `/${i % 2 === 0 ? 'cart' : 'page'}/${i}\n`).join(''),
 })
 writeFileSync(path('access.log.gz'), gzipSync(LOG))
+writeFileSync(path('access.log.2.gz'), gzipSync(LOG))
+writeFileSync(path('map.xml.gz'), gzipSync(SITEMAP))
 writeFileSync(path('cut.log.gz'), gzipSync(LOG).subarray(0, 100))
 
 const match = (...args: string[]) => runInThisProcess(['match', '--robots', path('robots.txt'), ...args])
@@ -42,6 +58,14 @@ test.for([
     '1 line has no request such as "GET /page HTTP/1.1"',
   ],
   ['access.log.gz', [], ['/cart/1', '/caf%C3%A9?q=%22a%22', '/cart'], 'the first is line 3'],
+  ['access.log.1', [], ['/cart/1', '/caf%C3%A9?q=%22a%22', '/cart'], 'the first is line 3'],
+  ['access.log.2.gz', [], ['/cart/1', '/caf%C3%A9?q=%22a%22', '/cart'], 'the first is line 3'],
+  ['iis', [], ['/cart/1', '/search?q=1'], ''],
+  ['map.xml', [], ['https://shop.example/cart?a=1&b=<2>', 'https://shop.example/a&b'], ''],
+  ['map.xml.gz', [], ['https://shop.example/cart?a=1&b=<2>', 'https://shop.example/a&b'], ''],
+  ['map', [], ['https://shop.example/cart?a=1&b=<2>', 'https://shop.example/a&b'], ''],
+  ['lines', [], ['/cart', '/'], ''],
+  ['names.txt', [], ['one', 'two'], 'names.txt: no line is a URL or a path; write --input with the format of the file'],
   ['iis.log', [], ['/cart/1', '/search?q=1'], ''],
   ['crawl.csv', [], ['https://shop.example/cart?a=1,2', 'https://shop.example/'], '1 line has no URL in the column'],
   ['crawl.csv', ['--column', 'address'], ['https://shop.example/cart?a=1,2', 'https://shop.example/'], 'line 3'],
@@ -59,6 +83,14 @@ test.for([
   ['urls.txt', ['--input', 'log'], 'have no request such as "GET /page HTTP/1.1"; the first is line 1; write --input'],
   ['caddy.ndjson', [], '4 lines have no text in the field "url"; the first is line 1; write --column NAME'],
   ['crawl.csv', ['--column', 'link'], 'no column is named "link"; write --column with one of "Status", "Address"'],
+  ['index.xml', [], 'index.xml: this is an index of sitemaps; write the name of one of its sitemaps'],
+  ['page.xml', [], 'page.xml: this has no <loc>URL</loc> as a sitemap has; write --input with its format'],
+  [
+    'quote.csv',
+    [],
+    'a row has an open quote, or is over 1 MB (CSV_QUOTE_NOT_CLOSED); close the quote, or write --input',
+  ],
+  ['long.csv', [], `write --column with one of "${'x'.repeat(200)}…"\n`],
   ['cut.log.gz', [], 'is not a whole gzip file (Z_BUF_ERROR)'],
 ] as const)('says what is wrong with %s %j', async ([file, flags, message]) => {
   const { stderr, code } = await match(...BOT, '--urls', path(file), ...flags)
@@ -76,6 +108,30 @@ test('checks each URL for each crawler, as CSV', async () => {
     '/,Googlebot,true,no-rule-matched,,',
     '/,GPTBot,false,rule,5,Disallow: /',
     '',
+  ])
+})
+
+test('reads a sitemap that is one line, from chunks that cut its tags', async () => {
+  const urls = Array.from({ length: 5000 }, (_, i) => `https://shop.example/page/${i}/`)
+  const sitemap = `<urlset>${urls.map((url) => `<url><loc>${url}</loc></url>`).join('')}</urlset>`
+  const { stdout } = await runInThisProcess(['match', '--robots', path('robots.txt'), ...BOT], sitemap)
+  expect(parseJsonLines(stdout).map(({ url }) => url)).toEqual(urls)
+})
+
+test('rejects a row of a table that does not end, and keeps no more than 1 MB of it', async () => {
+  const args = ['match', '--robots', path('robots.txt'), ...BOT, '--input', 'csv']
+  const { stderr, code } = await runInThisProcess(args, `url\n"${'x'.repeat(2 ** 21)}`)
+  expect(stderr).toContain('stdin: a row has an open quote, or is over 1 MB (CSV_MAX_RECORD_SIZE)')
+  expect(code).toBe(2)
+})
+
+test('escapes control characters in CSV', async () => {
+  const args = ['match', '--robots', path('robots.txt'), ...BOT, '--format', 'csv']
+  const { stdout } = await runInThisProcess(args, '/a\u001b[31m\n/b\u202e\n/caf\u00e9\n')
+  expect(stdout.split('\r\n').slice(1, 4)).toEqual([
+    '/a\\u{1b}[31m,,true,no-rule-matched,,',
+    '/b\\u{202e},,true,no-rule-matched,,',
+    '/caf\u00e9,,true,no-rule-matched,,',
   ])
 })
 

@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -7,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { isFullRun, sampled } from '@politely/testkit/scope'
 import { afterAll, expect, test } from 'vitest'
-import { exitCodeOf, parseJsonLines, runCli, runInThisProcess, startCli, writeForever } from './run-cli.ts'
+import { exitCodeOf, MAIN, parseJsonLines, runCli, runInThisProcess, startCli, writeForever } from './run-cli.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'politely-'))
 const robots = join(folder, 'robots.txt')
@@ -174,4 +175,11 @@ test('exits with code 141 when the reader closes stdout (`| head`)', async () =>
   child.stdout.destroy()
   expect(await exitCodeOf(child)).toBe(141)
   expect(await stderr).toBe('')
+})
+
+test.skipIf(!existsSync('/dev/full'))('says that the disk is full', () => {
+  const stdio = ['pipe', openSync('/dev/full', 'w'), 'pipe'] as const
+  const { status, stderr } = spawnSync(process.execPath, [MAIN, ...MATCH], { stdio: [...stdio], input: '/a\n' })
+  expect(String(stderr)).toMatch(/^politely: unexpected error: ENOSPC: no space left on device, write; .*\n$/)
+  expect(status).toBe(70)
 })

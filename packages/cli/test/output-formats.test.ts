@@ -16,7 +16,7 @@ import { originWithRules, originWithStatus } from './site.ts'
 
 /** Formats without fields in JSON. */
 const TEXT_FORMATS: Readonly<Record<string, string>> = {
-  csv: 'CSV (RFC 4180) with a header line. `line` and `rule` are those of the rule that decides. A cell that a spreadsheet would read as a formula begins with an apostrophe.',
+  csv: 'CSV (RFC 4180) with a header line. `line` and `rule` are those of the rule that decides. A cell that a spreadsheet would read as a formula begins with an apostrophe, and control characters are escaped as \\u{1b}.',
   sarif:
     'SARIF 2.1.0. Files are relative to the root of the repository (`uriBaseId` is `%SRCROOT%`), with percent-encoding. Columns are UTF-16 code units. `partialFingerprints` stay the same while the line keeps its text. `fixes` replace or remove the line; they may change verdicts, as `lint --fix=all` may.',
   junit:

@@ -8,7 +8,7 @@ import { vi } from 'vitest'
 import { describeError } from '../src/describe-error.ts'
 import { runProgram } from '../src/program.ts'
 
-const MAIN = fileURLToPath(new URL('../bundle/main.js', import.meta.url))
+export const MAIN: string = fileURLToPath(new URL('../bundle/main.js', import.meta.url))
 if (!existsSync(MAIN)) throw new Error(`${MAIN} does not exist; run npm run build first (npm test does)`)
 
 export interface Result {

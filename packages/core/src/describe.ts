@@ -128,7 +128,7 @@ export function describeState(entry: Entry | undefined, now: number, policy: Acc
     'long-lost-with-copy': `${unreachable}: ${copyFrom} is still obeyed`,
   }
   const refresh = deciding === latest ? '' : `; an early refresh found it unreachable (${describeCause(latest)})`
-  const wait = describeRetryAfter(latest, latest.at)
+  const wait = describeRetryAfter(latest.retryAfterMs, latest.at)
   return escapeControls(
     `${sentences[state]}${refresh}${wait === undefined ? '' : `; ${wait}`}; the next attempt is due at ${formatTime(dueAt(entry, policy))}`,
   )
@@ -203,17 +203,14 @@ function withCause(sentence: string, access: Cause | undefined): string {
 }
 
 /**
- * Says that a response to a request for robots.txt asked to wait, and until when. Returns undefined
- * if it did not ask.
+ * Says that the response to a request for robots.txt asked to wait, and until when. Returns
+ * undefined if it did not ask.
+ * @param retryAfterMs How long. Milliseconds.
  * @param at When the response arrived. Milliseconds since 1970.
  */
-export function describeRetryAfter(
-  { status, retryAfterMs }: Pick<Attempt, 'status' | 'retryAfterMs'>,
-  at: number,
-): string | undefined {
+export function describeRetryAfter(retryAfterMs: number | undefined, at: number): string | undefined {
   if (retryAfterMs === undefined) return undefined
-  const seconds = Math.ceil(retryAfterMs / 1000)
-  return `robots.txt answered ${status} and asked to wait ${seconds} s, until ${formatTime(at + retryAfterMs)}`
+  return `the server asked to wait ${Math.ceil(retryAfterMs / 1000)} s, until ${formatTime(at + retryAfterMs)}`
 }
 
 /** Describes in a few words what an attempt to fetch robots.txt led to, such as `status 404`. */
@@ -235,8 +232,11 @@ function accessNotes({ access, url }: Describable): string[] {
     notes.push(`according to the last good copy, because robots.txt is ${access.outcome} (${describeCause(access)})`)
   }
   if (access?.copy?.truncated) notes.push('robots.txt is larger than the size limit, so its end was not read')
-  const last = access?.failedRefresh ?? access
-  const wait = last && describeRetryAfter(last, last.checkedAt)
+  const refresh = access?.failedRefresh
+  const { retryAfterMs, checkedAt = 0 } = refresh ?? access ?? {}
+  const wait = describeRetryAfter(retryAfterMs, checkedAt)
+  if (wait !== undefined && refresh !== undefined)
+    notes.push(`an early refresh found robots.txt unreachable (${describeCause(refresh)})`)
   if (wait !== undefined) notes.push(wait)
   return notes
 }

@@ -46,7 +46,7 @@ export {
 export { describeValue, withoutCredentials } from './describe-value.ts'
 export { editDistance } from './edit-distance.ts'
 export { PolitelyError, PolitelyTypeError } from './errors.ts'
-export { type ForeignFormat, isText } from './foreign-format.ts'
+export { type ForeignFormat, foreignFormatOf, isText } from './foreign-format.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { type RateLimit, rateLimitOf } from './http/rate-limit.ts'
 export { MAX_RETRY_AFTER_MS, retryAfterMs } from './http/retry-after.ts'

@@ -113,7 +113,7 @@ Disallow: /a" to *`
   it('says that the site asked to wait, and until when', () => {
     const checkedAt = Date.UTC(2026, 0, 1)
     const access = { ...UNREACHABLE, status: 429, checkedAt, retryAfterMs: 29_001 } as const
-    const wait = 'robots.txt answered 429 and asked to wait 30 s, until 2026-01-01T00:00:29Z'
+    const wait = 'the server asked to wait 30 s, until 2026-01-01T00:00:29Z'
     expect(describeVerdict({ allowed: false, because: 'unreachable', access })).toBe(
       `disallowed: robots.txt is unreachable (status 429); ${wait}`,
     )
@@ -124,7 +124,7 @@ Disallow: /a" to *`
     )
     const asking = { ...fresh, failedRefresh: { ...failedRefresh, retryAfterMs: 30_000 } }
     expect(describeVerdict({ allowed: true, because: 'no-group', access: asking })).toBe(
-      'allowed: robots.txt has no group for this crawler; robots.txt answered 429 and asked to wait 30 s, until 2026-01-01T00:00:30Z',
+      'allowed: robots.txt has no group for this crawler; an early refresh found robots.txt unreachable (status 429); the server asked to wait 30 s, until 2026-01-01T00:00:30Z',
     )
   })
 

@@ -397,7 +397,7 @@ describe('logger', () => {
     const client = newClient({ logger: { warn: logger.warn }, now: startClock().now })
     const page = sites.withPort(checkedPage)
     await client.check(page)
-    const wait = 'robots.txt answered 429 and asked to wait 30 s, until 2026-01-01T00:00:30Z'
+    const wait = 'the server asked to wait 30 s, until 2026-01-01T00:00:30Z'
     const line = `${ROBOTS}: unreachable (status 429); unknown -> lost; ${wait}; next attempt in 60 s`
     expect(lines).toEqual([['warn', sites.withPort(line)]])
     expect(await client.inspect(page)).toMatchObject({

@@ -1,5 +1,6 @@
 // Compares `delayFactor` and `maxConcurrentPerKey` with Scrapy's AutoThrottle, on simulated time.
-// docs/waiting.md shows these numbers.
+// docs/pace-options.md shows these numbers.
+import { expectTables } from '@politely/testkit/doc-page'
 import { expect, test } from 'vitest'
 import type { PacingOptions } from '../src/index.ts'
 import { simulate } from './simulation.ts'
@@ -75,17 +76,24 @@ const OPTIONS: Readonly<Record<number, PacingOptions>> = {
   2: { maxConcurrentPerKey: 2 },
 }
 
-test.each<[site: string, answer: AnswerAt, scrapy: readonly number[], gate: readonly number[]]>([
+const cases: readonly [site: string, answer: AnswerAt, scrapy: readonly number[], gate: readonly number[]][] = [
   ['200 after 2 s', slow, [15, 30, 60], [15, 30, 60]],
   ['200 after 50 ms', fast, [60, 60, 60], [60, 60, 60]],
   ['500 after 100 ms', failing, [12, 12, 12], [60, 60, 60]],
-  ['503 after 100 ms', unavailable, [12, 12, 12], [0, 0, 0]],
-  ['200 after 2 s, and later 500 after 100 ms', slowThenFailing, [15, 30, 60], [60, 60, 60]],
-  ['200 after 2 s, and later 503 after 100 ms', slowThenUnavailable, [15, 30, 60], [1, 1, 1]],
-])('requests in the fifth minute to a site that answers %s', async (_, answer, scrapy, gate) => {
+  ['503 after 100 ms, or 500 if `backoff.statuses` has it', unavailable, [12, 12, 12], [0, 0, 0]],
+  ['200 after 2 s for two minutes, then 500 after 100 ms', slowThenFailing, [15, 30, 60], [60, 60, 60]],
+  ['200 after 2 s for two minutes, then 503 after 100 ms', slowThenUnavailable, [15, 30, 60], [1, 1, 1]],
+]
+
+test.each(cases)('requests in the fifth minute to a site that answers %s', async (_, answer, scrapy, gate) => {
   const targets = Object.keys(OPTIONS).map(Number).toSorted()
   expect(targets.map((target) => byScrapy(answer, target))).toEqual(scrapy)
   const found: number[] = []
   for (const target of targets) found.push(await byGate(answer, OPTIONS[target] as PacingOptions))
   expect(found).toEqual(gate)
+})
+
+test('writes these cases as a table into docs/pace-options.md', async () => {
+  const rows = cases.map(([site, , scrapy, gate]) => [site, scrapy.join(', '), gate.join(', ')])
+  await expectTables('docs/pace-options.md', { head: ['the site answers', 'AutoThrottle', 'Politely'], rows })
 })

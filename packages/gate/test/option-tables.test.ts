@@ -9,12 +9,24 @@ type Name = keyof typeof PACING_OPTIONS
 const names = (Object.keys(PACING_OPTIONS) as Name[]).toSorted()
 const defaults = { ...pacingOf({}), pacer: 'LocalPacer' }
 
-/** Returns the default as the tables show it. */
-function defaultOf(name: Name): string {
-  const value = defaults[name]
+/** The pages about requests that wait. */
+const PAGES = [
+  'waiting.md',
+  'pauses.md',
+  'pace-options.md',
+  'polite-fetch.md',
+  'undici-and-node-http.md',
+  'pacers.md',
+] as const
+
+/** Returns the default of an option as the tables show it. */
+const defaultOf = (name: Name): string => defaultText(defaults[name])
+
+function defaultText(value: unknown): string {
+  if (Array.isArray(value)) return value.join(', ')
   if (typeof value === 'string' || typeof value === 'boolean') return `\`${value}\``
   if (typeof value === 'object') return 'several' // the text of the row says the default of each field
-  return value === undefined || value === Number.POSITIVE_INFINITY ? 'none' : value.toLocaleString('en-US')
+  return value === undefined || value === Number.POSITIVE_INFINITY ? 'none' : Number(value).toLocaleString('en-US')
 }
 
 /** Names that only an option of a gate can have. */
@@ -42,16 +54,37 @@ describe('the table of options in packages/gate/README.md', () => {
   })
 })
 
-describe('the tables of docs/waiting.md', () => {
-  const tables = tableRows(readPage('docs/waiting.md'))
+describe('the table of options in docs/pace-options.md', () => {
+  const [table = ''] = /^\| option \| unit or type \|.*\n(?:\|.*\n)+/m.exec(readPage('docs/pace-options.md')) ?? []
+  const [, , ...rows] = table.trimEnd().split('\n')
+  const cells = rows.map((row) => row.slice(2, -2).split(' | '))
 
-  test('name the options that exist', () => {
-    expect(optionsIn(tables)).toEqual(names)
+  test('has a row with the right default for each option, and for each field of `backoff` and `obey`', () => {
+    const { backoff, obey } = defaults
+    const fields = Object.entries({ backoff, obey }).flatMap(([option, values]) =>
+      Object.entries(values).map(([field, value]) => `${option}.${field}: ${defaultText(value)}`),
+    )
+    const options = names.filter((name) => name !== 'backoff' && name !== 'obey')
+    const inCode = [...options.map((name) => `${name}: ${defaultOf(name)}`), ...fields]
+    expect(cells.map(([name = '', , value]) => `${name.slice(1, -1)}: ${value}`).toSorted()).toEqual(inCode.toSorted())
   })
 
-  test.each(names)('say what the default of %s is: "`name`, default 5" or "default: none"', (name) => {
-    const said = tables.matchAll(new RegExp(`\`${name}\`, default:? (none|several|\`\\w+\`|[\\d,.]*\\d)`, 'g'))
-    expect([...new Set(Array.from(said, ([, value]) => value))]).toEqual([defaultOf(name)])
+  test('names a setting of Scrapy and of StormCrawler in each row, or `none`', () => {
+    expect(cells.filter((row) => row.length !== 6)).toEqual([])
+    expect(cells.flatMap((row) => row.slice(4)).filter((cell) => !/^none|`/.test(cell))).toEqual([])
+  })
+})
+
+describe.each(PAGES)('the tables of docs/%s', (page) => {
+  const tables = tableRows(readPage(`docs/${page}`))
+
+  test('name only options that exist', () => {
+    expect(optionsIn(tables).filter((name) => !names.includes(name as Name))).toEqual([])
+  })
+
+  test('say the right default of an option, where they say it: "`name`, default 5" or "default: none"', () => {
+    const said = tables.matchAll(/`(\w+)`, default:? (none|several|`\w+`|[\d,.]*\d)/g)
+    expect(Array.from(said).filter(([, name, value]) => value !== defaultOf(name as Name))).toEqual([])
   })
 })
 

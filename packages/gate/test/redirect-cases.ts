@@ -1,5 +1,5 @@
 // Cases of redirects, and how each ends in the three redirect modes of fetch. Tests run them with
-// every way to fetch, and write them as a table into docs/waiting.md.
+// every way to fetch, and write them as a table into docs/polite-fetch.md.
 
 export type Mode = 'follow' | 'manual' | 'error'
 

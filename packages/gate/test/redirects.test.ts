@@ -199,8 +199,8 @@ describe('undici.request with the redirect interceptor', () => {
   })
 })
 
-test('writes these cases as a table into docs/waiting.md', async () => {
+test('writes these cases as a table into docs/polite-fetch.md', async () => {
   const head = ['redirect', ...MODES.map((mode) => `\`${mode}\``)]
   const rows = redirectRows.map((row) => [row.name, ...MODES.map((mode) => cellOf(row, mode))])
-  await expectTables('docs/waiting.md', { head, rows })
+  await expectTables('docs/polite-fetch.md', { head, rows })
 })

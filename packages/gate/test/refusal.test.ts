@@ -70,7 +70,7 @@ describe('RobotsDisallowedError', () => {
     expect(error.verdict.because).toBe('unreachable')
     expect(error.retryAt).toBeGreaterThanOrEqual(before + 120_000)
     expect(error.message).toMatch(
-      `${site.at('busy.test')} is disallowed: robots.txt is unreachable (status 503); robots.txt answered 503 and asked to wait 120 s, until 20`,
+      `${site.at('busy.test')} is disallowed: robots.txt is unreachable (status 503); the server asked to wait 120 s, until 20`,
     )
   })
 

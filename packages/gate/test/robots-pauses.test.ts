@@ -213,7 +213,7 @@ describe('robots.txt asks for fewer requests', () => {
       const refused = gate.enter(site.at('www.a.test', '/page'))
       await expect(refused).rejects.toMatchObject({
         message: expect.stringContaining(
-          'robots.txt is unreachable (status 429); robots.txt answered 429 and asked to wait 30 s, until 2026-01-01T00:00:30Z',
+          'robots.txt is unreachable (status 429); the server asked to wait 30 s, until 2026-01-01T00:00:30Z',
         ),
         verdict: { because: 'unreachable' },
         retryAt: START + 60_000,

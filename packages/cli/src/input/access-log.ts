@@ -3,6 +3,11 @@
 /** The request line in quotes, as Apache, nginx, Caddy and most other servers log it. */
 const REQUEST = /"[A-Z]{3,10} (\S+)(?: HTTP\/[\d.]+)?"/
 
+/** Whether a line is of an access log, and not a URL. */
+export function isOfAccessLog(line: string): boolean {
+  return /^#(?:Software|Version|Fields): /.test(line) || REQUEST.test(line)
+}
+
 /** A line of a log that is about no request. */
 export const COMMENT: unique symbol = Symbol('comment')
 

@@ -1,14 +1,18 @@
 // Reads the robots.txt that `--robots` names: a file, or the URL of a site.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { type Access, type DialectName, parseRobots, type Robots } from '@politely/core'
-import { withoutCredentials } from '@politely/core/engine'
+import { buffer } from 'node:stream/consumers'
+import { type Access, parseRobots, type Robots } from '@politely/core'
+import { describeForeign, foreignFormatOf, looksLikeMeanings, withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
 import { dialectOf } from '../flags.ts'
+import { adviceOn } from '../output/advice.ts'
+import { lateNotice } from '../output/late-notice.ts'
 import { reasonText } from '../output/reason-text.ts'
+import { fileName, takeStdin } from './stdin.ts'
 
 /** A robots.txt, and what to call it in a report. */
 export interface NamedRobots {
@@ -24,25 +28,21 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory',
   EACCES: 'permission to read it was denied',
 }
-const WRITE_A_FILE = 'write the name of a robots.txt file'
+const WRITE_A_FILE = 'write the name of a robots.txt file, or the URL of a site'
 
 /** Whether the value of `--robots` is a URL and no file has that name. */
 export function isUrl(file: string): boolean {
   return /^https?:\/\//i.test(file) && !existsSync(file)
 }
 
-/** @throws {UsageError} if the file cannot be read. */
-export async function readRobotsFile(file: string): Promise<Uint8Array> {
-  if (isUrl(file)) {
-    const given = JSON.stringify(withoutCredentials(file))
-    throw new UsageError(`--robots: ${given} is a URL; write politely check URL, or the name of a robots.txt file`)
-  }
-  if (file === '-') throw new UsageError(`--robots: stdin contains the URLs; ${WRITE_A_FILE}`)
-  return readText(file, '--robots', WRITE_A_FILE)
-}
-
-/** @throws {UsageError} if the file cannot be read. @param what The flag or the operand. */
+/**
+ * Reads a file, or stdin for `-`.
+ *
+ * @param what The flag, or the command if the file is an operand.
+ * @throws {UsageError} if it cannot be read.
+ */
 export async function readText(file: string, what: string, remedy: string): Promise<Uint8Array> {
+  if (file === '-') return buffer(takeStdin(what))
   try {
     return await readFile(file)
   } catch (error) {
@@ -57,11 +57,6 @@ export function explainReadError(error: unknown, file: string, what: string, rem
   return new UsageError(`${what}: ${JSON.stringify(withoutCredentials(file))}: ${problem}; ${remedy}`)
 }
 
-/** Parses the file that `--robots` names. */
-async function parseFile(file: string, dialect: DialectName): Promise<NamedRobots> {
-  return { name: file, robots: parseRobots(await readRobotsFile(file), { dialect }) }
-}
-
 /** @throws {UsageError} if the flag is missing. */
 export function requiredRobots(args: Arguments, example: string): string {
   const file = args.get('robots')
@@ -73,22 +68,45 @@ export function requiredRobots(args: Arguments, example: string): string {
  * Reads a robots.txt: a file, or the robots.txt of a URL's site. A site without one allows
  * everything, as an empty file does. Returns undefined, after a line on stderr, if the file was not
  * seen: it is unreachable, the server refused it, or sent a login page in its place.
+ *
+ * @param what The flag, or the command if the file is an operand.
+ * @param origin The only site that the file is about. Otherwise URLs are compared by their paths.
  */
-export async function loadRobots(file: string, args: Arguments): Promise<NamedRobots | undefined> {
-  if (!isUrl(file)) return parseFile(file, dialectOf(args))
+export async function loadRobots(
+  file: string,
+  args: Arguments,
+  what: string = '--robots',
+  origin?: string,
+): Promise<NamedRobots | undefined> {
+  const options = { dialect: dialectOf(args), ...(origin !== undefined && { origin }) }
+  if (!isUrl(file)) {
+    const bytes = await readText(file, what, WRITE_A_FILE)
+    warnOfForeign(bytes, fileName(file))
+    return { name: fileName(file), robots: parseRobots(bytes, options) }
+  }
   const { withClient } = await import('./client.ts')
   return withClient(args, async (client) => {
+    using _ = lateNotice(args)
     const text = (await client.robots(file))?.text ?? ''
     const verdict = await client.check(file)
     const name = withoutCredentials(verdict.access?.url ?? file)
-    // Without an origin, as a file has none: the URLs of another host are compared by their paths.
     if (isSeen(verdict)) {
       const bytes = new TextEncoder().encode(text) // core rejects a text that is only a URL
-      return { name, robots: parseRobots(bytes, { dialect: dialectOf(args) }), access: verdict.access }
+      return { name, robots: parseRobots(bytes, options), access: verdict.access }
     }
-    process.stderr.write(errorLine(`${name}: ${reasonText(verdict)}`))
+    // The file was not seen, so a sentence about the group of the crawler would mislead.
+    const problem = verdict.access?.looksLike === undefined ? '' : describeForeign(verdict.access)
+    const [advice] = adviceOn(verdict.access, args.get('proxy'))
+    process.stderr.write(errorLine([`${name}: ${problem || reasonText(verdict)}`, advice ?? []].flat().join('; ')))
     return undefined
   })
+}
+
+/** A page in place of a robots.txt allows everything. Its user should learn why. */
+function warnOfForeign(bytes: Uint8Array, name: string): void {
+  const format = foreignFormatOf(Buffer.from(bytes).toString('latin1'))
+  if (format === undefined) return
+  process.stderr.write(errorLine(`${name}: this is not a robots.txt: it ${looksLikeMeanings[format]}`))
 }
 
 /** Whether the server sent the file, or said that it does not exist. */

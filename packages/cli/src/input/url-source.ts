@@ -1,24 +1,31 @@
-// Reads URLs from a file or stdin: a list, NDJSON, CSV or an access log.
+// Reads URLs from a file or stdin: a list, NDJSON, CSV, an access log or a sitemap.
 import { createReadStream, fstatSync, type Stats, statSync } from 'node:fs'
 import { pipeline, Readable } from 'node:stream'
 import { withoutCredentials } from '@politely/core/engine'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
-import { AccessLog, COMMENT } from './access-log.ts'
+import { shorten } from '../output/shorten.ts'
+import { AccessLog, COMMENT, isOfAccessLog } from './access-log.ts'
 import { readLines } from './read-lines.ts'
 import { explainReadError } from './robots-file.ts'
+import { readSitemap } from './sitemap.ts'
+import { fileName, takeStdin } from './stdin.ts'
 
-type InputFormat = 'text' | 'ndjson' | 'csv' | 'log'
+type InputFormat = 'text' | 'ndjson' | 'csv' | 'log' | 'sitemap'
 
-/** By the end of a name, without `.gz`. Other names have one URL on each line. */
+/** By the end of a name, without `.gz`. With other names, the first line shows the format. */
 const FORMAT_OF_ENDING: Readonly<Record<string, InputFormat>> = {
   csv: 'csv',
   tsv: 'csv',
   ndjson: 'ndjson',
   jsonl: 'ndjson',
   log: 'log',
+  xml: 'sitemap',
 }
+
+/** A row of a table that is longer probably has a quote without an end. */
+const MAX_ROW_LENGTH = 2 ** 20
 
 /** The names that a column of URLs has, if `--column` does not say it. */
 const COLUMN_NAMES = ['url', 'urls', 'loc', 'address', 'page', 'uri', 'link', 'path']
@@ -32,7 +39,7 @@ const WRITE_A_FILE = 'write the name of a file with one URL on each line, or - f
 export function openUrls(args: Arguments): UrlSource {
   const file = args.get('urls') ?? '-'
   const ending = /\.(\w+)(?:\.gz)?$/.exec(file)?.[1]?.toLowerCase() ?? ''
-  const format = (args.get('input') as InputFormat | undefined) ?? FORMAT_OF_ENDING[ending] ?? 'text'
+  const format = (args.get('input') as InputFormat | undefined) ?? FORMAT_OF_ENDING[ending]
   return new UrlSource(file, format, args.get('column'))
 }
 
@@ -40,7 +47,8 @@ export function openUrls(args: Arguments): UrlSource {
 export class UrlSource {
   readonly name: string
   readonly #file: string
-  readonly #format: InputFormat
+  /** Undefined until the first line is read, if neither `--input` nor the name says it. */
+  #format: InputFormat | undefined
   readonly #column: string | undefined
   readonly #size: number | undefined
   #bytesRead = 0
@@ -49,8 +57,8 @@ export class UrlSource {
   #skipped = 0
   #firstSkipped = 0
 
-  constructor(file: string, format: InputFormat, column: string | undefined) {
-    this.name = file === '-' ? 'stdin' : file
+  constructor(file: string, format: InputFormat | undefined, column: string | undefined) {
+    this.name = fileName(file)
     this.#file = file
     this.#format = format
     this.#column = column
@@ -61,6 +69,19 @@ export class UrlSource {
   /** How many URLs were read. */
   get count(): number {
     return this.#count
+  }
+
+  /**
+   * Says how many lines are no URLs. For a command that prints no verdict on each URL.
+   * @throws {UsageError} if none is one, since the input then has another format.
+   */
+  reportInvalid(count: number): void {
+    if (count === 0) return
+    const isOrAre = count === 1 ? 'is neither a URL nor a path' : 'are neither URLs nor paths'
+    const of = `${count.toLocaleString('en')} of ${this.#count.toLocaleString('en')} lines`
+    const problem = `${withoutCredentials(this.name)}: ${of} ${isOrAre}`
+    if (count === this.#count) throw new UsageError(`${problem}; write --input with the format of the file`)
+    process.stderr.write(errorLine(problem))
   }
 
   /** How much of the input was read, from 0 to 1; undefined for a pipe. */
@@ -74,16 +95,24 @@ export class UrlSource {
    * @throws {UsageError} if no line had a URL, since the input then has another format.
    */
   async *batches(): AsyncGenerator<readonly string[]> {
-    for await (const urls of this.#format === 'csv' ? this.#rows() : this.#lines()) {
+    const input = this.#bytes()
+    const { value: head = new Uint8Array() } = await input.next()
+    this.#format ??= formatOf(head)
+    for await (const urls of this.#urlsOf(withHead(head, input))) {
       this.#count += urls.length
       yield urls
     }
     if (this.#skipped > 0) this.#reportSkipped()
   }
 
-  async *#lines(): AsyncGenerator<readonly string[]> {
+  #urlsOf(bytes: AsyncIterable<Uint8Array>): AsyncIterable<readonly string[]> {
+    if (this.#format === 'csv') return this.#rows(bytes)
+    return this.#format === 'sitemap' ? readSitemap(bytes, withoutCredentials(this.name)) : this.#lines(bytes)
+  }
+
+  async *#lines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
     const urlOf = this.#urlReader()
-    for await (const lines of readLines(this.#bytes())) yield urlOf === undefined ? lines : this.#urlsIn(lines, urlOf)
+    for await (const lines of readLines(bytes)) yield urlOf === undefined ? lines : this.#urlsIn(lines, urlOf)
   }
 
   /** Undefined if each line is a URL. */
@@ -109,16 +138,23 @@ export class UrlSource {
   }
 
   /** The rows of a CSV file: the first one may name the columns. */
-  async *#rows(): AsyncGenerator<readonly string[]> {
+  async *#rows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
     const { parse } = await import('csv-parse')
     const delimiter = this.#file.replace(/\.gz$/, '').endsWith('.tsv') ? '\t' : [',', ';', '\t']
     const parser = piped(
-      this.#bytes(),
-      parse({ bom: true, delimiter, relax_column_count: true, relax_quotes: true, skip_empty_lines: true }),
+      bytes,
+      parse({
+        bom: true,
+        delimiter,
+        max_record_size: MAX_ROW_LENGTH,
+        relax_column_count: true,
+        relax_quotes: true,
+        skip_empty_lines: true,
+      }),
     )
     let column: number | undefined
     let urls: string[] = []
-    for await (const cells of parser as AsyncIterable<readonly string[]>) {
+    for await (const cells of this.#cellsOf(parser)) {
       this.#line++
       if (column === undefined) {
         const named = this.#columnOf(cells)
@@ -135,6 +171,19 @@ export class UrlSource {
     yield urls
   }
 
+  /** @throws {UsageError} for a row without an end. */
+  async *#cellsOf(parser: NodeJS.ReadableStream): AsyncGenerator<readonly string[]> {
+    try {
+      yield* parser as unknown as AsyncIterable<readonly string[]>
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException
+      if (!code.startsWith('CSV_')) throw error
+      throw new UsageError(
+        `${withoutCredentials(this.name)}: a row has an open quote, or is over 1 MB (${code}); close the quote, or write --input with the format of the file`,
+      )
+    }
+  }
+
   /**
    * Returns the index of the column with URLs, or undefined if the first row has no names and
    * begins with a URL.
@@ -146,7 +195,7 @@ export class UrlSource {
     if (found !== undefined) return found
     const isUrl = first[0]?.startsWith('/') || URL.canParse(first[0] ?? '')
     if (this.#column === undefined && isUrl) return undefined
-    const columns = first.slice(0, 20).map((name) => JSON.stringify(name))
+    const columns = first.slice(0, 20).map((name) => JSON.stringify(shorten(name)))
     throw new UsageError(
       `${withoutCredentials(this.name)}: no column is named ${wanted.map((name) => JSON.stringify(name)).join(', ')}; write --column with one of ${columns.join(', ')}`,
     )
@@ -163,7 +212,8 @@ export class UrlSource {
       csv: 'URL in the column',
       ndjson: `text in the field ${JSON.stringify(this.#column ?? 'url')}`,
       log: 'request such as "GET /page HTTP/1.1"',
-    }[this.#format]
+      sitemap: 'URL',
+    }[this.#format ?? 'text']
     const lines = this.#skipped === 1 ? '1 line has' : `${this.#skipped.toLocaleString('en')} lines have`
     const problem = `${withoutCredentials(this.name)}: ${lines} no ${what}; the first is line ${this.#firstSkipped}`
     if (this.#count > 0) {
@@ -192,11 +242,28 @@ export class UrlSource {
   }
 
   async *#counted(): AsyncGenerator<Uint8Array> {
-    const input = this.#file === '-' ? process.stdin : createReadStream(this.#file)
+    const input = this.#file === '-' ? takeStdin('--urls') : createReadStream(this.#file)
     for await (const chunk of input) {
       this.#bytesRead += chunk.length
       yield chunk
     }
+  }
+}
+
+/** Returns the format that the first line shows. */
+function formatOf(head: Uint8Array): InputFormat {
+  const [line = ''] = new TextDecoder().decode(head).trimStart().split('\n', 1)
+  if (line.startsWith('<')) return 'sitemap'
+  if (line.startsWith('{')) return 'ndjson'
+  return isOfAccessLog(line) ? 'log' : 'text'
+}
+
+async function* withHead(head: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield head
+    yield* rest
+  } finally {
+    await rest.return(undefined) // closes the input if the reader stops at the head
   }
 }
 

@@ -39,15 +39,31 @@ export function adviceOn(access: Access | undefined, proxy?: string): readonly s
   if (access === undefined) return []
   if (proxy !== undefined && BY_PROXY.has(access.reason)) return [adviceOnProxy(access, withoutCredentials(proxy))]
   const { outcome, reason, status, looksLike, copy } = access
-  if (looksLike === 'challenge')
-    return ['the site should send /robots.txt without the challenge, which crawlers cannot solve']
-  if (looksLike !== undefined) return [`${SERVE_IT}, and without a login`]
+  if (looksLike !== undefined) return [adviceOnForeign(looksLike, access.hops.length > 0)]
   if (copy?.truncated)
     return ['the site should shorten the file: crawlers need not read more than 500 KiB (RFC 9309 §2.5)']
   if (reason !== 'status') return [BY_REASON[reason]].filter((text) => text !== undefined)
   if (outcome === 'unreachable') return [status === 429 ? `${SERVE_IT}, also to crawlers that ask often` : SERVE_IT]
   const isRefused = outcome === 'unavailable' && status !== 404 && status !== 410
   return isRefused ? [`${SERVE_IT}; a refusal does not keep crawlers out`] : []
+}
+
+/** @param isRedirected The response came after a redirect. */
+function adviceOnForeign(looksLike: NonNullable<Access['looksLike']>, isRedirected: boolean): string {
+  switch (looksLike) {
+    case 'challenge':
+      return 'the site should send /robots.txt without the challenge, which crawlers cannot solve'
+    case 'utf-16':
+      return 'the site should send the file as UTF-8'
+    case 'gzip':
+      return 'the site should send the file uncompressed, or with Content-Encoding: gzip'
+    case 'html':
+      return isRedirected
+        ? `${SERVE_IT}, and without a login`
+        : `${SERVE_IT}; a single-page app should not send its page for /robots.txt`
+    default:
+      return SERVE_IT
+  }
 }
 
 function adviceOnProxy({ detail = '' }: Access, proxy: string): string {

@@ -1,4 +1,5 @@
 // Escapes text for XML and for the workflow commands of GitHub.
+import { escapeControls } from '@politely/core'
 
 /**
  * Characters that XML cannot contain become spaces. Invisible characters become references, because
@@ -14,7 +15,7 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 
 /** The message of a workflow command. */
 export function escapeData(text: string): string {
-  return text.replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A')
+  return escapeControls(text.replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A'))
 }
 
 /** A property of a workflow command. */

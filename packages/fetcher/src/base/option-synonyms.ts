@@ -24,11 +24,11 @@ const GROUPS: readonly (readonly [words: string, ...targets: Target[]])[] = [
     ['maxConcurrent', 'for all requests, or `maxConcurrentPerKey` for the requests to one origin'],
   ],
   [
-    'maxconcurrentperorigin maxconcurrencyperorigin concurrencyperorigin maxconcurrentperhost maxconnectionsperhost concurrentrequestsperhost',
+    'maxconcurrentperorigin maxconcurrencyperorigin concurrencyperorigin maxconcurrentperhost maxconnectionsperhost concurrentrequestsperhost concurrentrequestsperdomain',
     ['maxConcurrentPerKey', 'by default, each origin is a key'],
   ],
   [
-    'maxconcurrencyperdomain concurrencyperdomain concurrentrequestsperdomain maxconnectionsperdomain',
+    'maxconcurrencyperdomain concurrencyperdomain maxconnectionsperdomain',
     ['maxConcurrentPerDomain', 'the limit for all hosts of a registrable domain'],
   ],
   [

@@ -255,7 +255,7 @@ export class Telemetry {
     this.#emit('fetch', event)
     const level = kind === 'unreachable' ? 'warn' : 'info'
     const next = kind === 'unreachable' ? `; next attempt in ${Math.ceil((entry.nextAttemptAt - at) / 1000)} s` : ''
-    const wait = describeRetryAfter(entry.latest, at)
+    const wait = describeRetryAfter(entry.latest.retryAfterMs, at)
     const waits = wait === undefined ? '' : `; ${wait}`
     this.#log(level, `${robotsUrl}: ${kind} (${describeCause(entry.latest)}); ${from} -> ${to}${waits}${next}`)
     if (looksLike !== undefined && kind !== 'unreachable' && looksLike !== entry.earlier[0]?.looksLike) {

@@ -8,7 +8,10 @@ export interface GateCounters {
   readonly started: number
   /** Requests that started and have ended. */
   readonly done: number
-  /** Responses that ask for fewer requests: 429, 503, or what `backoff` and `isRateLimited` say. */
+  /**
+   * Responses that ask for fewer requests, by their status, by Retry-After, or by what `backoff` and
+   * `isRateLimited` say.
+   */
   readonly pushbacks: number
   /**
    * Requests that ended while they waited: aborted, rejected by `close`, or rejected because the
@@ -48,7 +51,8 @@ export type GateCounterName = keyof GateCounters
 export const gateCounterMeanings: Readonly<Record<GateCounterName, string>> = {
   started: 'requests that started',
   done: 'requests that started and have ended',
-  pushbacks: 'responses that ask for fewer requests: 429, 503, or what `backoff` and `isRateLimited` say',
+  pushbacks:
+    'responses that ask for fewer requests, by their status, by Retry-After, or by what `backoff` and `isRateLimited` say',
   abandoned:
     'requests that ended while they waited: aborted, rejected by `close`, or rejected because the pacer failed',
   tooLong: 'requests that would have had to wait longer than `maxWaitMs`, or that had waited that long',

@@ -28,9 +28,17 @@ export interface AdapterRow {
 const LOADS_NOTHING = 'loads no sub-resources'
 
 export const adapterRows: readonly AdapterRow[] = [
-  { name: 'politely(fetch)', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
-  { name: 'politeAgent', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
-  { name: 'politeHttpAgent', page: 'waiting.md', cannot: { 'sub-resources': LOADS_NOTHING } },
+  { name: 'politely(fetch)', page: 'polite-fetch.md', cannot: { 'sub-resources': LOADS_NOTHING } },
+  {
+    name: 'politeAgent',
+    page: 'undici-and-node-http.md#with-undici',
+    cannot: { 'sub-resources': LOADS_NOTHING },
+  },
+  {
+    name: 'politeHttpAgent',
+    page: 'undici-and-node-http.md#with-nodehttp',
+    cannot: { 'sub-resources': LOADS_NOTHING },
+  },
   { name: 'Crawlee: HTTP crawlers', page: 'crawlee.md', cannot: { 'sub-resources': LOADS_NOTHING } },
   { name: 'Crawlee: browser crawlers', page: 'crawlee.md', cannot: {} },
   { name: 'Playwright', page: 'playwright.md', cannot: {} },

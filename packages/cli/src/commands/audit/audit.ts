@@ -1,11 +1,10 @@
 // `politely audit`: compares a robots.txt with the catalogue of known crawlers.
-import { parseRobots } from '@politely/core'
 import { knownCrawlersDate } from '@politely/core/crawlers'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
-import { dialectOf, formatOf } from '../../flags.ts'
-import { isUrl, loadRobots, type NamedRobots, readText } from '../../input/robots-file.ts'
+import { formatOf } from '../../flags.ts'
+import { loadRobots } from '../../input/robots-file.ts'
 import { samplePaths } from '../../input/sample-paths.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { crawlerAccesses } from './crawler-access.ts'
@@ -22,7 +21,7 @@ export async function audit(args: Arguments): Promise<number> {
     throw new UsageError('no file was given; write the name of a robots.txt, such as politely audit public/robots.txt')
   const wrong = given.find((path) => !path.startsWith('/') && !URL.canParse(path))
   if (wrong !== undefined) throw new UsageError(`audit: ${JSON.stringify(wrong)} is not a path; begin it with /`, wrong)
-  const loaded = await load(file, args)
+  const loaded = await loadRobots(file, args, 'audit')
   if (loaded === undefined) return EXITS.unreachable.code
   const { name, robots } = loaded
   const isSample = given.length === 0
@@ -33,10 +32,4 @@ export async function audit(args: Arguments): Promise<number> {
   await write(formatOf(args) === 'json' ? jsonLine({ version: 1, ...found }) : formatAudit(found, args.has('all')))
   const failing = args.has('fail-on') ? args.all('fail-on') : USELESS
   return names.some(({ finding }) => failing.includes(finding)) ? EXITS.disallowed.code : EXITS.success.code
-}
-
-async function load(file: string, args: Arguments): Promise<NamedRobots | undefined> {
-  if (isUrl(file)) return loadRobots(file, args)
-  const bytes = await readText(file, 'audit', 'write the name of a robots.txt file, or the URL of a site')
-  return { name: file, robots: parseRobots(bytes, { dialect: dialectOf(args) }) }
 }

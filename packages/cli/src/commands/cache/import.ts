@@ -1,6 +1,6 @@
 // `politely cache import`: reads the lines of `export`. All lines are checked before the first one is
 // written, so that a damaged file changes nothing.
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { defaultAccessPolicy, type Entry, entryFrom, keepUntil } from '@politely/core/engine'
@@ -32,11 +32,14 @@ export async function importEntries(args: Arguments, operands: readonly string[]
   if (file === undefined || more.length > 0)
     throw new UsageError('cache import: write the name of one file, or - for stdin')
   const path = requiredStoreFile(args)
-  if (file !== '-' && !isFile(file))
+  // The file is read twice, so it cannot be a pipe.
+  if (file !== '-' && !isFile(file)) {
+    const problem = existsSync(file) ? 'it is not a regular file' : 'there is no such file'
     throw new UsageError(
-      `cache import: ${JSON.stringify(file)}: there is no such file; write the name of a file of cache export`,
+      `cache import: ${JSON.stringify(file)}: ${problem}; write the name of a file of cache export, or - for stdin`,
       file,
     )
+  }
   const stdin = file === '-' ? [await buffer(process.stdin)] : []
   const lines = () => linesOf(file === '-' ? Readable.from(stdin) : createReadStream(file))
   const wrong = await checkLines(lines())

@@ -116,6 +116,6 @@ function textOf({ origin, result, why, nextAttemptAt }: Refreshed): string {
     nextAttemptAt === undefined
       ? ''
       : `; the next attempt is due in ${durationText(Math.max(0, nextAttemptAt - Date.now()))}`
-  const reason = isBad ? `\n             ${printable(why.replace(/; the next attempt is due.*/, next))}` : ''
+  const reason = isBad ? `\n             ${why.replace(/; the next attempt is due.*/, next)}` : ''
   return `${MARKS[result]}  ${bold(printable(origin))}${reason}\n`
 }

@@ -19,7 +19,9 @@ import { withClient } from '../../input/client.ts'
 import { isFile } from '../../input/is-file.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
 import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
+import { takeStdin } from '../../input/stdin.ts'
 import { withOptionalStore } from '../../input/store.ts'
+import { lateNotice } from '../../output/late-notice.ts'
 import { shorten } from '../../output/shorten.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { compareEdge, type EdgeComparison } from './compare-edge.ts'
@@ -85,7 +87,9 @@ async function print(all: AsyncIterable<Checked>, args: Arguments): Promise<numb
   let exit: ExitName = 'success'
   let reports = 0
   const list: object[] = []
+  using late = lateNotice(args) // of the first URL: then the reader sees that something happens
   for await (const { verdict, context, edge } of all) {
+    late[Symbol.dispose]()
     exit = moreSevere(exit, exitOf(verdict))
     process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
     if (verdict.because === 'invalid-url') process.stderr.write(errorLine(describeInvalid(verdict)))
@@ -173,6 +177,6 @@ async function* verdictsByFile(
 async function* urlsOf(args: readonly string[]): AsyncGenerator<string> {
   for (const url of args) {
     if (url !== '-') yield url
-    else for await (const lines of readLines(process.stdin)) yield* lines
+    else for await (const lines of readLines(takeStdin('check'))) yield* lines
   }
 }

@@ -22,9 +22,16 @@ const flagsOf = ({ flags }: CommandSpec): readonly Flag[] => [...flags, ...COMMO
 /** Whether the value of a flag is the name of a file. */
 const takesFile = ({ value = '' }: Flag) => /^(?:FILE|FOLDER|DIR)/.test(value)
 
-/** What a shell offers for operands: the shells, names of files, or nothing for URLs. */
-function operandsOf({ name, usage, noOperands }: CommandSpec): 'shells' | 'files' | 'nothing' {
-  if (name === 'completion') return 'shells'
+/** The words that may follow a command: `ls|show`, or the shells. */
+function wordsOf({ name, usage }: CommandSpec): string {
+  return name === 'completion' ? SHELLS : (/^[a-z]+(?:\|[a-z]+)+/.exec(usage)?.[0].replaceAll('|', ' ') ?? '')
+}
+
+/** What a shell offers for operands: words, words and names of files, these only, or nothing for URLs. */
+function operandsOf(spec: CommandSpec): 'words' | 'both' | 'files' | 'nothing' {
+  const { name, usage, noOperands } = spec
+  if (name === 'completion') return 'words'
+  if (wordsOf(spec) !== '') return 'both'
   return noOperands !== undefined || usage.startsWith('URL') ? 'nothing' : 'files'
 }
 
@@ -99,7 +106,8 @@ function bashValues(command: string, flag: Flag): readonly string[] {
 
 function bashOperands(spec: CommandSpec): string {
   const flags = flagsOf(spec).map(({ name }) => `--${name}`)
-  const operands = { shells: `words="${SHELLS}"`, files: 'files=1', nothing: ':' }
+  const words = `words="${wordsOf(spec)}"`
+  const operands = { words, both: `${words} files=1`, files: 'files=1', nothing: ':' }
   return [
     `          "${spec.name} -"*) words="${flags.join(' ')}" ;;`,
     `          "${spec.name} "*) ${operands[operandsOf(spec)]} ;;`,
@@ -108,7 +116,13 @@ function bashOperands(spec: CommandSpec): string {
 
 function fishLines(spec: CommandSpec): readonly string[] {
   const within = `complete -c politely -n '__fish_seen_subcommand_from ${spec.name}'`
-  const operands = { shells: [`${within} -f -a ${quote(SHELLS)}`], nothing: [`${within} -f`], files: [] }
+  const words = `-a ${quote(wordsOf(spec))}`
+  const operands = {
+    words: [`${within} -f ${words}`],
+    both: [`${within} ${words}`],
+    nothing: [`${within} -f`],
+    files: [],
+  }
   return [
     `complete -c politely -f -n __fish_use_subcommand -a ${spec.name} -d ${quote(spec.summary)}`,
     ...operands[operandsOf(spec)],
@@ -129,7 +143,9 @@ function quote(text: string): string {
 }
 
 function zshOperands(spec: CommandSpec): string {
-  return { shells: `':shell:(${SHELLS})'`, files: `'*:file:_files'`, nothing: `'*:URL: '` }[operandsOf(spec)]
+  const words = `':word:(${wordsOf(spec)})'`
+  const files = `'*:file:_files'`
+  return { words, both: `${words} ${files}`, files, nothing: `'*:URL: '` }[operandsOf(spec)]
 }
 
 function zshFlag(flag: Flag): string {

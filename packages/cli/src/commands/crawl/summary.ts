@@ -2,6 +2,7 @@
 import { describeReason } from '@politely/core'
 import { countText, durationText, sizeText, waitText } from '../../output/amounts.ts'
 import { bold, printable } from '../../output/style.ts'
+import { hang } from '../../output/wrap.ts'
 import type { PageReport } from './report.ts'
 
 /** How many reasons of refusals, or of failures, are listed. */
@@ -68,7 +69,7 @@ function reasons(label: string, counts: ReadonlyMap<string, number>): readonly s
   const sorted = [...counts].sort(([, a], [, b]) => b - a)
   const shown = sorted
     .slice(0, MAX_REASONS)
-    .map(([reason, urls], n) => `  ${(n === 0 ? label : '').padEnd(8)}  ${urls} × ${printable(reason)}`)
+    .map(([reason, urls], n) => `  ${(n === 0 ? label : '').padEnd(8)}  ${hang(`${urls} × ${printable(reason)}`, 12)}`)
   return sorted.length > MAX_REASONS ? [...shown, `            and ${sorted.length - MAX_REASONS} more reasons`] : shown
 }
 

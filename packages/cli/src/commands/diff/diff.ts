@@ -61,7 +61,7 @@ export async function diff(args: Arguments): Promise<number> {
  * @param other The other side. If it is a URL, it names the origin.
  */
 async function load(name: string, other: string, args: Arguments): Promise<NamedRobots | undefined> {
-  if (!isStoreFile(name)) return loadRobots(name, args)
+  if (!isStoreFile(name)) return loadRobots(name, args, 'diff')
   const origin = originOf(args.get('origin') ?? other)
   if (origin !== undefined) return loadFromStore(name, origin, dialectOf(args))
   throw new UsageError(`${JSON.stringify(name)} is a store of many sites; write --origin https://example.com`, name)
@@ -80,6 +80,7 @@ async function countAll(source: UrlSource, counts: readonly ChangeCounter[]): Pr
     progress.update(source.count, source.partRead)
   }
   progress.end(source.count)
+  source.reportInvalid(counts[0]?.invalid ?? 0)
   if (source.count > 0) return source.count
   throw new UsageError(`--urls: ${withoutCredentials(source.name)} has no URLs; write one on each line`)
 }
@@ -96,6 +97,9 @@ class ChangeCounter {
   readonly #after: CrawlerRules
   readonly #changes = { disallowed: new Map<string, LineChange>(), allowed: new Map<string, LineChange>() }
 
+  /** How many URLs were invalid. */
+  invalid = 0
+
   constructor({ name, tokens }: Crawler, before: Robots, after: Robots) {
     this.#crawler = name
     this.#before = rulesFor(before, tokens)
@@ -104,6 +108,7 @@ class ChangeCounter {
 
   add(url: string): void {
     const [old, now] = [this.#before.check(url), this.#after.check(url)]
+    if (now.because === 'invalid-url') this.invalid++
     if (old.allowed === now.allowed) return
     const cause = causeOf(old, now)
     const key = `${cause.file} ${cause.line}`
@@ -137,7 +142,7 @@ function textOf(report: {
   readonly changes: readonly CrawlerChange[]
 }): string {
   const { urls, isSample, changes } = report
-  const of = `of ${urls.toLocaleString('en')} ${isSample ? 'sample paths' : 'URLs'}`
+  const of = `of ${urls.toLocaleString('en')} ${isSample ? 'sample path' : 'URL'}${urls === 1 ? '' : 's'}`
   const changed = changes.filter(({ disallowed, allowed }) => disallowed.length + allowed.length > 0)
   const head = `${dim('old')}  ${printable(report.old)}\n${dim('new')}  ${printable(report.new)}\n`
   const hint = isSample ? dim('The paths were made from the rules; --urls FILE compares the URLs of your site.\n') : ''

@@ -1,13 +1,14 @@
 // The checks of the way to a site: DNS and the network guard, the connection, the clock, robots.txt.
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { describeReason } from '@politely/core'
 import { NetworkGuard, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
 import { allowedAddresses } from '../../input/client.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { type Fetch, withClientAndFetch } from '../../input/pages.ts'
+import { adviceOn } from '../../output/advice.ts'
 import { durationText } from '../../output/amounts.ts'
+import { reasonText } from '../../output/reason-text.ts'
 import { shorten } from '../../output/shorten.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
@@ -48,7 +49,7 @@ export async function* checkSite(args: Arguments, url: string, crawler: Finding)
     async (client, fetch) => {
       const connection = await checkConnection(origin, client, fetch)
       if (connection.some(({ result }) => result === 'fail')) return connection
-      return [...connection, await checkRobots(url, client)]
+      return [...connection, await checkRobots(url, client, args.get('proxy'))]
     },
     name,
   )
@@ -118,9 +119,10 @@ export function checkClock(date: string | null, startedAt: number, now: number):
   )
 }
 
-async function checkRobots(url: string, client: RobotsClient): Promise<Finding> {
+async function checkRobots(url: string, client: RobotsClient, proxy: string | undefined): Promise<Finding> {
   const verdict = await client.check(url)
-  const text = `${shorten(withoutCredentials(url))} is ${verdict.allowed ? 'allowed' : 'disallowed'} for ${client.productTokens.join(', ')}: ${shorten(describeReason(verdict))}`
+  const advice = adviceOn(verdict.access, proxy)
+  const text = `${shorten(withoutCredentials(url))} is ${verdict.allowed ? 'allowed' : 'disallowed'} for ${client.productTokens.join(', ')}: ${[shorten(reasonText(verdict)), ...advice].join('; ')}`
   if (verdict.because === 'unreachable') return fail('robots.txt', text)
-  return verdict.allowed ? ok('robots.txt', text) : warn('robots.txt', text)
+  return verdict.allowed && advice.length === 0 ? ok('robots.txt', text) : warn('robots.txt', text)
 }

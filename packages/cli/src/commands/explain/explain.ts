@@ -11,6 +11,7 @@ import { dialectOf, formatOf } from '../../flags.ts'
 import { loadRobots } from '../../input/robots-file.ts'
 import { adviceOn } from '../../output/advice.ts'
 import { groupNote } from '../../output/group-note.ts'
+import { lateNotice } from '../../output/late-notice.ts'
 import { reasonText } from '../../output/reason-text.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
@@ -60,18 +61,19 @@ function crawlerOf(args: Arguments): Crawler {
 async function explainSite(url: string, crawler: Crawler, args: Arguments): Promise<number> {
   const { withClient } = await import('../../input/client.ts')
   return withClient(args, async (client, proxy) => {
-    const subject = await subjectOf(url, client)
+    const subject = await subjectOf(url, client, args)
     if (!args.has('follow') || subject.verdict.because === 'invalid-url') return print([subject], crawler, args)
     const { follow } = await import('./follow.ts')
     const hops: PageHop[] = []
     for await (const hop of follow(url, client, proxy, args)) hops.push(hop)
     const last = hops.at(-1) as PageHop
-    const refused = hops.length > 1 && !last.verdict.allowed ? [await subjectOf(last.verdict.url, client)] : []
+    const refused = hops.length > 1 && !last.verdict.allowed ? [await subjectOf(last.verdict.url, client, args)] : []
     return print([subject, ...refused], crawler, args, hops)
   })
 }
 
-async function subjectOf(url: string, client: RobotsClient): Promise<Subject> {
+async function subjectOf(url: string, client: RobotsClient, args: Arguments): Promise<Subject> {
+  using _ = lateNotice(args)
   const { verdict, explanation } = await client.explain(url)
   const robots = explanation === undefined ? undefined : await client.robots(url)
   return { url, name: verdict.access?.url ?? 'robots.txt', robots, explanation, verdict }

@@ -39,7 +39,9 @@ export async function fetchPages(args: Arguments): Promise<number> {
         exit = moreSevere(exit, exitOfReport(report))
         process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
         process.stderr.write(
-          formatOf(args) === 'text' ? formatFetch(report, Date.now()) : jsonLine({ version: 1, ...report }),
+          formatOf(args) === 'text'
+            ? formatFetch(report, Date.now(), args.get('proxy'))
+            : jsonLine({ version: 1, ...report }),
         )
       }
     } finally {

@@ -1,6 +1,7 @@
 // Formats the report about one page for people.
-import { describeReason } from '@politely/core'
+import { adviceOn } from '../../output/advice.ts'
 import { durationText, sizeText, waitText } from '../../output/amounts.ts'
+import { reasonText } from '../../output/reason-text.ts'
 import { shorten } from '../../output/shorten.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
 import type { FetchReport } from './report.ts'
@@ -13,8 +14,10 @@ import type { FetchReport } from './report.ts'
  *       redirects   https://example.com/ (301) → https://example.com/page (200)
  *       waited      5 s (crawl-delay)
  *       received    12 kB of text/html in 350 ms
+ *
+ * @param proxy The value of `--proxy`.
  */
-export function formatFetch(report: FetchReport, now: number): string {
+export function formatFetch(report: FetchReport, now: number, proxy?: string): string {
   const { url, verdict, requests, contentType, bytes, tookMs, problem } = report
   const waits = requests.flatMap(({ waitedMs, waitedFor }) => waitText(waitedMs, waitedFor) ?? [])
   const hops = requests.map((each) => `${printable(each.url)}${each.status === undefined ? '' : ` (${each.status})`}`)
@@ -23,7 +26,7 @@ export function formatFetch(report: FetchReport, now: number): string {
   const lines = [
     `${headline(report)}  ${bold(printable(url))}`,
     ...(problem === undefined ? [] : [row('problem', printable(problem))]),
-    ...(verdict === undefined ? [] : [row('because', shorten(describeReason(verdict)))]),
+    ...(verdict === undefined ? [] : [row('because', shorten(reasonText(verdict)))]),
     ...(isRedirect ? [row('redirects', [...hops, ...refusedTarget(report)].join(' → '))] : []),
     ...(waits.length === 0 ? [] : [row('waited', waits.join(', '))]),
     ...(tookMs === undefined
@@ -32,6 +35,7 @@ export function formatFetch(report: FetchReport, now: number): string {
     ...(verdict?.because === 'unreachable'
       ? [row('try again', `in ${durationText(Math.max(0, verdict.access.nextAttemptAt - now))}`)]
       : []),
+    ...adviceOn(verdict?.access, proxy).map((advice) => row('advice', advice)),
   ]
   return `${lines.join('\n')}\n`
 }

@@ -9,7 +9,7 @@
 // 2. No verdict changes on paths made from the rules, in two dialects, for every crawler that the
 //    file names and one that it does not name.
 //
-// All fixes are tried together first; if a verdict changes, each is tried alone.
+// All fixes are tried together first; if a verdict changes, halves of them are.
 import { type Finding, type FindingCode, lintRobots, parseRobots } from '@politely/core'
 import { crawlersIn, samplePaths } from '../../input/sample-paths.ts'
 import { ignoredIn } from './ignored-findings.ts'
@@ -54,14 +54,12 @@ export function fixRobots(source: string, isAll: boolean): FixedFile {
     const compare = comparison(text)
     const rules = rulesOf(text)
     const tried = fixes.map((fix) => ({ ...fix, changes: riskOf(fix, rules) }))
-    const sound = tried.filter(({ changes }) => changes === undefined)
-    let safe: Fix[] = sound
-    let unsafe: Fix[] = tried.filter(({ changes }) => changes !== undefined)
-    if (compare(applyFixes(text, sound)) !== undefined) {
-      const compared = sound.map((fix) => ({ ...fix, changes: compare(applyFixes(text, [fix])) }))
-      unsafe = [...unsafe, ...compared.filter(({ changes }) => changes !== undefined)]
-      safe = safeTogether(text, compared, compare)
-    }
+    const { safe, unsafe: changing } = sortOut(
+      text,
+      tried.filter(({ changes }) => changes === undefined),
+      compare,
+    )
+    const unsafe = [...tried.filter(({ changes }) => changes !== undefined), ...changing]
     const chosen = isAll ? [...safe, ...unsafe] : safe
     left = isAll ? [] : unsafe
     if (chosen.length === 0) break
@@ -72,14 +70,32 @@ export function fixRobots(source: string, isAll: boolean): FixedFile {
 }
 
 /**
- * Fixes that are safe alone may not be safe together: two equal rules, each of them superfluous.
+ * Tries all fixes together, then halves, so that few unsafe fixes among thousands of safe ones cost
+ * few comparisons. A fix that is safe only without the others is in neither list: of two equal
+ * rules, each is superfluous, and the next pass looks at the one that is left.
  */
-function safeTogether(text: string, fixes: readonly Fix[], compare: (text: string) => string | undefined): Fix[] {
+function sortOut(
+  text: string,
+  fixes: readonly Fix[],
+  compare: (text: string) => string | undefined,
+): { readonly safe: readonly Fix[]; readonly unsafe: readonly Fix[] } {
   const safe: Fix[] = []
-  for (const fix of fixes) {
-    if (fix.changes === undefined && compare(applyFixes(text, [...safe, fix])) === undefined) safe.push(fix)
+  const unsafe: Fix[] = []
+  const add = (some: readonly Fix[]): void => {
+    const [fix, another] = some
+    if (fix === undefined) return
+    if (compare(applyFixes(text, [...safe, ...some])) === undefined) safe.push(...some)
+    else if (another === undefined) {
+      const changes = compare(applyFixes(text, [fix]))
+      if (changes !== undefined) unsafe.push({ ...fix, changes })
+    } else {
+      const middle = some.length >> 1
+      add(some.slice(0, middle))
+      add(some.slice(middle))
+    }
   }
-  return safe
+  add(fixes)
+  return { safe, unsafe }
 }
 
 /** Codes whose line is superfluous. */

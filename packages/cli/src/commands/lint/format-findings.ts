@@ -4,6 +4,7 @@ import { escapeControls, type Severity } from '@politely/core'
 import { isUrl } from '../../input/robots-file.ts'
 import { escapeData, escapeProperty, escapeXml } from '../../output/escape.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
+import { hang } from '../../output/wrap.ts'
 import { indentedJson, jsonLine } from '../../output/write.ts'
 import { type FileFindings, type ReportedFinding, reportedFindings } from './reported-findings.ts'
 import { sarifOf } from './sarif.ts'
@@ -51,11 +52,15 @@ const FORMATS: Readonly<Record<FindingFormat, (files: readonly FileFindings[], i
   },
 }
 
+const SEVERITY_WIDTH = 'warning'.length
+
 function textOf({ name, findings, suppressed }: FileFindings): string {
   const width = Math.max(...findings.map(({ line, column }) => `${line}:${column}`.length), 1)
   const rows = findings.map(({ line, column, severity, code, message }) => {
     const place = (line === 0 ? 'file' : `${line}:${column}`).padEnd(Math.max(width, 4))
-    return `  ${dim(place)}  ${PAINT[severity](severity.padEnd(7))}  ${escapeControls(message)}  ${dim(code)}`
+    const indent = 2 + place.length + 2 + SEVERITY_WIDTH + 2
+    const text = hang(`${escapeControls(message)}  ${dim(code)}`, indent)
+    return `  ${dim(place)}  ${PAINT[severity](severity.padEnd(SEVERITY_WIDTH))}  ${text}`
   })
   const counts = (['error', 'warning', 'note'] as const)
     .map((severity) => [severity, findings.filter((finding) => finding.severity === severity).length] as const)

@@ -7,6 +7,7 @@ import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { dialectOf, formatOf } from '../../flags.ts'
 import { isUrl, loadRobots, readText } from '../../input/robots-file.ts'
+import { fileName } from '../../input/stdin.ts'
 import { printable } from '../../output/style.ts'
 import { write } from '../../output/write.ts'
 import { type Fix, fixRobots } from './fix.ts'
@@ -19,24 +20,33 @@ export async function lint(args: Arguments): Promise<number> {
   if (args.operands.length === 0)
     throw new UsageError('no file was given; write one such as politely lint public/robots.txt, or the URL of a site')
   const results: FileFindings[] = []
+  let isUnreachable = false
   const dialect = dialectOf(args)
   for (const given of args.operands) {
     if (isUrl(given)) {
       if (args.has('fix')) throw new UsageError(`--fix: ${given} is a URL; write the name of a file`, given)
       const loaded = await loadRobots(given, args)
-      if (loaded === undefined) return EXITS.unreachable.code
+      if (loaded === undefined) {
+        isUnreachable = true // the findings of the others are printed all the same
+        continue
+      }
       const { text } = loaded.robots
       results.push(findingsIn(loaded.name, new TextEncoder().encode(text), text, { dialect, origin: given }))
     } else {
-      if (args.has('fix')) await fixFile(given, args.get('fix') === 'all')
+      if (args.has('fix')) {
+        if (given === '-') throw new UsageError('--fix: - is stdin, which cannot be fixed; write the name of a file')
+        await fixFile(given, args.get('fix') === 'all')
+      }
       const bytes = await readText(given, 'lint', 'write the name of a robots.txt file, or the URL of a site')
-      results.push(findingsIn(given, bytes, new TextDecoder().decode(bytes), { dialect }))
+      results.push(findingsIn(fileName(given), bytes, new TextDecoder().decode(bytes), { dialect }))
     }
   }
   const limit = SEVERITIES.indexOf((args.get('max-severity') ?? 'note') as Severity | 'none')
   const isFailure = (severity: Severity) => SEVERITIES.indexOf(severity) > limit
+  if (results.length === 0) return EXITS.unreachable.code
   await write(formatFindings(results, formatOf(args) as FindingFormat, isFailure))
   const fails = results.some(({ findings }) => findings.some(({ severity }) => isFailure(severity)))
+  if (isUnreachable) return EXITS.unreachable.code
   return fails ? EXITS.disallowed.code : EXITS.success.code
 }
 
@@ -52,16 +62,27 @@ async function fixFile(file: string, isAll: boolean): Promise<void> {
     return
   }
   const { text: fixed, applied, left } = fixRobots(text, isAll)
-  if (applied.length > 0) await writeFile(file, fixed)
+  if (applied.length > 0) await writeFixed(file, fixed)
   for (const fix of applied) process.stderr.write(`fixed  ${describeFix(file, fix)}\n`)
   for (const fix of left) process.stderr.write(`left   ${describeFix(file, fix)}\n`)
+}
+
+async function writeFixed(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new UsageError(
+      `--fix: ${JSON.stringify(file)} cannot be written (${code}); write the name of a file that you may write`,
+    )
+  }
 }
 
 function describeFix(file: string, { code, line, before, after, changes }: Fix): string {
   const lines = after?.split(/\r\n|\r|\n/).map((line) => printable(line.trim()))
   const what = lines === undefined ? 'removed' : `-> ${lines.join(' and ')}`
   const effect = changes === undefined ? '' : `; ${printable(changes)}`
-  return `${file}:${line}  ${code}  ${printable(before.trim())}  ${what}${effect}`
+  return `${printable(file)}:${line}  ${code}  ${printable(before.trim())}  ${what}${effect}`
 }
 
 /** By severity. `--max-severity` names the highest one that is accepted. */

@@ -1,6 +1,6 @@
 // Prints the verdicts of `politely match`. `ndjson` and `csv` are a contract; the text is for people
 // and may change.
-import { explainUrlProblem } from '@politely/core'
+import { escapeControls, explainUrlProblem } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
 import { dim, green, printable, red } from '../../output/style.ts'
 import { jsonLine } from '../../output/write.ts'
@@ -32,6 +32,10 @@ export const FORMAT_VERDICT: Readonly<Record<VerdictFormat, FormatVerdict>> = {
 /** The first line of a CSV file. */
 export const CSV_HEADER = 'url,crawler,allowed,because,line,rule\r\n'
 
+function escaped(text: string): string {
+  return /^[ -~]*$/.test(text) ? text : escapeControls(text) // as jsonLine: most text is ASCII
+}
+
 function ruleOf(verdict: MatchVerdict): { readonly line: number | ''; readonly rule: string } {
   if (verdict.because !== 'rule') return { line: '', rule: '' }
   const { directive, text, line } = verdict.rule
@@ -60,10 +64,10 @@ function reasonOf(url: string, verdict: MatchVerdict): string {
 }
 
 /**
- * RFC 4180. A cell that a spreadsheet would read as a formula begins with an apostrophe: the text is
- * a site's.
+ * RFC 4180. A cell that a spreadsheet would read as a formula begins with an apostrophe, and control
+ * characters are escaped: the text is a site's.
  */
 function csvCell(value: string | number | boolean): string {
-  const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value)
+  const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${escaped(value)}` : escaped(String(value))
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -1,4 +1,5 @@
 // `politely match`: checks any number of URLs against robots.txt files, in bounded memory.
+import { withoutCredentials } from '@politely/core/engine'
 import type { Arguments } from '../../command-line.ts'
 import { type Crawler, crawlersOf, crawlerText } from '../../crawler.ts'
 import { errorLine } from '../../describe-error.ts'
@@ -17,6 +18,7 @@ import { openOutput, type VerdictOutput } from './verdict-file.ts'
 interface Totals {
   urls: number
   disallowed: number
+  invalid: number
   /** URLs of origins without a file. */
   unknown: number
 }
@@ -58,12 +60,13 @@ async function matchAll(
   const formatVerdict = FORMAT_VERDICT[format]
   const names = crawlers.map(({ name }) => name)
   const isNamed = crawlers.length > 1
-  const totals: Totals = { urls: 0, disallowed: 0, unknown: 0 }
+  const totals: Totals = { urls: 0, disallowed: 0, invalid: 0, unknown: 0 }
   const progress = new Progress('URLs')
   // A verdict of a URL for one of several crawlers may be missing at the end of an earlier run.
   let skip = output.done
+  let isOtherInput = false
   for await (const urls of source.batches()) {
-    if (totals.urls === 0) warnOfOtherInput(urls)
+    if (totals.urls === 0) isOtherInput = warnOfOtherInput(urls)
     let text = ''
     for (const url of urls) {
       totals.urls++
@@ -77,6 +80,7 @@ async function matchAll(
       for (let i = skip; i < verdicts.length; i++) {
         const verdict = verdicts[i] as MatchVerdict
         if (verdict.because === 'no-file') totals.unknown++
+        else if (verdict.because === 'invalid-url') totals.invalid++
         else if (!verdict.allowed) totals.disallowed++
         text += formatVerdict(url, verdict, isNamed ? names[i] : undefined)
       }
@@ -86,24 +90,34 @@ async function matchAll(
     progress.update(totals.urls, source.partRead)
   }
   progress.end(totals.urls)
+  if (!isOtherInput && totals.urls > 0 && totals.invalid === totals.urls * crawlers.length) {
+    const name = withoutCredentials(source.name)
+    process.stderr.write(errorLine(`${name}: no line is a URL or a path; write --input with the format of the file`))
+  }
   return totals
 }
 
-/** Says what to write if the input is a robots.txt file, or a name of a file. */
-function warnOfOtherInput(lines: readonly string[]): void {
-  if (lines.some((line) => /^user-agent\s*:/i.test(line)))
+/** Says what to write if the input is a robots.txt file, or a name of a file. Returns whether it is. */
+function warnOfOtherInput(lines: readonly string[]): boolean {
+  const isRobots = lines.some((line) => /^user-agent\s*:/i.test(line))
+  if (isRobots)
     process.stderr.write(errorLine('stdin looks like a robots.txt file; write --robots robots.txt < urls.txt'))
   const [line = ''] = lines
-  if (line.startsWith('/') || !isFile(line)) return
+  if (line.startsWith('/') || !isFile(line)) return isRobots
   const name = JSON.stringify(shorten(line))
   process.stderr.write(errorLine(`${name}: this is a file; to check the URLs in it, write < ${name}`))
+  return true
 }
 
-function summaryOf({ urls, disallowed, unknown }: Totals, crawlers: readonly Crawler[]): string {
+function summaryOf({ urls, disallowed, invalid, unknown }: Totals, crawlers: readonly Crawler[]): string {
   const count = `${urls.toLocaleString('en')} ${urls === 1 ? 'URL' : 'URLs'}`
   const of = `${count}${crawlers.length === 1 ? habitOf(crawlers[0] as Crawler) : ` for ${crawlers.length} crawlers`}`
-  const rest = unknown === 0 ? '' : `, ${unknown.toLocaleString('en')} of origins without a file`
-  return `${of}: ${disallowed.toLocaleString('en')} disallowed${rest}`
+  const rest = [
+    `${disallowed.toLocaleString('en')} disallowed`,
+    ...(invalid === 0 ? [] : [`${invalid.toLocaleString('en')} invalid`]),
+    ...(unknown === 0 ? [] : [`${unknown.toLocaleString('en')} of origins without a file`]),
+  ]
+  return `${of}: ${rest.join(', ')}`
 }
 
 /** Names a crawler that also reads other groups than the one that the command line names. */

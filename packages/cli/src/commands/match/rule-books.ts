@@ -8,7 +8,7 @@ import type { Crawler } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { dialectOf } from '../../flags.ts'
 import { fileNameOf } from '../../input/robots-dir.ts'
-import { explainReadError, loadRobots, readRobotsFile } from '../../input/robots-file.ts'
+import { explainReadError, loadRobots } from '../../input/robots-file.ts'
 
 /** The verdict on a URL, also if the folder has no file for its origin. */
 export type MatchVerdict = RulesVerdict | NoFile
@@ -40,16 +40,10 @@ export async function openRules(args: Arguments, crawlers: readonly Crawler[]): 
     throw new UsageError(`${problem}; write politely match --robots robots.txt < urls.txt, or --robots-dir FOLDER`)
   }
   if (folder !== undefined) return ofFolder(folder, args, crawlers)
-  const robots = await robotsOf(file as string, args)
-  if (robots === undefined) return undefined
-  const books = rulesOf(robots, crawlers)
+  const loaded = await loadRobots(file as string, args, '--robots', args.get('origin'))
+  if (loaded === undefined) return undefined
+  const books = rulesOf(loaded.robots, crawlers)
   return (url) => books.map((rules) => rules.check(url))
-}
-
-async function robotsOf(file: string, args: Arguments): Promise<Robots | undefined> {
-  const origin = args.get('origin')
-  if (origin === undefined) return (await loadRobots(file, args))?.robots
-  return parseRobots(await readRobotsFile(file), { dialect: dialectOf(args), origin })
 }
 
 function rulesOf(robots: Robots, crawlers: readonly Crawler[]): readonly CrawlerRules[] {

@@ -22,7 +22,7 @@ const FORMATS: Readonly<Record<ResultFormat, (robots: string, outcomes: readonly
         ...(name === crawler ? [] : [dim(`    for ${name}`)]),
         ...problems.map(({ message }) => `    ${printable(message)}`),
       ]
-      return `${red('✗')} ${bold(printable(text))}  ${dim(`${file}:${line}`)}\n${lines.join('\n')}\n`
+      return `${red('✗')} ${bold(printable(text))}  ${dim(`${printable(file)}:${line}`)}\n${lines.join('\n')}\n`
     })
     const passed = outcomes.length - failed.length
     const summary =

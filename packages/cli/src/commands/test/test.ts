@@ -4,6 +4,7 @@ import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { loadRobots, readText, requiredRobots } from '../../input/robots-file.ts'
+import { fileName } from '../../input/stdin.ts'
 import { write } from '../../output/write.ts'
 import { checkExpectations, type Outcome, parseExpectations } from './expectations.ts'
 import { formatResults, type ResultFormat } from './format-results.ts'
@@ -19,7 +20,7 @@ export async function test(args: Arguments): Promise<number> {
   const expectations = []
   for (const each of files) {
     const text = new TextDecoder().decode(await readText(each, 'test', 'write the name of a file of expectations'))
-    expectations.push(...parseExpectations(text, each))
+    expectations.push(...parseExpectations(text, fileName(each)))
   }
   if (expectations.length === 0)
     throw new UsageError(`${files.join(', ')}: there is no expectation; write one such as "deny * /admin"`)
