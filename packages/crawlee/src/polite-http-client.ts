@@ -96,7 +96,8 @@ export class PoliteHttpClient implements BaseHttpClient {
     assertNoPseudoHeader(hop)
     assertOwnHost(url.href, hostsOf(hop))
     const permit = await enterGate(this.#access, url, hop.signal)
-    task?.ended.then(() => permit.release())
+    // A request that outlives its task has timed out, unless the crawl ends.
+    task?.ended.then(() => permit.release(task.signal.aborted ? undefined : { failed: true }))
     try {
       // The gate would not see retries of the wrapped client. Crawlee retries requests itself.
       const response = await permit.run(() =>

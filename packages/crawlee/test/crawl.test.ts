@@ -614,3 +614,17 @@ test('a request over the budget fails, and is not retried', async () => {
   expect(failed.map(([, error]) => (error as { code?: string }).code)).toEqual(['ERR_POLITELY_BUDGET'])
   expect(pages()).toHaveLength(2)
 })
+
+test.each<[string, Answer]>([
+  ['timeout', new Promise(() => undefined)],
+  ['reset', (socket) => void socket.destroy()],
+])('a %s counts with backoff.failures', async (_, answer) => {
+  sites.respond(`${HOME}/`, answer)
+  const robots = new RobotsClient({ userAgent })
+  const gate = new PoliteGate({ robots, minDelayMs: 0, backoff: { failures: true } })
+  const options = { maxRequestRetries: 0, navigationTimeoutSecs: 0.3, requestHandler: () => undefined }
+  await withRobots(new CheerioCrawler(options, inMemory()), { gate }).run([sites.withPort(`${HOME}/`)])
+  expect(gate.counters).toMatchObject({ done: 1, pushbacks: 1 })
+  gate.close()
+  await robots.close()
+})
