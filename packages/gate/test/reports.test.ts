@@ -1,4 +1,4 @@
-// What a gate is told about a request: a response, a rate limit that only its text shows, or a
+// What the caller reports about a request: a response, a rate limit that only its text shows, or a
 // failure; and how the options `backoff`, `rateLimitHeaders` and `isRateLimited` read it.
 import { Agent, get } from 'node:http'
 import { Readable } from 'node:stream'

@@ -39,12 +39,12 @@ export interface RequestFailed {
   readonly failed: true
 }
 
-/** What a permit is told about its request. */
+/** What the caller reports about a request to its permit. */
 export type RequestReport = ResponseLike | RateLimited | RequestFailed
 
 /**
  * Returns what to report about a request that has failed without a response. The caller's own abort
- * is no failure of the site. A timeout of the caller is one, and so is the error of a connection
+ * is not a failure of the site. A timeout of the caller is one, and so is the error of a connection
  * with which `node:http` itself destroys a request.
  * @param signal Aborted if the request was aborted or destroyed.
  */
