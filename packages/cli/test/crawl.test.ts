@@ -99,7 +99,7 @@ test('--json writes one object for each page, and the summary to stderr', async 
     { version: 1, url: `${origin}/private`, outcome: 'refused', verdict: { allowed: false, because: 'rule' } },
   ])
   expect(stderr).toMatch(/^2 pages, 1 refused, .*\n {2}statuses {2}1 × \d+, 1 × \d+\n/)
-  expect(stderr).toContain('  pushed    1 response with 429 or 503\n')
+  expect(stderr).toContain('  pushed    1 response asked for fewer requests\n')
   expect(code).toBe(0)
 })
 

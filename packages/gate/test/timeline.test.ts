@@ -58,7 +58,7 @@ b.test:##### │●                   x                                  │ 1
              └┬────────────┬─────────────┬─────────────┬────────────┬┘
               0 s          2 s           4 s           6 s         8 s
 ● a request starts   2 to 9: that many start   + more   · one waits
-! 429 or 503   x refused by robots.txt
+! too many requests   x refused by robots.txt
 `)
   for (const columns of [40, 60, 80, 120, 200]) {
     const lines = timeline.text({ columns }).split('\n')

@@ -22,7 +22,7 @@ export type TimelineMark =
       /** Whose limit it waited for last; undefined if it did not wait. */
       readonly waitedLevel: WaitLevel | undefined
     }
-  /** A response had status 429 or 503. */
+  /** A response asked for fewer requests: status 429, 430, 503 or 529. */
   | { readonly kind: 'pushback'; readonly at: number; readonly status: number }
   /** robots.txt refused a request. */
   | { readonly kind: 'refuse'; readonly at: number }

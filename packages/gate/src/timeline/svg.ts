@@ -105,8 +105,8 @@ function triangle(x: number, y: number): string {
 function legend(withSharedWaits: boolean): string {
   const y = 20
   const shared = [
-    `<rect x="512" y="${y - 5}" width="18" height="10" fill="${SHARED_WAIT}"/>`,
-    text(536, y + 4, 'one waits for its domain, its address or the gate', `fill="${INK}"`),
+    `<rect x="548" y="${y - 5}" width="18" height="10" fill="${SHARED_WAIT}"/>`,
+    text(572, y + 4, 'one waits for its domain, its address or the gate', `fill="${INK}"`),
   ]
   return [
     `<circle cx="22" cy="${y}" r="3" fill="${START}"/>`,
@@ -114,9 +114,9 @@ function legend(withSharedWaits: boolean): string {
     `<rect x="146" y="${y - 5}" width="18" height="10" fill="${WAIT}"/>`,
     text(170, y + 4, 'one waits', `fill="${INK}"`),
     triangle(252, y + 3),
-    text(263, y + 4, '429 or 503', `fill="${INK}"`),
-    cross(348, y),
-    text(358, y + 4, 'refused by robots.txt', `fill="${INK}"`),
+    text(263, y + 4, 'too many requests', `fill="${INK}"`),
+    cross(384, y),
+    text(394, y + 4, 'refused by robots.txt', `fill="${INK}"`),
     ...(withSharedWaits ? shared : []),
   ].join('\n')
 }

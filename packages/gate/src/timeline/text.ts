@@ -9,7 +9,7 @@ const LEGEND = [
   '2 to 9: that many start',
   '+ more',
   '· one waits',
-  '! 429 or 503',
+  '! too many requests',
   'x refused by robots.txt',
 ]
 

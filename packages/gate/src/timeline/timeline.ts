@@ -1,5 +1,5 @@
 // CrawlTimeline: records the messages of gates, and draws when each origin was requested, what
-// waited, and which responses were 429 or 503.
+// waited, and which responses asked for fewer requests.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { OptionError } from '@politely/core'
 import { defaultPushbackStatuses } from '@politely/core/engine'
@@ -37,8 +37,9 @@ export interface TimelineSvgOptions {
 
 /**
  * Records when each origin was requested, how long requests waited, and which were refused or got a
- * response of 429 or 503. It listens to the diagnostics channels of one gate, or of all gates of
- * the process, from its construction until `stop`. `text` and `svg` draw the recording.
+ * response with status 429, 430, 503 or 529. It listens to the diagnostics channels of one gate, or
+ * of all gates of the process, from its construction until `stop`. `text` and `svg` draw the
+ * recording.
  */
 export class CrawlTimeline implements Disposable {
   readonly #gate: PoliteGate | undefined

@@ -57,7 +57,9 @@ export class CrawlSummary {
         : [
             `  waits     ${countText(this.#waits, 'request')} waited ${durationText(this.#waitedMs)} in all, at most ${durationText(this.#longestMs)}`,
           ]),
-      ...(this.#pushbacks === 0 ? [] : [`  pushed    ${countText(this.#pushbacks, 'response')} with 429 or 503`]),
+      ...(this.#pushbacks === 0
+        ? []
+        : [`  pushed    ${countText(this.#pushbacks, 'response')} asked for fewer requests`]),
       ...reasons('refused', this.#refusals),
       ...reasons('failed', this.#problems),
     ]
