@@ -16,7 +16,7 @@ import {
 } from '@politely/fetcher/internal'
 import { CHECK_OPTIONS, checkedSignal, enterArguments } from './options/enter-arguments.ts'
 import type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
-import { GATE_OPTIONS, OPTIONS_OF_CLIENT, paceLimitsOf, pacingOf } from './options/pacing.ts'
+import { GATE_OPTIONS, OPTIONS_ELSEWHERE, paceLimitsOf, pacingOf } from './options/pacing.ts'
 import { sitePacingBy } from './options/site-pacing.ts'
 import { isPromise } from './pace/is-promise.ts'
 import { LocalPacer } from './pace/local-pacer.ts'
@@ -106,7 +106,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     assertOptions(options, '{ robots: new RobotsClient({ userAgent }) }')
     const { robots, now: clock, lookup, logger, ...pacingOptions } = options
     assertRobots(robots)
-    assertKnown(options, GATE_OPTIONS, OPTIONS_OF_CLIENT)
+    assertKnown(options, GATE_OPTIONS, OPTIONS_ELSEWHERE)
     const pacing = pacingOf(pacingOptions)
     const { timeOrigin } = performance
     const now = callable('now', clock, 'a function that returns milliseconds') ?? (() => timeOrigin + performance.now())

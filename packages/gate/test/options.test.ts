@@ -142,6 +142,16 @@ test.each<[call: string, make: () => unknown, message: string]>([
   ],
   ['politely(fetch, { robots: {} })', () => politely(fetch, wrong({ robots: {} })), 'an object is not a RobotsClient'],
   [
+    'new PoliteGate({ robots, isRateLimited })',
+    () => new PoliteGate(wrong({ robots, isRateLimited: () => true })),
+    'isRateLimited: is an option of politely(fetch, { … }); without that fetch, report { rateLimited: true } to the permit of the request',
+  ],
+  [
+    'politeAgent({ robots, onDisallowed })',
+    () => politeAgent(wrong({ robots, onDisallowed: 'response' })),
+    'onDisallowed: is an option of politely(fetch, { … })',
+  ],
+  [
     'new PoliteGate({ robots, timeoutMs })',
     () => new PoliteGate(wrong({ robots, timeoutMs: 5 })),
     'timeoutMs: is an option of RobotsClient; write it in new RobotsClient({ … })',

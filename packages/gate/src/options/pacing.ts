@@ -60,13 +60,23 @@ export const GATE_OPTIONS: Readonly<Record<keyof PoliteGateOptions, true>> = {
   ...PACING_OPTIONS, // if an option is missing here, add it to packages/fetcher/src/options/pacing-options.ts
 }
 
-/** Options of a RobotsClient, which users write in the options of a gate. */
-export const OPTIONS_OF_CLIENT: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.keys(CLIENT_OPTIONS).map((name) => [
-    name,
-    'is an option of RobotsClient; write it in new RobotsClient({ … })',
-  ]),
-)
+/** Options of `politely`, which users write elsewhere. */
+export const OPTIONS_OF_FETCH: Readonly<Record<string, string>> = {
+  isRateLimited:
+    'is an option of politely(fetch, { … }); without that fetch, report { rateLimited: true } to the permit of the request',
+  onDisallowed: 'is an option of politely(fetch, { … })',
+}
+
+/** Options of a RobotsClient and of `politely`, which users write in the options of a gate. */
+export const OPTIONS_ELSEWHERE: Readonly<Record<string, string>> = {
+  ...OPTIONS_OF_FETCH,
+  ...Object.fromEntries(
+    Object.keys(CLIENT_OPTIONS).map((name) => [
+      name,
+      'is an option of RobotsClient; write it in new RobotsClient({ … })',
+    ]),
+  ),
+}
 
 const DEFAULT_SITE_PACING: Omit<SitePacing, 'maxConcurrentPerKey'> = {
   minDelayMs: 1_000,

@@ -7,6 +7,7 @@ import { describeValue, integer, registerPoliteDispatcher } from '@politely/fetc
 import { type Agent, Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
 import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
 import type { PoliteGate } from '../gate.ts'
+import { OPTIONS_OF_FETCH } from '../options/pacing.ts'
 import { guardedInterceptor } from './interceptor.ts'
 import { PageNetwork } from './page-network.ts'
 
@@ -99,7 +100,7 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
       )
     assertAgentOptions(agent)
     const guard = new NetworkGuard({ ...reach, closing: this.#closing.signal })
-    const { gate, close } = resolveGate(gateOptions(others, reach), AGENT_OPTIONS, {}, 'own')
+    const { gate, close } = resolveGate(gateOptions(others, reach), AGENT_OPTIONS, OPTIONS_OF_FETCH, 'own')
     registerPoliteDispatcher(this)
     this.gate = gate
     this.#closeGate = close
