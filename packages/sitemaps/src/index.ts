@@ -9,7 +9,13 @@ export type {
   SitemapNews,
   SitemapVideo,
 } from './entry.ts'
-export { describeFile, reasonMeanings, type SitemapFile, type SitemapOutcome, type SitemapReason } from './file-result.ts'
+export {
+  describeFile,
+  reasonMeanings,
+  type SitemapFile,
+  type SitemapOutcome,
+  type SitemapReason,
+} from './file-result.ts'
 export type { LimitName, SitemapLimits } from './limits.ts'
 export type { ReadSitemapsOptions, SitemapSource } from './options.ts'
 export type { DateTrust } from './parse/date-trust.ts'

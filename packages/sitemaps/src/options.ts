@@ -137,7 +137,10 @@ function isStream(source: object): boolean {
 function httpUrl(option: string, url: unknown): URL {
   const parsed = typeof url === 'string' || url instanceof URL ? URL.parse(String(url)) : null
   if (parsed !== null && /^https?:$/.test(parsed.protocol)) return parsed
-  throw new OptionError(option, `${describeValue(url)} is not an http or https URL; expected one such as "https://example.com"`)
+  throw new OptionError(
+    option,
+    `${describeValue(url)} is not an http or https URL; expected one such as "https://example.com"`,
+  )
 }
 
 function sinceOf(since: number | Date | undefined): number | undefined {
@@ -151,7 +154,10 @@ function earlierOf(earlier: Iterable<SitemapFile> | undefined): ReadonlyMap<stri
   if (earlier === undefined) return new Map()
   if (typeof earlier === 'object' && earlier !== null && Symbol.iterator in earlier)
     return new Map([...earlier].map((file) => [file.url, file]))
-  throw new OptionError('earlier', `${describeValue(earlier)} is not a list; write the files.list of an earlier reading`)
+  throw new OptionError(
+    'earlier',
+    `${describeValue(earlier)} is not a list; write the files.list of an earlier reading`,
+  )
 }
 
 function resumeOf(token: ResumeToken | undefined): ResumeToken | undefined {
@@ -159,5 +165,8 @@ function resumeOf(token: ResumeToken | undefined): ResumeToken | undefined {
   const { version, queue, read } = (token ?? {}) as Partial<ResumeToken>
   const isTask = (task: unknown) => URL.canParse((task as { url?: string } | null)?.url ?? '')
   if (version === 1 && Array.isArray(queue) && queue.every(isTask) && Array.isArray(read)) return token
-  throw new OptionError('resume', `${describeValue(token)} is not a token of this version; write the token() of an earlier reading`)
+  throw new OptionError(
+    'resume',
+    `${describeValue(token)} is not a token of this version; write the token() of an earlier reading`,
+  )
 }

@@ -146,7 +146,12 @@ export class Tokens {
     const parts = [this.#name, ...attributes.keys()]
     const broken = parts.findIndex((part) => part.endsWith('<'))
     if (broken === -1) return this.#handler.open(this.#name, attributes)
-    this.#handler.text(`<${parts.slice(0, broken + 1).join(' ').slice(0, -1)}`)
+    this.#handler.text(
+      `<${parts
+        .slice(0, broken + 1)
+        .join(' ')
+        .slice(0, -1)}`,
+    )
     const closed = parts[broken + 1]
     if (closed !== undefined) this.#handler.close(closed)
   }

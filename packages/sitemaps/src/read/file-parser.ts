@@ -1,6 +1,7 @@
 // Turns the bytes of one file into what is found in it: unpacks, decodes, chooses the parser.
 import { FileDecoder } from '../bytes/decode.ts'
-import { type PackReport, unpacked } from '../bytes/unpack.ts'
+import type { PackReport } from '../bytes/gunzip.ts'
+import { unpacked } from '../bytes/unpack.ts'
 import type { SitemapOutcome } from '../file-result.ts'
 import type { Limits } from '../limits.ts'
 import { DocumentParser } from '../parse/document.ts'

@@ -183,7 +183,7 @@ export class Reading {
     const children: Child[] = []
     let limit: SitemapReason | undefined
     try {
-      reading: for await (const batch of parser.batches()) {
+      for await (const batch of parser.batches()) {
         const entries: SitemapEntry[] = []
         for (const found of batch) {
           limit = found.kind === 'sitemap' ? this.#addChild(children, found, body, head.task) : this.#entryLimit(body)
@@ -196,7 +196,7 @@ export class Reading {
           filter.add(entry, entries)
         }
         if (entries.length > 0) yield entries
-        if (limit !== undefined) break reading
+        if (limit !== undefined) break
       }
       const rest = filter.end()
       if (rest.length > 0) yield rest
@@ -266,7 +266,10 @@ export class Reading {
 }
 
 /** Returns the headers of a conditional request. A file that was not whole is read again. */
-function validatorsOf(before: { outcome: string; etag?: string; lastModified?: string } | undefined, task: Task): Record<string, string> {
+function validatorsOf(
+  before: { outcome: string; etag?: string; lastModified?: string } | undefined,
+  task: Task,
+): Record<string, string> {
   const isWhole = before?.outcome === 'complete' || before?.outcome === 'unchanged'
   if (before === undefined || !isWhole || (task.skip ?? 0) > 0) return {}
   return {

@@ -78,15 +78,21 @@ export async function request(start: string, context: RequestContext): Promise<R
     }
     next.hash = ''
     url = next.href
-    if (hops.some((hop) => hop.url === url)) return { hops, url, response, reason: 'redirects', detail: 'the redirects form a circle' }
+    if (hops.some((hop) => hop.url === url))
+      return { hops, url, response, reason: 'redirects', detail: 'the redirects form a circle' }
     if (hops.length > context.maxRedirects) return { hops, url, response, reason: 'limit: maxRedirects' }
-    if (context.isRead(url)) return { hops, url, response, reason: 'duplicate', detail: `it redirects to ${url}, which was read before` }
+    if (context.isRead(url))
+      return { hops, url, response, reason: 'duplicate', detail: `it redirects to ${url}, which was read before` }
   }
 }
 
 type Failure = Pick<Requested, 'reason' | 'detail' | 'verdict'>
 
-async function refusalOf(url: string, hops: Requested['hops'], { robots, signal }: RequestContext): Promise<Failure | undefined> {
+async function refusalOf(
+  url: string,
+  hops: Requested['hops'],
+  { robots, signal }: RequestContext,
+): Promise<Failure | undefined> {
   if (robots === undefined) return undefined
   try {
     const verdict = await robots.check(url, { signal, redirectedFrom: hops.map((hop) => hop.url) })
