@@ -93,7 +93,10 @@ export class DocumentParser implements TokenHandler {
 
   open(name: string, attributes: ReadonlyMap<string, string>): void {
     if (this.problem !== undefined) return
-    if (this.#root === '') return this.#openRoot(name, attributes)
+    if (this.#root === '') {
+      this.#openRoot(name, attributes)
+      return
+    }
     const element = this.#names.resolve(name)
     if (this.#isEntry(element)) {
       if (this.#entry !== undefined) this.#problems.add('unclosed')
@@ -112,7 +115,10 @@ export class DocumentParser implements TokenHandler {
 
   close(name: string): void {
     if (this.problem !== undefined) return
-    if (name === this.#field?.name) return this.#endField()
+    if (name === this.#field?.name) {
+      this.#endField()
+      return
+    }
     const element = this.#names.resolve(name)
     if (this.#container !== undefined && element.local === this.#container.space) this.#endContainer()
     else if (this.#isEntry(element)) this.#endEntry()
@@ -140,8 +146,8 @@ export class DocumentParser implements TokenHandler {
   #openInSitemap(name: string, element: ElementName, attributes: ReadonlyMap<string, string>): void {
     const { local } = element
     const space = element.space === 'sitemap' ? this.#spaceInside(local) : element.space
-    if (local === 'link' && (space === 'xhtml' || space === 'sitemap')) return this.#addAlternate(attributes)
-    if (space === local && (space === 'image' || space === 'video' || space === 'news')) {
+    if (local === 'link' && (space === 'xhtml' || space === 'sitemap')) this.#addAlternate(attributes)
+    else if (space === local && (space === 'image' || space === 'video' || space === 'news')) {
       this.#endContainer()
       this.#container = { space, texts: new Map() }
     } else if (FIELDS[space].has(local)) this.#beginField(name, local, this.#textsOf(space))
@@ -253,7 +259,10 @@ export class DocumentParser implements TokenHandler {
     if (entry === undefined) return
     const { kind, texts, moreLocs, items } = entry
     const loc = texts.get('loc') ?? texts.get('guid')
-    if (loc === undefined) return this.#problems.add('no-loc')
+    if (loc === undefined) {
+      this.#problems.add('no-loc')
+      return
+    }
     const lastmodText = texts.get('lastmod') ?? texts.get('published')
     const changefreq = texts.get('changefreq')
     const priority = texts.get('priority')

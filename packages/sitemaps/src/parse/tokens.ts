@@ -145,7 +145,10 @@ export class Tokens {
     const attributes = this.#attributes ?? NO_ATTRIBUTES
     const parts = [this.#name, ...attributes.keys()]
     const broken = parts.findIndex((part) => part.endsWith('<'))
-    if (broken === -1) return this.#handler.open(this.#name, attributes)
+    if (broken === -1) {
+      this.#handler.open(this.#name, attributes)
+      return
+    }
     this.#handler.text(
       `<${parts
         .slice(0, broken + 1)

@@ -25,14 +25,20 @@ export class BodySource implements AsyncIterator<Uint8Array, void> {
   stop: Stop | undefined
   readonly #limits: BodyLimits
   readonly #signal: AbortSignal
+  readonly #stopOnAbort: () => Stop | undefined
   readonly #chunks: AsyncIterator<Uint8Array>
   #chunk: Uint8Array = new Uint8Array(0)
   #waitedMs = 0
 
-  /** @param signal Ends the wait for bytes. `read` then rejects with the signal's reason. */
-  constructor(source: ByteSource, limits: BodyLimits, signal: AbortSignal) {
+  /**
+   * @param signal Ends the wait for bytes.
+   * @param stopOnAbort Says why the bytes end when the signal is aborted. If it returns undefined,
+   * `next` rejects with the signal's reason.
+   */
+  constructor(source: ByteSource, limits: BodyLimits, signal: AbortSignal, stopOnAbort: () => Stop | undefined) {
     this.#limits = limits
     this.#signal = signal
+    this.#stopOnAbort = stopOnAbort
     this.#chunks = iteratorOf(source)
   }
 
@@ -67,7 +73,7 @@ export class BodySource implements AsyncIterator<Uint8Array, void> {
     const removeListener = onAbort(this.#signal, () => resolve('aborted'))
     try {
       const next = await Promise.race([this.#chunks.next(), ended])
-      if (next === 'aborted') throw this.#signal.reason
+      if (next === 'aborted') return this.#aborted()
       if (next === 'time') {
         this.stop = { reason: 'limit: maxFileMs' }
         return undefined
@@ -76,7 +82,7 @@ export class BodySource implements AsyncIterator<Uint8Array, void> {
       if (next.value instanceof Uint8Array) return next.value
       throw new TypeError(`the source yields ${typeof next.value}; expected Uint8Array`)
     } catch (error) {
-      if (this.#signal.aborted) throw this.#signal.reason
+      if (this.#signal.aborted) return this.#aborted()
       this.stop = { reason: 'cut-off', detail: `the body ended early: ${messageOf(error)}` }
       return undefined
     } finally {
@@ -84,6 +90,11 @@ export class BodySource implements AsyncIterator<Uint8Array, void> {
       removeListener()
       this.#waitedMs += performance.now() - startedAt
     }
+  }
+
+  #aborted(): undefined {
+    this.stop = this.#stopOnAbort()
+    if (this.stop === undefined) throw this.#signal.reason
   }
 }
 

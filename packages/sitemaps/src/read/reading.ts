@@ -95,6 +95,7 @@ export class Reading {
     }
     for (let task = this.#queue.next(); task !== undefined; task = this.#queue.next()) {
       if (this.#queue.isRead(task.url)) this.#skip(task, 'duplicate')
+      else if (this.#isLate) this.#skip(task, 'limit: maxMs')
       else if (this.#entries >= this.#settings.limits.maxEntries) this.#skip(task, 'limit: maxEntries')
       else yield* this.#readFile(task)
     }
@@ -172,7 +173,9 @@ export class Reading {
     const { limits, since } = this.#settings
     const problems = new Problems()
     const dates = new DateCounter(Date.now())
-    const source = new BodySource(bytes ?? new Uint8Array(0), limits, this.#signal)
+    const source = new BodySource(bytes ?? new Uint8Array(0), limits, this.#signal, () =>
+      this.#isLate ? { reason: 'limit: maxMs' } : undefined,
+    )
     const parser = new FileParser(source, charsetOf(response?.headers.get('content-type')), limits, problems)
     const files = [url, head.task.url, ...(head.task.parent === undefined ? [] : [head.task.parent])]
     const maker = new EntryMaker(url, problems, dates, (origin) =>

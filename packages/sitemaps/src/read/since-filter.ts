@@ -23,7 +23,10 @@ export class SinceFilter {
 
   /** Adds the entry to the list, unless it is left out. It may be held back for later. */
   add(entry: SitemapEntry, list: SitemapEntry[]): void {
-    if (this.#held === undefined) return this.#pass(entry, list)
+    if (this.#held === undefined) {
+      this.#pass(entry, list)
+      return
+    }
     this.#held.push(entry)
     if (this.#held.length >= HELD_ENTRIES) list.push(...this.end())
   }

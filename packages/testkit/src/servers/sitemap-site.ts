@@ -1,7 +1,7 @@
 // A server on loopback for the cases of sitemaps. Its two hosts are 127.0.0.1 and localhost.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { SitemapReply } from '../cases/sitemap-cases.ts'
+import type { SitemapReply } from '../cases/sitemap-case.ts'
 
 export interface SitemapSite extends AsyncDisposable {
   readonly origin: string
