@@ -23,6 +23,7 @@ const PACKAGES = {
   puppeteer: ['core', 'cdp', 'fetcher', 'gate'],
   'robots-parser': ['core'],
   testing: ['core', 'fetcher', 'gate'],
+  sitemaps: ['core', 'fetcher'],
   cli: ['core', 'fetcher', 'gate', 'sqlite'],
   testkit: [], // core's tests use it, so it must not import core; tests pass core's functions to it
   bench: ['core', 'fetcher', 'gate', 'redis', 'testkit'],

@@ -1,0 +1,278 @@
+// Reads an XML file: a urlset, an index, RSS or Atom.
+//
+// It follows what is open itself, in four variables, and does not rely on end tags: an entry begins
+// where `url`, `sitemap`, `item` or `entry` opens, and ends at its end tag, at the next entry, or at
+// the end of the file. So one unclosed element does not lose the rest. The variables are:
+//
+//   entry      the entry that is open
+//   container  the image, video or news part of the entry that is open
+//   field      the element whose text is being collected
+//   root       the name of the first element, whose end tag says that the file is whole
+import type { SitemapAlternate } from '../entry.ts'
+import { FEED_FIELDS, FIELDS, imageOf, newsOf, type Texts, videoOf } from './fields.ts'
+import type { FoundEntry, Problems, SitemapFormat } from './found.ts'
+import { type ElementName, Names, type Space } from './names.ts'
+import { type TokenHandler, type TokenLimits, Tokens } from './tokens.ts'
+
+/** Why a document is not a sitemap. */
+export type NotASitemap = 'html-instead' | 'not-a-sitemap' | 'xml'
+
+/** The limits of `DocumentParser`. */
+export interface DocumentLimits extends TokenLimits {
+  readonly maxItemsPerEntry: number
+}
+
+/** The name of a limit that a document reached. */
+export type DocumentLimit = keyof DocumentLimits
+
+const ROOTS: Readonly<Record<string, SitemapFormat>> = {
+  urlset: 'urlset',
+  sitemapindex: 'index',
+  rss: 'rss',
+  rdf: 'rss',
+  feed: 'atom',
+}
+const HTML = new Set(['html', 'head', 'body', '!doctype'])
+
+interface OpenEntry {
+  readonly kind: FoundEntry['kind']
+  readonly texts: Texts
+  /** The URLs after the first. */
+  readonly moreLocs: string[]
+  readonly items: Partial<Record<'alternates' | 'images' | 'video', object[]>> & { news?: object }
+}
+
+/** Parses a document that comes in pieces. */
+export class DocumentParser implements TokenHandler {
+  /** What was found since the caller last emptied the list. */
+  readonly found: FoundEntry[] = []
+  /** The limits that cut something. */
+  readonly reached: Set<DocumentLimit> = new Set()
+  format: SitemapFormat | undefined
+  /** Set if the document is not a sitemap. The rest is not read. */
+  problem: NotASitemap | undefined
+  /** Whether the root element was closed. */
+  isWhole = false
+  readonly #limits: DocumentLimits
+  readonly #problems: Problems
+  readonly #tokens: Tokens
+  readonly #names = new Names()
+  #root = ''
+  #entry: OpenEntry | undefined
+  #container: { readonly space: 'image' | 'video' | 'news'; readonly texts: Texts } | undefined
+  #field: { readonly name: string; readonly local: string; readonly texts: Texts } | undefined
+  #text = ''
+  #isCut = false
+
+  constructor(limits: DocumentLimits, problems: Problems) {
+    this.#limits = limits
+    this.#problems = problems
+    this.#tokens = new Tokens(this, limits)
+  }
+
+  write(piece: string): void {
+    if (this.problem === undefined) this.#tokens.write(piece)
+  }
+
+  /** Ends the document. An entry counts if its URL was whole. */
+  end(): void {
+    this.#tokens.end()
+    this.#field = undefined // its text was cut
+    this.#endEntry()
+    if (this.#root === '') this.problem ??= 'xml'
+  }
+
+  declaration(text: string): void {
+    if (/^!doctype\s+html\b/i.test(text) && this.#root === '') this.problem = 'html-instead'
+  }
+
+  tooLong(limit: 'maxTextLength' | 'maxAttributeLength'): void {
+    this.#isCut = true
+    this.reached.add(limit)
+  }
+
+  open(name: string, attributes: ReadonlyMap<string, string>): void {
+    if (this.problem !== undefined) return
+    if (this.#root === '') {
+      this.#openRoot(name, attributes)
+      return
+    }
+    const element = this.#names.resolve(name)
+    if (this.#isEntry(element)) {
+      if (this.#entry !== undefined) this.#problems.add('unclosed')
+      this.#endEntry()
+      this.#beginEntry(element.local === 'sitemap' ? 'sitemap' : 'entry')
+    } else if (this.format === 'urlset' || this.format === 'index') this.#openInSitemap(name, element, attributes)
+    else this.#openInFeed(name, element, attributes)
+  }
+
+  text(part: string): void {
+    if (this.#field === undefined || this.#isCut) return
+    const room = this.#limits.maxTextLength - this.#text.length
+    if (part.length > room) this.tooLong('maxTextLength')
+    else this.#text += part
+  }
+
+  close(name: string): void {
+    if (this.problem !== undefined) return
+    if (name === this.#field?.name) {
+      this.#endField()
+      return
+    }
+    const element = this.#names.resolve(name)
+    if (this.#container !== undefined && element.local === this.#container.space) this.#endContainer()
+    else if (this.#isEntry(element)) this.#endEntry()
+    else if (name === this.#root) {
+      this.#endEntry()
+      this.isWhole = true
+    }
+  }
+
+  #openRoot(name: string, attributes: ReadonlyMap<string, string>): void {
+    this.#root = name
+    this.#names.declare(name, attributes)
+    const { local } = this.#names.resolve(name)
+    if (Object.hasOwn(ROOTS, local)) this.format = ROOTS[local]
+    else this.problem = HTML.has(local) ? 'html-instead' : 'not-a-sitemap'
+  }
+
+  #isEntry({ space, local }: ElementName): boolean {
+    if (space !== 'sitemap') return false
+    if (this.format === 'rss') return local === 'item'
+    if (this.format === 'atom') return local === 'entry'
+    return local === 'url' || local === 'sitemap'
+  }
+
+  #openInSitemap(name: string, element: ElementName, attributes: ReadonlyMap<string, string>): void {
+    const { local } = element
+    const space = element.space === 'sitemap' ? this.#spaceInside(local) : element.space
+    if (local === 'link' && (space === 'xhtml' || space === 'sitemap')) this.#addAlternate(attributes)
+    else if (space === local && (space === 'image' || space === 'video' || space === 'news')) {
+      this.#endContainer()
+      this.#container = { space, texts: new Map() }
+    } else if (FIELDS[space].has(local)) this.#beginField(name, local, this.#textsOf(space))
+  }
+
+  /** Returns the vocabulary of an element without a prefix: the vocabulary of its container. */
+  #spaceInside(local: string): Space {
+    if (local === 'image' || local === 'video' || local === 'news') return local
+    const inside = this.#container?.space
+    return inside !== undefined && FIELDS[inside].has(local) ? inside : 'sitemap'
+  }
+
+  /** Returns where the texts of a vocabulary go. A loc outside of an entry begins one. */
+  #textsOf(space: Space): Texts {
+    if (space === 'sitemap') {
+      this.#endContainer()
+      this.#entry ??= this.#beginEntry(this.format === 'index' ? 'sitemap' : 'entry')
+      return this.#entry.texts
+    }
+    if (this.#container?.space !== space) {
+      this.#endContainer() // such as image:loc without image:image
+      this.#container = { space: space as 'image' | 'video' | 'news', texts: new Map() }
+    }
+    return this.#container.texts
+  }
+
+  #openInFeed(name: string, { space, local }: ElementName, attributes: ReadonlyMap<string, string>): void {
+    if (this.#entry === undefined) return
+    const isDublinCoreDate = name === 'dc:date'
+    if (space !== 'sitemap' && !isDublinCoreDate) return
+    if (local === 'link' && this.format === 'atom') {
+      const href = attributes.get('href')
+      const rel = attributes.get('rel') ?? 'alternate'
+      if (href && rel === 'alternate' && !this.#entry.texts.has('loc')) this.#entry.texts.set('loc', href)
+      return
+    }
+    const field = isDublinCoreDate ? 'lastmod' : FEED_FIELDS.get(local)
+    if (field === undefined || (field === 'guid' && attributes.get('isPermaLink') === 'false')) return
+    this.#beginField(name, field, this.#entry.texts)
+  }
+
+  #beginEntry(kind: FoundEntry['kind']): OpenEntry {
+    this.#entry = { kind, texts: new Map(), moreLocs: [], items: {} }
+    return this.#entry
+  }
+
+  #beginField(name: string, local: string, texts: Texts): void {
+    if (this.#field !== undefined) {
+      this.#problems.add('unclosed')
+      this.#endField()
+    }
+    this.#field = { name, local, texts }
+    this.#text = ''
+    this.#isCut = false
+  }
+
+  #endField(): void {
+    const field = this.#field
+    if (field === undefined) return
+    this.#field = undefined
+    const text = this.#text.trim()
+    if (text === '' || this.#isCut) return
+    const { local, texts } = field
+    if (!texts.has(local)) texts.set(local, text)
+    else if (local === 'loc' && texts === this.#entry?.texts && this.#hasRoom(this.#entry.moreLocs)) {
+      this.#problems.add('several-locs', text)
+      this.#entry.moreLocs.push(text)
+    }
+  }
+
+  #endContainer(): void {
+    this.#endField()
+    const container = this.#container
+    this.#container = undefined
+    if (container === undefined) return
+    const { items } = this.#entry ?? this.#beginEntry('entry')
+    if (container.space === 'news') items.news ??= newsOf(container.texts)
+    else if (container.space === 'video') this.#addItem(items, 'video', videoOf(container.texts))
+    else {
+      const image = imageOf(container.texts)
+      if (image !== undefined) this.#addItem(items, 'images', image)
+    }
+  }
+
+  #addAlternate(attributes: ReadonlyMap<string, string>): void {
+    const href = attributes.get('href')?.trim()
+    if (!href || this.#entry === undefined || !/\balternate\b/i.test(attributes.get('rel') ?? '')) return
+    const hreflang = attributes.get('hreflang')
+    const media = attributes.get('media')
+    const alternate: SitemapAlternate = { href, ...(hreflang && { hreflang }), ...(media && { media }) }
+    this.#addItem(this.#entry.items, 'alternates', alternate)
+  }
+
+  #addItem(items: OpenEntry['items'], kind: 'alternates' | 'images' | 'video', item: object): void {
+    items[kind] ??= []
+    if (this.#hasRoom(items[kind])) items[kind].push(item)
+  }
+
+  #hasRoom(items: readonly unknown[]): boolean {
+    if (items.length < this.#limits.maxItemsPerEntry) return true
+    this.reached.add('maxItemsPerEntry')
+    return false
+  }
+
+  #endEntry(): void {
+    this.#endContainer()
+    const entry = this.#entry
+    this.#entry = undefined
+    if (entry === undefined) return
+    const { kind, texts, moreLocs, items } = entry
+    const loc = texts.get('loc') ?? texts.get('guid')
+    if (loc === undefined) {
+      this.#problems.add('no-loc')
+      return
+    }
+    const lastmodText = texts.get('lastmod') ?? texts.get('published')
+    const changefreq = texts.get('changefreq')
+    const priority = texts.get('priority')
+    const fields = {
+      ...(lastmodText !== undefined && { lastmodText }),
+      ...(changefreq !== undefined && { changefreq }),
+      ...(priority !== undefined && { priority }),
+      ...items,
+    } as Partial<FoundEntry>
+    this.found.push({ kind, loc, ...fields })
+    for (const more of moreLocs) this.found.push({ kind, loc: more, ...fields })
+  }
+}

@@ -1,0 +1,65 @@
+// What a parser finds in a file: entries, sitemaps of an index, and problems.
+import type { SitemapAlternate, SitemapImage, SitemapNews, SitemapVideo } from '../entry.ts'
+
+/** The form of a file. */
+export type SitemapFormat = 'urlset' | 'index' | 'rss' | 'atom' | 'text'
+
+/** An entry as written. `loc` is trimmed and not empty. */
+export interface FoundEntry {
+  readonly kind: 'entry' | 'sitemap'
+  readonly loc: string
+  readonly lastmodText?: string
+  readonly changefreq?: string
+  readonly priority?: string
+  readonly alternates?: readonly SitemapAlternate[]
+  readonly images?: readonly SitemapImage[]
+  readonly news?: SitemapNews
+  readonly video?: readonly SitemapVideo[]
+}
+
+/** What each kind of problem means. A file with problems can be complete. */
+export const problemMeanings = {
+  'no-loc': 'an entry has no URL, or an empty one; it was left out',
+  'several-locs': 'an entry has several URLs; each became an entry',
+  'invalid-url': 'a URL is invalid, or is not http or https; its entry was left out',
+  'relative-url': 'a URL is relative; it was resolved against the URL of the file',
+  unclosed: 'an element was not closed before the next one began',
+  'bad-date': 'a date could not be read',
+  'bad-priority': 'a priority is not a number from 0 to 1',
+  'duplicate-file': 'an index lists a sitemap that was listed before; it is read once',
+  'wrong-line': 'a line of a text file is not a URL',
+  'unknown-encoding': 'the declared encoding is unknown; the file was read as UTF-8',
+  'over-50000-entries': 'the file has more than 50,000 entries, the limit of sitemaps.org',
+  'over-50-mb': 'the file has more than 50 MB (52,428,800 bytes), the limit of sitemaps.org',
+} as const
+
+export type ProblemCode = keyof typeof problemMeanings
+
+/** How often a kind of problem was found, and its first example. */
+export interface SitemapProblem {
+  readonly code: ProblemCode
+  readonly count: number
+  /** The URL, the line or the date that was found first, cut to 200 characters. */
+  readonly example?: string
+}
+
+const MAX_EXAMPLE = 200
+
+/** Counts the problems of a file. Takes bounded memory, since there are few codes. */
+export class Problems {
+  readonly #found = new Map<ProblemCode, { count: number; readonly example: string | undefined }>()
+
+  add(code: ProblemCode, example?: string): void {
+    const known = this.#found.get(code)
+    if (known === undefined) this.#found.set(code, { count: 1, example: example?.slice(0, MAX_EXAMPLE) })
+    else known.count++
+  }
+
+  get list(): readonly SitemapProblem[] {
+    return [...this.#found].map(([code, { count, example }]) => ({
+      code,
+      count,
+      ...(example !== undefined && { example }),
+    }))
+  }
+}

@@ -1,0 +1,161 @@
+// Splits the text of an XML file into tags and text.
+//
+// The tokens come from htmlparser2's Tokenizer. Unlike its Parser and unlike sax, the Tokenizer keeps
+// no stack of open elements, so the time is linear in the length of the file even if a file opens
+// 200,000 elements and closes none. It expands no entities that a file declares.
+import { Tokenizer } from 'htmlparser2'
+
+/** Receives the tokens of a file, in order. */
+export interface TokenHandler {
+  /** A start tag, or an empty tag, for which `close` follows. */
+  open(name: string, attributes: ReadonlyMap<string, string>): void
+  /** A part of a text, decoded. A text may come in several parts. */
+  text(part: string): void
+  close(name: string): void
+  /** A tag, an attribute or a section is longer than the limit. Its beginning was dropped. */
+  tooLong(limit: 'maxTextLength' | 'maxAttributeLength'): void
+  /** A declaration, such as `!DOCTYPE html`. */
+  declaration(text: string): void
+}
+
+/** The limits of `Tokens`. Characters. */
+export interface TokenLimits {
+  readonly maxTextLength: number
+  readonly maxAttributeLength: number
+}
+
+/** More attributes of one tag are dropped. */
+const MAX_ATTRIBUTES = 64
+/** Smaller pieces are joined, since each call of `write` copies the token that is under way. */
+const MIN_PIECE = 16 * 1024
+const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map()
+
+/** Tokenizes a text that comes in pieces. Keeps at most one token, up to the limit. */
+export class Tokens {
+  readonly #handler: TokenHandler
+  readonly #limits: TokenLimits
+  readonly #tokenizer: Tokenizer
+  /** Pieces that wait until they are long enough. */
+  #waiting = ''
+  #buffer = ''
+  /** The position of `#buffer` in the text. */
+  #offset = 0
+  /** Everything before this position was handled. */
+  #handled = 0
+  #name = ''
+  #attributes: Map<string, string> | undefined
+  #attribute = ''
+  #value = ''
+
+  constructor(handler: TokenHandler, limits: TokenLimits) {
+    this.#handler = handler
+    this.#limits = limits
+    this.#tokenizer = new Tokenizer(
+      { xmlMode: true, decodeEntities: true },
+      {
+        onopentagname: (start, end) => {
+          this.#name = this.#slice(start, end)
+          this.#attributes = undefined
+        },
+        onattribname: (start, end) => {
+          this.#attribute = this.#slice(start, end)
+          this.#value = ''
+        },
+        onattribdata: (start, end) => this.#addToValue(this.#slice(start, end)),
+        onattribentity: (codePoint) => this.#addToValue(String.fromCodePoint(codePoint)),
+        onattribend: (_quote, end) => {
+          this.#handled = end
+          this.#attributes ??= new Map()
+          if (this.#attributes.size < MAX_ATTRIBUTES) this.#attributes.set(this.#attribute, this.#value)
+        },
+        onopentagend: (end) => {
+          this.#handled = end
+          this.#open()
+        },
+        onselfclosingtag: (end) => {
+          this.#handled = end
+          this.#open()
+          this.#handler.close(this.#name)
+        },
+        onclosetag: (start, end) => this.#handler.close(this.#slice(start, end)),
+        ontext: (start, end) => this.#handler.text(this.#slice(start, end)),
+        ontextentity: (codePoint, end) => {
+          this.#handled = end
+          this.#handler.text(String.fromCodePoint(codePoint))
+        },
+        oncdata: (start, end, endOffset) => {
+          this.#handler.text(this.#slice(start, end - endOffset))
+          this.#handled = end
+        },
+        oncomment: (_start, end) => {
+          this.#handled = end
+        },
+        onprocessinginstruction: (_start, end) => {
+          this.#handled = end
+        },
+        ondeclaration: (start, end) => {
+          if (start >= this.#offset) this.#handler.declaration(this.#slice(start, end))
+          this.#handled = end
+        },
+        onend: () => undefined,
+      },
+    )
+  }
+
+  write(piece: string): void {
+    this.#waiting += piece
+    if (this.#waiting.length >= MIN_PIECE) this.#flush()
+  }
+
+  /** Handles the last piece. A text at the end of the file counts; an unfinished tag does not. */
+  end(): void {
+    this.#flush()
+    this.#tokenizer.end()
+  }
+
+  #flush(): void {
+    const piece = this.#waiting
+    this.#waiting = ''
+    let kept = this.#buffer.slice(Math.max(0, this.#handled - this.#offset))
+    if (kept.length > this.#limits.maxTextLength) kept = ''
+    this.#offset += this.#buffer.length - kept.length
+    this.#buffer = kept + piece
+    this.#tokenizer.write(piece)
+  }
+
+  /** Returns a part of the text. Its beginning is missing if it was too long to keep. */
+  #slice(start: number, end: number): string {
+    this.#handled = end
+    if (start >= this.#offset) return this.#buffer.slice(start - this.#offset, end - this.#offset)
+    this.#handler.tooLong('maxTextLength')
+    return ''
+  }
+
+  #addToValue(part: string): void {
+    const room = this.#limits.maxAttributeLength - this.#value.length
+    if (part.length > room) this.#handler.tooLong('maxAttributeLength')
+    if (room > 0) this.#value += part.length > room ? part.slice(0, room) : part
+  }
+
+  /**
+   * Handles a start tag. `?a<b</loc>` is read as a tag with the name `b<` and the attribute `loc`:
+   * here it becomes the text `<b` and the end tag `loc`, so that the end of the element is not lost.
+   */
+  #open(): void {
+    const attributes = this.#attributes ?? NO_ATTRIBUTES
+    const parts = [this.#name, ...attributes.keys()]
+    const broken = parts.findIndex((part) => part.endsWith('<'))
+    if (broken === -1) {
+      this.#handler.open(this.#name, attributes)
+      return
+    }
+    this.#handler.text(
+      `<${parts
+        .slice(0, broken + 1)
+        .join(' ')
+        .slice(0, -1)}`,
+    )
+    const closed = parts[broken + 1]
+    if (closed !== undefined) this.#handler.close(closed)
+  }
+}

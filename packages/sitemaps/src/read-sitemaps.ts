@@ -1,0 +1,57 @@
+// readSitemaps: the entries of a site's sitemaps as a stream, and a result for each file.
+import type { SitemapEntry } from './entry.ts'
+import { type ReadSitemapsOptions, type SitemapSource, settingsOf } from './options.ts'
+import type { SitemapFiles } from './read/file-results.ts'
+import type { ResumeToken } from './read/queue.ts'
+import { Reading } from './read/reading.ts'
+
+/** A reading: iterate it once for the entries. It begins with the first iteration. */
+export interface SitemapReading extends AsyncIterable<SitemapEntry> {
+  /**
+   * The results of the files, also of files that failed or were skipped. `files.list` has the
+   * results so far. Iterating `files` waits for more; if the entries are not iterated, this reads
+   * the files and drops their entries.
+   */
+  readonly files: SitemapFiles
+  /** Returns where the reading is now, for the option `resume` of a later one. JSON-safe. */
+  token(): ResumeToken
+}
+
+/**
+ * Reads sitemaps as a stream. Memory does not grow with the number of entries. A file that fails
+ * does not end the reading: `files` says what is missing.
+ *
+ * @example
+ * ```ts
+ * const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' })
+ * const reading = readSitemaps('https://example.com', { fetch })
+ * for await (const { loc, lastmod } of reading) console.log(loc, lastmod)
+ * for (const file of reading.files.list) console.log(file.url, describeFile(file))
+ * ```
+ * @param source A site, a list of sitemaps, or bytes.
+ * @throws {OptionError} for an invalid source or option.
+ */
+export function readSitemaps(source: SitemapSource, options: ReadSitemapsOptions): SitemapReading {
+  const settings = settingsOf(source, options)
+  let hasBegun = false
+  const reading = new Reading(settings, () => setImmediate(drain))
+  const entries = reading.entries()
+  // The iterators of the entries and of the files may begin in the same turn of the event loop.
+  const drain = async () => {
+    if (hasBegun) return
+    hasBegun = true
+    try {
+      for await (const _entry of entries);
+    } catch {
+      // `files` rejects with the same error.
+    }
+  }
+  return {
+    files: reading.files,
+    token: () => reading.token(),
+    [Symbol.asyncIterator]: () => {
+      hasBegun = true
+      return entries
+    },
+  }
+}

@@ -1,0 +1,84 @@
+// Makes entries of what a parser found: checks URLs, reads dates, marks other hosts.
+import type { ForeignHost, SitemapEntry } from '../entry.ts'
+import type { DateCounter } from '../parse/date-trust.ts'
+import type { FoundEntry, Problems } from '../parse/found.ts'
+import { parseLastmod } from '../parse/lastmod.ts'
+
+/** Looks for the proof that a file may list pages of another host. */
+export type CheckForeign = (origin: string) => Promise<ForeignHost>
+
+export class EntryMaker {
+  foreignEntries = 0
+  readonly #file: string
+  readonly #base: URL
+  readonly #ownPrefix: string
+  readonly #problems: Problems
+  readonly #dates: DateCounter
+  readonly #checkForeign: CheckForeign
+
+  /** @param file The URL of the file, after redirects. */
+  constructor(file: string, problems: Problems, dates: DateCounter, checkForeign: CheckForeign) {
+    this.#file = file
+    this.#base = new URL(file)
+    this.#ownPrefix = `${this.#base.origin}/`
+    this.#problems = problems
+    this.#dates = dates
+    this.#checkForeign = checkForeign
+  }
+
+  /** Returns the absolute URL of an entry; undefined if it has none. */
+  urlOf({ loc }: FoundEntry): string | undefined {
+    if (/^https?:/i.test(loc) && URL.canParse(loc)) return loc
+    const isRelative = !/^(?:[a-z][a-z0-9+.-]*:|www\.)/i.test(loc)
+    const resolved = isRelative ? URL.parse(loc, this.#file) : null
+    if (resolved === null || !/^https?:$/.test(resolved.protocol)) {
+      this.#problems.add('invalid-url', loc)
+      return undefined
+    }
+    this.#problems.add('relative-url', loc)
+    return resolved.href
+  }
+
+  /** Returns the time of the last change, and counts it. */
+  dateOf({ lastmodText }: FoundEntry): number | undefined {
+    if (lastmodText === undefined) return undefined
+    const ms = parseLastmod(lastmodText)
+    if (ms === undefined) this.#problems.add('bad-date', lastmodText)
+    else this.#dates.add(ms)
+    return ms
+  }
+
+  /** Returns undefined for an entry without a valid URL. */
+  async entryOf(found: FoundEntry): Promise<SitemapEntry | undefined> {
+    const loc = this.urlOf(found)
+    if (loc === undefined) return undefined
+    const { kind: _kind, priority: priorityText, lastmodText, loc: _loc, ...rest } = found
+    const lastmod = this.dateOf(found)
+    const priority = this.#priorityOf(priorityText)
+    const foreign = loc.startsWith(this.#ownPrefix) ? false : await this.foreignOf(loc)
+    if (foreign !== false) this.foreignEntries++
+    return {
+      loc,
+      ...(lastmod !== undefined && { lastmod }),
+      ...(lastmodText !== undefined && { lastmodText }),
+      ...(priority !== undefined && { priority }),
+      ...rest,
+      file: this.#file,
+      foreign,
+    }
+  }
+
+  /** Another scheme of the same host is not another host. */
+  async foreignOf(url: string): Promise<false | ForeignHost> {
+    const { host, origin } = new URL(url)
+    return host === this.#base.host ? false : this.#checkForeign(origin)
+  }
+
+  #priorityOf(text: string | undefined): number | undefined {
+    if (text === undefined) return undefined
+    const priority = Number(text.replace(',', '.'))
+    if (priority >= 0 && priority <= 1) return priority
+    this.#problems.add('bad-priority', text)
+    return undefined
+  }
+}

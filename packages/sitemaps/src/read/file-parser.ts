@@ -1,0 +1,111 @@
+// Turns the bytes of one file into what is found in it: unpacks, decodes, chooses the parser.
+import { FileDecoder } from '../bytes/decode.ts'
+import type { PackReport } from '../bytes/gunzip.ts'
+import { unpacked } from '../bytes/unpack.ts'
+import type { SitemapOutcome } from '../file-result.ts'
+import type { Limits } from '../limits.ts'
+import { DocumentParser } from '../parse/document.ts'
+import type { FoundEntry, Problems, SitemapFormat } from '../parse/found.ts'
+import { TextListParser } from '../parse/text-list.ts'
+import type { BodySource, Stop } from './body-source.ts'
+
+const OFFICIAL_BYTES = 52_428_800
+/** The roots of documents. A warning of the server may precede them. */
+const DOCUMENT = /<(?:\?xml|!doctype|html|(?:[\w.-]+:)?(?:urlset|sitemapindex|rss|rdf|feed))\b/i
+const SNIFFED = 1_024
+
+/** How a file ended. */
+export interface FileEnd {
+  readonly outcome: SitemapOutcome
+  readonly reason?: Stop['reason']
+  readonly detail?: string
+}
+
+export class FileParser {
+  bytesOut = 0
+  readonly pack: PackReport = { layers: 0 }
+  readonly #limits: Limits
+  readonly #problems: Problems
+  readonly #source: BodySource
+  readonly #decoder: FileDecoder
+  #parser: DocumentParser | TextListParser | undefined
+  #stop: Stop | undefined
+  #foundAny = false
+
+  constructor(source: BodySource, charset: string | undefined, limits: Limits, problems: Problems) {
+    this.#source = source
+    this.#limits = limits
+    this.#problems = problems
+    this.#decoder = new FileDecoder(charset)
+  }
+
+  get encoding(): string | undefined {
+    return this.#decoder.encoding
+  }
+
+  get format(): SitemapFormat | undefined {
+    if (this.#parser instanceof DocumentParser) return this.#parser.format
+    return this.#foundAny ? 'text' : undefined
+  }
+
+  /** Yields what is found, in batches. Each batch is from one chunk of bytes, so it is bounded. */
+  async *batches(): AsyncGenerator<FoundEntry[], void> {
+    const chunks = unpacked(this.#source, this.pack)
+    try {
+      for await (const chunk of chunks) {
+        const room = this.#limits.maxBytesOut - this.bytesOut
+        const bytes = chunk.length > room ? chunk.subarray(0, room) : chunk
+        this.bytesOut += bytes.length
+        this.#write(this.#decoder.decode(bytes))
+        yield* this.#taken()
+        if (bytes.length < chunk.length) this.#stop = { reason: 'limit: maxBytesOut' }
+        if (this.#stop !== undefined || this.#isNoSitemap) break
+      }
+      this.#write(this.#decoder.end())
+      this.#stop ??= this.#source.stop ?? (this.pack.error && { reason: this.pack.error })
+      if (this.#parser instanceof DocumentParser) this.#parser.end()
+      else this.#parser?.end(this.#stop === undefined)
+      yield* this.#taken()
+    } finally {
+      await this.#source.return()
+    }
+    if (this.bytesOut > OFFICIAL_BYTES) this.#problems.add('over-50-mb')
+    if (this.#decoder.unknown !== undefined) this.#problems.add('unknown-encoding', this.#decoder.unknown)
+  }
+
+  /** How the file ended, after `batches`. */
+  get end(): FileEnd {
+    const parser = this.#parser
+    const stop = this.#stop
+    const isDocument = parser instanceof DocumentParser
+    if (isDocument && parser.problem !== undefined && !(parser.problem === 'xml' && stop !== undefined))
+      return { outcome: 'failed', reason: parser.problem }
+    if (stop !== undefined) return { outcome: this.#foundAny ? 'partial' : 'failed', ...stop }
+    if (parser === undefined) return { outcome: 'failed', reason: 'empty' }
+    if (!isDocument && !this.#foundAny && !parser.hasLongLine) return { outcome: 'failed', reason: 'not-a-sitemap' }
+    if (isDocument && !parser.isWhole) return { outcome: 'partial', reason: 'cut-off' }
+    const [limit] = isDocument ? parser.reached : parser.hasLongLine ? (['maxTextLength'] as const) : []
+    return limit === undefined ? { outcome: 'complete' } : { outcome: 'partial', reason: `limit: ${limit}` }
+  }
+
+  get #isNoSitemap(): boolean {
+    return this.#parser instanceof DocumentParser && this.#parser.problem !== undefined
+  }
+
+  #write(text: string): void {
+    const piece = this.#parser === undefined ? text.replace(/^[\s\uFEFF]+/, '') : text
+    if (piece === '') return
+    this.#parser ??=
+      piece.startsWith('<') || DOCUMENT.test(piece.slice(0, SNIFFED))
+        ? new DocumentParser(this.#limits, this.#problems)
+        : new TextListParser(this.#limits.maxTextLength, this.#problems)
+    this.#parser.write(piece)
+  }
+
+  *#taken(): Generator<FoundEntry[], void> {
+    const found = this.#parser?.found.splice(0) ?? []
+    if (found.length === 0) return
+    this.#foundAny = true
+    yield found
+  }
+}
