@@ -24,7 +24,7 @@ const PACKAGES = {
   'robots-parser': ['core'],
   testing: ['core', 'fetcher', 'gate'],
   sitemaps: ['core', 'fetcher'],
-  cli: ['core', 'fetcher', 'gate', 'sqlite'],
+  cli: ['core', 'fetcher', 'gate', 'sitemaps', 'sqlite'],
   testkit: [], // core's tests use it, so it must not import core; tests pass core's functions to it
   bench: ['core', 'fetcher', 'gate', 'redis', 'testkit'],
 }

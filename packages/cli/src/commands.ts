@@ -13,6 +13,7 @@ import { explainSpec } from './commands/explain/spec.ts'
 import { fetchSpec } from './commands/fetch/spec.ts'
 import { lintSpec } from './commands/lint/spec.ts'
 import { matchSpec } from './commands/match/spec.ts'
+import { sitemapSpec } from './commands/sitemap/spec.ts'
 import { testSpec } from './commands/test/spec.ts'
 
 export const commands: readonly CommandSpec[] = [
@@ -24,6 +25,7 @@ export const commands: readonly CommandSpec[] = [
   auditSpec,
   matchSpec,
   fetchSpec,
+  sitemapSpec,
   crawlSpec,
   cacheSpec,
   doctorSpec,

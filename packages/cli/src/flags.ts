@@ -60,6 +60,7 @@ export const STORE: Flag = {
 /** Where the URLs come from. */
 export const URLS: readonly Flag[] = [
   { name: 'urls', value: 'FILE', text: 'a file with URLs or paths, also compressed (.gz); - for stdin' },
+  { name: 'sitemap', value: 'URL', text: 'a site, or a sitemap, whose URLs are read in place of --urls' },
   {
     name: 'input',
     value: 'NAME',

@@ -83,8 +83,8 @@ test.for([
   ['urls.txt', ['--input', 'log'], 'have no request such as "GET /page HTTP/1.1"; the first is line 1; write --input'],
   ['caddy.ndjson', [], '4 lines have no text in the field "url"; the first is line 1; write --column NAME'],
   ['crawl.csv', ['--column', 'link'], 'no column is named "link"; write --column with one of "Status", "Address"'],
-  ['index.xml', [], 'index.xml: this is an index of sitemaps; write the name of one of its sitemaps'],
-  ['page.xml', [], 'page.xml: this has no <loc>URL</loc> as a sitemap has; write --input with its format'],
+  ['index.xml', [], 'index.xml: this is an index of sitemaps; write --sitemap with the URL of the site'],
+  ['page.xml', [], 'page.xml: this is no sitemap with URLs; write --input with its format'],
   [
     'quote.csv',
     [],

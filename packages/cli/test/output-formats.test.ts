@@ -12,11 +12,12 @@ import { version } from '../src/version.ts'
 import { withoutFolder, writeFiles } from './files.ts'
 import { JSON_FORMATS, schemaOf } from './output-contract.ts'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
-import { originWithRules, originWithStatus } from './site.ts'
+import { originWithRules, originWithStatus, startSite } from './site.ts'
 
 /** Formats without fields in JSON. */
 const TEXT_FORMATS: Readonly<Record<string, string>> = {
   csv: 'CSV (RFC 4180) with a header line. `line` and `rule` are those of the rule that decides. A cell that a spreadsheet would read as a formula begins with an apostrophe, and control characters are escaped as \\u{1b}.',
+  'sitemap csv': 'CSV (RFC 4180) with a header line, as for `match`. The files are reported on stderr.',
   sarif:
     'SARIF 2.1.0. Files are relative to the root of the repository (`uriBaseId` is `%SRCROOT%`), with percent-encoding. Columns are UTF-16 code units. `partialFingerprints` stay the same while the line keeps its text. `fixes` replace or remove the line; they may change verdicts, as `lint --fix=all` may.',
   junit:
@@ -73,11 +74,17 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'audit json': 'audit retired.txt /page --purpose archive --format json',
   'diff json': 'diff robots.txt new.txt --product-token ExampleBot --format json',
   'fetch ndjson': 'fetch SITE/cart SITE/about --user-agent ExampleBot --store robots.sqlite --format ndjson',
+  'sitemap json': 'sitemap SITE/sitemap.xml --user-agent ExampleBot --min-delay 0 --format json',
+  'sitemap ndjson': 'sitemap SITE/sitemap.xml --user-agent ExampleBot --min-delay 0 --format ndjson',
+  'sitemap csv': 'sitemap SITE/sitemap.xml --user-agent ExampleBot --min-delay 0 --format csv',
   'crawl ndjson': 'crawl SITE/cart SITE/about --user-agent ExampleBot --format ndjson',
   'cache json': 'cache show SITE --store robots.sqlite --format json',
   'cache ndjson': 'cache ls --store robots.sqlite --format ndjson',
   'doctor json': 'doctor --user-agent ExampleBot/1.0 --format json',
 }
+
+const urlset = (site: string) =>
+  `<urlset><url><loc>${site}/about</loc><lastmod>2026-01-02</lastmod></url><url><loc>${site}/?a=1&amp;b=2</loc></url></urlset>`
 
 const RULES = 'User-agent: *\nDisallow: /cart\n'
 const STABLE: Readonly<Record<string, number>> = {
@@ -110,14 +117,15 @@ function shown(stdout: string, site: string, indent: number): string {
 const cell = (text: string) => text.replaceAll('|', '\\|')
 
 test('docs/reference/output-formats.md', async () => {
-  const site = await originWithRules(RULES)
+  const { origin: site, server } = await startSite({ status: 200, body: RULES })
+  server.respond('http://127.0.0.1:PORT/sitemap.xml', { status: 200, body: urlset(site) })
   const example = async (key: string) => {
     const line = EXAMPLES[key] as string
     const args = line.split(' ').map((word) => (names.includes(word) ? path(word) : word.replace('SITE', site)))
     const { stdout, stderr } = await runInThisProcess(args)
     // The page itself is on stdout, and the summary of a crawl on stderr.
     const printed = key.startsWith('fetch') ? stderr : stdout
-    if (!/^(fetch|crawl)/.test(key)) expect(stderr).toBe('')
+    if (!/^(fetch|crawl|sitemap (?:ndjson|csv))/.test(key)) expect(stderr).toBe('')
     const language = /json$|sarif|gitlab/.test(key) ? 'json' : key.endsWith('junit') ? 'xml' : 'text'
     return `\`\`\`sh\npolitely ${line.replaceAll('SITE', 'https://example.com')}\n\`\`\`\n\n\`\`\`${language}\n${shown(printed, site, key.endsWith('ndjson') ? 0 : 2)}\n\`\`\``
   }
@@ -127,7 +135,7 @@ test('docs/reference/output-formats.md', async () => {
     for (const format of formats) {
       const key = `${name} ${format}`
       const contract = JSON_FORMATS.find((each) => `${each.command} ${each.format}` === key)
-      const about = contract?.about ?? TEXT_FORMATS[format]
+      const about = contract?.about ?? TEXT_FORMATS[key] ?? TEXT_FORMATS[format]
       if (about === undefined || EXAMPLES[key] === undefined)
         throw new Error(`${key}: describe the format in output-contract.ts, and add a run to EXAMPLES`)
       const fields = contract?.fields.map(
@@ -190,6 +198,7 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
   audit: ['audit robots.txt', 'audit retired.txt /page --all', 'audit SITE --user-agent ExampleBot'],
   diff: ['diff robots.txt new.txt', 'diff robots.txt robots.txt'],
   fetch: ['fetch PLAIN/cart PLAIN/about SITE/about DOWN/ mailto:a --user-agent ExampleBot --min-delay 0 --max-wait 0'],
+  sitemap: ['sitemap PLAIN PLAIN/sitemap.xml PLAIN/cart PLAIN/x DOWN --guess --user-agent ExampleBot --min-delay 0'],
   crawl: ['crawl PLAIN/cart PLAIN/about DOWN/ --user-agent ExampleBot --min-delay 0'],
   cache: [
     'fetch PLAIN/about DOWN/ --user-agent ExampleBot --store STORE',
@@ -207,7 +216,8 @@ test.for(JSON_FORMATS)(
     const site = await originWithRules(
       'User-agent: *\nDisallow: /cart\nCrawl-delay: 2\nRequest-rate: 1/10s\nVisit-time: 0600-0845\n',
     )
-    const plain = await originWithRules(RULES) // a page of SITE has to wait for its Visit-time
+    const { origin: plain, server } = await startSite({ status: 200, body: RULES }) // a page of SITE has to wait for its Visit-time
+    server.respond('http://127.0.0.1:PORT/sitemap.xml', { status: 200, body: urlset(plain) })
     const down = await originWithStatus(503, { 'retry-after': '60' })
     const validate = ajv.compile(schemaOf(fields))
     let documents = 0

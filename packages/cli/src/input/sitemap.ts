@@ -1,38 +1,61 @@
-// Finds the URLs of pages in a sitemap, in bounded memory. A sitemap is often one long line.
+// The URLs in a sitemap that is a file, and in the sitemaps of a site.
+import { describeFile, readSitemaps, type SitemapReading } from '@politely/sitemaps'
+import type { Arguments } from '../command-line.ts'
+import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
 
-const END = '</loc>'
-
-/** Longer than the tags and the URL of one page. */
-const MAX_REST_LENGTH = 2 ** 18
+const BATCH = 1000
 
 /**
- * Yields the URLs of a sitemap, one array for each chunk of input.
+ * Yields the URLs of a sitemap in batches.
  * @throws {UsageError} if the input is an index of sitemaps, or has no URLs.
  */
 export async function* readSitemap(input: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<readonly string[]> {
-  const decoder = new TextDecoder()
-  let rest = ''
+  const reading = readSitemaps(input, { base: 'https://file.invalid/sitemap.xml' }) // where it comes from does not matter
   let count = 0
-  for await (const chunk of input) {
-    const text = rest + decoder.decode(chunk, { stream: true })
-    if (text.includes('<sitemapindex'))
-      throw new UsageError(`${name}: this is an index of sitemaps; write the name of one of its sitemaps`)
-    const last = text.lastIndexOf(END)
-    const end = last === -1 ? 0 : last + END.length
-    const urls = Array.from(text.slice(0, end).matchAll(/<loc>(.*?)<\/loc>/gs), ([, xml = '']) => textOf(xml))
-    rest = text.slice(end).slice(-MAX_REST_LENGTH)
+  for await (const urls of batchesOf(reading)) {
     count += urls.length
     yield urls
   }
-  if (count === 0)
-    throw new UsageError(`${name}: this has no <loc>URL</loc> as a sitemap has; write --input with its format`)
+  const [file] = reading.files.list
+  if (file?.format === 'index')
+    throw new UsageError(
+      `${name}: this is an index of sitemaps; write --sitemap with the URL of the site, or one of its sitemaps`,
+    )
+  if (count === 0) throw new UsageError(`${name}: this is no sitemap with URLs; write --input with its format`)
+  if (file !== undefined && file.outcome !== 'complete')
+    process.stderr.write(errorLine(`${name}: ${describeFile(file)}`))
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+/**
+ * Yields the URLs of the sitemaps of a site in batches. Says on stderr which files are missing.
+ * @param site The URL of a site, or of a sitemap.
+ */
+export async function* siteUrls(site: string, args: Arguments): AsyncGenerator<readonly string[]> {
+  const { withSitemaps } = await import('./sitemaps.ts')
+  const { readable, writable } = new TransformStream<readonly string[], readonly string[]>()
+  const writer = writable.getWriter()
+  const done = withSitemaps([site], args, {}, async (reading) => {
+    for await (const urls of batchesOf(reading)) await writer.write(urls)
+    for (const file of reading.files.list) {
+      if (file.outcome === 'partial' || file.outcome === 'failed')
+        process.stderr.write(errorLine(`${file.url}: ${describeFile(file)}`))
+    }
+  }).then(
+    () => writer.close(),
+    (error) => writer.abort(error),
+  )
+  yield* readable
+  await done
+}
 
-function textOf(xml: string): string {
-  const text = xml.trim()
-  const data = /^<!\[CDATA\[(.*)\]\]>$/s.exec(text)?.[1]
-  return data?.trim() ?? text.replace(/&(amp|lt|gt|quot|apos);/g, (_, entity) => ENTITIES[entity] as string)
+async function* batchesOf(reading: SitemapReading): AsyncGenerator<readonly string[]> {
+  let urls: string[] = []
+  for await (const { loc } of reading) {
+    urls.push(loc)
+    if (urls.length < BATCH) continue
+    yield urls
+    urls = []
+  }
+  if (urls.length > 0) yield urls
 }

@@ -9,7 +9,6 @@ import { shorten } from '../output/shorten.ts'
 import { AccessLog, COMMENT, isOfAccessLog } from './access-log.ts'
 import { readLines } from './read-lines.ts'
 import { explainReadError } from './robots-file.ts'
-import { readSitemap } from './sitemap.ts'
 import { fileName, takeStdin } from './stdin.ts'
 
 type InputFormat = 'text' | 'ndjson' | 'csv' | 'log' | 'sitemap'
@@ -37,6 +36,10 @@ const WRITE_A_FILE = 'write the name of a file with one URL on each line, or - f
  * @throws {UsageError} if it cannot be read.
  */
 export function openUrls(args: Arguments): UrlSource {
+  const site = args.get('sitemap')
+  if (site !== undefined && args.has('urls'))
+    throw new UsageError('--urls and --sitemap cannot be combined; leave one of them out')
+  if (site !== undefined) return new UrlSource(site, 'sitemap', undefined, args)
   const file = args.get('urls') ?? '-'
   const ending = /\.(\w+)(?:\.gz)?$/.exec(file)?.[1]?.toLowerCase() ?? ''
   const format = (args.get('input') as InputFormat | undefined) ?? FORMAT_OF_ENDING[ending]
@@ -50,6 +53,7 @@ export class UrlSource {
   /** Undefined until the first line is read, if neither `--input` nor the name says it. */
   #format: InputFormat | undefined
   readonly #column: string | undefined
+  readonly #network: Arguments | undefined
   readonly #size: number | undefined
   #bytesRead = 0
   #count = 0
@@ -57,13 +61,15 @@ export class UrlSource {
   #skipped = 0
   #firstSkipped = 0
 
-  constructor(file: string, format: InputFormat | undefined, column: string | undefined) {
-    this.name = fileName(file)
+  /** @param network The command line, if `file` is the URL of a site whose sitemaps are read. */
+  constructor(file: string, format: InputFormat | undefined, column: string | undefined, network?: Arguments) {
+    this.name = network === undefined ? fileName(file) : file
     this.#file = file
     this.#format = format
     this.#column = column
-    const stats = statsOf(file)
-    this.#size = stats.isFile() ? stats.size : undefined
+    this.#network = network
+    const stats = network === undefined ? statsOf(file) : undefined
+    this.#size = stats?.isFile() ? stats.size : undefined
   }
 
   /** How many URLs were read. */
@@ -95,19 +101,22 @@ export class UrlSource {
    * @throws {UsageError} if no line had a URL, since the input then has another format.
    */
   async *batches(): AsyncGenerator<readonly string[]> {
-    const input = this.#bytes()
-    const { value: head = new Uint8Array() } = await input.next()
-    this.#format ??= formatOf(head)
-    for await (const urls of this.#urlsOf(withHead(head, input))) {
+    for await (const urls of await this.#input()) {
       this.#count += urls.length
       yield urls
     }
     if (this.#skipped > 0) this.#reportSkipped()
   }
 
-  #urlsOf(bytes: AsyncIterable<Uint8Array>): AsyncIterable<readonly string[]> {
+  async #input(): Promise<AsyncIterable<readonly string[]>> {
+    if (this.#network !== undefined) return (await import('./sitemap.ts')).siteUrls(this.#file, this.#network)
+    const input = this.#bytes()
+    const { value: head = new Uint8Array() } = await input.next()
+    this.#format ??= formatOf(head)
+    const bytes = withHead(head, input)
     if (this.#format === 'csv') return this.#rows(bytes)
-    return this.#format === 'sitemap' ? readSitemap(bytes, withoutCredentials(this.name)) : this.#lines(bytes)
+    if (this.#format !== 'sitemap') return this.#lines(bytes)
+    return (await import('./sitemap.ts')).readSitemap(bytes, withoutCredentials(this.name))
   }
 
   async *#lines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {

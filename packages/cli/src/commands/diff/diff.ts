@@ -48,10 +48,11 @@ export async function diff(args: Arguments): Promise<number> {
   const texts = [before.robots.text, after.robots.text]
   const crawlers = given ?? crawlersIn(texts).map((name) => ({ name, tokens: [name] }))
   const counts = crawlers.map((crawler) => new ChangeCounter(crawler, before.robots, after.robots))
-  const urls = args.has('urls') ? await countAll(openUrls(args), counts) : countIn(samplePaths(texts), counts)
+  const isSample = !args.has('urls') && !args.has('sitemap')
+  const urls = !isSample ? await countAll(openUrls(args), counts) : countIn(samplePaths(texts), counts)
   const changes = counts.map((count) => count.result())
   const isSame = changes.every(({ disallowed, allowed }) => disallowed.length + allowed.length === 0)
-  const report = { old: before.name, new: after.name, urls, isSample: !args.has('urls'), changes }
+  const report = { old: before.name, new: after.name, urls, isSample, changes }
   await write(formatOf(args) === 'json' ? jsonLine({ version: 1, isSame, ...report }) : textOf(report))
   return isSame ? EXITS.success.code : EXITS.disallowed.code
 }

@@ -1,7 +1,8 @@
 // Prints the verdicts of `politely match`. `ndjson` and `csv` are a contract; the text is for people
 // and may change.
-import { escapeControls, explainUrlProblem } from '@politely/core'
+import { explainUrlProblem } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
+import { csvLine } from '../../output/csv.ts'
 import { dim, green, printable, red } from '../../output/style.ts'
 import { jsonLine } from '../../output/write.ts'
 import type { MatchVerdict } from './rule-books.ts'
@@ -25,16 +26,12 @@ export const FORMAT_VERDICT: Readonly<Record<VerdictFormat, FormatVerdict>> = {
   csv(url, verdict, crawler) {
     const { line, rule } = ruleOf(verdict)
     const cells = [withoutCredentials(url), crawler ?? '', verdict.allowed, verdict.because, line, rule]
-    return `${cells.map(csvCell).join(',')}\r\n`
+    return csvLine(cells)
   },
 }
 
 /** The first line of a CSV file. */
 export const CSV_HEADER = 'url,crawler,allowed,because,line,rule\r\n'
-
-function escaped(text: string): string {
-  return /^[ -~]*$/.test(text) ? text : escapeControls(text) // as jsonLine: most text is ASCII
-}
 
 function ruleOf(verdict: MatchVerdict): { readonly line: number | ''; readonly rule: string } {
   if (verdict.because !== 'rule') return { line: '', rule: '' }
@@ -61,13 +58,4 @@ function reasonOf(url: string, verdict: MatchVerdict): string {
     case 'invalid-url':
       return explainUrlProblem(verdict.problem, url)
   }
-}
-
-/**
- * RFC 4180. A cell that a spreadsheet would read as a formula begins with an apostrophe, and control
- * characters are escaped: the text is a site's.
- */
-function csvCell(value: string | number | boolean): string {
-  const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${escaped(value)}` : escaped(String(value))
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

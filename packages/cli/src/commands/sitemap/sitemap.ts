@@ -1,0 +1,84 @@
+// `politely sitemap`: reads the sitemaps of a site, and reports each file.
+import { parseLastmod, type SitemapEntry, type SitemapFile, type SitemapReading } from '@politely/sitemaps'
+import type { Arguments } from '../../command-line.ts'
+import { UsageError } from '../../errors.ts'
+import { EXITS } from '../../exit-code.ts'
+import { formatOf } from '../../flags.ts'
+import { numberOf } from '../../input/numbers.ts'
+import { withSitemaps } from '../../input/sitemaps.ts'
+import { csvLine } from '../../output/csv.ts'
+import { Progress } from '../../output/progress.ts'
+import { jsonLine, write } from '../../output/write.ts'
+import { formatFile, formatSummary } from './format-files.ts'
+
+/** Returns the exit code. */
+export async function sitemap(args: Arguments): Promise<number> {
+  if (args.operands.length === 0)
+    throw new UsageError('no site was given; write one such as https://example.com, or the URL of a sitemap')
+  const maxUrls = numberOf(args, 'max-urls', { min: 1, unit: 'URLs', example: 10_000, isInteger: true })
+  const maxFiles = numberOf(args, 'max-files', { min: 1, max: 1e6, unit: 'files', example: 100, isInteger: true })
+  const since = sinceOf(args)
+  const options = {
+    guess: args.has('guess'),
+    ...(since !== undefined && { since }),
+    limits: { ...(maxUrls && { maxEntries: maxUrls }), ...(maxFiles && { maxFiles }) },
+  }
+  const format = formatOf(args)
+  if (format === 'csv') await write(csvLine(['url', 'lastmod', 'changefreq', 'priority', 'foreign', 'file']))
+  const all = await withSitemaps(args.operands, args, options, (reading) =>
+    PRINT[format === 'text' ? 'text' : 'other'](reading, format),
+  )
+  const files = all.flat()
+  if (format === 'json') await write(jsonLine({ version: 1, files: files.map(withoutFalse) }))
+  if (format === 'text') await write(formatSummary(files))
+  const robotsLost = files.some(
+    ({ reason, verdict }) => reason === 'robots-unreachable' || verdict?.because === 'unreachable',
+  )
+  if (robotsLost) return EXITS.unreachable.code
+  const isWhole = files.every(
+    ({ outcome }) => outcome === 'complete' || outcome === 'unchanged' || outcome === 'skipped',
+  )
+  return isWhole ? EXITS.success.code : EXITS.disallowed.code
+}
+
+/** @throws {UsageError} for a text that is not a date. */
+function sinceOf(args: Arguments): number | undefined {
+  const given = args.get('since')
+  if (given === undefined) return undefined
+  const at = parseLastmod(given)
+  if (at !== undefined) return at
+  throw new UsageError(`--since: ${JSON.stringify(given)} is not a date; write one such as 2026-11-01`)
+}
+
+type Print = (reading: SitemapReading, format: string) => Promise<readonly SitemapFile[]>
+
+const PRINT: Readonly<Record<'text' | 'other', Print>> = {
+  /** Prints each file when it has been read. */
+  async text(reading) {
+    for await (const file of reading.files) await write(formatFile(file))
+    return reading.files.list
+  },
+  async other(reading, format) {
+    const progress = new Progress('URLs')
+    let count = 0
+    for await (const entry of reading) {
+      count++
+      if (format === 'ndjson') await write(jsonLine({ version: 1, ...withoutFalse(entry) }))
+      if (format === 'csv') await write(csvOf(entry))
+      progress.update(count)
+    }
+    progress.end(count)
+    if (format !== 'json') for (const file of reading.files.list) process.stderr.write(formatFile(file))
+    return reading.files.list
+  },
+}
+
+/** JSON has `foreign` only for another host. */
+function withoutFalse<T extends { readonly foreign: unknown }>(value: T): object {
+  return { ...value, foreign: value.foreign || undefined }
+}
+
+function csvOf({ loc, lastmod, changefreq, priority, foreign, file }: SitemapEntry): string {
+  const date = lastmod === undefined ? '' : new Date(lastmod).toISOString()
+  return csvLine([loc, date, changefreq ?? '', priority ?? '', foreign === false ? '' : foreign.origin, file])
+}

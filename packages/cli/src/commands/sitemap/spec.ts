@@ -1,0 +1,42 @@
+import type { CommandSpec } from '../../command-line.ts'
+import { DIALECT, formatFlag, NETWORK, PRODUCT_TOKEN, STORE, USER_AGENT } from '../../flags.ts'
+
+export const sitemapSpec: CommandSpec = {
+  name: 'sitemap',
+  summary: "read a site's sitemaps, and say what is missing",
+  description:
+    'Reads the sitemaps that the robots.txt of a site names, or one sitemap by its URL, as a polite crawler does. Says for each file how many URLs it lists, what is wrong with it, and whether its dates can be trusted.\n\nWith --format ndjson or csv, the URLs go to stdout, and the files are reported on stderr.',
+  usage: 'SITE|URL… --user-agent NAME',
+  flags: [
+    USER_AGENT,
+    PRODUCT_TOKEN,
+    { name: 'guess', text: 'read /sitemap.xml of a site whose robots.txt names no sitemap' },
+    {
+      name: 'since',
+      value: 'DATE',
+      text: 'leave out URLs and sitemaps that did not change since, as far as their dates can be trusted',
+    },
+    { name: 'max-urls', value: 'NUMBER', text: 'read at most this many URLs', byDefault: 'no limit' },
+    { name: 'max-files', value: 'NUMBER', text: 'read at most this many files', byDefault: '10000' },
+    {
+      name: 'min-delay',
+      value: 'SECONDS',
+      text: 'the shortest time between two requests to one site',
+      byDefault: '1',
+    },
+    STORE,
+    DIALECT,
+    ...NETWORK,
+    formatFlag('the result', ['text', 'json', 'ndjson', 'csv']),
+    { name: 'json', text: 'the same as --format json' },
+  ],
+  examples: [
+    ['sitemap https://example.com --user-agent ExampleBot', 'What do the sitemaps of the site list?'],
+    [
+      'sitemap https://example.com/news.xml --user-agent ExampleBot --since 2026-11-01 --format csv > urls.csv',
+      'The URLs of one sitemap that have changed since.',
+    ],
+  ],
+  exits: { success: 'every file was read', fails: 'a file was read in part or not at all, or the site has no sitemap' },
+  run: async (args) => (await import('./sitemap.ts')).sitemap(args),
+}

@@ -1,0 +1,51 @@
+// Reads the sitemaps of sites with the flags of crawler, network and store.
+import { PoliteGate, politely } from '@politely/gate'
+import { type ReadSitemapsOptions, readSitemaps, type SitemapReading } from '@politely/sitemaps'
+import type { Arguments } from '../command-line.ts'
+import { UsageError } from '../errors.ts'
+import { isFile } from './is-file.ts'
+import { numberOf } from './numbers.ts'
+import { WAIT_LOGGER, withPages } from './pages.ts'
+
+/**
+ * Reads the sitemaps of a site, or one sitemap, through a gate.
+ * @param given A site such as `https://example.com`, or the URL of a sitemap.
+ * @throws {UsageError} for another value.
+ */
+export async function withSitemaps<T>(
+  given: readonly string[],
+  args: Arguments,
+  options: ReadSitemapsOptions,
+  use: (reading: SitemapReading) => Promise<T>,
+): Promise<readonly T[]> {
+  const sources = given.map(sourceOf)
+  const minDelay = numberOf(args, 'min-delay', { min: 0, max: 86_400, unit: 'seconds', example: 2 })
+  return withPages(args, async (client, fetch) => {
+    const gate = new PoliteGate({
+      robots: client,
+      logger: WAIT_LOGGER,
+      ...(minDelay !== undefined && { minDelayMs: 1000 * minDelay }),
+    })
+    const polite = politely(fetch, { gate })
+    try {
+      const results: T[] = []
+      for (const source of sources) results.push(await use(readSitemaps(source, { ...options, fetch: polite })))
+      return results
+    } finally {
+      gate.close()
+    }
+  })
+}
+
+/** A site has no path; a URL with a path is a sitemap. */
+function sourceOf(given: string): string | readonly string[] {
+  const url = URL.parse(given)
+  if (url !== null && /^https?:$/.test(url.protocol)) return url.pathname === '/' ? url.href : [url.href]
+  const shown = JSON.stringify(given)
+  if (isFile(given))
+    throw new UsageError(
+      `${shown}: this is a file; to check the URLs in it, write politely match --urls ${shown}`,
+      given,
+    )
+  throw new UsageError(`${shown} is not the URL of a site or a sitemap; write one such as https://example.com`, given)
+}

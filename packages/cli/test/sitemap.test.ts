@@ -1,0 +1,117 @@
+// `politely sitemap`, and `--sitemap` of match and diff.
+import { gzipSync } from 'node:zlib'
+import { startSites } from '@politely/testkit/servers/sites'
+import { expect, onTestFinished, test } from 'vitest'
+import { writeFiles } from './files.ts'
+import { parseJsonLines, runInThisProcess } from './run-cli.ts'
+
+const path = writeFiles({ 'robots.txt': 'User-agent: *\nDisallow: /a0\n', 'old.txt': '' })
+const BOT = ['--user-agent', 'ExampleBot', '--min-delay', '0']
+
+const urlset = (urls: readonly string[]) =>
+  `<urlset>${urls.map((url) => `<url><loc>${url}</loc><lastmod>2026-01-02</lastmod></url>`).join('')}</urlset>`
+
+/** Starts a site with an index of five sitemaps: two whole, one cut, one missing, one disallowed. */
+async function startShop(): Promise<string> {
+  const server = await startSites()
+  onTestFinished(() => server.close())
+  const origin = server.withPort('http://127.0.0.1:PORT')
+  const urls = (name: string, count: number) => Array.from({ length: count }, (_, i) => `${origin}/${name}${i}`)
+  const names = ['a.xml', 'b.xml.gz', 'cut.xml', 'gone.xml', 'private/x.xml']
+  const files: Readonly<Record<string, string | Uint8Array>> = {
+    'robots.txt': `User-agent: *\nDisallow: /private\nSitemap: ${origin}/index.xml\n`,
+    'index.xml': `<sitemapindex>${names.map((name) => `<sitemap><loc>${origin}/${name}</loc></sitemap>`).join('')}</sitemapindex>`,
+    'a.xml': urlset(urls('a', 3)),
+    'b.xml.gz': gzipSync(urlset(urls('b', 2))),
+    'cut.xml': urlset(urls('c', 5)).slice(0, 200),
+  }
+  for (const [name, body] of Object.entries(files))
+    server.respond(`http://127.0.0.1:PORT/${name}`, { status: 200, body })
+  return origin
+}
+
+const sitemap = async (origin: string, ...args: string[]) => {
+  const result = await runInThisProcess(['sitemap', origin, ...BOT, ...args])
+  return {
+    ...result,
+    stdout: result.stdout.replaceAll(origin, 'SITE'),
+    stderr: result.stderr.replaceAll(origin, 'SITE'),
+  }
+}
+
+test('reports each file, and what is missing', async () => {
+  const { stdout, code } = await sitemap(await startShop())
+  expect(stdout.replaceAll(/[\d.]+ (?:bytes|kB)/g, 'SIZE')).toMatchInlineSnapshot(`
+    "✓ complete   SITE/index.xml
+                 0 entries, 5 sitemaps, SIZE
+    ✓ complete   SITE/a.xml
+                 3 entries, SIZE
+                 its dates cannot be trusted: 100 % are equal
+    ✓ complete   SITE/b.xml.gz
+                 2 entries, SIZE (gzip)
+                 its dates cannot be trusted: 100 % are equal
+    ~ partial    SITE/cut.xml
+                 the file ended before its end; 2 entries, SIZE
+                 1 time: an entry has no URL, or an empty one; it was left out
+                 its dates cannot be trusted: 100 % are equal
+    ✗ failed     SITE/gone.xml
+                 status 404
+    ✗ failed     SITE/private/x.xml
+                 SITE/private/x.xml is disallowed: line 2 of robots.txt says "Disallow: /private" to *
+
+    7 URLs in 6 files; 1 partial, 2 failed
+    "
+  `)
+  expect(code).toBe(1)
+})
+
+test('prints the URLs as NDJSON and CSV, and the files on stderr', async () => {
+  const origin = await startShop()
+  const { stdout, stderr } = await runInThisProcess(['sitemap', `${origin}/b.xml.gz`, ...BOT, '--format', 'ndjson'])
+  expect(parseJsonLines(stdout).map(({ version, loc, file }) => [version, loc, file])).toEqual([
+    [1, `${origin}/b0`, `${origin}/b.xml.gz`],
+    [1, `${origin}/b1`, `${origin}/b.xml.gz`],
+  ])
+  expect(stderr).toContain('✓ complete')
+  const csv = await runInThisProcess(['sitemap', `${origin}/b.xml.gz`, ...BOT, '--format', 'csv', '--max-urls', '1'])
+  expect(csv.stdout).toBe(
+    `url,lastmod,changefreq,priority,foreign,file\r\n${origin}/b0,2026-01-02T00:00:00.000Z,,,,${origin}/b.xml.gz\r\n`,
+  )
+  expect(csv.stderr).toContain('limit maxEntries')
+})
+
+test('match and diff read the URLs of a site', async () => {
+  const origin = await startShop()
+  const args = ['--sitemap', `${origin}/a.xml`, '--user-agent', 'ExampleBot']
+  const match = await runInThisProcess(['match', '--robots', path('robots.txt'), ...args])
+  expect(parseJsonLines(match.stdout).filter(({ allowed }) => !allowed)).toMatchObject([{ url: `${origin}/a0` }])
+  const gone = await runInThisProcess([
+    'match',
+    '--robots',
+    path('robots.txt'),
+    ...args,
+    '--sitemap',
+    `${origin}/gone.xml`,
+  ])
+  expect(gone.stderr).toContain(`${origin}/gone.xml: failed: status 404`)
+  const diff = await runInThisProcess(['diff', path('old.txt'), path('robots.txt'), ...args, '--crawler', 'ExampleBot'])
+  expect(diff.stdout).toContain('URLs become disallowed\n    1 by line 2 of the new file, Disallow: /a0')
+})
+
+test.for([
+  [['sitemap'], 'no site was given; write one such as https://example.com, or the URL of a sitemap'],
+  [['sitemap', path('robots.txt'), ...BOT], 'this is a file; to check the URLs in it, write politely match --urls'],
+  [
+    ['sitemap', 'example', ...BOT],
+    '"example" is not the URL of a site or a sitemap; write one such as https://example.com',
+  ],
+  [['sitemap', 'http://127.0.0.1:9/', ...BOT, '--since', 'soon'], '--since: "soon" is not a date; write one such as'],
+  [
+    ['match', '--robots', path('robots.txt'), '--urls', 'x', '--sitemap', 'y', ...BOT.slice(0, 2)],
+    '--urls and --sitemap cannot be combined',
+  ],
+] as const)('%j exits with 2', async ([args, message]) => {
+  const { code, stderr } = await runInThisProcess([...args])
+  expect(stderr).toContain(message)
+  expect(code).toBe(2)
+})
