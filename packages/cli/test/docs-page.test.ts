@@ -110,6 +110,16 @@ async function startAll(): Promise<ReadonlyMap<string, string>> {
     headers: { 'content-type': 'text/plain' },
     body: 'How to use the cart\n',
   })
+  const part = (name: string) => `<sitemap><loc>${shop.origin}/${name}</loc></sitemap>`
+  const pages = (...paths: string[]) =>
+    `<urlset>${paths.map((path) => `<url><loc>${shop.origin}${path}</loc></url>`).join('')}</urlset>`
+  const maps = {
+    'sitemap.xml': `<sitemapindex>${part('pages.xml')}${part('news.xml')}${part('old.xml')}</sitemapindex>`,
+    'pages.xml': pages('/', '/about', '/cart/help'),
+    'news.xml': pages('/news/1', '/news/2').slice(0, -20),
+  }
+  for (const [name, body] of Object.entries(maps))
+    shop.server.respond(`http://127.0.0.1:PORT/${name}`, { status: 200, body })
   const page = '<!doctype html><title>Sign in</title>'
   login.server.respond('http://127.0.0.1:PORT/login', {
     status: 200,
@@ -133,6 +143,7 @@ const TIMED_RUNS: Readonly<Record<string, readonly string[]>> = {
   fetch: [
     'fetch https://shop.example/cart/help https://shop.example/cart/pay --user-agent ExampleBot --store robots.sqlite',
   ],
+  sitemap: ['sitemap https://shop.example/sitemap.xml --user-agent ExampleBot --min-delay 0'],
   cache: ['cache ls --store robots.sqlite'],
   doctor: ['doctor https://shop.example --user-agent ExampleBot/1.0 --store robots.sqlite'],
 }
@@ -148,6 +159,7 @@ function withoutTimes(text: string): string {
   return text
     .replace(/DNS( +)127.*/, 'DNS$1shop.example → 192.0.2.7')
     .replace(/Node( +)[\d.]+/, 'Node$124.21.0')
+    .replace(/(?<=entries, |sitemaps, )\d+ bytes/g, '2.4 kB')
     .replace(/(?<=in |after )[\d.]+ m?s/g, '35 ms')
     .replace(/[\d.]+ m?s ago +/, '3 s ago      ')
     .replace(/[\d.]+ [GM]B free/, '64 GB free')
