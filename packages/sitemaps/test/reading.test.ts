@@ -254,6 +254,43 @@ describe('limits', () => {
     }
   })
 
+  it('cancel a stream that hangs', async () => {
+    let isCanceled = false
+    const stream = new ReadableStream<Uint8Array>({
+      pull: () => new Promise(() => undefined),
+      cancel: () => {
+        isCanceled = true
+      },
+    })
+    const reading = readSitemaps(stream, { base: `${origin}/s.xml`, limits: { maxFileMs: 10 } })
+    expect(await all(reading)).toEqual([])
+    expect(outcomes(reading)).toEqual(['/s.xml failed: the limit maxFileMs was reached'])
+    expect(isCanceled).toBe(true)
+  })
+
+  it('bound the texts of one entry together', async () => {
+    const image = `<image:image><image:loc>${origin}/1.png</image:loc><image:title>${'x'.repeat(60_000)}</image:title></image:image>`
+    const body = urlset(`<url><loc>${origin}/a</loc>${image.repeat(100)}</url>`)
+    const reading = readSitemaps(Buffer.from(body), { base: `${origin}/s.xml` })
+    const [entry] = await all(reading)
+    expect(entry?.images?.filter(({ title }) => title !== undefined).length).toBe(17)
+    expect(reading.files.list[0]).toMatchObject({ outcome: 'partial', reason: 'limit: maxTextLength' })
+  })
+
+  it('bound the files that since leaves out', async () => {
+    const child = (n: number) => `<sitemap><loc>${origin}/${n}.xml</loc>${lastmod(days(1, 28)[n] as string)}</sitemap>`
+    const body = `<sitemapindex>${[1, 2, 3, 4, 5].map(child).join('')}</sitemapindex>`
+    const options = { base: `${origin}/s.xml`, since: Date.UTC(2026, 5), limits: { maxFiles: 3 } }
+    const reading = readSitemaps(Buffer.from(body), options)
+    expect(await all(reading)).toEqual([])
+    expect(reading.files.list.map(({ outcome, reason }) => `${outcome} ${reason}`)).toEqual([
+      'skipped since',
+      'skipped since',
+      'skipped since',
+      'partial limit: maxFiles',
+    ])
+  })
+
   it('bound the bytes that come in', async () => {
     const body = urlset(Array.from({ length: 1_000 }, (_, n) => url(`${origin}/${n}`)).join('\n'))
     const reading = readSitemaps(Buffer.from(body), { base: `${origin}/s.xml`, limits: { maxBytesIn: 5_000 } })

@@ -34,11 +34,13 @@ export class FileQueue {
     this.#maxFiles = maxFiles
   }
 
-  add(task: Task): AddResult {
+  /** @param isSkipped Whether the file counts as read. */
+  add(task: Task, isSkipped = false): AddResult {
     if (this.#read.has(task.url) || this.#waiting.has(task.url)) return 'duplicate'
     if (this.#count >= this.#maxFiles) return 'full'
     this.#count++
-    this.#waiting.set(task.url, task)
+    if (isSkipped) this.#read.add(task.url)
+    else this.#waiting.set(task.url, task)
     return 'added'
   }
 

@@ -127,15 +127,15 @@ export class Reading {
 
   async *#readFile(task: Task): AsyncGenerator<readonly SitemapEntry[], void> {
     const { fetch, robots, checksRequests, limits, earlier } = this.#settings
+    if (fetch === undefined) {
+      this.files.add(fileResult({ task, foreign: false }, { outcome: 'failed', reason: 'no-fetch' }))
+      return
+    }
     this.#current = { task, taken: task.skip ?? 0 }
     let foreign: false | ForeignHost = false
     let requested: Requested | undefined
     try {
       foreign = await this.#foreignOf(task)
-      if (fetch === undefined) {
-        this.files.add(fileResult({ task, foreign }, { outcome: 'failed', reason: 'no-fetch' }))
-        return
-      }
       requested = await request(task.url, {
         fetch,
         robots: checksRequests ? robots : undefined,
@@ -192,7 +192,8 @@ export class Reading {
           limit = found.kind === 'sitemap' ? this.#addChild(children, found, body, head.task) : this.#entryLimit(body)
           if (limit !== undefined && found.kind === 'entry') break
           if (found.kind === 'sitemap') continue
-          const entry = await maker.entryOf(found)
+          const made = maker.entryOf(found)
+          const entry = made instanceof Promise ? await made : made
           if (entry === undefined) continue
           this.#entries++
           body.entries++
@@ -238,12 +239,10 @@ export class Reading {
     const { isTrusted } = body.dates.trust
     let reason: SitemapReason | undefined
     for (const child of children) {
-      if (since !== undefined && isTrusted && child.lastmod !== undefined && child.lastmod < since) {
-        this.#skip(child.task, 'since')
-        continue
-      }
-      const result = this.#queue.add(child.task)
-      if (result === 'added') body.sitemaps++
+      const isOld = since !== undefined && isTrusted && child.lastmod !== undefined && child.lastmod < since
+      const result = this.#queue.add(child.task, isOld)
+      if (result === 'added' && isOld) this.#skip(child.task, 'since')
+      else if (result === 'added') body.sitemaps++
       else if (result === 'full') reason = 'limit: maxFiles'
       else body.problems.add('duplicate-file', child.task.url)
     }

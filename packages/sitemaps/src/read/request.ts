@@ -34,7 +34,7 @@ export interface RequestContext {
   isRead(url: string): boolean
 }
 
-/** What a request led to. With `reason`, there is no body to read. */
+/** The result of a request. If it has a `reason`, its body is missing. */
 export interface Requested {
   readonly hops: readonly { readonly url: string; readonly status: number }[]
   /** The URL after the redirects. */
