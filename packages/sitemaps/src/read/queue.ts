@@ -28,6 +28,8 @@ export class FileQueue {
   readonly #maxFiles: number
   readonly #waiting = new Map<string, Task>()
   readonly #read = new Set<string>()
+  /** Files that a later reading continues with. */
+  readonly #left: Task[] = []
   #count = 0
 
   constructor(maxFiles: number) {
@@ -53,6 +55,11 @@ export class FileQueue {
     return undefined
   }
 
+  /** Keeps a file for a later reading. */
+  leave(task: Task): void {
+    this.#left.push(task)
+  }
+
   isRead(url: string): boolean {
     return this.#read.has(url)
   }
@@ -69,7 +76,8 @@ export class FileQueue {
 
   /** @param current The file that is being read, if any. */
   token(current: Task | undefined): ResumeToken {
-    const read = [...this.#read].filter((url) => url !== current?.url)
-    return { version: 1, queue: [...(current ? [current] : []), ...this.#waiting.values()], read }
+    const queue = [...this.#left, ...(current ? [current] : []), ...this.#waiting.values()]
+    const urls = new Set(queue.map(({ url }) => url))
+    return { version: 1, queue, read: [...this.#read].filter((url) => !urls.has(url)) }
   }
 }
