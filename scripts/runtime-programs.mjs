@@ -57,6 +57,12 @@ export const programs = {
     await store.set('https://example.com', 'a text', Date.now() + 60_000)
     expect('the stored text', await store.get('https://example.com'), 'a text')
   },
+  '@politely/sitemaps': async ({ readSitemaps }) => {
+    const text = '<urlset><url><loc>https://example.com/a</loc></url></urlset>'
+    const reading = readSitemaps(new TextEncoder().encode(text), { base: 'https://example.com/sitemap.xml' })
+    for await (const { loc } of reading) expect('the entry', loc, 'https://example.com/a')
+    expect('the outcome', reading.files.list[0].outcome, 'complete')
+  },
   // Their own tests run these with the frameworks, on Node.
   '@politely/crawlee': isAdapter,
   '@politely/playwright': isAdapter,

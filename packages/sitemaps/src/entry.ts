@@ -36,6 +36,7 @@ export interface ForeignHost {
   readonly proof: 'robots.txt' | 'none' | 'unchecked'
 }
 
+/** The page in another language, or for another medium. */
 export interface SitemapAlternate {
   /** The URL, as written. */
   readonly href: string
@@ -43,6 +44,7 @@ export interface SitemapAlternate {
   readonly media?: string
 }
 
+/** An image on the page, by the image extension. */
 export interface SitemapImage {
   /** The URL, as written. */
   readonly loc: string
@@ -52,6 +54,7 @@ export interface SitemapImage {
   readonly license?: string
 }
 
+/** The page as a news article, by the news extension. The texts are as written. */
 export interface SitemapNews {
   readonly name?: string
   readonly language?: string
@@ -61,6 +64,7 @@ export interface SitemapNews {
   readonly genres?: string
 }
 
+/** A video on the page, by the video extension. The texts are as written. */
 export interface SitemapVideo {
   readonly title?: string
   readonly description?: string

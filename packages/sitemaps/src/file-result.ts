@@ -9,7 +9,7 @@ import type { SitemapFormat, SitemapProblem } from './parse/found.ts'
 export const reasonMeanings = {
   'cut-off': 'the file ended before its end',
   'gzip-damaged': 'the gzip data is damaged; what came before was read',
-  'not-gzip': 'the data begins like gzip, but cannot be unpacked',
+  'not-gzip': 'the data begins like gzip, or is declared as packed, but cannot be unpacked',
   'html-instead': 'the server sent a web page instead of a sitemap',
   'not-a-sitemap': 'the file is neither a sitemap, nor a feed, nor a list of URLs',
   xml: 'the file begins like XML, but has no element',
@@ -68,7 +68,7 @@ export interface SitemapFile {
   readonly bytesIn: number
   /** The bytes after gzip was unpacked. */
   readonly bytesOut: number
-  /** The number of entries read, also those that `since` left out. */
+  /** The number of entries read, with the entries that `since` left out. */
   readonly entries: number
   /** The number of entries that `since` left out. */
   readonly skippedEntries: number

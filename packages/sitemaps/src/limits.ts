@@ -41,6 +41,7 @@ export interface SitemapLimits {
   readonly maxForeignHosts?: number | undefined
 }
 
+/** The name of a limit. */
 export type LimitName = keyof SitemapLimits
 export type Limits = { readonly [L in LimitName]: number }
 

@@ -49,7 +49,7 @@ export interface ReadSitemapsOptions {
 }
 
 /** The checked source. */
-export type Source =
+type Source =
   | { readonly kind: 'site'; readonly origin: string }
   | { readonly kind: 'files'; readonly urls: readonly string[] }
   | { readonly kind: 'bytes'; readonly bytes: ByteSource; readonly url: string }

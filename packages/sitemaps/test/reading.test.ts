@@ -1,11 +1,10 @@
-// readSitemaps from call to end: sources, since, conditional requests, resuming, other hosts, limits.
-
+// readSitemaps from call to end: sources, entries, since, conditional requests, resuming.
 import { RobotsClient } from '@politely/fetcher'
-import { politely } from '@politely/gate'
 import { index, lastmod, url, urlset } from '@politely/testkit/cases/sitemap-case'
 import { type SitemapSite, startSitemapSite } from '@politely/testkit/servers/sitemap-site'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { describeFile, readSitemaps, type SitemapEntry, type SitemapReading } from '../src/index.ts'
+import { describeFile, readSitemaps, type SitemapEntry } from '../src/index.ts'
+import { all, days, outcomes, paths, politeFetch } from './reading-site.ts'
 
 let site: SitemapSite
 let origin = ''
@@ -14,24 +13,6 @@ beforeAll(async () => {
   origin = site.origin
 })
 afterAll(() => site[Symbol.asyncDispose]())
-
-function politeFetch() {
-  const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0', network: 'any', minDelayMs: 0 })
-  onTestFinished(() => fetch.close())
-  return fetch
-}
-
-async function all(reading: SitemapReading): Promise<SitemapEntry[]> {
-  const entries: SitemapEntry[] = []
-  for await (const entry of reading) entries.push(entry)
-  return entries
-}
-
-const paths = (entries: readonly SitemapEntry[]) => entries.map(({ loc }) => loc.replace(origin, ''))
-const outcomes = ({ files }: SitemapReading) =>
-  files.list.map((file) => `${file.url.replace(origin, '')} ${describeFile(file)}`)
-const days = (month: number, count: number) =>
-  Array.from({ length: count }, (_, n) => `2026-${`${month}`.padStart(2, '0')}-${`${n + 1}`.padStart(2, '0')}`)
 
 describe('entries', () => {
   it('have all fields of the extensions', async () => {
@@ -224,74 +205,5 @@ describe('later readings', () => {
       const second = readSitemaps([`${origin}/i.xml`], { fetch, resume: token })
       expect([...paths(before), ...paths(await all(second))]).toEqual(everything)
     }
-  })
-})
-
-describe('limits', () => {
-  it('end a reading at maxEntries, and name the files that were not read', async () => {
-    const file = (name: string) => ({ body: urlset(['0', '1', '2'].map((n) => url(`${origin}/${name}${n}`)).join('')) })
-    site.respond({ '/a.xml': file('a'), '/b.xml': file('b') })
-    const reading = readSitemaps([`${origin}/a.xml`, `${origin}/b.xml`], {
-      fetch: politeFetch(),
-      limits: { maxEntries: 2 },
-    })
-    expect(paths(await all(reading))).toEqual(['/a0', '/a1'])
-    expect(outcomes(reading)).toEqual([
-      '/a.xml partial (the limit maxEntries was reached): 2 entries',
-      '/b.xml skipped: the limit maxEntries was reached',
-    ])
-  })
-
-  it('end a file that hangs, and a reading that lasts too long', async () => {
-    async function* hanging() {
-      yield Buffer.from(urlset(url(`${origin}/a`)).repeat(100))
-      await new Promise(() => undefined)
-    }
-    for (const limits of [{ maxFileMs: 20 }, { maxMs: 20 }]) {
-      const reading = readSitemaps(hanging(), { base: `${origin}/s.xml`, limits })
-      expect((await all(reading)).length).toBeGreaterThan(0)
-      expect(reading.files.list[0]).toMatchObject({ outcome: 'partial', reason: `limit: ${Object.keys(limits)[0]}` })
-    }
-  })
-
-  it('bound the bytes that come in', async () => {
-    const body = urlset(Array.from({ length: 1_000 }, (_, n) => url(`${origin}/${n}`)).join('\n'))
-    const reading = readSitemaps(Buffer.from(body), { base: `${origin}/s.xml`, limits: { maxBytesIn: 5_000 } })
-    expect((await all(reading)).length).toBeGreaterThan(50)
-    expect(reading.files.list[0]).toMatchObject({ outcome: 'partial', reason: 'limit: maxBytesIn', bytesIn: 5_000 })
-  })
-})
-
-it('rejects with the reason of the signal', async () => {
-  const controller = new AbortController()
-  const reading = readSitemaps(Buffer.from(urlset(url(`${origin}/a`))), {
-    base: `${origin}/s.xml`,
-    signal: controller.signal,
-  })
-  controller.abort(new Error('enough'))
-  await expect(all(reading)).rejects.toThrow('enough')
-})
-
-describe('options', () => {
-  const base = 'https://example.com/s.xml'
-  const bytes = new Uint8Array(0)
-  it.each([
-    [
-      () => readSitemaps('https://example.com/sitemap.xml', { fetch }),
-      'source: "https://example.com/sitemap.xml" has a path; write ["https://example.com/sitemap.xml"] for a sitemap',
-    ],
-    [() => readSitemaps('https://example.com', { fetch }), 'robots: is missing'],
-    [() => readSitemaps([base], {}), 'fetch: is missing'],
-    [() => readSitemaps([base, 'x'], { fetch }), 'source[1]: "x" is not an http or https URL'],
-    [() => readSitemaps(7 as never, { fetch }), 'source: 7 is not a source'],
-    [() => readSitemaps(bytes, {}), 'base: is missing'],
-    [() => readSitemaps(bytes, undefined as never), 'options: is missing'],
-    [() => readSitemaps(bytes, { base, since: Number.NaN }), 'since: NaN is not a time'],
-    [() => readSitemaps(bytes, { base, limits: { maxFiles: 0 } }), 'limits.maxFiles: 0 is out of range'],
-    [() => readSitemaps(bytes, { base, limits: { maxUrls: 1 } as never }), 'maxUrls: is an unknown option'],
-    [() => readSitemaps(bytes, { base, resume: {} as never }), 'resume: '],
-    [() => readSitemaps(bytes, { base, earlier: 7 as never }), 'earlier: 7 is not a list'],
-  ])('are checked %#', (call, message) => {
-    expect(call).toThrow(message)
   })
 })

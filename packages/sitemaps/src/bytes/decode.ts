@@ -49,7 +49,7 @@ export class FileDecoder {
   }
 }
 
-/** Where a declaration is looked for. Blank lines may precede it. */
+/** The bytes that may contain the XML declaration. Blank lines may precede it. */
 const HEAD_BYTES = 1_024
 /** `<` and the byte after it, in both orders of UTF-16. */
 const LESS_THAN = 0x3c

@@ -5,7 +5,7 @@
 import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib'
 import type { ByteReader } from './byte-reader.ts'
 
-/** What was found out about the gzip data of a file. */
+/** What the reader found out about the gzip data of a file. */
 export interface PackReport {
   /** How often the file was packed. */
   layers: number

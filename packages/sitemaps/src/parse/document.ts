@@ -32,6 +32,8 @@ const ROOTS: Readonly<Record<string, SitemapFormat>> = {
   rdf: 'rss',
   feed: 'atom',
 }
+/** Bounds the texts of one entry together: so many texts of the greatest length. */
+const MAX_LONG_TEXTS = 16
 const HTML = new Set(['html', 'head', 'body', '!doctype'])
 
 interface OpenEntry {
@@ -63,6 +65,8 @@ export class DocumentParser implements TokenHandler {
   #field: { readonly name: string; readonly local: string; readonly texts: Texts } | undefined
   #text = ''
   #isCut = false
+  /** The characters of the texts of the entry. */
+  #entryLength = 0
 
   constructor(limits: DocumentLimits, problems: Problems) {
     this.#limits = limits
@@ -191,6 +195,7 @@ export class DocumentParser implements TokenHandler {
 
   #beginEntry(kind: FoundEntry['kind']): OpenEntry {
     this.#entry = { kind, texts: new Map(), moreLocs: [], items: {} }
+    this.#entryLength = 0
     return this.#entry
   }
 
@@ -209,7 +214,7 @@ export class DocumentParser implements TokenHandler {
     if (field === undefined) return
     this.#field = undefined
     const text = this.#text.trim()
-    if (text === '' || this.#isCut) return
+    if (text === '' || this.#isCut || !this.#hasRoomFor(text)) return
     const { local, texts } = field
     if (!texts.has(local)) texts.set(local, text)
     else if (local === 'loc' && texts === this.#entry?.texts && this.#hasRoom(this.#entry.moreLocs)) {
@@ -235,6 +240,7 @@ export class DocumentParser implements TokenHandler {
   #addAlternate(attributes: ReadonlyMap<string, string>): void {
     const href = attributes.get('href')?.trim()
     if (!href || this.#entry === undefined || !/\balternate\b/i.test(attributes.get('rel') ?? '')) return
+    if (!this.#hasRoomFor(href)) return
     const hreflang = attributes.get('hreflang')
     const media = attributes.get('media')
     const alternate: SitemapAlternate = { href, ...(hreflang && { hreflang }), ...(media && { media }) }
@@ -244,6 +250,13 @@ export class DocumentParser implements TokenHandler {
   #addItem(items: OpenEntry['items'], kind: 'alternates' | 'images' | 'video', item: object): void {
     items[kind] ??= []
     if (this.#hasRoom(items[kind])) items[kind].push(item)
+  }
+
+  #hasRoomFor(text: string): boolean {
+    this.#entryLength += text.length
+    if (this.#entryLength <= MAX_LONG_TEXTS * this.#limits.maxTextLength) return true
+    this.reached.add('maxTextLength')
+    return false
   }
 
   #hasRoom(items: readonly unknown[]): boolean {

@@ -1,4 +1,5 @@
 // The elements whose text is kept, and how the texts become images, news and videos.
+import { defined } from '../defined.ts'
 import type { SitemapImage, SitemapNews, SitemapVideo } from '../entry.ts'
 import type { Space } from './names.ts'
 
@@ -37,7 +38,7 @@ export const FEED_FIELDS: ReadonlyMap<string, string> = new Map([
 export function imageOf(texts: Texts): SitemapImage | undefined {
   const loc = texts.get('loc')
   if (loc === undefined) return undefined
-  const rest = withoutUndefined({
+  const rest = defined({
     title: texts.get('title'),
     caption: texts.get('caption'),
     geoLocation: texts.get('geo_location'),
@@ -47,7 +48,7 @@ export function imageOf(texts: Texts): SitemapImage | undefined {
 }
 
 export function newsOf(texts: Texts): SitemapNews {
-  return withoutUndefined({
+  return defined({
     name: texts.get('name'),
     language: texts.get('language'),
     title: texts.get('title'),
@@ -59,7 +60,7 @@ export function newsOf(texts: Texts): SitemapNews {
 
 export function videoOf(texts: Texts): SitemapVideo {
   const seconds = Number(texts.get('duration'))
-  return withoutUndefined({
+  return defined({
     title: texts.get('title'),
     description: texts.get('description'),
     thumbnailLoc: texts.get('thumbnail_loc'),
@@ -68,9 +69,4 @@ export function videoOf(texts: Texts): SitemapVideo {
     duration: Number.isFinite(seconds) && texts.has('duration') ? seconds : undefined,
     publicationDate: texts.get('publication_date'),
   })
-}
-
-/** Removes the fields that are undefined. */
-function withoutUndefined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }

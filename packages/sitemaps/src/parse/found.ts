@@ -33,6 +33,7 @@ export const problemMeanings = {
   'over-50-mb': 'the file has more than 50 MB (52,428,800 bytes), the limit of sitemaps.org',
 } as const
 
+/** The code of a problem; `problemMeanings` has a sentence for each. */
 export type ProblemCode = keyof typeof problemMeanings
 
 /** How often a kind of problem was found, and its first example. */

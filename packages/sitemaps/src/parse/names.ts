@@ -25,8 +25,9 @@ const USUAL_PREFIXES: Readonly<Record<string, Space>> = {
   xhtml: 'xhtml',
   sitemap: 'sitemap',
 }
-/** More names are resolved again each time. */
+/** More names, and longer ones, are resolved again each time. */
 const MAX_NAMES = 500
+const MAX_KEPT_LENGTH = 100
 
 /** Resolves the names of one file. */
 export class Names {
@@ -52,7 +53,7 @@ export class Names {
     const prefix = colon === -1 ? '' : name.slice(0, colon)
     const space = prefix === '' ? 'sitemap' : (this.#spaces.get(prefix) ?? usualSpace(prefix))
     const resolved = { space, local: name.slice(colon + 1).toLowerCase() }
-    if (this.#names.size < MAX_NAMES) this.#names.set(name, resolved)
+    if (this.#names.size < MAX_NAMES && name.length <= MAX_KEPT_LENGTH) this.#names.set(name, resolved)
     return resolved
   }
 }

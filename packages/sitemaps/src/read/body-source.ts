@@ -83,7 +83,8 @@ export class BodySource implements AsyncIterator<Uint8Array, void> {
       throw new TypeError(`the source yields ${typeof next.value}; expected Uint8Array`)
     } catch (error) {
       if (this.#signal.aborted) return this.#aborted()
-      this.stop = { reason: 'cut-off', detail: `the body ended early: ${messageOf(error)}` }
+      const reason = isUnpacking(error) ? 'not-gzip' : 'cut-off'
+      this.stop = { reason, detail: `the body ended early: ${messageOf(error)}` }
       return undefined
     } finally {
       clearTimeout(timer)
@@ -96,6 +97,12 @@ export class BodySource implements AsyncIterator<Uint8Array, void> {
     this.stop = this.#stopOnAbort()
     if (this.stop === undefined) throw this.#signal.reason
   }
+}
+
+/** Returns whether fetch could not undo the content encoding, for example of a body that is plain. */
+function isUnpacking(error: unknown): boolean {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } }
+  return String(cause?.code).startsWith('Z_')
 }
 
 /** Returns the message of an error, and of its cause, which fetch has instead of a message. */
@@ -111,8 +118,9 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
 
 function iteratorOf(source: ByteSource): AsyncIterator<Uint8Array> {
   if (source instanceof Uint8Array) return once(source)
-  if (Symbol.asyncIterator in source) return source[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
-  const reader = (source as ReadableStream<Uint8Array>).getReader() // runtimes whose streams are not iterable
+  if (!('getReader' in source)) return source[Symbol.asyncIterator]()
+  // The iterator of a stream cannot be closed while it waits for a chunk; the stream can be canceled.
+  const reader = source.getReader()
   return {
     next: () => reader.read() as Promise<IteratorResult<Uint8Array>>,
     return: async () => {

@@ -48,16 +48,17 @@ export class EntryMaker {
     return ms
   }
 
-  /** Returns undefined for an entry without a valid URL. */
-  async entryOf(found: FoundEntry): Promise<SitemapEntry | undefined> {
+  /**
+   * Returns undefined for an entry without a valid URL. Returns a promise only if another host is
+   * to be checked, since a promise for each entry takes time.
+   */
+  entryOf(found: FoundEntry): SitemapEntry | Promise<SitemapEntry> | undefined {
     const loc = this.urlOf(found)
     if (loc === undefined) return undefined
     const { kind: _kind, priority: priorityText, lastmodText, loc: _loc, ...rest } = found
     const lastmod = this.dateOf(found)
     const priority = this.#priorityOf(priorityText)
-    const foreign = loc.startsWith(this.#ownPrefix) ? false : await this.foreignOf(loc)
-    if (foreign !== false) this.foreignEntries++
-    return {
+    const entry = (foreign: false | ForeignHost): SitemapEntry => ({
       loc,
       ...(lastmod !== undefined && { lastmod }),
       ...(lastmodText !== undefined && { lastmodText }),
@@ -65,7 +66,12 @@ export class EntryMaker {
       ...rest,
       file: this.#file,
       foreign,
-    }
+    })
+    if (loc.startsWith(this.#ownPrefix)) return entry(false)
+    return this.foreignOf(loc).then((foreign) => {
+      if (foreign !== false) this.foreignEntries++
+      return entry(foreign)
+    })
   }
 
   /** Another scheme of the same host is not another host. */

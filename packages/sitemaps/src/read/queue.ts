@@ -28,17 +28,21 @@ export class FileQueue {
   readonly #maxFiles: number
   readonly #waiting = new Map<string, Task>()
   readonly #read = new Set<string>()
+  /** Files that a later reading continues with. */
+  readonly #left: Task[] = []
   #count = 0
 
   constructor(maxFiles: number) {
     this.#maxFiles = maxFiles
   }
 
-  add(task: Task): AddResult {
+  /** @param isSkipped Whether the file counts as read. */
+  add(task: Task, isSkipped = false): AddResult {
     if (this.#read.has(task.url) || this.#waiting.has(task.url)) return 'duplicate'
     if (this.#count >= this.#maxFiles) return 'full'
     this.#count++
-    this.#waiting.set(task.url, task)
+    if (isSkipped) this.#read.add(task.url)
+    else this.#waiting.set(task.url, task)
     return 'added'
   }
 
@@ -49,6 +53,11 @@ export class FileQueue {
       return task
     }
     return undefined
+  }
+
+  /** Keeps a file for a later reading. */
+  leave(task: Task): void {
+    this.#left.push(task)
   }
 
   isRead(url: string): boolean {
@@ -67,7 +76,8 @@ export class FileQueue {
 
   /** @param current The file that is being read, if any. */
   token(current: Task | undefined): ResumeToken {
-    const read = [...this.#read].filter((url) => url !== current?.url)
-    return { version: 1, queue: [...(current ? [current] : []), ...this.#waiting.values()], read }
+    const queue = [...this.#left, ...(current ? [current] : []), ...this.#waiting.values()]
+    const urls = new Set(queue.map(({ url }) => url))
+    return { version: 1, queue, read: [...this.#read].filter((url) => !urls.has(url)) }
   }
 }

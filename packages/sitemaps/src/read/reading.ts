@@ -17,7 +17,7 @@ import { type FileBody, type FileHead, fileResult } from './file-record.ts'
 import { FileResults } from './file-results.ts'
 import { ForeignHosts, withoutHash } from './foreign-hosts.ts'
 import { FileQueue, type ResumeToken, type Task } from './queue.ts'
-import { type Requested, request } from './request.ts'
+import { type Requested, request, validatorsOf } from './request.ts'
 import { SinceFilter } from './since-filter.ts'
 
 const OFFICIAL_ENTRIES = 50_000
@@ -37,6 +37,7 @@ export class Reading {
   #signal: AbortSignal = this.#deadline.signal
   /** The file that is being read, and the number of its entries that were taken. */
   #current: { readonly task: Task; taken: number } | undefined
+  /** The number of entries that were passed on. */
   #entries = 0
 
   constructor(settings: Settings, start: () => void) {
@@ -119,6 +120,7 @@ export class Reading {
 
   #skip(task: Task, reason: SitemapReason): void {
     this.files.add(fileResult({ task, foreign: false }, { outcome: 'skipped', reason }))
+    if (endsReading(reason)) this.#queue.leave(task)
   }
 
   #skipRest(reason: SitemapReason): void {
@@ -127,15 +129,15 @@ export class Reading {
 
   async *#readFile(task: Task): AsyncGenerator<readonly SitemapEntry[], void> {
     const { fetch, robots, checksRequests, limits, earlier } = this.#settings
+    if (fetch === undefined) {
+      this.files.add(fileResult({ task, foreign: false }, { outcome: 'failed', reason: 'no-fetch' }))
+      return
+    }
     this.#current = { task, taken: task.skip ?? 0 }
     let foreign: false | ForeignHost = false
     let requested: Requested | undefined
     try {
       foreign = await this.#foreignOf(task)
-      if (fetch === undefined) {
-        this.files.add(fileResult({ task, foreign }, { outcome: 'failed', reason: 'no-fetch' }))
-        return
-      }
       requested = await request(task.url, {
         fetch,
         robots: checksRequests ? robots : undefined,
@@ -189,20 +191,22 @@ export class Reading {
       for await (const batch of parser.batches()) {
         const entries: SitemapEntry[] = []
         for (const found of batch) {
-          limit = found.kind === 'sitemap' ? this.#addChild(children, found, body, head.task) : this.#entryLimit(body)
-          if (limit !== undefined && found.kind === 'entry') break
-          if (found.kind === 'sitemap') continue
-          const entry = await maker.entryOf(found)
+          const isEntry = found.kind === 'entry'
+          limit = isEntry ? this.#entryLimit(body, entries) : this.#addChild(children, found, body, head.task)
+          if (limit !== undefined) break
+          if (!isEntry) continue
+          const made = maker.entryOf(found)
+          const entry = made instanceof Promise ? await made : made
           if (entry === undefined) continue
-          this.#entries++
           body.entries++
           filter.add(entry, entries)
         }
-        if (entries.length > 0) yield entries
+        if (entries.length > 0) yield this.#passed(entries)
         if (limit !== undefined) break
       }
       const rest = filter.end()
-      if (rest.length > 0) yield rest
+      if (rest.length > limits.maxEntries - this.#entries) limit = 'limit: maxEntries'
+      if (rest.length > 0) yield this.#passed(rest)
     } catch (error) {
       if (this.#isLate) this.files.add(fileResult(head, { outcome: 'partial', reason: 'limit: maxMs' }, body))
       throw error
@@ -212,12 +216,20 @@ export class Reading {
     const end = limit === undefined ? parser.end : ({ outcome: 'partial', reason: limit } as const)
     const isWhole = end.outcome === 'complete' && unqueued !== undefined
     this.files.add(fileResult(head, isWhole ? { outcome: 'partial', reason: unqueued } : end, body))
+    if (endsReading(end.reason)) this.#queue.leave({ ...head.task, skip: this.#current?.taken ?? 0 })
   }
 
-  #entryLimit(body: FileBody): SitemapReason | undefined {
+  /** Counts the entries, and returns as many of them as `maxEntries` admits. */
+  #passed(entries: readonly SitemapEntry[]): readonly SitemapEntry[] {
+    const passed = entries.slice(0, this.#settings.limits.maxEntries - this.#entries)
+    this.#entries += passed.length
+    return passed
+  }
+
+  #entryLimit(body: FileBody, batch: readonly SitemapEntry[]): SitemapReason | undefined {
     const { maxEntries, maxEntriesPerFile } = this.#settings.limits
     if (body.entries >= maxEntriesPerFile) return 'limit: maxEntriesPerFile'
-    return this.#entries >= maxEntries ? 'limit: maxEntries' : undefined
+    return this.#entries + batch.length >= maxEntries ? 'limit: maxEntries' : undefined
   }
 
   /** Returns the limit that ends the file, if it is reached. */
@@ -238,12 +250,10 @@ export class Reading {
     const { isTrusted } = body.dates.trust
     let reason: SitemapReason | undefined
     for (const child of children) {
-      if (since !== undefined && isTrusted && child.lastmod !== undefined && child.lastmod < since) {
-        this.#skip(child.task, 'since')
-        continue
-      }
-      const result = this.#queue.add(child.task)
-      if (result === 'added') body.sitemaps++
+      const isOld = since !== undefined && isTrusted && child.lastmod !== undefined && child.lastmod < since
+      const result = this.#queue.add(child.task, isOld)
+      if (result === 'added' && isOld) this.#skip(child.task, 'since')
+      else if (result === 'added') body.sitemaps++
       else if (result === 'full') reason = 'limit: maxFiles'
       else body.problems.add('duplicate-file', child.task.url)
     }
@@ -268,15 +278,7 @@ export class Reading {
   }
 }
 
-/** Returns the headers of a conditional request. A file that was not whole is read again. */
-function validatorsOf(
-  before: { outcome: string; etag?: string; lastModified?: string } | undefined,
-  task: Task,
-): Record<string, string> {
-  const isWhole = before?.outcome === 'complete' || before?.outcome === 'unchanged'
-  if (before === undefined || !isWhole || (task.skip ?? 0) > 0) return {}
-  return {
-    ...(before.etag !== undefined && { 'if-none-match': before.etag }),
-    ...(before.lastModified !== undefined && { 'if-modified-since': before.lastModified }),
-  }
+/** Whether a later reading continues with the file. */
+function endsReading(reason: SitemapReason | undefined): boolean {
+  return reason === 'limit: maxMs' || reason === 'limit: maxEntries'
 }

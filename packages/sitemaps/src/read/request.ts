@@ -4,6 +4,7 @@ import { isPolitelyError } from '@politely/core'
 import type { ClientVerdict, RobotsClient } from '@politely/fetcher'
 import type { SitemapReason } from '../file-result.ts'
 import { messageOf } from './body-source.ts'
+import type { Task } from './queue.ts'
 
 /** A fetch: `politely(fetch, …)`, the fetch of Node, or your own. */
 export type SitemapFetch = (
@@ -34,7 +35,7 @@ export interface RequestContext {
   isRead(url: string): boolean
 }
 
-/** What a request led to. With `reason`, there is no body to read. */
+/** The result of a request. If it has a `reason`, its body is missing. */
 export interface Requested {
   readonly hops: readonly { readonly url: string; readonly status: number }[]
   /** The URL after the redirects. */
@@ -113,4 +114,17 @@ function failureOf(error: unknown): Failure {
 
 async function cancel({ body }: SitemapResponse): Promise<void> {
   await body?.cancel().catch(() => undefined)
+}
+
+/** Returns the headers of a conditional request. A file that was not whole is read again. */
+export function validatorsOf(
+  before: { outcome: string; etag?: string; lastModified?: string } | undefined,
+  task: Task,
+): Record<string, string> {
+  const isWhole = before?.outcome === 'complete' || before?.outcome === 'unchanged'
+  if (before === undefined || !isWhole || (task.skip ?? 0) > 0) return {}
+  return {
+    ...(before.etag !== undefined && { 'if-none-match': before.etag }),
+    ...(before.lastModified !== undefined && { 'if-modified-since': before.lastModified }),
+  }
 }

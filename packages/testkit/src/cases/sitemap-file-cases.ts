@@ -30,6 +30,13 @@ export const gzipCases: readonly SitemapCase[] = [
     }),
     expected: { pages: AB, files: { '/sitemap.xml.gz': 'complete' } },
   },
+  oneFile(
+    2,
+    'a content encoding, and a body that is plain',
+    two,
+    { pages: [], file: 'failed (not-gzip)' },
+    { reply: { headers: { 'content-encoding': 'gzip' } } },
+  ),
   oneFile(2, 'packed twice, without a content encoding', (origin) => gzipSync(gzipSync(two(origin))), { pages: AB }),
   {
     kind: 3,
