@@ -164,7 +164,8 @@ async function stream(count: number, padding: string) {
     read(),
     pipeline(Readable.from(chunks()), child.stdin),
   ])
-  return { code, inOrder, bytes, peakKilobytes: Number(stderr) }
+  // The progress lines come first.
+  return { code, inOrder, bytes, peakKilobytes: Number(stderr.split('\n').at(-1)) }
 }
 
 test('exits with code 141 when the reader closes stdout (`| head`)', async () => {
