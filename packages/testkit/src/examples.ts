@@ -58,11 +58,14 @@ export interface ExampleSite {
 }
 
 /**
- * Starts the site of the examples: its robots.txt disallows `/cart`, and every other URL is a page.
+ * Starts the site of the examples: its robots.txt disallows `/cart`, its sitemap lists `/about.html`,
+ * and every other URL is a page.
  */
 export async function startExampleSite(): Promise<ExampleSite> {
   const server = createServer((request, response) => {
     if (request.url === '/robots.txt') response.end('User-agent: *\nDisallow: /cart\n')
+    else if (request.url === '/sitemap.xml')
+      response.end(`<urlset><url><loc>http://${request.headers.host}/about.html</loc></url></urlset>`)
     else response.end('a page')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -137,7 +137,8 @@ export class DocumentParser implements TokenHandler {
     this.#names.declare(name, attributes)
     const { local } = this.#names.resolve(name)
     if (Object.hasOwn(ROOTS, local)) this.format = ROOTS[local]
-    else this.problem = HTML.has(local) ? 'html-instead' : 'not-a-sitemap'
+    else if (HTML.has(local)) this.problem = 'html-instead'
+    else this.problem ??= 'not-a-sitemap'
   }
 
   #isEntry({ space, local }: ElementName): boolean {
