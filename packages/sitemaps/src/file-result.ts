@@ -1,4 +1,5 @@
 // The result of one file: what was read, and what is missing.
+import { describeVerdict } from '@politely/core'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { ForeignHost } from './entry.ts'
 import type { LimitName } from './limits.ts'
@@ -85,12 +86,14 @@ export interface SitemapFile {
 }
 
 /** Returns one sentence about the file, without its URL. */
-export function describeFile({ outcome, reason, detail, status, entries, sitemaps }: SitemapFile): string {
-  const read = sitemaps > 0 ? `${entries} entries, ${sitemaps} sitemaps` : `${entries} entries`
+export function describeFile({ outcome, reason, detail, verdict, status, entries, sitemaps }: SitemapFile): string {
+  const ofSitemaps = sitemaps > 0 ? `, ${sitemaps} ${sitemaps === 1 ? 'sitemap' : 'sitemaps'}` : ''
+  const read = `${entries} ${entries === 1 ? 'entry' : 'entries'}${ofSitemaps}`
   if (reason === undefined) return outcome === 'unchanged' ? 'unchanged' : `${outcome}: ${read}`
   const meaning = reason.startsWith('limit: ')
     ? `the limit ${reason.slice('limit: '.length)} was reached`
     : reasonMeanings[reason as keyof typeof reasonMeanings]
   const why = reason === 'status' ? `status ${status}` : (detail ?? meaning)
+  if (verdict !== undefined && reason === 'disallowed') return `${outcome}: ${describeVerdict(verdict)}`
   return outcome === 'partial' ? `partial (${why}): ${read}` : `${outcome}: ${why}`
 }

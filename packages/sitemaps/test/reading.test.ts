@@ -116,7 +116,7 @@ describe('sources', () => {
     const reading = readSitemaps(stream, { base: `${origin}/i.xml` })
     expect(await all(reading)).toEqual([])
     expect(outcomes(reading)).toEqual([
-      '/i.xml complete: 0 entries, 1 sitemaps',
+      '/i.xml complete: 0 entries, 1 sitemap',
       '/1.xml failed: the file is listed by bytes that were read without a fetch',
     ])
   })
@@ -126,7 +126,7 @@ describe('sources', () => {
     const seen: string[] = []
     for await (const file of readSitemaps([`${origin}/s.xml`], { fetch: politeFetch() }).files)
       seen.push(describeFile(file))
-    expect(seen).toEqual(['complete: 1 entries'])
+    expect(seen).toEqual(['complete: 1 entry'])
   })
 })
 
@@ -164,8 +164,8 @@ describe('since', () => {
     expect(paths(await all(reading))).toEqual(['/b'])
     expect(outcomes(reading)).toEqual([
       '/1.xml skipped: the index says that the file did not change since the given time',
-      '/i.xml complete: 0 entries, 1 sitemaps',
-      '/2.xml complete: 1 entries',
+      '/i.xml complete: 0 entries, 1 sitemap',
+      '/2.xml complete: 1 entry',
     ])
   })
 })

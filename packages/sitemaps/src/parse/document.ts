@@ -82,6 +82,7 @@ export class DocumentParser implements TokenHandler {
   end(): void {
     this.#tokens.end()
     this.#field = undefined // its text was cut
+    if (this.#entry?.texts.has('loc') !== true) this.#entry = undefined
     this.#endEntry()
     if (this.#root === '') this.problem ??= 'xml'
   }
