@@ -209,6 +209,10 @@ export const statusCases: readonly SitemapCase[] = [
     { pages: AB },
     { reply: { type: 'application/xhtml+xml' } },
   ),
+  oneFile(29, 'a page without an html element', () => '<!doctype html><title>Not found</title>', {
+    pages: [],
+    file: 'failed (html-instead)',
+  }),
   oneFile(29, 'JSON', () => '{"error":"not found"}', { pages: [], file: 'failed (not-a-sitemap)' }),
 ]
 
