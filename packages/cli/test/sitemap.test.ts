@@ -52,12 +52,11 @@ test('reports each file, and what is missing', async () => {
                  its dates cannot be trusted: 100 % are equal
     ~ partial    SITE/cut.xml
                  the file ended before its end; 2 entries, SIZE
-                 1 time: an entry has no URL, or an empty one; it was left out
                  its dates cannot be trusted: 100 % are equal
     ✗ failed     SITE/gone.xml
                  status 404
     ✗ failed     SITE/private/x.xml
-                 SITE/private/x.xml is disallowed: line 2 of robots.txt says "Disallow: /private" to *
+                 disallowed: line 2 of robots.txt says "Disallow: /private" to *
 
     7 URLs in 6 files; 1 partial, 2 failed
     "

@@ -88,7 +88,7 @@ export class DocumentParser implements TokenHandler {
   }
 
   declaration(text: string): void {
-    if (/^!doctype\s+html\b/i.test(text) && this.#root === '') this.problem = 'html-instead'
+    if (/^!?doctype\s+html\b/i.test(text) && this.#root === '') this.problem = 'html-instead'
   }
 
   tooLong(limit: 'maxTextLength' | 'maxAttributeLength'): void {
