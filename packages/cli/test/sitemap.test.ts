@@ -79,6 +79,12 @@ test('prints the URLs as NDJSON and CSV, and the files on stderr', async () => {
   expect(csv.stderr).toContain('limit maxEntries')
 })
 
+test('exits with 1 if --max-files leaves files out', async () => {
+  const { code, stdout } = await sitemap(await startShop(), '--max-files', '2')
+  expect(stdout).toMatch(/\n[03] URLs? in \d files?; /)
+  expect(code).toBe(1)
+})
+
 test('match and diff read the URLs of a site', async () => {
   const origin = await startShop()
   const args = ['--sitemap', `${origin}/a.xml`, '--user-agent', 'ExampleBot']

@@ -35,10 +35,14 @@ export async function sitemap(args: Arguments): Promise<number> {
     ({ reason, verdict }) => reason === 'robots-unreachable' || verdict?.because === 'unreachable',
   )
   if (robotsLost) return EXITS.unreachable.code
-  const isWhole = files.every(
-    ({ outcome }) => outcome === 'complete' || outcome === 'unchanged' || outcome === 'skipped',
+  return files.some(isMissing) ? EXITS.disallowed.code : EXITS.success.code
+}
+
+/** A file that was read before, or that did not change, is skipped, and nothing is missing. */
+function isMissing({ outcome, reason }: SitemapFile): boolean {
+  return (
+    outcome === 'partial' || outcome === 'failed' || (outcome === 'skipped' && /^limit|not-reached/.test(reason ?? ''))
   )
-  return isWhole ? EXITS.success.code : EXITS.disallowed.code
 }
 
 /** @throws {UsageError} for a text that is not a date. */
