@@ -49,6 +49,14 @@ export const NETWORK: readonly Flag[] = [
   },
 ]
 
+/** Of the commands that request pages. */
+export const MIN_DELAY: Flag = {
+  name: 'min-delay',
+  value: 'SECONDS',
+  text: 'the shortest time between two requests to one site',
+  byDefault: '1',
+}
+
 /** The file that keeps robots.txt between runs, for the commands that use the network. */
 export const STORE: Flag = {
   name: 'store',

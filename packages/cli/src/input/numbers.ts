@@ -24,3 +24,13 @@ export function numberOf(args: Arguments, name: string, range: Range): number | 
     `--${name}: ${describeValue(given)} is out of range; write ${isInteger ? 'a whole number of ' : ''}${unit} ${bounds}, such as ${example}`,
   )
 }
+
+/**
+ * Returns the value of `--min-delay` in milliseconds, for the gate. The gate has the same default as
+ * the flag.
+ * @throws {UsageError} for a value that is out of range.
+ */
+export function minDelayMsOf(args: Arguments): number | undefined {
+  const seconds = numberOf(args, 'min-delay', { min: 0, max: 86_400, unit: 'seconds', example: 2 })
+  return seconds === undefined ? undefined : 1000 * seconds
+}

@@ -4,7 +4,7 @@ import { type ReadSitemapsOptions, readSitemaps, type SitemapReading } from '@po
 import type { Arguments } from '../command-line.ts'
 import { UsageError } from '../errors.ts'
 import { isFile } from './is-file.ts'
-import { numberOf } from './numbers.ts'
+import { minDelayMsOf } from './numbers.ts'
 import { WAIT_LOGGER, withPages } from './pages.ts'
 
 /**
@@ -19,13 +19,9 @@ export async function withSitemaps<T>(
   use: (reading: SitemapReading) => Promise<T>,
 ): Promise<readonly T[]> {
   const sources = given.map(sourceOf)
-  const minDelay = numberOf(args, 'min-delay', { min: 0, max: 86_400, unit: 'seconds', example: 2 })
+  const minDelayMs = minDelayMsOf(args)
   return withPages(args, async (client, fetch) => {
-    const gate = new PoliteGate({
-      robots: client,
-      logger: WAIT_LOGGER,
-      ...(minDelay !== undefined && { minDelayMs: 1000 * minDelay }),
-    })
+    const gate = new PoliteGate({ robots: client, logger: WAIT_LOGGER, minDelayMs })
     const polite = politely(fetch, { gate })
     try {
       const results: T[] = []

@@ -29,6 +29,14 @@ const MAX_MEMBERS = 100
 
 const PREFIXES = ['ratelimit', 'x-ratelimit', 'x-rate-limit']
 
+/** The headers that `rateLimitOf` reads, in lower case. */
+export const rateLimitHeaders: readonly string[] = [
+  'age',
+  'ratelimit',
+  'ratelimit-policy',
+  ...PREFIXES.flatMap((prefix) => [`${prefix}-remaining`, `${prefix}-reset`]),
+]
+
 /**
  * Returns the pause that the rate limit headers of a response ask for. Undefined if the headers
  * are absent or invalid, or if they ask for no pause.

@@ -1,5 +1,12 @@
 // What the caller reports about a request, and what the pace needs of it.
-import { type Headers, headerOf, type PaceResponse, rateLimitOf, retryAfterMs } from '@politely/core/engine'
+import {
+  type Headers,
+  headerOf,
+  type PaceResponse,
+  rateLimitHeaders,
+  rateLimitOf,
+  retryAfterMs,
+} from '@politely/core/engine'
 import { withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/internal'
 import type { Backoff } from '../pace/pacing-options.ts'
@@ -153,26 +160,10 @@ export function withBackoff(response: PaceResponse, backoff: Backoff, utc: numbe
   }
 }
 
-/** The headers that `rateLimitOf` reads. */
-const RATE_LIMIT_HEADERS = [
-  'ratelimit',
-  'ratelimit-policy',
-  'ratelimit-limit',
-  'ratelimit-remaining',
-  'ratelimit-reset',
-  'x-ratelimit-limit',
-  'x-ratelimit-remaining',
-  'x-ratelimit-reset',
-  'x-rate-limit-limit',
-  'x-rate-limit-remaining',
-  'x-rate-limit-reset',
-  'age',
-]
-
 /** Returns the pause that RateLimit headers ask for. Milliseconds; undefined for none. */
 export function rateLimitPauseMs(headers: ResponseLike['headers'], utc: number): number | undefined {
   const found: Record<string, string> = {}
-  for (const name of RATE_LIMIT_HEADERS) {
+  for (const name of rateLimitHeaders) {
     const value = readHeader(headers, name)
     if (typeof value === 'string') found[name] = value
   }

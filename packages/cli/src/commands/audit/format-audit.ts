@@ -1,6 +1,7 @@
 // Formats an audit for people. Crawlers that may read the same paths are printed together, by what
 // they fetch pages for. The names that do nothing follow.
 import type { CrawlerPurpose } from '@politely/core/crawlers'
+import { countText } from '../../output/amounts.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
 import { wrap } from '../../output/wrap.ts'
 import type { CrawlerAccess } from './crawler-access.ts'
@@ -40,10 +41,10 @@ export function formatAudit(audit: Audit, listsAll: boolean): string {
     .map((group) => blockOf(headOf(group, audit), group, listsAll))
   const ignoring = crawlers.filter(({ obeys }) => obeys === 'no')
   if (ignoring.length > 0) {
-    const head = `${yellow('!')} ${bold(`${count(ignoring.length, 'crawler')} may ignore robots.txt, as the operators say`)}`
+    const head = `${yellow('!')} ${bold(`${countText(ignoring.length, 'crawler')} may ignore robots.txt, as the operators say`)}`
     blocks.push(blockOf(head, ignoring, listsAll))
   }
-  const head = `${dim('robots.txt')}  ${printable(robots)}\n${dim('compared')}    with ${count(crawlers.length, 'crawler')} known on ${date}, on ${count(paths.length, 'path')}\n`
+  const head = `${dim('robots.txt')}  ${printable(robots)}\n${dim('compared')}    with ${countText(crawlers.length, 'crawler')} known on ${date}, on ${countText(paths.length, 'path')}\n`
   return [head, ...blocks, namesText(names, listsAll), unnamedText(crawlers, listsAll), unclearText(crawlers)]
     .filter((part) => part !== '')
     .join('\n')
@@ -51,7 +52,7 @@ export function formatAudit(audit: Audit, listsAll: boolean): string {
 
 function headOf(group: readonly CrawlerAccess[], { paths, isSample }: Audit): string {
   const { disallowed } = group[0] as CrawlerAccess
-  const who = count(group.length, 'crawler')
+  const who = countText(group.length, 'crawler')
   if (disallowed.length === 0) return `${green('✓')} ${bold(`${who} may read every path`)}`
   const rules = group.flatMap((crawler) => crawler.rules).sort((one, other) => one.line - other.line)
   const closing = rules.filter(({ directive }) => directive === 'disallow')
@@ -106,7 +107,7 @@ function namesText(names: readonly FileName[], listsAll: boolean): string {
     useless.length === 0
       ? green('✓ no name in the file is misspelt, retired or ignored')
       : bold(
-          `${count(useless.length, 'name')} in the file ${useless.length === 1 ? 'does' : 'do'} nothing, or may do nothing`,
+          `${countText(useless.length, 'name')} in the file ${useless.length === 1 ? 'does' : 'do'} nothing, or may do nothing`,
         )
   return `${[head, ...rows, ...unknownText(names, listsAll)].join('\n')}\n`
 }
@@ -117,7 +118,7 @@ function unknownText(names: readonly FileName[], listsAll: boolean): readonly st
   const shown = listsAll || unknown.length <= MAX_UNKNOWN + 1 ? unknown : unknown.slice(0, MAX_UNKNOWN)
   const rest = unknown.length === shown.length ? '' : ` and ${unknown.length - shown.length} more`
   const verb = unknown.length === 1 ? 'is' : 'are'
-  return [dim(wrap(`${count(unknown.length, 'name')} ${verb} not in the catalogue: ${shown.join(', ')}${rest}`, 0))]
+  return [dim(wrap(`${countText(unknown.length, 'name')} ${verb} not in the catalogue: ${shown.join(', ')}${rest}`, 0))]
 }
 
 function linesText([first, ...others]: readonly number[]): string {
@@ -159,10 +160,6 @@ function unnamedText(crawlers: readonly CrawlerAccess[], listsAll: boolean): str
 function list(names: readonly string[]): string {
   const last = names.at(-1) ?? ''
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} or ${last}`
-}
-
-function count(number: number, noun: string): string {
-  return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
 }
 
 /** Wraps text with an indentation; the first line has none. */

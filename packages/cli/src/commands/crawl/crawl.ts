@@ -8,7 +8,7 @@ import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
-import { numberOf } from '../../input/numbers.ts'
+import { minDelayMsOf, numberOf } from '../../input/numbers.ts'
 import { type Fetch, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { isNofollowHeader, LinkReader, linkOf } from './links.ts'
 import { type CrawlOutput, outputFor } from './output.ts'
@@ -47,13 +47,13 @@ export async function crawl(args: Arguments): Promise<number> {
   const maxPages = numberOf(args, 'max-pages', { ...whole, max: 1e6, unit: 'pages', example: 100 }) ?? 50
   const maxDepth = numberOf(args, 'depth', { ...whole, min: 0, max: 1e6, unit: 'links', example: 3 }) ?? Infinity
   const maxConcurrent = numberOf(args, 'concurrency', { ...whole, max: 64, unit: 'requests', example: 4 }) ?? 8
-  const minDelay = numberOf(args, 'min-delay', { min: 0, max: 86_400, unit: 'seconds', example: 2 }) ?? 1
+  const minDelayMs = minDelayMsOf(args)
   return withPages(args, async (client, fetch) => {
     // The timeline shows the waits itself.
     const logsWaits = formatOf(args) === 'text' && !process.stdout.isTTY
     const gate = new PoliteGate({
       robots: client,
-      minDelayMs: 1000 * minDelay,
+      minDelayMs,
       maxConcurrent,
       ...(logsWaits && { logger: WAIT_LOGGER }),
     })

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../command-line.ts'
-import { DIALECT, formatFlag, jsonFlag, NETWORK, PRODUCT_TOKEN, STORE, USER_AGENT } from '../../flags.ts'
+import { DIALECT, formatFlag, jsonFlag, MIN_DELAY, NETWORK, PRODUCT_TOKEN, STORE, USER_AGENT } from '../../flags.ts'
 
 export const crawlSpec: CommandSpec = {
   name: 'crawl',
@@ -13,12 +13,7 @@ export const crawlSpec: CommandSpec = {
     { name: 'max-pages', value: 'NUMBER', text: 'the most pages to request', byDefault: '50' },
     { name: 'depth', value: 'NUMBER', text: 'the most links from a given URL to a page', byDefault: 'no limit' },
     { name: 'concurrency', value: 'NUMBER', text: 'the most requests under way at once', byDefault: '8' },
-    {
-      name: 'min-delay',
-      value: 'SECONDS',
-      text: 'the shortest time between two requests to one site',
-      byDefault: '1',
-    },
+    MIN_DELAY,
     STORE,
     DIALECT,
     ...NETWORK,

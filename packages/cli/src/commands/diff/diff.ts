@@ -11,6 +11,7 @@ import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
 import { crawlersIn, samplePaths } from '../../input/sample-paths.ts'
 import { isStoreFile, loadFromStore } from '../../input/store.ts'
 import { openUrls, type UrlSource } from '../../input/url-source.ts'
+import { countText } from '../../output/amounts.ts'
 import { Progress } from '../../output/progress.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'
@@ -143,7 +144,7 @@ function textOf(report: {
   readonly changes: readonly CrawlerChange[]
 }): string {
   const { urls, isSample, changes } = report
-  const of = `of ${urls.toLocaleString('en')} ${isSample ? 'sample path' : 'URL'}${urls === 1 ? '' : 's'}`
+  const of = `of ${countText(urls, isSample ? 'sample path' : 'URL')}`
   const changed = changes.filter(({ disallowed, allowed }) => disallowed.length + allowed.length > 0)
   const head = `${dim('old')}  ${printable(report.old)}\n${dim('new')}  ${printable(report.new)}\n`
   const hint = isSample ? dim('The paths were made from the rules; --urls FILE compares the URLs of your site.\n') : ''

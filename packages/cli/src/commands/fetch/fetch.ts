@@ -10,7 +10,7 @@ import { UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
-import { numberOf } from '../../input/numbers.ts'
+import { minDelayMsOf, numberOf } from '../../input/numbers.ts'
 import { type Fetch, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { formatFetch } from './format-fetch.ts'
@@ -24,13 +24,13 @@ export async function fetchPages(args: Arguments): Promise<number> {
   if (urls.length > 1 && args.has('output'))
     throw new UsageError('--output: is for one page, and several URLs were given; write one URL, or > FILE')
   const maxWait = numberOf(args, 'max-wait', { min: 0, max: 1e6, unit: 'seconds', example: 30 })
-  const minDelay = numberOf(args, 'min-delay', { min: 0, max: 86_400, unit: 'seconds', example: 2 })
+  const minDelayMs = minDelayMsOf(args)
   return withPages(args, async (client, fetch) => {
     const gate = new PoliteGate({
       robots: client,
       ...(formatOf(args) === 'text' && { logger: WAIT_LOGGER }),
       ...(maxWait !== undefined && { maxWaitMs: 1000 * maxWait }),
-      ...(minDelay !== undefined && { minDelayMs: 1000 * minDelay }),
+      minDelayMs,
     })
     let exit: ExitName = 'success'
     try {

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../command-line.ts'
-import { DIALECT, formatFlag, jsonFlag, NETWORK, PRODUCT_TOKEN, STORE, USER_AGENT } from '../../flags.ts'
+import { DIALECT, formatFlag, jsonFlag, MIN_DELAY, NETWORK, PRODUCT_TOKEN, STORE, USER_AGENT } from '../../flags.ts'
 
 export const fetchSpec: CommandSpec = {
   name: 'fetch',
@@ -18,12 +18,7 @@ export const fetchSpec: CommandSpec = {
       text: 'the longest wait before a request; a page that needs a longer one is not fetched',
       byDefault: 'no limit',
     },
-    {
-      name: 'min-delay',
-      value: 'SECONDS',
-      text: 'the shortest time between two requests to one site',
-      byDefault: '1',
-    },
+    MIN_DELAY,
     STORE,
     DIALECT,
     ...NETWORK,

@@ -72,7 +72,7 @@ export function fixRobots(source: string, isAll: boolean): FixedFile {
 /**
  * Tries all fixes together, then halves, so that few unsafe fixes among thousands of safe ones cost
  * few comparisons. A fix that is safe only without the others is in neither list: of two equal
- * rules, each is superfluous, and the next pass looks at the one that is left.
+ * rules, each is superfluous, and the next pass looks at the other one.
  */
 function sortOut(
   text: string,

@@ -8,6 +8,7 @@ import { EXITS } from '../../exit-code.ts'
 import { isFile } from '../../input/is-file.ts'
 import { isTooLong, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
 import { openUrls, type UrlSource } from '../../input/url-source.ts'
+import { countText } from '../../output/amounts.ts'
 import { Progress } from '../../output/progress.ts'
 import { shorten } from '../../output/shorten.ts'
 import { CSV_HEADER, FORMAT_VERDICT, type VerdictFormat } from './format-verdicts.ts'
@@ -110,8 +111,7 @@ function warnOfOtherInput(lines: readonly string[]): boolean {
 }
 
 function summaryOf({ urls, disallowed, invalid, unknown }: Totals, crawlers: readonly Crawler[]): string {
-  const count = `${urls.toLocaleString('en')} ${urls === 1 ? 'URL' : 'URLs'}`
-  const of = `${count}${crawlers.length === 1 ? habitOf(crawlers[0] as Crawler) : ` for ${crawlers.length} crawlers`}`
+  const of = `${countText(urls, 'URL')}${crawlers.length === 1 ? habitOf(crawlers[0] as Crawler) : ` for ${crawlers.length} crawlers`}`
   const rest = [
     `${disallowed.toLocaleString('en')} disallowed`,
     ...(invalid === 0 ? [] : [`${invalid.toLocaleString('en')} invalid`]),

@@ -26,7 +26,7 @@ export async function sitemap(args: Arguments): Promise<number> {
   const format = formatOf(args)
   if (format === 'csv') await write(csvLine(['url', 'lastmod', 'changefreq', 'priority', 'foreign', 'file']))
   const all = await withSitemaps(args.operands, args, options, (reading) =>
-    PRINT[format === 'text' ? 'text' : 'other'](reading, format),
+    format === 'text' ? printFiles(reading) : printEntries(reading, format),
   )
   const files = all.flat()
   if (format === 'json') await write(jsonLine({ version: 1, files: files.map(withoutFalse) }))
@@ -54,27 +54,25 @@ function sinceOf(args: Arguments): number | undefined {
   throw new UsageError(`--since: ${JSON.stringify(given)} is not a date; write one such as 2026-11-01`)
 }
 
-type Print = (reading: SitemapReading, format: string) => Promise<readonly SitemapFile[]>
+/** Prints each file when it has been read. */
+async function printFiles({ files }: SitemapReading): Promise<readonly SitemapFile[]> {
+  for await (const file of files) await write(formatFile(file))
+  return files.list
+}
 
-const PRINT: Readonly<Record<'text' | 'other', Print>> = {
-  /** Prints each file when it has been read. */
-  async text(reading) {
-    for await (const file of reading.files) await write(formatFile(file))
-    return reading.files.list
-  },
-  async other(reading, format) {
-    const progress = new Progress('URLs')
-    let count = 0
-    for await (const entry of reading) {
-      count++
-      if (format === 'ndjson') await write(jsonLine({ version: 1, ...withoutFalse(entry) }))
-      if (format === 'csv') await write(csvOf(entry))
-      progress.update(count)
-    }
-    progress.end(count)
-    if (format !== 'json') for (const file of reading.files.list) process.stderr.write(formatFile(file))
-    return reading.files.list
-  },
+/** Prints the URLs, and the files on stderr. For `json`, which has only the files, prints nothing. */
+async function printEntries(reading: SitemapReading, format: string): Promise<readonly SitemapFile[]> {
+  const progress = new Progress('URLs')
+  let count = 0
+  for await (const entry of reading) {
+    count++
+    if (format === 'ndjson') await write(jsonLine({ version: 1, ...withoutFalse(entry) }))
+    if (format === 'csv') await write(csvOf(entry))
+    progress.update(count)
+  }
+  progress.end(count)
+  if (format !== 'json') for (const file of reading.files.list) process.stderr.write(formatFile(file))
+  return reading.files.list
 }
 
 /** JSON has `foreign` only for another host. */

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../command-line.ts'
-import { DIALECT, formatFlag, NETWORK, PRODUCT_TOKEN, STORE, USER_AGENT } from '../../flags.ts'
+import { DIALECT, formatFlag, jsonFlag, MIN_DELAY, NETWORK, PRODUCT_TOKEN, STORE, USER_AGENT } from '../../flags.ts'
 
 export const sitemapSpec: CommandSpec = {
   name: 'sitemap',
@@ -18,17 +18,12 @@ export const sitemapSpec: CommandSpec = {
     },
     { name: 'max-urls', value: 'NUMBER', text: 'read at most this many URLs', byDefault: 'no limit' },
     { name: 'max-files', value: 'NUMBER', text: 'read at most this many files', byDefault: '10000' },
-    {
-      name: 'min-delay',
-      value: 'SECONDS',
-      text: 'the shortest time between two requests to one site',
-      byDefault: '1',
-    },
+    MIN_DELAY,
     STORE,
     DIALECT,
     ...NETWORK,
     formatFlag('the result', ['text', 'json', 'ndjson', 'csv']),
-    { name: 'json', text: 'the same as --format json' },
+    jsonFlag('json'),
   ],
   examples: [
     ['sitemap https://example.com --user-agent ExampleBot', 'What do the sitemaps of the site list?'],
