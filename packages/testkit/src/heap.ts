@@ -1,5 +1,5 @@
-// Measures the heap of the process. Test files share a process, so other garbage may be collected
-// during a measurement.
+// Measures the heap of the process. Test files share a process, so garbage of other tests may be
+// collected during a measurement.
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -16,14 +16,21 @@ export async function heapBytes(): Promise<number> {
   return process.memoryUsage().heapUsed
 }
 
-/** Returns the heap bytes that the value of `create` takes: the median of three measurements. */
+const MAX_SAMPLES = 15
+
+/**
+ * Returns the heap bytes that the value of `create` takes. Measures until three results in a row
+ * differ by at most 5 %, and returns the middle one.
+ */
 export async function heldBytes(create: () => object): Promise<number> {
   const samples: number[] = []
-  for (let i = 0; i < 3; i++) {
+  while (samples.length < MAX_SAMPLES) {
     const before = await heapBytes()
     const kept = [create()]
     samples.push((await heapBytes()) - before)
     kept.pop()
+    const [least = 0, middle = 0, most = 0] = samples.slice(-3).toSorted((a, b) => a - b)
+    if (samples.length >= 3 && least > 0 && most <= 1.05 * least) return middle
   }
-  return samples.toSorted((a, b) => a - b)[1] as number
+  throw new Error(`no three measurements in a row agree: ${samples.join(', ')} bytes`)
 }

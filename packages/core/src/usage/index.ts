@@ -1,0 +1,3 @@
+// The public API of `@politely/core/usage`: what may be done with a page, from all channels.
+
+export { type Answer, type Channel, type Purpose, purposes, type Statement, type UsageSource } from './purpose.ts'
