@@ -134,7 +134,8 @@ function checkImport(file, { specifier, index }) {
     else if (!mayImportInPackage(file, target)) forbid('see FOLDERS in scripts/check-layers.mjs')
     return
   }
-  if (owner.dir === 'core' && folderOf(owner, file.path) !== WITH_DEPENDENCIES)
+  const mayUseLibraries = folderOf(owner, file.path) === WITH_DEPENDENCIES && !specifier.startsWith('node:')
+  if (owner.dir === 'core' && !mayUseLibraries)
     return forbid('core depends on nothing, not even on Node')
   if (specifier.startsWith('node:')) return
   const [name] = specifier.match(/^(@[^/]+\/)?[^/]+/)

@@ -32,6 +32,8 @@ const GLOBALS = ['Buffer', 'process', 'setTimeout', 'setInterval', 'setImmediate
 const VIOLATIONS = [
   ['core/src/#.ts', "import { x } from 'a'", '1  imports a  core depends on nothing'],
   ['core/src/#.ts', "\nimport 'node:fs'", '2  imports node:fs  core depends on nothing'],
+  ['core/src/usage/#.ts', "import 'node:fs'", '1  imports node:fs  core depends on nothing'],
+  ['core/src/usage/#.ts', "import x from 'a'", '1  imports a  not in `dependencies`'],
   [
     'core/src/#.ts',
     "import type { X } from '@politely/fetcher'",
