@@ -1,3 +1,35 @@
 // The public API of `@politely/core/usage`: what may be done with a page, from all channels.
 
+export type { ResponseHeaders } from './header-lines.ts'
+export {
+  type HeadLicense,
+  type HeadMeta,
+  type HeadReader,
+  type HeadReaderOptions,
+  headReader,
+  MAX_HEAD_BYTES,
+  type PageHead,
+  pageHeadOf,
+} from './page-head.ts'
 export { type Answer, type Channel, type Purpose, purposes, type Statement, type UsageSource } from './purpose.ts'
+export {
+  MAX_TAG_LENGTH,
+  type RobotsDirective,
+  type RobotsDirectives,
+  type RobotsProblem,
+  type RobotsProblemReason,
+  type RobotsStatement,
+  robotsDirectives,
+  statementsOf,
+  type TaggedResponse,
+} from './robots-directives.ts'
+export {
+  type Reading,
+  type RobotsDocument,
+  type RobotsDocumentKey,
+  type RobotsRule,
+  type RuleMeaning,
+  type RuleValue,
+  robotsDocuments,
+  robotsRules,
+} from './robots-rules.ts'
