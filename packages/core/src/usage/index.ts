@@ -33,3 +33,16 @@ export {
   robotsDocuments,
   robotsRules,
 } from './robots-rules.ts'
+export {
+  parseTdmrep,
+  reservationIn,
+  type TdmrepAnswer,
+  type TdmrepFields,
+  type TdmrepFile,
+  type TdmrepPlaces,
+  type TdmrepProblem,
+  type TdmrepRule,
+  type TdmrepSource,
+  tdmrepOf,
+  tdmrepTerms,
+} from './tdmrep.ts'
