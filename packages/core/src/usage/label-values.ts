@@ -91,7 +91,8 @@ export function parseContentSignal(value: string): LabelValues {
     else if (key === 'use') ignored.push(`the value of use is none of ${contentSignalUses.join(', ')}`)
     else if (purpose === undefined) ignored.push(`${key} is no Content Signal`)
     else if (word !== 'yes' && word !== 'no') ignored.push(`the value of ${key} is neither yes nor no`)
-    else answers.push({ purpose, answer: word === 'yes' ? 'allowed' : 'disallowed', label, vocabulary: CONTENT_SIGNALS })
+    else
+      answers.push({ purpose, answer: word === 'yes' ? 'allowed' : 'disallowed', label, vocabulary: CONTENT_SIGNALS })
   }
   if (value.length > MAX_LENGTH) ignored.push(`the value is longer than ${MAX_LENGTH} characters, and was cut`)
   return { answers, older: [], ignored: ignored.slice(0, MAX_IGNORED), uses }

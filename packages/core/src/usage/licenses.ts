@@ -1,8 +1,12 @@
 // Licenses of RSL 1.0: which of them apply to a page. A license is only named here: Politely never
 // fetches it and never pays.
 import { textOf } from '../bytes.ts'
+import type { Robots } from '../robots.ts'
 import { originOf } from '../url/origin.ts'
-import { sourceOf, type UsageSource } from './purpose.ts'
+import type { UsageConflict, UsageReading } from './conflicts.ts'
+import { headerLines, type ResponseHeaders } from './header-lines.ts'
+import type { PageHead } from './page-head.ts'
+import { sourceOf, type UsageProblem, type UsageSource } from './purpose.ts'
 import type { UsageLine } from './robots-lines.ts'
 
 /** A license that a site names. JSON-safe. */
@@ -22,18 +26,15 @@ export interface UsageLicense {
   readonly source: UsageSource
 }
 
-/** A line that was ignored, and why. */
-export interface IgnoredLicense {
-  readonly source: UsageSource
-  readonly why: string
-}
+/** A license that a page names. */
+type PageLicense = Pick<UsageLicense, 'url' | 'source'>
 
 /** Returns the licenses of a page in the order of their scope, and what could not be used. */
 export function licensesOf(
   lines: readonly UsageLine[],
-  ofPage: readonly { readonly url: string; readonly source: UsageSource }[],
-): { readonly licenses: readonly UsageLicense[]; readonly ignored: readonly IgnoredLicense[] } {
-  const ignored: IgnoredLicense[] = []
+  ofPage: readonly PageLicense[],
+): { readonly licenses: readonly UsageLicense[]; readonly ignored: readonly UsageProblem[] } {
+  const ignored: UsageProblem[] = []
   const found: Omit<UsageLicense, 'applies'>[] = ofPage.map((one) => ({ ...one, scope: 'page' }))
   for (const { field, key, value, line, audience } of lines) {
     if (field !== 'license') continue
@@ -84,16 +85,22 @@ const RSL_TYPE = /;\s*type\s*=\s*"?application\/rsl\+xml\b/i
 /** The rest of a longer header is not read. */
 const MAX_LINK_LENGTH = 16_384
 
-/** Returns the licenses that link elements of a page name. RSL 1.0 §4.6. */
+/**
+ * Returns the licenses in the head of a page: those of link elements, and the page itself if it has
+ * a license in a script. RSL 1.0 §4.6.
+ */
 export function licensesInHead(head: PageHead | undefined, base: string): readonly PageLicense[] {
-  return (head?.licenses ?? []).map((href) => ({
-    url: URL.parse(href, base)?.href ?? href,
-    source: sourceOf('license', 'html', 'link', href),
+  return (head?.licenses ?? []).map(({ element, href }) => ({
+    url: href === undefined ? base : (URL.parse(href, base)?.href ?? href),
+    source: sourceOf('license', 'html', element, href ?? ''),
   }))
 }
 
 /** Returns the conflict between RSL 1.0, by which a license is for its group, and its guide. */
-export function licenseConflict(licenses: readonly UsageLicense[], robots: Robots | undefined): readonly UsageConflict[] {
+export function licenseConflict(
+  licenses: readonly UsageLicense[],
+  robots: Robots | undefined,
+): readonly UsageConflict[] {
   const inRobots = licenses.filter(({ source }) => source.in === 'robots.txt')
   const followed = licenses.filter(({ applies }) => applies)
   const byPage = followed.some(({ scope }) => scope === 'page')

@@ -25,11 +25,7 @@ export interface RobotsPreferences {
 const NO_FILE: RobotsPreferences = { verdict: undefined, lines: [], statements: [], conflicts: [], problems: [] }
 
 /** Returns what a robots.txt states about the use of a URL by a crawler. */
-export function robotsPreferences(
-  robots: Robots | undefined,
-  url: string,
-  tokens: ProductTokens,
-): RobotsPreferences {
+export function robotsPreferences(robots: Robots | undefined, url: string, tokens: ProductTokens): RobotsPreferences {
   if (robots === undefined) return NO_FILE
   const rules = robots.forCrawler(tokens, { keep: 'file' })
   const verdict = rules.check(url)
@@ -42,10 +38,7 @@ export function robotsPreferences(
     verdict,
     lines,
     statements: [...(verdict.allowed ? usage.followed.statements : []), ...signals.followed.statements],
-    conflicts: [
-      ...(verdict.allowed ? usageConflicts(usage) : pageConflicts(usage)),
-      ...signalConflicts(signals),
-    ],
+    conflicts: [...(verdict.allowed ? usageConflicts(usage) : pageConflicts(usage)), ...signalConflicts(signals)],
     problems: [...usage.problems, ...signals.problems],
   }
 }
@@ -70,11 +63,7 @@ interface Preferences {
   readonly problems: readonly UsageProblem[]
 }
 
-function preferencesOf(
-  field: 'content-usage' | 'content-signal',
-  all: readonly UsageLine[],
-  url: string,
-): Preferences {
+function preferencesOf(field: 'content-usage' | 'content-signal', all: readonly UsageLine[], url: string): Preferences {
   const parse = field === 'content-usage' ? parseContentUsage : parseContentSignal
   const lines = all
     .filter((line) => line.field === field)

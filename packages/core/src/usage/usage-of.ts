@@ -4,13 +4,13 @@ import { OptionError } from '../errors.ts'
 import { assertKnownOptions } from '../known-options.ts'
 import type { RulesVerdict } from '../match/verdict.ts'
 import { type ProductTokens, Robots } from '../robots.ts'
-import { parseUrl, type UrlInput, urlText } from '../url/origin.ts'
+import { type UrlInput, urlText } from '../url/origin.ts'
 import { answerOf, type Combination, combinationOf } from './combine.ts'
 import { compare, type UsageConflict } from './conflicts.ts'
-import { type HeaderLine, headerLines, type ResponseHeaders } from './header-lines.ts'
+import { headerLines, type ResponseHeaders } from './header-lines.ts'
 import { type LabelValues, parseContentSignal, parseContentUsage } from './label-values.ts'
-import { licenseConflict, licensesInLinks, licensesOf, type UsageLicense } from './licenses.ts'
-import { type PageHead, pageHeadOf } from './page-head.ts'
+import { licenseConflict, licensesInHead, licensesInLinks, licensesOf, type UsageLicense } from './licenses.ts'
+import type { PageHead } from './page-head.ts'
 import {
   type Answer,
   type Purpose,
@@ -20,9 +20,17 @@ import {
   type UsageProblem,
   type UsageSource,
 } from './purpose.ts'
-import { type RobotsDirectives, robotsDirectives, statementsOf } from './robots-directives.ts'
+import {
+  headOf,
+  type RobotsDirective,
+  type RobotsDirectives,
+  type RobotsStatement,
+  robotsDirectives,
+  robotsProblems,
+  statementsOf,
+} from './robots-directives.ts'
 import { robotsPreferences, statementsIn } from './robots-preferences.ts'
-import { type TdmrepFile, type TdmrepSource, tdmrepOf } from './tdmrep.ts'
+import { type TdmrepFields, type TdmrepFile, type TdmrepSource, tdmrepOf, tdmrepTerms } from './tdmrep.ts'
 import { widerConflicts } from './wider-readings.ts'
 
 /** What `usageOf` reads. What is undefined was not looked at, and states nothing. */
@@ -113,15 +121,15 @@ export function usageOf(input: UsageInput): Usage {
     throw new OptionError('robots', `${describeValue(robots)} is not a parsed robots.txt; write parseRobots(file)`)
   }
   const url = urlText(input.url)
-  const head = input.html === undefined ? undefined : pageHeadOf(input.html)
+  const head = input.html === undefined ? undefined : headOf(input.html)
   const inRobots = robotsPreferences(robots, url, tokens)
   const usage = headerPreferences(headers, 'content-usage', parseContentUsage)
   const signals = headerPreferences(headers, 'content-signal', parseContentSignal)
   const directives = robotsDirectives({ headers, html: head, now }, tokens)
-  const tags = statementsOf(directives, now)
-  const tdm = tdmrepOf({ file: tdmrep, url, headers, head })
+  const tags = readingsOf(directives.list, now)
+  const tdm = tdmrepOf({ file: tdmrep, url, headers: tdmrepInHeaders(headers), head: head && tdmrepInHead(head) })
   const license = licensesOf(inRobots.lines, [...licensesInLinks(headers, url), ...licensesInHead(head, url)])
-  const onPage = [...statementsIn(usage), ...statementsIn(signals), ...tags.document]
+  const onPage = [...statementsIn(usage), ...statementsIn(signals), ...tags.followed]
   const statements = [...inRobots.statements, ...onPage, ...tdm.statements]
   return {
     url: withoutCredentials(url),
@@ -131,16 +139,31 @@ export function usageOf(input: UsageInput): Usage {
       ...searchConflicts([...inRobots.statements, ...statementsIn(usage)]),
       ...inRobots.conflicts,
       ...(inRobots.verdict?.allowed === false ? unseenConflicts(onPage) : []),
-      ...compare('unclear-scope', { by: 'one line', statements: tags.document }, { by: 'two lines', statements: [...tags.document, ...tags.uncertain] }),
-      ...widerConflicts(statements, tags.operator),
-      ...compare('later-carrier', { by: 'TDMRep', statements: tdm.statements }, { by: 'any refusal', statements: [...tdm.statements, ...tdm.overridden] }),
+      ...compare(
+        'unclear-scope',
+        { by: 'one line', statements: tags.followed },
+        { by: 'two lines', statements: [...tags.followed, ...readingsOf(directives.uncertain, now).followed] },
+      ),
+      ...widerConflicts(statements, tags.byOperators),
+      ...compare(
+        'later-carrier',
+        { by: 'TDMRep: the last carrier', statements: tdm.statements },
+        { by: 'any refusal', statements: [...tdm.statements, ...tdm.overridden] },
+      ),
       ...licenseConflict(license.licenses, robots),
     ],
     licenses: license.licenses,
     tdmPolicy: tdm.policy,
     directives,
     crawl: inRobots.verdict,
-    problems: [...inRobots.problems, ...problemsIn(usage), ...problemsIn(signals), ...tdm.problems, ...license.ignored],
+    problems: [
+      ...inRobots.problems,
+      ...problemsIn(usage),
+      ...problemsIn(signals),
+      ...directives.problems.map(({ reason, source }) => ({ source, why: robotsProblems[reason] })),
+      ...tdm.problems,
+      ...license.ignored,
+    ],
   }
 }
 
@@ -165,6 +188,38 @@ function headerPreferences(
 
 function problemsIn(preferences: readonly HeaderPreference[]): readonly UsageProblem[] {
   return preferences.flatMap(({ values, source }) => values.ignored.map((why) => ({ source, why })))
+}
+
+/** Sorts the statements of robots tags: those that the answer follows, and those of operators. */
+function readingsOf(
+  rules: readonly RobotsDirective[],
+  now: number | undefined,
+): { readonly followed: readonly RobotsStatement[]; readonly byOperators: readonly RobotsStatement[] } {
+  const all = statementsOf(rules, now)
+  return {
+    followed: all.filter(({ reading }) => reading !== 'operator'),
+    byOperators: all.filter(({ reading }) => reading === 'operator'),
+  }
+}
+
+function tdmrepInHeaders(headers: ResponseHeaders | undefined): TdmrepFields {
+  const valuesOf = (name: string) => headerLines(headers, name).map(({ text }) => text)
+  return { reservation: valuesOf(tdmrepTerms.reservation), policy: valuesOf(tdmrepTerms.policy) }
+}
+
+function tdmrepInHead({ metas }: PageHead): TdmrepFields {
+  const valuesOf = (name: string) =>
+    metas.filter((one) => one.name.toLowerCase() === name).map(({ content }) => content)
+  return { reservation: valuesOf(tdmrepTerms.reservation), policy: valuesOf(tdmrepTerms.policy) }
+}
+
+/** The conflicts of what is said on a page that robots.txt disallows. */
+function unseenConflicts(statements: readonly Statement[]): readonly UsageConflict[] {
+  return compare(
+    'page-disallowed',
+    { by: 'the page, as it was given', statements },
+    { by: 'robots.txt: a crawler that obeys it never sees the page', statements: [] },
+  )
 }
 
 function purposeUsage(purpose: Purpose, all: readonly Statement[]): PurposeUsage {

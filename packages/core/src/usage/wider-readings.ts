@@ -2,6 +2,8 @@
 // follow these readings; `conflicts` shows them.
 import { compare, type UsageConflict } from './conflicts.ts'
 import type { Purpose, Statement } from './purpose.ts'
+import type { RobotsStatement } from './robots-directives.ts'
+import { robotsDocuments } from './robots-rules.ts'
 
 interface WiderReading {
   /** The labels that are read so, as in `Statement.label`. */
@@ -12,19 +14,8 @@ interface WiderReading {
   readonly by: string
 }
 
-/** The wider readings that operators document, and those of laws. */
+/** The wider readings of other channels than robots tags, whose rules have their own (robots-rules.ts). */
 export const widerReadings: readonly WiderReading[] = [
-  {
-    labels: ['nosnippet', 'max-snippet:0'],
-    purposes: ['ai-input'],
-    by: 'Google, for AI Overviews and AI Mode (2026-03)',
-  },
-  {
-    labels: ['noarchive'],
-    purposes: ['ai-input', 'train-ai'],
-    by: 'Microsoft, for Copilot and the training of its models (2023-09)',
-  },
-  { labels: ['noarchive'], purposes: ['train-ai'], by: 'Amazon, for the training of its models (2026-04)' },
   {
     labels: ['tdm-reservation: 1'],
     purposes: ['train-ai'],
@@ -37,12 +28,31 @@ export const widerReadings: readonly WiderReading[] = [
   },
 ]
 
-/** Returns the conflicts of the statements with their wider readings. */
-export function widerConflicts(statements: readonly Statement[]): readonly UsageConflict[] {
-  return widerReadings.flatMap(({ labels, purposes, by }) => {
-    const wider = statements
-      .filter(({ label }) => labels.includes(label))
-      .flatMap((one) => purposes.map((purpose) => ({ ...one, purpose })))
-    return compare('wider-reading', { by: 'its words', statements }, { by, statements: [...statements, ...wider] })
-  })
+/**
+ * Returns the conflicts of the statements with their wider readings.
+ * @param byOperators The readings of robots tags by operators.
+ */
+export function widerConflicts(
+  statements: readonly Statement[],
+  byOperators: readonly RobotsStatement[],
+): readonly UsageConflict[] {
+  const wider = [
+    ...widerReadings.map(({ labels, purposes, by }) => ({
+      by,
+      statements: statements
+        .filter(({ label }) => labels.includes(label))
+        .flatMap((one) => purposes.map((purpose) => ({ ...one, purpose }))),
+    })),
+    ...[...new Set(byOperators.map(({ vocabulary }) => vocabulary))].map((vocabulary) => ({
+      by: `${robotsDocuments[vocabulary].operator} (${robotsDocuments[vocabulary].version})`,
+      statements: byOperators.filter((one) => one.vocabulary === vocabulary),
+    })),
+  ]
+  return wider.flatMap((reading) =>
+    compare(
+      'wider-reading',
+      { by: 'its own words', statements },
+      { by: reading.by, statements: [...statements, ...reading.statements] },
+    ),
+  )
 }

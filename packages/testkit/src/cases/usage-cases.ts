@@ -336,7 +336,12 @@ export const usageCases: readonly UsageCase[] = [
   // License
   ...(
     [
-      ['above the groups, it is for the site', 'License: https://l.example/g.xml\nUser-agent: *\nAllow: /\n', 'OtherBot', ['g']],
+      [
+        'above the groups, it is for the site',
+        'License: https://l.example/g.xml\nUser-agent: *\nAllow: /\n',
+        'OtherBot',
+        ['g'],
+      ],
       [
         'in the group of the crawler, it replaces that of the site',
         'License: https://l.example/g.xml\nUser-agent: GPTBot\nLicense: https://l.example/p.xml\nDisallow: /x\n',
@@ -379,7 +384,9 @@ export const usageCases: readonly UsageCase[] = [
     name: 'License: the page comes before robots.txt',
     from: 'RSL 1.0 §4.5',
     robots: 'License: https://l.example/g.xml\nUser-agent: *\nAllow: /\n',
-    headers: { Link: '<https://l.example/page.xml>; rel="license"; type="application/rsl+xml", </style.css>; rel=preload' },
+    headers: {
+      Link: '<https://l.example/page.xml>; rel="license"; type="application/rsl+xml", </style.css>; rel=preload',
+    },
     answers: {},
     licenses: ['https://l.example/page.xml'],
   },
