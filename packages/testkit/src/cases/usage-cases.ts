@@ -56,11 +56,11 @@ const TAGS = {
 const SF_TAGS = {
   index: [yes('*;index', 'HTML 4.01'), no('*;noindex', 'repext-03')],
   follow: [yes('*;follow', 'Bing'), no('*;nofollow', 'HTML 4.01')],
-  snippet: [no('*;nosnippet', 'repext-03'), no('*;max-snippet=0', 'ours')],
+  snippet: [no('*;nosnippet', 'repext-03'), no('*;max-snippet=0', 'Google')],
   archive: [no('*;noarchive', 'Bing')],
   search: [no('*;noindex', 'ours')],
-  'train-ai': [no('*;noai', 'ours')],
-  'ai-input': [no('*;noai', 'ours')],
+  'train-ai': [no('*;noai', 'DeviantArt')],
+  'ai-input': [no('*;noai', 'DeviantArt')],
 }
 const TDM = { 'text-and-data-mining': [yes('0', 'TDMRep'), no('1', 'TDMRep')] }
 
@@ -192,7 +192,8 @@ export const usageCases: readonly UsageCase[] = [
     from: 'RFC 9309 §2.2.3',
     robots: group('Content-Usage: /*.pdf$ train-ai=n', 'Content-Usage: /%7Ejoe/ ai-use=n'),
     path: '/~joe/a.pdf',
-    answers: { 'ai-input': 'disallowed' },
+    answers: { 'train-ai': 'disallowed' },
+    conflicts: ['longer-path ai-input'],
   },
   {
     name: 'a pattern without a slash makes the line unreadable',
@@ -422,7 +423,7 @@ export const usageCases: readonly UsageCase[] = [
     from: 'ours',
     headers: { 'x-robots-tag': 'otherbot: nofollow, noindex' },
     answers: {},
-    conflicts: ['unclear-scope index', 'unclear-scope search', 'wider-reading train-ai'],
+    conflicts: ['unclear-scope index', 'unclear-scope search'],
   },
   {
     name: 'index in one tag, noindex in another',
