@@ -1,7 +1,7 @@
 // Recognises a response that is not a robots.txt, so that the user learns why "everything is
 // allowed" or "unreachable" may not be what the site's author wanted.
 import { type ForeignFormat, foreignFormatOf } from '../foreign-format.ts'
-import { headerOf } from '../http/headers.ts'
+import { type Headers, headerOf } from '../http/headers.ts'
 import type { Response } from './reply.ts'
 
 /**

@@ -5,16 +5,7 @@
 // `Flights` (which fetch runs when) and `RobotsFetcher` (the requests of one attempt), and reports
 // to `Telemetry`. None of them calls the client.
 import type { CrawlerRules, ParsedUrl } from '@politely/core'
-import {
-  type Entry,
-  entryText,
-  holdsUntil,
-  type Outcome,
-  parseUrl,
-  plan,
-  settle,
-  stateOf,
-} from '@politely/core/engine'
+import { type Entry, entryText, holdsUntil, type Outcome, parseUrl, plan, settle, stateOf } from '@politely/core/engine'
 import { ReentryError } from '../base/errors.ts'
 import { linesIn } from '../base/ndjson.ts'
 import { withTimeout } from '../base/timeout.ts'
@@ -286,7 +277,9 @@ export class RobotsCache {
     const { policy, now } = this.#settings
     const startedAt = now()
     this.#telemetry.startedVia(this.#fetcher.via)
-    const { outcome, requests } = await this.#fetcher.fetch(robotsUrl, last?.copy, (url) => takeTurn(url, work, this.#telemetry))
+    const { outcome, requests } = await this.#fetcher.fetch(robotsUrl, last?.copy, (url) =>
+      takeTurn(url, work, this.#telemetry),
+    )
     this.#throwIfClosed() // the outcome of an aborted attempt says nothing about the site
     const at = now()
     const known = work.isForgotten ? undefined : last
