@@ -1,16 +1,52 @@
 // The public API of `@politely/core/usage`: what may be done with a page, from all channels.
 
 export type { ResponseHeaders } from './header-lines.ts'
-export { type Answer, type Channel, type Purpose, purposes, type Statement, type UsageSource } from './purpose.ts'
-export { headReader, type PageHead, type Usage, usageOf } from './stub.ts'
+export {
+  type HeadLicense,
+  type HeadMeta,
+  type HeadReader,
+  type HeadReaderOptions,
+  headReader,
+  MAX_HEAD_BYTES,
+  type PageHead,
+  pageHeadOf,
+} from './page-head.ts'
+export {
+  type Answer,
+  type Channel,
+  type Purpose,
+  purposes,
+  type Statement,
+  type UsageProblem,
+  type UsageSource,
+} from './purpose.ts'
+export {
+  MAX_TAG_LENGTH,
+  type RobotsDirective,
+  type RobotsDirectives,
+  type RobotsProblem,
+  type RobotsProblemReason,
+  type RobotsStatement,
+  robotsDirectives,
+  statementsOf,
+  type TaggedResponse,
+} from './robots-directives.ts'
+export {
+  type Reading,
+  type RobotsDocument,
+  type RobotsDocumentKey,
+  type RobotsRule,
+  type RuleMeaning,
+  type RuleValue,
+  robotsDocuments,
+  robotsRules,
+} from './robots-rules.ts'
 export {
   parseTdmrep,
   reservationIn,
   type TdmrepAnswer,
-  type TdmrepFields,
   type TdmrepFile,
   type TdmrepPlaces,
-  type TdmrepProblem,
   type TdmrepRule,
   type TdmrepSource,
   tdmrepOf,
