@@ -20,7 +20,9 @@ import { workspace } from '../match/workspace.ts'
 import { normalForms, writeNormalForm } from '../url/normal-form.ts'
 import type { UrlInput } from '../url/origin.ts'
 import { sentUrlOf } from '../url/sent-path.ts'
-import { type Statement, sourceOf, type UsageSource } from './purpose.ts'
+import { headerLines, type ResponseHeaders } from './header-lines.ts'
+import type { PageHead } from './page-head.ts'
+import { type Statement, sourceOf, type UsageProblem, type UsageSource } from './purpose.ts'
 
 /** The names of TDMRep, and the version that they come from. */
 export const tdmrepTerms = {
@@ -52,7 +54,7 @@ export interface TdmrepFile {
   /** The rules in the order of the file. The first one that matches decides. */
   readonly rules: readonly TdmrepRule[]
   /** What was ignored and why: the first 100 problems. */
-  readonly problems: readonly TdmrepProblem[]
+  readonly problems: readonly UsageProblem[]
 }
 
 /** One rule of a tdmrep.json. */
@@ -65,13 +67,6 @@ export interface TdmrepRule {
   readonly reservation: '0' | '1' | undefined
   /** The URL of the policy as written. */
   readonly policy: string | undefined
-}
-
-/** Something that was ignored, and why. JSON-safe. */
-export interface TdmrepProblem {
-  readonly source: UsageSource
-  /** One sentence. */
-  readonly why: string
 }
 
 /**
@@ -91,7 +86,7 @@ export function parseTdmrep(source: TdmrepSource): TdmrepFile {
   }
   if (!Array.isArray(rules)) return unreadable(text, 'the file is not an array of rules, so it is ignored')
   const parsed: TdmrepRule[] = []
-  const problems: TdmrepProblem[] = []
+  const problems: UsageProblem[] = []
   const report: Report = (name, found, why) => {
     if (problems.length < MAX_PROBLEMS) problems.push({ source: sourceInFile(name, textOfValue(found)), why })
   }
@@ -125,14 +120,6 @@ export function reservationIn(file: TdmrepFile, url: UrlInput): TdmrepRule | und
   })
 }
 
-/** The two properties of TDMRep in the headers of a response, or in the head of a page. */
-export interface TdmrepFields {
-  /** The values of each `tdm-reservation`, in order; an empty list if there is none. */
-  readonly reservation: readonly string[]
-  /** The values of each `tdm-policy`, in order; an empty list if there is none. */
-  readonly policy: readonly string[]
-}
-
 /** What TDMRep says about one URL. JSON-safe. */
 export interface TdmrepAnswer {
   /** The statement that decides; an empty list if no place has a valid reservation. */
@@ -150,30 +137,33 @@ export interface TdmrepAnswer {
   /** Where the policy was found. */
   readonly policySource: UsageSource | undefined
   /** What was ignored in the file, the headers and the page, and why. */
-  readonly problems: readonly TdmrepProblem[]
+  readonly problems: readonly UsageProblem[]
 }
 
 /** The places in which TDMRep was looked for. A place that was not looked at is undefined. */
 export interface TdmrepPlaces {
   readonly url: UrlInput
   readonly file?: TdmrepSource | TdmrepFile | undefined
-  readonly headers?: TdmrepFields | undefined
-  readonly head?: TdmrepFields | undefined
+  /** The headers of the response for the URL. */
+  readonly headers?: ResponseHeaders | undefined
+  /** The head of the page, if the response is HTML. */
+  readonly head?: PageHead | undefined
 }
 
 /**
  * Returns what TDMRep says about one URL. The page comes before the headers, and the headers before
  * the file.
  *
- * @throws {OptionError} if `url` is neither a string nor an object with `href`.
+ * @throws {OptionError} if `url` is neither a string nor an object with `href`, or another value has
+ * another type.
  */
 export function tdmrepOf({ url, file: given, headers, head }: TdmrepPlaces): TdmrepAnswer {
   const file = given === undefined || isParsed(given) ? given : parseTdmrep(given)
   const problems = [...(file?.problems ?? [])]
   const rule = file && reservationIn(file, url)
   const places = [
-    head && placeOf('html', head, problems),
-    headers && placeOf('header', headers, problems),
+    placeOf('html', (name) => metasOf(head, name), problems),
+    placeOf('header', (name) => headerLines(headers, name).map(({ text }) => text), problems),
     rule && placeOfRule(rule),
   ].filter((place) => place !== undefined)
   const [decides, ...overridden] = places.flatMap(({ statement }) => statement ?? [])
@@ -202,19 +192,26 @@ function placeOfRule({ location, reservation, policy }: TdmrepRule): Place {
   }
 }
 
-/** Reads the headers or the meta elements. Adds what it ignores to `problems`. */
-function placeOf(where: 'header' | 'html', fields: TdmrepFields, problems: TdmrepProblem[]): Place {
+/**
+ * Reads the headers or the meta elements. Adds what it ignores to `problems`.
+ *
+ * @param textsOf Returns the values of a name in lower case.
+ */
+function placeOf(
+  where: 'header' | 'html',
+  textsOf: (name: string) => readonly string[],
+  problems: UsageProblem[],
+): Place {
   const { reservation: name, policy: policyName } = tdmrepTerms
   const report = (field: string, values: readonly string[], why: string) => {
     problems.push({ source: sourceOf('tdmrep', where, field, values.join(', ')), why })
   }
   // A fetch joins the values of repeated headers with commas.
-  const values = distinct(fields.reservation.flatMap((value) => value.split(',')))
-  const [value] = values
-  const reservation = values.length === 1 && isReservation(value) ? value : undefined
-  if (values.length > 1) report(name, values, 'the values differ, so they say nothing')
-  else if (value !== undefined && reservation === undefined) report(name, values, NOT_A_RESERVATION)
-  const urls = distinct(fields.policy).filter((url) => url !== '')
+  const values = distinct(textsOf(name), /,/)
+  const reservation = values.filter(isReservation).toSorted().at(-1)
+  if (values.includes('0') && values.includes('1')) report(name, values, 'the values differ; a reservation counts')
+  else if (values.some((value) => !isReservation(value))) report(name, values, NOT_A_RESERVATION)
+  const urls = distinct(textsOf(policyName), /,\s+(?=[a-z][a-z\d+.-]*:)/i).filter((url) => url !== '')
   if (urls.length > 1) report(policyName, urls, 'the URLs of the policy differ, so they are ignored')
   const url = urls.length === 1 ? urls[0] : undefined
   return {
@@ -223,10 +220,17 @@ function placeOf(where: 'header' | 'html', fields: TdmrepFields, problems: Tdmre
   }
 }
 
+/** Returns the contents of the meta elements with a name, in any case. */
+function metasOf(head: PageHead | undefined, name: string): readonly string[] {
+  const metas = head?.metas.filter((meta) => meta.name.toLowerCase() === name) ?? []
+  return metas.map(({ content }) => content)
+}
+
 const NOT_A_RESERVATION = 'the reservation is neither 0 nor 1, so it says nothing'
 
-function distinct(values: readonly string[]): readonly string[] {
-  return [...new Set(values.map((value) => value.trim()))]
+/** Returns the values in these texts, each once. @param separator What joins several values. */
+function distinct(texts: readonly string[], separator: RegExp): readonly string[] {
+  return [...new Set(texts.flatMap((text) => text.split(separator)).map((value) => value.trim()))]
 }
 
 function isReservation(value: unknown): value is '0' | '1' {

@@ -30,7 +30,7 @@ import {
   statementsOf,
 } from './robots-directives.ts'
 import { robotsPreferences, statementsIn } from './robots-preferences.ts'
-import { type TdmrepFields, type TdmrepFile, type TdmrepSource, tdmrepOf, tdmrepTerms } from './tdmrep.ts'
+import { type TdmrepFile, type TdmrepSource, tdmrepOf } from './tdmrep.ts'
 import { widerConflicts } from './wider-readings.ts'
 
 /** What `usageOf` reads. What is undefined was not looked at, and states nothing. */
@@ -127,7 +127,7 @@ export function usageOf(input: UsageInput): Usage {
   const signals = headerPreferences(headers, 'content-signal', parseContentSignal)
   const directives = robotsDirectives({ headers, html: head, now }, tokens)
   const tags = readingsOf(directives.list, now)
-  const tdm = tdmrepOf({ file: tdmrep, url, headers: tdmrepInHeaders(headers), head: head && tdmrepInHead(head) })
+  const tdm = tdmrepOf({ file: tdmrep, url, headers, head })
   const license = licensesOf(inRobots.lines, [...licensesInLinks(headers, url), ...licensesInHead(head, url)])
   const onPage = [...statementsIn(usage), ...statementsIn(signals), ...tags.followed]
   const statements = [...inRobots.statements, ...onPage, ...tdm.statements]
@@ -200,17 +200,6 @@ function readingsOf(
     followed: all.filter(({ reading }) => reading !== 'operator'),
     byOperators: all.filter(({ reading }) => reading === 'operator'),
   }
-}
-
-function tdmrepInHeaders(headers: ResponseHeaders | undefined): TdmrepFields {
-  const valuesOf = (name: string) => headerLines(headers, name).map(({ text }) => text)
-  return { reservation: valuesOf(tdmrepTerms.reservation), policy: valuesOf(tdmrepTerms.policy) }
-}
-
-function tdmrepInHead({ metas }: PageHead): TdmrepFields {
-  const valuesOf = (name: string) =>
-    metas.filter((one) => one.name.toLowerCase() === name).map(({ content }) => content)
-  return { reservation: valuesOf(tdmrepTerms.reservation), policy: valuesOf(tdmrepTerms.policy) }
 }
 
 /** The conflicts of what is said on a page that robots.txt disallows. */

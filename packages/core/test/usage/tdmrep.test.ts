@@ -4,7 +4,7 @@ import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, test } from 'vitest'
 import { OptionError } from '../../src/index.ts'
-import { parseTdmrep, reservationIn, type TdmrepFields, tdmrepOf } from '../../src/usage/index.ts'
+import { pageHeadOf, parseTdmrep, reservationIn, tdmrepOf } from '../../src/usage/index.ts'
 
 const POLICY = 'https://provider.test/policies/policy.json'
 const EXAMPLE = JSON.stringify([
@@ -136,10 +136,15 @@ describe('a file', () => {
   })
 })
 
-const fields = (reservation: readonly string[] = [], policy: readonly string[] = []): TdmrepFields => ({
-  reservation,
-  policy,
-})
+/** The two properties, in a header or in a meta element each. */
+type Fields = readonly (readonly [name: string, value: string])[]
+
+const fields = (reservations: readonly string[] = [], policies: readonly string[] = []): Fields => [
+  ...reservations.map((value) => ['TDM-Reservation', value] as const),
+  ...policies.map((value) => ['TDM-Policy', value] as const),
+]
+
+const metas = (of: Fields) => of.map(([name, content]) => `<meta name="${name}" content="${content}">`).join('')
 
 describe('file, headers and page', () => {
   const FILE_1 = JSON.stringify([{ location: '/', 'tdm-reservation': 1, 'tdm-policy': 'P' }])
@@ -152,7 +157,7 @@ describe('file, headers and page', () => {
     readonly problem?: string
   }
 
-  test.each<[name: string, file: string | undefined, headers: TdmrepFields, head: TdmrepFields, expected: Expected]>([
+  test.each<[name: string, file: string | undefined, headers: Fields, head: Fields, expected: Expected]>([
     ['nothing', undefined, fields(), fields(), {}],
     ['a header', undefined, fields(['1']), fields(), { order: ['header 1'] }],
     ['a header with a policy', undefined, fields(['1'], [POLICY]), fields(), { order: ['header 1'], policy: POLICY }],
@@ -227,7 +232,7 @@ describe('file, headers and page', () => {
     ],
     ['a problem of the file is kept', '{}', fields(['1']), fields(), { order: ['header 1'], problem: 'not an array' }],
   ])('%s', (_, file, headers, head, { order = [], policy, problem }) => {
-    const answer = tdmrepOf({ url: 'https://site.test/page', file, headers, head })
+    const answer = tdmrepOf({ url: 'https://site.test/page', file, headers, head: pageHeadOf(metas(head)) })
     const all = [...answer.statements, ...answer.overridden]
     expect(answer.statements).toHaveLength(Math.min(order.length, 1))
     expect(all.map(({ source, label }) => `${source.in} ${label.slice(-1)}`)).toEqual(order)

@@ -131,23 +131,24 @@ export class Flights<T> {
    */
   join<R extends T>(origin: string, start: (work: FlightWork) => Promise<R>, options: JoinOptions = {}): Promise<R> {
     const { signal, since } = options
-    const flight = (this.#flights.get(origin) ?? this.#create(origin, start, 'normal')) as Flight<R>
+    const flight = this.#flights.get(origin) ?? this.#create(origin, start, 'normal')
     flight.callers++
     if (since !== undefined) flight.since = Math.max(flight.since, since)
     this.#promote(flight)
     this.#startNext()
-    return signal === undefined ? flight.result.promise : this.#abortable(flight, signal)
+    const result = signal === undefined ? flight.result.promise : this.#abortable(flight, signal)
+    return result as Promise<R>
   }
 
   /**
    * Creates a flight for the cache instead of a caller. The origin must have none. It starts when
    * no flight that a caller waits for could start, and no abort removes it.
    */
-  startAhead(origin: string, start: (work: FlightWork) => Promise<T>): Promise<T> {
+  startAhead<R extends T>(origin: string, start: (work: FlightWork) => Promise<R>): Promise<R> {
     const flight = this.#create(origin, start, 'background')
     flight.callers++ // the cache, which does not abort
     this.#startNext()
-    return flight.result.promise
+    return flight.result.promise as Promise<R>
   }
 
   /** Tells the origin's flight, if it has one, to ignore the entry that it found before. */

@@ -64,6 +64,7 @@ export class TdmrepCache {
    * this file.
    */
   async load(origin: string, options: JoinOptions): Promise<CachedTdmrep> {
+    this.#closing.throwIfAborted()
     const url = tdmrepUrl(origin)
     const known = this.#usable(url, options.since)
     if (known !== undefined) return known
