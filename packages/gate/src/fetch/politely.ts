@@ -12,6 +12,7 @@ import { isRedirect, type Request, redirected } from '../redirects/redirect.ts'
 import { ResponseError } from '../report/errors.ts'
 import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import { isRefusal, refusedResponse } from './refused-response.ts'
+import { rememberOrigin } from './response-usage.ts'
 
 /** A function with the signature of fetch: the fetch of Node, the fetch of undici, or your own. */
 export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
@@ -125,7 +126,8 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
     try {
       return await fetchWithRedirects(sender, gate, read, fetchInit(init))
     } catch (error) {
-      if (onRefusal === 'response' && isRefusal(error)) return refusedResponse(error)
+      if (onRefusal === 'response' && isRefusal(error))
+        return rememberOrigin(refusedResponse(error), { robots: gate.robots, url: error.verdict.url })
       throw versionError(error) ?? error
     } finally {
       release()
@@ -182,9 +184,8 @@ async function fetchWithRedirects(
       )
       const location = response.status < 300 ? null : response.headers.get('location')
       if (mode !== 'follow' || !isRedirect(response.status, location)) {
-        return hops === 0
-          ? response
-          : Object.defineProperty(response, 'redirected', { value: true, configurable: true })
+        if (hops > 0) Object.defineProperty(response, 'redirected', { value: true, configurable: true })
+        return rememberOrigin(response, { robots: gate.robots, url: request.url })
       }
       await response.body?.cancel().catch(() => undefined) // not read; it may have failed already
       if (hops >= MAX_REDIRECTS)
