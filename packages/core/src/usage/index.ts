@@ -1,6 +1,11 @@
 // The public API of `@politely/core/usage`: what may be done with a page, from all channels.
 
+export type { Combination } from './combine.ts'
+export { type ConflictKind, conflictKinds, type UsageConflict, type UsageReading } from './conflicts.ts'
+export { describeConflict, describePurpose, describeSource } from './describe-usage.ts'
 export type { ResponseHeaders } from './header-lines.ts'
+export { type LabelAnswer, type LabelValues, parseContentSignal, parseContentUsage } from './label-values.ts'
+export type { UsageLicense } from './licenses.ts'
 export {
   type HeadLicense,
   type HeadMeta,
@@ -28,6 +33,7 @@ export {
   type RobotsProblemReason,
   type RobotsStatement,
   robotsDirectives,
+  robotsProblems,
   statementsOf,
   type TaggedResponse,
 } from './robots-directives.ts'
@@ -52,3 +58,4 @@ export {
   tdmrepOf,
   tdmrepTerms,
 } from './tdmrep.ts'
+export { type PurposeUsage, type Usage, type UsageInput, usageOf } from './usage-of.ts'

@@ -208,10 +208,9 @@ function placeOf(
   }
   // A fetch joins the values of repeated headers with commas.
   const values = distinct(textsOf(name), /,/)
-  const [value] = values
-  const reservation = values.length === 1 && isReservation(value) ? value : undefined
-  if (values.length > 1) report(name, values, 'the values differ, so they say nothing')
-  else if (value !== undefined && reservation === undefined) report(name, values, NOT_A_RESERVATION)
+  const reservation = values.filter(isReservation).toSorted().at(-1)
+  if (values.includes('0') && values.includes('1')) report(name, values, 'the values differ; a reservation counts')
+  else if (values.some((value) => !isReservation(value))) report(name, values, NOT_A_RESERVATION)
   const urls = distinct(textsOf(policyName), /,\s+(?=[a-z][a-z\d+.-]*:)/i).filter((url) => url !== '')
   if (urls.length > 1) report(policyName, urls, 'the URLs of the policy differ, so they are ignored')
   const url = urls.length === 1 ? urls[0] : undefined

@@ -217,11 +217,11 @@ describe('file, headers and page', () => {
       { order: ['html 1', 'header 1'] },
     ],
     [
-      'our reading: values that differ say nothing',
-      FILE_1,
+      'our reading: of values that differ, a reservation counts',
+      undefined,
       fields(['1, 0']),
       fields(['0', '1']),
-      { order: ['tdmrep.json 1'], policy: 'P', problem: 'values differ' },
+      { order: ['html 1', 'header 1'], problem: 'values differ' },
     ],
     [
       'our reading: policies that differ are ignored',
