@@ -135,7 +135,7 @@ function usageConflicts({ lines, url, followed, counting, replaced }: Preference
 /** The conflict of Content-Usage on a page that robots.txt disallows. */
 function pageConflicts({ followed }: Preferences): readonly UsageConflict[] {
   const nothing = { by: 'draft-ietf-aipref-attach-05 §3.1: not applicable', statements: [] }
-  return compare('page-disallowed', nothing, { by: 'as if the page were allowed', statements: followed.statements })
+  return compare('page-disallowed', nothing, { by: 'a reader that ignores the rule', statements: followed.statements })
 }
 
 function signalConflicts({ lines, url, followed, counting, replaced }: Preferences): readonly UsageConflict[] {
