@@ -74,7 +74,8 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
     return headersOnly(headers, 'the response is not HTML')
   }
   if (body === null) return headersOnly(headers, 'the response has no body')
-  if (typeof body.getReader !== 'function') // node-fetch has streams of Node
+  if (typeof body.getReader !== 'function')
+    // node-fetch has streams of Node
     return headersOnly(headers, 'its body is not a ReadableStream; pass { headers, html }')
   if (response.bodyUsed || body.locked) {
     throw new OptionError(

@@ -40,7 +40,11 @@ export function formatUsage(report: UsageReport, wanted: readonly Purpose[], pro
   const shown = wanted.length === 0 ? purposes : purposes.filter((purpose) => wanted.includes(purpose))
   const conflicts = usage.conflicts.filter(({ purpose }) => purpose === undefined || shown.includes(purpose))
   const parts = [
-    [headline(report), fetchRow(report.verdict), ...shown.map((purpose) => answerRow(purpose, usage.purposes[purpose]))],
+    [
+      headline(report),
+      fetchRow(report.verdict),
+      ...shown.map((purpose) => answerRow(purpose, usage.purposes[purpose])),
+    ],
     shown.some((purpose) => usage.purposes[purpose].answer === 'unstated') ? [LEGEND] : [],
     sourceRows(report, proxy),
     section('Contradictions, and other readings:', conflictRows(conflicts)),
@@ -137,7 +141,7 @@ function readingText({ kind, readings: [followed, other] }: UsageConflict): stri
   const known = new Set(followed.sources.map(describeSource))
   const sources = [...new Set(other.sources.map(describeSource))].filter((source) => !known.has(source)).slice(0, 3)
   if (kind === 'channels-disagree') return `${other.answer} by ${sources.join('; ')}`
-  const where = sources.length === 0 ? '' : ` (${sources.join('; ')})`
+  const where = sources.length === 0 ? '' : `: ${sources.join('; ')}`
   return `${answerText(followed)}, but ${answerText(other)}${where}`
 }
 

@@ -39,8 +39,8 @@ export function jsonOf({ url, productTokens, usage, verdict, robots, page, tdmre
     directives,
     problems,
     robots,
-    verdict: { ...verdict, url: usage.url },
     page: pageJson,
     tdmrep,
+    verdict: { ...verdict, url: usage.url },
   }
 }

@@ -1,7 +1,7 @@
 // `politely usage`: says what a crawler may do with pages.
-import { type InvalidUrl, type RulesVerdict, explainUrlProblem } from '@politely/core'
+import { explainUrlProblem, type InvalidUrl, type RulesVerdict } from '@politely/core'
 import { readingOf } from '@politely/core/crawlers'
-import { parseTdmrep, type Purpose, usageOf as usageOfFiles } from '@politely/core/usage'
+import { type Purpose, parseTdmrep, usageOf as usageOfFiles } from '@politely/core/usage'
 import {
   type ClientUsage,
   loggableVerdict,
@@ -10,7 +10,7 @@ import {
   type UsageOptions,
   withoutCredentials,
 } from '@politely/fetcher'
-import { type PoliteFetch, PoliteGate, politely, refusalOf, usageOf } from '@politely/gate'
+import { type PoliteFetch, PoliteGate, politely, refusalOf, usageOf, WaitTooLongError } from '@politely/gate'
 import type { Arguments } from '../../command-line.ts'
 import { tokensOf } from '../../crawler.ts'
 import { errorLine } from '../../describe-error.ts'
@@ -18,11 +18,12 @@ import { UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
-import { minDelayMsOf } from '../../input/numbers.ts'
+import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
 import { type Fetch, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { loadRobots, readText } from '../../input/robots-file.ts'
 import { lateNotice } from '../../output/late-notice.ts'
 import { shorten } from '../../output/shorten.ts'
+import { waitProblem } from '../../output/wait-problem.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { formatUsage } from './format-usage.ts'
 import { type GivenPage, givenPageOf } from './given-page.ts'
@@ -46,10 +47,11 @@ export async function usage(args: Arguments): Promise<number> {
 }
 
 function usageOfSites(urls: readonly string[], page: GivenPage | undefined, args: Arguments): Promise<number> {
+  const maxWaitMs = maxWaitMsOf(args)
   const minDelayMs = minDelayMsOf(args)
   return withPages(args, async (client, fetch) => {
     const logger = formatOf(args) === 'text' ? { logger: WAIT_LOGGER } : {}
-    const gate = new PoliteGate({ robots: client, minDelayMs, ...logger })
+    const gate = new PoliteGate({ robots: client, maxWaitMs, minDelayMs, ...logger })
     const site = { client, fetch: politely(fetch, { gate, onDisallowed: 'response' }) }
     async function* reports() {
       for (const url of urls) yield await reportOfSite(url, page, args, site)
@@ -146,7 +148,10 @@ async function reportOfSite(
   const refusal = refusalOf(response)
   if (refusal?.verdict.because === 'invalid-url')
     return withoutPage(`did not arrive: it redirects to an invalid URL, ${refusal.verdict.url}`, url, true)
-  if (refusal !== undefined) return withoutPage('not requested, because the crawler may not fetch it', refusal.verdict.url)
+  if (refusal instanceof WaitTooLongError)
+    return withoutPage(`not requested: ${waitProblem(refusal)}`, refusal.verdict.url, true)
+  if (refusal !== undefined)
+    return withoutPage('not requested, because the crawler may not fetch it', refusal.verdict.url)
   const usage = await usageOf(response, options)
   void response.body?.cancel().catch(() => undefined)
   const { status } = response
@@ -167,7 +172,7 @@ async function print(reports: AsyncIterable<Reported>, args: Arguments): Promise
       const shown = JSON.stringify(shorten(withoutCredentials(report.url)))
       process.stderr.write(errorLine(`${shown}: ${explainUrlProblem(report.problem, report.url)}`))
     }
-    const json = 'because' in report ? { ...report, url: withoutCredentials(report.url) } : jsonOf(report)
+    const json = 'because' in report ? jsonOfInvalid(report) : jsonOf(report)
     if (format === 'ndjson') await write(jsonLine({ version: 1, ...json }))
     else if (format === 'json') list.push(json)
     else if (!('because' in report))
@@ -175,6 +180,11 @@ async function print(reports: AsyncIterable<Reported>, args: Arguments): Promise
   }
   if (format === 'json') await write(jsonLine({ version: 1, pages: list }))
   return EXITS[exit].code
+}
+
+function jsonOfInvalid(verdict: InvalidUrl & { readonly url: string }): object {
+  const url = withoutCredentials(verdict.url)
+  return { url, verdict: { ...verdict, url } }
 }
 
 function exitOfReport({ usage, verdict, page }: UsageReport, wanted: readonly Purpose[]): ExitName {
