@@ -10,8 +10,9 @@ export {
   RobotsDisallowedError,
   WaitTooLongError,
 } from '@politely/gate'
+export { type CrawledPage, usageOf } from './context-usage.ts'
 export type { AnyCrawler } from './crawlee-internals.ts'
 export { FollowingClientError } from './polite-http-client.ts'
 export { RedirectError } from './redirected.ts'
-export { verdictOf } from './skipped.ts'
+export { robotsTagOf, verdictOf } from './skipped.ts'
 export { type WithRobotsOptions, withRobots } from './with-robots.ts'
