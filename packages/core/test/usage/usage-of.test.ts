@@ -1,4 +1,5 @@
 import { type UsageParts, usageCases, usageChannelCases } from '@politely/testkit/cases/usage-cases'
+import { usageVectors } from '@politely/testkit/cases/usage-vectors'
 import { describe, expect, it } from 'vitest'
 import { parseRobots } from '../../src/index.ts'
 import { purposes, type Usage, usageOf } from '../../src/usage/index.ts'
@@ -46,5 +47,12 @@ describe('usageOf', () => {
     const others = purposes.filter((purpose) => !Object.hasOwn(cells, purpose))
     for (const { value } of values)
       for (const purpose of others) expect(usage(parts(value)).purposes[purpose].answer).toBe('unstated')
+  })
+
+  it.each(usageVectors)('vector %$ of aipref-signals', ({ path, token, answers, licenses = [], ...parts }) => {
+    const result = usage(parts, path, token)
+    expect(answersOf(result)).toEqual(answers)
+    const applying = result.licenses.filter(({ applies }) => applies).map(({ url }) => url)
+    expect([...new Set(applying)]).toEqual(licenses)
   })
 })
