@@ -130,6 +130,7 @@ class Reader implements HeadReader {
   /** The first bytes, until there are enough for a byte order mark. */
   #start: Uint8Array | undefined = new Uint8Array(0)
   #decoder: Decoder | undefined
+  #isOverBound = false
 
   constructor(maxBytes: number, charset: string) {
     this.#left = maxBytes
@@ -154,18 +155,18 @@ class Reader implements HeadReader {
       this.#left -= length
       if (typeof chunk === 'string') this.#tokenizer.write(chunk.slice(0, length))
       else this.#writeBytes(chunk.subarray(0, length))
-      if (isAtBound) this.#head.isOverBound = true
+      this.#isOverBound = isAtBound && !this.#head.isOver
     }
     return this.#isOver
   }
 
   end(): PageHead {
     if (this.#start !== undefined && !this.#isOver) this.#decode(this.#start)
-    return this.#head.result()
+    return this.#head.result(!this.#isOverBound)
   }
 
   get #isOver(): boolean {
-    return this.#head.isOver || this.#head.isOverBound
+    return this.#head.isOver || this.#isOverBound
   }
 
   #writeBytes(chunk: Uint8Array): void {
@@ -207,7 +208,6 @@ function decoderFor(encoding: string): Decoder {
 /** Decides which elements count. */
 class HeadCollector implements TagHandler {
   isOver = false
-  isOverBound = false
   readonly #metas: HeadMeta[] = []
   readonly #licenses: HeadLicense[] = []
   /** The number of open `template` elements. Their content is not a part of the page. */
@@ -240,12 +240,12 @@ class HeadCollector implements TagHandler {
     if (this.#templates === 0 && !this.#isInNoscript) this.isOver = true
   }
 
-  result(): PageHead {
+  result(isComplete: boolean): PageHead {
     const isFull = this.#metas.length > MAX_KEPT || this.#licenses.length > MAX_KEPT
     return {
       metas: this.#metas.slice(0, MAX_KEPT),
       licenses: this.#licenses.slice(0, MAX_KEPT),
-      isComplete: !this.isOverBound && !isFull,
+      isComplete: isComplete && !isFull,
     }
   }
 

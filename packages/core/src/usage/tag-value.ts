@@ -85,7 +85,9 @@ function rulesIn(member: string): readonly NameAndValue[] {
       rules.push({ name: last, value: undefined })
       text = rest // such as `nofollow` in `noindex: nofollow`
     } else {
-      const value = kind === 'date' ? rest : (/^\S*/.exec(rest)?.[0] as string)
+      const word = /^\S*/.exec(rest)?.[0] as string
+      const isListed = isRule(/^\s*([^\s:=]*)/.exec(rest.slice(word.length))?.[1]?.toLowerCase() ?? '')
+      const value = kind !== 'date' && isListed ? word : rest // `-1` in `max-snippet: -1 noindex`
       rules.push({ name: last, value: value === '' ? undefined : value })
       text = trim(rest.slice(value.length))
     }
