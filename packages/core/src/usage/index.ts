@@ -1,6 +1,11 @@
 // The public API of `@politely/core/usage`: what may be done with a page, from all channels.
 
+export type { Combination } from './combine.ts'
+export { type ConflictKind, conflictKinds, type UsageConflict, type UsageReading } from './conflicts.ts'
+export { describeConflict, describePurpose, describeSource } from './describe-usage.ts'
 export type { ResponseHeaders } from './header-lines.ts'
+export { type LabelAnswer, type LabelValues, parseContentSignal, parseContentUsage } from './label-values.ts'
+export type { UsageLicense } from './licenses.ts'
 export {
   type HeadLicense,
   type HeadMeta,
@@ -11,7 +16,15 @@ export {
   type PageHead,
   pageHeadOf,
 } from './page-head.ts'
-export { type Answer, type Channel, type Purpose, purposes, type Statement, type UsageSource } from './purpose.ts'
+export {
+  type Answer,
+  type Channel,
+  type Purpose,
+  purposes,
+  type Statement,
+  type UsageProblem,
+  type UsageSource,
+} from './purpose.ts'
 export {
   MAX_TAG_LENGTH,
   type RobotsDirective,
@@ -20,6 +33,7 @@ export {
   type RobotsProblemReason,
   type RobotsStatement,
   robotsDirectives,
+  robotsProblems,
   statementsOf,
   type TaggedResponse,
 } from './robots-directives.ts'
@@ -33,3 +47,15 @@ export {
   robotsDocuments,
   robotsRules,
 } from './robots-rules.ts'
+export {
+  parseTdmrep,
+  reservationIn,
+  type TdmrepAnswer,
+  type TdmrepFile,
+  type TdmrepPlaces,
+  type TdmrepRule,
+  type TdmrepSource,
+  tdmrepOf,
+  tdmrepTerms,
+} from './tdmrep.ts'
+export { type PurposeUsage, type Usage, type UsageInput, usageOf } from './usage-of.ts'

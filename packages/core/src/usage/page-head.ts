@@ -273,32 +273,34 @@ function hasWord(words: string, word: string): boolean {
  * The character references that may stand in a name, a rule or a URL. There are 2,231 in all, of
  * letters and symbols that these values do not contain.
  */
-const REFERENCES: ReadonlyMap<string, string> = new Map(Object.entries({
-  amp: '&',
-  AMP: '&',
-  lt: '<',
-  LT: '<',
-  gt: '>',
-  GT: '>',
-  quot: '"',
-  QUOT: '"',
-  nbsp: '\u00a0',
-  apos: "'",
-  comma: ',',
-  colon: ':',
-  semi: ';',
-  period: '.',
-  sol: '/',
-  equals: '=',
-  lowbar: '_',
-  num: '#',
-  percnt: '%',
-  quest: '?',
-  plus: '+',
-  ast: '*',
-  Tab: '\t',
-  NewLine: '\n',
-}))
+const REFERENCES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    amp: '&',
+    AMP: '&',
+    lt: '<',
+    LT: '<',
+    gt: '>',
+    GT: '>',
+    quot: '"',
+    QUOT: '"',
+    nbsp: '\u00a0',
+    apos: "'",
+    comma: ',',
+    colon: ':',
+    semi: ';',
+    period: '.',
+    sol: '/',
+    equals: '=',
+    lowbar: '_',
+    num: '#',
+    percnt: '%',
+    quest: '?',
+    plus: '+',
+    ast: '*',
+    Tab: '\t',
+    NewLine: '\n',
+  }),
+)
 
 /** These references need no semicolon, unless `=` or a letter or digit follows. */
 const REFERENCE = /&(?:#x([0-9a-f]+);?|#(\d+);?|([a-z]+);|(amp|lt|gt|quot|nbsp)(?![=a-z0-9]))/gi

@@ -67,6 +67,12 @@ export interface Statement {
   readonly source: UsageSource
 }
 
+/** Something that was not read or not used, and why. JSON-safe. */
+export interface UsageProblem {
+  readonly source: UsageSource
+  readonly why: string
+}
+
 const MAX_TEXT = 200
 
 /** Returns a source, with its text cut. */

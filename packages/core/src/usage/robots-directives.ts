@@ -54,25 +54,18 @@ export interface RobotsDirective {
   readonly source: UsageSource
 }
 
-/**
- * Why a part of the robots tags does not count.
- *
- * - `too-long`: the tags have more than `MAX_TAG_LENGTH` characters. Only the rules that end before
- *   that length count.
- * - `unreadable`: Robots-Tag is not a List (RFC 9651), so none of it counts.
- * - `not-a-token`: a member of Robots-Tag is not the name of a crawler.
- * - `no-rules`: a member of Robots-Tag has no rules, but its name is a rule. `*;noindex` was
- *   probably meant.
- * - `invalid-value`: the value of a known rule is invalid or missing. The rule has no effect.
- * - `head-too-long`: the head of the page exceeds the bound. Elements after it do not count.
- */
-export type RobotsProblemReason =
-  | 'too-long'
-  | 'unreadable'
-  | 'not-a-token'
-  | 'no-rules'
-  | 'invalid-value'
-  | 'head-too-long'
+/** Why a part of the robots tags does not count. */
+export const robotsProblems = {
+  'too-long': 'the tags have more than 8,192 characters; only the rules that end before that count',
+  unreadable: 'the header is not a List (RFC 9651), so none of it counts',
+  'not-a-token': 'a member is not the name of a crawler',
+  'no-rules': 'a member has no rules, but its name is a rule; probably * and a semicolon are missing before it',
+  'invalid-value': 'the value of a rule is invalid or missing, so the rule has no effect',
+  'head-too-long': 'the head of the page is too long; elements after the limit do not count',
+} as const
+
+/** A key of `robotsProblems`. */
+export type RobotsProblemReason = keyof typeof robotsProblems
 
 /** A part of the robots tags that does not count. JSON-safe. */
 export interface RobotsProblem {
@@ -184,8 +177,8 @@ function ownNames(productTokens: ProductTokens): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== undefined).map((name) => name.toLowerCase()))
 }
 
-/** @throws {OptionError} for another type. */
-function headOf(html: string | Uint8Array | PageHead): PageHead {
+/** Returns the head of a page. @throws {OptionError} for another type. */
+export function headOf(html: string | Uint8Array | PageHead): PageHead {
   if (typeof html === 'string' || html instanceof Uint8Array) return pageHeadOf(html)
   if (typeof html === 'object' && html !== null && Array.isArray(html.metas)) return html
   throw new OptionError(
@@ -389,10 +382,12 @@ function lowestLimit(limits: readonly (number | undefined)[]): number | undefine
  * nothing.
  */
 export function statementsOf(rules: readonly RobotsDirective[], now?: number): readonly RobotsStatement[] {
-  return rules.filter((rule) => isInEffect(rule, now)).flatMap(({ name, value, source }) => {
-    const label = value === undefined ? name : `${name}: ${value}`
-    return (robotsRules.get(name)?.means ?? []).map((meaning) => ({ ...meaning, label, source }))
-  })
+  return rules
+    .filter((rule) => isInEffect(rule, now))
+    .flatMap(({ name, value, source }) => {
+      const label = value === undefined ? name : `${name}: ${value}`
+      return (robotsRules.get(name)?.means ?? []).map((meaning) => ({ ...meaning, label, source }))
+    })
 }
 
 function isInEffect({ name, value = '' }: RobotsDirective, now: number | undefined): boolean {
