@@ -128,7 +128,7 @@ class Reader implements HeadReader {
   readonly #charset: string
   #left: number
   /** The first bytes, until there are enough for a byte order mark. */
-  #start: Uint8Array | undefined = new Uint8Array(0)
+  #start: Uint8Array = new Uint8Array(0)
   #decoder: Decoder | undefined
   #isOverBound = false
 
@@ -161,7 +161,7 @@ class Reader implements HeadReader {
   }
 
   end(): PageHead {
-    if (this.#start !== undefined && !this.#isOver) this.#decode(this.#start)
+    if (this.#decoder === undefined) this.#decode(this.#start)
     return this.#head.result(!this.#isOverBound)
   }
 
@@ -170,19 +170,23 @@ class Reader implements HeadReader {
   }
 
   #writeBytes(chunk: Uint8Array): void {
-    if (this.#start === undefined) return this.#decode(chunk)
-    const start = new Uint8Array(this.#start.length + chunk.length)
-    start.set(this.#start)
-    start.set(chunk, this.#start.length)
-    this.#start = start
-    if (start.length >= 3) this.#decode(start)
+    const bytes = this.#decoder === undefined ? joined(this.#start, chunk) : chunk
+    if (this.#decoder !== undefined || bytes.length >= 3) this.#decode(bytes)
+    else this.#start = bytes
   }
 
   #decode(bytes: Uint8Array): void {
-    this.#start = undefined
     this.#decoder ??= decoderFor(encodingOf(bytes) ?? this.#charset)
     this.#tokenizer.write(this.#decoder.decode(bytes, { stream: true }))
   }
+}
+
+function joined(start: Uint8Array, end: Uint8Array): Uint8Array {
+  if (start.length === 0) return end
+  const bytes = new Uint8Array(start.length + end.length)
+  bytes.set(start)
+  bytes.set(end, start.length)
+  return bytes
 }
 
 /** Returns the encoding of a byte order mark. WHATWG Encoding §6, "BOM sniff". */

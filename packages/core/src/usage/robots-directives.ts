@@ -20,6 +20,7 @@ import { headerLines, type ResponseHeaders } from './header-lines.ts'
 import { type PageHead, pageHeadOf } from './page-head.ts'
 import { type Statement, sourceOf, type UsageSource } from './purpose.ts'
 import { type Reading, type RobotsDocumentKey, robotsRules } from './robots-rules.ts'
+import { datesAsIntegers } from './structured-fields.ts'
 import { tagDate } from './tag-date.ts'
 import { type TagRule, tagRules } from './tag-value.ts'
 
@@ -313,16 +314,10 @@ class Collector {
   }
 }
 
-/** A Date (RFC 9651 §3.3.7), where an item may begin, or a text in which an `@` is no Date. */
-const DATE = /"(?:[^"\\]|\\.)*(?:"|\\?$)|(?<=^|[\s,=(])@(?=-?\d+(?![\d.]))/g
-
-/**
- * Parses a List of RFC 9651. Undefined if it is invalid. A Date becomes an Integer, since
- * structured-headers 2.1 rejects a Date that anything follows.
- */
+/** Parses a List of RFC 9651. Undefined if it is invalid. */
 function listOf(value: string): ReturnType<typeof parseList> | undefined {
   try {
-    return parseList(value.replace(DATE, (match) => (match === '@' ? '' : match)))
+    return parseList(datesAsIntegers(value))
   } catch {
     return undefined
   }

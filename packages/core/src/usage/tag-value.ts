@@ -76,6 +76,10 @@ function rulesIn(member: string): readonly NameAndValue[] {
     const end = text.search(/[:=]/) // an equals sign is an error that sites make
     const names = trim(end === -1 ? text : text.slice(0, end)).toLowerCase()
     const rest = end === -1 ? '' : trim(text.slice(end + 1))
+    if (names === '') {
+      text = rest
+      continue
+    }
     const words = wordsOf(names)
     const [last = ''] = words.slice(-1)
     if (!words.every(isRule)) return [...rules, { name: names, value: end === -1 ? undefined : rest }]

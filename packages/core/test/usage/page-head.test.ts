@@ -39,7 +39,11 @@ describe('a meta element', () => {
     ['no content', '<meta name="robots">', ''],
     ['no name', '<meta content="noindex">', ''],
     ['a name that no crawler has', '<meta name="twitter:title" content="a">', ''],
-    ['TDMRep', '<meta name="tdm-reservation" content="1"><meta name=tdm-policy content=/p>', 'tdm-reservation=1 tdm-policy=/p'],
+    [
+      'TDMRep',
+      '<meta name="tdm-reservation" content="1"><meta name=tdm-policy content=/p>',
+      'tdm-reservation=1 tdm-policy=/p',
+    ],
     ['an unfinished element', '<meta name=robots content=noindex', ''],
   ])('%s: %j', (_, html, expected) => {
     expect(written(pageHeadOf(html))).toBe(expected)
@@ -109,9 +113,21 @@ describe('a meta element does not count', () => {
 
 describe('a licence', () => {
   test.each([
-    ['RSL 1.0, a link', '<link rel="license" type="application/rsl+xml" href="https://example.com/l.xml?a=1&amp;b">', [{ element: 'link', href: 'https://example.com/l.xml?a=1&b' }]],
-    ['several relations, any case', "<LINK HREF=/l TYPE='Application/RSL+XML; charset=utf-8' REL='a LICENSE'>", [{ element: 'link', href: '/l' }]],
-    ['RSL 1.0, a script', '<script type="application/rsl+xml"><rsl></rsl></script>', [{ element: 'script', href: undefined }]],
+    [
+      'RSL 1.0, a link',
+      '<link rel="license" type="application/rsl+xml" href="https://example.com/l.xml?a=1&amp;b">',
+      [{ element: 'link', href: 'https://example.com/l.xml?a=1&b' }],
+    ],
+    [
+      'several relations, any case',
+      "<LINK HREF=/l TYPE='Application/RSL+XML; charset=utf-8' REL='a LICENSE'>",
+      [{ element: 'link', href: '/l' }],
+    ],
+    [
+      'RSL 1.0, a script',
+      '<script type="application/rsl+xml"><rsl></rsl></script>',
+      [{ element: 'script', href: undefined }],
+    ],
     ['another type', '<link rel="license" href="/cc"><script type=module></script>', []],
     ['another relation', '<link rel="alternate" type="application/rsl+xml" href="/l">', []],
     ['no URL', '<link rel="license" type="application/rsl+xml">', []],
@@ -202,11 +218,31 @@ describe('the reader', () => {
   })
 
   test.each([
-    ['a promise', () => pageHeadOf(Promise.resolve('') as never), 'html: an object of type Promise is not a part of a page'],
-    ['no page', () => pageHeadOf(undefined as never), 'html: undefined is not a part of a page; expected a string or a Uint8Array'],
-    ['a bound of 0', () => headReader({ maxBytes: 0 }), 'maxBytes: 0 is out of range; expected a number of bytes from 1'],
-    ['an encoding that is no string', () => headReader({ charset: 1 as never }), 'charset: 1 is not an encoding; expected one such as "utf-8"'],
-    ['an unknown option', () => headReader({ maxByte: 1 } as never), 'maxByte: is an unknown option; did you mean `maxBytes`?'],
+    [
+      'a promise',
+      () => pageHeadOf(Promise.resolve('') as never),
+      'html: an object of type Promise is not a part of a page',
+    ],
+    [
+      'no page',
+      () => pageHeadOf(undefined as never),
+      'html: undefined is not a part of a page; expected a string or a Uint8Array',
+    ],
+    [
+      'a bound of 0',
+      () => headReader({ maxBytes: 0 }),
+      'maxBytes: 0 is out of range; expected a number of bytes from 1',
+    ],
+    [
+      'an encoding that is no string',
+      () => headReader({ charset: 1 as never }),
+      'charset: 1 is not an encoding; expected one such as "utf-8"',
+    ],
+    [
+      'an unknown option',
+      () => headReader({ maxByte: 1 } as never),
+      'maxByte: is an unknown option; did you mean `maxBytes`?',
+    ],
   ])('rejects %s', (_, call, message) => {
     expect(call).toThrow(expect.objectContaining({ code: 'ERR_POLITELY_OPTION' }))
     expect(call).toThrow(message)
