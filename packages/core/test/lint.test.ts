@@ -106,7 +106,7 @@ describe('lintRobots', () => {
       (list) => lintRobots(`User-agent: *\nContent-Usage: ${list}\n`)[0]?.message,
     )
     expect(messages).toEqual([
-      'Crawlers may ignore a label of an older AIPREF draft, here "bots=n" (vocab-03, vocab-04); write one of the newest draft.',
+      'Crawlers may ignore a label of an older AIPREF draft, here "bots=n" (vocab-03, vocab-04; the newest is vocab-08); write one of the newest draft.',
       'Crawlers ignore a label that its field does not define, here "trainai=n" (defined: train-ai, ai-use, search); write a defined one.',
     ])
   })

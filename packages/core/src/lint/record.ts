@@ -10,7 +10,7 @@ import { originOf, parseUrl } from '../url/origin.ts'
 import { quoted, type Report } from './finding.ts'
 import type { FindingCode } from './finding-kinds.ts'
 import { nameOf } from './name.ts'
-import { lintPreferences } from './preferences.ts'
+import { lintPreferences } from './preferences/preference-line.ts'
 
 /** A longer delay is reported. With this one a crawler can fetch 1,440 pages a day. Our choice. */
 const MAX_USUAL_DELAY_MS = 60_000

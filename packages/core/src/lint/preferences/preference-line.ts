@@ -8,12 +8,18 @@
 // So a line is split in a lenient way first. If all its parts have one possible meaning, the
 // findings say how to write the whole line.
 
-import { textOf } from '../bytes.ts'
-import { aiprefLabels, contentSignalLabels, contentSignalUses, type LabelPurpose } from '../parse/preference-labels.ts'
+import { textOf } from '../../bytes.ts'
+import {
+  aiprefLabels,
+  contentSignalLabels,
+  contentSignalUses,
+  currentAiprefDraft,
+  type LabelPurpose,
+} from '../../parse/preference-labels.ts'
+import { quoted, type Report } from '../finding.ts'
+import type { FindingCode } from '../finding-kinds.ts'
+import { canonicalKey } from '../key.ts'
 import { isDictionary } from './dictionary.ts'
-import { quoted, type Report } from './finding.ts'
-import type { FindingCode } from './finding-kinds.ts'
-import { canonicalKey } from './key.ts'
 
 export type PreferenceField = 'content-usage' | 'content-signal'
 
@@ -150,7 +156,8 @@ function checkItem(item: RawItem, field: PreferenceField): CheckedItem {
     return isOther ? result('preference-of-other-field') : result('unreadable-preference', noneOf([yes, no]))
   }
   if (!isSignal && old !== undefined) {
-    return { ...result('expired-label', ` (${old.drafts.join(', ')})`, written(label)), newest: written(own) }
+    const drafts = ` (${old.drafts.join(', ')}; the newest is ${currentAiprefDraft})`
+    return { ...result('expired-label', drafts, written(label)), newest: written(own) }
   }
   if (purpose !== undefined || (!isSignal && label === 'use')) return result('preference-of-other-field')
   const better = /^[a-z*][a-z0-9_.*-]*=[\w-]+$/.test(`${label}=${value}`) ? `${label}=${value}` : undefined

@@ -4,12 +4,12 @@
 //
 // Reports only what is certain, in linear time.
 
-import type { ParsedFile, ParsedGroup } from '../parse/records.ts'
-import { ruleForm } from '../url/normal-form.ts'
-import type { Report } from './finding.ts'
-import { type ClosedPath, closedPaths, isClosed } from './named-groups.ts'
-import { splitPreference } from './preferences.ts'
-import { baseOf } from './rule-set.ts'
+import type { ParsedFile, ParsedGroup } from '../../parse/records.ts'
+import { ruleForm } from '../../url/normal-form.ts'
+import type { Report } from '../finding.ts'
+import { type ClosedPath, closedPaths, isClosed } from '../named-groups.ts'
+import { baseOf } from '../rule-set.ts'
+import { splitPreference } from './preference-line.ts'
 
 /** @param unmerged The groups whose crawlers obey no other group. */
 export function lintPreferencePaths(

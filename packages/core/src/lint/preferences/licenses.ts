@@ -3,14 +3,14 @@
 // all crawlers. Robots.txt has no way to end the last group, so the two readings differ for a
 // License at the end of the file.
 
-import { textOf } from '../bytes.ts'
-import { recordAudiences } from '../parse/directive.ts'
-import type { ParsedFile, ParsedGroup, ParsedRecord } from '../parse/records.ts'
-import { originOf } from '../url/origin.ts'
-import type { Report } from './finding.ts'
-import type { FieldLine } from './groups.ts'
-import { namesEveryone } from './name.ts'
-import { closesAll } from './named-groups.ts'
+import { textOf } from '../../bytes.ts'
+import { recordAudiences } from '../../parse/directive.ts'
+import type { ParsedFile, ParsedGroup, ParsedRecord } from '../../parse/records.ts'
+import { originOf } from '../../url/origin.ts'
+import type { Report } from '../finding.ts'
+import type { FieldLine } from '../groups.ts'
+import { namesEveryone } from '../name.ts'
+import { closesAll } from '../named-groups.ts'
 
 /**
  * Reports the first License that the two readings give to different crawlers. A License directly
