@@ -112,20 +112,25 @@ describe('lintRobots', () => {
   })
 
   it('takes a Content-Usage line for readable if RFC 9651 can parse it, and only then', () => {
-    const parts =
-      'train-ai search Ab *x_.-1 = = , ; y n ( ) "a, b" "\\"" " ? ?1 -1.5 1.2345 @1 :aGk=: %"%c3%a9" \t'.split(' ')
-    parts.push(' ', '  ', '=n, ')
     let readable = 0
-    for (let seed = 1; seed <= sampled(20_000); seed++) {
-      const roll = seededRandom(seed)
-      const some = Array.from({ length: 1 + Math.floor(roll() * 9) }, () => parts[Math.floor(roll() * parts.length)])
-      const value = some.join('').replace(/^[\t ]+|[\t ]+$/g, '')
-      if (value === '' || /^[^,;=]*\*[^,;=]*[\t ]/.test(value)) continue // nothing, or a path
-      const codes = lintRobots(`User-agent: *\nContent-Usage: ${value}\nDisallow: /zz\n`).map(({ code }) => code)
+    for (const value of randomPreferences(DICTIONARY_PARTS, sampled(6_000))) {
+      const codes = lintLine(`Content-Usage: ${value}`).map(({ code }) => code)
       expect(codes.includes('unreadable-content-usage'), value).toBe(!isDictionary(value))
       if (isDictionary(value)) readable++
     }
-    expect(readable).toBeGreaterThan(sampled(500))
+    expect(readable).toBeGreaterThan(sampled(150))
+  })
+
+  it.each(['Content-Usage', 'Content-Signal'])('says to write %s lines that crawlers can read', (field) => {
+    let written = 0
+    for (const value of randomPreferences(PREFERENCE_PARTS, sampled(3_000))) {
+      for (const { write = [] } of lintLine(`${field}: ${value}`)) {
+        written += write.length
+        const errors = write.flatMap(lintLine).filter(({ severity }) => severity === 'error')
+        expect(errors, value).toEqual([])
+      }
+    }
+    expect(written).toBeGreaterThan(sampled(100))
   })
 
   it('names no path for a regular expression that matches nearly everything', () => {
@@ -347,6 +352,30 @@ describe('lintRobots', () => {
     await expectPage('README.md', readme.replace(NUMBER_OF_KINDS, `finds ${codes.length} kinds of mistakes`))
   })
 })
+
+function lintLine(line: string) {
+  return lintRobots(`User-agent: *\n${line}\nDisallow: /zz\n`)
+}
+
+/** Random values of a preference, of these parts. None is empty or begins with a path. */
+function* randomPreferences(parts: readonly string[], count: number): Generator<string> {
+  for (let seed = 1; seed <= count; seed++) {
+    const roll = seededRandom(seed)
+    const some = Array.from({ length: 1 + Math.floor(roll() * 9) }, () => parts[Math.floor(roll() * parts.length)])
+    const value = some.join('').replace(/^[\t ]+|[\t ]+$/g, '')
+    if (value !== '' && !/^[^,;=]*\*[^,;=]*[\t ]/.test(value)) yield value
+  }
+}
+
+const DICTIONARY_PARTS = [
+  ...'train-ai search Ab *x_.-1 = = , ; y n ( ) "a, b" "\\"" " ? ?1 -1.5 1.2345 @1 :aGk=: %"%c3%a9" \t'.split(' '),
+  ...[' ', '  ', '=n, '],
+]
+
+const PREFERENCE_PARTS = [
+  ...['train-ai=n', 'Search=y', 'ai-train = no', 'ai-use="y"', 'genai=n', 'ai-input=Yes', 'use=full', 'foo=a', 'tdm'],
+  ...[', ', ', ', ',', ' ', ';', '=', 'A'],
+]
 
 function isDictionary(value: string): boolean {
   try {

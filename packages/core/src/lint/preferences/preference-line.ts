@@ -54,7 +54,9 @@ export function lintPreferences(field: PreferenceField, value: string, line: num
   }
   const items = itemsIn(list).map((item) => checkItem(item, field))
   const lineWith = (parts: readonly (string | undefined)[]): readonly string[] =>
-    parts.includes(undefined) ? [] : [textOf(`${canonicalKey(field)}: ${path && `${path} `}${parts.join(', ')}`)]
+    parts.length === 0 || parts.includes(undefined)
+      ? []
+      : [textOf(`${canonicalKey(field)}: ${path && `${path} `}${parts.join(', ')}`)]
   const corrected = lineWith(items.map(({ better }) => better))
   const found = value.startsWith(path) ? syntaxError(list, field) : 'a path without a slash before it'
   if (found !== undefined) {
