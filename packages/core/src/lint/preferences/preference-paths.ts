@@ -21,7 +21,7 @@ export function lintPreferencePaths(
   /** The paths that the current group surely disallows. */
   let closed: readonly ClosedPath[] = []
   let names: readonly string[] | undefined
-  /** The longest path of those that match the same URLs, for these names. */
+  /** The longest of the paths that match the same URLs, for these names. */
   let longest = new Map<string, { readonly length: number; readonly line: number }>()
   for (const { field, value, line, agents } of records) {
     if (field !== 'content-usage') continue
@@ -30,7 +30,7 @@ export function lintPreferencePaths(
     }
     if (agents !== names) longest = new Map()
     names = agents
-    // A path without its slash is no path: its line is for all URLs.
+    // Without its slash, a path is part of the list, and the line is for all URLs.
     const form = ruleForm(value.startsWith('/') ? splitPreference(value).path : '')
     const path = { length: form.length, line }
     const base = baseOf(form)
