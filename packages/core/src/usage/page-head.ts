@@ -16,7 +16,7 @@ import { assertKnownOptions } from '../known-options.ts'
 import { isProductToken } from '../parse/user-agent-name.ts'
 import { type Attribute, type Attributes, HtmlTokenizer, type TagHandler } from './html-tokenizer.ts'
 
-/** A meta element whose name can be that of a crawler, of `robots`, or of TDMRep. JSON-safe. */
+/** A meta element whose name may be `robots`, the name of a crawler, or a name of TDMRep. JSON-safe. */
 export interface HeadMeta {
   /** As written, without blanks around it. */
   readonly name: string

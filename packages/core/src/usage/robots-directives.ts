@@ -122,15 +122,15 @@ export interface RobotsDirectives {
    *
    * HTTP clients join the lines of a repeated header with commas. Then the value
    * `googlebot: nofollow, noindex` can be one line, whose rules are all for Googlebot (Google's
-   * syntax). Or it can be two lines, and `noindex` is for all crawlers. Pass the lines as a list or
-   * as pairs (`rawHeaders`, `headersDistinct`) to know.
+   * syntax). Or it can be two lines, and `noindex` is for all crawlers. To know, pass the lines as a
+   * list, such as `headersDistinct` or `rawHeaders` of Node, or as pairs.
    */
   readonly uncertain: readonly RobotsDirective[]
   /** The parts of the tags that do not count. */
   readonly problems: readonly RobotsProblem[]
 }
 
-/** A statement of a robots rule, and who reads the rule so. JSON-safe. */
+/** A statement of a robots rule, in one reading of the rule. JSON-safe. */
 export interface RobotsStatement extends Statement {
   readonly vocabulary: RobotsDocumentKey
   readonly reading: Reading
@@ -210,7 +210,8 @@ class Collector {
         if (this.#isFor(scope)) this.#add(rule, source)
         else if (isJoined && rule.isAfterComma) this.#uncertain.push(directiveOf(rule, source))
       }
-      left = Math.max(0, left - text.length)
+      left -= text.length
+      if (left < 0) break
     }
   }
 
@@ -243,7 +244,8 @@ class Collector {
       const source = sourceOf('meta-robots', 'html', name, content)
       const text = this.#cut(content, left, source, isCut)
       for (const rule of tagRules(text, false)) this.#add({ ...rule, scope }, source)
-      left = Math.max(0, left - content.length)
+      left -= content.length
+      if (left < 0 || isCut) break
     }
     if (!head.isComplete) this.#report('head-too-long', sourceOf('meta-robots', 'html', 'head', ''))
   }

@@ -55,7 +55,7 @@ export function tagRules(value: string, hasScopes: boolean): readonly TagRule[] 
   return rules
 }
 
-/** The start of a date with a comma: `Wed, 31 Dec 2025`, `Wednesday, 31-Dec-25`, `Dec 31, 2025`. */
+/** What stands before the comma of a date: `Wed, 31 Dec 2025`, or `Dec 31, 2025`. */
 const FIRST_PART_OF_DATE = /^(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*|[a-z]{3,9} \d{1,2})$/i
 
 /**

@@ -182,6 +182,7 @@ describe('X-Robots-Tag', () => {
     expect(robotsDirectives({ headers: { 'x-robots-tag': [value] } }, crawler)).toEqual(exact)
     expect(robotsDirectives({ headers: [['X-Robots-Tag', value]] }, crawler)).toEqual(exact)
     expect(robotsDirectives({ headers: new Map([['X-Robots-Tag', value]]) }, crawler)).toEqual(exact)
+    expect(robotsDirectives({ headers: ['A', 'b', 'X-Robots-Tag', value] }, crawler)).toEqual(exact)
   })
 
   test('names the header and the line as the source', () => {
@@ -467,7 +468,7 @@ describe('the bound of 8 KiB', () => {
     ['X-Robots-Tag of 8 KiB', xRobotsTag(`${filler(MAX_TAG_LENGTH - 8)},noindex`), true],
     ['X-Robots-Tag of more', xRobotsTag(`${filler(MAX_TAG_LENGTH - 7)},noindex`), false],
     ['X-Robots-Tag, a member that ends at the bound', xRobotsTag(`${filler(MAX_TAG_LENGTH - 9)},noindex,a`), true],
-    ['X-Robots-Tag, over several lines', xRobotsTag(filler(MAX_TAG_LENGTH), 'noindex'), false],
+    ['X-Robots-Tag, over several lines', xRobotsTag(filler(MAX_TAG_LENGTH), 'noindex', 'noindex'), false],
     ['Robots-Tag of 8 KiB', robotsTag(`${'a,'.repeat(MAX_TAG_LENGTH / 2 - 5)}*;noindex`), true],
     ['Robots-Tag of more', robotsTag(`${'a,'.repeat(MAX_TAG_LENGTH / 2 - 4)}*;noindex`), false],
     ['Robots-Tag, complete members', robotsTag(`*;noindex, *;x="${'a,'.repeat(MAX_TAG_LENGTH / 2)}"`), true],
@@ -571,11 +572,12 @@ describe('invalid arguments', () => {
       'headers: "noindex" is not known; expected the headers of a response: a Headers object',
     ],
     [
-      'headers as a flat list',
-      { headers: ['X-Robots-Tag', 'noindex'] },
+      'a line that is no pair',
+      { headers: [['X-Robots-Tag', 'noindex'], 'noai'] },
       '*',
-      'headers: the entry "X-Robots-Tag" is not a pair; expected',
+      'headers: the entry "noai" is not a pair',
     ],
+    ['a name without a value', { headers: ['X-Robots-Tag'] }, '*', 'headers: undefined is not a value of x-robots-tag'],
     [
       'a value that is no string',
       { headers: { 'x-robots-tag': 1 } },
