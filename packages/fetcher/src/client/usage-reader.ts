@@ -131,7 +131,12 @@ export class UsageReader {
     { file, report: tdmrep }: LoadedTdmrep,
   ): ClientUsage {
     const { productTokens: tokens, now } = this.#settings
-    return { ...usageOf({ url, tokens, robots, headers, html, tdmrep: file, now: now() }), verdict: loggableVerdict(verdict), page, tdmrep }
+    return {
+      ...usageOf({ url, tokens, robots, headers, html, tdmrep: file, now: now() }),
+      verdict: loggableVerdict(verdict),
+      page,
+      tdmrep,
+    }
   }
 
   /** Removes the tdmrep.json of an origin from memory. */
