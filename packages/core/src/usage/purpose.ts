@@ -62,7 +62,7 @@ export interface Statement {
   readonly answer: 'allowed' | 'disallowed'
   /** The part of the value that says it, such as `train-ai=n`, `noindex` or `tdm-reservation: 1`. */
   readonly label: string
-  /** The document, with its version, that defines the label. A key of `vocabularies`. */
+  /** The document that defines the label, with its version. A key of `usageDocuments`. */
   readonly vocabulary: string
   readonly source: UsageSource
 }

@@ -8,7 +8,7 @@ import { dialects } from '../dialect.ts'
 import type { RulesVerdict } from '../match/verdict.ts'
 import { type ProductTokens, Robots } from '../robots.ts'
 import { compare, type Reading, type UsageConflict } from './conflicts.ts'
-import { type LabelValues, parseContentSignal, parseContentUsage } from './label-values.ts'
+import { type LabelValues, parseContentSignal, parseContentUsage, type SignalUse } from './label-values.ts'
 import { type Statement, sourceOf, type UsageProblem, type UsageSource } from './purpose.ts'
 import { type UsageLine, usageLines } from './robots-lines.ts'
 
@@ -18,11 +18,26 @@ export interface RobotsPreferences {
   readonly verdict: RulesVerdict | undefined
   readonly lines: readonly UsageLine[]
   readonly statements: readonly Statement[]
+  /** The values of the key `use` of Content Signals. */
+  readonly uses: readonly FoundUse[]
   readonly conflicts: readonly UsageConflict[]
   readonly problems: readonly UsageProblem[]
 }
 
-const NO_FILE: RobotsPreferences = { verdict: undefined, lines: [], statements: [], conflicts: [], problems: [] }
+/** A value of the key `use` of Content Signals. */
+export interface FoundUse {
+  readonly use: SignalUse
+  readonly source: UsageSource
+}
+
+const NO_FILE: RobotsPreferences = {
+  verdict: undefined,
+  lines: [],
+  statements: [],
+  uses: [],
+  conflicts: [],
+  problems: [],
+}
 
 /** Returns what a robots.txt states about the use of a URL by a crawler. */
 export function robotsPreferences(robots: Robots | undefined, url: string, tokens: ProductTokens): RobotsPreferences {
@@ -38,6 +53,7 @@ export function robotsPreferences(robots: Robots | undefined, url: string, token
     verdict,
     lines,
     statements: [...(verdict.allowed ? usage.followed.statements : []), ...signals.followed.statements],
+    uses: usesIn(signals.counting),
     conflicts: [...(verdict.allowed ? usageConflicts(usage) : pageConflicts(usage)), ...signalConflicts(signals)],
     problems: [...usage.problems, ...signals.problems],
   }
@@ -108,6 +124,13 @@ export function statementsIn(
   list: 'answers' | 'older' = 'answers',
 ): readonly Statement[] {
   return parsed.flatMap(({ values, source }) => values[list].map((one) => ({ ...one, source })))
+}
+
+/** Returns the values of the key `use` in lines, or headers. */
+export function usesIn(
+  parsed: readonly { readonly values: LabelValues; readonly source: UsageSource }[],
+): readonly FoundUse[] {
+  return parsed.flatMap(({ values, source }) => values.uses.map((use) => ({ use, source })))
 }
 
 /** The conflicts of Content-Usage on a page that may be fetched. */

@@ -8,7 +8,7 @@ import { type UrlInput, urlText } from '../url/origin.ts'
 import { answerOf, type Combination, combinationOf } from './combine.ts'
 import { compare, type UsageConflict } from './conflicts.ts'
 import { headerLines, type ResponseHeaders } from './header-lines.ts'
-import { type LabelValues, parseContentSignal, parseContentUsage } from './label-values.ts'
+import { type LabelValues, parseContentSignal, parseContentUsage, type SignalUse } from './label-values.ts'
 import { licenseConflict, licensesInHead, licensesInLinks, licensesOf, type UsageLicense } from './licenses.ts'
 import type { PageHead } from './page-head.ts'
 import {
@@ -29,7 +29,7 @@ import {
   robotsProblems,
   statementsOf,
 } from './robots-directives.ts'
-import { robotsPreferences, statementsIn } from './robots-preferences.ts'
+import { robotsPreferences, statementsIn, usesIn } from './robots-preferences.ts'
 import { type TdmrepFile, type TdmrepSource, tdmrepOf } from './tdmrep.ts'
 import { widerConflicts } from './wider-readings.ts'
 
@@ -71,6 +71,8 @@ export interface Usage {
   readonly purposes: Readonly<Record<Purpose, PurposeUsage>>
   /** Where two readings of the same statements differ. An answer follows the first reading. */
   readonly conflicts: readonly UsageConflict[]
+  /** How far content may be used, by Content Signals; the most restrictive of several. */
+  readonly signalUse: SignalUse | undefined
   /** The RSL licenses that the site names. None is fetched; each may allow what nothing else does. */
   readonly licenses: readonly UsageLicense[]
   /** The URL of the policy by which reserved text and data mining may be allowed (TDMRep). */
@@ -82,6 +84,9 @@ export interface Usage {
   /** What was not read or not used, and why. */
   readonly problems: readonly UsageProblem[]
 }
+
+/** From the most restrictive one. */
+const SIGNAL_USES: readonly SignalUse[] = ['immediate', 'reference', 'full']
 
 const KNOWN_OPTIONS: Readonly<Record<keyof UsageInput, true>> = {
   url: true,
@@ -129,6 +134,7 @@ export function usageOf(input: UsageInput): Usage {
   const tags = readingsOf(directives.list, now)
   const tdm = tdmrepOf({ file: tdmrep, url, headers, head })
   const license = licensesOf(inRobots.lines, [...licensesInLinks(headers, url), ...licensesInHead(head, url)])
+  const uses = [...inRobots.uses, ...usesIn(signals)]
   const onPage = [...statementsIn(usage), ...statementsIn(signals), ...tags.followed]
   const statements = [...inRobots.statements, ...onPage, ...tdm.statements]
   return {
@@ -144,7 +150,7 @@ export function usageOf(input: UsageInput): Usage {
         { by: 'one line', statements: tags.followed },
         { by: 'two lines', statements: [...tags.followed, ...readingsOf(directives.uncertain, now).followed] },
       ),
-      ...widerConflicts(statements, tags.byOperators),
+      ...widerConflicts(statements, tags.byOperators, uses),
       ...compare(
         'later-carrier',
         { by: 'TDMRep: the last carrier', statements: tdm.statements },
@@ -152,6 +158,7 @@ export function usageOf(input: UsageInput): Usage {
       ),
       ...licenseConflict(license.licenses, robots),
     ],
+    signalUse: SIGNAL_USES.find((one) => uses.some(({ use }) => use === one)),
     licenses: license.licenses,
     tdmPolicy: tdm.policy,
     directives,
