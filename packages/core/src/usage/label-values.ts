@@ -3,6 +3,7 @@ import { parseDictionary, Token } from 'structured-headers'
 import { aiprefLabels, contentSignalLabels, contentSignalUses, currentAiprefDraft } from '../parse/preference-labels.ts'
 import { aiprefKey, CONTENT_SIGNALS } from './documents.ts'
 import type { Purpose, Statement } from './purpose.ts'
+import { datesAsIntegers } from './structured-fields.ts'
 
 /** What a label says. */
 export interface LabelAnswer {
@@ -70,7 +71,7 @@ function dictionaryOf(value: string, ignored: string[]): ReturnType<typeof parse
   if (value.length > MAX_LENGTH) ignored.push(`the value is longer than ${MAX_LENGTH} characters`)
   else {
     try {
-      return parseDictionary(value)
+      return parseDictionary(datesAsIntegers(value))
     } catch (error) {
       ignored.push(`the value is no dictionary (RFC 9651), so all of it is unknown: ${(error as Error).message}`)
     }

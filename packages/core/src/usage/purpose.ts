@@ -73,6 +73,14 @@ export interface UsageProblem {
   readonly why: string
 }
 
+/** Lists in a result are cut after this number, because a hostile file may have thousands of lines. */
+const MAX_SHOWN = 100
+
+/** Returns the first items of a list, for a result. */
+export function shown<Item>(list: readonly Item[]): readonly Item[] {
+  return list.slice(0, MAX_SHOWN)
+}
+
 const MAX_TEXT = 200
 
 /** Returns a source, with its text cut. */

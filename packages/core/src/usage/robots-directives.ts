@@ -12,7 +12,6 @@
 import { parseList, Token } from 'structured-headers'
 import { describeValue } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
-import { similarDate } from '../http/date.ts'
 import { assertKnownOptions } from '../known-options.ts'
 import { tokensOf } from '../parse/product-tokens.ts'
 import { isProductToken, productTokenOf } from '../parse/user-agent-name.ts'
@@ -21,6 +20,8 @@ import { headerLines, type ResponseHeaders } from './header-lines.ts'
 import { type PageHead, pageHeadOf } from './page-head.ts'
 import { type Statement, sourceOf, type UsageSource } from './purpose.ts'
 import { type Reading, type RobotsDocumentKey, robotsRules } from './robots-rules.ts'
+import { datesAsIntegers } from './structured-fields.ts'
+import { tagDate } from './tag-date.ts'
 import { type TagRule, tagRules } from './tag-value.ts'
 
 /** What `robotsDirectives` reads. */
@@ -251,8 +252,8 @@ class Collector {
     const list = this.#list
     const present = new Set(list.map(({ name }) => name))
     const has = (...names: string[]) => names.some((name) => present.has(name))
-    const numbers = (rule: string) => list.filter(({ name }) => name === rule).map(({ value }) => numberOf(value))
-    const sizes = list.filter(({ name }) => name === 'max-image-preview').map(({ value }) => imageSizeOf(value))
+    const numbers = (rule: string) => list.filter(({ name }) => name === rule).map(({ value = '' }) => numberOf(value))
+    const sizes = list.filter(({ name }) => name === 'max-image-preview').map(({ value = '' }) => imageSizeOf(value))
     const dates = list.filter(({ name }) => name === 'unavailable_after')
     return {
       noindex: has('noindex', 'none'),
@@ -269,7 +270,7 @@ class Collector {
       maxSnippet: lowestLimit(numbers('max-snippet')),
       maxImagePreview: IMAGE_SIZES.find((size) => sizes.includes(size)),
       maxVideoPreview: lowestLimit(numbers('max-video-preview')),
-      unavailableAfter: lowest(dates.map(({ value }) => timeOf(value, this.#now))),
+      unavailableAfter: lowest(dates.map(({ value = '' }) => tagDate(value, this.#now))),
       unknown: [...new Set(list.filter(({ isKnown }) => !isKnown).map(({ name }) => name))],
       list,
       uncertain: this.#uncertain,
@@ -316,7 +317,7 @@ class Collector {
 /** Parses a List of RFC 9651. Undefined if it is invalid. */
 function listOf(value: string): ReturnType<typeof parseList> | undefined {
   try {
-    return parseList(value)
+    return parseList(datesAsIntegers(value))
   } catch {
     return undefined
   }
@@ -334,28 +335,23 @@ function directiveOf({ name, value, scope }: Pick<TagRule, 'name' | 'value' | 's
 
 const IMAGE_SIZES = ['none', 'standard', 'large'] as const
 
-function imageSizeOf(value = ''): (typeof IMAGE_SIZES)[number] | undefined {
+function imageSizeOf(value: string): (typeof IMAGE_SIZES)[number] | undefined {
   return IMAGE_SIZES.find((size) => size === value.toLowerCase())
 }
 
-function numberOf(value = ''): number | undefined {
+function numberOf(value: string): number | undefined {
   return /^(?:\d{1,15}|-1)$/.test(value) ? Number(value) : undefined
 }
 
-/** Parses a date, or a number of seconds since 1970. */
-function timeOf(value = '', now: number): number | undefined {
-  return /^\d{9,11}$/.test(value) ? Number(value) * 1000 : similarDate(value, now)
-}
-
 /** Returns whether a rule has the value that it needs. */
-function isValid({ name, value }: RobotsDirective, now: number): boolean {
+function isValid({ name, value = '' }: RobotsDirective, now: number): boolean {
   switch (robotsRules.get(name)?.value) {
     case 'number':
       return numberOf(value) !== undefined
     case 'image-size':
       return imageSizeOf(value) !== undefined
     case 'date':
-      return timeOf(value, now) !== undefined
+      return tagDate(value, now) !== undefined
     default:
       return true
   }
@@ -389,8 +385,8 @@ export function statementsOf(rules: readonly RobotsDirective[], now?: number): r
     })
 }
 
-function isInEffect({ name, value }: RobotsDirective, now: number | undefined): boolean {
+function isInEffect({ name, value = '' }: RobotsDirective, now: number | undefined): boolean {
   if (name === 'max-snippet') return numberOf(value) === 0
   if (name !== 'unavailable_after') return true
-  return now !== undefined && (timeOf(value, now) ?? Number.POSITIVE_INFINITY) <= now
+  return now !== undefined && (tagDate(value, now) ?? Number.POSITIVE_INFINITY) <= now
 }

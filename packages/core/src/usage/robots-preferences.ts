@@ -5,6 +5,7 @@
 // longer path replaces a shorter one, with all of its labels.
 import { textOf } from '../bytes.ts'
 import { dialects } from '../dialect.ts'
+import type { Match } from '../match/explanation.ts'
 import type { RulesVerdict } from '../match/verdict.ts'
 import { type ProductTokens, Robots } from '../robots.ts'
 import { compare, type Reading, type UsageConflict } from './conflicts.ts'
@@ -108,13 +109,14 @@ function linesFor(lines: readonly PreferenceLine[], url: string): Pick<Preferenc
   // The paths are matched as the paths of rules.
   const file = ['User-agent: *', ...withPath.map(({ path }) => `Allow: ${path}`)].join('\n')
   const { matches } = new Robots({ bytes: file }, dialects.rfc9309, undefined).explain(url, '*')
-  const matching = matches.map(({ line, bytes }) => ({ line: withPath[line - 2], bytes }))
-  const longest = matching.filter(({ bytes }) => bytes === matching[0]?.bytes).map(({ line }) => line)
-  if (longest.length === 0) return { counting: lines.filter(({ path }) => path === ''), replaced: [] }
-  const isShorter = (line: PreferenceLine) => line.path === '' || matching.some((one) => one.line === line)
+  const lineOf = (match: Match) => withPath[match.line - 2] as PreferenceLine
+  const matching = new Set(matches.map(lineOf))
+  const longest = new Set(matches.filter(({ bytes }) => bytes === matches[0]?.bytes).map(lineOf))
+  const isWithoutPath = ({ path }: PreferenceLine) => path === ''
+  if (longest.size === 0) return { counting: lines.filter(isWithoutPath), replaced: [] }
   return {
-    counting: lines.filter((line) => longest.includes(line)),
-    replaced: lines.filter((line) => !longest.includes(line) && isShorter(line)),
+    counting: lines.filter((line) => longest.has(line)),
+    replaced: lines.filter((line) => !longest.has(line) && (isWithoutPath(line) || matching.has(line))),
   }
 }
 

@@ -76,6 +76,10 @@ function rulesIn(member: string): readonly NameAndValue[] {
     const end = text.search(/[:=]/) // an equals sign is an error that sites make
     const names = trim(end === -1 ? text : text.slice(0, end)).toLowerCase()
     const rest = end === -1 ? '' : trim(text.slice(end + 1))
+    if (names === '') {
+      text = rest
+      continue
+    }
     const words = wordsOf(names)
     const [last = ''] = words.slice(-1)
     if (!words.every(isRule)) return [...rules, { name: names, value: end === -1 ? undefined : rest }]
@@ -85,7 +89,9 @@ function rulesIn(member: string): readonly NameAndValue[] {
       rules.push({ name: last, value: undefined })
       text = rest // such as `nofollow` in `noindex: nofollow`
     } else {
-      const value = kind === 'date' ? rest : (/^\S*/.exec(rest)?.[0] as string)
+      const word = /^\S*/.exec(rest)?.[0] as string
+      const isListed = isRule(/^\s*([^\s:=]*)/.exec(rest.slice(word.length))?.[1]?.toLowerCase() ?? '')
+      const value = kind !== 'date' && isListed ? word : rest // `-1` in `max-snippet: -1 noindex`
       rules.push({ name: last, value: value === '' ? undefined : value })
       text = trim(rest.slice(value.length))
     }

@@ -16,6 +16,7 @@ import {
   type Purpose,
   purposes,
   type Statement,
+  shown,
   sourceOf,
   type UsageProblem,
   type UsageSource,
@@ -59,11 +60,11 @@ export interface PurposeUsage {
   readonly answer: Answer
   /** How the statements make the answer. */
   readonly combination: Combination
-  /** Everything that counts, refusals first. */
+  /** Everything that counts, refusals first; at most 100 statements. */
   readonly statements: readonly Statement[]
 }
 
-/** What may be done with a page. JSON-safe. */
+/** What may be done with a page. JSON-safe. Each list has at most its first 100 items. */
 export interface Usage {
   /** The URL as given, without credentials. */
   readonly url: string
@@ -159,18 +160,18 @@ export function usageOf(input: UsageInput): Usage {
       ...licenseConflict(license.licenses, robots),
     ],
     signalUse: SIGNAL_USES.find((one) => uses.some(({ use }) => use === one)),
-    licenses: license.licenses,
+    licenses: shown(license.licenses),
     tdmPolicy: tdm.policy,
     directives,
     crawl: inRobots.verdict,
-    problems: [
+    problems: shown([
       ...inRobots.problems,
       ...problemsIn(usage),
       ...problemsIn(signals),
       ...directives.problems.map(({ reason, source }) => ({ source, why: robotsProblems[reason] })),
       ...tdm.problems,
       ...license.ignored,
-    ],
+    ]),
   }
 }
 
@@ -221,7 +222,7 @@ function unseenConflicts(statements: readonly Statement[]): readonly UsageConfli
 function purposeUsage(purpose: Purpose, all: readonly Statement[]): PurposeUsage {
   const about = all.filter((one) => one.purpose === purpose)
   const statements = about.toSorted((a, b) => Number(isRefusal(b)) - Number(isRefusal(a)))
-  return { answer: answerOf(about), combination: combinationOf(about), statements }
+  return { answer: answerOf(about), combination: combinationOf(about), statements: shown(statements) }
 }
 
 function isRefusal({ answer }: Statement): boolean {
