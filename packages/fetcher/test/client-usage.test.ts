@@ -1,9 +1,9 @@
 // `usage`: what may be done with a page, with the tdmrep.json of its origin and the head of the page.
 // What core makes of them is tested there; here, what is fetched and read. All of it is our choice,
 // except what RFC 9309 and TDMRep say.
-import { getEventListeners, once } from 'node:events'
+import { getEventListeners } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import { startClock } from '@politely/testkit/clock'
-import { isFullRun } from '@politely/testkit/scope'
 import type { Answer, Reply } from '@politely/testkit/servers/sites'
 import { describe, expect } from 'vitest'
 import { MemoryStore, type PageResponse, type RobotsClientOptions, type TdmrepFetchEvent } from '../src/index.ts'
@@ -63,7 +63,7 @@ describe('tdmrep.json', () => {
     'a 403: the site has none': { answers: { [FILE]: { status: 403 } }, reading: 'none', why: 'status 403' },
     'a 401 in a dialect where it restricts robots.txt': {
       answers: { [FILE]: { status: 401 } },
-      options: { dialect: 'draft-1996' as never },
+      options: { dialect: 'koster-1996' },
       reading: 'none',
       why: 'status 401',
     },
@@ -76,7 +76,7 @@ describe('tdmrep.json', () => {
     'a connection that breaks': {
       answers: { [FILE]: (socket) => socket.destroy() },
       reading: 'unreachable',
-      why: 'the file is unreachable (reset',
+      why: 'the file is unreachable (',
     },
     'a challenge for browsers': {
       answers: { [FILE]: { status: 403, headers: { 'cf-mitigated': 'challenge' } } },
@@ -338,7 +338,7 @@ describe('tdmrep.json', () => {
 
 const HTML = '<!doctype html><html><head><meta name="robots" content="noindex"></head><body>text</body></html>'
 const TYPE = { 'content-type': 'text/html; charset=utf-8' }
-const htmlResponse = (body: BodyInit | null = HTML, init?: ResponseInit) =>
+const htmlResponse = (body: ConstructorParameters<typeof Response>[0] = HTML, init?: ResponseInit) =>
   new Response(body, { headers: TYPE, ...init })
 
 /** Calls `usage` without a fetch of tdmrep.json. */
@@ -350,11 +350,11 @@ describe('the response', () => {
     newClient,
   }) => {
     const body = HTML.replace('text', 'text'.repeat(500_000))
-    sites.respond(PAGE, { status: 200, headers: { ...TYPE, 'x-robots-tag': 'noarchive' }, body })
-    const response = await fetch(`http://127.0.0.1:${sites.port}/page`, {
-      headers: { host: sites.withPort('a.test:PORT') },
-    })
-    const usage = await newClient().usage(sites.withPort(PAGE), response, NO_FILE)
+    const url = `http://127.0.0.1:${sites.port}/page`
+    const page = { status: 200, headers: { ...TYPE, 'x-robots-tag': 'noarchive' }, body }
+    sites.respond(PAGE.replace('a.test', '127.0.0.1'), page)
+    const response = await fetch(url)
+    const usage = await newClient().usage(url, response, NO_FILE)
     expect(usage.page).toEqual({ reading: 'read', why: undefined })
     expect(usage.purposes.index.answer).toBe('disallowed')
     expect(usage.purposes.archive.answer).toBe('disallowed')
@@ -390,12 +390,29 @@ describe('the response', () => {
     expect(await response.text()).toHaveLength(1_000 * CHUNK)
   })
 
+  test('a head without an end is read up to 1 MiB, and the caller reads all of it', async ({ newClient }) => {
+    const body = `<head><meta name="robots" content="noindex">${'<!-- x -->'.repeat(300_000)}`
+    const response = htmlResponse(body)
+    const usage = await newClient().usage('http://127.0.0.1:9/page', response, NO_FILE)
+    expect(usage.page).toMatchObject({ reading: 'incomplete', why: expect.stringContaining('longer than 1 MiB') })
+    expect(usage.purposes.index.answer).toBe('disallowed')
+    expect(await response.text()).toBe(body)
+  })
+
+  test.for(['utf-16le', '"UTF-16LE"', 'unknown'])('in the encoding %s', async (charset, { newClient }) => {
+    const body = Buffer.from(HTML, charset === 'unknown' ? 'utf-8' : 'utf-16le')
+    const response = htmlResponse(body, { headers: { 'content-type': `text/html; charset=${charset}` } })
+    const usage = await newClient().usage('http://127.0.0.1:9/page', response, NO_FILE)
+    expect(usage.purposes.index.answer).toBe('disallowed')
+  })
+
   test('that breaks off: what was read counts', async ({ newClient }) => {
     let pulls = 0
     const stream = new ReadableStream<Uint8Array>({
-      pull(controller) {
-        if (pulls++ === 0) controller.enqueue(Buffer.from('<html><head><meta name="robots" content="noindex">'))
-        else controller.error(new Error('the connection broke'))
+      async pull(controller) {
+        if (pulls++ === 0) return controller.enqueue(Buffer.from('<html><head><meta name="robots" content="noindex">'))
+        await setTimeout(50) // a stream that fails discards what was not read
+        controller.error(new Error('the connection broke'))
       },
     })
     const response = htmlResponse(stream)

@@ -1,5 +1,5 @@
-import { type UsageCell, type UsageParts, usageCases, usageChannelCases } from '@politely/testkit/cases/usage-cases'
-import { usageVectors } from '@politely/testkit/cases/usage-vectors'
+import { type UsageCell, type UsageParts, usageCases, usageChannelCases } from '@politely/testkit/cases/usage/usage-cases'
+import { usageVectors } from '@politely/testkit/cases/usage/usage-vectors'
 import { expectPage, expectTables } from '@politely/testkit/doc-page'
 import { isFullRun } from '@politely/testkit/scope'
 import fc from 'fast-check'

@@ -45,6 +45,8 @@ export interface OpenedPage {
   readonly html?: string | Uint8Array | PageHead | undefined
   /** The body of the clone, from which the HTML is read. */
   readonly clone?: ReadableStream<Uint8Array> | undefined
+  /** The character encoding of that body, as Content-Type names it. */
+  readonly charset?: string | undefined
 }
 
 /**
@@ -67,7 +69,8 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
   if (isChallenge(challengeHeadersOf(headers))) return notThePage('the response is a challenge for browsers')
   const isPage = (status >= 200 && status <= 299) || status === 304
   if (!isPage) return notThePage(`the response has the status ${status}`)
-  if (!/^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) {
+  const type = headers.get('content-type') ?? ''
+  if (!/^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(type)) {
     return headersOnly(headers, 'the response is not HTML')
   }
   if (body === null) return headersOnly(headers, 'the response has no body')
@@ -77,7 +80,8 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
       'its body was read already; call usage before you read the body, or pass { headers, html }',
     )
   }
-  return { report: READ, headers, clone: response.clone().body as ReadableStream<Uint8Array> }
+  const [, charset] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type) ?? []
+  return { report: READ, headers, charset, clone: response.clone().body as ReadableStream<Uint8Array> }
 }
 
 const READ: PageReport = { reading: 'read', why: undefined }

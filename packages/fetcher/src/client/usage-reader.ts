@@ -8,7 +8,7 @@ import type { JoinOptions } from '../cache/flights.ts'
 import type { SharedLimits } from '../cache/robots-cache.ts'
 import { type CachedTdmrep, TdmrepCache, tdmrepUrl } from '../cache/tdmrep-cache.ts'
 import type { Settings } from '../options/options.ts'
-import type { ClientVerdict } from '../report/client-verdict.ts'
+import { type ClientVerdict, loggableVerdict } from '../report/client-verdict.ts'
 import type { Telemetry } from '../report/telemetry.ts'
 import type { OpenedPage, PageReport } from './page-response.ts'
 
@@ -39,7 +39,10 @@ export interface TdmrepReport {
 
 /** What may be done with a page, and what the client has looked at to find it out. JSON-safe. */
 export interface ClientUsage extends Usage {
-  /** The verdict of `explain`: whether the crawler may fetch the page, and the state of robots.txt. */
+  /**
+   * The verdict of `check`: whether the crawler may fetch the page, and the state of robots.txt. Its
+   * `url` has no credentials.
+   */
   readonly verdict: ClientVerdict
   readonly page: PageReport
   readonly tdmrep: TdmrepReport
@@ -52,7 +55,7 @@ interface LoadedTdmrep {
 }
 
 /** What was read of a page. */
-type ReadPage = Omit<OpenedPage, 'clone'>
+type ReadPage = Omit<OpenedPage, 'clone' | 'charset'>
 
 export class UsageReader {
   readonly #settings: Settings
@@ -69,9 +72,9 @@ export class UsageReader {
    * Reads the head of a page, and cancels the clone. Never rejects. After `timeoutMs` and after an
    * abort, what was read counts.
    */
-  async readHead({ clone, ...page }: OpenedPage, signal: AbortSignal | undefined): Promise<ReadPage> {
+  async readHead({ clone, charset, ...page }: OpenedPage, signal: AbortSignal | undefined): Promise<ReadPage> {
     if (clone === undefined) return page
-    const head = headReader()
+    const head = headReader({ charset })
     const body = clone.getReader()
     let problem: string | undefined
     const stop = (why?: string) => {
@@ -96,6 +99,7 @@ export class UsageReader {
       stop()
     }
     const html = head.end()
+    if (!html.isComplete) problem ??= 'the head is longer than 1 MiB, or has too many elements'
     return problem === undefined
       ? { ...page, html }
       : { ...page, html, report: { reading: 'incomplete', why: problem } }
@@ -127,7 +131,12 @@ export class UsageReader {
     { file, report: tdmrep }: LoadedTdmrep,
   ): ClientUsage {
     const { productTokens: tokens, now } = this.#settings
-    return { ...usageOf({ url, tokens, robots, headers, html, tdmrep: file, now: now() }), verdict, page, tdmrep }
+    return {
+      ...usageOf({ url, tokens, robots, headers, html, tdmrep: file, now: now() }),
+      verdict: loggableVerdict(verdict),
+      page,
+      tdmrep,
+    }
   }
 
   /** Removes the tdmrep.json of an origin from memory. */
