@@ -338,7 +338,7 @@ describe('tdmrep.json', () => {
 
 const HTML = '<!doctype html><html><head><meta name="robots" content="noindex"></head><body>text</body></html>'
 const TYPE = { 'content-type': 'text/html; charset=utf-8' }
-const htmlResponse = (body: BodyInit | null = HTML, init?: ResponseInit) =>
+const htmlResponse = (body: ConstructorParameters<typeof Response>[0] = HTML, init?: ResponseInit) =>
   new Response(body, { headers: TYPE, ...init })
 
 /** Calls `usage` without a fetch of tdmrep.json. */

@@ -1,7 +1,7 @@
 // Conflicts: where two readings of the same statements differ. The answer follows one reading, and a
 // conflict shows both.
 import { answerOf } from './combine.ts'
-import { type Answer, type Purpose, purposes, type Statement, type UsageSource } from './purpose.ts'
+import { type Answer, type Purpose, purposes, type Statement, shown, type UsageSource } from './purpose.ts'
 
 /** The kinds of conflicts, and what each is about. */
 export const conflictKinds = {
@@ -32,6 +32,7 @@ export interface UsageReading {
   readonly answer: Answer | undefined
   /** The URLs of the licenses that apply in this reading; undefined for a purpose. */
   readonly licenses?: readonly string[]
+  /** At most the first 100. */
   readonly sources: readonly UsageSource[]
 }
 
@@ -61,5 +62,5 @@ export function compare(kind: ConflictKind, followed: Reading, other: Reading): 
 
 function readingOf(purpose: Purpose, { by, statements }: Reading): UsageReading {
   const about = statements.filter((one) => one.purpose === purpose)
-  return { by, answer: answerOf(about), sources: about.map(({ source }) => source) }
+  return { by, answer: answerOf(about), sources: shown(about.map(({ source }) => source)) }
 }

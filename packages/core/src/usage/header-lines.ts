@@ -9,15 +9,16 @@ import { OptionError } from '../errors.ts'
  *   header with commas.
  * - an object by name in any case, such as `IncomingMessage.headers` and `headersDistinct` of Node.
  *   A value is a string, which may be several lines joined with commas, or a list of lines.
- * - pairs of name and value, one for each line.
+ * - pairs of name and value, one for each line; or a flat list of them, such as `rawHeaders` of Node.
  *
- * The list and the pairs keep the lines of a repeated header apart. Robots tags need this: see
+ * The lists and the pairs keep the lines of a repeated header apart. Robots tags need this: see
  * `RobotsDirectives.uncertain`.
  */
 export type ResponseHeaders =
   | { get(name: string): string | readonly string[] | null | undefined }
   | Readonly<Record<string, string | readonly string[] | undefined>>
   | Iterable<readonly [name: string, value: string]>
+  | readonly string[]
 
 /** A line of a header. */
 export interface HeaderLine {
@@ -38,6 +39,7 @@ export function headerLines(headers: ResponseHeaders | undefined, name: string):
   if (!(headers instanceof Map) && 'get' in headers && typeof headers.get === 'function') {
     return linesOf(headers.get(name) ?? undefined, name)
   }
+  if (Array.isArray(headers) && typeof headers[0] === 'string') return linesOfPairs(pairsOf(headers), name)
   if (Symbol.iterator in headers) return linesOfPairs(headers as Iterable<unknown>, name)
   const lines = Object.entries(headers).filter(([key]) => key.toLowerCase() === name)
   return lines.flatMap(([, value]) => linesOf(value, name))
@@ -52,6 +54,11 @@ function linesOf(value: unknown, name: string): readonly HeaderLine[] {
     if (typeof text !== 'string') throw invalidValue(name, text)
     return { text, isJoined: false }
   })
+}
+
+/** Returns the pairs of a flat list: each name with the value after it. */
+function pairsOf(list: readonly unknown[]): readonly unknown[] {
+  return list.filter((_, i) => i % 2 === 0).map((name, i) => [name, list[2 * i + 1]])
 }
 
 function linesOfPairs(pairs: Iterable<unknown>, name: string): readonly HeaderLine[] {

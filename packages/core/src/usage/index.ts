@@ -3,8 +3,15 @@
 export type { Combination } from './combine.ts'
 export { type ConflictKind, conflictKinds, type UsageConflict, type UsageReading } from './conflicts.ts'
 export { describeConflict, describePurpose, describeSource, describeStatement } from './describe-usage.ts'
+export { usageDocuments } from './documents.ts'
 export type { ResponseHeaders } from './header-lines.ts'
-export { type LabelAnswer, type LabelValues, parseContentSignal, parseContentUsage } from './label-values.ts'
+export {
+  type LabelAnswer,
+  type LabelValues,
+  parseContentSignal,
+  parseContentUsage,
+  type SignalUse,
+} from './label-values.ts'
 export type { UsageLicense } from './licenses.ts'
 export {
   type HeadLicense,

@@ -1,7 +1,9 @@
 // Parses the values of Content-Usage and Content-Signal: labels, each with yes or no.
 import { parseDictionary, Token } from 'structured-headers'
 import { aiprefLabels, contentSignalLabels, contentSignalUses, currentAiprefDraft } from '../parse/preference-labels.ts'
+import { aiprefKey, CONTENT_SIGNALS } from './documents.ts'
 import type { Purpose, Statement } from './purpose.ts'
+import { datesAsIntegers } from './structured-fields.ts'
 
 /** What a label says. */
 export interface LabelAnswer {
@@ -9,7 +11,7 @@ export interface LabelAnswer {
   readonly answer: Statement['answer']
   /** The label with its value, such as `train-ai=n`. */
   readonly label: string
-  /** The document that defines the label, such as `aipref vocab-08`. */
+  /** The document that defines the label. A key of `usageDocuments`. */
   readonly vocabulary: string
 }
 
@@ -21,18 +23,22 @@ export interface LabelValues {
   readonly older: readonly LabelAnswer[]
   /** The parts that were ignored, each with its reason: `foo=y is no label of vocab-08`. */
   readonly ignored: readonly string[]
-  /** The values of the key `use` of Content Signals, such as `reference`; an empty list without one. */
-  readonly uses: readonly string[]
+  /** The values of the key `use` of Content Signals; an empty list without one. */
+  readonly uses: readonly SignalUse[]
 }
+
+/**
+ * How far content may be used, the key `use` of Content Signals, from the most restrictive one.
+ * `immediate`: for one answer, and not kept. `reference`: kept, indexed and cited. `full`: without a
+ * limit, training included. Cloudflare, 2026-07-01.
+ */
+export type SignalUse = 'immediate' | 'reference' | 'full'
 
 /** A longer value is not read. Servers and clients limit all headers together to about as much. */
 const MAX_LENGTH = 16_384
 
 /** At most so many parts that were ignored are listed. */
 const MAX_IGNORED = 20
-
-const AIPREF = `aipref ${currentAiprefDraft}`
-const CONTENT_SIGNALS = 'content-signals 2025-09-24'
 
 /**
  * Parses preferences in the syntax of AIPREF: the value of the header `Content-Usage`, or of the
@@ -47,14 +53,14 @@ export function parseContentUsage(value: string): LabelValues {
     const known = Object.hasOwn(aiprefLabels, key) ? aiprefLabels[key] : undefined
     const token = item instanceof Token ? item.toString() : undefined
     const label = `${key}=${token ?? '…'}`
-    if (known === undefined) ignored.push(`${key} is no label of ${AIPREF}`)
+    if (known === undefined) ignored.push(`${key} is no label of ${currentAiprefDraft}`)
     else if (token !== 'y' && token !== 'n') ignored.push(`the value of ${key} is neither y nor n`)
     else {
       const answer = token === 'y' ? 'allowed' : 'disallowed'
-      const vocabulary = known.current ? AIPREF : `aipref ${known.drafts.at(-1)}`
+      const draft = known.current ? currentAiprefDraft : (known.drafts.at(-1) as string)
       const list = known.current ? answers : older
-      list.push({ purpose: known.purpose, answer, label, vocabulary })
-      if (!known.current) ignored.push(`${key} was a label of ${vocabulary}; ${AIPREF} has none of this name`)
+      list.push({ purpose: known.purpose, answer, label, vocabulary: aiprefKey(draft) })
+      if (!known.current) ignored.push(`${key} is a label of ${draft}, and none of ${currentAiprefDraft}`)
     }
   }
   return { answers, older, ignored: ignored.slice(0, MAX_IGNORED), uses: [] }
@@ -65,7 +71,7 @@ function dictionaryOf(value: string, ignored: string[]): ReturnType<typeof parse
   if (value.length > MAX_LENGTH) ignored.push(`the value is longer than ${MAX_LENGTH} characters`)
   else {
     try {
-      return parseDictionary(value)
+      return parseDictionary(datesAsIntegers(value))
     } catch (error) {
       ignored.push(`the value is no dictionary (RFC 9651), so all of it is unknown: ${(error as Error).message}`)
     }
@@ -81,13 +87,13 @@ function dictionaryOf(value: string, ignored: string[]): ReturnType<typeof parse
 export function parseContentSignal(value: string): LabelValues {
   const answers: LabelAnswer[] = []
   const ignored: string[] = []
-  const uses: string[] = []
+  const uses: SignalUse[] = []
   for (const part of value.slice(0, MAX_LENGTH).split(',')) {
     const [key = '', word = ''] = part.split('=', 2).map((text) => text.trim().toLowerCase())
     const purpose = Object.hasOwn(contentSignalLabels, key) ? contentSignalLabels[key] : undefined
     const label = `${key}=${word}`
     if (part.trim() === '') continue
-    if (key === 'use' && contentSignalUses.includes(word)) uses.push(word)
+    if (key === 'use' && contentSignalUses.includes(word)) uses.push(word as SignalUse)
     else if (key === 'use') ignored.push(`the value of use is none of ${contentSignalUses.join(', ')}`)
     else if (purpose === undefined) ignored.push(`${key} is no Content Signal`)
     else if (word !== 'yes' && word !== 'no') ignored.push(`the value of ${key} is neither yes nor no`)

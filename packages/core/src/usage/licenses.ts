@@ -6,7 +6,7 @@ import { originOf } from '../url/origin.ts'
 import type { UsageConflict, UsageReading } from './conflicts.ts'
 import { headerLines, type ResponseHeaders } from './header-lines.ts'
 import type { PageHead } from './page-head.ts'
-import { sourceOf, type UsageProblem, type UsageSource } from './purpose.ts'
+import { shown, sourceOf, type UsageProblem, type UsageSource } from './purpose.ts'
 import type { UsageLine } from './robots-lines.ts'
 
 /** A license that a site names. JSON-safe. */
@@ -57,14 +57,18 @@ function rankOf({ scope }: UsageLicense): number {
 }
 
 /**
- * Returns whether a line of robots.txt is set apart from the group above it, by a blank line or a
+ * Returns the first of these lines that is set apart from the group above it, by a blank line or a
  * sitemap, so that its author may have meant the whole site. Comments and other licenses between
- * them make no difference. @param fileLines The lines of the file.
+ * them make no difference.
  */
-export function isSetApart(fileLines: readonly string[], line: number): boolean {
-  let above = line - 2
-  while (above >= 0 && /^\s*(?:#|license\b)/i.test(fileLines[above] as string)) above--
-  return above >= 0 && /^\s*(?:$|site-?map)/i.test(fileLines[above] as string)
+function lineSetApart(robots: Robots, lines: readonly number[]): number | undefined {
+  const wanted = new Set(lines)
+  let isApart = false
+  for (const [index, text] of robots.text.split(/\r\n|\r|\n/).entries()) {
+    if (isApart && wanted.has(index + 1)) return index + 1
+    if (!/^\s*(?:#|license\b)/i.test(text)) isApart = /^\s*(?:$|site-?map)/i.test(text)
+  }
+  return undefined
 }
 
 /** Returns the licenses in the header Link. RSL 1.0 §4.5; RFC 8288. @param base The URL of the page. */
@@ -106,9 +110,11 @@ export function licenseConflict(
   const byPage = followed.some(({ scope }) => scope === 'page')
   const other = inRobots.filter(({ applies }) => !applies)
   if (byPage || other.length === 0 || robots === undefined) return []
-  const fileLines = robots.text.split(/\r\n|\r|\n/)
-  const apart = other.find(({ source }) => isSetApart(fileLines, source.line as number))
-  const why = apart === undefined ? '' : `; line ${apart.source.line} stands below a blank line or a sitemap`
+  const apart = lineSetApart(
+    robots,
+    other.map(({ source }) => source.line as number),
+  )
+  const why = apart === undefined ? '' : `; line ${apart} stands below a blank line or a sitemap`
   return [
     {
       kind: 'license-scope',
@@ -125,7 +131,7 @@ function readingOf(by: string, licenses: readonly UsageLicense[]): UsageReading 
   return {
     by,
     answer: undefined,
-    licenses: [...new Set(licenses.map(({ url }) => url))],
-    sources: licenses.map(({ source }) => source),
+    licenses: shown([...new Set(licenses.map(({ url }) => url))]),
+    sources: shown(licenses.map(({ source }) => source)),
   }
 }

@@ -12,11 +12,11 @@
 import { decodeText, encodeText } from '../bytes.ts'
 import { describeValue } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
+import { type Attribute, type Attributes, HtmlTokenizer, type TagHandler } from '../html/html-tokenizer.ts'
 import { assertKnownOptions } from '../known-options.ts'
 import { isProductToken } from '../parse/user-agent-name.ts'
-import { type Attribute, type Attributes, HtmlTokenizer, type TagHandler } from './html-tokenizer.ts'
 
-/** A meta element whose name can be that of a crawler, of `robots`, or of TDMRep. JSON-safe. */
+/** A meta element whose name may be `robots`, the name of a crawler, or a name of TDMRep. JSON-safe. */
 export interface HeadMeta {
   /** As written, without blanks around it. */
   readonly name: string
@@ -128,8 +128,9 @@ class Reader implements HeadReader {
   readonly #charset: string
   #left: number
   /** The first bytes, until there are enough for a byte order mark. */
-  #start: Uint8Array | undefined = new Uint8Array(0)
+  #start: Uint8Array = new Uint8Array(0)
   #decoder: Decoder | undefined
+  #isOverBound = false
 
   constructor(maxBytes: number, charset: string) {
     this.#left = maxBytes
@@ -154,34 +155,38 @@ class Reader implements HeadReader {
       this.#left -= length
       if (typeof chunk === 'string') this.#tokenizer.write(chunk.slice(0, length))
       else this.#writeBytes(chunk.subarray(0, length))
-      if (isAtBound) this.#head.isOverBound = true
+      this.#isOverBound = isAtBound && !this.#head.isOver
     }
     return this.#isOver
   }
 
   end(): PageHead {
-    if (this.#start !== undefined && !this.#isOver) this.#decode(this.#start)
-    return this.#head.result()
+    if (this.#decoder === undefined) this.#decode(this.#start)
+    return this.#head.result(!this.#isOverBound)
   }
 
   get #isOver(): boolean {
-    return this.#head.isOver || this.#head.isOverBound
+    return this.#head.isOver || this.#isOverBound
   }
 
   #writeBytes(chunk: Uint8Array): void {
-    if (this.#start === undefined) return this.#decode(chunk)
-    const start = new Uint8Array(this.#start.length + chunk.length)
-    start.set(this.#start)
-    start.set(chunk, this.#start.length)
-    this.#start = start
-    if (start.length >= 3) this.#decode(start)
+    const bytes = this.#decoder === undefined ? joined(this.#start, chunk) : chunk
+    if (this.#decoder !== undefined || bytes.length >= 3) this.#decode(bytes)
+    else this.#start = bytes
   }
 
   #decode(bytes: Uint8Array): void {
-    this.#start = undefined
     this.#decoder ??= decoderFor(encodingOf(bytes) ?? this.#charset)
     this.#tokenizer.write(this.#decoder.decode(bytes, { stream: true }))
   }
+}
+
+function joined(start: Uint8Array, end: Uint8Array): Uint8Array {
+  if (start.length === 0) return end
+  const bytes = new Uint8Array(start.length + end.length)
+  bytes.set(start)
+  bytes.set(end, start.length)
+  return bytes
 }
 
 /** Returns the encoding of a byte order mark. WHATWG Encoding §6, "BOM sniff". */
@@ -207,7 +212,6 @@ function decoderFor(encoding: string): Decoder {
 /** Decides which elements count. */
 class HeadCollector implements TagHandler {
   isOver = false
-  isOverBound = false
   readonly #metas: HeadMeta[] = []
   readonly #licenses: HeadLicense[] = []
   /** The number of open `template` elements. Their content is not a part of the page. */
@@ -240,12 +244,12 @@ class HeadCollector implements TagHandler {
     if (this.#templates === 0 && !this.#isInNoscript) this.isOver = true
   }
 
-  result(): PageHead {
+  result(isComplete: boolean): PageHead {
     const isFull = this.#metas.length > MAX_KEPT || this.#licenses.length > MAX_KEPT
     return {
       metas: this.#metas.slice(0, MAX_KEPT),
       licenses: this.#licenses.slice(0, MAX_KEPT),
-      isComplete: !this.isOverBound && !isFull,
+      isComplete: isComplete && !isFull,
     }
   }
 

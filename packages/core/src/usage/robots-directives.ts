@@ -12,15 +12,15 @@
 import { parseList, Token } from 'structured-headers'
 import { describeValue } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
-import { similarDate } from '../http/date.ts'
 import { assertKnownOptions } from '../known-options.ts'
-import { tokensOf } from '../parse/product-tokens.ts'
+import { type ProductTokens, tokensOf } from '../parse/product-tokens.ts'
 import { isProductToken, productTokenOf } from '../parse/user-agent-name.ts'
-import type { ProductTokens } from '../robots.ts'
 import { headerLines, type ResponseHeaders } from './header-lines.ts'
 import { type PageHead, pageHeadOf } from './page-head.ts'
 import { type Statement, sourceOf, type UsageSource } from './purpose.ts'
 import { type Reading, type RobotsDocumentKey, robotsRules } from './robots-rules.ts'
+import { datesAsIntegers } from './structured-fields.ts'
+import { tagDate } from './tag-date.ts'
 import { type TagRule, tagRules } from './tag-value.ts'
 
 /** What `robotsDirectives` reads. */
@@ -121,15 +121,15 @@ export interface RobotsDirectives {
    *
    * HTTP clients join the lines of a repeated header with commas. Then the value
    * `googlebot: nofollow, noindex` can be one line, whose rules are all for Googlebot (Google's
-   * syntax). Or it can be two lines, and `noindex` is for all crawlers. Pass the lines as a list or
-   * as pairs (`rawHeaders`, `headersDistinct`) to know.
+   * syntax). Or it can be two lines, and `noindex` is for all crawlers. To know, pass the lines as a
+   * list, such as `headersDistinct` or `rawHeaders` of Node, or as pairs.
    */
   readonly uncertain: readonly RobotsDirective[]
   /** The parts of the tags that do not count. */
   readonly problems: readonly RobotsProblem[]
 }
 
-/** A statement of a robots rule, and who reads the rule so. JSON-safe. */
+/** A statement of a robots rule, in one reading of the rule. JSON-safe. */
 export interface RobotsStatement extends Statement {
   readonly vocabulary: RobotsDocumentKey
   readonly reading: Reading
@@ -209,7 +209,8 @@ class Collector {
         if (this.#isFor(scope)) this.#add(rule, source)
         else if (isJoined && rule.isAfterComma) this.#uncertain.push(directiveOf(rule, source))
       }
-      left = Math.max(0, left - text.length)
+      left -= text.length
+      if (left < 0) break
     }
   }
 
@@ -242,7 +243,8 @@ class Collector {
       const source = sourceOf('meta-robots', 'html', name, content)
       const text = this.#cut(content, left, source, isCut)
       for (const rule of tagRules(text, false)) this.#add({ ...rule, scope }, source)
-      left = Math.max(0, left - content.length)
+      left -= content.length
+      if (left < 0 || isCut) break
     }
     if (!head.isComplete) this.#report('head-too-long', sourceOf('meta-robots', 'html', 'head', ''))
   }
@@ -251,8 +253,8 @@ class Collector {
     const list = this.#list
     const present = new Set(list.map(({ name }) => name))
     const has = (...names: string[]) => names.some((name) => present.has(name))
-    const numbers = (rule: string) => list.filter(({ name }) => name === rule).map(({ value }) => numberOf(value))
-    const sizes = list.filter(({ name }) => name === 'max-image-preview').map(({ value }) => imageSizeOf(value))
+    const numbers = (rule: string) => list.filter(({ name }) => name === rule).map(({ value = '' }) => numberOf(value))
+    const sizes = list.filter(({ name }) => name === 'max-image-preview').map(({ value = '' }) => imageSizeOf(value))
     const dates = list.filter(({ name }) => name === 'unavailable_after')
     return {
       noindex: has('noindex', 'none'),
@@ -269,7 +271,7 @@ class Collector {
       maxSnippet: lowestLimit(numbers('max-snippet')),
       maxImagePreview: IMAGE_SIZES.find((size) => sizes.includes(size)),
       maxVideoPreview: lowestLimit(numbers('max-video-preview')),
-      unavailableAfter: lowest(dates.map(({ value }) => timeOf(value, this.#now))),
+      unavailableAfter: lowest(dates.map(({ value = '' }) => tagDate(value, this.#now))),
       unknown: [...new Set(list.filter(({ isKnown }) => !isKnown).map(({ name }) => name))],
       list,
       uncertain: this.#uncertain,
@@ -316,7 +318,7 @@ class Collector {
 /** Parses a List of RFC 9651. Undefined if it is invalid. */
 function listOf(value: string): ReturnType<typeof parseList> | undefined {
   try {
-    return parseList(value)
+    return parseList(datesAsIntegers(value))
   } catch {
     return undefined
   }
@@ -334,28 +336,23 @@ function directiveOf({ name, value, scope }: Pick<TagRule, 'name' | 'value' | 's
 
 const IMAGE_SIZES = ['none', 'standard', 'large'] as const
 
-function imageSizeOf(value = ''): (typeof IMAGE_SIZES)[number] | undefined {
+function imageSizeOf(value: string): (typeof IMAGE_SIZES)[number] | undefined {
   return IMAGE_SIZES.find((size) => size === value.toLowerCase())
 }
 
-function numberOf(value = ''): number | undefined {
+function numberOf(value: string): number | undefined {
   return /^(?:\d{1,15}|-1)$/.test(value) ? Number(value) : undefined
 }
 
-/** Parses a date, or a number of seconds since 1970. */
-function timeOf(value = '', now: number): number | undefined {
-  return /^\d{9,11}$/.test(value) ? Number(value) * 1000 : similarDate(value, now)
-}
-
 /** Returns whether a rule has the value that it needs. */
-function isValid({ name, value }: RobotsDirective, now: number): boolean {
+function isValid({ name, value = '' }: RobotsDirective, now: number): boolean {
   switch (robotsRules.get(name)?.value) {
     case 'number':
       return numberOf(value) !== undefined
     case 'image-size':
       return imageSizeOf(value) !== undefined
     case 'date':
-      return timeOf(value, now) !== undefined
+      return tagDate(value, now) !== undefined
     default:
       return true
   }
@@ -389,8 +386,8 @@ export function statementsOf(rules: readonly RobotsDirective[], now?: number): r
     })
 }
 
-function isInEffect({ name, value }: RobotsDirective, now: number | undefined): boolean {
+function isInEffect({ name, value = '' }: RobotsDirective, now: number | undefined): boolean {
   if (name === 'max-snippet') return numberOf(value) === 0
   if (name !== 'unavailable_after') return true
-  return now !== undefined && (timeOf(value, now) ?? Number.POSITIVE_INFINITY) <= now
+  return now !== undefined && (tagDate(value, now) ?? Number.POSITIVE_INFINITY) <= now
 }

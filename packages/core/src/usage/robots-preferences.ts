@@ -5,10 +5,12 @@
 // longer path replaces a shorter one, with all of its labels.
 import { textOf } from '../bytes.ts'
 import { dialects } from '../dialect.ts'
+import type { Match } from '../match/explanation.ts'
 import type { RulesVerdict } from '../match/verdict.ts'
-import { type ProductTokens, Robots } from '../robots.ts'
+import type { ProductTokens } from '../parse/product-tokens.ts'
+import { Robots } from '../robots.ts'
 import { compare, type Reading, type UsageConflict } from './conflicts.ts'
-import { type LabelValues, parseContentSignal, parseContentUsage } from './label-values.ts'
+import { type LabelValues, parseContentSignal, parseContentUsage, type SignalUse } from './label-values.ts'
 import { type Statement, sourceOf, type UsageProblem, type UsageSource } from './purpose.ts'
 import { type UsageLine, usageLines } from './robots-lines.ts'
 
@@ -18,11 +20,26 @@ export interface RobotsPreferences {
   readonly verdict: RulesVerdict | undefined
   readonly lines: readonly UsageLine[]
   readonly statements: readonly Statement[]
+  /** The values of the key `use` of Content Signals. */
+  readonly uses: readonly FoundUse[]
   readonly conflicts: readonly UsageConflict[]
   readonly problems: readonly UsageProblem[]
 }
 
-const NO_FILE: RobotsPreferences = { verdict: undefined, lines: [], statements: [], conflicts: [], problems: [] }
+/** A value of the key `use` of Content Signals. */
+export interface FoundUse {
+  readonly use: SignalUse
+  readonly source: UsageSource
+}
+
+const NO_FILE: RobotsPreferences = {
+  verdict: undefined,
+  lines: [],
+  statements: [],
+  uses: [],
+  conflicts: [],
+  problems: [],
+}
 
 /** Returns what a robots.txt states about the use of a URL by a crawler. */
 export function robotsPreferences(robots: Robots | undefined, url: string, tokens: ProductTokens): RobotsPreferences {
@@ -38,6 +55,7 @@ export function robotsPreferences(robots: Robots | undefined, url: string, token
     verdict,
     lines,
     statements: [...(verdict.allowed ? usage.followed.statements : []), ...signals.followed.statements],
+    uses: usesIn(signals.counting),
     conflicts: [...(verdict.allowed ? usageConflicts(usage) : pageConflicts(usage)), ...signalConflicts(signals)],
     problems: [...usage.problems, ...signals.problems],
   }
@@ -92,13 +110,14 @@ function linesFor(lines: readonly PreferenceLine[], url: string): Pick<Preferenc
   // The paths are matched as the paths of rules.
   const file = ['User-agent: *', ...withPath.map(({ path }) => `Allow: ${path}`)].join('\n')
   const { matches } = new Robots({ bytes: file }, dialects.rfc9309, undefined).explain(url, '*')
-  const matching = matches.map(({ line, bytes }) => ({ line: withPath[line - 2], bytes }))
-  const longest = matching.filter(({ bytes }) => bytes === matching[0]?.bytes).map(({ line }) => line)
-  if (longest.length === 0) return { counting: lines.filter(({ path }) => path === ''), replaced: [] }
-  const isShorter = (line: PreferenceLine) => line.path === '' || matching.some((one) => one.line === line)
+  const lineOf = (match: Match) => withPath[match.line - 2] as PreferenceLine
+  const matching = new Set(matches.map(lineOf))
+  const longest = new Set(matches.filter(({ bytes }) => bytes === matches[0]?.bytes).map(lineOf))
+  const isWithoutPath = ({ path }: PreferenceLine) => path === ''
+  if (longest.size === 0) return { counting: lines.filter(isWithoutPath), replaced: [] }
   return {
-    counting: lines.filter((line) => longest.includes(line)),
-    replaced: lines.filter((line) => !longest.includes(line) && isShorter(line)),
+    counting: lines.filter((line) => longest.has(line)),
+    replaced: lines.filter((line) => !longest.has(line) && (isWithoutPath(line) || matching.has(line))),
   }
 }
 
@@ -108,6 +127,13 @@ export function statementsIn(
   list: 'answers' | 'older' = 'answers',
 ): readonly Statement[] {
   return parsed.flatMap(({ values, source }) => values[list].map((one) => ({ ...one, source })))
+}
+
+/** Returns the values of the key `use` in lines, or headers. */
+export function usesIn(
+  parsed: readonly { readonly values: LabelValues; readonly source: UsageSource }[],
+): readonly FoundUse[] {
+  return parsed.flatMap(({ values, source }) => values.uses.map((use) => ({ use, source })))
 }
 
 /** The conflicts of Content-Usage on a page that may be fetched. */

@@ -55,7 +55,7 @@ export function tagRules(value: string, hasScopes: boolean): readonly TagRule[] 
   return rules
 }
 
-/** The start of a date with a comma: `Wed, 31 Dec 2025`, `Wednesday, 31-Dec-25`, `Dec 31, 2025`. */
+/** What stands before the comma of a date: `Wed, 31 Dec 2025`, or `Dec 31, 2025`. */
 const FIRST_PART_OF_DATE = /^(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*|[a-z]{3,9} \d{1,2})$/i
 
 /**
@@ -76,6 +76,10 @@ function rulesIn(member: string): readonly NameAndValue[] {
     const end = text.search(/[:=]/) // an equals sign is an error that sites make
     const names = trim(end === -1 ? text : text.slice(0, end)).toLowerCase()
     const rest = end === -1 ? '' : trim(text.slice(end + 1))
+    if (names === '') {
+      text = rest
+      continue
+    }
     const words = wordsOf(names)
     const [last = ''] = words.slice(-1)
     if (!words.every(isRule)) return [...rules, { name: names, value: end === -1 ? undefined : rest }]
@@ -85,7 +89,9 @@ function rulesIn(member: string): readonly NameAndValue[] {
       rules.push({ name: last, value: undefined })
       text = rest // such as `nofollow` in `noindex: nofollow`
     } else {
-      const value = kind === 'date' ? rest : (/^\S*/.exec(rest)?.[0] as string)
+      const word = /^\S*/.exec(rest)?.[0] as string
+      const isListed = isRule(/^\s*([^\s:=]*)/.exec(rest.slice(word.length))?.[1]?.toLowerCase() ?? '')
+      const value = kind !== 'date' && isListed ? word : rest // `-1` in `max-snippet: -1 noindex`
       rules.push({ name: last, value: value === '' ? undefined : value })
       text = trim(rest.slice(value.length))
     }

@@ -304,7 +304,7 @@ function textOfFile(source: TdmrepSource): string | undefined {
 }
 
 function isParsed(file: TdmrepSource | TdmrepFile): file is TdmrepFile {
-  return typeof file === 'object' && 'rules' in file
+  return typeof file === 'object' && file !== null && 'rules' in file
 }
 
 /** Removes a byte order mark, as a parser may (RFC 8259 §8.1). */

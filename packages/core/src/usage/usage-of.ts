@@ -3,12 +3,13 @@ import { describeValue, withoutCredentials } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
 import { assertKnownOptions } from '../known-options.ts'
 import type { RulesVerdict } from '../match/verdict.ts'
-import { type ProductTokens, Robots } from '../robots.ts'
+import type { ProductTokens } from '../parse/product-tokens.ts'
+import { Robots } from '../robots.ts'
 import { type UrlInput, urlText } from '../url/origin.ts'
 import { answerOf, type Combination, combinationOf } from './combine.ts'
 import { compare, type UsageConflict } from './conflicts.ts'
 import { headerLines, type ResponseHeaders } from './header-lines.ts'
-import { type LabelValues, parseContentSignal, parseContentUsage } from './label-values.ts'
+import { type LabelValues, parseContentSignal, parseContentUsage, type SignalUse } from './label-values.ts'
 import { licenseConflict, licensesInHead, licensesInLinks, licensesOf, type UsageLicense } from './licenses.ts'
 import type { PageHead } from './page-head.ts'
 import {
@@ -16,6 +17,7 @@ import {
   type Purpose,
   purposes,
   type Statement,
+  shown,
   sourceOf,
   type UsageProblem,
   type UsageSource,
@@ -29,7 +31,7 @@ import {
   robotsProblems,
   statementsOf,
 } from './robots-directives.ts'
-import { robotsPreferences, statementsIn } from './robots-preferences.ts'
+import { robotsPreferences, statementsIn, usesIn } from './robots-preferences.ts'
 import { type TdmrepFile, type TdmrepSource, tdmrepOf } from './tdmrep.ts'
 import { widerConflicts } from './wider-readings.ts'
 
@@ -59,11 +61,11 @@ export interface PurposeUsage {
   readonly answer: Answer
   /** How the statements make the answer. */
   readonly combination: Combination
-  /** Everything that counts, refusals first. */
+  /** Everything that counts, refusals first; at most 100 statements. */
   readonly statements: readonly Statement[]
 }
 
-/** What may be done with a page. JSON-safe. */
+/** What may be done with a page. JSON-safe. Each list has at most its first 100 items. */
 export interface Usage {
   /** The URL as given, without credentials. */
   readonly url: string
@@ -71,6 +73,8 @@ export interface Usage {
   readonly purposes: Readonly<Record<Purpose, PurposeUsage>>
   /** Where two readings of the same statements differ. An answer follows the first reading. */
   readonly conflicts: readonly UsageConflict[]
+  /** How far content may be used, by Content Signals; the most restrictive of several. */
+  readonly signalUse: SignalUse | undefined
   /** The RSL licenses that the site names. None is fetched; each may allow what nothing else does. */
   readonly licenses: readonly UsageLicense[]
   /** The URL of the policy by which reserved text and data mining may be allowed (TDMRep). */
@@ -82,6 +86,9 @@ export interface Usage {
   /** What was not read or not used, and why. */
   readonly problems: readonly UsageProblem[]
 }
+
+/** From the most restrictive one. */
+const SIGNAL_USES: readonly SignalUse[] = ['immediate', 'reference', 'full']
 
 const KNOWN_OPTIONS: Readonly<Record<keyof UsageInput, true>> = {
   url: true,
@@ -129,6 +136,7 @@ export function usageOf(input: UsageInput): Usage {
   const tags = readingsOf(directives.list, now)
   const tdm = tdmrepOf({ file: tdmrep, url, headers, head })
   const license = licensesOf(inRobots.lines, [...licensesInLinks(headers, url), ...licensesInHead(head, url)])
+  const uses = [...inRobots.uses, ...usesIn(signals)]
   const onPage = [...statementsIn(usage), ...statementsIn(signals), ...tags.followed]
   const statements = [...inRobots.statements, ...onPage, ...tdm.statements]
   return {
@@ -144,7 +152,7 @@ export function usageOf(input: UsageInput): Usage {
         { by: 'one line', statements: tags.followed },
         { by: 'two lines', statements: [...tags.followed, ...readingsOf(directives.uncertain, now).followed] },
       ),
-      ...widerConflicts(statements, tags.byOperators),
+      ...widerConflicts(statements, tags.byOperators, uses),
       ...compare(
         'later-carrier',
         { by: 'TDMRep: the last carrier', statements: tdm.statements },
@@ -152,18 +160,19 @@ export function usageOf(input: UsageInput): Usage {
       ),
       ...licenseConflict(license.licenses, robots),
     ],
-    licenses: license.licenses,
+    signalUse: SIGNAL_USES.find((one) => uses.some(({ use }) => use === one)),
+    licenses: shown(license.licenses),
     tdmPolicy: tdm.policy,
     directives,
     crawl: inRobots.verdict,
-    problems: [
+    problems: shown([
       ...inRobots.problems,
       ...problemsIn(usage),
       ...problemsIn(signals),
       ...directives.problems.map(({ reason, source }) => ({ source, why: robotsProblems[reason] })),
       ...tdm.problems,
       ...license.ignored,
-    ],
+    ]),
   }
 }
 
@@ -214,7 +223,7 @@ function unseenConflicts(statements: readonly Statement[]): readonly UsageConfli
 function purposeUsage(purpose: Purpose, all: readonly Statement[]): PurposeUsage {
   const about = all.filter((one) => one.purpose === purpose)
   const statements = about.toSorted((a, b) => Number(isRefusal(b)) - Number(isRefusal(a)))
-  return { answer: answerOf(about), combination: combinationOf(about), statements }
+  return { answer: answerOf(about), combination: combinationOf(about), statements: shown(statements) }
 }
 
 function isRefusal({ answer }: Statement): boolean {

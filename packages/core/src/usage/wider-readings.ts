@@ -1,8 +1,11 @@
 // Statements that an operator, or a law, reads as being about a further purpose. The answer does not
 // follow these readings; `conflicts` shows them.
 import { compare, type UsageConflict } from './conflicts.ts'
+import { CONTENT_SIGNALS } from './documents.ts'
+import type { SignalUse } from './label-values.ts'
 import type { Purpose, Statement } from './purpose.ts'
 import type { RobotsStatement } from './robots-directives.ts'
+import type { FoundUse } from './robots-preferences.ts'
 import { robotsDocuments } from './robots-rules.ts'
 
 interface WiderReading {
@@ -28,15 +31,36 @@ export const widerReadings: readonly WiderReading[] = [
   },
 ]
 
+/** The purposes that a value of the key `use` of Content Signals refuses. Cloudflare, 2026-07-01. */
+const REFUSED_BY_USE: Readonly<Record<SignalUse, readonly Purpose[]>> = {
+  immediate: ['archive', 'train-ai'],
+  reference: ['train-ai'],
+  full: [],
+}
+
 /**
  * Returns the conflicts of the statements with their wider readings.
+ * @param uses The values of the key `use` of Content Signals.
  * @param byOperators The readings of robots tags by operators.
  */
 export function widerConflicts(
   statements: readonly Statement[],
   byOperators: readonly RobotsStatement[],
+  uses: readonly FoundUse[],
 ): readonly UsageConflict[] {
   const wider = [
+    {
+      by: 'Cloudflare, for its crawl service (2026-08-31)',
+      statements: uses.flatMap(({ use, source }) =>
+        REFUSED_BY_USE[use].map((purpose) => ({
+          purpose,
+          answer: 'disallowed' as const,
+          label: `use=${use}`,
+          vocabulary: CONTENT_SIGNALS,
+          source,
+        })),
+      ),
+    },
     ...widerReadings.map(({ labels, purposes, by }) => ({
       by,
       statements: statements

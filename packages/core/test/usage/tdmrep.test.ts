@@ -133,6 +133,7 @@ describe('a file', () => {
 
   test.each([undefined, null, 1, {}, []])('rejects %s as a source', (source) => {
     expect(() => parseTdmrep(source as never)).toThrow(OptionError)
+    if (source !== undefined) expect(() => tdmrepOf({ url: '/', file: source as never })).toThrow(OptionError)
   })
 })
 

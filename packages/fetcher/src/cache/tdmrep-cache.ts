@@ -31,8 +31,8 @@ export interface CachedTdmrep {
 
 /** The memory for these files, as a part of `maxCacheBytes`. Few sites have one. Our choice. */
 const PART_OF_MEMORY = 8
-/** The memory of a parsed rule, and of a problem, without the texts. Rounded up. */
-const RULE_BYTES = 120
+/** The memory of a parsed rule without its texts, and of a problem. Measured and rounded up. */
+const RULE_BYTES = 80
 const PROBLEM_BYTES = 500
 
 export class TdmrepCache {

@@ -2,7 +2,7 @@
 import type { ConcurrentMapOptions } from '../base/concurrent-map.ts'
 import { assertCallOptions, integer, number, oneOf } from '../base/option-checks.ts'
 
-/** Options of `isAllowed`, `explain`, `sitemaps` and `robots` of a `RobotsClient`. */
+/** Options of `isAllowed`, `explain`, `sitemaps` and `robots` of a `RobotsClient`, and of `usage`. */
 export interface LookupOptions {
   /**
    * Aborting it rejects this call with the signal's reason. A fetch that other callers wait for

@@ -2,8 +2,8 @@
 //
 // The caller writes the document in chunks of any size. The tokenizer calls its handler for each
 // tag and each text. It keeps no text: of a tag it keeps the name, and the attributes that the
-// handler asks for, up to a length. Each character is looked at a fixed number of times, in
-// whatever chunks it arrives.
+// handler asks for, up to a length. It looks at each character at most four times, however the caller
+// cuts the document.
 //
 //   <title>A</title>
 //   │      ││
@@ -11,9 +11,9 @@
 //   │      └ raw text: no tags in it, only `</title` ends it
 //   └ a start tag
 //
-// Why no library: in the usual ones the names of all character references take 25 KB, compressed.
-// htmlparser2 also ends comments, scripts and `<title/>` elsewhere than browsers do, so that it
-// misses robots tags, and it takes quadratic time for a comment that arrives in small chunks.
+// Why not htmlparser2: its table of all character references takes 25 KB, compressed. It ends some
+// comments, scripts and titles elsewhere than browsers do, and so misses robots tags. And its Parser
+// takes quadratic time for a comment that arrives in small chunks.
 
 /** Receives what the tokenizer finds. */
 export interface TagHandler {
@@ -44,7 +44,7 @@ export type Attributes = Readonly<Partial<Record<string, Attribute>>>
 const WANTED: ReadonlySet<string> = new Set(['name', 'content', 'rel', 'type', 'href'])
 
 /** Longer values are cut. */
-export const MAX_ATTRIBUTE_LENGTH = 8192
+const MAX_ATTRIBUTE_LENGTH = 8192
 
 /** Longer names of elements and attributes are cut. No element or attribute that counts has one. */
 const MAX_NAME_LENGTH = 16

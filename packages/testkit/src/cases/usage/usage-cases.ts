@@ -285,6 +285,13 @@ export const usageCases: readonly UsageCase[] = [
     conflicts: ['wider-reading text-and-data-mining'],
   },
   {
+    name: 'use=reference, which Cloudflare reads as a refusal of training',
+    from: 'developers.cloudflare.com, 2026-08-31',
+    robots: group('Content-Signal: search=yes, use=reference'),
+    answers: { search: 'allowed' },
+    conflicts: ['wider-reading train-ai'],
+  },
+  {
     name: 'a blocked crawler does not read the signals of *',
     from: 'RFC 9309 §2.2.1',
     robots: 'User-agent: *\nContent-Signal: ai-train=no\nAllow: /\n\nUser-agent: ExampleBot\nDisallow: /x\n',
