@@ -177,6 +177,11 @@ const USAGE: readonly Field[] = [
   ['conflicts[].purpose?', 'string', 'The purpose. Absent for licenses.'],
   ['conflicts[].readings', 'object[]', 'Two readings. The answer follows the first one.'],
   ...within('conflicts[].readings[]', READING),
+  [
+    'signalUse?',
+    '"immediate" or "reference" or "full"',
+    'How far content may be used, by Content Signals; the most restrictive of several.',
+  ],
   ['licenses?', 'object[]', 'The RSL licenses that the site names. None was fetched.'],
   ['licenses[].url', 'string', 'The URL of the license.'],
   ['licenses[].scope', '"page" or "group" or "site" or "other-group"', 'What it is for.'],

@@ -19,7 +19,8 @@ export function usageLines(robots: Robots, url: string, tokens: readonly string[
       .map(({ url: license, source }) => `  license ${hang(`${printable(license)} (line ${source.line})`, 10)}`),
   ]
   const known = new Set(statementsIn(usage).map(describeStatement))
-  const hidden = statementsIn(usageOf({ robots, url, tokens: '*' })).map(describeStatement)
+  const ofAll = statementsIn(usageOf({ robots, url, tokens: '*' }))
+  const hidden = ofAll.toSorted((a, b) => Number(a.source.line) - Number(b.source.line)).map(describeStatement)
   const others = [...new Set(hidden)].filter((text) => !known.has(text)).map((text) => `  ${hang(text, 2)}`)
   return [
     ...(rows.length === 0 ? [] : [dim('Preferences on use (politely usage reads those of the page, too):'), ...rows]),

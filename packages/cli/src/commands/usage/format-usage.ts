@@ -4,7 +4,6 @@ import {
   describeSource,
   type Purpose,
   purposes,
-  type RobotsDirectives,
   type Usage,
   type UsageConflict,
   type UsageLicense,
@@ -82,7 +81,7 @@ function sourceRows(
 ): readonly string[] {
   const access = 'access' in verdict ? verdict.access : undefined
   const status = access?.status === undefined ? '' : ` (${access.status})`
-  const limits = limitsOf(usage.directives)
+  const limits = limitsOf(usage)
   return [
     row('robots.txt', `${printable(robots)}${status}`),
     ...adviceOn(access, proxy).map((advice) => row('advice', advice)),
@@ -109,10 +108,11 @@ const READINGS: Readonly<Record<PageReading, string>> = {
   'not-given': '',
 }
 
-/** The rules of robots tags that allow something up to a limit. */
-function limitsOf(directives: RobotsDirectives): readonly string[] {
+/** What allows something up to a limit: rules of robots tags, and the key `use` of Content Signals. */
+function limitsOf({ directives, signalUse }: Usage): readonly string[] {
   const { maxSnippet, maxImagePreview, maxVideoPreview, unavailableAfter } = directives
   return [
+    ...(signalUse === undefined ? [] : [`use=${signalUse}`]),
     ...(maxSnippet === undefined ? [] : [`max-snippet:${maxSnippet}`]),
     ...(maxImagePreview === undefined ? [] : [`max-image-preview:${maxImagePreview}`]),
     ...(maxVideoPreview === undefined ? [] : [`max-video-preview:${maxVideoPreview}`]),

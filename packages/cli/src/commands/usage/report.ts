@@ -26,7 +26,7 @@ export interface UsageReport {
 
 /** Returns the JSON of a report. */
 export function jsonOf({ url, productTokens, usage, verdict, robots, page, tdmrep }: UsageReport): object {
-  const { purposes, conflicts, licenses, tdmPolicy, directives, problems } = usage
+  const { purposes, conflicts, signalUse, licenses, tdmPolicy, directives, problems } = usage
   const { isMissing: _, ...pageJson } = page
   return {
     url,
@@ -34,6 +34,7 @@ export function jsonOf({ url, productTokens, usage, verdict, robots, page, tdmre
     productTokens,
     purposes,
     conflicts,
+    signalUse,
     licenses,
     tdmPolicy,
     directives,
