@@ -38,14 +38,13 @@ const FOLDERS = {
   core: {
     url: [],
     http: [],
-    html: [],
     parse: ['url'],
     match: ['parse', 'url'],
     lint: ['parse', 'url', 'choose-dialect.ts', 'known-options.ts'],
     access: ['url', 'http'],
     pace: ['url', 'http'],
     crawlers: ['match', 'parse', 'robots.ts'],
-    usage: ['url', 'http', 'html', 'parse', 'match', 'robots.ts', 'known-options.ts'],
+    usage: ['url', 'http', 'parse', 'match', 'robots.ts', 'known-options.ts', 'choose-dialect.ts'],
   },
   fetcher: eachImportsThoseBefore('base', 'network', 'report', 'store', 'options', 'fetch', 'cache', 'client'),
   gate: {
