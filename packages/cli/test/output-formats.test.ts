@@ -31,7 +31,8 @@ const TEXT_FORMATS: Readonly<Record<string, string>> = {
 const path = writeFiles({
   'retired.txt': 'User-agent: ia_archiver\nDisallow: /\n',
   'robots.txt': 'User-agent: *\nDisallow: /cart\nAllow: /cart/help\nDisalow: /tmp\n',
-  'usage.txt': 'User-agent: *\nContent-Usage: train-ai=n\nContent-Signal: use=reference\nLicense: https://example.com/license.xml\n',
+  'usage.txt':
+    'User-agent: *\nContent-Usage: train-ai=n\nContent-Signal: use=reference\nLicense: https://example.com/license.xml\n',
   'new.txt': 'User-agent: *\nDisallow: /c\nAllow: /cart/help\n',
   'robots.expect': 'allow * /cart/help\ndeny * /checkout\n',
   'broken #1.txt':

@@ -10,9 +10,9 @@ export {
   RobotsDisallowedError,
   WaitTooLongError,
 } from '@politely/gate'
-export { type CrawledPage, usageOf } from './context-usage.ts'
 export type { AnyCrawler } from './crawlee-internals.ts'
 export { FollowingClientError } from './polite-http-client.ts'
 export { RedirectError } from './redirected.ts'
 export { robotsTagOf, verdictOf } from './skipped.ts'
+export { type CrawledPage, usageOf } from './usage/context-usage.ts'
 export { type WithRobotsOptions, withRobots } from './with-robots.ts'

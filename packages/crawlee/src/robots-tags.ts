@@ -4,8 +4,8 @@ import { OptionError } from '@politely/core'
 import { type RobotsDirective, type RobotsDirectives, robotsDirectives } from '@politely/core/usage'
 import type { PoliteGate } from '@politely/gate'
 import type { CrawleeInternals } from './crawlee-internals.ts'
-import { loadedPage, type PageContext } from './loaded-page.ts'
 import { rememberTag } from './skipped.ts'
+import { loadedPage, type PageContext } from './usage/loaded-page.ts'
 
 /** A context, whose request can be marked. */
 interface MarkedContext extends PageContext {

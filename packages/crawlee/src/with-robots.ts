@@ -9,7 +9,6 @@ import {
   RobotsDisallowedError,
   resolveGate,
 } from '@politely/gate'
-import { hasGate, rememberGate } from './context-usage.ts'
 import { type AnyCrawler, type CrawleeInternals, gatePort } from './crawlee-internals.ts'
 import { DeferredRequests } from './deferred-requests.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
@@ -19,6 +18,7 @@ import { fetchThroughProxies } from './proxied-fetch.ts'
 import { RedirectError } from './redirected.ts'
 import { hookRobots } from './robots-hook.ts'
 import { obeyRobotsTags } from './robots-tags.ts'
+import { hasGate, rememberGate } from './usage/context-usage.ts'
 
 /**
  * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and three

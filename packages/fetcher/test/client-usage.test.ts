@@ -484,8 +484,8 @@ describe('the response', () => {
     ['headers and HTML', () => ({ headers: { 'x-robots-tag': 'noindex' }, html: HTML }), 'read'],
     ['headers and bytes', () => ({ headers: new Headers(), html: Buffer.from(HTML) }), 'read'],
     [
-      'headers and HTML of a 404',
-      () => ({ status: 404, headers: { 'x-robots-tag': 'noindex' }, html: HTML }),
+      'headers of a 404',
+      () => ({ status: 404, headers: { 'x-robots-tag': 'noindex' } }),
       'not-the-page',
       'the response has the status 404',
     ],

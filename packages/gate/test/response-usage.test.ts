@@ -101,7 +101,7 @@ test('reads the headers of a response whose body is not a stream of the platform
     const copy = () => ({ status, headers, body, clone: copy })
     return Object.assign(copy(), { text: () => response.text() })
   }
-  await using polite = politely(likeNodeFetch as never, { ...options(), robotsVia: 'own' })
-  const response = await polite(`${site.origin}/page` as never)
+  await using polite = politely(likeNodeFetch as unknown as typeof fetch, { ...options(), robotsVia: 'own' })
+  const response: object = await polite(`${site.origin}/page` as never)
   expect(await usageOf(response, withoutFile)).toMatchObject({ purposes: { 'train-ai': { answer: 'disallowed' } } })
 })
