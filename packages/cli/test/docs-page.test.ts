@@ -93,6 +93,7 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
   explain: [
     'explain /cart/items?sort=price --user-agent ExampleBot --robots robots.txt',
     'explain https://shop.example/old --user-agent ExampleBot --follow',
+    'explain https://news.example/post --user-agent OtherBot',
   ],
   usage: [
     'usage https://news.example/post --user-agent ExampleBot',

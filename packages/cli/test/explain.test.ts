@@ -53,19 +53,19 @@ test('draws the file, the deciding line, what its parts matched, and why the oth
   expect(code).toBe(1)
 })
 
-test('shows the preferences on use, and those of the group for * that the crawler does not read', async () => {
+test('shows the preferences on use, and the preferences of the group for * that the crawler does not read', async () => {
   const parts = async (agent: string) => {
     const { stdout } = await runInThisProcess(['explain', '/a', '--user-agent', agent, '--robots', path('usage.txt')])
     return stdout.slice(stdout.indexOf('Preferences'))
   }
   expect(await parts('ExampleBot')).toMatchInlineSnapshot(`
-    "Preferences on use (politely usage reads those of the page, too):
+    "Preferences on use in this file (politely usage reads the page, too):
       ✓ search                allowed     line 2 of robots.txt says search=yes
       ✗ train-ai              disallowed  line 2 of robots.txt says ai-train=no
     "
   `)
   expect(await parts('OtherBot')).toMatchInlineSnapshot(`
-    "Preferences on use (politely usage reads those of the page, too):
+    "Preferences on use in this file (politely usage reads the page, too):
       ✓ train-ai              allowed     line 6 of robots.txt says train-ai=y
       license https://a.test/license.xml (line 7)
     Preferences of the group for *, which is not for this crawler:

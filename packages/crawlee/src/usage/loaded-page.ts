@@ -58,9 +58,14 @@ async function pageOfBrowser(response: BrowserResponse, page: NonNullable<PageCo
   const status = response.status()
   const headers = await headersOf(response)
   if (!isHtml(response.headers()['content-type'])) return { status, headers, html: undefined }
-  // The browser may no longer have the body.
-  const [sent, current] = await Promise.all([response.text().catch(() => ''), page.content()])
-  return { status, headers, html: union(pageHeadOf(sent), pageHeadOf(current)) }
+  // The browser may have discarded the body, and a page that navigates has no content.
+  const texts = [response.text(), page.content()].map((text) => text.catch(() => undefined))
+  const [sent, current] = (await Promise.all(texts)).map((text) => (text === undefined ? undefined : pageHeadOf(text)))
+  return { status, headers, html: sent && current ? union(sent, current) : partOf(sent ?? current) }
+}
+
+function partOf(head: PageHead | undefined): PageHead | undefined {
+  return head && { ...head, isComplete: false }
 }
 
 async function headersOf(response: BrowserResponse): Promise<ResponseHeaders> {

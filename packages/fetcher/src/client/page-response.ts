@@ -69,7 +69,9 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
   if (!isResponse(response)) {
     const { headers, html, status = 200 } = response
     if (!isPage(status)) return notThePage(`the response has the status ${status}`)
-    return html === undefined ? headersOnly(headers, 'no HTML was given') : { report: READ, headers, html }
+    if (html === undefined) return headersOnly(headers, 'no HTML was given')
+    const isPart = typeof html === 'object' && 'isComplete' in html && !html.isComplete
+    return { report: isPart ? PART : READ, headers, html }
   }
   const { headers, status, body } = response
   if (isChallenge(challengeHeadersOf(headers))) return notThePage('the response is a challenge for browsers')
@@ -93,6 +95,7 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
 }
 
 const READ: PageReport = { reading: 'read', why: undefined }
+const PART: PageReport = { reading: 'incomplete', why: 'the given head is not complete' }
 
 function isPage(status: number): boolean {
   return (status >= 200 && status <= 299) || status === 304

@@ -41,7 +41,8 @@ export function rememberOrigin<R extends object>(response: R, origin: ResponseOr
  * ```
  *
  * @throws {OptionError} for a value that no fetch of `politely` returned, such as a clone; for an
- * HTML response whose body was read already; and for an invalid option.
+ * HTML response whose body was read already; for the refusal of an invalid URL; and for an invalid
+ * option.
  * @throws {ClientClosedError} after the fetch or its RobotsClient was closed.
  */
 export async function usageOf(response: object, options: UsageOptions = {}): Promise<ClientUsage> {

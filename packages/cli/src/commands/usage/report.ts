@@ -3,7 +3,7 @@ import type { Verdict } from '@politely/core'
 import type { Usage } from '@politely/core/usage'
 import type { ClientVerdict, PageReport, TdmrepReport } from '@politely/fetcher'
 
-/** What was looked at for one URL, and the answers. */
+/** The answers about one URL, and what the command has read for them. */
 export interface UsageReport {
   /** As it was given, without credentials. */
   readonly url: string

@@ -36,7 +36,7 @@ export const usageSpec: CommandSpec = {
     {
       name: 'purpose',
       value: 'NAME',
-      text: 'print only this purpose, and exit with 1 if it is disallowed',
+      text: 'print only this purpose (text), and exit with 1 if it is disallowed',
       choices: PURPOSES,
       isRepeatable: true,
     },

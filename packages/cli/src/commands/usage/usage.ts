@@ -1,7 +1,7 @@
 // `politely usage`: says what a crawler may do with pages.
 import { explainUrlProblem, type InvalidUrl, type RulesVerdict } from '@politely/core'
 import { readingOf } from '@politely/core/crawlers'
-import { type Purpose, parseTdmrep, usageOf as usageOfFiles } from '@politely/core/usage'
+import { type Purpose, parseTdmrep, type TdmrepFile, usageOf as usageOfFiles } from '@politely/core/usage'
 import {
   type ClientUsage,
   loggableVerdict,
@@ -73,30 +73,25 @@ async function usageByFiles(
   const tokens = tokensOf(args)
   const named = await loadRobots(file, args)
   if (named === undefined) return EXITS.unreachable.code
-  const tdmrepFile = args.get('tdmrep') === 'none' ? undefined : args.get('tdmrep')
-  const tdmrep =
-    tdmrepFile && parseTdmrep(await readText(tdmrepFile, '--tdmrep', 'write the name of a tdmrep.json file'))
+  const tdmrep = await givenTdmrep(args)
   const { dialect, productTokens } = readingOf(tokens, named.robots.dialect)
   const robots = named.robots.inDialect(dialect)
+  const files = { robots, tokens: productTokens, headers: page?.headers, html: page?.html, tdmrep }
+  const shared = { productTokens, robots: named.name, page: reportOfGiven(page), tdmrep: reportOfTdmrep(tdmrep) }
   async function* reports(): AsyncGenerator<Reported> {
     for (const url of urls) {
-      const input = { robots, url, tokens: productTokens, headers: page?.headers, html: page?.html, now: Date.now() }
-      const usage = usageOfFiles({ ...input, tdmrep: tdmrep || undefined })
-      const verdict = usage.crawl as RulesVerdict
-      if (verdict.because === 'invalid-url') yield { ...verdict, url }
-      else
-        yield {
-          url: usage.url,
-          productTokens,
-          usage,
-          verdict,
-          robots: named?.name ?? '',
-          page: reportOfGiven(page),
-          tdmrep: reportOfTdmrep(tdmrep || undefined),
-        }
+      const usage = usageOfFiles({ ...files, url, now: Date.now() })
+      const verdict = usage.crawl as RulesVerdict // a robots.txt was given
+      yield verdict.because === 'invalid-url' ? { ...verdict, url } : { ...shared, url: usage.url, usage, verdict }
     }
   }
   return print(reports(), args)
+}
+
+async function givenTdmrep(args: Arguments): Promise<TdmrepFile | undefined> {
+  const file = args.get('tdmrep')
+  if (file === undefined || file === 'none') return undefined
+  return parseTdmrep(await readText(file, '--tdmrep', 'write the name of a tdmrep.json file'))
 }
 
 function reportOfGiven(page: GivenPage | undefined): PageReport {
@@ -105,7 +100,7 @@ function reportOfGiven(page: GivenPage | undefined): PageReport {
   return { reading: 'read', why: undefined }
 }
 
-function reportOfTdmrep(file: ReturnType<typeof parseTdmrep> | undefined): UsageReport['tdmrep'] {
+function reportOfTdmrep(file: TdmrepFile | undefined): UsageReport['tdmrep'] {
   if (file === undefined) return { reading: 'not-given', why: 'no tdmrep.json was given' }
   if (file.isReadable) return { reading: 'read', why: 'the file was given' }
   return { reading: 'unreadable', why: file.problems[0]?.why ?? 'the file cannot be read' }
@@ -147,7 +142,7 @@ async function reportOfSite(
   }
   const refusal = refusalOf(response)
   if (refusal?.verdict.because === 'invalid-url')
-    return withoutPage(`did not arrive: it redirects to an invalid URL, ${refusal.verdict.url}`, url, true)
+    return withoutPage(`did not arrive: it redirects to an invalid URL, ${withoutCredentials(refusal.verdict.url)}`, url, true)
   if (refusal instanceof WaitTooLongError)
     return withoutPage(`not requested: ${waitProblem(refusal)}`, refusal.verdict.url, true)
   if (refusal !== undefined)
