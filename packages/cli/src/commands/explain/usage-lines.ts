@@ -23,7 +23,9 @@ export function usageLines(robots: Robots, url: string, tokens: readonly string[
   const hidden = ofAll.toSorted((a, b) => Number(a.source.line) - Number(b.source.line)).map(describeStatement)
   const others = [...new Set(hidden)].filter((text) => !known.has(text)).map((text) => `  ${hang(text, 2)}`)
   return [
-    ...(rows.length === 0 ? [] : [dim('Preferences on use in this file (politely usage reads the page, too):'), ...rows]),
+    ...(rows.length === 0
+      ? []
+      : [dim('Preferences on use in this file (politely usage reads the page, too):'), ...rows]),
     ...(others.length === 0 ? [] : [dim('Preferences of the group for *, which is not for this crawler:'), ...others]),
   ]
     .map((line) => `${line}\n`)

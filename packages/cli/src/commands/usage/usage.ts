@@ -142,7 +142,11 @@ async function reportOfSite(
   }
   const refusal = refusalOf(response)
   if (refusal?.verdict.because === 'invalid-url')
-    return withoutPage(`did not arrive: it redirects to an invalid URL, ${withoutCredentials(refusal.verdict.url)}`, url, true)
+    return withoutPage(
+      `did not arrive: it redirects to an invalid URL, ${withoutCredentials(refusal.verdict.url)}`,
+      url,
+      true,
+    )
   if (refusal instanceof WaitTooLongError)
     return withoutPage(`not requested: ${waitProblem(refusal)}`, refusal.verdict.url, true)
   if (refusal !== undefined)
