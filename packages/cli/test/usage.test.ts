@@ -33,6 +33,8 @@ const HTML: Reply = {
   headers: { 'content-type': 'text/html', 'x-robots-tag': 'noarchive, max-snippet:50', 'content-usage': 'Train-AI=n' },
   body: '<!doctype html><meta name=robots content=noindex>\u001b[2J',
 }
+/** A page that breaks off in its head. */
+const CUT = 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1000\r\n\r\n<head>'
 const redirect = (location: string): Reply => ({ status: 302, headers: { location } })
 
 async function startSite() {
@@ -46,6 +48,7 @@ async function startSite() {
     '/mail': redirect('mailto:a@a.test'),
     '/.well-known/tdmrep.json': { status: 404 },
   }
+  server.respond('http://127.0.0.1:PORT/cut', (socket) => void socket.end(CUT))
   for (const [name, reply] of Object.entries(pages)) server.respond(`http://127.0.0.1:PORT${name}`, reply)
   const origin = server.withPort('http://127.0.0.1:PORT')
   const run = async (...args: readonly string[]) => {
@@ -162,12 +165,20 @@ test.each([
   ['/page', 'index', 1],
   ['/gone', 'ai-input', 1], // the page may say anything
   ['/mail', 'ai-input', 1],
+  ['/cut', 'ai-input', 1],
+  ['/page', 'text-and-data-mining', 0],
   ['/private', 'ai-input', 1],
 ])('%s --purpose %s exits with %i', async (page, purpose, expected) => {
   const { run } = await startSite()
   const { code, stdout } = await run(page, '--purpose', purpose)
   expect(stdout.match(/^ {2}[✗✓·] .*/gm)?.map((row) => row.split(/ +/)[2])).toEqual(['fetch', purpose])
   expect(code).toBe(expected)
+})
+
+test('--purpose text-and-data-mining exits with 1 if tdmrep.json is unreachable', async () => {
+  const { run, server } = await startSite()
+  server.respond('http://127.0.0.1:PORT/.well-known/tdmrep.json', { status: 503, headers: { 'retry-after': '60' } })
+  expect((await run('/page', '--purpose', 'text-and-data-mining')).code).toBe(1)
 })
 
 test('exits with 3 if robots.txt is unreachable, and with 2 for an invalid URL', async () => {

@@ -77,7 +77,7 @@ export const usageSpec: CommandSpec = {
   exits: {
     success: 'every URL has an answer, whatever it is; with --purpose, nothing refuses the purpose',
     fails:
-      'with --purpose: it is disallowed, robots.txt disallows the page, or the page was requested and could not be read',
+      'with --purpose: it is disallowed, or robots.txt disallows the page, or the page or tdmrep.json could not be read',
   },
   run: async (args) => (await import('./usage.ts')).usage(args),
 }

@@ -186,10 +186,17 @@ function jsonOfInvalid(verdict: InvalidUrl & { readonly url: string }): object {
   return { url, verdict: { ...verdict, url } }
 }
 
-function exitOfReport({ usage, verdict, page }: UsageReport, wanted: readonly Purpose[]): ExitName {
+function exitOfReport(report: UsageReport, wanted: readonly Purpose[]): ExitName {
+  const { usage, verdict } = report
   const exit = exitOf(verdict)
   if (exit === 'unreachable' || exit === 'usage') return exit
   if (wanted.length === 0) return 'success'
   const isRefused = wanted.some((purpose) => usage.purposes[purpose].answer === 'disallowed')
-  return isRefused || !verdict.allowed || page.isMissing ? 'disallowed' : 'success'
+  return isRefused || !verdict.allowed || isSourceMissing(report, wanted) ? 'disallowed' : 'success'
+}
+
+/** Returns whether something could not be read that may refuse a purpose. */
+function isSourceMissing({ page, tdmrep }: UsageReport, wanted: readonly Purpose[]): boolean {
+  if (page.isMissing || page.reading === 'incomplete') return true
+  return wanted.includes('text-and-data-mining') && tdmrep.reading === 'unreachable'
 }
