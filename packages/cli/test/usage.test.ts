@@ -24,7 +24,11 @@ const path = writeFiles({
   'broken.txt': 'HTTP/2 200\nX-Robots-Tag noindex\n',
   'page.html': '<head><meta name=robots content=nofollow></head>',
   'tdmrep.json': '[{"location":"/page","tdm-reservation":1}]',
-  'broken.json': '{}',
+  'hostile.txt':
+    'User-agent: *\nContent-Usage: train-ai=n\u001b[2J\nContent-Signal: ai-train=no, \u202ex=yes\nLicense: https://a.test/\u001b]0;x\u0007\nLicense: \u001b\n',
+  'hostile.html':
+    '<head><meta name=robots content="noindex, \u001b[31mx, max-snippet: \u202e"><link rel=license type="application/rsl+xml" href="/\u001b[2J"></head>',
+  'hostile.json': '[{"location":"/*\\u001b[2J*","tdm-reservation":1,"tdm-policy":"\\u202e"}]',
 })
 const BOT = ['--user-agent', 'ExampleBot', '--min-delay', '0']
 
@@ -220,6 +224,13 @@ test('reads files with --robots, and sends no request', async () => {
     verdict: { allowed: true },
   })
   expect(code).toBe(0)
+})
+
+test.each([[[]], [['--json']]])('escapes what a site wrote, with the options %j', async (options) => {
+  const given = ['--robots', path('hostile.txt'), '--html', path('hostile.html'), '--tdmrep', path('hostile.json')]
+  const { stdout, stderr } = await runInThisProcess(['usage', '/page\u001b[2J', ...BOT, ...given, ...options])
+  expect(stdout).toContain('[2J')
+  expect(stdout + stderr).not.toMatch(/[^\n\P{Cc}]|\p{Cf}/u)
 })
 
 test('reads headers on stdin', async () => {

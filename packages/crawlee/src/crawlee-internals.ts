@@ -91,6 +91,7 @@ export interface CrawleeProxies {
 }
 
 interface CrawlerLog {
+  debug(message: string): void
   exception(error: Error, message: string): void
   warning(message: string, data?: object): void
 }

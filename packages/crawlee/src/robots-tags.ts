@@ -1,7 +1,8 @@
 // The option `robotsTags: 'obey'`: marks pages by their robots tags, and does not enqueue the links
 // of pages whose tags say nofollow.
 import { OptionError } from '@politely/core'
-import { type RobotsDirective, type RobotsDirectives, robotsDirectives } from '@politely/core/usage'
+import { describeSource, type RobotsDirective, type RobotsDirectives, robotsDirectives } from '@politely/core/usage'
+import { withoutCredentials } from '@politely/fetcher'
 import type { PoliteGate } from '@politely/gate'
 import type { CrawleeInternals } from './crawlee-internals.ts'
 import { rememberTag } from './skipped.ts'
@@ -49,10 +50,12 @@ export function obeyRobotsTags(internals: CrawleeInternals, { robots }: PoliteGa
     const tags = context && (await tagsOf(context))
     const tag = tags?.nofollow ? tags.list.find(isNofollow) : undefined
     if (tag === undefined) return enqueueLinksWithCrawlDepth.call(internals, options, request, queue)
+    const url = withoutCredentials(request.loadedUrl ?? request.url)
+    internals.log.debug(`Skipping the links of ${url}: ${describeSource(tag.source)} says ${tag.name}`)
     for (const link of options.urls) {
-      const url = URL.parse(typeof link === 'string' ? link : link.url, options.baseUrl)
-      if (url === null) continue
-      const skipped = { url: url.href, reason: 'filters' } as const
+      const target = URL.parse(typeof link === 'string' ? link : link.url, options.baseUrl)
+      if (target === null) continue
+      const skipped = { url: target.href, reason: 'filters' } as const
       rememberTag(skipped, tag)
       await internals.handleSkippedRequest(skipped)
       await options.onSkippedRequest?.(skipped)
