@@ -18,7 +18,7 @@ const PROPERTY = /^ {2}\/\*\*((?:(?!\*\/)[^])*?)\*\/\n {2}readonly (\w+)(\??): (
  * Returns the options that an interface or an object type declares itself, in their order, without
  * internal ones.
  * @param source The text of all files, in which its types are looked up.
- * @throws {Error} if there is no such type, or if it is not exported.
+ * @throws {Error} if the source does not export such a type.
  */
 export function optionRowsIn(source: string, type: string): OptionRow[] {
   const [, body] = new RegExp(String.raw`^export (?:interface|type) ${type}\b[^{]*\{\n([^]*?^\})`, 'm').exec(source) ?? []

@@ -200,7 +200,7 @@ export const optionTables: readonly OptionTable[] = [
     ],
   },
   {
-    title: 'parseRobots, forCrawler and lintRobots',
+    title: 'parseRobots and forCrawler',
     text: '`dialect` and `origin` are options of `parseRobots`, and `keep` of `forCrawler`.',
     options: [
       {
