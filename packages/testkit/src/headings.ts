@@ -1,21 +1,22 @@
-// The headings of a Markdown page, and the sections that they begin.
+// The sections of a Markdown page.
 
 export interface Section {
   readonly title: string
   /** The anchor that GitHub makes of the title. */
   readonly anchor: string
-  /** From the heading to the next heading of any level. */
+  /** The heading and what follows it, up to the next heading of any level. */
   readonly text: string
 }
 
 /** Returns the sections of a page. The first one has the title of the page. */
 export function sectionsOf(markdown: string): Section[] {
-  return Array.from(markdown.matchAll(/^#+ (.*)$[^]*?(?=^#+ |(?![^]))/gm), ([text, title = '']) => ({
-    title,
-    anchor: title
+  const [, ...sections] = `\n${markdown}`.split(/^(?=#+ )/m)
+  return sections.map((text) => {
+    const [, title = ''] = /^#+ (.*)/.exec(text) ?? []
+    const anchor = title
       .toLowerCase()
       .replace(/[^\p{L}\p{N}_ -]/gu, '')
-      .replaceAll(' ', '-'),
-    text,
-  }))
+      .replaceAll(' ', '-')
+    return { title, anchor, text }
+  })
 }

@@ -8,11 +8,12 @@ export interface OptionRow {
   readonly type: string
   /** Its default as Markdown, `required`, or undefined if the docstring names none. */
   readonly defaultText: string | undefined
-  /** The first sentence of the docstring. */
+  /** The first sentence of the docstring, or an empty text. */
   readonly meaning: string
 }
 
-const PROPERTY = /^ {2}\/\*\*((?:(?!\*\/)[^])*?)\*\/\n {2}readonly (\w+)(\??): ([^]*?)\n(?= {2}\/\*\*| {2}readonly|\})/gm
+const PROPERTY =
+  /^(?: {2}\/\*\*((?:(?!\*\/)[\s\S])*?)\*\/\n)? {2}readonly (\w+)(\??): ([\s\S]*?)\n(?= {2}\/\*\*| {2}readonly|\})/gm
 
 /**
  * Returns the options that an interface or an object type declares itself, in their order, without
@@ -21,25 +22,26 @@ const PROPERTY = /^ {2}\/\*\*((?:(?!\*\/)[^])*?)\*\/\n {2}readonly (\w+)(\??): (
  * @throws {Error} if the source does not export such a type.
  */
 export function optionRowsIn(source: string, type: string): OptionRow[] {
-  const [, body] = new RegExp(String.raw`^export (?:interface|type) ${type}\b[^{]*\{\n([^]*?^\})`, 'm').exec(source) ?? []
+  const [, body] =
+    new RegExp(String.raw`^export (?:interface|type) ${type}\b[^{]*\{\n([\s\S]*?^\})`, 'm').exec(source) ?? []
   if (body === undefined) throw new Error(`no exported type ${type} in the source`)
-  return Array.from(body.matchAll(PROPERTY), ([, comment = '', name = '', isOptional, text = '']) => {
+  const properties = Array.from(body.matchAll(PROPERTY)).filter(([, comment = '']) => !comment.includes('@internal'))
+  return properties.map(([, comment = '', name = '', isOptional, text = '']) => {
     const docs = comment.replace(/^ *\*? ?/gm, '').trim()
     return {
       name,
       type: typeText(source, name, text),
       defaultText: isOptional ? defaultIn(docs) : 'required',
       meaning: firstSentence(docs),
-      isInternal: docs.includes('@internal'),
     }
-  }).flatMap(({ isInternal, ...row }) => (isInternal ? [] : [row]))
+  })
 }
 
 /** A character of a sentence: code in backticks, a dot inside a word or number, or any other one. */
 const IN_SENTENCE = String.raw`(?:\`[^\`]*\`|\.(?=\w)|[^.\`])`
 const SENTENCE = new RegExp(String.raw`^${IN_SENTENCE}*\.`)
 /** A sentence, or its last part after a semicolon, that begins with `default`. */
-const DEFAULT = new RegExp(String.raw`(?:^|[.;] )[Dd]efault(?: and minimum)?:? ((?:(?!;)${IN_SENTENCE})+)`)
+const DEFAULT = new RegExp(`(?:^|[.;] )[Dd]efault(?: and minimum)?:? ((?:(?!;)${IN_SENTENCE})+)`)
 
 function firstSentence(docs: string): string {
   return SENTENCE.exec(oneLine(docs))?.[0] ?? oneLine(docs)
@@ -66,11 +68,13 @@ function oneLine(docs: string): string {
 /** Writes a number with commas, and a name or a text in quotes as code. */
 function asMarkdown(value: string): string {
   if (/^\d+$/.test(value)) return Number(value).toLocaleString('en-US')
-  return value.replace(/^'(.*)'$|^(true|false|[\w]+\.[\w]+)$/, (_, text, name) => `\`${text ?? name}\``)
+  return value.replace(/^'(.*)'$|^(true|false|\w+\.\w+)$/, (_, text, name) => `\`${text ?? name}\``)
 }
 
+/** The units that names end with. */
 const UNITS: Readonly<Record<string, string>> = { Ms: 'ms', Bytes: 'bytes', Days: 'days' }
 
+/** A type for readers: units, `function`, the values of a choice, or its TypeScript as code. */
 function typeText(source: string, name: string, text: string): string {
   const members = partsOf(text).filter((part) => part !== 'undefined' && part !== 'null')
   const unit = UNITS[/(Ms|Bytes|Days)(?:In|Out)?$/.exec(name)?.[1] ?? '']
@@ -90,7 +94,10 @@ function typeText(source: string, name: string, text: string): string {
 function partsOf(text: string): string[] {
   const parts = ['']
   let depth = 0
-  for (const char of text.replace(/\s+/g, ' ').replace(/^ ?\| /, '').replaceAll('=>', '⇒')) {
+  for (const char of text
+    .replace(/\s+/g, ' ')
+    .replace(/^ ?\| /, '')
+    .replaceAll('=>', '⇒')) {
     if ('({<['.includes(char)) depth++
     if (')}>]'.includes(char)) depth--
     if (char === '|' && depth === 0) parts.push('')
@@ -104,12 +111,16 @@ function literalsOf(source: string, part: string): string[] | undefined {
   const [, type = part, field] = /^(\w+)\['(\w+)'\]$/.exec(part) ?? []
   const declaration =
     field === undefined
-      ? new RegExp(String.raw`^export type ${type} =([^]*?)(?=\n\S|\n\n)`, 'm')
-      : new RegExp(String.raw`^export interface ${type}\b[^]*?^ {2}readonly ${field}\??: ([^\n]*)`, 'm')
+      ? new RegExp(String.raw`^export type ${type} =([\s\S]*?)(?=\n\S|\n\n)`, 'm')
+      : new RegExp(String.raw`^export interface ${type}\b[\s\S]*?^ {2}readonly ${field}\??: ([^\n]*)`, 'm')
   const [, definition = ''] = declaration.exec(source) ?? []
   const members = partsOf(definition).filter((member) => member !== 'undefined')
   const literals = members.map((member) =>
-    /^'.*'$/.test(member) ? [`\`${member.slice(1, -1)}\``] : /^\w+(?:\['\w+'\])?$/.test(member) ? literalsOf(source, member) : undefined,
+    /^'.*'$/.test(member)
+      ? [`\`${member.slice(1, -1)}\``]
+      : /^\w+(?:\['\w+'\])?$/.test(member)
+        ? literalsOf(source, member)
+        : undefined,
   )
-  return literals.includes(undefined) ? undefined : literals.flat() as string[]
+  return literals.includes(undefined) ? undefined : (literals.flat() as string[])
 }

@@ -1,7 +1,17 @@
 // Which interfaces docs/options.md lists, and where their options are explained.
 
 /** The folders of the packages whose options are listed. */
-export const optionPackages = ['core', 'fetcher', 'gate', 'crawlee', 'cdp', 'sqlite', 'redis', 'sitemaps', 'testing'] as const
+export const optionPackages = [
+  'core',
+  'fetcher',
+  'gate',
+  'crawlee',
+  'cdp',
+  'sqlite',
+  'redis',
+  'sitemaps',
+  'testing',
+] as const
 
 /** The options of one interface. */
 export interface Options {
@@ -218,15 +228,17 @@ export const optionTables: readonly OptionTable[] = [
   {
     title: 'lintRobots',
     text: 'For `lintRobots(text, { … })`.',
-    options: [
-      { from: 'core', type: 'LintOptions', at: { dialect: 'lint.md', origin: 'reference/api/core.md' } },
-    ],
+    options: [{ from: 'core', type: 'LintOptions', at: { dialect: 'lint.md', origin: 'reference/api/core.md' } }],
   },
   {
     title: 'MemoryStore',
     text: 'For `new MemoryStore({ … })` of `@politely/fetcher`.',
     options: [
-      { from: 'fetcher', type: 'MemoryStoreOptions', at: { maxBytes: 'stores.md#in-memory', now: 'testing.md#vitest' } },
+      {
+        from: 'fetcher',
+        type: 'MemoryStoreOptions',
+        at: { maxBytes: 'stores.md#in-memory', now: 'testing.md#vitest' },
+      },
     ],
   },
   {
@@ -280,9 +292,7 @@ export const optionTables: readonly OptionTable[] = [
   {
     title: 'dnsLookup',
     text: 'For `dnsLookup({ … })` of `@politely/fetcher`, which makes a value of the option `lookup`.',
-    options: [
-      { from: 'fetcher', type: 'DnsLookupOptions', at: { servers: 'reference/api/fetcher.md', '*': STREAMS } },
-    ],
+    options: [{ from: 'fetcher', type: 'DnsLookupOptions', at: { servers: 'reference/api/fetcher.md', '*': STREAMS } }],
   },
   {
     title: 'NetworkGuard',

@@ -58,13 +58,20 @@ describe('docs/options.md', () => {
 
   it('has each exported type whose name ends with Options', () => {
     const listed = optionTables.flatMap(({ options }) => options.map(({ type }) => type))
-    const exported = Array.from(allSources.matchAll(/^export (?:interface|type) (\w+Options)\b/gm), ([, name = '']) => name)
+    const exported = Array.from(
+      allSources.matchAll(/^export (?:interface|type) (\w+Options)\b/gm),
+      ([, name = '']) => name,
+    )
     expect(exported.filter((name) => !listed.includes(name) && !NOT_LISTED.includes(name))).toEqual([])
   })
 
   it('says where each option is explained, and the place names the option', () => {
     const elsewhere = allRows.filter(({ name, at }) => !placeOf(at)?.text.includes(name))
     expect(elsewhere.map((row) => `${titleOfRow(row)}: ${row.at}`)).toEqual([])
+  })
+
+  it('has a sentence for each option', () => {
+    expect(allRows.filter(({ meaning }) => !meaning.endsWith('.')).map(titleOfRow)).toEqual([])
   })
 
   it('has the default of each number, boolean and choice', () => {
@@ -86,7 +93,7 @@ describe('docs/options.md', () => {
     const compared = allRows.flatMap((row) => {
       const value = inCode[row.options.type]?.[row.name]
       if (row.defaultText === 'required' || !['number', 'string', 'boolean'].includes(typeof value)) return []
-      return [{ option: titleOfRow(row), inDocs: valueOf(row.defaultText ?? ''), value }]
+      return [{ option: titleOfRow(row), inDocs: valueOfText(row.defaultText ?? ''), value }]
     })
     expect(compared.filter(({ inDocs, value }) => inDocs !== value)).toEqual([])
     expect(compared.length).toBeGreaterThan(35)
@@ -134,8 +141,11 @@ const UNITS: Readonly<Record<string, number>> = {
 }
 
 /** The value that the text of a default begins with, such as `24 hours`, `no limit` or `` `start` ``. */
-function valueOf(text: string): unknown {
-  const [, code, digits, unit = ''] = /^(?:what the dialect says, )?(?:`([\w-]+)`|([\d,]+)(?: (MiB|minute|hours|days)\b)?|(?:none|no limit))/.exec(text) ?? []
+function valueOfText(text: string): unknown {
+  const [, code, digits, unit = ''] =
+    /^(?:what the dialect says, )?(?:`([\w-]+)`|([\d,]+)(?: (MiB|minute|hours|days)\b)?|(?:none|no limit))/.exec(
+      text,
+    ) ?? []
   if (digits !== undefined) return Number(digits.replace(/,$/, '').replaceAll(',', '')) * (UNITS[unit] ?? Number.NaN)
   if (code === undefined) return Number.POSITIVE_INFINITY
   return code === 'true' || code === 'false' ? code === 'true' : code
