@@ -135,8 +135,7 @@ function checkImport(file, { specifier, index }) {
     return
   }
   const mayUseLibraries = folderOf(owner, file.path) === WITH_DEPENDENCIES && !specifier.startsWith('node:')
-  if (owner.dir === 'core' && !mayUseLibraries)
-    return forbid('core depends on nothing, not even on Node')
+  if (owner.dir === 'core' && !mayUseLibraries) return forbid('core depends on nothing, not even on Node')
   if (specifier.startsWith('node:')) return
   const [name] = specifier.match(/^(@[^/]+\/)?[^/]+/)
   const ours = packages.find((one) => one.name === name)
