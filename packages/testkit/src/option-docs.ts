@@ -67,8 +67,8 @@ function oneLine(docs: string): string {
 
 /** Writes a number with commas, and a name or a text in quotes as code. */
 function asMarkdown(value: string): string {
-  if (/^\d+$/.test(value)) return Number(value).toLocaleString('en-US')
-  return value.replace(/^'(.*)'$|^(true|false|\w+\.\w+)$/, (_, text, name) => `\`${text ?? name}\``)
+  const withCommas = value.replace(/^\d+(?!\S)/, (digits) => Number(digits).toLocaleString('en-US'))
+  return withCommas.replace(/^'(.*)'$|^(true|false|\w+\.\w+)$/, (_, text, name) => `\`${text ?? name}\``)
 }
 
 /** The units that names end with. */

@@ -185,13 +185,14 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'Calls of a RobotsClient',
-    text: '`signal` and `maxAgeMs` are options of `check`, `isAllowed`, `explain`, `robots`, `sitemaps`, `prefetch` and `checkMany`; `redirectedFrom` of `check`; `concurrency` of `prefetch` and `checkMany`; `order` of `checkMany`.',
+    text: '`signal` and `maxAgeMs` are options of `check`, `isAllowed`, `explain`, `robots`, `sitemaps`, `prefetch`, `checkMany` and `usage`; `tdmrep` of `usage`; `redirectedFrom` of `check`; `concurrency` of `prefetch` and `checkMany`; `order` of `checkMany`.',
     options: [
       {
         from: 'fetcher',
         type: 'LookupOptions',
         at: { signal: 'fetching.md#many-at-once', maxAgeMs: 'fetching.md#fetching-again-on-purpose' },
       },
+      { from: 'fetcher', type: 'UsageOptions', at: { tdmrep: 'fetching.md#what-may-be-done-with-a-page' } },
       { from: 'fetcher', type: 'CheckOptions', at: { redirectedFrom: 'polite-fetch.md#redirects' } },
       { from: 'fetcher', type: 'ManyOptions', at: { concurrency: STREAMS } },
       { from: 'fetcher', type: 'CheckManyOptions', at: { order: STREAMS } },
@@ -229,6 +230,11 @@ export const optionTables: readonly OptionTable[] = [
     title: 'lintRobots',
     text: 'For `lintRobots(text, { … })`.',
     options: [{ from: 'core', type: 'LintOptions', at: { dialect: 'lint.md', origin: 'reference/api/core.md' } }],
+  },
+  {
+    title: 'headReader',
+    text: 'For `headReader({ … })` and `pageHeadOf(html, { … })` of `@politely/core/usage`.',
+    options: [{ from: 'core', type: 'HeadReaderOptions', at: { '*': 'reference/api/core-usage.md' } }],
   },
   {
     title: 'MemoryStore',
