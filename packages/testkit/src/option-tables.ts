@@ -11,6 +11,9 @@ export const optionPackages = [
   'redis',
   'sitemaps',
   'testing',
+  'playwright',
+  'puppeteer',
+  'robots-parser',
 ] as const
 
 /** The options of one interface. */
@@ -185,7 +188,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'Calls of a RobotsClient',
-    text: '`signal` and `maxAgeMs` are options of `check`, `isAllowed`, `explain`, `robots`, `sitemaps`, `prefetch`, `checkMany` and `usage`; `tdmrep` of `usage`; `redirectedFrom` of `check`; `concurrency` of `prefetch` and `checkMany`; `order` of `checkMany`.',
+    text: 'Each call takes `signal` and `maxAgeMs`. `usage` also takes `tdmrep`, and `check` takes `redirectedFrom`. `prefetch` and `checkMany` take `concurrency`, and `checkMany` takes `order`.',
     options: [
       {
         from: 'fetcher',

@@ -20,7 +20,6 @@ const sources: Readonly<Record<string, string>> = Object.fromEntries(
 const allSources = Object.values(sources).join('\n')
 
 interface Row extends OptionRow {
-  readonly type: string
   readonly options: Options
   /** Where it is explained. */
   readonly at: string
