@@ -13,7 +13,6 @@ export const optionPackages = [
   'testing',
   'playwright',
   'puppeteer',
-  'robots-parser',
 ] as const
 
 /** The options of one interface. */
