@@ -11,20 +11,10 @@ import type { Explanation } from './match/explanation.ts'
 import { MAX_TRIED_RULES } from './match/rule-index.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import { workspace } from './match/workspace.ts'
-import { tokensOf } from './parse/product-tokens.ts'
+import { type ProductTokens, tokensOf } from './parse/product-tokens.ts'
 import { decodeRecords, type OtherRecord, type ParsedRecord, parseRecords } from './parse/records.ts'
 import { sitemapsIn } from './parse/sitemaps.ts'
 import type { UrlInput } from './url/origin.ts'
-
-/**
- * A crawler's name in robots.txt, such as `ExampleBot`; or several, in order of preference: the
- * first one that has a group is used. `*` stands for a crawler that no group names. RFC 9309
- * §2.2.1.
- *
- * In every dialect but `google`, a whole User-Agent header stands for its product token
- * (`productTokenOf`). A header without one gets the rules for all crawlers.
- */
-export type ProductTokens = string | readonly string[]
 
 /** What bound rules keep: the `rules` only, or the whole `file` too. */
 export type Keep = 'rules' | 'file'

@@ -1,7 +1,16 @@
 // Checks the names of a crawler that a caller passes.
 import { describeValue } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
-import type { ProductTokens } from '../robots.ts'
+
+/**
+ * A crawler's name in robots.txt, such as `ExampleBot`; or several, in order of preference: the
+ * first one that has a group is used. `*` stands for a crawler that no group names. RFC 9309
+ * §2.2.1.
+ *
+ * In every dialect but `google`, a whole User-Agent header stands for its product token
+ * (`productTokenOf`). A header without one gets the rules for all crawlers.
+ */
+export type ProductTokens = string | readonly string[]
 
 /**
  * Returns the product tokens as a list of their own. @throws {OptionError} if one is missing or not

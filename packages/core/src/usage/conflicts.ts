@@ -22,6 +22,7 @@ export const conflictKinds = {
   'license-scope': 'A license inside a group is for that group by RSL 1.0 §4.4, and for the whole site by its guide.',
 } as const
 
+/** A kind of conflict. */
 export type ConflictKind = keyof typeof conflictKinds
 
 /** One way to read the statements. JSON-safe. */

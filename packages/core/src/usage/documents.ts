@@ -1,6 +1,6 @@
 // The documents behind the answers, with their versions. Drafts change: a new version is a new entry.
 import { aiprefLabels, currentAiprefDraft } from '../parse/preference-labels.ts'
-import { type RobotsDocument, robotsDocuments } from './robots-rules.ts'
+import { type RobotsDocument, robotsDocuments } from './tags/robots-rules.ts'
 import { tdmrepTerms } from './tdmrep.ts'
 
 /** The key of a document of AIPREF. @param draft Such as `vocab-08`. */

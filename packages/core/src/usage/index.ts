@@ -6,13 +6,22 @@ export { describeConflict, describePurpose, describeSource } from './describe-us
 export { usageDocuments } from './documents.ts'
 export type { ResponseHeaders } from './header-lines.ts'
 export {
+  type Answer,
+  type Channel,
+  type Purpose,
+  purposes,
+  type Statement,
+  type UsageProblem,
+  type UsageSource,
+} from './purpose.ts'
+export {
   type LabelAnswer,
   type LabelValues,
   parseContentSignal,
   parseContentUsage,
   type SignalUse,
-} from './label-values.ts'
-export type { UsageLicense } from './licenses.ts'
+} from './robots-txt/label-values.ts'
+export type { UsageLicense } from './robots-txt/licenses.ts'
 export {
   type HeadLicense,
   type HeadMeta,
@@ -22,16 +31,7 @@ export {
   MAX_HEAD_BYTES,
   type PageHead,
   pageHeadOf,
-} from './page-head.ts'
-export {
-  type Answer,
-  type Channel,
-  type Purpose,
-  purposes,
-  type Statement,
-  type UsageProblem,
-  type UsageSource,
-} from './purpose.ts'
+} from './tags/page-head.ts'
 export {
   MAX_TAG_LENGTH,
   type RobotsDirective,
@@ -43,7 +43,7 @@ export {
   robotsProblems,
   statementsOf,
   type TaggedResponse,
-} from './robots-directives.ts'
+} from './tags/robots-directives.ts'
 export {
   type Reading,
   type RobotsDocument,
@@ -53,7 +53,7 @@ export {
   type RuleValue,
   robotsDocuments,
   robotsRules,
-} from './robots-rules.ts'
+} from './tags/robots-rules.ts'
 export {
   parseTdmrep,
   reservationIn,

@@ -21,8 +21,8 @@ import { normalForms, writeNormalForm } from '../url/normal-form.ts'
 import type { UrlInput } from '../url/origin.ts'
 import { sentUrlOf } from '../url/sent-path.ts'
 import { headerLines, type ResponseHeaders } from './header-lines.ts'
-import type { PageHead } from './page-head.ts'
 import { type Statement, sourceOf, type UsageProblem, type UsageSource } from './purpose.ts'
+import type { PageHead } from './tags/page-head.ts'
 
 /** The names of TDMRep, and the version that they come from. */
 export const tdmrepTerms = {

@@ -3,14 +3,12 @@ import { describeValue, withoutCredentials } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
 import { assertKnownOptions } from '../known-options.ts'
 import type { RulesVerdict } from '../match/verdict.ts'
-import { type ProductTokens, Robots } from '../robots.ts'
+import type { ProductTokens } from '../parse/product-tokens.ts'
+import { Robots } from '../robots.ts'
 import { type UrlInput, urlText } from '../url/origin.ts'
 import { answerOf, type Combination, combinationOf } from './combine.ts'
 import { compare, type UsageConflict } from './conflicts.ts'
 import { headerLines, type ResponseHeaders } from './header-lines.ts'
-import { type LabelValues, parseContentSignal, parseContentUsage, type SignalUse } from './label-values.ts'
-import { licenseConflict, licensesInHead, licensesInLinks, licensesOf, type UsageLicense } from './licenses.ts'
-import type { PageHead } from './page-head.ts'
 import {
   type Answer,
   type Purpose,
@@ -21,6 +19,16 @@ import {
   type UsageProblem,
   type UsageSource,
 } from './purpose.ts'
+import { type LabelValues, parseContentSignal, parseContentUsage, type SignalUse } from './robots-txt/label-values.ts'
+import {
+  licenseConflict,
+  licensesInHead,
+  licensesInLinks,
+  licensesOf,
+  type UsageLicense,
+} from './robots-txt/licenses.ts'
+import { robotsPreferences, statementsIn, usesIn } from './robots-txt/robots-preferences.ts'
+import type { PageHead } from './tags/page-head.ts'
 import {
   headOf,
   type RobotsDirective,
@@ -29,8 +37,7 @@ import {
   robotsDirectives,
   robotsProblems,
   statementsOf,
-} from './robots-directives.ts'
-import { robotsPreferences, statementsIn, usesIn } from './robots-preferences.ts'
+} from './tags/robots-directives.ts'
 import { type TdmrepFile, type TdmrepSource, tdmrepOf } from './tdmrep.ts'
 import { widerConflicts } from './wider-readings.ts'
 

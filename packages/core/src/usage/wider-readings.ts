@@ -2,11 +2,11 @@
 // follow these readings; `conflicts` shows them.
 import { compare, type UsageConflict } from './conflicts.ts'
 import { CONTENT_SIGNALS } from './documents.ts'
-import type { SignalUse } from './label-values.ts'
 import type { Purpose, Statement } from './purpose.ts'
-import type { RobotsStatement } from './robots-directives.ts'
-import type { FoundUse } from './robots-preferences.ts'
-import { robotsDocuments } from './robots-rules.ts'
+import type { SignalUse } from './robots-txt/label-values.ts'
+import type { FoundUse } from './robots-txt/robots-preferences.ts'
+import type { RobotsStatement } from './tags/robots-directives.ts'
+import { robotsDocuments } from './tags/robots-rules.ts'
 
 interface WiderReading {
   /** The labels that are read so, as in `Statement.label`. */
@@ -18,7 +18,7 @@ interface WiderReading {
 }
 
 /** The wider readings of other channels than robots tags, whose rules have their own (robots-rules.ts). */
-export const widerReadings: readonly WiderReading[] = [
+const widerReadings: readonly WiderReading[] = [
   {
     labels: ['tdm-reservation: 1'],
     purposes: ['train-ai'],

@@ -1,4 +1,9 @@
-import { type UsageCell, type UsageParts, usageCases, usageChannelCases } from '@politely/testkit/cases/usage/usage-cases'
+import {
+  type UsageCell,
+  type UsageParts,
+  usageCases,
+  usageChannelCases,
+} from '@politely/testkit/cases/usage/usage-cases'
 import { usageVectors } from '@politely/testkit/cases/usage/usage-vectors'
 import { expectPage, expectTables } from '@politely/testkit/doc-page'
 import { isFullRun } from '@politely/testkit/scope'

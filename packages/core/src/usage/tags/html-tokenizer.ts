@@ -44,7 +44,7 @@ export type Attributes = Readonly<Partial<Record<string, Attribute>>>
 const WANTED: ReadonlySet<string> = new Set(['name', 'content', 'rel', 'type', 'href'])
 
 /** Longer values are cut. */
-export const MAX_ATTRIBUTE_LENGTH = 8192
+const MAX_ATTRIBUTE_LENGTH = 8192
 
 /** Longer names of elements and attributes are cut. No element or attribute that counts has one. */
 const MAX_NAME_LENGTH = 16

@@ -2,7 +2,7 @@
 //
 // A rule can have several readings. The document that defines `nosnippet` speaks of snippets. Google
 // documents that it also obeys `nosnippet` in its AI answers. Each reading names its document.
-import type { Purpose } from './purpose.ts'
+import type { Purpose } from '../purpose.ts'
 
 /** A document that defines robots rules. */
 export interface RobotsDocument {

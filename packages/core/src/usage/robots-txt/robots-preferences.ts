@@ -3,14 +3,15 @@
 // Both fields may begin with a path. Of the lines whose path matches the URL, those with the longest
 // path count, and a line without a path is the shortest (draft-ietf-aipref-attach-05 §3.1). So a
 // longer path replaces a shorter one, with all of its labels.
-import { textOf } from '../bytes.ts'
-import { dialects } from '../dialect.ts'
-import type { Match } from '../match/explanation.ts'
-import type { RulesVerdict } from '../match/verdict.ts'
-import { type ProductTokens, Robots } from '../robots.ts'
-import { compare, type Reading, type UsageConflict } from './conflicts.ts'
+import { textOf } from '../../bytes.ts'
+import { dialects } from '../../dialect.ts'
+import type { Match } from '../../match/explanation.ts'
+import type { RulesVerdict } from '../../match/verdict.ts'
+import type { ProductTokens } from '../../parse/product-tokens.ts'
+import { Robots } from '../../robots.ts'
+import { compare, type Reading, type UsageConflict } from '../conflicts.ts'
+import { type Statement, sourceOf, type UsageProblem, type UsageSource } from '../purpose.ts'
 import { type LabelValues, parseContentSignal, parseContentUsage, type SignalUse } from './label-values.ts'
-import { type Statement, sourceOf, type UsageProblem, type UsageSource } from './purpose.ts'
 import { type UsageLine, usageLines } from './robots-lines.ts'
 
 /** What a robots.txt states about the use of a URL. */

@@ -1,16 +1,16 @@
 // Finds the lines of a robots.txt that speak about the use of content, and whom each is for: this
 // crawler, other crawlers, or the whole site.
-import { bytesOfLatin1, latin1Of, rangeOf } from '../bytes.ts'
-import { dialectFor } from '../choose-dialect.ts'
-import type { BoundRules } from '../match/bound-rules.ts'
-import type { OtherField } from '../parse/directive.ts'
-import { GroupSelection, OTHER_CRAWLERS_RANK } from '../parse/group-selection.ts'
-import { LineReader } from '../parse/line-reader.ts'
-import { type FieldHandler, parse } from '../parse/parser.ts'
-import { namesEveryone } from '../parse/product-token.ts'
+import { bytesOfLatin1, latin1Of, rangeOf } from '../../bytes.ts'
+import { dialectFor } from '../../choose-dialect.ts'
+import type { BoundRules } from '../../match/bound-rules.ts'
+import type { OtherField } from '../../parse/directive.ts'
+import { GroupSelection, OTHER_CRAWLERS_RANK } from '../../parse/group-selection.ts'
+import { LineReader } from '../../parse/line-reader.ts'
+import { type FieldHandler, parse } from '../../parse/parser.ts'
+import { namesEveryone } from '../../parse/product-token.ts'
 
 /** The fields of robots.txt about the use of content. */
-export type UsageField = 'content-usage' | 'content-signal' | 'license'
+type UsageField = 'content-usage' | 'content-signal' | 'license'
 
 /** A line of robots.txt about the use of content. */
 export interface UsageLine {

@@ -9,11 +9,11 @@
 //
 // Our choice: `noscript` ends the head only if it contains `<body>`. Its meta elements count, since
 // a crawler without scripts sees them. Its other elements are ignored, since a browser does so.
-import { decodeText, encodeText } from '../bytes.ts'
-import { describeValue } from '../describe-value.ts'
-import { OptionError } from '../errors.ts'
-import { assertKnownOptions } from '../known-options.ts'
-import { isProductToken } from '../parse/user-agent-name.ts'
+import { decodeText, encodeText } from '../../bytes.ts'
+import { describeValue } from '../../describe-value.ts'
+import { OptionError } from '../../errors.ts'
+import { assertKnownOptions } from '../../known-options.ts'
+import { isProductToken } from '../../parse/user-agent-name.ts'
 import { type Attribute, type Attributes, HtmlTokenizer, type TagHandler } from './html-tokenizer.ts'
 
 /** A meta element whose name may be `robots`, the name of a crawler, or a name of TDMRep. JSON-safe. */

@@ -1,9 +1,14 @@
 // Parses the values of Content-Usage and Content-Signal: labels, each with yes or no.
 import { parseDictionary, Token } from 'structured-headers'
-import { aiprefLabels, contentSignalLabels, contentSignalUses, currentAiprefDraft } from '../parse/preference-labels.ts'
-import { aiprefKey, CONTENT_SIGNALS } from './documents.ts'
-import type { Purpose, Statement } from './purpose.ts'
-import { datesAsIntegers } from './structured-fields.ts'
+import {
+  aiprefLabels,
+  contentSignalLabels,
+  contentSignalUses,
+  currentAiprefDraft,
+} from '../../parse/preference-labels.ts'
+import { aiprefKey, CONTENT_SIGNALS } from '../documents.ts'
+import type { Purpose, Statement } from '../purpose.ts'
+import { datesAsIntegers } from '../structured-fields.ts'
 
 /** What a label says. */
 export interface LabelAnswer {

@@ -1,12 +1,12 @@
 // Licenses of RSL 1.0: which of them apply to a page. A license is only named here: Politely never
 // fetches it and never pays.
-import { textOf } from '../bytes.ts'
-import type { Robots } from '../robots.ts'
-import { originOf } from '../url/origin.ts'
-import type { UsageConflict, UsageReading } from './conflicts.ts'
-import { headerLines, type ResponseHeaders } from './header-lines.ts'
-import type { PageHead } from './page-head.ts'
-import { shown, sourceOf, type UsageProblem, type UsageSource } from './purpose.ts'
+import { textOf } from '../../bytes.ts'
+import type { Robots } from '../../robots.ts'
+import { originOf } from '../../url/origin.ts'
+import type { UsageConflict, UsageReading } from '../conflicts.ts'
+import { headerLines, type ResponseHeaders } from '../header-lines.ts'
+import { shown, sourceOf, type UsageProblem, type UsageSource } from '../purpose.ts'
+import type { PageHead } from '../tags/page-head.ts'
 import type { UsageLine } from './robots-lines.ts'
 
 /** A license that a site names. JSON-safe. */

@@ -1,7 +1,7 @@
 // Parses the dates of `unavailable_after`.
 //
 // Google names RFC 822, RFC 850 and ISO 8601, "among others". Sites write all of them, and more.
-import { similarDate } from '../http/date.ts'
+import { similarDate } from '../../http/date.ts'
 
 /** The time zones of RFC 822 other than UTC: hours from UTC, without daylight saving time. */
 const ZONE_HOURS: Readonly<Record<string, number>> = { e: -5, c: -6, m: -7, p: -8 }
