@@ -194,7 +194,7 @@ export const optionTables: readonly OptionTable[] = [
         type: 'LookupOptions',
         at: { signal: 'fetching.md#many-at-once', maxAgeMs: 'fetching.md#fetching-again-on-purpose' },
       },
-      { from: 'fetcher', type: 'UsageOptions', at: { tdmrep: 'fetching.md#what-may-be-done-with-a-page' } },
+      { from: 'fetcher', type: 'UsageOptions', at: { tdmrep: 'fetching.md#what-usage-fetches-and-reads' } },
       { from: 'fetcher', type: 'CheckOptions', at: { redirectedFrom: 'polite-fetch.md#redirects' } },
       { from: 'fetcher', type: 'ManyOptions', at: { concurrency: STREAMS } },
       { from: 'fetcher', type: 'CheckManyOptions', at: { order: STREAMS } },
