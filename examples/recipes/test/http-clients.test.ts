@@ -1,41 +1,16 @@
 // Runs the rows of the table in docs/http-clients.md against a site on loopback, and writes the
 // table.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { Agent as HttpAgent } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { type PoliteGate, politeHttpAgent, politely } from '@politely/gate'
-import { politeAgent } from '@politely/gate/undici'
 import { type AdapterCase, adapterCases, runAdapterCase, type Visit } from '@politely/testkit/cases/adapter-cases'
 import { expectTables, readPage } from '@politely/testkit/doc-page'
 import { examplesOf } from '@politely/testkit/examples'
 import { isFullRun } from '@politely/testkit/scope'
 import type { Reply } from '@politely/testkit/servers/sites'
-import { afterAll, describe, expect, test } from 'vitest'
-import { type ClientRow, clientRows } from './http-clients.ts'
+import { describe, expect, test } from 'vitest'
+import { type ClientRow, clientRows, type Names, namesOf } from './http-clients.ts'
+import { importSource } from './import-source.ts'
 import { HOME, openGate, openTestWeb } from './test-web.ts'
 
-const root = join(import.meta.dirname, '../../..')
 const PAGE = 'docs/http-clients.md'
-
-/** Returns what the expressions of the rows may use. */
-function namesOf(gate: PoliteGate) {
-  const httpAgent = politeHttpAgent(new HttpAgent(), gate)
-  const httpsAgent = politeHttpAgent(new HttpsAgent(), gate)
-  return {
-    politely,
-    gate,
-    userAgent: gate.robots.userAgent,
-    fetch: politely(globalThis.fetch, { gate }),
-    httpAgent,
-    httpsAgent,
-    agentFor: (url: string | URL) => (new URL(url).protocol === 'https:' ? httpsAgent : httpAgent),
-    dispatcher: politeAgent({ gate }),
-  }
-}
-
-type Names = ReturnType<typeof namesOf>
 
 /** A row as a module. */
 interface ClientModule {
@@ -43,43 +18,25 @@ interface ClientModule {
   verdictOf(error: unknown): Extract<Visit, { kind: 'refused' }>['verdict']
 }
 
-const folders: string[] = []
 const modules = new Map<ClientRow, Promise<ClientModule>>()
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true })
-})
 
 function moduleOf(row: ClientRow): Promise<ClientModule> {
-  const module = modules.get(row) ?? importRow(row)
+  const module = modules.get(row) ?? importSource(sourceOf(row), row.large)
   modules.set(row, module)
   return module
 }
 
-/** Writes the module where the row's package can be imported. */
-async function importRow({ imports, code, status, verdict, installs }: ClientRow): Promise<ClientModule> {
-  const parent = installs ? await installed(installs) : join(root, 'docs')
-  const folder = mkdtempSync(join(parent, '.snippets-'))
-  folders.push(folder)
-  const file = join(folder, 'client.mjs')
-  writeFileSync(
-    file,
-    `${imports}
+function sourceOf({ imports, code, status, verdict }: ClientRow): string {
+  return `${imports}
 export const statusOf = async (url, { politely, gate, userAgent, fetch, httpAgent, httpsAgent, agentFor, dispatcher }) => {
   const client = ${code}
   return ${status}
 }
 export const verdictOf = (error) => ${verdict}
-`,
-  )
-  return import(pathToFileURL(file).href)
+`
 }
 
-async function installed({ name, version }: NonNullable<ClientRow['installs']>): Promise<string> {
-  const { installTool } = await import(pathToFileURL(join(root, 'scripts/tools.mjs')).href)
-  return installTool(name, version, { why: 'a row of the table of HTTP clients' })
-}
-
-const rows = clientRows.filter(({ installs }) => isFullRun || installs === undefined)
+const rows = clientRows.filter(({ large }) => isFullRun || large === undefined)
 
 test.each(rows)('$name: $code is checked, shows the verdict, and sends the name of the crawler', async (row) => {
   const { statusOf, verdictOf } = await moduleOf(row)

@@ -1,6 +1,29 @@
 // The rows of the table in docs/http-clients.md: what each HTTP client takes, as an expression that
 // http-clients.test.ts runs with the real package. The expressions use the names that the first
 // example of the page declares.
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import { type PoliteGate, politeHttpAgent, politely } from '@politely/gate'
+import { politeAgent } from '@politely/gate/undici'
+import type { LargePackage } from './import-source.ts'
+
+/** Returns what the expressions may use. */
+export function namesOf(gate: PoliteGate) {
+  const httpAgent = politeHttpAgent(new HttpAgent(), gate)
+  const httpsAgent = politeHttpAgent(new HttpsAgent(), gate)
+  return {
+    politely,
+    gate,
+    userAgent: gate.robots.userAgent,
+    fetch: politely(globalThis.fetch, { gate }),
+    httpAgent,
+    httpsAgent,
+    agentFor: (url: string | URL) => (new URL(url).protocol === 'https:' ? httpsAgent : httpAgent),
+    dispatcher: politeAgent({ gate }),
+  }
+}
+
+export type Names = ReturnType<typeof namesOf>
 
 export interface ClientRow {
   readonly name: string
@@ -19,14 +42,16 @@ export interface ClientRow {
   readonly trap: string
   /** It reads feeds, and no HTML. */
   readonly readsFeeds?: boolean
-  /** A large package that only the full run installs, and its version. */
-  readonly installs?: { readonly name: string; readonly version: string }
+  readonly large?: LargePackage
 }
 
 const HOPS = { sees: 'each request, each hop', followsRedirects: true }
 const NO_HOPS = { sees: 'each request; it follows no redirects', followsRedirects: false }
 const OWN = { verdict: 'error.verdict' }
 const CAUSE = { verdict: 'error.cause.verdict' }
+
+export const JSDOM: LargePackage = { name: 'jsdom', version: '31.0.1' }
+const NEST: LargePackage = { name: '@nestjs/axios', version: '12.0.1' }
 
 export const clientRows: readonly ClientRow[] = [
   {
@@ -118,8 +143,8 @@ export const clientRows: readonly ClientRow[] = [
     status: '(await firstValueFrom(new HttpService(client.providers[0].useValue).get(url))).status',
     ...CAUSE,
     ...HOPS,
-    trap: 'The Observable fails with the error of axios. `httpAgent` and `httpsAgent` work too. An `HttpModule` that is imported without `register` has no gate',
-    installs: { name: '@nestjs/axios', version: '12.0.1' },
+    trap: 'The Observable fails with the error of axios. `httpAgent` and `httpsAgent` work as with axios',
+    large: NEST,
   },
   {
     name: 'ky',
@@ -199,7 +224,7 @@ export const clientRows: readonly ClientRow[] = [
     status: "(await client).title === 'a page' ? 200 : 0",
     ...OWN,
     ...HOPS,
-    trap: '`parseURL` with an agent does not read the body of a response such as 404. A long body then occupies a slot until the site closes the connection. A request that times out in the queue is sent later all the same',
+    trap: '`parseURL` with an agent does not read the body of a response such as 404. If it is long, the response keeps its slot. A request that times out in the queue is sent later all the same',
     readsFeeds: true,
   },
   {
@@ -212,6 +237,6 @@ export const clientRows: readonly ClientRow[] = [
     sees: 'the document, its frames, scripts and style sheets, its `XMLHttpRequest` and `WebSocket`; each hop',
     followsRedirects: true,
     trap: "A synchronous `XMLHttpRequest` bypasses the gate: leave out `runScripts: 'dangerously'`. A refused script is a `jsdomError` of the virtual console, with our error as its `cause`",
-    installs: { name: 'jsdom', version: '31.0.1' },
+    large: JSDOM,
   },
 ]
