@@ -4,11 +4,22 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { type PoliteGate, politeHttpAgent, politely } from '@politely/gate'
-import { politeAgent } from '@politely/gate/undici'
+import { type PoliteAgent, politeAgent } from '@politely/gate/undici'
 import type { LargePackage } from './import-source.ts'
 
-/** Returns what the expressions may use. */
-export function namesOf(gate: PoliteGate) {
+/** What the expressions may use. */
+export interface Names {
+  readonly politely: typeof politely
+  readonly gate: PoliteGate
+  readonly userAgent: string
+  readonly fetch: typeof globalThis.fetch
+  readonly httpAgent: HttpAgent
+  readonly httpsAgent: HttpsAgent
+  readonly agentFor: (url: string | URL) => HttpAgent
+  readonly dispatcher: PoliteAgent
+}
+
+export function namesOf(gate: PoliteGate): Names {
   const httpAgent = politeHttpAgent(new HttpAgent(), gate)
   const httpsAgent = politeHttpAgent(new HttpsAgent(), gate)
   return {
@@ -18,12 +29,10 @@ export function namesOf(gate: PoliteGate) {
     fetch: politely(globalThis.fetch, { gate }),
     httpAgent,
     httpsAgent,
-    agentFor: (url: string | URL) => (new URL(url).protocol === 'https:' ? httpsAgent : httpAgent),
+    agentFor: (url) => (new URL(url).protocol === 'https:' ? httpsAgent : httpAgent),
     dispatcher: politeAgent({ gate }),
   }
 }
-
-export type Names = ReturnType<typeof namesOf>
 
 export interface ClientRow {
   readonly name: string
@@ -99,7 +108,8 @@ export const clientRows: readonly ClientRow[] = [
     takes: 'an agent: `agent`',
     imports: "import { once } from 'node:events'\nimport { get } from 'node:http'",
     code: 'get(url, { agent: agentFor(url) })',
-    status: "once(client.on('response', (response) => response.resume()), 'response').then(([response]) => response.statusCode)",
+    status:
+      "once(client.on('response', (response) => response.resume()), 'response').then(([response]) => response.statusCode)",
     ...OWN,
     ...NO_HOPS,
     trap: 'The verdict is in the event `error`. [More](undici-and-node-http.md#with-nodehttp)',

@@ -58,14 +58,14 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
   })
 
   test('follows redirects of a fetch whose bodies are streams of Node, such as node-fetch', async () => {
-    const ofNode = async (url: string, init: object) => {
+    const ofNode = async (url: string, init?: object) => {
       const { status, headers, body } = await fetch(url, init)
       return { status, headers, body: body && Readable.fromWeb(body as ReadableStream) }
     }
     const { gate } = polite() // fetches robots.txt with another fetch: a RobotsClient needs streams of the web
     const politeFetch = politely(ofNode, { gate })
-    expect(await politeFetch(go('/open'), {})).toMatchObject({ status: 200, redirected: true })
-    await expect(politeFetch(go('/private'), {})).rejects.toMatchObject(refusal)
+    expect(await politeFetch(go('/open'))).toMatchObject({ status: 200, redirected: true })
+    await expect(politeFetch(go('/private'))).rejects.toMatchObject(refusal)
     expect(gate.gauges.underWay).toBe(0)
   })
 

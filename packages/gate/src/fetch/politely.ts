@@ -299,7 +299,8 @@ async function reportOf(response: FetchResponse, isRateLimited: NonNullable<IsRa
  */
 async function discard(body: FetchResponse['body'] | undefined): Promise<void> {
   const { cancel, destroy } = (body ?? {}) as { cancel?(): Promise<void>; destroy?(): void }
-  if (typeof cancel === 'function') await cancel.call(body).catch(() => undefined) // rejects while it is being read
+  if (typeof cancel === 'function')
+    await cancel.call(body).catch(() => undefined) // rejects while it is being read
   else destroy?.call(body)
 }
 
