@@ -234,7 +234,7 @@ export const clientRows: readonly ClientRow[] = [
     status: "(await client).title === 'a page' ? 200 : 0",
     ...OWN,
     ...HOPS,
-    trap: '`parseURL` with an agent does not read the body of a response such as 404. If it is long, the response keeps its slot. A request that times out in the queue is sent later all the same',
+    trap: '`parseURL` with an agent does not read the body of a response such as 404. A response with a long body then keeps its slot. A request that times out in the queue is sent later all the same',
     readsFeeds: true,
   },
   {
