@@ -43,8 +43,8 @@ const FOLDERS = {
     lint: ['parse', 'url', 'choose-dialect.ts', 'known-options.ts'],
     access: ['url', 'http'],
     pace: ['url', 'http'],
-    crawlers: ['match', 'robots.ts'],
-    usage: ['url', 'http', 'parse', 'match', 'robots.ts', 'known-options.ts'],
+    crawlers: ['match', 'parse', 'robots.ts'],
+    usage: ['url', 'http', 'parse', 'match', 'robots.ts', 'known-options.ts', 'choose-dialect.ts'],
   },
   fetcher: eachImportsThoseBefore('base', 'network', 'report', 'store', 'options', 'fetch', 'cache', 'client'),
   gate: {
@@ -135,8 +135,7 @@ function checkImport(file, { specifier, index }) {
     return
   }
   const mayUseLibraries = folderOf(owner, file.path) === WITH_DEPENDENCIES && !specifier.startsWith('node:')
-  if (owner.dir === 'core' && !mayUseLibraries)
-    return forbid('core depends on nothing, not even on Node')
+  if (owner.dir === 'core' && !mayUseLibraries) return forbid('core depends on nothing, not even on Node')
   if (specifier.startsWith('node:')) return
   const [name] = specifier.match(/^(@[^/]+\/)?[^/]+/)
   const ours = packages.find((one) => one.name === name)
