@@ -32,13 +32,10 @@ function frontMatterOf(text: string, file: string): Record<string, unknown> {
   const [, title, rest] = /^# (.+)\n([\s\S]*)/.exec(text) ?? []
   if (title === undefined || rest === undefined)
     throw new Error(`${file} does not begin with a heading such as "# Waiting"`)
-  const isApi = file.startsWith('docs/reference/api/')
   return {
     title: title.replace(/^Reference: (.)/, (_, first: string) => first.toUpperCase()).replaceAll('`', ''),
     ...descriptionOf(rest),
     editUrl: `${REPOSITORY}/edit/main/${file}`,
-    // The names of an API page are its headings of level 3.
-    tableOfContents: { minHeadingLevel: 2, maxHeadingLevel: isApi ? 3 : 3 },
   }
 }
 

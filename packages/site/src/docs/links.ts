@@ -8,10 +8,11 @@ import type { SatteriProcessorOptions } from '@astrojs/markdown-satteri'
 import { pageOf } from './pages.ts'
 import { REPOSITORY, ROOT } from './repository.ts'
 
-type Plugin = NonNullable<SatteriProcessorOptions['mdastPlugins']>[number]
+/** A plugin of the Markdown processor. */
+export type MarkdownPlugin = NonNullable<SatteriProcessorOptions['mdastPlugins']>[number]
 
 /** Rewrites links, and removes the first heading, which Starlight shows itself. */
-export const documentLinks: Plugin = ({ fileURL }) => {
+export const documentLinks: MarkdownPlugin = ({ fileURL }) => {
   if (fileURL === undefined) return undefined
   const file = relative(ROOT, fileURLToPath(fileURL)).replaceAll('\\', '/')
   if (pageOf(file) === undefined) return undefined
