@@ -6,11 +6,12 @@ import { charts } from './src/charts/charts.ts'
 import { documentLinks } from './src/docs/links.ts'
 import { REPOSITORY } from './src/docs/repository.ts'
 import { sidebar } from './src/docs/sidebar.ts'
+import { tables } from './src/docs/tables.ts'
 
 export default defineConfig({
   // Every link to a page is relative, so the site works at any address.
   trailingSlash: 'always',
-  markdown: { processor: satteri({ features: { smartPunctuation: false }, mdastPlugins: [documentLinks, charts] }) },
+  markdown: { processor: satteri({ features: { smartPunctuation: false }, mdastPlugins: [documentLinks, charts], hastPlugins: [tables] }) },
   integrations: [
     starlight({
       title: 'Politely',
@@ -20,6 +21,7 @@ export default defineConfig({
       markdown: { processedDirs: ['../..'] },
       components: {
         Hero: './src/components/Hero.astro',
+        MarkdownContent: './src/components/MarkdownContent.astro',
         Search: './src/components/Search.astro',
         SocialIcons: './src/components/HeaderLinks.astro',
       },

@@ -23,7 +23,7 @@ export function siteVisitChart(counts: readonly number[]): string {
   const record = newestRecord()
   return barChart({
     title: 'One site visit: parse robots.txt, bind the rules, check the URLs.',
-    note: `Mean of 2,000 generated files. ${sourceOf(record)}`,
+    note: `Mean of 2,000 generated files. The naive walk tries all rules, the longest first. ${sourceOf(record)}`,
     unit: 'µs',
     groups: counts.map((count) => ({
       heading: counts.length === 1 ? '' : count === 1 ? '1 URL' : `${count} URLs`,

@@ -1,7 +1,7 @@
 // Crawls five sites of a fake web on a fake clock. Prints the timeline of the crawl as JSON: an image
 // for each width in the arguments. It is a process of its own, because it fakes the timers.
 //
-//   node src/charts/simulated-crawl.ts 880 340
+//   node src/charts/simulated-crawl.ts 680 340
 
 import { mock } from 'node:test'
 import { politely } from '@politely/gate'

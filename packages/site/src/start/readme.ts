@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { createSatteriMarkdownProcessor } from '@astrojs/markdown-satteri'
 import { documentLinks } from '../docs/links.ts'
 import { ROOT } from '../docs/repository.ts'
+import { tables } from '../docs/tables.ts'
 
 const FILE = join(ROOT, 'README.md')
 const text = readFileSync(FILE, 'utf8')
@@ -26,7 +27,7 @@ export const examples: readonly string[] = Array.from(text.matchAll(/^```ts\n([\
 export async function section(heading: string): Promise<string> {
   const [, markdown] = text.split(`\n## ${heading}\n`)
   if (markdown === undefined) throw new Error(`README.md has no heading "${heading}"`)
-  const processor = await createSatteriMarkdownProcessor({ mdastPlugins: [documentLinks] })
+  const processor = await createSatteriMarkdownProcessor({ mdastPlugins: [documentLinks], hastPlugins: [tables] })
   const { code } = await processor.render(markdown.split('\n## ')[0] ?? '', { fileURL: pathToFileURL(FILE) })
   return code
 }
