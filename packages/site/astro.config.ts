@@ -9,9 +9,14 @@ import { sidebar } from './src/docs/sidebar.ts'
 import { tables } from './src/docs/tables.ts'
 
 export default defineConfig({
-  // Every link to a page is relative, so the site works at any address.
   trailingSlash: 'always',
-  markdown: { processor: satteri({ features: { smartPunctuation: false }, mdastPlugins: [documentLinks, charts], hastPlugins: [tables] }) },
+  markdown: {
+    processor: satteri({
+      features: { smartPunctuation: false },
+      mdastPlugins: [documentLinks, charts],
+      hastPlugins: [tables],
+    }),
+  },
   integrations: [
     starlight({
       title: 'Politely',
@@ -31,7 +36,12 @@ export default defineConfig({
       expressiveCode: {
         themes: ['vitesse-dark', 'vitesse-light'],
         useStarlightUiThemeColors: true,
-        styleOverrides: { codeFontSize: '0.8125rem', codeLineHeight: '1.65', borderRadius: '0.375rem', frames: { shadowColor: 'transparent' } },
+        styleOverrides: {
+          codeFontSize: '0.8125rem',
+          codeLineHeight: '1.65',
+          borderRadius: '0.375rem',
+          frames: { shadowColor: 'transparent' },
+        },
       },
       customCss: [
         '@fontsource-variable/source-sans-3/wght.css',

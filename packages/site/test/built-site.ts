@@ -42,7 +42,9 @@ export async function startServer(): Promise<{ origin: string; close: () => void
   const server = createServer(({ url = '/' }, response) => {
     const file = fileFor(new URL(url, 'http://site').pathname)
     if (!files.has(file)) return response.writeHead(404).end()
-    return response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' }).end(read(file))
+    return response
+      .writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' })
+      .end(read(file))
   })
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

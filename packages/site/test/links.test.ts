@@ -5,7 +5,12 @@ import { pages } from '../src/docs/pages.ts'
 import { REPOSITORY } from '../src/docs/repository.ts'
 import { fileFor, files, html } from './built-site.ts'
 
-const ids = new Map(Array.from(html, ([file, text]) => [file, new Set(Array.from(text.matchAll(/\sid="([^"]*)"/g), ([, id = '']) => id))]))
+const ids = new Map(
+  Array.from(html, ([file, text]) => [
+    file,
+    new Set(Array.from(text.matchAll(/\sid="([^"]*)"/g), ([, id = '']) => id)),
+  ]),
+)
 
 test('each file of the documentation is a page', () => {
   expect(pages().length).toBeGreaterThan(50)
@@ -39,8 +44,14 @@ test('a link to a file that is not a page leads to the repository', () => {
 
 test('a page loads nothing from another host', () => {
   for (const [file, text] of html) {
-    const loaded = Array.from(text.matchAll(/<(?:script|img|link|iframe|source)\b[^>]*?\s(?:src|href)="([^"]*)"/g), ([, url = '']) => url)
-    expect(loaded.filter((url) => /^(?:\w+:)?\/\//.test(url)), file).toEqual([])
+    const loaded = Array.from(
+      text.matchAll(/<(?:script|img|link|iframe|source)\b[^>]*?\s(?:src|href)="([^"]*)"/g),
+      ([, url = '']) => url,
+    )
+    expect(
+      loaded.filter((url) => /^(?:\w+:)?\/\//.test(url)),
+      file,
+    ).toEqual([])
   }
 })
 

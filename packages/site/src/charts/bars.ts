@@ -42,7 +42,9 @@ export function barChart({ title, note, unit, groups }: BarChart): string {
     }
     y += GROUP_GAP
   }
-  const description = groups.map(({ heading, bars }) => `${heading}: ${bars.map((bar) => `${bar.label} ${digits(bar.value)} ${unit}`).join(', ')}`)
+  const description = groups.map(
+    ({ heading, bars }) => `${heading}: ${bars.map((bar) => `${bar.label} ${digits(bar.value)} ${unit}`).join(', ')}`,
+  )
   return [
     '<figure class="chart not-content">',
     `<figcaption><strong>${escaped(title)}</strong> ${escaped(note)}</figcaption>`,

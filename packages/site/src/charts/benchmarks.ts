@@ -69,6 +69,10 @@ function barsOf({ columns, rows, workload }: Sheet, name: string, unit: string):
   if (column < 0) throw new Error(`the newest record of the benchmark has no column ${name} in ${workload}`)
   return rows
     .filter((row) => !row.name.startsWith('('))
-    .map((row) => ({ label: row.name === 'politely' ? 'Politely' : row.name, value: Number(row.cells[column]), isOurs: row.name === 'politely' }))
+    .map((row) => ({
+      label: row.name === 'politely' ? 'Politely' : row.name,
+      value: Number(row.cells[column]),
+      isOurs: row.name === 'politely',
+    }))
     .toSorted((one, other) => one.value - other.value)
 }

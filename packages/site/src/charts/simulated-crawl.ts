@@ -28,8 +28,7 @@ const web = fakeWeb(
 
 const fetch = politely(web.fetch, { userAgent: 'ExampleBot/1.0 (+https://example.com/bot)', now: web.clock.now })
 const timeline = new CrawlTimeline({ gate: fetch.gate })
-const crawl = (origin: string, count: number) =>
-  Array.from({ length: count }, (_, n) => fetch(`${origin}/${n + 1}`))
+const crawl = (origin: string, count: number) => Array.from({ length: count }, (_, n) => fetch(`${origin}/${n + 1}`))
 /** Requests a page that robots.txt disallows, when the crawl has found a link to it. */
 const refused = async (url: string, afterMs: number) => {
   await new Promise((resolve) => setTimeout(resolve, afterMs))

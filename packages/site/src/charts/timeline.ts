@@ -20,11 +20,17 @@ export function timelineImages(widths: readonly number[]): readonly string[] {
   const script = join(process.cwd(), 'src/charts/simulated-crawl.ts')
   const output = execFileSync(process.execPath, [script, ...widths.map(String)], { encoding: 'utf8' })
   const images: string[] = JSON.parse(output)
-  return images.map((svg) => svg.replace(/#[\da-f]{6}/g, colourOf).replace(/font-family="[^"]*"/, '').replace('<svg ', '<svg role="img" '))
+  return images.map((svg) =>
+    svg
+      .replace(/#[\da-f]{6}/g, colourOf)
+      .replace(/font-family="[^"]*"/, '')
+      .replace('<svg ', '<svg role="img" '),
+  )
 }
 
 function colourOf(hex: string): string {
   const property = COLOURS[hex]
-  if (property === undefined) throw new Error(`the timeline has a new colour, ${hex}: name it in packages/site/src/charts/timeline.ts`)
+  if (property === undefined)
+    throw new Error(`the timeline has a new colour, ${hex}: name it in packages/site/src/charts/timeline.ts`)
   return `var(${property})`
 }

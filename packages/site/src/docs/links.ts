@@ -31,19 +31,19 @@ export const documentLinks: MarkdownPlugin = ({ fileURL }) => {
 }
 
 /** Returns the address on the site of what a link in a file points to. */
-export function addressOf(link: string, from: string): string {
+function addressOf(link: string, from: string): string {
   if (/^(?:[\w+.-]+:|#)/.test(link)) return link
   const [, path = '', hash = ''] = /^([^#]*)(#.*)?$/.exec(link) ?? []
   const target = posix.normalize(posix.join(dirname(from), decodeURIComponent(path))).replace(/\/$/, '')
-  const page = pageOf(target)
-  if (page !== undefined) return relativeAddress(pageOf(from) ?? '', page) + hash
   const absolute = join(ROOT, target)
   if (!existsSync(absolute)) throw new Error(`${from} links to ${link}, which does not exist`)
+  const page = pageOf(target)
+  if (page !== undefined) return relativeAddress(pageOf(from) ?? '', page) + hash
   return `${REPOSITORY}/${statSync(absolute).isDirectory() ? 'tree' : 'blob'}/main/${target}${hash}`
 }
 
 /** Returns the address of a page relative to another: `../waiting/`. */
-export function relativeAddress(from: string, to: string): string {
+function relativeAddress(from: string, to: string): string {
   const path = posix.relative(`/${from}`, `/${to}`)
   return path === '' ? './' : `${path}/`
 }

@@ -74,7 +74,8 @@ export function index(): readonly { readonly label: string; readonly pages: read
   }))
   const grouped = groups.flatMap((group) => group.pages.map(({ id }) => id))
   const forgotten = [...existing].filter((page) => !grouped.includes(page))
-  if (forgotten.length > 0) throw new Error(`add to a group in packages/site/src/docs/sidebar.ts: ${forgotten.join(', ')}`)
+  if (forgotten.length > 0)
+    throw new Error(`add to a group in packages/site/src/docs/sidebar.ts: ${forgotten.join(', ')}`)
   return groups.map((group) => ({ ...group, pages: group.pages.filter(({ id }) => existing.has(id)) }))
 }
 
@@ -88,7 +89,11 @@ export function sidebar(): Sidebar {
   return [
     {
       label: start?.label ?? '',
-      items: [{ label: 'Why Politely', link: '/' }, ...(start?.items ?? []), { label: 'Playground', link: '/playground/' }],
+      items: [
+        { label: 'Why Politely', link: '/' },
+        ...(start?.items ?? []),
+        { label: 'Playground', link: '/playground/' },
+      ],
     },
     ...others,
     { label: 'API', collapsed: true, items: [{ slug: 'reference/api', label: 'All modules' }, ...api.toSorted()] },

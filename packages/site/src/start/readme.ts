@@ -21,7 +21,9 @@ export const reasons: readonly { readonly what: string; readonly rest: string }[
 export const [, question = ''] = /^\*(.+)\*$/m.exec(text) ?? []
 
 /** The TypeScript examples. Tests run them. */
-export const examples: readonly string[] = Array.from(text.matchAll(/^```ts\n([\s\S]*?)^```/gm), ([, code = '']) => code.trimEnd())
+export const examples: readonly string[] = Array.from(text.matchAll(/^```ts\n([\s\S]*?)^```/gm), ([, code = '']) =>
+  code.trimEnd(),
+)
 
 /** Returns a section as HTML, without its heading. */
 export async function section(heading: string): Promise<string> {
