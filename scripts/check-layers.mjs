@@ -44,8 +44,8 @@ const FOLDERS = {
     lint: ['parse', 'url', 'choose-dialect.ts', 'known-options.ts'],
     access: ['url', 'http'],
     pace: ['url', 'http'],
-    crawlers: ['match', 'robots.ts'],
-    usage: ['url', 'http', 'parse', 'match', 'robots.ts', 'known-options.ts'],
+    crawlers: ['match', 'parse', 'robots.ts'],
+    usage: ['url', 'http', 'parse', 'match', 'robots.ts', 'known-options.ts', 'choose-dialect.ts'],
   },
   fetcher: eachImportsThoseBefore('base', 'network', 'report', 'store', 'options', 'fetch', 'cache', 'client'),
   gate: {
