@@ -1,9 +1,10 @@
 // Runs every TypeScript example in README.md and docs/, and checks its output.
 // `https://example.com` is replaced by a server on loopback.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ExampleSite, examplesOf, promisedBy, runExample, startExampleSite } from '../src/examples.ts'
+import { sectionsOf } from '../src/headings.ts'
 import { findBrowser, isMissing } from '../src/parts.ts'
 import { isFullRun } from '../src/scope.ts'
 import { noRedis } from '../src/servers/redis.ts'
@@ -50,12 +51,8 @@ describe('the examples of the documentation', () => {
   })
 })
 
-const sourceFiles = ['packages', 'examples'].flatMap((parent) =>
-  readdirSync(join(root, parent)).flatMap((folder) =>
-    readdirSync(join(root, parent, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => !name.startsWith('node_modules'))
-      .map((name) => `/${parent}/${folder}/${name}`),
-  ),
+const sourceFiles = globSync('{packages,examples}/*/**', { cwd: root, exclude: ['**/node_modules'] }).map(
+  (file) => `/${file}`,
 )
 
 describe('the links of the documentation', () => {
@@ -64,7 +61,8 @@ describe('the links of the documentation', () => {
     const links = Array.from(prose.matchAll(/\]\((?!\w+:)([^)\s#]*)(?:#([^)\s]*))?\)/g))
     const broken = links.filter(([, path = '', heading]) => {
       const file = path === '' ? join(root, page) : join(root, dirname(page), path)
-      return !existsSync(file) || (heading !== undefined && !anchorsOf(file).includes(heading))
+      if (!existsSync(file)) return true
+      return heading !== undefined && !sectionsOf(readFileSync(file, 'utf8')).some(({ anchor }) => anchor === heading)
     })
     expect(broken.map(([link]) => link)).toEqual([])
   })
@@ -88,14 +86,3 @@ describe('the links of the documentation', () => {
     expect(names.length).toBeGreaterThan(5)
   })
 })
-
-/** The anchors that GitHub makes of a page's headings. */
-function anchorsOf(file: string): string[] {
-  const headings = readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)
-  return Array.from(headings, ([, text = '']) =>
-    text
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}_ -]/gu, '')
-      .replaceAll(' ', '-'),
-  )
-}

@@ -21,7 +21,8 @@ export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
 export interface FetchResponse {
   readonly status: number
   readonly headers: { get(name: string): string | null }
-  readonly body: { cancel(): Promise<void> } | null
+  /** A stream of the web, or of Node, as node-fetch returns it. */
+  readonly body: object | null
 }
 
 /**
@@ -187,7 +188,7 @@ async function fetchWithRedirects(
         if (hops > 0) Object.defineProperty(response, 'redirected', { value: true, configurable: true })
         return rememberOrigin(response, { robots: gate.robots, url: request.url })
       }
-      await response.body?.cancel().catch(() => undefined) // not read; it may have failed already
+      await discard(response.body)
       if (hops >= MAX_REDIRECTS)
         throw new TypeError(
           `fetch failed: more than ${MAX_REDIRECTS} redirects, the last from ${withoutCredentials(request.url)}`,
@@ -248,7 +249,7 @@ async function sendWithPermit(
         report = await reportOf(response, isRateLimited)
       }
     } catch (error) {
-      discard(response.body) // the caller does not get it
+      void discard(response.body) // the caller does not get it
       throw error
     } finally {
       permit.release(report)
@@ -288,18 +289,20 @@ async function reportOf(response: FetchResponse, isRateLimited: NonNullable<IsRa
       retryAfterMs === undefined ? describeValue(answer) : `{ retryAfterMs: ${describeValue(retryAfterMs)} }`
     throw new OptionError('isRateLimited', `returned ${returned}; expected true, false or { retryAfterMs: 60_000 }`)
   } finally {
-    discard(copy?.body)
+    void discard(copy?.body)
   }
 }
 
 /**
- * Discards the rest of a body. Of two copies of a body, a copy that is not read keeps in memory what
- * the other one reads, and `cancel` of one does not resolve before the other is cancelled or read.
+ * Discards the rest of a body, which may have failed already. Of two copies of a body, a copy that is
+ * not read keeps in memory what the other one reads, and `cancel` of one does not resolve before the
+ * other is cancelled or read.
  */
-function discard(body: FetchResponse['body'] | undefined): void {
-  if (typeof body?.cancel === 'function')
-    void body.cancel().catch(() => undefined) // rejects while it is being read
-  else (body as unknown as { destroy?(): void } | undefined)?.destroy?.() // node-fetch returns streams of Node
+async function discard(body: FetchResponse['body'] | undefined): Promise<void> {
+  const { cancel, destroy } = (body ?? {}) as { cancel?(): Promise<void>; destroy?(): void }
+  if (typeof cancel === 'function')
+    await cancel.call(body).catch(() => undefined) // rejects while it is being read
+  else destroy?.call(body)
 }
 
 /**

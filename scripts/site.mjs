@@ -1,0 +1,70 @@
+// The documentation site and the playground, packages/site. It is a workspace of its own with a
+// lockfile of its own, because Astro takes 200 MB: only these commands install it.
+//
+//   node scripts/site.mjs build    builds it into packages/site/dist
+//   node scripts/site.mjs serve    builds it, and serves it on loopback; serve --dev: shows changes of a file at once
+//   node scripts/site.mjs test     builds it, checks its links, and opens it in a browser
+
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { once } from './once.mjs'
+import { install, log } from './tools.mjs'
+
+const SITE = join('packages', 'site')
+
+const [command, ...args] = process.argv.slice(2)
+installSite()
+process.exitCode = run()
+
+/** Returns the exit status of the command. */
+function run() {
+  const onLoopback = ['--host', '127.0.0.1']
+  if (command === 'serve' && args.includes('--dev')) return astro('dev', ...onLoopback)
+  const status = build()
+  if (status !== 0 || command === 'build') return status
+  return command === 'serve' ? astro('preview', ...onLoopback) : test()
+}
+
+/** Installs what the site's lockfile names, unless that is installed. */
+function installSite() {
+  const hash = createHash('sha256')
+  for (const name of ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml']) {
+    hash.update(readFileSync(join(SITE, name)))
+  }
+  const current = hash.digest('hex')
+  const stamp = join(SITE, 'node_modules', '.installed')
+  const isDone = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === current
+  once(isDone, () => {
+    log(`installing the dependencies named in ${SITE}/pnpm-lock.yaml`)
+    rmSync(stamp, { force: true })
+    const options = { cwd: SITE, what: 'the dependencies of the site' }
+    install('pnpm', ['install', '--frozen-lockfile', '--reporter=silent'], options)
+    writeFileSync(stamp, current)
+  })
+}
+
+function build() {
+  const start = performance.now()
+  const status = astro('build', '--silent', '--force') // --force: pages that are unchanged may be rendered differently
+  if (status === 0) log(`built ${join(SITE, 'dist')} in ${((performance.now() - start) / 1000).toFixed(1)} s`)
+  return status
+}
+
+/** Checks the types of the site, and runs its tests. The arguments are Vitest's, such as a file. */
+function test() {
+  const modules = resolve('node_modules')
+  const types = node(join(modules, 'typescript', 'bin', 'tsc'), ['-p', '.'])
+  return types || node(join(modules, 'vitest', 'vitest.mjs'), ['run', ...args])
+}
+
+function astro(...argv) {
+  return node(join('node_modules', 'astro', 'bin', 'astro.mjs'), argv)
+}
+
+/** Runs a Node script in the folder of the site, and returns its exit status. */
+function node(script, argv) {
+  const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' }
+  return spawnSync(process.execPath, [script, ...argv], { cwd: SITE, stdio: 'inherit', env }).status ?? 1
+}
