@@ -93,10 +93,10 @@ test('requests robots.txt, the page and tdmrep.json, and prints one row for each
         search: allowed by line 2 of robots.txt
         train-ai: allowed by line 3 of robots.txt
       ! An operator, or a law, reads the statement as being about this purpose too.
-        text-and-data-mining: unstated by its own words, but disallowed by the policy of Content Signals, which calls a refusal a reservation under Directive (EU) 2019/790, Article 4: line 2 of robots.txt
-        ai-input: unstated by its own words, but disallowed by Bing (2023-09-22): the header X-Robots-Tag
+        text-and-data-mining: unstated by its words, but disallowed by the policy of Content Signals, which calls a refusal a reservation under Directive (EU) 2019/790, Article 4: line 2 of robots.txt
+        ai-input: unstated by its words, but disallowed for Bing (2023-09-22): the header X-Robots-Tag
       ! A license inside a group is for that group by RSL 1.0 §4.4, and for the whole site by its guide.
-        no license by RSL 1.0 §4.4: the group, else the site, but https://a.test/license.xml by the guide of RSL: the whole file; line 9 stands below a blank line or a sitemap: line 9 of robots.txt
+        no license by RSL 1.0 §4.4, but https://a.test/license.xml by the guide of RSL; line 9 stands below a blank line or a sitemap: line 9 of robots.txt
 
       Licenses (RSL), which may allow more; none was fetched:
       • https://a.test/license.xml  for other crawlers, line 9 of robots.txt; does not apply

@@ -170,7 +170,11 @@ export const optionTables: readonly OptionTable[] = [
       {
         from: 'crawlee',
         type: 'WithRobotsOptions',
-        at: { deferBeyondMs: 'crawlee.md#what-waits-and-where', pageRequests: 'crawlee.md#browsers' },
+        at: {
+          deferBeyondMs: 'crawlee.md#what-waits-and-where',
+          pageRequests: 'crawlee.md#browsers',
+          robotsTags: 'crawlee.md#what-may-be-done-with-a-page',
+        },
       },
     ],
   },

@@ -37,13 +37,20 @@ export function describeStatement({ label, source }: Statement): string {
   return `${describeSource(source)} says ${escapeControls(label)}`
 }
 
-/** Describes a conflict: what it is about, and its two readings. */
+/** Describes a conflict: its two readings, and what it is about. */
 export function describeConflict({ kind, purpose, readings: [followed, other] }: UsageConflict): string {
   const about = purpose === undefined ? '' : `${purpose}: `
-  return `${about}${describeReading(followed)}, but ${describeReading(other)}. ${conflictKinds[kind]}`
+  // Here the sources say more than the sentences, which only repeat the answers.
+  const describe = kind === 'channels-disagree' ? describeBySources : describeReading
+  return `${about}${describe(followed)}, but ${describe(other)}. ${conflictKinds[kind]}`
 }
 
-function describeReading({ by, answer, licenses }: UsageReading): string {
+/** Describes a reading, such as `unstated by its words`. */
+export function describeReading({ how, answer, licenses }: UsageReading): string {
   const result = answer ?? (licenses?.length ? escapeControls(licenses.join(' ')) : 'no license')
-  return `${result} by ${by}`
+  return `${result} ${how}`
+}
+
+function describeBySources({ answer, sources }: UsageReading): string {
+  return `${answer} by ${sources.map(describeSource).join(' and ')}`
 }

@@ -1,13 +1,13 @@
 // Formats what may be done with a page for people.
 import {
   conflictKinds,
+  describeReading,
   describeSource,
   type Purpose,
   purposes,
   type Usage,
   type UsageConflict,
   type UsageLicense,
-  type UsageReading,
 } from '@politely/core/usage'
 import type { PageReading } from '@politely/fetcher'
 import { adviceOn } from '../../output/advice.ts'
@@ -142,11 +142,7 @@ function readingText({ kind, readings: [followed, other] }: UsageConflict): stri
   const sources = [...new Set(other.sources.map(describeSource))].filter((source) => !known.has(source)).slice(0, 3)
   if (kind === 'channels-disagree') return `${other.answer} by ${sources.join('; ')}`
   const where = sources.length === 0 ? '' : `: ${sources.join('; ')}`
-  return `${answerText(followed)}, but ${answerText(other)}${where}`
-}
-
-function answerText({ answer, licenses, by }: UsageReading): string {
-  return `${answer ?? (licenses?.map(printable).join(' ') || 'no license')} by ${printable(by)}`
+  return `${describeReading(followed)}, but ${describeReading(other)}${where}`
 }
 
 const SCOPES: Readonly<Record<UsageLicense['scope'], string>> = {
