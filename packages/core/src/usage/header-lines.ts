@@ -9,15 +9,16 @@ import { OptionError } from '../errors.ts'
  *   header with commas.
  * - an object by name in any case, such as `IncomingMessage.headers` and `headersDistinct` of Node.
  *   A value is a string, which may be several lines joined with commas, or a list of lines.
- * - pairs of name and value, one for each line; or a flat list of them, such as `rawHeaders` of Node.
+ * - pairs of name and value, one for each line, such as `headersArray()` of Playwright; or a flat
+ *   list of them, such as `rawHeaders` of Node.
  *
  * The lists and the pairs keep the lines of a repeated header apart. Robots tags need this: see
- * `RobotsDirectives.uncertain`.
+ * `RobotsDirectives.uncertain`. So does a value with line feeds, as Puppeteer has it.
  */
 export type ResponseHeaders =
   | { get(name: string): string | readonly string[] | null | undefined }
-  | Readonly<Record<string, string | readonly string[] | undefined>>
-  | Iterable<readonly [name: string, value: string]>
+  | Readonly<Record<string, string | readonly string[] | null | undefined>>
+  | Iterable<readonly [name: string, value: string] | { readonly name: string; readonly value: string }>
   | readonly string[]
 
 /** A line of a header. */
@@ -37,7 +38,14 @@ export function headerLines(headers: ResponseHeaders | undefined, name: string):
   if (headers === undefined) return []
   if (typeof headers !== 'object' || headers === null || headers instanceof Uint8Array) throw invalid(headers)
   if (!(headers instanceof Map) && 'get' in headers && typeof headers.get === 'function') {
-    return linesOf(headers.get(name) ?? undefined, name)
+    return linesOf(headers.get(name), name)
+  }
+  // These would read as an object without headers.
+  if ('next' in headers && typeof headers.next === 'function') {
+    throw new OptionError('headers', 'an iterator can be read only once; write [...headers]')
+  }
+  if ('headers' in headers && typeof headers.headers === 'object' && !Array.isArray(headers.headers)) {
+    throw new OptionError('headers', `${describeValue(headers)} is a whole response; write response.headers`)
   }
   if (Array.isArray(headers) && typeof headers[0] === 'string') return linesOfPairs(pairsOf(headers), name)
   if (Symbol.iterator in headers) return linesOfPairs(headers as Iterable<unknown>, name)
@@ -47,8 +55,12 @@ export function headerLines(headers: ResponseHeaders | undefined, name: string):
 
 /** Returns the lines of a header whose value is a string or a list. */
 function linesOf(value: unknown, name: string): readonly HeaderLine[] {
-  if (value === undefined) return []
-  if (typeof value === 'string') return [{ text: value, isJoined: value.includes(',') }]
+  if (value === undefined || value === null) return []
+  if (typeof value === 'string') {
+    // No value contains a line feed (RFC 9110 §5.5). DevTools joins lines with it.
+    if (value.includes('\n')) return value.split('\n').map((text) => ({ text, isJoined: false }))
+    return [{ text: value, isJoined: value.includes(',') }]
+  }
   if (!Array.isArray(value)) throw invalidValue(name, value)
   return value.map((text) => {
     if (typeof text !== 'string') throw invalidValue(name, text)
@@ -63,15 +75,21 @@ function pairsOf(list: readonly unknown[]): readonly unknown[] {
 
 function linesOfPairs(pairs: Iterable<unknown>, name: string): readonly HeaderLine[] {
   const lines: HeaderLine[] = []
-  for (const pair of pairs) {
-    if (!Array.isArray(pair) || pair.length !== 2 || typeof pair[0] !== 'string') {
-      throw new OptionError('headers', `the entry ${describeValue(pair)} is not a pair; ${EXPECTED}`)
-    }
-    if (pair[0].toLowerCase() !== name) continue
-    if (typeof pair[1] !== 'string') throw invalidValue(name, pair[1])
-    lines.push({ text: pair[1], isJoined: false })
+  for (const entry of pairs) {
+    const [key, value] = pairOf(entry)
+    if (key.toLowerCase() !== name) continue
+    if (typeof value !== 'string') throw invalidValue(name, value)
+    lines.push({ text: value, isJoined: false })
   }
   return lines
+}
+
+function pairOf(entry: unknown): readonly [name: string, value: unknown] {
+  if (Array.isArray(entry) && entry.length === 2 && typeof entry[0] === 'string') return [entry[0], entry[1]]
+  if (typeof entry === 'object' && entry !== null && 'name' in entry && 'value' in entry) {
+    if (typeof entry.name === 'string') return [entry.name, entry.value]
+  }
+  throw new OptionError('headers', `the entry ${describeValue(entry)} is not a pair; ${EXPECTED}`)
 }
 
 const EXPECTED =

@@ -42,10 +42,15 @@ const MAX_RULES = 10_000
 const MAX_PROBLEMS = 100
 
 /**
- * The text or the bytes of a tdmrep.json; or an object with its bytes in a string, one character for
- * each (latin1), such as a `Copy`. If its `truncated` is true, the file counts as too large.
+ * The text or the bytes of a tdmrep.json, or the array that `JSON.parse` returns for it; or an object
+ * with its bytes in a string, one character for each (latin1), such as a `Copy`. If its `truncated`
+ * is true, the file counts as too large.
  */
-export type TdmrepSource = string | Uint8Array | (HasBytes & { readonly truncated?: boolean | undefined })
+export type TdmrepSource =
+  | string
+  | Uint8Array
+  | readonly unknown[]
+  | (HasBytes & { readonly truncated?: boolean | undefined })
 
 /** A tdmrep.json, parsed. JSON-safe. */
 export interface TdmrepFile {
@@ -76,7 +81,19 @@ export interface TdmrepRule {
  * @throws {OptionError} if `source` has another type.
  */
 export function parseTdmrep(source: TdmrepSource): TdmrepFile {
-  const text = textOfFile(source)
+  return parseFile(source, 'source')
+}
+
+/** Parses a file, unless it is parsed already. @param option The name of the option, for errors. */
+export function tdmrepFileOf(file: TdmrepSource | TdmrepFile, option: string): TdmrepFile {
+  return isParsed(file) ? file : parseFile(file, option)
+}
+
+function parseFile(source: TdmrepSource, option: string): TdmrepFile {
+  if (Array.isArray(source)) return fileOf(source)
+  // What JSON.parse returns for a file that is not an array. The mistake is the site's.
+  if (isPlainObject(source) && !('bytes' in source)) return unreadable(textOfValue(source), NOT_AN_ARRAY)
+  const text = textOfFile(source as Exclude<TdmrepSource, readonly unknown[]>, option)
   if (text === undefined) return unreadable('', 'the file is larger than 500 KiB, so it is ignored')
   let rules: unknown
   try {
@@ -84,7 +101,12 @@ export function parseTdmrep(source: TdmrepSource): TdmrepFile {
   } catch {
     return unreadable(text, 'the file is not valid JSON, so it is ignored')
   }
-  if (!Array.isArray(rules)) return unreadable(text, 'the file is not an array of rules, so it is ignored')
+  return Array.isArray(rules)
+    ? fileOf(rules)
+    : unreadable(text, NOT_AN_ARRAY)
+}
+
+function fileOf(rules: readonly unknown[]): TdmrepFile {
   const parsed: TdmrepRule[] = []
   const problems: UsageProblem[] = []
   const report: Report = (name, found, why) => {
@@ -158,7 +180,7 @@ export interface TdmrepPlaces {
  * another type.
  */
 export function tdmrepOf({ url, file: given, headers, head }: TdmrepPlaces): TdmrepAnswer {
-  const file = given === undefined || isParsed(given) ? given : parseTdmrep(given)
+  const file = given === undefined ? undefined : tdmrepFileOf(given, 'file')
   const problems = [...(file?.problems ?? [])]
   const rule = file && reservationIn(file, url)
   const places = [
@@ -167,9 +189,11 @@ export function tdmrepOf({ url, file: given, headers, head }: TdmrepPlaces): Tdm
     rule && placeOfRule(rule),
   ].filter((place) => place !== undefined)
   const [decides, ...overridden] = places.flatMap(({ statement }) => statement ?? [])
-  // A policy without a reservation is not processed.
-  const policy =
-    decides?.answer === 'disallowed' ? places.find(({ policy }) => policy !== undefined)?.policy : undefined
+  const found = places.find(({ policy }) => policy !== undefined)?.policy
+  if (found !== undefined && decides === undefined) {
+    problems.push({ source: found.source, why: 'a policy without a reservation says nothing' })
+  }
+  const policy = decides?.answer === 'disallowed' ? found : undefined
   return {
     statements: decides === undefined ? [] : [decides],
     overridden,
@@ -226,6 +250,7 @@ function metasOf(head: PageHead | undefined, name: string): readonly string[] {
   return metas.map(({ content }) => content)
 }
 
+const NOT_AN_ARRAY = 'the file is not an array of rules, so it is ignored'
 const NOT_A_RESERVATION = 'the reservation is neither 0 nor 1, so it says nothing'
 
 /** Returns the values in these texts, each once. @param separator What joins several values. */
@@ -288,15 +313,15 @@ function textOfValue(value: unknown): string {
 }
 
 /** Returns the text of a file without its byte order mark; undefined if the file is too large. */
-function textOfFile(source: TdmrepSource): string | undefined {
+function textOfFile(source: Exclude<TdmrepSource, readonly unknown[]>, option: string): string | undefined {
   if (typeof source === 'string') return source.length > MAX_FILE_BYTES ? undefined : withoutMark(source)
   if (source instanceof Uint8Array) {
     return source.length > MAX_FILE_BYTES ? undefined : withoutMark(decodeText(source))
   }
   if (typeof (source as HasBytes | undefined | null)?.bytes !== 'string') {
     throw new OptionError(
-      'source',
-      `${describeValue(source)} is not a tdmrep.json; expected its text, such as "[]", or its bytes: a Uint8Array, or { bytes } with one character for each byte`,
+      option,
+      `${describeValue(source)} is not a tdmrep.json; expected its text, such as "[]"; its bytes, a Uint8Array; or the array in it`,
     )
   }
   const { bytes, truncated } = source
@@ -304,7 +329,11 @@ function textOfFile(source: TdmrepSource): string | undefined {
 }
 
 function isParsed(file: TdmrepSource | TdmrepFile): file is TdmrepFile {
-  return typeof file === 'object' && file !== null && 'rules' in file
+  return typeof file === 'object' && file !== null && 'isReadable' in file && Array.isArray(file.rules)
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
 /** Removes a byte order mark, as a parser may (RFC 8259 §8.1). */

@@ -38,7 +38,7 @@ import {
   robotsProblems,
   statementsOf,
 } from './tags/robots-directives.ts'
-import { type TdmrepFile, type TdmrepSource, tdmrepOf } from './tdmrep.ts'
+import { type TdmrepFile, type TdmrepSource, tdmrepFileOf, tdmrepOf } from './tdmrep.ts'
 import { widerConflicts } from './wider-readings.ts'
 
 /** What `usageOf` reads. What is undefined was not looked at, and states nothing. */
@@ -53,7 +53,10 @@ export interface UsageInput {
   readonly headers?: ResponseHeaders | undefined
   /** The page: its text, its bytes, or what a `headReader` read of it. Only if it is HTML. */
   readonly html?: string | Uint8Array | PageHead | undefined
-  /** The file `/.well-known/tdmrep.json` of the origin: its content, or the result of `parseTdmrep`. */
+  /**
+   * The file `/.well-known/tdmrep.json` of the origin: its text, its bytes, the array in it, or the
+   * result of `parseTdmrep`.
+   */
   readonly tdmrep?: TdmrepSource | TdmrepFile | undefined
   /**
    * The time for `unavailable_after`. Milliseconds since 1970. Without it, that rule states nothing,
@@ -140,13 +143,15 @@ export function usageOf(input: UsageInput): Usage {
   const signals = headerPreferences(headers, 'content-signal', parseContentSignal)
   const directives = robotsDirectives({ headers, html: head, now }, tokens)
   const tags = readingsOf(directives.list, now)
-  const tdm = tdmrepOf({ file: tdmrep, url, headers, head })
-  const license = licensesOf(inRobots.lines, [...licensesInLinks(headers, url), ...licensesInHead(head, url)])
+  const file = tdmrep === undefined ? undefined : tdmrepFileOf(tdmrep, 'tdmrep')
+  const tdm = tdmrepOf({ file, url, headers, head })
+  const base = withoutCredentials(url)
+  const license = licensesOf(inRobots.lines, [...licensesInLinks(headers, base), ...licensesInHead(head, base)])
   const uses = [...inRobots.uses, ...usesIn(signals)]
   const onPage = [...statementsIn(usage), ...statementsIn(signals), ...tags.followed]
   const statements = [...inRobots.statements, ...onPage, ...tdm.statements]
   return {
-    url: withoutCredentials(url),
+    url: base,
     purposes: Object.fromEntries(purposes.map((one) => [one, purposeUsage(one, statements)])) as Usage['purposes'],
     conflicts: [
       ...disagreements(statements),

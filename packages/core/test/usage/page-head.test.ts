@@ -167,6 +167,16 @@ describe('bytes', () => {
 })
 
 describe('the reader', () => {
+  test('ignores a byte order mark at the start of a text', () => {
+    expect(written(pageHeadOf(`\ufeff${META}`))).toBe('robots=noindex')
+    expect(written(pageHeadOf(` \ufeff${META}`))).toBe('')
+  })
+
+  test('keeps the first base', () => {
+    expect(pageHeadOf('<base target=x><base href=" /a/?b&amp;c "><base href=/d/>').base).toBe('/a/?b&c')
+    expect(pageHeadOf('<template><base href=/d/></template>').base).toBeUndefined()
+  })
+
   test('says when the head has ended, so that the caller can stop', () => {
     const reader = headReader()
     expect(['<html><head>', META, '</head>', '\n<bo', 'dy>', META].map((chunk) => reader.write(chunk))).toEqual([

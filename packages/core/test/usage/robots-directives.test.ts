@@ -183,6 +183,19 @@ describe('X-Robots-Tag', () => {
     expect(robotsDirectives({ headers: [['X-Robots-Tag', value]] }, crawler)).toEqual(exact)
     expect(robotsDirectives({ headers: new Map([['X-Robots-Tag', value]]) }, crawler)).toEqual(exact)
     expect(robotsDirectives({ headers: ['A', 'b', 'X-Robots-Tag', value] }, crawler)).toEqual(exact)
+    expect(robotsDirectives({ headers: [{ name: 'X-Robots-Tag', value }] }, crawler)).toEqual(exact)
+  })
+
+  test('lines that DevTools joined with a line feed are separate', () => {
+    const headers = { 'x-robots-tag': 'googlebot: nofollow\nnoindex, noai' }
+    const directives = robotsDirectives({ headers }, 'otherbot')
+    expect(written(directives)).toBe('noindex, noai')
+    expect(directives.uncertain).toEqual([])
+  })
+
+  test('a header that the response does not have says nothing', () => {
+    const headers = { 'x-robots-tag': new Headers().get('x-robots-tag') }
+    expect(robotsDirectives({ headers }, '*').list).toEqual([])
   })
 
   test('names the header and the line as the source', () => {
@@ -596,6 +609,8 @@ describe('invalid arguments', () => {
       '*',
       'headers: 1 is not a value of robots-tag; expected a string',
     ],
+    ['a Response as headers', { headers: new Response() }, '*', 'a whole response; write response.headers'],
+    ['an iterator', { headers: new Headers().entries() }, '*', 'an iterator can be read only once; write [...headers]'],
     [
       'a promise of HTML',
       { html: Promise.resolve('') },

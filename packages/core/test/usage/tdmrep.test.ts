@@ -125,13 +125,19 @@ describe('a file', () => {
     })
   })
 
+  test('reads what JSON.parse returns', () => {
+    const text = JSON.stringify([rule, 'x'])
+    expect(parseTdmrep(JSON.parse(text))).toEqual(parseTdmrep(text))
+    expect(parseTdmrep({ rules: [rule] } as never).problems[0]?.why).toContain('not an array')
+  })
+
   test('reads the copy of a client, and ignores one that was cut', () => {
     const bytes = Buffer.from(reserve('/é')).toString('latin1')
     expect(parseTdmrep({ bytes, truncated: false }).rules).toMatchObject([{ location: '/é', reservation: '1' }])
     expect(parseTdmrep({ bytes, truncated: true })).toMatchObject({ isReadable: false, rules: [] })
   })
 
-  test.each([undefined, null, 1, {}, []])('rejects %s as a source', (source) => {
+  test.each([undefined, null, 1, new Date(), { bytes: 1 }])('rejects %s as a source', (source) => {
     expect(() => parseTdmrep(source as never)).toThrow(OptionError)
     if (source !== undefined) expect(() => tdmrepOf({ url: '/', file: source as never })).toThrow(OptionError)
   })
@@ -186,7 +192,13 @@ describe('file, headers and page', () => {
       fields([], ['Q']),
       { order: ['header 1', 'tdmrep.json 1'], policy: 'Q' },
     ],
-    ['a policy without a reservation is not processed', undefined, fields([], [POLICY]), fields(), {}],
+    [
+      'a policy without a reservation is not processed',
+      undefined,
+      fields([], [POLICY]),
+      fields(),
+      { problem: 'without a reservation' },
+    ],
     ['a policy of what is not reserved is not processed', FILE_0, fields(), fields(), { order: ['tdmrep.json 0'] }],
     [
       'another value is unset',

@@ -10,7 +10,7 @@ import { isFullRun } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseRobots } from '../../src/index.ts'
-import { conflictKinds, purposes, type Usage, usageOf } from '../../src/usage/index.ts'
+import { conflictKinds, parseTdmrep, purposes, type Usage, usageOf } from '../../src/usage/index.ts'
 
 const SITE = 'https://site.example'
 const now = Date.UTC(2026, 10, 26)
@@ -62,6 +62,44 @@ describe('usageOf', () => {
     expect(answersOf(result)).toEqual(answers)
     const applying = result.licenses.filter(({ applies }) => applies).map(({ url }) => url)
     expect([...new Set(applying)]).toEqual(licenses)
+  })
+})
+
+describe('what was not used', () => {
+  it.each([
+    ['content-usage', 'User-agent: *\nContent-Usage:', 'the line has no preference'],
+    ['content-usage', 'User-agent: *\nContent-Usage: /page', 'the line has a path and no preference'],
+    ['content-signal', 'User-agent: *\nContent-Signal: /other/ai-train=no', 'the line has a path and no preference'],
+    ['content-usage', 'Content-Usage: train-ai=n\nUser-agent: *\nAllow: /', 'outside of the groups'],
+    ['license', 'User-agent: *\nLicense: l.xml', 'no absolute URL'],
+  ])('%s: %s', (channel, robots, why) => {
+    expect(usage({ robots }).problems).toEqual([
+      expect.objectContaining({ source: expect.objectContaining({ channel }), why: expect.stringContaining(why) }),
+    ])
+  })
+})
+
+describe('arguments', () => {
+  it('a tdmrep.json may be parsed, with parseTdmrep or with JSON.parse', () => {
+    const file = [{ location: '/', 'tdm-reservation': 1 }]
+    for (const tdmrep of [file, JSON.stringify(file), parseTdmrep(file)]) {
+      const { purposes } = usageOf({ url: SITE, tokens: 'ExampleBot', tdmrep })
+      expect(purposes['text-and-data-mining'].answer).toBe('disallowed')
+    }
+  })
+
+  it('an error names the option', () => {
+    const usageWith = (options: object) => () => usageOf({ url: SITE, tokens: 'ExampleBot', ...options })
+    expect(usageWith({ tdmrep: 1 })).toThrow('tdmrep: 1 is not a tdmrep.json')
+    expect(usageWith({ robots: 'User-agent: *' })).toThrow('robots: "User-agent: *" is not a parsed robots.txt')
+  })
+
+  it('credentials of the URL are in no result', () => {
+    const link = '<l.xml>; rel="license"; type="application/rsl+xml"'
+    const html = '<link rel=license type="application/rsl+xml" href=m.xml><script type="application/rsl+xml"></script>'
+    const result = usageOf({ url: 'https://user:secret@site.example/a/', tokens: '*', headers: { link }, html })
+    expect(result.licenses.map(({ url }) => url)).toEqual([`${SITE}/a/l.xml`, `${SITE}/a/m.xml`, `${SITE}/a/`])
+    expect(JSON.stringify(result)).not.toContain('secret')
   })
 })
 

@@ -88,6 +88,7 @@ function union(a: PageHead, b: PageHead): PageHead {
   const licenseKey = ({ element, href }: HeadLicense) => `${element}\n${href}`
   return {
     metas: [...new Map([...a.metas, ...b.metas].map((one) => [metaKey(one), one])).values()],
+    base: a.base ?? b.base,
     licenses: [...new Map([...a.licenses, ...b.licenses].map((one) => [licenseKey(one), one])).values()],
     isComplete: a.isComplete && b.isComplete,
   }

@@ -39,7 +39,7 @@ import {
 import { namesItself, type RobotsClientOptions, type Settings, settingsOf } from '../options/options.ts'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from '../report/client-verdict.ts'
 import { type ClientEvents, type Counters, type Logger, Telemetry, traceCheck } from '../report/telemetry.ts'
-import { openPage, type PageResponse } from './page-response.ts'
+import { openPage, type PageResponse, redirectedUrl } from './page-response.ts'
 import type { ClientUsage, UsageReader } from './usage-reader.ts'
 
 /** A verdict, and everything in the file that affects it. JSON-safe. */
@@ -325,9 +325,10 @@ export class RobotsClient {
    * so on, from robots.txt, the origin's tdmrep.json, and the response for the page. Fetches
    * robots.txt and tdmrep.json if they are not cached or are stale, and nothing else.
    *
-   * @param url The URL of the response, after redirects.
+   * @param url The URL of the page, after redirects.
    * @param response The response for the page. Of HTML, the head is read from a clone, so the caller
-   * can read the body afterwards or at the same time. Default: the page is not looked at.
+   * can read the body afterwards or at the same time. If its fetch has followed redirects, the answer
+   * is about `response.url`. Default: the page is not looked at.
    * @throws {OptionError} for invalid arguments, for an invalid URL, and for an HTML response whose
    * body was read already.
    * @throws {ClientClosedError} after `close`.
@@ -335,12 +336,14 @@ export class RobotsClient {
    */
   async usage(url: string | HasHref, response?: PageResponse, options: UsageOptions = {}): Promise<ClientUsage> {
     this.#throwIfClosed()
-    const text = urlText(url)
+    const given = urlText(url)
     assertUsageOptions(options)
     const { signal, tdmrep: wanted = 'fetch' } = options
     signal?.throwIfAborted()
-    const parsed = validUrl(text)
+    validUrl(given)
     const page = openPage(response)
+    const text = redirectedUrl(response) ?? given
+    const parsed = validUrl(text)
     this.#usageReader ??= this.#loadUsageReader()
     const reading = this.#usageReader.then((reader) => reader.readHead(page, signal)) // while robots.txt is fetched
     const since = this.#sinceOf(options)

@@ -94,6 +94,11 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
   return { report: READ, headers, charset, clone: response.clone().body as ReadableStream<Uint8Array> }
 }
 
+/** Returns the URL of a response whose fetch has followed redirects; undefined for another one. */
+export function redirectedUrl(response: PageResponse | undefined): string | undefined {
+  return response !== undefined && isResponse(response) && response.redirected ? response.url : undefined
+}
+
 const READ: PageReport = { reading: 'read', why: undefined }
 const PART: PageReport = { reading: 'incomplete', why: 'the given head is not complete' }
 

@@ -87,13 +87,14 @@ function dictionaryOf(value: string, ignored: string[]): ReturnType<typeof parse
 /**
  * Parses Content Signals: the value of the header `Content-Signal`, or of the field in robots.txt
  * without its path. Keys and values are compared without case, and a part that cannot be read does
- * not affect the others. contentsignals.org; our choice where it is silent.
+ * not affect the others. A semicolon separates parts as a comma does: an error that sites make.
+ * contentsignals.org; our choice where it is silent.
  */
 export function parseContentSignal(value: string): LabelValues {
   const answers: LabelAnswer[] = []
   const ignored: string[] = []
   const uses: SignalUse[] = []
-  for (const part of value.slice(0, MAX_LENGTH).split(',')) {
+  for (const part of value.slice(0, MAX_LENGTH).split(/[,;]/)) {
     const [key = '', word = ''] = part.split('=', 2).map((text) => text.trim().toLowerCase())
     const purpose = Object.hasOwn(contentSignalLabels, key) ? contentSignalLabels[key] : undefined
     const label = `${key}=${word}`

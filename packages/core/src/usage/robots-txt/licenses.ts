@@ -6,7 +6,7 @@ import { originOf } from '../../url/origin.ts'
 import type { UsageConflict, UsageReading } from '../conflicts.ts'
 import { headerLines, type ResponseHeaders } from '../header-lines.ts'
 import { shown, sourceOf, type UsageProblem, type UsageSource } from '../purpose.ts'
-import type { PageHead } from '../tags/page-head.ts'
+import { hasWord, isRsl, type PageHead } from '../tags/page-head.ts'
 import type { UsageLine } from './robots-lines.ts'
 
 /** A license that a site names. JSON-safe. */
@@ -74,9 +74,9 @@ function lineSetApart(robots: Robots, lines: readonly number[]): number | undefi
 /** Returns the licenses in the header Link. RSL 1.0 §4.5; RFC 8288. @param base The URL of the page. */
 export function licensesInLinks(headers: ResponseHeaders | undefined, base: string): readonly PageLicense[] {
   return headerLines(headers, 'link').flatMap(({ text }) =>
-    [...text.slice(0, MAX_LINK_LENGTH).matchAll(LINK)].flatMap(([link, target = '', parameters = '']) => {
-      const isLicense = /;\s*rel\s*=\s*(?:license\b|"[^"]*\blicense\b)/i.test(parameters)
-      if (!isLicense || !RSL_TYPE.test(parameters)) return []
+    [...text.slice(0, MAX_LINK_LENGTH).matchAll(LINK)].flatMap(([link, target = '', rest = '']) => {
+      const { rel = '', type = '', anchor } = parametersOf(rest)
+      if (!hasWord(rel, 'license') || !isRsl(type) || anchor !== undefined) return []
       const url = URL.parse(target, base)?.href ?? target
       return [{ url, source: sourceOf('license', 'header', 'Link', link) }]
     }),
@@ -85,17 +85,29 @@ export function licensesInLinks(headers: ResponseHeaders | undefined, base: stri
 
 /** A target in angle brackets, and its parameters. */
 const LINK = /<([^<>]*)>((?:[^<>",]|"[^"]*")*)/g
-const RSL_TYPE = /;\s*type\s*=\s*"?application\/rsl\+xml\b/i
+/** A parameter: its name, and its value with or without quotes. */
+const PARAMETER = /;\s*([^\s=;"]+)\s*(?:=\s*(?:"([^"]*)"|([^\s;"]*)))?/g
+
+/** Returns the parameters of a link. The first of several equal names counts. RFC 8288 §3.3. */
+function parametersOf(text: string): Readonly<Partial<Record<string, string>>> {
+  const all = [...text.matchAll(PARAMETER)].map(([, name = '', quoted, token = '']) => {
+    return [name.toLowerCase(), quoted ?? token] as const
+  })
+  return Object.fromEntries(all.toReversed())
+}
+
 /** The rest of a longer header is not read. */
 const MAX_LINK_LENGTH = 16_384
 
 /**
  * Returns the licenses in the head of a page: those of link elements, and the page itself if it has
  * a license in a script. RSL 1.0 §4.6.
+ * @param page The URL of the page.
  */
-export function licensesInHead(head: PageHead | undefined, base: string): readonly PageLicense[] {
+export function licensesInHead(head: PageHead | undefined, page: string): readonly PageLicense[] {
+  const base = URL.parse(head?.base ?? '', page)?.href ?? page
   return (head?.licenses ?? []).map(({ element, href }) => ({
-    url: href === undefined ? base : (URL.parse(href, base)?.href ?? href),
+    url: href === undefined ? page : (URL.parse(href, base)?.href ?? href),
     source: sourceOf('license', 'html', element, href ?? ''),
   }))
 }

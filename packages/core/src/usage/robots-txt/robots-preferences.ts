@@ -66,6 +66,8 @@ interface PreferenceLine {
   readonly audience: UsageLine['audience']
   /** The path, one character for each byte; empty if the line has none. */
   readonly path: string
+  /** Whether the line has nothing but a path. */
+  readonly isEmpty: boolean
   readonly values: LabelValues
   readonly source: UsageSource
 }
@@ -89,18 +91,22 @@ function preferencesOf(field: 'content-usage' | 'content-signal', all: readonly 
       // The path ends at the first blank. Nothing else begins with a slash.
       const [path = ''] = /^\/[^ \t]*/.exec(value) ?? []
       const source = sourceOf(field, 'robots.txt', textOf(key), textOf(value), line)
-      return { audience, path, values: parse(textOf(value.slice(path.length)).trim()), source }
+      const text = textOf(value.slice(path.length)).trim()
+      return { audience, path, isEmpty: text === '', values: parse(text), source }
     })
   const own = lines.filter(({ audience }) => audience === 'own')
   const { counting, replaced } = linesFor(own, url)
   const how = field === 'content-usage' ? 'by attach-05 §3.1' : 'for the group'
   const problems = [
     ...counting.flatMap(({ values, source }) => values.ignored.map((why) => ({ source, why }))),
+    ...own.filter(({ isEmpty }) => isEmpty).map(({ path, source }) => ({ source, why: path === '' ? EMPTY : ONLY_PATH })),
     ...lines.filter(({ audience }) => audience === 'site').map(({ source }) => ({ source, why: OUTSIDE })),
   ]
   return { lines, url, followed: { how, statements: statementsIn(counting) }, counting, replaced, problems }
 }
 
+const EMPTY = 'the line has no preference'
+const ONLY_PATH = 'the line has a path and no preference; a preference follows the path after a blank'
 const OUTSIDE = 'the line is outside of the groups, so it is for no crawler (RFC 9309 §2.2)'
 
 /** Returns the lines that count for a URL, and those that match too but have a shorter path. */

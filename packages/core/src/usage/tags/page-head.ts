@@ -42,6 +42,8 @@ export interface PageHead {
   readonly metas: readonly HeadMeta[]
   /** `<link rel="license" type="application/rsl+xml">` and such scripts; at most 500. */
   readonly licenses: readonly HeadLicense[]
+  /** The `href` of the first `<base>`, as written: links are relative to it. Undefined without one. */
+  readonly base?: string | undefined
   /** False if the head did not end before the bound, or has too many elements. */
   readonly isComplete: boolean
 }
@@ -76,6 +78,9 @@ const MAX_KEPT = 500
 const HEAD_ELEMENTS: ReadonlySet<string> = new Set(
   'html head title meta link base basefont bgsound script style noscript noframes template'.split(' '),
 )
+
+/** The elements whose attributes are read. */
+const KEPT_ELEMENTS: ReadonlySet<string> = new Set(['meta', 'link', 'script', 'base'])
 
 /**
  * Creates a reader of the head of a page. Write the page to it in chunks of any size, until `write`
@@ -131,6 +136,8 @@ class Reader implements HeadReader {
   #start: Uint8Array = new Uint8Array(0)
   #decoder: Decoder | undefined
   #isOverBound = false
+  /** Whether no text was written yet. */
+  #isAtStart = true
 
   constructor(maxBytes: number, charset: string) {
     this.#left = maxBytes
@@ -153,7 +160,7 @@ class Reader implements HeadReader {
       const isAtBound = chunk.length > this.#left
       const length = isAtBound ? this.#left : chunk.length
       this.#left -= length
-      if (typeof chunk === 'string') this.#tokenizer.write(chunk.slice(0, length))
+      if (typeof chunk === 'string') this.#writeText(chunk.slice(0, length))
       else this.#writeBytes(chunk.subarray(0, length))
       this.#isOverBound = isAtBound && !this.#head.isOver
     }
@@ -167,6 +174,12 @@ class Reader implements HeadReader {
 
   get #isOver(): boolean {
     return this.#head.isOver || this.#isOverBound
+  }
+
+  #writeText(chunk: string): void {
+    const hasMark = this.#isAtStart && chunk.startsWith('\ufeff') // as in a file that was read as text
+    this.#isAtStart = false
+    this.#tokenizer.write(hasMark ? chunk.slice(1) : chunk)
   }
 
   #writeBytes(chunk: Uint8Array): void {
@@ -214,12 +227,13 @@ class HeadCollector implements TagHandler {
   isOver = false
   readonly #metas: HeadMeta[] = []
   readonly #licenses: HeadLicense[] = []
+  #base: string | undefined
   /** The number of open `template` elements. Their content is not a part of the page. */
   #templates = 0
   #isInNoscript = false
 
   wantsAttributes(name: string): boolean {
-    return this.#templates === 0 && (name === 'meta' || name === 'link' || name === 'script')
+    return this.#templates === 0 && KEPT_ELEMENTS.has(name)
   }
 
   onStartTag(name: string, attributes: Attributes | undefined): void {
@@ -249,6 +263,7 @@ class HeadCollector implements TagHandler {
     return {
       metas: this.#metas.slice(0, MAX_KEPT),
       licenses: this.#licenses.slice(0, MAX_KEPT),
+      base: this.#base,
       isComplete: isComplete && !isFull,
     }
   }
@@ -259,7 +274,9 @@ class HeadCollector implements TagHandler {
       if (isProductToken(text) && content !== undefined) {
         this.#metas.push({ name: text, content: decoded(content), isCut: content.isCut })
       }
-    } else if (/^application\/rsl\+xml\s*(?:;|$)/i.test(decoded(type).trim())) {
+    } else if (element === 'base') {
+      if (href !== undefined) this.#base ??= decoded(href).trim()
+    } else if (isRsl(decoded(type))) {
       if (element === 'script') this.#licenses.push({ element, href: undefined })
       else if (hasWord(decoded(rel), 'license') && href !== undefined) {
         this.#licenses.push({ element: 'link', href: decoded(href).trim() })
@@ -269,7 +286,13 @@ class HeadCollector implements TagHandler {
   }
 }
 
-function hasWord(words: string, word: string): boolean {
+/** Returns whether a media type is the one of RSL documents. */
+export function isRsl(type: string): boolean {
+  return /^\s*application\/rsl\+xml\s*(?:;|$)/i.test(type)
+}
+
+/** Returns whether a list of words, such as the value of `rel`, has a word, in any case. */
+export function hasWord(words: string, word: string): boolean {
   return words.toLowerCase().split(/\s+/).includes(word)
 }
 

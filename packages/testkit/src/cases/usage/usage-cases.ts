@@ -311,6 +311,12 @@ export const usageCases: readonly UsageCase[] = [
     answers: { 'ai-input': 'disallowed' },
   },
   {
+    name: 'a semicolon separates signals as a comma does',
+    from: 'ours',
+    robots: group('Content-Signal: search=yes; ai-train=no'),
+    answers: { search: 'allowed', 'train-ai': 'disallowed' },
+  },
+  {
     name: 'a path before the signals',
     from: 'contentsignals.org',
     robots: group('Content-Signal: /blog/ ai-train=no, search=yes'),
@@ -403,6 +409,26 @@ export const usageCases: readonly UsageCase[] = [
     from: 'RSL 1.0 §4.5',
     headers: { link: '<https://creativecommons.example/by/4.0/>; rel="license"' },
     answers: {},
+  },
+  {
+    name: 'License: only the parameters of a link count, not the text in their quotes',
+    from: 'RFC 8288 §3',
+    headers: {
+      link: [
+        '<https://l.example/a.xml>; title="; rel=license; type=application/rsl+xml"',
+        '<https://l.example/b.xml>; rel=next; rel=license; type="application/rsl+xml"',
+        '<https://l.example/c.xml>; type="application/rsl+xml; charset=utf-8"; rel="license help"',
+      ],
+    },
+    answers: {},
+    licenses: ['https://l.example/c.xml'],
+  },
+  {
+    name: 'License: the base of the page',
+    from: 'HTML',
+    html: '<head><base href="https://l.example/x/"><link rel="license" type="application/rsl+xml" href="license.xml"></head>',
+    answers: {},
+    licenses: ['https://l.example/x/license.xml'],
   },
   {
     name: 'License: an element of the page',
