@@ -362,6 +362,19 @@ describe('the response', () => {
     expect(await response.text()).toBe(body)
   })
 
+  test('of a fetch that was redirected: the answer is about its URL', async ({ sites, newClient }) => {
+    const [from, to] = ['http://localhost:PORT', 'http://127.0.0.1:PORT']
+    sites.respond(`${to}/robots.txt`, { status: 200, body: 'User-agent: *\nContent-Signal: ai-train=no\nAllow: /\n' })
+    sites.respond(`${from}/page`, redirectTo(sites.withPort(`${to}/page`)))
+    sites.respond(`${to}/page`, { status: 200, headers: TYPE, body: HTML })
+    const url = sites.withPort(`${from}/page`)
+    const response = await fetch(url)
+    const usage = await newClient().usage(url, response, NO_FILE)
+    expect([usage.url, usage.verdict.url]).toEqual([response.url, response.url])
+    expect(usage.purposes['train-ai'].answer).toBe('disallowed')
+    expect(sites.requestedUrls).not.toContain(`${from}/robots.txt`)
+  })
+
   test('its body may be read at the same time', async ({ newClient }) => {
     const response = htmlResponse()
     const usage = newClient().usage('http://127.0.0.1:9/page', response, NO_FILE)
@@ -495,6 +508,18 @@ describe('the response', () => {
       'not-the-page',
       'the response has the status 404',
     ],
+    [
+      'a response of Node with a 404',
+      () => ({ statusCode: 404, headers: { 'x-robots-tag': 'noindex' } }),
+      'not-the-page',
+      'the response has the status 404',
+    ],
+    [
+      'headers and HTML of a challenge',
+      () => ({ status: 202, headers: { 'X-Amzn-Waf-Action': 'challenge', 'x-robots-tag': 'noindex' }, html: HTML }),
+      'not-the-page',
+      'the response is a challenge for browsers',
+    ],
     ['headers', () => ({ headers: { 'x-robots-tag': 'noindex' } }), 'headers-only', 'no HTML was given'],
     [
       'a JSON body that was read',
@@ -510,7 +535,7 @@ describe('the response', () => {
     const response = page()
     const usage = await newClient().usage('http://127.0.0.1:9/page', response, NO_FILE)
     expect(usage.page).toEqual({ reading, why })
-    const isStated = reading === 'read' || (response !== undefined && 'html' in response) || why === 'no HTML was given'
+    const isStated = reading === 'read' || reading === 'incomplete' || why === 'no HTML was given'
     expect(usage.purposes.index.answer).toBe(isStated ? 'disallowed' : 'unstated')
   })
 

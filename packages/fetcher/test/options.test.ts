@@ -207,6 +207,7 @@ test.for<[name: string, call: (client: AnyClient) => unknown, message: string]>(
   ['check(null)', (client) => client.check?.(null), 'url: null is not a URL; expected a string or a URL object'],
   ['check(42)', (client) => client.check?.(42), 'url: 42 is not a URL; expected a string or a URL object'],
   ['check(request)', (client) => client.check?.(new Request(url)), 'url: a Request has no href; write request.url'],
+  ['check(response)', (client) => client.check?.(new Response()), 'url: a Response has no href; write response.url'],
   ['isAllowed(request)', (client) => client.isAllowed?.(new Request(url)), 'url: a Request has no href'],
   ['checkNow()', (client) => client.checkNow?.(), 'url: is missing'],
   ['inspect([url])', (client) => client.inspect?.([url]), 'url: an object of type Array is not a URL'],

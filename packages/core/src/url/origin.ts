@@ -83,7 +83,10 @@ export function urlText(url: UrlInput): string {
   if (isParsedUrl(url)) return url.origin + url.path
   const { href, url: requestUrl } = (url ?? {}) as { readonly href?: unknown; readonly url?: unknown }
   if (typeof href === 'string') return href
-  if (typeof requestUrl === 'string') throw new OptionError('url', 'a Request has no href; write request.url')
+  if (typeof requestUrl === 'string') {
+    const name = 'status' in (url as object) ? 'Response' : 'Request'
+    throw new OptionError('url', `a ${name} has no href; write ${name.toLowerCase()}.url`)
+  }
   const problem = url === undefined ? 'is missing' : `${describeValue(url)} is not a URL`
   throw new OptionError('url', `${problem}; expected a string or a URL object, such as "https://example.com/page"`)
 }

@@ -10,7 +10,7 @@ export {
   describeStatement,
 } from './describe-usage.ts'
 export { usageDocuments } from './documents.ts'
-export type { ResponseHeaders } from './header-lines.ts'
+export { type HeaderLine, headerLines, type ResponseHeaders } from './header-lines.ts'
 export {
   type Answer,
   type Channel,

@@ -22,6 +22,8 @@ export type PageResponse =
       readonly html?: string | Uint8Array | PageHead | undefined
       /** Of another status than 2xx and 304, nothing is read. Default 200. */
       readonly status?: number | undefined
+      /** The same as `status`, in the responses of Node, undici and Got. */
+      readonly statusCode?: number | undefined
     }
 
 /**
@@ -67,14 +69,14 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
     )
   }
   if (!isResponse(response)) {
-    const { headers, html, status = 200 } = response
+    const { headers, html, statusCode = 200, status = statusCode } = response
     if (!isPage(status)) return notThePage(`the response has the status ${status}`)
     if (html === undefined) return headersOnly(headers, 'no HTML was given')
     const isPart = typeof html === 'object' && 'isComplete' in html && !html.isComplete
     return { report: isPart ? PART : READ, headers, html }
   }
   const { headers, status, body } = response
-  if (isChallenge(challengeHeadersOf(headers))) return notThePage('the response is a challenge for browsers')
+  if (isChallengePage((name) => headers.get(name))) return CHALLENGE
   if (!isPage(status)) return notThePage(`the response has the status ${status}`)
   const type = headers.get('content-type') ?? ''
   if (!/^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(type)) {
@@ -111,10 +113,14 @@ function isResponse(response: PageResponse): response is Response {
   return 'clone' in response && typeof response.clone === 'function'
 }
 
-function challengeHeadersOf(headers: Response['headers']): Readonly<Record<string, string>> {
+/** Returns whether the response is a challenge for browsers. @param valueOf Returns the value of a header. */
+export function isChallengePage(valueOf: (name: string) => string | null | undefined): boolean {
   const names = ['cf-mitigated', 'x-amzn-waf-action']
-  return Object.fromEntries(names.map((name) => [name, headers.get(name) ?? '']))
+  return isChallenge(Object.fromEntries(names.map((name) => [name, valueOf(name) ?? ''])))
 }
+
+/** The report about a challenge for browsers. */
+export const CHALLENGE: OpenedPage = notThePage('the response is a challenge for browsers')
 
 function notThePage(why: string): OpenedPage {
   return { report: { reading: 'not-the-page', why } }

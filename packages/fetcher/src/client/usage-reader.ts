@@ -2,7 +2,7 @@
 // call of `usage` loads: it needs a parser for HTML, and most crawlers never call it.
 import { type Attempt, describeReason, type ParsedUrl, type Robots } from '@politely/core'
 import { decidingAttempt, describeCause, looksLikeMeanings, parseUrl } from '@politely/core/engine'
-import { headReader, type TdmrepFile, type Usage, usageOf } from '@politely/core/usage'
+import { headerLines, headReader, type TdmrepFile, type Usage, usageOf } from '@politely/core/usage'
 import { onAbort } from '../base/abort-listeners.ts'
 import type { JoinOptions } from '../cache/flights.ts'
 import type { SharedLimits } from '../cache/robots-cache.ts'
@@ -10,7 +10,7 @@ import { type CachedTdmrep, TdmrepCache, tdmrepUrl } from '../cache/tdmrep-cache
 import type { Settings } from '../options/options.ts'
 import { type ClientVerdict, loggableVerdict } from '../report/client-verdict.ts'
 import type { Telemetry } from '../report/telemetry.ts'
-import type { OpenedPage, PageReport } from './page-response.ts'
+import { CHALLENGE, isChallengePage, type OpenedPage, type PageReport } from './page-response.ts'
 
 /**
  * What is known about the `/.well-known/tdmrep.json` of an origin:
@@ -73,7 +73,10 @@ export class UsageReader {
    * abort, what was read counts.
    */
   async readHead({ clone, charset, ...page }: OpenedPage, signal: AbortSignal | undefined): Promise<ReadPage> {
-    if (clone === undefined) return page
+    if (clone === undefined) {
+      const valueOf = (name: string) => headerLines(page.headers, name)[0]?.text
+      return isChallengePage(valueOf) ? CHALLENGE : page
+    }
     const head = headReader({ charset })
     const body = clone.getReader()
     let problem: string | undefined
