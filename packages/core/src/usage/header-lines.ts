@@ -13,7 +13,8 @@ import { OptionError } from '../errors.ts'
  *   list of them, such as `rawHeaders` of Node.
  *
  * The lists and the pairs keep the lines of a repeated header apart. Robots tags need this: see
- * `RobotsDirectives.uncertain`. So does a value with line feeds, as Puppeteer has it.
+ * `RobotsDirectives.uncertain`. So does a value with line feeds between the lines, as in the events
+ * `Network.responseReceivedExtraInfo` of the DevTools protocol.
  */
 export type ResponseHeaders =
   | { get(name: string): string | readonly string[] | null | undefined }
@@ -57,7 +58,7 @@ export function headerLines(headers: ResponseHeaders | undefined, name: string):
 function linesOf(value: unknown, name: string): readonly HeaderLine[] {
   if (value === undefined || value === null) return []
   if (typeof value === 'string') {
-    // No value contains a line feed (RFC 9110 §5.5). DevTools joins lines with it.
+    // A line feed is in no value (RFC 9110 §5.5).
     if (value.includes('\n')) return value.split('\n').map((text) => ({ text, isJoined: false }))
     return [{ text: value, isJoined: value.includes(',') }]
   }

@@ -186,7 +186,7 @@ describe('X-Robots-Tag', () => {
     expect(robotsDirectives({ headers: [{ name: 'X-Robots-Tag', value }] }, crawler)).toEqual(exact)
   })
 
-  test('lines that DevTools joined with a line feed are separate', () => {
+  test('lines that were joined with a line feed are separate', () => {
     const headers = { 'x-robots-tag': 'googlebot: nofollow\nnoindex, noai' }
     const directives = robotsDirectives({ headers }, 'otherbot')
     expect(written(directives)).toBe('noindex, noai')

@@ -47,7 +47,7 @@ export async function loadedPage({ response, body, contentType, page }: PageCont
   const { statusCode = 200, headers, rawHeaders } = response as HttpResponse
   const isRead = isHtml(contentType?.type) && (typeof body === 'string' || body instanceof Uint8Array)
   const html = isRead ? pageHeadOf(body, { charset: contentType?.encoding }) : undefined
-  return { status: statusCode, headers: rawHeaders === undefined ? headers : pairsOf(rawHeaders), html }
+  return { status: statusCode, headers: rawHeaders ?? headers, html }
 }
 
 /**
@@ -56,7 +56,7 @@ export async function loadedPage({ response, body, contentType, page }: PageCont
  */
 async function pageOfBrowser(response: BrowserResponse, page: NonNullable<PageContext['page']>): Promise<LoadedPage> {
   const status = response.status()
-  const headers = await headersOf(response)
+  const headers = (await response.headersArray?.()) ?? response.headers()
   if (!isHtml(response.headers()['content-type'])) return { status, headers, html: undefined }
   // The browser may have discarded the body, and a page that navigates has no content.
   const texts = [response.text(), page.content()].map((text) => text.catch(() => undefined))
@@ -66,16 +66,6 @@ async function pageOfBrowser(response: BrowserResponse, page: NonNullable<PageCo
 
 function partOf(head: PageHead | undefined): PageHead | undefined {
   return head && { ...head, isComplete: false }
-}
-
-async function headersOf(response: BrowserResponse): Promise<ResponseHeaders> {
-  if (response.headersArray === undefined) return response.headers() // Puppeteer joins the lines with commas
-  return (await response.headersArray()).map(({ name, value }) => [name, value] as const)
-}
-
-function pairsOf(rawHeaders: readonly string[]): readonly (readonly [string, string])[] {
-  const count = Math.floor(rawHeaders.length / 2)
-  return Array.from({ length: count }, (_, i) => [rawHeaders[2 * i], rawHeaders[2 * i + 1]] as [string, string])
 }
 
 function isHtml(type: string | undefined): boolean {
