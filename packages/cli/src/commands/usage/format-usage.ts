@@ -158,5 +158,6 @@ function licenseRow({ url, scope, applies, source }: UsageLicense): string {
 }
 
 function problemRow({ source, why }: Usage['problems'][number]): string {
-  return `  ${yellow('!')} ${hang(`${describeSource(source)} says ${printable(source.text)}: ${printable(why)}`, 4)}`
+  const said = source.text === '' ? '' : ` says ${printable(source.text)}`
+  return `  ${yellow('!')} ${hang(`${describeSource(source)}${said}: ${printable(why)}`, 4)}`
 }
