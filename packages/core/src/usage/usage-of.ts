@@ -74,7 +74,10 @@ export interface PurposeUsage {
   readonly statements: readonly Statement[]
 }
 
-/** What may be done with a page. JSON-safe. Each list has at most its first 100 items. */
+/**
+ * What may be done with a page. JSON-safe. Each list has at most its first 100 items, except the lists
+ * in `directives`, which have all robots tags.
+ */
 export interface Usage {
   /** The URL as given, without credentials. */
   readonly url: string

@@ -615,7 +615,7 @@ describe('invalid arguments', () => {
       'a promise of HTML',
       { html: Promise.resolve('') },
       '*',
-      'html: an object of type Promise is not a page; expected its text, its bytes as a Uint8Array, or a PageHead',
+      'html: an object of type Promise is not a page; expected its text, such as await response.text(), its bytes',
     ],
     ['a time that is no number', { now: '2026' }, '*', 'now: "2026" is not a time; expected milliseconds since 1970'],
     [

@@ -1,5 +1,6 @@
 // Reads what a context of Crawlee has of its page: status, headers and the head of the HTML.
 import { type HeadLicense, type HeadMeta, type PageHead, pageHeadOf, type ResponseHeaders } from '@politely/core/usage'
+import { isHtml } from '@politely/fetcher/internal'
 
 /** The part of a context of an HTTP crawler or a browser crawler that is read. */
 export interface PageContext {
@@ -45,7 +46,7 @@ export async function loadedPage({ response, body, contentType, page }: PageCont
   if ('text' in response && typeof response.text === 'function' && page !== undefined)
     return pageOfBrowser(response, page)
   const { statusCode = 200, headers, rawHeaders } = response as HttpResponse
-  const isRead = isHtml(contentType?.type) && (typeof body === 'string' || body instanceof Uint8Array)
+  const isRead = isHtml(contentType?.type ?? '') && (typeof body === 'string' || body instanceof Uint8Array)
   const html = isRead ? pageHeadOf(body, { charset: contentType?.encoding }) : undefined
   return { status: statusCode, headers: rawHeaders ?? headers, html }
 }
@@ -57,7 +58,7 @@ export async function loadedPage({ response, body, contentType, page }: PageCont
 async function pageOfBrowser(response: BrowserResponse, page: NonNullable<PageContext['page']>): Promise<LoadedPage> {
   const status = response.status()
   const headers = (await response.headersArray?.()) ?? response.headers()
-  if (!isHtml(response.headers()['content-type'])) return { status, headers, html: undefined }
+  if (!isHtml(response.headers()['content-type'] ?? '')) return { status, headers, html: undefined }
   // The browser may have discarded the body, and a page that navigates has no content.
   const texts = [response.text(), page.content()].map((text) => text.catch(() => undefined))
   const [sent, current] = (await Promise.all(texts)).map((text) => (text === undefined ? undefined : pageHeadOf(text)))
@@ -66,10 +67,6 @@ async function pageOfBrowser(response: BrowserResponse, page: NonNullable<PageCo
 
 function partOf(head: PageHead | undefined): PageHead | undefined {
   return head && { ...head, isComplete: false }
-}
-
-function isHtml(type: string | undefined): boolean {
-  return /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(type ?? '')
 }
 
 /** Returns the elements of both heads, each once. */

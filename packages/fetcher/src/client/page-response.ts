@@ -79,9 +79,7 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
   if (isChallengePage((name) => headers.get(name))) return CHALLENGE
   if (!isPage(status)) return notThePage(`the response has the status ${status}`)
   const type = headers.get('content-type') ?? ''
-  if (!/^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(type)) {
-    return headersOnly(headers, 'the response is not HTML')
-  }
+  if (!isHtml(type)) return headersOnly(headers, 'the response is not HTML')
   if (body === null) return headersOnly(headers, 'the response has no body')
   if (typeof body.getReader !== 'function')
     // node-fetch has streams of Node
@@ -94,6 +92,11 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
   }
   const [, charset] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type) ?? []
   return { report: READ, headers, charset, clone: response.clone().body as ReadableStream<Uint8Array> }
+}
+
+/** Returns whether a Content-Type names an HTML page. */
+export function isHtml(type: string): boolean {
+  return /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(type)
 }
 
 /** Returns the URL of a response whose fetch has followed redirects; undefined for another one. */
