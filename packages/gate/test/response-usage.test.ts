@@ -105,3 +105,14 @@ test('reads the headers of a response whose body is not a stream of the platform
   const response: object = await polite(`${site.origin}/page` as never)
   expect(await usageOf(response, withoutFile)).toMatchObject({ purposes: { 'train-ai': { answer: 'disallowed' } } })
 })
+
+test('usageOf answers about the requested URL if the fetch requests pages from another server', async () => {
+  const named = site.origin.replace('127.0.0.1', 'named.test')
+  const fetchFromSite = (input: string | URL | Request, init?: RequestInit) =>
+    fetch(String(input).replace('named.test', '127.0.0.1'), init)
+  await using robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', fetch: async () => new Response('') })
+  await using polite = politely(fetchFromSite, { robots, minDelayMs: 0 })
+  const response = await polite(`${named}/go`)
+  expect([response.url, response.redirected]).toEqual([`${site.origin}/page`, true])
+  expect((await usageOf(response, withoutFile)).url).toBe(`${named}/page`)
+})

@@ -96,6 +96,8 @@ export interface ClientPort {
    * `own` if Politely makes the connections for pages too.
    */
   readonly followPages: (pages: typeof globalThis.fetch | 'own') => void
+  /** The same as `usage`, but the answer is about `url` even if the response names another URL. */
+  readonly usageOf: (url: string, response: PageResponse | undefined, options: UsageOptions) => Promise<ClientUsage>
   /** The option `logger` of the client. */
   readonly logger: () => Logger | undefined
   /** The clock of the client: returns milliseconds since 1970. */
@@ -133,6 +135,7 @@ export class RobotsClient {
     blockedVerdict: (url, refusal) => this.#blockedVerdict(url, refusal),
     isOwnRequest: (url) => this.#cache.isOwnRequest(url),
     followPages: (pages) => this.#settings.way.followPages(pages),
+    usageOf: (url, response, options) => this.#usage(url, response, options),
     logger: () => this.#settings.logger,
     now: () => this.#settings.now(),
   }
@@ -335,15 +338,17 @@ export class RobotsClient {
    * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
    */
   async usage(url: string | HasHref, response?: PageResponse, options: UsageOptions = {}): Promise<ClientUsage> {
+    return this.#usage(redirectedUrl(response) ?? url, response, options)
+  }
+
+  async #usage(url: string | HasHref, response: PageResponse | undefined, options: UsageOptions): Promise<ClientUsage> {
     this.#throwIfClosed()
-    const given = urlText(url)
+    const text = urlText(url)
     assertUsageOptions(options)
     const { signal, tdmrep: wanted = 'fetch' } = options
     signal?.throwIfAborted()
-    validUrl(given)
-    const page = openPage(response)
-    const text = redirectedUrl(response) ?? given
     const parsed = validUrl(text)
+    const page = openPage(response)
     this.#usageReader ??= this.#loadUsageReader()
     const reading = this.#usageReader.then((reader) => reader.readHead(page, signal)) // while robots.txt is fetched
     const since = this.#sinceOf(options)

@@ -101,7 +101,8 @@ export function isHtml(type: string): boolean {
 
 /** Returns the URL of a response whose fetch has followed redirects; undefined for another one. */
 export function redirectedUrl(response: PageResponse | undefined): string | undefined {
-  return response !== undefined && isResponse(response) && response.redirected ? response.url : undefined
+  const isFollowed = typeof response === 'object' && response !== null && isResponse(response) && response.redirected
+  return isFollowed && response.url !== '' ? response.url : undefined
 }
 
 const READ: PageReport = { reading: 'read', why: undefined }

@@ -1,7 +1,7 @@
 // usageOf: what may be done with the page of a response that politely(fetch) returned.
 import { OptionError } from '@politely/core'
 import type { ClientUsage, PageResponse, RobotsClient, UsageOptions } from '@politely/fetcher'
-import { describeValue } from '@politely/fetcher/internal'
+import { clientPort, describeValue } from '@politely/fetcher/internal'
 import { refusalOf } from './refused-response.ts'
 
 /** Where a response comes from. */
@@ -50,7 +50,8 @@ export async function usageOf(response: object, options: UsageOptions = {}): Pro
   if (origin === undefined) throw new OptionError('response', explainUnknown(response))
   const { robots, url } = origin
   const refusal = refusalOf(response)
-  if (refusal === undefined) return robots.usage(url, response as PageResponse, options)
+  // A fetch may request pages from another server, such as a proxy, which `response.url` names.
+  if (refusal === undefined) return clientPort(robots).usageOf(url, response as PageResponse, options)
   const usage = await robots.usage(url, undefined, options)
   return { ...usage, page: { reading: 'not-the-page', why: `the request was refused: ${refusal.message}` } }
 }
