@@ -43,10 +43,10 @@ export function headerLines(headers: ResponseHeaders | undefined, name: string):
   }
   // These would read as an object without headers.
   if ('next' in headers && typeof headers.next === 'function') {
-    throw new OptionError('headers', 'an iterator can be read only once; write [...headers]')
+    throw new OptionError('headers', 'an iterator is read only once; write [...headers]')
   }
   if ('headers' in headers && typeof headers.headers === 'object' && !Array.isArray(headers.headers)) {
-    throw new OptionError('headers', `${describeValue(headers)} is a whole response; write response.headers`)
+    throw new OptionError('headers', `${describeValue(headers)} is not known; write response.headers`)
   }
   if (Array.isArray(headers) && typeof headers[0] === 'string') return linesOfPairs(pairsOf(headers), name)
   if (Symbol.iterator in headers) return linesOfPairs(headers as Iterable<unknown>, name)
@@ -87,9 +87,8 @@ function linesOfPairs(pairs: Iterable<unknown>, name: string): readonly HeaderLi
 
 function pairOf(entry: unknown): readonly [name: string, value: unknown] {
   if (Array.isArray(entry) && entry.length === 2 && typeof entry[0] === 'string') return [entry[0], entry[1]]
-  if (typeof entry === 'object' && entry !== null && 'name' in entry && 'value' in entry) {
-    if (typeof entry.name === 'string') return [entry.name, entry.value]
-  }
+  const { name, value } = (entry ?? {}) as { readonly name?: unknown; readonly value?: unknown }
+  if (typeof name === 'string') return [name, value]
   throw new OptionError('headers', `the entry ${describeValue(entry)} is not a pair; ${EXPECTED}`)
 }
 

@@ -101,9 +101,7 @@ function parseFile(source: TdmrepSource, option: string): TdmrepFile {
   } catch {
     return unreadable(text, 'the file is not valid JSON, so it is ignored')
   }
-  return Array.isArray(rules)
-    ? fileOf(rules)
-    : unreadable(text, NOT_AN_ARRAY)
+  return Array.isArray(rules) ? fileOf(rules) : unreadable(text, NOT_AN_ARRAY)
 }
 
 function fileOf(rules: readonly unknown[]): TdmrepFile {

@@ -609,13 +609,13 @@ describe('invalid arguments', () => {
       '*',
       'headers: 1 is not a value of robots-tag; expected a string',
     ],
-    ['a Response as headers', { headers: new Response() }, '*', 'a whole response; write response.headers'],
-    ['an iterator', { headers: new Headers().entries() }, '*', 'an iterator can be read only once; write [...headers]'],
+    ['a Response as headers', { headers: new Response() }, '*', 'is not known; write response.headers'],
+    ['an iterator', { headers: new Headers().entries() }, '*', 'an iterator is read only once; write [...headers]'],
     [
       'a promise of HTML',
       { html: Promise.resolve('') },
       '*',
-      'html: an object of type Promise is not a page; expected its text, such as await response.text(), its bytes',
+      'html: an object of type Promise is not a page; expected its text, its bytes as a Uint8Array, or a PageHead',
     ],
     ['a time that is no number', { now: '2026' }, '*', 'now: "2026" is not a time; expected milliseconds since 1970'],
     [

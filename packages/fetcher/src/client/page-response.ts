@@ -117,10 +117,10 @@ function isResponse(response: PageResponse): response is Response {
   return 'clone' in response && typeof response.clone === 'function'
 }
 
-/** Returns whether the response is a challenge for browsers. @param valueOf Returns the value of a header. */
-export function isChallengePage(valueOf: (name: string) => string | null | undefined): boolean {
+/** Returns whether the response is a challenge for browsers. @param headerOf Returns the value of a header. */
+export function isChallengePage(headerOf: (name: string) => string | null | undefined): boolean {
   const names = ['cf-mitigated', 'x-amzn-waf-action']
-  return isChallenge(Object.fromEntries(names.map((name) => [name, valueOf(name) ?? ''])))
+  return isChallenge(Object.fromEntries(names.map((name) => [name, headerOf(name) ?? ''])))
 }
 
 /** The report about a challenge for browsers. */

@@ -74,8 +74,8 @@ export class UsageReader {
    */
   async readHead({ clone, charset, ...page }: OpenedPage, signal: AbortSignal | undefined): Promise<ReadPage> {
     if (clone === undefined) {
-      const valueOf = (name: string) => headerLines(page.headers, name)[0]?.text
-      return isChallengePage(valueOf) ? CHALLENGE : page
+      const headerOf = (name: string) => headerLines(page.headers, name)[0]?.text
+      return isChallengePage(headerOf) ? CHALLENGE : page
     }
     const head = headReader({ charset })
     const body = clone.getReader()

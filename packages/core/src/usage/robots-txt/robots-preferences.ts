@@ -99,7 +99,9 @@ function preferencesOf(field: 'content-usage' | 'content-signal', all: readonly 
   const how = field === 'content-usage' ? 'by attach-05 §3.1' : 'for the group'
   const problems = [
     ...counting.flatMap(({ values, source }) => values.ignored.map((why) => ({ source, why }))),
-    ...own.filter(({ isEmpty }) => isEmpty).map(({ path, source }) => ({ source, why: path === '' ? EMPTY : ONLY_PATH })),
+    ...own
+      .filter(({ isEmpty }) => isEmpty)
+      .map(({ path, source }) => ({ source, why: path === '' ? EMPTY : ONLY_PATH })),
     ...lines.filter(({ audience }) => audience === 'site').map(({ source }) => ({ source, why: OUTSIDE })),
   ]
   return { lines, url, followed: { how, statements: statementsIn(counting) }, counting, replaced, problems }

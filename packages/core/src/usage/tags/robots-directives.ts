@@ -183,7 +183,7 @@ export function headOf(html: string | Uint8Array | PageHead): PageHead {
   if (typeof html === 'object' && html !== null && Array.isArray(html.metas)) return html
   throw new OptionError(
     'html',
-    `${describeValue(html)} is not a page; expected its text, such as await response.text(), its bytes as a Uint8Array, or a PageHead`,
+    `${describeValue(html)} is not a page; expected its text, its bytes as a Uint8Array, or a PageHead`,
   )
 }
 
