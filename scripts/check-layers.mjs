@@ -44,6 +44,7 @@ const FOLDERS = {
     access: ['url', 'http'],
     pace: ['url', 'http'],
     crawlers: ['match', 'robots.ts'],
+    review: ['lint', 'parse', 'match', 'parse-robots.ts', 'describe-value.ts'],
     usage: ['url', 'http', 'parse', 'match', 'robots.ts', 'known-options.ts'],
   },
   fetcher: eachImportsThoseBefore('base', 'network', 'report', 'store', 'options', 'fetch', 'cache', 'client'),

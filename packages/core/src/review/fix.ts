@@ -1,4 +1,5 @@
-// `politely lint --fix`: repairs what the linter finds, as far as no verdict changes.
+// Repairs what the linter finds, as far as no verdict changes: `politely lint --fix`, and the quick
+// fixes of the playground.
 //
 // A fix replaces one line, or removes it. It is safe if both of these are so:
 //
@@ -10,9 +11,13 @@
 //    file names and one that it does not name.
 //
 // All fixes are tried together first; if a verdict changes, halves of them are.
-import { type Finding, type FindingCode, lintRobots, parseRobots } from '@politely/core'
-import { crawlersIn, samplePaths } from '../../input/sample-paths.ts'
-import { ignoredIn } from './ignored-findings.ts'
+import { encodeText } from '../bytes.ts'
+import type { Finding } from '../lint/finding.ts'
+import type { FindingCode } from '../lint/finding-kinds.ts'
+import { lintRobots } from '../lint/lint-robots.ts'
+import { parseRobots } from '../parse-robots.ts'
+import { ignoredFindings } from './ignored-findings.ts'
+import { crawlersIn, samplePaths } from './sample-paths.ts'
 
 /** One repaired line. */
 export interface Fix {
@@ -67,6 +72,19 @@ export function fixRobots(source: string, isAll: boolean): FixedFile {
     applied.push(...chosen)
   }
   return { text, applied, left }
+}
+
+/**
+ * How many questions decide whether one quick fix changes a verdict. An editor asks after each
+ * pause in typing.
+ */
+const MAX_QUICK_QUESTIONS = 4_000
+
+/** Returns the fix of each line alone, with what it changes. */
+export function quickFixes(text: string): readonly Fix[] {
+  const rules = rulesOf(text)
+  const compare = comparison(text, MAX_QUICK_QUESTIONS)
+  return fixesOf(text).map((fix) => ({ ...fix, changes: riskOf(fix, rules) ?? compare(applyFixes(text, [fix])) }))
 }
 
 /**
@@ -160,9 +178,9 @@ const RENAMED: ReadonlySet<FindingCode> = new Set(['product-token-with-version',
 /** At most one fix for each line in a pass. */
 export function fixesOf(text: string): readonly Fix[] {
   const lines = linesOf(text)
-  const ignored = ignoredIn(lines.map(({ text: content }) => content))
+  const ignored = ignoredFindings(lines.map(({ text: content }) => content)).byLine
   const fixes = new Map<number, Fix>()
-  for (const finding of lintRobots(encode(text))) {
+  for (const finding of lintRobots(encodeText(text))) {
     const { code, line } = finding
     if (ignored.get(line)?.has(code)) continue
     const before = lines[line - 1]
@@ -193,10 +211,6 @@ function replacementOf({ code, write }: Finding, { text: before, end }: Line): s
 
 const ORIGIN = 'https://site.example'
 
-/** As bytes, because core rejects a text that is the URL or the name of a file. */
-function encode(text: string): Uint8Array {
-  return new TextEncoder().encode(text)
-}
 
 interface Line {
   readonly text: string
@@ -210,7 +224,8 @@ function linesOf(text: string): readonly Line[] {
   }))
 }
 
-function applyFixes(text: string, fixes: readonly Fix[]): string {
+/** Returns the text with its lines replaced. */
+export function applyFixes(text: string, fixes: readonly Fix[]): string {
   const byLine = new Map(fixes.map((fix) => [fix.line, fix]))
   return linesOf(text)
     .map(({ text: content, end }, i) => {
@@ -275,20 +290,20 @@ function coverOf({ line, allows, path }: RuleLine, rules: readonly RuleLine[]): 
 /**
  * Returns a function that names a verdict which another text changes; undefined if it changes none.
  */
-function comparison(before: string): (after: string) => string | undefined {
+function comparison(before: string, maxQuestions = MAX_QUESTIONS): (after: string) => string | undefined {
   const questions = (['rfc9309', 'google'] as const).flatMap((dialect) =>
     [...crawlersIn([before]), 'UnnamedBot'].map((crawler) => ({
       dialect,
       crawler,
-      rules: parseRobots(encode(before), { dialect }).forCrawler(crawler),
+      rules: parseRobots(encodeText(before), { dialect }).forCrawler(crawler),
     })),
   )
   return (after) => {
-    const most = Math.max(MIN_PATHS, Math.floor(MAX_QUESTIONS / questions.length))
+    const most = Math.max(Math.min(MIN_PATHS, maxQuestions), Math.floor(maxQuestions / questions.length))
     // With an origin, because `//a` alone would be a URL without a scheme.
     const paths = spread(samplePaths([before, after]), most).map((path) => `${ORIGIN}${path}`)
     for (const { dialect, crawler, rules } of questions) {
-      const others = parseRobots(encode(after), { dialect }).forCrawler(crawler)
+      const others = parseRobots(encodeText(after), { dialect }).forCrawler(crawler)
       for (const path of paths) {
         const allowed = others.isAllowed(path)
         if (allowed !== rules.isAllowed(path))
