@@ -38,11 +38,14 @@ test('a comment that names an unknown code is reported with its line', () => {
   expect(unknown).toEqual({ line: 2, code: 'no-such' })
 })
 
-test.each(['/é', '/a b', '/%7Ejoe', '/a$b$', '/*.pdf$'])('the form of the pattern %s is the form of its match', (pattern) => {
-  for (const dialect of ['rfc9309', 'google', 'koster-1996'] as const) {
-    const robots = parseRobots(`User-agent: *\nDisallow: ${pattern}\n`, { dialect })
-    const url = pattern.replace('*', 'x').replace(/\$$/, '')
-    const [match] = robots.explain(`https://a.example${url}`, 'ABot').matches
-    if (match !== undefined) expect(printablePattern(pattern, robots.dialect.parsing.compare)).toBe(match.form)
-  }
-})
+test.each(['/é', '/a b', '/%7Ejoe', '/a$b$', '/*.pdf$'])(
+  'the form of the pattern %s is the form of its match',
+  (pattern) => {
+    for (const dialect of ['rfc9309', 'google', 'koster-1996'] as const) {
+      const robots = parseRobots(`User-agent: *\nDisallow: ${pattern}\n`, { dialect })
+      const url = pattern.replace('*', 'x').replace(/\$$/, '')
+      const [match] = robots.explain(`https://a.example${url}`, 'ABot').matches
+      if (match !== undefined) expect(printablePattern(pattern, robots.dialect.parsing.compare)).toBe(match.form)
+    }
+  },
+)

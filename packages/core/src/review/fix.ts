@@ -211,7 +211,6 @@ function replacementOf({ code, write }: Finding, { text: before, end }: Line): s
 
 const ORIGIN = 'https://site.example'
 
-
 interface Line {
   readonly text: string
   readonly end: string

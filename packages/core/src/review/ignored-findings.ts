@@ -22,7 +22,8 @@ export function ignoredFindings(lines: readonly string[]): IgnoredFindings {
     for (const code of list.split(/[\s,]+/).filter((each) => each !== '')) {
       if (!Object.hasOwn(findingKinds, code)) unknown ??= { line: i + 1, code }
       const about = before.trim() === '' ? i + 2 : i + 1
-      for (const number of i === 0 ? [0, about] : [about]) byLine.set(number, (byLine.get(number) ?? new Set()).add(code))
+      for (const number of i === 0 ? [0, about] : [about])
+        byLine.set(number, (byLine.get(number) ?? new Set()).add(code))
     }
   }
   return { byLine, unknown }

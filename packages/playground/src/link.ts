@@ -1,0 +1,132 @@
+// The state of the playground as a link. The state is in the hash of the link, which no browser
+// sends to a server.
+//
+//   #1q1YqSy0qzs…
+//    ^ the version, one character
+//     ^ base64url of raw deflate of UTF-8 JSON
+//
+// Links are kept in bug reports and mails for years, so a reader of each version stays here for
+// ever. A new version gets a new character, and a row in test/links.json.
+import { type DialectName, dialects } from '@politely/core'
+import { bounded, type PlaygroundState } from './state.ts'
+
+/** Longer links are cut off by mail programs and chats. Characters of the hash. */
+export const MAX_LINK_LENGTH = 8_000
+
+/** A link with more text than this is not one of ours. Bytes. */
+const MAX_INFLATED_BYTES = 4 * 1024 * 1024
+
+/** What version 1 keeps. Keys are short, because they are in each link. */
+interface StateV1 {
+  /** robots */
+  readonly r: string
+  /** before */
+  readonly b?: string
+  /** urls */
+  readonly u: readonly string[]
+  /** crawlers */
+  readonly c: readonly string[]
+  /** dialect, if it is not `rfc9309` */
+  readonly d?: string
+  /** the open cell: URL, crawler */
+  readonly o?: readonly [number, number]
+}
+
+/** Returns the hash of a link, with `#`. */
+export async function linkHash(state: PlaygroundState): Promise<string> {
+  const { robots, before, urls, crawlers, dialect, open } = state
+  const json: StateV1 = {
+    r: robots,
+    ...(before !== undefined && { b: before }),
+    u: urls,
+    c: crawlers,
+    ...(dialect !== 'rfc9309' && { d: dialect }),
+    ...(open !== undefined && { o: [open.url, open.crawler] as const }),
+  }
+  return `#1${base64url(await deflate(JSON.stringify(json)))}`
+}
+
+/** The state of a link, or what is wrong with the link. */
+export type OpenedLink = { readonly state: PlaygroundState } | { readonly problem: string }
+
+/**
+ * Reads the hash of a link.
+ * @returns Undefined for an empty hash, which is no link.
+ */
+export async function openLink(hash: string): Promise<OpenedLink | undefined> {
+  const text = hash.replace(/^#/, '')
+  if (text === '') return undefined
+  const [version = ''] = text
+  if (!Object.hasOwn(READERS, version)) {
+    return { problem: `This link has version ${JSON.stringify(version)}, which this page does not know.` }
+  }
+  const read = READERS[version as keyof typeof READERS]
+  let inflated: string
+  try {
+    inflated = await inflate(bytesOf(text.slice(1)))
+  } catch {
+    return { problem: 'This link is damaged: a part of it is missing or was changed.' }
+  }
+  const state = read(inflated)
+  return state === undefined ? { problem: 'This link does not hold a state of the playground.' } : { state }
+}
+
+const READERS = { '1': readV1 }
+
+function readV1(text: string): PlaygroundState | undefined {
+  const json = parsed(text)
+  if (typeof json !== 'object' || json === null) return undefined
+  const { r, b, u, c, d = 'rfc9309', o } = json as Partial<Record<keyof StateV1, unknown>>
+  if (typeof r !== 'string' || !isTexts(u) || !isTexts(c)) return undefined
+  if (b !== undefined && typeof b !== 'string') return undefined
+  if (typeof d !== 'string' || !Object.hasOwn(dialects, d)) return undefined
+  const [url, crawler] = Array.isArray(o) ? o : []
+  const open = isIndex(url) && isIndex(crawler) ? { url, crawler } : undefined
+  return bounded({ robots: r, before: b, urls: u, crawlers: c, dialect: d as DialectName, open })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+function isIndex(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0
+}
+
+async function deflate(text: string): Promise<Uint8Array> {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'))
+  return new Uint8Array(await new Response(stream).arrayBuffer())
+}
+
+/** @throws {Error} if the bytes are not deflated text, or hold more of it than a state has. */
+async function inflate(bytes: Uint8Array): Promise<string> {
+  const stream = new Blob([bytes as BlobPart]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  let text = ''
+  let size = 0
+  for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size > MAX_INFLATED_BYTES) throw new Error('too long')
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+function base64url(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return btoa(text).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '')
+}
+
+/** @throws {Error} for a character that base64url does not have. */
+function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0))
+}
