@@ -108,7 +108,7 @@ async function deflate(text: string): Promise<Uint8Array> {
 
 /** @throws {Error} if the bytes are not deflated text, or hold more of it than a state has. */
 async function inflate(bytes: Uint8Array): Promise<string> {
-  const stream = new Blob([bytes as BlobPart]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
+  const stream = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   let text = ''
   let size = 0
