@@ -28,6 +28,7 @@ const PACKAGES = {
   playground: ['core'],
   testkit: [], // core's tests use it, so it must not import core; tests pass core's functions to it
   bench: ['core', 'fetcher', 'gate', 'redis', 'testkit'],
+  site: ['core', 'gate', 'testing'],
 }
 
 const BELOW_GATE_ENTRIES = ['pace', 'report', 'redirects', 'permit', 'options', 'queue', 'gate.ts', 'adapter']
@@ -137,9 +138,8 @@ function checkImport(file, { specifier, index }) {
     return
   }
   const mayUseLibraries = folderOf(owner, file.path) === WITH_DEPENDENCIES && !specifier.startsWith('node:')
-  if (owner.dir === 'core' && !mayUseLibraries)
-    return forbid('core depends on nothing, not even on Node')
-  if (specifier.startsWith('node:')) return
+  if (owner.dir === 'core' && !mayUseLibraries) return forbid('core depends on nothing, not even on Node')
+  if (/^(node|astro):/.test(specifier)) return // Astro makes the modules astro:… itself
   const [name] = specifier.match(/^(@[^/]+\/)?[^/]+/)
   const ours = packages.find((one) => one.name === name)
   const allowed = PACKAGES[owner.dir] ?? []

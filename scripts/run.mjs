@@ -40,6 +40,9 @@ const TASKS = {
   example: [BUILD, []], // `npm run example -- examples/recipes/got.ts`
   bench: [BUILD, ['--expose-gc', 'packages/bench/src/main.ts']],
   simulate: [BUILD, ['packages/bench/src/fleet/main.ts']],
+  site: [BUILD, ['scripts/site.mjs', 'serve']],
+  'site:build': [BUILD, ['scripts/site.mjs', 'build']],
+  'site:test': [BUILD, ['scripts/site.mjs', 'test']],
   pnpm: [], // the pinned pnpm itself: `npm run pnpm -- add -D some-package --filter @politely/core`
 }
 
@@ -127,7 +130,9 @@ function usePnpm() {
 
 /** Runs `pnpm install` if the lockfile or a manifest has changed since the last time. */
 function installDependencies() {
-  const folders = ['packages', 'examples'].flatMap((parent) => readdirSync(parent).map((name) => join(parent, name)))
+  const folders = ['packages', 'examples']
+    .flatMap((parent) => readdirSync(parent).map((name) => join(parent, name)))
+    .filter((folder) => folder !== join('packages', 'site')) // scripts/site.mjs installs it
   const manifests = [...folders, 'docs']
     .map((folder) => join(folder, 'package.json'))
     .filter((file) => existsSync(file))

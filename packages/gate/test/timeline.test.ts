@@ -68,13 +68,23 @@ b.test:##### │●                   x                                  │ 1
 
 test('svg: draws everything inside the image, and escapes text from sites', async () => {
   const { timeline } = await crawl()
-  const svg = timeline.svg({ width: 800 })
-  expect(svg).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" width="800" /)
-  expect(svg.match(/<circle /g)?.length).toBe(5 + 1) // one is in the legend
-  expect(svg).toContain('>8 s</text>')
-  const xs = Array.from(svg.matchAll(/ (?:cx|x)="([-\d.]+)"/g), ([, x]) => Number(x))
-  expect(Math.min(...xs)).toBeGreaterThanOrEqual(0)
-  expect(Math.max(...xs)).toBeLessThanOrEqual(800)
+  for (const [width, lastTick] of [
+    [800, '8 s'],
+    [340, '5 s'],
+  ] as const) {
+    const svg = timeline.svg({ width })
+    expect(svg).toContain(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" `)
+    expect(svg.match(/<circle /g)?.length).toBe(5 + 1) // one is in the legend
+    expect(svg).toContain(`>${lastTick}</text>`)
+    const texts = Array.from(svg.matchAll(/<text x="([\d.]+)" y="([\d.]+)"([^>]*)>([^<]*)/g))
+    for (const [, x, y, attributes = '', text = ''] of texts) {
+      const [start, end] = attributes.includes('text-anchor') ? [0.5, 0.5] : [0, 1]
+      const textWidth = 6 * text.length
+      if (!attributes.includes('"end"')) expect(Number(x) + end * textWidth, text).toBeLessThanOrEqual(width)
+      expect(Number(x) - start * textWidth, text).toBeGreaterThanOrEqual(0)
+      expect(Number(y)).toBeLessThanOrEqual(Number(svg.match(/height="(\d+)"/)?.[1]))
+    }
+  }
 })
 
 test('shows the origins with the most requests, and counts the others', async () => {

@@ -14,11 +14,13 @@ import {
 
 // Pixels.
 const ROW_HEIGHT = 22
-const TOP = 40
+const MARGIN = 16
 const FONT_SIZE = 12
 /** The average width of a character. */
 const CHARACTER_WIDTH = 6.7
 const MAX_LABEL_LENGTH = 36
+/** The smallest distance between two ticks, so that their labels do not touch. */
+const TICK_WIDTH = 50
 
 const INK = '#1f2328'
 const FAINT = '#6e7781'
@@ -34,22 +36,24 @@ export function timelineSvg(rows: readonly TimelineRow[], width: number, maxRows
   const { shown, hidden } = shownRows(rows, maxRows)
   const labels = labelsOf(shown).map((label) => shortened(label, MAX_LABEL_LENGTH))
   const counts = shown.map((row) => String(requestCountOf(row)))
-  const left = 16 + Math.round(CHARACTER_WIDTH * Math.max(8, ...labels.map(({ length }) => length)))
-  const right = width - 16 - Math.round(CHARACTER_WIDTH * Math.max(2, ...counts.map(({ length }) => length))) - 8
-  const bottom = TOP + ROW_HEIGHT * shown.length
+  const legend = legendOf(shown.some(hasSharedWait), width)
+  const top = 18 + ROW_HEIGHT * legend.lines
+  const left = MARGIN + textWidth(Math.max(8, ...labels.map(({ length }) => length)))
+  const right = width - MARGIN - textWidth(Math.max(2, ...counts.map(({ length }) => length))) - 8
+  const bottom = top + ROW_HEIGHT * shown.length
   const height = bottom + 34 + (hidden > 0 ? ROW_HEIGHT : 0)
   const spanMs = spanOf(shown)
   const x = (at: number) => round(left + 8 + (Math.max(0, at) / spanMs) * (right - left - 16))
 
   const parts: string[] = []
-  for (const { at, label } of ticksOf(spanMs, Math.max(2, Math.floor((right - left) / 70)))) {
+  for (const { at, label } of ticksOf(spanMs, Math.max(2, Math.floor((right - left) / TICK_WIDTH)))) {
     parts.push(
-      `<path d="M${x(at)} ${TOP}V${bottom + 4}" stroke="${GRID}"/>`,
+      `<path d="M${x(at)} ${top}V${bottom + 4}" stroke="${GRID}"/>`,
       text(x(at), bottom + 18, label, `fill="${FAINT}" text-anchor="middle"`),
     )
   }
   for (const [n, row] of shown.entries()) {
-    const y = TOP + ROW_HEIGHT * n + ROW_HEIGHT / 2
+    const y = top + ROW_HEIGHT * n + ROW_HEIGHT / 2
     parts.push(
       `<path d="M${left} ${y}H${right}" stroke="${GRID}"/>`,
       text(left - 6, y + 4, labels[n] ?? '', `fill="${INK}" text-anchor="end"`),
@@ -58,12 +62,12 @@ export function timelineSvg(rows: readonly TimelineRow[], width: number, maxRows
     )
   }
   if (hidden > 0) {
-    parts.push(text(16, bottom + 40, `and ${hidden} more ${hidden === 1 ? 'origin' : 'origins'}`, `fill="${FAINT}"`))
+    parts.push(text(MARGIN, bottom + 40, `and ${hidden} more ${hidden === 1 ? 'origin' : 'origins'}`, `fill="${FAINT}"`))
   }
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="${FONT_SIZE}">
 <title>Requests by origin over time</title>
 <rect width="100%" height="100%" fill="#ffffff"/>
-${legend(shown.some(hasSharedWait))}
+${legend.parts.join('\n')}
 ${parts.join('\n')}
 </svg>
 `
@@ -102,23 +106,46 @@ function triangle(x: number, y: number): string {
   return `<path d="M${x} ${y - 8}l5 9h-10z" fill="${PUSHBACK}"/>`
 }
 
-function legend(withSharedWaits: boolean): string {
-  const y = 20
-  const shared = [
-    `<rect x="548" y="${y - 5}" width="18" height="10" fill="${SHARED_WAIT}"/>`,
-    text(572, y + 4, 'one waits for its domain, its address or the gate', `fill="${INK}"`),
-  ]
-  return [
-    `<circle cx="22" cy="${y}" r="3" fill="${START}"/>`,
-    text(32, y + 4, 'a request starts', `fill="${INK}"`),
-    `<rect x="146" y="${y - 5}" width="18" height="10" fill="${WAIT}"/>`,
-    text(170, y + 4, 'one waits', `fill="${INK}"`),
-    triangle(252, y + 3),
-    text(263, y + 4, 'too many requests', `fill="${INK}"`),
-    cross(384, y),
-    text(394, y + 4, 'refused by robots.txt', `fill="${INK}"`),
-    ...(withSharedWaits ? shared : []),
-  ].join('\n')
+const LEGEND: readonly LegendEntry[] = [
+  { label: 'a request starts', draw: (x, y) => `<circle cx="${x + 9}" cy="${y}" r="3" fill="${START}"/>` },
+  { label: 'one waits', draw: (x, y) => bar(x, y, WAIT) },
+  { label: 'too many requests', draw: (x, y) => triangle(x + 9, y + 3) },
+  { label: 'refused by robots.txt', draw: (x, y) => cross(x + 9, y) },
+]
+const SHARED_WAIT_ENTRY: LegendEntry = {
+  label: 'one waits for its domain, its address or the gate',
+  draw: (x, y) => bar(x, y, SHARED_WAIT),
+}
+
+interface LegendEntry {
+  readonly label: string
+  readonly draw: (x: number, y: number) => string
+}
+
+/** Draws the legend, in as many lines as the width of the image needs. */
+function legendOf(withSharedWaits: boolean, width: number): { readonly parts: string[]; readonly lines: number } {
+  const parts: string[] = []
+  let x = MARGIN
+  let line = 0
+  for (const { label, draw } of withSharedWaits ? [...LEGEND, SHARED_WAIT_ENTRY] : LEGEND) {
+    const entryWidth = 24 + textWidth(label.length)
+    if (x > MARGIN && x + entryWidth > width - MARGIN) {
+      x = MARGIN
+      line++
+    }
+    const y = 20 + ROW_HEIGHT * line
+    parts.push(draw(x, y), text(x + 24, y + 4, label, `fill="${INK}"`))
+    x += entryWidth + 12
+  }
+  return { parts, lines: line + 1 }
+}
+
+function bar(x: number, y: number, fill: string): string {
+  return `<rect x="${x}" y="${y - 5}" width="18" height="10" fill="${fill}"/>`
+}
+
+function textWidth(characters: number): number {
+  return Math.round(CHARACTER_WIDTH * characters)
 }
 
 function text(x: number, y: number, content: string, attributes: string): string {

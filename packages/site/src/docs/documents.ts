@@ -1,0 +1,53 @@
+// Loads the documentation of the repository as pages. The files have no front matter: the title of
+// a page is its first heading.
+
+import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { glob, type Loader } from 'astro/loaders'
+import { PATTERNS, pageOf } from './pages.ts'
+import { REPOSITORY, ROOT } from './repository.ts'
+
+export function documents(): Loader {
+  const files = glob({
+    base: ROOT,
+    pattern: [...PATTERNS],
+    generateId: ({ entry }) => pageOf(entry) ?? entry,
+  })
+  return {
+    name: 'documents',
+    load: (context) =>
+      files.load({
+        ...context,
+        parseData: (entry) => {
+          const { filePath = '' } = entry
+          const data = { ...entry.data, ...frontMatterOf(readFileSync(filePath, 'utf8'), relative(ROOT, filePath)) }
+          return context.parseData({ ...entry, data })
+        },
+      }),
+  }
+}
+
+/** Returns what other Starlight sites write above a page. */
+function frontMatterOf(text: string, file: string): Record<string, unknown> {
+  const [, title, rest] = /^# (.+)\n([\s\S]*)/.exec(text) ?? []
+  if (title === undefined || rest === undefined)
+    throw new Error(`${file} does not begin with a heading such as "# Waiting"`)
+  const isApi = file.startsWith('docs/reference/api/')
+  return {
+    title: title.replace(/^Reference: (.)/, (_, first: string) => first.toUpperCase()).replaceAll('`', ''),
+    ...descriptionOf(rest),
+    editUrl: `${REPOSITORY}/edit/main/${file}`,
+    // The names of an API page are its headings of level 3.
+    tableOfContents: { minHeadingLevel: 2, maxHeadingLevel: isApi ? 3 : 3 },
+  }
+}
+
+/** Returns the first sentences of the first paragraph of prose, for search engines. */
+function descriptionOf(text: string): { description?: string } {
+  const [paragraph] = /^(?=[A-Za-z`[@])[^|].*(?:\n(?!\n).+)*/m.exec(text.replace(/^```[\s\S]*?^```$/gm, '')) ?? []
+  const plain = paragraph
+    ?.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[`*]/g, '')
+    .replaceAll('\n', ' ')
+  return plain === undefined ? {} : { description: plain.length > 200 ? `${plain.slice(0, 199)}…` : plain }
+}

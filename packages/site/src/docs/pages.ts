@@ -1,0 +1,26 @@
+// Which files of the repository are pages, and the names of these pages.
+
+import { globSync } from 'node:fs'
+import { ROOT } from './repository.ts'
+
+/** Files outside of docs/ that users read too. */
+const OTHERS = ['CHANGELOG.md', 'CONFORMANCE.md', 'SECURITY.md']
+
+/** The patterns of the files that are pages, relative to the root of the repository. */
+export const PATTERNS: readonly string[] = ['docs/*.md', 'docs/reference/**/*.md', ...OTHERS]
+
+/**
+ * Returns the name of the page that a file becomes, which is also its path on the site:
+ * `docs/waiting.md` is `waiting`, `docs/reference/api/README.md` is `reference/api`. The start page,
+ * `README.md`, is the empty string. Returns undefined for all other files.
+ */
+export function pageOf(file: string): string | undefined {
+  if (file === 'README.md') return ''
+  if (OTHERS.includes(file)) return file.replace('.md', '').toLowerCase()
+  return /^docs\/(.*?)(?:\/README)?\.md$/.exec(file)?.[1]
+}
+
+/** Returns the names of all pages that are made of files. */
+export function pages(): readonly string[] {
+  return globSync([...PATTERNS], { cwd: ROOT }).flatMap((file) => pageOf(file.replaceAll('\\', '/')) ?? [])
+}
