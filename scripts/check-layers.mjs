@@ -28,7 +28,7 @@ const PACKAGES = {
   playground: ['core'],
   testkit: [], // core's tests use it, so it must not import core; tests pass core's functions to it
   bench: ['core', 'fetcher', 'gate', 'redis', 'testkit'],
-  site: ['core', 'gate', 'testing'],
+  site: ['core', 'gate', 'playground', 'testing'],
 }
 
 const BELOW_GATE_ENTRIES = ['pace', 'report', 'redirects', 'permit', 'options', 'queue', 'gate.ts', 'adapter']

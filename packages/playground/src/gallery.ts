@@ -241,3 +241,13 @@ Disallow: /wp-content/
     },
   ),
 ]
+
+/** The hash of the link that opens a mistake. Unlike other links, it stays short and readable. */
+export function mistakeHash({ id }: Mistake): string {
+  return `#mistake=${id}`
+}
+
+/** Returns the mistake that a link names. */
+export function mistakeOf(hash: string): Mistake | undefined {
+  return gallery.find((mistake) => mistakeHash(mistake) === hash)
+}

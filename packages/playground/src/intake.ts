@@ -1,18 +1,27 @@
 // Reads what the user pastes or drops: a robots.txt, a list of URLs, a sitemap or an access log.
 import { AccessLog, COMMENT, fieldOfLine, isOfAccessLog } from '@politely/core/internal'
-import { MAX_ROBOTS_LENGTH, MAX_URL_LENGTH, MAX_URLS } from './state.ts'
+import { stateIn } from './link.ts'
+import { MAX_ROBOTS_LENGTH, MAX_URL_LENGTH, MAX_URLS, type PlaygroundState } from './state.ts'
 
 /** Larger files are cut off. Bytes, after decompression. */
 export const MAX_INTAKE_BYTES: number = 64 * 1024 * 1024
 
 export type Intake =
   | { readonly kind: 'robots'; readonly text: string; readonly note: string }
-  | { readonly kind: 'urls'; readonly urls: readonly string[]; readonly note: string }
+  | {
+      readonly kind: 'urls'
+      readonly from: 'list' | 'sitemap' | 'log'
+      readonly urls: readonly string[]
+      readonly note: string
+    }
+  | { readonly kind: 'state'; readonly state: PlaygroundState; readonly note: string }
   | { readonly kind: 'nothing'; readonly note: string }
 
 /** @param name The name of the file; an empty text if it was pasted. */
 export function readIntake(text: string, name: string): Intake {
   const start = text.replace(/^\ufeff/, '').trimStart()
+  const state = stateIn(text)
+  if (state !== undefined) return { kind: 'state', state, note: 'Opened a file of the playground.' }
   if (/robots/i.test(name)) return robotsIntake(text)
   if (/^<\?xml|^<(?:\w+:)?(?:urlset|sitemapindex)\b/.test(start)) return sitemapIntake(text)
   const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '')
@@ -42,7 +51,13 @@ function listIntake(lines: readonly string[]): Intake {
   const trimmed = lines.map((line) => line.trim()).filter((line) => !line.startsWith('#'))
   const urls = trimmed.filter(isUrlOrPath)
   const skipped = trimmed.length - urls.length
-  return urlsIntake(urls, 'a list', 'URL', skipped === 0 ? [] : [`${counted(skipped, 'line')} without a URL or a path`])
+  return urlsIntake(
+    urls,
+    'list',
+    'a list',
+    'URL',
+    skipped === 0 ? [] : [`${counted(skipped, 'line')} without a URL or a path`],
+  )
 }
 
 function isUrlOrPath(text: string): boolean {
@@ -62,6 +77,7 @@ function sitemapIntake(text: string): Intake {
   const empty = urls.filter((url) => url === '').length
   return urlsIntake(
     urls.filter((url) => url !== ''),
+    'sitemap',
     'a sitemap',
     'page',
     empty === 0 ? [] : [`${counted(empty, 'entry', 'entries')} without a URL`],
@@ -100,6 +116,7 @@ function logIntake(lines: readonly string[]): Intake {
   const urls = [...counts].sort(([, a], [, b]) => b - a).map(([url]) => url)
   return urlsIntake(
     urls,
+    'log',
     `an access log with ${counted(requests, 'request')}, the most frequent first`,
     'URL',
     skipped === 0 ? [] : [`${counted(skipped, 'line')} without a request`],
@@ -107,7 +124,13 @@ function logIntake(lines: readonly string[]): Intake {
 }
 
 /** @param skipped What else was skipped, such as `3 lines without a request`. */
-function urlsIntake(all: readonly string[], what: string, item: string, skipped: readonly string[]): Intake {
+function urlsIntake(
+  all: readonly string[],
+  from: 'list' | 'sitemap' | 'log',
+  what: string,
+  item: string,
+  skipped: readonly string[],
+): Intake {
   const distinct = [...new Set(all)]
   const short = distinct.filter((url) => url.length <= MAX_URL_LENGTH)
   const urls = short.slice(0, MAX_URLS)
@@ -123,7 +146,7 @@ function urlsIntake(all: readonly string[], what: string, item: string, skipped:
   ]
   const skippedText = left.length === 0 ? '' : ` Skipped: ${left.join(', ')}.`
   if (urls.length === 0) return { kind: 'nothing', note: `Found no URLs in ${what}.${skippedText}` }
-  return { kind: 'urls', urls, note: `Read ${counted(urls.length, item)} of ${what}.${skippedText}` }
+  return { kind: 'urls', from, urls, note: `Read ${counted(urls.length, item)} of ${what}.${skippedText}` }
 }
 
 function counted(count: number, one: string, many = `${one}s`): string {

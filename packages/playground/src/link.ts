@@ -5,9 +5,12 @@
 //    ^ the version, one character
 //     ^ base64url of raw deflate of UTF-8 JSON
 //
+// A mistake of the gallery has a link with its name: `#mistake=own-group`.
+//
 // Links are kept in bug reports and mails for years, so a reader of each version stays here for
 // ever. A new version gets a new character, and a row in test/links.json.
 import { type DialectName, dialects } from '@politely/core'
+import { mistakeOf } from './gallery.ts'
 import { bounded, type PlaygroundState } from './state.ts'
 
 /** Longer links are cut off by mail programs and chats. Characters of the hash. */
@@ -34,8 +37,11 @@ interface StateV1 {
 
 /** Returns the hash of a link, with `#`. */
 export async function linkHash(state: PlaygroundState): Promise<string> {
-  const { robots, before, urls, crawlers, dialect, open } = state
-  const json: StateV1 = {
+  return `#1${base64url(await deflate(JSON.stringify(toV1(state))))}`
+}
+
+function toV1({ robots, before, urls, crawlers, dialect, open }: PlaygroundState): StateV1 {
+  return {
     r: robots,
     ...(before !== undefined && { b: before }),
     u: urls,
@@ -43,7 +49,6 @@ export async function linkHash(state: PlaygroundState): Promise<string> {
     ...(dialect !== 'rfc9309' && { d: dialect }),
     ...(open !== undefined && { o: [open.url, open.crawler] as const }),
   }
-  return `#1${base64url(await deflate(JSON.stringify(json)))}`
 }
 
 /** The state of a link, or what is wrong with the link. */
@@ -56,6 +61,12 @@ export type OpenedLink = { readonly state: PlaygroundState } | { readonly proble
 export async function openLink(hash: string): Promise<OpenedLink | undefined> {
   const text = hash.replace(/^#/, '')
   if (text === '') return undefined
+  if (text.startsWith('mistake=')) {
+    const mistake = mistakeOf(`#${text}`)
+    return mistake
+      ? { state: mistake.state }
+      : { problem: `There is no mistake with the name ${JSON.stringify(text.slice('mistake='.length))}.` }
+  }
   const [version = ''] = text
   if (!Object.hasOwn(READERS, version)) {
     return { problem: `This link has version ${JSON.stringify(version)}, which this page does not know.` }
@@ -72,6 +83,16 @@ export async function openLink(hash: string): Promise<OpenedLink | undefined> {
 }
 
 const READERS = { '1': readV1 }
+
+/** Returns the text of a file that holds a state too large for a link. */
+export function stateText(state: PlaygroundState): string {
+  return `${JSON.stringify({ version: 1, ...toV1(state) })}\n`
+}
+
+/** Reads a text of `stateText`. Returns undefined for another text. */
+export function stateIn(text: string): PlaygroundState | undefined {
+  return text.startsWith('{"version":1,') ? readV1(text) : undefined
+}
 
 function readV1(text: string): PlaygroundState | undefined {
   const json = parsed(text)
@@ -108,7 +129,9 @@ async function deflate(text: string): Promise<Uint8Array> {
 
 /** @throws {Error} if the bytes are not deflated text, or hold more of it than a state has. */
 async function inflate(bytes: Uint8Array): Promise<string> {
-  const stream = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
+  const stream = new Blob([bytes as Uint8Array<ArrayBuffer>])
+    .stream()
+    .pipeThrough(new DecompressionStream('deflate-raw'))
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   let text = ''
   let size = 0
