@@ -55,7 +55,9 @@ export function decidingLine(verdict: RulesVerdict): number | undefined {
 
 /** Returns a crawler as people name it: `*` is any crawler that the file does not name. */
 export function crawlerTitle(crawler: string): string {
-  return crawler === '*' ? 'any other crawler' : (findCrawler(crawler)?.name ?? crawler)
+  if (crawler === '*') return 'any other crawler'
+  const name = findCrawler(crawler)?.name ?? crawler
+  return name.toLowerCase() === crawler.toLowerCase() ? crawler : name
 }
 
 /** How many verdicts of each crawler changed, or are disallowed, for one sentence over the matrix. */

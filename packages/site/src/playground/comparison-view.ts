@@ -53,7 +53,7 @@ export class ComparisonView implements View {
     if (this.#text.value !== before && document.activeElement !== this.#text) this.#text.value = before
     const { given, sampled, samples } = comparison
     const total = urls.length * crawlers.length
-    const inMatrix = given.flatMap((change) => changeNodes(change))
+    const inMatrix = changeNodes(given)
     const shownCrawlers = new Set(given.map(({ crawler }) => crawler.toLowerCase()))
     const others = sampled.filter(({ crawler }) => !shownCrawlers.has(crawler.toLowerCase()))
     this.#result.replaceChildren(
@@ -64,7 +64,7 @@ export class ComparisonView implements View {
         ? []
         : [
             el('p', { class: 'pg-note' }, `For other crawlers, on ${count(samples, 'path')} made from the rules:`),
-            el('ul', {}, ...others.flatMap((change) => changeNodes(change))),
+            el('ul', {}, ...changeNodes(others)),
           ]),
       ...(inMatrix.length === 0 && others.length === 0
         ? [el('p', { class: 'pg-note' }, `Nor does any on ${count(samples, 'path')} made from the rules.`)]
@@ -73,12 +73,24 @@ export class ComparisonView implements View {
   }
 }
 
-function changeNodes({ crawler, disallowed, allowed }: CrawlerChange): readonly HTMLElement[] {
-  const name = crawlerTitle(crawler)
-  return [
-    ...disallowed.map((change) => changeNode(name, '✗', 'disallowed', change)),
-    ...allowed.map((change) => changeNode(name, '✓', 'allowed', change)),
-  ]
+/** Returns one row for each cause, with all crawlers for which it has the same effect. */
+function changeNodes(changes: readonly CrawlerChange[]): readonly HTMLElement[] {
+  const rows = changes.flatMap(({ crawler, disallowed, allowed }) => [
+    ...disallowed.map((change) => ({ crawler, answer: 'disallowed', sign: '✗', change }) as const),
+    ...allowed.map((change) => ({ crawler, answer: 'allowed', sign: '✓', change }) as const),
+  ])
+  const groups = Map.groupBy(rows, ({ answer, change }) => JSON.stringify([answer, change]))
+  return [...groups.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return []
+    const names = [first, ...others].map(({ crawler }) => crawlerTitle(crawler))
+    return [changeNode(namesText(names), first.sign, first.answer, first.change)]
+  })
+}
+
+function namesText(names: readonly string[]): string {
+  const shown = names.length > 4 ? [...names.slice(0, 3), `${names.length - 3} more crawlers`] : names
+  const last = shown.at(-1)
+  return shown.length === 1 ? `${last}` : `${shown.slice(0, -1).join(', ')} and ${last}`
 }
 
 function changeNode(

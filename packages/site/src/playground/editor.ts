@@ -95,7 +95,12 @@ export function createEditor(options: {
         marks,
         keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', autocapitalize: 'off' }),
+        EditorView.contentAttributes.of({
+          'aria-label': label,
+          spellcheck: 'false',
+          autocapitalize: 'off',
+          tabindex: '0',
+        }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onChange(view.state.doc.toString())
         }),
@@ -175,7 +180,13 @@ export function fixTitle({ after }: Fix): string {
 }
 
 const theme = EditorView.theme({
-  '&': { height: '100%', color: 'var(--pg-text)', backgroundColor: 'var(--pg-field)', fontSize: '0.875rem' },
+  '&': {
+    minHeight: '14rem',
+    maxHeight: 'var(--pg-editor-max)',
+    color: 'var(--pg-text)',
+    backgroundColor: 'var(--pg-field)',
+    fontSize: '0.875rem',
+  },
   '&.cm-focused': { outline: '2px solid var(--pg-focus)', outlineOffset: '-2px' },
   '.cm-scroller': { fontFamily: 'var(--__sl-font-mono, monospace)', lineHeight: '1.55' },
   '.cm-content': { caretColor: 'var(--pg-text)' },

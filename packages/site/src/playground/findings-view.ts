@@ -69,7 +69,7 @@ export class FindingsView implements View {
   #row({ finding: { line, severity, message, code }, fix }: EditorFinding): HTMLElement {
     return el(
       'li',
-      { class: `pg-finding pg-${severity}` },
+      { class: `pg-finding pg-is-${severity}` },
       el('span', { class: 'pg-severity' }, el('span', { 'aria-hidden': 'true' }, SIGNS[severity]), ` ${severity}`),
       line === 0 ? el('span', {}, 'the whole file') : lineButton(line, (to) => this.#editor().goTo(to)),
       el('span', { class: 'pg-message' }, message, ' ', el('a', { href: `../reference/lint-findings/#${code}` }, code)),

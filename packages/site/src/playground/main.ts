@@ -45,7 +45,7 @@ class Playground {
     { type: 'button', click: () => this.#startComparison() },
     'Compare with an earlier file',
   )
-  readonly #keep = el('button', { type: 'button', click: () => this.#keepAsEarlier() }, 'Keep as earlier file')
+  readonly #keep = el('button', { type: 'button', click: () => this.#keepAsEarlier() }, 'Keep this as the earlier file')
   readonly #editor: Editor
   readonly #findings: FindingsView
   readonly #matrix: MatrixView
@@ -129,7 +129,6 @@ class Playground {
             editorHost,
           ),
           this.#findings.element,
-          this.#comparison.element,
         ),
         el(
           'div',
@@ -140,6 +139,7 @@ class Playground {
             urls.element,
             this.#views[1] ? (this.#views[1] as CrawlersView).element : '',
           ),
+          this.#comparison.element,
           this.#matrix.element,
           this.#panel.element,
         ),
@@ -188,7 +188,7 @@ class Playground {
     for (const view of this.#views) view.render(this.#shown)
     this.#dialect.value = state.dialect
     this.#compare.hidden = state.before !== undefined
-    setText(this.#keep, state.before === undefined ? 'Keep as earlier file' : 'Keep this as the earlier file')
+    this.#keep.hidden = state.before === undefined
     const [, ...losing] = report?.matches ?? []
     this.#editor.setMarks(
       { deciding: report?.line, losing: losing.map(({ line }) => line), groups: report?.groupLines ?? [] },
@@ -302,8 +302,7 @@ async function start(mount: HTMLElement): Promise<void> {
     if ('problem' in next) return playground.say(next.problem)
     playground.open(next.state)
     playground.say('')
-    playground.mount.scrollIntoView()
-    playground.mount.querySelector<HTMLElement>('#pg-file')?.focus()
+    scrollTo(0, 0)
   })
 }
 

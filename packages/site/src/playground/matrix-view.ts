@@ -127,7 +127,7 @@ export class MatrixView implements View {
     const columns = this.#shown?.state.crawlers.length ?? 0
     const { url, crawler } = this.#focused
     const at = rows.indexOf(url)
-    const go = (row: number, column: number) => {
+    const go = (row: number, column: number): void => {
       event.preventDefault()
       const to = rows[Math.max(0, Math.min(rows.length - 1, row))]
       if (to !== undefined) this.#moveTo(to, Math.max(0, Math.min(columns - 1, column)), true)
@@ -135,21 +135,29 @@ export class MatrixView implements View {
     const isAll = event.ctrlKey || event.metaKey
     switch (event.key) {
       case 'ArrowUp':
-        return go(at - 1, crawler)
+        go(at - 1, crawler)
+        break
       case 'ArrowDown':
-        return go(at + 1, crawler)
+        go(at + 1, crawler)
+        break
       case 'ArrowLeft':
-        return go(at, crawler - 1)
+        go(at, crawler - 1)
+        break
       case 'ArrowRight':
-        return go(at, crawler + 1)
+        go(at, crawler + 1)
+        break
       case 'Home':
-        return go(isAll ? 0 : at, 0)
+        go(isAll ? 0 : at, 0)
+        break
       case 'End':
-        return go(isAll ? rows.length - 1 : at, columns - 1)
+        go(isAll ? rows.length - 1 : at, columns - 1)
+        break
       case 'PageUp':
-        return go(at - 10, crawler)
+        go(at - 10, crawler)
+        break
       case 'PageDown':
-        return go(at + 10, crawler)
+        go(at + 10, crawler)
+        break
       case 'Enter':
       case ' ':
         event.preventDefault()

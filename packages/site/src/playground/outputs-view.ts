@@ -77,7 +77,7 @@ export class OutputsView implements View {
     rows: '8',
     spellcheck: 'false',
     wrap: 'off',
-    'aria-label': 'The text to take away',
+    'aria-label': 'The exported text',
   })
   readonly #note = el('p', { class: 'pg-note' })
   readonly #status = el('span', { role: 'status', class: 'pg-status' })
@@ -112,7 +112,7 @@ export class OutputsView implements View {
     this.#details = el(
       'details',
       { class: 'pg-outputs', toggle: () => void this.#write() },
-      el('summary', {}, el('h2', {}, 'Take it away')),
+      el('summary', {}, el('h2', {}, 'Share and export')),
       tablist,
       el(
         'div',
