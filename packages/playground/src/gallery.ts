@@ -23,7 +23,7 @@ function mistake(id: string, title: string, text: string, code: FindingCode | un
 export const gallery: readonly Mistake[] = [
   mistake(
     'own-group',
-    'An own group hides the group for *',
+    'A group of its own hides the group for *',
     'Googlebot got a group for one rule. Now it reads only this group, so the cart and the account pages are open to it.',
     'named-group-lacks-rules',
     {
@@ -130,7 +130,7 @@ Sitemap: https://shop.example/sitemap.xml
   mistake(
     'bom',
     'A byte order mark',
-    'An editor saved the file with a byte order mark, which is invisible. Most crawlers skip it. Others read it as part of the first key, and ignore the first group. Look at the other dialects in the panel.',
+    'An editor saved the file with a byte order mark, which is invisible. Most crawlers skip it. Others read it as part of the first key, and then the file has no group at all.',
     'bom',
     {
       robots: '\ufeffUser-agent: *\nDisallow: /private/\n',
@@ -141,7 +141,7 @@ Sitemap: https://shop.example/sitemap.xml
   mistake(
     'utf-8-path',
     'Letters outside ASCII in a path',
-    'Clients send é as %C3%A9. Readers that follow RFC 9309 compare both spellings as one. The panel shows both spellings after normalisation.',
+    'Clients send é as %C3%A9. Crawlers that follow RFC 9309 compare both spellings as one. The panel shows each spelling as written and as compared.',
     'raw-non-ascii',
     {
       robots: 'User-agent: *\nDisallow: /préférences/\nDisallow: /caf%c3%a9/\n',

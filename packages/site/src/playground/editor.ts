@@ -194,7 +194,8 @@ const theme = EditorView.theme({
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
     backgroundColor: 'var(--pg-selection) !important',
   },
-  '.cm-activeLine': { backgroundColor: 'var(--pg-line)' },
+  '.cm-activeLine': { backgroundColor: 'transparent' },
+  '&.cm-focused .cm-activeLine': { backgroundColor: 'var(--pg-line)' },
   '.cm-gutters': { backgroundColor: 'var(--pg-field)', color: 'var(--pg-muted)', border: 'none' },
   '.cm-activeLineGutter': { backgroundColor: 'transparent', color: 'var(--pg-text)' },
   '.cm-line.cm-group': { boxShadow: 'inset 3px 0 0 var(--pg-agent)' },
