@@ -10,7 +10,7 @@ import {
 } from 'vitest/node'
 import { isFullRun } from './packages/testkit/src/scope.ts'
 
-const ALL = ['{packages,examples}/*/test/**/*.test.ts', 'scripts/*.test.mjs']
+const ALL = ['{packages,examples}/!(site)/test/**/*.test.ts', 'scripts/*.test.mjs']
 
 // These tests count the timers that are left on a fake clock. The libraries that other files use,
 // such as undici, would add some of theirs.

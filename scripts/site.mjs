@@ -8,7 +8,7 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { once } from './once.mjs'
 import { install, log } from './tools.mjs'
 
@@ -16,10 +16,16 @@ const SITE = join('packages', 'site')
 
 const [command, ...args] = process.argv.slice(2)
 installSite()
-if (command === 'serve' && args.includes('--dev')) process.exitCode = astro('dev', '--host', '127.0.0.1')
-else
-  process.exitCode =
-    build() || (command === 'serve' ? astro('preview', '--host', '127.0.0.1') : 0) || (command === 'test' ? test() : 0)
+process.exitCode = run()
+
+/** Returns the exit status of the command. */
+function run() {
+  const onLoopback = ['--host', '127.0.0.1']
+  if (command === 'serve' && args.includes('--dev')) return astro('dev', ...onLoopback)
+  const status = build()
+  if (status !== 0 || command === 'build') return status
+  return command === 'serve' ? astro('preview', ...onLoopback) : test()
+}
 
 /** Installs what the site's lockfile names, unless that is installed. */
 function installSite() {
@@ -40,19 +46,25 @@ function installSite() {
 }
 
 function build() {
-  return astro('build', '--silent')
+  const start = performance.now()
+  const status = astro('build', '--silent', '--force') // --force: pages that are unchanged may be rendered differently
+  if (status === 0) log(`built ${join(SITE, 'dist')} in ${((performance.now() - start) / 1000).toFixed(1)} s`)
+  return status
 }
 
+/** Checks the types of the site, and runs its tests: all of them, or those that the arguments name. */
 function test() {
-  return node(join('node_modules', 'vitest', 'vitest.mjs'), ['run', '--root', SITE])
+  const modules = resolve('node_modules')
+  const types = node(join(modules, 'typescript', 'bin', 'tsc'), ['-p', '.'])
+  return types || node(join(modules, 'vitest', 'vitest.mjs'), ['run', ...args])
 }
 
 function astro(...argv) {
-  return node(join('node_modules', 'astro', 'bin', 'astro.mjs'), argv, { cwd: SITE })
+  return node(join('node_modules', 'astro', 'bin', 'astro.mjs'), argv)
 }
 
-/** Runs a Node script, and returns its exit status. */
-function node(script, argv, options = {}) {
+/** Runs a Node script in the folder of the site, and returns its exit status. */
+function node(script, argv) {
   const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' }
-  return spawnSync(process.execPath, [script, ...argv], { stdio: 'inherit', env, ...options }).status ?? 1
+  return spawnSync(process.execPath, [script, ...argv], { cwd: SITE, stdio: 'inherit', env }).status ?? 1
 }

@@ -1,5 +1,5 @@
-// `npm run test:all`: the full run on this Node, then the short run on each other supported Node,
-// then the installed packages on each runtime.
+// `npm run test:all`: the full run on this Node, then the documentation site, then the short run on
+// each other supported Node, then the installed packages on each runtime.
 //
 //   npm run test:all -- --no-matrix       only the full run
 //   npm run test:all -- packages/core     other arguments are passed to vitest; then only the full run
@@ -16,6 +16,8 @@ const { status } = spawnSync(process.execPath, vitest, {
 process.exitCode = status ?? 1
 
 if (status === 0 && args.length === 0) {
+  const site = spawnSync(process.execPath, ['scripts/site.mjs', 'test'], { stdio: 'inherit' })
+  if (site.status !== 0) process.exitCode = 1
   for (const version of NODES.filter((one) => one !== process.versions.node)) testOn(version)
   const runtimes = spawnSync(process.execPath, ['scripts/check-runtimes.mjs'], { stdio: 'inherit' })
   if (runtimes.status !== 0) process.exitCode = 1

@@ -2,14 +2,21 @@ import { satteri } from '@astrojs/markdown-satteri'
 import starlight from '@astrojs/starlight'
 import { defineConfig } from 'astro/config'
 import { contentSecurityPolicy } from './src/build/content-security-policy.ts'
+import { charts } from './src/charts/charts.ts'
 import { documentLinks } from './src/docs/links.ts'
 import { REPOSITORY } from './src/docs/repository.ts'
 import { sidebar } from './src/docs/sidebar.ts'
+import { tables } from './src/docs/tables.ts'
 
 export default defineConfig({
-  // Every link to a page is relative, so the site works at any address.
   trailingSlash: 'always',
-  markdown: { processor: satteri({ mdastPlugins: [documentLinks] }) },
+  markdown: {
+    processor: satteri({
+      features: { smartPunctuation: false },
+      mdastPlugins: [documentLinks, charts],
+      hastPlugins: [tables],
+    }),
+  },
   integrations: [
     starlight({
       title: 'Politely',
@@ -18,13 +25,30 @@ export default defineConfig({
       social: [{ icon: 'github', label: 'The repository', href: REPOSITORY }],
       markdown: { processedDirs: ['../..'] },
       components: {
+        Hero: './src/components/Hero.astro',
+        MarkdownContent: './src/components/MarkdownContent.astro',
         Search: './src/components/Search.astro',
+        SocialIcons: './src/components/HeaderLinks.astro',
+      },
+      favicon: '/favicon.svg',
+      // Level 3 has the names of an API page.
+      tableOfContents: { minHeadingLevel: 2, maxHeadingLevel: 3 },
+      expressiveCode: {
+        themes: ['vitesse-dark', 'vitesse-light'],
+        useStarlightUiThemeColors: true,
+        styleOverrides: {
+          codeFontSize: '0.8125rem',
+          codeLineHeight: '1.65',
+          borderRadius: '0.375rem',
+          frames: { shadowColor: 'transparent' },
+        },
       },
       customCss: [
         '@fontsource-variable/source-sans-3/wght.css',
         '@fontsource-variable/source-sans-3/wght-italic.css',
         '@fontsource-variable/source-code-pro/wght.css',
         './src/styles/theme.css',
+        './src/styles/charts.css',
       ],
       credits: false,
     }),

@@ -1,6 +1,6 @@
 // Runs every TypeScript example in README.md and docs/, and checks its output.
 // `https://example.com` is replaced by a server on loopback.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ExampleSite, examplesOf, promisedBy, runExample, startExampleSite } from '../src/examples.ts'
@@ -50,12 +50,8 @@ describe('the examples of the documentation', () => {
   })
 })
 
-const sourceFiles = ['packages', 'examples'].flatMap((parent) =>
-  readdirSync(join(root, parent)).flatMap((folder) =>
-    readdirSync(join(root, parent, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => !name.startsWith('node_modules'))
-      .map((name) => `/${parent}/${folder}/${name}`),
-  ),
+const sourceFiles = globSync('{packages,examples}/*/**', { cwd: root, exclude: ['**/node_modules'] }).map(
+  (file) => `/${file}`,
 )
 
 describe('the links of the documentation', () => {

@@ -62,7 +62,9 @@ export function timelineSvg(rows: readonly TimelineRow[], width: number, maxRows
     )
   }
   if (hidden > 0) {
-    parts.push(text(MARGIN, bottom + 40, `and ${hidden} more ${hidden === 1 ? 'origin' : 'origins'}`, `fill="${FAINT}"`))
+    parts.push(
+      text(MARGIN, bottom + 40, `and ${hidden} more ${hidden === 1 ? 'origin' : 'origins'}`, `fill="${FAINT}"`),
+    )
   }
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="${FONT_SIZE}">
 <title>Requests by origin over time</title>

@@ -3,13 +3,14 @@
 
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
-import { glob, type Loader } from 'astro/loaders'
+import { pathToFileURL } from 'node:url'
+import { glob, type Loader, type LoaderContext } from 'astro/loaders'
 import { PATTERNS, pageOf } from './pages.ts'
 import { REPOSITORY, ROOT } from './repository.ts'
 
 export function documents(): Loader {
   const files = glob({
-    base: ROOT,
+    base: pathToFileURL(`${ROOT}/`),
     pattern: [...PATTERNS],
     generateId: ({ entry }) => pageOf(entry) ?? entry,
   })
@@ -18,6 +19,7 @@ export function documents(): Loader {
     load: (context) =>
       files.load({
         ...context,
+        logger: failing(context.logger),
         parseData: (entry) => {
           const { filePath = '' } = entry
           const data = { ...entry.data, ...frontMatterOf(readFileSync(filePath, 'utf8'), relative(ROOT, filePath)) }
@@ -27,18 +29,23 @@ export function documents(): Loader {
   }
 }
 
+/** A page that cannot be rendered, because of a broken link for example, fails the build. Astro only prints it. */
+function failing(logger: LoaderContext['logger']): LoaderContext['logger'] {
+  const error = (message: string) => {
+    throw new Error(message)
+  }
+  return Object.create(logger, { error: { value: error } })
+}
+
 /** Returns what other Starlight sites write above a page. */
 function frontMatterOf(text: string, file: string): Record<string, unknown> {
   const [, title, rest] = /^# (.+)\n([\s\S]*)/.exec(text) ?? []
   if (title === undefined || rest === undefined)
     throw new Error(`${file} does not begin with a heading such as "# Waiting"`)
-  const isApi = file.startsWith('docs/reference/api/')
   return {
     title: title.replace(/^Reference: (.)/, (_, first: string) => first.toUpperCase()).replaceAll('`', ''),
     ...descriptionOf(rest),
     editUrl: `${REPOSITORY}/edit/main/${file}`,
-    // The names of an API page are its headings of level 3.
-    tableOfContents: { minHeadingLevel: 2, maxHeadingLevel: isApi ? 3 : 3 },
   }
 }
 

@@ -8,10 +8,11 @@ import type { SatteriProcessorOptions } from '@astrojs/markdown-satteri'
 import { pageOf } from './pages.ts'
 import { REPOSITORY, ROOT } from './repository.ts'
 
-type Plugin = NonNullable<SatteriProcessorOptions['mdastPlugins']>[number]
+/** A plugin of the Markdown processor. */
+export type MarkdownPlugin = NonNullable<SatteriProcessorOptions['mdastPlugins']>[number]
 
 /** Rewrites links, and removes the first heading, which Starlight shows itself. */
-export const documentLinks: Plugin = ({ fileURL }) => {
+export const documentLinks: MarkdownPlugin = ({ fileURL }) => {
   if (fileURL === undefined) return undefined
   const file = relative(ROOT, fileURLToPath(fileURL)).replaceAll('\\', '/')
   if (pageOf(file) === undefined) return undefined
@@ -30,19 +31,19 @@ export const documentLinks: Plugin = ({ fileURL }) => {
 }
 
 /** Returns the address on the site of what a link in a file points to. */
-export function addressOf(link: string, from: string): string {
+function addressOf(link: string, from: string): string {
   if (/^(?:[\w+.-]+:|#)/.test(link)) return link
   const [, path = '', hash = ''] = /^([^#]*)(#.*)?$/.exec(link) ?? []
   const target = posix.normalize(posix.join(dirname(from), decodeURIComponent(path))).replace(/\/$/, '')
-  const page = pageOf(target)
-  if (page !== undefined) return relativeAddress(pageOf(from) ?? '', page) + hash
   const absolute = join(ROOT, target)
   if (!existsSync(absolute)) throw new Error(`${from} links to ${link}, which does not exist`)
+  const page = pageOf(target)
+  if (page !== undefined) return relativeAddress(pageOf(from) ?? '', page) + hash
   return `${REPOSITORY}/${statSync(absolute).isDirectory() ? 'tree' : 'blob'}/main/${target}${hash}`
 }
 
 /** Returns the address of a page relative to another: `../waiting/`. */
-export function relativeAddress(from: string, to: string): string {
+function relativeAddress(from: string, to: string): string {
   const path = posix.relative(`/${from}`, `/${to}`)
   return path === '' ? './' : `${path}/`
 }

@@ -6,8 +6,7 @@ import { pages } from './pages.ts'
 type Sidebar = NonNullable<StarlightUserConfig['sidebar']>
 
 /**
- * The pages of each group. `[page, label]` is a page whose title is too long for the sidebar. A page that does
- * not exist is left out. A page that is in no group fails the build.
+ * The pages of each group. `[page, label]` is a page whose title is too long for the sidebar.
  */
 const GROUPS: Readonly<Record<string, readonly (string | readonly [page: string, label: string])[]>> = {
   Start: [
@@ -66,34 +65,43 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [page: string,
   ],
 }
 
-/** Returns the sidebar. @throws {Error} if a page is in no group. */
-export function sidebar(): Sidebar {
-  const existing = new Set(pages())
-  const api = [...existing].filter((page) => page.startsWith('reference/api/')).toSorted()
-  const grouped = Object.values(GROUPS).flatMap((group) => group.map(nameOf))
-  const forgotten = [...existing].filter(
-    (page) => page !== 'reference/api' && !grouped.includes(page) && !api.includes(page),
-  )
-  if (forgotten.length > 0)
-    throw new Error(`add to a group in packages/site/src/docs/sidebar.ts: ${forgotten.join(', ')}`)
+/** Returns the groups, without pages that do not exist. @throws {Error} if a page is in no group. */
+export function index(): readonly { readonly label: string; readonly pages: readonly PageLink[] }[] {
+  const existing = new Set(pages().filter((page) => !page.startsWith('reference/api')))
   const groups = Object.entries(GROUPS).map(([label, group]) => ({
     label,
-    items: group
-      .filter((entry) => existing.has(nameOf(entry)))
-      .map((entry) => (typeof entry === 'string' ? entry : { slug: entry[0], label: entry[1] })),
+    pages: group.map((entry) => (typeof entry === 'string' ? { id: entry } : { id: entry[0], label: entry[1] })),
   }))
-  const [start, ...others] = groups
-  if (start === undefined) return []
+  const grouped = groups.flatMap((group) => group.pages.map(({ id }) => id))
+  const forgotten = [...existing].filter((page) => !grouped.includes(page))
+  if (forgotten.length > 0)
+    throw new Error(`add to a group in packages/site/src/docs/sidebar.ts: ${forgotten.join(', ')}`)
+  return groups.map((group) => ({ ...group, pages: group.pages.filter(({ id }) => existing.has(id)) }))
+}
+
+/** Returns the sidebar: the groups, the playground, and the pages of the API. */
+export function sidebar(): Sidebar {
+  const [start, ...others] = index().map(({ label, pages }) => ({
+    label,
+    items: pages.map(({ id, label }) => (label === undefined ? id : { slug: id, label })),
+  }))
+  const api = pages().filter((page) => page.startsWith('reference/api/'))
   return [
     {
-      ...start,
-      items: [{ label: 'Why Politely', link: '/' }, ...start.items, { label: 'Playground', link: '/playground/' }],
+      label: start?.label ?? '',
+      items: [
+        { label: 'Why Politely', link: '/' },
+        ...(start?.items ?? []),
+        { label: 'Playground', link: '/playground/' },
+      ],
     },
     ...others,
-    { label: 'API', collapsed: true, items: ['reference/api', ...api] },
+    { label: 'API', collapsed: true, items: [{ slug: 'reference/api', label: 'All modules' }, ...api.toSorted()] },
   ]
 }
 
-function nameOf(entry: string | readonly [string, string]): string {
-  return typeof entry === 'string' ? entry : entry[0]
+/** A page, and its name in the sidebar if that is not its title. */
+interface PageLink {
+  readonly id: string
+  readonly label?: string
 }

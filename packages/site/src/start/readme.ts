@@ -1,0 +1,38 @@
+// The parts of the README that the start page shows, so that they are written once.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { createSatteriMarkdownProcessor } from '@astrojs/markdown-satteri'
+import { documentLinks } from '../docs/links.ts'
+import { ROOT } from '../docs/repository.ts'
+import { tables } from '../docs/tables.ts'
+
+const FILE = join(ROOT, 'README.md')
+const text = readFileSync(FILE, 'utf8')
+
+/** The three things that Politely does: what, and the rest of the sentence. */
+export const reasons: readonly { readonly what: string; readonly rest: string }[] = Array.from(
+  text.matchAll(/^- \*\*(.+?)\*\* ?(.+)$/gm),
+  ([, what = '', rest = '']) => ({ what, rest }),
+)
+
+/** The question that Politely answers. */
+export const [, question = ''] = /^\*(.+)\*$/m.exec(text) ?? []
+
+/** The TypeScript examples. Tests run them. */
+export const examples: readonly string[] = Array.from(text.matchAll(/^```ts\n([\s\S]*?)^```/gm), ([, code = '']) =>
+  code.trimEnd(),
+)
+
+/** Returns a section as HTML, without its heading. */
+export async function section(heading: string): Promise<string> {
+  const [, markdown] = text.split(`\n## ${heading}\n`)
+  if (markdown === undefined) throw new Error(`README.md has no heading "${heading}"`)
+  const processor = await createSatteriMarkdownProcessor({ mdastPlugins: [documentLinks], hastPlugins: [tables] })
+  const { code } = await processor.render(markdown.split('\n## ')[0] ?? '', { fileURL: pathToFileURL(FILE) })
+  return code
+}
+
+if (reasons.length !== 3 || question === '' || examples.length < 2)
+  throw new Error('README.md has lost its question, its three reasons or its examples, which the start page shows')

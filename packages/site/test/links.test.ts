@@ -1,0 +1,76 @@
+// The links of the built pages, and what each page says about itself.
+
+import { expect, test } from 'vitest'
+import { pages } from '../src/docs/pages.ts'
+import { REPOSITORY } from '../src/docs/repository.ts'
+import { fileFor, files, html } from './built-site.ts'
+
+const ids = new Map(
+  Array.from(html, ([file, text]) => [
+    file,
+    new Set(Array.from(text.matchAll(/\sid="([^"]*)"/g), ([, id = '']) => id)),
+  ]),
+)
+
+test('each file of the documentation is a page', () => {
+  expect(pages().length).toBeGreaterThan(50)
+  expect(pages().filter((page) => !html.has(`${page}/index.html`))).toEqual([])
+})
+
+test('each link to a page leads to an existing page and an existing heading', () => {
+  let count = 0
+  const broken: string[] = []
+  for (const [file, text] of html) {
+    const base = new URL(file.replace(/index\.html$/, ''), 'http://site/')
+    for (const [, value = ''] of text.matchAll(/<(?:a|link|script|img)\b[^>]*?\s(?:href|src)="([^"]*)"/g)) {
+      const target = new URL(value.replaceAll('&amp;', '&'), base)
+      if (target.origin !== base.origin) continue
+      count++
+      const targetFile = fileFor(target.pathname)
+      const heading = decodeURIComponent(target.hash.slice(1))
+      if (!files.has(targetFile)) broken.push(`${file}: ${value}`)
+      else if (heading !== '' && !ids.get(targetFile)?.has(heading)) broken.push(`${file}: ${value} (no such heading)`)
+    }
+  }
+  expect(broken).toEqual([])
+  expect(count).toBeGreaterThan(5_000)
+})
+
+test('a link to a file that is not a page leads to the repository', () => {
+  const security = html.get('security/index.html') ?? ''
+  expect(security).toContain(`href="${REPOSITORY}/blob/main/packages/gate/test/concurrency.test.ts"`)
+  expect(security).toContain('href="../reference/misbehaving-servers/"')
+})
+
+test('a page loads nothing from another host', () => {
+  for (const [file, text] of html) {
+    const loaded = Array.from(
+      text.matchAll(/<(?:script|img|link|iframe|source)\b[^>]*?\s(?:src|href)="([^"]*)"/g),
+      ([, url = '']) => url,
+    )
+    expect(
+      loaded.filter((url) => /^(?:\w+:)?\/\//.test(url)),
+      file,
+    ).toEqual([])
+  }
+})
+
+test('each page has a title, a description of its own, and one heading of level 1', () => {
+  const descriptions = new Map<string, string>()
+  for (const [file, text] of html) {
+    expect(text, file).toMatch(/<title>[^<]{4,}<\/title>/)
+    expect(text.match(/<h1\b/g), file).toHaveLength(1)
+    const [, description = ''] = /<meta name="description" content="([^"]*)"/.exec(text) ?? []
+    descriptions.set(description, file)
+  }
+  expect(html.size - descriptions.size).toBeLessThan(20) // pages of the API that begin with a heading have the site's
+})
+
+test('each page has a Content-Security-Policy without inline scripts', () => {
+  for (const [file, text] of html) {
+    const [, policy = ''] = /<meta http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(text) ?? []
+    expect(policy, file).toContain("default-src 'none'; script-src 'self'")
+    expect(policy.match(/script-src [^;]*/)?.[0], file).not.toContain('unsafe-inline')
+    expect(policy.includes("connect-src 'none'"), file).toBe(file === 'playground/index.html')
+  }
+})
