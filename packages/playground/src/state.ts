@@ -26,10 +26,13 @@ export const MAX_URLS = 5_000
 export const MAX_URL_LENGTH = 2_000
 export const MAX_CRAWLERS = 24
 
-/** Returns the state with as much as the playground accepts. */
+/** Returns the state with as much as the playground accepts. What is small enough is the same object. */
 export function bounded(state: PlaygroundState): PlaygroundState {
-  const urls = state.urls.slice(0, MAX_URLS).map((url) => url.slice(0, MAX_URL_LENGTH))
-  const crawlers = [...new Set(state.crawlers)].slice(0, MAX_CRAWLERS)
+  const areShort = state.urls.length <= MAX_URLS && state.urls.every((url) => url.length <= MAX_URL_LENGTH)
+  const urls = areShort ? state.urls : state.urls.slice(0, MAX_URLS).map((url) => url.slice(0, MAX_URL_LENGTH))
+  const distinct = new Set(state.crawlers)
+  const areFew = distinct.size === state.crawlers.length && distinct.size <= MAX_CRAWLERS
+  const crawlers = areFew ? state.crawlers : [...distinct].slice(0, MAX_CRAWLERS)
   const { open } = state
   return {
     ...state,

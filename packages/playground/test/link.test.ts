@@ -91,6 +91,11 @@ test('a link with too many URLs and crawlers holds as many as the page accepts',
   expect(opened).toHaveProperty('state.open', undefined)
 })
 
+test('a state within the bounds keeps its lists', () => {
+  expect(bounded({ ...startState }).urls).toBe(startState.urls)
+  expect(bounded({ ...startState }).crawlers).toBe(startState.crawlers)
+})
+
 test('a cell that does not exist is not open', () => {
   expect(bounded({ ...startState, open: { url: 99, crawler: 0 } }).open).toBeUndefined()
 })

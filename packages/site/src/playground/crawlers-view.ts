@@ -4,7 +4,7 @@ import { findCrawler, type KnownCrawler, knownCrawlersDate } from '@politely/cor
 import { crawlerTitle } from '@politely/playground/matrix'
 import { obeysText, presets } from '@politely/playground/presets'
 import { MAX_CRAWLERS } from '@politely/playground/state'
-import { el, setText } from './dom.ts'
+import { el, link, setText } from './dom.ts'
 import type { Shown, Update, View } from './shown.ts'
 
 export class CrawlersView implements View {
@@ -101,7 +101,7 @@ export class CrawlersView implements View {
           'p',
           { class: 'pg-note' },
           `From the catalogue of ${knownCrawlersDate}. `,
-          el('a', { href: '../reference/known-crawlers/' }, 'All known crawlers'),
+          link('../reference/known-crawlers/', 'All known crawlers'),
           '.',
         ),
       ),
@@ -164,7 +164,7 @@ function knownRow(name: string, crawler: KnownCrawler | undefined): HTMLElement 
     'tr',
     {},
     el('th', { scope: 'row' }, crawler.name),
-    el('td', {}, el('a', { href: source, rel: 'noreferrer noopener' }, operator)),
+    el('td', {}, link(source, operator)),
     el('td', {}, readOn ?? 'not read'),
     el('td', {}, obeysText(crawler)),
   )

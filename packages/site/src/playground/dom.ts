@@ -21,6 +21,11 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element
 }
 
+/** A link to another page. It is not loaded before the user follows it: this page makes no requests. */
+export function link(href: string, text: string): HTMLAnchorElement {
+  return el('a', { href, 'data-astro-prefetch': 'false', rel: 'noreferrer noopener' }, text)
+}
+
 /** Writes text only if it is another one, so that a screen reader does not repeat it. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text

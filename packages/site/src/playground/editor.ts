@@ -5,6 +5,7 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { syntaxHighlighting } from '@codemirror/language'
 import { type Diagnostic, lintKeymap, setDiagnostics } from '@codemirror/lint'
+import { unifiedMergeView } from '@codemirror/merge'
 import { Compartment, EditorState, type Range, RangeSet, StateEffect, StateField } from '@codemirror/state'
 import {
   Decoration,
@@ -18,14 +19,9 @@ import {
 } from '@codemirror/view'
 import type { Finding } from '@politely/core'
 import type { Fix } from '@politely/core/internal'
+import type { Editor, EditorOptions, MarkedLines } from './editor-slot.ts'
+import { fixTitle } from './fix-title.ts'
 import { robotsColours, robotsLanguage } from './highlight.ts'
-
-/** The lines that the open cell is about. */
-export interface MarkedLines {
-  readonly deciding: number | undefined
-  readonly losing: readonly number[]
-  readonly groups: readonly number[]
-}
 
 const setMarks = StateEffect.define<MarkedLines>()
 
@@ -51,31 +47,7 @@ function decorationsOf({ deciding, losing, groups }: MarkedLines, { doc }: Edito
   return RangeSet.of(ranges, true)
 }
 
-/** How findings and fixes reach the editor. */
-export interface EditorFinding {
-  readonly finding: Finding
-  readonly fix: Fix | undefined
-}
-
-export interface Editor {
-  readonly text: string
-  /** Replaces the text, as one step that can be undone. */
-  setText(text: string): void
-  setMarks(lines: MarkedLines, isScrolledTo: boolean): void
-  setFindings(findings: readonly EditorFinding[]): void
-  /** Shows the differences from an earlier file; undefined ends it. */
-  setBefore(before: string | undefined): void
-  goTo(line: number): void
-}
-
-export function createEditor(options: {
-  readonly parent: HTMLElement
-  readonly text: string
-  readonly label: string
-  readonly onChange: (text: string) => void
-  readonly onFix: (fix: Fix) => void
-}): Editor {
-  const { parent, text, label, onChange, onFix } = options
+export function createEditor(parent: HTMLElement, { text, label, onChange, onFix }: EditorOptions): Editor {
   const root = parent.attachShadow({ mode: 'open' })
   const differences = new Compartment()
   let shownBefore: string | undefined
@@ -135,12 +107,11 @@ export function createEditor(options: {
     setBefore(before) {
       if (before === shownBefore) return
       shownBefore = before
-      if (before === undefined) return view.dispatch({ effects: differences.reconfigure([]) })
-      void import('@codemirror/merge').then(({ unifiedMergeView }) => {
-        if (before !== shownBefore) return
-        const options = { original: before, mergeControls: false, syntaxHighlightDeletions: false }
-        view.dispatch({ effects: differences.reconfigure(unifiedMergeView(options)) })
-      })
+      const shown =
+        before === undefined
+          ? []
+          : unifiedMergeView({ original: before, mergeControls: false, syntaxHighlightDeletions: false })
+      view.dispatch({ effects: differences.reconfigure(shown) })
     },
     goTo(line) {
       if (line < 1 || line > view.state.doc.lines) return
@@ -168,15 +139,6 @@ function diagnosticOf(
     message,
     actions: fix === undefined ? [] : [{ name: fixTitle(fix), apply: () => onFix(fix) }],
   }
-}
-
-/** What the button of a fix says. */
-export function fixTitle({ after }: Fix): string {
-  if (after === undefined) return 'Remove the line'
-  return `Write ${after
-    .split(/\r\n|\r|\n/)
-    .map((line) => `"${line.trim()}"`)
-    .join(' and ')}`
 }
 
 const theme = EditorView.theme({
@@ -215,8 +177,8 @@ const theme = EditorView.theme({
     padding: '2px 8px',
   },
   '.cm-diagnosticSource': { opacity: '1', color: 'var(--pg-muted)' },
-  '.cm-deletedChunk': { backgroundColor: 'var(--pg-deleted)', color: 'var(--pg-text)' },
-  '.cm-changedLine': { backgroundColor: 'var(--pg-inserted) !important' },
+  '.cm-deletedChunk': { backgroundColor: 'var(--pg-no-bg)', color: 'var(--pg-text)' },
+  '.cm-changedLine': { backgroundColor: 'var(--pg-ok-bg) !important' },
   '.cm-changedText': { background: 'none' },
   '.cm-specialChar': { color: 'var(--pg-wildcard)' },
 })

@@ -1,8 +1,9 @@
 // The list of findings below the editor, each with its quick fix.
 import { type Finding, lintRobots } from '@politely/core'
 import { applyFixes, type Fix, fixRobots, ignoredFindings, quickFixes } from '@politely/core/internal'
-import { count, el, setText } from './dom.ts'
-import { type Editor, type EditorFinding, fixTitle } from './editor.ts'
+import { count, el, link, setText } from './dom.ts'
+import type { Editor, EditorFinding } from './editor-slot.ts'
+import { fixTitle } from './fix-title.ts'
 import { lineButton } from './panel-view.ts'
 import type { Shown, Update, View } from './shown.ts'
 
@@ -72,7 +73,7 @@ export class FindingsView implements View {
       { class: `pg-finding pg-is-${severity}` },
       el('span', { class: 'pg-severity' }, el('span', { 'aria-hidden': 'true' }, SIGNS[severity]), ` ${severity}`),
       line === 0 ? el('span', {}, 'the whole file') : lineButton(line, (to) => this.#editor().goTo(to)),
-      el('span', { class: 'pg-message' }, message, ' ', el('a', { href: `../reference/lint-findings/#${code}` }, code)),
+      el('span', { class: 'pg-message' }, message, ' ', link('../reference/lint-findings/', code)),
       fix !== undefined &&
         el(
           'span',

@@ -14,7 +14,7 @@ import { bounded, type PlaygroundState, startState } from '@politely/playground/
 import { ComparisonView } from './comparison-view.ts'
 import { CrawlersView } from './crawlers-view.ts'
 import { count, el, setText } from './dom.ts'
-import { createEditor, type Editor } from './editor.ts'
+import { EditorSlot } from './editor-slot.ts'
 import { acceptDrops, fileButton, readFile } from './files.ts'
 import { FindingsView } from './findings-view.ts'
 import { galleryElement } from './gallery-view.ts'
@@ -46,7 +46,7 @@ class Playground {
     'Compare with an earlier file',
   )
   readonly #keep = el('button', { type: 'button', click: () => this.#keepAsEarlier() }, 'Keep this as the earlier file')
-  readonly #editor: Editor
+  readonly #editor: EditorSlot
   readonly #findings: FindingsView
   readonly #matrix: MatrixView
   readonly #panel: PanelView
@@ -63,7 +63,12 @@ class Playground {
     this.#mount = mount
     this.#shown = shownOf(state)
     const update = (change: Partial<PlaygroundState>) => this.#update(change)
-    const editorHost = el('div', { class: 'pg-editor' })
+    this.#editor = new EditorSlot({
+      text: state.robots,
+      label: 'robots.txt',
+      onChange: (robots) => robots !== this.#shown.state.robots && this.#update({ robots }),
+      onFix: (fix) => this.#findings.apply(fix),
+    })
     const goTo = (line: number) => this.#editor.goTo(line)
     this.#findings = new FindingsView(update, () => this.#editor)
     this.#matrix = new MatrixView(update, (byKey) => this.#onOpened(byKey))
@@ -126,7 +131,7 @@ class Playground {
               this.#dialect,
               openRobots,
             ),
-            editorHost,
+            this.#editor.element,
           ),
           this.#findings.element,
         ),
@@ -147,13 +152,6 @@ class Playground {
       this.#outputs.element,
       galleryElement(),
     )
-    this.#editor = createEditor({
-      parent: editorHost,
-      text: state.robots,
-      label: 'robots.txt',
-      onChange: (robots) => robots !== this.#shown.state.robots && this.#update({ robots }),
-      onFix: (fix) => this.#findings.apply(fix),
-    })
     acceptDrops(
       mount,
       (file) => void this.#takeFile(file),
@@ -161,10 +159,12 @@ class Playground {
     )
     this.#render(true)
     performance.mark('first-verdict')
+    void this.#editor.load()
   }
 
   /** Opens the state of a link. */
   open(state: PlaygroundState): void {
+    clearTimeout(this.#linkTimer) // the address bar has the link
     this.#shown = shownOf(bounded(state))
     this.#announced = this.#shown
     this.#editor.setText(this.#shown.state.robots)

@@ -4,7 +4,7 @@ import { agreements } from '@politely/playground/agreement'
 import { type CellReport, traceableRules, traceLine } from '@politely/playground/cell-report'
 import { answerOf, crawlerTitle, signs } from '@politely/playground/matrix'
 import type { PatternReport } from '@politely/playground/pattern-report'
-import { el } from './dom.ts'
+import { el, link } from './dom.ts'
 import type { Shown, View } from './shown.ts'
 
 export class PanelView implements View {
@@ -215,10 +215,10 @@ export const DIALECT_TITLES = {
 
 /** Says how far the verdicts of this dialect are compared with Google's parser. */
 function agreementOf({ state: { dialect } }: Shown): HTMLElement {
-  const link = el('a', { href: '../conformance/' }, 'how it was compared')
+  const page = link('../conformance/', 'how it was compared')
   const agreement = agreements[dialect]
   if (agreement === undefined) {
-    return el('p', { class: 'pg-agreement' }, 'google/robotstxt does not implement this dialect: ', link, '.')
+    return el('p', { class: 'pg-agreement' }, 'google/robotstxt does not implement this dialect: ', page, '.')
   }
   const { same, cases } = agreement
   const numbers = `${same.toLocaleString('en')} of ${cases.toLocaleString('en')}`
@@ -226,7 +226,7 @@ function agreementOf({ state: { dialect } }: Shown): HTMLElement {
     'p',
     { class: 'pg-agreement' },
     `Politely and google/robotstxt give the same verdict in ${numbers} cases: `,
-    link,
+    page,
     '.',
   )
 }
