@@ -45,9 +45,9 @@ const FOLDERS = {
     lint: ['parse', 'url', 'choose-dialect.ts', 'known-options.ts'],
     access: ['url', 'http'],
     pace: ['url', 'http'],
-    crawlers: ['match', 'robots.ts'],
-    review: ['lint', 'parse', 'match', 'parse-robots.ts', 'describe-value.ts'],
-    usage: ['url', 'http', 'parse', 'match', 'robots.ts', 'known-options.ts'],
+    crawlers: ['match', 'parse', 'robots.ts'],
+    review: ['lint', 'parse', 'match', 'url', 'parse-robots.ts', 'describe-value.ts'],
+    usage: ['url', 'http', 'parse', 'match', 'robots.ts', 'known-options.ts', 'choose-dialect.ts'],
   },
   fetcher: eachImportsThoseBefore('base', 'network', 'report', 'store', 'options', 'fetch', 'cache', 'client'),
   gate: {

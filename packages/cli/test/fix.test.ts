@@ -22,6 +22,14 @@ test.each([
     'Disallow: /a\nhttps://a.example/map.xml\n',
     'Disallow: /a\nSitemap: https://a.example/map.xml\n',
   ],
+  [
+    'an uppercase label, with its comment',
+    'Content-usage: /a Train-AI=n # no\n',
+    'Content-Usage: /a train-ai=n # no\n',
+  ],
+  ['a label of Content-Signal', 'Content-Usage: ai-train=no\n', 'Content-Usage: train-ai=n\n'],
+  ['a value of another type', 'Content-Usage: train-ai=?0\n', 'Content-Usage: train-ai=n\n'],
+  ['spaces in a Content-Signal', 'Content-Signal: ai-train = no\n', 'Content-Signal: ai-train=no\n'],
 ])('repairs %s', (_, before, after) => {
   expect(fixRobots(HEAD + before, false)).toMatchObject({ text: HEAD + after, left: [] })
 })
@@ -40,6 +48,7 @@ test.each([
   ['a spelling that Google reads differently', 'Disallow: /a b\n', 'Google reads the two spellings differently'],
   ['a rule that matches other paths', 'Disallow: /robots.txt\n', '/robots.txtx becomes allowed for *'],
   ['two paths on one line', 'Disallow: /a, /b\n', 'crawlers would read it in another way than now'],
+  ['an expired label', 'Content-Usage: genai=n\n', 'crawlers would read it in another way than now'],
   ['a look-alike colon', 'Disallow\uff1a/a\n', 'crawlers would read it in another way than now'],
 ])('leaves %s, and does it with --fix=all', (_, rules, changes) => {
   const source = HEAD + rules

@@ -4,6 +4,7 @@
 export { advance, isWorthRetrying, type RobotsRequest, startAttempt } from './access/attempt.ts'
 export type { Copy } from './access/copy.ts'
 export {
+  decidingAttempt,
   dueAt,
   ENTRY_VERSION,
   type Entry,
@@ -12,7 +13,7 @@ export {
   isOwnFailure,
   keepUntil,
 } from './access/entry.ts'
-export { type LooksLike, looksLikeMeanings } from './access/looks-like.ts'
+export { isChallenge, type LooksLike, looksLikeMeanings } from './access/looks-like.ts'
 export { mayBeNotFoundPage } from './access/not-found-page.ts'
 export type {
   Outcome,

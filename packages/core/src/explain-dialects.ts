@@ -4,8 +4,8 @@ import type { HasBytes } from './bytes.ts'
 import { type Deviation, type Dialect, type DialectName, deviations, dialects } from './dialect.ts'
 import { assertKnownOptions } from './known-options.ts'
 import type { Explanation } from './match/explanation.ts'
+import type { ProductTokens } from './parse/product-tokens.ts'
 import { type ParseOptions, parseRobots } from './parse-robots.ts'
-import type { ProductTokens } from './robots.ts'
 import type { HasHref } from './url/origin.ts'
 
 /** One dialect's verdict, explained. */

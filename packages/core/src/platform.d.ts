@@ -21,5 +21,5 @@ declare class TextEncoder {
 
 declare class TextDecoder {
   constructor(label?: string, options?: { readonly ignoreBOM?: boolean })
-  decode(bytes: Uint8Array): string
+  decode(bytes: Uint8Array, options?: { readonly stream?: boolean }): string
 }

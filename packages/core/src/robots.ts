@@ -11,19 +11,10 @@ import type { Explanation } from './match/explanation.ts'
 import { MAX_TRIED_RULES } from './match/rule-index.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import { workspace } from './match/workspace.ts'
+import { type ProductTokens, tokensOf } from './parse/product-tokens.ts'
 import { decodeRecords, type OtherRecord, type ParsedRecord, parseRecords } from './parse/records.ts'
 import { sitemapsIn } from './parse/sitemaps.ts'
 import type { UrlInput } from './url/origin.ts'
-
-/**
- * A crawler's name in robots.txt, such as `ExampleBot`; or several, in order of preference: the
- * first one that has a group is used. `*` stands for a crawler that no group names. RFC 9309
- * §2.2.1.
- *
- * In every dialect but `google`, a whole User-Agent header stands for its product token
- * (`productTokenOf`). A header without one gets the rules for all crawlers.
- */
-export type ProductTokens = string | readonly string[]
 
 /** What bound rules keep: the `rules` only, or the whole `file` too. */
 export type Keep = 'rules' | 'file'
@@ -180,25 +171,6 @@ function keepOf(options: BindOptions): Keep {
   if (keep === 'rules' || keep === 'file') return keep
   throw new OptionError('keep', `${describeValue(keep)} is not known; expected one of rules, file`)
 }
-
-/**
- * Returns the product tokens as a list of the file's own. @throws {OptionError} if one is missing
- * or not a string.
- */
-function tokensOf(productTokens: ProductTokens): readonly string[] {
-  const isList = typeof productTokens === 'object' && productTokens !== null && Symbol.iterator in productTokens
-  const tokens = isList ? [...productTokens] : [productTokens as string]
-  if (tokens.length === 0) throw new OptionError('productTokens', `is an empty list; ${EXPECTED_TOKEN}`)
-  for (const token of tokens) {
-    if (typeof token === 'string') continue
-    const problem = token === undefined ? 'is missing' : `${describeValue(token)} is not a product token`
-    throw new OptionError('productTokens', `${problem}; ${EXPECTED_TOKEN}`)
-  }
-  return tokens
-}
-
-const EXPECTED_TOKEN =
-  'expected the name of a crawler in robots.txt, such as "ExampleBot", or "*" for one that no group names'
 
 function isSame(list: readonly string[], productTokens: ProductTokens): boolean {
   if (typeof productTokens === 'string') return list.length === 1 && list[0] === productTokens

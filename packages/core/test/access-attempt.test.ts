@@ -105,6 +105,7 @@ describe('a request without a usable response is unreachable (RFC 9309 §2.3.1.4
     'too-large',
     'blocked-address',
     'busy-target',
+    'disallowed-target',
     'no-transport',
     'unusable-transport',
   ] as const

@@ -2,6 +2,7 @@ import { goodFiles, lintCases } from '@politely/testkit/cases/lint-cases'
 import { expectPage, expectTables, readPage } from '@politely/testkit/doc-page'
 import { randomPath, randomRobots, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
+import { parseDictionary } from 'structured-headers'
 import { describe, expect, it } from 'vitest'
 import { knownCrawlers } from '../src/crawlers/index.ts'
 import { type DialectName, type FindingCode, findingKinds, lintRobots, parseRobots } from '../src/index.ts'
@@ -68,9 +69,68 @@ describe('lintRobots', () => {
     ['Disallow: /(a|b)/', 'Disallow: /a/" and "Disallow: /b/'],
     ['Disallow: /a/[0-9]+/b', 'Disallow: /a/*/b'],
     ['Disallow: /a(?:\\d{2,3})$', 'Disallow: /a*$'],
+    ['Content-Usage: Train-AI=n, Search=y', 'Content-Usage: train-ai=n, search=y'],
+    ['Content-Usage: /b/ train-ai=n,', 'Content-Usage: /b/ train-ai=n'],
+    ['Content-Usage: train-ai = n; search=y', 'Content-Usage: train-ai=n, search=y'],
+    ['Content-Usage: train-ai="n"', 'Content-Usage: train-ai=n'],
+    ['Content-Usage: train-ai=No', 'Content-Usage: train-ai=n'],
+    ['Content-Usage: ai-train=no, ai-input=yes', 'Content-Usage: train-ai=n, ai-use=y'],
+    ['Content-Usage: *.pdf train-ai=n', 'Content-Usage: /*.pdf train-ai=n'],
+    ['Content-Usage: https://example.com/b train-ai=n', 'Content-Usage: /b train-ai=n'],
+    ['Content-Usage: genai=n, search=y', 'Content-Usage: train-ai=n, search=y'],
+    ['Content-Signal: /b/ train-ai=n, ai-use=y', 'Content-Signal: /b/ ai-train=no, ai-input=yes'],
+    ['Content-Signal: Search = Yes ai-train=no', 'Content-Signal: search=yes, ai-train=no'],
+    ['Content-Usage caf\u00e9=n', 'Content-Usage: caf\u00e9=n'],
   ])('for %s, says to write %s', (line, better) => {
     const messages = lintRobots(`User-agent: *\n${line}\nDisallow: /zz\n`).map(({ message }) => message)
     expect(messages.join('\n')).toContain(`"${better}"`)
+  })
+
+  it.each([
+    'Content-Usage: train-ai',
+    'Content-Usage: train-ai=maybe',
+    'Content-Usage: bots=n',
+    'Content-Usage: train-ai=n; reason=x, search=no',
+    'Content-Usage: foo=y',
+    'Content-Signal: use=training',
+    'Content-Signal: tdm=no',
+    'Content-Signal: use=full, ai-train',
+  ])('for %s, says nothing to write, because its author may have meant several things', (line) => {
+    const findings = lintRobots(`User-agent: *\n${line}\nDisallow: /zz\n`)
+    expect(findings.map(({ write }) => write)).toEqual([undefined])
+    expect(findings[0]?.message).toMatch(/^[^{}]*[^,]\.$/)
+  })
+
+  it('says of which drafts an expired label is, and what a field defines', () => {
+    const messages = ['bots=n', 'trainai=n'].map(
+      (list) => lintRobots(`User-agent: *\nContent-Usage: ${list}\n`)[0]?.message,
+    )
+    expect(messages).toEqual([
+      'Crawlers may ignore a label of an older AIPREF draft, here "bots=n" (vocab-03, vocab-04; the newest is vocab-08); write one of the newest draft.',
+      'Crawlers ignore a label that its field does not define, here "trainai=n" (defined: train-ai, ai-use, search); write a defined one.',
+    ])
+  })
+
+  it('takes a Content-Usage line for readable if RFC 9651 can parse it, and only then', () => {
+    let readable = 0
+    for (const value of randomPreferences(DICTIONARY_PARTS, sampled(6_000))) {
+      const codes = lintLine(`Content-Usage: ${value}`).map(({ code }) => code)
+      expect(codes.includes('unreadable-content-usage'), value).toBe(!isDictionary(value))
+      if (isDictionary(value)) readable++
+    }
+    expect(readable).toBeGreaterThan(sampled(150))
+  })
+
+  it.each(['Content-Usage', 'Content-Signal'])('says to write %s lines that crawlers can read', (field) => {
+    let written = 0
+    for (const value of randomPreferences(PREFERENCE_PARTS, sampled(3_000))) {
+      for (const { write = [] } of lintLine(`${field}: ${value}`)) {
+        written += write.length
+        const errors = write.flatMap(lintLine).filter(({ severity }) => severity === 'error')
+        expect(errors, value).toEqual([])
+      }
+    }
+    expect(written).toBeGreaterThan(sampled(100))
   })
 
   it('names no path for a regular expression that matches nearly everything', () => {
@@ -261,6 +321,15 @@ describe('lintRobots', () => {
       (size: number) => 'disalxow : \n'.repeat(size / 12),
       (size: number) => `\n${' \t'.repeat(size / 2)}x`,
       (size: number) => `<!--${'<'.repeat(size)}`,
+      (size: number) => `Content-Usage: a${' '.repeat(16_000)};b\n`.repeat(size / 16_000),
+      (size: number) => `Content-Usage: ${'/'.repeat(16_000)}\n`.repeat(size / 16_000),
+      (size: number) => `Content-Usage: a${'/'.repeat(16_000)}\n`.repeat(size / 16_000),
+      (size: number) => `Content-Usage: a${'='.repeat(16_000)}\n`.repeat(size / 16_000),
+      (size: number) => `Content-Usage: a=(${'a ;a="'.repeat(2_500)}\n`.repeat(size / 16_000),
+      (size: number) => `Content-Signal: ${'a=b,'.repeat(4_000)}${'='.repeat(500)} x\n`.repeat(size / 16_000),
+      (size: number) => `Content-Usage: ${'train-ai=n  '.repeat(1_300)};\n`.repeat(size / 16_000),
+      (size: number) =>
+        `${'User-agent: a\n'.repeat(size / 30)}${'License: https://a.b/\nContent-Usage: x\n'.repeat(size / 80)}`,
     ]
     // Each takes well under a second in the full run. Quadratic time would be minutes and exceed
     // the timeout.
@@ -283,6 +352,39 @@ describe('lintRobots', () => {
     await expectPage('README.md', readme.replace(NUMBER_OF_KINDS, `finds ${codes.length} kinds of mistakes`))
   })
 })
+
+function lintLine(line: string) {
+  return lintRobots(`User-agent: *\n${line}\nDisallow: /zz\n`)
+}
+
+/** Random values of a preference, of these parts. None is empty or begins with a path. */
+function* randomPreferences(parts: readonly string[], count: number): Generator<string> {
+  for (let seed = 1; seed <= count; seed++) {
+    const roll = seededRandom(seed)
+    const some = Array.from({ length: 1 + Math.floor(roll() * 9) }, () => parts[Math.floor(roll() * parts.length)])
+    const value = some.join('').replace(/^[\t ]+|[\t ]+$/g, '')
+    if (value !== '' && !/^[^,;=]*\*[^,;=]*[\t ]/.test(value)) yield value
+  }
+}
+
+const DICTIONARY_PARTS = [
+  ...'train-ai search Ab *x_.-1 = = , ; y n ( ) "a, b" "\\"" " ? ?1 -1.5 1.2345 @1 :aGk=: %"%c3%a9" \t'.split(' '),
+  ...[' ', '  ', '=n, '],
+]
+
+const PREFERENCE_PARTS = [
+  ...['train-ai=n', 'Search=y', 'ai-train = no', 'ai-use="y"', 'genai=n', 'ai-input=Yes', 'use=full', 'foo=a', 'tdm'],
+  ...[', ', ', ', ',', ' ', ';', '=', 'A'],
+]
+
+function isDictionary(value: string): boolean {
+  try {
+    parseDictionary(value)
+    return true
+  } catch {
+    return false
+  }
+}
 
 const NUMBER_OF_KINDS = /finds \d+ kinds of mistakes/
 

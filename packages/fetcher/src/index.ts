@@ -13,6 +13,8 @@ export {
   RobotsClient,
   type SitemapList,
 } from './client/client.ts'
+export type { PageReading, PageReport, PageResponse } from './client/page-response.ts'
+export type { ClientUsage, TdmrepReading, TdmrepReport } from './client/usage-reader.ts'
 export { registrableDomainOf } from './network/host-name.ts'
 export { type DnsLookupOptions, dnsLookup } from './network/lookup.ts'
 export {
@@ -23,7 +25,13 @@ export {
   type Reach,
 } from './network/network-guard.ts'
 export type { RobotsVia } from './network/robots-way.ts'
-export type { CheckManyOptions, CheckOptions, LookupOptions, ManyOptions } from './options/call-options.ts'
+export type {
+  CheckManyOptions,
+  CheckOptions,
+  LookupOptions,
+  ManyOptions,
+  UsageOptions,
+} from './options/call-options.ts'
 export type { RobotsClientOptions } from './options/options.ts'
 export { type CheckedUrl, type ClientVerdict, loggableVerdict, type UncheckedUrl } from './report/client-verdict.ts'
 export { displayUrl } from './report/display.ts'
@@ -37,6 +45,7 @@ export {
   type FetchTrace,
   type Logger,
   type StoreFailure,
+  type TdmrepFetchEvent,
   type VerdictEvent,
 } from './report/telemetry.ts'
 export { fromKeyv, type KeyvLike } from './store/from-keyv.ts'

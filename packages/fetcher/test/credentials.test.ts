@@ -34,6 +34,7 @@ async function callAll(client: RobotsClient, url: string, told: unknown[]) {
   await client.isAllowed(url).catch(errors)
   await client.robots(url).catch(errors)
   await client.sitemaps(url).catch(errors)
+  await client.usage(url).then((usage) => void told.push(usage), errors)
   await client.forget(url).catch(errors)
   await client.check('http://a.test/', { redirectedFrom: [url, ` ${url}\u0000:`] }).catch(errors)
   await client.check('http://a.test/', url as never).catch(errors)
@@ -45,7 +46,7 @@ test('a client tells no password, and returns the URL in the verdict as it was g
   const { told, text } = hear()
   const log = (line: string) => void told.push(line)
   const client = newClient({ logger: { debug: log, info: log, warn: log } })
-  for (const name of ['verdict', 'fetch', 'store-failed'] as const) {
+  for (const name of ['verdict', 'fetch', 'tdmrep-fetch', 'store-failed'] as const) {
     client.events.on(name, (event: unknown) => void told.push([name, event]))
   }
   sites.respond('http://a.test:PORT/robots.txt', { status: 200, body: disallowsPage })

@@ -361,7 +361,7 @@ describe('maxFlights and maxFlightsPerDomain', () => {
     const join = (host: string) =>
       flights.join(`http://${host}`, () => {
         begun.push(host)
-        return new Promise((end) => ends.push(end))
+        return new Promise<void>((end) => ends.push(end))
       })
     for (const host of ['held.test', 'a1.a.test', 'b1.b.test', 'a2.a.test', 'a3.a.test']) void join(host)
     for (let n = 0; n < 4; n++) {

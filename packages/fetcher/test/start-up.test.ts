@@ -81,3 +81,20 @@ test('loading undici keeps the global dispatcher of an older version', async () 
   )
   expect(printed.split('\n').at(-1)).toBe('true')
 })
+
+test('the first call of `usage` loads the parsers of headers and pages', async () => {
+  const url = await robotsOf('')
+  const before = `
+    const { registerHooks } = await import('node:module')
+    const loaded = []
+    registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context) } })
+    const hasParsers = () => loaded.some((url) => url.includes('/usage/'))`
+  const program = `
+    const client = new RobotsClient({ userAgent: 'ExampleBot/1.0', retries: 0 })
+    await client.check('${url}')
+    console.log(hasParsers())
+    await client.usage('${url}')
+    console.log(hasParsers())
+    await client.close()`
+  expect(await run(program, before)).toBe('false\ntrue')
+})

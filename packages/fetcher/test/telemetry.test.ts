@@ -177,9 +177,8 @@ describe('counters', () => {
 
   test('each counter is covered by one of these tests', () => {
     const moved = new Set(rows.flatMap(([, , , counters]) => Object.keys(counters)))
-    expect([...moved, 'storeHits', 'refreshesAhead', 'redirectWaits'].sort()).toEqual(
-      Object.keys(counterMeanings).sort(),
-    )
+    const elsewhere = ['storeHits', 'refreshesAhead', 'redirectWaits', 'tdmrepFetches', 'tdmrepRequests']
+    expect([...moved, ...elsewhere].sort()).toEqual(Object.keys(counterMeanings).sort())
   })
 
   test('a rejected check does not count as answered', async ({ sites, newClient }) => {

@@ -55,6 +55,23 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
     expect(String(error)).not.toContain('secret')
   })
 
+  test('returns responses that `usage` reads, and that hold their slot until the caller has read them', async () => {
+    const page = `<meta name="robots" content="noindex"><body>${'text '.repeat(100_000)}`
+    const type = { 'content-type': 'text/html' }
+    site.pages.set('/page', (_, response) => response.writeHead(200, type).end(page))
+    const politeFetch = polite({ maxConcurrentPerKey: 1, onDisallowed: 'response' })
+    const { robots } = politeFetch.gate
+    const [first, second] = [politeFetch(`${site.origin}/page`), politeFetch(`${site.origin}/page`)]
+    const usage = await robots.usage(`${site.origin}/page`, await first)
+    expect(usage).toMatchObject({ page: { reading: 'read' }, purposes: { index: { answer: 'disallowed' } } })
+    expect(await (await first).text()).toBe(page)
+    await robots.usage(`${site.origin}/page`, await second)
+    await (await second).body?.cancel()
+    const refused = await politeFetch(`${site.origin}/private`)
+    const { page: report } = await robots.usage(refused.url, refused)
+    expect(report).toEqual({ reading: 'not-the-page', why: 'the response has the status 403' })
+  })
+
   describe('refuses', () => {
     test('a disallowed URL, before it is requested', async () => {
       const error = await polite()(`${site.origin}/private/page`).catch((reason: unknown) => reason)

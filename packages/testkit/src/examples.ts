@@ -59,11 +59,12 @@ export interface ExampleSite {
 
 /**
  * Starts the site of the examples: its robots.txt disallows `/cart`, its sitemap lists `/about.html`,
- * and every other URL is a page.
+ * its tdmrep.json reserves text and data mining, and every other URL is a page.
  */
 export async function startExampleSite(): Promise<ExampleSite> {
   const server = createServer((request, response) => {
     if (request.url === '/robots.txt') response.end('User-agent: *\nDisallow: /cart\n')
+    else if (request.url === '/.well-known/tdmrep.json') response.end('[{"location":"/","tdm-reservation":1}]')
     else if (request.url === '/sitemap.xml')
       response.end(`<urlset><url><loc>http://${request.headers.host}/about.html</loc></url></urlset>`)
     else response.end('a page')

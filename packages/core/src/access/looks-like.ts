@@ -1,7 +1,7 @@
 // Recognises a response that is not a robots.txt, so that the user learns why "everything is
 // allowed" or "unreachable" may not be what the site's author wanted.
 import { type ForeignFormat, foreignFormatOf } from '../foreign-format.ts'
-import { headerOf } from '../http/headers.ts'
+import { type Headers, headerOf } from '../http/headers.ts'
 import type { Response } from './reply.ts'
 
 /**
@@ -27,7 +27,14 @@ export const looksLikeMeanings: Readonly<Record<LooksLike, string>> = {
  * status does not say, so the body counts for a 2xx only.
  */
 export function looksLikeOf({ status, headers, body }: Response): LooksLike | undefined {
-  if (/^challenge$/i.test(headerOf(headers, 'cf-mitigated') ?? '')) return 'challenge'
-  if (/^(?:challenge|captcha)$/i.test(headerOf(headers, 'x-amzn-waf-action') ?? '')) return 'challenge'
+  if (isChallenge(headers)) return 'challenge'
   return status >= 200 && status <= 299 && body !== undefined ? foreignFormatOf(body.bytes) : undefined
+}
+
+/** Returns whether the headers of a response say that it is a challenge for browsers. */
+export function isChallenge(headers: Headers): boolean {
+  return (
+    /^challenge$/i.test(headerOf(headers, 'cf-mitigated') ?? '') ||
+    /^(?:challenge|captcha)$/i.test(headerOf(headers, 'x-amzn-waf-action') ?? '')
+  )
 }

@@ -1,7 +1,8 @@
 // The catalogue of known crawlers, and how each of them reads robots.txt.
 import type { Dialect } from '../dialect.ts'
 import type { CrawlerRules } from '../match/crawler-rules.ts'
-import type { BindOptions, ProductTokens, Robots } from '../robots.ts'
+import type { ProductTokens } from '../parse/product-tokens.ts'
+import type { BindOptions, Robots } from '../robots.ts'
 import { ai } from './ai.ts'
 import { google } from './google.ts'
 import { type KnownCrawler, listed } from './known-crawler.ts'

@@ -60,6 +60,12 @@ export const findingMessages = {
     'several-sitemaps-on-one-line':
       'A Sitemap line has one URL, so crawlers read several as one; write a line for each.',
     'license-not-absolute': 'License needs an absolute URL; write one such as {}.',
+    // Preferences on the use of content
+    'unreadable-content-usage':
+      'Crawlers read no preference in this line, because of {found}; write it as label=y or label=n, as in {}.',
+    'unreadable-preference': 'Crawlers do not read {found}; write a preference that this field defines, as in {}.',
+    'preference-of-other-field':
+      'Content-Usage and Content-Signal differ in labels and values, so crawlers do not read {found}; write the ones of this field, as in {}.',
   },
   warning: {
     'partial-bom': 'The file begins with an incomplete byte order mark; save it as UTF-8 without one.',
@@ -101,6 +107,15 @@ export const findingMessages = {
     'too-many-request-rates': 'A crawler may obey only its first 24 request-rates; write at most 24.',
     'visit-time-unreadable': 'A visit-time is a part of the UTC day; write one such as "Visit-time: 0600-0845".',
     'too-many-visit-times': 'A crawler may obey only its first 24 visit-times; write at most 24.',
+    'content-signal-spelling':
+      'Not every crawler reads a Content-Signal with {found}; write lower case, and commas between labels, as in {}.',
+    'expired-label':
+      'Crawlers may ignore a label of an older AIPREF draft, here {found}; write one of the newest draft, as in {}.',
+    'several-preferences': 'The label {found} has different values here, of which crawlers may read any; write one.',
+    'shadowed-preference':
+      'The longer path in {found} matches the same URLs, so crawlers never read this line; write only one of them.',
+    'content-usage-between-names':
+      'Crawlers differ in whether a Content-Usage line ends a list of names, and so in whether these rules apply to the names above; write "Disallow:" above this line if they should not, or all names first if they should.',
     'noindex-not-supported':
       'Google has ignored noindex in robots.txt since 2019; write it in the page or its X-Robots-Tag header.',
   },
@@ -135,6 +150,11 @@ export const findingMessages = {
     'robots-txt-disallowed': 'Crawlers may always fetch robots.txt; write no rule for it.',
     'index-page-also-allows-folder':
       'Google reads this as a rule for the folder too; write {} as well if you do not mean the folder.',
+    'unknown-label': 'Crawlers ignore a label that its field does not define, here {found}; write a defined one.',
+    'preference-for-disallowed-path':
+      'The group disallows all URLs of this preference, so it applies to none; write it for URLs that crawlers may fetch.',
+    'license-in-group':
+      'By the RSL specification this License is only for the group above, and by its guide for all crawlers; write it above the first user-agent line if it is for all.',
     'host-deprecated': 'Yandex has ignored Host since 2018; write a redirect to the main host.',
   },
 } as const

@@ -77,6 +77,7 @@ function previousGroup(groups: Map<string, ParsedGroup>, name: string, group: Pa
  * Reports a user-agent line that joins the group above it in a way that its author may not expect.
  */
 function lintMergedAgent({ line, afterBlankLine }: FieldLine, previous: FieldLine | undefined, report: Report): void {
-  if (previous?.directive !== 'user-agent') report('names-merged-across-record', line)
+  if (previous?.directive === 'content-usage') report('content-usage-between-names', line)
+  else if (previous?.directive !== 'user-agent') report('names-merged-across-record', line)
   else if (afterBlankLine) report('names-merged-across-blank-line', line)
 }

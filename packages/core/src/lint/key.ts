@@ -73,7 +73,7 @@ function withColon(content: string): string | undefined {
   return undefined
 }
 
-/** Returns the usual spelling of a field name, such as `Crawl-delay`. */
+/** Returns the usual spelling of a field name, such as `Crawl-delay` or `Content-Usage`. */
 export function canonicalKey(directive: string): string {
-  return directive.charAt(0).toUpperCase() + directive.slice(1)
+  return directive.replace(/^.|(?<=^content-)./g, (letter) => letter.toUpperCase())
 }

@@ -18,6 +18,8 @@ import { lintLookAlikes } from './look-alike.ts'
 import { lintName } from './name.ts'
 import { lintNamedGroups } from './named-groups.ts'
 import { isCutByComment, lintPath } from './path.ts'
+import { lintLicenses } from './preferences/licenses.ts'
+import { lintPreferencePaths } from './preferences/preference-paths.ts'
 import { lintRecord, lintRecordAgents, lintTimedRecords } from './record.ts'
 import { lintRuleSet } from './rule-set.ts'
 import { lintWholeFile } from './whole-file.ts'
@@ -65,7 +67,8 @@ export function lintRobots(source: Uint8Array | string | HasBytes, options: Lint
     const parsed = parseRecords(file, dialects.rfc9309.parsing)
     const unmergedGroups = new Set(lintGroups(fields, parsed, report))
     for (const group of parsed.groups) lintRuleSet(group, unmergedGroups.has(group), report)
-    lintNamedGroups(parsed, unmergedGroups, report)
+    lintNamedGroups(parsed, unmergedGroups, lintLicenses(fields, parsed, report), report)
+    lintPreferencePaths(parsed, unmergedGroups, report)
     lintIgnoredRecords(parsed.records, reader.dialect, report)
     lintRecordAgents(parsed.records, report)
     lintTimedRecords(parsed.records, report)

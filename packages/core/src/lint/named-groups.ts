@@ -10,7 +10,7 @@ import { nameOf, namesEveryone } from './name.ts'
 import { baseOf } from './rule-set.ts'
 
 /** A rule that disallows all paths with a prefix. */
-interface ClosedPath {
+export interface ClosedPath {
   readonly prefix: string
   /** The parts of the prefix between its `*`. */
   readonly parts: readonly string[]
@@ -43,21 +43,28 @@ const WITHOUT_SHARED_GROUP = /^(?:$|(?:adsbot|mediapartners|apis)-google)/
  * - No group gets a finding about rules if `*` disallows everything: the groups are its exceptions.
  *
  * @param unmerged The groups whose crawlers obey no other group.
+ * @param records Records in which a License inside a group has names.
  */
-export function lintNamedGroups(file: ParsedFile, unmerged: Iterable<ParsedGroup>, report: Report): void {
+export function lintNamedGroups(
+  file: ParsedFile,
+  unmerged: Iterable<ParsedGroup>,
+  records: readonly ParsedRecord[],
+  report: Report,
+): void {
   const closed = closedPaths(file.groups.filter(({ agents }) => agents.some(namesEveryone)))
-  const hasExceptions = closed.some(closesAll)
-  const { shared, names } = preferencesIn(file.records)
+  const hasExceptions = closed.some(isWholeSite)
+  const { shared, stated } = preferencesIn(records)
   for (const group of unmerged) {
     const agents = group.agents.map(nameOf)
     const own = closedPaths([group])
-    if (agents.includes('*') || agents.every((agent) => WITHOUT_SHARED_GROUP.test(agent)) || own.some(closesAll))
+    if (agents.includes('*') || agents.every((agent) => WITHOUT_SHARED_GROUP.test(agent)) || own.some(isWholeSite))
       continue
     const isOpen = own.length === 0 && (group.rules.length > 0 || !hasRecord(file.records, group))
     if (!isOpen && !hasExceptions) lintMissingRules(group, own, closed, report)
-    if (shared.length > 0 && !agents.some((agent) => names.has(agent))) {
-      const write = shared.map(({ key, value }) => textOf(`${key}: ${value}`))
-      report('named-group-lacks-preferences', { line: group.line, found: linesOf(shared) }, ...write)
+    const missing = shared.filter(({ field }) => !agents.some((agent) => stated.has(`${field} ${agent}`)))
+    if (missing.length > 0) {
+      const write = missing.map(({ key, value }) => textOf(`${key}: ${value}`))
+      report('named-group-lacks-preferences', { line: group.line, found: linesOf(missing) }, ...write)
     }
   }
 }
@@ -81,7 +88,19 @@ function lintMissingRules(
   report('named-group-lacks-rules', { line, found: linesOf(missing) }, ...write)
 }
 
-function closedPaths(groups: readonly ParsedGroup[]): readonly ClosedPath[] {
+/** Returns whether a group disallows everything. An Allow may still make exceptions. */
+export function closesAll(group: ParsedGroup): boolean {
+  return closedPaths([group]).some(isWholeSite)
+}
+
+/** Returns whether one of the first closed paths matches all URLs that a pattern matches. */
+export function isClosed(pattern: string, closed: readonly ClosedPath[]): boolean {
+  if (pattern.length > MAX_LENGTH) return false
+  return closed.slice(0, MAX_COMPARED).some(({ parts }) => covers(parts, pattern))
+}
+
+/** Returns the rules that disallow paths. */
+export function closedPaths(groups: readonly ParsedGroup[]): readonly ClosedPath[] {
   return groups
     .flatMap(({ rules }) => rules)
     .filter(({ directive, path }) => directive === 'disallow' && path !== '')
@@ -101,33 +120,34 @@ function covers(parts: readonly string[], path: string): boolean {
   })
 }
 
-function closesAll({ prefix }: ClosedPath): boolean {
+function isWholeSite({ prefix }: ClosedPath): boolean {
   return prefix === '/'
 }
 
-/** The records of the file about the use of content, such as `Content-Signal`. */
+/** The records of the file about the use of content: Content-Signal, Content-Usage, License. */
 interface Preferences {
   /** The records for `*`. */
   readonly shared: readonly ParsedRecord[]
-  /** The names of all crawlers that such a record applies to. */
-  readonly names: ReadonlySet<string>
+  /** A field and a crawler that such a record applies to, as in `license a`. */
+  readonly stated: ReadonlySet<string>
 }
 
 function preferencesIn(records: readonly ParsedRecord[]): Preferences {
   const shared: ParsedRecord[] = []
-  const names = new Set<string>()
+  const stated = new Set<string>()
   /** Whether a list of names has `*`. Records of one group share the same array of names. */
-  const lists = new Map<readonly string[], boolean>()
+  const lists = { 'content-signal': new Map(), 'content-usage': new Map(), license: new Map() }
   for (const record of records) {
     const { field, agents } = record
-    if (agents === undefined || (field !== 'content-signal' && field !== 'content-usage')) continue
-    if (!lists.has(agents)) {
-      lists.set(agents, agents.some(namesEveryone))
-      for (const agent of agents) names.add(nameOf(agent))
+    if (agents === undefined) continue
+    if (field !== 'content-signal' && field !== 'content-usage' && field !== 'license') continue
+    if (!lists[field].has(agents)) {
+      lists[field].set(agents, agents.some(namesEveryone))
+      for (const agent of agents) stated.add(`${field} ${nameOf(agent)}`)
     }
-    if (lists.get(agents) && shared.length < MAX_COMPARED) shared.push(record)
+    if (lists[field].get(agents) && shared.length < MAX_COMPARED) shared.push(record)
   }
-  return { shared, names }
+  return { shared, stated }
 }
 
 /** Returns `line 3`, or `line 3 (and 6 more)`. */

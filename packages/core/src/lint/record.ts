@@ -10,6 +10,7 @@ import { originOf, parseUrl } from '../url/origin.ts'
 import { quoted, type Report } from './finding.ts'
 import type { FindingCode } from './finding-kinds.ts'
 import { nameOf } from './name.ts'
+import { lintPreferences } from './preferences/preference-line.ts'
 
 /** A longer delay is reported. With this one a crawler can fetch 1,440 pages a day. Our choice. */
 const MAX_USUAL_DELAY_MS = 60_000
@@ -37,6 +38,10 @@ export function lintRecord(field: OtherField, value: string, line: number, origi
       break
     case 'visit-time':
       if (dayRangeOf(value) === undefined) report('visit-time-unreadable', line)
+      break
+    case 'content-usage':
+    case 'content-signal':
+      lintPreferences(field, value, line, report)
       break
     case 'noindex':
       report('noindex-not-supported', line)

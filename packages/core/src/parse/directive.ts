@@ -34,7 +34,7 @@ export const recordAudiences: Readonly<Record<OtherField, Audience>> = {
   noindex: 'agents-above', // Google, until 2019
   'content-usage': 'agents-above', // AIPREF: a rule of its group
   'content-signal': 'agents-above', // Content Signals, as Cloudflare describes it
-  license: 'everyone', // RSL
+  license: 'everyone', // RSL's guide; by its specification, one inside a group belongs to the group
 }
 
 /** The known fields, with the names of their standards. */

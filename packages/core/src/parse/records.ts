@@ -22,8 +22,8 @@ export interface OtherRecord {
   /**
    * The values of the user-agent lines that it applies to, as written: the lines directly above it.
    * Empty if it comes before all of them. Undefined for fields that apply to all crawlers (sitemap,
-   * host, clean-param, license) and for unknown fields. At most the first 100, because many records
-   * of a hostile file may share many user-agent lines.
+   * host, clean-param), for license, which RSL reads in two ways, and for unknown fields. At most
+   * the first 100, because many records of a hostile file may share many user-agent lines.
    */
   readonly agents: readonly string[] | undefined
   /** How many further user-agent lines it applies to; undefined for none. */

@@ -138,6 +138,17 @@ const RESPELLED: ReadonlySet<FindingCode> = new Set([
 ])
 
 /**
+ * Codes about preferences on the use of content whose `write` is the only thing that the line can
+ * mean. Preferences change no verdict.
+ */
+const PREFERENCES: ReadonlySet<FindingCode> = new Set([
+  'unreadable-content-usage',
+  'unreadable-preference',
+  'preference-of-other-field',
+  'content-signal-spelling',
+])
+
+/**
  * Codes whose `write` means the same by RFC 9309, but not to Google, which compares it unchanged.
  */
 const REENCODED: ReadonlySet<FindingCode> = new Set([
@@ -170,6 +181,7 @@ const REREAD: ReadonlySet<FindingCode> = new Set([
   'look-alike-character',
   'non-ascii-blank',
   'two-paths-on-one-line',
+  'expired-label',
 ])
 
 /** Codes whose `write` is the name of a user-agent line. */
@@ -204,7 +216,7 @@ function replacementOf({ code, write }: Finding, { text: before, end }: Line): s
   const [only, another] = write ?? []
   if (only === undefined || another !== undefined) return before
   const comment = /\s*#.*$/.exec(before)?.[0] ?? ''
-  if (RESPELLED.has(code) || REENCODED.has(code) || REVIVED.has(code))
+  if (RESPELLED.has(code) || PREFERENCES.has(code) || REENCODED.has(code) || REVIVED.has(code))
     return `${/^[\s\ufeff]*/.exec(before)?.[0] ?? ''}${only}${comment}`
   return RENAMED.has(code) ? `User-agent: ${only}${comment}` : before
 }

@@ -62,9 +62,23 @@ export interface Statement {
   readonly answer: 'allowed' | 'disallowed'
   /** The part of the value that says it, such as `train-ai=n`, `noindex` or `tdm-reservation: 1`. */
   readonly label: string
-  /** The document, with its version, that defines the label. A key of `vocabularies`. */
+  /** The document that defines the label, with its version. A key of `usageDocuments`. */
   readonly vocabulary: string
   readonly source: UsageSource
+}
+
+/** Something that was not read or not used, and why. JSON-safe. */
+export interface UsageProblem {
+  readonly source: UsageSource
+  readonly why: string
+}
+
+/** Lists in a result are cut after this number, because a hostile file may have thousands of lines. */
+const MAX_SHOWN = 100
+
+/** Returns the first items of a list, for a result. */
+export function shown<Item>(list: readonly Item[]): readonly Item[] {
+  return list.slice(0, MAX_SHOWN)
 }
 
 const MAX_TEXT = 200

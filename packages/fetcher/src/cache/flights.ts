@@ -1,6 +1,9 @@
 // Single flight: callers that want the robots.txt of one origin at the same time share one fetch,
 // the flight. Flights that no caller waits for come last.
 //
+// A tdmrep.json has flights of its own, under the same limits. In place of an origin they have the
+// URL of the file, which no origin is equal to.
+//
 // The number of concurrent flights is limited, in all and for each site, since a site with a
 // wildcard in its DNS has any number of hosts. A flight counts towards two sites:
 // - the site that its current request goes to, since any number of sites may redirect to one site;
@@ -15,6 +18,7 @@ import type { Site } from '../base/site.ts'
 import { SlowItems } from '../base/slow-items.ts'
 import type { Turn } from '../fetch/robots-fetcher.ts'
 import { hasOtherDomain, registrableDomainOf, siteOf } from '../network/host-name.ts'
+import type { Telemetry } from '../report/telemetry.ts'
 import type { RedirectLimits } from './redirect-limits.ts'
 import { RedirectQueues } from './redirect-queues.ts'
 
@@ -122,27 +126,29 @@ export class Flights<T> {
    * Joins the flight of an origin, or creates it. `signal` aborts only this caller's wait. The
    * flight then continues for other callers. When its last caller aborts, it is removed if it waits
    * or has made no request; otherwise it continues for the cache.
-   * @param start The work of a new flight. Ignored if the flight exists.
+   * @param start The work of a new flight. Ignored if the flight exists, whose work has the same type
+   * of result.
    */
-  join(origin: string, start: (work: FlightWork) => Promise<T>, options: JoinOptions = {}): Promise<T> {
+  join<R extends T>(origin: string, start: (work: FlightWork) => Promise<R>, options: JoinOptions = {}): Promise<R> {
     const { signal, since } = options
     const flight = this.#flights.get(origin) ?? this.#create(origin, start, 'normal')
     flight.callers++
     if (since !== undefined) flight.since = Math.max(flight.since, since)
     this.#promote(flight)
     this.#startNext()
-    return signal === undefined ? flight.result.promise : this.#abortable(flight, signal)
+    const result = signal === undefined ? flight.result.promise : this.#abortable(flight, signal)
+    return result as Promise<R>
   }
 
   /**
    * Creates a flight for the cache instead of a caller. The origin must have none. It starts when
    * no flight that a caller waits for could start, and no abort removes it.
    */
-  startAhead(origin: string, start: (work: FlightWork) => Promise<T>): Promise<T> {
+  startAhead<R extends T>(origin: string, start: (work: FlightWork) => Promise<R>): Promise<R> {
     const flight = this.#create(origin, start, 'background')
     flight.callers++ // the cache, which does not abort
     this.#startNext()
-    return flight.result.promise
+    return flight.result.promise as Promise<R>
   }
 
   /** Tells the origin's flight, if it has one, to ignore the entry that it found before. */
@@ -347,4 +353,11 @@ export class Flights<T> {
     if (isAway) this.#turns.endAway(ownSite)
     flight.turn?.reject(new Error('the flight was removed while it waited'))
   }
+}
+
+/** Takes the turn of a further request of an attempt. Counts a wait. */
+export function takeTurn(url: string, work: FlightWork, telemetry: Telemetry): Turn | Promise<Turn> {
+  const turn = work.moveTo(url)
+  if (turn instanceof Promise) telemetry.count('redirectWaits')
+  return turn
 }

@@ -34,8 +34,13 @@ const HOP_BYTES = 80
 export function createMemory(maxBytes: number): LRUCache<string, CachedRules> {
   return new LRUCache({
     maxSize: maxBytes,
-    sizeCalculation: ({ entry, rules }) => Math.min(maxBytes, ENTRY_BYTES + textBytesOf(entry) + rules.memoryBytes),
+    sizeCalculation: ({ entry, rules }) => Math.min(maxBytes, entryBytes(entry) + rules.memoryBytes),
   })
+}
+
+/** Returns the memory of an entry, with its file and texts, in bytes. */
+export function entryBytes(entry: Entry): number {
+  return ENTRY_BYTES + textBytesOf(entry)
 }
 
 /**

@@ -14,7 +14,7 @@
 // The target's own rules do not apply. A redirect to `https://platform.example/robots/customer.txt`
 // is honest, also if the platform disallows that path (RFC 9309 §2.3.1.2).
 import type { CrawlerRules } from '@politely/core'
-import { delayOf, type Failure } from '@politely/core/engine'
+import { delayOf, type Entry, type Failure, headerOf, type Outcome, retryAfterMs } from '@politely/core/engine'
 import { failure } from '../fetch/failure.ts'
 import { registrableDomainOf } from '../network/host-name.ts'
 
@@ -75,6 +75,13 @@ export class RedirectLimits {
    */
   pause(url: string, until: number): void {
     this.#pausedUntil.set(new URL(url).origin, until, this.#now())
+  }
+
+  /** Keeps the pause that the last response of a failed attempt asks for. */
+  pauseAfter(outcome: Outcome, { latest, nextAttemptAt }: Entry): void {
+    if (outcome.kind !== 'unreachable' || outcome.headers === undefined) return
+    const hasPause = retryAfterMs(headerOf(outcome.headers, 'retry-after'), latest.at) !== undefined
+    if (hasPause) this.pause(outcome.url, nextAttemptAt)
   }
 
   /**

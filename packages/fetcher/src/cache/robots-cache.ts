@@ -5,30 +5,19 @@
 // `Flights` (which fetch runs when) and `RobotsFetcher` (the requests of one attempt), and reports
 // to `Telemetry`. None of them calls the client.
 import type { CrawlerRules, ParsedUrl } from '@politely/core'
-import {
-  type Entry,
-  entryText,
-  headerOf,
-  holdsUntil,
-  type Outcome,
-  parseUrl,
-  plan,
-  retryAfterMs,
-  settle,
-  stateOf,
-} from '@politely/core/engine'
+import { type Entry, entryText, holdsUntil, type Outcome, parseUrl, plan, settle, stateOf } from '@politely/core/engine'
 import { ReentryError } from '../base/errors.ts'
 import { linesIn } from '../base/ndjson.ts'
 import { withTimeout } from '../base/timeout.ts'
 import { OwnRequests } from '../fetch/own-requests.ts'
-import { RobotsFetcher, type Turn } from '../fetch/robots-fetcher.ts'
+import { RobotsFetcher } from '../fetch/robots-fetcher.ts'
 import type { Settings } from '../options/options.ts'
 import { reportedHeaders } from '../report/reported-headers.ts'
 import { type FetchEvent, type Telemetry, traceFetch } from '../report/telemetry.ts'
 import { Entries } from './entries.ts'
 import { entrySince } from './entry-since.ts'
 import { FetchLease } from './fetch-lease.ts'
-import { type FlightPhase, Flights, type FlightWork, type JoinOptions } from './flights.ts'
+import { type FlightPhase, Flights, type FlightWork, type JoinOptions, takeTurn } from './flights.ts'
 import type { Inspection } from './inspection.ts'
 import type { CachedRules } from './memory.ts'
 import { RedirectLimits } from './redirect-limits.ts'
@@ -41,16 +30,25 @@ export interface KnownOrigin {
   readonly via: Inspection['via']
 }
 
+/** The limits of all fetches of a client. */
+export interface SharedLimits {
+  readonly flights: Flights<unknown>
+  readonly redirectLimits: RedirectLimits
+  readonly ownRequests: OwnRequests
+  /** Returns the rules of an origin if they are in memory. */
+  readonly rulesOf: (origin: string) => CrawlerRules | undefined
+}
+
 /** The current size of a client. */
 export interface Gauges {
-  /** Origins in memory. */
+  /** Origins whose robots.txt is in memory. */
   readonly origins: number
   /** The memory that these origins take, in bytes, about. */
   readonly memoryBytes: number
-  /** Fetches of robots.txt that are under way. */
+  /** Fetches of robots.txt and tdmrep.json that are under way. */
   readonly flightsUnderWay: number
   /**
-   * Fetches of robots.txt that wait for `maxFlights`, `maxFlightsPerDomain` or the pace of
+   * Fetches of robots.txt and tdmrep.json that wait for `maxFlights`, `maxFlightsPerDomain` or the pace of
    * redirects to another site.
    */
   readonly flightsWaiting: number
@@ -70,7 +68,7 @@ export class RobotsCache {
   readonly #telemetry: Telemetry
   readonly #entries: Entries
   readonly #redirectLimits: RedirectLimits
-  readonly #flights: Flights<CachedRules>
+  readonly #flights: Flights<unknown>
   readonly #fetcher: RobotsFetcher
   readonly #ownRequests = new OwnRequests()
   readonly #closing: AbortSignal
@@ -85,6 +83,16 @@ export class RobotsCache {
     this.#redirectLimits = new RedirectLimits({ rulesOf, now: settings.now })
     this.#flights = new Flights(settings, this.#redirectLimits)
     this.#fetcher = new RobotsFetcher(settings, this.#ownRequests)
+  }
+
+  /** What the cache of tdmrep.json uses too, so that the same limits apply to both. */
+  get shared(): SharedLimits {
+    return {
+      flights: this.#flights,
+      redirectLimits: this.#redirectLimits,
+      ownRequests: this.#ownRequests,
+      rulesOf: (origin) => this.#entries.peek(origin)?.rules,
+    }
   }
 
   get gauges(): Gauges {
@@ -269,34 +277,19 @@ export class RobotsCache {
     const { policy, now } = this.#settings
     const startedAt = now()
     this.#telemetry.startedVia(this.#fetcher.via)
-    const { outcome, requests } = await this.#fetcher.fetch(robotsUrl, last?.copy, (url) => this.#takeTurn(url, work))
+    const { outcome, requests } = await this.#fetcher.fetch(robotsUrl, last?.copy, (url) =>
+      takeTurn(url, work, this.#telemetry),
+    )
     this.#throwIfClosed() // the outcome of an aborted attempt says nothing about the site
     const at = now()
     const known = work.isForgotten ? undefined : last
     const entry = settle(known, origin, outcome, at, policy)
     if (outcome.kind === 'success') this.#telemetry.count('bytes', outcome.body.bytes.length)
-    this.#keepPause(outcome, entry, at)
+    this.#redirectLimits.pauseAfter(outcome, entry)
     await this.#saveForTarget(origin, outcome, at)
     const from = stateOf(known, startedAt, policy)
     const headers = outcome.headers && reportedHeaders(outcome.headers)
     return { origin, from, to: stateOf(entry, at, policy), entry, headers, requests, tookMs: at - startedAt }
-  }
-
-  /** Takes the turn of a further request of an attempt. Counts a wait. */
-  #takeTurn(url: string, work: FlightWork): Turn | Promise<Turn> {
-    const turn = work.moveTo(url)
-    if (turn instanceof Promise) this.#telemetry.count('redirectWaits')
-    return turn
-  }
-
-  /**
-   * Keeps the pause that the last response of a failed attempt asks for, for redirects from other
-   * origins.
-   */
-  #keepPause(outcome: Outcome, entry: Entry, at: number): void {
-    if (outcome.kind !== 'unreachable' || outcome.headers === undefined) return
-    const hasPause = retryAfterMs(headerOf(outcome.headers, 'retry-after'), at) !== undefined
-    if (hasPause) this.#redirectLimits.pause(outcome.url, entry.nextAttemptAt)
   }
 
   /**

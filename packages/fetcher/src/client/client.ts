@@ -26,6 +26,7 @@ import { Deadline } from '../fetch/deadline.ts'
 import { failureOf } from '../fetch/failure.ts'
 import {
   assertLookupOptions,
+  assertUsageOptions,
   CHECK_OPTIONS,
   type CheckManyOptions,
   type CheckOptions,
@@ -33,10 +34,13 @@ import {
   type LookupOptions,
   type ManyOptions,
   PREFETCH_OPTIONS,
+  type UsageOptions,
 } from '../options/call-options.ts'
 import { namesItself, type RobotsClientOptions, type Settings, settingsOf } from '../options/options.ts'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from '../report/client-verdict.ts'
 import { type ClientEvents, type Counters, type Logger, Telemetry, traceCheck } from '../report/telemetry.ts'
+import { openPage, type PageResponse } from './page-response.ts'
+import type { ClientUsage, UsageReader } from './usage-reader.ts'
 
 /** A verdict, and everything in the file that affects it. JSON-safe. */
 export interface ClientExplanation {
@@ -121,6 +125,8 @@ export class RobotsClient {
   readonly #settings: Settings
   readonly #telemetry: Telemetry
   readonly #cache: RobotsCache
+  /** Loaded by the first call of `usage`. */
+  #usageReader: Promise<UsageReader> | undefined
   /** Aborted by `close`, with a `ClientClosedError`. */
   readonly #closing = new AbortController()
   readonly #port: ClientPort = {
@@ -315,6 +321,42 @@ export class RobotsClient {
   }
 
   /**
+   * Returns what may be done with a page: whether the site lets the crawler index it, train on it and
+   * so on, from robots.txt, the origin's tdmrep.json, and the response for the page. Fetches
+   * robots.txt and tdmrep.json if they are not cached or are stale, and nothing else.
+   *
+   * @param url The URL of the response, after redirects.
+   * @param response The response for the page. Of HTML, the head is read from a clone, so the caller
+   * can read the body afterwards or at the same time. Default: the page is not looked at.
+   * @throws {OptionError} for invalid arguments, for an invalid URL, and for an HTML response whose
+   * body was read already.
+   * @throws {ClientClosedError} after `close`.
+   * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
+   */
+  async usage(url: string | HasHref, response?: PageResponse, options: UsageOptions = {}): Promise<ClientUsage> {
+    this.#throwIfClosed()
+    const text = urlText(url)
+    assertUsageOptions(options)
+    const { signal, tdmrep: wanted = 'fetch' } = options
+    signal?.throwIfAborted()
+    const parsed = validUrl(text)
+    const page = openPage(response)
+    this.#usageReader ??= this.#loadUsageReader()
+    const reading = this.#usageReader.then((reader) => reader.readHead(page, signal)) // while robots.txt is fetched
+    const since = this.#sinceOf(options)
+    const cached = await this.#load(parsed, signal, since)
+    const verdict = this.#verdict(text, parsed, cached, since)
+    const robots = verdict.access?.copy && this.#fileOf(cached)
+    const reader = await this.#usageReader
+    const mayFetch = (file: ParsedUrl) => this.#verdict(file.origin + file.path, file, cached, since)
+    const tdmrep = await reader.loadTdmrep(parsed.origin, wanted === 'fetch' ? mayFetch : undefined, { signal, since })
+    const read = await reading
+    signal?.throwIfAborted()
+    this.#throwIfClosed()
+    return reader.report(parsed, robots, verdict, read, tdmrep)
+  }
+
+  /**
    * Returns all that the client knows about the URL's origin: its state, attempts and copy. Reads
    * the store, but sends no requests.
    * @throws {OptionError} if `url` is not a string or an object with an `href`.
@@ -331,8 +373,8 @@ export class RobotsClient {
   }
 
   /**
-   * Removes what memory and the store know about the URL's origin: its robots.txt, and the wait
-   * after a failure. The next check fetches robots.txt. A fetch that is under way continues, and
+   * Removes what memory and the store know about the URL's origin: its robots.txt, its tdmrep.json,
+   * and the wait after a failure. The next check fetches robots.txt. A fetch that is under way continues, and
    * its result counts. Other processes notice it when they next read the store.
    * @returns Whether the store has removed its entry; true without a store. If it is false, the
    * store failed (event `store-failed`), and the next check may find the old entry there.
@@ -342,6 +384,7 @@ export class RobotsClient {
   async forget(url: string | HasHref): Promise<boolean> {
     this.#throwIfClosed()
     const { origin } = validUrl(urlText(url))
+    void this.#usageReader?.then((reader) => reader.forget(origin))
     return orAborted(this.#cache.forget(origin), [this.#closing.signal])
   }
 
@@ -371,7 +414,7 @@ export class RobotsClient {
    */
   async close(): Promise<void> {
     this.#closing.abort(new ClientClosedError())
-    await this.#cache.close()
+    await Promise.all([this.#cache.close(), this.#usageReader?.then((reader) => reader.close())])
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -425,6 +468,11 @@ export class RobotsClient {
   /** Returns the rules of a URL's origin. Fetches robots.txt if it is not cached or is stale. */
   async #load(url: ParsedUrl, signal: AbortSignal | undefined, since: number | undefined): Promise<CachedRules> {
     return this.#cache.get(url.origin, since) ?? this.#cache.load(url, { signal, since })
+  }
+
+  async #loadUsageReader(): Promise<UsageReader> {
+    const { UsageReader } = await import('./usage-reader.ts')
+    return new UsageReader(this.#settings, this.#telemetry, this.#closing.signal, this.#cache.shared)
   }
 
   /** Returns the time before which a robots.txt is too old for these options. */

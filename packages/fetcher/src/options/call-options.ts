@@ -2,7 +2,7 @@
 import type { ConcurrentMapOptions } from '../base/concurrent-map.ts'
 import { assertCallOptions, integer, number, oneOf } from '../base/option-checks.ts'
 
-/** Options of `isAllowed`, `explain`, `sitemaps` and `robots` of a `RobotsClient`. */
+/** Options of `isAllowed`, `explain`, `sitemaps` and `robots` of a `RobotsClient`, and of `usage`. */
 export interface LookupOptions {
   /**
    * Aborting it rejects this call with the signal's reason. A fetch that other callers wait for
@@ -16,6 +16,15 @@ export interface LookupOptions {
    * next attempt is made when it is due. Default: as long as robots.txt is fresh.
    */
   readonly maxAgeMs?: number | undefined
+}
+
+/** Options of `RobotsClient.usage`. */
+export interface UsageOptions extends LookupOptions {
+  /**
+   * Whether the client fetches `/.well-known/tdmrep.json` of the origin (`fetch`, the default), or
+   * does without it (`ignore`). `maxAgeMs` applies to this file, too.
+   */
+  readonly tdmrep?: 'fetch' | 'ignore' | undefined
 }
 
 /** Options of `RobotsClient.check`. */
@@ -48,6 +57,7 @@ export interface CheckManyOptions extends ManyOptions {
 
 const LOOKUP_OPTIONS: Readonly<Record<keyof LookupOptions, true>> = { signal: true, maxAgeMs: true }
 export const CHECK_OPTIONS: Readonly<Record<keyof CheckOptions, true>> = { ...LOOKUP_OPTIONS, redirectedFrom: true }
+const USAGE_OPTIONS: Readonly<Record<keyof UsageOptions, true>> = { ...LOOKUP_OPTIONS, tdmrep: true }
 export const PREFETCH_OPTIONS: Readonly<Record<keyof ManyOptions, true>> = { ...LOOKUP_OPTIONS, concurrency: true }
 
 const DEFAULT_CONCURRENCY = 64
@@ -64,6 +74,12 @@ export function assertLookupOptions(
   assertCallOptions(options, known)
   const { maxAgeMs } = options
   if (maxAgeMs !== undefined) number('maxAgeMs', maxAgeMs, { min: 0, infinite: 'allowed', example: 3_600_000 })
+}
+
+/** Checks the options of `usage`. @throws {OptionError} for an invalid or unknown option. */
+export function assertUsageOptions(options: UsageOptions): void {
+  assertLookupOptions(options, USAGE_OPTIONS)
+  oneOf('tdmrep', options.tdmrep ?? 'fetch', ['fetch', 'ignore'])
 }
 
 /**

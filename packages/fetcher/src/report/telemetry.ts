@@ -21,6 +21,8 @@ export interface ClientEvents {
   verdict: [VerdictEvent]
   /** An attempt to fetch a robots.txt has ended, including its redirects and retries. */
   fetch: [FetchEvent]
+  /** An attempt to fetch a tdmrep.json has ended, including its redirects and retries. */
+  'tdmrep-fetch': [TdmrepFetchEvent]
   /**
    * The store threw or did not respond in time, or a lease did not end. The client continues
    * without it.
@@ -51,6 +53,12 @@ export interface FetchEvent {
   readonly requests: number
   /** The duration of the attempt by the client's clock, in milliseconds. */
   readonly tookMs: number
+}
+
+/** The event `tdmrep-fetch`: an attempt to fetch a tdmrep.json has ended. See `usage`. */
+export interface TdmrepFetchEvent extends Omit<FetchEvent, 'from' | 'to'> {
+  /** The URL of the file. `entry.latest.url` is the URL after redirects. */
+  readonly url: string
 }
 
 /**
@@ -100,6 +108,8 @@ export const counterMeanings = {
   storeMisses: 'entries missing from the store, or incomplete there',
   leaseWaits: 'attempts that waited, because another client held the lease of the origin',
   storeFailures: 'store calls that threw or timed out, and leases that did not end',
+  tdmrepFetches: 'attempts to fetch a tdmrep.json; no other counter but `redirectWaits` includes them',
+  tdmrepRequests: 'requests of these attempts, including redirects and retries',
 } as const
 
 /** The name of a counter. `counterMeanings` says what each one counts. */
@@ -265,6 +275,20 @@ export class Telemetry {
         `${robotsUrl}: ${describeForeign(entry.latest)}, so ${effect}; write foreignBodies: 'unreachable' if nothing should be allowed then`,
       )
     }
+  }
+
+  /**
+   * Counts and publishes an attempt to fetch a tdmrep.json.
+   * @param problem Why the file cannot be read, if it can no longer be read or is new.
+   */
+  fetchedTdmrep(event: TdmrepFetchEvent, problem: string | undefined): void {
+    this.count('tdmrepFetches')
+    this.count('tdmrepRequests', event.requests)
+    this.#emit('tdmrep-fetch', event)
+    if (problem === undefined) return
+    // Many sites send their start page for every path. That is no mistake in a tdmrep.json.
+    const level = event.entry.copy?.looksLike === 'html' ? 'info' : 'warn'
+    this.#log(level, `${event.url}: ${problem}`)
   }
 
   info(line: string): void {

@@ -238,6 +238,146 @@ const namedGroups: readonly LintCase[] = [
     'a named group that disallows everything, so that no preference applies',
     'User-agent: *\nContent-Signal: ai-train=no\nDisallow:\n\nUser-agent: a\nDisallow: /\n',
   ),
+  file(
+    'a named group that has one of two preferences of *',
+    'User-agent: *\nContent-Signal: ai-train=no\nContent-Usage: train-ai=n\nDisallow:\n\nUser-agent: a\nContent-Usage: train-ai=y\nDisallow:\n',
+    'named-group-lacks-preferences 6',
+  ),
+  file(
+    'a named group that lacks the License of *',
+    'User-agent: *\nLicense: https://example.com/a\nDisallow:\n\nUser-agent: a\nDisallow:\n',
+    'named-group-lacks-preferences 5',
+  ),
+  file(
+    'a License of * beside one above all groups, which holds for a named group',
+    'License: https://example.com/a\nUser-agent: *\nLicense: https://example.com/b\nDisallow:\n\nUser-agent: a\nDisallow:\n',
+  ),
+]
+
+const licenses: readonly LintCase[] = [
+  file(
+    'a License at the end, after a blank line, which may be for all crawlers or for the last group',
+    'User-agent: *\nDisallow:\n\nUser-agent: a\nDisallow: /b\n\nLicense: https://example.com/a\n',
+    'license-in-group 7',
+  ),
+  file(
+    'two Licenses after a Sitemap, of which the first is reported',
+    'User-agent: a\nDisallow: /b\nSitemap: https://example.com/s\nLicense: https://example.com/a\nLicense: https://example.com/b\n',
+    'license-in-group 4',
+  ),
+  file(
+    'a License at the end, for the group of *, which other crawlers do not read',
+    'User-agent: a\nDisallow: /b\n\nUser-agent: *\nDisallow:\n\nLicense: https://example.com/a\n',
+    'license-in-group 7',
+  ),
+  file(
+    'a License at the end, for the group of *, if all other groups disallow everything',
+    'User-agent: a\nDisallow: /\n\nUser-agent: *\nDisallow:\n\nLicense: https://example.com/a\n',
+  ),
+  file(
+    'a License at the end, if the only group is for all',
+    'User-agent: *\nDisallow:\n\nLicense: https://example.com/a\n',
+  ),
+  file(
+    'a License in a named group, and none for other crawlers',
+    'User-agent: a\nLicense: https://example.com/a\nDisallow: /b\n',
+    'license-in-group 2',
+  ),
+  file(
+    'a License in a named group, and one for other crawlers',
+    'User-agent: a\nLicense: https://example.com/a\nDisallow: /b\n\nUser-agent: *\nDisallow:\nLicense: https://example.com/b\n',
+  ),
+  file(
+    'a License in a named group, and one above all groups',
+    'License: https://example.com/b\nUser-agent: a\nDisallow: /b\nLicense: https://example.com/a\n',
+  ),
+  file(
+    'a License at the end that is no URL',
+    'User-agent: a\nDisallow: /b\n\nLicense: none\n',
+    'license-not-absolute 4',
+  ),
+]
+
+/** Lines of preferences on the use of content, and the finding about each. */
+const preferences: readonly LintCase[] = (
+  [
+    ['Content-Usage: train-ai=n'],
+    ['Content-Usage: /a/*.pdf$ train-ai=n;x=1,\tsearch=y'],
+    ['Content-Usage: ai-use=y, train-ai=n # none'],
+    ['Content-Usage: Train-AI=n', 'unreadable-content-usage'],
+    ['Content-Usage: train-ai=n,', 'unreadable-content-usage'],
+    ['Content-Usage: train-ai =n', 'unreadable-content-usage'],
+    ['Content-Usage: train-ai= n', 'unreadable-content-usage'],
+    ['Content-Usage: train-ai=n ;x=1', 'unreadable-content-usage'],
+    ['Content-Usage: train-ai=n search=y', 'unreadable-content-usage'],
+    ['Content-Usage: train-ai=n\xc3\xa9', 'unreadable-content-usage'],
+    ['Content-Usage: *.pdf train-ai=n', 'unreadable-content-usage'],
+    ['Content-Usage: train-ai', 'unreadable-preference'],
+    ['Content-Usage: train-ai=(n y)', 'unreadable-preference'],
+    ['Content-Usage: train-ai=n; search=y', 'unreadable-preference'],
+    ['Content-Usage: /a', 'unreadable-preference'],
+    ['Content-Usage:', 'unreadable-preference'],
+    ['Content-Usage: ai-train=n', 'preference-of-other-field'],
+    ['Content-Usage: train-ai=no, search=yes', 'preference-of-other-field'],
+    ['Content-Usage: genai=n', 'expired-label'],
+    ['Content-Usage: constructor=n', 'unknown-label'],
+    ['Content-Usage: train-ai=n, a="b, c"', 'unknown-label'],
+    ['Content-Usage: train-ai=n, train-ai=y', 'several-preferences'],
+    ['Content-Usage: train-ai=n, train-ai=n'],
+    ['Content-Signal: search=yes,ai-train=no,use=reference'],
+    ['Content-signal: /a/ search=yes, ai-input=no'],
+    ['Content-Signal: search=yes ,  ai-train=no'],
+    ['Content-Signal: AI-Train=NO', 'content-signal-spelling'],
+    ['Content-Signal: search=yes; ai-train=no', 'content-signal-spelling'],
+    ['Content-Signal: train-ai=n', 'preference-of-other-field'],
+    ['Content-Signal: ai-train=n', 'preference-of-other-field'],
+    ['Content-Signal: ai-train', 'unreadable-preference'],
+    ['Content-Signal: use=training', 'unreadable-preference'],
+    ['Content-Signal: images=no', 'unknown-label'],
+    ['Content-Signal: ai-train=no, ai-train=yes', 'several-preferences'],
+  ] as const
+).map(([line, code]) => withRules(`"${line}"`, line, ...(code === undefined ? [] : [`${code} 2`])))
+
+const preferencePaths: readonly LintCase[] = [
+  withRules(
+    'a preference for the paths of a shorter one',
+    [
+      'Content-Usage: train-ai=n',
+      'Content-Usage: / search=y',
+      'Content-Usage: /a search=n',
+      'Content-Usage: /a* search=y',
+    ],
+    'shadowed-preference 2',
+    'shadowed-preference 4',
+  ),
+  withRules('two preferences for the same path, which are combined', [
+    'Content-Usage: /a search=n',
+    'Content-Usage: /a train-ai=n',
+  ]),
+  withRules(
+    'preferences for disallowed paths',
+    ['Content-Usage: /zz train-ai=n', 'Content-Usage: /zz/*.pdf$ train-ai=n', 'Content-Usage: /z train-ai=n'],
+    'preference-for-disallowed-path 2',
+    'preference-for-disallowed-path 3',
+  ),
+  withRules('a preference for paths of which an Allow may open some', [
+    'Content-Usage: /zz train-ai=n',
+    'Allow: /zz/a',
+  ]),
+  file(
+    'a preference of a group that disallows everything',
+    'User-agent: a\nContent-Usage: train-ai=n\nDisallow: /\n',
+    'preference-for-disallowed-path 2',
+  ),
+  file(
+    'a preference for a path that another group disallows',
+    'User-agent: a\nDisallow: /a\n\nUser-agent: b\nContent-Usage: /a train-ai=n\nDisallow: /b\n',
+  ),
+  file(
+    'a Content-Usage line in a list of names',
+    'User-agent: a\nContent-Usage: train-ai=n\nUser-agent: b\nDisallow: /a\n',
+    'content-usage-between-names 3',
+  ),
 ]
 
 const ruleSets: readonly LintCase[] = [
@@ -383,6 +523,25 @@ const records: readonly LintCase[] = [
 
 /** Correct files, which have no findings but notes. */
 export const goodFiles: readonly LintCase[] = [
+  file(
+    'the lines that Cloudflare adds above a file of the site',
+    [
+      '# BEGIN Cloudflare Managed content',
+      '',
+      'User-agent: *',
+      'Content-Signal: search=yes,ai-train=no,use=reference',
+      'Allow: /',
+      '',
+      'User-agent: GPTBot',
+      'Disallow: /',
+      '',
+      '# END Cloudflare Managed Content',
+      'User-agent: *',
+      'Disallow: /admin/',
+      '',
+    ].join('\n'),
+    'duplicate-group 11',
+  ),
   file('everything is allowed', 'User-agent: *\nDisallow:\n'),
   file('everything is disallowed', '# Not open yet\nUser-agent: *\nDisallow: /\n', 'blocks-everything 3'),
   file(
@@ -440,6 +599,9 @@ export const lintCases: readonly LintCase[] = [
   ...names,
   ...groups,
   ...namedGroups,
+  ...licenses,
+  ...preferences,
+  ...preferencePaths,
   ...ruleSets,
   ...paths,
   ...records,

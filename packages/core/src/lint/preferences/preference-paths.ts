@@ -1,0 +1,49 @@
+// Compares the paths of Content-Usage lines with each other and with the rules of their group.
+// draft-ietf-aipref-attach-05 §3: of the lines that match a URL, crawlers read those with the
+// longest path. A line without a path is the shortest. A disallowed URL has no preferences.
+//
+// Reports only what is certain, in linear time.
+
+import type { ParsedFile, ParsedGroup } from '../../parse/records.ts'
+import { ruleForm } from '../../url/normal-form.ts'
+import type { Report } from '../finding.ts'
+import { type ClosedPath, closedPaths, isClosed } from '../named-groups.ts'
+import { baseOf } from '../rule-set.ts'
+import { splitPreference } from './preference-line.ts'
+
+/** @param unmerged The groups whose crawlers obey no other group. */
+export function lintPreferencePaths(
+  { groups, records }: ParsedFile,
+  unmerged: ReadonlySet<ParsedGroup>,
+  report: Report,
+): void {
+  let next = 0
+  /** The paths that the current group surely disallows. */
+  let closed: readonly ClosedPath[] = []
+  let names: readonly string[] | undefined
+  /** The longest of the paths that match the same URLs, for these names. */
+  let longest = new Map<string, { readonly length: number; readonly line: number }>()
+  for (const { field, value, line, agents } of records) {
+    if (field !== 'content-usage') continue
+    for (let group = groups[next]; group !== undefined && group.line < line; group = groups[++next]) {
+      closed = unmerged.has(group) && !group.rules.some(allows) ? closedPaths([group]) : []
+    }
+    if (agents !== names) longest = new Map()
+    names = agents
+    // Without its slash, a path is part of the list, and the line is for all URLs.
+    const form = ruleForm(value.startsWith('/') ? splitPreference(value).path : '')
+    const path = { length: form.length, line }
+    const base = baseOf(form)
+    if (isClosed(base, closed)) report('preference-for-disallowed-path', line)
+    const other = longest.get(base) ?? path
+    const [shorter, longer] = path.length < other.length ? [path, other] : [other, path]
+    longest.set(base, longer)
+    if (shorter.length < longer.length) {
+      report('shadowed-preference', { line: shorter.line, found: `line ${longer.line}` })
+    }
+  }
+}
+
+function allows({ directive, path }: ParsedGroup['rules'][number]): boolean {
+  return directive === 'allow' && path !== ''
+}

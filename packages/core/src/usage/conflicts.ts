@@ -1,0 +1,67 @@
+// Conflicts: where two readings of the same statements differ. The answer follows one reading, and a
+// conflict shows both.
+import { answerOf } from './combine.ts'
+import { type Answer, type Purpose, purposes, type Statement, shown, type UsageSource } from './purpose.ts'
+
+/** The kinds of conflicts, and what each is about. */
+export const conflictKinds = {
+  'channels-disagree': 'One source allows what another one refuses; a refusal counts.',
+  'search-overrides':
+    'AIPREF: a preference on search overrides the others inside a search application (vocab-08 §4.3).',
+  'own-group':
+    'The group of this crawler replaces the one for *, with its preferences; the author of the file may not know that.',
+  'signal-scope': 'Content Signals count for their group; some readers take them for the whole file.',
+  'signal-path': 'A path before Content Signals is read by some and makes the line unreadable for others.',
+  'longer-path': 'The line with the longest path replaces the others, also for labels that it does not have.',
+  'page-disallowed':
+    'robots.txt disallows the page, so its Content-Usage does not apply, and a crawler that obeys never sees the page.',
+  'older-label': 'The label is of an older draft; a reader of the current draft ignores it.',
+  'unclear-scope': 'Header lines were joined, so it is unclear whether a rule is for one crawler or for all.',
+  'wider-reading': 'An operator, or a law, reads the statement as being about this purpose too.',
+  'later-carrier': 'TDMRep: the header replaces the file, and the page replaces both, also to allow what they reserve.',
+  'license-scope': 'A license inside a group is for that group by RSL 1.0 §4.4, and for the whole site by its guide.',
+} as const
+
+/** A kind of conflict. */
+export type ConflictKind = keyof typeof conflictKinds
+
+/** One way to read the statements. JSON-safe. */
+export interface UsageReading {
+  /** Who reads so: a document with its section, or an operator. */
+  readonly by: string
+  /** The answer in this reading; undefined for licenses. */
+  readonly answer: Answer | undefined
+  /** The URLs of the licenses that apply in this reading; undefined for a purpose. */
+  readonly licenses?: readonly string[]
+  /** At most the first 100. */
+  readonly sources: readonly UsageSource[]
+}
+
+/** Two readings of the same statements. JSON-safe. */
+export interface UsageConflict {
+  readonly kind: ConflictKind
+  /** The purpose that the readings differ about; undefined for licenses. */
+  readonly purpose: Purpose | undefined
+  /** The first one is the one that the answer follows. */
+  readonly readings: readonly [UsageReading, UsageReading]
+}
+
+/** A reading before it is compared: who reads so, and which statements count. */
+export interface Reading {
+  readonly by: string
+  readonly statements: readonly Statement[]
+}
+
+/** Returns a conflict for each purpose about which two readings differ. */
+export function compare(kind: ConflictKind, followed: Reading, other: Reading): readonly UsageConflict[] {
+  return purposes.flatMap((purpose) => {
+    const ours = readingOf(purpose, followed)
+    const theirs = readingOf(purpose, other)
+    return ours.answer === theirs.answer ? [] : [{ kind, purpose, readings: [ours, theirs] as const }]
+  })
+}
+
+function readingOf(purpose: Purpose, { by, statements }: Reading): UsageReading {
+  const about = statements.filter((one) => one.purpose === purpose)
+  return { by, answer: answerOf(about), sources: shown(about.map(({ source }) => source)) }
+}

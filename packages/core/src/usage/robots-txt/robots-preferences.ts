@@ -1,0 +1,180 @@
+// What a robots.txt states about the use of one URL, in the fields Content-Usage and Content-Signal.
+//
+// Both fields may begin with a path. Of the lines whose path matches the URL, those with the longest
+// path count, and a line without a path is the shortest (draft-ietf-aipref-attach-05 §3.1). So a
+// longer path replaces a shorter one, with all of its labels.
+import { textOf } from '../../bytes.ts'
+import { dialects } from '../../dialect.ts'
+import type { Match } from '../../match/explanation.ts'
+import type { RulesVerdict } from '../../match/verdict.ts'
+import type { ProductTokens } from '../../parse/product-tokens.ts'
+import { Robots } from '../../robots.ts'
+import { compare, type Reading, type UsageConflict } from '../conflicts.ts'
+import { type Statement, sourceOf, type UsageProblem, type UsageSource } from '../purpose.ts'
+import { type LabelValues, parseContentSignal, parseContentUsage, type SignalUse } from './label-values.ts'
+import { type UsageLine, usageLines } from './robots-lines.ts'
+
+/** What a robots.txt states about the use of a URL. */
+export interface RobotsPreferences {
+  /** Whether the crawler may fetch the URL; undefined without a robots.txt. */
+  readonly verdict: RulesVerdict | undefined
+  readonly lines: readonly UsageLine[]
+  readonly statements: readonly Statement[]
+  /** The values of the key `use` of Content Signals. */
+  readonly uses: readonly FoundUse[]
+  readonly conflicts: readonly UsageConflict[]
+  readonly problems: readonly UsageProblem[]
+}
+
+/** A value of the key `use` of Content Signals. */
+export interface FoundUse {
+  readonly use: SignalUse
+  readonly source: UsageSource
+}
+
+const NO_FILE: RobotsPreferences = {
+  verdict: undefined,
+  lines: [],
+  statements: [],
+  uses: [],
+  conflicts: [],
+  problems: [],
+}
+
+/** Returns what a robots.txt states about the use of a URL by a crawler. */
+export function robotsPreferences(robots: Robots | undefined, url: string, tokens: ProductTokens): RobotsPreferences {
+  if (robots === undefined) return NO_FILE
+  const rules = robots.forCrawler(tokens, { keep: 'file' })
+  const verdict = rules.check(url)
+  // Another site's file states nothing about this URL.
+  if (verdict.because === 'other-origin' || verdict.because === 'invalid-url') return { ...NO_FILE, verdict }
+  const lines = usageLines(rules.toJSON())
+  const usage = preferencesOf('content-usage', lines, url)
+  const signals = preferencesOf('content-signal', lines, url)
+  return {
+    verdict,
+    lines,
+    statements: [...(verdict.allowed ? usage.followed.statements : []), ...signals.followed.statements],
+    uses: usesIn(signals.counting),
+    conflicts: [...(verdict.allowed ? usageConflicts(usage) : pageConflicts(usage)), ...signalConflicts(signals)],
+    problems: [...usage.problems, ...signals.problems],
+  }
+}
+
+/** A line with a preference. */
+interface PreferenceLine {
+  readonly audience: UsageLine['audience']
+  /** The path, one character for each byte; empty if the line has none. */
+  readonly path: string
+  readonly values: LabelValues
+  readonly source: UsageSource
+}
+
+/** The lines of one field. */
+interface Preferences {
+  readonly lines: readonly PreferenceLine[]
+  readonly url: string
+  readonly followed: Reading
+  /** The shorter paths that match too, and the lines without a path. */
+  readonly replaced: readonly PreferenceLine[]
+  readonly counting: readonly PreferenceLine[]
+  readonly problems: readonly UsageProblem[]
+}
+
+function preferencesOf(field: 'content-usage' | 'content-signal', all: readonly UsageLine[], url: string): Preferences {
+  const parse = field === 'content-usage' ? parseContentUsage : parseContentSignal
+  const lines = all
+    .filter((line) => line.field === field)
+    .map(({ key, value, line, audience }) => {
+      // The path ends at the first blank. Nothing else begins with a slash.
+      const [path = ''] = /^\/[^ \t]*/.exec(value) ?? []
+      const source = sourceOf(field, 'robots.txt', textOf(key), textOf(value), line)
+      return { audience, path, values: parse(textOf(value.slice(path.length)).trim()), source }
+    })
+  const own = lines.filter(({ audience }) => audience === 'own')
+  const { counting, replaced } = linesFor(own, url)
+  const by = field === 'content-usage' ? 'draft-ietf-aipref-attach-05 §3.1' : 'contentsignals.org'
+  const problems = [
+    ...counting.flatMap(({ values, source }) => values.ignored.map((why) => ({ source, why }))),
+    ...lines.filter(({ audience }) => audience === 'site').map(({ source }) => ({ source, why: OUTSIDE })),
+  ]
+  return { lines, url, followed: { by, statements: statementsIn(counting) }, counting, replaced, problems }
+}
+
+const OUTSIDE = 'the line is outside of the groups, so it is for no crawler (RFC 9309 §2.2)'
+
+/** Returns the lines that count for a URL, and those that match too but have a shorter path. */
+function linesFor(lines: readonly PreferenceLine[], url: string): Pick<Preferences, 'counting' | 'replaced'> {
+  const withPath = lines.filter(({ path }) => path !== '')
+  if (withPath.length === 0) return { counting: lines, replaced: [] }
+  // The paths are matched as the paths of rules.
+  const file = ['User-agent: *', ...withPath.map(({ path }) => `Allow: ${path}`)].join('\n')
+  const { matches } = new Robots({ bytes: file }, dialects.rfc9309, undefined).explain(url, '*')
+  const lineOf = (match: Match) => withPath[match.line - 2] as PreferenceLine
+  const matching = new Set(matches.map(lineOf))
+  const longest = new Set(matches.filter(({ bytes }) => bytes === matches[0]?.bytes).map(lineOf))
+  const isWithoutPath = ({ path }: PreferenceLine) => path === ''
+  if (longest.size === 0) return { counting: lines.filter(isWithoutPath), replaced: [] }
+  return {
+    counting: lines.filter((line) => longest.has(line)),
+    replaced: lines.filter((line) => !longest.has(line) && (isWithoutPath(line) || matching.has(line))),
+  }
+}
+
+/** Returns what lines, or headers, state. @param list The labels to take. */
+export function statementsIn(
+  parsed: readonly { readonly values: LabelValues; readonly source: UsageSource }[],
+  list: 'answers' | 'older' = 'answers',
+): readonly Statement[] {
+  return parsed.flatMap(({ values, source }) => values[list].map((one) => ({ ...one, source })))
+}
+
+/** Returns the values of the key `use` in lines, or headers. */
+export function usesIn(
+  parsed: readonly { readonly values: LabelValues; readonly source: UsageSource }[],
+): readonly FoundUse[] {
+  return parsed.flatMap(({ values, source }) => values.uses.map((use) => ({ use, source })))
+}
+
+/** The conflicts of Content-Usage on a page that may be fetched. */
+function usageConflicts({ lines, url, followed, counting, replaced }: Preferences): readonly UsageConflict[] {
+  const forAll = linesFor(
+    lines.filter(({ audience }) => audience === 'everyone-else'),
+    url,
+  )
+  return [
+    ...compare('own-group', followed, {
+      by: 'the group for * too',
+      statements: [...followed.statements, ...statementsIn(forAll.counting)],
+    }),
+    ...compare('longer-path', followed, {
+      by: 'the shorter paths too',
+      statements: [...followed.statements, ...statementsIn(replaced)],
+    }),
+    ...compare('older-label', followed, {
+      by: 'the older draft',
+      statements: [...followed.statements, ...statementsIn(counting, 'older')],
+    }),
+  ]
+}
+
+/** The conflict of Content-Usage on a page that robots.txt disallows. */
+function pageConflicts({ followed }: Preferences): readonly UsageConflict[] {
+  const nothing = { by: 'draft-ietf-aipref-attach-05 §3.1: not applicable', statements: [] }
+  return compare('page-disallowed', nothing, { by: 'as if the page were allowed', statements: followed.statements })
+}
+
+function signalConflicts({ lines, url, followed, counting, replaced }: Preferences): readonly UsageConflict[] {
+  const everywhere = linesFor(lines, url)
+  const withoutPaths = [...counting, ...replaced].filter(({ path }) => path === '')
+  return [
+    ...compare('signal-scope', followed, {
+      by: 'the whole file, as crawler-commons read it until 2026',
+      statements: statementsIn(everywhere.counting),
+    }),
+    ...compare('signal-path', followed, {
+      by: 'draft-romm-aipref-contentsignals-00, which has no paths',
+      statements: statementsIn(withoutPaths),
+    }),
+  ]
+}

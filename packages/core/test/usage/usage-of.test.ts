@@ -1,0 +1,209 @@
+import {
+  type UsageCell,
+  type UsageParts,
+  usageCases,
+  usageChannelCases,
+} from '@politely/testkit/cases/usage/usage-cases'
+import { usageVectors } from '@politely/testkit/cases/usage/usage-vectors'
+import { expectPage, expectTables } from '@politely/testkit/doc-page'
+import { isFullRun } from '@politely/testkit/scope'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseRobots } from '../../src/index.ts'
+import { conflictKinds, purposes, type Usage, usageOf } from '../../src/usage/index.ts'
+
+const SITE = 'https://site.example'
+const now = Date.UTC(2026, 10, 26)
+
+function usage({ robots, headers, html, tdmrep }: UsageParts, path = '/page', token = 'ExampleBot'): Usage {
+  const file = robots === undefined ? undefined : parseRobots(robots, { origin: SITE })
+  return usageOf({ robots: file, url: SITE + path, tokens: token, headers, html, tdmrep, now })
+}
+
+/** Returns the answers other than `unstated`. */
+function answersOf({ purposes }: Usage): Record<string, string> {
+  const answers = Object.entries(purposes).map(([purpose, { answer }]) => [purpose, answer])
+  return Object.fromEntries(answers.filter(([, answer]) => answer !== 'unstated'))
+}
+
+describe('usageOf', () => {
+  it.each(usageCases)('$name', ({ path, token, answers, conflicts, licenses = [], ...parts }) => {
+    const result = usage(parts, path, token)
+    expect(answersOf(result)).toEqual(answers)
+    if (conflicts !== undefined)
+      expect(result.conflicts.map(({ kind, purpose }) => [kind, purpose].join(' ').trim()).toSorted()).toEqual(
+        conflicts.toSorted(),
+      )
+    else expect(result.licenses.filter(({ applies }) => applies).map(({ url }) => url)).toEqual(licenses)
+    expect(JSON.parse(JSON.stringify(result))).toEqual(result)
+  })
+
+  const cells = usageChannelCases.flatMap(({ channel, parts, cells }) =>
+    Object.entries(cells).flatMap(([purpose, list]) => list.map((cell) => ({ channel, parts, purpose, ...cell }))),
+  )
+  it.each(cells)('$channel: $value about $purpose', ({ parts, value, purpose, answer, from }) => {
+    const { statements, ...about } = usage(parts(value)).purposes[purpose as 'index']
+    expect(about).toEqual({ answer, combination: 'one-statement' })
+    expect('reading' in (statements[0] as object) && statements[0]).toEqual(
+      'reading' in (statements[0] as object) &&
+        expect.objectContaining({ reading: from === 'ours' ? 'ours' : 'document' }),
+    )
+  })
+
+  it.each(usageChannelCases)('$channel states nothing about other purposes', ({ parts, cells }) => {
+    const values = Object.values(cells).flat()
+    const others = purposes.filter((purpose) => !Object.hasOwn(cells, purpose))
+    for (const { value } of values)
+      for (const purpose of others) expect(usage(parts(value)).purposes[purpose].answer).toBe('unstated')
+  })
+
+  it.each(usageVectors)('vector %$ of aipref-signals', ({ path, token, answers, licenses = [], ...parts }) => {
+    const result = usage(parts, path, token)
+    expect(answersOf(result)).toEqual(answers)
+    const applying = result.licenses.filter(({ applies }) => applies).map(({ url }) => url)
+    expect([...new Set(applying)]).toEqual(licenses)
+  })
+})
+
+describe('any input', () => {
+  const piece = fc.constantFrom(
+    ...[
+      'User-agent: *',
+      'User-agent: ExampleBot',
+      'Allow: /',
+      'Disallow: /',
+      'Content-Usage: ',
+      'Content-Signal:',
+      'License: ',
+    ],
+    ...[
+      '\n',
+      '\r',
+      ' ',
+      '/',
+      '*',
+      '$',
+      '#',
+      ',',
+      '=',
+      ';',
+      '"',
+      '\\',
+      ':',
+      'train-ai',
+      'search',
+      'y',
+      'n',
+      'yes',
+      'no',
+      'use',
+      '%2',
+      'é',
+      '\0',
+    ],
+  )
+  const text = fc.oneof(
+    { weight: 4, arbitrary: fc.array(piece, { maxLength: 40 }).map((all) => all.join('')) },
+    { arbitrary: fc.string({ unit: 'binary' }), weight: 1 },
+  )
+
+  it('gets an answer that survives JSON, in which each answer follows from its statements', () => {
+    fc.assert(
+      fc.property(text, text, text, text, fc.webPath(), (robots, usageHeader, signalHeader, tdmrep, path) => {
+        const headers = { 'content-usage': usageHeader, 'content-signal': signalHeader, link: usageHeader }
+        const result = usage({ robots: `\n${robots}`, headers, html: signalHeader, tdmrep }, path || '/')
+        expect(JSON.parse(JSON.stringify(result))).toEqual(result)
+        for (const { answer, statements } of Object.values(result.purposes)) {
+          const says = (one: string) => statements.some((statement) => statement.answer === one)
+          expect(answer).toBe(says('disallowed') ? 'disallowed' : says('allowed') ? 'allowed' : 'unstated')
+        }
+        for (const {
+          readings: [followed, other],
+        } of result.conflicts)
+          expect(followed).not.toEqual(other)
+      }),
+      { numRuns: isFullRun ? 50_000 : 300 },
+    )
+  })
+})
+
+const PAGE_START = `# Cases of usageOf
+
+What a site sends, and the answers of \`usageOf\` for \`ExampleBot\`. *Ours* marks our reading, where no document says it. All cases are run in
+CI; so are 67 vectors of aipref-signals 0.1.0, of which 64 agree. [What may be done with a page](../usage.md) explains the rest.
+
+`
+
+/** Returns the text of docs/reference/usage-cases.md. */
+function casesPage(): string {
+  const code = (text: string) => `\`${text.trim().replaceAll('\n', ' ⏎ ')}\``
+  const partsOf = ({ robots, headers = {}, html, tdmrep }: UsageParts) =>
+    [
+      robots && code(robots),
+      ...Object.entries(headers).map(([name, value]) =>
+        [value]
+          .flat()
+          .map((one) => code(`${name}: ${one}`))
+          .join(', '),
+      ),
+      html && code(html),
+      tdmrep && code(tdmrep),
+    ].filter((part) => part !== undefined)
+  const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
+    [head, head.map(() => '---'), ...rows]
+      .map((cells) => `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |\n`)
+      .join('')
+  const cases = usageCases.map(
+    ({ name, from, path = '/page', token, answers, conflicts = [], licenses = [], ...parts }) => [
+      name,
+      from === 'ours' ? '*ours*' : from,
+      [
+        ...partsOf(parts),
+        ...(path === '/page' ? [] : [`for \`${path}\``]),
+        ...(token === undefined ? [] : [`as ${token}`]),
+      ].join('; '),
+      [...Object.entries(answers).map(([purpose, answer]) => `${purpose} ${answer}`), ...licenses].join(', ') ||
+        'all unstated',
+      conflicts.join(', '),
+    ],
+  )
+  const cells = usageChannelCases.flatMap(({ channel, parts, cells }) =>
+    Object.entries(cells).flatMap(([purpose, list]) =>
+      list.map(({ value, answer, from }) => [
+        channel,
+        partsOf(parts(value)).join('; '),
+        `${purpose} ${answer}`,
+        from === 'ours' ? '*ours*' : from,
+      ]),
+    ),
+  )
+  return [
+    PAGE_START,
+    '## How channels are read\n\n',
+    table(['case', 'from', 'the site sends', 'answers', 'conflicts'], cases),
+    '\n## Each channel and purpose\n\n',
+    table(['channel', 'the site sends', 'answer', 'from'], cells),
+  ].join('')
+}
+
+describe('docs', () => {
+  it('docs/usage.md has the table of channels and purposes, and of conflicts', async () => {
+    const cellOf = (list: readonly UsageCell[] = []) =>
+      list.map(({ value, from }) => `\`${value}\`${from === 'ours' ? ' *ours*' : ''}`).join(', ') || '–'
+    await expectTables(
+      'docs/usage.md',
+      {
+        head: ['channel', ...purposes.map((purpose) => `\`${purpose}\``)],
+        rows: usageChannelCases.map(({ channel, cells }) => [channel, ...purposes.map((one) => cellOf(cells[one]))]),
+      },
+      {
+        head: ['conflict', 'what it is about'],
+        rows: Object.entries(conflictKinds).map(([kind, about]) => [`\`${kind}\``, about]),
+      },
+    )
+  })
+
+  it('docs/reference/usage-cases.md has all cases', async () => {
+    await expectPage('docs/reference/usage-cases.md', casesPage())
+  })
+})

@@ -1,0 +1,163 @@
+// Gives a client the tdmrep.json of an origin: from memory if it is fresh, otherwise by a fetch.
+//
+// The file is fetched as robots.txt is: by the same transports, under the same limits, with the same
+// freshness and waits. Three things differ:
+//
+// - It has a meaning of its own. Without it, nothing is known, and nothing is disallowed.
+// - RFC 9309 §2.2.2 lets a crawler request /robots.txt whatever the rules say, and no other file. So
+//   the client asks robots.txt first, and a redirect is followed only as far as the rules that are
+//   in memory permit.
+// - It is kept in memory only. The key of a store is an origin, and its text is the robots.txt of that
+//   origin: tools and other versions of the client read it as such.
+import { type AccessPolicy, type Entry, type OriginAccess, originAccessOf, plan, settle } from '@politely/core/engine'
+import { parseTdmrep, type TdmrepFile, tdmrepTerms } from '@politely/core/usage'
+import { LRUCache } from 'lru-cache'
+import { failure } from '../fetch/failure.ts'
+import { RobotsFetcher, type Turn } from '../fetch/robots-fetcher.ts'
+import type { Settings } from '../options/options.ts'
+import { reportedHeaders } from '../report/reported-headers.ts'
+import type { Telemetry } from '../report/telemetry.ts'
+import { entrySince } from './entry-since.ts'
+import { type FlightWork, type JoinOptions, takeTurn } from './flights.ts'
+import { entryBytes } from './memory.ts'
+import type { SharedLimits } from './robots-cache.ts'
+
+/** What is known about the tdmrep.json of an origin. */
+export interface CachedTdmrep {
+  readonly entry: Entry
+  /** The copy of the entry, parsed; undefined if it has none. */
+  readonly file: TdmrepFile | undefined
+}
+
+/** The memory for these files, as a part of `maxCacheBytes`. Few sites have one. Our choice. */
+const PART_OF_MEMORY = 8
+/** The memory of a parsed rule without its texts, and of a problem. Measured and rounded up. */
+const RULE_BYTES = 80
+const PROBLEM_BYTES = 500
+
+export class TdmrepCache {
+  readonly #settings: Settings
+  readonly #policy: AccessPolicy
+  readonly #telemetry: Telemetry
+  readonly #closing: AbortSignal
+  readonly #shared: SharedLimits
+  readonly #fetcher: RobotsFetcher
+  /** By the URL of the file. */
+  readonly #memory: LRUCache<string, CachedTdmrep>
+
+  /** @param closing The client aborts it before it calls `close`. */
+  constructor(settings: Settings, telemetry: Telemetry, closing: AbortSignal, shared: SharedLimits) {
+    this.#settings = settings
+    this.#policy = policyOf(settings.policy)
+    this.#telemetry = telemetry
+    this.#closing = closing
+    this.#shared = shared
+    this.#fetcher = new RobotsFetcher({ ...settings, policy: this.#policy }, shared.ownRequests)
+    const maxSize = Math.ceil(settings.maxCacheBytes / PART_OF_MEMORY)
+    this.#memory = new LRUCache({ maxSize, sizeCalculation: (cached) => Math.min(maxSize, bytesOf(cached)) })
+  }
+
+  /**
+   * Returns what is known about the file of an origin. Fetches the file if it is not in memory or is
+   * stale. Callers that wait for one origin share one flight.
+   * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asks while it makes a request for
+   * this file.
+   */
+  async load(origin: string, options: JoinOptions): Promise<CachedTdmrep> {
+    this.#closing.throwIfAborted()
+    const url = tdmrepUrl(origin)
+    const known = this.#usable(url, options.since)
+    if (known !== undefined) return known
+    const { ownRequests, flights } = this.#shared
+    ownRequests.assertOutside(url)
+    const join = () => flights.join(url, (work) => this.#refresh(url, origin, work), options)
+    const cached = await join()
+    // As for robots.txt, the flight may have found its entry before this caller joined.
+    return this.#isUsable(cached, options.since) ? cached : join()
+  }
+
+  /** Returns what an entry means now. */
+  accessOf(entry: Entry): OriginAccess {
+    return originAccessOf(entry, this.#settings.now(), this.#policy)
+  }
+
+  /** Removes what memory knows about an origin. A flight continues without it. */
+  forget(origin: string): void {
+    const url = tdmrepUrl(origin)
+    this.#memory.delete(url)
+    this.#shared.flights.forget(url)
+  }
+
+  /** Ends all attempts under way, and closes the connections. The flights end with the client. */
+  async close(): Promise<void> {
+    this.#memory.clear()
+    this.#fetcher.abortAll()
+    await this.#fetcher.close()
+  }
+
+  #usable(url: string, since: number | undefined): CachedTdmrep | undefined {
+    const cached = this.#memory.get(url)
+    return cached !== undefined && this.#isUsable(cached, since) ? cached : undefined
+  }
+
+  #isUsable({ entry }: CachedTdmrep, since: number | undefined): boolean {
+    return plan(entrySince(entry, since), this.#settings.now(), this.#policy) !== 'obtain'
+  }
+
+  /** The work of one flight. */
+  async #refresh(url: string, origin: string, work: FlightWork): Promise<CachedTdmrep> {
+    const known = this.#usable(url, work.since)
+    if (known !== undefined) return known
+    work.isDroppable = false
+    const { now } = this.#settings
+    const last = this.#memory.get(url)
+    const startedAt = now()
+    const { outcome, requests } = await this.#fetcher.fetch(url, last?.entry.copy, (target) =>
+      this.#takeTurn(target, work),
+    )
+    this.#closing.throwIfAborted() // the outcome of an aborted attempt says nothing about the site
+    const at = now()
+    const entry = settle(work.isForgotten ? undefined : last?.entry, origin, outcome, at, this.#policy)
+    this.#shared.redirectLimits.pauseAfter(outcome, entry)
+    const file = entry.copy && parseTdmrep(entry.copy)
+    this.#memory.set(url, { entry, file })
+    const headers = outcome.headers && reportedHeaders(outcome.headers)
+    const isNew = last?.file?.isReadable !== false
+    const problem = isNew && file?.isReadable === false ? file.problems[0]?.why : undefined
+    this.#telemetry.fetchedTdmrep({ origin, url, entry, headers, requests, tookMs: at - startedAt }, problem)
+    return { entry, file }
+  }
+
+  /** Takes the turn of a redirect, unless the rules of its target are known and disallow it. */
+  #takeTurn(target: string, work: FlightWork): Turn | Promise<Turn> {
+    const rules = this.#shared.rulesOf(new URL(target).origin)
+    if (rules?.isAllowed(target) === false) {
+      return failure('disallowed-target', `robots.txt disallows ${target}, to which the file is redirected`)
+    }
+    return takeTurn(target, work, this.#telemetry)
+  }
+}
+
+/** Returns the URL of the file of an origin. */
+export function tdmrepUrl(origin: string): string {
+  return `${origin}${tdmrepTerms.path}`
+}
+
+/** Returns the policy for this file. A policy about the meaning of robots.txt does not apply to it. */
+function policyOf(policy: AccessPolicy): AccessPolicy {
+  return {
+    ...policy,
+    forbidden: 'unavailable',
+    foreignBodies: 'obey', // it is JSON, which a robots.txt is not
+    notFoundPages: 'by-status',
+    copyAfterUnavailableMs: 0,
+    refreshAheadMs: 0,
+  }
+}
+
+/** Returns the memory that an entry takes, in bytes, about. */
+function bytesOf({ entry, file }: CachedTdmrep): number {
+  if (file === undefined) return entryBytes(entry)
+  const texts = 2 * (entry.copy?.bytes.length ?? 0) // of rules and problems; not all of it may be Latin-1
+  return entryBytes(entry) + texts + RULE_BYTES * file.rules.length + PROBLEM_BYTES * file.problems.length
+}

@@ -1,0 +1,105 @@
+// What `usage` reads of the response for a page: its headers, and the head of its HTML.
+//
+// The caller reads the body too. So the head is read from a clone, in three steps:
+//
+// 1. `openPage` clones the response, before the caller can read it.
+// 2. `readHead` reads the clone until the head ends. What it reads is buffered for the caller: at most
+//    the bytes of the head, and the chunk in which it ends.
+// 3. `readHead` cancels the clone. From then on, the caller is the only reader.
+import { OptionError } from '@politely/core'
+import { isChallenge } from '@politely/core/engine'
+import type { PageHead, ResponseHeaders } from '@politely/core/usage'
+import { describeValue } from '../base/option-checks.ts'
+
+/** The response for a page: a `Response` of fetch; or its headers, and its HTML if it is HTML. */
+export type PageResponse =
+  | Response
+  | {
+      readonly headers: ResponseHeaders
+      readonly html?: string | Uint8Array | PageHead | undefined
+    }
+
+/**
+ * What `usage` has looked at of the page:
+ *
+ * - `read`: headers and the head of the HTML.
+ * - `headers-only`: headers. The response is not HTML, or has no body.
+ * - `incomplete`: headers, and a part of the head.
+ * - `not-the-page`: nothing. The response is not the page: a challenge for browsers, an error, a
+ *   redirect, or a refusal of the gate.
+ * - `not-given`: nothing. The caller has passed no response.
+ */
+export type PageReading = 'read' | 'headers-only' | 'incomplete' | 'not-the-page' | 'not-given'
+
+/** What `usage` has looked at of the page, and why not more. JSON-safe. */
+export interface PageReport {
+  readonly reading: PageReading
+  /** Why not everything was read; undefined for `read`. */
+  readonly why: string | undefined
+}
+
+/** A response that was checked. */
+export interface OpenedPage {
+  readonly report: PageReport
+  readonly headers?: ResponseHeaders | undefined
+  readonly html?: string | Uint8Array | PageHead | undefined
+  /** The body of the clone, from which the HTML is read. */
+  readonly clone?: ReadableStream<Uint8Array> | undefined
+  /** The character encoding of that body, as Content-Type names it. */
+  readonly charset?: string | undefined
+}
+
+/**
+ * Checks the argument `response`. Clones a response whose head has to be read.
+ * @throws {OptionError} for another type, and for a response whose body was read already.
+ */
+export function openPage(response: PageResponse | undefined): OpenedPage {
+  if (response === undefined) return { report: { reading: 'not-given', why: 'no response was given' } }
+  if (typeof response !== 'object' || response === null || typeof response.headers !== 'object') {
+    throw new OptionError(
+      'response',
+      `${describeValue(response)} is not a response; expected a Response of fetch, or { headers, html }`,
+    )
+  }
+  if (!isResponse(response)) {
+    const { headers, html } = response
+    return html === undefined ? headersOnly(headers, 'no HTML was given') : { report: READ, headers, html }
+  }
+  const { headers, status, body } = response
+  if (isChallenge(challengeHeadersOf(headers))) return notThePage('the response is a challenge for browsers')
+  const isPage = (status >= 200 && status <= 299) || status === 304
+  if (!isPage) return notThePage(`the response has the status ${status}`)
+  const type = headers.get('content-type') ?? ''
+  if (!/^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(type)) {
+    return headersOnly(headers, 'the response is not HTML')
+  }
+  if (body === null) return headersOnly(headers, 'the response has no body')
+  if (response.bodyUsed || body.locked) {
+    throw new OptionError(
+      'response',
+      'its body was read already; call usage before you read the body, or pass { headers, html }',
+    )
+  }
+  const [, charset] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type) ?? []
+  return { report: READ, headers, charset, clone: response.clone().body as ReadableStream<Uint8Array> }
+}
+
+const READ: PageReport = { reading: 'read', why: undefined }
+
+/** Recognises also a Response of another realm or library. */
+function isResponse(response: PageResponse): response is Response {
+  return 'clone' in response && typeof response.clone === 'function'
+}
+
+function challengeHeadersOf(headers: Response['headers']): Readonly<Record<string, string>> {
+  const names = ['cf-mitigated', 'x-amzn-waf-action']
+  return Object.fromEntries(names.map((name) => [name, headers.get(name) ?? '']))
+}
+
+function notThePage(why: string): OpenedPage {
+  return { report: { reading: 'not-the-page', why } }
+}
+
+function headersOnly(headers: ResponseHeaders, why: string): OpenedPage {
+  return { report: { reading: 'headers-only', why }, headers }
+}
