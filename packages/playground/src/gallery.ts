@@ -16,7 +16,13 @@ export interface Mistake {
 type Shown = Pick<PlaygroundState, 'robots' | 'urls' | 'crawlers'> & Partial<PlaygroundState>
 
 function mistake(id: string, title: string, text: string, code: FindingCode | undefined, shown: Shown): Mistake {
-  const state = { before: undefined, dialect: 'rfc9309', open: { url: 0, crawler: 0 }, ...shown } as const
+  const state = {
+    before: undefined,
+    dialect: 'rfc9309',
+    page: undefined,
+    open: { url: 0, crawler: 0 },
+    ...shown,
+  } as const
   return { id, title, text, code, state }
 }
 

@@ -31,6 +31,8 @@ interface StateV1 {
   readonly c: readonly string[]
   /** dialect, if it is not `rfc9309` */
   readonly d?: string
+  /** headers and HTML of the page */
+  readonly p?: readonly [string, string]
   /** the open cell: URL, crawler */
   readonly o?: readonly [number, number]
 }
@@ -40,13 +42,14 @@ export async function linkHash(state: PlaygroundState): Promise<string> {
   return `#1${base64url(await deflate(JSON.stringify(toV1(state))))}`
 }
 
-function toV1({ robots, before, urls, crawlers, dialect, open }: PlaygroundState): StateV1 {
+function toV1({ robots, before, urls, crawlers, dialect, page, open }: PlaygroundState): StateV1 {
   return {
     r: robots,
     ...(before !== undefined && { b: before }),
     u: urls,
     c: crawlers,
     ...(dialect !== 'rfc9309' && { d: dialect }),
+    ...(page !== undefined && { p: [page.headers, page.html] as const }),
     ...(open !== undefined && { o: [open.url, open.crawler] as const }),
   }
 }
@@ -97,13 +100,16 @@ export function stateIn(text: string): PlaygroundState | undefined {
 function readV1(text: string): PlaygroundState | undefined {
   const json = parsed(text)
   if (typeof json !== 'object' || json === null) return undefined
-  const { r, b, u, c, d = 'rfc9309', o } = json as Partial<Record<keyof StateV1, unknown>>
+  const { r, b, u, c, d = 'rfc9309', p = [], o } = json as Partial<Record<keyof StateV1, unknown>>
   if (typeof r !== 'string' || !isTexts(u) || !isTexts(c)) return undefined
   if (b !== undefined && typeof b !== 'string') return undefined
   if (typeof d !== 'string' || !Object.hasOwn(dialects, d)) return undefined
+  if (!isTexts(p)) return undefined
+  const [headers, html] = p
+  const page = headers !== undefined && html !== undefined ? { headers, html } : undefined
   const [url, crawler] = Array.isArray(o) ? o : []
   const open = isIndex(url) && isIndex(crawler) ? { url, crawler } : undefined
-  return bounded({ robots: r, before: b, urls: u, crawlers: c, dialect: d as DialectName, open })
+  return bounded({ robots: r, before: b, urls: u, crawlers: c, dialect: d as DialectName, page, open })
 }
 
 function parsed(text: string): unknown {

@@ -11,8 +11,18 @@ export interface PlaygroundState {
   /** The crawlers by their names in robots.txt, each a column of the matrix. */
   readonly crawlers: readonly string[]
   readonly dialect: DialectName
+  /** What the page of the open cell says about its use; undefined if nothing was pasted. */
+  readonly page: PageTexts | undefined
   /** The open cell: an index into `urls` and one into `crawlers`. */
   readonly open: OpenCell | undefined
+}
+
+/** The response of a page, as the user pasted it. */
+export interface PageTexts {
+  /** The headers, one on each line. */
+  readonly headers: string
+  /** The page, of which the head is read. */
+  readonly html: string
 }
 
 export interface OpenCell {
@@ -25,6 +35,8 @@ export const MAX_ROBOTS_LENGTH: number = 500 * 1024
 export const MAX_URLS = 5_000
 export const MAX_URL_LENGTH = 2_000
 export const MAX_CRAWLERS = 24
+/** A head with all that is read is far shorter. Characters. */
+export const MAX_PAGE_LENGTH = 200_000
 
 /** Returns the state with as much as the playground accepts. What is small enough is the same object. */
 export function bounded(state: PlaygroundState): PlaygroundState {
@@ -33,13 +45,14 @@ export function bounded(state: PlaygroundState): PlaygroundState {
   const distinct = new Set(state.crawlers)
   const areFew = distinct.size === state.crawlers.length && distinct.size <= MAX_CRAWLERS
   const crawlers = areFew ? state.crawlers : [...distinct].slice(0, MAX_CRAWLERS)
-  const { open } = state
+  const { open, page } = state
   return {
     ...state,
     robots: state.robots.slice(0, MAX_ROBOTS_LENGTH),
     before: state.before?.slice(0, MAX_ROBOTS_LENGTH),
     urls,
     crawlers,
+    page: page && { headers: page.headers.slice(0, MAX_PAGE_LENGTH), html: page.html.slice(0, MAX_PAGE_LENGTH) },
     open: open !== undefined && open.url < urls.length && open.crawler < crawlers.length ? open : undefined,
   }
 }
@@ -79,5 +92,6 @@ Sitemap: https://shop.example/sitemap.xml
   ],
   crawlers: ['Googlebot', 'Bingbot', 'GPTBot', '*'],
   dialect: 'rfc9309',
+  page: undefined,
   open: { url: 2, crawler: 0 },
 }

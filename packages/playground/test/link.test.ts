@@ -29,7 +29,11 @@ const STATES: readonly (readonly [string, PlaygroundState])[] = [
     { ...startState, before: 'User-agent: *\n', dialect: 'koster-1996', open: undefined },
   ],
   ['text outside ASCII, with a byte order mark', { ...startState, robots: '\ufeffUser-agent: *\r\nDisallow: /é/🙂\0' }],
-  ['nothing', { robots: '', before: undefined, urls: [], crawlers: [], dialect: 'google', open: undefined }],
+  ['what a page says', { ...startState, page: { headers: 'X-Robots-Tag: noindex', html: '' } }],
+  [
+    'nothing',
+    { robots: '', before: undefined, urls: [], crawlers: [], dialect: 'google', page: undefined, open: undefined },
+  ],
   ...gallery.map(({ id, state }) => [id, state] as const),
 ]
 
@@ -65,6 +69,7 @@ test.each([
   ['null', null],
   ['no URLs', { r: '', c: [] }],
   ['a URL that is not text', { r: '', u: [1], c: [] }],
+  ['a page that is not text', { r: '', u: [], c: [], p: [1] }],
   ['an unknown dialect', { r: '', u: [], c: [], d: 'toString' }],
 ])('rejects a link with %s in place of a state', async (_, json) => {
   expect(await openLink(await hashOf(JSON.stringify(json)))).toEqual({

@@ -38,6 +38,11 @@ const STATES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await page.getByText('real mistakes to learn from').click()
     await page.getByText('Share and export').click()
   },
+  usage: async (page) => {
+    await page.getByText('What may be done with the page').click()
+    await page.getByLabel('Headers of the page, pasted').fill('X-Robots-Tag: noindex\nContent-Signal: search=yes')
+    await page.getByText('Where readings differ').waitFor()
+  },
 }
 
 const part = findBrowser()
@@ -73,7 +78,7 @@ describe.skipIf(isMissing('chromium', part))('the playground', () => {
     })
     page.on('request', (request) => request.url().startsWith(origin) || problems.push(request.url()))
     await page.goto(`${origin}/playground/${hash}`)
-    await page.locator('.cm-content').waitFor()
+    await page.locator('#playground[data-loaded]').waitFor()
     page.on('request', (request) => problems.push(`after the page was loaded: ${request.url()}`))
     return page
   }
@@ -261,6 +266,25 @@ describe.skipIf(isMissing('chromium', part))('the playground', () => {
     expect(await page.locator('#pg-crawler-problem').textContent()).toContain('such as ExampleBot')
   })
 
+  test('says what may be done with the page, by headers and HTML that are pasted', async () => {
+    const page = await open()
+    await page.getByText('What may be done with the page').click()
+    await page.getByLabel('Headers of the page, pasted').fill('X-Robots-Tag: noai')
+    const answer = (purpose: string) => page.locator('li').filter({ hasText: `(${purpose})` })
+    await expectText(
+      answer('train-ai'),
+      '✗ disallowed train an AI model on it (train-ai) the header X-Robots-Tag says noai',
+    )
+    await page.getByLabel('The page or its head, pasted').fill('<meta name="robots" content="noindex">')
+    await expectText(answer('index'), '✗ disallowed show it in a search index (index) the element robots says noindex')
+    await page.waitForTimeout(1000) // the link is written after a pause
+    const other = await open(new URL(page.url()).hash)
+    await expectText(
+      other.locator('li').filter({ hasText: '(index)' }),
+      '✗ disallowed show it in a search index (index) the element robots says noindex',
+    )
+  })
+
   test('the exports have the verdicts of the page', async () => {
     const page = await open()
     await page.getByText('Share and export').click()
@@ -283,6 +307,7 @@ describe.skipIf(isMissing('chromium', part))('the playground', () => {
     await cell(page, 1, 'GPTBot').click()
     await page.getByRole('button', { name: 'Compare with an earlier file' }).click()
     await page.getByText('Share and export').click()
+    await page.getByText('What may be done with the page').click()
     await followMistake(page, 'staging')
     await expectText(page.locator('.pg-panel h2'), '✗ disallowed Googlebot https://shop.example/')
   })

@@ -19,7 +19,7 @@ import {
 } from '@codemirror/view'
 import type { Finding } from '@politely/core'
 import type { Fix } from '@politely/core/internal'
-import type { Editor, EditorOptions, MarkedLines } from './editor-slot.ts'
+import type { Editor, EditorOptions, MarkedLines } from './editor-interface.ts'
 import { fixTitle } from './fix-title.ts'
 import { robotsColours, robotsLanguage } from './highlight.ts'
 

@@ -2,7 +2,7 @@
 import { type Finding, lintRobots } from '@politely/core'
 import { applyFixes, type Fix, fixRobots, ignoredFindings, quickFixes } from '@politely/core/internal'
 import { count, el, link, setText } from './dom.ts'
-import type { Editor, EditorFinding } from './editor-slot.ts'
+import type { Editor, EditorFinding } from './editor-interface.ts'
 import { fixTitle } from './fix-title.ts'
 import { lineButton } from './panel-view.ts'
 import type { Shown, Update, View } from './shown.ts'

@@ -52,7 +52,8 @@ class Playground {
   readonly #panel: PanelView
   readonly #comparison: ComparisonView
   readonly #outputs = new OutputsView()
-  readonly #views: readonly View[]
+  readonly #views: View[]
+  readonly #usage = el('div')
   #shown: Shown
   #linkTimer: ReturnType<typeof setTimeout> | undefined
   #announceTimer: ReturnType<typeof setTimeout> | undefined
@@ -147,6 +148,7 @@ class Playground {
           this.#comparison.element,
           this.#matrix.element,
           this.#panel.element,
+          this.#usage,
         ),
       ),
       this.#outputs.element,
@@ -159,7 +161,18 @@ class Playground {
     )
     this.#render(true)
     performance.mark('first-verdict')
-    void this.#editor.load()
+    void this.#load()
+  }
+
+  /** Loads what the first verdicts do not need. Afterwards the page needs no network. */
+  async #load(): Promise<void> {
+    await this.#editor.load()
+    const { UsageView } = await import('./usage-view.ts')
+    const usage = new UsageView((change) => this.#update(change))
+    this.#usage.append(usage.element)
+    this.#views.push(usage)
+    usage.render(this.#shown)
+    this.#mount.dataset.loaded = 'true'
   }
 
   /** Opens the state of a link. */
