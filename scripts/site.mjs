@@ -52,7 +52,7 @@ function build() {
   return status
 }
 
-/** Checks the types of the site, and runs its tests: all of them, or those that the arguments name. */
+/** Checks the types of the site, and runs its tests. The arguments are Vitest's, such as a file. */
 function test() {
   const modules = resolve('node_modules')
   const types = node(join(modules, 'typescript', 'bin', 'tsc'), ['-p', '.'])

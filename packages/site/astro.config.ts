@@ -31,6 +31,7 @@ export default defineConfig({
         SocialIcons: './src/components/HeaderLinks.astro',
       },
       favicon: '/favicon.svg',
+      disable404Route: true, // src/pages/404.astro
       // Level 3 has the names of an API page.
       tableOfContents: { minHeadingLevel: 2, maxHeadingLevel: 3 },
       expressiveCode: {

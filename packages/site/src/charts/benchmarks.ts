@@ -26,7 +26,7 @@ export function siteVisitChart(counts: readonly number[]): string {
     note: `Mean of 2,000 generated files. The naive walk tries all rules, the longest first. ${sourceOf(record)}`,
     unit: 'µs',
     groups: counts.map((count) => ({
-      heading: counts.length === 1 ? '' : count === 1 ? '1 URL' : `${count} URLs`,
+      heading: count === 1 ? '1 URL' : `${count} URLs`,
       bars: barsOf(sheetOf(record, 'site visit', 'generated'), `N = ${count}`, 'µs'),
     })),
   })

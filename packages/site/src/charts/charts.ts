@@ -1,9 +1,7 @@
 // Puts the charts into the documentation: each after a heading of a page.
 
-import { relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { MarkdownPlugin } from '../docs/links.ts'
-import { ROOT } from '../docs/repository.ts'
+import { pathOf } from '../docs/repository.ts'
 import { memoryChart, siteVisitChart } from './benchmarks.ts'
 
 const CHARTS: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
@@ -14,7 +12,7 @@ const CHARTS: Readonly<Record<string, Readonly<Record<string, () => string>>>> =
 }
 
 export const charts: MarkdownPlugin = ({ fileURL }) => {
-  const file = fileURL && relative(ROOT, fileURLToPath(fileURL)).replaceAll('\\', '/')
+  const file = fileURL && pathOf(fileURL)
   const missing = new Map(Object.entries(CHARTS[file ?? ''] ?? {}))
   if (missing.size === 0) return undefined
   return {

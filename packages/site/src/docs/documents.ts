@@ -2,11 +2,10 @@
 // a page is its first heading.
 
 import { readFileSync } from 'node:fs'
-import { relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { glob, type Loader, type LoaderContext } from 'astro/loaders'
 import { PATTERNS, pageOf } from './pages.ts'
-import { REPOSITORY, ROOT } from './repository.ts'
+import { pathOf, REPOSITORY, ROOT } from './repository.ts'
 
 export function documents(): Loader {
   const files = glob({
@@ -22,7 +21,7 @@ export function documents(): Loader {
         logger: failing(context.logger),
         parseData: (entry) => {
           const { filePath = '' } = entry
-          const data = { ...entry.data, ...frontMatterOf(readFileSync(filePath, 'utf8'), relative(ROOT, filePath)) }
+          const data = { ...entry.data, ...frontMatterOf(readFileSync(filePath, 'utf8'), pathOf(filePath)) }
           return context.parseData({ ...entry, data })
         },
       }),
@@ -42,9 +41,10 @@ function frontMatterOf(text: string, file: string): Record<string, unknown> {
   const [, title, rest] = /^# (.+)\n([\s\S]*)/.exec(text) ?? []
   if (title === undefined || rest === undefined)
     throw new Error(`${file} does not begin with a heading such as "# Waiting"`)
+  const isApi = file.startsWith('docs/reference/api/')
   return {
-    title: title.replace(/^Reference: (.)/, (_, first: string) => first.toUpperCase()).replaceAll('`', ''),
-    ...descriptionOf(rest),
+    title: title.replace(/^Reference: (.)/, (_, first: string) => first.toUpperCase()),
+    ...(isApi ? { description: `${title}: all exported names.` } : descriptionOf(rest)),
     editUrl: `${REPOSITORY}/edit/main/${file}`,
   }
 }

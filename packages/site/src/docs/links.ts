@@ -2,11 +2,10 @@
 // shows them: `waiting.md#who-waits`, `../README.md`, `../packages/gate/src/gate.ts`.
 
 import { existsSync, statSync } from 'node:fs'
-import { dirname, join, posix, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join, posix } from 'node:path'
 import type { SatteriProcessorOptions } from '@astrojs/markdown-satteri'
 import { pageOf } from './pages.ts'
-import { REPOSITORY, ROOT } from './repository.ts'
+import { pathOf, REPOSITORY, ROOT } from './repository.ts'
 
 /** A plugin of the Markdown processor. */
 export type MarkdownPlugin = NonNullable<SatteriProcessorOptions['mdastPlugins']>[number]
@@ -14,19 +13,15 @@ export type MarkdownPlugin = NonNullable<SatteriProcessorOptions['mdastPlugins']
 /** Rewrites links, and removes the first heading, which Starlight shows itself. */
 export const documentLinks: MarkdownPlugin = ({ fileURL }) => {
   if (fileURL === undefined) return undefined
-  const file = relative(ROOT, fileURLToPath(fileURL)).replaceAll('\\', '/')
+  const file = pathOf(fileURL)
   if (pageOf(file) === undefined) return undefined
   return {
     name: 'document-links',
     heading: (node, context) => {
       if (node.depth === 1) context.removeNode(node)
     },
-    link: (node, context) => {
-      context.setProperty(node, 'url', addressOf(node.url, file))
-    },
-    definition: (node, context) => {
-      context.setProperty(node, 'url', addressOf(node.url, file))
-    },
+    link: (node, context) => context.setProperty(node, 'url', addressOf(node.url, file)),
+    definition: (node, context) => context.setProperty(node, 'url', addressOf(node.url, file)),
   }
 }
 

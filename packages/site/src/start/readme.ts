@@ -20,10 +20,11 @@ export const reasons: readonly { readonly what: string; readonly rest: string }[
 /** The question that Politely answers. */
 export const [, question = ''] = /^\*(.+)\*$/m.exec(text) ?? []
 
-/** The TypeScript examples. Tests run them. */
-export const examples: readonly string[] = Array.from(text.matchAll(/^```ts\n([\s\S]*?)^```/gm), ([, code = '']) =>
-  code.trimEnd(),
-)
+/** The example of a polite fetch. Tests run it. */
+export const fetchExample: string =
+  Array.from(text.matchAll(/^```ts\n([\s\S]*?)^```/gm), ([, code = '']) => code.trimEnd()).find((code) =>
+    code.includes('politely('),
+  ) ?? ''
 
 /** Returns a section as HTML, without its heading. */
 export async function section(heading: string): Promise<string> {
@@ -34,5 +35,5 @@ export async function section(heading: string): Promise<string> {
   return code
 }
 
-if (reasons.length !== 3 || question === '' || examples.length < 2)
-  throw new Error('README.md has lost its question, its three reasons or its examples, which the start page shows')
+if (reasons.length !== 3 || question === '' || fetchExample === '')
+  throw new Error('README.md has lost its question, its three reasons or its polite fetch, which the start page shows')
