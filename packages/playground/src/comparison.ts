@@ -15,10 +15,14 @@ export interface Comparison {
   readonly sampled: readonly CrawlerChange[]
   /** How many paths were made from the rules. */
   readonly samples: number
+  /** How many crawlers of the files were not compared on these paths, because the files are large. */
+  readonly leftOut: number
 }
 
-/** A file with many crawlers and rules would take too long after each key. */
+// Both files are parsed for each crawler, after each key. So the more text there is, the fewer
+// crawlers are compared on the sample paths, and the more crawlers, the fewer paths.
 const MAX_CHECKS = 50_000
+const MAX_PARSED_CHARACTERS = 3_000_000
 
 /** Returns undefined without an earlier file. */
 export function compareFiles(state: PlaygroundState): Comparison | undefined {
@@ -32,7 +36,8 @@ export function compareFiles(state: PlaygroundState): Comparison | undefined {
       return counter.result()
     })
   const texts = [state.before, state.robots]
-  const crawlers = crawlersIn(texts)
+  const all = crawlersIn(texts)
+  const crawlers = all.slice(0, Math.max(1, Math.floor(MAX_PARSED_CHARACTERS / texts.join('').length)))
   const paths = samplePaths(texts).slice(0, Math.ceil(MAX_CHECKS / crawlers.length))
   // With an origin, because `//a` alone would be a URL without a scheme.
   const sampled = changesOf(
@@ -43,6 +48,7 @@ export function compareFiles(state: PlaygroundState): Comparison | undefined {
     given: changesOf(state.crawlers, state.urls).filter(hasChanged),
     sampled: sampled.filter(hasChanged),
     samples: paths.length,
+    leftOut: all.length - crawlers.length,
   }
 }
 

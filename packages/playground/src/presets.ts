@@ -33,10 +33,10 @@ export const presets: readonly Preset[] = (Object.keys(TITLES) as CrawlerPurpose
 
 /** Says what an operator documents about obeying robots.txt. */
 export function obeysText({ obeys, isControl }: KnownCrawler): string {
-  if (isControl) return 'a name in robots.txt only; no request carries it'
+  if (isControl) return 'a name in robots.txt only, which no request carries'
   return {
-    yes: 'obeys robots.txt, as its operator documents',
-    no: 'may ignore robots.txt, as its operator documents',
-    unclear: 'the operator does not say whether it obeys robots.txt, or the page was not read',
+    yes: 'obeys robots.txt',
+    no: 'may ignore robots.txt',
+    unclear: 'not documented, or not read',
   }[obeys]
 }

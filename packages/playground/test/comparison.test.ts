@@ -35,6 +35,13 @@ test('finds changes that the URLs of the matrix do not show', () => {
   expect(samples).toBeGreaterThan(3)
 })
 
+test('compares fewer crawlers if the files are large, and says how many it left out', () => {
+  const groups = Array.from({ length: 99 }, (_, i) => `User-agent: bot${i}\nDisallow: /\n`).join('')
+  const large = `${groups}${`# ${'x'.repeat(1000)}\n`.repeat(200)}`
+  expect(compareFiles({ ...state, before: large, robots: `${large}Allow: /a\n` })?.leftOut).toBeGreaterThan(50)
+  expect(compareFiles(state)?.leftOut).toBe(0)
+})
+
 test('marks the changed cells', () => {
   expect(matrixOf(state).map((row) => row.map(({ isChanged }) => isChanged))).toEqual([
     [true, false],

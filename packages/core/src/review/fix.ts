@@ -56,17 +56,9 @@ export function fixRobots(source: string, isAll: boolean): FixedFile {
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const fixes = fixesOf(text)
     if (fixes.length === 0) break
-    const compare = comparison(text)
-    const rules = rulesOf(text)
-    const tried = fixes.map((fix) => ({ ...fix, changes: riskOf(fix, rules) }))
-    const { safe, unsafe: changing } = sortOut(
-      text,
-      tried.filter(({ changes }) => changes === undefined),
-      compare,
-    )
-    const unsafe = [...tried.filter(({ changes }) => changes !== undefined), ...changing]
+    const { safe, unsafe } = tryFixes(text, fixes, comparison(text))
     const chosen = isAll ? [...safe, ...unsafe] : safe
-    left = isAll ? [] : unsafe
+    left = isAll ? [] : [...unsafe]
     if (chosen.length === 0) break
     text = applyFixes(text, chosen)
     applied.push(...chosen)
@@ -74,17 +66,40 @@ export function fixRobots(source: string, isAll: boolean): FixedFile {
   return { text, applied, left }
 }
 
-/**
- * How many questions decide whether one quick fix changes a verdict. An editor asks after each
- * pause in typing.
- */
+// An editor asks for quick fixes after each pause in typing, so the work has bounds: the questions
+// of one comparison, the comparisons, and the characters that are parsed for one of them.
 const MAX_QUICK_QUESTIONS = 4_000
+const MAX_QUICK_COMPARISONS = 50
+const MAX_QUICK_CHARACTERS = 3_000_000
 
-/** Returns the fix of each line alone, with what it changes. */
+/** Why a quick fix of a large file may change a verdict. */
+const NOT_COMPARED = 'not compared with the file before, because the file is too large'
+
+/** Returns the fix of each line, with what it changes. */
 export function quickFixes(text: string): readonly Fix[] {
+  const fixes = fixesOf(text)
+  if (fixes.length === 0) return fixes
+  const isLarge = 2 * (crawlersIn([text]).length + 1) * text.length > MAX_QUICK_CHARACTERS
+  const compare = isLarge ? () => NOT_COMPARED : comparison(text, MAX_QUICK_QUESTIONS)
+  let comparisons = 0
+  const boundedCompare = (after: string) => (comparisons++ < MAX_QUICK_COMPARISONS ? compare(after) : NOT_COMPARED)
+  const { unsafe } = tryFixes(text, fixes, boundedCompare)
+  const changes = new Map(unsafe.map((fix) => [fix.line, fix.changes]))
+  return fixes.map((fix) => ({ ...fix, changes: changes.get(fix.line) }))
+}
+
+/** Sorts fixes into those that change no verdict, and those that may change one. */
+function tryFixes(text: string, fixes: readonly Fix[], compare: (text: string) => string | undefined): TriedFixes {
   const rules = rulesOf(text)
-  const compare = comparison(text, MAX_QUICK_QUESTIONS)
-  return fixesOf(text).map((fix) => ({ ...fix, changes: riskOf(fix, rules) ?? compare(applyFixes(text, [fix])) }))
+  const tried = fixes.map((fix) => ({ ...fix, changes: riskOf(fix, rules) }))
+  const isHarmless = ({ changes }: Fix) => changes === undefined
+  const { safe, unsafe } = sortOut(text, tried.filter(isHarmless), compare)
+  return { safe, unsafe: [...tried.filter((fix) => !isHarmless(fix)), ...unsafe] }
+}
+
+interface TriedFixes {
+  readonly safe: readonly Fix[]
+  readonly unsafe: readonly Fix[]
 }
 
 /**
@@ -92,11 +107,7 @@ export function quickFixes(text: string): readonly Fix[] {
  * few comparisons. A fix that is safe only without the others is in neither list: of two equal
  * rules, each is superfluous, and the next pass looks at the other one.
  */
-function sortOut(
-  text: string,
-  fixes: readonly Fix[],
-  compare: (text: string) => string | undefined,
-): { readonly safe: readonly Fix[]; readonly unsafe: readonly Fix[] } {
+function sortOut(text: string, fixes: readonly Fix[], compare: (text: string) => string | undefined): TriedFixes {
   const safe: Fix[] = []
   const unsafe: Fix[] = []
   const add = (some: readonly Fix[]): void => {

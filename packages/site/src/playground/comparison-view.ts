@@ -51,7 +51,7 @@ export class ComparisonView implements View {
     this.element.hidden = before === undefined
     if (before === undefined || comparison === undefined) return
     if (this.#text.value !== before && document.activeElement !== this.#text) this.#text.value = before
-    const { given, sampled, samples } = comparison
+    const { given, sampled, samples, leftOut } = comparison
     const total = urls.length * crawlers.length
     const inMatrix = changeNodes(given)
     const shownCrawlers = new Set(given.map(({ crawler }) => crawler.toLowerCase()))
@@ -69,6 +69,15 @@ export class ComparisonView implements View {
       ...(inMatrix.length === 0 && others.length === 0
         ? [el('p', { class: 'pg-note' }, `Nor does any on ${count(samples, 'path')} made from the rules.`)]
         : []),
+      ...(leftOut === 0
+        ? []
+        : [
+            el(
+              'p',
+              { class: 'pg-note' },
+              `The files are large, so ${count(leftOut, 'more crawler')} in them were not compared on these paths.`,
+            ),
+          ]),
     )
   }
 }

@@ -9,6 +9,8 @@ import type { Shown, Update, View } from './shown.ts'
 
 export class CrawlersView implements View {
   readonly element: HTMLElement
+  /** What the operators document. It is wider than the list. */
+  readonly details: HTMLElement
   readonly #update: Update
   readonly #chips = el('ul', { class: 'pg-chips' })
   readonly #input = el('input', {
@@ -75,35 +77,35 @@ export class CrawlersView implements View {
         { id: 'pg-known' },
         ...known.map(({ token, operator }) => el('option', { value: token }, operator)),
       ),
+    )
+    this.details = el(
+      'details',
+      {},
+      el('summary', {}, 'What their operators document'),
       el(
-        'details',
-        {},
-        el('summary', {}, 'What their operators document'),
+        'div',
+        { class: 'pg-scroll', tabindex: '0', role: 'region', 'aria-label': 'What the operators document' },
         el(
-          'div',
-          { class: 'pg-scroll', tabindex: '0', role: 'region', 'aria-label': 'What the operators document' },
+          'table',
+          { class: 'pg-known' },
           el(
-            'table',
-            { class: 'pg-known' },
+            'thead',
+            {},
             el(
-              'thead',
+              'tr',
               {},
-              el(
-                'tr',
-                {},
-                ...['crawler', 'operator', 'page read', 'robots.txt'].map((title) => el('th', { scope: 'col' }, title)),
-              ),
+              ...['crawler', 'operator', 'page read', 'robots.txt'].map((title) => el('th', { scope: 'col' }, title)),
             ),
-            this.#known,
           ),
+          this.#known,
         ),
-        el(
-          'p',
-          { class: 'pg-note' },
-          `From the catalogue of ${knownCrawlersDate}. `,
-          link('../reference/known-crawlers/', 'All known crawlers'),
-          '.',
-        ),
+      ),
+      el(
+        'p',
+        { class: 'pg-note' },
+        `From the catalogue of ${knownCrawlersDate}. `,
+        link('../reference/known-crawlers/', 'All known crawlers'),
+        '.',
       ),
     )
   }

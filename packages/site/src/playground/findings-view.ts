@@ -57,9 +57,9 @@ export class FindingsView implements View {
       (finding): EditorFinding => ({ finding, fix: fixes.get(`${finding.line} ${finding.code}`) }),
     )
     this.#editor().setFindings(shown)
-    const { applied } = fixRobots(this.#text, false)
-    this.#fixAll.hidden = applied.length === 0
-    setText(this.#fixAll, `Fix ${count(applied.length, 'line')} without changing a verdict`)
+    const safe = [...fixes.values()].filter(({ changes }) => changes === undefined).length
+    this.#fixAll.hidden = safe === 0
+    setText(this.#fixAll, `Fix ${count(safe, 'line')} without changing a verdict`)
     setText(this.#summary, summaryOf(findings))
     this.#list.replaceChildren(...shown.slice(0, MAX_FINDINGS).map((each) => this.#row(each)))
     if (shown.length > MAX_FINDINGS) {

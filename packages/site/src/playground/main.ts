@@ -76,19 +76,12 @@ class Playground {
     this.#panel = new PanelView(goTo, () => this.#matrix.focus())
     const openUrls = fileButton('Open…', (file) => void this.#takeFile(file))
     const urls = new UrlsView(update, (text) => this.#take(readIntake(text, '')), openUrls)
+    const crawlers = new CrawlersView(update)
     this.#comparison = new ComparisonView(
       update,
       fileButton('Open…', async (file) => this.#update({ before: (await readFile(file)).text })),
     )
-    this.#views = [
-      urls,
-      new CrawlersView(update),
-      this.#comparison,
-      this.#matrix,
-      this.#panel,
-      this.#findings,
-      this.#outputs,
-    ]
+    this.#views = [urls, crawlers, this.#comparison, this.#matrix, this.#panel, this.#findings, this.#outputs]
     const openRobots = fileButton('Open…', (file) => void this.#takeFile(file))
     const copyLink = el(
       'button',
@@ -139,12 +132,7 @@ class Playground {
         el(
           'div',
           { class: 'pg-right' },
-          el(
-            'div',
-            { class: 'pg-inputs' },
-            urls.element,
-            this.#views[1] ? (this.#views[1] as CrawlersView).element : '',
-          ),
+          el('div', { class: 'pg-inputs' }, urls.element, crawlers.element, crawlers.details),
           this.#comparison.element,
           this.#matrix.element,
           this.#panel.element,
