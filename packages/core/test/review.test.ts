@@ -49,3 +49,9 @@ test.each(['/é', '/a b', '/%7Ejoe', '/a$b$', '/*.pdf$'])(
     }
   },
 )
+
+test('the quick fixes of a large file say that they were not compared', () => {
+  const groups = Array.from({ length: 500 }, (_, i) => `User-agent: bot${i}\nDisallow: /${'x'.repeat(50)}${i}\n`)
+  const [fix] = quickFixes(`User-agent: *\nDisallow /a\n${groups.join('')}`)
+  expect(fix).toMatchObject({ line: 2, changes: expect.stringContaining('too large') })
+})

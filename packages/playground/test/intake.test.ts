@@ -1,7 +1,9 @@
 // What the user pastes or drops.
 import { expect, test } from 'vitest'
 import { readIntake } from '../src/intake.ts'
-import { MAX_ROBOTS_LENGTH, MAX_URLS } from '../src/state.ts'
+import { stateText } from '../src/link.ts'
+import { jsonText } from '../src/outputs.ts'
+import { MAX_ROBOTS_LENGTH, MAX_URLS, startState } from '../src/state.ts'
 
 const LOG = '192.0.2.1 - - [25/Nov/2026:10:00:00 +0000] "GET /a?x=1 HTTP/1.1" 200 5 "-" "Mozilla"'
 
@@ -69,6 +71,11 @@ test.each([
   ],
 ] as const)('reads %s', (_, name, text, expected) => {
   expect(readIntake(text, name)).toMatchObject(expected)
+})
+
+test('opens a file that the playground wrote', () => {
+  expect(readIntake(stateText(startState), 'playground.json')).toMatchObject({ kind: 'state', state: startState })
+  expect(readIntake(jsonText(startState), 'verdicts.json').kind).toBe('nothing')
 })
 
 test('says what it leaves out', () => {

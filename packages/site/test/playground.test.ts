@@ -1,8 +1,10 @@
 // The playground in a browser: with mouse and keyboard, with links, without network.
 
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { gallery, mistakeHash } from '@politely/playground/gallery'
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -252,6 +254,62 @@ describe.skipIf(isMissing('chromium', part))('the playground', () => {
     await give('robots.txt', 'User-agent: *\nDisallow: /b\n')
     await expectText(status, 'Read a robots.txt with 3 lines.')
     await expectText(cell(page, 0, 'GPTBot'), '✗ disallowed line 2')
+  })
+
+  test('a file that is dropped is read, also on the editor; on the comparison it is the earlier file', async () => {
+    const page = await open()
+    const drop = (selector: string, name: string, bytes: Buffer) =>
+      page.locator(selector).evaluate(
+        (element, { name, data }) => {
+          const dataTransfer = new DataTransfer()
+          dataTransfer.items.add(new File([Uint8Array.from(data)], name))
+          element.dispatchEvent(
+            new DragEvent('drop', { dataTransfer, bubbles: true, composed: true, cancelable: true }),
+          )
+        },
+        { name, data: [...bytes] },
+      )
+    await drop('.cm-content', 'robots.txt', Buffer.from('User-agent: *\nDisallow: /dropped\n'))
+    await expectLine(page, 2, 'Disallow: /dropped')
+    await drop(
+      '#pg-urls',
+      'sitemap.xml.gz',
+      gzipSync('<urlset><url><loc>https://a.example/dropped/1</loc></url></urlset>'),
+    )
+    await expectText(cell(page, 0, 'Bingbot'), '✗ disallowed line 2')
+    await page.getByRole('button', { name: 'Compare with an earlier file' }).click()
+    await drop('#pg-before', 'robots.txt', Buffer.from('User-agent: *\n'))
+    await expectText(cell(page, 0, 'Bingbot'), '✗ disallowed was allowed')
+    await drop('#pg-urls', 'urls.txt.gz', Buffer.from('no gzip'))
+    await expectText(
+      page.locator('#playground > .pg-status'),
+      'urls.txt.gz could not be read: it is not a whole gzip file.',
+    )
+  })
+
+  test('a state that is too long for a link is offered as a file, which opens again', async () => {
+    const page = await open()
+    const random = Array.from(
+      { length: 1500 },
+      (_, i) => `Disallow: /${createHash('sha256').update(`${i}`).digest('base64url')}`,
+    )
+    const robots = `User-agent: *\n${random.join('\n')}\n`
+    const give = (name: string, text: string) =>
+      page
+        .locator('input[type=file]')
+        .first()
+        .setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })
+    await give('robots.txt', robots)
+    await page.getByRole('button', { name: 'Copy link' }).click()
+    await expect.poll(() => page.locator('#playground > .pg-status').textContent()).toContain('so send a file instead')
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download' }).click()
+    const file = await (await download).path()
+    await page.getByRole('link', { name: 'Real mistakes' }).click()
+    await page.locator('#pg-gallery a').first().click()
+    await expectLine(page, 2, 'Disallow: /cart/')
+    await give('playground.json', readFileSync(file, 'utf8'))
+    await expectLine(page, 2, random[0] ?? '')
   })
 
   test('a preset replaces the crawlers, and a name is added', async () => {

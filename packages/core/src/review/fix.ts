@@ -80,7 +80,7 @@ export function quickFixes(text: string): readonly Fix[] {
   const fixes = fixesOf(text)
   if (fixes.length === 0) return fixes
   const isLarge = 2 * (crawlersIn([text]).length + 1) * text.length > MAX_QUICK_CHARACTERS
-  const compare = isLarge ? () => NOT_COMPARED : comparison(text, MAX_QUICK_QUESTIONS)
+  const compare = isLarge ? () => NOT_COMPARED : comparison(text, MAX_QUICK_QUESTIONS, 1)
   let comparisons = 0
   const boundedCompare = (after: string) => (comparisons++ < MAX_QUICK_COMPARISONS ? compare(after) : NOT_COMPARED)
   const { unsafe } = tryFixes(text, fixes, boundedCompare)
@@ -312,7 +312,11 @@ function coverOf({ line, allows, path }: RuleLine, rules: readonly RuleLine[]): 
 /**
  * Returns a function that names a verdict which another text changes; undefined if it changes none.
  */
-function comparison(before: string, maxQuestions = MAX_QUESTIONS): (after: string) => string | undefined {
+function comparison(
+  before: string,
+  maxQuestions = MAX_QUESTIONS,
+  minPaths = MIN_PATHS,
+): (after: string) => string | undefined {
   const questions = (['rfc9309', 'google'] as const).flatMap((dialect) =>
     [...crawlersIn([before]), 'UnnamedBot'].map((crawler) => ({
       dialect,
@@ -321,7 +325,7 @@ function comparison(before: string, maxQuestions = MAX_QUESTIONS): (after: strin
     })),
   )
   return (after) => {
-    const most = Math.max(Math.min(MIN_PATHS, maxQuestions), Math.floor(maxQuestions / questions.length))
+    const most = Math.max(minPaths, Math.floor(maxQuestions / questions.length))
     // With an origin, because `//a` alone would be a URL without a scheme.
     const paths = spread(samplePaths([before, after]), most).map((path) => `${ORIGIN}${path}`)
     for (const { dialect, crawler, rules } of questions) {

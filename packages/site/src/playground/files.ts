@@ -62,7 +62,11 @@ export function fileButton(title: string, onFile: (file: File) => void): HTMLEle
 }
 
 /** Takes files and texts that are dropped on an element. */
-export function acceptDrops(element: HTMLElement, onFile: (file: File) => void, onText: (text: string) => void): void {
+export function acceptDrops(
+  element: HTMLElement,
+  onFile: (file: File, target: EventTarget | null) => void,
+  onText: (text: string) => void,
+): void {
   element.addEventListener('dragover', (event) => {
     event.preventDefault()
     element.classList.add('pg-dropping')
@@ -78,7 +82,7 @@ export function acceptDrops(element: HTMLElement, onFile: (file: File) => void, 
     if (file === undefined && text === '') return
     event.preventDefault()
     event.stopPropagation() // the editor would insert it, too
-    if (file !== undefined) onFile(file)
+    if (file !== undefined) onFile(file, event.target)
     else onText(text)
   }
   element.addEventListener('drop', onDrop, { capture: true })

@@ -6,14 +6,14 @@
 //   state ──> shownOf ──> each view renders what changed
 //     ^                     │
 //     └──────  update  <────┘
-import { type DialectName, describeVerdict, dialects } from '@politely/core'
+import { type DialectName, dialects } from '@politely/core'
 import { type Intake, readIntake } from '@politely/playground/intake'
 import { linkHash, MAX_LINK_LENGTH, openLink } from '@politely/playground/link'
-import { crawlerTitle, type Matrix } from '@politely/playground/matrix'
 import { bounded, type PlaygroundState, startState } from '@politely/playground/state'
+import { changedVerdicts } from './changed-verdicts.ts'
 import { ComparisonView } from './comparison-view.ts'
 import { CrawlersView } from './crawlers-view.ts'
-import { count, el, setText } from './dom.ts'
+import { el, setText } from './dom.ts'
 import { EditorSlot } from './editor-slot.ts'
 import { acceptDrops, fileButton, readFile } from './files.ts'
 import { FindingsView } from './findings-view.ts'
@@ -58,11 +58,12 @@ class Playground {
   #linkTimer: ReturnType<typeof setTimeout> | undefined
   #announceTimer: ReturnType<typeof setTimeout> | undefined
   /** The verdicts that were announced last. */
-  #announced: Shown | undefined
+  #announced: Shown
 
   constructor(mount: HTMLElement, state: PlaygroundState) {
     this.#mount = mount
     this.#shown = shownOf(state)
+    this.#announced = this.#shown
     const update = (change: Partial<PlaygroundState>) => this.#update(change)
     this.#editor = new EditorSlot({
       text: state.robots,
@@ -79,7 +80,7 @@ class Playground {
     const crawlers = new CrawlersView(update)
     this.#comparison = new ComparisonView(
       update,
-      fileButton('Open…', async (file) => this.#update({ before: (await readFile(file)).text })),
+      fileButton('Open…', (file) => void this.#takeEarlier(file)),
     )
     this.#views = [urls, crawlers, this.#comparison, this.#matrix, this.#panel, this.#findings, this.#outputs]
     const openRobots = fileButton('Open…', (file) => void this.#takeFile(file))
@@ -144,7 +145,7 @@ class Playground {
     )
     acceptDrops(
       mount,
-      (file) => void this.#takeFile(file),
+      (file, target) => void (isIn(this.#comparison.element, target) ? this.#takeEarlier(file) : this.#takeFile(file)),
       (text) => this.#take(readIntake(text, '')),
     )
     this.#render(true)
@@ -227,17 +228,26 @@ class Playground {
     this.#take(readIntake(text, name), note)
   }
 
+  async #takeEarlier(file: File): Promise<void> {
+    const { text, note } = await readFile(file)
+    this.#update({ before: text })
+    this.say(note)
+  }
+
   #take(intake: Intake, note = ''): void {
     if (intake.kind === 'robots') this.#editor.setText(intake.text)
     else if (intake.kind === 'urls') this.#update({ urls: intake.urls, open: undefined })
-    else if (intake.kind === 'state') this.open(intake.state)
+    else if (intake.kind === 'state') {
+      this.open(intake.state)
+      this.#linkSoon()
+    }
     this.say(`${intake.note} ${note}`.trim())
   }
 
   #announceSoon(): void {
     clearTimeout(this.#announceTimer)
     this.#announceTimer = setTimeout(() => {
-      const text = this.#announced === undefined ? '' : changedVerdicts(this.#announced, this.#shown)
+      const text = changedVerdicts(this.#announced, this.#shown)
       this.#announced = this.#shown
       if (text !== '') setText(this.#live, text)
     }, ANNOUNCE_DELAY_MS)
@@ -251,36 +261,12 @@ class Playground {
   /** Puts the link of the state into the address bar, so that a reload opens it again. */
   async #writeLink(): Promise<void> {
     const hash = await linkHash(this.#shown.state)
-    if (hash.length <= MAX_LINK_LENGTH) history.replaceState(null, '', hash)
-  }
-
-  /** What a screen reader says after a change is compared with this state. */
-  remember(): void {
-    this.#announced = this.#shown
-  }
-
-  get mount(): HTMLElement {
-    return this.#mount
+    history.replaceState(null, '', hash.length <= MAX_LINK_LENGTH ? hash : location.pathname)
   }
 }
 
-/** Names the first changed verdicts, for screen readers. */
-function changedVerdicts(old: Shown, now: Shown): string {
-  if (old.state.urls !== now.state.urls || old.state.crawlers !== now.state.crawlers) return ''
-  const changed = pairs(now.matrix).filter(
-    ([i, j]) => old.matrix[i]?.[j]?.verdict.allowed !== now.matrix[i]?.[j]?.verdict.allowed,
-  )
-  if (changed.length === 0) return ''
-  const [first] = changed
-  const verdict = first && now.matrix[first[0]]?.[first[1]]?.verdict
-  if (first === undefined || verdict === undefined) return ''
-  const name = `${now.state.urls[first[0]]} for ${crawlerTitle(now.state.crawlers[first[1]] ?? '')}`
-  const more = changed.length > 1 ? ` And ${count(changed.length - 1, 'more verdict')} changed.` : ''
-  return `${name} is now ${describeVerdict(verdict)}.${more}`
-}
-
-function pairs(matrix: Matrix): readonly (readonly [number, number])[] {
-  return matrix.flatMap((row, i) => row.map((_, j) => [i, j] as const))
+function isIn(element: Element, target: EventTarget | null): boolean {
+  return target instanceof Node && element.contains(target)
 }
 
 function openGallery(event: Event): void {
@@ -295,7 +281,6 @@ function openGallery(event: Event): void {
 async function start(mount: HTMLElement): Promise<void> {
   const opened = await openLink(location.hash)
   const playground = new Playground(mount, opened !== undefined && 'state' in opened ? opened.state : startState)
-  playground.remember()
   if (opened !== undefined && 'problem' in opened) playground.say(`${opened.problem} This is the start page instead.`)
   addEventListener('hashchange', async () => {
     const next = await openLink(location.hash)

@@ -20,7 +20,12 @@ export class MatrixView implements View {
   readonly element: HTMLElement
   readonly #update: Update
   readonly #onOpen: (byKey: boolean) => void
-  readonly #table = el('table', { role: 'grid', class: 'pg-matrix', 'aria-labelledby': 'pg-verdicts' })
+  readonly #table = el('table', {
+    role: 'grid',
+    class: 'pg-matrix',
+    'aria-labelledby': 'pg-verdicts',
+    'aria-describedby': 'pg-keys',
+  })
   readonly #summary = el('p', { class: 'pg-summary' })
   readonly #rest = el('p', { class: 'pg-note' })
   readonly #filter = el(
@@ -47,6 +52,11 @@ export class MatrixView implements View {
       'section',
       { 'aria-labelledby': 'pg-verdicts' },
       el('div', { class: 'pg-head' }, el('h2', { id: 'pg-verdicts' }, 'Verdicts'), this.#summary, this.#filter),
+      el(
+        'p',
+        { id: 'pg-keys', class: 'pg-visually-hidden' },
+        'Arrow keys move, Enter opens a cell, Escape returns to it.',
+      ),
       el('div', { class: 'pg-scroll' }, this.#table),
       this.#rest,
     )
