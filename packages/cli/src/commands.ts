@@ -15,10 +15,12 @@ import { lintSpec } from './commands/lint/spec.ts'
 import { matchSpec } from './commands/match/spec.ts'
 import { sitemapSpec } from './commands/sitemap/spec.ts'
 import { testSpec } from './commands/test/spec.ts'
+import { usageSpec } from './commands/usage/spec.ts'
 
 export const commands: readonly CommandSpec[] = [
   checkSpec,
   explainSpec,
+  usageSpec,
   testSpec,
   lintSpec,
   diffSpec,

@@ -57,6 +57,13 @@ export const MIN_DELAY: Flag = {
   byDefault: '1',
 }
 
+export const MAX_WAIT: Flag = {
+  name: 'max-wait',
+  value: 'SECONDS',
+  text: 'the longest wait before a request; a page that needs a longer one is not fetched',
+  byDefault: 'no limit',
+}
+
 /** The file that keeps robots.txt between runs, for the commands that use the network. */
 export const STORE: Flag = {
   name: 'store',

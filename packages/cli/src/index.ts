@@ -13,10 +13,12 @@ export {
 export {
   BlockedAddressError,
   ClientClosedError,
+  type ClientUsage,
   type ClientVerdict,
   type Logger,
   RobotsClient,
   type RobotsClientOptions,
+  type UsageOptions,
 } from '@politely/fetcher'
 export {
   AbortedWaitError,
@@ -35,6 +37,7 @@ export {
   QueueFullError,
   ResponseError,
   RobotsDisallowedError,
+  usageOf,
   WaitTooLongError,
   type WhenOptions,
 } from '@politely/gate'

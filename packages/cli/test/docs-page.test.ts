@@ -93,12 +93,28 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
   explain: [
     'explain /cart/items?sort=price --user-agent ExampleBot --robots robots.txt',
     'explain https://shop.example/old --user-agent ExampleBot --follow',
+    'explain https://news.example/post --user-agent OtherBot',
+  ],
+  usage: [
+    'usage https://news.example/post --user-agent ExampleBot',
+    'usage https://news.example/post --user-agent OtherBot --purpose train-ai --no-page',
   ],
   test: ['test robots.expect --robots robots.txt', 'test robots.expect --robots draft.txt'],
   lint: ['lint draft.txt'],
   audit: ['audit ai.txt'],
   diff: ['diff robots.txt draft.txt --urls urls.txt --crawler ExampleBot'],
 }
+
+/** The robots.txt of the runs of `usage`. */
+const NEWS = `User-agent: *
+Content-Signal: search=yes, ai-train=no
+Content-Usage: train-ai=n
+License: https://news.example/license.xml
+Disallow: /private
+
+User-agent: OtherBot
+Disallow: /drafts
+`
 
 /** The sites of the runs are on loopback. The page shows them under these names. */
 async function startAll(): Promise<ReadonlyMap<string, string>> {
@@ -130,7 +146,14 @@ async function startAll(): Promise<ReadonlyMap<string, string>> {
     { status: 200, headers: { age: '7200', 'cf-cache-status': 'HIT' }, body: 'User-agent: *\nDisallow: /\n' },
     { status: 200, headers: { 'cf-cache-status': 'MISS' }, body: 'User-agent: *\nDisallow: /admin\n' },
   )
+  const news = await startSite({ status: 200, body: NEWS })
+  news.server.respond('http://127.0.0.1:PORT/post', {
+    status: 200,
+    headers: { 'content-type': 'text/html', 'x-robots-tag': 'noarchive, max-snippet:50' },
+    body: '<!doctype html><meta name="robots" content="nofollow"><title>News</title>',
+  })
   return new Map([
+    ['https://news.example', news.origin],
     ['https://shop.example', shop.origin],
     ['https://login.example', login.origin],
     ['https://down.example', await originWithStatus(503, { 'retry-after': '7200' })],

@@ -10,6 +10,8 @@ import { originWithRules, originWithStatus } from './site.ts'
 const path = writeFiles({
   'shop.txt': SHOP,
   'long.txt': `User-agent: *\n${'Disallow: /a\n'.repeat(40)}Allow: /b\n${'Disallow: /c\n'.repeat(40)}`,
+  'usage.txt':
+    'User-agent: *\nContent-Signal: search=yes, ai-train=no\nDisallow: /x\n\nUser-agent: OtherBot\nContent-Usage: train-ai=y\nLicense: https://a.test/license.xml\nDisallow: /y\n',
   'dollar.txt': 'User-agent: *\nDisallow: /*.pdf$\nAllow: /docs\nDisallow: /docs\n',
 })
 const explain = async (file: string, url: string, ...more: string[]) => {
@@ -49,6 +51,28 @@ test('draws the file, the deciding line, what its parts matched, and why the oth
     "
   `)
   expect(code).toBe(1)
+})
+
+test('shows the preferences on use, and the preferences of the group for * that the crawler does not read', async () => {
+  const parts = async (agent: string) => {
+    const { stdout } = await runInThisProcess(['explain', '/a', '--user-agent', agent, '--robots', path('usage.txt')])
+    return stdout.slice(stdout.indexOf('Preferences'))
+  }
+  expect(await parts('ExampleBot')).toMatchInlineSnapshot(`
+    "Preferences on use in this file (politely usage reads the page, too):
+      ✓ search                allowed     line 2 of robots.txt says search=yes
+      ✗ train-ai              disallowed  line 2 of robots.txt says ai-train=no
+    "
+  `)
+  expect(await parts('OtherBot')).toMatchInlineSnapshot(`
+    "Preferences on use in this file (politely usage reads the page, too):
+      ✓ train-ai              allowed     line 6 of robots.txt says train-ai=y
+      license https://a.test/license.xml (line 7)
+    Preferences of the group for *, which is not for this crawler:
+      line 2 of robots.txt says search=yes
+      line 2 of robots.txt says ai-train=no
+    "
+  `)
 })
 
 test('leaves out lines that are far from a rule that matches', async () => {

@@ -1,6 +1,8 @@
 // The JSON formats of the command: every field with its type and meaning. output-formats.test.ts
 // makes the tables of docs/reference/output-formats.md and JSON schemas from it.
 
+import { PURPOSES } from '../src/commands/usage/spec.ts'
+
 /**
  * A path such as `files[].line`, types, and the meaning. A `?` ends the name of a field that may be
  * absent. A type in quotes is one of several values.
@@ -135,6 +137,80 @@ const ENTRY: readonly Field[] = [
   ['copy.text', 'string', 'The robots.txt.'],
 ]
 
+const ANSWER = '"allowed" or "disallowed" or "unstated"'
+const COMBINATION = '"nothing-stated" or "one-statement" or "agreement" or "most-restrictive"'
+const SOURCE: readonly Field[] = [
+  ['source', 'object', 'Where it was found.'],
+  ['source.channel', 'string', 'The way in which the site says it, such as `content-usage`, `x-robots-tag`, `tdmrep`.'],
+  ['source.in', '"robots.txt" or "header" or "html" or "tdmrep.json"', 'The file or the part of the response.'],
+  ['source.name', 'string', 'The key, the name of the header or of the element, or the location in tdmrep.json.'],
+  ['source.text', 'string', 'The value as written; cut after 200 characters.'],
+  ['source.line?', 'integer', 'The line in robots.txt.'],
+]
+const READING: readonly Field[] = [
+  ['by', 'string', 'Who reads so: a document with its section, or an operator.'],
+  ['answer?', ANSWER, 'The answer in this reading. Absent for licenses.'],
+  ['licenses?', 'string[]', 'The licenses that apply in this reading.'],
+  ['sources', 'object[]', 'Where the statements were found, each as `source`.'],
+]
+
+/** The fields about a page. All but `url` and `verdict` are absent for an invalid URL. */
+const USAGE: readonly Field[] = [
+  URL_FIELD,
+  ['finalUrl?', 'string', 'The URL of the page after redirects. The answers are about this URL.'],
+  ['productTokens?', 'string[]', 'The names that the crawler looks for in robots.txt.'],
+  ['purposes?', 'object', `One object for each purpose: ${PURPOSES.map((one) => `\`${one}\``).join(', ')}.`],
+  ['purposes.index', 'object', 'What the site says about the purpose `index`.'],
+  ['purposes.index.answer', ANSWER, 'The answer. `unstated`: the site says nothing.'],
+  ['purposes.index.combination', COMBINATION, 'How the statements make the answer.'],
+  ['purposes.index.statements', 'object[]', 'Everything that counts, refusals first.'],
+  ...within('purposes.index.statements[]', [
+    ['purpose', 'string', 'The purpose.'],
+    ['answer', '"allowed" or "disallowed"', 'What the statement says.'],
+    ['label', 'string', 'The part of the value that says it, such as `train-ai=n`.'],
+    ['vocabulary', 'string', 'The document that defines the label, with its version.'],
+    ...SOURCE,
+  ]),
+  ...PURPOSES.slice(1).map((one): Field => [`purposes.${one}`, 'object', 'As `purposes.index`.']),
+  ['conflicts?', 'object[]', 'Where two readings of the same statements differ.'],
+  ['conflicts[].kind', 'string', 'What they differ about, such as `own-group`.'],
+  ['conflicts[].purpose?', 'string', 'The purpose. Absent for licenses.'],
+  ['conflicts[].readings', 'object[]', 'Two readings. The answer follows the first one.'],
+  ...within('conflicts[].readings[]', READING),
+  [
+    'signalUse?',
+    '"immediate" or "reference" or "full"',
+    'How far content may be used, by Content Signals; the most restrictive of several.',
+  ],
+  ['licenses?', 'object[]', 'The RSL licenses that the site names. None was fetched.'],
+  ['licenses[].url', 'string', 'The URL of the license.'],
+  ['licenses[].scope', '"page" or "group" or "site" or "other-group"', 'What it is for.'],
+  ['licenses[].applies', 'boolean', 'Whether it applies to the page.'],
+  ...within('licenses[]', SOURCE),
+  ['tdmPolicy?', 'string', 'The URL of the policy by which reserved text and data mining may be allowed.'],
+  ['directives?', 'object', 'The robots tags of the page, as `robotsDirectives` returns them.'],
+  ['problems?', 'object[]', 'What was not read or not used.'],
+  ['problems[].why', 'string', 'One sentence for people. It may change.'],
+  ...within('problems[]', SOURCE),
+  ['robots?', 'string', 'The name or URL of the robots.txt.'],
+  ['page?', 'object', 'What was read of the page.'],
+  ['page.reading', '"read" or "headers-only" or "incomplete" or "not-the-page" or "not-given"', 'How much was read.'],
+  ['page.why?', 'string', 'Why not everything was read. One sentence for people. It may change.'],
+  ['page.status?', 'integer', 'The status of the response, if the page was requested.'],
+  ['tdmrep?', 'object', 'What is known about tdmrep.json.'],
+  [
+    'tdmrep.reading',
+    '"read" or "none" or "unreadable" or "unreachable" or "disallowed" or "ignored" or "not-given"',
+    'Whether its rules are used.',
+  ],
+  ['tdmrep.why', 'string', 'One sentence for people. It may change.'],
+  ['tdmrep.url?', 'string', 'The URL of the file.'],
+  ['tdmrep.freshness?', '"fresh" or "stale"', '`stale` if the last attempt failed and the last good copy is used.'],
+  ['tdmrep.attempt?', 'object', 'The last attempt to fetch it.'],
+  ['verdict', 'object', 'Whether the crawler may fetch the page.'],
+  ...within('verdict', [URL_FIELD, ...REASON, ...ACCESS]),
+]
+
 export const JSON_FORMATS: readonly JsonFormat[] = [
   {
     command: 'check',
@@ -179,6 +255,18 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
         'With `--follow`: the verdict on each URL, with the `status` of its response or a `failure`.',
       ],
     ],
+  },
+  {
+    command: 'usage',
+    format: 'json',
+    about: 'One document for all URLs.',
+    fields: [VERSION, ['pages', 'object[]', 'One object for each URL, in order.'], ...within('pages[]', USAGE)],
+  },
+  {
+    command: 'usage',
+    format: 'ndjson',
+    about: 'One line for each URL, in order.',
+    fields: [VERSION, ...USAGE],
   },
   {
     command: 'test',

@@ -31,6 +31,8 @@ const TEXT_FORMATS: Readonly<Record<string, string>> = {
 const path = writeFiles({
   'retired.txt': 'User-agent: ia_archiver\nDisallow: /\n',
   'robots.txt': 'User-agent: *\nDisallow: /cart\nAllow: /cart/help\nDisalow: /tmp\n',
+  'usage.txt':
+    'User-agent: *\nContent-Usage: train-ai=n\nContent-Signal: use=reference\nLicense: https://example.com/license.xml\n',
   'new.txt': 'User-agent: *\nDisallow: /c\nAllow: /cart/help\n',
   'robots.expect': 'allow * /cart/help\ndeny * /checkout\n',
   'broken #1.txt':
@@ -53,13 +55,15 @@ afterAll(() => {
   else process.env.GITHUB_WORKSPACE = GITHUB_WORKSPACE
 })
 
-const names = ['robots.txt', 'new.txt', 'retired.txt', 'robots.expect', 'urls.txt', 'robots.sqlite']
+const names = ['robots.txt', 'usage.txt', 'new.txt', 'retired.txt', 'robots.expect', 'urls.txt', 'robots.sqlite']
 
 /** The runs that the page shows, by command and format. `SITE` is a site that has robots.txt. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   'check json': 'check SITE/cart --user-agent ExampleBot --format json',
   'check ndjson': 'check SITE/cart SITE/about --user-agent ExampleBot --format ndjson',
   'explain json': 'explain /cart/help --user-agent ExampleBot --robots robots.txt --format json',
+  'usage json': 'usage /page --user-agent ExampleBot --robots usage.txt --header X-Robots-Tag:nofollow --format json',
+  'usage ndjson': 'usage SITE/cart --user-agent ExampleBot --format ndjson',
   'test json': 'test robots.expect --robots robots.txt --format json',
   'test junit': 'test robots.expect --robots robots.txt --format junit',
   'test github': 'test robots.expect --robots robots.txt --format github',
@@ -188,6 +192,10 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
     'explain SITE/about --user-agent ExampleBot',
     'explain DOWN/about --user-agent ExampleBot',
     'explain /robots.txt --user-agent ExampleBot --robots empty.txt',
+  ],
+  usage: [
+    'usage SITE/about SITE/cart PLAIN/about DOWN/ mailto:a --user-agent ExampleBot --min-delay 0 --max-wait 0',
+    'usage /page http://[ --user-agent ExampleBot --robots usage.txt --header X-Robots-Tag:none,x --header Content-Usage:train-ai=y,',
   ],
   test: ['test robots.expect --robots robots.txt', 'test robots.expect --robots new.txt'],
   lint: ['lint broken robots.txt page.txt empty.txt'],

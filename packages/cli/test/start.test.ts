@@ -50,6 +50,24 @@ test.for([
   expect(code).toBe(0)
 })
 
+/** A function of `@politely/core/usage`. */
+const USAGE = /^function robotsDirectives\b/m
+
+test.for([
+  ['match', '--robots', '/dev/null', '--user-agent', 'ExampleBot'],
+  ['check', '/', '--robots', '/dev/null', '--user-agent', 'ExampleBot'],
+  ['explain', '/', '--robots', '/dev/null', '--user-agent', 'ExampleBot'],
+])('%j does not load the code about the use of pages', async (args) => {
+  const { code, stderr } = await runCli(args, { node: ['--import', PRINT_LOADED_MODULES] })
+  expect(stderr).not.toMatch(USAGE)
+  expect(code).toBe(0)
+})
+
+test('usage loads the code about the use of pages, and this test sees it', async () => {
+  const args = ['usage', '/', '--robots', '/dev/null', '--user-agent', 'ExampleBot']
+  expect((await runCli(args, { node: ['--import', PRINT_LOADED_MODULES] })).stderr).toMatch(USAGE)
+})
+
 test('check loads the network code, and this test sees it', async () => {
   const { stderr } = await runCli(['check', '-', '--user-agent', 'ExampleBot'], {
     node: ['--import', PRINT_LOADED_MODULES],

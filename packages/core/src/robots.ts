@@ -22,8 +22,8 @@ export type Keep = 'rules' | 'file'
 /** Options of `Robots.forCrawler`. */
 export interface BindOptions {
   /**
-   * `rules`: keep the crawler's rules only, and no part of the file in memory; for callers with
-   * many files. `file`: also keep the file, so that `explain` can show its lines.
+   * What stays in memory. `rules`: the crawler's rules only, and no part of the file; for callers
+   * with many files. `file`: also the file, so that `explain` can show its lines.
    *
    * @default 'rules'
    */

@@ -91,6 +91,7 @@ export interface CrawleeProxies {
 }
 
 interface CrawlerLog {
+  debug(message: string): void
   exception(error: Error, message: string): void
   warning(message: string, data?: object): void
 }
@@ -121,6 +122,11 @@ export interface CrawleeInternals {
     context: { readonly request: Request },
     source: RequestSource,
   ): Promise<void>
+  /** Of the user. HTTP crawlers call it; browser crawlers call `userProvidedRequestHandler`. */
+  requestHandler?: (context: never) => unknown
+  userProvidedRequestHandler?: (context: never) => unknown
+  /** Only HTTP and browser crawlers have it. */
+  readonly _handleNavigation?: unknown
   /** Only browser crawlers have a browser pool and `_navigationHandler`. */
   readonly browserPool?: BrowserPoolHooks
   _navigationHandler?(

@@ -13,5 +13,6 @@ export {
 export type { AnyCrawler } from './crawlee-internals.ts'
 export { FollowingClientError } from './polite-http-client.ts'
 export { RedirectError } from './redirected.ts'
-export { verdictOf } from './skipped.ts'
+export { robotsTagOf, verdictOf } from './skipped.ts'
+export { type CrawledPage, usageOf } from './usage/context-usage.ts'
 export { type WithRobotsOptions, withRobots } from './with-robots.ts'

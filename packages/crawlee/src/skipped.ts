@@ -1,4 +1,6 @@
-// Remembers why a request was skipped. Crawlee itself reports only the reason "robotsTxt".
+// Remembers why a request was skipped. Crawlee itself reports only the reasons "robotsTxt" and
+// "filters".
+import type { RobotsDirective } from '@politely/core/usage'
 import type { ClientVerdict } from '@politely/fetcher'
 
 const verdicts = new WeakMap<object, ClientVerdict>()
@@ -16,4 +18,20 @@ export function verdictOf(skipped: { readonly url: string; readonly reason: stri
 /** @internal */
 export function rememberVerdict(skipped: object, verdict: ClientVerdict): void {
   verdicts.set(skipped, verdict)
+}
+
+const tags = new WeakMap<object, RobotsDirective>()
+
+/**
+ * Returns the robots tag because of which a link was skipped (`robotsTags: 'obey'`): `nofollow` or
+ * `none`, with its source. `skipped` is the object that Crawlee passes to `onSkippedRequest`, with the
+ * reason `filters`. Undefined if the link was skipped for another reason.
+ */
+export function robotsTagOf(skipped: { readonly url: string; readonly reason: string }): RobotsDirective | undefined {
+  return tags.get(skipped)
+}
+
+/** @internal */
+export function rememberTag(skipped: object, tag: RobotsDirective): void {
+  tags.set(skipped, tag)
 }

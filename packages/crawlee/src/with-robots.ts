@@ -17,9 +17,11 @@ import { currentTask, PoolTasks } from './pool-task.ts'
 import { fetchThroughProxies } from './proxied-fetch.ts'
 import { RedirectError } from './redirected.ts'
 import { hookRobots } from './robots-hook.ts'
+import { obeyRobotsTags } from './robots-tags.ts'
+import { hasGate, rememberGate } from './usage/context-usage.ts'
 
 /**
- * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and two
+ * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and three
  * options for Crawlee.
  */
 export type WithRobotsOptions = GateOrOptions & {
@@ -44,6 +46,18 @@ export type WithRobotsOptions = GateOrOptions & {
    * @default 'check'
    */
   readonly pageRequests?: 'check' | 'ignore' | undefined
+  /**
+   * How to treat the robots tags of pages: X-Robots-Tag, Robots-Tag and robots meta elements for all
+   * crawlers or for this one.
+   *
+   * `ignore`: they have no effect. `obey`: `enqueueLinks` skips all links of a page whose tags say
+   * nofollow, and `onSkippedRequest` gets each of them. Before the handler of a page is called,
+   * `request.userData.politely` is set to `{ noindex, nofollow }`. Whether to store a page with
+   * noindex is up to the handler.
+   *
+   * @default 'ignore'
+   */
+  readonly robotsTags?: 'ignore' | 'obey' | undefined
 }
 
 const OF_THE_CRAWLER = 'is an option of the crawler; write it in new CheerioCrawler({ … })'
@@ -53,8 +67,6 @@ const OPTIONS_OF_CRAWLER: Readonly<Record<string, string>> = {
   minConcurrency: OF_THE_CRAWLER,
   maxRequestsPerMinute: OF_THE_CRAWLER,
 }
-
-const politeCrawlers = new WeakSet<object>()
 
 /**
  * Makes a crawler polite and returns it. Accepts `HttpCrawler` and its subclasses, `BasicCrawler`,
@@ -66,24 +78,26 @@ const politeCrawlers = new WeakSet<object>()
  */
 export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobotsOptions): C {
   const internals = gatePort(crawler)
-  if (politeCrawlers.has(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
+  if (hasGate(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
   assertGateOptions(options)
-  const { deferBeyondMs = 20, pageRequests = 'check', ...others } = options
+  const { deferBeyondMs = 20, pageRequests = 'check', robotsTags = 'ignore', ...others } = options
   number('deferBeyondMs', deferBeyondMs, { min: 0, infinite: 'allowed' })
   oneOf('pageRequests', pageRequests, ['check', 'ignore'])
+  oneOf('robotsTags', robotsTags, ['ignore', 'obey'])
   const { forGate, signal } = withoutSignal(others)
   // On abort, the crawl ends before the gate closes. Otherwise requests would fail because of a
   // closed gate instead of the signal's reason.
   const { proxyConfiguration: proxies } = internals
   const { gate, close } = resolveGate(
     forGate,
-    { deferBeyondMs: true, pageRequests: true },
+    { deferBeyondMs: true, pageRequests: true, robotsTags: true },
     OPTIONS_OF_CRAWLER,
     proxies && fetchThroughProxies(proxies),
   )
   const deferred = new DeferredRequests(internals, gate, deferBeyondMs)
   const access = { gate, deferred }
   hookRobots(internals, gate)
+  if (robotsTags === 'obey') obeyRobotsTags(internals, gate)
   internals.httpClient = new PoliteHttpClient(internals.httpClient, access)
   if (internals._navigationHandler !== undefined) hookNavigation(internals, access, pageRequests)
   const endCrawl = deferRequests(internals, deferred, signal)
@@ -93,7 +107,7 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   }
   if (signal !== undefined) onAbort(signal, abort)
   neverRetryRefusals(internals)
-  politeCrawlers.add(crawler)
+  rememberGate(crawler, gate)
   return crawler
 }
 

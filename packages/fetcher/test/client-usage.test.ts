@@ -483,6 +483,18 @@ describe('the response', () => {
     ],
     ['headers and HTML', () => ({ headers: { 'x-robots-tag': 'noindex' }, html: HTML }), 'read'],
     ['headers and bytes', () => ({ headers: new Headers(), html: Buffer.from(HTML) }), 'read'],
+    [
+      'headers and a part of a head',
+      () => ({ headers: { 'x-robots-tag': 'noindex' }, html: { metas: [], licenses: [], isComplete: false } }),
+      'incomplete',
+      'the given head is not complete',
+    ],
+    [
+      'headers of a 404',
+      () => ({ status: 404, headers: { 'x-robots-tag': 'noindex' } }),
+      'not-the-page',
+      'the response has the status 404',
+    ],
     ['headers', () => ({ headers: { 'x-robots-tag': 'noindex' } }), 'headers-only', 'no HTML was given'],
     [
       'a JSON body that was read',

@@ -1,6 +1,8 @@
 // What politely(fetch) adds to fetch: every request is checked and waits for its slot. What stays
 // the same as in fetch: see same-fetch.test.ts.
 import { getEventListeners } from 'node:events'
+import { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
 import { RobotsClient, withoutCredentials } from '@politely/fetcher'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { PoliteGate, type PolitelyOptions, politely, RobotsDisallowedError } from '../src/index.ts'
@@ -53,6 +55,18 @@ describe.each(kits)('politely($name)', ({ fetch, Request, Headers, FormData }) =
     const error = await politeFetch(`${site.origin}/loop`).catch((reason: Error) => reason)
     expect(error).toMatchObject({ message: expect.stringContaining(message) })
     expect(String(error)).not.toContain('secret')
+  })
+
+  test('follows redirects of a fetch whose bodies are streams of Node, such as node-fetch', async () => {
+    const ofNode = async (url: string, init?: object) => {
+      const { status, headers, body } = await fetch(url, init)
+      return { status, headers, body: body && Readable.fromWeb(body as ReadableStream) }
+    }
+    const { gate } = polite() // fetches robots.txt with another fetch: a RobotsClient needs streams of the web
+    const politeFetch = politely(ofNode, { gate })
+    expect(await politeFetch(go('/open'))).toMatchObject({ status: 200, redirected: true })
+    await expect(politeFetch(go('/private'))).rejects.toMatchObject(refusal)
+    expect(gate.gauges.underWay).toBe(0)
   })
 
   test('returns responses that `usage` reads, and that hold their slot until the caller has read them', async () => {

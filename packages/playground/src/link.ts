@@ -59,7 +59,7 @@ export type OpenedLink = { readonly state: PlaygroundState } | { readonly proble
 
 /**
  * Reads the hash of a link.
- * @returns Undefined for an empty hash, which is no link.
+ * @returns Undefined for an empty hash.
  */
 export async function openLink(hash: string): Promise<OpenedLink | undefined> {
   const text = hash.replace(/^#/, '')

@@ -12,7 +12,7 @@ export interface UsageReport {
   readonly conflicts: readonly string[]
   /** The locations of the licenses that the site names. */
   readonly licenses: readonly string[]
-  /** What was not read, and why. */
+  /** Why something was not read. */
   readonly problems: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-// The numbers beside the verdicts are those of CONFORMANCE.md.
+// CONFORMANCE.md has the numbers that the page shows beside verdicts.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { agreements } from '../src/agreement.ts'

@@ -58,6 +58,7 @@ export interface RedisPacerOptions {
   /**
    * How many `RedisPacer` objects share the pace in all processes, at most. Required for
    * `onFailure: 'local'`.
+   * @default none
    */
   readonly fleetSize?: number | undefined
   /**

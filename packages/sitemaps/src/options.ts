@@ -28,6 +28,7 @@ export interface ReadSitemapsOptions {
   readonly robots?: RobotsClient | undefined
   /** Aborting it ends the reading; the iteration rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
+  /** The limits of the reading, each with a default. */
   readonly limits?: SitemapLimits | undefined
   /**
    * Leaves out entries, and files of an index, whose date is before this time. Milliseconds since

@@ -34,3 +34,9 @@ export function minDelayMsOf(args: Arguments): number | undefined {
   const seconds = numberOf(args, 'min-delay', { min: 0, max: 86_400, unit: 'seconds', example: 2 })
   return seconds === undefined ? undefined : 1000 * seconds
 }
+
+/** Returns the value of `--max-wait` in milliseconds. @throws {UsageError} for a value that is out of range. */
+export function maxWaitMsOf(args: Arguments): number | undefined {
+  const seconds = numberOf(args, 'max-wait', { min: 0, max: 1e6, unit: 'seconds', example: 30 })
+  return seconds === undefined ? undefined : 1000 * seconds
+}

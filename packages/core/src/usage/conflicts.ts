@@ -27,8 +27,8 @@ export type ConflictKind = keyof typeof conflictKinds
 
 /** One way to read the statements. JSON-safe. */
 export interface UsageReading {
-  /** Who reads so: a document with its section, or an operator. */
-  readonly by: string
+  /** By which document, for whom, or on what condition: a phrase that follows the answer. */
+  readonly how: string
   /** The answer in this reading; undefined for licenses. */
   readonly answer: Answer | undefined
   /** The URLs of the licenses that apply in this reading; undefined for a purpose. */
@@ -46,9 +46,9 @@ export interface UsageConflict {
   readonly readings: readonly [UsageReading, UsageReading]
 }
 
-/** A reading before it is compared: who reads so, and which statements count. */
+/** A reading before it is compared: how it reads, and which statements count. */
 export interface Reading {
-  readonly by: string
+  readonly how: string
   readonly statements: readonly Statement[]
 }
 
@@ -61,7 +61,7 @@ export function compare(kind: ConflictKind, followed: Reading, other: Reading): 
   })
 }
 
-function readingOf(purpose: Purpose, { by, statements }: Reading): UsageReading {
+function readingOf(purpose: Purpose, { how, statements }: Reading): UsageReading {
   const about = statements.filter((one) => one.purpose === purpose)
-  return { by, answer: answerOf(about), sources: shown(about.map(({ source }) => source)) }
+  return { how, answer: answerOf(about), sources: shown(about.map(({ source }) => source)) }
 }

@@ -2,7 +2,13 @@
 
 export type { Combination } from './combine.ts'
 export { type ConflictKind, conflictKinds, type UsageConflict, type UsageReading } from './conflicts.ts'
-export { describeConflict, describePurpose, describeSource } from './describe-usage.ts'
+export {
+  describeConflict,
+  describePurpose,
+  describeReading,
+  describeSource,
+  describeStatement,
+} from './describe-usage.ts'
 export { usageDocuments } from './documents.ts'
 export type { ResponseHeaders } from './header-lines.ts'
 export {

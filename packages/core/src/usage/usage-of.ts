@@ -155,14 +155,17 @@ export function usageOf(input: UsageInput): Usage {
       ...(inRobots.verdict?.allowed === false ? unseenConflicts(onPage) : []),
       ...compare(
         'unclear-scope',
-        { by: 'one line', statements: tags.followed },
-        { by: 'two lines', statements: [...tags.followed, ...readingsOf(directives.uncertain, now).followed] },
+        { how: 'if it is one line', statements: tags.followed },
+        {
+          how: 'if it was two lines',
+          statements: [...tags.followed, ...readingsOf(directives.uncertain, now).followed],
+        },
       ),
       ...widerConflicts(statements, tags.byOperators, uses),
       ...compare(
         'later-carrier',
-        { by: 'TDMRep: the last carrier', statements: tdm.statements },
-        { by: 'any refusal', statements: [...tdm.statements, ...tdm.overridden] },
+        { how: 'by TDMRep, in which the last place counts', statements: tdm.statements },
+        { how: 'if any refusal counted', statements: [...tdm.statements, ...tdm.overridden] },
       ),
       ...licenseConflict(license.licenses, robots),
     ],
@@ -221,8 +224,8 @@ function readingsOf(
 function unseenConflicts(statements: readonly Statement[]): readonly UsageConflict[] {
   return compare(
     'page-disallowed',
-    { by: 'the page, as it was given', statements },
-    { by: 'robots.txt: a crawler that obeys it never sees the page', statements: [] },
+    { how: 'by the page that was given', statements },
+    { how: 'for a crawler that obeys robots.txt, which never sees the page', statements: [] },
   )
 }
 
@@ -244,8 +247,8 @@ function disagreements(statements: readonly Statement[]): readonly UsageConflict
   const disputed = new Set(permissions.map(({ purpose }) => purpose))
   return compare(
     'channels-disagree',
-    { by: 'the refusal', statements: refusals.filter(({ purpose }) => disputed.has(purpose)) },
-    { by: 'the permission', statements: permissions },
+    { how: 'by the refusal', statements: refusals.filter(({ purpose }) => disputed.has(purpose)) },
+    { how: 'by the permission', statements: permissions },
   )
 }
 
@@ -258,7 +261,7 @@ function searchConflicts(statements: readonly Statement[]): readonly UsageConfli
   const inSearch = others.flatMap(({ purpose }) => search.map((one) => ({ ...one, purpose })))
   return compare(
     'search-overrides',
-    { by: 'use outside of a search application', statements: others },
-    { by: 'use inside a search application (vocab-08 §4.3)', statements: inSearch },
+    { how: 'outside of a search application', statements: others },
+    { how: 'inside a search application (vocab-08 §4.3)', statements: inSearch },
   )
 }

@@ -13,8 +13,8 @@ interface WiderReading {
   readonly labels: readonly string[]
   /** The further purposes. They get the same answer. */
   readonly purposes: readonly Purpose[]
-  /** Who reads so, with the date of the document. */
-  readonly by: string
+  /** As in `UsageReading`, with the date of the document. */
+  readonly how: string
 }
 
 /** The wider readings of other channels than robots tags, whose rules have their own (robots-rules.ts). */
@@ -22,12 +22,12 @@ const widerReadings: readonly WiderReading[] = [
   {
     labels: ['tdm-reservation: 1'],
     purposes: ['train-ai'],
-    by: 'Directive (EU) 2019/790, Article 4, if training is text and data mining',
+    how: 'by Directive (EU) 2019/790, Article 4, if training is text and data mining',
   },
   {
     labels: ['ai-train=no'],
     purposes: ['text-and-data-mining'],
-    by: 'the policy of Content Signals, which calls a refusal a reservation under Directive (EU) 2019/790, Article 4',
+    how: 'by the policy of Content Signals, which calls a refusal a reservation under Directive (EU) 2019/790, Article 4',
   },
 ]
 
@@ -50,7 +50,7 @@ export function widerConflicts(
 ): readonly UsageConflict[] {
   const wider = [
     {
-      by: 'Cloudflare, for its crawl service (2026-08-31)',
+      how: 'for the crawl service of Cloudflare (2026-08-31)',
       statements: uses.flatMap(({ use, source }) =>
         REFUSED_BY_USE[use].map((purpose) => ({
           purpose,
@@ -61,22 +61,22 @@ export function widerConflicts(
         })),
       ),
     },
-    ...widerReadings.map(({ labels, purposes, by }) => ({
-      by,
+    ...widerReadings.map(({ labels, purposes, how }) => ({
+      how,
       statements: statements
         .filter(({ label }) => labels.includes(label))
         .flatMap((one) => purposes.map((purpose) => ({ ...one, purpose }))),
     })),
     ...[...new Set(byOperators.map(({ vocabulary }) => vocabulary))].map((vocabulary) => ({
-      by: `${robotsDocuments[vocabulary].operator} (${robotsDocuments[vocabulary].version})`,
+      how: `for ${robotsDocuments[vocabulary].operator} (${robotsDocuments[vocabulary].version})`,
       statements: byOperators.filter((one) => one.vocabulary === vocabulary),
     })),
   ]
   return wider.flatMap((reading) =>
     compare(
       'wider-reading',
-      { by: 'its own words', statements },
-      { by: reading.by, statements: [...statements, ...reading.statements] },
+      { how: 'by its words', statements },
+      { how: reading.how, statements: [...statements, ...reading.statements] },
     ),
   )
 }

@@ -11,12 +11,17 @@ import { isChallenge } from '@politely/core/engine'
 import type { PageHead, ResponseHeaders } from '@politely/core/usage'
 import { describeValue } from '../base/option-checks.ts'
 
-/** The response for a page: a `Response` of fetch; or its headers, and its HTML if it is HTML. */
+/**
+ * The response for a page: a `Response` of fetch; or its headers, its HTML if it is HTML, and its
+ * status.
+ */
 export type PageResponse =
   | Response
   | {
       readonly headers: ResponseHeaders
       readonly html?: string | Uint8Array | PageHead | undefined
+      /** Of another status than 2xx and 304, nothing is read. Default 200. */
+      readonly status?: number | undefined
     }
 
 /**
@@ -62,18 +67,23 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
     )
   }
   if (!isResponse(response)) {
-    const { headers, html } = response
-    return html === undefined ? headersOnly(headers, 'no HTML was given') : { report: READ, headers, html }
+    const { headers, html, status = 200 } = response
+    if (!isPage(status)) return notThePage(`the response has the status ${status}`)
+    if (html === undefined) return headersOnly(headers, 'no HTML was given')
+    const isPart = typeof html === 'object' && 'isComplete' in html && !html.isComplete
+    return { report: isPart ? PART : READ, headers, html }
   }
   const { headers, status, body } = response
   if (isChallenge(challengeHeadersOf(headers))) return notThePage('the response is a challenge for browsers')
-  const isPage = (status >= 200 && status <= 299) || status === 304
-  if (!isPage) return notThePage(`the response has the status ${status}`)
+  if (!isPage(status)) return notThePage(`the response has the status ${status}`)
   const type = headers.get('content-type') ?? ''
   if (!/^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(type)) {
     return headersOnly(headers, 'the response is not HTML')
   }
   if (body === null) return headersOnly(headers, 'the response has no body')
+  if (typeof body.getReader !== 'function')
+    // node-fetch has streams of Node
+    return headersOnly(headers, 'its body is not a ReadableStream; pass { headers, html }')
   if (response.bodyUsed || body.locked) {
     throw new OptionError(
       'response',
@@ -85,6 +95,11 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
 }
 
 const READ: PageReport = { reading: 'read', why: undefined }
+const PART: PageReport = { reading: 'incomplete', why: 'the given head is not complete' }
+
+function isPage(status: number): boolean {
+  return (status >= 200 && status <= 299) || status === 304
+}
 
 /** Recognises also a Response of another realm or library. */
 function isResponse(response: PageResponse): response is Response {

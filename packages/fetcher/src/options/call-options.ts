@@ -49,8 +49,8 @@ export interface ManyOptions extends LookupOptions {
 /** Options of `RobotsClient.checkMany`. */
 export interface CheckManyOptions extends ManyOptions {
   /**
-   * `input`: verdicts come in the order of the URLs (the default). `ready`: each verdict comes as
-   * soon as it is known.
+   * In which order the verdicts come. `input` (the default): in the order of the URLs. `ready`: each
+   * verdict comes as soon as it is known.
    */
   readonly order?: ConcurrentMapOptions['order'] | undefined
 }

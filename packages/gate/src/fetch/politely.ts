@@ -12,6 +12,7 @@ import { isRedirect, type Request, redirected } from '../redirects/redirect.ts'
 import { ResponseError } from '../report/errors.ts'
 import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import { isRefusal, refusedResponse } from './refused-response.ts'
+import { rememberOrigin } from './response-usage.ts'
 
 /** A function with the signature of fetch: the fetch of Node, the fetch of undici, or your own. */
 export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
@@ -20,7 +21,8 @@ export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
 export interface FetchResponse {
   readonly status: number
   readonly headers: { get(name: string): string | null }
-  readonly body: { cancel(): Promise<void> } | null
+  /** A stream of the web, or of Node, as node-fetch returns it. */
+  readonly body: object | null
 }
 
 /**
@@ -125,7 +127,8 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
     try {
       return await fetchWithRedirects(sender, gate, read, fetchInit(init))
     } catch (error) {
-      if (onRefusal === 'response' && isRefusal(error)) return refusedResponse(error)
+      if (onRefusal === 'response' && isRefusal(error))
+        return rememberOrigin(refusedResponse(error), { robots: gate.robots, url: error.verdict.url })
       throw versionError(error) ?? error
     } finally {
       release()
@@ -182,11 +185,10 @@ async function fetchWithRedirects(
       )
       const location = response.status < 300 ? null : response.headers.get('location')
       if (mode !== 'follow' || !isRedirect(response.status, location)) {
-        return hops === 0
-          ? response
-          : Object.defineProperty(response, 'redirected', { value: true, configurable: true })
+        if (hops > 0) Object.defineProperty(response, 'redirected', { value: true, configurable: true })
+        return rememberOrigin(response, { robots: gate.robots, url: request.url })
       }
-      await response.body?.cancel().catch(() => undefined) // not read; it may have failed already
+      await discard(response.body)
       if (hops >= MAX_REDIRECTS)
         throw new TypeError(
           `fetch failed: more than ${MAX_REDIRECTS} redirects, the last from ${withoutCredentials(request.url)}`,
@@ -247,7 +249,7 @@ async function sendWithPermit(
         report = await reportOf(response, isRateLimited)
       }
     } catch (error) {
-      discard(response.body) // the caller does not get it
+      void discard(response.body) // the caller does not get it
       throw error
     } finally {
       permit.release(report)
@@ -287,18 +289,20 @@ async function reportOf(response: FetchResponse, isRateLimited: NonNullable<IsRa
       retryAfterMs === undefined ? describeValue(answer) : `{ retryAfterMs: ${describeValue(retryAfterMs)} }`
     throw new OptionError('isRateLimited', `returned ${returned}; expected true, false or { retryAfterMs: 60_000 }`)
   } finally {
-    discard(copy?.body)
+    void discard(copy?.body)
   }
 }
 
 /**
- * Discards the rest of a body. Of two copies of a body, a copy that is not read keeps in memory what
- * the other one reads, and `cancel` of one does not resolve before the other is cancelled or read.
+ * Discards the rest of a body, which may have failed already. Of two copies of a body, a copy that is
+ * not read keeps in memory what the other one reads, and `cancel` of one does not resolve before the
+ * other is cancelled or read.
  */
-function discard(body: FetchResponse['body'] | undefined): void {
-  if (typeof body?.cancel === 'function')
-    void body.cancel().catch(() => undefined) // rejects while it is being read
-  else (body as unknown as { destroy?(): void } | undefined)?.destroy?.() // node-fetch returns streams of Node
+async function discard(body: FetchResponse['body'] | undefined): Promise<void> {
+  const { cancel, destroy } = (body ?? {}) as { cancel?(): Promise<void>; destroy?(): void }
+  if (typeof cancel === 'function')
+    await cancel.call(body).catch(() => undefined) // rejects while it is being read
+  else destroy?.call(body)
 }
 
 /**

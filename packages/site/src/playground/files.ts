@@ -5,7 +5,7 @@ import { el } from './dom.ts'
 export interface ReadFile {
   readonly name: string
   readonly text: string
-  /** What is to be said about the file; an empty text if nothing is. */
+  /** A remark about the file for the user; may be empty. */
   readonly note: string
 }
 

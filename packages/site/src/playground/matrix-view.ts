@@ -115,7 +115,6 @@ export class MatrixView implements View {
       )
     })
     this.#table.replaceChildren(el('thead', { role: 'rowgroup' }, head), el('tbody', { role: 'rowgroup' }, ...body))
-    this.#table.setAttribute('aria-rowcount', String(rows.length + 1))
     const first = rows[0] ?? 0
     const { url, crawler } = this.#focused
     const isThere = this.#nodes.get(url)?.[crawler] !== undefined

@@ -3,9 +3,12 @@
 import { agreements } from '@politely/playground/agreement'
 import { type CellReport, traceableRules, traceLine } from '@politely/playground/cell-report'
 import { answerOf, crawlerTitle, signs } from '@politely/playground/matrix'
-import type { PatternReport } from '@politely/playground/pattern-report'
-import { el, link } from './dom.ts'
+import type { PatternPart, PatternReport } from '@politely/playground/pattern-report'
+import { count, el, link } from './dom.ts'
 import type { Shown, View } from './shown.ts'
+
+/** The rules after these are far weaker. */
+const MAX_MATCHES = 50
 
 export class PanelView implements View {
   readonly element: HTMLElement
@@ -59,20 +62,27 @@ export class PanelView implements View {
 
   #matches({ matches }: CellReport): readonly HTMLElement[] {
     if (matches.length === 0) return []
-    const rows = matches.map(({ line, directive, text, bytes, loss }, i) =>
-      el(
-        'li',
-        { class: i === 0 ? 'pg-winner' : '' },
-        lineButton(line, this.#goTo),
-        el('code', {}, `${directive === 'allow' ? 'Allow' : 'Disallow'}: ${text}`),
+    const rows = matches
+      .slice(0, MAX_MATCHES)
+      .map(({ line, directive, text, bytes, loss }, i) =>
         el(
-          'span',
-          { class: 'pg-why' },
-          loss ?? (matches.length === 1 ? 'decides; no other rule matches' : `decides: ${bytes} bytes`),
+          'li',
+          { class: i === 0 ? 'pg-winner' : '' },
+          lineButton(line, this.#goTo),
+          el('code', {}, `${directive === 'allow' ? 'Allow' : 'Disallow'}: ${text}`),
+          el(
+            'span',
+            { class: 'pg-why' },
+            loss ?? (matches.length === 1 ? 'decides; no other rule matches' : `decides: ${bytes} bytes`),
+          ),
         ),
-      ),
-    )
-    return [el('h3', {}, 'Rules that match, the strongest first'), el('ol', { class: 'pg-ranked' }, ...rows)]
+      )
+    const hidden = matches.length - rows.length
+    return [
+      el('h3', {}, 'Rules that match, the strongest first'),
+      el('ol', { class: 'pg-ranked' }, ...rows),
+      ...(hidden > 0 ? [el('p', { class: 'pg-note' }, `and ${count(hidden, 'weaker rule')}`)] : []),
+    ]
   }
 
   #trace(shown: Shown, report: CellReport): readonly HTMLElement[] {
@@ -114,7 +124,7 @@ export class PanelView implements View {
   }
 }
 
-/** Why there is no trace. */
+/** Says why the rule cannot be traced. */
 function noTrace({ isInvalid }: CellReport): string {
   return isInvalid
     ? 'An invalid URL is compared with no rule.'
@@ -125,24 +135,7 @@ function drawTrace(
   { parts, rest, matches, summary, text, form, target }: PatternReport,
   url: string,
 ): readonly HTMLElement[] {
-  const columns = parts.map(({ part, took, state }) =>
-    el(
-      'span',
-      { class: `pg-part pg-${state}${part === '*' || part === '$' ? ' pg-special' : ''}`, role: 'listitem' },
-      el('span', { class: 'pg-visually-hidden' }, part === '*' || part === '$' ? '' : 'text '),
-      el('code', {}, part),
-      el(
-        'span',
-        { class: 'pg-visually-hidden' },
-        took === undefined ? (state === 'failed' ? ' failed' : ' not tried') : ' took ',
-      ),
-      el(
-        'code',
-        {},
-        took === undefined ? (state === 'failed' ? '✗' : '·') : took === '' ? (part === '$' ? 'end' : 'nothing') : took,
-      ),
-    ),
-  )
+  const columns = parts.map(partNode)
   if (rest !== '') {
     const title = matches ? 'what follows' : 'what is left'
     columns.push(
@@ -180,6 +173,25 @@ function drawTrace(
       el('tbody', {}, spelling('pattern', text, form), spelling('URL', url, target)),
     ),
   ]
+}
+
+/** A part of the pattern over what it took. */
+function partNode({ part, took, state }: PatternPart): HTMLElement {
+  const isSpecial = part === '*' || part === '$'
+  const hidden = (text: string) => el('span', { class: 'pg-visually-hidden' }, text)
+  return el(
+    'span',
+    { class: `pg-part pg-${state}${isSpecial ? ' pg-special' : ''}`, role: 'listitem' },
+    hidden(isSpecial ? '' : 'text '),
+    el('code', {}, part),
+    hidden({ matched: ' took ', failed: ' failed', untried: ' not tried' }[state]),
+    el('code', {}, took === undefined ? { matched: '', failed: '✗', untried: '·' }[state] : tookText(part, took)),
+  )
+}
+
+function tookText(part: string, took: string): string {
+  if (took !== '') return took
+  return part === '$' ? 'end' : 'nothing'
 }
 
 function changeOf({ state, matrix }: Shown): readonly HTMLElement[] {

@@ -95,11 +95,8 @@ async function print(
     const redirects = hops.map(({ verdict, ...reply }) => ({ ...verdict, ...reply }))
     await write(jsonLine({ ...reportOf(first, crawler.reading.productTokens), ...(hops.length > 0 && { redirects }) }))
   } else {
-    const parts = [
-      drawingOf(first, crawler, args),
-      hopsText(hops),
-      ...others.map((each) => drawingOf(each, crawler, args)),
-    ]
+    const parts = [await drawingOf(first, crawler, args), hopsText(hops)]
+    for (const each of others) parts.push(await drawingOf(each, crawler, args))
     await write(parts.filter((part) => part !== '').join('\n'))
   }
   return EXITS[exitOf(hops.at(-1)?.verdict ?? first.verdict)].code
@@ -128,7 +125,7 @@ function hopsText(hops: readonly PageHop[]): string {
   return `${dim('Requested (GET), with the redirects:')}\n${rows.join('\n')}\n`
 }
 
-function drawingOf(subject: Subject, { text, reading }: Crawler, args: Arguments): string {
+async function drawingOf(subject: Subject, { text, reading }: Crawler, args: Arguments): Promise<string> {
   const { url, name, robots, explanation, verdict } = subject
   const mark = verdict.allowed ? green('✓ allowed') : red('✗ disallowed')
   const { productTokens } = reading
@@ -141,6 +138,7 @@ function drawingOf(subject: Subject, { text, reading }: Crawler, args: Arguments
     `${dim(printable(name))}\n${drawFile(robots.text, explanation)}`,
     pathOf(explanation),
     losersOf(explanation),
+    await usageOf(robots, url, productTokens),
     dialectsOf(robots, url, reading, dialectOf(args), verdict.allowed),
   ]
   return `${parts.filter((part) => part !== '').join('\n')}`
@@ -170,6 +168,13 @@ function losersOf({ matches: [winner, ...others], wonBy }: Explanation): string 
 
 function fieldOf({ directive, text }: Match): string {
   return `${directive === 'allow' ? 'Allow' : 'Disallow'}: ${printable(text)}`
+}
+
+const USAGE_FIELD = /^[ \t]*(?:content-(?:usage|signal)|license)[ \t]*:/im
+
+/** What the file says about the use of the page. Most files say nothing, and need no parser for it. */
+async function usageOf(robots: Robots, url: string, tokens: readonly string[]): Promise<string> {
+  return USAGE_FIELD.test(robots.text) ? (await import('./usage-lines.ts')).usageLines(robots, url, tokens) : ''
 }
 
 /** The dialects that decide differently, each with what makes the difference. */

@@ -10,8 +10,9 @@ import { UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
-import { minDelayMsOf, numberOf } from '../../input/numbers.ts'
+import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
 import { type Fetch, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import { waitProblem } from '../../output/wait-problem.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { formatFetch } from './format-fetch.ts'
 import type { FetchReport, SentRequest } from './report.ts'
@@ -23,13 +24,13 @@ export async function fetchPages(args: Arguments): Promise<number> {
   if (urls.length === 0) throw new UsageError('no URL was given; write one such as https://example.com/page')
   if (urls.length > 1 && args.has('output'))
     throw new UsageError('--output: is for one page, and several URLs were given; write one URL, or > FILE')
-  const maxWait = numberOf(args, 'max-wait', { min: 0, max: 1e6, unit: 'seconds', example: 30 })
+  const maxWaitMs = maxWaitMsOf(args)
   const minDelayMs = minDelayMsOf(args)
   return withPages(args, async (client, fetch) => {
     const gate = new PoliteGate({
       robots: client,
       ...(formatOf(args) === 'text' && { logger: WAIT_LOGGER }),
-      ...(maxWait !== undefined && { maxWaitMs: 1000 * maxWait }),
+      maxWaitMs,
       minDelayMs,
     })
     let exit: ExitName = 'success'
@@ -119,13 +120,6 @@ async function fetchPage(url: string, args: Arguments, { client, gate, fetch }: 
     if (problem === undefined) throw error
     return report({ outcome: 'failed', problem, bytes })
   }
-}
-
-function waitProblem({ message, verdict }: WaitTooLongError): string {
-  return message
-    .replace(`${escapeControls(verdict.url)} `, 'the request ')
-    .replaceAll('raise maxWaitMs', 'raise --max-wait')
-    .replace(/maxWaitMs is (\d+)/, (_, ms) => `--max-wait is ${ms / 1000}`)
 }
 
 /** Writes the headers, if the user wants them, and the body. */

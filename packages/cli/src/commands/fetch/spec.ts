@@ -1,5 +1,15 @@
 import type { CommandSpec } from '../../command-line.ts'
-import { DIALECT, formatFlag, jsonFlag, MIN_DELAY, NETWORK, PRODUCT_TOKEN, STORE, USER_AGENT } from '../../flags.ts'
+import {
+  DIALECT,
+  formatFlag,
+  jsonFlag,
+  MAX_WAIT,
+  MIN_DELAY,
+  NETWORK,
+  PRODUCT_TOKEN,
+  STORE,
+  USER_AGENT,
+} from '../../flags.ts'
 
 export const fetchSpec: CommandSpec = {
   name: 'fetch',
@@ -12,12 +22,7 @@ export const fetchSpec: CommandSpec = {
     PRODUCT_TOKEN,
     { name: 'output', value: 'FILE', text: 'the file for the page, in place of stdout' },
     { name: 'include', text: 'write the status and the headers before the page' },
-    {
-      name: 'max-wait',
-      value: 'SECONDS',
-      text: 'the longest wait before a request; a page that needs a longer one is not fetched',
-      byDefault: 'no limit',
-    },
+    MAX_WAIT,
     MIN_DELAY,
     STORE,
     DIALECT,

@@ -119,17 +119,14 @@ export function licenseConflict(
     {
       kind: 'license-scope',
       purpose: undefined,
-      readings: [
-        readingOf('RSL 1.0 §4.4: the group, else the site', followed),
-        readingOf(`the guide of RSL: the whole file${why}`, inRobots),
-      ],
+      readings: [readingOf('by RSL 1.0 §4.4', followed), readingOf(`by the guide of RSL${why}`, inRobots)],
     },
   ]
 }
 
-function readingOf(by: string, licenses: readonly UsageLicense[]): UsageReading {
+function readingOf(how: string, licenses: readonly UsageLicense[]): UsageReading {
   return {
-    by,
+    how,
     answer: undefined,
     licenses: shown([...new Set(licenses.map(({ url }) => url))]),
     sources: shown(licenses.map(({ source }) => source)),

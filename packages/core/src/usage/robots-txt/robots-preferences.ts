@@ -93,12 +93,12 @@ function preferencesOf(field: 'content-usage' | 'content-signal', all: readonly 
     })
   const own = lines.filter(({ audience }) => audience === 'own')
   const { counting, replaced } = linesFor(own, url)
-  const by = field === 'content-usage' ? 'draft-ietf-aipref-attach-05 §3.1' : 'contentsignals.org'
+  const how = field === 'content-usage' ? 'by attach-05 §3.1' : 'for the group'
   const problems = [
     ...counting.flatMap(({ values, source }) => values.ignored.map((why) => ({ source, why }))),
     ...lines.filter(({ audience }) => audience === 'site').map(({ source }) => ({ source, why: OUTSIDE })),
   ]
-  return { lines, url, followed: { by, statements: statementsIn(counting) }, counting, replaced, problems }
+  return { lines, url, followed: { how, statements: statementsIn(counting) }, counting, replaced, problems }
 }
 
 const OUTSIDE = 'the line is outside of the groups, so it is for no crawler (RFC 9309 §2.2)'
@@ -144,15 +144,15 @@ function usageConflicts({ lines, url, followed, counting, replaced }: Preference
   )
   return [
     ...compare('own-group', followed, {
-      by: 'the group for * too',
+      how: 'if the group for * counted too',
       statements: [...followed.statements, ...statementsIn(forAll.counting)],
     }),
     ...compare('longer-path', followed, {
-      by: 'the shorter paths too',
+      how: 'if the shorter paths counted too',
       statements: [...followed.statements, ...statementsIn(replaced)],
     }),
     ...compare('older-label', followed, {
-      by: 'the older draft',
+      how: 'by the older draft',
       statements: [...followed.statements, ...statementsIn(counting, 'older')],
     }),
   ]
@@ -160,8 +160,8 @@ function usageConflicts({ lines, url, followed, counting, replaced }: Preference
 
 /** The conflict of Content-Usage on a page that robots.txt disallows. */
 function pageConflicts({ followed }: Preferences): readonly UsageConflict[] {
-  const nothing = { by: 'draft-ietf-aipref-attach-05 §3.1: not applicable', statements: [] }
-  return compare('page-disallowed', nothing, { by: 'as if the page were allowed', statements: followed.statements })
+  const nothing = { how: 'by attach-05 §3.1, since the page is disallowed', statements: [] }
+  return compare('page-disallowed', nothing, { how: 'if the page were allowed', statements: followed.statements })
 }
 
 function signalConflicts({ lines, url, followed, counting, replaced }: Preferences): readonly UsageConflict[] {
@@ -169,11 +169,11 @@ function signalConflicts({ lines, url, followed, counting, replaced }: Preferenc
   const withoutPaths = [...counting, ...replaced].filter(({ path }) => path === '')
   return [
     ...compare('signal-scope', followed, {
-      by: 'the whole file, as crawler-commons read it until 2026',
+      how: 'for the whole file, as crawler-commons read it until 2026',
       statements: statementsIn(everywhere.counting),
     }),
     ...compare('signal-path', followed, {
-      by: 'draft-romm-aipref-contentsignals-00, which has no paths',
+      how: 'if the line has no path, as in draft-romm-aipref-contentsignals-00',
       statements: statementsIn(withoutPaths),
     }),
   ]

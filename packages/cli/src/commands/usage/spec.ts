@@ -1,0 +1,83 @@
+import type { CommandSpec } from '../../command-line.ts'
+import {
+  DIALECT,
+  formatFlag,
+  jsonFlag,
+  MAX_WAIT,
+  MIN_DELAY,
+  NETWORK,
+  PRODUCT_TOKEN,
+  ROBOTS,
+  STORE,
+  USER_AGENT,
+} from '../../flags.ts'
+
+/** As `purposes` of core; a test compares them. Core is not loaded for `--help`. */
+export const PURPOSES = [
+  'index',
+  'follow',
+  'snippet',
+  'archive',
+  'search',
+  'train-ai',
+  'ai-input',
+  'text-and-data-mining',
+] as const
+
+export const usageSpec: CommandSpec = {
+  name: 'usage',
+  summary: 'say what a crawler may do with a page: index it, train on it',
+  description:
+    'Says what a site lets a crawler do with a page: show it in a search index, follow its links, train a model on it, and so on. Reads robots.txt (Content-Usage, Content-Signal, License), /.well-known/tdmrep.json, the headers of the page and the head of its HTML. The page is requested only if robots.txt allows it. Licenses are named, and never fetched.\n\nWith --header, --headers or --html, the page is not requested: these are read in its place. With --robots, only the given files are read.',
+  usage: 'URL… --user-agent NAME [--purpose NAME]',
+  flags: [
+    USER_AGENT,
+    PRODUCT_TOKEN,
+    {
+      name: 'purpose',
+      value: 'NAME',
+      text: 'print only this purpose (text), and exit with 1 if it is disallowed',
+      choices: PURPOSES,
+      isRepeatable: true,
+    },
+    { name: 'no-page', text: 'do not request the page; read robots.txt and tdmrep.json only' },
+    ROBOTS,
+    {
+      name: 'header',
+      value: 'LINE',
+      text: 'a header of the page, such as "X-Robots-Tag: noindex"',
+      isRepeatable: true,
+    },
+    { name: 'headers', value: 'FILE', text: 'the headers of the page, as curl -I prints them; - for stdin' },
+    { name: 'html', value: 'FILE', text: 'the HTML of the page; - for stdin' },
+    { name: 'tdmrep', value: 'FILE', text: 'with --robots: a tdmrep.json file; none: do without the one of the site' },
+    MAX_WAIT,
+    MIN_DELAY,
+    STORE,
+    DIALECT,
+    ...NETWORK,
+    formatFlag('the answers', ['text', 'json', 'ndjson']),
+    jsonFlag('ndjson'),
+  ],
+  examples: [
+    ['usage https://example.com/page --user-agent ExampleBot', 'Says what ExampleBot may do with a page.'],
+    [
+      'usage https://example.com/page --user-agent ExampleBot --purpose train-ai',
+      'Exits with 1 if the page must not be used for training.',
+    ],
+    [
+      'usage /page --user-agent ExampleBot --robots public/robots.txt --header "X-Robots-Tag: noindex" --html page.html',
+      'Reads drafts of the files, and sends no request.',
+    ],
+    [
+      'usage https://example.com/ --user-agent ExampleBot --headers - < headers.txt',
+      'Reads headers that curl -I has written, in place of the page.',
+    ],
+  ],
+  exits: {
+    success: 'every URL has an answer, whatever it is; with --purpose, nothing refuses the purpose',
+    fails:
+      'with --purpose: it is disallowed, or robots.txt disallows the page, or the page or tdmrep.json could not be read',
+  },
+  run: async (args) => (await import('./usage.ts')).usage(args),
+}

@@ -1,0 +1,202 @@
+// `politely usage`: says what a crawler may do with pages.
+import { explainUrlProblem, type InvalidUrl, type RulesVerdict } from '@politely/core'
+import { readingOf } from '@politely/core/crawlers'
+import { type Purpose, parseTdmrep, type TdmrepFile, usageOf as usageOfFiles } from '@politely/core/usage'
+import {
+  type ClientUsage,
+  loggableVerdict,
+  type PageReport,
+  type RobotsClient,
+  type UsageOptions,
+  withoutCredentials,
+} from '@politely/fetcher'
+import { type PoliteFetch, PoliteGate, politely, refusalOf, usageOf, WaitTooLongError } from '@politely/gate'
+import type { Arguments } from '../../command-line.ts'
+import { tokensOf } from '../../crawler.ts'
+import { errorLine } from '../../describe-error.ts'
+import { UsageError } from '../../errors.ts'
+import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
+import { formatOf } from '../../flags.ts'
+import { requestFailure } from '../../input/failure.ts'
+import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
+import { type Fetch, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import { loadRobots, readText } from '../../input/robots-file.ts'
+import { lateNotice } from '../../output/late-notice.ts'
+import { shorten } from '../../output/shorten.ts'
+import { waitProblem } from '../../output/wait-problem.ts'
+import { jsonLine, write } from '../../output/write.ts'
+import { formatUsage } from './format-usage.ts'
+import { type GivenPage, givenPageOf } from './given-page.ts'
+import { jsonOf, type UsageReport } from './report.ts'
+
+/** A report, or the verdict about an invalid URL. */
+type Reported = UsageReport | (InvalidUrl & { readonly url: string })
+
+/** Returns the exit code. */
+export async function usage(args: Arguments): Promise<number> {
+  const urls = args.operands
+  if (urls.length === 0) throw new UsageError('no URL was given; write one such as https://example.com/page')
+  const file = args.get('robots')
+  const tdmrep = args.get('tdmrep')
+  if (file === undefined && tdmrep !== undefined && tdmrep !== 'none')
+    throw new UsageError('--tdmrep: a file is read with --robots only; add --robots FILE, or write --tdmrep none')
+  const page = await givenPageOf(args)
+  if (page !== undefined && urls.length > 1)
+    throw new UsageError('--header, --headers and --html are for one page, and several URLs were given; write one URL')
+  return file === undefined ? usageOfSites(urls, page, args) : usageByFiles(urls, file, page, args)
+}
+
+function usageOfSites(urls: readonly string[], page: GivenPage | undefined, args: Arguments): Promise<number> {
+  const maxWaitMs = maxWaitMsOf(args)
+  const minDelayMs = minDelayMsOf(args)
+  return withPages(args, async (client, fetch) => {
+    const logger = formatOf(args) === 'text' ? { logger: WAIT_LOGGER } : {}
+    const gate = new PoliteGate({ robots: client, maxWaitMs, minDelayMs, ...logger })
+    const site = { client, fetch: politely(fetch, { gate, onDisallowed: 'response' }) }
+    async function* reports() {
+      for (const url of urls) yield await reportOfSite(url, page, args, site)
+    }
+    try {
+      return await print(reports(), args)
+    } finally {
+      gate.close()
+    }
+  })
+}
+
+async function usageByFiles(
+  urls: readonly string[],
+  file: string,
+  page: GivenPage | undefined,
+  args: Arguments,
+): Promise<number> {
+  const tokens = tokensOf(args)
+  const named = await loadRobots(file, args)
+  if (named === undefined) return EXITS.unreachable.code
+  const tdmrep = await givenTdmrep(args)
+  const { dialect, productTokens } = readingOf(tokens, named.robots.dialect)
+  const robots = named.robots.inDialect(dialect)
+  const files = { robots, tokens: productTokens, headers: page?.headers, html: page?.html, tdmrep }
+  const shared = { productTokens, robots: named.name, page: reportOfGiven(page), tdmrep: reportOfTdmrep(tdmrep) }
+  async function* reports(): AsyncGenerator<Reported> {
+    for (const url of urls) {
+      const usage = usageOfFiles({ ...files, url, now: Date.now() })
+      const verdict = usage.crawl as RulesVerdict // a robots.txt was given
+      yield verdict.because === 'invalid-url' ? { ...verdict, url } : { ...shared, url: usage.url, usage, verdict }
+    }
+  }
+  return print(reports(), args)
+}
+
+async function givenTdmrep(args: Arguments): Promise<TdmrepFile | undefined> {
+  const file = args.get('tdmrep')
+  if (file === undefined || file === 'none') return undefined
+  return parseTdmrep(await readText(file, '--tdmrep', 'write the name of a tdmrep.json file'))
+}
+
+function reportOfGiven(page: GivenPage | undefined): PageReport {
+  if (page === undefined) return { reading: 'not-given', why: 'neither headers nor HTML were given' }
+  if (page.html === undefined) return { reading: 'headers-only', why: 'no HTML was given' }
+  return { reading: 'read', why: undefined }
+}
+
+function reportOfTdmrep(file: TdmrepFile | undefined): UsageReport['tdmrep'] {
+  if (file === undefined) return { reading: 'not-given', why: 'no tdmrep.json was given' }
+  if (file.isReadable) return { reading: 'read', why: 'the file was given' }
+  return { reading: 'unreadable', why: file.problems[0]?.why ?? 'the file cannot be read' }
+}
+
+interface Site {
+  readonly client: RobotsClient
+  readonly fetch: PoliteFetch<Fetch>
+}
+
+async function reportOfSite(
+  url: string,
+  given: GivenPage | undefined,
+  args: Arguments,
+  { client, fetch }: Site,
+): Promise<Reported> {
+  using _ = lateNotice(args)
+  const options: UsageOptions = { tdmrep: args.get('tdmrep') === 'none' ? 'ignore' : 'fetch' }
+  const first = await client.check(url)
+  if (first.because === 'invalid-url') return first
+  const report = (usage: ClientUsage, page: UsageReport['page']): UsageReport => ({
+    url: withoutCredentials(url),
+    productTokens: client.productTokens,
+    usage,
+    verdict: loggableVerdict(usage.verdict),
+    robots: usage.verdict.access?.url ?? '',
+    page,
+    tdmrep: usage.tdmrep,
+  })
+  if (given !== undefined) return report(await client.usage(url, given, options), reportOfGiven(given))
+  const withoutPage = async (why: string, at = url, isMissing?: true) =>
+    report(await client.usage(at, undefined, options), { reading: 'not-given', why, ...(isMissing && { isMissing }) })
+  if (args.has('no-page')) return withoutPage('not requested, because of --no-page')
+  const response = await fetch(url).catch((error: unknown) => error as Error)
+  if (response instanceof Error) {
+    const failure = requestFailure(response)
+    if (failure === undefined) throw response
+    return withoutPage(`did not arrive: ${failure.text}`, url, true)
+  }
+  const refusal = refusalOf(response)
+  if (refusal?.verdict.because === 'invalid-url')
+    return withoutPage(
+      `did not arrive: it redirects to an invalid URL, ${withoutCredentials(refusal.verdict.url)}`,
+      url,
+      true,
+    )
+  if (refusal instanceof WaitTooLongError)
+    return withoutPage(`not requested: ${waitProblem(refusal)}`, refusal.verdict.url, true)
+  if (refusal !== undefined)
+    return withoutPage('not requested, because the crawler may not fetch it', refusal.verdict.url)
+  const usage = await usageOf(response, options)
+  void response.body?.cancel().catch(() => undefined)
+  const { status } = response
+  return report(usage, { ...usage.page, status, ...(usage.page.reading === 'not-the-page' && { isMissing: true }) })
+}
+
+/** Prints reports as they come. Returns the exit code. */
+async function print(reports: AsyncIterable<Reported>, args: Arguments): Promise<number> {
+  const wanted = args.all('purpose') as readonly Purpose[]
+  const format = args.has('json') ? 'ndjson' : formatOf(args)
+  let exit: ExitName = 'success'
+  let count = 0
+  const list: object[] = []
+  for await (const report of reports) {
+    exit = moreSevere(exit, 'because' in report ? 'usage' : exitOfReport(report, wanted))
+    process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
+    if ('because' in report) {
+      const shown = JSON.stringify(shorten(withoutCredentials(report.url)))
+      process.stderr.write(errorLine(`${shown}: ${explainUrlProblem(report.problem, report.url)}`))
+    }
+    const json = 'because' in report ? jsonOfInvalid(report) : jsonOf(report)
+    if (format === 'ndjson') await write(jsonLine({ version: 1, ...json }))
+    else if (format === 'json') list.push(json)
+    else if (!('because' in report))
+      await write(`${count++ === 0 ? '' : '\n'}${formatUsage(report, wanted, args.get('proxy'))}`)
+  }
+  if (format === 'json') await write(jsonLine({ version: 1, pages: list }))
+  return EXITS[exit].code
+}
+
+function jsonOfInvalid(verdict: InvalidUrl & { readonly url: string }): object {
+  const url = withoutCredentials(verdict.url)
+  return { url, verdict: { ...verdict, url } }
+}
+
+function exitOfReport(report: UsageReport, wanted: readonly Purpose[]): ExitName {
+  const { usage, verdict } = report
+  const exit = exitOf(verdict)
+  if (exit === 'unreachable' || exit === 'usage') return exit
+  if (wanted.length === 0) return 'success'
+  const isRefused = wanted.some((purpose) => usage.purposes[purpose].answer === 'disallowed')
+  return isRefused || !verdict.allowed || isSourceMissing(report, wanted) ? 'disallowed' : 'success'
+}
+
+/** Returns whether something could not be read that may refuse a purpose. */
+function isSourceMissing({ page, tdmrep }: UsageReport, wanted: readonly Purpose[]): boolean {
+  if (page.isMissing || page.reading === 'incomplete') return true
+  return wanted.includes('text-and-data-mining') && tdmrep.reading === 'unreachable'
+}

@@ -1,0 +1,62 @@
+// usageOf: what may be done with the page of a response that politely(fetch) returned.
+import { OptionError } from '@politely/core'
+import type { ClientUsage, PageResponse, RobotsClient, UsageOptions } from '@politely/fetcher'
+import { describeValue } from '@politely/fetcher/internal'
+import { refusalOf } from './refused-response.ts'
+
+/** Where a response comes from. */
+export interface ResponseOrigin {
+  /** The RobotsClient that has checked the request. */
+  readonly robots: RobotsClient
+  /** The URL of the response, after redirects. */
+  readonly url: string
+}
+
+const origins = new WeakMap<object, ResponseOrigin>()
+
+/** Remembers where a response comes from, until it is garbage-collected. Returns the response. */
+export function rememberOrigin<R extends object>(response: R, origin: ResponseOrigin): R {
+  origins.set(response, origin)
+  return response
+}
+
+/**
+ * Returns what may be done with the page of a response that a fetch of `politely` returned: whether
+ * the site lets the crawler index it, train on it and so on. The same as `usage` of the
+ * RobotsClient of this fetch, with the URL after redirects. Fetches robots.txt and tdmrep.json of the
+ * origin if they are not cached or are stale, and nothing else.
+ *
+ * Of HTML, the head is read from a clone, so the caller can read the body afterwards or at the same
+ * time. For a refusal (`onDisallowed: 'response'`), `page.reading` is `not-the-page`.
+ *
+ * @example
+ * ```ts
+ * import { politely, usageOf } from '@politely/gate'
+ *
+ * const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' })
+ * const response = await fetch('https://example.com/about')
+ * const { purposes } = await usageOf(response)
+ * if (purposes['train-ai'].answer === 'disallowed') console.log('not for training')
+ * await fetch.close()
+ * ```
+ *
+ * @throws {OptionError} for a value that no fetch of `politely` returned, such as a clone; for an
+ * HTML response whose body was read already; for the refusal of an invalid URL; and for an invalid
+ * option.
+ * @throws {ClientClosedError} after the fetch or its RobotsClient was closed.
+ */
+export async function usageOf(response: object, options: UsageOptions = {}): Promise<ClientUsage> {
+  const origin = typeof response === 'object' && response !== null ? origins.get(response) : undefined
+  if (origin === undefined) throw new OptionError('response', explainUnknown(response))
+  const { robots, url } = origin
+  const refusal = refusalOf(response)
+  if (refusal === undefined) return robots.usage(url, response as PageResponse, options)
+  const usage = await robots.usage(url, undefined, options)
+  return { ...usage, page: { reading: 'not-the-page', why: `the request was refused: ${refusal.message}` } }
+}
+
+function explainUnknown(value: unknown): string {
+  if (typeof value !== 'object' || value === null || !('headers' in value))
+    return `${describeValue(value)} is not a response; write usageOf(await fetch(url))`
+  return 'no fetch of politely returned it; pass the response itself and not a clone, or write client.usage(url, response) with a RobotsClient'
+}

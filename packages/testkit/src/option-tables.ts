@@ -1,0 +1,332 @@
+// Which interfaces docs/options.md lists, and where their options are explained.
+
+/** The folders of the packages whose options are listed. */
+export const optionPackages = [
+  'core',
+  'fetcher',
+  'gate',
+  'crawlee',
+  'cdp',
+  'sqlite',
+  'redis',
+  'sitemaps',
+  'testing',
+  'playwright',
+  'puppeteer',
+] as const
+
+/** The options of one interface. */
+export interface Options {
+  readonly from: (typeof optionPackages)[number]
+  readonly type: string
+  /** What is written before each name in the table, such as `backoff.`. */
+  readonly prefix?: string
+  /** Where each option is explained, as a page of docs and a heading. `*`: all other ones. */
+  readonly at: Readonly<Record<string, string>>
+}
+
+export interface OptionTable {
+  readonly title: string
+  /** What takes these options, as Markdown. */
+  readonly text: string
+  readonly options: readonly Options[]
+}
+
+const FRESH = 'fetching.md#how-long-a-response-is-fresh'
+const WAY = 'fetching.md#the-way-of-robotstxt'
+const GUARD = 'fetching.md#which-addresses-the-client-connects-to'
+const RESPONSE = 'fetching.md#what-a-response-means'
+const LIMITS = 'waiting.md#limits-on-several-levels'
+const WAITS = 'waiting.md#what-a-request-waits-for'
+const PAUSES = 'pauses.md#how-a-site-asks'
+const STREAMS = 'fetching.md#streams-of-urls'
+
+/** The tables of docs/options.md, in their order. */
+export const optionTables: readonly OptionTable[] = [
+  {
+    title: 'RobotsClient',
+    text: 'For `new RobotsClient({ … })`, and for everything that creates one: `politely`, `politeAgent`, `resolveGate` and `withRobots`.',
+    options: [
+      {
+        from: 'fetcher',
+        type: 'RobotsClientOptions',
+        at: {
+          userAgent: 'getting-started.md#i-want-to-know-whether-i-may-fetch-a-url',
+          productToken: 'getting-started.md#i-want-to-know-whether-i-may-fetch-a-url',
+          dialect: 'dialects.md',
+          ttlMs: 'dialects.md',
+          minTtlMs: FRESH,
+          maxTtlMs: FRESH,
+          timeoutMs: RESPONSE,
+          retries: RESPONSE,
+          maxRedirects: 'stores.md#clients-with-different-options',
+          maxBodyBytes: RESPONSE,
+          maxCacheBytes: 'production.md#memory',
+          store: 'stores.md',
+          refreshAheadMs: FRESH,
+          maxFlights: 'fetching.md#many-at-once',
+          maxFlightsPerDomain: 'fetching.md#many-at-once',
+          whenUnreachable: 'fetching.md#when-a-site-goes-down',
+          afterDays: 'fetching.md#when-a-site-goes-down',
+          thenAssume: 'fetching.md#when-a-site-goes-down',
+          notFoundPages: RESPONSE,
+          foreignBodies: RESPONSE,
+          network: GUARD,
+          allowAddresses: GUARD,
+          dispatcher: 'fetching.md#bringing-your-own-transport',
+          fetch: 'fetching.md#bringing-your-own-transport',
+          robotsVia: WAY,
+          httpCaches: 'fetching.md#fetching-again-on-purpose',
+          lookup: STREAMS,
+          logger: 'observing.md#logs',
+          signal: 'reference/errors.md#error-codes',
+          now: 'testing.md#vitest',
+        },
+      },
+    ],
+  },
+  {
+    title: 'The pace',
+    text: 'For `new PoliteGate({ robots, … })`, `politely`, `politeAgent`, `resolveGate` and `withRobots`. [Options of pace](pace-options.md) has them beside the settings of Scrapy and StormCrawler.',
+    options: [
+      {
+        from: 'gate',
+        type: 'PacingOptions',
+        at: {
+          minDelayMs: WAITS,
+          maxDelayMs: WAITS,
+          delayFactor: 'pace-options.md#slow-sites',
+          jitter: 'pace-options.md#jitter',
+          pauseFrom: 'pace-options.md#slow-sites',
+          minDelayPerDomainMs: LIMITS,
+          minDelayPerAddressMs: LIMITS,
+          maxConcurrentPerKey: LIMITS,
+          maxConcurrentPerDomain: 'waiting.md#limits-for-sites',
+          maxConcurrentPerAddress: LIMITS,
+          maxConcurrent: 'waiting.md#slow-requests',
+          slowAfterMs: 'waiting.md#slow-requests',
+          maxWaitMs: 'waiting.md#limiting-the-wait',
+          maxQueuedPerKey: 'waiting.md#limiting-the-wait',
+          releaseWarningMs: 'waiting.md#permits-that-are-not-released',
+          progressMs: 'waiting.md#logs',
+          backoff: PAUSES,
+          rateLimitHeaders: 'pauses.md#rate-limit-headers',
+          countRobots: 'pauses.md#after-a-request-for-robotstxt',
+          budget: 'pace-options.md#a-budget-for-each-site',
+          obey: 'pace-options.md#your-own-site',
+          pace: 'pace-options.md#options-for-one-site',
+          paceBy: 'pace-options.md#which-requests-share-a-pace',
+          pacer: 'pacers.md',
+        },
+      },
+      {
+        from: 'gate',
+        type: 'BackoffOptions',
+        prefix: 'backoff.',
+        at: { failures: 'pauses.md#requests-without-a-response', '*': PAUSES },
+      },
+      { from: 'gate', type: 'ObeyOptions', prefix: 'obey.', at: { '*': 'pace-options.md#your-own-site' } },
+    ],
+  },
+  {
+    title: 'PoliteGate',
+    text: 'For `new PoliteGate({ … })`, beside the options of pace.',
+    options: [
+      {
+        from: 'gate',
+        type: 'PoliteGateOptions',
+        at: {
+          robots: 'waiting.md#limits-on-several-levels',
+          now: 'testing.md#vitest',
+          lookup: 'pace-options.md#which-requests-share-a-pace',
+          logger: 'waiting.md#logs',
+        },
+      },
+    ],
+  },
+  {
+    title: 'politely(fetch)',
+    text: 'For `politely(fetch, { … })`, beside the options of a RobotsClient and of pace; or beside `robots` and the options of pace; or beside `gate`.',
+    options: [
+      { from: 'gate', type: 'RefusalOptions', at: { onDisallowed: 'polite-fetch.md#refusals' } },
+      { from: 'gate', type: 'ResponseOptions', at: { isRateLimited: 'pauses.md#rate-limit-pages' } },
+    ],
+  },
+  {
+    title: 'politeAgent',
+    text: 'For `politeAgent({ … })` of `@politely/gate/undici`, beside the same options. `network`, `allowAddresses` and `lookup` apply to pages and to robots.txt.',
+    options: [
+      {
+        from: 'gate',
+        type: 'PoliteAgentOptions',
+        at: { lookup: GUARD, network: GUARD, allowAddresses: GUARD, '*': 'undici-and-node-http.md#with-undici' },
+      },
+    ],
+  },
+  {
+    title: 'withRobots of Crawlee',
+    text: 'For `withRobots(crawler, { … })` of `@politely/crawlee`, beside the same options.',
+    options: [
+      {
+        from: 'crawlee',
+        type: 'WithRobotsOptions',
+        at: {
+          deferBeyondMs: 'crawlee.md#what-waits-and-where',
+          pageRequests: 'crawlee.md#browsers',
+          robotsTags: 'crawlee.md#what-may-be-done-with-a-page',
+        },
+      },
+    ],
+  },
+  {
+    title: 'withRobots of Playwright and Puppeteer',
+    text: 'For `withRobots(browser, { … })` of `@politely/playwright` and `@politely/puppeteer`, beside the same options.',
+    options: [
+      {
+        from: 'cdp',
+        type: 'BrowserGuardOptions',
+        at: { pageRequests: 'playwright.md#what-is-checked-and-what-waits' },
+      },
+    ],
+  },
+  {
+    title: 'Calls of a RobotsClient',
+    text: 'Each call takes `signal` and `maxAgeMs`. `usage` also takes `tdmrep`, and `check` takes `redirectedFrom`. `prefetch` and `checkMany` take `concurrency`, and `checkMany` takes `order`.',
+    options: [
+      {
+        from: 'fetcher',
+        type: 'LookupOptions',
+        at: { signal: 'fetching.md#many-at-once', maxAgeMs: 'fetching.md#fetching-again-on-purpose' },
+      },
+      { from: 'fetcher', type: 'UsageOptions', at: { tdmrep: 'fetching.md#what-usage-fetches-and-reads' } },
+      { from: 'fetcher', type: 'CheckOptions', at: { redirectedFrom: 'polite-fetch.md#redirects' } },
+      { from: 'fetcher', type: 'ManyOptions', at: { concurrency: STREAMS } },
+      { from: 'fetcher', type: 'CheckManyOptions', at: { order: STREAMS } },
+    ],
+  },
+  {
+    title: 'Calls of a gate',
+    text: 'For `gate.enter(url, { … })`. `when` and `check` take `signal` too, and `check` takes `redirectedFrom`.',
+    options: [
+      {
+        from: 'gate',
+        type: 'EnterOptions',
+        at: { signal: 'waiting.md#aborting-a-wait', maxWaitMs: 'waiting.md#limiting-the-wait' },
+      },
+      { from: 'gate', type: 'GateCheckOptions', at: { redirectedFrom: 'polite-fetch.md#redirects' } },
+    ],
+  },
+  {
+    title: 'parseRobots and forCrawler',
+    text: '`dialect` and `origin` are options of `parseRobots`, and `keep` of `forCrawler`.',
+    options: [
+      {
+        from: 'core',
+        type: 'ParseOptions',
+        at: { dialect: 'dialects.md', origin: 'reference/api/core.md' },
+      },
+      {
+        from: 'core',
+        type: 'BindOptions',
+        at: { keep: 'getting-started.md#i-have-a-robotstxt-file-and-want-to-check-urls' },
+      },
+    ],
+  },
+  {
+    title: 'lintRobots',
+    text: 'For `lintRobots(text, { … })`.',
+    options: [{ from: 'core', type: 'LintOptions', at: { dialect: 'lint.md', origin: 'reference/api/core.md' } }],
+  },
+  {
+    title: 'headReader',
+    text: 'For `headReader({ … })` and `pageHeadOf(html, { … })` of `@politely/core/usage`.',
+    options: [{ from: 'core', type: 'HeadReaderOptions', at: { '*': 'reference/api/core-usage.md' } }],
+  },
+  {
+    title: 'MemoryStore',
+    text: 'For `new MemoryStore({ … })` of `@politely/fetcher`.',
+    options: [
+      {
+        from: 'fetcher',
+        type: 'MemoryStoreOptions',
+        at: { maxBytes: 'stores.md#in-memory', now: 'testing.md#vitest' },
+      },
+    ],
+  },
+  {
+    title: 'SqliteStore',
+    text: 'For `new SqliteStore({ … })` of `@politely/sqlite`.',
+    options: [
+      { from: 'sqlite', type: 'SqliteStoreOptions', at: { now: 'testing.md#vitest', '*': 'stores.md#in-a-file' } },
+    ],
+  },
+  {
+    title: 'RedisStore',
+    text: 'For `new RedisStore({ … })` of `@politely/redis`.',
+    options: [
+      { from: 'redis', type: 'RedisStoreOptions', at: { now: 'testing.md#vitest', '*': 'stores.md#in-redis' } },
+    ],
+  },
+  {
+    title: 'RedisPacer',
+    text: 'For `new RedisPacer({ … })` of `@politely/redis`.',
+    options: [
+      {
+        from: 'redis',
+        type: 'RedisPacerOptions',
+        at: {
+          client: 'fleet.md#one-worker',
+          keyPrefix: 'fleet.md#what-the-workers-share-and-what-not',
+          '*': 'fleet.md#when-redis-fails',
+        },
+      },
+    ],
+  },
+  {
+    title: 'readSitemaps',
+    text: 'For `readSitemaps(source, { … })` of `@politely/sitemaps`.',
+    options: [
+      {
+        from: 'sitemaps',
+        type: 'ReadSitemapsOptions',
+        at: {
+          since: 'sitemaps.md#dates-and-since',
+          earlier: 'sitemaps.md#later-readings',
+          resume: 'sitemaps.md#later-readings',
+          limits: 'sitemaps.md#limits',
+          signal: 'reference/api/sitemaps.md',
+          '*': 'sitemaps.md#what-is-read',
+        },
+      },
+      { from: 'sitemaps', type: 'SitemapLimits', prefix: 'limits.', at: { '*': 'sitemaps.md#limits' } },
+    ],
+  },
+  {
+    title: 'dnsLookup',
+    text: 'For `dnsLookup({ … })` of `@politely/fetcher`, which makes a value of the option `lookup`.',
+    options: [{ from: 'fetcher', type: 'DnsLookupOptions', at: { servers: 'reference/api/fetcher.md', '*': STREAMS } }],
+  },
+  {
+    title: 'NetworkGuard',
+    text: 'For `new NetworkGuard({ … })` of `@politely/fetcher`.',
+    options: [{ from: 'fetcher', type: 'NetworkGuardOptions', at: { '*': GUARD } }],
+  },
+  {
+    title: 'CrawlTimeline',
+    text: 'For `new CrawlTimeline({ … })` of `@politely/gate/timeline`.',
+    options: [
+      {
+        from: 'gate',
+        type: 'CrawlTimelineOptions',
+        at: { gate: 'waiting.md#counters-queues-and-channels', maxMarks: 'reference/api/gate-timeline.md' },
+      },
+      { from: 'gate', type: 'TimelineTextOptions', prefix: 'text: ', at: { '*': 'reference/api/gate-timeline.md' } },
+      { from: 'gate', type: 'TimelineSvgOptions', prefix: 'svg: ', at: { '*': 'reference/api/gate-timeline.md' } },
+    ],
+  },
+  {
+    title: 'fakeWeb',
+    text: 'For `fakeWeb(sites, { … })` of `@politely/testing`.',
+    options: [{ from: 'testing', type: 'FakeWebOptions', at: { timers: 'testing.md#nodetest' } }],
+  },
+]
