@@ -14,14 +14,14 @@ const state = {
 test.each([0, 1, 2])('answers each purpose with its sources, for crawler %i', (crawler) => {
   const report = usageReport({ ...state, open: { url: 0, crawler } })
   expect(report?.answers.map(({ purpose, answer, sources }) => [purpose, answer, sources])).toEqual([
-    ['index', 'disallowed', 'the element robots says noindex'],
+    ['index', 'disallowed', 'the meta element robots says noindex'],
     ['follow', 'unstated', ''],
     ['snippet', 'disallowed', 'the header X-Robots-Tag says nosnippet'],
     ['archive', 'unstated', ''],
     [
       'search',
       'disallowed',
-      'the element robots says noindex; line 2 of robots.txt says search=yes (a refusal counts)',
+      'the meta element robots says noindex; line 2 of robots.txt says search=yes (a refusal counts)',
     ],
     ['train-ai', 'disallowed', 'line 2 of robots.txt says ai-train=no'],
     ['ai-input', 'unstated', ''],
