@@ -11,6 +11,7 @@
 // ever. A new version gets a new character, and a row in test/links.json.
 import { type DialectName, dialects } from '@politely/core'
 import { mistakeOf } from './gallery.ts'
+import { readStream } from './read-stream.ts'
 import { bounded, type PlaygroundState } from './state.ts'
 
 /** Longer links are cut off by mail programs and chats. Characters of the hash. */
@@ -134,19 +135,14 @@ async function deflate(text: string): Promise<Uint8Array> {
 }
 
 /** @throws {Error} if the bytes are not deflated text, or hold more of it than a state has. */
-async function inflate(bytes: Uint8Array): Promise<string> {
-  const stream = new Blob([bytes as Uint8Array<ArrayBuffer>])
-    .stream()
-    .pipeThrough(new DecompressionStream('deflate-raw'))
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  let text = ''
-  let size = 0
-  for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) {
-    size += chunk.length
-    if (size > MAX_INFLATED_BYTES) throw new Error('too long')
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
+async function inflate(deflated: Uint8Array): Promise<string> {
+  const compressed = new Blob([deflated as Uint8Array<ArrayBuffer>]).stream()
+  const { bytes, isCut } = await readStream(
+    compressed.pipeThrough(new DecompressionStream('deflate-raw')),
+    MAX_INFLATED_BYTES,
+  )
+  if (isCut) throw new Error('too long')
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
 }
 
 function base64url(bytes: Uint8Array): string {

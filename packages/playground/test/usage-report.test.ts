@@ -27,7 +27,9 @@ test.each([0, 1, 2])('answers each purpose with its sources, for crawler %i', (c
     ['ai-input', 'unstated', ''],
     ['text-and-data-mining', 'unstated', ''],
   ])
-  expect(report?.conflicts.join('\n')).toContain('search: disallowed by the meta element robots, but allowed by line 2 of robots.txt')
+  expect(report?.conflicts.join('\n')).toContain(
+    'search: disallowed by the meta element robots, but allowed by line 2 of robots.txt',
+  )
 })
 
 test('robots.txt alone', () => {

@@ -334,7 +334,10 @@ describe.skipIf(isMissing('chromium', part))('the playground', () => {
       '✗ disallowed train an AI model on it (train-ai) the header X-Robots-Tag says noai',
     )
     await page.getByLabel('The page or its head, pasted').fill('<meta name="robots" content="noindex">')
-    await expectText(answer('index'), '✗ disallowed show it in a search index (index) the meta element robots says noindex')
+    await expectText(
+      answer('index'),
+      '✗ disallowed show it in a search index (index) the meta element robots says noindex',
+    )
     await page.waitForTimeout(1000) // the link is written after a pause
     const other = await open(new URL(page.url()).hash)
     await expectText(

@@ -158,7 +158,7 @@ const theme = EditorView.theme({
   },
   '.cm-activeLine': { backgroundColor: 'transparent' },
   '&.cm-focused .cm-activeLine': { backgroundColor: 'var(--pg-line)' },
-  '.cm-gutters': { backgroundColor: 'var(--pg-field)', color: 'var(--pg-muted)', border: 'none' },
+  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--pg-muted)', border: 'none' },
   '.cm-activeLineGutter': { backgroundColor: 'transparent', color: 'var(--pg-text)' },
   '.cm-line.cm-group': { boxShadow: 'inset 3px 0 0 var(--pg-agent)' },
   '.cm-line.cm-losing': { boxShadow: 'inset 3px 0 0 var(--pg-border)', backgroundColor: 'var(--pg-line)' },

@@ -1,5 +1,6 @@
 // Files that the user opens, drops or pastes. They are read here and sent nowhere.
 import { MAX_INTAKE_BYTES } from '@politely/playground/intake'
+import { readStream } from '@politely/playground/read-stream'
 import { el } from './dom.ts'
 
 export interface ReadFile {
@@ -15,7 +16,7 @@ export async function readFile(file: File): Promise<ReadFile> {
   const name = file.name.replace(/\.gz$/i, '')
   try {
     const stream = isGzip ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream()
-    const { bytes, isCut } = await readStream(stream)
+    const { bytes, isCut } = await readStream(stream, MAX_INTAKE_BYTES)
     const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
     const encoding = isUtf16 ? (bytes[0] === 0xff ? 'utf-16le' : 'utf-16be') : 'utf-8'
     const text = new TextDecoder(encoding, { ignoreBOM: !isUtf16 }).decode(bytes)
@@ -27,24 +28,6 @@ export async function readFile(file: File): Promise<ReadFile> {
   } catch {
     return { name, text: '', note: `${file.name} could not be read${isGzip ? ': it is not a whole gzip file' : ''}.` }
   }
-}
-
-async function readStream(stream: ReadableStream<Uint8Array>): Promise<{ bytes: Uint8Array; isCut: boolean }> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  const reader = stream.getReader()
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) break
-    chunks.push(value)
-    size += value.length
-    if (size > MAX_INTAKE_BYTES) {
-      void reader.cancel()
-      break
-    }
-  }
-  const bytes = new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer())
-  return { bytes: bytes.subarray(0, MAX_INTAKE_BYTES), isCut: size > MAX_INTAKE_BYTES }
 }
 
 /** A button that opens a file. */
