@@ -24,6 +24,7 @@ const path = writeFiles({
   'broken.txt': 'HTTP/2 200\nX-Robots-Tag noindex\n',
   'page.html': '<head><meta name=robots content=nofollow></head>',
   'tdmrep.json': '[{"location":"/page","tdm-reservation":1}]',
+  'empty.txt': 'User-agent: *\nContent-Usage:\n',
   'hostile.txt':
     'User-agent: *\nContent-Usage: train-ai=n\u001b[2J\nContent-Signal: ai-train=no, \u202ex=yes\nLicense: https://a.test/\u001b]0;x\u0007\nLicense: \u001b\n',
   'hostile.html':
@@ -195,6 +196,11 @@ test('exits with 3 if robots.txt is unreachable, and with 2 for an invalid URL',
     code: 2,
     stderr: expect.stringContaining('"http://[": the URL is invalid'),
   })
+})
+
+test('does not quote a line without a value', async () => {
+  const { stdout } = await runInThisProcess(['usage', '/a', ...BOT, '--robots', path('empty.txt')])
+  expect(stdout).toContain('! line 2 of robots.txt: the line has no preference\n')
 })
 
 test('reads files with --robots, and sends no request', async () => {
