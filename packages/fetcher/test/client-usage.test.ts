@@ -571,6 +571,11 @@ describe('the response', () => {
     expect(sites.requests).toEqual([])
   })
 
+  test('rejects headers of another type', async ({ sites, newClient }) => {
+    const usage = newClient().usage(sites.withPort(PAGE), { headers: new Headers().entries() })
+    await expect(usage).rejects.toThrow('headers: an iterator is read only once; write [...headers]')
+  })
+
   test.for<readonly [url: unknown, options: unknown, message: string]>([
     ['example.com/page', {}, 'url'],
     [undefined, {}, 'url'],

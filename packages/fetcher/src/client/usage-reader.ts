@@ -73,10 +73,7 @@ export class UsageReader {
    * abort, what was read counts.
    */
   async readHead({ clone, charset, ...page }: OpenedPage, signal: AbortSignal | undefined): Promise<ReadPage> {
-    if (clone === undefined) {
-      const headerOf = (name: string) => headerLines(page.headers, name)[0]?.text
-      return isChallengePage(headerOf) ? CHALLENGE : page
-    }
+    if (clone === undefined) return page
     const head = headReader({ charset })
     const body = clone.getReader()
     let problem: string | undefined
@@ -125,14 +122,16 @@ export class UsageReader {
       : notFetched(origin, 'disallowed', `the crawler may not fetch it: ${describeReason(verdict)}`)
   }
 
-  /** Returns what may be done with a page. */
+  /** Returns what may be done with a page. @throws {OptionError} for headers of another type. */
   report(
     url: ParsedUrl,
     robots: Robots | undefined,
     verdict: ClientVerdict,
-    { html, headers, report: page }: ReadPage,
+    read: ReadPage,
     { file, report: tdmrep }: LoadedTdmrep,
   ): ClientUsage {
+    const isChallenge = isChallengePage((name) => headerLines(read.headers, name)[0]?.text)
+    const { html, headers, report: page } = isChallenge ? CHALLENGE : read
     const { productTokens: tokens, now } = this.#settings
     return {
       ...usageOf({ url, tokens, robots, headers, html, tdmrep: file, now: now() }),
