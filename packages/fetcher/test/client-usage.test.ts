@@ -435,6 +435,15 @@ describe('the response', () => {
     await expect(response.text()).rejects.toThrow('the connection broke')
   })
 
+  test('that is not compressed as it says: why its head was not read', async ({ sites, newClient }) => {
+    const url = `http://127.0.0.1:${sites.port}/page`
+    const headers = { ...TYPE, 'content-encoding': 'gzip', 'x-robots-tag': 'noindex' }
+    sites.respond(PAGE.replace('a.test', '127.0.0.1'), { status: 200, headers, body: HTML })
+    const usage = await newClient().usage(url, await fetch(url), NO_FILE)
+    expect(usage.page).toEqual({ reading: 'incomplete', why: 'incorrect header check' })
+    expect(usage.purposes.index.answer).toBe('disallowed')
+  })
+
   const endless = () =>
     htmlResponse(
       new ReadableStream<Uint8Array>({

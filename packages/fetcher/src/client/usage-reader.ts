@@ -92,7 +92,9 @@ export class UsageReader {
         isComplete = done || head.write(value)
       }
     } catch (error) {
-      problem ??= error instanceof Error ? error.message : String(error)
+      // The error of undici says only `terminated`; its cause says why.
+      const cause = error instanceof Error ? (error.cause ?? error) : error
+      problem ??= cause instanceof Error ? cause.message : String(cause)
     } finally {
       clearTimeout(timer)
       for (const remove of removals) remove()
