@@ -82,7 +82,7 @@ test('requests robots.txt, the page and tdmrep.json, and prints one row for each
       · ai-input              unstated    (giving it to a model as input)
       · text-and-data-mining  unstated    (analysing it automatically)
 
-      unstated: the site says nothing, which neither allows nor refuses it
+      unstated: nothing that was read allows it or refuses it
 
       robots.txt   http://a.test/robots.txt (200)
       page         status 200; the headers and the head of the HTML were read

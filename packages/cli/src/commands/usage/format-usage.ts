@@ -53,7 +53,7 @@ export function formatUsage(report: UsageReport, wanted: readonly Purpose[], pro
   return parts.flatMap((lines) => (lines.length === 0 ? [] : [`${lines.join('\n')}\n`])).join('\n')
 }
 
-const LEGEND = '  unstated: the site says nothing, which neither allows nor refuses it'
+const LEGEND = '  unstated: nothing that was read allows it or refuses it'
 
 function headline({ url, usage, productTokens }: UsageReport): string {
   const target = usage.url === url || isSameUrl(url, usage.url) ? '' : ` → ${bold(printable(usage.url))}`
