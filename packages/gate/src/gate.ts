@@ -140,7 +140,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       openRedirects: new OpenRedirects(),
       activity: new Activity(),
       sharedLimits: new SharedLimits({ pacer, now }),
-      openPermits: new OpenPermits(log, pacing.releaseWarningMs),
+      openPermits: new OpenPermits(log, pacing.releaseWarningMs, this.#queues),
       sight: { isSendingSeen: true },
       budgets: pacing.budget === undefined ? undefined : new Budgets(pacing.budget),
       localStarts: ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined,
@@ -164,11 +164,14 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { now, openPermits } = this.#context
     const queues = [...this.#queues.values()]
     const { oldest } = openPermits
+    const waitingSince = queues.map((queue) => queue.waitingSince ?? Number.POSITIVE_INFINITY)
+    const at = now()
     return {
       queues: queues.length,
       waiting: queues.reduce((sum, { waiting }) => sum + waiting, 0),
       underWay: queues.reduce((sum, { underWay }) => sum + underWay, 0),
-      oldestPermitMs: oldest === undefined ? 0 : now() - oldest.startedAt,
+      oldestPermitMs: oldest === undefined ? 0 : at - oldest.startedAt,
+      oldestWaitMs: waitingSince.reduce((longest, since) => Math.max(longest, at - since), 0),
     }
   }
 
