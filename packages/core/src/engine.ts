@@ -35,6 +35,7 @@ export { settle } from './access/settle.ts'
 export { type State, type StateKind, stateOf, states } from './access/state.ts'
 export { entryFrom, entryText } from './access/stored-entry.ts'
 export { dialectFor } from './choose-dialect.ts'
+export { isOfClass, markClass, otherCopyProblem } from './class-marks.ts'
 export { allows, decide } from './decide.ts'
 export {
   type Cause,

@@ -1,6 +1,7 @@
 // A robots.txt file.
 import { decodeText, type HasBytes, latin1OfSource, type Source, textOf } from './bytes.ts'
 import { dialectFor } from './choose-dialect.ts'
+import { markClass } from './class-marks.ts'
 import { describeValue } from './describe-value.ts'
 import { type Dialect, type DialectName, dialects } from './dialect.ts'
 import { OptionError } from './errors.ts'
@@ -46,6 +47,10 @@ export class Robots {
    * files are slower.
    */
   static readonly neverCollected: Robots = checkOften(new Robots(MANY_RULES, dialects.rfc9309, undefined))
+
+  static {
+    markClass('Robots', Robots)
+  }
 
   /** The dialect that the file is parsed in. */
   readonly dialect: Dialect

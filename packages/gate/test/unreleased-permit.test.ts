@@ -96,7 +96,7 @@ test('with NODE_DEBUG=politely the warning has the stack of enter, and it keeps 
 })
 
 test.each([
-  ['waits', 'start, since permits have not been released, such as the permit for URL/1; release each permit: read each'],
+  ['waits', 'wait (1) for permits that have not been released, such as the permit for URL/1; release each permit: read each'],
   ['waits, with an unread response of undici', 'such as the permit for URL/1'],
   ['waits, and close', undefined],
   ['waits, and releaseWarningMs: Infinity', undefined],
@@ -112,5 +112,5 @@ test.each([
     warning === undefined ? [] : [expect.stringContaining(warning)],
   )
   for (const text of warnings)
-    expect(text).toMatch(/^POLITELY_UNRELEASED_PERMIT: the process ends, and the requests that still wait \(1\) never/)
+    expect(text).toMatch(/^POLITELY_UNRELEASED_PERMIT: the process ends, but requests still wait \(1\) for permits/)
 })

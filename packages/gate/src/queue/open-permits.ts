@@ -99,7 +99,7 @@ export class OpenPermits {
     this.#warn(
       permit,
       (url) =>
-        `the process ends, and the requests that still wait (${count}) never start, since permits have not been released, such as the permit for ${url}`,
+        `the process ends, but requests still wait (${count}) for permits that have not been released, such as the permit for ${url}`,
     )
   }
 
