@@ -3,7 +3,7 @@ import { Agent } from 'node:http'
 import { OptionError, parseRobots } from '@politely/core'
 import { usageOf } from '@politely/core/usage'
 import { RobotsClient } from '@politely/fetcher'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { CrawlTimeline } from '../src/timeline/index.ts'
 import { PoliteGate, politeHttpAgent, politely, resolveGate } from '../src/index.ts'
 import { politeInterceptor } from '../src/undici/index.ts'
@@ -26,6 +26,12 @@ const otherCopy = (name: string, packageName: string) =>
 const CLIENT = `robots: ${otherCopy('RobotsClient', '@politely/fetcher')}`
 const GATE = `gate: ${otherCopy('PoliteGate', '@politely/gate')}`
 
+afterAll(async () => {
+  gate.close()
+  await robots.close()
+  await ownRobots.close()
+})
+
 test.each<[call: string, make: () => unknown, message: string]>([
   ['new PoliteGate({ robots })', () => new PoliteGate({ robots }), CLIENT],
   ['politely(fetch, { robots })', () => politely(fetch, { robots }), CLIENT],
@@ -43,10 +49,6 @@ test.each<[call: string, make: () => unknown, message: string]>([
     `robots: ${otherCopy('Robots', '@politely/core')}`,
   ],
 ])('%s says that the object is of another copy', (_, make, message) => {
-  onTestFinished(async () => {
-    await robots.close()
-    await ownRobots.close()
-  })
   expect(make).toThrow(OptionError)
   expect(make).toThrow(message)
 })

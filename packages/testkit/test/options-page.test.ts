@@ -29,8 +29,14 @@ const rowsOf = (options: Options): Row[] =>
   optionRowsIn(`${sources[options.from]}\n${allSources}`, options.type).map((row) => ({
     ...row,
     options,
-    at: options.at[row.name] ?? options.at['*'] ?? 'add it to src/option-tables.ts',
+    at: explainedAt(options, row.name),
   }))
+function explainedAt({ at, type }: Options, name: string): string {
+  const place = at[name] ?? at['*']
+  if (place !== undefined) return place
+  throw new Error(`packages/testkit/src/option-tables.ts does not say where ${type}.${name} is explained; add it there`)
+}
+
 const allRows = optionTables.flatMap(({ options }) => options.flatMap(rowsOf))
 const titleOfRow = ({ name, options }: Row) => `${options.type}.${name}`
 
