@@ -4,8 +4,8 @@ import { OptionError, parseRobots } from '@politely/core'
 import { usageOf } from '@politely/core/usage'
 import { RobotsClient } from '@politely/fetcher'
 import { afterAll, expect, test } from 'vitest'
-import { CrawlTimeline } from '../src/timeline/index.ts'
 import { PoliteGate, politeHttpAgent, politely, resolveGate } from '../src/index.ts'
+import { CrawlTimeline } from '../src/timeline/index.ts'
 import { politeInterceptor } from '../src/undici/index.ts'
 
 /** Loads a module of a package once more, as a second copy of the package would. */

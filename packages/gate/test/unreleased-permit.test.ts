@@ -96,7 +96,10 @@ test('with NODE_DEBUG=politely the warning has the stack of enter, and it keeps 
 })
 
 test.each([
-  ['waits', 'wait (1) for permits that have not been released, such as the permit for URL/1; release each permit: read each'],
+  [
+    'waits',
+    'wait (1) for permits that have not been released, such as the permit for URL/1; release each permit: read each',
+  ],
   ['waits, with an unread response of undici', 'such as the permit for URL/1'],
   ['waits, and close', undefined],
   ['waits, and releaseWarningMs: Infinity', undefined],

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { expectPage, readPage } from '../src/doc-page.ts'
 import { sectionsOf } from '../src/headings.ts'
 import { type OptionRow, optionRowsIn } from '../src/option-docs.ts'
-import { type Options, optionPackages, optionTables } from '../src/option-tables.ts'
+import { explainedAt, type Options, optionPackages, optionTables } from '../src/option-tables.ts'
 
 const root = join(import.meta.dirname, '../../..')
 
@@ -31,12 +31,6 @@ const rowsOf = (options: Options): Row[] =>
     options,
     at: explainedAt(options, row.name),
   }))
-function explainedAt({ at, type }: Options, name: string): string {
-  const place = at[name] ?? at['*']
-  if (place !== undefined) return place
-  throw new Error(`packages/testkit/src/option-tables.ts does not say where ${type}.${name} is explained; add it there`)
-}
-
 const allRows = optionTables.flatMap(({ options }) => options.flatMap(rowsOf))
 const titleOfRow = ({ name, options }: Row) => `${options.type}.${name}`
 
@@ -78,6 +72,12 @@ describe('docs/options.md', () => {
   it('says where each option is explained, and the place names the option', () => {
     const elsewhere = allRows.filter(({ name, at }) => !placeOf(at)?.text.includes(name))
     expect(elsewhere.map((row) => `${titleOfRow(row)}: ${row.at}`)).toEqual([])
+  })
+
+  it('fails with the file to change if an option is explained nowhere', () => {
+    expect(() => explainedAt({ from: 'gate', type: 'ObeyOptions', at: { rules: 'waiting.md' } }, 'delays')).toThrow(
+      'packages/testkit/src/option-tables.ts does not say where ObeyOptions.delays is explained; add it there',
+    )
   })
 
   it('has a sentence for each option', () => {

@@ -18,8 +18,14 @@ const GROUPS: readonly (readonly [words: string, ...targets: Target[]])[] = [
     ['minDelayMs', MIN_DELAY],
   ],
   ['interval intervalcap reservoirrefreshinterval reservoirrefreshamount', ['minDelayMs', PER_INTERVAL]],
-  ['respectcrawldelayuptoseconds maxcrawldelay', ['maxDelayMs', 'in milliseconds, such as 300_000: no delay is longer']],
-  ['highwater maxqueuesize', ['maxQueuedPerKey', 'how many requests may wait for one origin; a further one is rejected']],
+  [
+    'respectcrawldelayuptoseconds maxcrawldelay',
+    ['maxDelayMs', 'in milliseconds, such as 300_000: no delay is longer'],
+  ],
+  [
+    'highwater maxqueuesize',
+    ['maxQueuedPerKey', 'how many requests may wait for one origin; a further one is rejected'],
+  ],
   ['samedomaindelay samedomaindelaysecs domaindelay delayperdomain', ['minDelayPerDomainMs', 'in milliseconds']],
   ['requestspersecond maxrequestspersecond rps qps', ['minDelayMs', rateNote(1, 'second')]],
   ['requestsperminute maxrequestsperminute maxtasksperminute rpm', ['minDelayMs', rateNote(60, 'minute')]],
@@ -68,7 +74,10 @@ const GROUPS: readonly (readonly [words: string, ...targets: Target[]])[] = [
   ],
   ['deadline', SIGNAL_TIMEOUT],
   ['abortsignal aborter canceltoken', ['signal', 'an AbortSignal']],
-  ['retry retrylimit maxretries maxrequestretries retrytimes', ['retries', 'for requests for robots.txt; no request for a page is repeated']],
+  [
+    'retry retrylimit maxretries maxrequestretries retrytimes',
+    ['retries', 'for requests for robots.txt; no request for a page is repeated'],
+  ],
   ['redirects followredirects followredirect maxredirect', ['maxRedirects', 'a number, for requests for robots.txt']],
   ['proxy proxyurl proxies httpproxy proxyconfiguration agent httpagent httpsagent', ['dispatcher', DISPATCHER]],
   ['dns resolver dnslookup', ['lookup', 'a function like dns.lookup']],

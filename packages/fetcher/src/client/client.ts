@@ -16,8 +16,8 @@ import {
 import {
   allows,
   type Failure,
-  markClass,
   MAX_SHORT_URL_LENGTH,
+  markClass,
   parseUrl,
   settle,
   withoutCredentials,

@@ -220,7 +220,9 @@ async function fetchWithRedirects(
         gate,
         url,
         signal,
-        timeoutMs === undefined ? sendHop : () => withTimeLimit(url, timeoutMs, signal, (limit) => sendHop({ signal: limit })),
+        timeoutMs === undefined
+          ? sendHop
+          : () => withTimeLimit(url, timeoutMs, signal, (limit) => sendHop({ signal: limit })),
         isRateLimited,
       )
       const location = response.status < 300 ? null : response.headers.get('location')

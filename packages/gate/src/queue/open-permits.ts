@@ -125,7 +125,8 @@ export class OpenPermits {
     else
       this.#warn(
         oldest,
-        (url) => `the permit for ${url} has not been released for ${durationText(this.#warningMs)}, and requests may wait for it`,
+        (url) =>
+          `the permit for ${url} has not been released for ${durationText(this.#warningMs)}, and requests may wait for it`,
         '; if requests take longer, write the option releaseWarningMs',
       )
   }
