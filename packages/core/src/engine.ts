@@ -35,7 +35,6 @@ export { settle } from './access/settle.ts'
 export { type State, type StateKind, stateOf, states } from './access/state.ts'
 export { entryFrom, entryText } from './access/stored-entry.ts'
 export { dialectFor } from './choose-dialect.ts'
-export { isOfClass, markClass, otherCopyProblem } from './class-marks.ts'
 export { allows, decide } from './decide.ts'
 export {
   type Cause,
@@ -47,7 +46,7 @@ export {
 } from './describe.ts'
 export { describeValue, withoutCredentials } from './describe-value.ts'
 export { editDistance } from './edit-distance.ts'
-export { PolitelyError, PolitelyTypeError } from './errors.ts'
+export { isOfClass, markClass, otherCopyProblem, PolitelyError, PolitelyTypeError } from './errors.ts'
 export { type ForeignFormat, foreignFormatOf, isText } from './foreign-format.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { type RateLimit, rateLimitHeaders, rateLimitOf } from './http/rate-limit.ts'

@@ -1,10 +1,9 @@
 // A robots.txt file.
 import { decodeText, type HasBytes, latin1OfSource, type Source, textOf } from './bytes.ts'
 import { dialectFor } from './choose-dialect.ts'
-import { markClass } from './class-marks.ts'
 import { describeValue } from './describe-value.ts'
 import { type Dialect, type DialectName, dialects } from './dialect.ts'
-import { OptionError } from './errors.ts'
+import { markClass, OptionError } from './errors.ts'
 import { assertKnownOptions } from './known-options.ts'
 import { BOUND_VERSION, type BoundRules } from './match/bound-rules.ts'
 import { CrawlerRules } from './match/crawler-rules.ts'

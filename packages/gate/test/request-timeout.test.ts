@@ -63,21 +63,24 @@ describe.each(kits)('politely($name, { requestTimeoutMs })', ({ fetch, Request }
   })
 
   test.each([
-    ['a signal of the options', (url: string, signal: AbortSignal) => [url, { signal }] as const],
-    ['a signal of a Request', (url: string, signal: AbortSignal) => [new Request(url, { signal })] as const],
-  ])('%s still aborts the request, before and after its headers', async (_, argumentsOf) => {
-    const politeFetch = polite({ requestTimeoutMs: 60_000 })
-    for (const path of ['/silent', '/endless']) {
-      const controller = new AbortController()
-      const reason = new Error('enough')
-      const call = politeFetch(...argumentsOf(`${site.origin}${path}`, controller.signal))
-      const result = call.then((response) => response.text())
-      if (path === '/endless') await call
-      else await vi.waitUntil(() => site.lines.includes('GET /silent'))
-      controller.abort(reason)
-      await expect(result).rejects.toBe(reason)
-    }
-  })
+    ['a signal of the options', (url: string, signal: AbortSignal) => [url, { signal }]],
+    ['a signal of a Request', (url: string, signal: AbortSignal) => [new Request(url, { signal })]],
+  ] as [string, (url: string, signal: AbortSignal) => Parameters<typeof fetch>][])(
+    '%s still aborts the request, before and after its headers',
+    async (_, argumentsOf) => {
+      const politeFetch = polite({ requestTimeoutMs: 60_000 })
+      for (const path of ['/silent', '/endless']) {
+        const controller = new AbortController()
+        const reason = new Error('enough')
+        const call = politeFetch(...argumentsOf(`${site.origin}${path}`, controller.signal))
+        const result = call.then((response) => response.text())
+        if (path === '/endless') await call
+        else await vi.waitUntil(() => site.lines.includes('GET /silent'))
+        controller.abort(reason)
+        await expect(result).rejects.toBe(reason)
+      }
+    },
+  )
 
   test('leaves no listener on the signal of a request that has ended without a body', async () => {
     site.pages.set('/empty', (_, response) => response.writeHead(204).end())

@@ -1,7 +1,6 @@
 // usageOf: what may be done with a page, from all channels.
-import { otherCopyProblem } from '../class-marks.ts'
 import { describeValue, withoutCredentials } from '../describe-value.ts'
-import { OptionError } from '../errors.ts'
+import { OptionError, otherCopyProblem } from '../errors.ts'
 import { assertKnownOptions } from '../known-options.ts'
 import type { RulesVerdict } from '../match/verdict.ts'
 import type { ProductTokens } from '../parse/product-tokens.ts'

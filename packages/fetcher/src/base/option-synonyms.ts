@@ -67,7 +67,7 @@ const GROUPS: readonly (readonly [words: string, ...targets: Target[]])[] = [
     ['paceBy', "such as 'domain', or a function of the URL"],
   ],
   [
-    'timeout requesttimeout timeoutms requesttimeoutms timeoutseconds timeoutsecs downloadtimeout requesthandlertimeoutsecs navigationtimeoutsecs connecttimeout expiration',
+    'timeout requesttimeout timeoutseconds timeoutsecs downloadtimeout requesthandlertimeoutsecs navigationtimeoutsecs connecttimeout expiration',
     ['requestTimeoutMs', 'the time for one page in milliseconds, such as 30_000; `timeoutMs` is for one robots.txt'],
     ['timeoutMs', 'the time for one robots.txt in milliseconds, such as 20_000'],
     SIGNAL_TIMEOUT,

@@ -3,18 +3,22 @@
 import { withoutCredentials } from '@politely/fetcher'
 import { onAbort } from '@politely/fetcher/internal'
 import { durationText } from '../report/duration.ts'
-import type { FetchResponse } from './politely.ts'
+
+/** The part of a response that a time limit needs. */
+interface WithBody {
+  readonly body: object | null
+}
 
 /**
  * Calls `send`, which sends a request, with a signal that is aborted when the time is over, and when
  * the caller's signal is aborted. The time limit stays in force for the body of the response.
  */
-export async function withTimeLimit(
+export async function withTimeLimit<R extends WithBody>(
   url: string,
   ms: number,
   callersSignal: AbortSignal | null,
-  send: (signal: AbortSignal) => Promise<FetchResponse>,
-): Promise<FetchResponse> {
+  send: (signal: AbortSignal) => Promise<R>,
+): Promise<R> {
   const limit = new TimeLimit(url, ms, callersSignal)
   try {
     const response = await send(limit.signal)
@@ -52,7 +56,7 @@ class TimeLimit {
    * To be called when the headers of the response have arrived. The end of its body cannot be seen
    * here, so the timer runs on, but no longer keeps the process alive.
    */
-  responded(response: FetchResponse): void {
+  responded(response: WithBody): void {
     this.#hasResponse = true
     if (response?.body) this.#timer.unref()
     else this.end()
