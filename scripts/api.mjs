@@ -16,8 +16,8 @@ import { entryPoints, publishedPackages } from './packages.mjs'
 
 const PAGES = 'docs/reference/api'
 
-/** The entry point that only the other packages of Politely import. It is no API. */
-const SHARED = '@politely/fetcher/internal'
+/** The entry points that only the other packages of Politely import. They are no API. */
+const SHARED = ['@politely/core/internal', '@politely/fetcher/internal']
 
 /** What a name ends in, and what its docstring must then mention. */
 const UNITS = [
@@ -27,7 +27,7 @@ const UNITS = [
 
 const entries = publishedPackages()
   .flatMap(({ folder, manifest }) => entryPoints(manifest).map((entry) => ({ ...entry, folder })))
-  .filter(({ specifier }) => specifier !== SHARED)
+  .filter(({ specifier }) => !SHARED.includes(specifier))
   .map(({ specifier, file, folder }) => ({
     specifier,
     source: resolve(folder, file.replace('./dist/', 'src/').replace(/\.js$/, '.ts')),

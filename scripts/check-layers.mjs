@@ -25,9 +25,10 @@ const PACKAGES = {
   testing: ['core', 'fetcher', 'gate'],
   sitemaps: ['core', 'fetcher'],
   cli: ['core', 'fetcher', 'gate', 'sitemaps', 'sqlite'],
+  playground: ['core'],
   testkit: [], // core's tests use it, so it must not import core; tests pass core's functions to it
   bench: ['core', 'fetcher', 'gate', 'redis', 'testkit'],
-  site: ['core', 'gate', 'testing'],
+  site: ['core', 'gate', 'playground', 'testing'],
 }
 
 const BELOW_GATE_ENTRIES = ['pace', 'report', 'redirects', 'permit', 'options', 'queue', 'gate.ts', 'adapter']
@@ -45,6 +46,7 @@ const FOLDERS = {
     access: ['url', 'http'],
     pace: ['url', 'http'],
     crawlers: ['match', 'parse', 'robots.ts'],
+    review: ['lint', 'parse', 'match', 'url', 'parse-robots.ts', 'describe-value.ts'],
     usage: ['url', 'http', 'parse', 'match', 'robots.ts', 'known-options.ts', 'choose-dialect.ts'],
   },
   fetcher: eachImportsThoseBefore('base', 'network', 'report', 'store', 'options', 'fetch', 'cache', 'client'),

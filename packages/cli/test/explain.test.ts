@@ -1,8 +1,8 @@
 // What `politely explain` draws.
 import { deviations, dialects } from '@politely/core'
+import { differences } from '@politely/core/internal'
 import { startSites } from '@politely/testkit/servers/sites'
 import { expect, onTestFinished, test } from 'vitest'
-import { DIFFERENCES } from '../src/commands/explain/explain.ts'
 import { SHOP, withoutFolder, writeFiles } from './files.ts'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
 import { originWithRules, originWithStatus } from './site.ts'
@@ -163,7 +163,7 @@ test('a phrase says what each dialect does differently', () => {
   const inParsing = all.filter(({ question }) => question in dialects.rfc9309.parsing)
   const missing = inParsing
     .map(({ question, answer }) => `${question}: ${answer}`)
-    .filter((key) => !(key in DIFFERENCES))
+    .filter((key) => !(key in differences))
   expect(missing).toEqual([])
 })
 

@@ -1,11 +1,11 @@
 // `politely lint --fix`: repairs lines, and changes no verdict.
 import { readFileSync } from 'node:fs'
 import { parseRobots } from '@politely/core'
+import { fixRobots } from '@politely/core/internal'
 import { type ConformanceCase, conformanceDir, judgeConformance } from '@politely/testkit/cases/conformance'
 import { printAfterRun } from '@politely/testkit/parts'
 import { isFullRun } from '@politely/testkit/scope'
 import { expect, test } from 'vitest'
-import { fixRobots } from '../src/commands/lint/fix.ts'
 import { withoutFolder, writeFiles } from './files.ts'
 import { runInThisProcess } from './run-cli.ts'
 

@@ -12,6 +12,9 @@ const ids = new Map(
   ]),
 )
 
+/** What follows # in its links is a state, not a heading; packages/playground/test/guide.test.ts opens them. */
+const PLAYGROUND = 'playground/index.html'
+
 test('each file of the documentation is a page', () => {
   expect(pages().length).toBeGreaterThan(50)
   expect(pages().filter((page) => !html.has(`${page}/index.html`))).toEqual([])
@@ -29,7 +32,8 @@ test('each link to a page leads to an existing page and an existing heading', ()
       const targetFile = fileFor(target.pathname)
       const heading = decodeURIComponent(target.hash.slice(1))
       if (!files.has(targetFile)) broken.push(`${file}: ${value}`)
-      else if (heading !== '' && !ids.get(targetFile)?.has(heading)) broken.push(`${file}: ${value} (no such heading)`)
+      else if (targetFile !== PLAYGROUND && heading !== '' && !ids.get(targetFile)?.has(heading))
+        broken.push(`${file}: ${value} (no such heading)`)
     }
   }
   expect(broken).toEqual([])

@@ -62,6 +62,7 @@ describe('the links of the documentation', () => {
     const broken = links.filter(([, path = '', heading]) => {
       const file = path === '' ? join(root, page) : join(root, dirname(page), path)
       if (!existsSync(file)) return true
+      if (file.endsWith('.astro')) return false // a page of the site, whose links hold more than headings
       return heading !== undefined && !sectionsOf(readFileSync(file, 'utf8')).some(({ anchor }) => anchor === heading)
     })
     expect(broken.map(([link]) => link)).toEqual([])

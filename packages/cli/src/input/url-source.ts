@@ -2,11 +2,12 @@
 import { createReadStream, fstatSync, type Stats, statSync } from 'node:fs'
 import { pipeline, Readable } from 'node:stream'
 import { withoutCredentials } from '@politely/core/engine'
+import { AccessLog, COMMENT, isOfAccessLog } from '@politely/core/internal'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
 import { shorten } from '../output/shorten.ts'
-import { AccessLog, COMMENT, isOfAccessLog } from './access-log.ts'
+
 import { readLines } from './read-lines.ts'
 import { explainReadError } from './robots-file.ts'
 import { fileName, takeStdin } from './stdin.ts'

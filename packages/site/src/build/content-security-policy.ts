@@ -15,7 +15,7 @@ export function contentSecurityPolicy(): AstroIntegration {
         for (const page of globSync('**/*.html', { cwd: folder })) {
           const file = join(folder, page)
           const html = readFileSync(file, 'utf8')
-          const policy = policyOf(html, page.startsWith('playground'))
+          const policy = policyOf(html, /^playground[\\/]/.test(page))
           writeFileSync(
             file,
             html.replace(/<head>/, `<head><meta http-equiv="Content-Security-Policy" content="${policy}">`),

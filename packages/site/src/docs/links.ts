@@ -25,6 +25,9 @@ export const documentLinks: MarkdownPlugin = ({ fileURL }) => {
   }
 }
 
+/** A page that is not made of a file of the documentation, and to which files link. */
+const PLAYGROUND = 'packages/site/src/pages/playground.astro'
+
 /** Returns the address on the site of what a link in a file points to. */
 function addressOf(link: string, from: string): string {
   if (/^(?:[\w+.-]+:|#)/.test(link)) return link
@@ -32,7 +35,7 @@ function addressOf(link: string, from: string): string {
   const target = posix.normalize(posix.join(dirname(from), decodeURIComponent(path))).replace(/\/$/, '')
   const absolute = join(ROOT, target)
   if (!existsSync(absolute)) throw new Error(`${from} links to ${link}, which does not exist`)
-  const page = pageOf(target)
+  const page = target === PLAYGROUND ? 'playground' : pageOf(target)
   if (page !== undefined) return relativeAddress(pageOf(from) ?? '', page) + hash
   return `${REPOSITORY}/${statSync(absolute).isDirectory() ? 'tree' : 'blob'}/main/${target}${hash}`
 }

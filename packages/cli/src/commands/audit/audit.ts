@@ -1,11 +1,11 @@
 // `politely audit`: compares a robots.txt with the catalogue of known crawlers.
 import { knownCrawlersDate } from '@politely/core/crawlers'
+import { samplePaths } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { loadRobots } from '../../input/robots-file.ts'
-import { samplePaths } from '../../input/sample-paths.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { crawlerAccesses } from './crawler-access.ts'
 import { namesIn, type UselessName } from './file-names.ts'

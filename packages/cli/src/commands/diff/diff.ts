@@ -1,41 +1,20 @@
 // `politely diff`: says what a change of robots.txt does to the URLs of a site.
-import { type CrawlerRules, originOf, type Robots, type RulesVerdict } from '@politely/core'
+import { originOf } from '@politely/core'
 import { rulesFor } from '@politely/core/crawlers'
 import { withoutCredentials } from '@politely/core/engine'
+import { ChangeCounter, type CrawlerChange, crawlersIn, type LineChange, samplePaths } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { type Crawler, crawlersOf, crawlerText } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { dialectOf, formatOf } from '../../flags.ts'
 import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
-import { crawlersIn, samplePaths } from '../../input/sample-paths.ts'
 import { isStoreFile, loadFromStore } from '../../input/store.ts'
 import { openUrls, type UrlSource } from '../../input/url-source.ts'
 import { countText } from '../../output/amounts.ts'
 import { Progress } from '../../output/progress.ts'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'
-
-/** What happens to the URLs of one crawler, by the line that causes it. */
-interface CrawlerChange {
-  readonly crawler: string
-  readonly disallowed: readonly LineChange[]
-  readonly allowed: readonly LineChange[]
-}
-
-interface LineChange {
-  /**
-   * `new` if a line of the new file decides now, `old` if a line of the old file no longer does.
-   */
-  readonly file: 'old' | 'new'
-  /** Undefined if no line does: a group or the whole file went away. */
-  readonly line: number | undefined
-  readonly rule: string | undefined
-  readonly count: number
-  readonly examples: readonly string[]
-}
-
-const MAX_EXAMPLES = 3
 
 /** Returns the exit code. */
 export async function diff(args: Arguments): Promise<number> {
@@ -48,7 +27,9 @@ export async function diff(args: Arguments): Promise<number> {
   if (before === undefined || after === undefined) return EXITS.unreachable.code
   const texts = [before.robots.text, after.robots.text]
   const crawlers = given ?? crawlersIn(texts).map((name) => ({ name, tokens: [name] }))
-  const counts = crawlers.map((crawler) => new ChangeCounter(crawler, before.robots, after.robots))
+  const counts = crawlers.map(
+    ({ name, tokens }) => new ChangeCounter(name, rulesFor(before.robots, tokens), rulesFor(after.robots, tokens)),
+  )
   const isSample = !args.has('urls') && !args.has('sitemap')
   const urls = !isSample ? await countAll(openUrls(args), counts) : countIn(samplePaths(texts), counts)
   const changes = counts.map((count) => count.result())
@@ -90,50 +71,6 @@ async function countAll(source: UrlSource, counts: readonly ChangeCounter[]): Pr
 function countIn(urls: readonly string[], counts: readonly ChangeCounter[]): number {
   for (const url of urls) for (const count of counts) count.add(url)
   return urls.length
-}
-
-/** Counts what changes for one crawler, by the line that causes it. */
-class ChangeCounter {
-  readonly #crawler: string
-  readonly #before: CrawlerRules
-  readonly #after: CrawlerRules
-  readonly #changes = { disallowed: new Map<string, LineChange>(), allowed: new Map<string, LineChange>() }
-
-  /** How many URLs were invalid. */
-  invalid = 0
-
-  constructor({ name, tokens }: Crawler, before: Robots, after: Robots) {
-    this.#crawler = name
-    this.#before = rulesFor(before, tokens)
-    this.#after = rulesFor(after, tokens)
-  }
-
-  add(url: string): void {
-    const [old, now] = [this.#before.check(url), this.#after.check(url)]
-    if (now.because === 'invalid-url') this.invalid++
-    if (old.allowed === now.allowed) return
-    const cause = causeOf(old, now)
-    const key = `${cause.file} ${cause.line}`
-    const found = this.#changes[now.allowed ? 'allowed' : 'disallowed']
-    const { count = 0, examples = [] } = found.get(key) ?? {}
-    const shown = examples.length < MAX_EXAMPLES ? [...examples, withoutCredentials(url)] : examples
-    found.set(key, { ...cause, count: count + 1, examples: shown })
-  }
-
-  result(): CrawlerChange {
-    const { disallowed, allowed } = this.#changes
-    const byCount = (changes: ReadonlyMap<string, LineChange>) =>
-      [...changes.values()].sort((a, b) => b.count - a.count)
-    return { crawler: this.#crawler, disallowed: byCount(disallowed), allowed: byCount(allowed) }
-  }
-}
-
-/** The new rule that decides now; otherwise the old rule that no longer does. */
-function causeOf(old: RulesVerdict, now: RulesVerdict): Pick<LineChange, 'file' | 'line' | 'rule'> {
-  const [file, verdict] = now.because === 'rule' ? (['new', now] as const) : (['old', old] as const)
-  if (verdict.because !== 'rule') return { file, line: undefined, rule: undefined }
-  const { directive, text, line } = verdict.rule
-  return { file, line, rule: `${directive === 'allow' ? 'Allow' : 'Disallow'}: ${text}` }
 }
 
 function textOf(report: {

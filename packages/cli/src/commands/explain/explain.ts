@@ -2,6 +2,7 @@
 import { type DialectName, dialects, type Explanation, explainDialects, type Match, type Robots } from '@politely/core'
 import { type CrawlerReading, readingOf } from '@politely/core/crawlers'
 import { type PatternTrace, tracePattern, withoutCredentials } from '@politely/core/engine'
+import { describeDeviations, lossOf } from '@politely/core/internal'
 import type { ClientVerdict, RobotsClient } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
 import { crawlerText, tokensOf } from '../../crawler.ts'
@@ -169,42 +170,11 @@ function fieldOf({ directive, text }: Match): string {
   return `${directive === 'allow' ? 'Allow' : 'Disallow'}: ${printable(text)}`
 }
 
-/** Why a rule that matches does not decide. RFC 9309 §2.2.2. */
-function lossOf(match: Match, winner: Match, wonBy: Explanation['wonBy']): string {
-  if (wonBy === 'first-match') return 'comes later; in this dialect the first rule that matches decides'
-  if (match.bytes < winner.bytes) return `shorter: ${match.bytes} bytes, and line ${winner.line} has ${winner.bytes}`
-  if (match.directive !== winner.directive) return `as long as line ${winner.line}, and Allow wins a tie`
-  return `the same as line ${winner.line}, which comes first`
-}
-
 const USAGE_FIELD = /^[ \t]*(?:content-(?:usage|signal)|license)[ \t]*:/im
 
 /** What the file says about the use of the page. Most files say nothing, and need no parser for it. */
 async function usageOf(robots: Robots, url: string, tokens: readonly string[]): Promise<string> {
   return USAGE_FIELD.test(robots.text) ? (await import('./usage-lines.ts')).usageLines(robots, url, tokens) : ''
-}
-
-/** What a dialect does differently, by question and answer. */
-export const DIFFERENCES: Readonly<Record<string, string>> = {
-  'keys: exact': 'fields must be spelled exactly',
-  'groupEnd: blank-line': 'a blank line ends a group',
-  'agents: token': 'a digit ends the name in a user-agent line',
-  'agents: whole-value': 'a user-agent line must equal the name of the crawler',
-  'agents: name': 'a user-agent line must equal the name of the crawler',
-  'agents: substring': 'a user-agent line may be a part of the name of the crawler',
-  'severalTokens: all': 'the groups of all product tokens apply',
-  'groups: first-for-all': 'only the first group for * applies',
-  'groups: first': 'only the first group applies',
-  'winner: first': 'the first rule that matches decides',
-  'allow: unknown': 'Allow is an unknown field',
-  'wildcards: literal': '* and $ have no special meaning',
-  'compare: decoded': 'paths are compared after decoding',
-  'compare: plain': 'paths are compared as they are written',
-  'compare: google': 'paths are compared as they are written',
-  'emptyRules: reported': 'an empty rule is named if no other matches',
-  'emptyRules: allows-all': 'an empty rule allows everything',
-  'indexPages: plain': 'Allow: /index.html does not allow /',
-  'robotsTxtItself: by-rules': 'rules also apply to /robots.txt',
 }
 
 /** The dialects that decide differently, each with what makes the difference. */
@@ -220,7 +190,7 @@ function dialectsOf(
   const rows = answers
     .filter(([name, { explanation }]) => name !== own && explanation.verdict.allowed !== allowed)
     .map(([name, { explanation, parts }]) => {
-      const why = parts.map(({ question, answer }) => DIFFERENCES[`${question}: ${answer}`] ?? question).join(', ')
+      const why = describeDeviations(parts)
       return `  ${name.padEnd(22)} ${explanation.verdict.allowed ? 'allowed' : 'disallowed'}${why === '' ? '' : `  ${dim(hang(`(${why})`, 37))}`}`
     })
   return rows.length === 0 ? '' : `${dim('Other readers decide differently:')}\n${rows.join('\n')}\n`

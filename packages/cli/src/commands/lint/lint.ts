@@ -1,6 +1,7 @@
 // `politely lint`: prints the mistakes in robots.txt files.
 import { writeFile } from 'node:fs/promises'
 import { type Finding, type LintOptions, lintRobots, type Severity } from '@politely/core'
+import { type Fix, fixRobots } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { errorLine } from '../../describe-error.ts'
 import { UsageError } from '../../errors.ts'
@@ -10,7 +11,6 @@ import { isUrl, loadRobots, readText } from '../../input/robots-file.ts'
 import { fileName } from '../../input/stdin.ts'
 import { printable } from '../../output/style.ts'
 import { write } from '../../output/write.ts'
-import { type Fix, fixRobots } from './fix.ts'
 import { type FindingFormat, formatFindings } from './format-findings.ts'
 import { ignoredIn } from './ignored-findings.ts'
 import type { FileFindings, PlacedFinding } from './reported-findings.ts'
@@ -61,6 +61,7 @@ async function fixFile(file: string, isAll: boolean): Promise<void> {
     process.stderr.write(errorLine(`${file}: not fixed, because it is not UTF-8; save it as UTF-8`))
     return
   }
+  ignoredIn(text.split(/\r\n|\r|\n/)) // rejects an unknown code before the file is written
   const { text: fixed, applied, left } = fixRobots(text, isAll)
   if (applied.length > 0) await writeFixed(file, fixed)
   for (const fix of applied) process.stderr.write(`fixed  ${describeFix(file, fix)}\n`)

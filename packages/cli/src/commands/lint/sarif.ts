@@ -2,8 +2,8 @@
 import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type FindingCode, findingKinds } from '@politely/core'
+import { type Fix, fixesOf } from '@politely/core/internal'
 import { version } from '../../version.ts'
-import { type Fix, fixesOf } from './fix.ts'
 import type { FileFindings, ReportedFinding } from './reported-findings.ts'
 
 const HOME = 'https://github.com/politely-crawler/politely'

@@ -9,8 +9,8 @@
 // Each of them that is closed must be one that the given paths match, as paths of rules do.
 import { type CrawlerRules, describeReason, isProductToken, parseRobots, type Robots } from '@politely/core'
 import { rulesFor } from '@politely/core/crawlers'
+import { samplePaths } from '@politely/core/internal'
 import { UsageError } from '../../errors.ts'
-import { samplePaths } from '../../input/sample-paths.ts'
 
 export interface Expectation {
   readonly kind: 'allow' | 'deny' | 'deny-only'

@@ -1,4 +1,5 @@
-// `politely lint --fix`: repairs what the linter finds, as far as no verdict changes.
+// Repairs what the linter finds, as far as no verdict changes: `politely lint --fix`, and the quick
+// fixes of the playground.
 //
 // A fix replaces one line, or removes it. It is safe if both of these are so:
 //
@@ -10,9 +11,13 @@
 //    file names and one that it does not name.
 //
 // All fixes are tried together first; if a verdict changes, halves of them are.
-import { type Finding, type FindingCode, lintRobots, parseRobots } from '@politely/core'
-import { crawlersIn, samplePaths } from '../../input/sample-paths.ts'
-import { ignoredIn } from './ignored-findings.ts'
+import { encodeText } from '../bytes.ts'
+import type { Finding } from '../lint/finding.ts'
+import type { FindingCode } from '../lint/finding-kinds.ts'
+import { lintRobots } from '../lint/lint-robots.ts'
+import { parseRobots } from '../parse-robots.ts'
+import { ignoredFindings } from './ignored-findings.ts'
+import { crawlersIn, samplePaths } from './sample-paths.ts'
 
 /** One repaired line. */
 export interface Fix {
@@ -51,17 +56,9 @@ export function fixRobots(source: string, isAll: boolean): FixedFile {
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const fixes = fixesOf(text)
     if (fixes.length === 0) break
-    const compare = comparison(text)
-    const rules = rulesOf(text)
-    const tried = fixes.map((fix) => ({ ...fix, changes: riskOf(fix, rules) }))
-    const { safe, unsafe: changing } = sortOut(
-      text,
-      tried.filter(({ changes }) => changes === undefined),
-      compare,
-    )
-    const unsafe = [...tried.filter(({ changes }) => changes !== undefined), ...changing]
+    const { safe, unsafe } = tryFixes(text, fixes, comparison(text))
     const chosen = isAll ? [...safe, ...unsafe] : safe
-    left = isAll ? [] : unsafe
+    left = isAll ? [] : [...unsafe]
     if (chosen.length === 0) break
     text = applyFixes(text, chosen)
     applied.push(...chosen)
@@ -69,16 +66,48 @@ export function fixRobots(source: string, isAll: boolean): FixedFile {
   return { text, applied, left }
 }
 
+// An editor asks for quick fixes after each pause in typing, so the work has bounds: the questions
+// of one comparison, the comparisons, and the characters that are parsed for one of them.
+const MAX_QUICK_QUESTIONS = 4_000
+const MAX_QUICK_COMPARISONS = 50
+const MAX_QUICK_CHARACTERS = 3_000_000
+
+/** Why a quick fix of a large file may change a verdict. */
+const NOT_COMPARED = 'not compared with the file before, because the file is too large'
+
+/** Returns the fix of each line, with what it changes. */
+export function quickFixes(text: string): readonly Fix[] {
+  const fixes = fixesOf(text)
+  if (fixes.length === 0) return fixes
+  const isLarge = 2 * (crawlersIn([text]).length + 1) * text.length > MAX_QUICK_CHARACTERS
+  const compare = isLarge ? () => NOT_COMPARED : comparison(text, MAX_QUICK_QUESTIONS, 1)
+  let comparisons = 0
+  const boundedCompare = (after: string) => (comparisons++ < MAX_QUICK_COMPARISONS ? compare(after) : NOT_COMPARED)
+  const { unsafe } = tryFixes(text, fixes, boundedCompare)
+  const changes = new Map(unsafe.map((fix) => [fix.line, fix.changes]))
+  return fixes.map((fix) => ({ ...fix, changes: changes.get(fix.line) }))
+}
+
+/** Sorts fixes into those that change no verdict, and those that may change one. */
+function tryFixes(text: string, fixes: readonly Fix[], compare: (text: string) => string | undefined): TriedFixes {
+  const rules = rulesOf(text)
+  const tried = fixes.map((fix) => ({ ...fix, changes: riskOf(fix, rules) }))
+  const isHarmless = ({ changes }: Fix) => changes === undefined
+  const { safe, unsafe } = sortOut(text, tried.filter(isHarmless), compare)
+  return { safe, unsafe: [...tried.filter((fix) => !isHarmless(fix)), ...unsafe] }
+}
+
+interface TriedFixes {
+  readonly safe: readonly Fix[]
+  readonly unsafe: readonly Fix[]
+}
+
 /**
  * Tries all fixes together, then halves, so that few unsafe fixes among thousands of safe ones cost
  * few comparisons. A fix that is safe only without the others is in neither list: of two equal
  * rules, each is superfluous, and the next pass looks at the other one.
  */
-function sortOut(
-  text: string,
-  fixes: readonly Fix[],
-  compare: (text: string) => string | undefined,
-): { readonly safe: readonly Fix[]; readonly unsafe: readonly Fix[] } {
+function sortOut(text: string, fixes: readonly Fix[], compare: (text: string) => string | undefined): TriedFixes {
   const safe: Fix[] = []
   const unsafe: Fix[] = []
   const add = (some: readonly Fix[]): void => {
@@ -172,9 +201,9 @@ const RENAMED: ReadonlySet<FindingCode> = new Set(['product-token-with-version',
 /** At most one fix for each line in a pass. */
 export function fixesOf(text: string): readonly Fix[] {
   const lines = linesOf(text)
-  const ignored = ignoredIn(lines.map(({ text: content }) => content))
+  const ignored = ignoredFindings(lines.map(({ text: content }) => content)).byLine
   const fixes = new Map<number, Fix>()
-  for (const finding of lintRobots(encode(text))) {
+  for (const finding of lintRobots(encodeText(text))) {
     const { code, line } = finding
     if (ignored.get(line)?.has(code)) continue
     const before = lines[line - 1]
@@ -205,11 +234,6 @@ function replacementOf({ code, write }: Finding, { text: before, end }: Line): s
 
 const ORIGIN = 'https://site.example'
 
-/** As bytes, because core rejects a text that is the URL or the name of a file. */
-function encode(text: string): Uint8Array {
-  return new TextEncoder().encode(text)
-}
-
 interface Line {
   readonly text: string
   readonly end: string
@@ -222,7 +246,8 @@ function linesOf(text: string): readonly Line[] {
   }))
 }
 
-function applyFixes(text: string, fixes: readonly Fix[]): string {
+/** Returns the text with its lines replaced. */
+export function applyFixes(text: string, fixes: readonly Fix[]): string {
   const byLine = new Map(fixes.map((fix) => [fix.line, fix]))
   return linesOf(text)
     .map(({ text: content, end }, i) => {
@@ -287,20 +312,24 @@ function coverOf({ line, allows, path }: RuleLine, rules: readonly RuleLine[]): 
 /**
  * Returns a function that names a verdict which another text changes; undefined if it changes none.
  */
-function comparison(before: string): (after: string) => string | undefined {
+function comparison(
+  before: string,
+  maxQuestions = MAX_QUESTIONS,
+  minPaths = MIN_PATHS,
+): (after: string) => string | undefined {
   const questions = (['rfc9309', 'google'] as const).flatMap((dialect) =>
     [...crawlersIn([before]), 'UnnamedBot'].map((crawler) => ({
       dialect,
       crawler,
-      rules: parseRobots(encode(before), { dialect }).forCrawler(crawler),
+      rules: parseRobots(encodeText(before), { dialect }).forCrawler(crawler),
     })),
   )
   return (after) => {
-    const most = Math.max(MIN_PATHS, Math.floor(MAX_QUESTIONS / questions.length))
+    const most = Math.max(minPaths, Math.floor(maxQuestions / questions.length))
     // With an origin, because `//a` alone would be a URL without a scheme.
     const paths = spread(samplePaths([before, after]), most).map((path) => `${ORIGIN}${path}`)
     for (const { dialect, crawler, rules } of questions) {
-      const others = parseRobots(encode(after), { dialect }).forCrawler(crawler)
+      const others = parseRobots(encodeText(after), { dialect }).forCrawler(crawler)
       for (const path of paths) {
         const allowed = others.isAllowed(path)
         if (allowed !== rules.isAllowed(path))

@@ -1,0 +1,57 @@
+// The URLs of the matrix, one on each line.
+import { readIntake } from '@politely/playground/intake'
+import { urlsIn } from '@politely/playground/state'
+import { el } from './dom.ts'
+import type { Shown, Update, View } from './shown.ts'
+
+export class UrlsView implements View {
+  readonly element: HTMLElement
+  readonly #text: HTMLTextAreaElement
+  #urls: readonly string[] = []
+
+  /** @param onIntake Called with what was pasted. @param fileButton Opens a file. */
+  constructor(update: Update, onIntake: (text: string) => void, fileButton: HTMLElement) {
+    this.#text = el('textarea', {
+      id: 'pg-urls',
+      rows: '5',
+      spellcheck: 'false',
+      autocapitalize: 'off',
+      wrap: 'off',
+      'aria-describedby': 'pg-urls-note',
+      input: () => {
+        this.#urls = urlsIn(this.#text.value)
+        update({ urls: this.#urls, open: undefined })
+      },
+      paste: (event: ClipboardEvent) => {
+        const text = event.clipboardData?.getData('text/plain') ?? ''
+        const intake = readIntake(text, '')
+        if (intake.kind === 'urls' && intake.from === 'list') return
+        if (intake.kind === 'nothing' && !text.includes('\n')) return
+        event.preventDefault()
+        onIntake(text)
+      },
+    })
+    this.element = el(
+      'section',
+      { 'aria-labelledby': 'pg-urls-title' },
+      el(
+        'div',
+        { class: 'pg-head' },
+        el('h2', { id: 'pg-urls-title' }, el('label', { for: 'pg-urls' }, 'URLs')),
+        fileButton,
+      ),
+      this.#text,
+      el(
+        'p',
+        { class: 'pg-note', id: 'pg-urls-note' },
+        'One on each line. Paste or drop a list, a sitemap or an access log.',
+      ),
+    )
+  }
+
+  render({ state: { urls } }: Shown): void {
+    if (urls === this.#urls) return
+    this.#urls = urls
+    this.#text.value = urls.join('\n')
+  }
+}
