@@ -56,7 +56,7 @@ test('the guard refuses a redirect to a private address, and says which flag all
   expect(await check(`${SITE}/private`, proxy)).toEqual({
     code: 3,
     because:
-      'robots.txt is unreachable (blocked-address: 10.1.2.3 is at 10.1.2.3, which is not a public address; if this host is yours, write --allow-address 10.1.2.3)',
+      'robots.txt is unreachable (blocked-address: 10.1.2.3 is not a public address; if this host is yours, write --allow-address 10.1.2.3)',
     advice: 'if the address is not yours, the site should repair its redirect or its DNS',
   })
   expect(await check(`${SITE}/private`, proxy, '--allow-address', '10.0.0.0/8')).toMatchObject({ code: 1 })

@@ -46,7 +46,7 @@ export {
 } from './describe.ts'
 export { describeValue, withoutCredentials } from './describe-value.ts'
 export { editDistance } from './edit-distance.ts'
-export { PolitelyError, PolitelyTypeError } from './errors.ts'
+export { isOfClass, markClass, otherCopyProblem, PolitelyError, PolitelyTypeError } from './errors.ts'
 export { type ForeignFormat, foreignFormatOf, isText } from './foreign-format.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { type RateLimit, rateLimitHeaders, rateLimitOf } from './http/rate-limit.ts'

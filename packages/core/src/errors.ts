@@ -1,11 +1,34 @@
-// The base classes of all errors of Politely, `isPolitelyError`, and the error of this package.
+// The base classes of all errors of Politely, the error of this package, and the marks of classes.
+// `instanceof` is false for an object of another copy of a package, so marks recognise such objects.
+
+/** A registered symbol is the same one in every copy of this module. */
+const markOf = (className: string) => Symbol.for(`politely.${className}`)
+
+/** Marks all objects of a class, so that another copy of this package recognises them. */
+export function markClass(className: string, { prototype }: { readonly prototype: object }): void {
+  Object.assign(prototype, { [markOf(className)]: true })
+}
+
+/** Returns whether a value is an object of this marked class, of any copy. Never throws. */
+export function isOfClass(className: string, value: unknown): boolean {
+  try {
+    return (value as { readonly [mark: symbol]: unknown } | null | undefined)?.[markOf(className)] === true
+  } catch {
+    return false // a proxy, whose handler threw
+  }
+}
 
 /**
- * A property of the prototypes of the classes below. A registered symbol is the same one in every
- * copy of this module, so errors of another copy are recognised too.
+ * Returns what is wrong with an object of another copy of a package, and what to do. Returns
+ * undefined if the value is not an object of this marked class.
  */
-const IS_POLITELY_ERROR = Symbol.for('politely.error')
-const MARK = { [IS_POLITELY_ERROR]: true }
+export function otherCopyProblem(className: string, packageName: string, value: unknown): string | undefined {
+  if (!isOfClass(className, value)) return undefined
+  return `is a ${className} of another copy of ${packageName}; npm ls ${packageName} lists the copies; install one version only, and leave the package out of bundles`
+}
+
+/** The mark of all errors of Politely. */
+const ERROR = 'error'
 
 /**
  * The base class of the errors that Politely throws and that its events carry. Another copy of this
@@ -16,7 +39,7 @@ export abstract class PolitelyError extends Error {
   abstract readonly code: string
 
   static {
-    Object.assign(PolitelyError.prototype, MARK)
+    markClass(ERROR, PolitelyError)
   }
 }
 
@@ -29,7 +52,7 @@ export abstract class PolitelyTypeError extends TypeError {
   abstract readonly code: string
 
   static {
-    Object.assign(PolitelyTypeError.prototype, MARK)
+    markClass(ERROR, PolitelyTypeError)
   }
 }
 
@@ -38,11 +61,7 @@ export abstract class PolitelyTypeError extends TypeError {
  * docs/reference/errors.md. Recognises the errors of another copy of the packages too. Never throws.
  */
 export function isPolitelyError(error: unknown): error is Error & { readonly code: string } {
-  try {
-    return (error as Partial<typeof MARK> | null | undefined)?.[IS_POLITELY_ERROR] === true
-  } catch {
-    return false // a proxy, whose handler threw
-  }
+  return isOfClass(ERROR, error)
 }
 
 /**

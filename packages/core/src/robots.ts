@@ -3,7 +3,7 @@ import { decodeText, type HasBytes, latin1OfSource, type Source, textOf } from '
 import { dialectFor } from './choose-dialect.ts'
 import { describeValue } from './describe-value.ts'
 import { type Dialect, type DialectName, dialects } from './dialect.ts'
-import { OptionError } from './errors.ts'
+import { markClass, OptionError } from './errors.ts'
 import { assertKnownOptions } from './known-options.ts'
 import { BOUND_VERSION, type BoundRules } from './match/bound-rules.ts'
 import { CrawlerRules } from './match/crawler-rules.ts'
@@ -46,6 +46,10 @@ export class Robots {
    * files are slower.
    */
   static readonly neverCollected: Robots = checkOften(new Robots(MANY_RULES, dialects.rfc9309, undefined))
+
+  static {
+    markClass('Robots', Robots)
+  }
 
   /** The dialect that the file is parsed in. */
   readonly dialect: Dialect

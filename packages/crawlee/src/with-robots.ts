@@ -66,6 +66,10 @@ const OPTIONS_OF_CRAWLER: Readonly<Record<string, string>> = {
   maxConcurrency: OF_THE_CRAWLER,
   minConcurrency: OF_THE_CRAWLER,
   maxRequestsPerMinute: OF_THE_CRAWLER,
+  maxRequestRetries: OF_THE_CRAWLER,
+  navigationTimeoutSecs: OF_THE_CRAWLER,
+  requestHandlerTimeoutSecs: OF_THE_CRAWLER,
+  requestTimeoutMs: 'is an option of politely(fetch, { … }); of a crawler write navigationTimeoutSecs: 30',
 }
 
 /**

@@ -58,11 +58,14 @@ test.each<[string, string, () => unknown]>([
   expect(make).toThrow(expect.objectContaining({ option }))
 })
 
-test('an option of Crawlee gets a message that says where to write it', () => {
-  expect(() => withRobots(crawler(), { userAgent, maxConcurrency: 5 } as never)).toThrow(
-    'maxConcurrency: is an option of the crawler; write it in new CheerioCrawler({ … })',
-  )
-})
+test.each(['maxConcurrency', 'maxRequestRetries', 'requestHandlerTimeoutSecs'])(
+  '%s gets a message that says where to write it',
+  (option) => {
+    expect(() => withRobots(crawler(), { userAgent, [option]: 5 } as never)).toThrow(
+      `${option}: is an option of the crawler; write it in new CheerioCrawler({ … })`,
+    )
+  },
+)
 
 test('a failed call leaves the crawler unchanged', () => {
   const plain = crawler()

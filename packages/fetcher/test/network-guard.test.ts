@@ -406,6 +406,12 @@ describe('a refusal says what to write', () => {
     expect(lines).toEqual([expect.stringContaining(reason)])
   })
 
+  test('of an address, which it names once', () => {
+    const guard = new NetworkGuard({ network: 'public-only' })
+    expect(guard.refusalOfHost('10.0.0.7')?.message).toMatch(/^10\.0\.0\.7 is not a public address; if this host/)
+    expect(guard.refusalOfHost('fd00::7')?.message).toMatch(/^fd00::7 is not a public address; if this host/)
+  })
+
   test('of a private name without an address', async () => {
     const guard = new NetworkGuard({ network: 'public-only' })
     expect(await guard.refusalBeforehand('http://printer/')).toMatchObject({

@@ -3,6 +3,7 @@
 // ARCHITECTURE.md lists the files through which a request passes, in their order.
 import { debuglog } from 'node:util'
 import { type HasHref, OptionError } from '@politely/core'
+import { isOfClass, markClass, otherCopyProblem } from '@politely/core/engine'
 import { type ClientVerdict, RobotsClient, withoutCredentials } from '@politely/fetcher'
 import {
   assertKnown,
@@ -94,15 +95,14 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   static {
     gatePort = (gate) => gate.#context
+    markClass('PoliteGate', PoliteGate)
   }
 
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: PoliteGateOptions) {
-    if (options instanceof RobotsClient || options instanceof PoliteGate)
-      throw new OptionError(
-        'options',
-        `a ${options.constructor.name} was given instead of options; write new PoliteGate({ robots })`,
-      )
+    const given = ['RobotsClient', 'PoliteGate'].find((name) => isOfClass(name, options))
+    if (given !== undefined)
+      throw new OptionError('options', `a ${given} was given instead of options; write new PoliteGate({ robots })`)
     assertOptions(options, '{ robots: new RobotsClient({ userAgent }) }')
     const { robots, now: clock, lookup, logger, ...pacingOptions } = options
     assertRobots(robots)
@@ -140,7 +140,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       openRedirects: new OpenRedirects(),
       activity: new Activity(),
       sharedLimits: new SharedLimits({ pacer, now }),
-      openPermits: new OpenPermits(log, pacing.releaseWarningMs),
+      openPermits: new OpenPermits(log, pacing.releaseWarningMs, this.#queues),
       sight: { isSendingSeen: true },
       budgets: pacing.budget === undefined ? undefined : new Budgets(pacing.budget),
       localStarts: ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined,
@@ -164,11 +164,14 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { now, openPermits } = this.#context
     const queues = [...this.#queues.values()]
     const { oldest } = openPermits
+    const waitingSince = queues.map((queue) => queue.waitingSince ?? Number.POSITIVE_INFINITY)
+    const at = now()
     return {
       queues: queues.length,
       waiting: queues.reduce((sum, { waiting }) => sum + waiting, 0),
       underWay: queues.reduce((sum, { underWay }) => sum + underWay, 0),
-      oldestPermitMs: oldest === undefined ? 0 : now() - oldest.startedAt,
+      oldestPermitMs: oldest === undefined ? 0 : at - oldest.startedAt,
+      oldestWaitMs: waitingSince.reduce((longest, since) => Math.max(longest, at - since), 0),
     }
   }
 
@@ -345,5 +348,9 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 export function assertRobots(robots: unknown): asserts robots is RobotsClient {
   if (robots instanceof RobotsClient) return
   const problem = robots === undefined ? 'is missing' : `${describeValue(robots)} is not a RobotsClient`
-  throw new OptionError('robots', `${problem}; write { robots: new RobotsClient({ userAgent }) }`)
+  throw new OptionError(
+    'robots',
+    otherCopyProblem('RobotsClient', '@politely/fetcher', robots) ??
+      `${problem}; write { robots: new RobotsClient({ userAgent }) }`,
+  )
 }

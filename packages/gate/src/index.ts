@@ -14,6 +14,7 @@ export {
   type RateLimitAnswer,
   type RefusalOptions,
   type ResponseOptions,
+  type TimeoutOptions,
 } from './fetch/politely.ts'
 export { type Refusal, refusalOf } from './fetch/refused-response.ts'
 export { usageOf } from './fetch/response-usage.ts'

@@ -10,20 +10,23 @@ test('every counter and every gauge has a meaning', async () => {
   expect(Object.keys(gateGaugeMeanings).toSorted()).toEqual(Object.keys(gate.gauges).toSorted())
 })
 
-test('gauges: the requests that wait and are under way, and the age of the oldest permit', async () => {
+test('gauges: the requests that wait and are under way, and the ages of the oldest permit and wait', async () => {
   const { gate, enter, advance } = await simulate({ 'a.test': '', 'b.test': '' }, { maxConcurrentPerKey: 1 })
-  expect(gate.gauges).toEqual({ queues: 0, waiting: 0, underWay: 0, oldestPermitMs: 0 })
+  expect(gate.gauges).toEqual({ queues: 0, waiting: 0, underWay: 0, oldestPermitMs: 0, oldestWaitMs: 0 })
   const held = [await enter('1', 'a.test'), await enter('1', 'b.test')]
+  await advance(2_000)
   const waiting = [enter('2', 'a.test'), enter('3', 'a.test')]
-  await advance(5_000)
-  expect(gate.gauges).toEqual({ queues: 2, waiting: 2, underWay: 2, oldestPermitMs: 5_000 })
+  await advance(3_000)
+  expect(gate.gauges).toEqual({ queues: 2, waiting: 2, underWay: 2, oldestPermitMs: 5_000, oldestWaitMs: 3_000 })
   expect(JSON.parse(JSON.stringify(gate.gauges))).toEqual(gate.gauges)
   for (const permit of held) permit.release()
   await advance(1_000)
-  ;(await waiting[0])?.release()
+  const second = await waiting[0]
+  expect(gate.gauges).toMatchObject({ waiting: 1, oldestWaitMs: 4_000 })
+  second?.release()
   await advance(1_000)
   ;(await waiting[1])?.release()
-  expect(gate.gauges).toEqual({ queues: 0, waiting: 0, underWay: 0, oldestPermitMs: 0 })
+  expect(gate.gauges).toEqual({ queues: 0, waiting: 0, underWay: 0, oldestPermitMs: 0, oldestWaitMs: 0 })
 })
 
 describe('the histogram of waits', () => {

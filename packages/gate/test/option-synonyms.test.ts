@@ -24,9 +24,14 @@ const MIN_DELAY =
   'did you mean `minDelayMs`? (the shortest time between the starts of two requests to one origin, in milliseconds)'
 const CONCURRENT =
   'did you mean `maxConcurrent`? (for all requests, or `maxConcurrentPerKey` for the requests to one origin)'
-const TIMEOUT = 'did you mean `timeoutMs`? (the time for one robots.txt in milliseconds, such as 20_000)'
+const PER_INTERVAL =
+  'did you mean `minDelayMs`? (in milliseconds: the interval, divided by the number of requests that may start in it)'
+const TIMEOUT =
+  'did you mean `requestTimeoutMs`? (the time for one page in milliseconds, such as 30_000; `timeoutMs` is for one robots.txt)'
+const RETRIES = 'did you mean `retries`? (for requests for robots.txt; no request for a page is repeated)'
 const PROXY =
   'did you mean `dispatcher`? (an undici dispatcher for the requests for robots.txt, such as new ProxyAgent(url) of undici)'
+const BUDGET = 'did you mean `budget`? (how many requests of one pace key may start)'
 const TTL = 'did you mean `ttlMs`? (in milliseconds, such as 3_600_000 for an hour)'
 const OBEYED = 'robots.txt is fetched and obeyed by default; remove the option'
 const OBEY = 'did you mean `obey`? (`obey: { rules: false }` or `obey: { delays: false }`, for your own site)'
@@ -41,7 +46,19 @@ test.each([
   ['DOWNLOAD_DELAY', 2, MIN_DELAY],
   ['crawlDelay', 2, MIN_DELAY],
   ['rateLimit', 2, MIN_DELAY],
-  ['interval', 1000, MIN_DELAY],
+  ['interval', 1000, PER_INTERVAL],
+  ['intervalCap', 5, PER_INTERVAL],
+  ['reservoirRefreshInterval', 60_000, PER_INTERVAL],
+  [
+    'respectCrawlDelayUpToSeconds',
+    300,
+    'did you mean `maxDelayMs`? (in milliseconds, such as 300_000: no delay is longer)',
+  ],
+  [
+    'highWater',
+    100,
+    'did you mean `maxQueuedPerKey`? (how many requests may wait for one origin; a further one is rejected)',
+  ],
   [
     'maxRequestsPerMinute',
     90,
@@ -54,6 +71,8 @@ test.each([
   ],
   ['timeout', 5, TIMEOUT],
   ['timeoutSecs', 5, TIMEOUT],
+  ['DOWNLOAD_TIMEOUT', 180, TIMEOUT],
+  ['expiration', 30_000, TIMEOUT],
   ['proxy', 'http://127.0.0.1:8080', PROXY],
   ['agent', {}, PROXY],
   [
@@ -63,7 +82,8 @@ test.each([
   ],
   ['ttl', 3600, TTL],
   ['maxAge', 3600, TTL],
-  ['maxRetries', 3, 'did you mean `retries`? (for requests for robots.txt)'],
+  ['maxRetries', 3, RETRIES],
+  ['maxRequestRetries', 3, RETRIES],
   ['userAgents', ['a'], 'did you mean `userAgent`? (one User-Agent header for all requests)'],
   ['respectRobotsTxt', true, OBEYED],
   ['respectRobotsTxtFile', true, OBEYED],
@@ -79,7 +99,8 @@ test.each([
     true,
     'did you mean `delayFactor`? (such as 2: the delay is twice the time of the last response)',
   ],
-  ['maxPages', 100, 'did you mean `budget`? (how many requests of one pace key may start)'],
+  ['maxPages', 100, BUDGET],
+  ['reservoir', 100, BUDGET],
   ['retryStatusCodes', [429], 'did you mean `backoff`? (such as { statuses: [429, 503], firstMs: 5_000 })'],
   ['perSite', {}, 'did you mean `pace`? (a function such as (origin) => ({ minDelayMs: 5_000 }))'],
 ])('politely: %s', (name, value, hint) => {
@@ -91,7 +112,10 @@ test('a client and a gate say that the option belongs to the other one', () => {
     `delay: is an unknown option; ${MIN_DELAY}; it is an option of the gate; write it in politely(fetch, { … }) or new PoliteGate({ robots, … })`,
   )
   expect(gateOf({ timeout: 2 })).toBe(
-    `timeout: is an unknown option; ${TIMEOUT}; it is an option of RobotsClient; write it in new RobotsClient({ … })`,
+    `timeout: is an unknown option; ${TIMEOUT}; it is an option of politely(fetch, { … }); of politeAgent write agent: { headersTimeout: 30_000, bodyTimeout: 30_000 }`,
+  )
+  expect(clientOf({ timeout: 2 })).toBe(
+    'timeout: is an unknown option; did you mean `timeoutMs`? (the time for one robots.txt in milliseconds, such as 20_000)',
   )
   expect(gateOf({ obeyRobotsTxt: true })).toBe(`obeyRobotsTxt: is an unknown option; ${OBEYED}`)
   expect(clientOf({ ignoreRobots: true })).toBe(

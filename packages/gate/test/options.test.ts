@@ -152,6 +152,16 @@ test.each<[call: string, make: () => unknown, message: string]>([
     'onDisallowed: is an option of politely(fetch, { … })',
   ],
   [
+    'politeAgent({ robots, requestTimeoutMs })',
+    () => politeAgent(wrong({ robots, requestTimeoutMs: 30_000 })),
+    'requestTimeoutMs: is an option of politely(fetch, { … }); of politeAgent write agent: { headersTimeout: 30_000',
+  ],
+  [
+    'new RobotsClient({ requestTimeoutMs })',
+    () => new RobotsClient(wrong({ userAgent: 'ExampleBot/1.0', requestTimeoutMs: 30_000 })),
+    'requestTimeoutMs: is an option of politely(fetch, { … }), for pages; for robots.txt write timeoutMs',
+  ],
+  [
     'new PoliteGate({ robots, timeoutMs })',
     () => new PoliteGate(wrong({ robots, timeoutMs: 5 })),
     'timeoutMs: is an option of RobotsClient; write it in new RobotsClient({ … })',
@@ -322,6 +332,8 @@ test.each<[name: string, make: () => unknown, option: string]>([
   ['an invalid gate', () => politely(fetch, { gate: {} as PoliteGate }), 'gate'],
   ['a gate that is undefined', () => politely(fetch, { gate: undefined as unknown as PoliteGate }), 'gate'],
   ['minDelayMs beside gate', () => politely(fetch, { gate, minDelayMs: 5 }), 'minDelayMs'],
+  ['requestTimeoutMs in words', () => politely(fetch, { gate, requestTimeoutMs: wrong('30 s') }), 'requestTimeoutMs'],
+  ['requestTimeoutMs: 0', () => politely(fetch, { gate, requestTimeoutMs: 0 }), 'requestTimeoutMs'],
   ['an unknown onDisallowed', () => politely(fetch, { gate, onDisallowed: 'no' as 'throw' }), 'onDisallowed'],
   ['userAgent beside gate', () => politely(fetch, { gate, userAgent: 'OtherBot' }), 'userAgent'],
 ])('rejects %s', (_, make, option) => {

@@ -94,3 +94,26 @@ test('with NODE_DEBUG=politely the warning has the stack of enter, and it keeps 
   expect(detail).toContain('enter(http://127.0.0.1:')
   expect(detail).toContain('at forgetsToRelease')
 })
+
+test.each([
+  [
+    'waits',
+    'wait (1) for permits that have not been released, such as the permit for URL/1; release each permit: read each',
+  ],
+  ['waits, with an unread response of undici', 'such as the permit for URL/1'],
+  ['waits, and close', undefined],
+  ['waits, and releaseWarningMs: Infinity', undefined],
+  ['nothing waits', undefined],
+])('a process that ends while a permit is not released: %s', async (name, warning) => {
+  const site = await Site.open()
+  onTestFinished(() => site.close())
+  site.pages.set('/1', (_, response) => response.end('x'.repeat(10_000_000)))
+  const child = join(import.meta.dirname, 'ending-child.ts')
+  const { stdout } = await promisify(execFile)(process.execPath, [child, name, site.origin])
+  const warnings: string[] = JSON.parse(stdout)
+  expect(warnings.map((text) => text.replaceAll(site.origin, 'URL'))).toEqual(
+    warning === undefined ? [] : [expect.stringContaining(warning)],
+  )
+  for (const text of warnings)
+    expect(text).toMatch(/^POLITELY_UNRELEASED_PERMIT: the process ends, but requests still wait \(1\) for permits/)
+})

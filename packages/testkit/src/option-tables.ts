@@ -25,6 +25,13 @@ export interface Options {
   readonly at: Readonly<Record<string, string>>
 }
 
+/** Returns where an option is explained, as a page of docs and a heading. */
+export function explainedAt({ at, type }: Options, name: string): string {
+  const place = at[name] ?? at['*']
+  if (place !== undefined) return place
+  throw new Error(`packages/testkit/src/option-tables.ts does not say where ${type}.${name} is explained; add it there`)
+}
+
 export interface OptionTable {
   readonly title: string
   /** What takes these options, as Markdown. */
@@ -150,6 +157,7 @@ export const optionTables: readonly OptionTable[] = [
     options: [
       { from: 'gate', type: 'RefusalOptions', at: { onDisallowed: 'polite-fetch.md#refusals' } },
       { from: 'gate', type: 'ResponseOptions', at: { isRateLimited: 'pauses.md#rate-limit-pages' } },
+      { from: 'gate', type: 'TimeoutOptions', at: { requestTimeoutMs: 'production.md#time-limits' } },
     ],
   },
   {

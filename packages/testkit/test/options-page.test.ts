@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { expectPage, readPage } from '../src/doc-page.ts'
 import { sectionsOf } from '../src/headings.ts'
 import { type OptionRow, optionRowsIn } from '../src/option-docs.ts'
-import { type Options, optionPackages, optionTables } from '../src/option-tables.ts'
+import { explainedAt, type Options, optionPackages, optionTables } from '../src/option-tables.ts'
 
 const root = join(import.meta.dirname, '../../..')
 
@@ -29,7 +29,7 @@ const rowsOf = (options: Options): Row[] =>
   optionRowsIn(`${sources[options.from]}\n${allSources}`, options.type).map((row) => ({
     ...row,
     options,
-    at: options.at[row.name] ?? options.at['*'] ?? 'add it to src/option-tables.ts',
+    at: explainedAt(options, row.name),
   }))
 const allRows = optionTables.flatMap(({ options }) => options.flatMap(rowsOf))
 const titleOfRow = ({ name, options }: Row) => `${options.type}.${name}`
@@ -72,6 +72,12 @@ describe('docs/options.md', () => {
   it('says where each option is explained, and the place names the option', () => {
     const elsewhere = allRows.filter(({ name, at }) => !placeOf(at)?.text.includes(name))
     expect(elsewhere.map((row) => `${titleOfRow(row)}: ${row.at}`)).toEqual([])
+  })
+
+  it('fails with the file to change if an option is explained nowhere', () => {
+    expect(() => explainedAt({ from: 'gate', type: 'ObeyOptions', at: { rules: 'waiting.md' } }, 'delays')).toThrow(
+      'packages/testkit/src/option-tables.ts does not say where ObeyOptions.delays is explained; add it there',
+    )
   })
 
   it('has a sentence for each option', () => {

@@ -1,6 +1,6 @@
 // usageOf: what may be done with a page, from all channels.
 import { describeValue, withoutCredentials } from '../describe-value.ts'
-import { OptionError } from '../errors.ts'
+import { OptionError, otherCopyProblem } from '../errors.ts'
 import { assertKnownOptions } from '../known-options.ts'
 import type { RulesVerdict } from '../match/verdict.ts'
 import type { ProductTokens } from '../parse/product-tokens.ts'
@@ -137,7 +137,11 @@ export function usageOf(input: UsageInput): Usage {
   assertKnownOptions(input, KNOWN_OPTIONS, '{ robots, url, tokens: "ExampleBot" }')
   const { robots, tokens, headers, tdmrep, now } = input
   if (robots !== undefined && !(robots instanceof Robots)) {
-    throw new OptionError('robots', `${describeValue(robots)} is not a parsed robots.txt; write parseRobots(file)`)
+    throw new OptionError(
+      'robots',
+      otherCopyProblem('Robots', '@politely/core', robots) ??
+        `${describeValue(robots)} is not a parsed robots.txt; write parseRobots(file)`,
+    )
   }
   const url = urlText(input.url)
   const head = input.html === undefined ? undefined : headOf(input.html)

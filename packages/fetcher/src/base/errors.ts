@@ -49,7 +49,7 @@ export class BlockedAddressError extends PolitelyError {
     super(
       addresses.length === 0
         ? `${host} has no known public address; if this host is yours, write network: 'any'`
-        : `${host} is at ${addresses.join(', ')}, which is not a public address${remedyFor(addresses)}`,
+        : `${host} ${addresses.join() === host ? 'is not' : `is at ${addresses.join(', ')}, which is not`} a public address${remedyFor(addresses)}`,
     )
     this.host = host
   }

@@ -7,20 +7,30 @@ type Note = string | ((value: unknown) => string)
 type Target = readonly [option: string, note: Note]
 
 const MIN_DELAY = 'the shortest time between the starts of two requests to one origin, in milliseconds'
+const PER_INTERVAL = 'in milliseconds: the interval, divided by the number of requests that may start in it'
 const DISPATCHER = 'an undici dispatcher for the requests for robots.txt, such as new ProxyAgent(url) of undici'
 const SIGNAL_TIMEOUT: Target = ['signal', 'such as AbortSignal.timeout(20_000)']
 
 /** Words in lower case without `_` and `-`, separated by blanks, and what to write instead. */
 const GROUPS: readonly (readonly [words: string, ...targets: Target[]])[] = [
   [
-    'delay downloaddelay crawldelay requestdelay delayms delayseconds delaybetweenrequests ratelimit interval throttle throttlems wait mintime politenessdelay',
+    'delay downloaddelay crawldelay requestdelay delayms delayseconds delaybetweenrequests ratelimit throttle throttlems wait mintime politenessdelay',
     ['minDelayMs', MIN_DELAY],
+  ],
+  ['interval intervalcap reservoirrefreshinterval reservoirrefreshamount', ['minDelayMs', PER_INTERVAL]],
+  [
+    'respectcrawldelayuptoseconds maxcrawldelay',
+    ['maxDelayMs', 'in milliseconds, such as 300_000: no delay is longer'],
+  ],
+  [
+    'highwater maxqueuesize',
+    ['maxQueuedPerKey', 'how many requests may wait for one origin; a further one is rejected'],
   ],
   ['samedomaindelay samedomaindelaysecs domaindelay delayperdomain', ['minDelayPerDomainMs', 'in milliseconds']],
   ['requestspersecond maxrequestspersecond rps qps', ['minDelayMs', rateNote(1, 'second')]],
   ['requestsperminute maxrequestsperminute maxtasksperminute rpm', ['minDelayMs', rateNote(60, 'minute')]],
   [
-    'concurrency maxconcurrency concurrentrequests maxconnections connections parallelism parallel maxparallel limit maxsockets',
+    'concurrency maxconcurrency concurrentrequests maxconnections connections parallelism parallel maxparallel limit maxsockets maxtoethreads',
     ['maxConcurrent', 'for all requests, or `maxConcurrentPerKey` for the requests to one origin'],
   ],
   [
@@ -40,7 +50,7 @@ const GROUPS: readonly (readonly [words: string, ...targets: Target[]])[] = [
     ['delayFactor', 'such as 2: the delay is twice the time of the last response'],
   ],
   [
-    'maxrequests maxpages maxurls pagelimit requestlimit crawlbudget pagebudget maxpagesperhost maxpagespersite maxpagesperdomain closespiderpagecount',
+    'maxrequests maxpages maxurls pagelimit requestlimit crawlbudget pagebudget maxpagesperhost maxpagespersite maxpagesperdomain closespiderpagecount reservoir queuetotalbudget',
     ['budget', 'how many requests of one pace key may start'],
   ],
   [
@@ -57,13 +67,17 @@ const GROUPS: readonly (readonly [words: string, ...targets: Target[]])[] = [
     ['paceBy', "such as 'domain', or a function of the URL"],
   ],
   [
-    'timeout requesttimeout timeoutseconds timeoutsecs downloadtimeout requesthandlertimeoutsecs navigationtimeoutsecs connecttimeout',
+    'timeout requesttimeout timeoutseconds timeoutsecs downloadtimeout requesthandlertimeoutsecs navigationtimeoutsecs connecttimeout expiration',
+    ['requestTimeoutMs', 'the time for one page in milliseconds, such as 30_000; `timeoutMs` is for one robots.txt'],
     ['timeoutMs', 'the time for one robots.txt in milliseconds, such as 20_000'],
     SIGNAL_TIMEOUT,
   ],
   ['deadline', SIGNAL_TIMEOUT],
   ['abortsignal aborter canceltoken', ['signal', 'an AbortSignal']],
-  ['retry retrylimit maxretries maxrequestretries retrytimes', ['retries', 'for requests for robots.txt']],
+  [
+    'retry retrylimit maxretries maxrequestretries retrytimes',
+    ['retries', 'for requests for robots.txt; no request for a page is repeated'],
+  ],
   ['redirects followredirects followredirect maxredirect', ['maxRedirects', 'a number, for requests for robots.txt']],
   ['proxy proxyurl proxies httpproxy proxyconfiguration agent httpagent httpsagent', ['dispatcher', DISPATCHER]],
   ['dns resolver dnslookup', ['lookup', 'a function like dns.lookup']],

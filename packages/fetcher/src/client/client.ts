@@ -13,7 +13,15 @@ import {
   parseRobots,
   type Robots,
 } from '@politely/core'
-import { allows, type Failure, MAX_SHORT_URL_LENGTH, parseUrl, settle, withoutCredentials } from '@politely/core/engine'
+import {
+  allows,
+  type Failure,
+  MAX_SHORT_URL_LENGTH,
+  markClass,
+  parseUrl,
+  settle,
+  withoutCredentials,
+} from '@politely/core/engine'
 import { orAborted } from '../base/abort-listeners.ts'
 import { concurrentMap } from '../base/concurrent-map.ts'
 import { type BlockedAddressError, ClientClosedError } from '../base/errors.ts'
@@ -142,6 +150,7 @@ export class RobotsClient {
 
   static {
     clientPort = (client) => client.#port
+    markClass('RobotsClient', RobotsClient)
   }
 
   /** @throws {OptionError} for an invalid or unknown option. */

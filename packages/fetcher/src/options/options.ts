@@ -238,10 +238,11 @@ export const CLIENT_OPTIONS: Readonly<Record<keyof RobotsClientOptions, true>> =
 }
 
 const OF_A_GATE = 'is an option of the gate; write it in politely(fetch, { … }) or new PoliteGate({ robots, … })'
-/** Options of a PoliteGate, which users write here. */
-const OPTIONS_OF_GATE: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.keys(PACING_OPTIONS).map((name) => [name, OF_A_GATE]),
-)
+/** Options of a PoliteGate and of `politely`, which users write here. */
+const OPTIONS_OF_GATE: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.keys(PACING_OPTIONS).map((name) => [name, OF_A_GATE])),
+  requestTimeoutMs: 'is an option of politely(fetch, { … }), for pages; for robots.txt write timeoutMs',
+}
 
 /**
  * Checks the options and fills in the defaults. @throws {OptionError} for an invalid or unknown
@@ -295,6 +296,7 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
     dialect,
     policy,
     timeoutMs: plausibleTimeout(
+      'timeoutMs',
       number('timeoutMs', options.timeoutMs ?? DEFAULT_TIMEOUT_MS, { min: 1, max: MAX_TIMEOUT_MS }),
     ),
     retries: integer('retries', options.retries ?? DEFAULT_RETRIES, { min: 0, max: 20 }),
@@ -351,22 +353,23 @@ function wayOf({ robotsVia: given, fetch, dispatcher }: RobotsClientOptions): Ro
   })
 }
 
-const warnedTimeouts = new Set<number>()
+const warnedTimeouts = new Set<string>()
 
 /**
  * Emits a process warning, once for each value, if the timeout is so short that the caller probably
  * took the unit for seconds. It is a warning and no error, since a test with a local server may
  * mean it.
  */
-function plausibleTimeout(timeoutMs: number): number {
-  if (timeoutMs < MIN_PLAUSIBLE_TIMEOUT_MS && !warnedTimeouts.has(timeoutMs)) {
-    warnedTimeouts.add(timeoutMs)
+export function plausibleTimeout(option: string, ms: number): number {
+  const written = `${option}: ${ms}`
+  if (ms < MIN_PLAUSIBLE_TIMEOUT_MS && !warnedTimeouts.has(written)) {
+    warnedTimeouts.add(written)
     process.emitWarning(
-      `timeoutMs: ${timeoutMs} is a time in milliseconds, so most sites will be unreachable; write timeoutMs: ${timeoutMs * 1000} for ${timeoutMs} seconds`,
+      `${written} is a time in milliseconds, so most sites will be unreachable; write ${option}: ${ms * 1000} for ${ms} seconds`,
       { type: 'PolitelyWarning', code: 'POLITELY_TIMEOUT' },
     )
   }
-  return timeoutMs
+  return ms
 }
 
 function checkedStore(store: Store | undefined): Store | undefined {

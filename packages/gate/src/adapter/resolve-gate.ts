@@ -1,5 +1,6 @@
 // Returns the caller's gate, or creates a gate, and its RobotsClient unless the caller has one.
 import { OptionError } from '@politely/core'
+import { isOfClass, otherCopyProblem } from '@politely/core/engine'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import {
   assertKnown,
@@ -88,21 +89,22 @@ export function resolveGate(
  */
 export function assertGateOptions(options: unknown): void {
   assertOptions(options)
-  if (options instanceof PoliteGate)
+  if (isOfClass('PoliteGate', options))
     throw new OptionError('options', 'a PoliteGate was given instead of options; write { gate }')
-  if (options instanceof RobotsClient)
+  if (isOfClass('RobotsClient', options))
     throw new OptionError('options', 'a RobotsClient was given instead of options; write { robots }')
 }
 
 /** @throws {OptionError} for a value that is not a gate. */
 export function assertGate(gate: unknown): asserts gate is PoliteGate {
   if (gate instanceof PoliteGate) return
-  if ((gate as { readonly gate?: unknown } | null | undefined)?.gate instanceof PoliteGate) {
+  if (isOfClass('PoliteGate', (gate as { readonly gate?: unknown } | null | undefined)?.gate)) {
     const [what, write] = typeof gate === 'function' ? ['a fetch', 'fetch.gate'] : ['an object', 'agent.gate']
     throw new OptionError('gate', `${what} with a gate is not a PoliteGate; write ${write}`)
   }
   throw new OptionError(
     'gate',
-    `${describeValue(gate)} is not a PoliteGate; write new PoliteGate({ robots: new RobotsClient({ userAgent }) })`,
+    otherCopyProblem('PoliteGate', '@politely/gate', gate) ??
+      `${describeValue(gate)} is not a PoliteGate; write new PoliteGate({ robots: new RobotsClient({ userAgent }) })`,
   )
 }

@@ -1,7 +1,16 @@
 // politely(fetch): wraps a fetch, so that each request and each redirect hop enters a gate.
 import { OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
-import { callable, clientPort, describeValue, oneOf, registerPoliteFetch } from '@politely/fetcher/internal'
+import {
+  callable,
+  clientPort,
+  describeValue,
+  MAX_TIMEOUT_MS,
+  number,
+  oneOf,
+  plausibleTimeout,
+  registerPoliteFetch,
+} from '@politely/fetcher/internal'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost } from '../adapter/target.ts'
@@ -13,6 +22,7 @@ import { ResponseError } from '../report/errors.ts'
 import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import { isRefusal, refusedResponse } from './refused-response.ts'
 import { rememberOrigin } from './response-usage.ts'
+import { withTimeLimit } from './time-limit.ts'
 
 /** A function with the signature of fetch: the fetch of Node, the fetch of undici, or your own. */
 export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
@@ -27,9 +37,9 @@ export interface FetchResponse {
 
 /**
  * An existing gate; or an existing RobotsClient and the options of a new gate; or the options of
- * both. And how to refuse, and what a response means.
+ * both. And how to refuse, what a response means, and how long a request may take.
  */
-export type PolitelyOptions = GateOrOptions & RefusalOptions & ResponseOptions
+export type PolitelyOptions = GateOrOptions & RefusalOptions & ResponseOptions & TimeoutOptions
 
 /** The option of `politely` for what a response means. */
 export interface ResponseOptions {
@@ -67,6 +77,18 @@ export interface RefusalOptions {
   readonly onDisallowed?: 'throw' | 'response' | undefined
 }
 
+/** The option of `politely` for a time limit. */
+export interface TimeoutOptions {
+  /**
+   * The time limit of one request, from its sending to the end of its response body. The wait in the
+   * queue does not count. Each redirect hop has the whole time. When the time is over, the request
+   * is aborted: the call, or the reading of the body, rejects with a `DOMException` named
+   * `TimeoutError`. Without a response, it is a failure for `backoff`. The given fetch must obey the
+   * option `signal`. Milliseconds; default none. Requests for robots.txt have `timeoutMs` instead.
+   */
+  readonly requestTimeoutMs?: number | undefined
+}
+
 /** The wrapped fetch. */
 export type PoliteFetch<F extends FetchLike> = F &
   AsyncDisposable & {
@@ -90,7 +112,7 @@ const MAX_REDIRECTS = 20
  * allow; a redirect hop that is not allowed is not sent. It rejects with the same error for an
  * invalid URL, such as a relative URL, and for a scheme that robots.txt does not cover. With
  * `maxWaitMs` it may reject with `WaitTooLongError`, with `maxQueuedPerKey` with `QueueFullError`,
- * and with `budget` with `BudgetError`.
+ * and with `budget` with `BudgetError`. With `requestTimeoutMs` it may reject with a `TimeoutError`.
  *
  * It rejects with `InvalidRequestError` for a request that cannot be checked: a Host header of
  * another site, or a `dispatcher` of another version of undici than the fetch. It rejects with
@@ -105,7 +127,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
       `${describeValue(fetch)} is not a function; write politely(globalThis.fetch, { userAgent })`,
     )
   assertGateOptions(options)
-  const { onDisallowed = 'throw', isRateLimited, ...others } = options
+  const { onDisallowed = 'throw', isRateLimited, requestTimeoutMs, ...others } = options
   callable(
     'isRateLimited',
     isRateLimited,
@@ -113,9 +135,10 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   )
   const onRefusal = oneOf('onDisallowed', onDisallowed, ['throw', 'response'])
   const pagesFetch = fetch as unknown as typeof globalThis.fetch
-  const { gate, close } = resolveGate(others, { onDisallowed: true, isRateLimited: true }, {}, pagesFetch)
+  const timeoutMs = checkedTimeout(requestTimeoutMs)
+  const { gate, close } = resolveGate(others, OWN_OPTIONS, {}, pagesFetch)
   const { activity } = gatePort(gate)
-  const sender: Sender = { send: fetch as unknown as Send, isRateLimited: isRateLimited as IsRateLimited }
+  const sender: Sender = { send: fetch as unknown as Send, isRateLimited: isRateLimited as IsRateLimited, timeoutMs }
   const politeFetch = async (input: unknown, init?: Init): Promise<FetchResponse> => {
     const read = fetchInput(input)
     // The options may be a Request, whose properties are getters that cannot be spread.
@@ -138,6 +161,18 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   return Object.assign(politeFetch as unknown as F, { gate, close, [Symbol.asyncDispose]: close })
 }
 
+const OWN_OPTIONS: Readonly<Record<keyof (RefusalOptions & ResponseOptions & TimeoutOptions), true>> = {
+  onDisallowed: true,
+  isRateLimited: true,
+  requestTimeoutMs: true,
+}
+
+function checkedTimeout(ms: number | undefined): number | undefined {
+  if (ms === undefined) return undefined
+  const option = 'requestTimeoutMs'
+  return plausibleTimeout(option, number(option, ms, { min: 1, max: MAX_TIMEOUT_MS, example: 30_000 }))
+}
+
 type Send = (input: unknown, init: Init) => Promise<FetchResponse>
 type IsRateLimited = ((response: FetchResponse) => RateLimitAnswer | PromiseLike<RateLimitAnswer>) | undefined
 
@@ -145,11 +180,13 @@ type IsRateLimited = ((response: FetchResponse) => RateLimitAnswer | PromiseLike
 interface Sender {
   readonly send: Send
   readonly isRateLimited: IsRateLimited
+  /** The option `requestTimeoutMs`. */
+  readonly timeoutMs: number | undefined
 }
 
 /** Makes the requests of one call of the wrapped fetch, each with its own permit. */
 async function fetchWithRedirects(
-  { send, isRateLimited }: Sender,
+  { send, isRateLimited, timeoutMs }: Sender,
   gate: PoliteGate,
   input: FetchInput,
   init: Init,
@@ -170,17 +207,22 @@ async function fetchWithRedirects(
     for (let hops = 0; ; hops++) {
       // The first hop uses the caller's arguments. Only the User-Agent is added.
       const hop = hops === 0 ? { headers: [...request.headers] } : { ...initOf(request), signal }
+      const { url } = request
+      const sendHop = (limited?: { readonly signal: AbortSignal }) =>
+        send(hops === 0 && inputRequest ? inputRequest : url, {
+          ...init,
+          ...hop,
+          ...limited,
+          // Only `follow` is implemented here. In the other modes fetch makes no second request.
+          redirect: mode === 'follow' ? 'manual' : mode,
+        })
       const response = await sendWithPermit(
         gate,
-        request.url,
+        url,
         signal,
-        () =>
-          // Only `follow` is implemented here. In the other modes fetch makes no second request.
-          send(hops === 0 && inputRequest ? inputRequest : request.url, {
-            ...init,
-            ...hop,
-            redirect: mode === 'follow' ? 'manual' : mode,
-          }),
+        timeoutMs === undefined
+          ? sendHop
+          : () => withTimeLimit(url, timeoutMs, signal, (limit) => sendHop({ signal: limit })),
         isRateLimited,
       )
       const location = response.status < 300 ? null : response.headers.get('location')

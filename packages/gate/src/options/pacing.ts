@@ -65,6 +65,8 @@ export const OPTIONS_OF_FETCH: Readonly<Record<string, string>> = {
   isRateLimited:
     'is an option of politely(fetch, { … }); without that fetch, report { rateLimited: true } to the permit of the request',
   onDisallowed: 'is an option of politely(fetch, { … })',
+  requestTimeoutMs:
+    'is an option of politely(fetch, { … }); of politeAgent write agent: { headersTimeout: 30_000, bodyTimeout: 30_000 }',
 }
 
 /** Options of a RobotsClient and of `politely`, which users write in the options of a gate. */

@@ -97,7 +97,8 @@ export interface PacingOptions {
   /**
    * After this time, a permit that is not released causes the process warning
    * `POLITELY_UNRELEASED_PERMIT` and a log line (`warn`), once for each gate. It may come up to twice
-   * as late. Milliseconds; default 300,000: five minutes. `Infinity` for no warning.
+   * as late. It comes earlier if the process ends while requests wait for such permits.
+   * Milliseconds; default 300,000: five minutes. `Infinity` for no warning.
    */
   readonly releaseWarningMs?: number | undefined
   /**

@@ -1,12 +1,18 @@
-// The permits of a gate that have started and are not released. Warns if one is never released.
+// The permits of a gate that have started and are not released. Warns if one is never released: after
+// `releaseWarningMs`, and when the process ends while requests wait for such permits.
 //
 // One timer serves all permits. It runs while permits are open, and remembers the oldest of them.
 // If that one is still open when the timer fires, it has been open for at least the whole time. So
 // the warning comes after one to two times `releaseWarningMs`. The timer does not keep the process
 // alive, and it uses no clock: neither a fake one of a test, nor the clock of the gate.
+//
+// Requests that wait for a concurrency limit do not keep the process alive either. If Node emits
+// `beforeExit`, no work is left that could release a permit. So the requests that wait for one never
+// start.
 import { escapeControls } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
 import { MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
+import type { WaitCause } from '../pace/wait-cause.ts'
 import { durationText } from '../report/duration.ts'
 import type { GateLog } from '../report/gate-log.ts'
 
@@ -21,9 +27,23 @@ export interface OpenPermit {
   readonly enteredAt: string | undefined
 }
 
+/** The part of a queue that says what its requests wait for. */
+interface HeldQueue {
+  readonly key: string
+  readonly waiting: number
+  readonly heldBy: WaitCause | undefined
+}
+
 // Read when this module is loaded, before a test replaces them.
 const startTimer = setTimeout
 const stopTimer = clearTimeout
+
+/** The objects whose timer runs. They share one listener, since Node warns of more than ten. */
+const watching = new Set<OpenPermits>()
+
+function warnOfBlocked(): void {
+  for (const permits of [...watching]) permits.warnIfBlocked()
+}
 
 export class OpenPermits {
   readonly #log: GateLog
@@ -34,9 +54,11 @@ export class OpenPermits {
   /** The oldest permit when the timer was started. */
   #watched: OpenPermit | undefined
   #isWatching: boolean
+  readonly #queues: ReadonlyMap<string, HeldQueue>
 
-  /** @param warningMs Infinity for no warning. */
-  constructor(log: GateLog, warningMs: number) {
+  /** @param warningMs Infinity for no warning. @param queues The queues of the gate, by pace key. */
+  constructor(log: GateLog, warningMs: number, queues: ReadonlyMap<string, HeldQueue>) {
+    this.#queues = queues
     this.#log = log
     this.#warningMs = warningMs
     this.#isWatching = warningMs < Number.POSITIVE_INFINITY
@@ -65,28 +87,54 @@ export class OpenPermits {
   /** Warns no more. To be called when the gate is closed. */
   stop(): void {
     this.#isWatching = false
-    stopTimer(this.#timer)
-    this.#timer = undefined
-    this.#watched = undefined
+    this.#stopWatching()
+  }
+
+  /** To be called when the process has nothing left to do. */
+  warnIfBlocked(): void {
+    const blocked = [...this.#queues.values()].filter(({ heldBy }) => heldBy?.because === 'concurrency')
+    const permit = [...this.#open].find(({ key }) => blocked.some((queue) => queue.key === key)) ?? this.oldest
+    if (blocked.length === 0 || permit === undefined) return
+    const count = blocked.reduce((sum, { waiting }) => sum + waiting, 0)
+    this.#warn(
+      permit,
+      (url) =>
+        `the process ends, but requests still wait (${count}) for permits that have not been released, such as the permit for ${url}`,
+    )
   }
 
   #watch(oldest: OpenPermit): void {
     this.#watched = oldest
     this.#timer = startTimer(() => this.#check(), Math.min(this.#warningMs, MAX_TIMEOUT_MS)).unref()
+    if (watching.size === 0) process.on('beforeExit', warnOfBlocked)
+    watching.add(this)
+  }
+
+  #stopWatching(): void {
+    stopTimer(this.#timer)
+    this.#timer = undefined
+    this.#watched = undefined
+    if (watching.delete(this) && watching.size === 0) process.off('beforeExit', warnOfBlocked)
   }
 
   #check(): void {
-    this.#timer = undefined
     const { oldest } = this
-    if (oldest !== undefined && oldest === this.#watched) this.#warn(oldest)
-    else if (oldest !== undefined) this.#watch(oldest)
-    else this.#watched = undefined
+    const isSame = oldest === this.#watched
+    if (oldest === undefined) this.#stopWatching()
+    else if (!isSame) this.#watch(oldest)
+    else
+      this.#warn(
+        oldest,
+        (url) =>
+          `the permit for ${url} has not been released for ${durationText(this.#warningMs)}, and requests may wait for it`,
+        '; if requests take longer, write the option releaseWarningMs',
+      )
   }
 
-  #warn({ url, enteredAt }: OpenPermit): void {
+  #warn({ url, enteredAt }: OpenPermit, problem: (url: string) => string, remedy = ''): void {
     this.stop() // one warning is enough
     const hint = enteredAt === undefined ? '; NODE_DEBUG=politely shows where the request entered the gate' : ''
-    const message = `the permit for ${escapeControls(withoutCredentials(url))} has not been released for ${durationText(this.#warningMs)}, and requests may wait for it; release each permit: read each response to its end, or call permit.release(); if requests take longer, write the option releaseWarningMs${hint}`
+    const message = `${problem(escapeControls(withoutCredentials(url)))}; release each permit: read each response to its end, or call permit.release()${remedy}${hint}`
     this.#log.warn(message)
     process.emitWarning(message, {
       type: 'PolitelyWarning',

@@ -79,6 +79,11 @@ export class RequestQueue implements WaitingQueue {
     return this.#waiting.size
   }
 
+  /** When the first of them arrived, by the gate's clock. */
+  get waitingSince(): number | undefined {
+    return this.#waiting.first?.arrivedAt
+  }
+
   /** How many of them the pacer does not know yet. It may have reserved a slot for the first one. */
   get withoutSlot(): number {
     return this.#isReserving && this.waiting > 0 ? this.waiting - 1 : this.waiting

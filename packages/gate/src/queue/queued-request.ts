@@ -75,9 +75,10 @@ const ARRIVING: State = { name: 'arriving' }
 
 export class QueuedRequest {
   readonly keys: PaceKeys
+  /** By the gate's clock. */
+  readonly arrivedAt: number
   readonly #context: GateContext
   readonly #signal: AbortSignal | undefined
-  readonly #arrivedAt: number
   readonly #enteredAt: string | undefined
   /** Infinity for no limit. */
   readonly maxWaitMs: number
@@ -98,7 +99,7 @@ export class QueuedRequest {
     this.#verdict = verdict
     this.#limits = paceLimitsOf(verdict, keys.pacing, context.pacing.pauseFrom)
     this.#signal = signal
-    this.#arrivedAt = context.now()
+    this.arrivedAt = context.now()
     context.robotsPauses.note(verdict, keys.key, this.#limits)
   }
 
@@ -208,7 +209,7 @@ export class QueuedRequest {
       this.keys.key,
       grant,
       this.#verdict,
-      at - this.#arrivedAt,
+      at - this.arrivedAt,
       waitedFor,
       this.#enteredAt,
     )
@@ -238,7 +239,7 @@ export class QueuedRequest {
   #abortError(reason: unknown, queue: OwnQueue): unknown {
     try {
       const { heldBy, delayLeftMs: waitMs } = queue
-      const waitedMs = this.#context.now() - this.#arrivedAt
+      const waitedMs = this.#context.now() - this.arrivedAt
       return abortedWait(reason, {
         url: this.url,
         waitedMs,
@@ -253,7 +254,7 @@ export class QueuedRequest {
 
   /** When the timer has run out, rejects the request because it has waited too long. */
   #startTimer(waiting: Waiting, queue: OwnQueue): void {
-    const waitedMs = this.#context.now() - this.#arrivedAt
+    const waitedMs = this.#context.now() - this.arrivedAt
     const leftMs = this.maxWaitMs + GRACE_MS - waitedMs
     if (leftMs > 0) {
       waiting.timer = setTimeout(() => this.#startTimer(waiting, queue), Math.min(Math.ceil(leftMs), MAX_TIMER_MS))
@@ -283,7 +284,7 @@ export class QueuedRequest {
       else if (error instanceof BudgetError) counters.overBudget++
       else counters.abandoned++
       if (channels.abandon.hasSubscribers) {
-        channels.abandon.publish({ ...this.#messageFields(), waitedMs: now() - this.#arrivedAt, reason: error })
+        channels.abandon.publish({ ...this.#messageFields(), waitedMs: now() - this.arrivedAt, reason: error })
       }
     }
     if (before.name !== 'waiting') return

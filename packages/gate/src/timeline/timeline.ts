@@ -2,10 +2,10 @@
 // waited, and which responses asked for fewer requests.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { OptionError } from '@politely/core'
-import { defaultPushbackStatuses } from '@politely/core/engine'
+import { defaultPushbackStatuses, isOfClass } from '@politely/core/engine'
 import { assertOptions, integer } from '@politely/fetcher/internal'
 import { assertGate } from '../adapter/resolve-gate.ts'
-import { PoliteGate } from '../gate.ts'
+import type { PoliteGate } from '../gate.ts'
 import type { DoneMessage, RefuseMessage, ReportingGate, StartMessage } from '../report/events.ts'
 import type { TimelineMark, TimelineRow } from './row.ts'
 import { timelineSvg } from './svg.ts'
@@ -56,7 +56,7 @@ export class CrawlTimeline implements Disposable {
    * @throws {OptionError} for an invalid or unknown option.
    */
   constructor(options: CrawlTimelineOptions = {}) {
-    if (options instanceof PoliteGate)
+    if (isOfClass('PoliteGate', options))
       throw new OptionError('options', 'a PoliteGate was given instead of options; write new CrawlTimeline({ gate })')
     assertOptions(options, '{ gate }', { gate: true, maxMarks: true })
     const { gate, maxMarks = 100_000 } = options
