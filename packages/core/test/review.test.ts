@@ -50,6 +50,13 @@ test.each(['/é', '/a b', '/%7Ejoe', '/a$b$', '/*.pdf$'])(
   },
 )
 
+test('finds the quick fixes of a file with 20,000 superfluous rules, without a comparison for each', () => {
+  const rules = Array.from({ length: 20_000 }, (_, i) => `Disallow: /path${i}\n`)
+  const fixes = quickFixes(`User-agent: *\nDisallow: /path\n${rules.join('')}`)
+  expect(fixes.length).toBe(20_000)
+  expect(fixes[0]).toMatchObject({ line: 3, after: undefined })
+})
+
 test('the quick fixes of a large file say that they were not compared', () => {
   const groups = Array.from({ length: 500 }, (_, i) => `User-agent: bot${i}\nDisallow: /${'x'.repeat(50)}${i}\n`)
   const [fix] = quickFixes(`User-agent: *\nDisallow /a\n${groups.join('')}`)
