@@ -80,7 +80,7 @@ export function cutText(urls: readonly string[]): string {
 
 /** Returns how many origins (scheme, host and port) the URLs have. Paths have none. */
 export function originsIn(urls: readonly string[]): number {
-  const origins = urls.map((url) => (/^https?:/i.test(url) ? URL.parse(url)?.origin : undefined))
+  const origins = urls.map((url) => (/^https?:/i.test(url) && URL.canParse(url) ? new URL(url).origin : undefined))
   return new Set(origins.filter((origin) => origin !== undefined)).size
 }
 
