@@ -50,6 +50,13 @@ test.each(['/é', '/a b', '/%7Ejoe', '/a$b$', '/*.pdf$'])(
   },
 )
 
+test('finds 20,000 quick fixes without writing a file for each', () => {
+  const rules = Array.from({ length: 20_000 }, (_, i) => `Disallow: /path/${'x'.repeat(25)}${i}\n`)
+  const fixes = quickFixes(`User-agent: *\nDisallow: /path\n${rules.join('')}`)
+  expect(fixes.length).toBe(20_000)
+  expect(fixes[0]).toMatchObject({ line: 3, after: undefined, changes: expect.stringContaining('too large') })
+})
+
 test('the quick fixes of a large file say that they were not compared', () => {
   const groups = Array.from({ length: 500 }, (_, i) => `User-agent: bot${i}\nDisallow: /${'x'.repeat(50)}${i}\n`)
   const [fix] = quickFixes(`User-agent: *\nDisallow /a\n${groups.join('')}`)

@@ -19,6 +19,8 @@ export type Intake =
 
 /** @param name The name of the file; an empty text if it was pasted. */
 export function readIntake(text: string, name: string): Intake {
+  if (text === '') return emptyIntake(name)
+  if (isBinary(text, name)) return { kind: 'nothing', note: `${name} is not a text file, so nothing was read.` }
   const start = text.replace(/^\ufeff/, '').trimStart()
   const state = stateIn(text)
   if (state !== undefined) return { kind: 'state', state, note: 'Opened a file of the playground.' }
@@ -29,6 +31,18 @@ export function readIntake(text: string, name: string): Intake {
   if (head.some(isOfAccessLog)) return logIntake(lines)
   if (/^<!doctype|^<html/i.test(start) || head.some(isOfRobots)) return robotsIntake(text)
   return listIntake(lines)
+}
+
+/** An empty robots.txt is valid: it allows everything. */
+function emptyIntake(name: string): Intake {
+  return /robots/i.test(name)
+    ? { kind: 'robots', text: '', note: `Read ${name}, which is empty.` }
+    : { kind: 'nothing', note: `${name} is empty.` }
+}
+
+/** A file with NUL, such as an image. A `.txt` with a damaged line is read. */
+function isBinary(text: string, name: string): boolean {
+  return name !== '' && !/\.txt$/i.test(name) && text.slice(0, 1000).includes('\0')
 }
 
 function isOfRobots(line: string): boolean {

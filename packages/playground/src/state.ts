@@ -40,8 +40,7 @@ export const MAX_PAGE_LENGTH = 200_000
 
 /** Returns the state with as much as the playground accepts. What is small enough is the same object. */
 export function bounded(state: PlaygroundState): PlaygroundState {
-  const areShort = state.urls.length <= MAX_URLS && state.urls.every((url) => url.length <= MAX_URL_LENGTH)
-  const urls = areShort ? state.urls : state.urls.slice(0, MAX_URLS).map((url) => url.slice(0, MAX_URL_LENGTH))
+  const urls = boundedUrls(state.urls)
   const distinct = new Set(state.crawlers)
   const areFew = distinct.size === state.crawlers.length && distinct.size <= MAX_CRAWLERS
   const crawlers = areFew ? state.crawlers : [...distinct].slice(0, MAX_CRAWLERS)
@@ -55,6 +54,34 @@ export function bounded(state: PlaygroundState): PlaygroundState {
     page: page && { headers: page.headers.slice(0, MAX_PAGE_LENGTH), html: page.html.slice(0, MAX_PAGE_LENGTH) },
     open: open !== undefined && open.url < urls.length && open.crawler < crawlers.length ? open : undefined,
   }
+}
+
+/** Returns as much of the URLs as the playground accepts: the same array if that is all. */
+export function boundedUrls(urls: readonly string[]): readonly string[] {
+  const areShort = urls.length <= MAX_URLS && urls.every((url) => url.length <= MAX_URL_LENGTH)
+  return areShort ? urls : urls.slice(0, MAX_URLS).map((url) => url.slice(0, MAX_URL_LENGTH))
+}
+
+/** Says what `boundedUrls` cuts off; an empty text if it cuts off nothing. */
+export function cutText(urls: readonly string[]): string {
+  const long = urls.slice(0, MAX_URLS).filter((url) => url.length > MAX_URL_LENGTH).length
+  const sentences = [
+    ...(urls.length > MAX_URLS
+      ? [`Only the first ${MAX_URLS.toLocaleString('en')} of ${urls.length.toLocaleString('en')} URLs are checked.`]
+      : []),
+    ...(long > 0
+      ? [
+          `Of ${long === 1 ? 'one URL' : `${long.toLocaleString('en')} URLs`}, only the first ${MAX_URL_LENGTH.toLocaleString('en')} characters are checked.`,
+        ]
+      : []),
+  ]
+  return sentences.join(' ')
+}
+
+/** Returns how many origins (scheme, host and port) the URLs have. Paths have none. */
+export function originsIn(urls: readonly string[]): number {
+  const origins = urls.map((url) => (/^https?:/i.test(url) && URL.canParse(url) ? new URL(url).origin : undefined))
+  return new Set(origins.filter((origin) => origin !== undefined)).size
 }
 
 /** Returns the URLs in a text with one on each line. */

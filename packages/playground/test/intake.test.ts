@@ -20,6 +20,14 @@ test.each([
     '# shop\nUser-agent: *\nDisallow: /\n',
     { kind: 'robots', note: 'Read a robots.txt with 4 lines.' },
   ],
+  ['an empty robots.txt', 'robots.txt', '', { kind: 'robots', text: '', note: 'Read robots.txt, which is empty.' }],
+  ['another empty file', 'urls.txt', '', { kind: 'nothing', note: 'urls.txt is empty.' }],
+  [
+    'an image',
+    'robots.png',
+    '\ufffdPNG\r\n\0\0',
+    { kind: 'nothing', note: 'robots.png is not a text file, so nothing was read.' },
+  ],
   ['a page in place of a robots.txt', '', '<!doctype html>\n<title>Shop</title>', { kind: 'robots' }],
   [
     'a robots.txt that is not UTF-8',

@@ -209,6 +209,59 @@ describe.skipIf(isMissing('chromium', part))('the playground', () => {
     await expectText(other.locator('.pg-panel h2'), '✗ disallowed Bingbot /search?q=1')
   })
 
+  test('"Skip to content" keeps the state, and a reload opens it', async () => {
+    const page = await open()
+    await page.getByRole('textbox', { name: 'URLs' }).fill('/kept')
+    await page.getByRole('link', { name: 'Skip to content' }).focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.url()).toContain('#1')
+    expect(await page.locator('#playground > .pg-status').textContent()).toBe('')
+    const other = await open(new URL(page.url()).hash)
+    await expectText(cell(other, 0, 'Bingbot'), '✓ allowed no rule')
+    expect(await other.getByRole('textbox', { name: 'URLs' }).inputValue()).toBe('/kept')
+  })
+
+  test('the Back button returns to the page before a mistake of the gallery', async () => {
+    const page = await open()
+    await followMistake(page, 'staging')
+    await expectText(page.locator('.pg-panel h2'), '✗ disallowed Googlebot https://shop.example/')
+    await page.goBack()
+    await expectLine(page, 1, '# A small shop')
+  })
+
+  test.each(['light', 'phone'])('a cell of a long matrix shows its verdict beside it: %s', async (look) => {
+    const page = await open('', LOOKS[look])
+    const paths = Array.from({ length: 40 }, (_, i) => `/cart/${i}`)
+    await page.getByRole('textbox', { name: 'URLs' }).evaluate((field: HTMLTextAreaElement, text) => {
+      field.value = text
+      field.dispatchEvent(new Event('input'))
+    }, paths.join('\n'))
+    await cell(page, 25, 'Googlebot').click()
+    await page.waitForTimeout(200) // the editor scrolls in the next frame
+    const top = await page.locator('.pg-panel h2').evaluate((heading) => heading.getBoundingClientRect().top)
+    expect(top).toBeGreaterThan(0)
+    expect(top).toBeLessThan(LOOKS[look]?.viewport?.height ?? 0)
+  })
+
+  test('says what it does not check: URLs over the limit, crawlers of a preset, other origins', async () => {
+    const page = await open()
+    const field = page.getByRole('textbox', { name: 'URLs' })
+    const remark = page.locator('#pg-urls-note + p')
+    await field.evaluate((element: HTMLTextAreaElement) => {
+      element.value = Array.from({ length: 5_001 }, (_, i) => `/${i}`).join('\n')
+      element.dispatchEvent(new Event('input'))
+    })
+    await expectText(remark, 'Only the first 5,000 of 5,001 URLs are checked.')
+    expect((await field.inputValue()).endsWith('/5000')).toBe(true)
+    await field.fill('https://shop.example/cart\nhttps://cdn.example/site.css\nwww.shop.example')
+    await expectText(remark, 'These URLs have 2 origins. A robots.txt is for one origin: its scheme, host and port.')
+    await expectText(page.locator('#pg-verdicts + .pg-summary'), '4 of 12 verdicts disallowed, 4 invalid')
+    await page.getByLabel('Crawlers by purpose').selectOption('search')
+    expect(await page.locator('#pg-crawler-problem').textContent()).toMatch(
+      /^The matrix has at most 24 crawlers, so the last \d+ of this preset are left out\.$/,
+    )
+  })
+
   test('says what is wrong with a broken link', async () => {
     const page = await open('#1abc')
     await expectText(
@@ -254,6 +307,9 @@ describe.skipIf(isMissing('chromium', part))('the playground', () => {
     await give('robots.txt', 'User-agent: *\nDisallow: /b\n')
     await expectText(status, 'Read a robots.txt with 3 lines.')
     await expectText(cell(page, 0, 'GPTBot'), '✗ disallowed line 2')
+    await give('robots.txt', '')
+    await expectText(status, 'Read robots.txt, which is empty.')
+    await expectText(cell(page, 0, 'GPTBot'), '✓ allowed no rule')
   })
 
   test('a file that is dropped is read, also on the editor; on the comparison it is the earlier file', async () => {
@@ -307,6 +363,10 @@ describe.skipIf(isMissing('chromium', part))('the playground', () => {
     const file = await (await download).path()
     await page.getByRole('link', { name: 'Real mistakes' }).click()
     await page.locator('#pg-gallery a').first().click()
+    await expectLine(page, 2, 'Disallow: /cart/')
+    await page.goBack()
+    await expectLine(page, 2, random[0] ?? '')
+    await page.goForward()
     await expectLine(page, 2, 'Disallow: /cart/')
     await give('playground.json', readFileSync(file, 'utf8'))
     await expectLine(page, 2, random[0] ?? '')

@@ -75,23 +75,30 @@ const MAX_QUICK_CHARACTERS = 3_000_000
 /** Why a quick fix of a large file may change a verdict. */
 const NOT_COMPARED = 'not compared with the file before, because the file is too large'
 
+/**
+ * Returns a verdict that a change of the file changes; undefined if it changes none. The changed
+ * file is written only if it is compared: thousands of fixes would write thousands of files.
+ */
+type Compare = (write: () => string) => string | undefined
+
 /** Returns the fix of each line, with what it changes. */
 export function quickFixes(text: string): readonly Fix[] {
   const fixes = fixesOf(text)
   if (fixes.length === 0) return fixes
   const isLarge = 2 * (crawlersIn([text]).length + 1) * text.length > MAX_QUICK_CHARACTERS
-  const compare = isLarge ? () => NOT_COMPARED : comparison(text, MAX_QUICK_QUESTIONS, 1)
+  const compare: Compare = isLarge ? () => NOT_COMPARED : comparison(text, MAX_QUICK_QUESTIONS, 1)
   let comparisons = 0
-  const boundedCompare = (after: string) => (comparisons++ < MAX_QUICK_COMPARISONS ? compare(after) : NOT_COMPARED)
+  const boundedCompare: Compare = (write) => (comparisons++ < MAX_QUICK_COMPARISONS ? compare(write) : NOT_COMPARED)
   const { unsafe } = tryFixes(text, fixes, boundedCompare)
   const changes = new Map(unsafe.map((fix) => [fix.line, fix.changes]))
   return fixes.map((fix) => ({ ...fix, changes: changes.get(fix.line) }))
 }
 
 /** Sorts fixes into those that change no verdict, and those that may change one. */
-function tryFixes(text: string, fixes: readonly Fix[], compare: (text: string) => string | undefined): TriedFixes {
+function tryFixes(text: string, fixes: readonly Fix[], compare: Compare): TriedFixes {
   const rules = rulesOf(text)
-  const tried = fixes.map((fix) => ({ ...fix, changes: riskOf(fix, rules) }))
+  const byPrefix = Map.groupBy(rules, ({ path }) => path.replace(/\*+$/, ''))
+  const tried = fixes.map((fix) => ({ ...fix, changes: riskOf(fix, rules, byPrefix) }))
   const isHarmless = ({ changes }: Fix) => changes === undefined
   const { safe, unsafe } = sortOut(text, tried.filter(isHarmless), compare)
   return { safe, unsafe: [...tried.filter((fix) => !isHarmless(fix)), ...unsafe] }
@@ -107,15 +114,15 @@ interface TriedFixes {
  * few comparisons. A fix that is safe only without the others is in neither list: of two equal
  * rules, each is superfluous, and the next pass looks at the other one.
  */
-function sortOut(text: string, fixes: readonly Fix[], compare: (text: string) => string | undefined): TriedFixes {
+function sortOut(text: string, fixes: readonly Fix[], compare: Compare): TriedFixes {
   const safe: Fix[] = []
   const unsafe: Fix[] = []
   const add = (some: readonly Fix[]): void => {
     const [fix, another] = some
     if (fix === undefined) return
-    if (compare(applyFixes(text, [...safe, ...some])) === undefined) safe.push(...some)
+    if (compare(() => applyFixes(text, [...safe, ...some])) === undefined) safe.push(...some)
     else if (another === undefined) {
-      const changes = compare(applyFixes(text, [fix]))
+      const changes = compare(() => applyFixes(text, [fix]))
       if (changes !== undefined) unsafe.push({ ...fix, changes })
     } else {
       const middle = some.length >> 1
@@ -286,13 +293,13 @@ function ruleLine(content: string, line: number): RuleLine | undefined {
  * Returns why a fix may change a verdict on a path that no sample has: it adds a rule, or a rule
  * that contradicts it is of a length in between.
  */
-function riskOf({ code, line, after }: Fix, rules: readonly RuleLine[]): string | undefined {
+function riskOf({ code, line, after }: Fix, rules: readonly RuleLine[], byPrefix: RulesByPrefix): string | undefined {
   if (REVIVED.has(code)) return 'the line does nothing now, and would do something'
   if (REREAD.has(code)) return 'crawlers would read it in another way than now'
   if (REENCODED.has(code)) return 'Google reads the two spellings differently'
   const before = rules.find((rule) => rule.line === line)
   if (before === undefined) return undefined
-  const replaced = after === undefined ? coverOf(before, rules) : ruleLine(after, line)
+  const replaced = after === undefined ? coverOf(before, byPrefix) : ruleLine(after, line)
   if (replaced === undefined || replaced.path === before.path) return undefined
   const [least, most] = [Math.min(before.least, replaced.least), Math.max(before.most, replaced.most)]
   const rival = rules.find((rule) => rule.allows !== before.allows && rule.most >= least && rule.least <= most)
@@ -302,21 +309,24 @@ function riskOf({ code, line, after }: Fix, rules: readonly RuleLine[]): string 
 /**
  * The longest rule that does the same for all paths of a rule that is removed, without that rule.
  */
-function coverOf({ line, allows, path }: RuleLine, rules: readonly RuleLine[]): RuleLine | undefined {
-  const covers = rules.filter(
-    (rule) => rule.line !== line && rule.allows === allows && path.startsWith(rule.path.replace(/\*+$/, '')),
-  )
-  return covers.sort((a, b) => b.least - a.least)[0]
+function coverOf({ line, allows, path }: RuleLine, byPrefix: RulesByPrefix): RuleLine | undefined {
+  let longest: RuleLine | undefined
+  for (let length = 0; length <= path.length; length++) {
+    for (const rule of byPrefix.get(path.slice(0, length)) ?? []) {
+      if (rule.line === line || rule.allows !== allows) continue
+      if (longest === undefined || rule.least > longest.least) longest = rule
+    }
+  }
+  return longest
 }
+
+/** Rules by their path without the stars at its end. They match all paths that begin with it. */
+type RulesByPrefix = ReadonlyMap<string, readonly RuleLine[]>
 
 /**
  * Returns a function that names a verdict which another text changes; undefined if it changes none.
  */
-function comparison(
-  before: string,
-  maxQuestions = MAX_QUESTIONS,
-  minPaths = MIN_PATHS,
-): (after: string) => string | undefined {
+function comparison(before: string, maxQuestions = MAX_QUESTIONS, minPaths = MIN_PATHS): Compare {
   const questions = (['rfc9309', 'google'] as const).flatMap((dialect) =>
     [...crawlersIn([before]), 'UnnamedBot'].map((crawler) => ({
       dialect,
@@ -324,7 +334,8 @@ function comparison(
       rules: parseRobots(encodeText(before), { dialect }).forCrawler(crawler),
     })),
   )
-  return (after) => {
+  return (write) => {
+    const after = write()
     const most = Math.max(minPaths, Math.floor(maxQuestions / questions.length))
     // With an origin, because `//a` alone would be a URL without a scheme.
     const paths = spread(samplePaths([before, after]), most).map((path) => `${ORIGIN}${path}`)

@@ -36,6 +36,13 @@ export class CrawlersView implements View {
         change: () => {
           const chosen = presets.find(({ purpose }) => purpose === preset.value)
           if (chosen) this.#set(chosen.crawlers.map(({ token }) => token).slice(0, MAX_CRAWLERS))
+          const leftOut = Math.max(0, (chosen?.crawlers.length ?? 0) - MAX_CRAWLERS)
+          setText(
+            this.#problem,
+            leftOut === 0
+              ? ''
+              : `The matrix has at most ${MAX_CRAWLERS} crawlers, so the last ${leftOut} of this preset are left out.`,
+          )
           preset.value = ''
         },
       },

@@ -90,12 +90,9 @@ export function createEditor(parent: HTMLElement, { text, label, onChange, onFix
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } })
     },
     setMarks(lines, isScrolledTo) {
+      view.dispatch({ effects: setMarks.of(lines) })
       const at = isScrolledTo ? (lines.deciding ?? lines.groups[0]) : undefined
-      const effects: StateEffect<unknown>[] = [setMarks.of(lines)]
-      if (at !== undefined && at <= view.state.doc.lines) {
-        effects.push(EditorView.scrollIntoView(view.state.doc.line(at).from, { y: 'nearest', yMargin: 40 }))
-      }
-      view.dispatch({ effects })
+      if (at !== undefined) scrollEditorTo(view, at)
     },
     setFindings(findings) {
       const { doc } = view.state
@@ -120,6 +117,21 @@ export function createEditor(parent: HTMLElement, { text, label, onChange, onFix
       view.focus()
     },
   }
+}
+
+/**
+ * Scrolls the editor to a line. `EditorView.scrollIntoView` would scroll the page too, away from the
+ * cell that the user opened.
+ */
+function scrollEditorTo(view: EditorView, line: number): void {
+  view.requestMeasure({
+    read: ({ state: { doc } }) => view.lineBlockAt(doc.line(Math.min(line, doc.lines)).from),
+    write: ({ top, bottom }) => {
+      const { scrollDOM } = view
+      const { scrollTop, clientHeight } = scrollDOM
+      if (top < scrollTop || bottom > scrollTop + clientHeight) scrollDOM.scrollTop = (top + bottom - clientHeight) / 2
+    },
+  })
 }
 
 const SEVERITIES = { error: 'error', warning: 'warning', note: 'info' } as const
@@ -163,6 +175,11 @@ const theme = EditorView.theme({
   '.cm-line.cm-group': { boxShadow: 'inset 3px 0 0 var(--pg-agent)' },
   '.cm-line.cm-losing': { boxShadow: 'inset 3px 0 0 var(--pg-border)', backgroundColor: 'var(--pg-line)' },
   '.cm-line.cm-deciding': { boxShadow: 'inset 4px 0 0 var(--pg-mark)', backgroundColor: 'var(--pg-mark-bg)' },
+  // The colours of forced-colors mode replace the backgrounds and shadows of the marked lines.
+  '@media (forced-colors: active)': {
+    '.cm-line.cm-deciding': { outline: '2px solid Highlight', outlineOffset: '-2px' },
+    '.cm-line.cm-losing': { outline: '1px dashed', outlineOffset: '-1px' },
+  },
   '.cm-tooltip': {
     color: 'var(--pg-text)',
     backgroundColor: 'var(--pg-panel)',

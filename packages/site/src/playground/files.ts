@@ -44,10 +44,13 @@ export function fileButton(title: string, onFile: (file: File) => void): HTMLEle
   return el('span', {}, el('button', { type: 'button', click: () => input.click() }, title), input)
 }
 
-/** Takes files and texts that are dropped on an element. */
+/**
+ * Takes files and texts that are dropped on an element.
+ * @param onFile Called with the first file, and the number of files.
+ */
 export function acceptDrops(
   element: HTMLElement,
-  onFile: (file: File, target: EventTarget | null) => void,
+  onFile: (file: File, target: EventTarget | null, files: number) => void,
   onText: (text: string) => void,
 ): void {
   element.addEventListener('dragover', (event) => {
@@ -65,7 +68,7 @@ export function acceptDrops(
     if (file === undefined && text === '') return
     event.preventDefault()
     event.stopPropagation() // the editor would insert it, too
-    if (file !== undefined) onFile(file, event.target)
+    if (file !== undefined) onFile(file, event.target, dataTransfer?.files.length ?? 1)
     else onText(text)
   }
   element.addEventListener('drop', onDrop, { capture: true })

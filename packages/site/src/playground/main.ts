@@ -8,8 +8,8 @@
 //     └──────  update  <────┘
 import { type DialectName, dialects } from '@politely/core'
 import { type Intake, readIntake } from '@politely/playground/intake'
-import { linkHash, MAX_LINK_LENGTH, openLink } from '@politely/playground/link'
-import { bounded, type PlaygroundState, startState } from '@politely/playground/state'
+import { linkHash, MAX_LINK_LENGTH, type OpenedLink, openLink, stateIn, stateText } from '@politely/playground/link'
+import { bounded, MAX_ROBOTS_LENGTH, type PlaygroundState, startState } from '@politely/playground/state'
 import { changedVerdicts } from './changed-verdicts.ts'
 import { ComparisonView } from './comparison-view.ts'
 import { CrawlersView } from './crawlers-view.ts'
@@ -27,6 +27,9 @@ import { UrlsView } from './urls-view.ts'
 
 /** How long after the last change the address bar gets the new link. */
 const LINK_DELAY_MS = 500
+
+/** Browsers keep no more than some megabytes in an entry of the history. Characters. */
+const MAX_KEPT_LENGTH = 4_000_000
 
 /** How long after the last change the changed verdicts are announced. */
 const ANNOUNCE_DELAY_MS = 700
@@ -68,7 +71,7 @@ class Playground {
     this.#editor = new EditorSlot({
       text: state.robots,
       label: 'robots.txt',
-      onChange: (robots) => robots !== this.#shown.state.robots && this.#update({ robots }),
+      onChange: (robots) => this.#onTyped(robots),
       onFix: (fix) => this.#findings.apply(fix),
     })
     const goTo = (line: number) => this.#editor.goTo(line)
@@ -145,7 +148,7 @@ class Playground {
     )
     acceptDrops(
       mount,
-      (file, target) => void (isIn(this.#comparison.element, target) ? this.#takeEarlier(file) : this.#takeFile(file)),
+      (file, target, files) => void this.#takeDropped(file, target, files),
       (text) => this.#take(readIntake(text, '')),
     )
     this.#render(true)
@@ -201,7 +204,12 @@ class Playground {
 
   #onOpened(byKey: boolean): void {
     if (byKey) this.#panel.focus()
-    else if (matchMedia('(max-width: 60rem)').matches) this.#panel.element.scrollIntoView({ block: 'nearest' })
+    else this.#panel.show()
+  }
+
+  #onTyped(robots: string): void {
+    if (robots !== this.#shown.state.robots) this.#update({ robots })
+    if (robots.length > MAX_ROBOTS_LENGTH) this.say('Only the first 500 KiB of this file are read, as crawlers do.')
   }
 
   #startComparison(): void {
@@ -222,9 +230,15 @@ class Playground {
     this.say(await this.#outputs.copyLink())
   }
 
+  async #takeDropped(file: File, target: EventTarget | null, files: number): Promise<void> {
+    await (isIn(this.#comparison.element, target) ? this.#takeEarlier(file) : this.#takeFile(file))
+    if (files > 1)
+      this.say(`${this.#status.textContent} Of ${files} files, only ${file.name} was read; drop one at a time.`.trim())
+  }
+
   async #takeFile(file: File): Promise<void> {
     const { name, text, note } = await readFile(file)
-    if (text === '') return this.say(note === '' ? `${file.name} is empty.` : note)
+    if (text === '' && note !== '') return this.say(note)
     this.#take(readIntake(text, name), note)
   }
 
@@ -253,15 +267,26 @@ class Playground {
     }, ANNOUNCE_DELAY_MS)
   }
 
+  /** Puts the link of the state back into the address bar. */
+  restoreLink(): void {
+    this.#linkSoon()
+  }
+
   #linkSoon(): void {
     clearTimeout(this.#linkTimer)
     this.#linkTimer = setTimeout(() => void this.#writeLink(), LINK_DELAY_MS)
   }
 
-  /** Puts the link of the state into the address bar, so that a reload opens it again. */
+  /**
+   * Puts the link of the state into the address bar, so that a reload opens it again. If the link is
+   * too long, the entry of the history keeps the state.
+   */
   async #writeLink(): Promise<void> {
-    const hash = await linkHash(this.#shown.state)
-    history.replaceState(null, '', hash.length <= MAX_LINK_LENGTH ? hash : location.pathname)
+    const { state } = this.#shown
+    const hash = await linkHash(state)
+    if (hash.length <= MAX_LINK_LENGTH) return history.replaceState(null, '', hash)
+    const text = stateText(state)
+    history.replaceState(text.length <= MAX_KEPT_LENGTH ? text : null, '', location.pathname)
   }
 }
 
@@ -278,13 +303,26 @@ function openGallery(event: Event): void {
   gallery.querySelector('a')?.focus({ preventScroll: true })
 }
 
+/** Opens what the entry of the history keeps, else the link of the address bar, else the start state. */
+async function openAddress(): Promise<OpenedLink> {
+  const kept = typeof history.state === 'string' ? stateIn(history.state) : undefined
+  if (kept !== undefined) return { state: kept }
+  const opened = isElement(location.hash) ? undefined : await openLink(location.hash)
+  return opened ?? { state: startState }
+}
+
+/** Returns whether a hash names an element of the page, as the link "Skip to content" does. */
+function isElement(hash: string): boolean {
+  return document.getElementById(hash.slice(1)) !== null
+}
+
 async function start(mount: HTMLElement): Promise<void> {
-  const opened = await openLink(location.hash)
-  const playground = new Playground(mount, opened !== undefined && 'state' in opened ? opened.state : startState)
-  if (opened !== undefined && 'problem' in opened) playground.say(`${opened.problem} This is the start page instead.`)
+  const opened = await openAddress()
+  const playground = new Playground(mount, 'state' in opened ? opened.state : startState)
+  if ('problem' in opened) playground.say(`${opened.problem} This is the start page instead.`)
   addEventListener('hashchange', async () => {
-    const next = await openLink(location.hash)
-    if (next === undefined) return
+    if (isElement(location.hash)) return playground.restoreLink()
+    const next = await openAddress()
     if ('problem' in next) return playground.say(next.problem)
     playground.open(next.state)
     playground.say('')

@@ -1,6 +1,14 @@
 // The matrix: a grid with one row for each URL and one column for each crawler. One cell of it is in
 // the order of the Tab key, and the arrow keys move between the cells.
-import { answerOf, type Cell, countCells, crawlerTitle, decidingLine, signs } from '@politely/playground/matrix'
+import {
+  type Answer,
+  answerOf,
+  type Cell,
+  countCells,
+  crawlerTitle,
+  decidingLine,
+  signs,
+} from '@politely/playground/matrix'
 import { count, el, setText } from './dom.ts'
 import type { Shown, Update, View } from './shown.ts'
 
@@ -57,7 +65,7 @@ export class MatrixView implements View {
         { id: 'pg-keys', class: 'pg-visually-hidden' },
         'Arrow keys move, Enter opens a cell, Escape returns to it.',
       ),
-      el('div', { class: 'pg-scroll' }, this.#table),
+      el('div', { class: 'pg-scroll pg-rows' }, this.#table),
       this.#rest,
     )
   }
@@ -190,7 +198,7 @@ export class MatrixView implements View {
 
 function isShown(row: readonly Cell[], filter: Filter): boolean {
   if (filter === 'all') return true
-  return row.some(({ verdict, isChanged }) => (filter === 'changed' ? isChanged : !verdict.allowed))
+  return row.some(({ verdict, isChanged }) => (filter === 'changed' ? isChanged : answerOf(verdict) === 'disallowed'))
 }
 
 function newCell(url: number, crawler: number, name: string): CellNodes {
@@ -226,8 +234,11 @@ function urlNodes(url: string): readonly HTMLElement[] {
 
 function summaryOf({ state: { urls, crawlers, before }, matrix }: Shown): string {
   if (urls.length * crawlers.length === 0) return 'Write a URL and choose a crawler.'
-  const disallowed = countCells(matrix, ({ verdict }) => !verdict.allowed)
-  const text = `${disallowed.toLocaleString('en')} of ${count(urls.length * crawlers.length, 'verdict')} disallowed`
+  const cellsWith = (answer: Answer) =>
+    countCells(matrix, ({ verdict }) => answerOf(verdict) === answer).toLocaleString('en')
+  const invalid = cellsWith('invalid')
+  const invalidText = invalid === '0' ? '' : `, ${invalid} invalid`
+  const text = `${cellsWith('disallowed')} of ${count(urls.length * crawlers.length, 'verdict')} disallowed${invalidText}`
   if (before === undefined) return text
   return `${text}, ${countCells(matrix, ({ isChanged }) => isChanged).toLocaleString('en')} changed`
 }

@@ -38,6 +38,13 @@ export class PanelView implements View {
     this.#heading.focus()
   }
 
+  /** Scrolls the page until the verdict is visible. */
+  show(): void {
+    const isNarrow = matchMedia('(max-width: 60rem)').matches
+    const shown = isNarrow ? this.element : this.#heading
+    shown.scrollIntoView({ block: 'nearest' })
+  }
+
   render(shown: Shown): void {
     this.#shown = shown
     const { report } = shown

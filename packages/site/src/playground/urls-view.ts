@@ -1,12 +1,14 @@
 // The URLs of the matrix, one on each line.
 import { readIntake } from '@politely/playground/intake'
-import { urlsIn } from '@politely/playground/state'
-import { el } from './dom.ts'
+import { boundedUrls, cutText, originsIn, urlsIn } from '@politely/playground/state'
+import { el, setText } from './dom.ts'
 import type { Shown, Update, View } from './shown.ts'
 
 export class UrlsView implements View {
   readonly element: HTMLElement
   readonly #text: HTMLTextAreaElement
+  /** What was cut off, and whether one robots.txt can be for all of the URLs. */
+  readonly #remark = el('p', { class: 'pg-note', role: 'status' })
   #urls: readonly string[] = []
 
   /** @param onIntake Called with what was pasted. @param fileButton Opens a file. */
@@ -19,7 +21,9 @@ export class UrlsView implements View {
       wrap: 'off',
       'aria-describedby': 'pg-urls-note',
       input: () => {
-        this.#urls = urlsIn(this.#text.value)
+        const written = urlsIn(this.#text.value)
+        this.#urls = boundedUrls(written)
+        this.#say(cutText(written))
         update({ urls: this.#urls, open: undefined })
       },
       paste: (event: ClipboardEvent) => {
@@ -46,6 +50,7 @@ export class UrlsView implements View {
         { class: 'pg-note', id: 'pg-urls-note' },
         'One on each line. Paste or drop a list, a sitemap or an access log.',
       ),
+      this.#remark,
     )
   }
 
@@ -53,5 +58,15 @@ export class UrlsView implements View {
     if (urls === this.#urls) return
     this.#urls = urls
     this.#text.value = urls.join('\n')
+    this.#say('')
+  }
+
+  #say(cut: string): void {
+    const origins = originsIn(this.#urls)
+    const text =
+      origins > 1
+        ? `These URLs have ${origins.toLocaleString('en')} origins. A robots.txt is for one origin: its scheme, host and port.`
+        : ''
+    setText(this.#remark, `${cut} ${text}`.trim())
   }
 }
