@@ -1,6 +1,7 @@
 // What the command and the playground share: how one line is read, and the quick fixes.
 import { parseRobots } from '@politely/core'
 import { fieldOfLine, ignoredFindings, printablePattern, quickFixes } from '@politely/core/internal'
+import { isFullRun } from '@politely/testkit/scope'
 import { expect, test } from 'vitest'
 
 /** The key, the value and what follows them, cut out by the offsets. */
@@ -50,10 +51,11 @@ test.each(['/é', '/a b', '/%7Ejoe', '/a$b$', '/*.pdf$'])(
   },
 )
 
-test('finds 20,000 quick fixes without writing a file for each', () => {
-  const rules = Array.from({ length: 20_000 }, (_, i) => `Disallow: /path/${'x'.repeat(25)}${i}\n`)
+test('finds thousands of quick fixes without writing a file for each', () => {
+  const count = isFullRun ? 20_000 : 4_000
+  const rules = Array.from({ length: count }, (_, i) => `Disallow: /path/${'x'.repeat(25)}${i}\n`)
   const fixes = quickFixes(`User-agent: *\nDisallow: /path\n${rules.join('')}`)
-  expect(fixes.length).toBe(20_000)
+  expect(fixes.length).toBe(count)
   expect(fixes[0]).toMatchObject({ line: 3, after: undefined, changes: expect.stringContaining('too large') })
 })
 
