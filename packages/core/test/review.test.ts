@@ -51,8 +51,8 @@ test.each(['/é', '/a b', '/%7Ejoe', '/a$b$', '/*.pdf$'])(
   },
 )
 
-test('finds thousands of quick fixes without writing a file for each', () => {
-  const count = isFullRun ? 20_000 : 4_000
+test.runIf(isFullRun)('finds 20,000 quick fixes without writing a file for each', () => {
+  const count = 20_000
   const rules = Array.from({ length: count }, (_, i) => `Disallow: /path/${'x'.repeat(25)}${i}\n`)
   const fixes = quickFixes(`User-agent: *\nDisallow: /path\n${rules.join('')}`)
   expect(fixes.length).toBe(count)
