@@ -14,7 +14,7 @@ const READERS: Readonly<Record<string, string>> = {
   'request-rate': 'Seznam', // Seznam's help for webmasters
   'visit-time': '', // Conner's extended standard, 2002
   'clean-param': 'Yandex', // Yandex Webmaster
-  'content-usage': '', // draft-ietf-aipref-attach
+  'content-usage': 'PostHog', // draft-ietf-aipref-attach; the README of its image fetcher, 2026-08
   'content-signal': 'Cloudflare', // contentsignals.org, Cloudflare's crawl API
   license: '', // RSL 1.0
   noarchive: '',
