@@ -132,7 +132,7 @@ describe.each(firstInShortRun(REVISIONS))('in MCP %s', (revision) => {
     expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/1`])
   })
 
-  test('paces 20 concurrent calls for one site', async () => {
+  test.runIf(isFullRun)('paces 20 concurrent calls for one site', async () => {
     sites.respond(ROBOTS, robots('User-agent: *\nCrawl-delay: 0.1\n'))
     const paths = Array.from({ length: 20 }, (_, n) => `/${n}`)
     for (const path of paths) sites.respond(HOME + path, page(path))
@@ -145,7 +145,7 @@ describe.each(firstInShortRun(REVISIONS))('in MCP %s', (revision) => {
     expect(sites.requestedUrls.filter((url) => url === ROBOTS)).toHaveLength(1)
   })
 
-  test('both User-Agents share one delay (our choice)', async () => {
+  test.runIf(isFullRun)('both User-Agents share one delay (our choice)', async () => {
     sites.respond(ROBOTS, robots('User-agent: *\nCrawl-delay: 2\n'))
     for (const path of ['/1', '/2']) sites.respond(HOME + path, page(path))
     const url = sites.withPort(`${HOME}/2`)

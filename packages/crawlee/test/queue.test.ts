@@ -19,7 +19,7 @@ import {
 import { CheerioCrawler } from '@crawlee/cheerio'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
-import { isFullRun } from '@politely/testkit/scope'
+import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/servers/sites'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
@@ -190,7 +190,7 @@ test('our choice: pages of many hosts of one domain that do not arrive delay no 
   await crawlBeside(slow, () => sendResponse(page), 14)
 })
 
-test('a deferred request does not inherit the timeout of the task that deferred it', async () => {
+test.runIf(isFullRun)('a deferred request does not inherit the timeout of the task that deferred it', async () => {
   const urls = answerPages(SLOW, 1, 3)
   const handled: string[] = []
   const failed: string[] = []
@@ -341,7 +341,7 @@ test('a retry is not lost when its turn comes before its first task has ended, a
   expect({ requestsFinished, retries }).toEqual({ requestsFinished: 1, retries: [0, 1] })
 })
 
-test.each(['a RequestQueue', 'a RequestList and a RequestQueue'])(
+test.each(firstInShortRun(['a RequestQueue', 'a RequestList and a RequestQueue']))(
   'a request of %s is handled once with all its retries counted, though its lock expires each time',
   async (source) => {
     const [url] = answerPages(SLOW, 0, 1).map((page) => sites.withPort(page))
@@ -517,7 +517,7 @@ test.runIf(isFullRun)('after the process is killed, the next run gets the deferr
   expect(sites.requestedPages).toEqual([...urls].sort())
 })
 
-test.each(['stop', 'teardown'] as const)(
+test.each(firstInShortRun(['stop', 'teardown'] as const))(
   '%s returns waiting requests to the queue in order, and the next run handles them after the crawl-delay',
   async (end) => {
     const urls = answerPages(SLOW, 1.2, 3)
@@ -547,7 +547,7 @@ test.each(['stop', 'teardown'] as const)(
   },
 )
 
-test.each(['from outside', 'in a handler'])(
+test.each(firstInShortRun(['from outside', 'in a handler']))(
   'teardown %s returns a request that waits at the gate to the queue, and the request has not failed',
   async (where) => {
     const urls = answerPages(SLOW, 3, 2) // long enough for a teardown on a busy machine
