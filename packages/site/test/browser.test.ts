@@ -1,20 +1,9 @@
 // The site in a browser: at three widths and colours, without mouse, and without network.
 
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { chromiumLaunch, findBrowser, isMissing } from '../../testkit/src/parts.ts'
-import { startServer } from './built-site.ts'
-
-/** Defined in the page by AXE. */
-declare const axe: typeof import('axe-core')
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
-/** A folder for screenshots; without it, the tests take none. */
-const { SITE_SCREENSHOTS } = process.env
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { browseSite, expectAccessible, isWithoutBrowser, SITE_SCREENSHOTS } from './site-browser.ts'
 
 const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
   light: { colorScheme: 'light', viewport: { width: 1280, height: 860 } },
@@ -32,56 +21,24 @@ const PAGES = [
   '/404.html',
 ]
 
-const part = findBrowser()
-
-describe.skipIf(isMissing('chromium', part))('in a browser', () => {
-  let browser: Browser
-  let origin = ''
-  let closeServer: () => void
-
-  beforeAll(async () => {
-    browser = await chromium.launch(chromiumLaunch(part))
-    ;({ origin, close: closeServer } = await startServer())
-  })
-
-  afterAll(async () => {
-    await browser.close()
-    closeServer()
-  })
+describe.skipIf(isWithoutBrowser)('in a browser', () => {
+  const site = browseSite()
 
   /**
    * Opens a page. When the test ends, the console may contain only what is `expected`, and all requests must have
    * gone to the site.
    */
   async function open(path: string, options = LOOKS.light ?? {}, expected = /^$/): Promise<Page> {
-    const context = await browser.newContext(options)
-    const page = await context.newPage()
-    const problems: string[] = []
-    page.on('console', (message) => message.type() !== 'log' && problems.push(message.text()))
-    page.on('pageerror', (error) => problems.push(error.message))
-    page.on('request', (request) => request.url().startsWith(origin) || problems.push(request.url()))
+    const { page, problems } = await site.newPage(options, expected)
     page.on('response', (response) => response.ok() || problems.push(`${response.status()} ${response.url()}`))
-    onTestFinished(async () => {
-      await context.close()
-      expect(problems.filter((problem) => !expected.test(problem))).toEqual([])
-    })
-    await page.goto(origin + path)
+    await page.goto(site.origin + path)
     return page
   }
 
   describe.each(Object.keys(LOOKS))('%s', (look) => {
     test.each(PAGES)('%s has no finding of axe, and fits the width of the window', async (path) => {
       const page = await open(path, LOOKS[look])
-      await page.evaluate(() => document.fonts.ready)
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(LOOKS[look]?.viewport?.width)
-      await page.evaluate(AXE)
-      const findings = await page.evaluate(async () => {
-        const { violations } = await axe.run()
-        return violations.flatMap(({ id, nodes }) =>
-          nodes.map((node) => `${id}: ${node.target} ${node.failureSummary}`),
-        )
-      })
-      expect(findings).toEqual([])
+      await expectAccessible(page)
       if (SITE_SCREENSHOTS !== undefined) {
         const name = `${path === '/' ? 'start' : path.replaceAll(/[/.]/g, ' ').trim()} ${look}`.replaceAll(' ', '-')
         await page.screenshot({ path: join(SITE_SCREENSHOTS, `${name}.png`) })
@@ -106,7 +63,7 @@ describe.skipIf(isMissing('chromium', part))('in a browser', () => {
   test('the choice of colours is kept on the next page', async () => {
     const page = await open('/waiting/')
     await page.locator('starlight-theme-select select').first().selectOption('dark')
-    await page.goto(`${origin}/pauses/`)
+    await page.goto(`${site.origin}/pauses/`)
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
   })
 

@@ -2,28 +2,18 @@
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { gallery, mistakeHash } from '@politely/playground/gallery'
-import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { chromiumLaunch, findBrowser, isMissing } from '../../testkit/src/parts.ts'
-import { startServer } from './built-site.ts'
-
-/** Defined in the page by AXE. */
-declare const axe: typeof import('axe-core')
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { browseSite, expectAccessible, isWithoutBrowser, SITE_SCREENSHOTS } from './site-browser.ts'
 
 const OLD_LINKS: readonly {
   readonly about: string
   readonly hash: string
   readonly state: { readonly robots: string }
 }[] = JSON.parse(readFileSync(join(import.meta.dirname, '../../playground/test/links.json'), 'utf8'))
-
-/** A folder for screenshots; without it, the tests take none. */
-const { SITE_SCREENSHOTS } = process.env
 
 const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
   light: { colorScheme: 'light', viewport: { width: 1280, height: 860 } },
@@ -47,39 +37,16 @@ const STATES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   },
 }
 
-const part = findBrowser()
-
-describe.skipIf(isMissing('chromium', part))('the playground', () => {
-  let browser: Browser
-  let origin = ''
-  let closeServer: () => void
-
-  beforeAll(async () => {
-    browser = await chromium.launch(chromiumLaunch(part))
-    ;({ origin, close: closeServer } = await startServer())
-  })
-
-  afterAll(async () => {
-    await browser.close()
-    closeServer()
-  })
+describe.skipIf(isWithoutBrowser)('the playground', () => {
+  const site = browseSite()
 
   /**
    * Opens the playground. When the test ends, the console must be empty, and all requests must have
    * gone to the site, and none of them after the page was loaded.
    */
   async function open(hash = '', options = LOOKS.light ?? {}): Promise<Page> {
-    const context = await browser.newContext(options)
-    const page = await context.newPage()
-    const problems: string[] = []
-    page.on('console', (message) => message.type() !== 'log' && problems.push(message.text()))
-    page.on('pageerror', (error) => problems.push(error.message))
-    onTestFinished(async () => {
-      await context.close()
-      expect(problems).toEqual([])
-    })
-    page.on('request', (request) => request.url().startsWith(origin) || problems.push(request.url()))
-    await page.goto(`${origin}/playground/${hash}`)
+    const { page, problems } = await site.newPage(options)
+    await page.goto(`${site.origin}/playground/${hash}`)
     await page.locator('#playground[data-loaded]').waitFor()
     page.on('request', (request) => problems.push(`after the page was loaded: ${request.url()}`))
     return page
@@ -89,16 +56,7 @@ describe.skipIf(isMissing('chromium', part))('the playground', () => {
     test.each(Object.keys(STATES))('%s has no finding of axe, and fits the width of the window', async (state) => {
       const page = await open('', LOOKS[look])
       await STATES[state]?.(page)
-      await page.evaluate(() => document.fonts.ready)
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(LOOKS[look]?.viewport?.width)
-      await page.evaluate(AXE)
-      const findings = await page.evaluate(async () => {
-        const { violations } = await axe.run()
-        return violations.flatMap(({ id, nodes }) =>
-          nodes.map((node) => `${id}: ${node.target} ${node.failureSummary}`),
-        )
-      })
-      expect(findings).toEqual([])
+      await expectAccessible(page)
       if (SITE_SCREENSHOTS !== undefined) {
         const path = join(SITE_SCREENSHOTS, `playground-${state.replaceAll(' ', '-')}-${look}.png`)
         await page.screenshot({ path, fullPage: true })
