@@ -53,5 +53,12 @@ export const contentSignalLabels: Readonly<Record<string, LabelPurpose>> = {
   'ai-train': 'train-ai',
 }
 
-/** The values of the key `use` of Content Signals. Cloudflare, 2026-07-01. */
-export const contentSignalUses: readonly string[] = ['immediate', 'reference', 'full']
+/**
+ * How far content may be used, the key `use` of Content Signals, from the most restrictive one.
+ * `immediate`: for one answer, and not kept. `reference`: kept, indexed and cited. `full`: without a
+ * limit, training included. Cloudflare, 2026-07-01.
+ */
+export type SignalUse = 'immediate' | 'reference' | 'full'
+
+/** The values of the key `use`, from the most restrictive one. */
+export const contentSignalUses: readonly SignalUse[] = ['immediate', 'reference', 'full']

@@ -1,5 +1,6 @@
 // The public API of `@politely/core/usage`: what may be done with a page, from all channels.
 
+export type { SignalUse } from '../parse/preference-labels.ts'
 export type { Combination } from './combine.ts'
 export { type ConflictKind, conflictKinds, type UsageConflict, type UsageReading } from './conflicts.ts'
 export {
@@ -25,7 +26,6 @@ export {
   type LabelValues,
   parseContentSignal,
   parseContentUsage,
-  type SignalUse,
 } from './robots-txt/label-values.ts'
 export type { UsageLicense } from './robots-txt/licenses.ts'
 export {

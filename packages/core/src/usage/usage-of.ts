@@ -3,23 +3,15 @@ import { describeValue, withoutCredentials } from '../describe-value.ts'
 import { OptionError, otherCopyProblem } from '../errors.ts'
 import { assertKnownOptions } from '../known-options.ts'
 import type { RulesVerdict } from '../match/verdict.ts'
+import { contentSignalUses, type SignalUse } from '../parse/preference-labels.ts'
 import type { ProductTokens } from '../parse/product-tokens.ts'
 import { Robots } from '../robots.ts'
 import { type UrlInput, urlText } from '../url/origin.ts'
 import { answerOf, type Combination, combinationOf } from './combine.ts'
 import { compare, type UsageConflict } from './conflicts.ts'
 import { headerLines, type ResponseHeaders } from './header-lines.ts'
-import {
-  type Answer,
-  type Purpose,
-  purposes,
-  type Statement,
-  shown,
-  sourceOf,
-  type UsageProblem,
-  type UsageSource,
-} from './purpose.ts'
-import { type LabelValues, parseContentSignal, parseContentUsage, type SignalUse } from './robots-txt/label-values.ts'
+import { type Answer, type Purpose, purposes, type Statement, shown, sourceOf, type UsageProblem } from './purpose.ts'
+import { type FoundValues, type LabelValues, parseContentSignal, parseContentUsage } from './robots-txt/label-values.ts'
 import {
   licenseConflict,
   licensesInHead,
@@ -27,7 +19,7 @@ import {
   licensesOf,
   type UsageLicense,
 } from './robots-txt/licenses.ts'
-import { robotsPreferences, statementsIn, usesIn } from './robots-txt/robots-preferences.ts'
+import { problemsIn, robotsPreferences, statementsIn, usesIn } from './robots-txt/robots-preferences.ts'
 import type { PageHead } from './tags/page-head.ts'
 import {
   headOf,
@@ -98,9 +90,6 @@ export interface Usage {
   /** What was not read or not used, and why. */
   readonly problems: readonly UsageProblem[]
 }
-
-/** From the most restrictive one. */
-const SIGNAL_USES: readonly SignalUse[] = ['immediate', 'reference', 'full']
 
 const KNOWN_OPTIONS: Readonly<Record<keyof UsageInput, true>> = {
   url: true,
@@ -181,7 +170,7 @@ export function usageOf(input: UsageInput): Usage {
       ),
       ...licenseConflict(license.licenses, robots),
     ],
-    signalUse: SIGNAL_USES.find((one) => uses.some(({ use }) => use === one)),
+    signalUse: contentSignalUses.find((one) => uses.some(({ use }) => use === one)),
     licenses: shown(license.licenses),
     tdmPolicy: tdm.policy,
     directives,
@@ -197,27 +186,17 @@ export function usageOf(input: UsageInput): Usage {
   }
 }
 
-/** A header with preferences, parsed. */
-interface HeaderPreference {
-  readonly values: LabelValues
-  readonly source: UsageSource
-}
-
 /** Returns a header with preferences; an empty list without it. Its lines are one value. RFC 9651 §4.2. */
 function headerPreferences(
   headers: ResponseHeaders | undefined,
   channel: 'content-usage' | 'content-signal',
   parse: (value: string) => LabelValues,
-): readonly HeaderPreference[] {
+): readonly FoundValues[] {
   const lines = headerLines(headers, channel)
   if (lines.length === 0) return []
   const text = lines.map((line) => line.text).join(', ')
   const name = channel === 'content-usage' ? 'Content-Usage' : 'Content-Signal'
   return [{ values: parse(text), source: sourceOf(channel, 'header', name, text) }]
-}
-
-function problemsIn(preferences: readonly HeaderPreference[]): readonly UsageProblem[] {
-  return preferences.flatMap(({ values, source }) => values.ignored.map((why) => ({ source, why })))
 }
 
 /** Sorts the statements of robots tags: those that the answer follows, and those of operators. */

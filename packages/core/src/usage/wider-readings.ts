@@ -1,9 +1,9 @@
 // Statements that an operator, or a law, reads as being about a further purpose. The answer does not
 // follow these readings; `conflicts` shows them.
+import type { SignalUse } from '../parse/preference-labels.ts'
 import { compare, type UsageConflict } from './conflicts.ts'
 import { CONTENT_SIGNALS } from './documents.ts'
 import type { Purpose, Statement } from './purpose.ts'
-import type { SignalUse } from './robots-txt/label-values.ts'
 import type { FoundUse } from './robots-txt/robots-preferences.ts'
 import type { RobotsStatement } from './tags/robots-directives.ts'
 import { robotsDocuments } from './tags/robots-rules.ts'

@@ -140,10 +140,10 @@ function checkItem(item: RawItem, field: PreferenceField): CheckedItem {
   const result = (code?: FindingCode, why = '', better = written(own)): CheckedItem => ({ ...item, code, why, better })
 
   if (isSignal && label === 'use') {
-    const isDefined = contentSignalUses.includes(value.toLowerCase())
-    return isDefined
-      ? result(undefined, '', `use=${value.toLowerCase()}`)
-      : result('unreadable-preference', noneOf(contentSignalUses))
+    const use = contentSignalUses.find((one) => one === value.toLowerCase())
+    return use === undefined
+      ? result('unreadable-preference', noneOf(contentSignalUses))
+      : result(undefined, '', `use=${use}`)
   }
   if (isParameter && !isSignal) {
     // Parameters have no meaning, but may have any name.

@@ -5,9 +5,10 @@ import {
   contentSignalLabels,
   contentSignalUses,
   currentAiprefDraft,
+  type SignalUse,
 } from '../../parse/preference-labels.ts'
 import { aiprefKey, CONTENT_SIGNALS } from '../documents.ts'
-import type { Purpose, Statement } from '../purpose.ts'
+import type { Purpose, Statement, UsageSource } from '../purpose.ts'
 import { datesAsIntegers } from '../structured-fields.ts'
 
 /** What a label says. */
@@ -32,12 +33,11 @@ export interface LabelValues {
   readonly uses: readonly SignalUse[]
 }
 
-/**
- * How far content may be used, the key `use` of Content Signals, from the most restrictive one.
- * `immediate`: for one answer, and not kept. `reference`: kept, indexed and cited. `full`: without a
- * limit, training included. Cloudflare, 2026-07-01.
- */
-export type SignalUse = 'immediate' | 'reference' | 'full'
+/** A value, and where it was found. */
+export interface FoundValues {
+  readonly values: LabelValues
+  readonly source: UsageSource
+}
 
 /** A longer value is not read. Servers and clients limit all headers together to about as much. */
 const MAX_LENGTH = 16_384
@@ -98,8 +98,9 @@ export function parseContentSignal(value: string): LabelValues {
     const [key = '', word = ''] = part.split('=', 2).map((text) => text.trim().toLowerCase())
     const purpose = Object.hasOwn(contentSignalLabels, key) ? contentSignalLabels[key] : undefined
     const label = `${key}=${word}`
+    const use = contentSignalUses.find((one) => one === word)
     if (part.trim() === '') continue
-    if (key === 'use' && contentSignalUses.includes(word)) uses.push(word as SignalUse)
+    if (key === 'use' && use !== undefined) uses.push(use)
     else if (key === 'use') ignored.push(`the value of use is none of ${contentSignalUses.join(', ')}`)
     else if (purpose === undefined) ignored.push(`${key} is no Content Signal`)
     else if (word !== 'yes' && word !== 'no') ignored.push(`the value of ${key} is neither yes nor no`)

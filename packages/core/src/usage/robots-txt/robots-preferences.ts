@@ -7,11 +7,12 @@ import { textOf } from '../../bytes.ts'
 import { dialects } from '../../dialect.ts'
 import type { Match } from '../../match/explanation.ts'
 import type { RulesVerdict } from '../../match/verdict.ts'
+import type { SignalUse } from '../../parse/preference-labels.ts'
 import type { ProductTokens } from '../../parse/product-tokens.ts'
 import { Robots } from '../../robots.ts'
 import { compare, type Reading, type UsageConflict } from '../conflicts.ts'
 import { type Statement, sourceOf, type UsageProblem, type UsageSource } from '../purpose.ts'
-import { type LabelValues, parseContentSignal, parseContentUsage, type SignalUse } from './label-values.ts'
+import { type FoundValues, parseContentSignal, parseContentUsage } from './label-values.ts'
 import { type UsageLine, usageLines } from './robots-lines.ts'
 
 /** What a robots.txt states about the use of a URL. */
@@ -62,14 +63,12 @@ export function robotsPreferences(robots: Robots | undefined, url: string, token
 }
 
 /** A line with a preference. */
-interface PreferenceLine {
+interface PreferenceLine extends FoundValues {
   readonly audience: UsageLine['audience']
   /** The path, one character for each byte; empty if the line has none. */
   readonly path: string
   /** Whether the line has nothing but a path. */
   readonly isEmpty: boolean
-  readonly values: LabelValues
-  readonly source: UsageSource
 }
 
 /** The lines of one field. */
@@ -98,7 +97,7 @@ function preferencesOf(field: 'content-usage' | 'content-signal', all: readonly 
   const { counting, replaced } = linesFor(own, url)
   const how = field === 'content-usage' ? 'by attach-05 §3.1' : 'for the group'
   const problems = [
-    ...counting.flatMap(({ values, source }) => values.ignored.map((why) => ({ source, why }))),
+    ...problemsIn(counting),
     ...own
       .filter(({ isEmpty }) => isEmpty)
       .map(({ path, source }) => ({ source, why: path === '' ? EMPTY : ONLY_PATH })),
@@ -131,16 +130,19 @@ function linesFor(lines: readonly PreferenceLine[], url: string): Pick<Preferenc
 
 /** Returns what lines, or headers, state. @param list The labels to take. */
 export function statementsIn(
-  parsed: readonly { readonly values: LabelValues; readonly source: UsageSource }[],
+  parsed: readonly FoundValues[],
   list: 'answers' | 'older' = 'answers',
 ): readonly Statement[] {
   return parsed.flatMap(({ values, source }) => values[list].map((one) => ({ ...one, source })))
 }
 
+/** Returns what was ignored of lines, or headers. */
+export function problemsIn(parsed: readonly FoundValues[]): readonly UsageProblem[] {
+  return parsed.flatMap(({ values, source }) => values.ignored.map((why) => ({ source, why })))
+}
+
 /** Returns the values of the key `use` in lines, or headers. */
-export function usesIn(
-  parsed: readonly { readonly values: LabelValues; readonly source: UsageSource }[],
-): readonly FoundUse[] {
+export function usesIn(parsed: readonly FoundValues[]): readonly FoundUse[] {
   return parsed.flatMap(({ values, source }) => values.uses.map((use) => ({ use, source })))
 }
 
