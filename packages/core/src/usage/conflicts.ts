@@ -42,7 +42,7 @@ export interface UsageConflict {
   readonly kind: ConflictKind
   /** The purpose that the readings differ about; undefined for licenses. */
   readonly purpose: Purpose | undefined
-  /** The first one is the one that the answer follows. */
+  /** The answer follows the first one. */
   readonly readings: readonly [UsageReading, UsageReading]
 }
 

@@ -199,7 +199,7 @@ function headerPreferences(
   return [{ values: parse(text), source: sourceOf(channel, 'header', name, text) }]
 }
 
-/** Sorts the statements of robots tags: those that the answer follows, and those of operators. */
+/** Sorts the statements of robots tags: the answer follows some, and operators have the others. */
 function readingsOf(
   rules: readonly RobotsDirective[],
   now: number | undefined,
