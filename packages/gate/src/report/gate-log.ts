@@ -31,6 +31,14 @@ export interface LongWait {
   readonly ahead: number
 }
 
+/** The pause that the rate limit headers of a response ask for. */
+export interface AskedPause {
+  /** Milliseconds, above 0 and at most a day. */
+  readonly pauseMs: number
+  /** The headers that were read, by their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
 export class GateLog {
   readonly #logger: Logger | undefined
   readonly #now: () => number
@@ -39,6 +47,8 @@ export class GateLog {
   readonly #longDelays = new Map<string, true>()
   /** The origins and the parts of robots.txt of which it was logged that they are not obeyed. */
   readonly #disobeyed = new Map<string, true>()
+
+  readonly #ignoredRateLimits = new Map<string, true>()
 
   constructor(logger: Logger | undefined, now: () => number) {
     this.#logger = logger
@@ -81,19 +91,22 @@ export class GateLog {
   /**
    * Logs a pushback, and how long the requests of this pace key pause.
    * @param estimatePause Asks the pacer. Its failure is not logged here.
+   * @param asked What its rate limit headers ask for. @param isObeyed Whether the gate obeys them.
    */
   pushedBack(
     key: string,
     url: string,
-    { status, retryAfter }: PaceResponse,
+    response: PaceResponse,
     estimatePause: () => WaitEstimate | Promise<WaitEstimate>,
+    asked: AskedPause | undefined,
+    isObeyed: boolean,
   ): void {
-    const header = retryAfter === undefined ? 'no Retry-After' : `Retry-After ${describeValue(retryAfter)}`
-    const received = `${withoutCredentials(url)}: ${status === 0 ? 'no response' : `status ${status}, ${header}`}`
+    const received = receivedText(url, response, asked)
     const log = ({ waitMs, because }: WaitEstimate) => {
       const until = formatTime(this.#now() + waitMs)
       const pause = `; requests to ${key} pause for ${durationText(waitMs)}, until about ${until} (${because})`
-      this.warn(waitMs > 0 ? received + pause : received)
+      const isIgnored = asked !== undefined && !isObeyed && asked.pauseMs > waitMs
+      this.warn(received + (waitMs > 0 ? pause : '') + (isIgnored ? ignoredText(asked) : ''))
     }
     try {
       const estimate = estimatePause()
@@ -102,6 +115,16 @@ export class GateLog {
     } catch {
       this.warn(received)
     }
+  }
+
+  /**
+   * Logs that a response which is no pushback asks for a long pause by its rate limit headers, and
+   * that the gate does not obey them: once for each pace key.
+   */
+  ignoredRateLimit(key: string, url: string, response: PaceResponse, asked: AskedPause): void {
+    if (asked.pauseMs <= LONG_WAIT_MS || this.#ignoredRateLimits.has(key)) return
+    setBounded(this.#ignoredRateLimits, key, true, MAX_REMEMBERED)
+    this.warn(receivedText(url, response, asked) + ignoredText(asked))
   }
 
   /**
@@ -134,4 +157,17 @@ export class GateLog {
       `${origin}: robots.txt asks for a delay of ${durationText(delayMs)} between requests (${because}); if that is too long, write the option maxDelayMs, such as maxDelayMs: 60_000`,
     )
   }
+}
+
+/** Returns the status of a response, and the headers that name a time. */
+function receivedText(url: string, { status, retryAfter }: PaceResponse, asked: AskedPause | undefined): string {
+  if (status === 0) return `${withoutCredentials(url)}: no response`
+  const header = retryAfter === undefined ? 'no Retry-After' : `Retry-After ${describeValue(retryAfter)}`
+  const { age: _, ...limits } = asked?.headers ?? {}
+  const others = Object.entries(limits).map(([name, value]) => `, ${name} ${describeValue(value)}`)
+  return `${withoutCredentials(url)}: status ${status}, ${header}${others.join('')}`
+}
+
+function ignoredText({ pauseMs }: AskedPause): string {
+  return `; to obey its rate limit headers, which ask for a pause of ${durationText(pauseMs)}, write rateLimitHeaders: true`
 }
