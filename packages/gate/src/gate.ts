@@ -2,7 +2,7 @@
 //
 // ARCHITECTURE.md lists the files through which a request passes, in their order.
 import { debuglog } from 'node:util'
-import { type HasHref, OptionError } from '@politely/core'
+import { escapeControls, type HasHref, OptionError } from '@politely/core'
 import { isOfClass, markClass, otherCopyProblem } from '@politely/core/engine'
 import { type ClientVerdict, RobotsClient, withoutCredentials } from '@politely/fetcher'
 import {
@@ -13,6 +13,7 @@ import {
   describeValue,
   redirectChain,
   urlText,
+  watchFakeTimers,
   withMethods,
 } from '@politely/fetcher/internal'
 import { CHECK_OPTIONS, checkedSignal, enterArguments } from './options/enter-arguments.ts'
@@ -42,12 +43,12 @@ import { OpenRedirects } from './redirects/open-redirects.ts'
 import { RedirectTargets } from './redirects/redirect-targets.ts'
 import type { AllowedVerdict } from './report/allowed-verdict.ts'
 import { Counters, type GateCounters } from './report/counters.ts'
-import { GateClosedError, retryAtOf } from './report/errors.ts'
+import { causeText, GateClosedError, retryAtOf } from './report/errors.ts'
 import type { EventSource, ReportingGate } from './report/events.ts'
 import type { Forecast } from './report/forecast.ts'
 import { GateLog } from './report/gate-log.ts'
 import type { GateGauges } from './report/gauges.ts'
-import { Progress } from './report/progress.ts'
+import { Progress, warnOfProgress } from './report/progress.ts'
 import type { QueueState } from './report/queue-state.ts'
 
 /** Whether permits remember where they entered the gate: with `NODE_DEBUG=politely`. */
@@ -91,7 +92,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   readonly #paceKeysOf: PaceKeysOf
   readonly #disobedience: Disobedience
   readonly #closing = new AbortController()
-  readonly #progress: Progress | undefined
+  readonly #progress: Progress | undefined = undefined
 
   static {
     gatePort = (gate) => gate.#context
@@ -145,8 +146,10 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       budgets: pacing.budget === undefined ? undefined : new Budgets(pacing.budget),
       localStarts: ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined,
     }
-    const { progressMs } = pacing
-    this.#progress = progressMs === undefined || !log.informs ? undefined : new Progress(this, log, progressMs)
+    if (pacing.progressMs !== undefined) {
+      if (log.informs) this.#progress = new Progress(this, log, pacing.progressMs)
+      else warnOfProgress(pacing.progressMs)
+    }
   }
 
   /** The client that fetches and caches robots.txt. */
@@ -228,8 +231,9 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       abort?.throwIfAborted()
       const request = new QueuedRequest(this.#context, keys, verdict, { signal: abort, maxWaitMs, enteredAt })
       log.delays(verdict.origin, request.limits)
-      const permitOrPromise = this.#queueFor(keys.key).add(request)
-      const permit = isPromise(permitOrPromise) ? await permitOrPromise : permitOrPromise
+      const queue = this.#queueFor(keys.key)
+      const permitOrPromise = queue.add(request)
+      const permit = isPromise(permitOrPromise) ? await unlessFaked(permitOrPromise, request, queue) : permitOrPromise
       if (abort?.aborted) request.cancelPermit(abort.reason)
       abort?.throwIfAborted()
       permit.start()
@@ -342,6 +346,15 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     }
     return queue
   }
+}
+
+/** Settles like `permit`, for which a request waits. Warns if it waits for fake timers that stand still. */
+function unlessFaked<T>(permit: Promise<T>, { url }: QueuedRequest, { heldBy }: RequestQueue): Promise<T> {
+  if (heldBy === undefined || heldBy.because === 'concurrency') return permit
+  const waitEnded = watchFakeTimers(
+    () => `${escapeControls(withoutCredentials(url))} waits (${causeText(heldBy.because, heldBy.level)})`,
+  )
+  return waitEnded === undefined ? permit : permit.finally(waitEnded)
 }
 
 /** @throws {OptionError} for a value that is not a RobotsClient. */

@@ -233,10 +233,11 @@ export class RequestQueue implements WaitingQueue {
   #logWait(request: QueuedRequest, ahead: number): void {
     const { log } = this.#context
     const cause = this.heldBy
-    if (!log.informs || cause === undefined || cause.because === 'concurrency') return
+    if (!log.tellsWaits || cause === undefined || cause.because === 'concurrency') return
     let waitMs = this.#pacedKey.expectedWaitMs(ahead)
     for (const limit of this.#sharedLimits) waitMs = Math.max(waitMs, limit.expectedWaitMs)
-    log.waits({ key: this.key, url: request.url, cause, waitMs, ahead })
+    const { url, maxWaitMs } = request
+    log.waits({ key: this.key, url, cause, waitMs, ahead, maxWaitMs })
   }
 
   /** Step 3. If it returns false, the limit that has no capacity calls `advance` later. */

@@ -29,7 +29,12 @@ export interface LongWait {
   readonly waitMs: number
   /** How many requests of its queue wait before it. */
   readonly ahead: number
+  /** Its limit. Milliseconds. */
+  readonly maxWaitMs: number
 }
+
+/** Whether the process warning about a long wait was emitted. */
+let hasWarned = false
 
 /** The pause that the rate limit headers of a response ask for. */
 export interface AskedPause {
@@ -59,6 +64,11 @@ export class GateLog {
     return this.#logger?.info !== undefined
   }
 
+  /** Whether `waits` may have something to tell. */
+  get tellsWaits(): boolean {
+    return this.informs || !hasWarned
+  }
+
   get warns(): boolean {
     return this.#logger?.warn !== undefined
   }
@@ -73,18 +83,23 @@ export class GateLog {
 
   /**
    * Logs a wait that is long, or whose end is not known because the pacer fails: once for each pace
-   * key and cause, and again after an hour.
+   * key and cause, and again after an hour. Without a logger, a wait of over five minutes that the
+   * site asks for is a process warning, once for the process, unless the caller limits the wait.
    */
-  waits({ key, url, cause, waitMs, ahead }: LongWait): void {
+  waits({ key, url, cause, waitMs, ahead, maxWaitMs }: LongWait): void {
     if (waitMs <= LONG_WAIT_MS && cause.because !== 'pacer-failure') return
     const at = this.#now()
     const text = causeText(cause.because, cause.level)
+    if (!this.informs) {
+      const isLimited = maxWaitMs < Number.POSITIVE_INFINITY || cause.because === 'own-delay'
+      if (waitMs > LONG_DELAY_MS && ahead === 0 && !isLimited && !hasWarned) warnOfLongWait(url, waitMs, at, text)
+      return
+    }
     const last = this.#lastWaits.get(key)
     if (last?.cause === text && at - last.at < REPEAT_MS) return
     this.#lastWaits.delete(key)
     setBounded(this.#lastWaits, key, { cause: text, at }, MAX_REMEMBERED)
-    const until =
-      waitMs > LONG_WAIT_MS ? `${durationText(waitMs)}, until about ${formatTime(at + waitMs)}` : 'for the pacer'
+    const until = waitMs > LONG_WAIT_MS ? untilText(waitMs, at) : 'for the pacer'
     this.info(`${withoutCredentials(url)} waits ${until} (${text}); requests that wait before it: ${ahead}`)
   }
 
@@ -170,4 +185,16 @@ function receivedText(url: string, { status, retryAfter }: PaceResponse, asked: 
 
 function ignoredText({ pauseMs }: AskedPause): string {
   return `; to obey its rate limit headers, which ask for a pause of ${durationText(pauseMs)}, write rateLimitHeaders: true`
+}
+
+function untilText(waitMs: number, at: number): string {
+  return `${durationText(waitMs)}, until about ${formatTime(at + waitMs)}`
+}
+
+function warnOfLongWait(url: string, waitMs: number, at: number, cause: string): void {
+  hasWarned = true
+  process.emitWarning(
+    `${escapeControls(withoutCredentials(url))} waits ${untilText(waitMs, at)} (${cause}); write the option logger: console to see such waits, maxWaitMs to refuse them, or maxDelayMs to shorten the delays of robots.txt`,
+    { type: 'PolitelyWarning', code: 'POLITELY_LONG_WAIT' },
+  )
 }
