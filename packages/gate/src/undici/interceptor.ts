@@ -39,12 +39,28 @@ export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherCompos
   return guardedInterceptor(gate, () => undefined)
 }
 
+let hasWarned = false
+
+/**
+ * Emits a process warning on Deno, once for the process: its built-in fetch ignores the option
+ * `dispatcher` and the global dispatcher, so the gate would see none of its requests.
+ */
+function warnOfOtherFetch(): void {
+  if (hasWarned || process.versions.deno === undefined) return
+  hasWarned = true
+  process.emitWarning(
+    'the built-in fetch of Deno ignores dispatchers of undici, so its requests would enter no gate; write politely(fetch, { userAgent }) of @politely/gate, or request and fetch of undici',
+    { type: 'PolitelyWarning', code: 'POLITELY_DISPATCHER_IGNORED' },
+  )
+}
+
 /**
  * Returns the same interceptor, with another check before the check of robots.txt.
  * @param refusalOf Returns why a URL must not be connected to; undefined if it may be. Returns a
  * promise if that takes a DNS lookup.
  */
 export function guardedInterceptor(gate: PoliteGate, refusalOf: RefusalOf): Dispatcher.DispatcherComposeInterceptor {
+  warnOfOtherFetch()
   // undici's types omit the second argument: the origin of a Client or a Pool, which sends each request there.
   return (dispatch, ownOrigin?: string | null) => (options, handler) => {
     if (options.method === 'CONNECT') return dispatch(options, handler)
