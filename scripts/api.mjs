@@ -17,7 +17,12 @@ import { entryPoints, publishedPackages } from './packages.mjs'
 const PAGES = 'docs/reference/api'
 
 /** The entry points that only the other packages of Politely import. They are no API. */
-const SHARED = ['@politely/core/internal', '@politely/fetcher/internal']
+const SHARED = [
+  '@politely/core/internal',
+  '@politely/fetcher/internal',
+  '@politely/fetcher/types',
+  '@politely/gate/types',
+]
 
 /** What a name ends in, and what its docstring must then mention. */
 const UNITS = [
@@ -33,9 +38,15 @@ const entries = publishedPackages()
     source: resolve(folder, file.replace('./dist/', 'src/').replace(/\.js$/, '.ts')),
     page: specifier.replace('@politely/', '').replaceAll('/', '-'),
   }))
-  // An export is documented on the page of the first entry point that has it. `politely` exports
-  // names of the other packages only.
-  .sort((one, other) => Number(one.specifier === 'politely') - Number(other.specifier === 'politely'))
+  // An export is documented on the page of the first entry point that has it. The packages export
+  // types of the packages below them.
+  .sort((one, other) => layerOf(one) - layerOf(other))
+
+/** Returns the place of an entry point in the order of imports. `politely` exports names of others only. */
+function layerOf({ specifier }) {
+  const layer = ['core', 'fetcher', 'gate'].findIndex((name) => specifier.startsWith(`@politely/${name}`))
+  return layer === -1 ? (specifier === 'politely' ? 4 : 3) : layer
+}
 
 const typedoc = await importTypedoc()
 const problems = []
