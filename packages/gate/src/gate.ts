@@ -43,7 +43,7 @@ import { OpenRedirects } from './redirects/open-redirects.ts'
 import { RedirectTargets } from './redirects/redirect-targets.ts'
 import type { AllowedVerdict } from './report/allowed-verdict.ts'
 import { Counters, type GateCounters } from './report/counters.ts'
-import { causeText, GateClosedError, retryAtOf } from './report/errors.ts'
+import { causeText, GateClosedError } from './report/errors.ts'
 import type { EventSource, ReportingGate } from './report/events.ts'
 import type { Forecast } from './report/forecast.ts'
 import { GateLog } from './report/gate-log.ts'
@@ -290,7 +290,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { robots, now, pacing, budgets } = this.#context
     const verdict = await robots.check(text, abort)
     if (!this.#disobedience.admits(verdict))
-      return { allowed: false, verdict, retryAt: retryAtOf(verdict), budget: undefined }
+      return { allowed: false, verdict, retryAt: verdict.retryAt, budget: undefined }
     const keys = await this.#keysFor(verdict, abort)
     const queue = this.#queues.get(keys.key)
     const budget = budgets?.usedUp(keys.key, queue?.waiting)
