@@ -24,8 +24,11 @@ export async function declarationErrors(tarballs, folder) {
   return errors
 }
 
+/** Entry points with values for undici. Their users have undici. */
+const WITH_UNDICI = ['@politely/fetcher', '@politely/gate/undici', '@politely/testing']
+
 /** Creates a project for each entry point, and installs its package there with pnpm. */
-export async function installUsers(tarballs, folder) {
+async function installUsers(tarballs, folder) {
   const ours = Object.fromEntries(tarballs.map(({ manifest, tarball }) => [manifest.name, `file:${tarball}`]))
   const users = tarballs.flatMap((one) =>
     entryPoints(one.manifest)
@@ -42,7 +45,8 @@ export async function installUsers(tarballs, folder) {
   writeFileSync(join(folder, 'pnpm-workspace.yaml'), JSON.stringify({ packages: ['*'], overrides: ours }))
   for (const user of users) {
     const { name } = user.manifest
-    const dependencies = { [name]: ours[name], '@types/node': '^22.19.0', ...peersOf([user]) }
+    const { undici } = WITH_UNDICI.includes(user.specifier) ? user.manifest.dependencies : {}
+    const dependencies = { [name]: ours[name], '@types/node': '^22.19.0', ...peersOf([user]), undici }
     mkdirSync(user.folder)
     writeFileSync(join(user.folder, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
   }
@@ -50,7 +54,7 @@ export async function installUsers(tarballs, folder) {
   return users
 }
 
-export function writePrograms(users) {
+function writePrograms(users) {
   const ts = createRequire(resolve('docs/package.json'))('typescript') // version 7 has no API
   for (const user of users)
     user.entry = realpathSync(join(user.folder, 'node_modules', user.manifest.name, user.file.replace(/js$/, 'd.ts')))
@@ -76,6 +80,7 @@ function linesOf({ specifier, entry }, program, ts) {
   const module = checker.getSymbolAtLocation(program.getSourceFile(entry))
   const names = new Map(checker.getExportsOfModule(module).map((symbol) => [targetOf(symbol), symbol.name]))
   const lines = [`import * as m from '${specifier}'`, ...HELPERS]
+  if (WITH_UNDICI.includes(specifier)) lines.push("import 'undici'")
   const seen = new Set()
   const isHidden = (node) => ts.getCombinedModifierFlags(node) & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)
   const isOurs = (node) => /[\\/]@?politely[\\/+@]/.test(node.getSourceFile().fileName) && !isHidden(node)
@@ -130,7 +135,7 @@ function linesOf({ specifier, entry }, program, ts) {
 const OPTIONS =
   '--declaration --emitDeclarationOnly --outDir out --strict --module nodenext --target es2024 --skipLibCheck --types node --pretty false'
 
-export async function errorsOf({ specifier, folder, lines }) {
+async function errorsOf({ specifier, folder, lines }) {
   const args = [resolve('node_modules/typescript/bin/tsc'), ...OPTIONS.split(' '), 'program.ts']
   const { stdout } = await run(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 28 }).catch((error) => error)
   return stdout.split('\n').flatMap((text) => {
