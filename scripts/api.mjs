@@ -20,8 +20,8 @@ const PAGES = 'docs/reference/api'
 const SHARED = [
   '@politely/core/internal',
   '@politely/fetcher/internal',
-  '@politely/fetcher/types',
-  '@politely/gate/types',
+  '@politely/fetcher/shown-types',
+  '@politely/gate/shown-types',
 ]
 
 /** What a name ends in, and what its docstring must then mention. */

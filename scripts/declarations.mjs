@@ -32,7 +32,7 @@ async function installUsers(tarballs, folder) {
   const ours = Object.fromEntries(tarballs.map(({ manifest, tarball }) => [manifest.name, `file:${tarball}`]))
   const users = tarballs.flatMap((one) =>
     entryPoints(one.manifest)
-      .filter(({ specifier }) => !/\/(internal|types)$/.test(specifier))
+      .filter(({ specifier }) => !/\/(internal|shown-types)$/.test(specifier))
       .map(({ specifier, file }) => ({
         ...one,
         specifier,

@@ -2,7 +2,7 @@
 
 export { isPolitelyError } from '@politely/core'
 export type { RobotsDisallowedError } from '@politely/gate'
-export type * from '@politely/gate/types'
+export type * from '@politely/gate/shown-types'
 export { BrowserGoneError } from './browser-gone.ts'
 export { type BrowserGuard, type BrowserGuardOptions, type BrowserScope, guardBrowser } from './browser-guard.ts'
 export { type Admission, Guard, type GuardOptions, type PageRequestOptions, type PageRequests } from './guard.ts'

@@ -40,4 +40,4 @@ export {
   WaitTooLongError,
   type WhenOptions,
 } from '@politely/gate'
-export type * from '@politely/gate/types'
+export type * from '@politely/gate/shown-types'

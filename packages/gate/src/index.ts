@@ -58,4 +58,4 @@ export type {
 } from './report/events.ts'
 export type { AllowedForecast, RefusedForecast } from './report/forecast.ts'
 export { gateGaugeMeanings } from './report/gauges.ts'
-export type * from './types.ts'
+export type * from './shown-types.ts'

@@ -1,6 +1,6 @@
-// The types that a gate, its errors and its RobotsClient show. See types.ts of the fetcher.
+// The types that a gate, its errors and its RobotsClient show. See shown-types.ts of the fetcher.
 export type { Delay } from '@politely/core/engine'
-export type * from '@politely/fetcher/types'
+export type * from '@politely/fetcher/shown-types'
 export type { PoliteGate } from './gate.ts'
 export type { WaitLevel, WaitReason } from './pace/wait-cause.ts'
 export type { Permit } from './permit/permit.ts'
