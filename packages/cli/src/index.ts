@@ -8,12 +8,15 @@ export {
   lintRobots,
   OptionError,
   parseRobots,
+  type Robots,
   type Severity,
   type Verdict,
 } from '@politely/core'
 export {
   BlockedAddressError,
   ClientClosedError,
+  type ClientUsage,
+  type ClientVerdict,
   type Logger,
   RobotsClient,
   type RobotsClientOptions,
@@ -23,9 +26,11 @@ export {
   AbortedWaitError,
   BudgetError,
   type EnterOptions,
+  type Forecast,
   GateClosedError,
   InvalidRequestError,
   type PacingOptions,
+  type Permit,
   type PoliteFetch,
   PoliteGate,
   type PoliteGateOptions,
@@ -40,4 +45,5 @@ export {
   WaitTooLongError,
   type WhenOptions,
 } from '@politely/gate'
+// The types that a gate and a client show.
 export type * from '@politely/gate/shown-types'
