@@ -10,6 +10,7 @@ import {
   type Reply,
   type RobotsRequest,
   startAttempt,
+  withoutCredentials,
 } from '@politely/core/engine'
 import pRetry from 'p-retry'
 import { watchFakeTimers } from '../base/fake-timers.ts'
@@ -155,7 +156,10 @@ class Attempt {
         factor: 2,
         signal: this.#deadline.signal,
         onFailedAttempt: ({ retriesLeft }) => {
-          if (retriesLeft > 0) waitEnded = watchFakeTimers(() => `${request.url} is unreachable, and waits for a retry`)
+          if (retriesLeft > 0)
+            waitEnded = watchFakeTimers(
+              () => `${withoutCredentials(request.url)} is unreachable, and waits for a retry`,
+            )
         },
       })
     } catch (error) {
