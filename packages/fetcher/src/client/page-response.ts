@@ -20,6 +20,11 @@ export type PageResponse =
   | {
       readonly headers: ResponseHeaders
       readonly html?: string | Uint8Array | PageHead | undefined
+      /**
+       * The lines of the headers as they were sent, as responses of Node and Got have them. They are
+       * read in place of `headers`, in which repeated lines are joined.
+       */
+      readonly rawHeaders?: readonly string[] | undefined
       /** Of another status than 2xx and 304, nothing is read. Default 200. */
       readonly status?: number | undefined
       /** The same as `status`, in the responses of Node, undici and Got. */
@@ -56,6 +61,27 @@ export interface OpenedPage {
   readonly charset?: string | undefined
 }
 
+/** What the wrapped fetch of `politely` knows about a response that it returned. */
+export interface SentPage {
+  /** The lines of X-Robots-Tag, which fetch joins. */
+  readonly robotsTags?: readonly string[] | undefined
+  /** Stops the time limit of the response while `work` runs. */
+  pauseDuring?<T>(work: () => Promise<T>): Promise<T>
+}
+
+const sentPages = new WeakMap<object, SentPage>()
+
+/** Remembers what is known about a response, until it is garbage-collected. Returns the response. */
+export function rememberSentPage<R extends object>(response: R, page: SentPage): R {
+  sentPages.set(response, page)
+  return response
+}
+
+/** Returns what was remembered about a response. */
+export function sentPageOf(response: unknown): SentPage | undefined {
+  return typeof response === 'object' && response !== null ? sentPages.get(response) : undefined
+}
+
 /**
  * Checks the argument `response`. Clones a response whose head has to be read.
  * @throws {OptionError} for another type, and for a response whose body was read already.
@@ -69,16 +95,18 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
     )
   }
   if (!isResponse(response)) {
-    const { headers, html, statusCode = 200, status = statusCode } = response
+    const { html, statusCode = 200, status = statusCode, rawHeaders } = response
+    const headers = Array.isArray(rawHeaders) && rawHeaders.length > 0 ? rawHeaders : response.headers
     if (!isPage(status)) return notThePage(`the response has the status ${status}`)
     if (html === undefined) return headersOnly(headers, 'no HTML was given')
     const isPart = typeof html === 'object' && 'isComplete' in html && !html.isComplete
     return { report: isPart ? PART : READ, headers, html }
   }
-  const { headers, status, body } = response
-  if (isChallengePage((name) => headers.get(name))) return CHALLENGE
+  const { status, body } = response
+  if (isChallengePage((name) => response.headers.get(name))) return CHALLENGE
   if (!isPage(status)) return notThePage(`the response has the status ${status}`)
-  const type = headers.get('content-type') ?? ''
+  const headers = headersOf(response)
+  const type = response.headers.get('content-type') ?? ''
   if (!isHtml(type)) return headersOnly(headers, 'the response is not HTML')
   if (body === null) return headersOnly(headers, 'the response has no body')
   if (typeof body.getReader !== 'function')
@@ -92,6 +120,15 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
   }
   const [, charset] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type) ?? []
   return { report: READ, headers, charset, clone: response.clone().body as ReadableStream<Uint8Array> }
+}
+
+/** Returns the headers of a response, with the lines of X-Robots-Tag apart if they are known. */
+function headersOf(response: Response): ResponseHeaders {
+  const { headers } = response
+  const lines = sentPageOf(response)?.robotsTags
+  // Of a response that an interceptor has answered, the lines may be those of another one.
+  if (lines === undefined || lines.join(', ') !== headers.get('x-robots-tag')) return headers
+  return { get: (name) => (name === 'x-robots-tag' ? lines : headers.get(name)) }
 }
 
 /** Returns whether a Content-Type names an HTML page. */
