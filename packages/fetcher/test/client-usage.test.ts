@@ -220,15 +220,11 @@ describe('tdmrep.json', () => {
     const last = new Promise<void>((resolve) => {
       client.events.on('tdmrep-fetch', (event) => void (attempts.push(event) > failures.length && resolve()))
     })
-    const answers = [await client.usage(sites.withPort(PAGE)), await client.usage(sites.withPort(PAGE))]
-    expect(answers.map(({ tdmrep }) => tdmrep.why)).toEqual(Array(2).fill('the file is unreachable (status 503)'))
-    expect(attempts).toMatchObject([{ requests: 1, entry: { failures: 1 } }])
+    const { tdmrep } = await client.usage(sites.withPort(PAGE))
+    expect(tdmrep.why).toBe('the file is unreachable (status 503)')
     await last
-    expect(attempts).toMatchObject([
-      {},
-      { requests: 1, entry: { failures: 1 } },
-      { requests: 1, entry: { failures: 0 } },
-    ])
+    const retried = failures.map(() => ({ requests: 1, entry: { failures: 1 } })) // one attempt with its retries
+    expect(attempts).toMatchObject([...retried, { requests: 1, entry: { failures: 0 } }])
     expect((await client.usage(sites.withPort(PAGE))).tdmrep.reading).toBe('read')
     expect(sites.requestedUrls).toEqual([ROBOTS, ...attempts.map(() => FILE)])
   })
