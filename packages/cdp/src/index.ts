@@ -3,6 +3,7 @@
 export { isPolitelyError } from '@politely/core'
 export { BrowserGoneError } from './browser-gone.ts'
 export { type BrowserGuard, type BrowserGuardOptions, type BrowserScope, guardBrowser } from './browser-guard.ts'
+export { robotsTagsOf } from './document-tags.ts'
 export { type Admission, Guard, type GuardOptions, type PageRequestOptions, type PageRequests } from './guard.ts'
 export { type DriverRequest, type GuardedPage, Pages, type WrapNavigation } from './pages.ts'
 export type { ErrorReason, HeaderEntry, PausedRequest, RequestKind } from './paused-request.ts'
