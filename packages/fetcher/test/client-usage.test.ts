@@ -178,6 +178,13 @@ describe('tdmrep.json', () => {
     expect(lines).toEqual(log.map((line) => sites.withPort(line)))
   })
 
+  test('is not all that is unknown if robots.txt disallows the page', async ({ sites, newClient }) => {
+    sites.respond(ROBOTS, disallow('/page'))
+    const { page, tdmrep } = await newClient().usage(sites.withPort(PAGE))
+    expect(tdmrep.reading).toBe('none')
+    expect(page.why).toBe('no response was given; a noindex there cannot be seen, so its URL may still be in an index')
+  })
+
   test("is not fetched with tdmrep: 'ignore'", async ({ sites, newClient }) => {
     sites.respond(FILE, RESERVED)
     const { tdmrep } = await newClient().usage(sites.withPort(PAGE), undefined, { tdmrep: 'ignore' })

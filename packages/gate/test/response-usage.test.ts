@@ -168,7 +168,7 @@ test('usageOf stops the time limit of the page while it fetches its own files', 
   const FILE = '/.well-known/tdmrep.json'
   let hold = Promise.withResolvers<void>()
   site.pages.set(FILE, (_, response) => void hold.promise.then(() => response.writeHead(404).end()))
-  let endBody = () => undefined as void
+  let endBody = (): void => undefined
   const pageFetch = async (_: string, { signal }: RequestInit = {}) => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {

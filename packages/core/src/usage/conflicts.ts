@@ -14,7 +14,7 @@ export const conflictKinds = {
   'signal-path': 'A path before Content Signals is read by some and makes the line unreadable for others.',
   'longer-path': 'The line with the longest path replaces the others, also for labels that it does not have.',
   'page-disallowed':
-    'robots.txt disallows the page, so its Content-Usage does not apply, and a crawler that obeys never sees the tags of the page: even with noindex, its URL may be in an index.',
+    'robots.txt disallows the page, so its Content-Usage does not apply, and a crawler that obeys never sees the page: a noindex there has no effect, and its URL may still be in an index.',
   'older-label': 'The label is of an older draft; a reader of the current draft ignores it.',
   'unclear-scope':
     'Header lines were joined, so it is unclear whether a rule is for one crawler or for all; a refusal counts.',

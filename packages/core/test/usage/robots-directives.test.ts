@@ -226,6 +226,15 @@ describe('X-Robots-Tag', () => {
     expect(directives.uncertain).toEqual([])
   })
 
+  test('lines that node-fetch has apart are read apart', () => {
+    const tagged = (...lines: string[]) => ({ get: () => lines.join(', '), raw: () => ({ 'X-Robots-Tag': lines }) })
+    const two = robotsDirectives({ headers: tagged('otherbot: nofollow, noai', 'noindex') }, 'examplebot')
+    expect([written(two), two.uncertain]).toEqual(['noindex', []])
+    // Version 2 has joined them.
+    const one = robotsDirectives({ headers: tagged('otherbot: nofollow, noindex') }, 'examplebot')
+    expect(one.uncertain.map(({ name }) => name)).toEqual(['noindex'])
+  })
+
   test('a header that the response does not have says nothing', () => {
     const headers = { 'x-robots-tag': new Headers().get('x-robots-tag') }
     expect(robotsDirectives({ headers }, '*').list).toEqual([])

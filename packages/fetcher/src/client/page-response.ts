@@ -50,6 +50,9 @@ export interface PageReport {
   readonly why: string | undefined
 }
 
+/** What follows for a page that the crawler may not fetch. */
+export const UNSEEN_TAGS = 'a noindex there cannot be seen, so its URL may still be in an index'
+
 /** A response that was checked. */
 export interface OpenedPage {
   readonly report: PageReport

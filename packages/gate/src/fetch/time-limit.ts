@@ -82,9 +82,10 @@ class TimeLimit {
    */
   responded(response: WithBody): void {
     this.#hasResponse = true
-    if (!response?.body) return this.end()
-    this.#timer?.unref()
-    limits.set(response, this)
+    if (response?.body) {
+      this.#timer?.unref()
+      limits.set(response, this)
+    } else this.end()
   }
 
   pause(): void {
