@@ -11,14 +11,13 @@
 // elements in it. A meta element counts if one of both has it in the head. So other elements in
 // `noscript` do not end the head, but for the meta elements in `noscript` itself. Our choice: `<body>`
 // in `noscript` ends it.
-import { decodeText, encodeText } from '../../bytes.ts'
 import { describeValue } from '../../describe-value.ts'
 import { OptionError } from '../../errors.ts'
 import { assertKnownOptions } from '../../known-options.ts'
 import { isProductToken } from '../../parse/user-agent-name.ts'
-import { type Attribute, type Attributes, HtmlTokenizer, isRuleName, type TagHandler } from './html-tokenizer.ts'
-import { isSlipOfRobots } from './tag-slips.ts'
-import { hasRule } from './tag-value.ts'
+import { type Attributes, HtmlTokenizer, type TagHandler } from './html-tokenizer.ts'
+import { slipOf, strayRules, type UncountedMeta } from './meta-slips.ts'
+import { decoded } from './references.ts'
 
 /** A meta element whose name may be `robots`, the name of a crawler, or a name of TDMRep. JSON-safe. */
 export interface HeadMeta {
@@ -28,20 +27,6 @@ export interface HeadMeta {
   readonly content: string
   /** Whether the content is longer. */
   readonly isCut: boolean
-}
-
-/** A meta element with rules for robots, or a name of TDMRep, that does not count. JSON-safe. */
-export interface UncountedMeta {
-  /** Why not: a key of `robotsProblems`. */
-  readonly reason: 'unknown-name' | 'wrong-attribute' | 'no-name' | 'no-content' | 'not-in-head'
-  /** As written, without blanks around it. An empty text without a name. */
-  readonly name: string
-  /** As written, with character references decoded. */
-  readonly content: string
-  /** The attribute that is not read, such as `value`. */
-  readonly found?: string
-  /** The attribute that was probably meant, such as `content`. */
-  readonly meant?: string
 }
 
 /** A licence in RSL (`application/rsl+xml`) that the head has or links to. JSON-safe. */
@@ -354,42 +339,6 @@ class HeadCollector implements TagHandler {
   }
 }
 
-/** `name`, and the attributes that authors write in its place. */
-const NAMES = ['name', 'property', 'http-equiv', 'itemprop'] as const
-
-/** Why an element does not count, and what is not as in the element that was read. */
-type Slip = Pick<UncountedMeta, 'reason'> & Partial<UncountedMeta>
-
-/** Returns the rules behind a value without quotes, which are attributes: `content=noindex, nofollow`. */
-function strayRules(attributes: Attributes, said: string): Slip | undefined {
-  const stray = Object.keys(attributes).filter(isRuleName)
-  if (stray.length === 0) return undefined
-  const meant = [said, ...stray].map((one) => one.replace(/[,;]+$/, '')).join(', ')
-  return { reason: 'wrong-attribute', found: stray.join(' '), meant: `content="${meant}"` }
-}
-
-/** Returns why a meta element does not count that was meant to; undefined for another one. */
-function slipOf({ content, value, robots, ...attributes }: Attributes, said: string): Slip | undefined {
-  if (robots !== undefined) {
-    const rules = decoded(robots)
-    const meant = `name="robots" content="${rules}"`
-    return { reason: 'wrong-attribute', name: 'robots', content: rules, found: 'robots', meant }
-  }
-  const found = NAMES.find((one) => attributes[one] !== undefined)
-  if (found === undefined) return hasRule(said) ? { reason: 'no-name' } : undefined
-  const name = decoded(attributes[found]).trim()
-  const isNamed = name.toLowerCase() === 'robots' || /^tdm-/i.test(name) || isSlipOfRobots(name)
-  if (!isNamed && !hasRule(said)) return undefined
-  if (found !== 'name') return { reason: 'wrong-attribute', name, found, meant: 'name' }
-  if (content === undefined) {
-    return value === undefined
-      ? { reason: 'no-content' }
-      : { reason: 'wrong-attribute', found: 'value', meant: 'content' }
-  }
-  if (isProductToken(name)) return { reason: 'not-in-head' }
-  return isNamed ? { reason: 'unknown-name' } : undefined
-}
-
 /** The end tags that open a body. */
 const OPENS_BODY: ReadonlySet<string> = new Set(['body', 'html', 'br'])
 
@@ -461,58 +410,4 @@ export function isRsl(type: string): boolean {
 /** Returns whether a list of words, such as the value of `rel`, has a word, in any case. */
 export function hasWord(words: string, word: string): boolean {
   return words.toLowerCase().split(/\s+/).includes(word)
-}
-
-/**
- * The character references that may stand in a name, a rule or a URL. There are 2,231 in all, of
- * letters and symbols that these values do not contain.
- */
-const REFERENCES: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    amp: '&',
-    AMP: '&',
-    lt: '<',
-    LT: '<',
-    gt: '>',
-    GT: '>',
-    quot: '"',
-    QUOT: '"',
-    nbsp: '\u00a0',
-    apos: "'",
-    comma: ',',
-    colon: ':',
-    semi: ';',
-    period: '.',
-    sol: '/',
-    equals: '=',
-    lowbar: '_',
-    num: '#',
-    percnt: '%',
-    quest: '?',
-    plus: '+',
-    ast: '*',
-    Tab: '\t',
-    NewLine: '\n',
-  }),
-)
-
-/** These references need no semicolon, unless `=` or a letter or digit follows. */
-const REFERENCE = /&(?:#x([0-9a-f]+);?|#(\d+);?|([a-z]+);|(amp|lt|gt|quot|nbsp)(?![=a-z0-9]))/gi
-
-/**
- * Returns the value of an attribute with its character references decoded, as a string that shares
- * no memory with the page.
- */
-function decoded(value: Attribute | undefined): string {
-  if (value === undefined) return ''
-  const text = value.text.replace(REFERENCE, (whole, hex, decimal, name, shortName) => {
-    if (hex !== undefined) return characterOf(Number.parseInt(hex, 16))
-    if (decimal !== undefined) return characterOf(Number(decimal))
-    return REFERENCES.get(name ?? shortName) ?? whole
-  })
-  return decodeText(encodeText(text))
-}
-
-function characterOf(code: number): string {
-  return code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? '\ufffd' : String.fromCodePoint(code)
 }

@@ -243,7 +243,7 @@ class Collector {
     for (const name of MISNAMED_HEADERS) {
       for (const { text } of headerLines(headers, name)) {
         const source = sourceOf('x-robots-tag', 'header', name, text)
-        if (hasRule(text.slice(0, MAX_TAG_LENGTH))) this.#report('unknown-name', source, name, 'X-Robots-Tag')
+        if (hasRule(text)) this.#report('unknown-name', source, name, 'X-Robots-Tag')
       }
     }
   }
@@ -278,7 +278,7 @@ class Collector {
       const scope = token === 'robots' ? undefined : token
       const source = sourceOf('meta-robots', 'html', name, content)
       if (!this.#isFor(scope)) {
-        if (hasRule(content) || hasRule(name)) this.#reportName(name, source)
+        if (this.#nameMeantBy(name) && (hasRule(content) || hasRule(name))) this.#reportName(name, source)
         continue
       }
       const text = this.#cut(content, left, source, isCut)

@@ -69,9 +69,12 @@ function scopeIn(text: string): string | undefined {
   return name === '' || wordsOf(name).some(isRule) || isSlipBeforeColon(name) ? undefined : name
 }
 
+/** The start of a text shows whether it was meant as a robots tag. */
+const MAX_SEARCHED = 200
+
 /** Returns whether a text has a known rule, or a misspelt one: whether it was meant as a robots tag. */
 export function hasRule(text: string): boolean {
-  return tagRules(text, true).some(({ name }) => isRule(name) || meantBy(name))
+  return tagRules(text.slice(0, MAX_SEARCHED), true).some(({ name }) => isRule(name) || meantBy(name))
 }
 
 /**
