@@ -19,7 +19,10 @@ export function rememberRobotsTags({ networkId, responseHeaders = [] }: PausedRe
   if (linesOfDocuments.size > MAX_DOCUMENTS && oldest !== undefined) linesOfDocuments.delete(oldest)
 }
 
-/** Returns the lines of X-Robots-Tag in the last response to a request. @param networkId The `id` of the HTTPRequest in Puppeteer. */
+/**
+ * Returns the lines of X-Robots-Tag in the last response to a request.
+ * @param networkId The `id` of the HTTPRequest in Puppeteer.
+ */
 export function robotsTagsOf(networkId: string): readonly string[] | undefined {
   return linesOfDocuments.get(networkId)
 }

@@ -105,9 +105,9 @@ const KNOWN_OPTIONS: Readonly<Record<keyof UsageInput, true>> = {
  * Returns what may be done with a page: for each purpose, whether the site allows it, refuses it or
  * states nothing, with every source.
  *
- * A refusal counts more than a permission, also if it is unclear whether it is for this crawler.
- * Where documents leave two readings, the answer follows the newest one, and `conflicts` has both. The function reads only what it is given: it fetches
- * nothing, no license either.
+ * A refusal counts more than a permission, even if it is unclear whether it is for this crawler.
+ * Where documents leave two readings, the answer follows the newest one, and `conflicts` has both.
+ * The function reads only what it is given: it fetches nothing, no license either.
  *
  * @example
  * ```ts

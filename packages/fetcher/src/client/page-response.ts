@@ -69,7 +69,7 @@ export interface SentPage {
   /** The lines of X-Robots-Tag, which fetch joins. */
   readonly robotsTags?: readonly string[] | undefined
   /** Stops the time limit of the response while `work` runs. */
-  pauseDuring?<T>(work: () => Promise<T>): Promise<T>
+  readonly pauseDuring?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined
 }
 
 const sentPages = new WeakMap<object, SentPage>()

@@ -232,8 +232,8 @@ async function fetchWithRedirects(
         return rememberOrigin(response, {
           robots: gate.robots,
           url: request.url,
-          ...(robotsTags && { robotsTags }),
-          ...(timeoutMs !== undefined && { pauseDuring: (work) => outsideTimeLimit(response, work) }),
+          robotsTags,
+          pauseDuring: timeoutMs === undefined ? undefined : (work) => outsideTimeLimit(response, work),
         })
       }
       await discard(response.body)

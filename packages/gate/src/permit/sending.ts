@@ -138,7 +138,7 @@ export function endNesting(permit: Permit): void {
 /** The lines of X-Robots-Tag in the response to the request of a permit. */
 const robotsTags = new WeakMap<Permit, readonly string[]>()
 
-/** Returns the lines of X-Robots-Tag in the response, if undici has received it and fetch may have joined them. */
+/** Returns the lines of X-Robots-Tag in the response, if undici received it and they matter. */
 export function robotsTagsOf(permit: Permit): readonly string[] | undefined {
   return robotsTags.get(permit)
 }

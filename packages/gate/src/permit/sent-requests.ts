@@ -18,6 +18,8 @@ export interface RequestListeners {
   readonly onRobotsTags: (request: object, lines: readonly string[]) => void
 }
 
+const NAME = 'x-robots-tag'
+
 let isObserving = false
 
 /** Observes every request that this process sends from now on. Only the first call has an effect. */
@@ -26,8 +28,8 @@ export function observeSentRequests({ onSent, onCreated, onRobotsTags }: Request
   isObserving = true
   subscribe('undici:request:create', (message) => onCreated((message as { request: object }).request))
   subscribe('undici:request:headers', (message) => {
-    const { request, response } = message as { request: object; response: { headers: unknown } }
-    const lines = robotsTagsIn(response.headers)
+    const { request, response } = message as { request: object; response?: { headers?: unknown } }
+    const lines = robotsTagsIn(response?.headers)
     if (lines.length > 1 || lines[0]?.includes(',')) onRobotsTags(request, lines)
   })
   // `fetch` of Node and of undici, and undici's dispatchers. Published right before the
@@ -48,10 +50,11 @@ export function observeSentRequests({ onSent, onCreated, onRobotsTags }: Request
  */
 function robotsTagsIn(headers: unknown): readonly string[] {
   if (!Array.isArray(headers)) return []
-  const isTag = (name: Buffer) => name.length === 12 && name.toString('latin1').toLowerCase() === 'x-robots-tag'
   const lines: string[] = []
-  for (let i = 0; i < headers.length; i += 2) {
-    if (isTag(headers[i])) lines.push(headers[i + 1].toString('latin1').trim())
+  for (let i = 0; i < headers.length - 1; i += 2) {
+    const [name, value] = [headers[i], headers[i + 1]]
+    if (!Buffer.isBuffer(name) || name.length !== NAME.length || !Buffer.isBuffer(value)) continue
+    if (name.toString('latin1').toLowerCase() === NAME) lines.push(value.toString('latin1').trim())
   }
   return lines
 }
