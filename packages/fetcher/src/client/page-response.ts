@@ -21,8 +21,8 @@ export type PageResponse =
       readonly headers: ResponseHeaders
       readonly html?: string | Uint8Array | PageHead | undefined
       /**
-       * The lines of the headers as they were sent, as responses of Node and Got have them. They are
-       * read in place of `headers`, in which repeated lines are joined.
+       * The headers line by line, as responses of Node and Got have them. Read instead of `headers`,
+       * in which Node has joined repeated lines.
        */
       readonly rawHeaders?: readonly string[] | undefined
       /** Of another status than 2xx and 304, nothing is read. Default 200. */
@@ -129,7 +129,7 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
 function headersOf(response: Response): ResponseHeaders {
   const { headers } = response
   const lines = sentPageOf(response)?.robotsTags
-  // Of a response that an interceptor has answered, the lines may be those of another one.
+  // An interceptor may have replaced the response that had these lines.
   if (lines === undefined || lines.join(', ') !== headers.get('x-robots-tag')) return headers
   return { get: (name) => (name === 'x-robots-tag' ? lines : headers.get(name)) }
 }

@@ -155,7 +155,7 @@ const LISTENERS: RequestListeners = {
   onRobotsTags: (request, lines) => forEachOpen(sendings.get(request), (sending) => sending.sawRobotsTags(lines)),
 }
 
-/** Calls `visit` for a request and those that it is a part of. */
+/** Calls `visit` for a request, and for each request that it is a part of. */
 function forEachOpen(first: Sending | undefined, visit: (sending: Sending) => void): void {
   for (let sending = firstOpen(first); sending !== undefined; sending = firstOpen(sending.outer)) visit(sending)
 }

@@ -45,8 +45,8 @@ export function observeSentRequests({ onSent, onCreated, onRobotsTags }: Request
 }
 
 /**
- * Returns the lines of X-Robots-Tag. undici reports the headers of HTTP/1.1 as a list of Buffers,
- * names and values in turn; those of HTTP/2 are an object, in which lines are joined.
+ * Returns the lines of X-Robots-Tag. undici reports the headers of HTTP/1.1 as a list of Buffers:
+ * name, value, name, value. It reports the headers of HTTP/2 as an object, with joined lines.
  */
 function robotsTagsIn(headers: unknown): readonly string[] {
   if (!Array.isArray(headers)) return []

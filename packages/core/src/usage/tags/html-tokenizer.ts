@@ -66,7 +66,7 @@ const RAW_TEXT: ReadonlySet<string> = new Set(
 /** Elements of foreign content (`svg`) whose content is HTML. */
 const HTML_IN_FOREIGN: ReadonlySet<string> = new Set(['title', 'desc', 'foreignobject'])
 
-/** A reference that stands for a blank, which is no text. */
+/** A reference to a blank. Blanks do not count as text. */
 const BLANK_REFERENCE = /^(?:#(?:0*(?:9|10|12|13|32)|[xX]0*(?:9|[aA]|[cC]|[dD]|20));?|Tab;|NewLine;)$/
 
 interface OpenElement {
@@ -425,7 +425,7 @@ export class HtmlTokenizer {
   }
 }
 
-/** Returns whether the name of an attribute is a rule, as in `content=noindex, nofollow` without quotes. */
+/** Returns whether an attribute is a rule, as in `content=noindex, nofollow` without quotes. */
 export function isRuleName(attribute: string): boolean {
   return robotsRules.has(attribute.replace(/[,;]+$/, ''))
 }

@@ -22,10 +22,10 @@ export interface UncountedMeta {
 /** `name`, and the attributes that authors write in its place. */
 const NAMES = ['name', 'property', 'http-equiv', 'itemprop'] as const
 
-/** Why an element does not count, and what is not as in the element that was read. */
+/** Why an element does not count, and what its report shows instead of its own name and content. */
 type Slip = Pick<UncountedMeta, 'reason'> & Partial<UncountedMeta>
 
-/** Returns the rules behind a value without quotes, which are attributes: `content=noindex, nofollow`. */
+/** Returns the rules that became attributes, since quotes are missing: `content=noindex, nofollow`. */
 export function strayRules(attributes: Attributes, said: string): Slip | undefined {
   const stray = Object.keys(attributes).filter(isRuleName)
   if (stray.length === 0) return undefined

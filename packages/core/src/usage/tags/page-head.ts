@@ -7,10 +7,10 @@
 //   <html><head><title>A</title><meta name="robots" content="noindex"></head>  the head
 //   <body><meta name="robots" content="nofollow">                              not the head
 //
-// A browser that runs scripts takes the content of `noscript` for text, and another one reads the
-// elements in it. A meta element counts if one of both has it in the head. So other elements in
-// `noscript` do not end the head, but for the meta elements in `noscript` itself. Our choice: `<body>`
-// in `noscript` ends it.
+// A browser that runs scripts reads the content of `noscript` as text. Another browser reads its
+// elements. A meta element counts if either browser has it in the head. So an image in `noscript`
+// ends the head only for the meta elements in `noscript`. Our choice: `<body>` in `noscript` ends the
+// head for all elements.
 import { describeValue } from '../../describe-value.ts'
 import { OptionError } from '../../errors.ts'
 import { assertKnownOptions } from '../../known-options.ts'
@@ -48,9 +48,9 @@ export interface PageHead {
   /** The `href` of the first `<base>`, as written: links are relative to it. Undefined without one. */
   readonly base?: string | undefined
   /**
-   * The meta elements that do not count and look as if they were meant to; at most 20. After the
-   * head, they are looked for in the chunk in which it ends, up to 65,536 characters. Undefined
-   * without one.
+   * The meta elements that do not count, and look as if their author meant them to; at most 20. After
+   * the head, the reader searches the chunk in which the head ends, up to 65,536 characters.
+   * Undefined if there is no such element.
    */
   readonly uncounted?: readonly UncountedMeta[]
   /** False if the head did not end before the bound, or has too many elements. */
@@ -308,7 +308,10 @@ class HeadCollector implements TagHandler {
     }
   }
 
-  /** Keeps an element that counts, or a meta element that was meant to. @param isInHead Whether it can count. */
+  /**
+   * Keeps an element that counts, or a meta element whose author meant it to.
+   * @param isInHead Whether it can count.
+   */
   keep(element: string, attributes: Attributes, isInHead: boolean): void {
     const counts = isInHead && !this.#isHeadOver
     if (element === 'meta') this.#keepMeta(attributes, counts)

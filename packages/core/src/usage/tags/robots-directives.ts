@@ -160,7 +160,7 @@ export interface RobotsStatement extends Statement {
  */
 export const MAX_TAG_LENGTH: number = 8192
 
-/** Names of headers that sites write in place of X-Robots-Tag. `Headers` has no list of similar names. */
+/** Misspelt names of X-Robots-Tag. The headers of a caller may have no list of names to compare. */
 const MISNAMED_HEADERS = ['x-robot-tag', 'x-robots-tags', 'x-robots', 'x-robot', 'robot-tag', 'robots-tags', 'robots']
 
 /** Longer names and values of rules are cut, so that a result does not grow with the page. */
@@ -403,7 +403,7 @@ function directiveOf({ name, value, scope }: Pick<TagRule, 'name' | 'value' | 's
 /** Rules that permit something. */
 const PERMISSIONS: ReadonlySet<string> = new Set(['all', 'index', 'follow', 'archive', 'indexifembedded'])
 
-/** Returns whether a rule takes something from the crawler. `-1` and `large` are no limits. */
+/** Returns whether a rule restricts the crawler. `-1` and `large` do not limit anything. */
 function isRestriction({ name, value }: RobotsDirective): boolean {
   return !PERMISSIONS.has(name) && value !== '-1' && value?.toLowerCase() !== 'large'
 }

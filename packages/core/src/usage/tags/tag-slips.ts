@@ -3,7 +3,7 @@
 import { editDistance } from '../../edit-distance.ts'
 import { robotsRules } from './robots-rules.ts'
 
-/** Rules that have no effect today. Nobody means them by another word. */
+/** Rules without an effect today. They are never suggested. */
 const RETIRED: ReadonlySet<string> = new Set(['noodp', 'noydir', 'noyaca', 'nositelinkssearchbox'])
 
 /** The rules that a slip may have meant, by their letters and digits. */
@@ -57,7 +57,7 @@ export function isSlipOfRobots(name: string): boolean {
   )
 }
 
-/** Returns whether a name is a rule that refuses something. `archive` may be the name of something else. */
+/** Returns whether a name is a rule that refuses something. `archive` may name other things. */
 function isNegation(name: string): boolean {
   return /^no/i.test(name) && meantRule(name) !== undefined
 }

@@ -72,7 +72,7 @@ function scopeIn(text: string): string | undefined {
 /** The start of a text shows whether it was meant as a robots tag. */
 const MAX_SEARCHED = 200
 
-/** Returns whether a text has a known rule, or a misspelt one: whether it was meant as a robots tag. */
+/** Returns whether a text has a known or a misspelt rule, and so looks like a robots tag. */
 export function hasRule(text: string): boolean {
   return tagRules(text.slice(0, MAX_SEARCHED), true).some(({ name }) => isRule(name) || meantBy(name))
 }
@@ -124,7 +124,7 @@ function rulesIn(member: string): readonly NameAndValue[] {
   return rules
 }
 
-/** Rules that permit something, and what takes it back, as in `index: no`. No crawler documents that. */
+/** Rules that permit something, and values that deny it, as in `index: no`. No crawler documents it. */
 const PERMISSION = /^(?:all|index|follow|archive)$/
 const NEGATION = /^(?:no|false|off|0)$/i
 
