@@ -5,6 +5,7 @@ import { OptionError } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type PolitelyOptions, politely, refusalOf, usageOf } from '../src/index.ts'
+import { politeAgent } from '../src/undici/index.ts'
 import { kits } from './kits.ts'
 import { simulate } from './simulation.ts'
 import { type Page, Site, until } from './site.ts'
@@ -83,6 +84,17 @@ describe.each(kits)('usageOf($name)', ({ fetch }) => {
         expect(usage.directives.uncertain).toEqual([])
       }
     }
+  })
+
+  test('keeps the lines apart if an agent of the same gate sends the request', async () => {
+    site.pages.set('/tagged', (_, response) =>
+      response.writeHead(200, ['X-Robots-Tag', 'a: noai', 'X-Robots-Tag', 'all']).end(),
+    )
+    await using polite = politely(fetch, options())
+    await using dispatcher = politeAgent({ gate: polite.gate, network: 'any' })
+    const response = await polite(`${site.origin}/tagged`, { dispatcher } as object)
+    const { directives } = await usageOf(response, withoutFile)
+    expect([directives.list.length, directives.uncertain]).toEqual([1, []])
   })
 
   test('counts an unclear refusal if an interceptor joins the lines', async () => {

@@ -79,9 +79,9 @@ export class Sending {
     if (isFound) permit.sent()
   }
 
-  /** The response has these lines of X-Robots-Tag, which fetch may join. */
-  sawRobotsTags(lines: readonly string[]): void {
-    if (this.#permit !== undefined) robotsTags.set(this.#permit, lines)
+  /** The permit, until the sending ends. */
+  get permit(): Permit | undefined {
+    return this.#permit
   }
 
   end(): void {
@@ -143,16 +143,20 @@ export function robotsTagsOf(permit: Permit): readonly string[] | undefined {
   return robotsTags.get(permit)
 }
 
-/** Which request of a permit a request of undici is. */
-const sendings = new WeakMap<object, Sending>()
+/** The permits of a request of undici. It may have several: see `NestedPermit`. */
+const permitsOf = new WeakMap<object, readonly Permit[]>()
 
 const LISTENERS: RequestListeners = {
   onSent: (path) => forEachOpen(innermost.getStore(), (sending) => sending.saw(path)),
+  // The sending may end before the headers of the response arrive.
   onCreated: (request) => {
-    const sending = innermost.getStore()
-    if (sending?.isOpen) sendings.set(request, sending)
+    const permits: Permit[] = []
+    forEachOpen(innermost.getStore(), ({ permit }) => permit && permits.push(permit))
+    if (permits.length > 0) permitsOf.set(request, permits)
   },
-  onRobotsTags: (request, lines) => forEachOpen(sendings.get(request), (sending) => sending.sawRobotsTags(lines)),
+  onRobotsTags: (request, lines) => {
+    for (const permit of permitsOf.get(request) ?? []) robotsTags.set(permit, lines)
+  },
 }
 
 /** Calls `visit` for a request, and for each request that it is a part of. */
