@@ -30,6 +30,8 @@ export interface FetchResult {
   readonly outcome: Outcome
   /** The number of requests, including redirects and retries. */
   readonly requests: number
+  /** Whether a request after a moment might have led to another outcome. */
+  readonly isTemporary: boolean
 }
 
 /**
@@ -96,7 +98,7 @@ export class RobotsFetcher {
 }
 
 /** The wait before the first retry, in milliseconds. Each further wait is twice the last. */
-const FIRST_RETRY_MS = 500
+export const FIRST_RETRY_MS = 500
 
 class Attempt {
   readonly #policy: AccessPolicy
@@ -105,6 +107,7 @@ class Attempt {
   readonly #deadline: Deadline
   readonly #beforeNext: BeforeNext
   #requests = 0
+  #isTemporary = false
 
   constructor(
     { policy, retries }: RobotsFetcherOptions,
@@ -127,7 +130,7 @@ class Attempt {
       const refusal = await this.#waitForTurn(state.url)
       if (refusal !== undefined) state = advance(state, refusal, this.#policy)
     }
-    return { outcome: state, requests: this.#requests }
+    return { outcome: state, requests: this.#requests, isTemporary: this.#isTemporary }
   }
 
   async #waitForTurn(url: string): Promise<Turn> {
@@ -165,7 +168,8 @@ class Attempt {
     } catch (error) {
       // No retries are left, or the deadline passed between two of them: the site's last reply says
       // most.
-      if (error instanceof TemporaryReplyError || this.#deadline.isOver) return last
+      this.#isTemporary = error instanceof TemporaryReplyError
+      if (this.#isTemporary || this.#deadline.isOver) return last
       throw error
     } finally {
       waitEnded?.()

@@ -17,12 +17,13 @@ import { assertOwnHost } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
 import { gatePort, type PoliteGate } from '../gate.ts'
 import { failureOf, paceResponseOf, type RequestReport, withBackoff } from '../permit/request-report.ts'
+import { robotsTagsOf } from '../permit/sending.ts'
 import { isRedirect, type Request, redirected } from '../redirects/redirect.ts'
 import { ResponseError } from '../report/errors.ts'
 import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import { isRefusal, refusedResponse } from './refused-response.ts'
 import { rememberOrigin } from './response-usage.ts'
-import { withTimeLimit } from './time-limit.ts'
+import { outsideTimeLimit, withTimeLimit } from './time-limit.ts'
 
 /** A function with the signature of fetch: the fetch of Node, the fetch of undici, or your own. */
 export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
@@ -216,7 +217,7 @@ async function fetchWithRedirects(
           // Only `follow` is implemented here. In the other modes fetch makes no second request.
           redirect: mode === 'follow' ? 'manual' : mode,
         })
-      const response = await sendWithPermit(
+      const { response, robotsTags } = await sendWithPermit(
         gate,
         url,
         signal,
@@ -228,7 +229,12 @@ async function fetchWithRedirects(
       const location = response.status < 300 ? null : response.headers.get('location')
       if (mode !== 'follow' || !isRedirect(response.status, location)) {
         if (hops > 0) Object.defineProperty(response, 'redirected', { value: true, configurable: true })
-        return rememberOrigin(response, { robots: gate.robots, url: request.url })
+        return rememberOrigin(response, {
+          robots: gate.robots,
+          url: request.url,
+          robotsTags,
+          pauseDuring: timeoutMs === undefined ? undefined : (work) => outsideTimeLimit(response, work),
+        })
       }
       await discard(response.body)
       if (hops >= MAX_REDIRECTS)
@@ -278,7 +284,7 @@ async function sendWithPermit(
   signal: AbortSignal | null,
   send: () => Promise<FetchResponse>,
   isRateLimited: IsRateLimited,
-): Promise<FetchResponse> {
+): Promise<{ readonly response: FetchResponse; readonly robotsTags: readonly string[] | undefined }> {
   const permit = await gate.enter(url, { signal })
   try {
     const response = await permit.run(send)
@@ -296,7 +302,7 @@ async function sendWithPermit(
     } finally {
       permit.release(report)
     }
-    return response
+    return { response, robotsTags: robotsTagsOf(permit) }
   } catch (error) {
     if (!(error instanceof ResponseError)) permit.release(failureOf(signal)) // no effect if a response was reported
     throw error

@@ -10,6 +10,7 @@ import {
   type UsageOptions,
   withoutCredentials,
 } from '@politely/fetcher'
+import { UNSEEN_TAGS } from '@politely/fetcher/internal'
 import { type PoliteFetch, PoliteGate, politely, refusalOf, usageOf, WaitTooLongError } from '@politely/gate'
 import type { Arguments } from '../../command-line.ts'
 import { tokensOf } from '../../crawler.ts'
@@ -150,7 +151,7 @@ async function reportOfSite(
   if (refusal instanceof WaitTooLongError)
     return withoutPage(`not requested: ${waitProblem(refusal)}`, refusal.verdict.url, true)
   if (refusal !== undefined)
-    return withoutPage('not requested, because the crawler may not fetch it', refusal.verdict.url)
+    return withoutPage(`not requested, because the crawler may not fetch it; ${UNSEEN_TAGS}`, refusal.verdict.url)
   const usage = await usageOf(response, options)
   void response.body?.cancel().catch(() => undefined)
   const { status } = response
