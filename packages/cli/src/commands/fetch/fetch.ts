@@ -1,7 +1,5 @@
 // `politely fetch`: fetches pages through a gate, and reports what happened to each.
-import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { escapeControls } from '@politely/core'
 import { loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import { type PoliteFetch, PoliteGate, politely, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
@@ -12,6 +10,7 @@ import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
 import { type Fetch, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import { replaceFile } from '../../output/file.ts'
 import { waitProblem } from '../../output/wait-problem.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { formatFetch } from './format-fetch.ts'
@@ -131,7 +130,7 @@ async function writePage(response: Response, args: Arguments, count: (chunk: Uin
     if (head !== '') yield head
     for await (const chunk of body) yield count(chunk as Uint8Array)
   }
-  if (file !== undefined) return writeFile(file, chunks())
+  if (file !== undefined) return replaceFile('output', file, chunks())
   if (!process.stdout.isTTY) {
     for await (const chunk of chunks()) await write(chunk)
     return
@@ -166,17 +165,4 @@ function forTerminal(text: string): string {
 function headOf({ status, statusText, headers }: Response): string {
   const lines = [...headers].map(([name, value]) => escapeControls(`${name}: ${value}`))
   return `${[escapeControls(`${status} ${statusText}`).trim(), ...lines].join('\n')}\n\n`
-}
-
-async function writeFile(file: string, chunks: AsyncIterable<Uint8Array | string>): Promise<void> {
-  const target = createWriteStream(file)
-  try {
-    await pipeline(chunks, target)
-  } catch (error) {
-    const { code, path } = error as NodeJS.ErrnoException
-    if (path === undefined) throw error // of the body
-    throw new UsageError(
-      `--output: ${JSON.stringify(file)} cannot be written (${code}); write the name of another file`,
-    )
-  }
 }
