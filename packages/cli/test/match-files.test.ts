@@ -111,6 +111,15 @@ test('checks each URL for each crawler, as CSV', async () => {
   ])
 })
 
+test.for([
+  [['--crawler', 'GPTBot'], 'GPTBot'],
+  [BOT, 'ExampleBot'],
+  [['--product-token', 'a', '--product-token', 'b'], '"a, b"'],
+] as const)('names the crawler of %j in CSV', async ([flags, name]) => {
+  const { stdout } = await runInThisProcess(['match', '--robots', path('robots.txt'), ...flags, '--format', 'csv'], '/')
+  expect(stdout.split('\r\n')[1]).toContain(`/,${name},`)
+})
+
 test('reads a sitemap that is one line, from chunks that cut its tags', async () => {
   const urls = Array.from({ length: 5000 }, (_, i) => `https://shop.example/page/${i}/`)
   const sitemap = `<urlset>${urls.map((url) => `<url><loc>${url}</loc></url>`).join('')}</urlset>`
@@ -129,9 +138,9 @@ test('escapes control characters in CSV', async () => {
   const args = ['match', '--robots', path('robots.txt'), ...BOT, '--format', 'csv']
   const { stdout } = await runInThisProcess(args, '/a\u001b[31m\n/b\u202e\n/caf\u00e9\n')
   expect(stdout.split('\r\n').slice(1, 4)).toEqual([
-    '/a\\u{1b}[31m,,true,no-rule-matched,,',
-    '/b\\u{202e},,true,no-rule-matched,,',
-    '/caf\u00e9,,true,no-rule-matched,,',
+    '/a\\u{1b}[31m,ExampleBot,true,no-rule-matched,,',
+    '/b\\u{202e},ExampleBot,true,no-rule-matched,,',
+    '/caf\u00e9,ExampleBot,true,no-rule-matched,,',
   ])
 })
 
