@@ -394,6 +394,12 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['contentType?', 'string', 'The Content-Type of the page.'],
       ['bytes', 'integer', 'The size of the page after decoding, as far as it arrived.'],
       ['tookMs?', 'integer', 'From the start of the last request to the end of the page, in milliseconds.'],
+      [
+        'waitMs?',
+        'integer',
+        'How long the next request to the site has to wait, if the response asked for it, such as a 429. In milliseconds.',
+      ],
+      ['waitFor?', '"retry-after" or "backoff"', 'Whether a Retry-After or the status of the response asks for it.'],
       ...VERDICT,
     ],
   },

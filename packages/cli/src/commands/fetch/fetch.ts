@@ -105,6 +105,7 @@ async function fetchPage(url: string, args: Arguments, { client, gate, fetch }: 
     }
     await writePage(response, args, count)
     return report({
+      ...(await pauseOf(last, gate)),
       outcome: 'fetched',
       verdict,
       contentType,
@@ -119,6 +120,13 @@ async function fetchPage(url: string, args: Arguments, { client, gate, fetch }: 
     if (problem === undefined) throw error
     return report({ outcome: 'failed', problem, bytes })
   }
+}
+
+/** Says how long the site must be left alone, if its last response asked for that: a 429, for example. */
+async function pauseOf(url: string, gate: PoliteGate): Promise<Pick<FetchReport, 'waitMs' | 'waitFor'>> {
+  const next = await gate.when(url)
+  const isAsked = next.allowed && (next.because === 'retry-after' || next.because === 'backoff')
+  return isAsked ? { waitMs: Math.round(next.waitMs), waitFor: next.because } : {}
 }
 
 /** Writes the headers, if the user wants them, and the body. */
