@@ -352,12 +352,16 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       [
         'names[].finding',
         '"known" or "misspelt" or "retired" or "ignored" or "unknown"',
-        '`ignored`: its crawler ignores robots.txt, or may do so.',
+        '`misspelt`: no known crawler has this name, but a similar one, or it is the name of a product. `ignored`: its crawler ignores robots.txt, or may do so.',
       ],
       ['names[].crawler?', 'string', 'The product token of the crawler in the catalogue.'],
       ['names[].operator?', 'string', 'Who operates it.'],
       ['names[].since?', 'string', 'The year since which it is retired, if that is documented.'],
-      ['names[].replacedBy', 'string[]', 'The names that took the place of a retired one.'],
+      [
+        'names[].replacedBy',
+        'string[]',
+        'What to write instead: the crawlers that took the place of a retired one, or those of a product of this name.',
+      ],
     ],
   },
   {
