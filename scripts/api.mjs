@@ -17,7 +17,7 @@ import { entryPoints, publishedPackages } from './packages.mjs'
 const PAGES = 'docs/reference/api'
 
 /** The entry points that only the other packages of Politely import. They are no API. */
-const SHARED = ['@politely/core/internal', '@politely/fetcher/internal']
+const SHARED = ['@politely/core/internal', '@politely/fetcher/internal', '@politely/sitemaps/internal']
 
 /** What a name ends in, and what its docstring must then mention. */
 const UNITS = [

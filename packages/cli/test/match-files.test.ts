@@ -97,7 +97,11 @@ test.for([
 
 test.for([
   ['urls.txt', ['--input', 'log'], 'have no request such as "GET /page HTTP/1.1"; the first is line 1; write --input'],
-  ['caddy.ndjson', ['--column', 'url'], '4 lines have no text in the field "url"; the first is line 1; write --column NAME'],
+  [
+    'caddy.ndjson',
+    ['--column', 'url'],
+    '4 lines have no text in the field "url"; the first is line 1; write --column NAME',
+  ],
   ['names.ndjson', [], '2 lines have no URL; the first is line 1; write --column NAME'],
   ['crawl.csv', ['--column', 'link'], 'no column is named "link"; write --column with one of "Status", "Address"'],
   ['index.xml', [], 'index.xml: this is an index of sitemaps; write --sitemap with the URL of the site'],
