@@ -8,6 +8,7 @@ import { UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
+import { rejectFiles } from '../../input/is-file.ts'
 import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
 import { type Fetch, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { replaceFile } from '../../output/file.ts'
@@ -21,6 +22,7 @@ import { listenToStarts } from './request-events.ts'
 export async function fetchPages(args: Arguments): Promise<number> {
   const urls = args.operands
   if (urls.length === 0) throw new UsageError('no URL was given; write one such as https://example.com/page')
+  rejectFiles(urls)
   if (urls.length > 1 && args.has('output'))
     throw new UsageError('--output: is for one page, and several URLs were given; write one URL, or > FILE')
   const maxWaitMs = maxWaitMsOf(args)
