@@ -172,10 +172,8 @@ export class Robots {
 
 /** @throws {OptionError} if a name was given as the URL, and a URL as the name. */
 function assertOrder(url: UrlInput, productTokens: ProductTokens): void {
-  if (typeof url !== 'string' || typeof productTokens !== 'string') return
-  if (!/^https?:\/\//i.test(productTokens) || !/^[\w-]+(?:\/\d.*)?$/s.test(url)) return
-  const [name, link] = [describeValue(url), describeValue(productTokens)]
-  throw new OptionError('url', `${name} is the name of a crawler, and ${link} is a URL; write (${link}, ${name})`)
+  if (/^https?:/i.test(String(productTokens)) && /^[\w-]+(?:\/\d.*)?$/s.test(String(url)))
+    throw new OptionError('url', `${describeValue(url)} is the name of a crawler; write the URL first, then the name`)
 }
 
 /** @throws {OptionError} for an unknown option or value. */

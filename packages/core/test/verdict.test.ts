@@ -293,12 +293,12 @@ describe('a mistake of the caller is an OptionError that names the argument and 
     [
       'a name and a URL in the order of another library',
       () => parseRobots('').isAllowed('ExampleBot', 'https://example.com/page'),
-      'url: "ExampleBot" is the name of a crawler, and "https://example.com/page" is a URL; write ("https://example.com/page", "ExampleBot")',
+      'url: "ExampleBot" is the name of a crawler; write the URL first, then the name',
     ],
     [
       'a User-Agent header and a URL',
       () => parseRobots('').explain('ExampleBot/1.0 (+https://example.com)', 'https://example.com/page'),
-      'is the name of a crawler, and "https://example.com/page" is a URL',
+      'is the name of a crawler; write the URL first',
     ],
     [
       'an unknown dialect',
