@@ -153,7 +153,7 @@ test.for([
   [
     { HTTPS_PROXY: 'http://proxy.test:1' },
     ['http://127.0.0.1:1/page'],
-    'ok    proxy       no proxy variable is set for http:; requests go directly to the sites',
+    'ok    proxy       no proxy variable is set for this site; requests go directly to it',
   ],
   [
     { HTTP_PROXY: 'http://proxy.test:1' },

@@ -27,8 +27,9 @@ export function checkProxy(args: Arguments, url: string | undefined): Finding {
   if (given !== undefined) return ok('proxy', `--proxy: all requests go through ${withoutCredentials(given)}`)
   const name = proxyVariableFor(url) ?? ['all_proxy', 'ALL_PROXY'].find((variable) => process.env[variable])
   if (name === undefined) {
-    const of = url === undefined ? '' : ` for ${new URL(url).protocol}`
-    return ok('proxy', `no proxy variable is set${of}; requests go directly to the sites`)
+    const site =
+      url === undefined ? '; requests go directly to the sites' : ' for this site; requests go directly to it'
+    return ok('proxy', `no proxy variable is set${site}`)
   }
   const except = process.env.no_proxy ?? process.env.NO_PROXY
   if (url !== undefined && isProxyExcluded(url))
