@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { expect, test, vi } from 'vitest'
 import { replaceFile } from '../src/output/file.ts'
 import { writeFiles } from './files.ts'
-import { exitCodeOf, MAIN, runCli, runInThisProcess, startCli } from './run-cli.ts'
+import { exitCodeOf, MAIN, runInThisProcess, startCli } from './run-cli.ts'
 import { startSite } from './site.ts'
 
 const BOT = ['--user-agent', 'ExampleBot']
@@ -97,8 +97,10 @@ test('creates the file that a symbolic link names', async () => {
 test.skipIf(!existsSync('/dev/stdout'))('writes directly into a pipe', async () => {
   const path = writeFiles({ 'robots.txt': 'User-agent: *\nDisallow: /a\n' })
   const args = ['match', '--robots', path('robots.txt'), ...BOT, '--format', 'csv', '--output', '/dev/stdout']
-  const { code, stdout, stderr } = await runCli(args, { stdin: '/a\n' })
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const child = spawn('sh', ['-c', '"$0" "$@" | cat', process.execPath, MAIN, ...args])
+  child.stdin.end('/a\n')
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  expect(stderr).toBe('')
   expect(stdout).toContain('/a,ExampleBot,false')
 })
 
