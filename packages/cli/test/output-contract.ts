@@ -360,7 +360,7 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       [
         'names[].replacedBy',
         'string[]',
-        'What to write instead: the crawlers that took the place of a retired one, or those of a product of this name.',
+        'What to write instead: the successors of a retired crawler, or the crawlers of a product of this name.',
       ],
     ],
   },

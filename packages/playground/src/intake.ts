@@ -43,7 +43,7 @@ export function readIntake(text: string, name: string): Intake {
   return urlsIntake(format, all, reader)
 }
 
-/** How much of a text is looked at to recognise its format. */
+/** The characters and lines that show the format. */
 const HEAD_LENGTH = 8192
 const HEAD_LINES = 20
 

@@ -8,7 +8,7 @@ export function isFile(path: string): boolean {
 }
 
 /**
- * Says what to write in place of the name of a file.
+ * Says what to write instead of the name of a file.
  * @param command The command that is to read it as a robots.txt.
  */
 export function describeFile(path: string, command = 'check'): string {

@@ -67,7 +67,7 @@ export function requiredRobots(args: Arguments, example: string): string {
 /**
  * Reads a robots.txt: a file, or the robots.txt of a URL's site. A site without one allows
  * everything, as an empty file does. Returns undefined, after a line on stderr, if the rules are not
- * known: the site is unreachable or refused, or the file is a login page in place of a robots.txt.
+ * known: the site is unreachable or refused, or the file is something else, such as a login page.
  *
  * @param what The flag, or the command if the file is an operand.
  * @param origin The only site that the file is about. Otherwise URLs are compared by their paths.

@@ -162,7 +162,7 @@ export class UrlSource {
   }
 }
 
-/** How much of the input is looked at to recognise its format. */
+/** The bytes of the input that show its format. */
 const HEAD_BYTES = 8192
 
 /** Returns the encoding that a byte order mark shows, if it is not UTF-8. Spreadsheets write such files. */

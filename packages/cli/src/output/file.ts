@@ -44,22 +44,23 @@ export async function replaceFile(
   file: string,
   chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
-  const temporary = await writing(flag, file, () => temporaryFor(file))
-  const handle = temporary?.handle ?? (await writing(flag, file, () => open(file, 'w')))
-  const remove = () => temporary && rmSync(temporary.path, { force: true })
+  const place = await writing(flag, file, () => placeOf(file))
+  const remove = () => place && rmSync(place.temporary, { force: true })
   const stop = (signal: NodeJS.Signals) => {
     remove()
     process.kill(process.pid, signal) // now without a listener, so the process ends
   }
   for (const signal of SIGNALS) process.once(signal, stop)
   try {
+    const temporary = place && (await writing(flag, file, () => openTemporary(place)))
+    const handle = temporary ?? (await writing(flag, file, () => open(file, 'w')))
     try {
       for await (const chunk of chunks) await writing(flag, file, () => handle.appendFile(chunk))
       if (temporary !== undefined) await writing(flag, file, () => handle.sync())
     } finally {
-      await handle.close()
+      await writing(flag, file, () => handle.close())
     }
-    if (temporary !== undefined) await writing(flag, file, () => takePlace(temporary))
+    if (temporary !== undefined) await writing(flag, file, () => takePlace(place as Place))
   } finally {
     for (const signal of SIGNALS) process.off(signal, stop)
     remove()
@@ -68,43 +69,47 @@ export async function replaceFile(
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-interface Temporary {
-  readonly path: string
-  readonly handle: FileHandle
-  /** The file that it will replace, after all links. */
+/** A file, and the temporary file that will take its place. */
+interface Place {
+  readonly temporary: string
+  /** The file behind all links. */
   readonly target: string
-  /** Undefined if there is no such file yet. */
+  /** Undefined for a new file. */
   readonly old: Stats | undefined
 }
 
-/** Returns undefined for a file that can only be written directly. */
-async function temporaryFor(file: string): Promise<Temporary | undefined> {
+/** Returns undefined for a pipe, a device, or a link to a missing file: they are written directly. */
+function placeOf(file: string): Place | undefined {
   const old = statSync(file, { throwIfNoEntry: false })
-  const isNew = old === undefined && lstatSync(file, { throwIfNoEntry: false }) === undefined
-  if (!isNew && !old?.isFile()) return undefined // a pipe, a device, or a link to a missing file
-  if (!isNew) accessSync(file, constants.W_OK)
-  const target = isNew ? file : realpathSync(file)
-  const path = join(dirname(target), `.politely-${process.pid}-${process.hrtime.bigint().toString(36)}.tmp`)
+  if (old === undefined ? lstatSync(file, { throwIfNoEntry: false }) !== undefined : !old.isFile()) return undefined
+  if (old !== undefined) accessSync(file, constants.W_OK)
+  const target = old === undefined ? file : realpathSync(file)
+  const name = `.politely-${process.pid}-${process.hrtime.bigint().toString(36)}.tmp`
+  return { temporary: join(dirname(target), name), target, old }
+}
+
+/** Returns undefined if the file may be written, and its folder not. */
+async function openTemporary({ temporary, old }: Place): Promise<FileHandle | undefined> {
   try {
-    return { path, handle: await open(path, 'wx', isNew ? 0o666 : 0o600), target, old }
+    return await open(temporary, 'wx', old === undefined ? 0o666 : 0o600)
   } catch (error) {
-    // The file may be written, and its folder not.
-    if (!isNew && ['EACCES', 'EPERM', 'EROFS'].includes(String((error as NodeJS.ErrnoException).code))) return undefined
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (old !== undefined && ['EACCES', 'EPERM', 'EROFS'].includes(code)) return undefined
     throw error
   }
 }
 
 /** A temporary file on the same disk has shown that there is room. */
-async function takePlace({ path, target, old }: Temporary): Promise<void> {
+async function takePlace({ temporary, target, old }: Place): Promise<void> {
   if (old === undefined || old.nlink === 1)
     try {
       if (old !== undefined) {
-        chownSync(path, old.uid, old.gid)
-        chmodSync(path, old.mode)
+        chownSync(temporary, old.uid, old.gid)
+        chmodSync(temporary, old.mode)
       }
-      return renameSync(path, target)
+      return renameSync(temporary, target)
     } catch {
       // Another user owns the file, or it is mounted on its own (EBUSY).
     }
-  await pipeline(createReadStream(path), createWriteStream(target))
+  await pipeline(createReadStream(temporary), createWriteStream(target))
 }

@@ -203,7 +203,7 @@ const DOCS = 'https://github.com/politely-crawler/politely/blob/main/docs'
 
 /**
  * Returns the end of an error message about an option that is similar to none: the option for what the
- * name is about, or why there is none, or the page that lists all options. The parameters are those of
+ * name is about, or where that belongs, or the page that lists all options. The parameters are as for
  * `synonymHint`.
  */
 export function relatedHint(
@@ -246,7 +246,7 @@ function wordOf(name: string): string {
   return name.replace(/[-_.]/g, '').toLowerCase()
 }
 
-/** Whether options are those of a client, or of a gate. */
+/** Whether these are the options of a client or of a gate. */
 function isOfCrawler(known: Readonly<Record<string, true>>): boolean {
   return Object.hasOwn(known, 'userAgent') || Object.hasOwn(known, 'robots')
 }

@@ -4,7 +4,7 @@ const OF_HTTP = ['http_proxy', 'HTTP_PROXY'] as const
 const OF_HTTPS = ['https_proxy', 'HTTPS_PROXY'] as const
 const BY_PROTOCOL: Readonly<Record<string, readonly string[]>> = {
   'http:': OF_HTTP,
-  'https:': [...OF_HTTPS, ...OF_HTTP], // without a proxy for https:, Node uses the other one
+  'https:': [...OF_HTTPS, ...OF_HTTP], // without a proxy for https:, Node uses the proxy for http:
 }
 
 /**

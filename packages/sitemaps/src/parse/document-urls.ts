@@ -7,7 +7,7 @@ export interface DocumentUrls {
   readonly urls: readonly string[]
   /** How many entries have no URL. */
   readonly skipped: number
-  /** Undefined if the document is none of these. */
+  /** Undefined for any other document. */
   readonly format: SitemapFormat | undefined
   readonly problem: NotASitemap | undefined
 }

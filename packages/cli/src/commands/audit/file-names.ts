@@ -26,7 +26,7 @@ export interface FileName {
   readonly operator: string | undefined
   /** The year since which the crawler is retired, if it is documented. */
   readonly since: string | undefined
-  /** What to write instead: the crawlers of a product, or those that took the place of a retired one. */
+  /** What to write instead: the crawlers of a product, or the successors of a retired crawler. */
   readonly replacedBy: readonly string[]
 }
 

@@ -19,7 +19,7 @@ export interface EdgeComparison {
   readonly json: object
 }
 
-/** The headers in which caches say what they did: RFC 9211 §2, and those of CDNs and servers. */
+/** The headers in which caches say what they did: RFC 9211 §2, and what CDNs and servers send. */
 const CACHE_HEADERS = [
   'x-cache',
   'cf-cache-status',
@@ -33,7 +33,7 @@ const CACHE_HEADERS = [
 /** What tells where a response comes from, and how old it is. */
 const SHOWN = ['age', ...CACHE_HEADERS, 'last-modified', 'etag'] as const
 
-/** A copy that is younger than this is as good as a new one. Seconds. */
+/** A copy that is younger than this is as good as a new copy. Seconds. */
 const MIN_AGE = 5
 
 /**

@@ -47,7 +47,7 @@ class Rows {
     this.#delimiter = delimiter
   }
 
-  /** The length of the cell that is not closed yet; undefined if there is none. */
+  /** The length of the open cell; undefined if all cells are closed. */
   get openLength(): number | undefined {
     return this.#open?.length
   }
@@ -88,7 +88,7 @@ class Rows {
     return this.#endCell(text, line, at)
   }
 
-  /** Ends a cell at the next delimiter. Returns where the next one begins, or a number after the line. */
+  /** Ends a cell at the next delimiter. Returns where the next cell begins, or a number after the line. */
   #endCell(text: string, line: string, from: number): number {
     const end = line.indexOf(this.#delimiter, from)
     this.#cells.push(text + line.slice(from, end < 0 ? undefined : end))
@@ -108,10 +108,10 @@ export class TableUrls implements UrlReader {
   #rows: Rows | undefined
   #row = 0
   #index: number | undefined
-  /** The first row, until the next one shows which column has URLs. */
+  /** The first row, until the next row shows which column has URLs. */
   #names: readonly string[] | undefined
 
-  /** @param column The name of the column. By default, the first one with a usual name or with URLs. */
+  /** @param column The name of the column. By default, the first column with a usual name or with URLs. */
   constructor(column: string | undefined) {
     this.#column = column
   }

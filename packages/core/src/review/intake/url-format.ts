@@ -25,7 +25,7 @@ export function formatOfName(name: string): UrlFormat | undefined {
   return BY_ENDING[/\.(\w+)(?:\.gz)?$/.exec(name)?.[1]?.toLowerCase() ?? '']
 }
 
-/** The lines that are looked at. A log may begin with lines that are about no request. */
+/** The number of lines that show the format. A log may begin with lines that are about no request. */
 const HEAD_LINES = 20
 
 /** @param start The first characters of the text; a few thousand are enough. */

@@ -15,7 +15,7 @@ const WITHOUT_SCHEME = /^(?:(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}|localhost)(?::\d+)?\/
 
 /**
  * Returns the URL or the path in a text: without the bullet of a list, quotes or a Markdown link around
- * it. `example.com/page` is read as `https://example.com/page`. Returns undefined if there is none.
+ * it. `example.com/page` is read as `https://example.com/page`. Returns undefined for any other text.
  */
 export function urlIn(text: string): string | undefined {
   const trimmed = text.trim()
