@@ -81,7 +81,7 @@ test.for([
   ['console.csv', [], ['https://shop.example/a,b', 'https://shop.example/cart'], ''],
   ['export.txt', [], ['https://shop.example/cart'], ''],
   ['export-16.txt', [], ['https://shop.example/cart'], ''],
-  ['hosts', [], ['https://shop.example/cart', '/a'], ''],
+  ['hosts', [], ['shop.example/cart', '/a'], ''],
   ['nginx', [], ['/cart'], ''],
   ['array', [], ['/cart', '/'], ''],
   ['feed', [], ['https://shop.example/cart'], ''],

@@ -1,6 +1,6 @@
 // Lists of URLs in the formats in which users have them: for the command and the playground.
 import { expect, test } from 'vitest'
-import { formatOfName, formatOfText, urlIn, urlReaderFor } from '../src/review/index.ts'
+import { formatOfName, formatOfText, lacksScheme, urlReaderFor } from '../src/review/index.ts'
 
 /** Reads a text as a file of this name, its lines in chunks of every size. */
 function read(text: string, name = '', column?: string) {
@@ -29,7 +29,7 @@ test.for([
     'a list of hosts with paths',
     'a.example/cart\nwww.a.example:8443/b\nbücher.example/é\npage.html\nimg/a.png\n',
     'text',
-    ['https://a.example/cart', 'https://www.a.example:8443/b', 'https://bücher.example/é', 'page.html', 'img/a.png'],
+    ['a.example/cart', 'www.a.example:8443/b', 'bücher.example/é', 'page.html', 'img/a.png'],
   ],
   [
     'bullets, quotes, Markdown and counts',
@@ -48,7 +48,7 @@ test.for([
   ['a quote inside of a cell', `url,size\n/b,5" disk\n/c,1\n`, 'csv', ['/b', '/c']],
   ['a table with comments before it', `# Pages\n# 1-30 November\nPage path,Views\n/cart,3\n`, 'csv', ['/cart']],
   ['one column with a name', `url\n${B}\n`, 'csv', [B]],
-  ['hosts in a table', `page,views\na.example/cart,1\n`, 'csv', ['https://a.example/cart']],
+  ['hosts in a table', `page,views\na.example/cart,1\n`, 'csv', ['a.example/cart']],
   [
     'an access log',
     `1.2.3.4 - - [25/Nov/2026:10:00:00 +0000] "GET /cart?a HTTP/1.1" 200 5 "-" "x"\n`,
@@ -129,13 +129,7 @@ test('counts what has no URL', () => {
   expect(read('{"url":"/a"}\nnot JSON\n{"x":1}\n')).toMatchObject({ urls: ['/a'], skipped: 2, firstSkipped: 2 })
 })
 
-test('does not take a path for a host', () => {
-  expect(['a.example/b', 'localhost:3000/b', 'page.html', 'a/b.c/d', 'a.example', '1.2/3'].map(urlIn)).toEqual([
-    'https://a.example/b',
-    'https://localhost:3000/b',
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-  ])
+test('recognises a URL without its scheme', () => {
+  const texts = ['a.example/b', 'localhost:3000/b', 'page.html', 'a/b.c/d', 'a.example', '1.2/3', '/a.example/b']
+  expect(texts.filter(lacksScheme)).toEqual(['a.example/b', 'localhost:3000/b'])
 })

@@ -4,6 +4,7 @@ import {
   formatOfName,
   formatOfText,
   isUrlOrPath,
+  lacksScheme,
   type UrlFormat,
   type UrlProblem,
   type UrlReader,
@@ -111,7 +112,7 @@ function urlsIntake(
   reading: Pick<UrlReader, 'skipped' | 'problem'>,
 ): Intake {
   const [from, name, line, lack] = WORDS[format]
-  const found = all.map((url) => url.trim()).filter(isUrlOrPath)
+  const found = all.map((url) => url.trim()).filter((url) => isUrlOrPath(url) || lacksScheme(url))
   const skipped = reading.skipped + all.length - found.length
   const distinct = format === 'log' || format === 'ndjson' ? mostFrequentFirst(found) : [...new Set(found)]
   const short = distinct.filter((url) => url.length <= MAX_URL_LENGTH)
@@ -129,9 +130,12 @@ function urlsIntake(
       ? []
       : [`${counted(short.length - urls.length, item)} after the first ${MAX_URLS.toLocaleString('en')}`]),
   ]
+  const schemeless = urls.find(lacksScheme)
+  const advice =
+    schemeless === undefined ? '' : ` Some have no scheme: write them whole, such as https://${schemeless}.`
   const problem =
     reading.problem === undefined ? '' : ` It could not be read further: ${PROBLEMS[reading.problem.kind]}.`
-  const rest = `${left.length === 0 ? '' : ` Skipped: ${left.join(', ')}.`}${problem}`
+  const rest = `${left.length === 0 ? '' : ` Skipped: ${left.join(', ')}.`}${advice}${problem}`
   if (urls.length === 0) return { kind: 'nothing', note: `Found no URLs in ${name}.${rest}` }
   const what = format === 'log' ? `${name} with ${counted(found.length, 'request')}, the most frequent first` : name
   return { kind: 'urls', from, urls, note: `Read ${counted(urls.length, item)} of ${what}.${rest}` }

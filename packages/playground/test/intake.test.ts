@@ -127,7 +127,16 @@ test.each([
     '<svg xmlns="http://www.w3.org/2000/svg"/>',
     { kind: 'nothing', note: 'This is XML, but neither a sitemap nor a feed, so no URLs were read.' },
   ],
-  ['hosts with paths', '', 'shop.example/cart\n- /b\n', { kind: 'urls', urls: ['https://shop.example/cart', '/b'] }],
+  [
+    'URLs without schemes, as the command reads them',
+    '',
+    'shop.example/cart\n- /b\n',
+    {
+      kind: 'urls',
+      urls: ['shop.example/cart', '/b'],
+      note: 'Read 2 URLs of a list. Some have no scheme: write them whole, such as https://shop.example/cart.',
+    },
+  ],
   [
     'a table without URLs',
     'x.csv',

@@ -1,7 +1,7 @@
 // Reads the URLs of a table: CSV (RFC 4180), also with semicolons, tabs or bars, as spreadsheets,
 // search consoles and crawlers export it.
 
-import { urlIn } from './url-in-text.ts'
+import { lacksScheme, urlIn } from './url-in-text.ts'
 import type { UrlProblem, UrlReader } from './url-reader.ts'
 
 /** A longer row has probably a quote without an end. Characters. */
@@ -26,7 +26,7 @@ export function isTable(lines: readonly string[]): boolean {
 }
 
 function hasUrl(cell: string): boolean {
-  return urlIn(cell) !== undefined
+  return urlIn(cell) !== undefined || lacksScheme(cell)
 }
 
 /** Returns the delimiter that occurs most often in a line, outside of quotes. */

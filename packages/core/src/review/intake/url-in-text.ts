@@ -10,18 +10,22 @@ const BULLET = /^(?:[-*+\u2022]|\d{1,9}[.)]?)\s+/
 /** `[Title](https://example.com/ "more")` */
 const MARKDOWN_LINK = /^!?\[[^\]]*\]\(\s*<?([^\s<>)]+)/
 const QUOTES = /^["'`<]+|["'`>]*[,;]?$/g
-/** `example.com/page`, but not `page.html`, which may be a path. */
+/** `example.com/page`. `page.html` may be a path. */
 const WITHOUT_SCHEME = /^(?:(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}|localhost)(?::\d+)?\//u
 
 /**
  * Returns the URL or the path in a text: without the bullet of a list, quotes or a Markdown link around
- * it. `example.com/page` is read as `https://example.com/page`. Returns undefined for any other text.
+ * it. Returns undefined for any other text.
  */
 export function urlIn(text: string): string | undefined {
   const trimmed = text.trim()
   if (isUrlOrPath(trimmed)) return trimmed
   const item = trimmed.replace(BULLET, '')
   const bare = MARKDOWN_LINK.exec(item)?.[1] ?? item.replace(QUOTES, '')
-  if (isUrlOrPath(bare)) return bare
-  return WITHOUT_SCHEME.test(bare) ? `https://${bare}` : undefined
+  return isUrlOrPath(bare) ? bare : undefined
+}
+
+/** Whether a text is a URL without its scheme: an invalid URL, but meant as one. */
+export function lacksScheme(text: string): boolean {
+  return WITHOUT_SCHEME.test(text)
 }
