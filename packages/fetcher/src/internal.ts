@@ -27,6 +27,7 @@ export { isHtml, rememberSentPage, type SentPage, sentPageOf, UNSEEN_TAGS } from
 export { isPrivateHost, siteOf } from './network/host-name.ts'
 export { boundedLookup } from './network/lookup.ts'
 export { registerPoliteDispatcher, registerPoliteFetch } from './network/platform-fetch.ts'
+export { isProxyExcluded, proxyVariableFor } from './network/proxy-variables.ts'
 export { loadUndici } from './network/undici.ts'
 export { CLIENT_OPTIONS, namesItself, plausibleTimeout } from './options/options.ts'
 export { PACING_OPTIONS } from './options/pacing-options.ts'

@@ -1,5 +1,6 @@
 // Writes to stdout with back-pressure, and JSON that a terminal can show.
 import { once } from 'node:events'
+import { writeError } from '../errors.ts'
 
 /**
  * Returns a value as one line of JSON. `JSON.stringify` escapes only the control characters below
@@ -27,7 +28,13 @@ function unicodeEscapes(character: string): string {
   return character.split('').reduce((text, unit) => `${text}\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`, '')
 }
 
-/** Resolves when more may be written, so that unread output does not fill the memory. */
+/**
+ * Writes to stdout. Resolves when more may be written, so that unread output does not fill the memory.
+ * @throws {UsageError} if the operating system refuses, such as for a full disk.
+ */
 export async function write(text: string | Uint8Array): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+  if (process.stdout.write(text)) return
+  await once(process.stdout, 'drain').catch((error) => {
+    throw writeError('the output', error)
+  })
 }

@@ -123,6 +123,11 @@ const KNOWN_OPTIONS: Readonly<Record<keyof UsageInput, true>> = {
  * not an error: `problems` names it.
  */
 export function usageOf(input: UsageInput): Usage {
+  if (input instanceof Robots)
+    throw new OptionError(
+      'options',
+      'a parsed robots.txt was given; write usageOf({ robots, url, tokens: "ExampleBot" })',
+    )
   assertKnownOptions(input, KNOWN_OPTIONS, '{ robots, url, tokens: "ExampleBot" }')
   const { robots, tokens, headers, tdmrep, now } = input
   if (robots !== undefined && !(robots instanceof Robots)) {

@@ -1,5 +1,6 @@
 // usageOf: what may be done with the page of a response that politely(fetch) returned.
 import { OptionError } from '@politely/core'
+import { isOfClass } from '@politely/core/engine'
 import type { ClientUsage, PageResponse, RobotsClient, UsageOptions } from '@politely/fetcher'
 import { clientPort, describeValue, rememberSentPage, type SentPage, sentPageOf } from '@politely/fetcher/internal'
 import { refusalOf } from './refused-response.ts'
@@ -55,6 +56,8 @@ export async function usageOf(response: object, options: UsageOptions = {}): Pro
 }
 
 function explainUnknown(value: unknown): string {
+  if (isOfClass('Robots', value))
+    return 'a parsed robots.txt is not a response; write usageOf({ robots, url, tokens: "ExampleBot" }) of @politely/core/usage'
   if (typeof value !== 'object' || value === null || !('headers' in value))
     return `${describeValue(value)} is not a response; write usageOf(await fetch(url))`
   return 'no fetch of politely returned it; pass the response itself and not a clone, or write client.usage(url, response) with a RobotsClient'

@@ -1,6 +1,6 @@
 // Checks the options of `enter`, `check` and `when`.
 import { OptionError } from '@politely/core'
-import { abortSignal, assertOptions } from '@politely/fetcher/internal'
+import { abortSignal, assertOptions, describeValue } from '@politely/fetcher/internal'
 import type { EnterOptions, GateCheckOptions, WhenOptions } from './gate-options.ts'
 import { maxWait } from './pacing.ts'
 
@@ -32,6 +32,11 @@ export function checkedSignal(
   if (options === undefined) return undefined
   if (options instanceof AbortSignal)
     throw new OptionError('options', 'an AbortSignal was given instead of options; write { signal }')
+  if (typeof options === 'string' && /^https?:/i.test(options))
+    throw new OptionError(
+      'options',
+      `${describeValue(options)} is a URL, which comes first; the client knows the name of the crawler`,
+    )
   assertOptions(options, '{ signal }', known)
   return abortSignal(options.signal ?? undefined)
 }

@@ -19,6 +19,7 @@ import { UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
+import { rejectFiles } from '../../input/is-file.ts'
 import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { loadRobots, readText } from '../../input/robots-file.ts'
@@ -38,6 +39,7 @@ export async function usage(args: Arguments): Promise<number> {
   const urls = args.operands
   if (urls.length === 0) throw new UsageError('no URL was given; write one such as https://example.com/page')
   const file = args.get('robots')
+  if (file === undefined) rejectFiles(urls, 'usage')
   const tdmrep = args.get('tdmrep')
   if (file === undefined && tdmrep !== undefined && tdmrep !== 'none')
     throw new UsageError('--tdmrep: a file is read with --robots only; add --robots FILE, or write --tdmrep none')
