@@ -44,6 +44,7 @@ import {
   PREFETCH_OPTIONS,
   type UsageOptions,
 } from '../options/call-options.ts'
+import type { NetworkGuard } from '../network/network-guard.ts'
 import { namesItself, type RobotsClientOptions, type Settings, settingsOf } from '../options/options.ts'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from '../report/client-verdict.ts'
 import { type ClientEvents, type Counters, type Logger, Telemetry, traceCheck } from '../report/telemetry.ts'
@@ -110,6 +111,8 @@ export interface ClientPort {
   readonly logger: () => Logger | undefined
   /** The clock of the client: returns milliseconds since 1970. */
   readonly now: () => number
+  /** Decides which hosts a site may lead the client to. */
+  readonly guard: () => NetworkGuard
 }
 
 /** Returns the port of a client. The class sets this function, since the port is private there. */
@@ -146,6 +149,7 @@ export class RobotsClient {
     usageOf: (url, response, options) => this.#usage(url, response, options),
     logger: () => this.#settings.logger,
     now: () => this.#settings.now(),
+    guard: () => this.#settings.guard,
   }
 
   static {
