@@ -126,7 +126,10 @@ export default defineConfig({
       // Files share a worker and its modules, because separate workers cost a third of the run's
       // time. A helper that several files import must not call `afterEach` and the like at its top
       // level, because that would affect the first file only. Its functions call `onTestFinished`.
-      { extends: true, test: { name: 'shared', include: ALL, exclude: [...COUNT_TIMERS, OF_THE_SITE], isolate: false } },
+      {
+        extends: true,
+        test: { name: 'shared', include: ALL, exclude: [...COUNT_TIMERS, OF_THE_SITE], isolate: false },
+      },
       { extends: true, test: { name: 'alone', include: COUNT_TIMERS } },
     ],
     execArgv: ['--disable-warning=ExperimentalWarning'], // Node 22 prints one for node:sqlite

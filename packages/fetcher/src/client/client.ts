@@ -32,6 +32,7 @@ import type { CachedRules } from '../cache/memory.ts'
 import { type Gauges, isFresh, RobotsCache } from '../cache/robots-cache.ts'
 import { Deadline } from '../fetch/deadline.ts'
 import { failureOf } from '../fetch/failure.ts'
+import type { NetworkGuard } from '../network/network-guard.ts'
 import {
   assertLookupOptions,
   assertUsageOptions,
@@ -44,7 +45,6 @@ import {
   PREFETCH_OPTIONS,
   type UsageOptions,
 } from '../options/call-options.ts'
-import type { NetworkGuard } from '../network/network-guard.ts'
 import { namesItself, type RobotsClientOptions, type Settings, settingsOf } from '../options/options.ts'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from '../report/client-verdict.ts'
 import { type ClientEvents, type Counters, type Logger, Telemetry, traceCheck } from '../report/telemetry.ts'

@@ -38,8 +38,7 @@ export class TextListParser {
     else if (/^https?:\/\//i.test(loc)) {
       this.#problems.checkText(loc, false)
       this.found.push({ kind: 'entry', loc })
-    }
-    else if (loc !== '' && !loc.startsWith('#')) this.#problems.add('wrong-line', loc)
+    } else if (loc !== '' && !loc.startsWith('#')) this.#problems.add('wrong-line', loc)
     this.#isSkipping = false
   }
 }

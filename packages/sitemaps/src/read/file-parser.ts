@@ -34,13 +34,7 @@ export class FileParser {
   #stop: Stop | undefined
   #foundAny = false
 
-  constructor(
-    source: BodySource,
-    charset: string | undefined,
-    limits: Limits,
-    problems: Problems,
-    watch: FileWatch,
-  ) {
+  constructor(source: BodySource, charset: string | undefined, limits: Limits, problems: Problems, watch: FileWatch) {
     this.#source = source
     this.#watch = watch
     this.#limits = limits

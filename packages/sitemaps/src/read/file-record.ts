@@ -7,8 +7,8 @@ import type { Problems } from '../parse/found.ts'
 import type { BodySource } from './body-source.ts'
 import type { EntryMaker } from './entry-maker.ts'
 import type { FileEnd, FileParser } from './file-parser.ts'
-import type { Task } from './resume-token.ts'
 import type { Requested } from './request.ts'
+import type { Task } from './resume-token.ts'
 
 /** The parts of a result that are known before the body is read. */
 export interface FileHead {

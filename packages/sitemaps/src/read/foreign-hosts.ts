@@ -49,7 +49,10 @@ export class ForeignHosts {
     const blocked = new BlockedAddressError(hostname, [])
     if (!this.#lookups.has(hostname)) {
       if (this.#lookups.size >= MAX_LOOKUPS) return blocked
-      this.#lookups.set(hostname, this.#guard.refusalOfRedirect(chain, url).catch(() => blocked))
+      this.#lookups.set(
+        hostname,
+        this.#guard.refusalOfRedirect(chain, url).catch(() => blocked),
+      )
     }
     return orAborted(this.#lookups.get(hostname) as Promise<BlockedAddressError | undefined>, [signal])
   }

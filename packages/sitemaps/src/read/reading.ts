@@ -38,6 +38,8 @@ export class Reading {
   #current: { readonly task: Task; taken: number } | undefined
   /** The number of entries that were passed on. */
   #entries = 0
+  /** Whether `maxMs` was over before all entries of a batch were taken. */
+  #isCutByTime = false
   /** The files whose body broke off. */
   readonly #brokenOff: SitemapFile[] = []
 
@@ -63,10 +65,11 @@ export class Reading {
       limits.maxMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(() => this.#deadline.abort(), limits.maxMs)
     try {
       for await (const batch of this.#batches()) {
-        const wasLate = this.#isLate // what was read before `maxMs` was over still counts
+        const wasLate = this.#isLate // the last batch still counts
         for (const entry of batch) {
-          if (this.#isLate && !wasLate) break
-          if (!this.#isLate) this.#signal.throwIfAborted()
+          this.#isCutByTime = this.#isLate && !wasLate
+          if (this.#isCutByTime) break
+          if (!wasLate) this.#signal.throwIfAborted()
           if (this.#current !== undefined) this.#current.taken++
           yield entry
         }
@@ -170,8 +173,7 @@ export class Reading {
       this.#queue.markRead(task)
       this.#queue.addRedirects(hops, reason === 'duplicate' ? undefined : url)
       if (response?.status === 304) this.#unchanged(head)
-      else if (reason !== undefined || response === undefined)
-        this.files.add(fileResult(head, { outcome: 'failed' }))
+      else if (reason !== undefined || response === undefined) this.files.add(fileResult(head, { outcome: 'failed' }))
       else {
         const body = iteratorOf((response.body as ByteSource | null) ?? new Uint8Array(0))
         const rest = (position: number) => requestRest(requested, task.from, position, context)
@@ -230,11 +232,13 @@ export class Reading {
           filter.add(entry, entries)
         }
         if (entries.length > 0) yield this.#passed(entries)
+        if (this.#isCutByTime) limit = 'limit: maxMs'
         if (limit !== undefined) break
       }
       const rest = filter.end()
       if (rest.length > limits.maxEntries - this.#entries) limit = 'limit: maxEntries'
       if (rest.length > 0) yield this.#passed(rest)
+      if (this.#isCutByTime) limit = 'limit: maxMs'
     } catch (error) {
       if (this.#isLate) this.files.add(fileResult(head, { outcome: 'partial', reason: 'limit: maxMs' }, body))
       throw error

@@ -105,7 +105,9 @@ export class Spool implements AsyncIterator<Uint8Array, void> {
 
   #stalled(error: unknown): Error {
     const why = this.#file.error?.message
-    return new Error(`${messageOf(error)}, while it waited for the caller, since no temporary file could be written (${why})`)
+    return new Error(
+      `${messageOf(error)}, while it waited for the caller, since no temporary file could be written (${why})`,
+    )
   }
 
   #closeSource(): void {
