@@ -186,7 +186,7 @@ it('closes the connection if the loop ends early, or is aborted', async () => {
     response.on('close', () => closed++)
     response.write(`<urlset>${url(`${origin}/a`).repeat(2_000)}`) // and no end
   })
-  const fetch = politeFetch()
+  const fetch = politeFetch(60_000)
   for await (const _entry of readSitemaps(origin, { fetch })) break
   await expect.poll(() => closed).toBe(1)
   const controller = new AbortController()
