@@ -135,7 +135,7 @@ function sourceOf(source: SitemapSource, base: string | URL | undefined): Source
   if (!isBytes)
     throw new OptionError(
       'source',
-      `${describeValue(source)} is not a source; expected a site such as "https://example.com", a list of URLs of sitemaps, or bytes, before the options`,
+      `${describeValue(source)} is not a source; the first argument is a site such as "https://example.com", a list of URLs of sitemaps, or bytes`,
     )
   if (base === undefined)
     throw new OptionError('base', 'is missing; write the URL of the bytes, such as "https://example.com/sitemap.xml"')

@@ -225,7 +225,7 @@ describe('options', () => {
     ],
     [
       () => readSitemaps({ maxEntries: 5 } as never, { fetch }),
-      'expected a site such as "https://example.com", a list',
+      'is not a source; the first argument is a site such as',
     ],
     [() => readSitemaps(bytes, { base, earlier: [null] as never }), 'earlier[0].url: undefined is not'],
     [

@@ -1,5 +1,4 @@
-// A caller that is slow loses nothing. A body that breaks off all the same is an error after the last
-// entry.
+// A slow caller loses nothing. If a body still breaks off, the loop throws after the last entry.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -49,7 +49,7 @@ interface OpenField {
   readonly name: string
   readonly local: string
   readonly texts: Texts
-  /** The name of an element that was taken for a part of the text, as in `<loc><url>…</url></loc>`. */
+  /** The name of an element inside the field whose tags are ignored, as in `<loc><url>…</url></loc>`. */
   wrapper: string | undefined
 }
 

@@ -1,14 +1,7 @@
 // The bytes of one file, counted and limited. Never throws for a failure of the site: the bytes end,
 // and `stop` says why.
 import { onAbort } from '@politely/fetcher/internal'
-import type { SitemapReason } from '../file-result.ts'
-import type { FileWatch } from './file-watch.ts'
-
-/** Why the bytes ended early. */
-export interface Stop {
-  readonly reason: SitemapReason
-  readonly detail?: string
-}
+import type { FileWatch, Stop } from './file-watch.ts'
 
 /** Bytes that a caller can pass, or the body of a response. */
 export type ByteSource = Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>

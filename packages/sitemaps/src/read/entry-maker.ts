@@ -7,7 +7,7 @@ import { parseLastmod } from '../parse/lastmod.ts'
 /** The longest URL that sitemaps.org allows, in characters as written. */
 const MAX_URL_LENGTH = 2_048
 
-/** Answers about URLs of other hosts than that of the file. */
+/** Answers about URLs whose host is not the host of the file. */
 export interface OtherHosts {
   /** Returns whether the host is private, so that a public site may not name it. */
   isPrivate(url: string): Promise<boolean>

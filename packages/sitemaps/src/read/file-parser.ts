@@ -7,8 +7,8 @@ import type { Limits } from '../limits.ts'
 import { DocumentParser } from '../parse/document.ts'
 import type { FoundEntry, Problems, SitemapFormat } from '../parse/found.ts'
 import { TextListParser } from '../parse/text-list.ts'
-import type { BodySource, Stop } from './body-source.ts'
-import type { FileWatch } from './file-watch.ts'
+import type { BodySource } from './body-source.ts'
+import type { FileWatch, Stop } from './file-watch.ts'
 
 const OFFICIAL_BYTES = 52_428_800
 /** The roots of documents. A warning of the server may precede them. */

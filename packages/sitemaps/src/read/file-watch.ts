@@ -1,7 +1,13 @@
 // Watches over the reading of one file: its time, and the signal. Lets other events of the process
 // happen meanwhile.
 import { setImmediate } from 'node:timers/promises'
-import type { Stop } from './body-source.ts'
+import type { SitemapReason } from '../file-result.ts'
+
+/** Why a file ended early. */
+export interface Stop {
+  readonly reason: SitemapReason
+  readonly detail?: string
+}
 
 /** The longest work without a turn of the event loop, in milliseconds. */
 const MAX_BUSY_MS = 10

@@ -24,8 +24,8 @@ export class ForeignHosts {
   }
 
   /**
-   * Returns the URL of the chain that decides which hosts a site may name: the first one with a
-   * public host.
+   * Returns the URL of the chain that decides which hosts a site may name: the first URL with a public
+   * host.
    */
   publicOf(chain: readonly (string | undefined)[]): string | undefined {
     return chain.find((url) => url !== undefined && this.#guard.reachOf([url]) === 'public')

@@ -150,7 +150,7 @@ export class Reading {
     this.#current = { task, taken: task.skip ?? 0 }
     let foreign: false | ForeignHost = false
     let requested: Requested
-    const linked = linkSignals([this.#signal]) // a signal of its own, since listeners stay on it
+    const linked = linkSignals([this.#signal]) // one signal for each file, since fetch leaves listeners on it
     const context: RequestContext = {
       fetch,
       robots,

@@ -10,7 +10,7 @@
 //   tail    the block that is being filled
 //
 // Chunks are copied into blocks: a chunk of one byte would keep a whole buffer of the network alive.
-// If there is no room on disk, the network waits for the caller. If the server then closes the
+// If the disk is full or read-only, the network waits for the caller. If the server then closes the
 // connection, the rest is requested.
 import { checkedBytes, messageOf } from './body-source.ts'
 import { TemporaryFile } from './temporary-file.ts'
@@ -49,7 +49,7 @@ export class Spool implements AsyncIterator<Uint8Array, void> {
     void this.#receive()
   }
 
-  /** Returns the next bytes. After the last ones, rejects if the body broke off. */
+  /** Returns the next bytes. After the last bytes, rejects if the body broke off. */
   async next(): Promise<IteratorResult<Uint8Array, void>> {
     for (;;) {
       const taken = this.#take()

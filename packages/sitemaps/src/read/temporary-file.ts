@@ -7,7 +7,7 @@ import { join } from 'node:path'
 /** Closes the file of an iterator that the caller abandoned. */
 const abandoned = new FinalizationRegistry<FileHandle>((handle) => void handle.close().catch(() => undefined))
 
-/** Bytes in the order in which they were added. The file is created when the first ones are added. */
+/** Bytes in the order in which they were added. The first call of `add` creates the file. */
 export class TemporaryFile {
   /** Why the file cannot take more bytes, such as a full disk. */
   error: Error | undefined
