@@ -6,7 +6,7 @@ import { politely } from '@politely/gate'
 import { index, url, urlset } from '@politely/testkit/cases/sitemap-case'
 import { expect, it, onTestFinished } from 'vitest'
 import { readSitemaps, type SitemapEntry, SitemapIncompleteError, type SitemapReading } from '../src/index.ts'
-import { outcomes, paths } from './reading-site.ts'
+import { outcomes, paths, withTemporaryFolder } from './reading-site.ts'
 
 const COUNT = 6_000
 /** More than the sockets and the spool hold in memory. */
@@ -95,12 +95,7 @@ it('loses nothing to a server that closes stalled connections', async () => {
 })
 
 it.each(['with', 'without'])('requests the rest if there is no disk, from a server %s ranges', async (ranges) => {
-  const { TMPDIR } = process.env
-  process.env.TMPDIR = '/no/such/folder'
-  onTestFinished(() => {
-    if (TMPDIR === undefined) delete process.env.TMPDIR
-    else process.env.TMPDIR = TMPDIR
-  })
+  withTemporaryFolder('/no/such/folder')
   const asked: (string | undefined)[] = []
   let sending: Promise<void> | undefined
   const origin = await startSite((request, response) => {

@@ -1,11 +1,13 @@
 // The spool alone: order, room, and what it leaves behind.
-import { readdirSync, readlinkSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Spool } from '../src/read/spool.ts'
+import { withTemporaryFolder } from './reading-site.ts'
 
 const MIB = 1024 * 1024
 const noRest = async () => undefined
@@ -27,27 +29,24 @@ async function* chunksOf(bytes: Uint8Array, sizes: () => number, isBroken = fals
   if (isBroken) throw new Error('reset')
 }
 
-/** Reads the spool to its end. */
+/** Reads the spool to its end, and closes it. */
 async function drain(spool: Spool, pause: () => Promise<unknown> = async () => undefined) {
   const parts: Uint8Array[] = []
-  for (let next = await spool.next(); !next.done; next = await spool.next()) {
-    parts.push(next.value)
-    await pause()
+  try {
+    for (let next = await spool.next(); !next.done; next = await spool.next()) {
+      parts.push(next.value)
+      await pause()
+    }
+  } finally {
+    await spool.return()
   }
   return Buffer.concat(parts)
 }
 
-function withoutDisk() {
-  const { TMPDIR } = process.env
-  process.env.TMPDIR = '/no/such/folder'
-  onTestFinished(() => {
-    if (TMPDIR === undefined) delete process.env.TMPDIR
-    else process.env.TMPDIR = TMPDIR
-  })
-}
+const withoutDisk = () => withTemporaryFolder('/no/such/folder')
 
-/** The temporary files that this process has open. Linux only. */
-const openFiles = () =>
+/** The temporary files in a folder that this process has open. Linux only. */
+const openFiles = (folder: string) =>
   readdirSync('/proc/self/fd')
     .map((fd) => {
       try {
@@ -56,7 +55,7 @@ const openFiles = () =>
         return ''
       }
     })
-    .filter((path) => path.includes('politely-'))
+    .filter((path) => path.startsWith(`${folder}/`))
 
 const kinds: Readonly<Record<string, () => void>> = { 'with a disk': () => undefined, 'without a disk': withoutDisk }
 it.each(Object.keys(kinds))('keeps all bytes in order, %s', async (kind) => {
@@ -126,29 +125,34 @@ it('stops soon after the limit', async () => {
 })
 
 describe.skipIf(process.platform !== 'linux')('a temporary file', () => {
+  let folder = ''
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'spool-'))
+    withTemporaryFolder(folder)
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
   const filled = async () => {
     const spool = new Spool(
       chunksOf(pattern(8 * MIB), () => 65_536),
       Number.POSITIVE_INFINITY,
       noRest,
     )
-    await expect.poll(openFiles).toHaveLength(1)
+    await expect.poll(() => openFiles(folder)).toHaveLength(1)
     return spool
   }
 
   it('has no name, and is closed at the end of the reading', async () => {
     const spool = await filled()
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('politely-') && name.length === 45)).toEqual([])
+    expect(readdirSync(folder)).toEqual([])
     await drain(spool)
-    await spool.return()
-    expect(openFiles()).toEqual([])
+    expect(openFiles(folder)).toEqual([])
   })
 
   it('is closed if the reading ends early', async () => {
     const spool = await filled()
     await spool.next()
     await spool.return()
-    await expect.poll(openFiles).toEqual([])
+    await expect.poll(() => openFiles(folder)).toEqual([])
   })
 
   it('is not needed for a small file', async () => {
@@ -158,7 +162,7 @@ describe.skipIf(process.platform !== 'linux')('a temporary file', () => {
       noRest,
     )
     await turn()
-    expect(openFiles()).toEqual([])
+    expect(openFiles(folder)).toEqual([])
     await drain(spool)
   })
 })
