@@ -299,8 +299,9 @@ export class Reading {
   }
 
   async #foreignOf({ url, parent, from }: Task): Promise<false | ForeignHost> {
+    if (parent === undefined) return false
     const { host, origin } = new URL(url)
-    if (parent === undefined || new URL(parent).host === host) return false
+    if (new URL(parent).host === host) return false
     const blocked = await this.#hosts.refusalOf(url, from, this.#signal)
     if (blocked !== undefined) return { origin, proof: 'unchecked' }
     return this.#hosts.proofOf(origin, [url, parent], this.#signal)
