@@ -32,6 +32,7 @@ import type { CachedRules } from '../cache/memory.ts'
 import { type Gauges, isFresh, RobotsCache } from '../cache/robots-cache.ts'
 import { Deadline } from '../fetch/deadline.ts'
 import { failureOf } from '../fetch/failure.ts'
+import type { NetworkGuard } from '../network/network-guard.ts'
 import {
   assertLookupOptions,
   assertUsageOptions,
@@ -110,6 +111,8 @@ export interface ClientPort {
   readonly logger: () => Logger | undefined
   /** The clock of the client: returns milliseconds since 1970. */
   readonly now: () => number
+  /** Decides which hosts a site may lead the client to. */
+  readonly guard: () => NetworkGuard
 }
 
 /** Returns the port of a client. The class sets this function, since the port is private there. */
@@ -146,6 +149,7 @@ export class RobotsClient {
     usageOf: (url, response, options) => this.#usage(url, response, options),
     logger: () => this.#settings.logger,
     now: () => this.#settings.now(),
+    guard: () => this.#settings.guard,
   }
 
   static {
