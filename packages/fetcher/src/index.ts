@@ -27,6 +27,7 @@ export {
 export type { RobotsVia } from './network/robots-way.ts'
 export type {
   CheckManyOptions,
+  CheckNowOptions,
   CheckOptions,
   LookupOptions,
   ManyOptions,
