@@ -14,6 +14,7 @@ import { linkSignals } from '@politely/fetcher/internal'
 import { assertOwnHost, InvalidRequestError, type Permit, type PoliteGate } from '@politely/gate'
 import type { DeferredRequests } from './deferred-requests.ts'
 import { outsideTimeouts } from './host-timeouts.ts'
+import { sourcesOf } from './link-sources.ts'
 import { currentTask, type PoolTask } from './pool-task.ts'
 import { locationOf, RedirectError, redirected } from './redirected.ts'
 
@@ -128,7 +129,8 @@ export async function enterGate(
   const { signal, unlink } = linkSignals(signals)
   if (task !== undefined) deferred.reachedGate(task)
   try {
-    const wait = () => outsideTimeouts('gate', () => gate.enter(url, { signal }))
+    const redirectedFrom = sourcesOf(task?.request)
+    const wait = () => outsideTimeouts('gate', () => gate.enter(url, { signal, redirectedFrom }))
     return await (task === undefined ? wait() : task.runAtGate(wait))
   } finally {
     unlink()

@@ -105,6 +105,11 @@ export interface ClientPort {
    * `own` if Politely makes the connections for pages too.
    */
   readonly followPages: (pages: typeof globalThis.fetch | 'own') => void
+  /**
+   * Returns the sources of a link, for `redirectedFrom`: its page, if the page has a public host.
+   * Otherwise the page changes nothing, and its own sources stay.
+   */
+  readonly linkSources: (page: string, sourcesOfPage: readonly string[]) => readonly string[]
   /** The same as `usage`, but the answer is about `url` even if the response names another URL. */
   readonly usageOf: (url: string, response: PageResponse | undefined, options: UsageOptions) => Promise<ClientUsage>
   /** The option `logger` of the client. */
@@ -144,6 +149,8 @@ export class RobotsClient {
     blockedVerdict: (url, refusal) => this.#blockedVerdict(url, refusal),
     isOwnRequest: (url) => this.#cache.isOwnRequest(url),
     followPages: (pages) => this.#settings.way.followPages(pages),
+    linkSources: (page, sources) =>
+      this.#settings.guard.reachOf([page]) === 'public' ? [new URL(page).origin] : sources,
     usageOf: (url, response, options) => this.#usage(url, response, options),
     logger: () => this.#settings.logger,
     now: () => this.#settings.now(),

@@ -105,15 +105,6 @@ export function isPrivateHost(host: string): boolean {
 }
 
 /**
- * Returns the sources of a link, for `redirectedFrom`. A page with a public host is enough. A page
- * with a private host may itself have been named by a public one, so its own sources stay.
- * @param sources The sources of the page.
- */
-export function linkSources(page: string, sources: readonly string[]): readonly string[] {
-  return isPrivateHost(new URL(page).hostname) ? [...sources, page] : [page]
-}
-
-/**
  * Returns an IPv4 address itself, and the /48 of an IPv6 address: providers assign blocks up to
  * this size to one customer (RFC 6177). Returns undefined for a name.
  */

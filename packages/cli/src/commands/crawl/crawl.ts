@@ -1,7 +1,7 @@
 // `politely crawl`: crawls a few pages through a gate.
 import { originOf } from '@politely/core'
 import { loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
-import { linkSources } from '@politely/fetcher/internal'
+import { clientPort } from '@politely/fetcher/internal'
 import { GateClosedError, isRedirect, type Permit, PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { CrawlTimeline } from '@politely/gate/timeline'
 import type { Arguments } from '../../command-line.ts'
@@ -78,7 +78,7 @@ export async function crawl(args: Arguments): Promise<number> {
 interface Candidate {
   readonly url: string
   readonly depth: number
-  /** The pages that led to it. Empty for a URL of the command line. */
+  /** The public origin that led to it. Empty for a URL of the command line. */
   readonly redirectedFrom: readonly string[]
 }
 
@@ -187,7 +187,8 @@ class Crawler {
     const { bytes, links } = await this.#read(response, url)
     if (depth < this.#limits.maxDepth || location !== undefined) {
       const targets = location === undefined ? links : [location]
-      const found = { depth: location === undefined ? depth + 1 : depth, redirectedFrom: linkSources(url, sources) }
+      const redirectedFrom = clientPort(client).linkSources(url, sources)
+      const found = { depth: location === undefined ? depth + 1 : depth, redirectedFrom }
       for (const link of targets) if (this.#origins.has(originOf(link))) this.#add({ url: link, ...found })
     }
     return {
