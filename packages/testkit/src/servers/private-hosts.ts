@@ -3,7 +3,7 @@
 // All servers are on loopback. 127.0.0.3 stands for a public address: clients get it as
 // `allowAddresses`. Every other address stays private.
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type LookupFunction } from 'node:net'
 import { lookupIn } from './lookup.ts'
 import type { Reply } from './sites.ts'
 
@@ -28,7 +28,7 @@ export const PRIVATE_HOSTS: readonly string[] = [
 ]
 
 /** Resolves names as a test needs it. No query leaves this machine. */
-export const lookup = lookupIn({
+export const lookup: LookupFunction = lookupIn({
   'site.example.com': PUBLIC_ADDRESS,
   'other.example.com': PUBLIC_ADDRESS,
   'inside.example.com': '127.0.0.2',
@@ -39,7 +39,10 @@ export const lookup = lookupIn({
 })
 
 /** The options of a RobotsClient or an agent for which 127.0.0.3 is public. */
-export const reach = { lookup, allowAddresses: [PUBLIC_ADDRESS] } as const
+export const reach: { readonly lookup: LookupFunction; readonly allowAddresses: readonly string[] } = {
+  lookup,
+  allowAddresses: [PUBLIC_ADDRESS],
+}
 
 /** A public site with two names, and what it got. */
 export interface PublicSite {
