@@ -118,18 +118,22 @@ export class PoliteHttpClient implements BaseHttpClient {
   }
 }
 
-/** Waits until the gate admits a request. The wait extends Crawlee's timeouts. */
+/**
+ * Waits until the gate admits a request. The wait extends Crawlee's timeouts.
+ * @param pageSources The origins of the documents that have named the URL in a browser.
+ */
 export async function enterGate(
   { gate, deferred }: GateAccess,
   url: URL | string,
   requestSignal: AbortSignal | undefined,
+  pageSources: readonly string[] = [],
 ): Promise<Permit> {
   const task = currentTask()
   const signals = [requestSignal, task?.signal].filter((signal) => signal !== undefined)
   const { signal, unlink } = linkSignals(signals)
   if (task !== undefined) deferred.reachedGate(task)
   try {
-    const redirectedFrom = sourcesOf(task?.request)
+    const redirectedFrom = [...sourcesOf(task?.request), ...pageSources]
     const wait = () => outsideTimeouts('gate', () => gate.enter(url, { signal, redirectedFrom }))
     return await (task === undefined ? wait() : task.runAtGate(wait))
   } finally {
