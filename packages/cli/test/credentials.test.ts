@@ -134,6 +134,7 @@ async function startSecretSite() {
       body: `<a href="${secret}${host}/linked">a</a><link rel="license" href="${secret}${host}/l"><meta name="robots" content="nofollow ${secret}">`,
     },
     [at('/moved')]: { status: 302, headers: { location: `${secret}${host}/page` } },
+    [at('/found')]: { status: 201, headers: { location: `${secret}${host}/page` }, body: 'found' },
     [at('/lost')]: { status: 302, headers: { location: `${secret}/page` } },
   })
   const file = join(folder, 'site.txt')
@@ -161,7 +162,7 @@ test('of a site: in robots.txt, sitemaps, tdmrep.json, pages and redirects', asy
     ['diff', file, robots],
     ['audit', file],
     ['test', expectations, '--robots', file],
-    ['fetch', `${origin}/moved`, `${origin}/lost`, ...BOT, ...fast],
+    ['fetch', `${origin}/found`, `${origin}/lost`, ...BOT, ...fast, '--include'],
     ['sitemap', `${secret}${new URL(origin).host}`, ...BOT, ...fast],
     ['sitemap', `${secret}${new URL(origin).host}/sitemap.xml`, ...BOT, ...fast],
     ['crawl', `${origin}/page`, `${origin}/moved`, rule, ...BOT, ...fast],

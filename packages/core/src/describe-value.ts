@@ -50,7 +50,7 @@ export function textWithoutCredentials(text: string): string {
 
 function lineWithoutCredentials(text: string): string {
   const starts = Array.from(text.matchAll(URL_START), ({ index }) => index)
-  if (starts.length === 0) return text
+  if (starts.length === 0) return USER_AND_PASSWORD.test(text) ? withoutCredentials(text) : text
   const parts = starts.map((start, n) => partWithoutCredentials(text.slice(start, starts[n + 1])))
   return text.slice(0, starts[0]) + parts.join('')
 }
@@ -64,6 +64,9 @@ function partWithoutCredentials(part: string): string {
   const isWhole = word.includes('@') || host.includes('.') || host === 'localhost'
   return isWhole ? withoutCredentials(word) + part.slice(word.length) : withoutCredentials(part)
 }
+
+/** A text that is only a URL without a scheme: `user:password@host`. */
+const USER_AND_PASSWORD = /^(?!(?:mailto|acct|xmpp|sips?):)[\w.~-]+:\S*(?:@|%40)\S*$/i
 
 /**
  * What begins a URL in a text: a scheme with two slashes; `http:` and the like with fewer; or two
