@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { textWithoutCredentials } from '@politely/core/engine'
 
 /**
- * Returns a value as one line of JSON. URLs in it lose their credentials. `JSON.stringify` escapes only the control characters below
+ * Returns a value as one line of JSON. URLs in it lose their credentials.
+ *
+ * `JSON.stringify` escapes only the control characters below
  * U+0020. The others, and invisible format characters, could move the terminal's cursor or reverse
  * the direction of text that a site wrote.
  */

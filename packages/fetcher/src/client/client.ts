@@ -510,11 +510,11 @@ export class RobotsClient {
     { signal, redirectedFrom = [] }: LookupOptions,
     since: number | undefined,
   ): Promise<CachedRules> {
-    if (this.#mayRefuse(url, redirectedFrom)) {
-      const refusal = await this.#refusalOf(url, redirectedFrom, signal)
-      if (refusal !== undefined) return this.#blockedRules(url, refusal)
-    }
-    return this.#cache.get(url.origin, since) ?? this.#cache.load(url, { signal, since })
+    const isNamed = this.#mayRefuse(url, redirectedFrom)
+    const refusal = isNamed ? await this.#refusalOf(url, redirectedFrom, signal) : undefined
+    if (refusal !== undefined) return this.#blockedRules(url, refusal)
+    const chain = isNamed ? redirectedFrom : undefined // its connection must be public too
+    return this.#cache.get(url.origin, since) ?? this.#cache.load(url, { signal, since }, chain)
   }
 
   async #loadUsageReader(): Promise<UsageReader> {

@@ -62,15 +62,21 @@ export class RobotsFetcher {
    * site does is an outcome.
    * @param copy The last copy, if there is one: the server may confirm it instead of sending the
    * file again.
+   * @param chain The URLs that led to the origin of the file, if a public host has named it.
    * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this
    * robots.txt.
    * @throws the error with which the promise of `beforeNext` rejects.
    */
-  async fetch(robotsUrl: string, copy: Copy | undefined, beforeNext: BeforeNext): Promise<FetchResult> {
+  async fetch(
+    robotsUrl: string,
+    copy: Copy | undefined,
+    beforeNext: BeforeNext,
+    chain: readonly string[] = [],
+  ): Promise<FetchResult> {
     const deadline = new Deadline(this.#options.timeoutMs)
     this.#deadlines.add(deadline)
     try {
-      return await new Attempt(this.#options, this.#transport, deadline, beforeNext).run(robotsUrl, copy)
+      return await new Attempt(this.#options, this.#transport, deadline, beforeNext, chain).run(robotsUrl, copy)
     } finally {
       deadline.clear()
       this.#deadlines.delete(deadline)
@@ -102,6 +108,7 @@ class Attempt {
   readonly #transport: Transport
   readonly #deadline: Deadline
   readonly #beforeNext: BeforeNext
+  readonly #chain: readonly string[]
   #requests = 0
 
   constructor(
@@ -109,7 +116,9 @@ class Attempt {
     transport: Transport,
     deadline: Deadline,
     beforeNext: BeforeNext,
+    chain: readonly string[],
   ) {
+    this.#chain = chain
     this.#policy = policy
     this.#retries = retries
     this.#transport = transport
@@ -159,7 +168,7 @@ class Attempt {
 
   #send(request: RobotsRequest): Promise<Reply> {
     this.#requests++
-    return this.#transport.send(request, this.#deadline)
+    return this.#transport.send(request, this.#deadline, this.#chain)
   }
 }
 

@@ -205,7 +205,7 @@ interface Sender {
 
 /**
  * Makes the requests of one call of the wrapped fetch, each with its own permit.
- * @param chain The URLs that led to the first one. Each redirect adds its URL.
+ * @param chain The URLs that led to the given URL. Each redirect adds its URL.
  */
 async function fetchWithRedirects(
   { send, isRateLimited, timeoutMs }: Sender,
