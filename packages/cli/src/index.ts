@@ -37,6 +37,7 @@ export {
   QueueFullError,
   ResponseError,
   RobotsDisallowedError,
+  type SourceOptions,
   usageOf,
   WaitTooLongError,
   type WhenOptions,

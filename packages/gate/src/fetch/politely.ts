@@ -91,17 +91,11 @@ export interface TimeoutOptions {
   readonly requestTimeoutMs?: number | undefined
 }
 
-/**
- * A call of the wrapped fetch with a URL that a site gave. The option `redirectedFrom` is for the
- * gate; the given fetch ignores it.
- */
-type FetchFrom<F extends FetchLike> = (
+/** The wrapped fetch. Its calls have the option `redirectedFrom` too, for a URL that a site gave. */
+export type PoliteFetch<F extends FetchLike> = ((
   input: Parameters<F>[0],
   init: Exclude<Parameters<F>[1], null | undefined> & SourceOptions,
-) => ReturnType<F>
-
-/** The wrapped fetch. */
-export type PoliteFetch<F extends FetchLike> = FetchFrom<F> &
+) => ReturnType<F>) &
   F &
   AsyncDisposable & {
     readonly gate: PoliteGate
@@ -177,7 +171,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
     }
   }
   registerPoliteFetch(politeFetch, pagesFetch)
-  return Object.assign(politeFetch as unknown as FetchFrom<F> & F, { gate, close, [Symbol.asyncDispose]: close })
+  return Object.assign(politeFetch, { gate, close, [Symbol.asyncDispose]: close }) as unknown as PoliteFetch<F>
 }
 
 const OWN_OPTIONS: Readonly<Record<keyof (RefusalOptions & ResponseOptions & TimeoutOptions), true>> = {

@@ -19,7 +19,7 @@ interface EnterArguments extends WhenArguments {
   readonly maxWaitMs: number | undefined
 }
 
-export const NO_URLS: readonly string[] = []
+const NO_URLS: readonly string[] = []
 const NO_ARGUMENTS: EnterArguments = { signal: undefined, redirectedFrom: NO_URLS, maxWaitMs: undefined }
 
 /** @throws {OptionError} for invalid options. */
