@@ -11,12 +11,11 @@ import {
   callable,
   clientPort,
   describeValue,
-  redirectChain,
   urlText,
   watchFakeTimers,
   withMethods,
 } from '@politely/fetcher/internal'
-import { CHECK_OPTIONS, checkedSignal, enterArguments } from './options/enter-arguments.ts'
+import { enterArguments, whenArguments } from './options/enter-arguments.ts'
 import type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
 import { GATE_OPTIONS, OPTIONS_ELSEWHERE, paceLimitsOf, pacingOf } from './options/pacing.ts'
 import { sitePacingBy } from './options/site-pacing.ts'
@@ -213,9 +212,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    */
   async enter(url: string | HasHref, options?: EnterOptions): Promise<Permit> {
     const text = urlText(url) // read only here, because an object may change while the request waits
-    const { signal: abort, maxWaitMs } = enterArguments(options)
+    const { signal: abort, maxWaitMs, redirectedFrom } = enterArguments(options)
     const nested = sendingThrough(this)?.nestedPermit(text)
     if (nested !== undefined) {
+      // The outer permit may have been granted without these URLs.
+      if (redirectedFrom.length > 0) await this.#context.robots.requireAllowed(text, abort, redirectedFrom)
       abort?.throwIfAborted()
       return nested
     }
@@ -223,13 +224,14 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { robots, activity, log } = this.#context
     activity.begin()
     try {
-      let verdict = await robots.requireAllowed(text, abort)
+      let verdict = await robots.requireAllowed(text, abort, redirectedFrom)
       const keysOrPromise = this.#keysFor(verdict, abort)
       const keys = isPromise(keysOrPromise) ? await keysOrPromise : keysOrPromise
-      if (isPromise(keysOrPromise)) verdict = await robots.requireAllowed(text, abort) // the rules may have changed meanwhile
+      if (isPromise(keysOrPromise)) verdict = await robots.requireAllowed(text, abort, redirectedFrom) // the rules may have changed meanwhile
       this.#closing.signal.throwIfAborted()
       abort?.throwIfAborted()
-      const request = new QueuedRequest(this.#context, keys, verdict, { signal: abort, maxWaitMs, enteredAt })
+      const call = { signal: abort, maxWaitMs, redirectedFrom, enteredAt }
+      const request = new QueuedRequest(this.#context, keys, verdict, call)
       log.delays(verdict.origin, request.limits)
       const queue = this.#queueFor(keys.key)
       const permitOrPromise = queue.add(request)
@@ -256,9 +258,9 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    */
   async check(url: string | HasHref, options?: GateCheckOptions): Promise<ClientVerdict> {
     const text = urlText(url)
-    const abort = checkedSignal(options, CHECK_OPTIONS)
+    const { signal, redirectedFrom } = whenArguments(options)
     const { robots } = this.#context
-    const verdict = await robots.check(text, abort, redirectChain(options?.redirectedFrom))
+    const verdict = await robots.check(text, signal, redirectedFrom)
     if (this.#disobedience.admits(verdict)) this.#disobedience.checked(verdict)
     else robots.refused(verdict)
     return verdict
@@ -286,12 +288,12 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    */
   async when(url: string | HasHref, options?: WhenOptions): Promise<Forecast> {
     const text = urlText(url)
-    const abort = checkedSignal(options)
+    const { signal, redirectedFrom } = whenArguments(options)
     const { robots, now, pacing, budgets } = this.#context
-    const verdict = await robots.check(text, abort)
+    const verdict = await robots.check(text, signal, redirectedFrom)
     if (!this.#disobedience.admits(verdict))
       return { allowed: false, verdict, retryAt: verdict.retryAt, budget: undefined }
-    const keys = await this.#keysFor(verdict, abort)
+    const keys = await this.#keysFor(verdict, signal)
     const queue = this.#queues.get(keys.key)
     const budget = budgets?.usedUp(keys.key, queue?.waiting)
     if (budget !== undefined) return { allowed: false, verdict, retryAt: undefined, budget }

@@ -41,11 +41,11 @@ export interface FetchResult {
 export type Turn = Failure | undefined
 
 /**
- * Called with the URL of each request after the first one, before the request. Returns a failure if
- * the attempt has to end instead, and a promise if the request has to wait for other attempts. The
- * deadline does not run meanwhile.
+ * Called with the URL of each request after the first one, and the URLs whose redirects led to it,
+ * before the request. Returns a failure if the attempt has to end instead, and a promise if the
+ * request has to wait for other attempts. The deadline does not run meanwhile.
  */
-export type BeforeNext = (url: string) => Turn | Promise<Turn>
+export type BeforeNext = (url: string, redirectedFrom: readonly string[]) => Turn | Promise<Turn>
 
 export class RobotsFetcher {
   readonly #options: RobotsFetcherOptions
@@ -66,15 +66,21 @@ export class RobotsFetcher {
    * site does is an outcome.
    * @param copy The last copy, if there is one: the server may confirm it instead of sending the
    * file again.
+   * @param chain The URLs that led to the origin of the file, if a public host has named it.
    * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this
    * robots.txt.
    * @throws the error with which the promise of `beforeNext` rejects.
    */
-  async fetch(robotsUrl: string, copy: Copy | undefined, beforeNext: BeforeNext): Promise<FetchResult> {
+  async fetch(
+    robotsUrl: string,
+    copy: Copy | undefined,
+    beforeNext: BeforeNext,
+    chain: readonly string[] = [],
+  ): Promise<FetchResult> {
     const deadline = new Deadline(this.#options.timeoutMs)
     this.#deadlines.add(deadline)
     try {
-      return await new Attempt(this.#options, this.#transport, deadline, beforeNext).run(robotsUrl, copy)
+      return await new Attempt(this.#options, this.#transport, deadline, beforeNext, chain).run(robotsUrl, copy)
     } finally {
       deadline.clear()
       this.#deadlines.delete(deadline)
@@ -106,6 +112,7 @@ class Attempt {
   readonly #transport: Transport
   readonly #deadline: Deadline
   readonly #beforeNext: BeforeNext
+  readonly #chain: readonly string[]
   #requests = 0
   #isTemporary = false
 
@@ -114,7 +121,9 @@ class Attempt {
     transport: Transport,
     deadline: Deadline,
     beforeNext: BeforeNext,
+    chain: readonly string[],
   ) {
+    this.#chain = chain
     this.#policy = policy
     this.#retries = retries
     this.#transport = transport
@@ -127,15 +136,16 @@ class Attempt {
     while (state.kind === 'request') {
       state = advance(state, await this.#sendWithRetries(state, robotsUrl), this.#policy)
       if (state.kind !== 'request') break
-      const refusal = await this.#waitForTurn(state.url)
+      const refusal = await this.#waitForTurn(state)
       if (refusal !== undefined) state = advance(state, refusal, this.#policy)
     }
     return { outcome: state, requests: this.#requests, isTemporary: this.#isTemporary }
   }
 
-  async #waitForTurn(url: string): Promise<Turn> {
+  async #waitForTurn({ url, hops }: RobotsRequest): Promise<Turn> {
     if (this.#deadline.isOver) return undefined // no request follows
-    const turn = this.#beforeNext(url)
+    const redirectedFrom = hops.map((hop) => hop.url)
+    const turn = this.#beforeNext(url, redirectedFrom)
     return turn instanceof Promise ? this.#deadline.pauseDuring(turn) : turn
   }
 
@@ -178,7 +188,7 @@ class Attempt {
 
   #send(request: RobotsRequest): Promise<Reply> {
     this.#requests++
-    return this.#transport.send(request, this.#deadline)
+    return this.#transport.send(request, this.#deadline, this.#chain)
   }
 }
 

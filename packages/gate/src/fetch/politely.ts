@@ -9,6 +9,7 @@ import {
   number,
   oneOf,
   plausibleTimeout,
+  redirectChain,
   registerPoliteFetch,
   UNTIL_HEADERS,
 } from '@politely/fetcher/internal'
@@ -17,6 +18,7 @@ import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/r
 import { assertOwnHost } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
 import { gatePort, type PoliteGate } from '../gate.ts'
+import type { SourceOptions } from '../options/gate-options.ts'
 import { failureOf, paceResponseOf, type RequestReport, withBackoff } from '../permit/request-report.ts'
 import { robotsTagsOf } from '../permit/sending.ts'
 import { isRedirect, type Request, redirected } from '../redirects/redirect.ts'
@@ -91,8 +93,12 @@ export interface TimeoutOptions {
   readonly requestTimeoutMs?: number | undefined
 }
 
-/** The wrapped fetch. */
-export type PoliteFetch<F extends FetchLike> = F &
+/** The wrapped fetch. Its calls have the option `redirectedFrom` too, for a URL that a site gave. */
+export type PoliteFetch<F extends FetchLike> = ((
+  input: Parameters<F>[0],
+  init: Exclude<Parameters<F>[1], null | undefined> & SourceOptions,
+) => ReturnType<F>) &
+  F &
   AsyncDisposable & {
     readonly gate: PoliteGate
     /**
@@ -108,7 +114,9 @@ const MAX_REDIRECTS = 20
 /**
  * Wraps a fetch, so that each request and each redirect hop is checked against robots.txt and waits
  * for its slot. `redirect: 'manual'` and `'error'` have the same effect as in fetch. `data:`,
- * `blob:` and `about:` URLs are fetched without a check.
+ * `blob:` and `about:` URLs are fetched without a check. For a URL that a page gave, such as a link,
+ * write `fetch(url, { redirectedFrom: [page] })`: then a public page cannot lead the crawler to a
+ * private address.
  *
  * The wrapped fetch rejects with `RobotsDisallowedError` for a request that robots.txt does not
  * allow; a redirect hop that is not allowed is not sent. It rejects with the same error for an
@@ -149,18 +157,23 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
       return politeFetch(new (init.constructor as typeof globalThis.Request)(read.request ?? read.url, init))
     }
     const release = activity.hold() // `drain` waits between two redirect hops, too
+    let chain: string[] = []
     try {
-      return await fetchWithRedirects(sender, gate, read, fetchInit(init))
+      const options = fetchInit(init)
+      chain = [...redirectChain(options.redirectedFrom)]
+      return await fetchWithRedirects(sender, gate, read, options, chain)
     } catch (error) {
-      if (onRefusal === 'response' && isRefusal(error))
-        return rememberOrigin(refusedResponse(error), { robots: gate.robots, url: error.verdict.url })
+      if (onRefusal === 'response' && isRefusal(error)) {
+        const origin = { robots: gate.robots, url: error.verdict.url, redirectedFrom: chain }
+        return rememberOrigin(refusedResponse(error), origin)
+      }
       throw versionError(error) ?? error
     } finally {
       release()
     }
   }
   registerPoliteFetch(politeFetch, pagesFetch)
-  return Object.assign(politeFetch as unknown as F, { gate, close, [Symbol.asyncDispose]: close })
+  return Object.assign(politeFetch, { gate, close, [Symbol.asyncDispose]: close }) as unknown as PoliteFetch<F>
 }
 
 const OWN_OPTIONS: Readonly<Record<keyof (RefusalOptions & ResponseOptions & TimeoutOptions), true>> = {
@@ -186,12 +199,16 @@ interface Sender {
   readonly timeoutMs: number | undefined
 }
 
-/** Makes the requests of one call of the wrapped fetch, each with its own permit. */
+/**
+ * Makes the requests of one call of the wrapped fetch, each with its own permit.
+ * @param chain The URLs that led to the given URL. Each redirect adds its URL.
+ */
 async function fetchWithRedirects(
   { send, isRateLimited, timeoutMs }: Sender,
   gate: PoliteGate,
   input: FetchInput,
   init: Init,
+  chain: string[],
 ): Promise<FetchResponse> {
   const { url, request: inputRequest } = input
   // The RobotsClient may use this fetch for robots.txt, which needs no permit.
@@ -222,7 +239,7 @@ async function fetchWithRedirects(
       const { response, robotsTags } = await sendWithPermit(
         gate,
         url,
-        signal,
+        { signal, redirectedFrom: chain },
         timeoutMs === undefined
           ? sendHop
           : () => withTimeLimit(url, timeoutMs, signal, untilHeaders, (limit) => sendHop({ signal: limit })),
@@ -234,6 +251,7 @@ async function fetchWithRedirects(
         return rememberOrigin(response, {
           robots: gate.robots,
           url: request.url,
+          redirectedFrom: chain,
           robotsTags,
           pauseDuring: timeoutMs === undefined ? undefined : (work) => outsideTimeLimit(response, work),
         })
@@ -243,6 +261,7 @@ async function fetchWithRedirects(
         throw new TypeError(
           `fetch failed: more than ${MAX_REDIRECTS} redirects, the last from ${withoutCredentials(request.url)}`,
         )
+      chain.push(request.url)
       const next = redirected(request, response.status, location)
       if (next.body === 'spent' && requestCopy === undefined) {
         throw new TypeError(
@@ -283,11 +302,11 @@ async function bodyOfCopy(
 async function sendWithPermit(
   gate: PoliteGate,
   url: string,
-  signal: AbortSignal | null,
+  call: SourceOptions & { readonly signal: AbortSignal | null },
   send: () => Promise<FetchResponse>,
   isRateLimited: IsRateLimited,
 ): Promise<{ readonly response: FetchResponse; readonly robotsTags: readonly string[] | undefined }> {
-  const permit = await gate.enter(url, { signal })
+  const permit = await gate.enter(url, call)
   try {
     const response = await permit.run(send)
     assertResponse(response)
@@ -306,7 +325,7 @@ async function sendWithPermit(
     }
     return { response, robotsTags: robotsTagsOf(permit) }
   } catch (error) {
-    if (!(error instanceof ResponseError)) permit.release(failureOf(signal)) // no effect if a response was reported
+    if (!(error instanceof ResponseError)) permit.release(failureOf(call.signal)) // no effect if a response was reported
     throw error
   } finally {
     permit.release()

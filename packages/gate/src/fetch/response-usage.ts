@@ -2,7 +2,14 @@
 import { OptionError } from '@politely/core'
 import { isOfClass } from '@politely/core/engine'
 import type { ClientUsage, PageResponse, RobotsClient, UsageOptions } from '@politely/fetcher'
-import { clientPort, describeValue, rememberSentPage, type SentPage, sentPageOf } from '@politely/fetcher/internal'
+import {
+  clientPort,
+  describeValue,
+  redirectChain,
+  rememberSentPage,
+  type SentPage,
+  sentPageOf,
+} from '@politely/fetcher/internal'
 import { refusalOf } from './refused-response.ts'
 
 /** Where a response comes from. */
@@ -11,6 +18,8 @@ export interface ResponseOrigin extends SentPage {
   readonly robots: RobotsClient
   /** The URL of the response, after redirects. */
   readonly url: string
+  /** The URLs that led to it. */
+  readonly redirectedFrom: readonly string[]
 }
 
 /** Remembers where a response comes from, until it is garbage-collected. Returns the response. */
@@ -47,11 +56,13 @@ export function rememberOrigin<R extends object>(response: R, origin: ResponseOr
 export async function usageOf(response: object, options: UsageOptions = {}): Promise<ClientUsage> {
   const origin = sentPageOf(response) as ResponseOrigin | undefined
   if (origin === undefined) throw new OptionError('response', explainUnknown(response))
-  const { robots, url } = origin
+  const { robots, url, redirectedFrom: chain } = origin
+  const sources = { redirectedFrom: [...chain, ...redirectChain(options?.redirectedFrom)] }
+  const lookup = chain.length === 0 ? options : { ...options, ...sources }
   const refusal = refusalOf(response)
   // A fetch may request pages from another server, such as a proxy, which `response.url` names.
-  if (refusal === undefined) return clientPort(robots).usageOf(url, response as PageResponse, options)
-  const usage = await robots.usage(url, undefined, options)
+  if (refusal === undefined) return clientPort(robots).usageOf(url, response as PageResponse, lookup)
+  const usage = await robots.usage(url, undefined, lookup)
   return { ...usage, page: { reading: 'not-the-page', why: `the request was refused: ${refusal.message}` } }
 }
 

@@ -63,6 +63,7 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
   readonly waitedLevel: Permit['waitedLevel']
   readonly delay: Delay
   readonly enteredAt: string | undefined
+  readonly redirectedFrom: readonly string[]
   readonly #context: GateContext
   readonly key: string
   readonly #grant: Grant
@@ -84,9 +85,11 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
     verdict: AllowedVerdict,
     waitedMs: number,
     waitedFor: WaitCause | undefined,
+    redirectedFrom: readonly string[],
     enteredAt: string | undefined,
   ) {
     this.enteredAt = enteredAt
+    this.redirectedFrom = redirectedFrom
     this.#context = context
     this.key = key
     this.#grant = grant
@@ -176,7 +179,8 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
       const response = paceResponseOf(report) // throws for an invalid response, of which nothing must be reported
       if (!sending.hasEntered) assertNotRedirected(report)
       const { status } = response
-      if (status >= 300 && status <= 399) this.#context.redirects.note(this.url, status, locationOf(report))
+      if (status >= 300 && status <= 399)
+        this.#context.redirects.note(this.url, status, locationOf(report), this.redirectedFrom)
       this.#tell(response, status, this.#applyRateLimitHeaders(report))
     }
   }

@@ -46,6 +46,8 @@ interface EnterCall {
   readonly signal: AbortSignal | undefined
   /** Undefined for the limit of the gate. */
   readonly maxWaitMs: number | undefined
+  /** The URLs that led to the URL of the request. */
+  readonly redirectedFrom: readonly string[]
   /** The stack of the call; usually undefined. */
   readonly enteredAt: string | undefined
 }
@@ -80,6 +82,7 @@ export class QueuedRequest {
   readonly #context: GateContext
   readonly #signal: AbortSignal | undefined
   readonly #enteredAt: string | undefined
+  readonly #redirectedFrom: readonly string[]
   /** Infinity for no limit. */
   readonly maxWaitMs: number
   #verdict: AllowedVerdict
@@ -90,9 +93,10 @@ export class QueuedRequest {
     context: GateContext,
     keys: PaceKeys,
     verdict: AllowedVerdict,
-    { signal, maxWaitMs = context.pacing.maxWaitMs, enteredAt }: EnterCall,
+    { signal, maxWaitMs = context.pacing.maxWaitMs, redirectedFrom, enteredAt }: EnterCall,
   ) {
     this.keys = keys
+    this.#redirectedFrom = redirectedFrom
     this.maxWaitMs = maxWaitMs
     this.#enteredAt = enteredAt
     this.#context = context
@@ -192,7 +196,8 @@ export class QueuedRequest {
    */
   async recheck(): Promise<boolean> {
     try {
-      this.#update(await this.#context.robots.requireAllowed(this.#verdict.url, this.#signal))
+      const { robots } = this.#context
+      this.#update(await robots.requireAllowed(this.#verdict.url, this.#signal, this.#redirectedFrom))
       return true
     } catch (error) {
       this.fail(error)
@@ -211,6 +216,7 @@ export class QueuedRequest {
       this.#verdict,
       at - this.arrivedAt,
       waitedFor,
+      this.#redirectedFrom,
       this.#enteredAt,
     )
     this.#state = { name: 'granted', permit }

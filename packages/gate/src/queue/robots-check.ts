@@ -9,8 +9,6 @@ import { RobotsDisallowedError } from '../report/errors.ts'
 import { channels, type EventSource } from '../report/events.ts'
 import type { RobotsPauses } from './robots-pauses.ts'
 
-const NO_URLS: readonly string[] = []
-
 export class RobotsCheck {
   readonly #client: RobotsClient
   readonly #redirects: RedirectTargets
@@ -43,18 +41,18 @@ export class RobotsCheck {
   /**
    * Returns the verdict on a URL, or a promise if the verdict is not known. A known verdict needs
    * no fetch, and so no signal. A refusal is not counted.
-   * @param chain The URLs whose redirects led to this one, as the caller knows them.
+   * @param chain The URLs that led to this one, as the caller knows them.
    */
   check(
     url: string,
     signal: AbortSignal | undefined,
-    chain: readonly string[] = NO_URLS,
+    chain: readonly string[],
   ): ClientVerdict | Promise<ClientVerdict> {
     this.#closing.throwIfAborted()
     signal?.throwIfAborted()
     const origins = this.#redirects.to(url)
     const redirectedFrom = origins.length === 0 ? chain : [...origins, ...chain]
-    const known = redirectedFrom.length === 0 ? this.#client.checkNow(url) : undefined
+    const known = this.#client.checkNow(url, redirectedFrom.length === 0 ? undefined : { redirectedFrom })
     return known ?? this.#untilClosed(signal, (ends) => this.#client.check(url, { signal: ends, redirectedFrom }))
   }
 
@@ -63,8 +61,12 @@ export class RobotsCheck {
    * @throws {RobotsDisallowedError} if robots.txt does not allow the URL. If the result is a
    * promise, the promise rejects with the error.
    */
-  requireAllowed(url: string, signal: AbortSignal | undefined): AllowedVerdict | Promise<AllowedVerdict> {
-    const verdict = this.check(url, signal)
+  requireAllowed(
+    url: string,
+    signal: AbortSignal | undefined,
+    chain: readonly string[],
+  ): AllowedVerdict | Promise<AllowedVerdict> {
+    const verdict = this.check(url, signal, chain)
     return isPromise(verdict) ? verdict.then((found) => this.#allowedOrThrow(found)) : this.#allowedOrThrow(verdict)
   }
 

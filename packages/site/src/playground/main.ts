@@ -337,12 +337,13 @@ async function start(mount: HTMLElement): Promise<void> {
   const opened = await openAddress()
   const playground = new Playground(mount, 'state' in opened ? opened.state : startState)
   if ('problem' in opened) playground.say(`${opened.problem} This is the start page instead.`)
+  else if (opened.note !== undefined) playground.say(opened.note)
   addEventListener('hashchange', async () => {
     if (isElement(location.hash)) return playground.restoreLink()
     const next = await openAddress()
     if ('problem' in next) return playground.say(next.problem)
     playground.open(next.state)
-    playground.say('')
+    playground.say(next.note ?? '')
     scrollTo(0, 0)
   })
 }
