@@ -118,15 +118,15 @@ const OBEY_WORDS: ReadonlySet<string> = new Set(OBEY.split(' '))
 // Other projects have some thousand options. What a name is about, such as a delay, shows in a part of
 // it. The first of these expressions that matches counts; they are tried if no name is similar.
 
-const WAIT = '(?:delay|wait|sleep|pause|interval|throttle|politeness|mintime)'
-const PARALLEL = '(?:concurren|parallel|connection|socket|thread|worker|inflight|simultaneous|poolsize|maxper|limitper)'
-const HOST = '(?:host|origin|site|server|slot|key)'
+const WAIT = /delay|wait|sleep|pause|interval|throttle|politeness|mintime/
+const PARALLEL = /concurren|parallel|connection|socket|thread|worker|inflight|simultaneous|poolsize|maxper|limitper/
+const HOST = /host|origin|site|server|slot|key/
 const OWN_QUEUE = 'which URLs are requested, in which order and how deep, is up to your own queue'
 const OWN_REQUEST = 'what a request sends belongs to the fetch that you wrap, or to one call: fetch(url, { headers })'
 const OWN_PROGRAM = 'what is done with a page, and when a crawl ends, is up to your own program'
 
-/** An expression for names in lower case without `_`, `-` and `.`; and options, or an answer. */
-const RELATED: readonly (readonly [about: RegExp, ...targets: Target[] | [answer: string]])[] = [
+/** Expressions that all match names in lower case without `_`, `-` and `.`; and options, or an answer. */
+const RELATED: readonly (readonly [about: RegExp | readonly RegExp[], ...targets: Target[] | [answer: string]])[] = [
   [/cookie/, OWN_REQUEST],
   [/dns|resolver|lookup/, ['lookup', 'a function like dns.lookup']],
   [/redirect|redirs/, ['maxRedirects', 'a number, for requests for robots.txt']],
@@ -140,15 +140,34 @@ const RELATED: readonly (readonly [about: RegExp, ...targets: Target[] | [answer
   [/retry|retries|tries$|attempts/, ['retries', 'for requests for robots.txt; no request for a page is repeated']],
   [/autothrottle|adaptive/, ['delayFactor', 'such as 2: the delay is twice the time of the last response']],
   [/bandwidth|kbps|limitrate|throughput/, ['minDelayMs', 'nothing limits the bandwidth, but this limits the requests']],
-  [new RegExp(`${WAIT}.*domain|domain.*${WAIT}`), ['minDelayPerDomainMs', 'in milliseconds']],
-  [new RegExp(`${WAIT}.*(?:address|ip$)|(?:address|^ip).*${WAIT}`), ['minDelayPerAddressMs', 'in milliseconds']],
-  [new RegExp(`${WAIT}.*${HOST}|${HOST}.*${WAIT}`), ['minDelayMs', MIN_DELAY]],
+  [
+    [WAIT, /domain/],
+    ['minDelayPerDomainMs', 'in milliseconds'],
+  ],
+  [
+    [WAIT, /address|^ip|ip$/],
+    ['minDelayPerAddressMs', 'in milliseconds'],
+  ],
+  [
+    [WAIT, HOST],
+    ['minDelayMs', MIN_DELAY],
+  ],
   [/per(?:s|sec|second)$|rps|qps/, ['minDelayMs', rateNote(1, 'second')]],
   [/per(?:m|min|minute)$|rpm/, ['minDelayMs', rateNote(60, 'minute')]],
   [/per(?:h|hour)$/, ['minDelayMs', rateNote(3_600, 'hour')]],
-  [new RegExp(`${PARALLEL}.*(?:address|ip$)`), ['maxConcurrentPerAddress', 'the limit for all hosts of an address']],
-  [new RegExp(`${PARALLEL}.*domain`), ['maxConcurrentPerDomain', 'the limit for all hosts of a registrable domain']],
-  [new RegExp(`${PARALLEL}.*${HOST}|perhost`), ['maxConcurrentPerKey', 'by default, each origin is a key']],
+  [
+    [PARALLEL, /address|ip$/],
+    ['maxConcurrentPerAddress', 'the limit for all hosts of an address'],
+  ],
+  [
+    [PARALLEL, /domain/],
+    ['maxConcurrentPerDomain', 'the limit for all hosts of a registrable domain'],
+  ],
+  [
+    [PARALLEL, HOST],
+    ['maxConcurrentPerKey', 'by default, each origin is a key'],
+  ],
+  [/perhost/, ['maxConcurrentPerKey', 'by default, each origin is a key']],
   [
     /queue.*(?:size|limit|length|max|count)|max.*(?:queue|pending)|backlog/,
     ['maxQueuedPerKey', 'how many requests may wait for one origin; a further one is rejected'],
@@ -161,13 +180,11 @@ const RELATED: readonly (readonly [about: RegExp, ...targets: Target[] | [answer
     /(?:max|limit|total).*(?:request|page|url|doc|file|fetch|visit)|(?:request|page|url|doc|visit)s?(?:limit|max|count|quota|total|per)|quota|budget/,
     ['budget', 'how many requests of one pace key may start'],
   ],
-  [
-    new RegExp(PARALLEL),
-    ['maxConcurrent', 'for all requests, or `maxConcurrentPerKey` for the requests to one origin'],
-  ],
+  [PARALLEL, ['maxConcurrent', 'for all requests, or `maxConcurrentPerKey` for the requests to one origin']],
   [/ttl|expir|maxage|validity|cache.*(?:time|sec)/, ...TTLS],
   [/timeout|timelimit|maxtime|duration|deadline/, ...TIMEOUTS],
-  [new RegExp(`${WAIT}|ratelimit|rate$`), ['minDelayMs', MIN_DELAY]],
+  [WAIT, ['minDelayMs', MIN_DELAY]],
+  [/ratelimit|rate$/, ['minDelayMs', MIN_DELAY]],
   [/cache.*(?:size|max|entries)/, ['maxCacheBytes', 'the size of the memory cache in bytes']],
   [
     /cache|persist|storage|datastore|jobdir|redis|sqlite/,
@@ -213,7 +230,7 @@ export function relatedHint(
   elsewhere: Readonly<Record<string, string>>,
 ): string | undefined {
   const word = wordOf(name)
-  const [, ...found] = RELATED.find(([about]) => about.test(word)) ?? []
+  const [, ...found] = RELATED.find(([about]) => [about].flat().every((one) => one.test(word))) ?? []
   const [answer] = found
   const hint = typeof answer === 'string' ? undefined : hintOf(found as readonly Target[], value, known, elsewhere)
   const isOfPages = Object.hasOwn(known, 'userAgent') || Object.hasOwn(known, 'minDelayMs')
