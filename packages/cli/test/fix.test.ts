@@ -42,7 +42,7 @@ test.each([
   ['a rule that does nothing now', 'Disallow: admin\n', 'the line does nothing now, and would do something'],
   [
     'a * that makes a rule win against a contradicting one',
-    'Disallow: /a*\nAllow: /*b\nDisallow: /x\n',
+    'Disallow: /a*b*\nAllow: /a*c\n',
     'line 3 would win or lose against it',
   ],
   ['a spelling that Google reads differently', 'Disallow: /a b\n', 'Google reads the two spellings differently'],

@@ -12,7 +12,14 @@ import { MAX_TRIED_RULES } from './match/rule-index.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import { workspace } from './match/workspace.ts'
 import { type ProductTokens, tokensOf } from './parse/product-tokens.ts'
-import { decodeRecords, type OtherRecord, type ParsedRecord, parseRecords } from './parse/records.ts'
+import {
+  decodeRecords,
+  isRecord,
+  type OtherRecord,
+  type ParsedFile,
+  type ParsedRecord,
+  parseFields,
+} from './parse/records.ts'
 import { sitemapsIn } from './parse/sitemaps.ts'
 import type { UrlInput } from './url/origin.ts'
 
@@ -153,10 +160,13 @@ export class Robots {
     return this.forCrawler(productTokens, { keep: 'file' }).explain(url)
   }
 
+  /** @internal Parses the file for all crawlers: every field and group. Parsed anew by each call. */
+  fields(): ParsedFile {
+    return parseFields(workspace.rangeOf(this.#source), this.dialect.parsing)
+  }
+
   #otherRecords(): readonly ParsedRecord[] {
-    if (this.#records === undefined) {
-      this.#records = parseRecords(workspace.rangeOf(this.#source), this.dialect.parsing).records
-    }
+    this.#records ??= this.fields().fields.filter(isRecord)
     return this.#records
   }
 

@@ -1,7 +1,7 @@
 // Everything that the panel of a cell says: the reason, the rules that lost, a trace, the dialects.
 import { type DialectName, describeReason, explainDialects, type Match } from '@politely/core'
 import { readingOf } from '@politely/core/crawlers'
-import { describeDeviations, lossOf, ruleLines } from '@politely/core/internal'
+import { describeDeviations, fieldsOf, lossOf } from '@politely/core/internal'
 import { robotsOf } from './matrix.ts'
 import { type PatternReport, patternReport } from './pattern-report.ts'
 import type { PlaygroundState } from './state.ts'
@@ -105,15 +105,23 @@ export interface TraceableRule {
 const MAX_TRACEABLE_RULES = 500
 
 export function traceableRules(state: PlaygroundState, { groupLines }: CellReport): readonly TraceableRule[] {
-  const { parsing } = robotsOf('', state).dialect
-  return ruleLines(state.robots, parsing)
+  return rulesIn(state)
     .slice(0, MAX_TRACEABLE_RULES)
-    .map(({ line, directive, text, groupLine, agents }) => ({
+    .map(({ line, field, value, group }) => ({
       line,
-      text: `${directive === 'allow' ? 'Allow' : 'Disallow'}: ${text}`,
-      applies: groupLines.includes(groupLine),
-      agents,
+      text: `${field === 'allow' ? 'Allow' : 'Disallow'}: ${value}`,
+      applies: groupLines.includes(group.line),
+      agents: group.agents,
     }))
+}
+
+/** The rules of the file with their groups, in the order of the file. */
+function rulesIn(state: PlaygroundState) {
+  const { fields, groups } = fieldsOf(robotsOf(state.robots, state))
+  return fields.flatMap(({ line, field, value, group: index }) => {
+    const group = groups[index ?? -1]
+    return (field === 'allow' || field === 'disallow') && group !== undefined ? [{ line, field, value, group }] : []
+  })
 }
 
 /**
@@ -122,8 +130,8 @@ export function traceableRules(state: PlaygroundState, { groupLines }: CellRepor
  */
 export function traceLine(state: PlaygroundState, { target }: CellReport, line: number): PatternReport | undefined {
   const { parsing } = robotsOf('', state).dialect
-  const rule = ruleLines(state.robots, parsing).find((each) => each.line === line)
-  if (rule === undefined || target === undefined || rule.text === '' || parsing.wildcards === 'literal')
+  const rule = rulesIn(state).find((each) => each.line === line)
+  if (rule === undefined || target === undefined || rule.value === '' || parsing.wildcards === 'literal')
     return undefined
-  return patternReport(rule.text, parsing.compare, target)
+  return patternReport(rule.value, parsing.compare, target)
 }

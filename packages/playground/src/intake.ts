@@ -1,5 +1,6 @@
 // Reads what the user pastes or drops: a robots.txt, a list of URLs, a sitemap or an access log.
-import { AccessLog, COMMENT, fieldOfLine, isOfAccessLog } from '@politely/core/internal'
+import { parseRobots } from '@politely/core'
+import { AccessLog, COMMENT, fieldsOf, isOfAccessLog } from '@politely/core/internal'
 import { stateIn } from './link.ts'
 import { MAX_ROBOTS_LENGTH, MAX_URL_LENGTH, MAX_URLS, type PlaygroundState } from './state.ts'
 
@@ -46,8 +47,8 @@ function isBinary(text: string, name: string): boolean {
 }
 
 function isOfRobots(line: string): boolean {
-  const { directive } = fieldOfLine(line)
-  return directive !== undefined && directive !== 'unknown' && !/^\s*(?:https?:|\/)/i.test(line)
+  const [found] = fieldsOf(parseRobots(new TextEncoder().encode(line))).fields
+  return found !== undefined && found.field !== 'unknown'
 }
 
 function robotsIntake(text: string): Intake {

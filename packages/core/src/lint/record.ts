@@ -65,6 +65,17 @@ function lintSitemaps(urls: readonly string[], line: number, origin: string, rep
   }
 }
 
+/** Reports a sitemap that an earlier line names. */
+export function lintSitemapTwice(records: readonly ParsedRecord[], report: Report): void {
+  const seen = new Set<string>()
+  for (const { field, value, line } of records) {
+    if (field !== 'sitemap') continue
+    const sitemaps = splitSitemaps(textOf(value)).map((url) => URL.parse(url)?.href ?? url)
+    if (sitemaps.every((url) => url !== '' && seen.has(url))) report('duplicate-sitemap', line)
+    for (const url of sitemaps) seen.add(url)
+  }
+}
+
 /** Hosts that only the site itself or its network can reach: RFC 6761, 6762, 1918, 4193. */
 const PRIVATE_HOST =
   /(?:^|\.)(?:local|localhost|test|invalid|internal)$|^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.[\d.]+$|^\[(?:::1|f[cd].*)\]$/

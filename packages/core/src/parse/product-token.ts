@@ -21,14 +21,6 @@ const NAME_BYTES = new Uint8Array(256).fill(1)
 for (const byte of bytesOfLatin1('/ \t')) NAME_BYTES[byte] = 0
 const ALL_BYTES = new Uint8Array(256).fill(1)
 
-/**
- * Returns the end of the product token, with digits, at the start of a user-agent value:
- * `ExampleBot` in `ExampleBot/2.1`.
- */
-export function endOfToken(bytes: Uint8Array, start: number, end: number): number {
-  return endOfRun(bytes, start, end, LETTERS_AND_DIGITS)
-}
-
 /** Returns the end of the longest run of bytes from `start` on that are in the set. */
 function endOfRun(bytes: Uint8Array, start: number, end: number, set: Uint8Array): number {
   let i = start

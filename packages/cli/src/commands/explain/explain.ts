@@ -135,8 +135,8 @@ async function drawingOf(subject: Subject, { text, reading }: Crawler, args: Arg
   if (explanation === undefined || robots === undefined || explanation.target === undefined) return head
   const parts = [
     head,
-    `${dim(printable(name))}\n${drawFile(robots.text, explanation)}`,
-    pathOf(explanation),
+    `${dim(printable(name))}\n${drawFile(robots, explanation)}`,
+    pathOf(explanation, reading.dialect.parsing.wildcards),
     losersOf(explanation),
     await usageOf(robots, url, productTokens),
     dialectsOf(robots, url, reading, dialectOf(args), verdict.allowed),
@@ -145,9 +145,9 @@ async function drawingOf(subject: Subject, { text, reading }: Crawler, args: Arg
 }
 
 /** The path as rules see it, and what each part of the deciding pattern took. */
-function pathOf({ target = '', matches: [winner] }: Explanation): string {
+function pathOf({ target = '', matches: [winner] }: Explanation, wildcards: 'special' | 'literal'): string {
   if (winner === undefined) return ''
-  const trace = tracePattern(winner.form, target)
+  const trace = tracePattern(winner.form, target, wildcards)
   return `${dim('path')}  ${printable(target)}\n      ${carets(trace)}  ${dim(`matched by ${printable(winner.text)}`)}\n`
 }
 
@@ -170,11 +170,12 @@ function fieldOf({ directive, text }: Match): string {
   return `${directive === 'allow' ? 'Allow' : 'Disallow'}: ${printable(text)}`
 }
 
-const USAGE_FIELD = /^[ \t]*(?:content-(?:usage|signal)|license)[ \t]*:/im
+const USAGE_FIELDS: ReadonlySet<string> = new Set(['content-usage', 'content-signal', 'license'])
 
 /** What the file says about the use of the page. Most files say nothing, and need no parser for it. */
 async function usageOf(robots: Robots, url: string, tokens: readonly string[]): Promise<string> {
-  return USAGE_FIELD.test(robots.text) ? (await import('./usage-lines.ts')).usageLines(robots, url, tokens) : ''
+  const isStated = robots.records.some(({ field }) => USAGE_FIELDS.has(field))
+  return isStated ? (await import('./usage-lines.ts')).usageLines(robots, url, tokens) : ''
 }
 
 /** The dialects that decide differently, each with what makes the difference. */

@@ -9,7 +9,7 @@
 // Each of them that is closed must be one that the given paths match, as paths of rules do.
 import { type CrawlerRules, describeReason, isProductToken, parseRobots, type Robots } from '@politely/core'
 import { rulesFor } from '@politely/core/crawlers'
-import { samplePaths } from '@politely/core/internal'
+import { samplePaths, sampleUrl } from '@politely/core/internal'
 import { UsageError } from '../../errors.ts'
 
 export interface Expectation {
@@ -66,7 +66,7 @@ export function checkExpectations(expectations: readonly Expectation[], robots: 
     const problems = paths.flatMap((path) => problemOf(rules, path, kind === 'allow'))
     return {
       expectation,
-      problems: kind === 'deny-only' ? [...problems, ...alsoClosed(rules, robots.text, expectation)] : problems,
+      problems: kind === 'deny-only' ? [...problems, ...alsoClosed(rules, robots, expectation)] : problems,
     }
   })
 }
@@ -79,13 +79,14 @@ function problemOf(rules: CrawlerRules, path: string, shouldAllow: boolean): rea
 }
 
 /** Finds paths that the file closes and the expectation does not name. */
-function alsoClosed(rules: CrawlerRules, file: string, { paths }: Expectation): readonly Problem[] {
+function alsoClosed(rules: CrawlerRules, robots: Robots, { paths }: Expectation): readonly Problem[] {
   // The expectation as a robots.txt, so that its paths are compared as paths of rules are.
   const named = parseRobots(`User-agent: *\n${paths.map((path) => `Disallow: ${pathOf(path)}\n`).join('')}`)
   const problems = new Map<number, Problem>()
-  for (const path of samplePaths([file])) {
-    const verdict = rules.check(path)
-    if (verdict.because !== 'rule' || verdict.allowed || !named.isAllowed(path, '*')) continue
+  for (const path of samplePaths([robots])) {
+    const url = sampleUrl(path)
+    const verdict = rules.check(url)
+    if (verdict.because !== 'rule' || verdict.allowed || !named.isAllowed(url, '*')) continue
     const { line } = verdict.rule
     if (!problems.has(line))
       problems.set(line, { message: `${path} is disallowed too: ${describeReason(verdict)}`, line })
