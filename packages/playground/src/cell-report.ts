@@ -1,5 +1,5 @@
 // Everything that the panel of a cell says: the reason, the rules that lost, a trace, the dialects.
-import { type DialectName, describeReason, explainDialects, type Match } from '@politely/core'
+import { type DialectName, describeReason, dialects, explainDialects, type Match } from '@politely/core'
 import { readingOf } from '@politely/core/crawlers'
 import { describeDeviations, fieldsOf, lossOf } from '@politely/core/internal'
 import { robotsOf } from './matrix.ts'
@@ -65,7 +65,7 @@ export function cellReport(state: PlaygroundState): CellReport | undefined {
     })),
     // The built-in dialects use the groups for all crawlers.
     dialects:
-      dialect.parsing.groupsForAll === 'ignored' ? [] : otherDialects(state, url, productTokens, verdict.allowed),
+      dialect.parsing.groupsForAll === 'ignored' ? [] : otherDialects(state, url, crawler, verdict.allowed),
   }
 }
 
@@ -78,10 +78,12 @@ function readingText(fallbacks: readonly string[], readsStar: boolean, operator:
 function otherDialects(
   { robots, dialect: own }: PlaygroundState,
   url: string,
-  productTokens: readonly string[],
+  crawler: string,
   allowed: boolean,
 ): readonly OtherDialect[] {
-  const answers = Object.entries(explainDialects(new TextEncoder().encode(robots), url, productTokens))
+  // Some dialects compare a whole name, such as `archive.org_bot`.
+  const tokens = [...new Set([...readingOf(crawler, dialects.rfc9309).productTokens, crawler])]
+  const answers = Object.entries(explainDialects(new TextEncoder().encode(robots), url, tokens))
   return answers
     .filter(([name, { explanation }]) => name !== own && explanation.verdict.allowed !== allowed)
     .map(([name, { explanation, parts }]) => ({

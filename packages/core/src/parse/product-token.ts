@@ -42,7 +42,8 @@ export class CrawlerName {
   constructor(crawler: string, agents: ParsingRules['agents']) {
     // google/robotstxt compares a crawler's name unchanged, so `ExampleBot/1.0`, which is not a
     // token, has no group.
-    const token = agents === 'token' || isProductToken(crawler) ? crawler : productTokenOf(crawler)
+    const isCompared = agents === 'token' || isProductToken(crawler)
+    const token = isCompared ? crawler : (productTokenOf(crawler) ?? wholeName(crawler, agents))
     // A character above U+00FF becomes 0xFF, which is in no token. So U+212A, whose lower case is
     // `k`, does not become `k`.
     this.#token = token === undefined ? undefined : bytesOfLatin1(token).map((byte) => LOWER_CASE[byte] as number)
@@ -73,6 +74,12 @@ export class CrawlerName {
     for (let at = 0; at + length <= token.length; at++) if (isAt(bytes, start, token, at, length)) return true
     return false
   }
+}
+
+/** Returns a name such as `archive.org_bot` in dialects that compare more than a product token. */
+function wholeName(crawler: string, agents: ParsingRules['agents']): string | undefined {
+  if (agents === 'token-or-digits' || !/^[\w-][^/;,()]*$/.test(crawler)) return undefined
+  return agents === 'name' ? crawler.split(/[ \t]/, 1)[0] : crawler
 }
 
 function comparedBytes(agents: ParsingRules['agents'], token: string | undefined): Uint8Array {

@@ -124,7 +124,7 @@ const lines: readonly LintCase[] = [
 
 /** Lines of templates that no program filled in, each with one finding. */
 const templates: readonly LintCase[] = [
-  'Sitemap: ${SITE_URL}/sitemap.xml',
+  `Sitemap: \${SITE_URL}/sitemap.xml`,
   'Sitemap: {{ site.url }}/sitemap.xml',
   'Sitemap: %SITE_URL%/sitemap.xml',
   'Sitemap: %base-url%/sitemap.xml',
@@ -145,7 +145,7 @@ const templates: readonly LintCase[] = [
   'Sitemap: [object Object]',
   'Disallow: null',
   'Disallow: undefined/a',
-  'Disallow: /${path}/',
+  `Disallow: /\${path}/`,
   'Disallow: /{{path}}/',
   'Crawl-delay: NaN',
   '{% if staging %}',

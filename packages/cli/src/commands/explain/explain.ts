@@ -51,12 +51,14 @@ export async function explain(args: Arguments): Promise<number> {
 /** A crawler, what to call it, and how it reads robots.txt. */
 interface Crawler {
   readonly text: string
+  /** As the command line gives them. */
+  readonly names: readonly string[]
   readonly reading: CrawlerReading
 }
 
 function crawlerOf(args: Arguments): Crawler {
-  const tokens = tokensOf(args)
-  return { text: crawlerText(tokens), reading: readingOf(tokens, dialects[dialectOf(args)]) }
+  const names = tokensOf(args)
+  return { text: crawlerText(names), names, reading: readingOf(names, dialects[dialectOf(args)]) }
 }
 
 async function explainSite(url: string, crawler: Crawler, args: Arguments): Promise<number> {
@@ -125,7 +127,7 @@ function hopsText(hops: readonly PageHop[]): string {
   return `${dim('Requested (GET), with the redirects:')}\n${rows.join('\n')}\n`
 }
 
-async function drawingOf(subject: Subject, { text, reading }: Crawler, args: Arguments): Promise<string> {
+async function drawingOf(subject: Subject, { text, names, reading }: Crawler, args: Arguments): Promise<string> {
   const { url, name, robots, explanation, verdict } = subject
   const mark = verdict.allowed ? green('✓ allowed') : red('✗ disallowed')
   const { productTokens } = reading
@@ -139,7 +141,9 @@ async function drawingOf(subject: Subject, { text, reading }: Crawler, args: Arg
     pathOf(explanation, reading.dialect.parsing.wildcards),
     losersOf(explanation),
     await usageOf(robots, url, productTokens),
-    dialectsOf(robots, url, reading, dialectOf(args), verdict.allowed),
+    reading.dialect.parsing.groupsForAll === 'ignored' // the built-in dialects use these groups
+      ? ''
+      : dialectsOf(robots, url, names, dialectOf(args), verdict.allowed),
   ]
   return `${parts.filter((part) => part !== '').join('\n')}`
 }
@@ -182,12 +186,13 @@ async function usageOf(robots: Robots, url: string, tokens: readonly string[]): 
 function dialectsOf(
   robots: Robots,
   url: string,
-  { productTokens, dialect }: CrawlerReading,
+  names: readonly string[],
   own: DialectName,
   allowed: boolean,
 ): string {
-  if (dialect.parsing.groupsForAll === 'ignored') return '' // the built-in dialects use these groups
-  const answers = Object.entries(explainDialects(new TextEncoder().encode(robots.text), url, productTokens))
+  // Some dialects compare a whole name, such as `archive.org_bot`.
+  const tokens = [...new Set([...readingOf(names, dialects.rfc9309).productTokens, ...names])]
+  const answers = Object.entries(explainDialects(new TextEncoder().encode(robots.text), url, tokens))
   const rows = answers
     .filter(([name, { explanation }]) => name !== own && explanation.verdict.allowed !== allowed)
     .map(([name, { explanation, parts }]) => {
