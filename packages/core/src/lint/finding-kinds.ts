@@ -48,9 +48,10 @@ export const findingMessages = {
     'unreadable-name': 'A product token begins with a letter, so this line names no crawler; write the token alone.',
     'wildcard-in-name':
       'A * inside a name is not a wildcard, so this line names no crawler; write whole product tokens.',
-    'several-names-on-one-line': 'Crawlers read only the first name of a line; write a user-agent line for each.',
+    'several-names-on-one-line':
+      'A user-agent line has one name, so crawlers do not read all of these; write a line for each.',
     'user-agent-header-as-name':
-      'Crawlers read only the first word of a whole User-Agent header; write the product token alone.',
+      'Crawlers do not look for their name inside a whole User-Agent header; write the product token alone.',
     // Rules
     'rule-before-group': 'Crawlers ignore a rule that belongs to no user-agent line; write "User-agent: *" above it.',
     'path-without-slash': 'A path begins with a slash, so this rule matches nothing; write one that does, as in {}.',
@@ -78,7 +79,8 @@ export const findingMessages = {
     'misspelt-key': 'Google accepts this misspelling, but other crawlers may not; write {}.',
     'key-known-by-its-beginning':
       'Crawlers may read this key as {}, because it begins with it; write only that, or another word.',
-    'product-token-with-other-characters': 'Crawlers do not read what follows the product token; write {}.',
+    'product-token-with-other-characters':
+      'Crawlers differ in whether they read what follows the product token; write {}.',
     'names-merged-across-blank-line':
       'A blank line does not end a group, so these rules also apply to the names above; write "Disallow:" above the blank line if they should not.',
     'names-merged-across-record':

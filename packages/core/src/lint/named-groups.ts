@@ -7,6 +7,7 @@ import type { CrawlerRules } from '../match/crawler-rules.ts'
 import type { ParsedFile, ParsedGroup, ParsedRecord, ParsedRule } from '../parse/records.ts'
 import { formsOf } from '../parse/rule-forms.ts'
 import { parseRobots } from '../parse-robots.ts'
+import { parseUrl, urlText } from '../url/origin.ts'
 import type { Report } from './finding.ts'
 import { hasRecord } from './groups.ts'
 import { nameOf, namesEveryone } from './name.ts'
@@ -78,7 +79,7 @@ export function lintNamedGroups(
   }
 }
 
-/** A rule of `*`, and a path that it disallows. */
+/** A rule of `*`, and a URL that it disallows. */
 interface ShownPath extends ClosedPath {
   readonly path: string
 }
@@ -89,21 +90,32 @@ function withExamples(
   closed: readonly ClosedPath[],
   dialect: Dialect,
 ): readonly ShownPath[] {
-  const some = closed.slice(0, MAX_COMPARED).filter(({ base }) => base.length <= MAX_LENGTH)
-  if (some.length === 0) return []
+  const seen = new Set<string>()
+  const distinct = closed.filter(({ base }) => !seen.has(base) && seen.add(base))
+  if (distinct.length === 0) return []
   const rules = rulesOf(star, dialect)
-  return some.flatMap((rule) => {
-    const path = exampleOf(rule, dialect.parsing)
-    const verdict = rules.check(path)
-    return !verdict.allowed && verdict.because === 'rule' ? [{ ...rule, path }] : []
+  const lines = star.flatMap((group) => group.rules.map(({ line }) => line))
+  return distinct.slice(0, MAX_COMPARED).flatMap((rule) => {
+    const path = rule.base.length > MAX_LENGTH ? undefined : exampleOf(rule, dialect.parsing)
+    if (path === undefined) return []
+    const { verdict, matches } = rules.explain(path)
+    const isOwn = matches.some(({ line }) => lines[line - FIRST_LINE] === rule.line)
+    return isOwn && !verdict.allowed ? [{ ...rule, path }] : []
   })
 }
 
-/** Returns a URL that a rule matches: each `*` takes one letter. */
-function exampleOf({ base }: ClosedPath, { wildcards }: ParsingRules): string {
+/**
+ * Returns a URL that a rule matches, as a client sends it: each `*` takes one letter. Undefined if
+ * no client sends one.
+ */
+function exampleOf({ base }: ClosedPath, { wildcards }: ParsingRules): string | undefined {
   const path = wildcards === 'literal' ? base : base.replace(/\0$/, '').replaceAll('*', 'x')
-  return `https://host.invalid${path.startsWith('/') ? '' : '/'}${path}`
+  const url = parseUrl(`https://host.invalid${path.startsWith('/') ? '' : '/'}${textOf(path)}`)
+  return typeof url === 'string' ? undefined : urlText(url)
 }
+
+/** The line of the first rule in the file of `rulesOf`. */
+const FIRST_LINE = 2
 
 /** Returns the rules of groups, as a crawler reads them that obeys these groups. */
 function rulesOf(groups: readonly ParsedGroup[], dialect: Dialect): CrawlerRules {

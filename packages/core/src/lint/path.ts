@@ -117,7 +117,7 @@ function lintMeaning(
   report: Report,
 ): void {
   const form = ruleForm(path)
-  const isAnchored = form.endsWith('$')
+  const isAnchored = parsing.wildcards === 'special' && form.endsWith('$')
   const certain = certainPath(form, parsing)
   if (/\/\.{1,2}\//.test(certain) || (isAnchored && /\/\.{1,2}\$$/.test(certain))) {
     const resolved = parseUrl(`https://host.invalid${textOf(isAnchored ? path.slice(0, -1) : path)}`)
@@ -140,6 +140,6 @@ function lintMeaning(
 // together.
 function withLeadingSlash(path: string): readonly string[] {
   const rest = path.replace(/^\*+/, '')
-  if (rest === '') return ['/']
+  if (rest === '' || rest === '/') return ['/']
   return rest.startsWith('/') ? [rest, `/*${rest}`] : [`/*${rest}`]
 }

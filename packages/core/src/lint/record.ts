@@ -142,10 +142,13 @@ export function lintRecordAgents(records: readonly ParsedRecord[], report: Repor
   const delays = new Map<string | readonly string[], number>()
   for (const { field, value, line, agents } of records) {
     if (agents === undefined) continue
-    if (agents.length === 0) report('record-before-group', line)
+    if (agents.length === 0) {
+      report('record-before-group', line)
+      continue
+    }
     const delayMs = field === 'crawl-delay' ? crawlDelayMsOf(value) : undefined
     if (delayMs === undefined) continue
-    const keys = delays.has(agents) ? [agents] : [agents, ...agents.map(nameOf)]
+    const keys = delays.has(agents) ? [agents] : [agents, ...agents.map(nameOf).filter((name) => name !== '')]
     const differs = keys.some((key) => (delays.get(key) ?? delayMs) !== delayMs)
     if (differs) report('several-crawl-delays', line)
     for (const key of keys) if (!delays.has(key)) delays.set(key, delayMs)

@@ -34,10 +34,15 @@ export function formsOf({ field, value }: ParsedRule, parsing: ParsingRules): re
   return folder === undefined ? [own] : [own, { allows, length: folder.length, base: baseOf(folder) }]
 }
 
-/** Returns the base of a form in which `*` and a final `$` are special. */
+/**
+ * Returns the base of a form in which `*` and a final `$` are special. Every path begins with a
+ * slash, so `*` and `*\/` match what `/` matches.
+ */
 export function baseOf(form: string): string {
   const short = form.replace(/\*+/g, '*')
-  return /[^*]\$$/.test(short) ? short.slice(0, -1) + END : short.replace(/\*\$?$/, '') || '/'
+  if (/[^*]\$$/.test(short)) return short.slice(0, -1) + END
+  const base = short.replace(/\*\$?$/, '')
+  return base === '' || base === '*/' ? '/' : base
 }
 
 /** Returns the part of a base before its first star or its end. */
