@@ -1,6 +1,7 @@
 // What the command and the playground share: how one line is read, and the quick fixes.
 import { parseRobots } from '@politely/core'
 import { fieldsOf, ignoredFindings, printablePattern, quickFixes } from '@politely/core/internal'
+import { sampled } from '@politely/testkit/scope'
 import { expect, test } from 'vitest'
 
 /** The field, the key, the value and what follows them, cut out by the offsets. */
@@ -79,9 +80,9 @@ test.each(['/é', '/a b', '/%7Ejoe', '/a$b$', '/*.pdf$'])(
 )
 
 test.each(['', 'Allow: /path/a\n'])('proves the quick fixes of 20,000 rules, below %j', (rule) => {
-  const rules = Array.from({ length: 20_000 }, (_, i) => `Disallow: /path/${'x'.repeat(25)}${i}*\n`)
+  const rules = Array.from({ length: sampled(20_000) }, (_, i) => `Disallow: /path/${'x'.repeat(25)}${i}*\n`)
   const fixes = quickFixes(`User-agent: *\nDisallow: /path*\n${rule}${rules.join('')}`)
-  expect(fixes).toHaveLength(20_001)
+  expect(fixes.length).toBe(1 + rules.length)
   expect(fixes.at(-1)).toMatchObject({ code: 'trailing-star', changes: undefined })
   expect(fixes[0]).toMatchObject({ line: 2, after: 'Disallow: /path' })
 })

@@ -64,8 +64,7 @@ export function cellReport(state: PlaygroundState): CellReport | undefined {
       loss: i === 0 || winner === undefined ? undefined : lossOf(match, winner, wonBy),
     })),
     // The built-in dialects use the groups for all crawlers.
-    dialects:
-      dialect.parsing.groupsForAll === 'ignored' ? [] : otherDialects(state, url, crawler, verdict.allowed),
+    dialects: dialect.parsing.groupsForAll === 'ignored' ? [] : otherDialects(state, url, crawler, verdict.allowed),
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Dialect, ParsingRules } from '../dialect.ts'
 import type { CrawlerRules } from '../match/crawler-rules.ts'
 import type { ProductTokens } from '../parse/product-tokens.ts'
-import { leadingToken } from '../parse/user-agent-name.ts'
+import { isProductToken, leadingToken } from '../parse/user-agent-name.ts'
 import type { BindOptions, Robots } from '../robots.ts'
 import { ai } from './ai.ts'
 import { google } from './google.ts'
@@ -29,20 +29,22 @@ export function findCrawler(name: string): KnownCrawler | undefined {
 }
 
 /**
- * Returns whether a text names one crawler, or `*`: a product token, or a name with other characters
- * that operators document, such as `archive.org_bot` and `Sogou web spider`. A User-Agent header is
- * no name.
+ * Returns whether a text names one crawler, or `*`: a product token, or a name in the catalogue with
+ * other characters, such as `archive.org_bot` and `Sogou web spider`.
  */
 export function isCrawlerName(text: string): boolean {
-  return text === '*' || /^[\w-]+(?:\.[\w-]+)*$/.test(text) || findCrawler(text) !== undefined
+  return text === '*' || isProductToken(text) || findCrawler(text) !== undefined
 }
+
+/** A name on a user-agent line, as `archive.org_bot`; not a header with a version or a comment. */
+const NAME_WITH_DOTS = /^[\w-]+(?:\.[\w-]+)+$/
 
 /** Returns the name that a dialect compares with user-agent lines. */
 function comparedName(name: string, { agents }: ParsingRules): string {
   const comparesTokens = agents === 'token' || agents === 'token-or-digits'
   // RFC 9309 §2.2.1, google/robotstxt: the line names the part before the first other character.
-  if (comparesTokens) return isCrawlerName(name) ? leadingToken(name) || name : name
   const { token, name: whole } = findCrawler(name) ?? { token: name, name }
+  if (comparesTokens) return token !== whole || NAME_WITH_DOTS.test(name) ? leadingToken(name) : name
   return token === whole ? name : whole
 }
 

@@ -57,7 +57,7 @@ function lintSpelling(
   report: Report,
 ): boolean {
   const correctKey = canonicalKey(directive)
-  const corrected = `${correctKey}: ${textOf(value)}`
+  const corrected = `${correctKey}:${value === '' ? '' : ` ${textOf(value)}`}`
   const rest = key.slice(name.length)
   if (!content.includes(':')) report('missing-colon', line, corrected)
   else if (/^[\t ]/.test(rest)) {

@@ -36,7 +36,9 @@ export function formatAudit(audit: Audit, listsAll: boolean): string {
   const { robots, date, paths, crawlers, names } = audit
   const obedient = crawlers.filter(({ obeys }) => obeys !== 'no')
   // Crawlers with the same rules share one list of paths, which may be long.
-  const texts = new Map([...new Set(obedient.map(({ disallowed }) => disallowed))].map((list) => [list, list.join('\n')]))
+  const texts = new Map(
+    [...new Set(obedient.map(({ disallowed }) => disallowed))].map((list) => [list, list.join('\n')]),
+  )
   const byPaths = Map.groupBy(obedient, ({ disallowed }) => texts.get(disallowed))
   const blocks = [...byPaths.values()]
     .sort((a, b) => (b[0]?.disallowed.length ?? 0) - (a[0]?.disallowed.length ?? 0))

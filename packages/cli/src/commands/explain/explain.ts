@@ -183,13 +183,7 @@ async function usageOf(robots: Robots, url: string, tokens: readonly string[]): 
 }
 
 /** The dialects that decide differently, each with what makes the difference. */
-function dialectsOf(
-  robots: Robots,
-  url: string,
-  names: readonly string[],
-  own: DialectName,
-  allowed: boolean,
-): string {
+function dialectsOf(robots: Robots, url: string, names: readonly string[], own: DialectName, allowed: boolean): string {
   // Some dialects compare a whole name, such as `archive.org_bot`.
   const tokens = [...new Set([...readingOf(names, dialects.rfc9309).productTokens, ...names])]
   const answers = Object.entries(explainDialects(new TextEncoder().encode(robots.text), url, tokens))
