@@ -6,10 +6,9 @@ import { nameOf } from './name.ts'
 /**
  * Checks user-agent lines and groups, in one pass over the fields.
  *
- * @param afterBlank The lines with a field below a blank line.
  * @returns The groups that are not merged with any other group.
  */
-export function lintGroups(file: ParsedFile, afterBlank: ReadonlySet<number>, report: Report): readonly ParsedGroup[] {
+export function lintGroups(file: ParsedFile, report: Report): readonly ParsedGroup[] {
   const { fields, groups } = file
   const groupByName = new Map<string, ParsedGroup>()
   const groupByLetters = new Map<string, ParsedGroup>()
@@ -19,7 +18,7 @@ export function lintGroups(file: ParsedFile, afterBlank: ReadonlySet<number>, re
     const group = groups[field.group ?? -1]
     if (field.field === 'user-agent' && group !== undefined) {
       const joins = field.line !== group.line && group.rules.length > 0
-      if (joins) lintMergedAgent(field, previous, afterBlank, report)
+      if (joins) lintMergedAgent(field, previous, report)
       const name = nameOf(field.value)
       const sameName = previousGroup(groupByName, name, group)
       if (sameName === group) report('duplicate-name', field.line)
@@ -57,13 +56,8 @@ function previousGroup(groups: Map<string, ParsedGroup>, name: string, group: Pa
 /**
  * Reports a user-agent line that joins the group above it in a way that its author may not expect.
  */
-function lintMergedAgent(
-  { line }: ParsedField,
-  previous: ParsedField | undefined,
-  afterBlank: ReadonlySet<number>,
-  report: Report,
-): void {
+function lintMergedAgent({ line, afterBlank }: ParsedField, previous: ParsedField | undefined, report: Report): void {
   if (previous?.field === 'content-usage') report('content-usage-between-names', line)
   else if (previous?.field !== 'user-agent') report('names-merged-across-record', line)
-  else if (afterBlank.has(line)) report('names-merged-across-blank-line', line)
+  else if (afterBlank) report('names-merged-across-blank-line', line)
 }

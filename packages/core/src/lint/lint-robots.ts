@@ -67,11 +67,11 @@ export function lintRobots(source: Uint8Array | string | HasBytes, options: Lint
   const report: Report = (code, place, ...write) => findings.push(findingOf(code, place, write))
   if (lintWholeFile(text, report)) {
     const parsed = parseFields(file, parsing)
-    const afterBlank = lintLines(file, text, parsed, reader, report)
+    lintLines(file, text, parsed, reader, report)
     const records = parsed.fields.filter(isRecord)
-    const unmergedGroups = new Set(lintGroups(parsed, afterBlank, report))
+    const unmergedGroups = new Set(lintGroups(parsed, report))
     for (const group of parsed.groups) lintRuleSet(group, unmergedGroups.has(group), parsing, report)
-    lintNamedGroups(parsed, unmergedGroups, lintLicenses(parsed, records, afterBlank, parsing, report), dialect, report)
+    lintNamedGroups(parsed, unmergedGroups, lintLicenses(parsed, records, parsing, report), dialect, report)
     lintPreferencePaths(parsed, records, unmergedGroups, parsing, report)
     lintIgnoredRecords(records, dialect, report)
     lintRecordAgents(records, report)
@@ -104,39 +104,22 @@ function bytesOf(source: Uint8Array | string | HasBytes): Uint8Array {
   return source instanceof Uint8Array ? source : bytesOfLatin1(source.bytes)
 }
 
-/**
- * Checks each line by itself. @param text The file, one character for each byte. @returns The lines
- * with a field below a blank line.
- */
-function lintLines(
-  file: ByteRange,
-  text: string,
-  { fields }: ParsedFile,
-  reader: Reader,
-  report: Report,
-): ReadonlySet<number> {
-  const fieldsBelowBlank = new Set<number>()
+/** Checks each line by itself. @param text The file, one character for each byte. */
+function lintLines(file: ByteRange, text: string, { fields }: ParsedFile, reader: Reader, report: Report): void {
   let next = 0
-  let afterBlankLine = false
   let lineAtLimit = 0
   const lines = new LineReader().open(file, reader.dialect.parsing.keys)
   while (lines.nextLine()) {
     lines.findLineEnd()
     const { line, lineStart, lineEnd, contentStart, contentEnd } = lines
-    const field = fields[next]?.line === line ? fields[next++] : undefined
     if (line === 1 && lineStart > 0) report(lineStart === 3 ? 'bom' : 'partial-bom', 1)
     if (lineStart <= READ_LIMIT_BYTES) lineAtLimit = line
     lintTruncation(text, lineStart, lineEnd, line, report)
-    if (lines.isBlankLine) afterBlankLine = true
     if (contentStart >= contentEnd) continue
-    const content = text.slice(contentStart, contentEnd)
-    lintContent(content, text.slice(lineStart, lineEnd), field, line, reader, report)
-    if (field === undefined) continue
-    if (afterBlankLine) fieldsBelowBlank.add(line)
-    afterBlankLine = false
+    const field = fields[next]?.line === line ? fields[next++] : undefined
+    lintContent(text.slice(contentStart, contentEnd), text.slice(lineStart, lineEnd), field, line, reader, report)
   }
   if (text.length > READ_LIMIT_BYTES) report('over-500-kib', lineAtLimit)
-  return fieldsBelowBlank
 }
 
 /** @param lineText The whole line, with its comment. */

@@ -50,6 +50,8 @@ export interface ParsedField<F extends Directive | 'unknown' = Directive | 'unkn
   readonly group: number | undefined
   /** For records about crawlers: as in `OtherRecord`, but all of them. */
   readonly agents: readonly string[] | undefined
+  /** Whether a blank line precedes it, after the field before it. */
+  readonly afterBlank: boolean
   /** Where the key begins. Offsets are in the bytes of the file; each end is exclusive. */
   readonly start: number
   readonly keyEnd: number
@@ -136,6 +138,7 @@ class Collector implements ParsedFile, FieldHandler {
     agents: readonly string[] | undefined,
   ): ParsedField<F> {
     const { bytes, start: fileStart } = this.#file
+    const gap = latin1Of(bytes.subarray(fileStart + (this.fields.at(-1)?.end ?? 0), start))
     const added: ParsedField<F> = {
       field,
       key: latin1Of(bytes.subarray(start, keyEnd)),
@@ -143,6 +146,7 @@ class Collector implements ParsedFile, FieldHandler {
       line,
       group: isInGroup ? this.groups.length - 1 : undefined,
       agents,
+      afterBlank: BLANK_LINE.test(gap),
       start: start - fileStart,
       keyEnd: keyEnd - fileStart,
       valueStart: valueStart - fileStart,
@@ -158,6 +162,9 @@ class Collector implements ParsedFile, FieldHandler {
     return this.#run
   }
 }
+
+/** A line end, and a line without text below it. */
+const BLANK_LINE = /(?:\r\n|\r(?!\n)|\n)[\t\v\f ]*[\r\n]/
 
 const NO_AGENTS: readonly string[] = []
 

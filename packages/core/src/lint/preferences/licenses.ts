@@ -17,14 +17,12 @@ import { closesAll } from '../named-groups.ts'
  * below the lines of a group is meant for that group if there is another one for all other
  * crawlers. After a blank line or a Sitemap it may be meant for all.
  *
- * @param afterBlank The lines with a field below a blank line.
  * @returns The records. A License directly below the lines of a group has the names of that group,
  * unless there is one above all groups.
  */
 export function lintLicenses(
   { fields, groups }: ParsedFile,
   records: readonly ParsedRecord[],
-  afterBlank: ReadonlySet<number>,
   parsing: ParsingRules,
   report: Report,
 ): readonly ParsedRecord[] {
@@ -38,10 +36,10 @@ export function lintLicenses(
   let isOfStar = false
   let next = 0
   let isApart = false
-  for (const { field, value, line } of fields) {
+  for (const { field, value, line, afterBlank } of fields) {
     if (line === groups[next]?.line) isOfStar = groups[next++]?.agents.some(namesEveryone) === true
     const group = groups[next - 1]
-    isApart = !belongsToGroup(field) && (isApart || afterBlank.has(line) || field === 'sitemap')
+    isApart = !belongsToGroup(field) && (isApart || afterBlank || field === 'sitemap')
     if (field !== 'license' || originOf(textOf(value)) === undefined) continue
     if (group === undefined) isAboveAll = true
     else if (isApart) {
