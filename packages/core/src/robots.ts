@@ -14,11 +14,11 @@ import { workspace } from './match/workspace.ts'
 import { type ProductTokens, tokensOf } from './parse/product-tokens.ts'
 import {
   decodeRecords,
-  isRecord,
   type OtherRecord,
   type ParsedFile,
   type ParsedRecord,
   parseFields,
+  parseRecords,
 } from './parse/records.ts'
 import { sitemapsIn } from './parse/sitemaps.ts'
 import type { UrlInput } from './url/origin.ts'
@@ -166,7 +166,7 @@ export class Robots {
   }
 
   #otherRecords(): readonly ParsedRecord[] {
-    this.#records ??= this.fields().fields.filter(isRecord)
+    this.#records ??= parseRecords(workspace.rangeOf(this.#source), this.dialect.parsing)
     return this.#records
   }
 
