@@ -53,7 +53,8 @@ export const findingMessages = {
     'user-agent-header-as-name':
       'Crawlers do not look for their name inside a whole User-Agent header; write the product token alone.',
     // Rules
-    'rule-before-group': 'Crawlers ignore a rule that belongs to no user-agent line; write "User-agent: *" above it.',
+    'rule-before-group':
+      'Crawlers ignore a rule that belongs to no user-agent line; write the line above it, such as "User-agent: *" for all.',
     'path-without-slash': 'A path begins with a slash, so this rule matches nothing; write one that does, as in {}.',
     'absolute-url-in-rule': 'A rule with a whole URL matches nothing; write its path alone, as in {}.',
     'two-paths-on-one-line': 'A rule has one path, so several are read as one; write a rule for each, as in {}.',

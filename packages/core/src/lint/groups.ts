@@ -1,7 +1,7 @@
 // Checks groups and the crawlers that they name. RFC 9309 §2.1 and §2.2.1.
 import { isRule, type ParsedField, type ParsedFile, type ParsedGroup } from '../parse/records.ts'
 import type { Report } from './finding.ts'
-import { nameOf } from './name.ts'
+import { isDocumented, nameOf } from './name.ts'
 
 /**
  * Checks user-agent lines and groups, in one pass over the fields.
@@ -13,6 +13,7 @@ export function lintGroups(file: ParsedFile, report: Report): readonly ParsedGro
   const groupByName = new Map<string, ParsedGroup>()
   const groupByLetters = new Map<string, ParsedGroup>()
   const merged = new Set<ParsedGroup>()
+  const values = new Set<string>()
   let previous: ParsedField | undefined
   for (const field of fields) {
     const group = groups[field.group ?? -1]
@@ -21,8 +22,11 @@ export function lintGroups(file: ParsedFile, report: Report): readonly ParsedGro
       if (joins) lintMergedAgent(field, previous, report)
       const name = nameOf(field.value)
       const sameName = previousGroup(groupByName, name, group)
-      if (sameName === group) report('duplicate-name', field.line)
-      else if (sameName !== undefined) report('duplicate-group', field.line)
+      const value = field.value.toLowerCase()
+      // Some crawlers compare `Sogou web spider` with all of a line, so `Sogou` does not repeat it.
+      const isRepeated = sameName !== undefined && (values.has(value) || !isDocumented(value))
+      if (isRepeated) report(sameName === group ? 'duplicate-name' : 'duplicate-group', field.line)
+      values.add(value)
       // Both `a` and `a1` name a crawler whose token is `a`: digits count only for a crawler whose
       // own token has digits.
       for (const other of [sameName, previousGroup(groupByLetters, name.replace(/[0-9].*/, ''), group)]) {

@@ -27,11 +27,16 @@ const DOCUMENTED: ReadonlySet<string> = new Set([
   'sogou web spider',
 ])
 
+/** Returns whether a name is documented, with more than a product token can have. */
+export function isDocumented(name: string): boolean {
+  return DOCUMENTED.has(name.toLowerCase())
+}
+
 export function lintName(value: string, line: number, report: Report): void {
   const [, name = '', version = ''] = /^(.*?)(\/[^\t /]*)?$/s.exec(value) ?? []
-  const isDocumented = DOCUMENTED.has(name.toLowerCase())
-  const token = isDocumented ? name : leadingToken(value)
-  const rest = isDocumented ? version : value.slice(token.length)
+  const isKnown = isDocumented(name)
+  const token = isKnown ? name : leadingToken(value)
+  const rest = isKnown ? version : value.slice(token.length)
   if (value === '') report('user-agent-without-name', line)
   else if (namesEveryone(value)) {
     if (value !== '*') report('product-token-with-other-characters', line, '*')
@@ -41,7 +46,7 @@ export function lintName(value: string, line: number, report: Report): void {
   else if (/^[\t ]*[,;|][\t ]*[A-Za-z0-9_*-]/.test(rest)) report('several-names-on-one-line', line)
   else if (VERSION.test(rest)) report('product-token-with-version', line, token)
   else if (rest !== '') report('product-token-with-other-characters', line, token)
-  if (/[0-9]/.test(token) && !isDocumented) report('product-token-with-digits', line)
+  if (/[0-9]/.test(token) && !isKnown) report('product-token-with-digits', line)
 }
 
 const VERSION = /^\/\S*$/

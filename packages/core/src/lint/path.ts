@@ -30,7 +30,8 @@ export function lintPath(rule: ParsedRule, parsing: ParsingRules, report: Report
     const found = quoted(expressionIn(path) ?? '')
     report('regular-expression-in-path', { line, found }, ...write(...withWildcards(path)))
   } else if (!start.test(path)) {
-    report('path-without-slash', line, ...write(`/${path.replace(/^[\\$]+/, '')}`))
+    const better = WORD.test(path) ? [] : write(`/${path.replace(/^[\\$]+/, '')}`)
+    report('path-without-slash', line, ...better)
   } else {
     lintSpelling(rule, parsing, write, report)
     lintMeaning(rule, parsing, write, report)
@@ -39,6 +40,9 @@ export function lintPath(rule: ParsedRule, parsing: ParsingRules, report: Report
 
 /** Returns the lines to write for paths, such as `Disallow: /a`; none if the author must decide. */
 type WriteRules = (...paths: readonly string[]) => readonly string[]
+
+/** Words that say how much is meant, and name no path. */
+const WORD = /^(?:all|any|everything|none|nothing|no|yes|true|false|off|on)$/i
 
 function matchesAll(path: string): boolean {
   return baseOf(ruleForm(path)) === '/'

@@ -86,13 +86,12 @@ export class Proof {
 
   /** Only a name that the group has twice is removed. */
   #riskOfName(before: ParsedField, after: ParsedField | undefined): string | undefined {
+    if (after?.field === 'user-agent' && after.value === before.value) return undefined
+    if (!isWholeName(before.value)) return 'some crawlers compare the whole name'
     if (after === undefined)
       return this.#withRecords.has(before.group) ? 'the records of the group may apply to other crawlers' : undefined
-    if (after.field !== 'user-agent' || nameOf(after.value) !== nameOf(before.value))
-      return 'the line would name another crawler'
-    return isWholeName(before.value) || after.value === before.value
-      ? undefined
-      : 'some crawlers compare the whole name'
+    const isSame = after.field === 'user-agent' && nameOf(after.value) === nameOf(before.value)
+    return isSame ? undefined : 'the line would name another crawler'
   }
 }
 

@@ -167,6 +167,11 @@ const names: readonly LintCase[] = [
   withUserAgent('a documented name with digits', 'MJ12bot'),
   withUserAgent('a documented name with a dot', 'archive.org_bot'),
   withUserAgent('a documented name with spaces', 'Sogou web spider'),
+  file(
+    'a documented name, and another one with the same product token',
+    'User-agent: Sogou\nUser-agent: Sogou web spider\nDisallow: /a\n\nUser-agent: Sogou Web Spider\nDisallow: /b\n',
+    'duplicate-group 5',
+  ),
   withUserAgent('a documented name with a version', 'archive.org_bot/1.0', 'product-token-with-version 1'),
   withUserAgent('a Cyrillic letter in a name', 'G\xd0\xbeoglebot', 'look-alike-character 1'),
   withUserAgent('a full-width star', '\xef\xbc\x8a', 'look-alike-character 1'),
