@@ -109,10 +109,9 @@ function isSameRecord(before: ParsedField | undefined, after: ParsedField | unde
   return before.value === after.value || before.field === 'content-usage' || before.field === 'content-signal'
 }
 
-/** A rule that may do the opposite for a path. */
-interface Rival {
-  readonly line: number
-  readonly head: string
+/** A form of a group, and how many rules have it. */
+interface CountedForm extends RuleForm {
+  count: number
 }
 
 /** How one dialect reads the rules. */
@@ -120,9 +119,12 @@ class Reader {
   readonly #parsing: ParsingRules
   readonly #forms = new Map<number, readonly RuleForm[]>()
   /** The forms of each group, by their base. */
-  readonly #groups: Map<string, RuleForm[]>[] = []
-  /** By length. Repaired rules stay. */
-  readonly #rivals = { allow: new Map<number, Rival[]>(), disallow: new Map<number, Rival[]>() }
+  readonly #groups: Map<string, CountedForm[]>[] = []
+  /**
+   * The forms that may be rivals: by length, the head of each, with the line of the first one.
+   * Repaired rules stay.
+   */
+  readonly #rivals = { allow: new Map<number, Map<string, number>>(), disallow: new Map<number, Map<string, number>>() }
   #stepsLeft: number
 
   constructor(rules: readonly ParsedRule[], parsing: ParsingRules, maxSteps: number) {
@@ -138,22 +140,21 @@ class Reader {
     const removed = old.filter((form) => !repaired.some((other) => isEqual(form, other)))
     const group = before.group as number
     for (const form of added) {
-      const risk = this.#riskOfForm(form, this.#candidates(form, group))
+      const risk = this.#riskOfForm(form, this.#matchingAll(form, group, []))
       if (risk !== undefined) return risk
     }
     for (const form of removed) {
-      const others = this.#candidates(form, group).filter((other) => !removed.includes(other))
-      const risk = this.#riskOfForm(form, [...others, ...added.filter(({ base }) => covers(base, form.base))])
+      const replaced = added.filter(({ base }) => covers(base, form.base))
+      const risk = this.#riskOfForm(form, [...this.#matchingAll(form, group, removed), ...replaced])
       if (risk !== undefined) return risk
     }
     return undefined
   }
 
   apply(before: ParsedRule, after: ParsedRule | undefined): void {
-    const group = this.#groups[before.group as number]
     for (const form of this.#forms.get(before.line) ?? []) {
-      const ofBase = group?.get(form.base) ?? []
-      ofBase.splice(ofBase.indexOf(form), 1)
+      const counted = this.#groups[before.group as number]?.get(form.base)?.find((other) => isEqual(form, other))
+      if (counted !== undefined) counted.count--
     }
     if (after !== undefined) this.#add(before, after)
   }
@@ -165,58 +166,65 @@ class Reader {
     this.#forms.set(line, forms)
     this.#groups[group] ??= new Map()
     for (const form of forms) {
-      addTo(this.#groups[group], form.base, form)
-      const rival = { line, head: headOf(form.base, this.#parsing) }
-      addTo(this.#rivals[form.allows ? 'allow' : 'disallow'], form.length, rival)
+      const ofBase = entryOf(this.#groups[group], form.base, () => [])
+      const counted = ofBase.find((other) => isEqual(form, other))
+      if (counted === undefined) ofBase.push({ ...form, count: 1 })
+      else counted.count++
+      const heads = entryOf(this.#rivals[form.allows ? 'allow' : 'disallow'], form.length, () => new Map())
+      entryOf(heads, headOf(form.base, this.#parsing), () => line)
     }
   }
 
-  /** Returns the forms of a group that match all paths of a form, also the form itself. */
-  #candidates({ base }: RuleForm, group: number): readonly RuleForm[] {
+  /** Returns the forms of a group that match all paths of a form, but for these. */
+  #matchingAll({ base }: RuleForm, group: number, without: readonly RuleForm[]): readonly RuleForm[] {
     const byBase = this.#groups[group]
     const found = [...(byBase?.get('/') ?? [])]
     for (let end = base.length > MAX_COMPARED_LENGTH ? base.length : 1; end <= base.length; end++) {
       const prefix = base.slice(0, end)
       if (prefix !== '/') found.push(...(byBase?.get(prefix) ?? NO_FORMS))
     }
-    return found
+    return found.filter((form) => form.count > without.filter((other) => isEqual(form, other)).length)
   }
 
   /** @param others The other forms of the group that match all its paths. */
-  #riskOfForm(form: RuleForm, others: readonly RuleForm[]): string | undefined {
-    const { allows, length, base } = form
+  #riskOfForm({ allows, length, base }: RuleForm, others: readonly RuleForm[]): string | undefined {
     if (!/^[/*]/.test(base)) return undefined
     const isOverruled = others.some((other) => other.allows !== allows && length < other.length + (allows ? 0 : 1))
     if (isOverruled) return undefined
     const lengths = others.filter((other) => other.allows === allows).map((other) => other.length)
     const cover = Math.max(allows ? 0 : -1, ...lengths)
     if (cover === -1) return NO_COVER
+    const head = headOf(base, this.#parsing)
     // An Allow wins against a Disallow of the same length.
     for (let at = allows ? cover + 1 : cover; at < (allows ? length + 1 : length); at++) {
-      const rivals = this.#rivals[allows ? 'disallow' : 'allow'].get(at) ?? []
-      this.#stepsLeft -= rivals.length
+      const rivals = this.#rivals[allows ? 'disallow' : 'allow'].get(at) ?? NO_RIVALS
+      this.#stepsLeft -= rivals.size
       if (this.#stepsLeft < 0) return NOT_COMPARED
-      const head = headOf(base, this.#parsing)
-      const rival = rivals.find((other) => other.head.startsWith(head) || head.startsWith(other.head))
-      if (rival !== undefined) return `line ${rival.line} would win or lose against it`
+      for (const [other, line] of rivals) {
+        if (other.startsWith(head) || head.startsWith(other)) return `line ${line} would win or lose against it`
+      }
     }
     return undefined
   }
 }
 
-const NO_FORMS: readonly RuleForm[] = []
+const NO_FORMS: readonly CountedForm[] = []
+const NO_RIVALS: ReadonlyMap<string, number> = new Map()
 
-/** Whether a base matches all paths of another one. The bases of `#candidates` do. */
+/** Whether a base matches all paths of another one. */
 function covers(base: string, other: string): boolean {
   return base === '/' || base === other || (!base.endsWith(END) && other.startsWith(base))
 }
 
 function isEqual(form: RuleForm, other: RuleForm): boolean {
-  return form.length === other.length && form.base === other.base
+  return form.allows === other.allows && form.length === other.length && form.base === other.base
 }
 
-function addTo<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const values = map.get(key)
-  if (values === undefined) map.set(key, [value])
-  else values.push(value)
+/** Returns the value of a key. Sets it first if there is none. */
+function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const found = map.get(key)
+  if (found !== undefined) return found
+  const made = make()
+  map.set(key, made)
+  return made
 }
