@@ -43,7 +43,7 @@ const ALL = [
   { id: 'a dialect', state: { ...startState, dialect: 'original-1994' as const } },
 ]
 
-/** The short run has every fourth one, and those that are not in the gallery. */
+/** The short run has every fourth one, and all states that are not in the gallery. */
 const STATES = ALL.filter((_, i) => isFullRun || i % 4 === 0 || i >= ALL.length - 3)
 
 let folder = ''

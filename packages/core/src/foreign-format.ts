@@ -27,7 +27,7 @@ const SIGNATURES: readonly (readonly [RegExp, ForeignFormat])[] = [
 /** A comment or a field. */
 const LINE = /^[^\S\n]*(?:#|[\w-]+[^\S\n]*:)/m
 
-/** Whether a line begins with a known key of one or two words, also if its colon is missing. */
+/** Whether a line begins with a known key of one or two words, with or without a colon. */
 function beginsWithKey(line: string): boolean {
   const [both = '', first = ''] = /^\s*([\w-]+)(?:[\t ]+[\w-]+)?/.exec(line.slice(0, 40)) ?? []
   return [first, both.trim()].some((key) => knownKeyOf(key)?.name.length === key.length)

@@ -31,7 +31,7 @@ type Claim = (found: Case) => boolean
 
 const CRAWLERS = ['a', 'b', 'a1', 'c', '*']
 
-/** A rule that matches no URL of this file, in place of a line that has a rule. */
+/** Replaces a line with a rule: matches no URL of this file. */
 const NOTHING = 'Disallow: /matches-no-url'
 
 function withLine({ text, dialect, line }: Case, ...lines: readonly string[]): Robots {
@@ -50,7 +50,7 @@ function lineOf({ text, line }: Case): string {
   return text.split('\n')[line - 1] ?? ''
 }
 
-/** The crawlers of `CRAWLERS` that the group of a line names; `q` stands for those that none names. */
+/** The crawlers of `CRAWLERS` that the group of a line names; `q` stands for a crawler without a group. */
 function namedOn({ robots, dialect, line }: Case): readonly string[] {
   const { fields, groups } = fieldsOf(robots)
   const { group = -1 } = fields.find((field) => field.line === line) ?? {}

@@ -1,4 +1,4 @@
-// The forms that the linter and the fixes compare are those that the matcher has packed.
+// The linter and the fixes compare the same forms as the matcher.
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { expect, it } from 'vitest'

@@ -21,8 +21,9 @@ export interface RobotsMatchers<Result = void> {
 /**
  * Matchers for `expect.extend` of Vitest and Jest. They take a robots.txt: its text, or what
  * `parseRobots` returns. The crawler is a product token, a documented name such as
- * `archive.org_bot`, or `*` for a crawler that the file does not name. A known crawler, such as `Googlebot-News`, reads the groups that its operator documents. A
- * failed test says which line decided.
+ * `archive.org_bot`, or `*` for a crawler that the file does not name. A known crawler, such as
+ * `Googlebot-News`, reads the groups that its operator documents. A failed test says which line
+ * decided.
  *
  * @example
  * ```ts

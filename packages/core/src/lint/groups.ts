@@ -37,7 +37,7 @@ export function lintGroups(file: ParsedFile, report: Report): readonly ParsedGro
     }
     previous = field
   }
-  // Only the last group can be without rules: the parser merges any other with the next one.
+  // Only the last group can be without rules: the parser merges any other with the next group.
   const last = groups.at(-1)
   if (last !== undefined && last.rules.length === 0 && !merged.has(last)) {
     if (!hasRecord(file, last)) report('group-without-rules', last.line)

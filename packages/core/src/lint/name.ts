@@ -5,9 +5,8 @@ import { leadingToken } from '../parse/user-agent-name.ts'
 import type { Report } from './finding.ts'
 
 /**
- * Names that operators document, and that a product token cannot have: with a dot, a space or a
- * digit. They are no findings. In lower case; a test compares them with the catalogue of known
- * crawlers.
+ * Documented names with a dot, a space or a digit, which a product token cannot have. They get no
+ * finding. In lower case; a test compares them with the catalogue of known crawlers.
  */
 const DOCUMENTED: ReadonlySet<string> = new Set([
   '360spider',

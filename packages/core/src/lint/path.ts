@@ -97,7 +97,7 @@ function lintSpelling(
   if (certainPath(path, parsing).includes('\\')) {
     report('backslash-in-path', line, ...write(path.replace(/^[^?]*/, (before) => before.replaceAll('\\', '/'))))
   }
-  // In other forms than that of RFC 9309, the other characters must stay as they are.
+  // Only the normal form of RFC 9309 may change the other characters.
   if (/[\u0080-\u00ff]/.test(path)) {
     report('raw-non-ascii', line, ...write(ruleForm(path, compare === 'rfc9309' ? compare : 'plain')))
   } else if (/["<>]|^[^?]*[`{}]/.test(path)) report('raw-character-in-path', line, ...write(ruleForm(path)))
@@ -135,7 +135,7 @@ function lintMeaning(
   if (field !== 'allow' || parsing.indexPages !== 'folder') return
   const folder = indexFolder(ruleForm(path, 'google'))
   if (folder === undefined) return
-  // Nothing longer matches the folder alone. With a star inside, the name is not that of an index page.
+  // No longer pattern matches the folder alone. A star inside the name ends the special meaning.
   report('index-page-also-allows-folder', line, ...write(path.replace(/i(?=ndex\.htm[^/]*$)/, 'i*')))
 }
 

@@ -36,7 +36,7 @@ const MAX_SHOWN_AGENTS = 100
 
 /** A field of the file. Everything that looks at the lines of a robots.txt uses these. */
 export interface ParsedField<F extends Directive | 'unknown' = Directive | 'unknown'> {
-  /** What the key means, also if it is misspelt; `unknown` for any other key. */
+  /** What the key means, even if it is misspelt; `unknown` for any other key. */
   readonly field: F
   /** The key as written. Never empty. */
   readonly key: string

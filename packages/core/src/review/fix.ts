@@ -38,7 +38,7 @@ export interface FixedFile {
 /** Each pass may make a finding of another line or kind visible, such as a duplicate. */
 const MAX_PASSES = 4
 
-/** Bounds the time for a hostile file. So many pairs of rules take about a second. */
+/** Bounds the time for a hostile file: comparing this many pairs of rules takes a few seconds. */
 const MAX_STEPS = 100_000_000
 
 /** An editor asks for quick fixes after each pause in typing. */

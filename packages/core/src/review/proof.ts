@@ -121,7 +121,7 @@ class Reader {
   /** The forms of each group, by their base. */
   readonly #groups: Map<string, CountedForm[]>[] = []
   /**
-   * The forms that may be rivals: by length, the head of each, with the line of the first one.
+   * The forms that may be rivals: by length, each head, with the line of the first form that has it.
    * Repaired rules stay.
    */
   readonly #rivals = { allow: new Map<number, Map<string, number>>(), disallow: new Map<number, Map<string, number>>() }
@@ -220,7 +220,7 @@ function isEqual(form: RuleForm, other: RuleForm): boolean {
   return form.allows === other.allows && form.length === other.length && form.base === other.base
 }
 
-/** Returns the value of a key. Sets it first if there is none. */
+/** Returns the value of a key. Sets a new value first if the key is missing. */
 function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const found = map.get(key)
   if (found !== undefined) return found
