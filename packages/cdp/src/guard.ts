@@ -363,9 +363,12 @@ function isPrivate(url: string): boolean {
 
 /**
  * Returns whether the argument of `goto` is this URL. The driver may complete the argument: by a
- * base URL, or by `http://`.
+ * base URL, or by `http://`. The browser reports a URL without its credentials and its fragment.
  */
 function isSameUrl(called: string, url: string): boolean {
-  const ends = [called, `http://${called}`].map((text) => URL.parse(text, url)?.href.split('#', 1)[0])
-  return ends.includes(url.split('#', 1)[0])
+  const { origin, pathname, search } = new URL(url)
+  return [called, `http://${called}`].some((text) => {
+    const target = URL.parse(text, url)
+    return target?.origin === origin && target.pathname === pathname && target.search === search
+  })
 }
