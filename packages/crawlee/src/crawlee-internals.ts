@@ -92,6 +92,7 @@ export interface CrawleeProxies {
 
 interface CrawlerLog {
   debug(message: string): void
+  error(message: string, data?: object): void
   exception(error: Error, message: string): void
   warning(message: string, data?: object): void
 }
@@ -122,6 +123,8 @@ export interface CrawleeInternals {
     context: { readonly request: Request },
     source: RequestSource,
   ): Promise<void>
+  /** Logs the error of a request that is not retried, before its first `await`. */
+  _handleFailedRequestHandler(context: object, error: Error): Promise<void>
   /** Of the user. HTTP crawlers call it; browser crawlers call `userProvidedRequestHandler`. */
   requestHandler?: (context: never) => unknown
   userProvidedRequestHandler?: (context: never) => unknown
@@ -148,6 +151,7 @@ const METHODS = [
   '_fetchNextRequest',
   '_canRequestBeRetried',
   '_requestFunctionErrorHandler',
+  '_handleFailedRequestHandler',
 ] as const satisfies readonly (keyof CrawleeInternals)[]
 
 const POOL_HOOKS = ['postLaunchHooks', 'postPageCreateHooks'] as const satisfies readonly (keyof BrowserPoolHooks)[]
