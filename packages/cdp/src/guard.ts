@@ -130,6 +130,8 @@ export class Guard implements RequestListener {
     // See service-workers.ts.
     if (kind === 'service-worker') return 'BlockedByClient'
     if (kind === 'other' && this.#pageRequests === 'ignore') return undefined
+    // See page-downloads.ts. While this one waited, Chromium would send all others.
+    if (this.#pageRequests === 'check' && isDownload(paused)) return 'BlockedByClient'
     const decision = kind === 'page' ? this.#enterGate(paused) : this.#checkPageRequest(paused)
     this.#pendingDecisions.add(decision)
     try {
@@ -321,4 +323,14 @@ export class Guard implements RequestListener {
       return 'Aborted'
     }
   }
+}
+
+/**
+ * Returns whether a link with the attribute `download` caused this request. It looks like a
+ * navigation, but only navigations have the header `Upgrade-Insecure-Requests`. The first
+ * navigation of a popup may have no network ID either (measured with Puppeteer).
+ */
+function isDownload({ resourceType, networkId, request }: PausedRequest): boolean {
+  const isDocument = resourceType === 'Document' && networkId === undefined
+  return isDocument && request.headers?.['Upgrade-Insecure-Requests'] === undefined
 }

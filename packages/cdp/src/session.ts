@@ -12,6 +12,8 @@ export interface TargetInfo {
   readonly type: string
   readonly subtype?: string | undefined
   readonly browserContextId?: string | undefined
+  /** Set for a popup: the target that opened it. */
+  readonly openerId?: string | undefined
 }
 
 /** The frames of a page that share its process. */
@@ -29,6 +31,8 @@ interface MethodResults {
   'Fetch.failRequest': unknown
   'Fetch.getResponseBody': unknown
   'Storage.clearDataForOrigin': unknown
+  'Target.attachToTarget': { readonly sessionId: string }
+  'Target.sendMessageToTarget': unknown
   'Page.getFrameTree': { readonly frameTree: FrameTree }
   'Target.getTargetInfo': { readonly targetInfo: TargetInfo }
   'Target.setDiscoverTargets': unknown
@@ -37,6 +41,7 @@ interface MethodResults {
 /** The events that the guard listens to. */
 interface EventParameters {
   'Fetch.requestPaused': PausedRequest
+  'Target.receivedMessageFromTarget': { readonly sessionId: string; readonly message: string }
   'Target.targetCrashed': { readonly targetId: string }
   'Target.targetCreated': { readonly targetInfo: TargetInfo }
   'Target.targetDestroyed': { readonly targetId: string }

@@ -7,6 +7,7 @@ import type { DocTable } from '../doc-table.ts'
 import { withoutIssuer } from '../servers/self-signed.ts'
 import { type Reply, type Sites, startSites } from '../servers/sites.ts'
 import { htmlPage } from '../servers/small-pages.ts'
+import { downloadsCase, downloadsInWindowsCase, emptyFrameCase } from './browser-download-cases.ts'
 import { type BrowserCase, errorOf, HOME, RULES } from './browser-fixture.ts'
 import { browserServiceWorkerCases } from './browser-service-worker-cases.ts'
 import { startEarlyHintsSite } from './early-hints-site.ts'
@@ -142,43 +143,6 @@ function titled(name: string, page: Reply, title: string, more: Partial<BrowserC
   }
 }
 
-/** A script that clicks two download links in a window. */
-const clickDownloads = (window: string, name: string) => `for (const i of [1, 2]) {
-    const link = ${window}.document.createElement('a'); link.download = ''; link.href = location.origin + '/private/${name}' + i
-    ${window}.document.body.append(link); link.click()
-  }`
-
-/**
- * Each way to start downloads would request two files. Chromium would pause the request for the
- * first one only.
- */
-const downloadsCase: BrowserCase = {
-  name: 'a page cannot start downloads that need a request, also in frames and shadow trees, and outside of a document',
-  web: {
-    '/robots.txt': RULES,
-    '/open': htmlPage(`<iframe id="empty"></iframe><iframe src="/frame"></iframe><div id="host"></div>
-      <a id="first" download href="/private/first"><b>file</b></a><a id="second" download href="/file">file</a>
-      ${script(`${clickDownloads('window', 'page')}
-      const { contentWindow } = document.getElementById('empty'); ${clickDownloads('contentWindow', 'empty')}
-      const root = document.getElementById('host').attachShadow({ mode: 'closed' })
-      root.innerHTML = '<a download href="/private/shadow1"></a><a download href="/private/shadow2"></a>'
-      for (const link of root.children) link.click()
-      for (const i of [1, 2]) {
-        const link = document.createElement('a'); link.download = ''; link.href = '/private/detached' + i
-        if (i === 1) link.click(); else link.dispatchEvent(new MouseEvent('click', { cancelable: true }))
-      }`)}`),
-    '/frame': htmlPage(script(clickDownloads('window', 'frame'))),
-  },
-  run: async ({ sites, tab, at }) => {
-    await tab.goto(at('/open'))
-    await tab.click('b')
-    await tab.click('#second')
-    await tab.evaluate("void setTimeout(() => fetch('/last'), 300)")
-    await requestedAll(sites, ['/frame', '/last'])
-  },
-  requested: ['/frame', '/last', '/open'],
-}
-
 const switchedOff: readonly UncheckedKind[] = [
   {
     what: 'FedCM: `/.well-known/web-identity`, `configURL`',
@@ -284,6 +248,11 @@ function earlyHintsCase(name: string, switches: readonly string[], requestedPath
 }
 
 const notSeen: readonly UncheckedKind[] = [
+  {
+    what: '`<a download>` in an empty frame or popup, a document that no server sent, while another download is pending',
+    outcome: 'not seen',
+    testCase: emptyFrameCase,
+  },
   {
     what: 'WebSocket, WebSocketStream',
     outcome: 'not seen',
@@ -486,6 +455,7 @@ export const browserRequestCases: readonly BrowserCase[] = [
   ...browserServiceWorkerCases,
   ...switchedOff.map(({ testCase }) => testCase),
   redirectToNowhere,
+  downloadsInWindowsCase,
   ...[...notSeen, ...repeated].map(({ testCase }): BrowserCase => ({ ...testCase, fullRun: true })),
   ...switchCases,
 ].map((testCase): BrowserCase => ({ ...testCase, wholeChromium: true }))
