@@ -128,6 +128,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     this.#disobedience = new Disobedience(sitePacingOf, source.counters, log)
     const paceKeysOf = this.#paceKeysOf
     const robotsPauses = new RobotsPauses({ pacer, pacing, log, paceKeysOf, now: port.now })
+    const sight = { isSendingSeen: true }
     this.#context = {
       ...source,
       log,
@@ -139,9 +140,9 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       redirects,
       openRedirects: new OpenRedirects(),
       activity: new Activity(),
-      sharedLimits: new SharedLimits({ pacer, now }),
+      sharedLimits: new SharedLimits({ pacer, now, sight }),
       openPermits: new OpenPermits(log, pacing.releaseWarningMs, this.#queues),
-      sight: { isSendingSeen: true },
+      sight,
       budgets: pacing.budget === undefined ? undefined : new Budgets(pacing.budget),
       localStarts: ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined,
     }

@@ -296,6 +296,10 @@ function operations.reserve()
   end
   if request.turnAt == pace.lastTurnAt then pace.lastTurnAt = 0 end
   takeSlot(now, delay, limits.pauseFrom, request.allowanceMs)
+  -- Until the worker says that the request was sent, it counts as under way.
+  if request.unsentMs and limits.pauseFrom ~= 'end' and delay.ms > 0 then
+    setUnderWay(now + request.unsentMs, delay.ms, delay.because)
+  end
   pace.epoch = epoch
   save()
   return { 'slot', text(epoch), text(pace.slots), text(delay.ms), delay.because, pace.pushbacks > 0 and '1' or '0' }
@@ -323,7 +327,8 @@ function operations.cancel()
 end
 
 function operations.sent()
-  addLastingPause(now + request.delay.delayMs, request.delay.because)
+  if request.slot then withoutRequest(request.slot) end
+  if request.delay then addLastingPause(now + request.delay.delayMs, request.delay.because) end
   save()
   return { 'done', text(epoch) }
 end

@@ -15,7 +15,7 @@ export const MAX_TIMER_MS: number = 60 * 60 * 1000
  * while, because its event loop is blocked or the machine is busy, one of them fires late. The
  * results that have arrived meanwhile are read before the next one fires.
  */
-const TIMERS = 4
+const TIMERS = 20
 
 /**
  * Settles like `work`. If it takes longer than `ms` milliseconds, settles with what `onTimeout`
