@@ -60,6 +60,12 @@ type GatePort = Pick<GateContext, 'activity' | 'now' | 'openRedirects' | 'pacing
 export let gatePort: (gate: PoliteGate) => GatePort
 
 /**
+ * Like `gate.when`, for an adapter that keeps a request elsewhere until its turn, and enters the
+ * gate then. A pacer in another process may count the request as waiting.
+ */
+export let forecastEntry: (gate: PoliteGate, url: string) => Promise<Forecast>
+
+/**
  * Starts each request when robots.txt allows it and a slot is free. `enter` checks the URL with the
  * RobotsClient, and then waits for the delay that the caller and the site ask for, and for the
  * concurrency limits. Requests with the same pace key start in order of arrival. `politely`,
@@ -95,6 +101,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   static {
     gatePort = (gate) => gate.#context
+    forecastEntry = (gate, url) => gate.#forecast(url, undefined, true)
     markClass('PoliteGate', PoliteGate)
   }
 
@@ -282,8 +289,10 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
    */
   async when(url: string | HasHref, options?: WhenOptions): Promise<Forecast> {
-    const text = urlText(url)
-    const abort = checkedSignal(options)
+    return this.#forecast(urlText(url), checkedSignal(options), false)
+  }
+
+  async #forecast(text: string, abort: AbortSignal | undefined, willReserve: boolean): Promise<Forecast> {
     const { robots, now, pacing, budgets } = this.#context
     const verdict = await robots.check(text, abort)
     if (!this.#disobedience.admits(verdict))
@@ -294,7 +303,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     if (budget !== undefined) return { allowed: false, verdict, retryAt: undefined, budget }
     const limits = paceLimitsOf(verdict, keys.pacing, pacing.pauseFrom)
     this.#context.robotsPauses.note(verdict, keys.key, limits)
-    const { waitMs, ...wait } = await estimateWait(this.#context, keys, limits, queue)
+    const { waitMs, ...wait } = await estimateWait(this.#context, keys, limits, queue, willReserve)
     return { allowed: true, verdict, at: now() + waitMs, waitMs, ...wait }
   }
 

@@ -279,6 +279,13 @@ local function takeTurn(slotAt, delayMs)
   return turnAt, turnAt, turnBefore, stepMs
 end
 
+local function waitForTurn(slot, isChanged)
+  local before = pace.lastTurnAt
+  local at, turnAt, turnBefore, stepMs = takeTurn(slot.at, delayOf(now, 0).ms)
+  if isChanged or pace.lastTurnAt ~= before then save() end
+  return { 'wait', text(epoch), text(at - now), slot.because, text(turnAt), text(turnBefore), text(stepMs) }
+end
+
 function operations.reserve()
   local isChanged = applyKnownPauses()
   if request.slot then
@@ -287,13 +294,8 @@ function operations.reserve()
   end
   addLostVisit()
   local slot = nextSlot(now)
+  if slot.because ~= 'none' then return waitForTurn(slot, isChanged) end
   local delay = delayOf(now, 0)
-  if slot.because ~= 'none' then
-    local before = pace.lastTurnAt
-    local at, turnAt, turnBefore, stepMs = takeTurn(slot.at, delay.ms)
-    if isChanged or pace.lastTurnAt ~= before then save() end
-    return { 'wait', text(epoch), text(at - now), slot.because, text(turnAt), text(turnBefore), text(stepMs) }
-  end
   if request.turnAt == pace.lastTurnAt then pace.lastTurnAt = 0 end
   takeSlot(now, delay, limits.pauseFrom, request.allowanceMs)
   -- Until the worker says that the request was sent, it counts as under way.
@@ -362,6 +364,7 @@ end
 function operations.estimate()
   addLostVisit()
   local slot = nextSlot(now)
+  if request.takesTurn and slot.because ~= 'none' then return waitForTurn(slot) end
   local at, because = slot.at, slot.because
   local simulated = math.min(request.ahead, MAX_SIMULATED_REQUESTS)
   for _ = 1, simulated do

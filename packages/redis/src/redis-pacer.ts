@@ -26,12 +26,13 @@ import {
 } from '@politely/core/engine'
 import { assertOptions, callable, integer, MAX_TIMEOUT_MS, number, oneOf } from '@politely/fetcher/internal'
 import type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from '@politely/gate'
+import { LRUCache } from 'lru-cache'
 import { commandsOf, type RedisClient } from './client.ts'
 import { checkedKeyPrefix, DEFAULT_KEY_PREFIX } from './keys.ts'
 import { KnownPushbacks, type OwnPushback } from './known-pushbacks.ts'
 import { isLocal, LocalFallback } from './local-fallback.ts'
 import { PaceCalls } from './pace-calls.ts'
-import type { EstimateReply, SlotReply, WaitReply } from './pace-reply.ts'
+import type { EstimateReply, SlotReply, Turn, WaitReply } from './pace-reply.ts'
 import { awaitedUntil, hadPushbacks, slotOf, ticketOf, turnOf, waitTicketOf } from './pace-tickets.ts'
 import type { RedisPacerCounters, ReportingPacer } from './pacer-events.ts'
 import { SlotAllowance } from './slot-allowance.ts'
@@ -88,7 +89,9 @@ const EXAMPLE = '{ client: new Redis("redis://localhost:6379") }'
  * The slot after a request of a worker waits until that request was sent, until so many requests of
  * the worker, one after the other, were sent in time. Our choice.
  */
-const TRUSTED_AFTER = 100
+const TRUSTED_AFTER = 50
+/** Our choice. A turn that is forgotten passes unused. */
+const MAX_TURNS = 10_000
 /**
  * How long at most. A worker may die, and a connection may take long: undici waits ten seconds for
  * one by default.
@@ -111,6 +114,10 @@ export class RedisPacer implements Pacer, ReportingPacer {
   readonly #hasTestClock: boolean
   readonly #allowance: SlotAllowance
   readonly #pushbacks = new KnownPushbacks()
+  /** By key: the turns of requests that wait elsewhere and call `reserve` later, by `#now`. */
+  readonly #turns = new LRUCache<string, { readonly turn: Turn; readonly at: number; readonly because: PaceReason }>({
+    max: MAX_TURNS,
+  })
   /** How many of the last requests were sent in time, one after the other. */
   #sentInTime = 0
   readonly #counters = { repeats: 0, localSlots: 0 }
@@ -180,13 +187,19 @@ export class RedisPacer implements Pacer, ReportingPacer {
     const awaitsSent =
       seesSending && !this.#hasTestClock && limits.pauseFrom !== 'end' && this.#sentInTime < TRUSTED_AFTER
     const unsentMs = awaitsSent ? MAX_UNSENT_MS : undefined
+    const known = ticket === undefined ? this.#turns.get(key) : undefined
+    this.#turns.delete(key)
+    if (known !== undefined && known.at > calledAt) {
+      const { turn, at, because } = known
+      return { kind: 'wait', ticket: waitTicketOf(turn), waitMs: at - calledAt, because }
+    }
     let slot: number | undefined
     for (;;) {
       const { maxReplyMs, ...allowances } = this.#allowance.next(furtherSlots)
       await this.#calls.resend(key)
       const { knownPauses, pushback } = this.#knownPausesOf(key, limits)
       const sentAt = this.#now()
-      const request = { limits, slot, unsentMs, ...allowances, knownPauses, ...turnOf(ticket) }
+      const request = { limits, slot, unsentMs, ...allowances, knownPauses, ...(turnOf(ticket) ?? known?.turn) }
       const reply = await this.#calls.tryCall<SlotReply | WaitReply>('reserve', key, request)
       if (reply === undefined) {
         if (slot !== undefined) void this.#calls.deliver('cancel', key, { slot }) // its reply was too late to be used
@@ -274,9 +287,16 @@ export class RedisPacer implements Pacer, ReportingPacer {
     }
   }
 
-  async estimate(key: string, limits: PaceLimits, ahead: number): Promise<WaitEstimate> {
-    const request = { limits, ahead, maxAllowanceMs: this.#allowance.maxAllowanceMs }
-    const reply = await this.#calls.tryCall<EstimateReply>('estimate', key, request)
+  /** With `willReserve`, the request takes a turn, with which the next `reserve` of the key begins. */
+  async estimate(key: string, limits: PaceLimits, ahead: number, willReserve = false): Promise<WaitEstimate> {
+    const takesTurn = willReserve && ahead === 0
+    const turn = takesTurn ? this.#turns.get(key)?.turn : undefined
+    const request = { limits, ahead, takesTurn, ...turn, ...this.#allowance.next(0) }
+    const reply = await this.#calls.tryCall<EstimateReply | WaitReply>('estimate', key, request)
+    if (reply?.kind === 'wait') {
+      const { waitMs, because } = reply
+      this.#turns.set(key, { turn: reply.turn, at: this.#now() + waitMs, because })
+    }
     if (reply !== undefined) return { waitMs: reply.waitMs, because: reply.because }
     if (this.#local === undefined) return this.#untilRetry(key)
     const [local, pause] = [this.#local.estimate(key, limits, ahead), this.#knownPauseOf(key)]

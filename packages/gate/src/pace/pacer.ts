@@ -76,8 +76,15 @@ export interface Pacer {
   /**
    * Estimates how long a request would have to wait. Reserves nothing.
    * @param ahead How many requests of this key wait before it.
+   * @param willReserve Whether a request waits for this time, and then calls `reserve`. A pacer may
+   * keep a position in its own queue for it. Default false.
    */
-  estimate(key: string, limits: PaceLimits, ahead: number): WaitEstimate | Promise<WaitEstimate>
+  estimate(
+    key: string,
+    limits: PaceLimits,
+    ahead: number,
+    willReserve?: boolean,
+  ): WaitEstimate | Promise<WaitEstimate>
 }
 
 /** Identifies a slot, or a position in the pacer's own queue. The pacer chooses it. */

@@ -53,8 +53,13 @@ export class CheckedPacer {
    * @throws {PacerError} for an invalid reply; also whatever the pacer throws. A promise rejects
    * with the same.
    */
-  estimate(key: string, limits: PaceLimits, ahead: number): WaitEstimate | Promise<WaitEstimate> {
-    const estimate = this.#pacer.estimate(key, limits, ahead)
+  estimate(
+    key: string,
+    limits: PaceLimits,
+    ahead: number,
+    willReserve = false,
+  ): WaitEstimate | Promise<WaitEstimate> {
+    const estimate = this.#pacer.estimate(key, limits, ahead, willReserve)
     return isPromise(estimate) ? Promise.resolve(estimate).then(checkedEstimate) : checkedEstimate(estimate)
   }
 
