@@ -224,7 +224,7 @@ export class RedisPacer implements Pacer, ReportingPacer {
           delay,
           startWithinMs: startBy - calledAt,
           awaitsSent,
-          nextAfterMs: delay.delayMs + allowances.allowanceMs,
+          nextAfterMs: sentAt + tookMs + delay.delayMs + allowances.allowanceMs - calledAt,
         }
       }
       this.#counters.repeats++

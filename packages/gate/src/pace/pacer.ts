@@ -110,8 +110,8 @@ export type Reservation =
        */
       readonly awaitsSent?: boolean | undefined
       /**
-       * How long the pacer has no further slot of the key, from this reply on: the gate does not
-       * ask before. Milliseconds. Default: the delay.
+       * How long after this call of `reserve` the pacer has no further slot of the key: the gate
+       * does not ask before. Milliseconds. Default: the delay, from the start of the request on.
        */
       readonly nextAfterMs?: number | undefined
     }

@@ -239,8 +239,8 @@ export class PacedKey {
     if (reservation.kind === 'slot') {
       this.#ticket = undefined
       const { ticket, delay, startWithinMs = Number.POSITIVE_INFINITY, awaitsSent = false, nextAfterMs = 0 } = reservation
-      const nextAt = this.#context.now() + nextAfterMs
-      return { pacedKey: this, limits, ticket, delay, startBy: calledAt + startWithinMs, awaitsSent, nextAt }
+      const [startBy, nextAt] = [calledAt + startWithinMs, calledAt + nextAfterMs]
+      return { pacedKey: this, limits, ticket, delay, startBy, awaitsSent, nextAt }
     }
     this.#ticket = reservation.ticket
     this.#delayUntil(this.#context.now() + Math.max(reservation.waitMs, MIN_WAIT_MS), reservation.because)
