@@ -319,7 +319,7 @@ export class DeferredRequests {
   /** Defers the first request of a queue for this time. */
   #waitFor(first: TrackedRequest, ms: number): void {
     this.#queues.enter(first, 'deferred')
-    first.timer = setTimeout(() => this.#scheduleFirst(first.queue), Math.min(ms, MAX_TIMER_MS))
+    first.timer = setTimeout(() => this.#scheduleFirst(first.queue), Math.min(Math.ceil(ms), MAX_TIMER_MS))
   }
 }
 
