@@ -15,7 +15,7 @@ import {
   watchFakeTimers,
   withMethods,
 } from '@politely/fetcher/internal'
-import { enterArguments, whenArguments } from './options/enter-arguments.ts'
+import { enterArguments, type WhenArguments, whenArguments } from './options/enter-arguments.ts'
 import type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
 import { GATE_OPTIONS, OPTIONS_ELSEWHERE, paceLimitsOf, pacingOf } from './options/pacing.ts'
 import { sitePacingBy } from './options/site-pacing.ts'
@@ -60,6 +60,12 @@ type GatePort = Pick<GateContext, 'activity' | 'now' | 'openRedirects' | 'pacing
 export let gatePort: (gate: PoliteGate) => GatePort
 
 /**
+ * Like `gate.when`, for an adapter that keeps a request elsewhere until its turn, and enters the
+ * gate then. A pacer in another process may count the request as waiting.
+ */
+export let forecastEntry: (gate: PoliteGate, url: string, redirectedFrom: readonly string[]) => Promise<Forecast>
+
+/**
  * Starts each request when robots.txt allows it and a slot is free. `enter` checks the URL with the
  * RobotsClient, and then waits for the delay that the caller and the site ask for, and for the
  * concurrency limits. Requests with the same pace key start in order of arrival. `politely`,
@@ -95,6 +101,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   static {
     gatePort = (gate) => gate.#context
+    forecastEntry = (gate, url, redirectedFrom) => gate.#forecast(url, whenArguments({ redirectedFrom }), true)
     markClass('PoliteGate', PoliteGate)
   }
 
@@ -128,6 +135,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     this.#disobedience = new Disobedience(sitePacingOf, source.counters, log)
     const paceKeysOf = this.#paceKeysOf
     const robotsPauses = new RobotsPauses({ pacer, pacing, log, paceKeysOf, now: port.now })
+    const sight = { isSendingSeen: true }
     this.#context = {
       ...source,
       log,
@@ -139,9 +147,9 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       redirects,
       openRedirects: new OpenRedirects(),
       activity: new Activity(),
-      sharedLimits: new SharedLimits({ pacer, now }),
+      sharedLimits: new SharedLimits({ pacer, now, sight }),
       openPermits: new OpenPermits(log, pacing.releaseWarningMs, this.#queues),
-      sight: { isSendingSeen: true },
+      sight,
       budgets: pacing.budget === undefined ? undefined : new Budgets(pacing.budget),
       localStarts: ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined,
     }
@@ -287,8 +295,10 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
    */
   async when(url: string | HasHref, options?: WhenOptions): Promise<Forecast> {
-    const text = urlText(url)
-    const { signal, redirectedFrom } = whenArguments(options)
+    return this.#forecast(urlText(url), whenArguments(options), false)
+  }
+
+  async #forecast(text: string, { signal, redirectedFrom }: WhenArguments, willReserve: boolean): Promise<Forecast> {
     const { robots, now, pacing, budgets } = this.#context
     const verdict = await robots.check(text, signal, redirectedFrom)
     if (!this.#disobedience.admits(verdict))
@@ -299,7 +309,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     if (budget !== undefined) return { allowed: false, verdict, retryAt: undefined, budget }
     const limits = paceLimitsOf(verdict, keys.pacing, pacing.pauseFrom)
     this.#context.robotsPauses.note(verdict, keys.key, limits)
-    const { waitMs, ...wait } = await estimateWait(this.#context, keys, limits, queue)
+    const { waitMs, ...wait } = await estimateWait(this.#context, keys, limits, queue, willReserve)
     return { allowed: true, verdict, at: now() + waitMs, waitMs, ...wait }
   }
 

@@ -25,6 +25,7 @@ type LevelEstimate = WaitEstimate & { readonly level: WaitLevel }
  * Estimates the wait at each level. The longest one counts. Reads the state of the queues before it
  * returns, so requests that arrive afterwards change nothing.
  * @param queue The queue of the request; undefined if it is empty.
+ * @param willReserve Whether the request enters the gate after that time.
  * @returns A promise if the pacer replies with one.
  */
 export function estimateWait(
@@ -32,15 +33,17 @@ export function estimateWait(
   { site, key, shared, pacing: { maxConcurrentPerKey, jitter } }: PaceKeys,
   ownLimits: PaceLimits,
   queue: QueueLength | undefined,
+  willReserve = false,
 ): WaitForecast | Promise<WaitForecast> {
   const ahead = queue?.waiting ?? 0
   const limits = lengthened(ownLimits, 1 + jitter / 2) // for the requests ahead: half of the jitter on average
-  const estimates = [atLevel(pacing.paceBy, pacer.estimate(key, limits, queue?.withoutSlot ?? 0))]
+  const estimates = [atLevel(pacing.paceBy, pacer.estimate(key, limits, queue?.withoutSlot ?? 0, willReserve))]
   let full: WaitLevel | undefined = (queue?.underWay ?? 0) >= maxConcurrentPerKey ? pacing.paceBy : undefined
   for (const { level, key, limits } of shared) {
     const limit = sharedLimits.get(key)
     if (limit?.pacedKey.isFull) full ??= level
-    if (limits.ownDelayMs > 0) estimates.push(atLevel(level, pacer.estimate(key, limits, limit?.waiting ?? 0)))
+    if (limits.ownDelayMs > 0)
+      estimates.push(atLevel(level, pacer.estimate(key, limits, limit?.waiting ?? 0, willReserve)))
   }
   full ??= concurrency.fullLevel(site)
   return estimates.some(isPromise)
