@@ -261,6 +261,11 @@ function operations.pause()
   return { 'done', text(epoch) }
 end
 
+-- Whether another worker has its turn now or later. Its timer may be late.
+local function hasLaterTurns()
+  return pace.lastTurnAt > now - request.timerAllowanceMs
+end
+
 -- Workers that wait take turns, so that only one of them calls for each slot. A turn reserves
 -- nothing: if its worker dies, one turn passes unused. Returns four times: when the worker calls
 -- again, its turn, the turn before it, and the time from one turn to the next.
@@ -272,7 +277,7 @@ local function takeTurn(slotAt, delayMs)
   local stepMs = delayMs + request.allowanceMs + request.timerAllowanceMs
   if request.turnAt == pace.lastTurnAt then
     turnBefore = request.turnBefore
-  elseif pace.lastTurnAt > now then
+  elseif hasLaterTurns() then
     turnAt = math.max(turnAt, pace.lastTurnAt + stepMs)
   end
   pace.lastTurnAt = turnAt
@@ -294,8 +299,10 @@ function operations.reserve()
   end
   addLostVisit()
   local slot = nextSlot(now)
-  if slot.because ~= 'none' then return waitForTurn(slot, isChanged) end
   local delay = delayOf(now, 0)
+  -- A worker without a turn may find the slot that another worker has waited for.
+  if slot.because == 'none' and not request.turnAt and hasLaterTurns() then slot.because = delay.because end
+  if slot.because ~= 'none' then return waitForTurn(slot, isChanged) end
   if request.turnAt == pace.lastTurnAt then pace.lastTurnAt = 0 end
   takeSlot(now, delay, limits.pauseFrom, request.allowanceMs)
   -- Until the worker says that the request was sent, it counts as under way.

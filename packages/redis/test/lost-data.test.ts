@@ -184,9 +184,10 @@ describe.skipIf(noRedis())('lost data', () => {
     await deleteAll(client, keyPrefix)
     expect(await pacer.reserve('k', asked)).toMatchObject({ kind: 'wait', waitMs: 1_000 })
     clock.advance(119_999)
-    expect(await pacer.reserve('k', asked)).toMatchObject({ kind: 'wait' })
+    const wait = await pacer.reserve('k', asked)
+    expect(wait).toMatchObject({ kind: 'wait' })
     clock.advance(1)
-    expect(await pacer.reserve('k', asked)).toMatchObject({ kind: 'slot' })
+    expect(await pacer.reserve('k', asked, wait.ticket)).toMatchObject({ kind: 'slot' })
   })
 
   test('a late call with the ticket of a lost slot does not affect later slots', async () => {
@@ -327,8 +328,20 @@ describe.skipIf(noRedis())('turns', () => {
     for (let n = 0; n < 2; n++) await newPacer().reserve('k', limits)
     clock.advance(1_500)
     await pacer.cancel('k', first.ticket ?? '')
-    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'slot' })
     expect(await newPacer().reserve('k', limits)).toMatchObject({ waitMs: 2_500 }) // the last turn is 1.5 s away
+  })
+
+  test('a worker without a turn does not take the slot that another worker has waited for', async () => {
+    const { clock, newPacer, pacer } = await startPacer()
+    await pacer.reserve('k', limits)
+    const other = newPacer()
+    const first = await other.reserve('k', limits)
+    const second = await newPacer().reserve('k', limits)
+    clock.advance(1_000)
+    expect(await pacer.reserve('k', limits)).toMatchObject({ kind: 'wait', waitMs: 2_000, because: 'own-delay' })
+    expect(await other.reserve('k', limits, first.ticket)).toMatchObject({ kind: 'slot' })
+    clock.advance(1_000)
+    expect(await newPacer().reserve('k', limits, second.ticket)).toMatchObject({ kind: 'slot' })
   })
 
   test('a worker that does not come for its turn delays the others by one delay', async () => {
