@@ -262,7 +262,7 @@ function operations.pause()
 end
 
 -- Whether another worker has its turn now or later. Its timer may be late.
-local function hasLaterTurns()
+local function hasTurnsAhead()
   return pace.lastTurnAt > now - request.timerAllowanceMs
 end
 
@@ -273,11 +273,10 @@ local function takeTurn(slotAt, delayMs)
   if request.turnAt and slotAt - now <= delayMs / 2 then
     return slotAt, request.turnAt, request.turnBefore, request.turnStepMs
   end
-  local turnAt, turnBefore = slotAt, pace.lastTurnAt
-  local stepMs = delayMs + request.allowanceMs + request.timerAllowanceMs
+  local turnAt, turnBefore, stepMs = slotAt, pace.lastTurnAt, delayMs + request.allowanceMs + request.timerAllowanceMs
   if request.turnAt == pace.lastTurnAt then
     turnBefore = request.turnBefore
-  elseif hasLaterTurns() then
+  elseif hasTurnsAhead() then
     turnAt = math.max(turnAt, pace.lastTurnAt + stepMs)
   end
   pace.lastTurnAt = turnAt
@@ -300,8 +299,8 @@ function operations.reserve()
   addLostVisit()
   local slot = nextSlot(now)
   local delay = delayOf(now, 0)
-  -- A worker without a turn may find the slot that another worker has waited for.
-  if slot.because == 'none' and not request.turnAt and hasLaterTurns() then slot.because = delay.because end
+  -- A worker without a turn leaves a free slot to the worker that has waited for it.
+  if slot.because == 'none' and not request.turnAt and hasTurnsAhead() then slot.because = delay.because end
   if slot.because ~= 'none' then return waitForTurn(slot, isChanged) end
   if request.turnAt == pace.lastTurnAt then pace.lastTurnAt = 0 end
   takeSlot(now, delay, limits.pauseFrom, request.allowanceMs)

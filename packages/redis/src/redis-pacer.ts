@@ -84,6 +84,17 @@ const KNOWN: Readonly<Record<keyof RedisPacerOptions, true>> = {
   timeoutMs: true,
   now: true,
 }
+
+/** A turn that the script has given to this worker. */
+interface KnownTurn {
+  readonly turn: Turn
+  /** When the worker calls `reserve` again, by its own clock. */
+  readonly at: number
+  readonly because: PaceReason
+  /** Whether `estimate` took the turn: its request waits elsewhere. */
+  readonly isOfEstimate: boolean
+}
+
 const EXAMPLE = '{ client: new Redis("redis://localhost:6379") }'
 /**
  * The slot after a request of a worker waits until that request was sent, until so many requests of
@@ -114,10 +125,8 @@ export class RedisPacer implements Pacer, ReportingPacer {
   readonly #hasTestClock: boolean
   readonly #allowance: SlotAllowance
   readonly #pushbacks = new KnownPushbacks()
-  /** By key: the turns of requests that wait elsewhere and call `reserve` later, by `#now`. */
-  readonly #turns = new LRUCache<string, { readonly turn: Turn; readonly at: number; readonly because: PaceReason }>({
-    max: MAX_TURNS,
-  })
+  /** By key: the last turn, for a request that calls `reserve` without its ticket. */
+  readonly #turns = new LRUCache<string, KnownTurn>({ max: MAX_TURNS })
   /** How many of the last requests were sent in time, one after the other. */
   #sentInTime = 0
   readonly #counters = { repeats: 0, localSlots: 0 }
@@ -189,7 +198,7 @@ export class RedisPacer implements Pacer, ReportingPacer {
     const unsentMs = awaitsSent ? MAX_UNSENT_MS : undefined
     const known = ticket === undefined ? this.#turns.get(key) : undefined
     this.#turns.delete(key)
-    if (known !== undefined && known.at > calledAt) {
+    if (known?.isOfEstimate && known.at > calledAt) {
       const { turn, at, because } = known
       return { kind: 'wait', ticket: waitTicketOf(turn), waitMs: at - calledAt, because }
     }
@@ -210,6 +219,7 @@ export class RedisPacer implements Pacer, ReportingPacer {
       this.#allowance.replied(tookMs)
       if (reply.kind === 'wait') {
         const { waitMs, because, turn } = reply
+        this.#turns.set(key, { turn, at: this.#now() + waitMs, because, isOfEstimate: false })
         const isPushback = because === 'retry-after' || because === 'backoff' || because === 'rate-limit'
         if (isPushback && this.#local) this.#pushbacks.rememberOfOthers(key, { until: this.#now() + waitMs, because })
         return { kind: 'wait', ticket: waitTicketOf(turn), waitMs, because }
@@ -247,6 +257,7 @@ export class RedisPacer implements Pacer, ReportingPacer {
 
   async cancel(key: string, ticket: Ticket): Promise<void> {
     const turn = turnOf(ticket)
+    if (turn?.turnAt === this.#turns.get(key)?.turn.turnAt) this.#turns.delete(key)
     if (isLocal(ticket)) this.#local?.cancel(key, ticket)
     else if (turn !== undefined) await this.#calls.deliver('cancelWait', key, { ...turn })
     else await this.#calls.deliver('cancel', key, { slot: slotOf(ticket) })
@@ -295,7 +306,7 @@ export class RedisPacer implements Pacer, ReportingPacer {
     const reply = await this.#calls.tryCall<EstimateReply | WaitReply>('estimate', key, request)
     if (reply?.kind === 'wait') {
       const { waitMs, because } = reply
-      this.#turns.set(key, { turn: reply.turn, at: this.#now() + waitMs, because })
+      this.#turns.set(key, { turn: reply.turn, at: this.#now() + waitMs, because, isOfEstimate: true })
     }
     if (reply !== undefined) return { waitMs: reply.waitMs, because: reply.because }
     if (this.#local === undefined) return this.#untilRetry(key)
