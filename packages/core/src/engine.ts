@@ -64,6 +64,7 @@ export {
   type LastingPause,
   MAX_SIMULATED_REQUESTS,
   MAX_UNDER_WAY_MS,
+  type MutablePace,
   nextSlot,
   type Pace,
   type PauseReason,
@@ -73,6 +74,7 @@ export {
   shiftPause,
   startPace,
   takeSlot,
+  takeSlotOf,
   UNDER_WAY_WAIT_MS,
 } from './pace/pace.ts'
 export {

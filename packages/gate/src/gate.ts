@@ -15,29 +15,31 @@ import {
   urlText,
   withMethods,
 } from '@politely/fetcher/internal'
+import { Activity } from './lane/activity.ts'
+import { AllowedCheck } from './lane/allowed-check.ts'
+import { Budgets } from './lane/budgets.ts'
+import { CheckedPacer } from './lane/checked-pacer.ts'
+import { ConcurrencyLimit } from './lane/concurrency-limit.ts'
+import { Disobedience } from './lane/disobedience.ts'
+import { estimateWait } from './lane/estimate.ts'
+import type { GateContext } from './lane/gate-context.ts'
+import type { GrantedPermit } from './lane/granted-permit.ts'
+import type { Lane } from './lane/lane.ts'
+import { OpenPermits } from './lane/open-permits.ts'
+import { RobotsCheck } from './lane/robots-check.ts'
+import { RobotsPauses } from './lane/robots-pauses.ts'
+import { type Route, Routes } from './lane/routes.ts'
+import { SharedLimits } from './lane/shared-limit.ts'
+import type { EnterCall } from './lane/waiting-request.ts'
 import { CHECK_OPTIONS, checkedSignal, enterArguments } from './options/enter-arguments.ts'
 import type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
-import { GATE_OPTIONS, OPTIONS_ELSEWHERE, paceLimitsOf, pacingOf } from './options/pacing.ts'
+import { GATE_OPTIONS, OPTIONS_ELSEWHERE, type Pacing, pacingOf } from './options/pacing.ts'
 import { sitePacingBy } from './options/site-pacing.ts'
 import { isPromise } from './pace/is-promise.ts'
 import { LocalPacer } from './pace/local-pacer.ts'
 import { LocalStarts } from './pace/local-starts.ts'
 import type { Permit } from './permit/permit.ts'
 import { sendingThrough } from './permit/sending.ts'
-import { Activity } from './queue/activity.ts'
-import { Budgets } from './queue/budgets.ts'
-import { CheckedPacer } from './queue/checked-pacer.ts'
-import { ConcurrencyLimit } from './queue/concurrency-limit.ts'
-import { Disobedience } from './queue/disobedience.ts'
-import { estimateWait } from './queue/estimate.ts'
-import type { GateContext } from './queue/gate-context.ts'
-import { OpenPermits } from './queue/open-permits.ts'
-import { type PaceKeys, type PaceKeysOf, paceKeysBy } from './queue/pace-by.ts'
-import { RequestQueue } from './queue/queue.ts'
-import { QueuedRequest } from './queue/queued-request.ts'
-import { RobotsCheck } from './queue/robots-check.ts'
-import { RobotsPauses } from './queue/robots-pauses.ts'
-import { SharedLimits } from './queue/shared-limit.ts'
 import { OpenRedirects } from './redirects/open-redirects.ts'
 import { RedirectTargets } from './redirects/redirect-targets.ts'
 import type { AllowedVerdict } from './report/allowed-verdict.ts'
@@ -86,9 +88,6 @@ export let gatePort: (gate: PoliteGate) => GatePort
 export class PoliteGate implements AsyncDisposable, ReportingGate {
   readonly #robots: RobotsClient
   readonly #context: GateContext
-  /** By pace key: each queue that has a request waiting or under way. */
-  readonly #queues = new Map<string, RequestQueue>()
-  readonly #paceKeysOf: PaceKeysOf
   readonly #disobedience: Disobedience
   readonly #closing = new AbortController()
   readonly #progress: Progress | undefined
@@ -115,36 +114,40 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const source: EventSource = { gate: this, now, counters: new Counters() }
     this.#robots = robots
     const sitePacingOf = sitePacingBy(pacing)
-    this.#paceKeysOf = paceKeysBy(
-      pacing,
-      sitePacingOf,
-      callable('lookup', lookup, 'a function like dns.lookup'),
-      this.#closing.signal,
-    )
     const ownPacer = pacing.pacer ?? new LocalPacer(clock)
     const pacer = new CheckedPacer(ownPacer, source)
     const port = clientPort(robots)
     const log = new GateLog(ownLogger ?? port.logger(), now)
+    const concurrency = new ConcurrencyLimit(pacing, now)
     this.#disobedience = new Disobedience(sitePacingOf, source.counters, log)
-    const paceKeysOf = this.#paceKeysOf
-    const robotsPauses = new RobotsPauses({ pacer, pacing, log, paceKeysOf, now: port.now })
-    this.#context = {
-      ...source,
-      log,
-      pacing,
-      pacer,
-      concurrency: new ConcurrencyLimit(pacing, now),
-      robots: new RobotsCheck(robots, redirects, robotsPauses, this.#closing.signal, source, this.#disobedience.admits),
-      robotsPauses,
-      redirects,
-      openRedirects: new OpenRedirects(),
-      activity: new Activity(),
-      sharedLimits: new SharedLimits({ pacer, now }),
-      openPermits: new OpenPermits(log, pacing.releaseWarningMs, this.#queues),
-      sight: { isSendingSeen: true },
-      budgets: pacing.budget === undefined ? undefined : new Budgets(pacing.budget),
-      localStarts: ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined,
+    // Each of these objects knows the context, and is a part of it.
+    const context = { ...source, log, pacing, pacer, concurrency, redirects } as {
+      -readonly [P in keyof GateContext]: GateContext[P]
     }
+    context.isSimple = ownPacer instanceof LocalPacer && needsOneSlot(pacing)
+    context.routes = new Routes(
+      context,
+      sitePacingOf,
+      callable('lookup', lookup, 'a function like dns.lookup'),
+      this.#closing.signal,
+    )
+    context.robotsPauses = new RobotsPauses({ pacer, pacing, log, routes: context.routes, now: port.now })
+    context.robots = new RobotsCheck(
+      robots,
+      redirects,
+      context.robotsPauses,
+      this.#closing.signal,
+      source,
+      this.#disobedience.admits,
+    )
+    context.openRedirects = new OpenRedirects()
+    context.activity = new Activity()
+    context.sharedLimits = new SharedLimits({ pacer, now })
+    context.openPermits = new OpenPermits(log, pacing.releaseWarningMs, concurrency, () => context.routes.lanes)
+    context.sight = { isSendingSeen: true }
+    context.budgets = pacing.budget === undefined ? undefined : new Budgets(pacing.budget)
+    context.localStarts = ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined
+    this.#context = context
     const { progressMs } = pacing
     this.#progress = progressMs === undefined || !log.informs ? undefined : new Progress(this, log, progressMs)
   }
@@ -162,16 +165,14 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   /** The present size of the gate: its queues, and the requests that wait or are under way. */
   get gauges(): GateGauges {
     const { now, openPermits } = this.#context
-    const queues = [...this.#queues.values()]
-    const { oldest } = openPermits
-    const waitingSince = queues.map((queue) => queue.waitingSince ?? Number.POSITIVE_INFINITY)
+    const lanes = this.#busyLanes()
     const at = now()
     return {
-      queues: queues.length,
-      waiting: queues.reduce((sum, { waiting }) => sum + waiting, 0),
-      underWay: queues.reduce((sum, { underWay }) => sum + underWay, 0),
-      oldestPermitMs: oldest === undefined ? 0 : at - oldest.startedAt,
-      oldestWaitMs: waitingSince.reduce((longest, since) => Math.max(longest, at - since), 0),
+      queues: lanes.length,
+      waiting: lanes.reduce((sum, { waiting }) => sum + waiting, 0),
+      underWay: lanes.reduce((sum, { underWay }) => sum + underWay, 0),
+      oldestPermitMs: openPermits.oldestMs(at),
+      oldestWaitMs: lanes.reduce((longest, { waitingSince = at }) => Math.max(longest, at - waitingSince), 0),
     }
   }
 
@@ -179,7 +180,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   queues(): readonly QueueState[] {
     const { now, openPermits } = this.#context
     const oldest = openPermits.oldestByKey()
-    return Array.from(this.#queues.values(), ({ key, waiting, underWay, heldBy }) => {
+    return this.#busyLanes().map(({ key, waiting, underWay, heldBy }) => {
       const startedAt = oldest.get(key)
       return {
         key,
@@ -208,36 +209,13 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * @throws {AbortedWaitError} if the request waits in its queue, and the signal's reason is a
    * `DOMException` of `AbortSignal.timeout` or of `abort()`. The reason is the `cause`.
    */
-  async enter(url: string | HasHref, options?: EnterOptions): Promise<Permit> {
-    const text = urlText(url) // read only here, because an object may change while the request waits
-    const { signal: abort, maxWaitMs } = enterArguments(options)
-    const nested = sendingThrough(this)?.nestedPermit(text)
-    if (nested !== undefined) {
-      abort?.throwIfAborted()
-      return nested
-    }
-    const enteredAt = isTracing ? new Error(`enter(${withoutCredentials(text)})`).stack : undefined
-    const { robots, activity, log } = this.#context
-    activity.begin()
+  enter(url: string | HasHref, options?: EnterOptions): Promise<Permit> {
+    // This is not an async function: most requests can start at once, and need one promise only.
     try {
-      let verdict = await robots.requireAllowed(text, abort)
-      const keysOrPromise = this.#keysFor(verdict, abort)
-      const keys = isPromise(keysOrPromise) ? await keysOrPromise : keysOrPromise
-      if (isPromise(keysOrPromise)) verdict = await robots.requireAllowed(text, abort) // the rules may have changed meanwhile
-      this.#closing.signal.throwIfAborted()
-      abort?.throwIfAborted()
-      const request = new QueuedRequest(this.#context, keys, verdict, { signal: abort, maxWaitMs, enteredAt })
-      log.delays(verdict.origin, request.limits)
-      const permitOrPromise = this.#queueFor(keys.key).add(request)
-      const permit = isPromise(permitOrPromise) ? await permitOrPromise : permitOrPromise
-      if (abort?.aborted) request.cancelPermit(abort.reason)
-      abort?.throwIfAborted()
-      permit.start()
-      this.#disobedience.started(permit.verdict, keys.pacing)
-      return permit
+      const entered = this.#enter(url, options)
+      return isPromise(entered) ? entered : Promise.resolve(entered)
     } catch (error) {
-      activity.end()
-      throw error
+      return Promise.reject(error)
     }
   }
 
@@ -283,17 +261,15 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   async when(url: string | HasHref, options?: WhenOptions): Promise<Forecast> {
     const text = urlText(url)
     const abort = checkedSignal(options)
-    const { robots, now, pacing, budgets } = this.#context
+    const { robots, now, budgets } = this.#context
     const verdict = await robots.check(text, abort)
     if (!this.#disobedience.admits(verdict))
       return { allowed: false, verdict, retryAt: retryAtOf(verdict), budget: undefined }
-    const keys = await this.#keysFor(verdict, abort)
-    const queue = this.#queues.get(keys.key)
-    const budget = budgets?.usedUp(keys.key, queue?.waiting)
+    const route = await this.#routeOf(verdict, abort)
+    const budget = budgets?.usedUp(route.lane.key, route.lane.waiting)
     if (budget !== undefined) return { allowed: false, verdict, retryAt: undefined, budget }
-    const limits = paceLimitsOf(verdict, keys.pacing, pacing.pauseFrom)
-    this.#context.robotsPauses.note(verdict, keys.key, limits)
-    const { waitMs, ...wait } = await estimateWait(this.#context, keys, limits, queue)
+    const limits = route.limitsFor(AllowedCheck.by(verdict))
+    const { waitMs, ...wait } = await estimateWait(this.#context, route, limits)
     return { allowed: true, verdict, at: now() + waitMs, waitMs, ...wait }
   }
 
@@ -316,7 +292,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     this.#closing.abort(error)
     this.#context.openPermits.stop()
     this.#progress?.stop()
-    for (const queue of [...this.#queues.values()]) queue.clear(error)
+    for (const lane of this.#busyLanes()) lane.clear(error)
   }
 
   /** Closes the gate. Does not wait for requests under way; `drain` does. */
@@ -324,24 +300,98 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     this.close()
   }
 
-  /** Returns a promise only if a pace key needs a DNS lookup. */
-  #keysFor({ origin, url }: AllowedVerdict, signal: AbortSignal | undefined): PaceKeys | Promise<PaceKeys> {
-    const keys = this.#paceKeysOf(origin, url)
-    return isPromise(keys) ? this.#context.robots.whileOpen(keys, signal) : keys
-  }
-
-  readonly #removeQueue = (queue: RequestQueue): void => {
-    if (this.#queues.get(queue.key) === queue) this.#queues.delete(queue.key)
-  }
-
-  #queueFor(key: string): RequestQueue {
-    let queue = this.#queues.get(key)
-    if (queue === undefined) {
-      queue = new RequestQueue(key, this.#context, this.#removeQueue)
-      this.#queues.set(key, queue)
+  #enter(url: string | HasHref, options: EnterOptions | undefined): Permit | Promise<Permit> {
+    const text = urlText(url) // read only here, because an object may change while the request waits
+    const { signal, maxWaitMs } = enterArguments(options)
+    const nested = sendingThrough(this)?.nestedPermit(text)
+    if (nested !== undefined) {
+      signal?.throwIfAborted()
+      return nested
     }
-    return queue
+    const enteredAt = isTracing ? new Error(`enter(${withoutCredentials(text)})`).stack : undefined
+    const { robots, activity } = this.#context
+    activity.begin()
+    try {
+      const call = { signal, maxWaitMs, enteredAt }
+      const check = robots.admitNow(text, signal)
+      if (check === undefined) return this.#enterLater(robots.requireAllowed(text, signal), call)
+      const route = this.#routeOf(check, signal)
+      if (isPromise(route)) return this.#enterLater(check, call, route)
+      const permit = route.lane.add(route, check, call)
+      // After an abort in the same turn of the event loop, the request must not start.
+      return isPromise(permit) || signal !== undefined
+        ? this.#startLater(permit, call, route)
+        : this.#started(permit, route)
+    } catch (error) {
+      activity.end()
+      throw error
+    }
   }
+
+  /** Enters a request whose robots.txt or whose address is not known yet. */
+  async #enterLater(
+    pendingCheck: AllowedCheck | Promise<AllowedCheck>,
+    call: EnterCall,
+    pendingRoute?: Promise<Route>,
+  ): Promise<Permit> {
+    const { robots, activity } = this.#context
+    const { signal } = call
+    try {
+      let check = await pendingCheck
+      const found = pendingRoute ?? this.#routeOf(check, signal)
+      const route = isPromise(found) ? await found : found
+      if (isPromise(found)) check = await robots.requireAllowed(check.url, signal) // the rules may have changed meanwhile
+      this.#closing.signal.throwIfAborted()
+      signal?.throwIfAborted()
+      return this.#startLater(route.lane.add(route, check, call), call, route)
+    } catch (error) {
+      activity.end()
+      throw error
+    }
+  }
+
+  /** Starts a request when it has a permit. */
+  async #startLater(
+    pending: GrantedPermit | Promise<GrantedPermit>,
+    { signal }: EnterCall,
+    route: Route,
+  ): Promise<Permit> {
+    try {
+      const permit = await pending
+      if (signal?.aborted) permit.abandon(signal.reason)
+      signal?.throwIfAborted()
+      return this.#started(permit, route)
+    } catch (error) {
+      this.#context.activity.end()
+      throw error
+    }
+  }
+
+  #started(permit: GrantedPermit, { pacing }: Route): Permit {
+    permit.start()
+    if (!pacing.obey.rules || !pacing.obey.delays) this.#disobedience.started(permit.verdict, pacing)
+    return permit
+  }
+
+  /** Returns a promise only if a pace key needs a DNS lookup. */
+  #routeOf(
+    { origin, url }: { readonly origin: string; readonly url: string },
+    signal: AbortSignal | undefined,
+  ): Route | Promise<Route> {
+    const { robots, routes } = this.#context
+    const route = routes.of(origin, url)
+    return isPromise(route) ? robots.whileOpen(route, signal) : route
+  }
+
+  #busyLanes(): readonly Lane[] {
+    return [...this.#context.routes.lanes].filter(({ waiting, underWay }) => waiting > 0 || underWay > 0)
+  }
+}
+
+/** Whether each request needs one slot only. */
+function needsOneSlot({ budget, minDelayPerDomainMs, minDelayPerAddressMs, maxConcurrentPerAddress }: Pacing): boolean {
+  const isPerAddress = minDelayPerAddressMs > 0 || maxConcurrentPerAddress < Number.POSITIVE_INFINITY
+  return budget === undefined && minDelayPerDomainMs === 0 && !isPerAddress
 }
 
 /** @throws {OptionError} for a value that is not a RobotsClient. */

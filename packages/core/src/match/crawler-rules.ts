@@ -217,9 +217,7 @@ export class CrawlerRules {
   #matcher(): Matcher {
     const last = this.#lastMatcher
     if (last !== undefined && last.loads === this.#loads) return last
-    return this.#keep(
-      workspace.loaded.load(this.#packed as string, this.#groupsAt, this.#count, this.#takesFirst),
-    )
+    return this.#keep(workspace.loaded.load(this.#packed as string, this.#groupsAt, this.#count, this.#takesFirst))
   }
 
   #keep(matcher: Matcher): Matcher {

@@ -110,6 +110,15 @@ export interface ClientPort {
   readonly logger: () => Logger | undefined
   /** The clock of the client: returns milliseconds since 1970. */
   readonly now: () => number
+  /**
+   * Returns the rules of the URL's origin, if memory has them, they are fresh, and nothing listens for
+   * verdicts. `isAllowed` of the rules is then the answer. Counts nothing.
+   */
+  readonly peek: (url: string) => CachedRules | undefined
+  /** Counts the verdict on a URL that `peek` has found rules for, and that they allow. */
+  readonly countAllowed: () => void
+  /** Returns the verdict on such a URL. @param at The time of the check, by the clock of the client. */
+  readonly verdictOn: (url: string, rules: CachedRules, at: number) => ClientVerdict
 }
 
 /** Returns the port of a client. The class sets this function, since the port is private there. */
@@ -146,6 +155,9 @@ export class RobotsClient {
     usageOf: (url, response, options) => this.#usage(url, response, options),
     logger: () => this.#settings.logger,
     now: () => this.#settings.now(),
+    peek: (url) => this.#peek(url),
+    countAllowed: () => this.#telemetry.countVerdict(true),
+    verdictOn: (url, cached, at) => verdictOf(url, cached.entry.origin, url, cached, at, this.#settings.policy),
   }
 
   static {
@@ -537,6 +549,15 @@ export class RobotsClient {
     const at = now()
     const cached = this.#cache.getByUrl(text, at)
     return cached && verdictOf(text, cached.entry.origin, text, cached, at, policy)
+  }
+
+  #peek(text: string): CachedRules | undefined {
+    const { now, dialect } = this.#settings
+    if (text.length > MAX_SHORT_URL_LENGTH || dialect.parsing.compare === 'google') return undefined
+    if (this.#telemetry.needsVerdicts) return undefined
+    const at = now()
+    const cached = this.#cache.getByUrl(text, at)
+    return cached !== undefined && isFresh(cached, at) ? cached : undefined
   }
 
   async #countImported(
