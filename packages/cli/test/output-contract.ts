@@ -57,6 +57,11 @@ const ACCESS: readonly Field[] = [
   ['access.copy.ageMs', 'number', 'The age of the copy in milliseconds.'],
   ['access.copy.bytes', 'integer', 'The size of the copy in bytes.'],
   ['access.copy.truncated', 'boolean', 'Whether the copy was cut at the size limit.'],
+  [
+    'retryAt?',
+    'integer',
+    'When the next attempt is due, in milliseconds since 1970, if robots.txt is unreachable and so disallows the URL.',
+  ],
   ['crawlDelayMs?', 'number', 'The Crawl-delay for the crawler, in milliseconds.'],
   ['requestRates?', 'object[]', 'Each Request-rate for the crawler, with `requests`, `periodMs` and `between`.'],
   [

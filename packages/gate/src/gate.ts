@@ -2,7 +2,7 @@
 //
 // ARCHITECTURE.md lists the files through which a request passes, in their order.
 import { debuglog } from 'node:util'
-import { type HasHref, OptionError } from '@politely/core'
+import { escapeControls, type HasHref, OptionError } from '@politely/core'
 import { isOfClass, markClass, otherCopyProblem } from '@politely/core/engine'
 import { type ClientVerdict, RobotsClient, withoutCredentials } from '@politely/fetcher'
 import {
@@ -13,6 +13,7 @@ import {
   describeValue,
   redirectChain,
   urlText,
+  watchFakeTimers,
   withMethods,
 } from '@politely/fetcher/internal'
 import { Activity } from './lane/activity.ts'
@@ -44,12 +45,12 @@ import { OpenRedirects } from './redirects/open-redirects.ts'
 import { RedirectTargets } from './redirects/redirect-targets.ts'
 import type { AllowedVerdict } from './report/allowed-verdict.ts'
 import { Counters, type GateCounters } from './report/counters.ts'
-import { GateClosedError, retryAtOf } from './report/errors.ts'
+import { causeText, GateClosedError } from './report/errors.ts'
 import type { EventSource, ReportingGate } from './report/events.ts'
 import type { Forecast } from './report/forecast.ts'
 import { GateLog } from './report/gate-log.ts'
 import type { GateGauges } from './report/gauges.ts'
-import { Progress } from './report/progress.ts'
+import { Progress, warnOfProgress } from './report/progress.ts'
 import type { QueueState } from './report/queue-state.ts'
 
 /** Whether permits remember where they entered the gate: with `NODE_DEBUG=politely`. */
@@ -90,7 +91,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   readonly #context: GateContext
   readonly #disobedience: Disobedience
   readonly #closing = new AbortController()
-  readonly #progress: Progress | undefined
+  readonly #progress: Progress | undefined = undefined
 
   static {
     gatePort = (gate) => gate.#context
@@ -148,8 +149,10 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     context.budgets = pacing.budget === undefined ? undefined : new Budgets(pacing.budget)
     context.localStarts = ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined
     this.#context = context
-    const { progressMs } = pacing
-    this.#progress = progressMs === undefined || !log.informs ? undefined : new Progress(this, log, progressMs)
+    if (pacing.progressMs !== undefined) {
+      if (log.informs) this.#progress = new Progress(this, log, pacing.progressMs)
+      else warnOfProgress(pacing.progressMs)
+    }
   }
 
   /** The client that fetches and caches robots.txt. */
@@ -264,7 +267,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { robots, now, budgets } = this.#context
     const verdict = await robots.check(text, abort)
     if (!this.#disobedience.admits(verdict))
-      return { allowed: false, verdict, retryAt: retryAtOf(verdict), budget: undefined }
+      return { allowed: false, verdict, retryAt: verdict.retryAt, budget: undefined }
     const route = await this.#routeOf(verdict, abort)
     const budget = budgets?.usedUp(route.lane.key, route.lane.waiting)
     if (budget !== undefined) return { allowed: false, verdict, retryAt: undefined, budget }
@@ -312,7 +315,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { robots, activity } = this.#context
     activity.begin()
     try {
-      const call = { signal, maxWaitMs, enteredAt }
+      const call = { url: text, signal, maxWaitMs, enteredAt }
       const check = robots.admitNow(text, signal)
       if (check === undefined) return this.#enterLater(robots.requireAllowed(text, signal), call)
       const route = this.#routeOf(check, signal)
@@ -353,11 +356,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   /** Starts a request when it has a permit. */
   async #startLater(
     pending: GrantedPermit | Promise<GrantedPermit>,
-    { signal }: EnterCall,
+    { url, signal }: EnterCall,
     route: Route,
   ): Promise<Permit> {
     try {
-      const permit = await pending
+      const permit = await (isPromise(pending) ? unlessFaked(pending, url, route.lane) : pending)
       if (signal?.aborted) permit.abandon(signal.reason)
       signal?.throwIfAborted()
       return this.#started(permit, route)
@@ -392,6 +395,15 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 function needsOneSlot({ budget, minDelayPerDomainMs, minDelayPerAddressMs, maxConcurrentPerAddress }: Pacing): boolean {
   const isPerAddress = minDelayPerAddressMs > 0 || maxConcurrentPerAddress < Number.POSITIVE_INFINITY
   return budget === undefined && minDelayPerDomainMs === 0 && !isPerAddress
+}
+
+/** Settles like `permit`, for which a request waits. Warns if it waits for fake timers that stand still. */
+function unlessFaked<T>(permit: Promise<T>, url: string, { heldBy }: Lane): Promise<T> {
+  if (heldBy === undefined || heldBy.because === 'concurrency') return permit
+  const waitEnded = watchFakeTimers(
+    () => `${escapeControls(withoutCredentials(url))} waits (${causeText(heldBy.because, heldBy.level)})`,
+  )
+  return waitEnded === undefined ? permit : permit.finally(waitEnded)
 }
 
 /** @throws {OptionError} for a value that is not a RobotsClient. */

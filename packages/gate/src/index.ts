@@ -30,17 +30,11 @@ export type {
   PacingOptions,
   SitePacingOptions,
 } from './pace/pacing-options.ts'
-export type { PaceLevel, WaitLevel, WaitReason } from './pace/wait-cause.ts'
-export type { Permit } from './permit/permit.ts'
+export type { PaceLevel } from './pace/wait-cause.ts'
 export type { RateLimited, RequestFailed, RequestReport, ResponseLike } from './permit/request-report.ts'
 export { isRedirect, type Redirection, redirectionOf } from './redirects/redirect.ts'
 export { AbortedWaitError } from './report/aborted-wait.ts'
-export {
-  type GateCounterName,
-  type GateCounters,
-  gateCounterMeanings,
-  waitBucketsMs,
-} from './report/counters.ts'
+export { type GateCounterName, gateCounterMeanings, waitBucketsMs } from './report/counters.ts'
 export {
   BudgetError,
   GateClosedError,
@@ -62,6 +56,6 @@ export type {
   StartMessage,
   WaitMessage,
 } from './report/events.ts'
-export type { AllowedForecast, Forecast, RefusedForecast } from './report/forecast.ts'
-export { type GateGauges, gateGaugeMeanings } from './report/gauges.ts'
-export type { QueueState } from './report/queue-state.ts'
+export type { AllowedForecast, RefusedForecast } from './report/forecast.ts'
+export { gateGaugeMeanings } from './report/gauges.ts'
+export type * from './shown-types.ts'

@@ -1,6 +1,20 @@
 // The public API of `@politely/sitemaps`.
 
-export { isPolitelyError, OptionError } from '@politely/core'
+export {
+  type Access,
+  type DayRange,
+  type FailureReason,
+  type Group,
+  type Hop,
+  isPolitelyError,
+  OptionError,
+  type RequestRate,
+  type Rule,
+  type UnavailableReason,
+  type UrlProblem,
+} from '@politely/core'
+export type { LooksLike } from '@politely/core/engine'
+export type { ClientVerdict } from '@politely/fetcher'
 export type {
   ForeignHost,
   SitemapAlternate,

@@ -1,5 +1,6 @@
 // The public API of `@politely/core/usage`: what may be done with a page, from all channels.
 
+export type {} from '../index.ts' // see engine.ts
 export type { SignalUse } from '../parse/preference-labels.ts'
 export type { Combination } from './combine.ts'
 export { type ConflictKind, conflictKinds, type UsageConflict, type UsageReading } from './conflicts.ts'

@@ -12,6 +12,7 @@ import {
   startAttempt,
 } from '@politely/core/engine'
 import pRetry from 'p-retry'
+import { watchFakeTimers } from '../base/fake-timers.ts'
 import { hasOtherDomain } from '../network/host-name.ts'
 import type { RobotsVia } from '../network/robots-way.ts'
 import { Deadline } from './deadline.ts'
@@ -140,19 +141,30 @@ class Attempt {
     // Another site did not ask for this request, so the client does not repeat it.
     const isElsewhere = request.hops.length > 0 && hasOtherDomain(request.url, robotsUrl)
     if (isElsewhere) return last
+    let waitEnded: (() => void) | undefined
     const attempt = async (number: number) => {
+      waitEnded?.()
       if (number > 1) last = await this.#send(request)
       if (isWorthRetrying(last, this.#policy)) throw new TemporaryReplyError(last.kind)
       return last
     }
     try {
-      const options = { retries: this.#retries, minTimeout: FIRST_RETRY_MS, factor: 2, signal: this.#deadline.signal }
-      return await pRetry(attempt, options)
+      return await pRetry(attempt, {
+        retries: this.#retries,
+        minTimeout: FIRST_RETRY_MS,
+        factor: 2,
+        signal: this.#deadline.signal,
+        onFailedAttempt: ({ retriesLeft }) => {
+          if (retriesLeft > 0) waitEnded = watchFakeTimers(() => `${request.url} is unreachable, and waits for a retry`)
+        },
+      })
     } catch (error) {
       // No retries are left, or the deadline passed between two of them: the site's last reply says
       // most.
       if (error instanceof TemporaryReplyError || this.#deadline.isOver) return last
       throw error
+    } finally {
+      waitEnded?.()
     }
   }
 

@@ -20,6 +20,11 @@ export interface CheckedUrl {
   readonly origin: string
   readonly access: Access
   /**
+   * When the client tries to fetch robots.txt again, if it is unreachable and therefore disallows
+   * the URL: `access.nextAttemptAt`. Milliseconds since 1970; absent with any other reason.
+   */
+  readonly retryAt?: number | undefined
+  /**
    * The delay between requests that the site asks of this crawler, in milliseconds; undefined if it
    * asks for none.
    */
@@ -50,7 +55,8 @@ export function verdictOf(
   policy: AccessPolicy,
 ): ClientVerdict {
   const { verdict, access } = decide(entry, rules, url, now, policy)
-  return { url: text, origin, ...verdict, access, ...(access.copy ? paceOf(rules) : NO_PACE) }
+  const retryAt = verdict.because === 'unreachable' && { retryAt: access.nextAttemptAt }
+  return { url: text, origin, ...verdict, access, ...retryAt, ...(access.copy ? paceOf(rules) : NO_PACE) }
 }
 
 export function invalidUrlVerdict(text: string, problem: InvalidUrl['problem']): ClientVerdict {

@@ -30,16 +30,16 @@ import {
   isRateLimited,
   locationOf,
   paceResponseOf,
-  type RateLimited,
   type RequestReport,
   type ResponseLike,
   rateLimitedResponse,
-  rateLimitPauseMs,
+  rateLimitPauseOf,
   withBackoff,
 } from '../permit/request-report.ts'
 import { type NestablePermit, Sending } from '../permit/sending.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
 import { channels } from '../report/events.ts'
+import type { AskedPause } from '../report/gate-log.ts'
 import type { AllowedCheck } from './allowed-check.ts'
 import type { GateContext } from './gate-context.ts'
 import { cancelSlots, type KeySlot } from './paced-key.ts'
@@ -223,8 +223,10 @@ export class GrantedPermit implements NestablePermit {
   applyResponse(report: RequestReport, sending: Sending | undefined = this.#sending): void {
     if (this.#phase === 'released') return
     if (isRateLimited(report)) {
-      this.#applyRateLimited(report)
-      this.#applyRateLimitHeaders(report)
+      const response = rateLimitedResponse(report) // throws for an invalid response, of which nothing must be reported
+      const asked = this.#applyRateLimitHeaders(report)
+      if (this.#phase === 'reported') this.#extendPause(response, asked)
+      else this.#tell(response, report.status, asked)
     } else if (this.#phase === 'reported') return
     else if (isFailure(report)) this.#applyFailure()
     else {
@@ -232,8 +234,7 @@ export class GrantedPermit implements NestablePermit {
       if (!sending?.hasEntered) assertNotRedirected(report)
       const { status } = response
       if (status >= 300 && status <= 399) this.#context.redirects.note(this.url, status, locationOf(report))
-      this.#tell(response, status)
-      this.#applyRateLimitHeaders(report)
+      this.#tell(response, status, this.#applyRateLimitHeaders(report))
     }
   }
 
@@ -241,18 +242,15 @@ export class GrantedPermit implements NestablePermit {
    * After an earlier report, requests of the key pause, without the growth of a series. If that
    * report was a pushback, only a time can make its pause longer.
    */
-  #applyRateLimited(report: RateLimited): void {
-    const response = rateLimitedResponse(report)
-    if (this.#phase !== 'reported') {
-      this.#tell(response, report.status)
-      return
-    }
+  #extendPause(response: PaceResponse, asked: AskedPause | undefined): void {
     const { pacer, pacing, now, counters } = this.#context
     const { requestedMs = 0 } = withBackoff(response, pacing.backoff, now())
     if (requestedMs > 0) pacer.pause(this.key, requestedMs, 'retry-after')
     else if (!this.#isPushedBack) pacer.pause(this.key, pacing.backoff.firstMs, 'backoff')
+    else return
     if (!this.#isPushedBack) counters.pushbacks++
     this.#isPushedBack = true
+    this.#log(response, asked)
   }
 
   #applyFailure(): void {
@@ -260,26 +258,37 @@ export class GrantedPermit implements NestablePermit {
       this.#tell({ status: 0, retryAfter: undefined, isPushback: true }, undefined)
   }
 
-  #applyRateLimitHeaders({ headers }: Partial<ResponseLike>): void {
-    const { pacer, pacing, now } = this.#context
-    if (!pacing.rateLimitHeaders || headers === undefined) return
-    const pauseMs = rateLimitPauseMs(headers, now())
-    if (pauseMs !== undefined) pacer.pause(this.key, pauseMs, 'rate-limit')
+  /** Returns the pause that the headers ask for, if the gate obeys them or can log them. */
+  #applyRateLimitHeaders(report: Partial<ResponseLike>): AskedPause | undefined {
+    const { pacer, pacing, now, log } = this.#context
+    if (!pacing.rateLimitHeaders && !log.warns) return undefined
+    const asked = rateLimitPauseOf(report, now())
+    if (asked !== undefined && pacing.rateLimitHeaders) pacer.pause(this.key, asked.pauseMs, 'rate-limit')
+    return asked
   }
 
   /** Tells the pacer of the response, and counts and logs a pushback. */
-  #tell(response: PaceResponse, status: number | undefined): void {
-    const { counters, log, pacer, pacing, sight, now } = this.#context
+  #tell(response: PaceResponse, status: number | undefined, asked?: AskedPause): void {
+    const { counters, pacer, pacing, sight, now, log } = this.#context
     if (this.#phase === 'connecting' && response.status !== 0) sight.isSendingSeen = false
     this.#phase = 'reported'
     this.#slot.pacedKey.stopExpecting(this.#slot)
     this.#status = status
     const told = withBackoff(response, pacing.backoff, now())
     pacer.report(this.key, this.#slot.ticket, told)
-    if (!told.isPushback) return
-    this.#isPushedBack = true
-    counters.pushbacks++
-    if (log.warns) log.pushedBack(this.key, this.url, told, () => pacer.estimate(this.key, this.#slot.limits, 0))
+    if (told.isPushback) {
+      this.#isPushedBack = true
+      counters.pushbacks++
+      this.#log(told, asked)
+    } else if (asked !== undefined && !pacing.rateLimitHeaders) log.ignoredRateLimit(this.key, this.url, told, asked)
+  }
+
+  /** Logs a pushback, after the pacer knows all that the response asks for. */
+  #log(response: PaceResponse, asked: AskedPause | undefined): void {
+    const { log, pacer, pacing } = this.#context
+    if (!log.warns) return
+    const estimate = () => pacer.estimate(this.key, this.#slot.limits, 0)
+    log.pushedBack(this.key, this.url, response, estimate, asked, pacing.rateLimitHeaders)
   }
 
   release(report?: RequestReport): void {

@@ -267,13 +267,13 @@ export class Lane implements WaitingLane {
   }
 
   /** Logs what a request waits for, if the wait is long. */
-  #logWait({ url }: WaitingRequest, ahead: number): void {
+  #logWait({ url, maxWaitMs }: WaitingRequest, ahead: number): void {
     const { log } = this.#context
     const cause = this.heldBy
-    if (!log.informs || cause === undefined || cause.because === 'concurrency') return
+    if (!log.tellsWaits || cause === undefined || cause.because === 'concurrency') return
     let waitMs = this.#pacedKey.expectedWaitMs(ahead)
     for (const limit of this.#sharedLimits) waitMs = Math.max(waitMs, limit.expectedWaitMs)
-    log.waits(this, { url, cause, waitMs, ahead })
+    log.waits(this, { url, cause, waitMs, ahead, maxWaitMs })
   }
 
   /** Step 3. If it returns false, the limit that has no capacity calls `advance` later. */

@@ -42,6 +42,7 @@ interface Waiting {
 
 /** How `enter` was called. */
 export interface EnterCall {
+  readonly url: string
   readonly signal: AbortSignal | undefined
   /** Undefined for the limit of the gate. */
   readonly maxWaitMs: number | undefined

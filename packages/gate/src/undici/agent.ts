@@ -109,6 +109,9 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
     const gated = guardedInterceptor(gate, pages.refusalOf)(pages.dispatch)
     const redirecting = maxRedirections === 0 ? gated : interceptors.redirect({ maxRedirections })(gated)
     this.#dispatch = this.#network.begin(redirecting)
+    // `compose` returns a proxy of this agent, which has no private fields.
+    this.close = this.close.bind(this)
+    this.destroy = this.destroy.bind(this)
   }
 
   /**
@@ -117,7 +120,8 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
    */
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     // `request` of undici 6 and 7 leaves the agent in the options, which undici 8 rejects.
-    const isFromOlder = (options as { readonly dispatcher?: unknown }).dispatcher === this
+    const { dispatcher } = options as { readonly dispatcher?: unknown }
+    const isFromOlder = dispatcher instanceof PoliteAgent && dispatcher.gate === this.gate
     return this.#dispatch(isFromOlder ? withoutDispatcher(options) : options, currentHandler(handler))
   }
 

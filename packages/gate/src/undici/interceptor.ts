@@ -1,5 +1,6 @@
 // politeInterceptor: puts a gate in front of an undici dispatcher, so that every dispatched request
 // enters it.
+import { isIP } from 'node:net'
 import { stringify } from 'node:querystring'
 import { OptionError } from '@politely/core'
 import { headerOf } from '@politely/core/engine'
@@ -25,6 +26,7 @@ import { fixedHeaders } from './dispatched-headers.ts'
  * Put interceptors that may make several requests from one (`redirect`, `retry`) after this one, so
  * that each request enters the gate. Put `cache` after it too, so that a cached response needs no
  * permit. If `redirect` comes before this interceptor, the first request fails before it is sent.
+ * Put `dns` before it. A Client or a Pool sends only requests to its own origin.
  * CONNECT requests open a tunnel and skip the gate.
  *
  * The permit is released when the response ends: read the body, or `dump` it. The permit of a
@@ -37,13 +39,30 @@ export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherCompos
   return guardedInterceptor(gate, () => undefined)
 }
 
+let hasWarned = false
+
+/**
+ * Emits a process warning on Deno, once for the process: its built-in fetch ignores the option
+ * `dispatcher` and the global dispatcher, so the gate would see none of its requests.
+ */
+function warnOfOtherFetch(): void {
+  if (hasWarned || process.versions.deno === undefined) return
+  hasWarned = true
+  process.emitWarning(
+    'the built-in fetch of Deno ignores dispatchers of undici, so its requests would enter no gate; write politely(fetch, { userAgent }) of @politely/gate, or request and fetch of undici',
+    { type: 'PolitelyWarning', code: 'POLITELY_DISPATCHER_IGNORED' },
+  )
+}
+
 /**
  * Returns the same interceptor, with another check before the check of robots.txt.
  * @param refusalOf Returns why a URL must not be connected to; undefined if it may be. Returns a
  * promise if that takes a DNS lookup.
  */
 export function guardedInterceptor(gate: PoliteGate, refusalOf: RefusalOf): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) => {
+  warnOfOtherFetch()
+  // undici's types omit the second argument: the origin of a Client or a Pool, which sends each request there.
+  return (dispatch, ownOrigin?: string | null) => (options, handler) => {
     if (options.method === 'CONNECT') return dispatch(options, handler)
     if (typeof handler.onRequestStart !== 'function') {
       throw new OptionError(
@@ -51,7 +70,7 @@ export function guardedInterceptor(gate: PoliteGate, refusalOf: RefusalOf): Disp
         'the request comes from undici 6 or 7, or from the built-in fetch of Node 22 or 24, and politeInterceptor needs undici 8; write new Dispatcher1Wrapper(new Agent().compose(politeInterceptor(gate))) with the classes of undici 8, or use politeAgent',
       )
     }
-    const gated = new GatedRequest(gate, dispatch, { ...options }, handler, refusalOf)
+    const gated = new GatedRequest(gate, dispatch, { ...options }, handler, refusalOf, ownOrigin ?? undefined)
     void gated.run()
     return true
   }
@@ -70,10 +89,19 @@ type RefusalOf = (
 function checkedOptions(
   given: Dispatcher.DispatchOptions,
   gate: PoliteGate,
+  ownOrigin: string | undefined,
 ): { readonly url: string; readonly options: Dispatcher.DispatchOptions } {
   const { url, origin, path } = targetOf(given.origin, withQuery(given.path, given.query))
+  if (ownOrigin !== undefined && ownOrigin !== origin)
+    throw new InvalidRequestError(
+      `origin ${origin} is not the origin of the Client or Pool, which would send the request to ${ownOrigin}; write a request to ${ownOrigin}, or compose an Agent: new Agent().compose(politeInterceptor(gate))`,
+    )
   const { headers, hosts } = fixedHeaders(given.headers, gate)
-  assertOwnHost(url, hosts, origin)
+  try {
+    assertOwnHost(url, hosts, origin)
+  } catch (error) {
+    throw isFromDns(given, url) ? new InvalidRequestError(`${(error as Error).message}. ${DNS_ORDER}`) : error
+  }
   const options = { ...given, origin, path, headers }
   if ('query' in options) delete options.query // `path` has it
   return { url, options }
@@ -95,6 +123,17 @@ type RawHeaders = NonNullable<Dispatcher.DispatchController['rawHeaders']> | nul
 const WRONG_ORDER =
   'redirect comes before politeInterceptor, so redirect hops would not be checked; write .compose(politeInterceptor(gate), interceptors.redirect(…))'
 
+const DNS_ORDER =
+  'interceptors.dns has replaced the name of the site by its address; it must come before politeInterceptor: write .compose(interceptors.dns(), politeInterceptor(gate)). With politeAgent, leave it out'
+
+/** Whether undici's `interceptors.dns` has replaced the host of a request by an address. */
+function isFromDns(
+  { servername }: Dispatcher.DispatchOptions & { readonly servername?: unknown },
+  url: string,
+): boolean {
+  return servername !== undefined && isIP(new URL(url).hostname.replace(/[[\]]/g, '')) !== 0
+}
+
 /** True while a GatedRequest starts the caller's handler: that request has no connection yet. */
 let isStartingHandler = false
 
@@ -109,6 +148,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   readonly #options: Dispatcher.DispatchOptions
   readonly #handler: Dispatcher.DispatchHandler
   readonly #refusalOf: RefusalOf
+  readonly #ownOrigin: string | undefined
   /** Aborted when the caller aborts the request. */
   readonly #aborting = new AbortController()
   /** Undici's controller, once the request has been dispatched. */
@@ -129,8 +169,10 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     options: Dispatcher.DispatchOptions,
     handler: Dispatcher.DispatchHandler,
     refusalOf: RefusalOf,
+    ownOrigin: string | undefined,
   ) {
     this.#refusalOf = refusalOf
+    this.#ownOrigin = ownOrigin
     this.#gate = gate
     this.#dispatch = dispatch
     this.#options = options
@@ -141,7 +183,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     const { signal } = this.#aborting
     try {
       this.#startHandler()
-      const { url, options } = checkedOptions(this.#options, this.#gate)
+      const { url, options } = checkedOptions(this.#options, this.#gate, this.#ownOrigin)
       // Undici checks this for its own handlers. A GatedRequest always has the method.
       if (options.upgrade && typeof this.#handler.onRequestUpgrade !== 'function')
         throw new InvalidRequestError(

@@ -9,7 +9,7 @@ import { EXITS } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { minDelayMsOf, numberOf } from '../../input/numbers.ts'
-import { type Fetch, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { isNofollowHeader, LinkReader, linkOf } from './links.ts'
 import { type CrawlOutput, outputFor } from './output.ts'
 import type { PageReport } from './report.ts'
@@ -55,7 +55,7 @@ export async function crawl(args: Arguments): Promise<number> {
       robots: client,
       minDelayMs,
       maxConcurrent,
-      ...(logsWaits && { logger: WAIT_LOGGER }),
+      logger: logsWaits ? WAIT_LOGGER : SILENT_LOGGER,
     })
     using timeline = new CrawlTimeline({ gate })
     const output = outputFor(formatOf(args), timeline)

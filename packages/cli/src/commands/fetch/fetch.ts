@@ -11,7 +11,7 @@ import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
-import { type Fetch, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { waitProblem } from '../../output/wait-problem.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { formatFetch } from './format-fetch.ts'
@@ -29,7 +29,7 @@ export async function fetchPages(args: Arguments): Promise<number> {
   return withPages(args, async (client, fetch) => {
     const gate = new PoliteGate({
       robots: client,
-      ...(formatOf(args) === 'text' && { logger: WAIT_LOGGER }),
+      logger: formatOf(args) === 'text' ? WAIT_LOGGER : SILENT_LOGGER,
       maxWaitMs,
       minDelayMs,
     })

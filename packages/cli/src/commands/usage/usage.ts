@@ -19,7 +19,7 @@ import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
-import { type Fetch, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { loadRobots, readText } from '../../input/robots-file.ts'
 import { lateNotice } from '../../output/late-notice.ts'
 import { shorten } from '../../output/shorten.ts'
@@ -50,8 +50,8 @@ function usageOfSites(urls: readonly string[], page: GivenPage | undefined, args
   const maxWaitMs = maxWaitMsOf(args)
   const minDelayMs = minDelayMsOf(args)
   return withPages(args, async (client, fetch) => {
-    const logger = formatOf(args) === 'text' ? { logger: WAIT_LOGGER } : {}
-    const gate = new PoliteGate({ robots: client, maxWaitMs, minDelayMs, ...logger })
+    const logger = formatOf(args) === 'text' ? WAIT_LOGGER : SILENT_LOGGER
+    const gate = new PoliteGate({ robots: client, maxWaitMs, minDelayMs, logger })
     const site = { client, fetch: politely(fetch, { gate, onDisallowed: 'response' }) }
     async function* reports() {
       for (const url of urls) yield await reportOfSite(url, page, args, site)
