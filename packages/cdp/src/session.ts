@@ -12,6 +12,11 @@ export interface TargetInfo {
   readonly type: string
   readonly subtype?: string | undefined
   readonly browserContextId?: string | undefined
+  readonly url?: string | undefined
+  /** The target of the page that opened a popup. */
+  readonly openerId?: string | undefined
+  /** The frame around a frame in its own process. */
+  readonly parentFrameId?: string | undefined
 }
 
 /** The frames of a page that share its process. */

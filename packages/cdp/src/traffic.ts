@@ -24,8 +24,13 @@ export interface RequestListener {
    * Resolves with undefined when the request may be sent, or with the reason why it must fail. The
    * request is sent right after the promise resolves, so a listener that waits for a turn resolves
    * it only when the turn has come.
+   * @param sources Returns the origins of the documents that may have caused the request.
    */
-  onRequest(paused: PausedRequest, kind: RequestKind): Promise<ErrorReason | undefined>
+  onRequest(
+    paused: PausedRequest,
+    kind: RequestKind,
+    sources: () => readonly string[],
+  ): Promise<ErrorReason | undefined>
   /** Called when a document request has its response headers or has failed. */
   onResponse(paused: PausedRequest): void
   /** Called when a request ends before it was sent. */
@@ -127,6 +132,7 @@ export class Traffic {
   async #onPaused(session: DriverSession, frames: Frames, paused: PausedRequest): Promise<void> {
     const listeners = await this.#listenersFor(frames, paused.frameId)
     if (paused.responseStatusCode !== undefined || paused.responseErrorReason !== undefined) {
+      if (isDocument(paused)) frames.receives(paused.frameId, paused.request.url)
       for (const listener of listeners) listener.onResponse(paused)
       await continueResponse(session, paused, listeners.length > 0)
       return
@@ -134,7 +140,7 @@ export class Traffic {
     const { requestId } = paused
     const kind = requestKind(paused, frames)
     for (const listener of listeners) {
-      const failureReason = await listener.onRequest(paused, kind)
+      const failureReason = await listener.onRequest(paused, kind, () => frames.sourcesOf(paused))
       if (failureReason === undefined) continue
       // With `BlockedByClient`, Chromium sometimes closes the tab that prerenders the page
       // (measured with the headless shell 156).
@@ -171,8 +177,7 @@ export class Traffic {
 /** Lets the browser read the response. A guarded document is given changed headers. */
 async function continueResponse(session: DriverSession, paused: PausedRequest, isGuarded: boolean): Promise<void> {
   const { requestId, responseStatusCode: responseCode, responseStatusText, responseHeaders } = paused
-  const isDocument = responseCode !== undefined && !isRedirect(responseCode, responseHeader(paused, 'location'))
-  if (isGuarded && isDocument && responseHeaders !== undefined) {
+  if (isGuarded && isDocument(paused) && responseHeaders !== undefined) {
     // Chromium knows a phrase for standard status codes only, and rejects other codes without one,
     // such as 520.
     const changed = {
@@ -186,6 +191,12 @@ async function continueResponse(session: DriverSession, paused: PausedRequest, i
   } else {
     await isDelivered(send(session, 'Fetch.continueRequest', { requestId }))
   }
+}
+
+/** Returns whether the paused response is a document, and not a redirect or a failure. */
+function isDocument(paused: PausedRequest): boolean {
+  const { responseStatusCode: status } = paused
+  return status !== undefined && !isRedirect(status, responseHeader(paused, 'location'))
 }
 
 function requestKind({ frameId, resourceType, request }: PausedRequest, frames: Frames): RequestKind {

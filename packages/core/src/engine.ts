@@ -45,7 +45,7 @@ export {
   describeState,
   formatTime,
 } from './describe.ts'
-export { describeValue, withoutCredentials } from './describe-value.ts'
+export { describeValue, textWithoutCredentials, withoutCredentials } from './describe-value.ts'
 export { editDistance } from './edit-distance.ts'
 export { isOfClass, markClass, otherCopyProblem, PolitelyError, PolitelyTypeError } from './errors.ts'
 export { type ForeignFormat, foreignFormatOf, isText } from './foreign-format.ts'

@@ -75,9 +75,9 @@ export class BrowserGuard implements Admission {
   }
 
   /** Waits at the gate. A page without a visit, such as a popup, has no timeouts to extend. */
-  enter: Admission['enter'] = (url, { signal }, targetId) => {
-    const enterInVisit = () => enterGate(this.#access, url, signal)
-    return this.#visits.get(targetId)?.runInAsyncScope(enterInVisit) ?? this.#access.gate.enter(url, { signal })
+  enter: Admission['enter'] = (url, options, targetId) => {
+    const enterInVisit = () => enterGate(this.#access, url, options.signal, options.redirectedFrom)
+    return this.#visits.get(targetId)?.runInAsyncScope(enterInVisit) ?? this.#access.gate.enter(url, options)
   }
 
   /**

@@ -49,6 +49,12 @@ interface LockingQueue {
   readonly requestLockSecs?: number
 }
 
+/** The methods of Crawlee's `RequestQueue` that add requests. All other ways to add requests call them. */
+export interface AddingQueue {
+  addRequest(request: unknown, ...options: unknown[]): Promise<unknown>
+  addRequests(requests: AsyncIterable<unknown> | Iterable<unknown>, ...options: unknown[]): Promise<unknown>
+}
+
 /** The source that a crawler takes requests from and returns them to. */
 export interface RequestSource extends LockingQueue {
   reclaimRequest(request: Request, options?: { forefront?: boolean }): Promise<unknown>
@@ -107,6 +113,8 @@ export interface CrawleeInternals {
   httpClient: BaseHttpClient
   respectRobotsTxtFile: boolean | { userAgent?: string }
   addRequests(requests: never, options?: never): Promise<unknown>
+  /** Returns the queue that handlers add requests to. Creates it if there is none. */
+  getRequestQueue(): Promise<AddingQueue>
   _isTaskReadyFunction(): Promise<boolean>
   _defaultIsFinishedFunction(): Promise<boolean>
   isAllowedBasedOnRobotsTxtFile(url: string): Promise<boolean>
@@ -137,6 +145,7 @@ export interface CrawleeInternals {
 
 const METHODS = [
   'addRequests',
+  'getRequestQueue',
   'isAllowedBasedOnRobotsTxtFile',
   'getRobotsTxtFileForUrl',
   'enqueueLinksWithCrawlDepth',

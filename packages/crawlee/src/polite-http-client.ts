@@ -14,6 +14,7 @@ import { linkSignals } from '@politely/fetcher/internal'
 import { assertOwnHost, InvalidRequestError, type Permit, type PoliteGate } from '@politely/gate'
 import type { DeferredRequests } from './deferred-requests.ts'
 import { outsideTimeouts } from './host-timeouts.ts'
+import { sourcesOf } from './link-sources.ts'
 import { currentTask, type PoolTask } from './pool-task.ts'
 import { locationOf, RedirectError, redirected } from './redirected.ts'
 
@@ -117,18 +118,23 @@ export class PoliteHttpClient implements BaseHttpClient {
   }
 }
 
-/** Waits until the gate admits a request. The wait extends Crawlee's timeouts. */
+/**
+ * Waits until the gate admits a request. The wait extends Crawlee's timeouts.
+ * @param pageSources The origins of the documents that have named the URL in a browser.
+ */
 export async function enterGate(
   { gate, deferred }: GateAccess,
   url: URL | string,
   requestSignal: AbortSignal | undefined,
+  pageSources: readonly string[] = [],
 ): Promise<Permit> {
   const task = currentTask()
   const signals = [requestSignal, task?.signal].filter((signal) => signal !== undefined)
   const { signal, unlink } = linkSignals(signals)
   if (task !== undefined) deferred.reachedGate(task)
   try {
-    const wait = () => outsideTimeouts('gate', () => gate.enter(url, { signal }))
+    const redirectedFrom = [...sourcesOf(task?.request), ...pageSources]
+    const wait = () => outsideTimeouts('gate', () => gate.enter(url, { signal, redirectedFrom }))
     return await (task === undefined ? wait() : task.runAtGate(wait))
   } finally {
     unlink()

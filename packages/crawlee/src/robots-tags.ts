@@ -37,7 +37,7 @@ export function obeyRobotsTags(internals: CrawleeInternals, { robots }: PoliteGa
       const tags = await tagsOf(context)
       if (tags !== undefined) {
         const { noindex, nofollow } = tags
-        request.userData.politely = { noindex, nofollow }
+        request.userData.politely = { ...(request.userData.politely as object | undefined), noindex, nofollow }
       }
       return Reflect.apply(handle, self, args)
     },

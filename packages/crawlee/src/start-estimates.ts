@@ -11,6 +11,7 @@
 // `ofArriving` returns an endless wait, so the request is deferred. Then `of` returns the estimate
 // that is still pending. It settles when robots.txt has been fetched.
 import type { PoliteGate } from '@politely/gate'
+import { sourcesOf } from './link-sources.ts'
 import type { Estimate, TrackedRequest } from './origin-queues.ts'
 
 /**
@@ -50,7 +51,8 @@ export class StartEstimates {
     const { domain } = tracked.queue
     if (domain.pendingEstimates++ === 0) this.#fetchingDomains++
     try {
-      const forecast = await this.#gate.when(tracked.request.url)
+      const { request } = tracked
+      const forecast = await this.#gate.when(request.url, { redirectedFrom: sourcesOf(request) })
       if (!forecast.allowed) return NOW
       const { waitMs, because, level } = forecast
       return { waitMs, isDomainFull: because === 'concurrency' && (level === 'domain' || level === 'address') }

@@ -1,5 +1,7 @@
 // withRobots: makes a Crawlee crawler follow robots.txt.
+import type { Request } from '@crawlee/basic'
 import { OptionError } from '@politely/core'
+import type { RobotsClient } from '@politely/fetcher'
 import { abortSignal, number, onAbort, oneOf } from '@politely/fetcher/internal'
 import {
   assertGateOptions,
@@ -11,6 +13,7 @@ import {
 } from '@politely/gate'
 import { type AnyCrawler, type CrawleeInternals, gatePort } from './crawlee-internals.ts'
 import { DeferredRequests } from './deferred-requests.ts'
+import { markLinks } from './link-sources.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
 import { hookNavigation } from './polite-navigation.ts'
 import { currentTask, PoolTasks } from './pool-task.ts'
@@ -104,7 +107,7 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   if (robotsTags === 'obey') obeyRobotsTags(internals, gate)
   internals.httpClient = new PoliteHttpClient(internals.httpClient, access)
   if (internals._navigationHandler !== undefined) hookNavigation(internals, access, pageRequests)
-  const endCrawl = deferRequests(internals, deferred, signal)
+  const endCrawl = deferRequests(internals, gate.robots, deferred, signal)
   const abort = () => {
     endCrawl()
     void close()
@@ -135,6 +138,7 @@ const MAX_SEARCH_MS = 1_000
  */
 function deferRequests(
   internals: CrawleeInternals,
+  robots: RobotsClient,
   deferred: DeferredRequests,
   signal: AbortSignal | undefined,
 ): () => void {
@@ -169,12 +173,17 @@ function deferRequests(
     const source = internals.requestManager
     const task = currentTask()
     if (task === undefined || source === undefined) return _fetchNextRequest.call(internals)
+    markLinks(source, robots)
+    const taken = (request: Request | null) => {
+      task.request = request ?? undefined
+      return request
+    }
     // One task defers many requests, because Crawlee starts few tasks on a busy machine.
     for (const start = performance.now(); performance.now() - start < MAX_SEARCH_MS && closing === undefined; ) {
       const ready = await deferred.takeReady(task)
-      if (ready !== undefined) return ready
+      if (ready !== undefined) return taken(ready)
       const request = await _fetchNextRequest.call(internals)
-      if (request === null || (await deferred.admits(task, request, source))) return request
+      if (request === null || (await deferred.admits(task, request, source))) return taken(request)
     }
     return null
   }

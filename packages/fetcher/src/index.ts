@@ -16,6 +16,7 @@ export {
 } from './network/network-guard.ts'
 export type {
   CheckManyOptions,
+  CheckNowOptions,
   CheckOptions,
   LookupOptions,
   ManyOptions,

@@ -17,6 +17,7 @@ const RULE = '[{"location":"/","tdm-reservation":1,"tdm-policy":"https://a.test/
 const RESERVED: Reply = { status: 200, body: RULE, headers: { 'content-type': 'application/json' } }
 
 const redirectTo = (location: string): Reply => ({ status: 302, headers: { location } })
+const robotsOf = (url: string): string => url.replace(/(?<=PORT).*/, '/robots.txt')
 const disallow = (path: string): Reply => ({ status: 200, body: `User-agent: *\nDisallow: ${path}\n` })
 
 describe('tdmrep.json', () => {
@@ -45,6 +46,7 @@ describe('tdmrep.json', () => {
 
   const LOGIN = 'http://a.test:PORT/login'
   const OTHER = 'http://b.test:PORT/files/tdmrep.json'
+  const THIRD = 'http://c.test:PORT/tdmrep.json'
   const LOOP = Object.fromEntries([0, 1, 2, 3, 4, 5, 6].map((n) => [`/${n}`, redirectTo(`/${n + 1}`)]))
 
   interface Row {
@@ -116,7 +118,25 @@ describe('tdmrep.json', () => {
       answers: { [FILE]: redirectTo(OTHER), [OTHER]: RESERVED },
       reading: 'read',
       why: 'the file was fetched',
-      requests: [FILE, OTHER],
+      requests: [FILE, robotsOf(OTHER), OTHER],
+    },
+    'a redirect to another site whose robots.txt disallows it': {
+      answers: { [FILE]: redirectTo(OTHER), [robotsOf(OTHER)]: disallow('/'), [OTHER]: RESERVED },
+      reading: 'unreachable',
+      why: `disallowed-target: robots.txt disallows ${OTHER}`,
+      requests: [FILE, robotsOf(OTHER)],
+    },
+    'a redirect to another site whose robots.txt is unreachable': {
+      answers: { [FILE]: redirectTo(OTHER), [robotsOf(OTHER)]: { status: 500 }, [OTHER]: RESERVED },
+      reading: 'unreachable',
+      why: `disallowed-target: the crawler may not fetch ${OTHER}, to which the file is redirected: robots.txt is unreachable (status 500)`,
+      requests: [FILE, robotsOf(OTHER)],
+    },
+    'two redirects to other sites': {
+      answers: { [FILE]: redirectTo(OTHER), [OTHER]: redirectTo(THIRD), [THIRD]: RESERVED },
+      reading: 'read',
+      why: 'the file was fetched',
+      requests: [FILE, robotsOf(OTHER), OTHER, robotsOf(THIRD), THIRD],
     },
     'a sixth redirect is not followed': {
       answers: {
@@ -293,6 +313,47 @@ describe('tdmrep.json', () => {
     held.resolve(RESERVED)
     await Promise.all([usage, check])
     expect(sites.requestedUrls).toEqual([ROBOTS, FILE, ROBOTS.replace('a.test', 'b.test')])
+  })
+
+  test('redirects of many hosts to hosts of the same site do not block the robots.txt of these hosts', async ({
+    sites,
+    newClient,
+  }) => {
+    const hosts = Array.from({ length: 12 }, (_, n) => `h${n}.a.test`)
+    for (const host of hosts) {
+      sites.respond(FILE.replace('a.test', host), redirectTo(OTHER.replace('b.test', `files.${host}`)))
+      sites.respond(OTHER.replace('b.test', `files.${host}`), RESERVED)
+    }
+    const client = newClient({ maxFlightsPerDomain: 2 })
+    const usages = await Promise.all(hosts.map((host) => client.usage(sites.withPort(PAGE.replace('a.test', host)))))
+    expect(usages.map(({ tdmrep }) => tdmrep.reading)).toEqual(hosts.map(() => 'read'))
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
+  })
+
+  test('an abort while the robots.txt of a redirect arrives leaves no flight', async ({ sites, newClient }) => {
+    const held = Promise.withResolvers<Reply>()
+    sites.respond(FILE, redirectTo(OTHER))
+    sites.respond(robotsOf(OTHER), held.promise)
+    const client = newClient({ maxFlights: 2 })
+    const leaver = new AbortController()
+    const usage = client.usage(sites.withPort(PAGE), undefined, { signal: leaver.signal })
+    await sites.requested(3)
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 1, flightsWaiting: 1 })
+    leaver.abort(new Error('enough'))
+    await expect(usage).rejects.toThrow('enough')
+    held.resolve({ status: 404 })
+    await client.check(sites.withPort(OTHER))
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
+    expect(sites.requestedUrls).toEqual([ROBOTS, FILE, robotsOf(OTHER)])
+  })
+
+  test('`close` while the robots.txt of a redirect arrives rejects the call', async ({ sites, newClient }) => {
+    sites.respond(FILE, redirectTo(OTHER))
+    sites.respond(robotsOf(OTHER), Promise.withResolvers<Reply>().promise)
+    const client = newClient()
+    const usage = client.usage(sites.withPort(PAGE))
+    await sites.requested(3)
+    await Promise.all([client.close(), expect(usage).rejects.toMatchObject({ code: 'ERR_POLITELY_CLIENT_CLOSED' })])
   })
 
   test('a fetch that asks the client for the file that it fetches fails', async ({ newClient }) => {

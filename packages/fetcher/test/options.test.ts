@@ -236,9 +236,19 @@ test.for<[name: string, call: (client: AnyClient) => unknown, message: string]>(
     'options: "ExampleBot" is not an object; the name of the crawler is the userAgent of new RobotsClient({ userAgent })',
   ],
   [
-    'isAllowed(url, { redirectedFrom })',
-    (client) => client.isAllowed?.(url, { redirectedFrom: [] }),
-    'redirectedFrom: is an unknown option; expected one of signal',
+    "isAllowed(url, { redirectedFrom: ['/page'] })",
+    (client) => client.isAllowed?.(url, { redirectedFrom: ['/page'] }),
+    'redirectedFrom[0]: "/page" is not an absolute URL',
+  ],
+  [
+    'checkNow(url, { maxAgeMs })',
+    (client) => client.checkNow?.(url, { maxAgeMs: 5 }),
+    'maxAgeMs: is an unknown option; expected one of redirectedFrom',
+  ],
+  [
+    'checkMany([url], { redirectedFrom: page })',
+    (client) => client.checkMany?.([url], { redirectedFrom: url }),
+    'redirectedFrom: "https://a.test/page" is not a list',
   ],
   [
     'isAllowed(url, { signal: controller })',

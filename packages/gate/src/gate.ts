@@ -11,7 +11,6 @@ import {
   callable,
   clientPort,
   describeValue,
-  redirectChain,
   urlText,
   watchFakeTimers,
   withMethods,
@@ -32,7 +31,7 @@ import { RobotsPauses } from './lane/robots-pauses.ts'
 import { type Route, Routes } from './lane/routes.ts'
 import { SharedLimits } from './lane/shared-limit.ts'
 import type { EnterCall } from './lane/waiting-request.ts'
-import { CHECK_OPTIONS, checkedSignal, enterArguments } from './options/enter-arguments.ts'
+import { enterArguments, whenArguments } from './options/enter-arguments.ts'
 import type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
 import { GATE_OPTIONS, OPTIONS_ELSEWHERE, type Pacing, pacingOf } from './options/pacing.ts'
 import { sitePacingBy } from './options/site-pacing.ts'
@@ -233,9 +232,9 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    */
   async check(url: string | HasHref, options?: GateCheckOptions): Promise<ClientVerdict> {
     const text = urlText(url)
-    const abort = checkedSignal(options, CHECK_OPTIONS)
+    const { signal, redirectedFrom } = whenArguments(options)
     const { robots } = this.#context
-    const verdict = await robots.check(text, abort, redirectChain(options?.redirectedFrom))
+    const verdict = await robots.check(text, signal, redirectedFrom)
     if (this.#disobedience.admits(verdict)) this.#disobedience.checked(verdict)
     else robots.refused(verdict)
     return verdict
@@ -263,12 +262,12 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    */
   async when(url: string | HasHref, options?: WhenOptions): Promise<Forecast> {
     const text = urlText(url)
-    const abort = checkedSignal(options)
+    const { signal, redirectedFrom } = whenArguments(options)
     const { robots, now, budgets } = this.#context
-    const verdict = await robots.check(text, abort)
+    const verdict = await robots.check(text, signal, redirectedFrom)
     if (!this.#disobedience.admits(verdict))
       return { allowed: false, verdict, retryAt: verdict.retryAt, budget: undefined }
-    const route = await this.#routeOf(verdict, abort)
+    const route = await this.#routeOf(verdict, signal)
     const budget = budgets?.usedUp(route.lane.key, route.lane.waiting)
     if (budget !== undefined) return { allowed: false, verdict, retryAt: undefined, budget }
     const limits = route.limitsFor(AllowedCheck.by(verdict))
@@ -305,19 +304,16 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   #enter(url: string | HasHref, options: EnterOptions | undefined): Permit | Promise<Permit> {
     const text = urlText(url) // read only here, because an object may change while the request waits
-    const { signal, maxWaitMs } = enterArguments(options)
+    const { signal, maxWaitMs, redirectedFrom } = enterArguments(options)
     const nested = sendingThrough(this)?.nestedPermit(text)
-    if (nested !== undefined) {
-      signal?.throwIfAborted()
-      return nested
-    }
+    if (nested !== undefined) return this.#enterAgain(nested, signal, redirectedFrom)
     const enteredAt = isTracing ? new Error(`enter(${withoutCredentials(text)})`).stack : undefined
     const { robots, activity } = this.#context
     activity.begin()
     try {
-      const call = { url: text, signal, maxWaitMs, enteredAt }
-      const check = robots.admitNow(text, signal)
-      if (check === undefined) return this.#enterLater(robots.requireAllowed(text, signal), call)
+      const call = { url: text, signal, maxWaitMs, redirectedFrom, enteredAt }
+      const check = robots.admitNow(text, signal, redirectedFrom)
+      if (check === undefined) return this.#enterLater(robots.requireAllowed(text, signal, redirectedFrom), call)
       const route = this.#routeOf(check, signal)
       if (isPromise(route)) return this.#enterLater(check, call, route)
       const permit = route.lane.add(route, check, call)
@@ -331,6 +327,17 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     }
   }
 
+  /** Admits a request that has a permit of this gate, which may have been granted without these URLs. */
+  async #enterAgain(
+    nested: Permit,
+    signal: AbortSignal | undefined,
+    redirectedFrom: readonly string[],
+  ): Promise<Permit> {
+    if (redirectedFrom.length > 0) await this.#context.robots.requireAllowed(nested.url, signal, redirectedFrom)
+    signal?.throwIfAborted()
+    return nested
+  }
+
   /** Enters a request whose robots.txt or whose address is not known yet. */
   async #enterLater(
     pendingCheck: AllowedCheck | Promise<AllowedCheck>,
@@ -338,12 +345,12 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     pendingRoute?: Promise<Route>,
   ): Promise<Permit> {
     const { robots, activity } = this.#context
-    const { signal } = call
+    const { signal, redirectedFrom } = call
     try {
       let check = await pendingCheck
       const found = pendingRoute ?? this.#routeOf(check, signal)
       const route = isPromise(found) ? await found : found
-      if (isPromise(found)) check = await robots.requireAllowed(check.url, signal) // the rules may have changed meanwhile
+      if (isPromise(found)) check = await robots.requireAllowed(check.url, signal, redirectedFrom) // the rules may have changed meanwhile
       this.#closing.signal.throwIfAborted()
       signal?.throwIfAborted()
       return this.#startLater(route.lane.add(route, check, call), call, route)

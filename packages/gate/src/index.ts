@@ -20,7 +20,13 @@ export { type Refusal, refusalOf } from './fetch/refused-response.ts'
 export { usageOf } from './fetch/response-usage.ts'
 export { PoliteGate } from './gate.ts'
 export { politeHttpAgent } from './http/http-agent.ts'
-export type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
+export type {
+  EnterOptions,
+  GateCheckOptions,
+  PoliteGateOptions,
+  SourceOptions,
+  WhenOptions,
+} from './options/gate-options.ts'
 export { LocalPacer } from './pace/local-pacer.ts'
 export type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from './pace/pacer.ts'
 export type {

@@ -1,8 +1,9 @@
 // Writes to stdout with back-pressure, and JSON that a terminal can show.
 import { once } from 'node:events'
+import { textWithoutCredentials } from '@politely/core/engine'
 
 /**
- * Returns a value as one line of JSON. `JSON.stringify` escapes only the control characters below
+ * Returns a value as one line of JSON. URLs in it lose their credentials. `JSON.stringify` escapes only the control characters below
  * U+0020. The others, and invisible format characters, could move the terminal's cursor or reverse
  * the direction of text that a site wrote.
  */
@@ -16,10 +17,17 @@ export function indentedJson(value: object): string {
 }
 
 function jsonText(value: object, indent?: number): string {
-  const json = JSON.stringify(value, undefined, indent)
+  const plain = JSON.stringify(value, undefined, indent)
+  // Most values have no URL with credentials, and need no second pass.
+  const json = /@|%40/.test(plain) ? JSON.stringify(value, withoutSecrets, indent) : plain
   // Most lines are printable ASCII, and this test is several times faster than the replacement.
   if (/^[ -~\n]*$/.test(json)) return `${json}\n`
   return `${json.replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, unicodeEscapes)}\n`
+}
+
+/** Leaves the credentials out of the URLs of a text. */
+function withoutSecrets(_: string, value: unknown): unknown {
+  return typeof value === 'string' ? textWithoutCredentials(value) : value
 }
 
 /** Returns one escape for each UTF-16 code unit, as JSON has it. */

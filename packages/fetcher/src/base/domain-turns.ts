@@ -228,6 +228,11 @@ export class DomainTurns<T> {
     this.end(site, outcome)
   }
 
+  /** Counts an item of this site, which is not under way, as away. */
+  beginAway(site: Site): void {
+    this.#update(this.#countAway(site, 1))
+  }
+
   /** Counts an item as away no more: it ended, or returned to its own site. */
   endAway(site: Site): void {
     this.#update(this.#countAway(site, -1))

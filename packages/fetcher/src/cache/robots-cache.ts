@@ -35,8 +35,6 @@ export interface SharedLimits {
   readonly flights: Flights<unknown>
   readonly redirectLimits: RedirectLimits
   readonly ownRequests: OwnRequests
-  /** Returns the rules of an origin if they are in memory. */
-  readonly rulesOf: (origin: string) => CrawlerRules | undefined
 }
 
 /** The current size of a client. */
@@ -91,7 +89,6 @@ export class RobotsCache {
       flights: this.#flights,
       redirectLimits: this.#redirectLimits,
       ownRequests: this.#ownRequests,
-      rulesOf: (origin) => this.#entries.peek(origin)?.rules,
     }
   }
 

@@ -5,16 +5,25 @@
 //
 // - It has a meaning of its own. Without it, nothing is known, and nothing is disallowed.
 // - RFC 9309 §2.2.2 lets a crawler request /robots.txt whatever the rules say, and no other file. So
-//   the client asks robots.txt first, and a redirect is followed only as far as the rules that are
-//   in memory permit.
+//   the client asks robots.txt first, of each redirect too.
 // - It is kept in memory only. The key of a store is an origin, and its text is the robots.txt of that
 //   origin: tools and other versions of the client read it as such.
-import { type AccessPolicy, type Entry, type OriginAccess, originAccessOf, plan, settle } from '@politely/core/engine'
+import { describeReason } from '@politely/core'
+import {
+  type AccessPolicy,
+  type Entry,
+  type OriginAccess,
+  originAccessOf,
+  plan,
+  settle,
+  withoutCredentials,
+} from '@politely/core/engine'
 import { parseTdmrep, type TdmrepFile, tdmrepTerms } from '@politely/core/usage'
 import { LRUCache } from 'lru-cache'
 import { failure } from '../fetch/failure.ts'
 import { RobotsFetcher, type Turn } from '../fetch/robots-fetcher.ts'
 import type { Settings } from '../options/options.ts'
+import type { ClientVerdict } from '../report/client-verdict.ts'
 import { reportedHeaders } from '../report/reported-headers.ts'
 import type { Telemetry } from '../report/telemetry.ts'
 import { entrySince } from './entry-since.ts'
@@ -29,6 +38,12 @@ export interface CachedTdmrep {
   readonly file: TdmrepFile | undefined
 }
 
+/**
+ * Returns the verdict on a URL, or a promise if it is not known yet.
+ * @param redirectedFrom The URLs whose redirects led to it.
+ */
+export type CheckTarget = (url: string, redirectedFrom: readonly string[]) => ClientVerdict | Promise<ClientVerdict>
+
 /** The memory for these files, as a part of `maxCacheBytes`. Few sites have one. Our choice. */
 const PART_OF_MEMORY = 8
 /** The memory of a parsed rule without its texts, and of a problem. Measured and rounded up. */
@@ -42,11 +57,19 @@ export class TdmrepCache {
   readonly #closing: AbortSignal
   readonly #shared: SharedLimits
   readonly #fetcher: RobotsFetcher
+  readonly #check: CheckTarget
   /** By the URL of the file. */
   readonly #memory: LRUCache<string, CachedTdmrep>
 
   /** @param closing The client aborts it before it calls `close`. */
-  constructor(settings: Settings, telemetry: Telemetry, closing: AbortSignal, shared: SharedLimits) {
+  constructor(
+    settings: Settings,
+    telemetry: Telemetry,
+    closing: AbortSignal,
+    shared: SharedLimits,
+    check: CheckTarget,
+  ) {
+    this.#check = check
     this.#settings = settings
     this.#policy = policyOf(settings.policy)
     this.#telemetry = telemetry
@@ -112,8 +135,8 @@ export class TdmrepCache {
     const { now } = this.#settings
     const last = this.#memory.get(url)
     const startedAt = now()
-    const { outcome, requests } = await this.#fetcher.fetch(url, last?.entry.copy, (target) =>
-      this.#takeTurn(target, work),
+    const { outcome, requests } = await this.#fetcher.fetch(url, last?.entry.copy, (target, from) =>
+      this.#takeTurn(target, from, work),
     )
     this.#closing.throwIfAborted() // the outcome of an aborted attempt says nothing about the site
     const at = now()
@@ -128,14 +151,24 @@ export class TdmrepCache {
     return { entry, file }
   }
 
-  /** Takes the turn of a redirect, unless the rules of its target are known and disallow it. */
-  #takeTurn(target: string, work: FlightWork): Turn | Promise<Turn> {
-    const rules = this.#shared.rulesOf(new URL(target).origin)
-    if (rules?.isAllowed(target) === false) {
-      return failure('disallowed-target', `robots.txt disallows ${target}, to which the file is redirected`)
-    }
-    return takeTurn(target, work, this.#telemetry)
+  /** Takes the turn of a redirect, unless the crawler may not request its target. */
+  #takeTurn(target: string, redirectedFrom: readonly string[], work: FlightWork): Turn | Promise<Turn> {
+    const verdict = this.#check(target, redirectedFrom)
+    if (verdict instanceof Promise) return work.moveTo(target, verdict.then(refusalOf))
+    return refusalOf(verdict) ?? takeTurn(target, work, this.#telemetry)
   }
+}
+
+function refusalOf(verdict: ClientVerdict): Turn {
+  if (verdict.allowed) return undefined
+  const { access, url } = verdict
+  if (access?.reason === 'blocked-address') return failure('blocked-address', access.detail ?? '')
+  const target = `${withoutCredentials(url)}, to which the file is redirected`
+  const detail =
+    verdict.because === 'rule'
+      ? `robots.txt disallows ${target}`
+      : `the crawler may not fetch ${target}: ${describeReason(verdict)}`
+  return failure('disallowed-target', detail)
 }
 
 /** Returns the URL of the file of an origin. */

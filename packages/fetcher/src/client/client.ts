@@ -25,7 +25,7 @@ import {
 import { orAborted } from '../base/abort-listeners.ts'
 import { concurrentMap } from '../base/concurrent-map.ts'
 import { type BlockedAddressError, ClientClosedError } from '../base/errors.ts'
-import { assertIterable, describeValue, redirectChain, urlText } from '../base/option-checks.ts'
+import { assertCallOptions, assertIterable, describeValue, redirectChain, urlText } from '../base/option-checks.ts'
 import { entrySince } from '../cache/entry-since.ts'
 import { type Inspection, inspectionOf } from '../cache/inspection.ts'
 import type { CachedRules } from '../cache/memory.ts'
@@ -35,8 +35,9 @@ import { failureOf } from '../fetch/failure.ts'
 import {
   assertLookupOptions,
   assertUsageOptions,
-  CHECK_OPTIONS,
+  CHECK_NOW_OPTIONS,
   type CheckManyOptions,
+  type CheckNowOptions,
   type CheckOptions,
   checkedManyOptions,
   type LookupOptions,
@@ -104,6 +105,11 @@ export interface ClientPort {
    * `own` if Politely makes the connections for pages too.
    */
   readonly followPages: (pages: typeof globalThis.fetch | 'own') => void
+  /**
+   * Returns the sources of a link, for `redirectedFrom`: its page, if the page has a public host.
+   * Otherwise the page changes nothing, and its own sources stay.
+   */
+  readonly linkSources: (page: string, sourcesOfPage: readonly string[]) => readonly string[]
   /** The same as `usage`, but the answer is about `url` even if the response names another URL. */
   readonly usageOf: (url: string, response: PageResponse | undefined, options: UsageOptions) => Promise<ClientUsage>
   /** The option `logger` of the client. */
@@ -152,6 +158,8 @@ export class RobotsClient {
     blockedVerdict: (url, refusal) => this.#blockedVerdict(url, refusal),
     isOwnRequest: (url) => this.#cache.isOwnRequest(url),
     followPages: (pages) => this.#settings.way.followPages(pages),
+    linkSources: (page, sources) =>
+      this.#settings.guard.reachOf([page]) === 'public' ? [new URL(page).origin] : sources,
     usageOf: (url, response, options) => this.#usage(url, response, options),
     logger: () => this.#settings.logger,
     now: () => this.#settings.now(),
@@ -219,7 +227,9 @@ export class RobotsClient {
     // a twentieth of the time of such a check.
     try {
       if (options !== undefined) assertLookupOptions(options)
-      const mayAnswerNow = options?.maxAgeMs === undefined && !options?.signal?.aborted
+      const mayAnswerNow =
+        options === undefined ||
+        (options.maxAgeMs === undefined && options.redirectedFrom === undefined && !options.signal?.aborted)
       const allowed = mayAnswerNow ? this.#isAllowedNow(urlText(url)) : undefined
       if (allowed === undefined) return this.#isAllowedLater(url, options)
       this.#telemetry.countVerdict(allowed)
@@ -240,19 +250,23 @@ export class RobotsClient {
    */
   async check(url: string | HasHref, options: CheckOptions = {}): Promise<ClientVerdict> {
     this.#throwIfClosed()
-    assertLookupOptions(options, CHECK_OPTIONS)
+    assertLookupOptions(options)
     return this.#checkSince(url, options, this.#sinceOf(options))
   }
 
   /**
    * Returns the verdict of `check` if memory has it, or undefined if `check` would have to read the
-   * store or fetch robots.txt. The client counts and publishes the verdict as it does for `check`.
-   * @throws {OptionError} if `url` is not a string or an object with an `href`.
+   * store, fetch robots.txt, or look at the address of a private host that a public one has named
+   * (`redirectedFrom`). The client counts and publishes the verdict as it does for `check`.
+   * @throws {OptionError} if `url` is not a string or an object with an `href`, and for invalid
+   * options.
    * @throws {ClientClosedError} after `close`.
    */
-  checkNow(url: string | HasHref): ClientVerdict | undefined {
+  checkNow(url: string | HasHref, options?: CheckNowOptions): ClientVerdict | undefined {
     this.#throwIfClosed()
-    const verdict = this.#cachedVerdict(urlText(url))
+    const text = urlText(url)
+    if (options !== undefined) assertCallOptions(options, CHECK_NOW_OPTIONS)
+    const verdict = this.#cachedVerdict(text, redirectChain(options?.redirectedFrom))
     if (verdict !== undefined) this.#telemetry.checkedNow(verdict)
     return verdict
   }
@@ -271,7 +285,8 @@ export class RobotsClient {
     assertIterable('urls', urls, '[url]')
     const manyOptions = checkedManyOptions(options)
     const since = this.#sinceOf(options) // once, so that URLs of one origin share its fetch
-    return concurrentMap(urls, (url, signal) => this.#checkSince(url, { signal }, since), manyOptions)
+    const redirectedFrom = redirectChain(options.redirectedFrom)
+    return concurrentMap(urls, (url, signal) => this.#checkSince(url, { signal, redirectedFrom }, since), manyOptions)
   }
 
   /**
@@ -308,7 +323,7 @@ export class RobotsClient {
       return { verdict: invalidUrlVerdict(text, parsed), explanation: undefined, records: [] }
     }
     const since = this.#sinceOf(options)
-    const cached = await this.#load(parsed, options.signal, since)
+    const cached = await this.#load(parsed, options, since)
     const verdict = this.#verdict(text, parsed, cached, since)
     const robots = verdict.access?.copy && this.#fileOf(cached)
     const explanation = robots?.explain(parsed, this.#settings.productTokens)
@@ -325,7 +340,7 @@ export class RobotsClient {
   async sitemaps(url: string | HasHref, options: LookupOptions = {}): Promise<SitemapList> {
     const parsed = validUrl(this.#textOf(url, options))
     const since = this.#sinceOf(options)
-    const cached = await this.#load(parsed, options.signal, since)
+    const cached = await this.#load(parsed, options, since)
     const { access } = this.#verdict(parsed.origin, parsed, cached, since)
     const sitemaps = Object.assign([...(this.#fileOf(cached)?.sitemaps ?? [])], { access: access as Access })
     // So the list prints and compares like any other.
@@ -341,7 +356,7 @@ export class RobotsClient {
    */
   async robots(url: string | HasHref, options: LookupOptions = {}): Promise<Robots | undefined> {
     const parsed = validUrl(this.#textOf(url, options))
-    return this.#fileOf(await this.#load(parsed, options.signal, this.#sinceOf(options)))
+    return this.#fileOf(await this.#load(parsed, options, this.#sinceOf(options)))
   }
 
   /**
@@ -352,14 +367,22 @@ export class RobotsClient {
    * @param url The URL of the page, after redirects.
    * @param response The response for the page. Of HTML, the head is read from a clone, so the caller
    * can read the body afterwards or at the same time. If its fetch has followed redirects, the answer
-   * is about `response.url`. Default: the page is not looked at.
+   * is about `response.url`, and `url` is where the redirects come from (see `redirectedFrom`).
+   * Default: the page is not looked at.
    * @throws {OptionError} for invalid arguments, for an invalid URL, and for an HTML response whose
    * body was read already.
    * @throws {ClientClosedError} after `close`.
    * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
    */
   async usage(url: string | HasHref, response?: PageResponse, options: UsageOptions = {}): Promise<ClientUsage> {
-    return this.#usage(redirectedUrl(response) ?? url, response, options)
+    const redirected = redirectedUrl(response)
+    if (redirected === undefined) return this.#usage(url, response, options)
+    const from = urlText(url)
+    const chain = URL.canParse(from) ? [from] : []
+    return this.#usage(redirected, response, {
+      ...options,
+      redirectedFrom: [...redirectChain(options.redirectedFrom), ...chain],
+    })
   }
 
   async #usage(url: string | HasHref, response: PageResponse | undefined, options: UsageOptions): Promise<ClientUsage> {
@@ -373,7 +396,7 @@ export class RobotsClient {
     this.#usageReader ??= this.#loadUsageReader()
     const reading = this.#usageReader.then((reader) => reader.readHead(page, signal)) // while robots.txt is fetched
     const since = this.#sinceOf(options)
-    const cached = await this.#load(parsed, signal, since)
+    const cached = await this.#load(parsed, options, since)
     const verdict = this.#verdict(text, parsed, cached, since)
     const robots = verdict.access?.copy && this.#fileOf(cached)
     const reader = await this.#usageReader
@@ -473,11 +496,7 @@ export class RobotsClient {
     if (known !== undefined) return known
     const url = parseUrl(text)
     if (typeof url === 'string') return invalidUrlVerdict(text, url)
-    if (redirectedFrom.length > 0) {
-      const blocked = await this.#blockedRedirect(text, redirectedFrom, signal)
-      if (blocked !== undefined) return blocked
-    }
-    return this.#verdict(text, url, await this.#load(url, signal, since), since)
+    return this.#verdict(text, url, await this.#load(url, { signal, redirectedFrom }, since), since)
   }
 
   #verdict(text: string, url: ParsedUrl, { entry, rules }: CachedRules, since?: number): ClientVerdict {
@@ -494,14 +513,27 @@ export class RobotsClient {
     return text
   }
 
-  /** Returns the rules of a URL's origin. Fetches robots.txt if it is not cached or is stale. */
-  async #load(url: ParsedUrl, signal: AbortSignal | undefined, since: number | undefined): Promise<CachedRules> {
+  /**
+   * Returns the rules of a URL's origin. Fetches robots.txt if it is not cached or is stale, unless
+   * the guard refuses the URL because of the site that gave it.
+   */
+  async #load(
+    url: ParsedUrl,
+    { signal, redirectedFrom = [] }: LookupOptions,
+    since: number | undefined,
+  ): Promise<CachedRules> {
+    if (this.#mayRefuse(url, redirectedFrom)) {
+      const refusal = await this.#refusalOf(url, redirectedFrom, signal)
+      if (refusal !== undefined) return this.#blockedRules(url, refusal)
+    }
     return this.#cache.get(url.origin, since) ?? this.#cache.load(url, { signal, since })
   }
 
   async #loadUsageReader(): Promise<UsageReader> {
     const { UsageReader } = await import('./usage-reader.ts')
-    return new UsageReader(this.#settings, this.#telemetry, this.#closing.signal, this.#cache.shared)
+    const check = (url: string, redirectedFrom: readonly string[]) =>
+      this.#cachedVerdict(url, redirectedFrom) ?? this.#check(url, undefined, redirectedFrom, undefined)
+    return new UsageReader(this.#settings, this.#telemetry, this.#closing.signal, this.#cache.shared, check)
   }
 
   /** Returns the time before which a robots.txt is too old for these options. */
@@ -527,11 +559,12 @@ export class RobotsClient {
     )
   }
 
-  #cachedVerdict(text: string): ClientVerdict | undefined {
-    const known = this.#verdictByText(text)
+  #cachedVerdict(text: string, redirectedFrom: readonly string[]): ClientVerdict | undefined {
+    const known = redirectedFrom.length === 0 ? this.#verdictByText(text) : undefined
     if (known !== undefined) return known
     const url = parseUrl(text)
     if (typeof url === 'string') return invalidUrlVerdict(text, url)
+    if (this.#mayRefuse(url, redirectedFrom)) return undefined
     const cached = this.#cache.get(url.origin)
     return cached && this.#verdict(text, url, cached)
   }
@@ -568,31 +601,39 @@ export class RobotsClient {
     return counts
   }
 
-  /** Returns the verdict about the target of a redirect if the guard refuses it. */
-  async #blockedRedirect(
-    url: string,
+  /** Returns whether the guard may refuse a URL because of the URLs that led to it. */
+  #mayRefuse({ origin }: ParsedUrl, redirectedFrom: readonly string[]): boolean {
+    return redirectedFrom.length > 0 && this.#settings.guard.mayRefuseRedirect(redirectedFrom, origin)
+  }
+
+  /** Returns the guard's refusal of a URL, because of the URLs that led to it. */
+  async #refusalOf(
+    url: ParsedUrl,
     redirectedFrom: readonly string[],
     signal: AbortSignal | undefined,
-  ): Promise<ClientVerdict | undefined> {
+  ): Promise<BlockedAddressError | Failure | undefined> {
     const { guard, timeoutMs } = this.#settings
     const closing = this.#closing.signal
     const deadline = new Deadline(timeoutMs)
     const refusing = deadline
-      .orBefore(guard.refusalOfRedirect(redirectedFrom, url))
+      .orBefore(guard.refusalOfRedirect(redirectedFrom, url.origin))
       .catch((error: unknown) => failureOf(error, 'request', deadline))
-    const refusal = await orAborted(refusing, signal ? [closing, signal] : [closing]).finally(() => deadline.clear())
-    return refusal && this.#blockedVerdict(url, refusal)
+    return orAborted(refusing, signal ? [closing, signal] : [closing]).finally(() => deadline.clear())
   }
 
   #blockedVerdict(url: string, refusal: BlockedAddressError | Failure): ClientVerdict {
     const parsed = parseUrl(url)
     if (typeof parsed === 'string') return invalidUrlVerdict(url, parsed)
+    return this.#verdict(url, parsed, this.#blockedRules(parsed, refusal))
+  }
+
+  /** Returns what a refusal means for the origin of a URL. It is not cached: it holds for one URL. */
+  #blockedRules({ origin, robotsUrl }: ParsedUrl, refusal: BlockedAddressError | Failure): CachedRules {
     const { now, policy } = this.#settings
     const { reason, detail } =
       'reason' in refusal ? refusal : ({ reason: 'blocked-address', detail: refusal.message } as const)
-    const outcome = { kind: 'unreachable', reason, detail, url: parsed.robotsUrl, hops: [] } as const
-    const entry = settle(undefined, parsed.origin, outcome, now(), policy)
-    return verdictOf(url, parsed.origin, parsed, { entry, rules: this.#cache.noRules }, now(), policy)
+    const outcome = { kind: 'unreachable', reason, detail, url: robotsUrl, hops: [] } as const
+    return { entry: settle(undefined, origin, outcome, now(), policy), rules: this.#cache.noRules, freshUntil: 0 }
   }
 
   async #isAllowedLater(url: string | HasHref, options: LookupOptions | undefined): Promise<boolean> {

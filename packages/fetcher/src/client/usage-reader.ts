@@ -6,7 +6,7 @@ import { headerLines, headReader, type TdmrepFile, type Usage, usageOf } from '@
 import { onAbort } from '../base/abort-listeners.ts'
 import type { JoinOptions } from '../cache/flights.ts'
 import type { SharedLimits } from '../cache/robots-cache.ts'
-import { type CachedTdmrep, TdmrepCache, tdmrepUrl } from '../cache/tdmrep-cache.ts'
+import { type CachedTdmrep, type CheckTarget, TdmrepCache, tdmrepUrl } from '../cache/tdmrep-cache.ts'
 import type { Settings } from '../options/options.ts'
 import { type ClientVerdict, loggableVerdict } from '../report/client-verdict.ts'
 import type { Telemetry } from '../report/telemetry.ts'
@@ -62,10 +62,16 @@ export class UsageReader {
   readonly #closing: AbortSignal
   readonly #tdmrep: TdmrepCache
 
-  constructor(settings: Settings, telemetry: Telemetry, closing: AbortSignal, shared: SharedLimits) {
+  constructor(
+    settings: Settings,
+    telemetry: Telemetry,
+    closing: AbortSignal,
+    shared: SharedLimits,
+    check: CheckTarget,
+  ) {
     this.#settings = settings
     this.#closing = closing
-    this.#tdmrep = new TdmrepCache(settings, telemetry, closing, shared)
+    this.#tdmrep = new TdmrepCache(settings, telemetry, closing, shared, check)
   }
 
   /**

@@ -38,11 +38,11 @@ export interface FetchResult {
 export type Turn = Failure | undefined
 
 /**
- * Called with the URL of each request after the first one, before the request. Returns a failure if
- * the attempt has to end instead, and a promise if the request has to wait for other attempts. The
- * deadline does not run meanwhile.
+ * Called with the URL of each request after the first one, and the URLs whose redirects led to it,
+ * before the request. Returns a failure if the attempt has to end instead, and a promise if the
+ * request has to wait for other attempts. The deadline does not run meanwhile.
  */
-export type BeforeNext = (url: string) => Turn | Promise<Turn>
+export type BeforeNext = (url: string, redirectedFrom: readonly string[]) => Turn | Promise<Turn>
 
 export class RobotsFetcher {
   readonly #options: RobotsFetcherOptions
@@ -123,15 +123,16 @@ class Attempt {
     while (state.kind === 'request') {
       state = advance(state, await this.#sendWithRetries(state, robotsUrl), this.#policy)
       if (state.kind !== 'request') break
-      const refusal = await this.#waitForTurn(state.url)
+      const refusal = await this.#waitForTurn(state)
       if (refusal !== undefined) state = advance(state, refusal, this.#policy)
     }
     return { outcome: state, requests: this.#requests }
   }
 
-  async #waitForTurn(url: string): Promise<Turn> {
+  async #waitForTurn({ url, hops }: RobotsRequest): Promise<Turn> {
     if (this.#deadline.isOver) return undefined // no request follows
-    const turn = this.#beforeNext(url)
+    const redirectedFrom = hops.map((hop) => hop.url)
+    const turn = this.#beforeNext(url, redirectedFrom)
     return turn instanceof Promise ? this.#deadline.pauseDuring(turn) : turn
   }
 

@@ -1,6 +1,12 @@
 // Builds the verdicts of a RobotsClient from an entry and its rules.
-import type { Access, CrawlerRules, DayRange, InvalidUrl, ParsedUrl, RequestRate, Verdict } from '@politely/core'
-import { type AccessPolicy, decide, type Entry, withoutCredentials } from '@politely/core/engine'
+import type { Access, CrawlerRules, DayRange, InvalidUrl, ParsedUrl, RequestRate, Rule, Verdict } from '@politely/core'
+import {
+  type AccessPolicy,
+  decide,
+  type Entry,
+  textWithoutCredentials,
+  withoutCredentials,
+} from '@politely/core/engine'
 
 /** The verdict about one URL. JSON-safe; a discriminated union by `because`. */
 export type ClientVerdict = (Verdict & CheckedUrl) | (InvalidUrl & UncheckedUrl)
@@ -64,12 +70,19 @@ export function invalidUrlVerdict(text: string, problem: InvalidUrl['problem']):
 }
 
 /**
- * Returns a verdict to print or log: one whose `url` has no credentials (`user:password@`). It is
- * the same object if the URL has none.
+ * Returns a verdict to print or log: one whose `url` and rule have no credentials of a URL
+ * (`user:password@`). It is the same object if they have none.
  */
 export function loggableVerdict<Verdict extends ClientVerdict>(verdict: Verdict): Verdict {
   const url = withoutCredentials(verdict.url)
-  return url === verdict.url ? verdict : { ...verdict, url }
+  const rule = verdict.because === 'rule' ? loggableRule(verdict.rule) : undefined
+  const hasRule = rule !== undefined && (verdict as { readonly rule?: unknown }).rule !== rule
+  return url === verdict.url && !hasRule ? verdict : { ...verdict, url, ...(hasRule && { rule }) }
+}
+
+function loggableRule(rule: Rule): Rule {
+  const text = textWithoutCredentials(rule.text)
+  return text === rule.text ? rule : { ...rule, text }
 }
 
 type RequestedPace = Pick<CheckedUrl, 'crawlDelayMs' | 'requestRates' | 'visitTimes'>

@@ -1,9 +1,10 @@
 // Reads the arguments of a wrapped fetch. Each value is read and converted once: an object whose
 // value changes between two reads could make the gate check one URL and fetch send another.
 import { describeValue, urlText } from '@politely/fetcher/internal'
+import type { SourceOptions } from '../options/gate-options.ts'
 import { InvalidRequestError } from '../report/errors.ts'
 
-export type Init = RequestInit & { readonly duplex?: string }
+export type Init = RequestInit & SourceOptions & { readonly duplex?: string }
 
 /** The first argument of fetch. */
 export interface FetchInput {
@@ -65,7 +66,7 @@ export function fetchInit(init: Init | undefined): Init {
   return copy
 }
 
-/** The options of fetch. They may be inherited getters, which the spread operator does not copy. */
+/** The options of fetch, and `redirectedFrom`. They may be inherited getters, which the spread operator does not copy. */
 const OPTION_NAMES: readonly string[] = [
   'body',
   'cache',
@@ -77,6 +78,7 @@ const OPTION_NAMES: readonly string[] = [
   'method',
   'mode',
   'redirect',
+  'redirectedFrom',
   'referrer',
   'referrerPolicy',
   'signal',

@@ -9,6 +9,7 @@ import {
   number,
   oneOf,
   plausibleTimeout,
+  redirectChain,
   registerPoliteFetch,
 } from '@politely/fetcher/internal'
 import { versionError } from '../adapter/dispatcher-version.ts'
@@ -16,6 +17,7 @@ import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/r
 import { assertOwnHost } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
 import { gatePort, type PoliteGate } from '../gate.ts'
+import type { SourceOptions } from '../options/gate-options.ts'
 import { failureOf, paceResponseOf, type RequestReport, withBackoff } from '../permit/request-report.ts'
 import { isRedirect, type Request, redirected } from '../redirects/redirect.ts'
 import { ResponseError } from '../report/errors.ts'
@@ -89,8 +91,18 @@ export interface TimeoutOptions {
   readonly requestTimeoutMs?: number | undefined
 }
 
+/**
+ * A call of the wrapped fetch with a URL that a site gave. The option `redirectedFrom` is for the
+ * gate; the given fetch ignores it.
+ */
+type FetchFrom<F extends FetchLike> = (
+  input: Parameters<F>[0],
+  init: Exclude<Parameters<F>[1], null | undefined> & SourceOptions,
+) => ReturnType<F>
+
 /** The wrapped fetch. */
-export type PoliteFetch<F extends FetchLike> = F &
+export type PoliteFetch<F extends FetchLike> = FetchFrom<F> &
+  F &
   AsyncDisposable & {
     readonly gate: PoliteGate
     /**
@@ -106,7 +118,9 @@ const MAX_REDIRECTS = 20
 /**
  * Wraps a fetch, so that each request and each redirect hop is checked against robots.txt and waits
  * for its slot. `redirect: 'manual'` and `'error'` have the same effect as in fetch. `data:`,
- * `blob:` and `about:` URLs are fetched without a check.
+ * `blob:` and `about:` URLs are fetched without a check. For a URL that a page gave, such as a link,
+ * write `fetch(url, { redirectedFrom: [page] })`: then a public page cannot lead the crawler to a
+ * private address.
  *
  * The wrapped fetch rejects with `RobotsDisallowedError` for a request that robots.txt does not
  * allow; a redirect hop that is not allowed is not sent. It rejects with the same error for an
@@ -147,18 +161,23 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
       return politeFetch(new (init.constructor as typeof globalThis.Request)(read.request ?? read.url, init))
     }
     const release = activity.hold() // `drain` waits between two redirect hops, too
+    let chain: string[] = []
     try {
-      return await fetchWithRedirects(sender, gate, read, fetchInit(init))
+      const options = fetchInit(init)
+      chain = [...redirectChain(options.redirectedFrom)]
+      return await fetchWithRedirects(sender, gate, read, options, chain)
     } catch (error) {
-      if (onRefusal === 'response' && isRefusal(error))
-        return rememberOrigin(refusedResponse(error), { robots: gate.robots, url: error.verdict.url })
+      if (onRefusal === 'response' && isRefusal(error)) {
+        const origin = { robots: gate.robots, url: error.verdict.url, redirectedFrom: chain }
+        return rememberOrigin(refusedResponse(error), origin)
+      }
       throw versionError(error) ?? error
     } finally {
       release()
     }
   }
   registerPoliteFetch(politeFetch, pagesFetch)
-  return Object.assign(politeFetch as unknown as F, { gate, close, [Symbol.asyncDispose]: close })
+  return Object.assign(politeFetch as unknown as FetchFrom<F> & F, { gate, close, [Symbol.asyncDispose]: close })
 }
 
 const OWN_OPTIONS: Readonly<Record<keyof (RefusalOptions & ResponseOptions & TimeoutOptions), true>> = {
@@ -184,12 +203,16 @@ interface Sender {
   readonly timeoutMs: number | undefined
 }
 
-/** Makes the requests of one call of the wrapped fetch, each with its own permit. */
+/**
+ * Makes the requests of one call of the wrapped fetch, each with its own permit.
+ * @param chain The URLs that led to the first one. Each redirect adds its URL.
+ */
 async function fetchWithRedirects(
   { send, isRateLimited, timeoutMs }: Sender,
   gate: PoliteGate,
   input: FetchInput,
   init: Init,
+  chain: string[],
 ): Promise<FetchResponse> {
   const { url, request: inputRequest } = input
   // The RobotsClient may use this fetch for robots.txt, which needs no permit.
@@ -219,7 +242,7 @@ async function fetchWithRedirects(
       const response = await sendWithPermit(
         gate,
         url,
-        signal,
+        { signal, redirectedFrom: chain },
         timeoutMs === undefined
           ? sendHop
           : () => withTimeLimit(url, timeoutMs, signal, (limit) => sendHop({ signal: limit })),
@@ -228,13 +251,14 @@ async function fetchWithRedirects(
       const location = response.status < 300 ? null : response.headers.get('location')
       if (mode !== 'follow' || !isRedirect(response.status, location)) {
         if (hops > 0) Object.defineProperty(response, 'redirected', { value: true, configurable: true })
-        return rememberOrigin(response, { robots: gate.robots, url: request.url })
+        return rememberOrigin(response, { robots: gate.robots, url: request.url, redirectedFrom: chain })
       }
       await discard(response.body)
       if (hops >= MAX_REDIRECTS)
         throw new TypeError(
           `fetch failed: more than ${MAX_REDIRECTS} redirects, the last from ${withoutCredentials(request.url)}`,
         )
+      chain.push(request.url)
       const next = redirected(request, response.status, location)
       if (next.body === 'spent' && requestCopy === undefined) {
         throw new TypeError(
@@ -275,11 +299,11 @@ async function bodyOfCopy(
 async function sendWithPermit(
   gate: PoliteGate,
   url: string,
-  signal: AbortSignal | null,
+  call: SourceOptions & { readonly signal: AbortSignal | null },
   send: () => Promise<FetchResponse>,
   isRateLimited: IsRateLimited,
 ): Promise<FetchResponse> {
-  const permit = await gate.enter(url, { signal })
+  const permit = await gate.enter(url, call)
   try {
     const response = await permit.run(send)
     assertResponse(response)
@@ -298,7 +322,7 @@ async function sendWithPermit(
     }
     return response
   } catch (error) {
-    if (!(error instanceof ResponseError)) permit.release(failureOf(signal)) // no effect if a response was reported
+    if (!(error instanceof ResponseError)) permit.release(failureOf(call.signal)) // no effect if a response was reported
     throw error
   } finally {
     permit.release()

@@ -1,7 +1,7 @@
 // usageOf: what may be done with the page of a response that politely(fetch) returned.
 import { OptionError } from '@politely/core'
 import type { ClientUsage, PageResponse, RobotsClient, UsageOptions } from '@politely/fetcher'
-import { clientPort, describeValue } from '@politely/fetcher/internal'
+import { clientPort, describeValue, redirectChain } from '@politely/fetcher/internal'
 import { refusalOf } from './refused-response.ts'
 
 /** Where a response comes from. */
@@ -10,6 +10,8 @@ export interface ResponseOrigin {
   readonly robots: RobotsClient
   /** The URL of the response, after redirects. */
   readonly url: string
+  /** The URLs that led to it. */
+  readonly redirectedFrom: readonly string[]
 }
 
 const origins = new WeakMap<object, ResponseOrigin>()
@@ -48,11 +50,13 @@ export function rememberOrigin<R extends object>(response: R, origin: ResponseOr
 export async function usageOf(response: object, options: UsageOptions = {}): Promise<ClientUsage> {
   const origin = typeof response === 'object' && response !== null ? origins.get(response) : undefined
   if (origin === undefined) throw new OptionError('response', explainUnknown(response))
-  const { robots, url } = origin
+  const { robots, url, redirectedFrom: chain } = origin
+  const sources = { redirectedFrom: [...chain, ...redirectChain(options?.redirectedFrom)] }
+  const lookup = chain.length === 0 ? options : { ...options, ...sources }
   const refusal = refusalOf(response)
   // A fetch may request pages from another server, such as a proxy, which `response.url` names.
-  if (refusal === undefined) return clientPort(robots).usageOf(url, response as PageResponse, options)
-  const usage = await robots.usage(url, undefined, options)
+  if (refusal === undefined) return clientPort(robots).usageOf(url, response as PageResponse, lookup)
+  const usage = await robots.usage(url, undefined, lookup)
   return { ...usage, page: { reading: 'not-the-page', why: `the request was refused: ${refusal.message}` } }
 }
 

@@ -44,6 +44,7 @@ import type { AllowedCheck } from './allowed-check.ts'
 import type { GateContext } from './gate-context.ts'
 import { cancelSlots, type KeySlot } from './paced-key.ts'
 import type { SharedLimit } from './shared-limit.ts'
+import type { EnterCall } from './waiting-request.ts'
 
 const NO_SLOTS: readonly KeySlot[] = []
 const NO_LIMITS: readonly SharedLimit[] = []
@@ -92,6 +93,7 @@ export class GrantedPermit implements NestablePermit {
   readonly waitedLevel: Permit['waitedLevel']
   /** The stack of the call of `enter`; usually undefined. */
   readonly enteredAt: string | undefined
+  readonly redirectedFrom: readonly string[]
   readonly #context: GateContext
   readonly #grant: Grant
   readonly #check: AllowedCheck
@@ -108,11 +110,12 @@ export class GrantedPermit implements NestablePermit {
     context: GateContext,
     grant: Grant,
     check: AllowedCheck,
+    { redirectedFrom, enteredAt }: EnterCall,
     waitedMs: number,
     waitedFor: WaitCause | undefined,
-    enteredAt: string | undefined,
   ) {
     this.enteredAt = enteredAt
+    this.redirectedFrom = redirectedFrom
     this.#context = context
     this.#grant = grant
     this.#check = check
@@ -233,7 +236,8 @@ export class GrantedPermit implements NestablePermit {
       const response = paceResponseOf(report) // throws for an invalid response, of which nothing must be reported
       if (!sending?.hasEntered) assertNotRedirected(report)
       const { status } = response
-      if (status >= 300 && status <= 399) this.#context.redirects.note(this.url, status, locationOf(report))
+      if (status >= 300 && status <= 399)
+        this.#context.redirects.note(this.url, status, locationOf(report), this.redirectedFrom)
       this.#tell(response, status, this.#applyRateLimitHeaders(report))
     }
   }

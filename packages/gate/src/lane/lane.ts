@@ -137,7 +137,7 @@ export class Lane implements WaitingLane {
    * Starts a request that nothing holds up, if the gate keeps the pace itself, and no rare option
    * asks for more. Returns undefined for any other request.
    */
-  #startNow(route: Route, check: AllowedCheck, { enteredAt }: EnterCall): GrantedPermit | undefined {
+  #startNow(route: Route, check: AllowedCheck, call: EnterCall): GrantedPermit | undefined {
     const { isSimple, concurrency } = this.#context
     if (!isSimple || route.pacing.jitter > 0 || this.#line.size > 0 || this.#isAdmitting) return undefined
     const at = this.#context.now()
@@ -156,7 +156,7 @@ export class Lane implements WaitingLane {
     this.#pacedKey.use(slot, at)
     const grant = new Grant(this, route.site, at, slot)
     concurrency.start(grant)
-    return new GrantedPermit(this.#context, grant, check, 0, undefined, enteredAt)
+    return new GrantedPermit(this.#context, grant, check, call, 0, undefined)
   }
 
   /**
@@ -394,8 +394,8 @@ export class Lane implements WaitingLane {
     this.#isAdmitting = false
     const grant = new Grant(this, first.route.site, at, slots.at(-1) as KeySlot, slots.slice(0, -1), sharedLimits)
     this.#context.concurrency.start(grant)
-    const { check, arrivedAt, enteredAt } = first
-    first.grant(new GrantedPermit(this.#context, grant, check, at - arrivedAt, waitedFor, enteredAt))
+    const { check, call, arrivedAt } = first
+    first.grant(new GrantedPermit(this.#context, grant, check, call, at - arrivedAt, waitedFor))
     if (this.#context.budgets?.take(this.key)) this.#refuseOverBudget()
   }
 

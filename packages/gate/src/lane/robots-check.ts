@@ -10,8 +10,6 @@ import { channels, type EventSource } from '../report/events.ts'
 import { AllowedCheck } from './allowed-check.ts'
 import type { RobotsPauses } from './robots-pauses.ts'
 
-const NO_URLS: readonly string[] = []
-
 export class RobotsCheck {
   readonly #client: RobotsClient
   readonly #port: ClientPort
@@ -46,18 +44,18 @@ export class RobotsCheck {
   /**
    * Returns the verdict on a URL, or a promise if the verdict is not known. A known verdict needs
    * no fetch, and so no signal. A refusal is not counted.
-   * @param chain The URLs whose redirects led to this one, as the caller knows them.
+   * @param chain The URLs that led to this one, as the caller knows them.
    */
   check(
     url: string,
     signal: AbortSignal | undefined,
-    chain: readonly string[] = NO_URLS,
+    chain: readonly string[],
   ): ClientVerdict | Promise<ClientVerdict> {
     this.#closing.throwIfAborted()
     signal?.throwIfAborted()
     const origins = this.#redirects.to(url)
     const redirectedFrom = origins.length === 0 ? chain : [...origins, ...chain]
-    const known = redirectedFrom.length === 0 ? this.#client.checkNow(url) : undefined
+    const known = this.#client.checkNow(url, redirectedFrom.length === 0 ? undefined : { redirectedFrom })
     return known ?? this.#untilClosed(signal, (ends) => this.#client.check(url, { signal: ends, redirectedFrom }))
   }
 
@@ -76,11 +74,12 @@ export class RobotsCheck {
     return verdict && this.#allowedOrThrow(verdict)
   }
 
-  /** Does the same for a request that enters the gate. Returns undefined for the target of a redirect. */
-  admitNow(url: string, signal: AbortSignal | undefined): AllowedCheck | undefined {
+  /** Does the same for a request that enters the gate. Returns undefined for a URL that others led to. */
+  admitNow(url: string, signal: AbortSignal | undefined, chain: readonly string[]): AllowedCheck | undefined {
     this.#closing.throwIfAborted()
     signal?.throwIfAborted()
-    return this.#redirects.to(url).length === 0 ? this.requireAllowedNow(url) : undefined
+    const isDirect = chain.length === 0 && this.#redirects.to(url).length === 0
+    return isDirect ? this.requireAllowedNow(url) : undefined
   }
 
   /**
@@ -88,8 +87,12 @@ export class RobotsCheck {
    * @throws {RobotsDisallowedError} if the URL may not be requested. If the result is a promise, it
    * rejects with the error. The refusal is counted.
    */
-  requireAllowed(url: string, signal: AbortSignal | undefined): AllowedCheck | Promise<AllowedCheck> {
-    const verdict = this.check(url, signal)
+  requireAllowed(
+    url: string,
+    signal: AbortSignal | undefined,
+    chain: readonly string[],
+  ): AllowedCheck | Promise<AllowedCheck> {
+    const verdict = this.check(url, signal, chain)
     return isPromise(verdict) ? verdict.then((found) => this.#allowedOrThrow(found)) : this.#allowedOrThrow(verdict)
   }
 

@@ -46,6 +46,8 @@ export interface EnterCall {
   readonly signal: AbortSignal | undefined
   /** Undefined for the limit of the gate. */
   readonly maxWaitMs: number | undefined
+  /** The URLs that led to the URL of the request. */
+  readonly redirectedFrom: readonly string[]
   /** The stack of the call; usually undefined. */
   readonly enteredAt: string | undefined
 }
@@ -82,24 +84,18 @@ export class WaitingRequest implements Linked<WaitingRequest> {
   readonly arrivedAt: number
   /** Infinity for no limit. */
   readonly maxWaitMs: number
-  readonly enteredAt: string | undefined
+  /** How `enter` was called. */
+  readonly call: EnterCall
   readonly #context: GateContext
-  readonly #signal: AbortSignal | undefined
   #check: AllowedCheck
   #limits: PaceLimits
   #state: State = ARRIVING
 
-  constructor(
-    context: GateContext,
-    route: Route,
-    check: AllowedCheck,
-    { signal, maxWaitMs = context.pacing.maxWaitMs, enteredAt }: EnterCall,
-  ) {
+  constructor(context: GateContext, route: Route, check: AllowedCheck, call: EnterCall) {
     this.route = route
-    this.maxWaitMs = maxWaitMs
-    this.enteredAt = enteredAt
+    this.call = call
+    this.maxWaitMs = call.maxWaitMs ?? context.pacing.maxWaitMs
     this.#context = context
-    this.#signal = signal
     this.arrivedAt = context.now()
     this.#check = check
     this.#limits = route.limitsFor(check)
@@ -143,7 +139,7 @@ export class WaitingRequest implements Linked<WaitingRequest> {
       const { because, level } = lane.heldBy ?? {}
       channels.wait.publish({ ...this.#messageFields(), because, level, ahead })
     }
-    const signal = this.#signal
+    const { signal } = this.call
     if (signal !== undefined && this.#state === waiting) {
       waiting.removeAbortListener = onAbort(signal, () => {
         const error = this.#abortError(signal.reason, lane)
@@ -200,7 +196,8 @@ export class WaitingRequest implements Linked<WaitingRequest> {
    */
   async recheck(): Promise<boolean> {
     try {
-      this.#update(await this.#context.robots.requireAllowed(this.url, this.#signal))
+      const { signal, redirectedFrom } = this.call
+      this.#update(await this.#context.robots.requireAllowed(this.url, signal, redirectedFrom))
       return true
     } catch (error) {
       this.fail(error)

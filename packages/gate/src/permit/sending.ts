@@ -30,6 +30,8 @@ export interface NestablePermit extends Permit {
    * `pauseFrom: 'end'`, the slots.
    */
   releaseConcurrency(): void
+  /** The URLs that led to the URL of the request, as the caller of the gate gave them. */
+  readonly redirectedFrom: readonly string[]
 }
 
 /** One for all gates. */
@@ -94,6 +96,15 @@ export class Sending {
 
   get isOpen(): boolean {
     return this.#permit !== undefined
+  }
+
+  /**
+   * Returns the URLs that led to the URL of the request. Empty for the URL of another request that
+   * is made while this one is sent.
+   */
+  sourcesOf(url: string): readonly string[] {
+    const { redirectedFrom = [], url: own = '' } = this.#permit ?? {}
+    return redirectedFrom.length > 0 && withoutFragment(url) === withoutFragment(own) ? redirectedFrom : []
   }
 
   isThrough(gate: object): boolean {
@@ -173,6 +184,10 @@ class NestedPermit implements NestablePermit {
 
   get delay(): Permit['delay'] {
     return this.#outer.delay
+  }
+
+  get redirectedFrom(): NestablePermit['redirectedFrom'] {
+    return this.#outer.redirectedFrom
   }
 
   run<T>(send: () => T): T {

@@ -18,9 +18,9 @@ import { PageNetwork } from './page-network.ts'
 export type PoliteAgentOptions = GateOrOptions & {
   /**
    * Which addresses requests for pages may connect to. Default `guarded`: a redirect from a public
-   * host may lead only to public addresses, also if `fetch` follows it. A link from a page is
-   * indistinguishable from a request of your own, so a crawler that follows links should use
-   * `public-only`.
+   * host may lead only to public addresses, even if `fetch` follows it. So may a link of which the
+   * agent knows the page (`redirectedFrom`); without it, a link looks like a URL of your own.
+   * `public-only` refuses private addresses in any case.
    */
   readonly network?: NetworkPolicy | undefined
   /** Private addresses and blocks, such as `10.0.0.0/8`, to treat as public. Default: none. */

@@ -5,12 +5,13 @@ import { stringify } from 'node:querystring'
 import { OptionError } from '@politely/core'
 import { headerOf } from '@politely/core/engine'
 import type { BlockedAddressError } from '@politely/fetcher'
-import { clientPort, describeValue } from '@politely/fetcher/internal'
+import { clientPort, describeValue, redirectChain } from '@politely/fetcher/internal'
 import type { Dispatcher } from 'undici'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost, targetOf } from '../adapter/target.ts'
 import { gatePort, type PoliteGate } from '../gate.ts'
+import type { SourceOptions } from '../options/gate-options.ts'
 import type { Permit } from '../permit/permit.ts'
 import { failureOf } from '../permit/request-report.ts'
 import { endNesting } from '../permit/sending.ts'
@@ -83,6 +84,14 @@ type RefusalOf = (
 ) => Promise<BlockedAddressError | undefined> | undefined
 
 /**
+ * The option `redirectedFrom` of a dispatched request: the URLs that led to its URL, as for `enter`
+ * of a gate. undici passes options on that it does not know.
+ */
+export function sourcesOf(options: Dispatcher.DispatchOptions): readonly string[] {
+  return redirectChain((options as SourceOptions).redirectedFrom)
+}
+
+/**
  * Reads the options once. Returns the URL to check, and options that send a request for exactly
  * this URL.
  */
@@ -90,7 +99,8 @@ function checkedOptions(
   given: Dispatcher.DispatchOptions,
   gate: PoliteGate,
   ownOrigin: string | undefined,
-): { readonly url: string; readonly options: Dispatcher.DispatchOptions } {
+): { readonly url: string; readonly options: Dispatcher.DispatchOptions; readonly redirectedFrom: readonly string[] } {
+  const redirectedFrom = sourcesOf(given)
   const { url, origin, path } = targetOf(given.origin, withQuery(given.path, given.query))
   if (ownOrigin !== undefined && ownOrigin !== origin)
     throw new InvalidRequestError(
@@ -104,7 +114,7 @@ function checkedOptions(
   }
   const options = { ...given, origin, path, headers }
   if ('query' in options) delete options.query // `path` has it
-  return { url, options }
+  return { url, options, redirectedFrom }
 }
 
 /** Combines path and query as undici does. */
@@ -117,6 +127,8 @@ function withQuery(path: unknown, query: Dispatcher.DispatchOptions['query']): u
   const text = stringify(query)
   return text === '' ? path : `${path}?${text}`
 }
+
+type EnterCall = SourceOptions & { readonly signal: AbortSignal }
 
 type RawHeaders = NonNullable<Dispatcher.DispatchController['rawHeaders']> | null
 
@@ -183,7 +195,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     const { signal } = this.#aborting
     try {
       this.#startHandler()
-      const { url, options } = checkedOptions(this.#options, this.#gate, this.#ownOrigin)
+      const { url, options, redirectedFrom } = checkedOptions(this.#options, this.#gate, this.#ownOrigin)
       // Undici checks this for its own handlers. A GatedRequest always has the method.
       if (options.upgrade && typeof this.#handler.onRequestUpgrade !== 'function')
         throw new InvalidRequestError(
@@ -192,7 +204,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       // The RobotsClient's own request for robots.txt, through the global dispatcher, needs no
       // permit.
       if (clientPort(this.#gate.robots).isOwnRequest(url)) return void this.#dispatch(options, this)
-      this.#permit = await this.#enter(url, signal)
+      this.#permit = await this.#enter(url, { signal, redirectedFrom })
       signal.throwIfAborted()
       this.#permit.run(() => this.#dispatch(options, this))
     } catch (error) {
@@ -209,22 +221,22 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     }
   }
 
-  #enter(url: string, signal: AbortSignal): Promise<Permit> {
-    const refusal = this.#refusalOf(url, this.#options, signal)
-    return refusal === undefined ? this.#gate.enter(url, { signal }) : this.#enterUnless(refusal, url, signal)
+  #enter(url: string, call: EnterCall): Promise<Permit> {
+    const refusal = this.#refusalOf(url, this.#options, call.signal)
+    return refusal === undefined ? this.#gate.enter(url, call) : this.#enterUnless(refusal, url, call)
   }
 
   async #enterUnless(
     pendingRefusal: Promise<BlockedAddressError | undefined>,
     url: string,
-    signal: AbortSignal,
+    call: EnterCall,
   ): Promise<Permit> {
     const { activity, robots } = gatePort(this.#gate)
     const endHold = activity.hold() // `drain` must not resolve between two hops
     try {
       const refusal = await pendingRefusal
       if (refusal !== undefined) robots.refuse(url, refusal)
-      return await this.#gate.enter(url, { signal })
+      return await this.#gate.enter(url, call)
     } finally {
       endHold()
     }

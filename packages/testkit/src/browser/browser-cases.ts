@@ -7,6 +7,7 @@ import { isFullRun } from '../scope.ts'
 import { browserEndCases, browserGoneCases } from './browser-end-cases.ts'
 import { type BrowserCase, HOME, openFixture, verdictOf } from './browser-fixture.ts'
 import { browserLoadCases } from './browser-load-cases.ts'
+import { browserNamedUrlCases } from './browser-named-url-cases.ts'
 import { browserPageCases } from './browser-page-cases.ts'
 import { browserRequestCases } from './browser-request-cases.ts'
 import type { BrowserUnderTest } from './browser-under-test.ts'
@@ -25,6 +26,7 @@ export function browserTestsFor(adapter: string): readonly BrowserTest[] {
     ...browserPageCases,
     ...browserLoadCases,
     ...browserRequestCases,
+    ...browserNamedUrlCases,
     ...browserEndCases,
     ...withRobotsCases,
   ]

@@ -68,15 +68,23 @@ async function explainSite(url: string, crawler: Crawler, args: Arguments): Prom
     const hops: PageHop[] = []
     for await (const hop of follow(url, client, proxy, args)) hops.push(hop)
     const last = hops.at(-1) as PageHop
-    const refused = hops.length > 1 && !last.verdict.allowed ? [await subjectOf(last.verdict.url, client, args)] : []
+    const chain = hops.map(({ verdict }) => verdict.url)
+    const isRefused = hops.length > 1 && !last.verdict.allowed
+    const refused = isRefused ? [await subjectOf(last.verdict.url, client, args, chain.slice(0, -1))] : []
     return print([subject, ...refused], crawler, args, hops)
   })
 }
 
-async function subjectOf(url: string, client: RobotsClient, args: Arguments): Promise<Subject> {
+/** @param redirectedFrom The URLs whose redirects led to this one. */
+async function subjectOf(
+  url: string,
+  client: RobotsClient,
+  args: Arguments,
+  redirectedFrom: readonly string[] = [],
+): Promise<Subject> {
   using _ = lateNotice(args)
-  const { verdict, explanation } = await client.explain(url)
-  const robots = explanation === undefined ? undefined : await client.robots(url)
+  const { verdict, explanation } = await client.explain(url, { redirectedFrom })
+  const robots = explanation === undefined ? undefined : await client.robots(url, { redirectedFrom })
   return { url, name: verdict.access?.url ?? 'robots.txt', robots, explanation, verdict }
 }
 

@@ -12,6 +12,7 @@ import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import { safeText } from '../../output/style.ts'
 import { waitProblem } from '../../output/wait-problem.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { formatFetch } from './format-fetch.ts'
@@ -164,7 +165,7 @@ function forTerminal(text: string): string {
 }
 
 function headOf({ status, statusText, headers }: Response): string {
-  const lines = [...headers].map(([name, value]) => escapeControls(`${name}: ${value}`))
+  const lines = [...headers].map(([name, value]) => safeText(`${name}: ${value}`))
   return `${[escapeControls(`${status} ${statusText}`).trim(), ...lines].join('\n')}\n\n`
 }
 

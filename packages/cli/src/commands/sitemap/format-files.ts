@@ -1,4 +1,5 @@
 // Prints the files of a reading for people.
+import { withoutCredentials } from '@politely/core/engine'
 import { describeFile, problemMeanings, type SitemapFile, type SitemapOutcome } from '@politely/sitemaps'
 import { countText, sizeText } from '../../output/amounts.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
@@ -26,7 +27,7 @@ export function formatFile(file: SitemapFile): string {
     `${counts}${size}`,
     ...hops.map((hop) => `redirected by ${hop.url} (${hop.status})`),
     ...problems.map(({ code, count, example }) => {
-      const such = example === undefined ? '' : `, such as ${JSON.stringify(example)}`
+      const such = example === undefined ? '' : `, such as ${JSON.stringify(withoutCredentials(example))}`
       return `${countText(count, 'time')}: ${problemMeanings[code]}${such}`
     }),
     ...(isRead && dates.dates > 0 && !dates.isTrusted ? [`its dates cannot be trusted: ${distrust(file)}`] : []),

@@ -131,27 +131,28 @@ async function reportOfSite(
     tdmrep: usage.tdmrep,
   })
   if (given !== undefined) return report(await client.usage(url, given, options), reportOfGiven(given))
-  const withoutPage = async (why: string, at = url, isMissing?: true) =>
-    report(await client.usage(at, undefined, options), { reading: 'not-given', why, ...(isMissing && { isMissing }) })
+  const withoutPage = async (why: string, isMissing?: true, usage?: ClientUsage) =>
+    report(usage ?? (await client.usage(url, undefined, options)), {
+      reading: 'not-given',
+      why,
+      ...(isMissing && { isMissing }),
+    })
   if (args.has('no-page')) return withoutPage('not requested, because of --no-page')
   const response = await fetch(url).catch((error: unknown) => error as Error)
   if (response instanceof Error) {
     const failure = requestFailure(response)
     if (failure === undefined) throw response
-    return withoutPage(`did not arrive: ${failure.text}`, url, true)
+    return withoutPage(`did not arrive: ${failure.text}`, true)
   }
   const refusal = refusalOf(response)
   if (refusal?.verdict.because === 'invalid-url')
     return withoutPage(
       `did not arrive: it redirects to an invalid URL, ${withoutCredentials(refusal.verdict.url)}`,
-      url,
       true,
     )
-  if (refusal instanceof WaitTooLongError)
-    return withoutPage(`not requested: ${waitProblem(refusal)}`, refusal.verdict.url, true)
-  if (refusal !== undefined)
-    return withoutPage('not requested, because the crawler may not fetch it', refusal.verdict.url)
   const usage = await usageOf(response, options)
+  if (refusal instanceof WaitTooLongError) return withoutPage(`not requested: ${waitProblem(refusal)}`, true, usage)
+  if (refusal !== undefined) return withoutPage('not requested, because the crawler may not fetch it', undefined, usage)
   void response.body?.cancel().catch(() => undefined)
   const { status } = response
   return report(usage, { ...usage.page, status, ...(usage.page.reading === 'not-the-page' && { isMissing: true }) })
