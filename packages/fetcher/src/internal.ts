@@ -22,7 +22,7 @@ export {
 } from './base/option-checks.ts'
 export type { Site } from './base/site.ts'
 export { SlowItems, type StartedItem } from './base/slow-items.ts'
-export { MAX_TIMEOUT_MS, MAX_TIMER_MS, withTimeout } from './base/timeout.ts'
+export { MAX_TIMEOUT_MS, MAX_TIMER_MS, UNTIL_HEADERS, withTimeout } from './base/timeout.ts'
 export type { CachedRules } from './cache/memory.ts'
 export { type ClientPort, clientPort } from './client/client.ts'
 export { isHtml } from './client/page-response.ts'

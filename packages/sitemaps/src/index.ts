@@ -23,6 +23,7 @@ export type {
   SitemapNews,
   SitemapVideo,
 } from './entry.ts'
+export { SitemapIncompleteError } from './errors.ts'
 export {
   describeFile,
   reasonMeanings,
@@ -37,6 +38,6 @@ export { type ProblemCode, problemMeanings, type SitemapFormat, type SitemapProb
 export { parseLastmod } from './parse/lastmod.ts'
 export type { ByteSource } from './read/body-source.ts'
 export type { SitemapFiles } from './read/file-results.ts'
-export type { ResumeToken, Task } from './read/queue.ts'
 export type { SitemapFetch, SitemapResponse } from './read/request.ts'
+export type { ResumeToken, Task } from './read/resume-token.ts'
 export { readSitemaps, type SitemapReading } from './read-sitemaps.ts'

@@ -11,6 +11,12 @@ export const MAX_TIMEOUT_MS: number = 2 ** 31 - 1
 export const MAX_TIMER_MS: number = 60 * 60 * 1000
 
 /**
+ * A key of the options of fetch. If it is true, `requestTimeoutMs` of `politely` ends when the headers
+ * of the response have arrived: the caller has a time limit for the body.
+ */
+export const UNTIL_HEADERS: unique symbol = Symbol.for('politely.untilHeaders')
+
+/**
  * Settles like `work`. If it takes longer than `ms` milliseconds, settles with what `onTimeout`
  * returns or throws. The work goes on.
  * @param closing After its abort, the time limit does not keep the process alive.

@@ -32,6 +32,7 @@ import type { CachedRules } from '../cache/memory.ts'
 import { type Gauges, isFresh, RobotsCache } from '../cache/robots-cache.ts'
 import { Deadline } from '../fetch/deadline.ts'
 import { failureOf } from '../fetch/failure.ts'
+import type { NetworkGuard } from '../network/network-guard.ts'
 import {
   assertLookupOptions,
   assertUsageOptions,
@@ -125,6 +126,8 @@ export interface ClientPort {
   readonly countAllowed: () => void
   /** Returns the verdict on such a URL. @param at The time of the check, by the clock of the client. */
   readonly verdictOn: (url: string, rules: CachedRules, at: number) => ClientVerdict
+  /** Decides which hosts a site may lead the client to. */
+  readonly guard: () => NetworkGuard
 }
 
 /** Returns the port of a client. The class sets this function, since the port is private there. */
@@ -166,6 +169,7 @@ export class RobotsClient {
     peek: (url) => this.#peek(url),
     countAllowed: () => this.#telemetry.countVerdict(true),
     verdictOn: (url, cached, at) => verdictOf(url, cached.entry.origin, url, cached, at, this.#settings.policy),
+    guard: () => this.#settings.guard,
   }
 
   static {

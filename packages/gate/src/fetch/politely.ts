@@ -11,6 +11,7 @@ import {
   plausibleTimeout,
   redirectChain,
   registerPoliteFetch,
+  UNTIL_HEADERS,
 } from '@politely/fetcher/internal'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
@@ -220,6 +221,7 @@ async function fetchWithRedirects(
 
   const mode = init.redirect ?? inputRequest?.redirect ?? 'follow'
   const signal = (init.signal === undefined ? inputRequest?.signal : init.signal) ?? null
+  const untilHeaders = (init as { readonly [UNTIL_HEADERS]?: boolean })[UNTIL_HEADERS] === true
   let request = firstRequest(url, inputRequest, init, gate)
   const host = request.headers.get('host')
   if (host !== null && input.kind === 'checked') assertOwnHost(url, [host])
@@ -245,7 +247,7 @@ async function fetchWithRedirects(
         { signal, redirectedFrom: chain },
         timeoutMs === undefined
           ? sendHop
-          : () => withTimeLimit(url, timeoutMs, signal, (limit) => sendHop({ signal: limit })),
+          : () => withTimeLimit(url, timeoutMs, signal, untilHeaders, (limit) => sendHop({ signal: limit })),
         isRateLimited,
       )
       const location = response.status < 300 ? null : response.headers.get('location')

@@ -11,18 +11,20 @@ interface WithBody {
 
 /**
  * Calls `send`, which sends a request, with a signal that is aborted when the time is over, and when
- * the caller's signal is aborted. The time limit stays in force for the body of the response.
+ * the caller's signal is aborted. The time limit stays in force for the body of the response, except
+ * with `untilHeaders`; the caller's signal always does.
  */
 export async function withTimeLimit<R extends WithBody>(
   url: string,
   ms: number,
   callersSignal: AbortSignal | null,
+  untilHeaders: boolean,
   send: (signal: AbortSignal) => Promise<R>,
 ): Promise<R> {
   const limit = new TimeLimit(url, ms, callersSignal)
   try {
     const response = await send(limit.signal)
-    limit.responded(response)
+    limit.responded(response, untilHeaders)
     return response
   } catch (error) {
     limit.end()
@@ -56,10 +58,11 @@ class TimeLimit {
    * To be called when the headers of the response have arrived. The end of its body cannot be seen
    * here, so the timer runs on, but no longer keeps the process alive.
    */
-  responded(response: WithBody): void {
+  responded(response: WithBody, untilHeaders: boolean): void {
     this.#hasResponse = true
-    if (response?.body) this.#timer.unref()
-    else this.end()
+    if (!response?.body) this.end()
+    else if (untilHeaders) clearTimeout(this.#timer)
+    else this.#timer.unref()
   }
 
   end(): void {

@@ -17,7 +17,7 @@ const INDENT = 13
 
 /** Returns one line for the file, one for what was read, and one for each problem. */
 export function formatFile(file: SitemapFile): string {
-  const { url, outcome, status, bytesOut, gzipLayers, hops, problems, dates, foreignEntries } = file
+  const { url, outcome, reason, status, bytesOut, gzipLayers, hops, problems, dates, foreignEntries } = file
   const isRead = outcome === 'complete' || outcome === 'partial'
   const counts = describeFile(file)
     .replace(/^(?:complete|failed|skipped): /, '')
@@ -32,6 +32,7 @@ export function formatFile(file: SitemapFile): string {
     }),
     ...(isRead && dates.dates > 0 && !dates.isTrusted ? [`its dates cannot be trusted: ${distrust(file)}`] : []),
     ...(foreignEntries > 0 ? [`${countText(foreignEntries, 'URL')} of other hosts`] : []),
+    ...(reason === 'no-sitemaps' ? ['--guess reads /sitemap.xml of such a site'] : []),
     ...(outcome === 'failed' && status !== undefined && !counts.includes(String(status)) ? [`status ${status}`] : []),
   ]
   const rows = lines.map((line) => `${' '.repeat(INDENT)}${hang(printable(line), INDENT)}\n`)
