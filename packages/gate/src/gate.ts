@@ -56,7 +56,14 @@ import type { QueueState } from './report/queue-state.ts'
 const isTracing = debuglog('politely').enabled
 
 /** What the HTTP clients of this package need of a gate beside its public methods. */
-type GatePort = Pick<GateContext, 'activity' | 'now' | 'openRedirects' | 'pacing' | 'redirects' | 'robots'>
+interface GatePort extends Pick<GateContext, 'activity' | 'now' | 'openRedirects' | 'pacing' | 'redirects' | 'robots'> {
+  /** The same as the public method, for arguments that are valid. Returns no promise if none is needed. */
+  readonly enter: (
+    url: string,
+    signal: AbortSignal | undefined,
+    redirectedFrom: readonly string[],
+  ) => Permit | Promise<Permit>
+}
 
 /** Returns the port of a gate. The class sets this function, since the context is private there. */
 export let gatePort: (gate: PoliteGate) => GatePort
@@ -88,12 +95,13 @@ export let gatePort: (gate: PoliteGate) => GatePort
 export class PoliteGate implements AsyncDisposable, ReportingGate {
   readonly #robots: RobotsClient
   readonly #context: GateContext
+  readonly #port: GatePort
   readonly #disobedience: Disobedience
   readonly #closing = new AbortController()
   readonly #progress: Progress | undefined = undefined
 
   static {
-    gatePort = (gate) => gate.#context
+    gatePort = (gate) => gate.#port
     markClass('PoliteGate', PoliteGate)
   }
 
@@ -148,6 +156,10 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     context.budgets = pacing.budget === undefined ? undefined : new Budgets(pacing.budget)
     context.localStarts = ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined
     this.#context = context
+    this.#port = {
+      ...context,
+      enter: (url, signal, redirectedFrom) => this.#enter(url, signal, redirectedFrom, undefined),
+    }
     if (pacing.progressMs !== undefined) {
       if (log.informs) this.#progress = new Progress(this, log, pacing.progressMs)
       else warnOfProgress(pacing.progressMs)
@@ -214,7 +226,9 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   enter(url: string | HasHref, options?: EnterOptions): Promise<Permit> {
     // This is not an async function: most requests can start at once, and need one promise only.
     try {
-      const entered = this.#enter(url, options)
+      const text = urlText(url) // read only here, because an object may change while the request waits
+      const { signal, redirectedFrom, maxWaitMs } = enterArguments(options)
+      const entered = this.#enter(text, signal, redirectedFrom, maxWaitMs)
       return isPromise(entered) ? entered : Promise.resolve(entered)
     } catch (error) {
       return Promise.reject(error)
@@ -302,18 +316,21 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     this.close()
   }
 
-  #enter(url: string | HasHref, options: EnterOptions | undefined): Permit | Promise<Permit> {
-    const text = urlText(url) // read only here, because an object may change while the request waits
-    const { signal, maxWaitMs, redirectedFrom } = enterArguments(options)
-    const nested = sendingThrough(this)?.nestedPermit(text)
+  #enter(
+    url: string,
+    signal: AbortSignal | undefined,
+    redirectedFrom: readonly string[],
+    maxWaitMs: number | undefined,
+  ): Permit | Promise<Permit> {
+    const nested = sendingThrough(this)?.nestedPermit(url)
     if (nested !== undefined) return this.#enterAgain(nested, signal, redirectedFrom)
-    const enteredAt = isTracing ? new Error(`enter(${withoutCredentials(text)})`).stack : undefined
+    const enteredAt = isTracing ? new Error(`enter(${withoutCredentials(url)})`).stack : undefined
     const { robots, activity } = this.#context
     activity.begin()
     try {
-      const call = { url: text, signal, maxWaitMs, redirectedFrom, enteredAt }
-      const check = robots.admitNow(text, signal, redirectedFrom)
-      if (check === undefined) return this.#enterLater(robots.requireAllowed(text, signal, redirectedFrom), call)
+      const call = { url, signal, maxWaitMs, redirectedFrom, enteredAt }
+      const check = robots.admitNow(url, signal, redirectedFrom)
+      if (check === undefined) return this.#enterLater(robots.requireAllowed(url, signal, redirectedFrom), call)
       const route = this.#routeOf(check, signal)
       if (isPromise(route)) return this.#enterLater(check, call, route)
       const permit = route.lane.add(route, check, call)
