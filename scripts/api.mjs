@@ -22,6 +22,7 @@ const SHARED = [
   '@politely/fetcher/internal',
   '@politely/fetcher/shown-types',
   '@politely/gate/shown-types',
+  '@politely/sitemaps/internal',
 ]
 
 /** What a name ends in, and what its docstring must then mention. */

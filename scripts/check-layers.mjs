@@ -25,7 +25,7 @@ const PACKAGES = {
   testing: ['core', 'fetcher', 'gate'],
   sitemaps: ['core', 'fetcher'],
   cli: ['core', 'fetcher', 'gate', 'sitemaps', 'sqlite'],
-  playground: ['core'],
+  playground: ['core', 'sitemaps'],
   testkit: [], // core's tests use it, so it must not import core; tests pass core's functions to it
   bench: ['core', 'fetcher', 'gate', 'redis', 'testkit'],
   site: ['core', 'gate', 'playground', 'testing'],

@@ -1,6 +1,6 @@
 // What check-runtimes.mjs runs on each runtime: one program for each package, which gets the
 // package's main entry point. A program throws if the package does not work. It uses nothing of a
-// runtime but `fetch`, except where a runtime has a case of its own.
+// runtime but `fetch`; Deno has one more case.
 
 export const programs = {
   '@politely/core': async ({ parseRobots }) => {

@@ -136,7 +136,7 @@ export class Guard implements RequestListener {
   async onRequest(
     paused: PausedRequest,
     kind: RequestKind,
-    sources: Sources = () => [],
+    sources: () => readonly string[] = () => [],
   ): Promise<ErrorReason | undefined> {
     if (!/^https?:/i.test(paused.request.url)) return undefined
     // See service-workers.ts.
@@ -274,7 +274,7 @@ export class Guard implements RequestListener {
 
   async #enterGate(
     { frameId, requestId, redirectedRequestId, request }: PausedRequest,
-    sources: Sources,
+    sources: () => readonly string[],
   ): Promise<ErrorReason | undefined> {
     this.#endNavigation(frameId) // a new navigation replaces the previous one of the page
     const callSignal = this.#callSignals.get(frameId)
@@ -335,7 +335,7 @@ export class Guard implements RequestListener {
     if (this.#gate !== undefined && name !== undefined) warnOfOtherName(this.#gate, headers[name], SET_IN_BROWSER)
   }
 
-  async #checkPageRequest(paused: PausedRequest, sources: Sources): Promise<ErrorReason | undefined> {
+  async #checkPageRequest(paused: PausedRequest, sources: () => readonly string[]): Promise<ErrorReason | undefined> {
     const { url } = paused.request
     const redirects = this.#redirectChains.take(paused.redirectedRequestId)
     if (redirects === undefined) return 'BlockedByClient'
@@ -356,9 +356,6 @@ export class Guard implements RequestListener {
     }
   }
 }
-
-/** Returns the origins of the documents that may have caused a request. */
-type Sources = () => readonly string[]
 
 function isPrivate(url: string): boolean {
   return isPrivateHost(new URL(url).hostname)

@@ -11,6 +11,8 @@ export interface HeaderEntry {
 export interface PausedRequest {
   /** Identifies one hop: the same for a request and its response, another one after a redirect. */
   readonly requestId: string
+  /** Identifies the request in the driver, with its redirects. Undefined for some failures. */
+  readonly networkId?: string | undefined
   readonly request: { readonly url: string; readonly headers?: Readonly<Record<string, string>> | undefined }
   readonly frameId: string
   readonly resourceType: string

@@ -9,6 +9,7 @@
 // with its own cache, cookies and connections.
 import { isRedirect } from '@politely/gate'
 import { documentHeaders } from './document-headers.ts'
+import { rememberRobotsTags } from './document-tags.ts'
 import { Frames } from './frames.ts'
 import { type ErrorReason, type PausedRequest, type RequestKind, responseHeader } from './paused-request.ts'
 import { unregisterServiceWorkers } from './service-workers.ts'
@@ -178,6 +179,7 @@ export class Traffic {
 async function continueResponse(session: DriverSession, paused: PausedRequest, isGuarded: boolean): Promise<void> {
   const { requestId, responseStatusCode: responseCode, responseStatusText, responseHeaders } = paused
   if (isGuarded && isDocument(paused) && responseHeaders !== undefined) {
+    rememberRobotsTags(paused)
     // Chromium knows a phrase for standard status codes only, and rejects other codes without one,
     // such as 520.
     const changed = {

@@ -41,6 +41,7 @@ export {
   ResponseError,
   RobotsDisallowedError,
   refusalOf,
+  type SourceOptions,
   usageOf,
   WaitTooLongError,
   type WhenOptions,

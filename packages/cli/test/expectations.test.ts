@@ -90,12 +90,6 @@ test.for([
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
 })
 
-test('says that a file is the page of an app', async () => {
-  const { code, stderr } = await run(path('staging.expect'), '--robots', path('index.html'))
-  expect(withoutFolder(stderr, path)).toBe('politely: index.html: this is not a robots.txt: it is an HTML page\n')
-  expect(code).toBe(1)
-})
-
 test('escapes control characters in the name of a file and in an expectation', async () => {
   for (const format of ['text', 'github']) {
     const { code, stdout } = await run(path('name\u202e.expect'), '--robots', path('shop.txt'), '--format', format)

@@ -357,12 +357,16 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       [
         'names[].finding',
         '"known" or "misspelt" or "retired" or "ignored" or "unknown"',
-        '`ignored`: its crawler ignores robots.txt, or may do so.',
+        '`misspelt`: no known crawler has this name, but a similar one, or it is the name of a product. `ignored`: its crawler ignores robots.txt, or may do so.',
       ],
       ['names[].crawler?', 'string', 'The product token of the crawler in the catalogue.'],
       ['names[].operator?', 'string', 'Who operates it.'],
       ['names[].since?', 'string', 'The year since which it is retired, if that is documented.'],
-      ['names[].replacedBy', 'string[]', 'The names that took the place of a retired one.'],
+      [
+        'names[].replacedBy',
+        'string[]',
+        'What to write instead: the successors of a retired crawler, or the crawlers of a product of this name.',
+      ],
     ],
   },
   {
@@ -399,6 +403,12 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['contentType?', 'string', 'The Content-Type of the page.'],
       ['bytes', 'integer', 'The size of the page after decoding, as far as it arrived.'],
       ['tookMs?', 'integer', 'From the start of the last request to the end of the page, in milliseconds.'],
+      [
+        'waitMs?',
+        'integer',
+        'How long the next request to the site has to wait, if the response asked for it, such as a 429. In milliseconds.',
+      ],
+      ['waitFor?', '"retry-after" or "backoff"', 'Whether a Retry-After or the status of the response asks for it.'],
       ...VERDICT,
     ],
   },

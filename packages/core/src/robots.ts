@@ -130,7 +130,7 @@ export class Robots {
    * token is missing or not a string.
    */
   isAllowed(url: UrlInput, productTokens: ProductTokens): boolean {
-    return this.#boundTo(productTokens).isAllowed(url)
+    return this.#boundTo(productTokens, url).isAllowed(url)
   }
 
   /**
@@ -141,7 +141,7 @@ export class Robots {
    * token is missing or not a string.
    */
   check(url: UrlInput, productTokens: ProductTokens): RulesVerdict {
-    return this.#boundTo(productTokens).check(url)
+    return this.#boundTo(productTokens, url).check(url)
   }
 
   /**
@@ -150,6 +150,7 @@ export class Robots {
    * @throws {OptionError} as `check` does.
    */
   explain(url: UrlInput, productTokens: ProductTokens): Explanation {
+    assertOrder(url, productTokens)
     return this.forCrawler(productTokens, { keep: 'file' }).explain(url)
   }
 
@@ -160,12 +161,19 @@ export class Robots {
     return this.#records
   }
 
-  #boundTo(productTokens: ProductTokens): CrawlerRules {
+  #boundTo(productTokens: ProductTokens, url: UrlInput): CrawlerRules {
     if (this.#bound === undefined || !isSame(this.#bound.productTokens, productTokens)) {
+      assertOrder(url, productTokens)
       this.#bound = this.forCrawler(productTokens)
     }
     return this.#bound
   }
+}
+
+/** @throws {OptionError} if a name was given as the URL, and a URL as the name. */
+function assertOrder(url: UrlInput, productTokens: ProductTokens): void {
+  if (/^https?:/i.test(String(productTokens)) && /^[\w-]+(?:\/\d.*)?$/s.test(String(url)))
+    throw new OptionError('url', `${describeValue(url)} is the name of a crawler; write the URL first, then the name`)
 }
 
 /** @throws {OptionError} for an unknown option or value. */

@@ -167,6 +167,14 @@ robots.txt with them, and the other commands use them for a crawler that is give
   operator does not say, or its page was not read.
 - The date says when a copy of the operator's page was read, or another page that quotes it. The copy may be older than the date.
 
+## How it is kept current
+
+- Before a release, a maintainer compares the catalogue with the pages of the operators, and with public lists of crawlers such as
+  [ai.robots.txt](https://github.com/ai-robots-txt/ai.robots.txt), which name new ones. \`npm run next-version\` refuses a release if that
+  was more than 92 days ago.
+- A version that you installed keeps its catalogue. \`politely audit\` prints the date, and says so when it is half a year old.
+- A crawler is missing, or an operator changed its page? It takes [one row with its source](../../CONTRIBUTING.md#adding-tests).
+
 ${sections.join('\n\n')}
 `,
   )

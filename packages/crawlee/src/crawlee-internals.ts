@@ -113,7 +113,7 @@ export interface CrawleeInternals {
   httpClient: BaseHttpClient
   respectRobotsTxtFile: boolean | { userAgent?: string }
   addRequests(requests: never, options?: never): Promise<unknown>
-  /** Returns the queue that handlers add requests to. Creates it if there is none. */
+  /** Returns the queue that handlers add requests to. The first call may create it. */
   getRequestQueue(): Promise<AddingQueue>
   _isTaskReadyFunction(): Promise<boolean>
   _defaultIsFinishedFunction(): Promise<boolean>

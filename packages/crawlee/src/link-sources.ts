@@ -28,7 +28,7 @@ export function sourcesOf(request: Pick<Page, 'userData'> | undefined): readonly
 /**
  * Returns the public origin that led to a link of a page. Empty for a link to a public host, and for
  * a page of the caller's own network.
- * @param page Default: the page of the current task. Outside of a task there is none.
+ * @param page Default: the page of the current task, if the caller runs in one.
  */
 export function linkSources(
   robots: RobotsClient,

@@ -17,6 +17,7 @@ import { outsideTimeouts } from './host-timeouts.ts'
 import { sourcesOf } from './link-sources.ts'
 import { currentTask, type PoolTask } from './pool-task.ts'
 import { locationOf, RedirectError, redirected } from './redirected.ts'
+import { rememberRawHeaders } from './usage/loaded-page.ts'
 
 /** The default of got, Crawlee's own client. */
 const MAX_REDIRECTS = 10
@@ -45,7 +46,9 @@ export class PoliteHttpClient implements BaseHttpClient {
   }
 
   async stream(request: HttpRequest, onRedirect?: RedirectHandler): Promise<StreamingHttpResponse> {
-    return this.#follow(request, onRedirect, currentTask(), (hop) => this.#inner.stream(hop))
+    const response = await this.#follow(request, onRedirect, currentTask(), (hop) => this.#inner.stream(hop))
+    rememberRawHeaders(response)
+    return response
   }
 
   /**

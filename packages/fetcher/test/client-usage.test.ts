@@ -4,6 +4,7 @@
 import { getEventListeners } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { startClock } from '@politely/testkit/clock'
+import { isFullRun } from '@politely/testkit/scope'
 import type { Answer, Reply } from '@politely/testkit/servers/sites'
 import { describe, expect } from 'vitest'
 import { MemoryStore, type PageResponse, type RobotsClientOptions, type TdmrepFetchEvent } from '../src/index.ts'
@@ -197,6 +198,13 @@ describe('tdmrep.json', () => {
     expect(lines).toEqual(log.map((line) => sites.withPort(line)))
   })
 
+  test('is not all that is unknown if robots.txt disallows the page', async ({ sites, newClient }) => {
+    sites.respond(ROBOTS, disallow('/page'))
+    const { page, tdmrep } = await newClient().usage(sites.withPort(PAGE))
+    expect(tdmrep.reading).toBe('none')
+    expect(page.why).toBe('no response was given; a noindex there cannot be seen, so its URL may still be in an index')
+  })
+
   test("is not fetched with tdmrep: 'ignore'", async ({ sites, newClient }) => {
     sites.respond(FILE, RESERVED)
     const { tdmrep } = await newClient().usage(sites.withPort(PAGE), undefined, { tdmrep: 'ignore' })
@@ -230,6 +238,35 @@ describe('tdmrep.json', () => {
     const conditions = sites.requests.slice(1).map((request) => request.headers['if-none-match'])
     expect(conditions).toEqual([undefined, '"1"', '"1"', '"1"', undefined])
   })
+
+  test('is asked for again after a temporary failure, and no answer waits for that', async ({ sites, newClient }) => {
+    const failures = isFullRun ? [503, 500] : [503]
+    sites.respond(FILE, ...failures.map((status) => ({ status })), RESERVED)
+    const client = newClient({ retries: 2 })
+    const attempts: TdmrepFetchEvent[] = []
+    const last = new Promise<void>((resolve) => {
+      client.events.on('tdmrep-fetch', (event) => void (attempts.push(event) > failures.length && resolve()))
+    })
+    const { tdmrep } = await client.usage(sites.withPort(PAGE))
+    expect(tdmrep.why).toBe('the file is unreachable (status 503)')
+    await last
+    const retried = failures.map(() => ({ requests: 1, entry: { failures: 1 } })) // one attempt with its retries
+    expect(attempts).toMatchObject([...retried, { requests: 1, entry: { failures: 0 } }])
+    expect((await client.usage(sites.withPort(PAGE))).tdmrep.reading).toBe('read')
+    expect(sites.requestedUrls).toEqual([ROBOTS, ...attempts.map(() => FILE)])
+  })
+
+  test.runIf(isFullRun)(
+    'is not asked for again after close, nor where the site asked to wait',
+    async ({ sites, newClient }) => {
+      sites.respond(FILE, { status: 503 }, { status: 503, headers: { 'retry-after': '60' } })
+      const clients = [newClient({ retries: 5 }), newClient({ retries: 5 })]
+      for (const client of clients) await client.usage(sites.withPort(PAGE))
+      await clients[0]?.close()
+      await setTimeout(700)
+      expect(sites.requestedUrls).toEqual([ROBOTS, FILE, ROBOTS, FILE])
+    },
+  )
 
   test('is fetched again with maxAgeMs, and after forget', async ({ sites, newClient }) => {
     sites.respond(FILE, RESERVED)
@@ -421,6 +458,21 @@ describe('the response', () => {
     expect(usage.purposes.archive.answer).toBe('disallowed')
     expect(response.bodyUsed).toBe(false)
     expect(await response.text()).toBe(body)
+  })
+
+  test('of node:http: its raw lines are read', async ({ newClient }) => {
+    const headers = { 'x-robots-tag': 'otherbot: nofollow, noindex' }
+    const client = newClient()
+    const usageWith = (rawHeaders?: readonly string[]) =>
+      client.usage('http://127.0.0.1:9/page', { statusCode: 200, headers, rawHeaders }, NO_FILE)
+    const oneLine = await usageWith(['X-Robots-Tag', 'otherbot: nofollow, noindex'])
+    expect(oneLine.purposes.index.answer).toBe('unstated')
+    const twoLines = await usageWith(['X-Robots-Tag', 'otherbot: nofollow', 'X-Robots-Tag', 'noindex'])
+    expect([twoLines.purposes.index.answer, twoLines.directives.uncertain]).toEqual(['disallowed', []])
+    for (const rawHeaders of [undefined, []]) {
+      const { purposes, directives } = await usageWith(rawHeaders)
+      expect([purposes.index.answer, directives.uncertain.length]).toEqual(['disallowed', 1])
+    }
   })
 
   test('of a fetch that was redirected: the answer is about its URL', async ({ sites, newClient }) => {

@@ -270,6 +270,19 @@ describe('a page that was reached by a redirect', () => {
       return Object.defineProperties(response, { url: { value: url }, redirected: { value: true } })
     }
 
+    test('and the robots.txt of a private name connects only to public addresses too', async ({ sites, newClient }) => {
+      sites.respond('http://wiki.corp:PORT/robots.txt', rules)
+      const addresses = ['127.0.0.2'] // public, at the check
+      const changing: LookupFunction = (host, options, callback) =>
+        lookupIn({ [host]: addresses.shift() ?? '127.0.0.1' })(host, options, callback)
+      const client = newClient({ lookup: changing, allowAddresses: ['127.0.0.2'] })
+      const redirectedFrom = ['http://8.8.8.8/']
+      expect(await client.check(sites.withPort('http://wiki.corp:PORT/page'), { redirectedFrom })).toMatchObject(
+        refused,
+      )
+      expect(sites.connections).toEqual([])
+    })
+
     test('and checkNow returns the verdict on a public one that memory has', async ({ sites, newClient }) => {
       sites.respond('http://example.com:PORT/robots.txt', rules)
       const client = newClient({ lookup, allowAddresses: ['127.0.0.1'] })

@@ -38,7 +38,8 @@ async function run({ robots = '', robotsStatus = 200, waiting = 1, retryAfter = 
   if (robotsStatus === 200) await first
   const visits = [first, ...Array.from({ length: waiting }, (_, n) => visit(`/${n + 2}`))]
   const isStuck = timers === 'stuck' && warnings.length === 0
-  for (let n = 0; n < (timers === undefined ? 1 : 20); n++) {
+  const turns = { none: 1, advanced: 25, stuck: 100 }[timers ?? 'none']
+  for (let n = 0; n < turns; n++) {
     if (isStuck && warnings.length > 0) break
     if (timers === 'advanced') mock.timers.tick(10)
     await setTimeout(timers === undefined ? 20 : 100)

@@ -1,5 +1,5 @@
 // Everything that the panel of a cell says: the reason, the rules that lost, a trace, the dialects.
-import { type DialectName, describeReason, explainDialects, type Match } from '@politely/core'
+import { type DialectName, describeReason, explainDialects, explainUrlProblem, type Match } from '@politely/core'
 import { readingOf } from '@politely/core/crawlers'
 import { describeDeviations, lossOf, ruleLines } from '@politely/core/internal'
 import { robotsOf } from './matrix.ts'
@@ -54,7 +54,7 @@ export function cellReport(state: PlaygroundState): CellReport | undefined {
     crawler,
     allowed: verdict.allowed,
     isInvalid: verdict.because === 'invalid-url',
-    reason: describeReason(verdict),
+    reason: verdict.because === 'invalid-url' ? explainUrlProblem(verdict.problem, url) : describeReason(verdict),
     reading: known && readingText(known.fallbacks, known.readsStar, known.operator),
     line: verdict.because === 'rule' ? verdict.rule.line : undefined,
     groupLines: groups.map(({ line }) => line),

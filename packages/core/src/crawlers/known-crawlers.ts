@@ -10,7 +10,7 @@ import { otherCrawlers } from './other-crawlers.ts'
 import { searchEngines } from './search-engines.ts'
 
 /** The date of the data in `knownCrawlers`. */
-export const knownCrawlersDate = '2026-11-25'
+export const knownCrawlersDate = '2026-11-26'
 
 /** Crawlers that sites meet, as their operators document them. */
 export const knownCrawlers: readonly KnownCrawler[] = listed([...google, ...searchEngines, ...ai, ...otherCrawlers])

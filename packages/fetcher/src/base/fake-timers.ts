@@ -5,8 +5,8 @@
 // real time. A probe then shows whether the timers stand still: a fake timer that is due at once.
 import { setTimeout as startTimer, clearTimeout as stopTimer } from 'node:timers' // stay real when the global ones are faked
 
-const PATIENCE_MS = 1_000
-const PROBE_MS = 250
+const PATIENCE_MS = 1_500
+const PROBE_MS = 500
 
 let isWatching = false
 let hasWarned = false

@@ -287,7 +287,7 @@ export class Flights<T> {
 
   /**
    * Waits until it is known whether the work may request a URL. Then moves there. Meanwhile the
-   * flight counts nowhere: it may wait for a flight of its own site.
+   * flight counts nowhere: it may wait for a flight of the same site.
    */
   #moveWhenPermitted(flight: Flight<T>, url: string, permission: Promise<Turn>): Promise<Turn> {
     const { ownSite } = flight

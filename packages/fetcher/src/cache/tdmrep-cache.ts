@@ -1,11 +1,13 @@
 // Gives a client the tdmrep.json of an origin: from memory if it is fresh, otherwise by a fetch.
 //
 // The file is fetched as robots.txt is: by the same transports, under the same limits, with the same
-// freshness and waits. Three things differ:
+// freshness and waits. Four things differ:
 //
 // - It has a meaning of its own. Without it, nothing is known, and nothing is disallowed.
 // - RFC 9309 §2.2.2 lets a crawler request /robots.txt whatever the rules say, and no other file. So
 //   the client asks robots.txt first, of each redirect too.
+// - The answer about a page waits for one request of it. Its retries are attempts that no caller
+//   waits for.
 // - It is kept in memory only. The key of a store is an origin, and its text is the robots.txt of that
 //   origin: tools and other versions of the client read it as such.
 import { describeReason } from '@politely/core'
@@ -21,7 +23,7 @@ import {
 import { parseTdmrep, type TdmrepFile, tdmrepTerms } from '@politely/core/usage'
 import { LRUCache } from 'lru-cache'
 import { failure } from '../fetch/failure.ts'
-import { RobotsFetcher, type Turn } from '../fetch/robots-fetcher.ts'
+import { FIRST_RETRY_MS, RobotsFetcher, type Turn } from '../fetch/robots-fetcher.ts'
 import type { Settings } from '../options/options.ts'
 import type { ClientVerdict } from '../report/client-verdict.ts'
 import { reportedHeaders } from '../report/reported-headers.ts'
@@ -60,6 +62,8 @@ export class TdmrepCache {
   readonly #check: CheckTarget
   /** By the URL of the file. */
   readonly #memory: LRUCache<string, CachedTdmrep>
+  /** The timers of retries. */
+  readonly #timers = new Set<NodeJS.Timeout>()
 
   /** @param closing The client aborts it before it calls `close`. */
   constructor(
@@ -75,7 +79,7 @@ export class TdmrepCache {
     this.#telemetry = telemetry
     this.#closing = closing
     this.#shared = shared
-    this.#fetcher = new RobotsFetcher({ ...settings, policy: this.#policy }, shared.ownRequests)
+    this.#fetcher = new RobotsFetcher({ ...settings, policy: this.#policy, retries: 0 }, shared.ownRequests)
     const maxSize = Math.ceil(settings.maxCacheBytes / PART_OF_MEMORY)
     this.#memory = new LRUCache({ maxSize, sizeCalculation: (cached) => Math.min(maxSize, bytesOf(cached)) })
   }
@@ -113,6 +117,7 @@ export class TdmrepCache {
 
   /** Ends all attempts under way, and closes the connections. The flights end with the client. */
   async close(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer)
     this.#memory.clear()
     this.#fetcher.abortAll()
     await this.#fetcher.close()
@@ -127,15 +132,15 @@ export class TdmrepCache {
     return plan(entrySince(entry, since), this.#settings.now(), this.#policy) !== 'obtain'
   }
 
-  /** The work of one flight. */
-  async #refresh(url: string, origin: string, work: FlightWork): Promise<CachedTdmrep> {
-    const known = this.#usable(url, work.since)
+  /** The work of one flight. @param retry Set for a retry. */
+  async #refresh(url: string, origin: string, work: FlightWork, retry?: Retry): Promise<CachedTdmrep> {
+    const known = retry === undefined ? this.#usable(url, work.since) : undefined
     if (known !== undefined) return known
     work.isDroppable = false
     const { now } = this.#settings
-    const last = this.#memory.get(url)
+    const last = retry === undefined ? this.#memory.get(url) : retry.last
     const startedAt = now()
-    const { outcome, requests } = await this.#fetcher.fetch(url, last?.entry.copy, (target, from) =>
+    const { outcome, requests, isTemporary } = await this.#fetcher.fetch(url, last?.entry.copy, (target, from) =>
       this.#takeTurn(target, from, work),
     )
     this.#closing.throwIfAborted() // the outcome of an aborted attempt says nothing about the site
@@ -144,11 +149,28 @@ export class TdmrepCache {
     this.#shared.redirectLimits.pauseAfter(outcome, entry)
     const file = entry.copy && parseTdmrep(entry.copy)
     this.#memory.set(url, { entry, file })
+    if (isTemporary) this.#retryLater(url, origin, { number: (retry?.number ?? 0) + 1, last })
     const headers = outcome.headers && reportedHeaders(outcome.headers)
     const isNew = last?.file?.isReadable !== false
     const problem = isNew && file?.isReadable === false ? file.problems[0]?.why : undefined
     this.#telemetry.fetchedTdmrep({ origin, url, entry, headers, requests, tookMs: at - startedAt }, problem)
     return { entry, file }
+  }
+
+  /** Repeats an attempt after a moment, as an attempt that no caller waits for. */
+  #retryLater(url: string, origin: string, retry: Retry): void {
+    if (retry.number > this.#settings.retries) return
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer)
+        const { flights } = this.#shared
+        if (this.#closing.aborted || flights.phaseOf(url) !== undefined) return // a caller asks again
+        void flights.startAhead(url, (work) => this.#refresh(url, origin, work, retry)).catch(() => undefined)
+      },
+      FIRST_RETRY_MS * 2 ** (retry.number - 1),
+    )
+    timer.unref()
+    this.#timers.add(timer)
   }
 
   /** Takes the turn of a redirect, unless the crawler may not request its target. */
@@ -157,6 +179,14 @@ export class TdmrepCache {
     if (verdict instanceof Promise) return work.moveTo(target, verdict.then(refusalOf))
     return refusalOf(verdict) ?? takeTurn(target, work, this.#telemetry)
   }
+}
+
+/** A repetition of an attempt. */
+interface Retry {
+  /** Counted from 1. */
+  readonly number: number
+  /** What was known before the attempt. Together they count as one failure. */
+  readonly last: CachedTdmrep | undefined
 }
 
 function refusalOf(verdict: ClientVerdict): Turn {

@@ -49,7 +49,7 @@ import {
 import { namesItself, type RobotsClientOptions, type Settings, settingsOf } from '../options/options.ts'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from '../report/client-verdict.ts'
 import { type ClientEvents, type Counters, type Logger, Telemetry, traceCheck } from '../report/telemetry.ts'
-import { openPage, type PageResponse, redirectedUrl } from './page-response.ts'
+import { openPage, type PageResponse, redirectedUrl, sentPageOf } from './page-response.ts'
 import type { ClientUsage, UsageReader } from './usage-reader.ts'
 
 /** A verdict, and everything in the file that affects it. JSON-safe. */
@@ -393,23 +393,32 @@ export class RobotsClient {
     this.#throwIfClosed()
     const text = urlText(url)
     assertUsageOptions(options)
-    const { signal, tdmrep: wanted = 'fetch' } = options
+    const { signal } = options
     signal?.throwIfAborted()
     const parsed = validUrl(text)
     const page = openPage(response)
     this.#usageReader ??= this.#loadUsageReader()
-    const reading = this.#usageReader.then((reader) => reader.readHead(page, signal)) // while robots.txt is fetched
-    const since = this.#sinceOf(options)
-    const cached = await this.#load(parsed, options, since)
-    const verdict = this.#verdict(text, parsed, cached, since)
-    const robots = verdict.access?.copy && this.#fileOf(cached)
-    const reader = await this.#usageReader
-    const mayFetch = (file: ParsedUrl) => this.#verdict(file.origin + file.path, file, cached, since)
-    const tdmrep = await reader.loadTdmrep(parsed.origin, wanted === 'fetch' ? mayFetch : undefined, { signal, since })
+    const reading = this.#usageReader.then((reader) => reader.readHead(page, signal)) // while the files are fetched
+    const loadFiles = () => this.#loadForUsage(text, parsed, options)
+    const files = await (sentPageOf(response)?.pauseDuring?.(loadFiles) ?? loadFiles())
+    const { reader, robots, verdict, tdmrep } = files
     const read = await reading
     signal?.throwIfAborted()
     this.#throwIfClosed()
     return reader.report(parsed, robots, verdict, read, tdmrep)
+  }
+
+  /** Loads what `usage` needs of the origin: its robots.txt, and its tdmrep.json if it is wanted. */
+  async #loadForUsage(text: string, url: ParsedUrl, options: UsageOptions) {
+    const { signal, tdmrep: wanted = 'fetch' } = options
+    const since = this.#sinceOf(options)
+    const cached = await this.#load(url, options, since)
+    const verdict = this.#verdict(text, url, cached, since)
+    const robots = verdict.access?.copy && this.#fileOf(cached)
+    const reader = await (this.#usageReader as Promise<UsageReader>)
+    const mayFetch = (file: ParsedUrl) => this.#verdict(file.origin + file.path, file, cached, since)
+    const tdmrep = await reader.loadTdmrep(url.origin, wanted === 'fetch' ? mayFetch : undefined, { signal, since })
+    return { reader, robots, verdict, tdmrep }
   }
 
   /**
@@ -526,11 +535,11 @@ export class RobotsClient {
     { signal, redirectedFrom = [] }: LookupOptions,
     since: number | undefined,
   ): Promise<CachedRules> {
-    if (this.#mayRefuse(url, redirectedFrom)) {
-      const refusal = await this.#refusalOf(url, redirectedFrom, signal)
-      if (refusal !== undefined) return this.#blockedRules(url, refusal)
-    }
-    return this.#cache.get(url.origin, since) ?? this.#cache.load(url, { signal, since })
+    const isNamed = this.#mayRefuse(url, redirectedFrom)
+    const refusal = isNamed ? await this.#refusalOf(url, redirectedFrom, signal) : undefined
+    if (refusal !== undefined) return this.#blockedRules(url, refusal)
+    const chain = isNamed ? redirectedFrom : undefined // its connection must be public too
+    return this.#cache.get(url.origin, since) ?? this.#cache.load(url, { signal, since }, chain)
   }
 
   async #loadUsageReader(): Promise<UsageReader> {

@@ -10,7 +10,7 @@ import { type CachedTdmrep, type CheckTarget, TdmrepCache, tdmrepUrl } from '../
 import type { Settings } from '../options/options.ts'
 import { type ClientVerdict, loggableVerdict } from '../report/client-verdict.ts'
 import type { Telemetry } from '../report/telemetry.ts'
-import { CHALLENGE, isChallengePage, type OpenedPage, type PageReport } from './page-response.ts'
+import { CHALLENGE, isChallengePage, type OpenedPage, type PageReport, UNSEEN_TAGS } from './page-response.ts'
 
 /**
  * What is known about the `/.well-known/tdmrep.json` of an origin:
@@ -140,11 +140,12 @@ export class UsageReader {
   ): ClientUsage {
     const isChallenge = isChallengePage((name) => headerLines(read.headers, name)[0]?.text)
     const { html, headers, report: page } = isChallenge ? CHALLENGE : read
+    const isUnseen = page.reading === 'not-given' && verdict.because === 'rule' && !verdict.allowed
     const { productTokens: tokens, now } = this.#settings
     return {
       ...usageOf({ url, tokens, robots, headers, html, tdmrep: file, now: now() }),
       verdict: loggableVerdict(verdict),
-      page,
+      page: isUnseen ? { ...page, why: `${page.why}; ${UNSEEN_TAGS}` } : page,
       tdmrep,
     }
   }

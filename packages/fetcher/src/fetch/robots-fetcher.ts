@@ -10,6 +10,7 @@ import {
   type Reply,
   type RobotsRequest,
   startAttempt,
+  withoutCredentials,
 } from '@politely/core/engine'
 import pRetry from 'p-retry'
 import { watchFakeTimers } from '../base/fake-timers.ts'
@@ -29,6 +30,8 @@ export interface FetchResult {
   readonly outcome: Outcome
   /** The number of requests, including redirects and retries. */
   readonly requests: number
+  /** Whether a request after a moment might have led to another outcome. */
+  readonly isTemporary: boolean
 }
 
 /**
@@ -63,15 +66,21 @@ export class RobotsFetcher {
    * site does is an outcome.
    * @param copy The last copy, if there is one: the server may confirm it instead of sending the
    * file again.
+   * @param chain The URLs that led to the origin of the file, if a public host has named it.
    * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this
    * robots.txt.
    * @throws the error with which the promise of `beforeNext` rejects.
    */
-  async fetch(robotsUrl: string, copy: Copy | undefined, beforeNext: BeforeNext): Promise<FetchResult> {
+  async fetch(
+    robotsUrl: string,
+    copy: Copy | undefined,
+    beforeNext: BeforeNext,
+    chain: readonly string[] = [],
+  ): Promise<FetchResult> {
     const deadline = new Deadline(this.#options.timeoutMs)
     this.#deadlines.add(deadline)
     try {
-      return await new Attempt(this.#options, this.#transport, deadline, beforeNext).run(robotsUrl, copy)
+      return await new Attempt(this.#options, this.#transport, deadline, beforeNext, chain).run(robotsUrl, copy)
     } finally {
       deadline.clear()
       this.#deadlines.delete(deadline)
@@ -95,7 +104,7 @@ export class RobotsFetcher {
 }
 
 /** The wait before the first retry, in milliseconds. Each further wait is twice the last. */
-const FIRST_RETRY_MS = 500
+export const FIRST_RETRY_MS = 500
 
 class Attempt {
   readonly #policy: AccessPolicy
@@ -103,14 +112,18 @@ class Attempt {
   readonly #transport: Transport
   readonly #deadline: Deadline
   readonly #beforeNext: BeforeNext
+  readonly #chain: readonly string[]
   #requests = 0
+  #isTemporary = false
 
   constructor(
     { policy, retries }: RobotsFetcherOptions,
     transport: Transport,
     deadline: Deadline,
     beforeNext: BeforeNext,
+    chain: readonly string[],
   ) {
+    this.#chain = chain
     this.#policy = policy
     this.#retries = retries
     this.#transport = transport
@@ -126,7 +139,7 @@ class Attempt {
       const refusal = await this.#waitForTurn(state)
       if (refusal !== undefined) state = advance(state, refusal, this.#policy)
     }
-    return { outcome: state, requests: this.#requests }
+    return { outcome: state, requests: this.#requests, isTemporary: this.#isTemporary }
   }
 
   async #waitForTurn({ url, hops }: RobotsRequest): Promise<Turn> {
@@ -156,13 +169,17 @@ class Attempt {
         factor: 2,
         signal: this.#deadline.signal,
         onFailedAttempt: ({ retriesLeft }) => {
-          if (retriesLeft > 0) waitEnded = watchFakeTimers(() => `${request.url} is unreachable, and waits for a retry`)
+          if (retriesLeft > 0)
+            waitEnded = watchFakeTimers(
+              () => `${withoutCredentials(request.url)} is unreachable, and waits for a retry`,
+            )
         },
       })
     } catch (error) {
       // No retries are left, or the deadline passed between two of them: the site's last reply says
       // most.
-      if (error instanceof TemporaryReplyError || this.#deadline.isOver) return last
+      this.#isTemporary = error instanceof TemporaryReplyError
+      if (this.#isTemporary || this.#deadline.isOver) return last
       throw error
     } finally {
       waitEnded?.()
@@ -171,7 +188,7 @@ class Attempt {
 
   #send(request: RobotsRequest): Promise<Reply> {
     this.#requests++
-    return this.#transport.send(request, this.#deadline)
+    return this.#transport.send(request, this.#deadline, this.#chain)
   }
 }
 

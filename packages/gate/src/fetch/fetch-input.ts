@@ -67,7 +67,10 @@ export function fetchInit(init: Init | undefined): Init {
   return copy
 }
 
-/** The options of fetch, and `redirectedFrom`. They may be inherited getters, which the spread operator does not copy. */
+/**
+ * The options of fetch, and `redirectedFrom`. They may be inherited getters, which the spread
+ * operator does not copy.
+ */
 const OPTION_NAMES: readonly string[] = [
   'body',
   'cache',

@@ -22,12 +22,13 @@ import { NO_URLS } from '../options/enter-arguments.ts'
 import type { SourceOptions } from '../options/gate-options.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import { failureOf, paceResponseOf, type RequestReport, withBackoff } from '../permit/request-report.ts'
+import { robotsTagsOf } from '../permit/sending.ts'
 import { isRedirect, type Request, redirected } from '../redirects/redirect.ts'
 import { ResponseError } from '../report/errors.ts'
 import { fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import { isRefusal, refusedResponse } from './refused-response.ts'
 import { rememberOrigin } from './response-usage.ts'
-import { withTimeLimit } from './time-limit.ts'
+import { outsideTimeLimit, withTimeLimit } from './time-limit.ts'
 
 /** A function with the signature of fetch: the fetch of Node, the fetch of undici, or your own. */
 export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
@@ -94,17 +95,11 @@ export interface TimeoutOptions {
   readonly requestTimeoutMs?: number | undefined
 }
 
-/**
- * A call of the wrapped fetch with a URL that a site gave. The option `redirectedFrom` is for the
- * gate; the given fetch ignores it.
- */
-type FetchFrom<F extends FetchLike> = (
+/** The wrapped fetch. Its calls have the option `redirectedFrom` too, for a URL that a site gave. */
+export type PoliteFetch<F extends FetchLike> = ((
   input: Parameters<F>[0],
   init: Exclude<Parameters<F>[1], null | undefined> & SourceOptions,
-) => ReturnType<F>
-
-/** The wrapped fetch. */
-export type PoliteFetch<F extends FetchLike> = FetchFrom<F> &
+) => ReturnType<F>) &
   F &
   AsyncDisposable & {
     readonly gate: PoliteGate
@@ -165,7 +160,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   }
   const politeFetch = (input: unknown, init?: Init) => fetchPolitely(fetcher, input, init)
   registerPoliteFetch(politeFetch, pagesFetch)
-  return Object.assign(politeFetch as unknown as FetchFrom<F> & F, { gate, close, [Symbol.asyncDispose]: close })
+  return Object.assign(politeFetch, { gate, close, [Symbol.asyncDispose]: close }) as unknown as PoliteFetch<F>
 }
 
 const OWN_OPTIONS: Readonly<Record<keyof (RefusalOptions & ResponseOptions & TimeoutOptions), true>> = {
@@ -227,7 +222,7 @@ async function fetchPolitely(polite: PolitePart, input: unknown, givenInit: Init
     copy = isSpent && mode === 'follow' ? inputRequest.clone() : undefined
     let response = await sendWithPermit(polite, url, signal, chain, inputRequest ?? url, firstInit)
     let location = mode === 'follow' ? redirectOf(response) : undefined
-    if (location === undefined) return rememberOrigin(response, { robots: gate.robots, url, redirectedFrom: chain })
+    if (location === undefined) return response
 
     let request = firstRequest(url, inputRequest, init, headers)
     for (let hops = 0; location !== undefined; hops++) {
@@ -249,7 +244,7 @@ async function fetchPolitely(polite: PolitePart, input: unknown, givenInit: Init
       location = redirectOf(response)
     }
     Object.defineProperty(response, 'redirected', { value: true, configurable: true })
-    return rememberOrigin(response, { robots: gate.robots, url: request.url, redirectedFrom: chain })
+    return response
   } catch (error) {
     if (polite.refuses && isRefusal(error)) {
       const origin = { robots: gate.robots, url: error.verdict.url, redirectedFrom: chain }
@@ -298,7 +293,7 @@ async function sendWithPermit(
   input: string | globalThis.Request,
   init: Init,
 ): Promise<FetchResponse> {
-  const { port, send, isRateLimited, timeoutMs } = polite
+  const { gate, port, send, isRateLimited, timeoutMs } = polite
   const entered = port.enter(url, signal, chain)
   const permit = isPromise(entered) ? await entered : entered
   let report: RequestReport | undefined
@@ -318,7 +313,13 @@ async function sendWithPermit(
       if (isPushback(response, port)) permit.report(response)
       report = await reportOf(response, isRateLimited)
     }
-    return response
+    return rememberOrigin(response, {
+      robots: gate.robots,
+      url,
+      redirectedFrom: chain,
+      robotsTags: robotsTagsOf(permit),
+      pauseDuring: timeoutMs === undefined ? undefined : (work) => outsideTimeLimit(response, work),
+    })
   } catch (error) {
     if (!(error instanceof ResponseError)) report ??= failureOf(signal)
     throw error

@@ -1,6 +1,6 @@
 // Checks the options of `enter`, `check` and `when`.
 import { OptionError } from '@politely/core'
-import { abortSignal, assertOptions, redirectChain } from '@politely/fetcher/internal'
+import { abortSignal, assertOptions, describeValue, redirectChain } from '@politely/fetcher/internal'
 import type { EnterOptions, WhenOptions } from './gate-options.ts'
 import { maxWait } from './pacing.ts'
 
@@ -36,6 +36,11 @@ export function whenArguments(
   if (options === undefined) return NO_ARGUMENTS
   if (options instanceof AbortSignal)
     throw new OptionError('options', 'an AbortSignal was given instead of options; write { signal }')
+  if (typeof options === 'string' && /^https?:/i.test(options))
+    throw new OptionError(
+      'options',
+      `${describeValue(options)} is a URL, which comes first; the client knows the name of the crawler`,
+    )
   assertOptions(options, '{ signal }', known)
   const { signal, redirectedFrom } = options
   return {

@@ -32,7 +32,7 @@ export interface LongWait {
 }
 
 /** Whether the process warning about a long wait was emitted. */
-let hasWarned = false
+let hasWarnedOfWait = false
 
 /** The pause that the rate limit headers of a response ask for. */
 export interface AskedPause {
@@ -67,7 +67,7 @@ export class GateLog {
 
   /** Whether `waits` may have something to tell. */
   get tellsWaits(): boolean {
-    return this.informs || !hasWarned
+    return this.informs || !hasWarnedOfWait
   }
 
   get warns(): boolean {
@@ -93,7 +93,7 @@ export class GateLog {
     const text = causeText(cause.because, cause.level)
     if (!this.informs) {
       const isLimited = maxWaitMs < Number.POSITIVE_INFINITY || cause.because === 'own-delay'
-      if (waitMs > LONG_DELAY_MS && ahead === 0 && !isLimited && !hasWarned) warnOfLongWait(url, waitMs, at, text)
+      if (waitMs > LONG_DELAY_MS && ahead === 0 && !isLimited && !hasWarnedOfWait) warnOfLongWait(url, waitMs, at, text)
       return
     }
     const last = lane.lastLoggedWait
@@ -133,8 +133,8 @@ export class GateLog {
   }
 
   /**
-   * Logs that a response which is no pushback asks for a long pause by its rate limit headers, and
-   * that the gate does not obey them: once for each pace key.
+   * Logs that the rate limit headers of a response ask for a long pause, and that the gate does not
+   * obey them: once for each pace key. For responses other than pushbacks.
    */
   ignoredRateLimit(key: string, url: string, response: PaceResponse, asked: AskedPause): void {
     if (asked.pauseMs <= LONG_WAIT_MS || this.#ignoredRateLimits.has(key)) return
@@ -192,7 +192,7 @@ function untilText(waitMs: number, at: number): string {
 }
 
 function warnOfLongWait(url: string, waitMs: number, at: number, cause: string): void {
-  hasWarned = true
+  hasWarnedOfWait = true
   process.emitWarning(
     `${escapeControls(withoutCredentials(url))} waits ${untilText(waitMs, at)} (${cause}); write the option logger: console to see such waits, maxWaitMs to refuse them, or maxDelayMs to shorten the delays of robots.txt`,
     { type: 'PolitelyWarning', code: 'POLITELY_LONG_WAIT' },

@@ -19,7 +19,7 @@ export type PoliteAgentOptions = GateOrOptions & {
   /**
    * Which addresses requests for pages may connect to. Default `guarded`: a redirect from a public
    * host may lead only to public addresses, even if `fetch` follows it. So may a link of which the
-   * agent knows the page (`redirectedFrom`); without it, a link looks like a URL of your own.
+   * agent knows the page (`redirectedFrom`); without it, a link looks like the caller's own URL.
    * `public-only` refuses private addresses in any case.
    */
   readonly network?: NetworkPolicy | undefined

@@ -77,7 +77,7 @@ export class PageNetwork {
   /**
    * Resolves to the guard's refusal of a URL that a site gave, or to undefined if the URL is allowed.
    * Rejects if a lookup fails or takes too long, the signal is aborted, or the gate is closed.
-   * Returns undefined in place of a promise for a URL that needs no lookup.
+   * Returns undefined instead of a promise for a URL that needs no lookup.
    */
   readonly refusalOf = (
     url: string,

@@ -20,7 +20,7 @@ export interface Task {
  */
 export interface ResumeToken {
   readonly version: 1
-  /** The files that wait, in order. The first one may be read in part: `skip` counts its entries. */
+  /** The files that wait, in order. The first file may be read in part: `skip` counts its entries. */
   readonly queue: readonly Task[]
   /** The files that were read. */
   readonly read: readonly string[]

@@ -1,6 +1,7 @@
 // The names in the user-agent lines of a file, and what is known about each of them.
 import { findCrawler, type KnownCrawler, knownCrawlers } from '@politely/core/crawlers'
 import { editDistance } from '@politely/core/engine'
+import { crawlersOfProduct } from './product-names.ts'
 
 /** Why a name does nothing. */
 export type UselessName = 'misspelt' | 'retired' | 'ignored'
@@ -13,7 +14,8 @@ export interface FileName {
   readonly lines: readonly number[]
   /**
    * `known`: a crawler that is in use has this name, or reads its group;
-   * `misspelt`: no known crawler has this name, and `crawler` has a similar one;
+   * `misspelt`: no known crawler has this name, and `crawler` has a similar one, or is the crawler of the
+   * product of this name;
    * `retired`: the crawler of this name is no longer in use, and `replacedBy` took its place;
    * `ignored`: the operator says that the crawler ignores robots.txt, or may do so;
    * `unknown`: the catalogue has no such name.
@@ -24,6 +26,7 @@ export interface FileName {
   readonly operator: string | undefined
   /** The year since which the crawler is retired, if it is documented. */
   readonly since: string | undefined
+  /** What to write instead: the crawlers of a product, or the successors of a retired crawler. */
   readonly replacedBy: readonly string[]
 }
 
@@ -57,9 +60,11 @@ function findingOf(name: string): Omit<FileName, 'name' | 'lines'> {
   }
   const nothing = { crawler: undefined, operator: undefined, since: undefined, replacedBy: [] }
   if (FALLBACKS.has(token.toLowerCase())) return { ...nothing, finding: 'known' }
-  const similar = similarCrawler(name)
+  const products = crawlersOfProduct(name)
+  const similar = products[0] === undefined ? similarCrawler(name) : findCrawler(products[0])
   if (similar === undefined) return { ...nothing, finding: 'unknown' }
-  return { ...nothing, finding: 'misspelt', crawler: similar.name, operator: similar.operator }
+  const { name: meant, operator } = similar
+  return { ...nothing, finding: 'misspelt', crawler: meant, operator, replacedBy: products }
 }
 
 /** Names of groups that several crawlers read, such as `Yandex`. */

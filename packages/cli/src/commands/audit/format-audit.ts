@@ -31,6 +31,9 @@ const PURPOSES: Readonly<Record<CrawlerPurpose, string>> = {
 }
 const LABEL_WIDTH = Math.max(...Object.values(PURPOSES).map(({ length }) => length)) + 2
 
+/** The age of the catalogue from which on the audit mentions it. Days. */
+const OLD_DAYS = 181
+
 /** @param listsAll Whether to list all crawlers that the file does not name. */
 export function formatAudit(audit: Audit, listsAll: boolean): string {
   const { robots, date, paths, crawlers, names } = audit
@@ -45,7 +48,14 @@ export function formatAudit(audit: Audit, listsAll: boolean): string {
     blocks.push(blockOf(head, ignoring, listsAll))
   }
   const head = `${dim('robots.txt')}  ${printable(robots)}\n${dim('compared')}    with ${countText(crawlers.length, 'crawler')} known on ${date}, on ${countText(paths.length, 'path')}\n`
-  return [head, ...blocks, namesText(names, listsAll), unnamedText(crawlers, listsAll), unclearText(crawlers)]
+  return [
+    head,
+    ...blocks,
+    namesText(names, listsAll),
+    unnamedText(crawlers, listsAll),
+    unclearText(crawlers),
+    ageText(date),
+  ]
     .filter((part) => part !== '')
     .join('\n')
 }
@@ -128,7 +138,9 @@ function linesText([first, ...others]: readonly number[]): string {
 function problemOf({ finding, crawler, operator, since, replacedBy }: FileName): string {
   switch (finding) {
     case 'misspelt':
-      return `no known crawler has this name; write ${crawler} if you mean the crawler of ${operator}`
+      return replacedBy.length < 2
+        ? `no known crawler has this name; write ${crawler} if you mean the crawler of ${operator}`
+        : `no known crawler has this name; write ${list(replacedBy)} if you mean the crawlers of ${operator}`
     case 'retired': {
       const when = since === undefined ? 'no longer sends this name' : `has not sent this name since ${since}`
       const instead = replacedBy.length === 0 ? 'remove the line' : `write ${list(replacedBy)}`
@@ -146,6 +158,13 @@ function unclearText(crawlers: readonly CrawlerAccess[]): string {
   return dim(
     `${wrap(`Whether ${unclear} of these crawlers obey robots.txt is unclear: no statement of their operators was found.`, 0)}\n`,
   )
+}
+
+/** Operators add crawlers all the time. */
+function ageText(date: string): string {
+  const days = Math.floor((Date.now() - Date.parse(date)) / 86_400_000)
+  if (days < OLD_DAYS) return ''
+  return dim(`The catalogue is ${days} days old; a newer version of politely may know more crawlers.\n`)
 }
 
 /** AI crawlers that the file does not name. */

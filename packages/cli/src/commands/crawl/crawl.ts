@@ -9,6 +9,7 @@ import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
+import { rejectFiles } from '../../input/is-file.ts'
 import { minDelayMsOf, numberOf } from '../../input/numbers.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { isNofollowHeader, LinkReader, linkOf } from './links.ts'
@@ -38,6 +39,7 @@ interface Tools {
 export async function crawl(args: Arguments): Promise<number> {
   const seeds = args.operands
   if (seeds.length === 0) throw new UsageError('no URL was given; write one such as https://example.com')
+  rejectFiles(seeds)
   const wrong = seeds.find((url) => originOf(url) === undefined || !/^https?:/i.test(url))
   if (wrong !== undefined)
     throw new UsageError(

@@ -9,6 +9,7 @@ import { crawlerText, tokensOf } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS, exitOf } from '../../exit-code.ts'
 import { dialectOf, formatOf } from '../../flags.ts'
+import { rejectFiles } from '../../input/is-file.ts'
 import { loadRobots } from '../../input/robots-file.ts'
 import { adviceOn } from '../../output/advice.ts'
 import { groupNote } from '../../output/group-note.ts'
@@ -38,7 +39,10 @@ export async function explain(args: Arguments): Promise<number> {
   }
   const crawler = crawlerOf(args)
   const file = args.get('robots')
-  if (file === undefined) return explainSite(url, crawler, args)
+  if (file === undefined) {
+    rejectFiles([url], 'explain')
+    return explainSite(url, crawler, args)
+  }
   if (args.has('follow')) throw new UsageError('--follow requests the page; leave --robots out, or leave --follow out')
   const named = await loadRobots(file, args)
   if (named === undefined) return EXITS.unreachable.code

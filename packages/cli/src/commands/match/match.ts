@@ -60,7 +60,7 @@ async function matchAll(
 ): Promise<Totals> {
   const formatVerdict = FORMAT_VERDICT[format]
   const names = crawlers.map(({ name }) => name)
-  const isNamed = crawlers.length > 1
+  const isNamed = crawlers.length > 1 || format === 'csv' // its column is always there
   const totals: Totals = { urls: 0, disallowed: 0, invalid: 0, unknown: 0 }
   const progress = new Progress('URLs')
   // A verdict of a URL for one of several crawlers may be missing at the end of an earlier run.

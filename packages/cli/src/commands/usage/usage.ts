@@ -10,6 +10,7 @@ import {
   type UsageOptions,
   withoutCredentials,
 } from '@politely/fetcher'
+import { UNSEEN_TAGS } from '@politely/fetcher/internal'
 import { type PoliteFetch, PoliteGate, politely, refusalOf, usageOf, WaitTooLongError } from '@politely/gate'
 import type { Arguments } from '../../command-line.ts'
 import { tokensOf } from '../../crawler.ts'
@@ -18,6 +19,7 @@ import { UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
+import { rejectFiles } from '../../input/is-file.ts'
 import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { loadRobots, readText } from '../../input/robots-file.ts'
@@ -37,6 +39,7 @@ export async function usage(args: Arguments): Promise<number> {
   const urls = args.operands
   if (urls.length === 0) throw new UsageError('no URL was given; write one such as https://example.com/page')
   const file = args.get('robots')
+  if (file === undefined) rejectFiles(urls, 'usage')
   const tdmrep = args.get('tdmrep')
   if (file === undefined && tdmrep !== undefined && tdmrep !== 'none')
     throw new UsageError('--tdmrep: a file is read with --robots only; add --robots FILE, or write --tdmrep none')
@@ -152,7 +155,8 @@ async function reportOfSite(
     )
   const usage = await usageOf(response, options)
   if (refusal instanceof WaitTooLongError) return withoutPage(`not requested: ${waitProblem(refusal)}`, true, usage)
-  if (refusal !== undefined) return withoutPage('not requested, because the crawler may not fetch it', undefined, usage)
+  if (refusal !== undefined)
+    return withoutPage(`not requested, because the crawler may not fetch it; ${UNSEEN_TAGS}`, undefined, usage)
   void response.body?.cancel().catch(() => undefined)
   const { status } = response
   return report(usage, { ...usage.page, status, ...(usage.page.reading === 'not-the-page' && { isMissing: true }) })
