@@ -16,22 +16,18 @@ import {
   withMethods,
 } from '@politely/fetcher/internal'
 import { Activity } from './lane/activity.ts'
-import { AllowedCheck } from './lane/allowed-check.ts'
 import { Budgets } from './lane/budgets.ts'
 import { CheckedPacer } from './lane/checked-pacer.ts'
 import { ConcurrencyLimit } from './lane/concurrency-limit.ts'
-import { Disobedience } from './lane/disobedience.ts'
 import { estimateWait } from './lane/estimate.ts'
 import type { GateContext } from './lane/gate-context.ts'
 import type { GrantedPermit } from './lane/granted-permit.ts'
 import type { Lane } from './lane/lane.ts'
 import { OpenPermits } from './lane/open-permits.ts'
-import { RobotsCheck } from './lane/robots-check.ts'
-import { RobotsPauses } from './lane/robots-pauses.ts'
-import { type Route, Routes } from './lane/routes.ts'
+import type { Route } from './lane/route.ts'
+import { Routes } from './lane/routes.ts'
 import { SharedLimits } from './lane/shared-limit.ts'
-import type { EnterCall } from './lane/waiting-request.ts'
-import { enterArguments, whenArguments } from './options/enter-arguments.ts'
+import { type EnterCall, enterArguments, whenArguments } from './options/enter-arguments.ts'
 import type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
 import { GATE_OPTIONS, OPTIONS_ELSEWHERE, type Pacing, pacingOf } from './options/pacing.ts'
 import { sitePacingBy } from './options/site-pacing.ts'
@@ -51,6 +47,10 @@ import { GateLog } from './report/gate-log.ts'
 import type { GateGauges } from './report/gauges.ts'
 import { Progress, warnOfProgress } from './report/progress.ts'
 import type { QueueState } from './report/queue-state.ts'
+import { AllowedCheck } from './robots/allowed-check.ts'
+import { Disobedience } from './robots/disobedience.ts'
+import { RobotsCheck } from './robots/robots-check.ts'
+import { RobotsPauses } from './robots/robots-pauses.ts'
 
 /** Whether permits remember where they entered the gate: with `NODE_DEBUG=politely`. */
 const isTracing = debuglog('politely').enabled
@@ -95,6 +95,7 @@ export let gatePort: (gate: PoliteGate) => GatePort
 export class PoliteGate implements AsyncDisposable, ReportingGate {
   readonly #robots: RobotsClient
   readonly #context: GateContext
+  readonly #routes: Routes
   readonly #port: GatePort
   readonly #disobedience: Disobedience
   readonly #closing = new AbortController()
@@ -133,13 +134,19 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       -readonly [P in keyof GateContext]: GateContext[P]
     }
     context.isSimple = ownPacer instanceof LocalPacer && needsOneSlot(pacing)
-    context.routes = new Routes(
+    const routes = new Routes(
       context,
       sitePacingOf,
       callable('lookup', lookup, 'a function like dns.lookup'),
       this.#closing.signal,
     )
-    context.robotsPauses = new RobotsPauses({ pacer, pacing, log, routes: context.routes, now: port.now })
+    context.robotsPauses = new RobotsPauses({
+      pacer,
+      pacing,
+      log,
+      routeOf: (origin, url) => routes.of(origin, url),
+      now: port.now,
+    })
     context.robots = new RobotsCheck(
       robots,
       redirects,
@@ -151,10 +158,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     context.openRedirects = new OpenRedirects()
     context.activity = new Activity()
     context.sharedLimits = new SharedLimits({ pacer, now })
-    context.openPermits = new OpenPermits(log, pacing.releaseWarningMs, concurrency, () => context.routes.lanes)
+    context.openPermits = new OpenPermits(log, pacing.releaseWarningMs, concurrency, () => routes.lanes)
     context.sight = { isSendingSeen: true }
     context.budgets = pacing.budget === undefined ? undefined : new Budgets(pacing.budget)
     context.localStarts = ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined
+    this.#routes = routes
     this.#context = context
     this.#port = {
       ...context,
@@ -359,7 +367,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   async #enterLater(
     pendingCheck: AllowedCheck | Promise<AllowedCheck>,
     call: EnterCall,
-    pendingRoute?: Promise<Route>,
+    pendingRoute?: Promise<Route<Lane>>,
   ): Promise<Permit> {
     const { robots, activity } = this.#context
     const { signal, redirectedFrom } = call
@@ -381,7 +389,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   async #startLater(
     pending: GrantedPermit | Promise<GrantedPermit>,
     { url, signal }: EnterCall,
-    route: Route,
+    route: Route<Lane>,
   ): Promise<Permit> {
     try {
       const permit = await (isPromise(pending) ? unlessFaked(pending, url, route.lane) : pending)
@@ -404,14 +412,13 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   #routeOf(
     { origin, url }: { readonly origin: string; readonly url: string },
     signal: AbortSignal | undefined,
-  ): Route | Promise<Route> {
-    const { robots, routes } = this.#context
-    const route = routes.of(origin, url)
-    return isPromise(route) ? robots.whileOpen(route, signal) : route
+  ): Route<Lane> | Promise<Route<Lane>> {
+    const route = this.#routes.of(origin, url)
+    return isPromise(route) ? this.#context.robots.whileOpen(route, signal) : route
   }
 
   #busyLanes(): readonly Lane[] {
-    return [...this.#context.routes.lanes].filter(({ waiting, underWay }) => waiting > 0 || underWay > 0)
+    return [...this.#routes.lanes].filter(({ waiting, underWay }) => waiting > 0 || underWay > 0)
   }
 }
 

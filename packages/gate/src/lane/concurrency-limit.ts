@@ -7,7 +7,7 @@
 
 import { DomainTurns, type Outcome, type Site, SlowItems } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'
-import type { Grant } from './granted-permit.ts'
+import type { Grant } from './grant.ts'
 
 interface Limits {
   readonly maxConcurrent: number

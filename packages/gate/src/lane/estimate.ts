@@ -6,7 +6,7 @@ import type { WaitLevel } from '../pace/wait-cause.ts'
 import type { AllowedForecast } from '../report/forecast.ts'
 import type { GateContext } from './gate-context.ts'
 import { lengthened } from './jitter.ts'
-import type { Route } from './routes.ts'
+import type { Route } from './route.ts'
 
 /** How long a request would wait, and what for. */
 export type WaitForecast = Pick<AllowedForecast, 'waitMs' | 'because' | 'level' | 'ahead'>

@@ -12,14 +12,13 @@ import type { OpenRedirects } from '../redirects/open-redirects.ts'
 import type { RedirectTargets } from '../redirects/redirect-targets.ts'
 import type { EventSource } from '../report/events.ts'
 import type { GateLog } from '../report/gate-log.ts'
+import type { RobotsCheck } from '../robots/robots-check.ts'
+import type { RobotsPauses } from '../robots/robots-pauses.ts'
 import type { Activity } from './activity.ts'
 import type { Budgets } from './budgets.ts'
 import type { CheckedPacer } from './checked-pacer.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { OpenPermits } from './open-permits.ts'
-import type { RobotsCheck } from './robots-check.ts'
-import type { RobotsPauses } from './robots-pauses.ts'
-import type { Routes } from './routes.ts'
 import type { SharedLimits } from './shared-limit.ts'
 
 /** Each `PoliteGate` has one. */
@@ -33,7 +32,6 @@ export interface GateContext extends EventSource {
    * pace itself, and has no budget and no delays for domains and addresses.
    */
   readonly isSimple: boolean
-  readonly routes: Routes
   readonly concurrency: ConcurrencyLimit
   readonly robots: RobotsCheck
   readonly robotsPauses: RobotsPauses

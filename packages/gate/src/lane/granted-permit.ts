@@ -21,7 +21,7 @@
 // later requests do not wait for it, until one is seen again.
 import type { Delay, PaceResponse } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
-import type { Site, StartedItem } from '@politely/fetcher/internal'
+import type { EnterCall } from '../options/enter-arguments.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import type { Permit } from '../permit/permit.ts'
 import {
@@ -40,50 +40,10 @@ import { type NestablePermit, Sending } from '../permit/sending.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
 import { channels } from '../report/events.ts'
 import type { AskedPause } from '../report/gate-log.ts'
-import type { AllowedCheck } from './allowed-check.ts'
+import type { AllowedCheck } from '../robots/allowed-check.ts'
 import type { GateContext } from './gate-context.ts'
+import type { Grant } from './grant.ts'
 import { cancelSlots, type KeySlot } from './paced-key.ts'
-import type { SharedLimit } from './shared-limit.ts'
-import type { EnterCall } from './waiting-request.ts'
-
-const NO_SLOTS: readonly KeySlot[] = []
-const NO_LIMITS: readonly SharedLimit[] = []
-
-/** What a request holds from its start to its end. */
-export class Grant implements StartedItem {
-  before: Grant | undefined
-  after: Grant | undefined
-  list: object | undefined
-  isExempt = false
-  /** Releases the limits. */
-  readonly lane: { readonly key: string; release(grant: Grant): void }
-  readonly site: Site
-  /** By the gate's clock. */
-  startedAt: number
-  /** The slot of the lane. */
-  readonly slot: KeySlot
-  /** The slots of the domain and the address, if these have delays. */
-  readonly sharedSlots: readonly KeySlot[]
-  readonly sharedLimits: readonly SharedLimit[]
-  /** The permit of the request. */
-  permit: GrantedPermit | undefined
-
-  constructor(
-    lane: Grant['lane'],
-    site: Site,
-    startedAt: number,
-    slot: KeySlot,
-    sharedSlots: readonly KeySlot[] = NO_SLOTS,
-    sharedLimits: readonly SharedLimit[] = NO_LIMITS,
-  ) {
-    this.lane = lane
-    this.site = site
-    this.startedAt = startedAt
-    this.slot = slot
-    this.sharedSlots = sharedSlots
-    this.sharedLimits = sharedLimits
-  }
-}
 
 type Phase = 'granted' | 'connecting' | 'sent' | 'reported' | 'released'
 

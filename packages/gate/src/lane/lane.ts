@@ -25,29 +25,32 @@
 // Most requests find an empty line, and nothing holds them up. `#startNow` handles them in one step,
 // without an object for the wait.
 import { LinkedList } from '@politely/fetcher/internal'
+import type { EnterCall } from '../options/enter-arguments.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import type { LoggedWait } from '../report/gate-log.ts'
-import type { AllowedCheck } from './allowed-check.ts'
+import type { AllowedCheck } from '../robots/allowed-check.ts'
 import type { WaitingLane } from './concurrency-limit.ts'
 import { estimateWait, type WaitForecast } from './estimate.ts'
 import type { GateContext } from './gate-context.ts'
-import { Grant, GrantedPermit } from './granted-permit.ts'
+import { Grant } from './grant.ts'
+import { GrantedPermit } from './granted-permit.ts'
 import { withJitter } from './jitter.ts'
 import { cancelIfExpired, cancelSlots, type KeySlot, PacedKey, type PacedLevel, reserveSlots } from './paced-key.ts'
-import { NO_KEYS, type Route, type SharedKey } from './routes.ts'
-import type { SharedLimit } from './shared-limit.ts'
-import { type EnterCall, WaitingRequest } from './waiting-request.ts'
+import type { Route, RoutedLane } from './route.ts'
+import { NO_KEYS, type SharedKey, type SharedLimit } from './shared-limit.ts'
+import { WaitingRequest } from './waiting-request.ts'
 
 const NO_LIMITS: readonly SharedLimit[] = []
 
-export class Lane implements WaitingLane {
+export class Lane implements WaitingLane, RoutedLane {
   readonly key: string
   /** How many routes lead here. `Routes` counts them. */
   routes = 0
   /** What was logged last about the waits of this lane, and when. `GateLog` sets it. */
   lastLoggedWait: LoggedWait | undefined
   readonly #context: GateContext
+  readonly #onIdle: (lane: Lane) => void
   readonly #line = new LinkedList<WaitingRequest>()
   readonly #pacedKey: PacedKey
   /**
@@ -66,8 +69,10 @@ export class Lane implements WaitingLane {
   /** What the first request waits for, or waited for last. Undefined if nothing has held it up. */
   #heldBy: WaitCause | undefined
 
-  constructor(key: string, context: GateContext) {
+  /** @param onIdle Called when none of its requests waits or is under way. */
+  constructor(key: string, context: GateContext, onIdle: (lane: Lane) => void) {
     this.key = key
+    this.#onIdle = onIdle
     this.#context = context
     const { paceBy, maxConcurrentPerKey } = context.pacing
     this.#pacedKey = new PacedKey(paceBy, key, maxConcurrentPerKey, context, this)
@@ -423,6 +428,6 @@ export class Lane implements WaitingLane {
     this.#pacedKey.leavePacerQueue() // the position in the pacer's own queue
     if (this.underWay > 0) return
     this.#pacedKey.reset()
-    if (this.routes === 0) this.#context.routes.removeIfUnused(this)
+    if (this.routes === 0) this.#onIdle(this)
   }
 }

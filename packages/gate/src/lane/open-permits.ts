@@ -15,7 +15,7 @@ import { MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import { durationText } from '../report/duration.ts'
 import type { GateLog } from '../report/gate-log.ts'
-import type { Grant } from './granted-permit.ts'
+import type { Grant } from './grant.ts'
 
 /** The part of a lane that says what its requests wait for. */
 interface HeldLane {

@@ -1,5 +1,5 @@
-// The way of the requests to one origin through the gate: its site, its options, its pace keys and its
-// lane. A route is found by one look-up for each request.
+// The table of a gate: the route of each origin, and the lane of each pace key. A request finds its route,
+// and so its lane, by one look-up.
 //
 // Routes that were not used for long are dropped. A lane lives as long as a route leads to it, or one
 // of its requests waits or is under way. The pacer keeps the pace longer than that.
@@ -7,26 +7,16 @@ import { isIP, type LookupFunction } from 'node:net'
 import { escapeControls, OptionError } from '@politely/core'
 import type { PaceLimits } from '@politely/core/engine'
 import { registrableDomainOf, withoutCredentials } from '@politely/fetcher'
-import { boundedLookup, describeValue, onAbort, type Site, siteOf } from '@politely/fetcher/internal'
+import { boundedLookup, describeValue, onAbort, siteOf } from '@politely/fetcher/internal'
 import { LRUCache } from 'lru-cache'
-import { type Pacing, paceLimitsOf } from '../options/pacing.ts'
+import type { Pacing } from '../options/pacing.ts'
 import { MAX_CACHED_ORIGINS, type SitePacing } from '../options/site-pacing.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import type { PaceLevel } from '../pace/wait-cause.ts'
-import type { AllowedCheck } from './allowed-check.ts'
 import type { GateContext } from './gate-context.ts'
 import { Lane } from './lane.ts'
-
-/** A registrable domain or an IP address with limits of its own. */
-export interface SharedKey {
-  readonly level: 'domain' | 'address'
-  /** Differs from every key of a lane. */
-  readonly key: string
-  /** The shortest delay between two requests; 0 if there need not be one. */
-  readonly limits: PaceLimits
-  /** How many requests may be under way at once. Infinity for no limit. */
-  readonly maxConcurrent: number
-}
+import { Route } from './route.ts'
+import { NO_KEYS, type SharedKey } from './shared-limit.ts'
 
 /** The longest key that a function of `paceBy` may return, in characters. Our choice. */
 const MAX_KEY_LENGTH = 500
@@ -37,67 +27,13 @@ const ADDRESS_TTL_MS = 10 * 60 * 1000
 /** After this time a lookup counts as failed. */
 const MAX_LOOKUP_MS = 20_000
 
-export const NO_KEYS: readonly SharedKey[] = []
-
-/** What the gate knows about one origin, and with a function as `paceBy` about one key of it. */
-export class Route {
-  readonly lane: Lane
-  /** Requests count towards the concurrency limit of this site. */
-  readonly site: Site
-  /** The options for the origin. */
-  readonly pacing: SitePacing
-  /**
-   * Its registrable domain and its IP address, as far as they have limits of their own. The one
-   * with the most hosts comes first.
-   */
-  readonly shared: readonly SharedKey[]
-  /** The address that `lookup` found; empty if the gate does not need it. */
-  readonly address: string
-  readonly #context: GateContext
-  /** What the limits come from. */
-  #source: object | undefined
-  #limits: PaceLimits | undefined
-  /** The end of the attempt to fetch robots.txt whose pause the pacer knows. */
-  toldAttemptAt: number | undefined
-  /** Whether a long delay of the site was logged. */
-  hasLoggedDelay = false
-
-  constructor(
-    context: GateContext,
-    lane: Lane,
-    { site, pacing, shared, address }: Pick<Route, 'site' | 'pacing' | 'shared' | 'address'>,
-  ) {
-    this.#context = context
-    this.lane = lane
-    this.site = site
-    this.pacing = pacing
-    this.shared = shared
-    this.address = address
-  }
-
-  /**
-   * Returns the delays and visit times that the caller and the site ask for. If robots.txt has
-   * changed, the pacer learns of the pauses that its fetch causes.
-   */
-  limitsFor(check: AllowedCheck): PaceLimits {
-    if (this.#limits !== undefined && check.source === this.#source) return this.#limits
-    const { pacing, robotsPauses, log } = this.#context
-    const limits = paceLimitsOf(check.asked, this.pacing, pacing.pauseFrom)
-    this.#source = check.source
-    this.#limits = limits
-    robotsPauses.note(check.verdict, this, limits)
-    log.delays(check.origin, limits, this)
-    return limits
-  }
-}
-
 /** The routes and the lanes of a gate. */
 export class Routes {
   readonly #context: GateContext
   readonly #keyOf: Pacing['keyOf']
   readonly #sitePacingOf: (origin: string) => SitePacing
   readonly #addressOf: ((origin: string) => string | Promise<string>) | undefined
-  readonly #routes: LRUCache<string, Route>
+  readonly #routes: LRUCache<string, Route<Lane>>
   readonly #lanes = new Map<string, Lane>()
 
   /**
@@ -122,7 +58,7 @@ export class Routes {
       dispose: ({ lane, site }) => {
         lane.routes--
         context.concurrency.letGo(site)
-        this.removeIfUnused(lane)
+        this.#removeIfUnused(lane)
       },
     })
   }
@@ -141,7 +77,7 @@ export class Routes {
    * Returns the route of a URL: a promise if that takes a DNS lookup. Throws what the caller's
    * functions throw.
    */
-  of(origin: string, url: string): Route | Promise<Route> {
+  of(origin: string, url: string): Route<Lane> | Promise<Route<Lane>> {
     const ownKey = this.#keyOf === undefined ? undefined : ownKeyOf(this.#keyOf, url)
     if (this.#addressOf === undefined) return this.#routeOf(origin, ownKey, '')
     const address = this.#addressOf(origin)
@@ -150,12 +86,7 @@ export class Routes {
       : this.#routeOf(origin, ownKey, address)
   }
 
-  /** Removes a lane that no route leads to, and that has no requests. */
-  removeIfUnused(lane: Lane): void {
-    if (lane.routes === 0 && lane.isIdle) this.#lanes.delete(lane.key)
-  }
-
-  #routeOf(origin: string, ownKey: string | undefined, address: string): Route {
+  #routeOf(origin: string, ownKey: string | undefined, address: string): Route<Lane> {
     const name = ownKey === undefined ? origin : `${ownKey} ${origin}`
     const known = this.#routes.get(name)
     if (known?.address === address) return known
@@ -173,10 +104,15 @@ export class Routes {
     return route
   }
 
+  /** Removes a lane that no route leads to, and that has no requests. */
+  #removeIfUnused(lane: Lane): void {
+    if (lane.routes === 0 && lane.isIdle) this.#lanes.delete(lane.key)
+  }
+
   #laneFor(key: string): Lane {
     let lane = this.#lanes.get(key)
     if (lane === undefined) {
-      lane = new Lane(key, this.#context)
+      lane = new Lane(key, this.#context, (unused) => this.#removeIfUnused(unused))
       this.#lanes.set(key, lane)
     }
     return lane

@@ -14,7 +14,19 @@ import { Fifo } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import type { WaitingLane } from './concurrency-limit.ts'
 import { PacedKey, type PacerAndClock } from './paced-key.ts'
-import type { SharedKey } from './routes.ts'
+
+/** A registrable domain or an IP address with limits of its own. */
+export interface SharedKey {
+  readonly level: 'domain' | 'address'
+  /** Differs from every key of a lane. */
+  readonly key: string
+  /** The shortest delay between two requests; 0 if there need not be one. */
+  readonly limits: PaceLimits
+  /** How many requests may be under way at once. Infinity for no limit. */
+  readonly maxConcurrent: number
+}
+
+export const NO_KEYS: readonly SharedKey[] = []
 
 export class SharedLimit {
   readonly pacedKey: PacedKey

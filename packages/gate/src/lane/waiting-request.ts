@@ -20,15 +20,16 @@
 import type { PaceLimits } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
 import { type Linked, MAX_TIMER_MS, onAbort } from '@politely/fetcher/internal'
+import type { EnterCall } from '../options/enter-arguments.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import { abortedWait } from '../report/aborted-wait.ts'
 import { BudgetError, QueueFullError, RobotsDisallowedError, WaitTooLongError } from '../report/errors.ts'
 import { channels } from '../report/events.ts'
-import type { AllowedCheck } from './allowed-check.ts'
+import type { AllowedCheck } from '../robots/allowed-check.ts'
 import type { WaitForecast } from './estimate.ts'
 import type { GateContext } from './gate-context.ts'
 import type { GrantedPermit } from './granted-permit.ts'
-import type { Route } from './routes.ts'
+import type { Route } from './route.ts'
 
 /** The promise that `enter` awaits. */
 interface Waiting {
@@ -38,18 +39,6 @@ interface Waiting {
   removeAbortListener: (() => void) | undefined
   /** Fires when the request has waited too long. */
   timer: NodeJS.Timeout | undefined
-}
-
-/** How `enter` was called. */
-export interface EnterCall {
-  readonly url: string
-  readonly signal: AbortSignal | undefined
-  /** Undefined for the limit of the gate. */
-  readonly maxWaitMs: number | undefined
-  /** The URLs that led to the URL of the request. */
-  readonly redirectedFrom: readonly string[]
-  /** The stack of the call; usually undefined. */
-  readonly enteredAt: string | undefined
 }
 
 /** The lane of a request. */

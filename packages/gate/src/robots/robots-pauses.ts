@@ -16,13 +16,18 @@ import { isPromise } from '../pace/is-promise.ts'
 import type { Backoff } from '../pace/pacing-options.ts'
 import { withBackoff } from '../permit/request-report.ts'
 import type { GateLog } from '../report/gate-log.ts'
-import type { CheckedPacer } from './checked-pacer.ts'
-import type { Route, Routes } from './routes.ts'
+
+/** The part of a route that the pauses of its origin need. */
+interface PausedRoute {
+  readonly lane: { readonly key: string }
+  /** The end of the attempt to fetch robots.txt whose pause the pacer knows. */
+  toldAttemptAt: number | undefined
+}
 
 export interface RobotsPausesContext {
-  readonly pacer: CheckedPacer
+  readonly pacer: { readonly canPause: boolean; pause(key: string, pauseMs: number, because: PauseReason): void }
   readonly log: GateLog
-  readonly routes: Pick<Routes, 'of'>
+  readonly routeOf: (origin: string, url: string) => PausedRoute | Promise<PausedRoute>
   /** The clock of the client, by which verdicts give their times. */
   readonly now: () => number
   readonly pacing: Pick<Pacing, 'backoff' | 'countRobots'>
@@ -50,7 +55,7 @@ export class RobotsPauses {
    * @param route The route of the request.
    * @param limits The delays of the request, for `countRobots`.
    */
-  note({ origin, access }: ClientVerdict, route: Route, limits?: PaceLimits): void {
+  note({ origin, access }: ClientVerdict, route: PausedRoute, limits?: PaceLimits): void {
     if (access === undefined) return
     const last = access.failedRefresh ?? access
     const { backoff, countRobots } = this.#context.pacing
@@ -63,15 +68,15 @@ export class RobotsPauses {
   /** Does the same for a refused request, whose pace key is not known yet. */
   noteRefusal(verdict: ClientVerdict): void {
     const { url, origin, access } = verdict
-    const { pacing, routes } = this.#context
+    const { pacing, routeOf } = this.#context
     if (access === undefined) return
     if (pushbackPause(access.failedRefresh ?? access, origin, pacing.backoff) === undefined) return
-    const route = routes.of(origin, url)
+    const route = routeOf(origin, url)
     if (isPromise(route)) void route.then((found) => this.note(verdict, found))
     else this.note(verdict, route)
   }
 
-  #tell(origin: string, route: Route, last: LastAttempt, { pauseMs, because }: Pause): void {
+  #tell(origin: string, route: PausedRoute, last: LastAttempt, { pauseMs, because }: Pause): void {
     const { pacer, log, now } = this.#context
     const { checkedAt, status, retryAfterMs } = last
     const leftMs = Math.min(checkedAt + pauseMs - now(), pauseMs) // the clock of another process may be ahead
