@@ -142,6 +142,8 @@ export class Guard implements RequestListener {
     // See service-workers.ts.
     if (kind === 'service-worker') return 'BlockedByClient'
     if (kind === 'other' && this.#pageRequests === 'ignore') return undefined
+    // See page-downloads.ts. While this one waited, Chromium would send all others.
+    if (this.#pageRequests === 'check' && isDownload(paused)) return 'BlockedByClient'
     const decision = kind === 'page' ? this.#enterGate(paused, sources) : this.#checkPageRequest(paused, sources)
     this.#pendingDecisions.add(decision)
     try {
@@ -363,9 +365,22 @@ function isPrivate(url: string): boolean {
 
 /**
  * Returns whether the argument of `goto` is this URL. The driver may complete the argument: by a
- * base URL, or by `http://`.
+ * base URL, or by `http://`. The browser reports a URL without its credentials and its fragment.
  */
 function isSameUrl(called: string, url: string): boolean {
-  const ends = [called, `http://${called}`].map((text) => URL.parse(text, url)?.href.split('#', 1)[0])
-  return ends.includes(url.split('#', 1)[0])
+  const { origin, pathname, search } = new URL(url)
+  return [called, `http://${called}`].some((text) => {
+    const target = URL.parse(text, url)
+    return target?.origin === origin && target.pathname === pathname && target.search === search
+  })
+}
+
+/**
+ * Returns whether a link with the attribute `download` caused this request. It looks like a
+ * navigation, but only navigations have the header `Upgrade-Insecure-Requests`. The first
+ * navigation of a popup may have no network ID either (measured with Puppeteer).
+ */
+function isDownload({ resourceType, networkId, request }: PausedRequest): boolean {
+  const isDocument = resourceType === 'Document' && networkId === undefined
+  return isDocument && request.headers?.['Upgrade-Insecure-Requests'] === undefined
 }

@@ -11,11 +11,14 @@ export interface HeaderEntry {
 export interface PausedRequest {
   /** Identifies one hop: the same for a request and its response, another one after a redirect. */
   readonly requestId: string
-  /** Identifies the request in the driver, with its redirects. Undefined for some failures. */
-  readonly networkId?: string | undefined
   readonly request: { readonly url: string; readonly headers?: Readonly<Record<string, string>> | undefined }
   readonly frameId: string
   readonly resourceType: string
+  /**
+   * Identifies the request, with its redirects, in the driver and in the events of the Network
+   * domain. Some requests have none.
+   */
+  readonly networkId?: string | undefined
   /** Set on a redirected request: the `requestId` of the previous hop. */
   readonly redirectedRequestId?: string | undefined
   readonly responseStatusCode?: number | undefined

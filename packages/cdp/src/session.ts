@@ -34,6 +34,8 @@ interface MethodResults {
   'Fetch.failRequest': unknown
   'Fetch.getResponseBody': unknown
   'Storage.clearDataForOrigin': unknown
+  'Target.attachToTarget': { readonly sessionId: string }
+  'Target.sendMessageToTarget': unknown
   'Page.getFrameTree': { readonly frameTree: FrameTree }
   'Target.getTargetInfo': { readonly targetInfo: TargetInfo }
   'Target.setDiscoverTargets': unknown
@@ -42,6 +44,7 @@ interface MethodResults {
 /** The events that the guard listens to. */
 interface EventParameters {
   'Fetch.requestPaused': PausedRequest
+  'Target.receivedMessageFromTarget': { readonly sessionId: string; readonly message: string }
   'Target.targetCrashed': { readonly targetId: string }
   'Target.targetCreated': { readonly targetInfo: TargetInfo }
   'Target.targetDestroyed': { readonly targetId: string }

@@ -12,6 +12,7 @@ import { documentHeaders } from './document-headers.ts'
 import { rememberRobotsTags } from './document-tags.ts'
 import { Frames } from './frames.ts'
 import { type ErrorReason, type PausedRequest, type RequestKind, responseHeader } from './paused-request.ts'
+import { Popups } from './popups.ts'
 import { unregisterServiceWorkers } from './service-workers.ts'
 import { type DriverBrowser, type DriverPage, type DriverSession, listen, send, withSession } from './session.ts'
 
@@ -21,6 +22,8 @@ export type GuardedContexts = 'all' | ((contextId: string) => boolean | Promise<
 /** Decides about the requests of a browser, or of one of its contexts. */
 export interface RequestListener {
   readonly contexts: GuardedContexts
+  /** A script for each new document of a popup. Default: none. */
+  readonly documentScript?: string | undefined
   /**
    * Resolves with undefined when the request may be sent, or with the reason why it must fail. The
    * request is sent right after the promise resolves, so a listener that waits for a turn resolves
@@ -109,13 +112,18 @@ export class Traffic {
 
   async #start(): Promise<DriverSession> {
     const session = await this.#browser.newSession()
+    const popups = new Popups(session)
     const frames = new Frames(this.#browser, session, (targetId) => {
+      popups.delete(targetId)
       for (const listener of this.#listeners) listener.onTargetClosed(targetId)
+    })
+    listen(session, 'Target.targetCreated', ({ targetInfo: { type, targetId, openerId } }) => {
+      if (type === 'page' && openerId !== undefined) popups.add(targetId, this.#scriptFor(frames, targetId))
     })
     listen(session, 'Fetch.requestPaused', (paused) => {
       const fail = () =>
         isDelivered(send(session, 'Fetch.failRequest', { requestId: paused.requestId, errorReason: 'Aborted' }))
-      const handled = this.#onPaused(session, frames, paused)
+      const handled = this.#onPaused(session, frames, popups, paused)
         .catch(fail)
         .then(() => void this.#pausedRequests.delete(handled))
       this.#pausedRequests.add(handled)
@@ -130,7 +138,11 @@ export class Traffic {
     return session
   }
 
-  async #onPaused(session: DriverSession, frames: Frames, paused: PausedRequest): Promise<void> {
+  async #scriptFor(frames: Frames, targetId: string): Promise<string | undefined> {
+    return (await this.#listenersFor(frames, targetId))[0]?.documentScript
+  }
+
+  async #onPaused(session: DriverSession, frames: Frames, popups: Popups, paused: PausedRequest): Promise<void> {
     const listeners = await this.#listenersFor(frames, paused.frameId)
     if (paused.responseStatusCode !== undefined || paused.responseErrorReason !== undefined) {
       if (isDocument(paused)) frames.receives(paused.frameId, paused.request.url)
@@ -140,6 +152,7 @@ export class Traffic {
     }
     const { requestId } = paused
     const kind = requestKind(paused, frames)
+    if (kind === 'page') await popups.prepared(paused.frameId)
     for (const listener of listeners) {
       const failureReason = await listener.onRequest(paused, kind, () => frames.sourcesOf(paused))
       if (failureReason === undefined) continue

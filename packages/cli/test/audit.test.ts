@@ -33,12 +33,25 @@ const path = writeFiles({
   'good.txt': 'User-agent: GPTBot\nDisallow: /\n',
   'closed.txt': 'User-agent: *\nDisallow: /\nAllow: /public/\n',
   'empty.txt': '',
+  'slashes.txt': 'User-agent: *\nAllow: //a\nDisallow: //b\n',
+  'large.txt': `User-agent: *\n${Array.from({ length: 2_000 }, (_, i) => `Disallow: /a/${i}\n`).join('')}`,
 })
 
 async function audit(...args: string[]) {
   const result = await runInThisProcess(['audit', ...args])
   return { ...result, stdout: withoutFolder(result.stdout, path).replaceAll(knownCrawlersDate, 'DATE') }
 }
+
+test('checks each path once for all crawlers with the same rules', async () => {
+  const { stdout } = await audit(path('large.txt'))
+  expect(stdout).toContain('may read all but (lines 2, 3, 4, 5 and 1996 more)')
+})
+
+test('compares paths that begin with two slashes', async () => {
+  const { stdout } = await audit(path('slashes.txt'))
+  expect(stdout).toContain('may read all but (line 3)\n    //b\n')
+  expect(stdout).not.toContain('(line 2')
+})
 
 test('groups the crawlers by what they may read, and then by purpose', async () => {
   const { stdout } = await audit(path('robots.txt'), '--purpose', 'advertising', '--purpose', 'ai-assistant')

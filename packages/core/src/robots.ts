@@ -12,7 +12,14 @@ import { MAX_TRIED_RULES } from './match/rule-index.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import { workspace } from './match/workspace.ts'
 import { type ProductTokens, tokensOf } from './parse/product-tokens.ts'
-import { decodeRecords, type OtherRecord, type ParsedRecord, parseRecords } from './parse/records.ts'
+import {
+  decodeRecords,
+  type OtherRecord,
+  type ParsedFile,
+  type ParsedRecord,
+  parseFields,
+  parseRecords,
+} from './parse/records.ts'
 import { sitemapsIn } from './parse/sitemaps.ts'
 import type { UrlInput } from './url/origin.ts'
 
@@ -154,10 +161,13 @@ export class Robots {
     return this.forCrawler(productTokens, { keep: 'file' }).explain(url)
   }
 
+  /** @internal Parses the file for all crawlers: every field and group. Parsed anew by each call. */
+  fields(): ParsedFile {
+    return parseFields(workspace.rangeOf(this.#source), this.dialect.parsing)
+  }
+
   #otherRecords(): readonly ParsedRecord[] {
-    if (this.#records === undefined) {
-      this.#records = parseRecords(workspace.rangeOf(this.#source), this.dialect.parsing).records
-    }
+    this.#records ??= parseRecords(workspace.rangeOf(this.#source), this.dialect.parsing)
     return this.#records
   }
 

@@ -58,6 +58,8 @@ export class BrowserGuard implements Admission {
 
   async start(): Promise<void> {
     this.#browser.driverObject.once('disconnected', () => void this.#close())
+    // If a page cannot be added, its navigations reject with the error.
+    this.#browser.listen?.((page) => void this.#pages.add(page).catch(() => undefined))
     try {
       await trafficOf(this.#browser).add(this.#guard)
       const open = await this.#browser.pages()

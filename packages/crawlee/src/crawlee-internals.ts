@@ -98,6 +98,7 @@ export interface CrawleeProxies {
 
 interface CrawlerLog {
   debug(message: string): void
+  error(message: string, data?: object): void
   exception(error: Error, message: string): void
   warning(message: string, data?: object): void
 }
@@ -130,6 +131,8 @@ export interface CrawleeInternals {
     context: { readonly request: Request },
     source: RequestSource,
   ): Promise<void>
+  /** Logs the error of a request that is not retried, before its first `await`. */
+  _handleFailedRequestHandler(context: object, error: Error): Promise<void>
   /** Of the user. HTTP crawlers call it; browser crawlers call `userProvidedRequestHandler`. */
   requestHandler?: (context: never) => unknown
   userProvidedRequestHandler?: (context: never) => unknown
@@ -157,6 +160,7 @@ const METHODS = [
   '_fetchNextRequest',
   '_canRequestBeRetried',
   '_requestFunctionErrorHandler',
+  '_handleFailedRequestHandler',
 ] as const satisfies readonly (keyof CrawleeInternals)[]
 
 const POOL_HOOKS = ['postLaunchHooks', 'postPageCreateHooks'] as const satisfies readonly (keyof BrowserPoolHooks)[]

@@ -114,6 +114,7 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   }
   if (signal !== undefined) onAbort(signal, abort)
   neverRetryRefusals(internals)
+  logAsFinal(internals)
   rememberGate(crawler, gate)
   return crawler
 }
@@ -221,6 +222,35 @@ function neverRetryRefusals(internals: CrawleeInternals): void {
   internals.isProxyError = (error) => !(error instanceof RobotsDisallowedError) && isProxyError.call(internals, error)
   internals._canRequestBeRetried = (request, error) =>
     !isFinal(error) && _canRequestBeRetried.call(internals, request, error)
+}
+
+/** What Crawlee writes about each failed request, before the stack of the error. */
+const OF_CRAWLEE = /^Request failed and reached maximum retries\./
+
+/**
+ * Replaces Crawlee's message about a request that failed for good at its first attempt: there were
+ * no retries, and the stack says nothing about the site. A refusal is not an error of the crawler.
+ */
+function logAsFinal(internals: CrawleeInternals): void {
+  const { log, _handleFailedRequestHandler } = internals
+  let logged: Error | undefined
+  internals.log = Object.create(log, {
+    error: {
+      value: (message: string, data?: object) => {
+        if (logged === undefined || !OF_CRAWLEE.test(message)) return log.error(message, data)
+        const level = logged instanceof RobotsDisallowedError || logged instanceof BudgetError ? 'warning' : 'error'
+        log[level](`Request failed, and is not retried: ${logged.message}`, data)
+      },
+    },
+  }) as typeof log
+  internals._handleFailedRequestHandler = (context, error) => {
+    logged = isFinal(error) ? error : undefined
+    try {
+      return _handleFailedRequestHandler.call(internals, context, error)
+    } finally {
+      logged = undefined // the message was logged before the first `await`
+    }
+  }
 }
 
 /** Returns whether a retry would fail in the same way. */

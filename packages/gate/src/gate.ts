@@ -27,7 +27,7 @@ import { OpenPermits } from './lane/open-permits.ts'
 import type { Route } from './lane/route.ts'
 import { Routes } from './lane/routes.ts'
 import { SharedLimits } from './lane/shared-limit.ts'
-import { type EnterCall, enterArguments, whenArguments } from './options/enter-arguments.ts'
+import { type EnterCall, enterArguments, type WhenArguments, whenArguments } from './options/enter-arguments.ts'
 import type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
 import { GATE_OPTIONS, OPTIONS_ELSEWHERE, type Pacing, pacingOf } from './options/pacing.ts'
 import { sitePacingBy } from './options/site-pacing.ts'
@@ -69,6 +69,12 @@ interface GatePort extends Pick<GateContext, 'activity' | 'now' | 'openRedirects
 export let gatePort: (gate: PoliteGate) => GatePort
 
 /**
+ * Like `gate.when`, for an adapter that keeps a request elsewhere until its turn, and enters the
+ * gate then. A pacer in another process may count the request as waiting.
+ */
+export let forecastEntry: (gate: PoliteGate, url: string, redirectedFrom: readonly string[]) => Promise<Forecast>
+
+/**
  * Starts each request when robots.txt allows it and a slot is free. `enter` checks the URL with the
  * RobotsClient, and then waits for the delay that the caller and the site ask for, and for the
  * concurrency limits. Requests with the same pace key start in order of arrival. `politely`,
@@ -103,6 +109,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   static {
     gatePort = (gate) => gate.#port
+    forecastEntry = (gate, url, redirectedFrom) => gate.#forecast(url, whenArguments({ redirectedFrom }), true)
     markClass('PoliteGate', PoliteGate)
   }
 
@@ -133,6 +140,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const context = { ...source, log, pacing, pacer, concurrency, redirects } as {
       -readonly [P in keyof GateContext]: GateContext[P]
     }
+    context.sight = { isSendingSeen: true }
     context.isSimple = ownPacer instanceof LocalPacer && needsOneSlot(pacing)
     const routes = new Routes(
       context,
@@ -157,9 +165,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     )
     context.openRedirects = new OpenRedirects()
     context.activity = new Activity()
-    context.sharedLimits = new SharedLimits({ pacer, now })
+    context.sharedLimits = new SharedLimits({ pacer, now, sight: context.sight })
     context.openPermits = new OpenPermits(log, pacing.releaseWarningMs, concurrency, () => routes.lanes)
-    context.sight = { isSendingSeen: true }
     context.budgets = pacing.budget === undefined ? undefined : new Budgets(pacing.budget)
     context.localStarts = ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined
     this.#routes = routes
@@ -283,8 +290,10 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
    */
   async when(url: string | HasHref, options?: WhenOptions): Promise<Forecast> {
-    const text = urlText(url)
-    const { signal, redirectedFrom } = whenArguments(options)
+    return this.#forecast(urlText(url), whenArguments(options), false)
+  }
+
+  async #forecast(text: string, { signal, redirectedFrom }: WhenArguments, willReserve: boolean): Promise<Forecast> {
     const { robots, now, budgets } = this.#context
     const verdict = await robots.check(text, signal, redirectedFrom)
     if (!this.#disobedience.admits(verdict))
@@ -293,7 +302,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const budget = budgets?.usedUp(route.lane.key, route.lane.waiting)
     if (budget !== undefined) return { allowed: false, verdict, retryAt: undefined, budget }
     const limits = route.limitsFor(AllowedCheck.by(verdict))
-    const { waitMs, ...wait } = await estimateWait(this.#context, route, limits)
+    const { waitMs, ...wait } = await estimateWait(this.#context, route, limits, willReserve)
     return { allowed: true, verdict, at: now() + waitMs, waitMs, ...wait }
   }
 

@@ -18,7 +18,7 @@ export {
 } from './fetch/politely.ts'
 export { type Refusal, refusalOf } from './fetch/refused-response.ts'
 export { usageOf } from './fetch/response-usage.ts'
-export { PoliteGate } from './gate.ts'
+export { forecastEntry, PoliteGate } from './gate.ts'
 export { politeHttpAgent } from './http/http-agent.ts'
 export type {
   EnterOptions,

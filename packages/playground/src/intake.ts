@@ -1,6 +1,7 @@
 // Reads what the user pastes or drops: a robots.txt, or URLs in any of the formats of `politely match --urls`.
+import { parseRobots } from '@politely/core'
 import {
-  fieldOfLine,
+  fieldsOf,
   formatOfName,
   formatOfText,
   isUrlOrPath,
@@ -61,8 +62,8 @@ function isBinary(text: string, name: string): boolean {
 }
 
 function isOfRobots(line: string): boolean {
-  const { directive } = fieldOfLine(line)
-  return directive !== undefined && directive !== 'unknown' && !/^\s*(?:https?:|\/)/i.test(line)
+  const [found] = fieldsOf(parseRobots(new TextEncoder().encode(line))).fields
+  return found !== undefined && found.field !== 'unknown'
 }
 
 function robotsIntake(text: string): Intake {

@@ -5,6 +5,7 @@ export type { CrawlerPurpose, CrawlerRetirement, KnownCrawler } from './known-cr
 export {
   type CrawlerReading,
   findCrawler,
+  isCrawlerName,
   knownCrawlers,
   knownCrawlersDate,
   readingOf,

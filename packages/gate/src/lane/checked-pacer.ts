@@ -41,8 +41,9 @@ export class CheckedPacer {
     limits: PaceLimits,
     ticket: Ticket | undefined,
     furtherSlots: number,
+    seesSending: boolean,
   ): Reservation | Promise<Reservation> {
-    const reservation = this.#pacer.reserve(key, limits, ticket, furtherSlots)
+    const reservation = this.#pacer.reserve(key, limits, ticket, furtherSlots, seesSending)
     return isPromise(reservation)
       ? Promise.resolve(reservation).then(checkedReservation)
       : checkedReservation(reservation)
@@ -52,8 +53,8 @@ export class CheckedPacer {
    * @throws {PacerError} for an invalid reply; also whatever the pacer throws. A promise rejects
    * with the same.
    */
-  estimate(key: string, limits: PaceLimits, ahead: number): WaitEstimate | Promise<WaitEstimate> {
-    const estimate = this.#pacer.estimate(key, limits, ahead)
+  estimate(key: string, limits: PaceLimits, ahead: number, willReserve = false): WaitEstimate | Promise<WaitEstimate> {
+    const estimate = this.#pacer.estimate(key, limits, ahead, willReserve)
     return isPromise(estimate) ? Promise.resolve(estimate).then(checkedEstimate) : checkedEstimate(estimate)
   }
 
@@ -107,9 +108,10 @@ export class CheckedPacer {
 }
 
 function checkedReservation(reservation: Reservation): Reservation {
-  const { kind, ticket, delay, startWithinMs } = fieldsOf(reservation)
+  const { kind, ticket, delay, startWithinMs, nextAfterMs } = fieldsOf(reservation)
   const isTicket = typeof ticket === 'string' || typeof ticket === 'number'
-  if (kind === 'slot' && isTicket && isDelay(delay) && isStartWithin(startWithinMs)) return reservation
+  const areTimes = [startWithinMs, nextAfterMs].every((ms) => ms === undefined || isDuration(ms))
+  if (kind === 'slot' && isTicket && isDelay(delay) && areTimes) return reservation
   if (kind === 'wait' && (isTicket || ticket === undefined) && isWait(reservation, isReason)) return reservation
   throw new PacerError('reserve', reservation, `${SLOT} or ${WAIT}, with times in milliseconds and ${REASON}`)
 }
@@ -122,10 +124,6 @@ function checkedEstimate(estimate: WaitEstimate): WaitEstimate {
 function isDelay(delay: unknown): boolean {
   const { delayMs, because } = fieldsOf(delay)
   return isDuration(delayMs) && isReason(because)
-}
-
-function isStartWithin(startWithinMs: unknown): boolean {
-  return startWithinMs === undefined || isDuration(startWithinMs)
 }
 
 function isDuration(ms: unknown): boolean {

@@ -16,21 +16,24 @@ type LevelEstimate = WaitEstimate & { readonly level: WaitLevel }
 /**
  * Estimates the wait at each level. The longest one counts. Reads the state of the lanes before it
  * returns, so requests that arrive afterwards change nothing.
+ * @param willReserve Whether the request enters the gate after that time.
  * @returns A promise if the pacer replies with one.
  */
 export function estimateWait(
   { pacer, pacing, concurrency, sharedLimits }: GateContext,
   { lane, site, shared, pacing: { maxConcurrentPerKey, jitter } }: Route,
   ownLimits: PaceLimits,
+  willReserve = false,
 ): WaitForecast | Promise<WaitForecast> {
   const ahead = lane.waiting
   const limits = lengthened(ownLimits, 1 + jitter / 2) // for the requests ahead: half of the jitter on average
-  const estimates = [atLevel(pacing.paceBy, pacer.estimate(lane.key, limits, lane.withoutSlot))]
+  const estimates = [atLevel(pacing.paceBy, pacer.estimate(lane.key, limits, lane.withoutSlot, willReserve))]
   let full: WaitLevel | undefined = lane.underWay >= maxConcurrentPerKey ? pacing.paceBy : undefined
   for (const { level, key, limits } of shared) {
     const limit = sharedLimits.get(key)
     if (limit?.pacedKey.isFull) full ??= level
-    if (limits.ownDelayMs > 0) estimates.push(atLevel(level, pacer.estimate(key, limits, limit?.waiting ?? 0)))
+    if (limits.ownDelayMs > 0)
+      estimates.push(atLevel(level, pacer.estimate(key, limits, limit?.waiting ?? 0, willReserve)))
   }
   full ??= concurrency.fullLevel(site)
   return estimates.some(isPromise)

@@ -178,6 +178,20 @@ export class GrantedPermit implements NestablePermit {
     this.#slot.pacedKey.sent(this.#slot, at)
   }
 
+  get #isUnsent(): boolean {
+    return this.#phase === 'granted' || this.#phase === 'connecting'
+  }
+
+  /**
+   * The gate has not seen the request being sent. Its response has arrived, or it has ended, so it
+   * was sent before, if at all.
+   */
+  #endUnseen(at: number): void {
+    const { slot, sharedSlots } = this.#grant
+    for (const each of sharedSlots) if (each.awaitsSent) each.pacedKey.sent(each, at)
+    if (slot.awaitsSent) slot.pacedKey.sent(slot, at)
+  }
+
   report(report: RequestReport): void {
     this.#sending?.end()
     this.applyResponse(report)
@@ -234,11 +248,14 @@ export class GrantedPermit implements NestablePermit {
   /** Tells the pacer of the response, and counts and logs a pushback. */
   #tell(response: PaceResponse, status: number | undefined, asked?: AskedPause): void {
     const { counters, pacer, pacing, sight, now, log } = this.#context
-    if (this.#phase === 'connecting' && response.status !== 0) sight.isSendingSeen = false
+    const isUnsent = this.#isUnsent
+    if (isUnsent && response.status !== 0) sight.isSendingSeen = false
     this.#phase = 'reported'
     this.#slot.pacedKey.stopExpecting(this.#slot)
     this.#status = status
-    const told = withBackoff(response, pacing.backoff, now())
+    const at = now()
+    if (isUnsent) this.#endUnseen(at)
+    const told = withBackoff(response, pacing.backoff, at)
     pacer.report(this.key, this.#slot.ticket, told)
     if (told.isPushback) {
       this.#isPushedBack = true
@@ -261,12 +278,14 @@ export class GrantedPermit implements NestablePermit {
     try {
       if (report !== undefined) this.report(report) // throws for an invalid response; the permit is released all the same
     } finally {
+      const isUnsent = this.#isUnsent
       this.#phase = 'released'
       this.#sending?.end()
       counters.done++
       try {
         const at = now()
         const tookMs = at - this.#grant.startedAt
+        if (isUnsent) this.#endUnseen(at)
         this.#endSlots(tookMs)
         if (channels.done.hasSubscribers) {
           const { url, origin } = loggableVerdict(this.verdict)

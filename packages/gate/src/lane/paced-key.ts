@@ -19,6 +19,10 @@ export interface KeySlot {
   readonly delay: Delay
   /** The slot expires at this time of the gate's clock. */
   readonly startBy: number
+  /** Whether the pacer waits for `sent`. */
+  readonly awaitsSent: boolean
+  /** The pacer is not asked for the next slot before this time of the gate's clock. */
+  readonly nextAt: number
 }
 
 /** What `reserveSlots` needs for one level. */
@@ -43,6 +47,7 @@ const MAX_UNSENT_MS = 10_000
 export interface PacerAndClock {
   readonly pacer: CheckedPacer
   readonly now: () => number
+  readonly sight: { readonly isSendingSeen: boolean }
 }
 
 export class PacedKey {
@@ -163,7 +168,8 @@ export class PacedKey {
    */
   reserve(limits: PaceLimits, furtherSlots: number): KeySlot | undefined | Promise<KeySlot | undefined> {
     const calledAt = this.#context.now()
-    const reservation = this.#context.pacer.reserve(this.key, limits, this.#ticket, furtherSlots)
+    const { pacer, sight } = this.#context
+    const reservation = pacer.reserve(this.key, limits, this.#ticket, furtherSlots, sight.isSendingSeen)
     return isPromise(reservation)
       ? reservation.then((reply) => this.#slotOf(reply, limits, calledAt))
       : this.#slotOf(reservation, limits, calledAt)
@@ -173,10 +179,10 @@ export class PacedKey {
    * The request of this slot is about to start. `started` or `cancel` must follow. @param at The
    * time of the gate's clock.
    */
-  use({ delay }: KeySlot, at: number): void {
+  use({ delay, nextAt }: KeySlot, at: number): void {
     this.#isStarting = delay.delayMs > 0
     this.#lastDelayMs = delay.delayMs
-    this.#delayUntil(at + delay.delayMs, delay.because)
+    this.#delayUntil(Math.max(at + delay.delayMs, nextAt), delay.because)
   }
 
   /** The request of this slot has started. */
@@ -206,12 +212,13 @@ export class PacedKey {
    * @param at The time of the gate's clock.
    */
   sent(slot: KeySlot, at: number): void {
-    const { ticket, startBy, delay } = slot
+    const { ticket, startBy, awaitsSent, delay } = slot
     this.stopExpecting(slot)
     if (delay.delayMs === 0) return
     const until = at + delay.delayMs
     if (until > this.#askPacerAt) this.#delayUntil(until, delay.because)
-    if (at > startBy || startBy === Number.POSITIVE_INFINITY) this.#context.pacer.sent(this.key, ticket, delay)
+    const isLate = at > startBy || startBy === Number.POSITIVE_INFINITY
+    if (awaitsSent || isLate) this.#context.pacer.sent(this.key, ticket, delay)
   }
 
   /** Gives back a slot whose request does not start. The pacer may be asked again at once. */
@@ -247,8 +254,15 @@ export class PacedKey {
   #slotOf(reservation: Reservation, limits: PaceLimits, calledAt: number): KeySlot | undefined {
     if (reservation.kind === 'slot') {
       this.#ticket = undefined
-      const { ticket, delay, startWithinMs = Number.POSITIVE_INFINITY } = reservation
-      return { pacedKey: this, limits, ticket, delay, startBy: calledAt + startWithinMs }
+      const {
+        ticket,
+        delay,
+        startWithinMs = Number.POSITIVE_INFINITY,
+        awaitsSent = false,
+        nextAfterMs = 0,
+      } = reservation
+      const [startBy, nextAt] = [calledAt + startWithinMs, calledAt + nextAfterMs]
+      return { pacedKey: this, limits, ticket, delay, startBy, awaitsSent, nextAt }
     }
     this.#ticket = reservation.ticket
     this.#delayUntil(this.#context.now() + Math.max(reservation.waitMs, MIN_WAIT_MS), reservation.because)

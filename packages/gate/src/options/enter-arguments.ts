@@ -8,7 +8,7 @@ const WHEN_OPTIONS: Readonly<Record<keyof WhenOptions, true>> = { signal: true, 
 const ENTER_OPTIONS: Readonly<Record<keyof EnterOptions, true>> = { ...WHEN_OPTIONS, maxWaitMs: true }
 
 /** The checked options of `check` and `when`. */
-interface WhenArguments {
+export interface WhenArguments {
   readonly signal: AbortSignal | undefined
   readonly redirectedFrom: readonly string[]
 }

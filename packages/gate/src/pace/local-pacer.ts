@@ -117,7 +117,7 @@ export class LocalPacer implements Pacer {
     this.#update(key, (pace) => endRequest(pace, limits, Number(ticket), this.#now(), tookMs, this.#utcOffsetMs()))
   }
 
-  estimate(key: string, limits: PaceLimits, ahead: number): WaitEstimate {
+  estimate(key: string, limits: PaceLimits, ahead: number, _willReserve?: boolean): WaitEstimate {
     const now = this.#now()
     const utcOffsetMs = this.#offsetFor(limits)
     let pace = this.#paceOf(key)

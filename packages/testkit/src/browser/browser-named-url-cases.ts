@@ -96,8 +96,11 @@ export const browserNamedUrlCases: readonly BrowserCase[] = [
       const { tab, at } = fixture
       const { inside, at: atInside } = await startPrivate(fixture)
       await tab.goto(at(page))
-      assert.equal((await tab.goto(atInside('/own')))?.status(), 200)
-      await tab.evaluate(`fetch('/api').then((response) => response.text()).then((text) => { document.title = text })`)
+      const withPassword = atInside('/own#part').replace('http://', 'http://me:secret@')
+      assert.equal((await tab.goto(withPassword))?.status(), 200)
+      await tab.evaluate(
+        `fetch(location.origin + '/api').then((response) => response.text()).then((text) => { document.title = text })`,
+      )
       await tab.waitForFunction('document.title === "secret"')
       await tab.evaluate(`void (location = '${atInside('/next')}')`)
       await tab.waitForFunction('location.pathname === "/next"')

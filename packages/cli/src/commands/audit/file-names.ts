@@ -1,6 +1,8 @@
 // The names in the user-agent lines of a file, and what is known about each of them.
+import type { Robots } from '@politely/core'
 import { findCrawler, type KnownCrawler, knownCrawlers } from '@politely/core/crawlers'
 import { editDistance } from '@politely/core/engine'
+import { fieldsOf } from '@politely/core/internal'
 import { crawlersOfProduct } from './product-names.ts'
 
 /** Why a name does nothing. */
@@ -30,21 +32,14 @@ export interface FileName {
   readonly replacedBy: readonly string[]
 }
 
-/** A user-agent line, also without its dash or its colon. */
-const USER_AGENT = /^[^\S\n]*user-?agent[^\S\n]*:?[^\S\n]*([^\s#:][^#]*)/i
-
 /** Returns the names of a file in the order of their first lines, without `*`. */
-export function namesIn(text: string): readonly FileName[] {
+export function namesIn(robots: Robots): readonly FileName[] {
   const found = new Map<string, { readonly name: string; readonly lines: number[] }>()
-  for (const [i, line] of text
-    .replace(/^\ufeff/, '')
-    .split(/\r\n|\r|\n/)
-    .entries()) {
-    const name = USER_AGENT.exec(line)?.[1]?.trim()
-    if (name === undefined || name.startsWith('*')) continue
+  for (const { field, value: name, line } of fieldsOf(robots).fields) {
+    if (field !== 'user-agent' || name === '' || name.startsWith('*')) continue
     const before = found.get(name.toLowerCase())
-    if (before === undefined) found.set(name.toLowerCase(), { name, lines: [i + 1] })
-    else before.lines.push(i + 1)
+    if (before === undefined) found.set(name.toLowerCase(), { name, lines: [line] })
+    else before.lines.push(line)
   }
   return Array.from(found.values(), ({ name, lines }) => ({ name, lines, ...findingOf(name) }))
 }

@@ -38,7 +38,11 @@ const OLD_DAYS = 181
 export function formatAudit(audit: Audit, listsAll: boolean): string {
   const { robots, date, paths, crawlers, names } = audit
   const obedient = crawlers.filter(({ obeys }) => obeys !== 'no')
-  const byPaths = Map.groupBy(obedient, ({ disallowed }) => disallowed.join('\n'))
+  // Crawlers with the same rules share one list of paths, which may be long.
+  const texts = new Map(
+    [...new Set(obedient.map(({ disallowed }) => disallowed))].map((list) => [list, list.join('\n')]),
+  )
+  const byPaths = Map.groupBy(obedient, ({ disallowed }) => texts.get(disallowed))
   const blocks = [...byPaths.values()]
     .sort((a, b) => (b[0]?.disallowed.length ?? 0) - (a[0]?.disallowed.length ?? 0))
     .map((group) => blockOf(headOf(group, audit), group, listsAll))
@@ -64,7 +68,7 @@ function headOf(group: readonly CrawlerAccess[], { paths, isSample }: Audit): st
   const { disallowed } = group[0] as CrawlerAccess
   const who = countText(group.length, 'crawler')
   if (disallowed.length === 0) return `${green('✓')} ${bold(`${who} may read every path`)}`
-  const rules = group.flatMap((crawler) => crawler.rules).sort((one, other) => one.line - other.line)
+  const rules = [...new Set(group.map((crawler) => crawler.rules))].flat().sort((one, other) => one.line - other.line)
   const closing = rules.filter(({ directive }) => directive === 'disallow')
   const lines = [...new Set(closing.map(({ line }) => String(line)))]
   const by = lines.length === 0 ? '' : dim(` (${lines.length === 1 ? 'line' : 'lines'} ${firstOf(lines)})`)
@@ -73,7 +77,8 @@ function headOf(group: readonly CrawlerAccess[], { paths, isSample }: Audit): st
   // more than paths that were made from them.
   const isMostlyClosed = disallowed.includes('/')
   const shown = isMostlyClosed ? rules.filter(({ directive }) => directive === 'allow') : closing
-  const isShown = (path: string) => disallowed.includes(path) !== isMostlyClosed
+  const closed = new Set(disallowed)
+  const isShown = (path: string) => closed.has(path) !== isMostlyClosed
   const texts = isSample ? [...new Set(shown.map(({ text }) => text))] : paths.filter(isShown)
   const what = isMostlyClosed ? 'may only read' : 'may read all but'
   return `${yellow('~')} ${bold(`${who} ${what}`)}${by}\n${indented(firstOf(texts.map(printable)))}`

@@ -1,7 +1,8 @@
 // The checks that make no requests: Node, proxy variables, the names of the crawler, the store.
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { isProductToken, productTokenOf } from '@politely/core'
+import { productTokenOf } from '@politely/core'
+import { isCrawlerName } from '@politely/core/crawlers'
 import { explainMissingToken, withoutCredentials } from '@politely/core/engine'
 import { isProxyExcluded, proxyVariableFor } from '@politely/fetcher/internal'
 import type { Arguments } from '../../command-line.ts'
@@ -83,7 +84,7 @@ export function checkCrawler(args: Arguments): Finding {
   const tokens = args.all('product-token')
   if (userAgent === undefined || userAgent.trim() === '')
     return warn('crawler', '--user-agent is missing; write the header that your crawler sends, to check it')
-  const invalid = tokens.find((token) => !isProductToken(token))
+  const invalid = tokens.find((token) => token === '*' || !isCrawlerName(token))
   if (invalid !== undefined)
     return fail('crawler', `${JSON.stringify(invalid)} is not a product token; write letters, digits, "-" and "_"`)
   const own = productTokenOf(userAgent)
