@@ -48,7 +48,14 @@ import {
 } from '../options/call-options.ts'
 import { namesItself, type RobotsClientOptions, type Settings, settingsOf } from '../options/options.ts'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from '../report/client-verdict.ts'
-import { type ClientEvents, type Counters, type Logger, Telemetry, traceCheck } from '../report/telemetry.ts'
+import {
+  type ClientEvents,
+  type Counters,
+  isCheckTraced,
+  type Logger,
+  Telemetry,
+  traceCheck,
+} from '../report/telemetry.ts'
 import { openPage, type PageResponse, redirectedUrl, sentPageOf } from './page-response.ts'
 import type { ClientUsage, UsageReader } from './usage-reader.ts'
 
@@ -252,8 +259,15 @@ export class RobotsClient {
    * describes it.
    * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
    */
-  async check(url: string | HasHref, options: CheckOptions = {}): Promise<ClientVerdict> {
+  async check(url: string | HasHref, options: CheckOptions = NO_OPTIONS): Promise<ClientVerdict> {
     this.#throwIfClosed()
+    if (options === NO_OPTIONS && !isCheckTraced()) {
+      const known = this.#verdictByText(urlText(url))
+      if (known !== undefined) {
+        this.#telemetry.checked(known)
+        return known
+      }
+    }
     assertLookupOptions(options)
     return this.#checkSince(url, options, this.#sinceOf(options))
   }
@@ -682,5 +696,6 @@ function validUrl(text: string): ParsedUrl {
   throw new OptionError('url', `${describeValue(text)}: ${explainUrlProblem(parsed, text)}`)
 }
 
+const NO_OPTIONS: CheckOptions = {}
 const ALLOWED: Promise<boolean> = Promise.resolve(true)
 const DISALLOWED: Promise<boolean> = Promise.resolve(false)
