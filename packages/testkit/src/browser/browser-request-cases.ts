@@ -470,12 +470,11 @@ export const browserRequestWays: readonly BrowserCase[] = [
   ...switchedOff.map(({ testCase }) => testCase),
   redirectToNowhere,
   downloadsInWindowsCase,
-  ...notSeen.map(inFullRun),
 ].map(ofWholeChromium)
 
 export const browserRequestCases: readonly BrowserCase[] = [
   ...browserRequestWays,
-  ...[...browserServiceWorkerCases, ...repeated.map(inFullRun), ...switchCases].map(ofWholeChromium),
+  ...[...browserServiceWorkerCases, ...[...notSeen, ...repeated].map(inFullRun), ...switchCases].map(ofWholeChromium),
 ]
 
 assert.equal(new Set(all('')).size, all('').length, 'two kinds of request use the same resource name')
