@@ -31,7 +31,7 @@ const PACKAGES = {
   site: ['core', 'gate', 'playground', 'testing'],
 }
 
-const BELOW_GATE_ENTRIES = ['pace', 'report', 'redirects', 'permit', 'options', 'queue', 'gate.ts', 'adapter']
+const BELOW_GATE_ENTRIES = ['pace', 'report', 'redirects', 'permit', 'options', 'robots', 'lane', 'gate.ts', 'adapter']
 
 // For each folder of a package's src, the folders that it may import. A file directly in src may
 // import all of them. A file in a folder may import a file directly in src only if the folder's

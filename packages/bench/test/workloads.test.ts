@@ -40,6 +40,8 @@ const plan: Plan = {
   turnNs: 1e6,
   coldFetches: 20,
   crawlPages: 100,
+  crawlWarmUpPages: 100,
+  crawlRounds: 2,
   warmOrigins: 5,
   copies: 1,
 }

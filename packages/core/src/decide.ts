@@ -143,6 +143,10 @@ function accessOf(
         }
       : undefined
   const looksLike = originAccess.holds === 'rules' ? originAccess.copy.looksLike : deciding.looksLike
+  const hasFailedRefresh = entry.latest !== deciding
+  // Most sites need none of the optional fields. Objects with the same fields are fast to create.
+  if (!looksLike && !retryAfterMs && !hasFailedRefresh)
+    return { outcome, reason, status, detail, url, hops, checkedAt, nextAttemptAt, copy }
   return {
     outcome,
     reason,
@@ -153,7 +157,7 @@ function accessOf(
     ...(looksLike && { looksLike }),
     checkedAt,
     ...(retryAfterMs && { retryAfterMs }),
-    ...(entry.latest !== deciding && { failedRefresh: failedRefreshOf(entry.latest) }),
+    ...(hasFailedRefresh && { failedRefresh: failedRefreshOf(entry.latest) }),
     nextAttemptAt,
     copy,
   }

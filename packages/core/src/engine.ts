@@ -66,6 +66,7 @@ export {
   type LastingPause,
   MAX_SIMULATED_REQUESTS,
   MAX_UNDER_WAY_MS,
+  type MutablePace,
   nextSlot,
   type Pace,
   type PauseReason,
@@ -75,6 +76,7 @@ export {
   shiftPause,
   startPace,
   takeSlot,
+  takeSlotOf,
   UNDER_WAY_WAIT_MS,
 } from './pace/pace.ts'
 export {

@@ -6,6 +6,7 @@ export { callSafely } from './base/call-safely.ts'
 export { DomainTurns, type Outcome } from './base/domain-turns.ts'
 export { watchFakeTimers } from './base/fake-timers.ts'
 export { Fifo } from './base/fifo.ts'
+export { type Linked, LinkedList } from './base/linked-list.ts'
 export {
   abortSignal,
   assertKnown,
@@ -22,7 +23,8 @@ export {
 export type { Site } from './base/site.ts'
 export { SlowItems, type StartedItem } from './base/slow-items.ts'
 export { MAX_TIMEOUT_MS, MAX_TIMER_MS, UNTIL_HEADERS, withTimeout } from './base/timeout.ts'
-export { clientPort } from './client/client.ts'
+export type { CachedRules } from './cache/memory.ts'
+export { type ClientPort, clientPort } from './client/client.ts'
 export { isHtml, rememberSentPage, type SentPage, sentPageOf, UNSEEN_TAGS } from './client/page-response.ts'
 export { isPrivateHost, siteOf } from './network/host-name.ts'
 export { boundedLookup } from './network/lookup.ts'

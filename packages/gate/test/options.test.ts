@@ -360,9 +360,11 @@ test('passes the clock of politely to the gate', async () => {
   const nowhere = await holdRefusingPort()
   onTestFinished(() => nowhere.close())
   const polite = politely(fetch, { userAgent: 'ExampleBot/1.0', retries: 0, now: () => ++seconds * 1_000 })
-  const { waitedMs } = await polite.gate.enter(`http://127.0.0.1:${nowhere.port}/robots.txt`)
-  expect(waitedMs).toBeGreaterThanOrEqual(1_000)
-  expect(waitedMs % 1_000).toBe(0)
+  const permit = await polite.gate.enter(`http://127.0.0.1:${nowhere.port}/robots.txt`)
+  const { oldestPermitMs } = polite.gate.gauges
+  expect(oldestPermitMs).toBeGreaterThanOrEqual(1_000)
+  expect(oldestPermitMs % 1_000).toBe(0)
+  permit.release()
   await polite.close()
 })
 

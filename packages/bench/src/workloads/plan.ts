@@ -29,6 +29,9 @@ export interface Plan {
   readonly coldFetches: number
   /** The number of pages that one turn of a crawl fetches. */
   readonly crawlPages: number
+  /** The number of pages that each way to crawl fetches before the first turn. */
+  readonly crawlWarmUpPages: number
+  readonly crawlRounds: number
   /** The number of sites that the client knows. */
   readonly warmOrigins: number
   /** The number of new copies of a long file on which the first check is measured. */
@@ -54,7 +57,9 @@ export const full: Omit<Plan, 'libraries'> = {
   hostileSteps: { ours: 1, others: 3 },
   turnNs: 40e6,
   coldFetches: 5_000,
-  crawlPages: 12_000,
+  crawlPages: 4_000,
+  crawlWarmUpPages: 32_000,
+  crawlRounds: 30,
   warmOrigins: 1_000,
   copies: 7,
 }
@@ -75,7 +80,9 @@ export const quick: Omit<Plan, 'libraries'> = {
   hostileSteps: { ours: 1, others: 8 },
   turnNs: 15e6,
   coldFetches: 300,
-  crawlPages: 2_000,
+  crawlPages: 1_000,
+  crawlWarmUpPages: 4_000,
+  crawlRounds: 5,
   warmOrigins: 100,
   copies: 3,
 }

@@ -15,7 +15,7 @@ import type { Failure } from '@politely/core/engine'
 import { onAbort } from '../base/abort-listeners.ts'
 import { DomainTurns } from '../base/domain-turns.ts'
 import type { Site } from '../base/site.ts'
-import { SlowItems } from '../base/slow-items.ts'
+import { SlowItems, type StartedItem } from '../base/slow-items.ts'
 import type { Turn } from '../fetch/robots-fetcher.ts'
 import { hasOtherDomain, registrableDomainOf, siteOf } from '../network/host-name.ts'
 import type { Telemetry } from '../report/telemetry.ts'
@@ -69,7 +69,7 @@ export interface FlightWork {
   moveTo(url: string, permission?: Promise<Turn>): Turn | Promise<Turn>
 }
 
-interface Flight<T> extends FlightWork {
+interface Flight<T> extends FlightWork, StartedItem {
   readonly origin: string
   /** The site of the origin. */
   readonly ownSite: Site
@@ -192,6 +192,10 @@ export class Flights<T> {
       site,
       url: origin,
       startedAt: 0,
+      isExempt: false,
+      before: undefined,
+      after: undefined,
+      list: undefined,
       isAway: false,
       start,
       result: Promise.withResolvers(),

@@ -48,7 +48,14 @@ import {
 } from '../options/call-options.ts'
 import { namesItself, type RobotsClientOptions, type Settings, settingsOf } from '../options/options.ts'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from '../report/client-verdict.ts'
-import { type ClientEvents, type Counters, type Logger, Telemetry, traceCheck } from '../report/telemetry.ts'
+import {
+  type ClientEvents,
+  type Counters,
+  isCheckTraced,
+  type Logger,
+  Telemetry,
+  traceCheck,
+} from '../report/telemetry.ts'
 import { openPage, type PageResponse, redirectedUrl, sentPageOf } from './page-response.ts'
 import type { ClientUsage, UsageReader } from './usage-reader.ts'
 
@@ -117,6 +124,15 @@ export interface ClientPort {
   readonly logger: () => Logger | undefined
   /** The clock of the client: returns milliseconds since 1970. */
   readonly now: () => number
+  /**
+   * Returns the rules of the URL's origin, if memory has them, they are fresh, and nothing listens for
+   * verdicts. `isAllowed` of the rules is then the answer. Counts nothing.
+   */
+  readonly peek: (url: string) => CachedRules | undefined
+  /** Counts the verdict on a URL that `peek` has found rules for, and that they allow. */
+  readonly countAllowed: () => void
+  /** Returns the verdict on such a URL. @param at The time of the check, by the clock of the client. */
+  readonly verdictOn: (url: string, rules: CachedRules, at: number) => ClientVerdict
   /** Decides which hosts a site may lead the client to. */
   readonly guard: () => NetworkGuard
 }
@@ -157,6 +173,9 @@ export class RobotsClient {
     usageOf: (url, response, options) => this.#usage(url, response, options),
     logger: () => this.#settings.logger,
     now: () => this.#settings.now(),
+    peek: (url) => this.#peek(url),
+    countAllowed: () => this.#telemetry.countVerdict(true),
+    verdictOn: (url, cached, at) => verdictOf(url, cached.entry.origin, url, cached, at, this.#settings.policy),
     guard: () => this.#settings.guard,
   }
 
@@ -240,8 +259,15 @@ export class RobotsClient {
    * describes it.
    * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
    */
-  async check(url: string | HasHref, options: CheckOptions = {}): Promise<ClientVerdict> {
+  async check(url: string | HasHref, options: CheckOptions = NO_OPTIONS): Promise<ClientVerdict> {
     this.#throwIfClosed()
+    if (options === NO_OPTIONS && !isCheckTraced()) {
+      const known = this.#verdictByText(urlText(url))
+      if (known !== undefined) {
+        this.#telemetry.checked(known)
+        return known
+      }
+    }
     assertLookupOptions(options)
     return this.#checkSince(url, options, this.#sinceOf(options))
   }
@@ -585,6 +611,15 @@ export class RobotsClient {
     return cached && verdictOf(text, cached.entry.origin, text, cached, at, policy)
   }
 
+  #peek(text: string): CachedRules | undefined {
+    const { now, dialect } = this.#settings
+    if (text.length > MAX_SHORT_URL_LENGTH || dialect.parsing.compare === 'google') return undefined
+    if (this.#telemetry.needsVerdicts) return undefined
+    const at = now()
+    const cached = this.#cache.getByUrl(text, at)
+    return cached !== undefined && isFresh(cached, at) ? cached : undefined
+  }
+
   async #countImported(
     chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
   ): Promise<ImportCounts> {
@@ -661,5 +696,6 @@ function validUrl(text: string): ParsedUrl {
   throw new OptionError('url', `${describeValue(text)}: ${explainUrlProblem(parsed, text)}`)
 }
 
+const NO_OPTIONS: CheckOptions = {}
 const ALLOWED: Promise<boolean> = Promise.resolve(true)
 const DISALLOWED: Promise<boolean> = Promise.resolve(false)

@@ -61,6 +61,27 @@ export function verdictOf(
   policy: AccessPolicy,
 ): ClientVerdict {
   const { verdict, access } = decide(entry, rules, url, now, policy)
+  if (verdict.because === 'rule' || verdict.because === 'no-rule-matched') {
+    // Most verdicts. Without a spread they are created in a third of the time.
+    const { allowed, because, group } = verdict
+    const { crawlDelayMs } = rules
+    const requestRates = unlessEmpty(rules.requestRates)
+    const visitTimes = unlessEmpty(rules.visitTimes)
+    return because === 'rule'
+      ? {
+          url: text,
+          origin,
+          allowed,
+          because,
+          rule: verdict.rule,
+          group,
+          access,
+          crawlDelayMs,
+          requestRates,
+          visitTimes,
+        }
+      : { url: text, origin, allowed, because, group, access, crawlDelayMs, requestRates, visitTimes }
+  }
   const retryAt = verdict.because === 'unreachable' && { retryAt: access.nextAttemptAt }
   return { url: text, origin, ...verdict, access, ...retryAt, ...(access.copy ? paceOf(rules) : NO_PACE) }
 }
@@ -90,9 +111,9 @@ type RequestedPace = Pick<CheckedUrl, 'crawlDelayMs' | 'requestRates' | 'visitTi
 const NO_PACE: RequestedPace = { crawlDelayMs: undefined, requestRates: undefined, visitTimes: undefined }
 
 function paceOf({ crawlDelayMs, requestRates, visitTimes }: CrawlerRules): RequestedPace {
-  return {
-    crawlDelayMs,
-    requestRates: requestRates.length > 0 ? requestRates : undefined,
-    visitTimes: visitTimes.length > 0 ? visitTimes : undefined,
-  }
+  return { crawlDelayMs, requestRates: unlessEmpty(requestRates), visitTimes: unlessEmpty(visitTimes) }
+}
+
+function unlessEmpty<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length > 0 ? list : undefined
 }

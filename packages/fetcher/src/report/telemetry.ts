@@ -145,6 +145,11 @@ export interface FetchTrace {
   readonly error?: unknown
 }
 
+/** Returns whether a check has to run inside a trace. */
+export function isCheckTraced(): boolean {
+  return checkChannel.hasSubscribers
+}
+
 /**
  * Runs a check inside a trace, if anything subscribes to the channel. The messages of the trace
  * have no credentials of the URL. The caller gets the verdict unchanged.

@@ -50,8 +50,9 @@ export function fetchInit(init: Init | undefined): Init {
       `the options of fetch are ${describeValue(init)}; expected an object, such as { method: 'GET' }`,
     )
   const copy: Record<string, unknown> = { ...init }
-  for (const name of OPTION_NAMES)
-    if (!(name in copy) && name in init) copy[name] = (init as Record<string, unknown>)[name]
+  if (Object.getPrototypeOf(init) !== Object.prototype)
+    for (const name of OPTION_NAMES)
+      if (!(name in copy) && name in init) copy[name] = (init as Record<string, unknown>)[name]
   for (const [name, values] of STRING_OPTIONS) {
     const value = copy[name]
     if (value === undefined) continue

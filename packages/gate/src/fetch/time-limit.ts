@@ -17,7 +17,7 @@ interface WithBody {
 export async function withTimeLimit<R extends WithBody>(
   url: string,
   ms: number,
-  callersSignal: AbortSignal | null,
+  callersSignal: AbortSignal | undefined,
   untilHeaders: boolean,
   send: (signal: AbortSignal) => Promise<R>,
 ): Promise<R> {
@@ -62,7 +62,7 @@ class TimeLimit {
   /** Set when the time is over. */
   error: DOMException | undefined
 
-  constructor(url: string, ms: number, callersSignal: AbortSignal | null) {
+  constructor(url: string, ms: number, callersSignal: AbortSignal | undefined) {
     this.#leftMs = ms
     this.#timeOut = () => this.#abort(url, ms)
     this.#start()

@@ -19,7 +19,14 @@ interface EnterArguments extends WhenArguments {
   readonly maxWaitMs: number | undefined
 }
 
-const NO_URLS: readonly string[] = []
+/** One call of `enter`. */
+export interface EnterCall extends EnterArguments {
+  readonly url: string
+  /** The stack of the call; usually undefined. */
+  readonly enteredAt: string | undefined
+}
+
+export const NO_URLS: readonly string[] = []
 const NO_ARGUMENTS: EnterArguments = { signal: undefined, redirectedFrom: NO_URLS, maxWaitMs: undefined }
 
 /** @throws {OptionError} for invalid options. */

@@ -21,13 +21,11 @@ const MAX_REMEMBERED = 1_000
 
 /** A request that waits. */
 export interface LongWait {
-  /** The pace key. */
-  readonly key: string
   readonly url: string
   readonly cause: WaitCause
   /** How long it will wait, as far as that is known. Milliseconds. */
   readonly waitMs: number
-  /** How many requests of its queue wait before it. */
+  /** How many requests of its lane wait before it. */
   readonly ahead: number
   /** Its limit. Milliseconds. */
   readonly maxWaitMs: number
@@ -44,12 +42,15 @@ export interface AskedPause {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** The line about waits that a lane has logged last. */
+export interface LoggedWait {
+  readonly cause: string
+  readonly at: number
+}
+
 export class GateLog {
   readonly #logger: Logger | undefined
   readonly #now: () => number
-  /** By pace key. */
-  readonly #lastWaits = new Map<string, { readonly cause: string; readonly at: number }>()
-  readonly #longDelays = new Map<string, true>()
   /** The origins and the parts of robots.txt of which it was logged that they are not obeyed. */
   readonly #disobeyed = new Map<string, true>()
 
@@ -82,11 +83,11 @@ export class GateLog {
   }
 
   /**
-   * Logs a wait that is long, or whose end is not known because the pacer fails: once for each pace
-   * key and cause, and again after an hour. Without a logger, a wait of over five minutes that the
+   * Logs a wait that is long, or whose end is not known because the pacer fails: once for each lane
+   * and cause, and again after an hour. Without a logger, a wait of over five minutes that the
    * site asks for is a process warning, once for the process, unless the caller limits the wait.
    */
-  waits({ key, url, cause, waitMs, ahead, maxWaitMs }: LongWait): void {
+  waits(lane: { lastLoggedWait: LoggedWait | undefined }, { url, cause, waitMs, ahead, maxWaitMs }: LongWait): void {
     if (waitMs <= LONG_WAIT_MS && cause.because !== 'pacer-failure') return
     const at = this.#now()
     const text = causeText(cause.because, cause.level)
@@ -95,10 +96,9 @@ export class GateLog {
       if (waitMs > LONG_DELAY_MS && ahead === 0 && !isLimited && !hasWarnedOfWait) warnOfLongWait(url, waitMs, at, text)
       return
     }
-    const last = this.#lastWaits.get(key)
+    const last = lane.lastLoggedWait
     if (last?.cause === text && at - last.at < REPEAT_MS) return
-    this.#lastWaits.delete(key)
-    setBounded(this.#lastWaits, key, { cause: text, at }, MAX_REMEMBERED)
+    lane.lastLoggedWait = { cause: text, at }
     const until = waitMs > LONG_WAIT_MS ? untilText(waitMs, at) : 'for the pacer'
     this.info(`${withoutCredentials(url)} waits ${until} (${text}); requests that wait before it: ${ahead}`)
   }
@@ -161,13 +161,13 @@ export class GateLog {
     this.warn(line)
   }
 
-  /** Logs a long delay that a site asks for, once for each origin. */
-  delays(origin: string, limits: PaceLimits): void {
+  /** Logs a long delay that a site asks for, once for each route. */
+  delays(origin: string, limits: PaceLimits, route: { hasLoggedDelay: boolean }): void {
     if (!this.warns || limits.maxDelayMs !== undefined) return
     if (limits.crawlDelayMs === undefined && !limits.requestRates?.length) return
     const { delayMs, because } = delayOf(limits, this.#now())
-    if (delayMs <= LONG_DELAY_MS || because === 'own-delay' || this.#longDelays.has(origin)) return
-    setBounded(this.#longDelays, origin, true, MAX_REMEMBERED)
+    if (delayMs <= LONG_DELAY_MS || because === 'own-delay' || route.hasLoggedDelay) return
+    route.hasLoggedDelay = true
     this.warn(
       `${origin}: robots.txt asks for a delay of ${durationText(delayMs)} between requests (${because}); if that is too long, write the option maxDelayMs, such as maxDelayMs: 60_000`,
     )

@@ -1,6 +1,7 @@
 // A child process with one way to crawl. It receives a number of pages, fetches them, and sends the
 // processor time for each in nanoseconds. Its caches and connections stay for the next turn.
 //   node crawl-child.ts METHOD PORT HOSTS CONCURRENCY
+import { type CrawlerRules, parseRobots } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, politely } from '@politely/gate'
 import { politeAgent } from '@politely/gate/undici'
@@ -9,6 +10,15 @@ import robotsParser, { type Robots } from 'robots-parser'
 import { Agent, fetch, request } from 'undici'
 import { plainWords } from '../../files/words.ts'
 import { CRAWLER } from '../../libraries/library.ts'
+
+const DAY_MS = 86_400_000
+
+/** What the gate by hand keeps for each origin. */
+interface SiteByHand {
+  readonly rules: CrawlerRules
+  underWay: number
+  readonly freshUntil: number
+}
 
 type GetPage = (url: string) => Promise<unknown>
 
@@ -29,6 +39,29 @@ const newGate = () => new PoliteGate({ robots: newClient(), minDelayMs: 0, maxCo
 
 const methods: Readonly<Record<string, () => GetPage>> = {
   'undici.request': () => async (url) => (await request(url, { dispatcher, headers })).body.text(),
+  // What a gate must do at least: find the rules by the origin, match, count, release.
+  'gate by hand, undici.request'() {
+    const sites = new Map<string, SiteByHand>()
+    const load = async (origin: string) => {
+      const { body } = await request(`${origin}/robots.txt`, { dispatcher, headers })
+      const rules = parseRobots(await body.text(), { origin }).forCrawler(CRAWLER)
+      const site = { rules, underWay: 0, freshUntil: performance.now() + DAY_MS }
+      sites.set(origin, site)
+      return site
+    }
+    return async (url) => {
+      const { origin } = new URL(url)
+      let site = sites.get(origin)
+      if (site === undefined || site.freshUntil < performance.now()) site = await load(origin)
+      if (!site.rules.isAllowed(url) || site.underWay >= concurrency) throw new Error(`${url} may not start`)
+      site.underWay++
+      try {
+        return await (await request(url, { dispatcher, headers })).body.text()
+      } finally {
+        site.underWay--
+      }
+    }
+  },
   'robots.check, undici.request'() {
     const robots = newClient()
     return async (url) => {

@@ -1,16 +1,18 @@
 // Asks the gate's RobotsClient whether robots.txt allows a URL, and counts and publishes each
 // refusal.
 import { type BlockedAddressError, type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
-import { clientPort, linkSignals, orAborted } from '@politely/fetcher/internal'
+import { type ClientPort, clientPort, linkSignals, orAborted } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
 import type { RedirectTargets } from '../redirects/redirect-targets.ts'
-import { type AllowedVerdict, isAllowed } from '../report/allowed-verdict.ts'
+import { isAllowed } from '../report/allowed-verdict.ts'
 import { RobotsDisallowedError } from '../report/errors.ts'
 import { channels, type EventSource } from '../report/events.ts'
+import { AllowedCheck } from './allowed-check.ts'
 import type { RobotsPauses } from './robots-pauses.ts'
 
 export class RobotsCheck {
   readonly #client: RobotsClient
+  readonly #port: ClientPort
   readonly #redirects: RedirectTargets
   readonly #closing: AbortSignal
   readonly #source: EventSource
@@ -31,6 +33,7 @@ export class RobotsCheck {
     admits: typeof isAllowed = isAllowed,
   ) {
     this.#client = client
+    this.#port = clientPort(client)
     this.#pauses = pauses
     this.#redirects = redirects
     this.#closing = closing
@@ -57,26 +60,40 @@ export class RobotsCheck {
   }
 
   /**
-   * Does the same, but a refusal is counted.
-   * @throws {RobotsDisallowedError} if robots.txt does not allow the URL. If the result is a
-   * promise, the promise rejects with the error.
+   * Checks a URL without a fetch. Returns undefined if the verdict is not known.
+   * @throws {RobotsDisallowedError} if the URL may not be requested. The refusal is counted.
+   */
+  requireAllowedNow(url: string): AllowedCheck | undefined {
+    const port = this.#port
+    const rules = port.peek(url)
+    if (rules?.rules.isAllowed(url)) {
+      port.countAllowed()
+      return AllowedCheck.byRules(url, rules, port, port.now())
+    }
+    const verdict = this.#client.checkNow(url)
+    return verdict && this.#allowedOrThrow(verdict)
+  }
+
+  /** Does the same for a request that enters the gate. Returns undefined for a URL that others led to. */
+  admitNow(url: string, signal: AbortSignal | undefined, chain: readonly string[]): AllowedCheck | undefined {
+    this.#closing.throwIfAborted()
+    signal?.throwIfAborted()
+    const isDirect = chain.length === 0 && this.#redirects.to(url).length === 0
+    return isDirect ? this.requireAllowedNow(url) : undefined
+  }
+
+  /**
+   * Checks a URL that may have been the target of a redirect: without a fetch, if that is possible.
+   * @throws {RobotsDisallowedError} if the URL may not be requested. If the result is a promise, it
+   * rejects with the error. The refusal is counted.
    */
   requireAllowed(
     url: string,
     signal: AbortSignal | undefined,
     chain: readonly string[],
-  ): AllowedVerdict | Promise<AllowedVerdict> {
+  ): AllowedCheck | Promise<AllowedCheck> {
     const verdict = this.check(url, signal, chain)
     return isPromise(verdict) ? verdict.then((found) => this.#allowedOrThrow(found)) : this.#allowedOrThrow(verdict)
-  }
-
-  /**
-   * Does the same without a fetch. Returns undefined if the verdict is not known.
-   * @throws {RobotsDisallowedError}
-   */
-  requireAllowedNow(url: string): AllowedVerdict | undefined {
-    const verdict = this.#client.checkNow(url)
-    return verdict && this.#allowedOrThrow(verdict)
   }
 
   /**
@@ -94,7 +111,7 @@ export class RobotsCheck {
 
   /** Throws what `requireAllowed` throws for a host at a blocked address. */
   refuse(url: string, refusal: BlockedAddressError): never {
-    const verdict = clientPort(this.#client).blockedVerdict(url, refusal)
+    const verdict = this.#port.blockedVerdict(url, refusal)
     this.refused(verdict)
     throw new RobotsDisallowedError(verdict)
   }
@@ -121,8 +138,8 @@ export class RobotsCheck {
     }
   }
 
-  #allowedOrThrow(verdict: ClientVerdict): AllowedVerdict {
-    if (this.#admits(verdict)) return verdict
+  #allowedOrThrow(verdict: ClientVerdict): AllowedCheck {
+    if (this.#admits(verdict)) return AllowedCheck.by(verdict)
     this.refused(verdict)
     throw new RobotsDisallowedError(verdict)
   }

@@ -15,23 +15,19 @@ import { MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import { durationText } from '../report/duration.ts'
 import type { GateLog } from '../report/gate-log.ts'
+import type { Grant } from './grant.ts'
 
-/** A permit that has started. */
-export interface OpenPermit {
-  /** The pace key. */
-  readonly key: string
-  readonly url: string
-  /** The time of the gate's clock. */
-  readonly startedAt: number
-  /** The stack of the call of `enter`, if the process runs with `NODE_DEBUG=politely`. */
-  readonly enteredAt: string | undefined
-}
-
-/** The part of a queue that says what its requests wait for. */
-interface HeldQueue {
+/** The part of a lane that says what its requests wait for. */
+interface HeldLane {
   readonly key: string
   readonly waiting: number
   readonly heldBy: WaitCause | undefined
+}
+
+/** The requests that have started and hold a limit, in the order in which they started. */
+interface Started {
+  readonly started: Iterable<Grant>
+  readonly oldest: Grant | undefined
 }
 
 // Read when this module is loaded, before a test replaces them.
@@ -48,39 +44,37 @@ function warnOfBlocked(): void {
 export class OpenPermits {
   readonly #log: GateLog
   readonly #warningMs: number
-  /** In the order in which they started. */
-  readonly #open = new Set<OpenPermit>()
+  readonly #requests: Started
   #timer: NodeJS.Timeout | undefined
-  /** The oldest permit when the timer was started. */
-  #watched: OpenPermit | undefined
+  /** The oldest request when the timer was started. */
+  #watched: Grant | undefined
   #isWatching: boolean
-  readonly #queues: ReadonlyMap<string, HeldQueue>
+  readonly #lanes: () => Iterable<HeldLane>
 
-  /** @param warningMs Infinity for no warning. @param queues The queues of the gate, by pace key. */
-  constructor(log: GateLog, warningMs: number, queues: ReadonlyMap<string, HeldQueue>) {
-    this.#queues = queues
+  /** @param warningMs Infinity for no warning. @param lanes Returns the lanes of the gate. */
+  constructor(log: GateLog, warningMs: number, requests: Started, lanes: () => Iterable<HeldLane>) {
+    this.#lanes = lanes
     this.#log = log
     this.#warningMs = warningMs
+    this.#requests = requests
     this.#isWatching = warningMs < Number.POSITIVE_INFINITY
   }
 
-  add(permit: OpenPermit): void {
-    this.#open.add(permit)
-    if (this.#timer === undefined && this.#isWatching) this.#watch(permit)
+  /** To be called when a request has started. */
+  watch(): void {
+    if (this.#timer === undefined && this.#isWatching) this.#watch(this.#requests.oldest)
   }
 
-  delete(permit: OpenPermit): void {
-    this.#open.delete(permit)
-  }
-
-  get oldest(): OpenPermit | undefined {
-    return this.#open.values().next().value
+  /** How long the oldest permit has been open, by the gate's clock. Milliseconds. */
+  oldestMs(at: number): number {
+    const { oldest } = this.#requests
+    return oldest === undefined ? 0 : at - oldest.startedAt
   }
 
   /** Returns when the oldest permit of each pace key started, by the gate's clock. */
   oldestByKey(): ReadonlyMap<string, number> {
     const oldest = new Map<string, number>()
-    for (const { key, startedAt } of this.#open) if (!oldest.has(key)) oldest.set(key, startedAt)
+    for (const { lane, startedAt } of this.#requests.started) if (!oldest.has(lane.key)) oldest.set(lane.key, startedAt)
     return oldest
   }
 
@@ -92,18 +86,19 @@ export class OpenPermits {
 
   /** To be called when the process has nothing left to do. */
   warnIfBlocked(): void {
-    const blocked = [...this.#queues.values()].filter(({ heldBy }) => heldBy?.because === 'concurrency')
-    const permit = [...this.#open].find(({ key }) => blocked.some((queue) => queue.key === key)) ?? this.oldest
-    if (blocked.length === 0 || permit === undefined) return
+    const blocked = [...this.#lanes()].filter(({ heldBy }) => heldBy?.because === 'concurrency')
+    const { started, oldest } = this.#requests
+    const request = [...started].find(({ lane }) => blocked.some(({ key }) => key === lane.key)) ?? oldest
+    if (blocked.length === 0 || request === undefined) return
     const count = blocked.reduce((sum, { waiting }) => sum + waiting, 0)
     this.#warn(
-      permit,
+      request,
       (url) =>
         `the process ends, but requests still wait (${count}) for permits that have not been released, such as the permit for ${url}`,
     )
   }
 
-  #watch(oldest: OpenPermit): void {
+  #watch(oldest: Grant | undefined): void {
     this.#watched = oldest
     this.#timer = startTimer(() => this.#check(), Math.min(this.#warningMs, MAX_TIMEOUT_MS)).unref()
     if (watching.size === 0) process.on('beforeExit', warnOfBlocked)
@@ -118,7 +113,7 @@ export class OpenPermits {
   }
 
   #check(): void {
-    const { oldest } = this
+    const { oldest } = this.#requests
     const isSame = oldest === this.#watched
     if (oldest === undefined) this.#stopWatching()
     else if (!isSame) this.#watch(oldest)
@@ -131,8 +126,9 @@ export class OpenPermits {
       )
   }
 
-  #warn({ url, enteredAt }: OpenPermit, problem: (url: string) => string, remedy = ''): void {
+  #warn({ permit }: Grant, problem: (url: string) => string, remedy = ''): void {
     this.stop() // one warning is enough
+    const { url = '', enteredAt } = permit ?? {}
     const hint = enteredAt === undefined ? '; NODE_DEBUG=politely shows where the request entered the gate' : ''
     const message = `${problem(escapeControls(withoutCredentials(url)))}; release each permit: read each response to its end, or call permit.release()${remedy}${hint}`
     this.#log.warn(message)

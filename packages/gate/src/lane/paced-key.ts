@@ -1,9 +1,9 @@
 // One pace key of a gate: the delay between its requests, and how many of them are under way. Asks
 // the pacer for slots, and remembers until when it need not ask again.
 //
-// A request has one key at each of its levels: the key of its queue (`paceBy`), and a key of its
-// registrable domain and of its IP address if these have a delay of their own. It needs a slot of
-// each key. `reserveSlots` reserves all of them, or none.
+// A request has one key at each of its levels: the key of its lane (`paceBy`), and a key of its
+// registrable domain and of its IP address if these have a delay. It needs a slot of each key.
+// `reserveSlots` reserves all of them, or none.
 import type { Delay, PaceLimits } from '@politely/core/engine'
 import { MAX_TIMER_MS } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
@@ -79,7 +79,7 @@ export class PacedKey {
    */
   #ticket: Ticket | undefined
 
-  /** @param owner The queue or the `SharedLimit` of this key. It advances when a delay ends. */
+  /** @param owner The lane or the `SharedLimit` of this key. It advances when a delay ends. */
   constructor(
     level: PaceLevel,
     key: string,
@@ -117,13 +117,23 @@ export class PacedKey {
     return { because: this.#delayedBy, level: this.level }
   }
 
+  /** Whether the pacer may be asked for a slot now. @param at The time of the gate's clock. */
+  isFree(at: number): boolean {
+    return !this.isFull && this.#waitMs(at) <= 0
+  }
+
+  /** Whether no request of this key is about to start. */
+  get isIdle(): boolean {
+    return this.underWay === 0 && !this.#isStarting
+  }
+
   /**
    * Returns what a request has to wait for; undefined if the pacer may be asked. If it is a delay,
    * starts the timer.
    */
   startWait(): WaitCause | undefined {
     if (this.isFull) return { because: 'concurrency', level: this.level }
-    const waitMs = this.#waitMs
+    const waitMs = this.#waitMs(this.#context.now())
     if (waitMs <= 0) return undefined
     this.stopTimer()
     // The timer may fire too early, since it uses another clock than the gate.
@@ -143,8 +153,7 @@ export class PacedKey {
    * longer than the delay, and both requests would then start at the same moment. While a request
    * is connecting, the time is one delay, since the request may be sent right now.
    */
-  get #waitMs(): number {
-    const now = this.#context.now()
+  #waitMs(now: number): number {
     const waitMs = this.#askPacerAt - now
     if (this.#isStarting) return Math.max(waitMs, MIN_WAIT_MS)
     return this.#unsent !== undefined && now < this.#unsent.until
@@ -224,6 +233,13 @@ export class PacedKey {
    */
   waitBriefly(at: number, because: PaceReason): void {
     this.#delayUntil(at + MIN_WAIT_MS, because)
+  }
+
+  /** To be called when no request of this key waits or is under way: the pacer is asked next time. */
+  reset(): void {
+    this.#askPacerAt = 0
+    this.#lastDelayMs = 0
+    this.#delayedBy = 'own-delay'
   }
 
   /**

@@ -1,9 +1,9 @@
-// One call of `PoliteGate.enter`, from its arrival in the queue until it gets a permit or is
-// rejected.
+// One call of `PoliteGate.enter` that cannot start at once, from its arrival in the lane until it gets
+// a permit or is rejected.
 //
-// When the request is the first of its queue, the queue calls `recheckNow`, unless robots.txt has
-// just been checked. If it returns `unknown`, the queue calls `recheck`. If robots.txt no longer
-// allows the request, these methods reject it.
+// When the request is the first of its lane, the lane calls `recheckNow`, unless robots.txt has just
+// been checked. If it returns `unknown`, the lane calls `recheck`. If robots.txt no longer allows the
+// request, these methods reject it.
 //
 // The states, and what the methods do in each. An empty cell means: nothing.
 //
@@ -19,17 +19,17 @@
 // if the request has a `maxWaitMs`.
 import type { PaceLimits } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
-import { MAX_TIMER_MS, onAbort } from '@politely/fetcher/internal'
-import { paceLimitsOf } from '../options/pacing.ts'
+import { type Linked, MAX_TIMER_MS, onAbort } from '@politely/fetcher/internal'
+import type { EnterCall } from '../options/enter-arguments.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import { abortedWait } from '../report/aborted-wait.ts'
-import type { AllowedVerdict } from '../report/allowed-verdict.ts'
 import { BudgetError, QueueFullError, RobotsDisallowedError, WaitTooLongError } from '../report/errors.ts'
 import { channels } from '../report/events.ts'
+import type { AllowedCheck } from '../robots/allowed-check.ts'
 import type { WaitForecast } from './estimate.ts'
 import type { GateContext } from './gate-context.ts'
-import { type Grant, GrantedPermit } from './granted-permit.ts'
-import type { PaceKeys } from './pace-by.ts'
+import type { GrantedPermit } from './granted-permit.ts'
+import type { Route } from './route.ts'
 
 /** The promise that `enter` awaits. */
 interface Waiting {
@@ -41,24 +41,13 @@ interface Waiting {
   timer: NodeJS.Timeout | undefined
 }
 
-/** How `enter` was called. */
-interface EnterCall {
-  readonly signal: AbortSignal | undefined
-  /** Undefined for the limit of the gate. */
-  readonly maxWaitMs: number | undefined
-  /** The URLs that led to the URL of the request. */
-  readonly redirectedFrom: readonly string[]
-  /** The stack of the call; usually undefined. */
-  readonly enteredAt: string | undefined
-}
-
-/** The queue of a request. */
-interface OwnQueue {
+/** The lane of a request. */
+interface OwnLane {
   /** What its first request waits for. */
   readonly heldBy: WaitCause | undefined
   /** How long its first request will wait for a delay, as far as that is known. Milliseconds. */
   readonly delayLeftMs: number
-  remove(request: QueuedRequest): void
+  remove(request: WaitingRequest): void
 }
 
 type State =
@@ -75,48 +64,48 @@ const GRACE_MS = 100
 
 const ARRIVING: State = { name: 'arriving' }
 
-export class QueuedRequest {
-  readonly keys: PaceKeys
+export class WaitingRequest implements Linked<WaitingRequest> {
+  before: WaitingRequest | undefined
+  after: WaitingRequest | undefined
+  list: object | undefined
+  readonly route: Route
   /** By the gate's clock. */
   readonly arrivedAt: number
-  readonly #context: GateContext
-  readonly #signal: AbortSignal | undefined
-  readonly #enteredAt: string | undefined
-  readonly #redirectedFrom: readonly string[]
   /** Infinity for no limit. */
   readonly maxWaitMs: number
-  #verdict: AllowedVerdict
+  /** How `enter` was called. */
+  readonly call: EnterCall
+  readonly #context: GateContext
+  #check: AllowedCheck
   #limits: PaceLimits
   #state: State = ARRIVING
 
-  constructor(
-    context: GateContext,
-    keys: PaceKeys,
-    verdict: AllowedVerdict,
-    { signal, maxWaitMs = context.pacing.maxWaitMs, redirectedFrom, enteredAt }: EnterCall,
-  ) {
-    this.keys = keys
-    this.#redirectedFrom = redirectedFrom
-    this.maxWaitMs = maxWaitMs
-    this.#enteredAt = enteredAt
+  constructor(context: GateContext, route: Route, check: AllowedCheck, call: EnterCall) {
+    this.route = route
+    this.call = call
+    this.maxWaitMs = call.maxWaitMs ?? context.pacing.maxWaitMs
     this.#context = context
-    this.#verdict = verdict
-    this.#limits = paceLimitsOf(verdict, keys.pacing, context.pacing.pauseFrom)
-    this.#signal = signal
     this.arrivedAt = context.now()
-    context.robotsPauses.note(verdict, keys.key, this.#limits)
+    this.#check = check
+    this.#limits = route.limitsFor(check)
   }
 
-  /**
-   * The delays and visit times that the caller and the site ask for, as of the last check of
-   * robots.txt.
-   */
+  /** The last check of robots.txt. */
+  get check(): AllowedCheck {
+    return this.#check
+  }
+
+  /** The delays and visit times that the caller and the site ask for, as of that check. */
   get limits(): PaceLimits {
     return this.#limits
   }
 
   get url(): string {
-    return this.#verdict.url
+    return this.#check.url
+  }
+
+  get isWaiting(): boolean {
+    return this.#state.name === 'waiting'
   }
 
   /** The permit, or a promise that rejects with the error. Undefined if the request has neither. */
@@ -127,27 +116,27 @@ export class QueuedRequest {
 
   /**
    * Returns a promise of the permit.
-   * @param ahead How many requests were in the queue before.
-   * @param queue The request leaves it when the caller's signal is aborted, or when it has waited
+   * @param ahead How many requests were in the lane before.
+   * @param lane The request leaves it when the caller's signal is aborted, or when it has waited
    * too long.
    */
-  wait(ahead: number, queue: OwnQueue): Promise<GrantedPermit> {
+  wait(ahead: number, lane: OwnLane): Promise<GrantedPermit> {
     const { promise, resolve, reject } = Promise.withResolvers<GrantedPermit>()
     const waiting: Waiting = { name: 'waiting', resolve, reject, removeAbortListener: undefined, timer: undefined }
     this.#state = waiting
     if (channels.wait.hasSubscribers) {
-      const { because, level } = queue.heldBy ?? {}
+      const { because, level } = lane.heldBy ?? {}
       channels.wait.publish({ ...this.#messageFields(), because, level, ahead })
     }
-    const signal = this.#signal
+    const { signal } = this.call
     if (signal !== undefined && this.#state === waiting) {
       waiting.removeAbortListener = onAbort(signal, () => {
-        const error = this.#abortError(signal.reason, queue)
-        queue.remove(this)
+        const error = this.#abortError(signal.reason, lane)
+        lane.remove(this)
         this.fail(error)
       })
     }
-    if (this.maxWaitMs < Number.POSITIVE_INFINITY && this.#state === waiting) this.#startTimer(waiting, queue)
+    if (this.maxWaitMs < Number.POSITIVE_INFINITY && this.#state === waiting) this.#startTimer(waiting, lane)
     return promise
   }
 
@@ -161,9 +150,9 @@ export class QueuedRequest {
   /** Rejects the request if the budget of its pace key is used up. Returns whether it does not start. */
   failIfOverBudget(): boolean {
     try {
-      const budget = this.#context.budgets?.usedUp(this.keys.key)
+      const budget = this.#context.budgets?.usedUp(this.route.lane.key)
       if (budget === undefined) return false
-      this.fail(new BudgetError(this.#verdict, this.keys.key, budget))
+      this.fail(new BudgetError(this.#check.verdict, this.route.lane.key, budget))
     } catch (error) {
       this.fail(error) // of the caller's function
     }
@@ -171,7 +160,7 @@ export class QueuedRequest {
   }
 
   failQueueFull(waiting: number): void {
-    this.fail(new QueueFullError(this.#verdict, this.keys.key, waiting))
+    this.fail(new QueueFullError(this.#check.verdict, this.route.lane.key, waiting))
   }
 
   /**
@@ -180,9 +169,9 @@ export class QueuedRequest {
    */
   recheckNow(): 'allowed' | 'refused' | 'unknown' {
     try {
-      const verdict = this.#context.robots.requireAllowedNow(this.#verdict.url)
-      if (verdict === undefined) return 'unknown'
-      this.#update(verdict)
+      const check = this.#context.robots.requireAllowedNow(this.url)
+      if (check === undefined) return 'unknown'
+      this.#update(check)
       return 'allowed'
     } catch (error) {
       this.fail(error)
@@ -196,8 +185,8 @@ export class QueuedRequest {
    */
   async recheck(): Promise<boolean> {
     try {
-      const { robots } = this.#context
-      this.#update(await robots.requireAllowed(this.#verdict.url, this.#signal, this.#redirectedFrom))
+      const { signal, redirectedFrom } = this.call
+      this.#update(await this.#context.robots.requireAllowed(this.url, signal, redirectedFrom))
       return true
     } catch (error) {
       this.fail(error)
@@ -205,20 +194,8 @@ export class QueuedRequest {
     }
   }
 
-  /** @param heldBy What the request waited for last. @param at The time of the gate's clock. */
-  grant(grant: Grant, heldBy: WaitCause | undefined, at: number): void {
+  grant(permit: GrantedPermit): void {
     const before = this.#state
-    const waitedFor = before.name === 'waiting' ? heldBy : undefined
-    const permit = new GrantedPermit(
-      this.#context,
-      this.keys.key,
-      grant,
-      this.#verdict,
-      at - this.arrivedAt,
-      waitedFor,
-      this.#redirectedFrom,
-      this.#enteredAt,
-    )
     this.#state = { name: 'granted', permit }
     if (before.name !== 'waiting') return
     before.removeAbortListener?.()
@@ -230,21 +207,10 @@ export class QueuedRequest {
     if (this.#state.name === 'arriving' || this.#state.name === 'waiting') this.#reject(error)
   }
 
-  /**
-   * Cancels a granted permit, and counts the request as abandoned. `enter` calls this if the signal
-   * was aborted after `grant`, but before `enter` returned the permit. The promise of `wait` is
-   * fulfilled already, so `enter` throws the reason itself.
-   */
-  cancelPermit(reason: unknown): void {
-    if (this.#state.name !== 'granted') return
-    this.#state.permit.cancel()
-    this.#reject(reason)
-  }
-
-  /** If the clock throws, returns the reason: the request must leave its queue all the same. */
-  #abortError(reason: unknown, queue: OwnQueue): unknown {
+  /** If the clock throws, returns the reason: the request must leave its lane all the same. */
+  #abortError(reason: unknown, lane: OwnLane): unknown {
     try {
-      const { heldBy, delayLeftMs: waitMs } = queue
+      const { heldBy, delayLeftMs: waitMs } = lane
       const waitedMs = this.#context.now() - this.arrivedAt
       return abortedWait(reason, {
         url: this.url,
@@ -259,15 +225,15 @@ export class QueuedRequest {
   }
 
   /** When the timer has run out, rejects the request because it has waited too long. */
-  #startTimer(waiting: Waiting, queue: OwnQueue): void {
+  #startTimer(waiting: Waiting, lane: OwnLane): void {
     const waitedMs = this.#context.now() - this.arrivedAt
     const leftMs = this.maxWaitMs + GRACE_MS - waitedMs
     if (leftMs > 0) {
-      waiting.timer = setTimeout(() => this.#startTimer(waiting, queue), Math.min(Math.ceil(leftMs), MAX_TIMER_MS))
+      waiting.timer = setTimeout(() => this.#startTimer(waiting, lane), Math.min(Math.ceil(leftMs), MAX_TIMER_MS))
       return
     }
-    const { heldBy, delayLeftMs } = queue
-    queue.remove(this)
+    const { heldBy, delayLeftMs } = lane
+    lane.remove(this)
     this.#failTooLong(heldBy, delayLeftMs, waitedMs)
   }
 
@@ -276,7 +242,9 @@ export class QueuedRequest {
     const retryAt = waitMs === 0 ? undefined : this.#context.now() + waitMs
     const { because, level } = cause ?? {}
     const { maxWaitMs } = this
-    this.fail(new WaitTooLongError({ verdict: this.#verdict, waitMs, retryAt, because, level, waitedMs, maxWaitMs }))
+    this.fail(
+      new WaitTooLongError({ verdict: this.#check.verdict, waitMs, retryAt, because, level, waitedMs, maxWaitMs }),
+    )
   }
 
   #reject(error: unknown): void {
@@ -299,15 +267,14 @@ export class QueuedRequest {
     before.reject(error)
   }
 
-  #update(verdict: AllowedVerdict): void {
-    this.#verdict = verdict
-    this.#limits = paceLimitsOf(verdict, this.keys.pacing, this.#context.pacing.pauseFrom)
-    this.#context.robotsPauses.note(verdict, this.keys.key, this.#limits)
+  #update(check: AllowedCheck): void {
+    this.#check = check
+    this.#limits = this.route.limitsFor(check)
   }
 
   #messageFields() {
     const { gate, now } = this.#context
-    const { url, origin } = loggableVerdict(this.#verdict)
-    return { gate, at: now(), url, origin, key: this.keys.key }
+    const { url, origin } = loggableVerdict(this.#check.verdict)
+    return { gate, at: now(), url, origin, key: this.route.lane.key }
   }
 }

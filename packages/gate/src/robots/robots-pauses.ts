@@ -14,22 +14,20 @@ import { type ClientVerdict, registrableDomainOf } from '@politely/fetcher'
 import type { Pacing } from '../options/pacing.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import type { Backoff } from '../pace/pacing-options.ts'
-import { setBounded } from '../pace/set-bounded.ts'
 import { withBackoff } from '../permit/request-report.ts'
 import type { GateLog } from '../report/gate-log.ts'
-import type { CheckedPacer } from './checked-pacer.ts'
-import type { PaceKeysOf } from './pace-by.ts'
 
-/**
- * For how many pace keys and origins the gate remembers what the pacer knows. After an eviction it
- * tells the pacer again, which changes nothing. Our choice.
- */
-const MAX_REMEMBERED = 1_000
+/** The part of a route that the pauses of its origin need. */
+interface PausedRoute {
+  readonly lane: { readonly key: string }
+  /** The end of the attempt to fetch robots.txt whose pause the pacer knows. */
+  toldAttemptAt: number | undefined
+}
 
 export interface RobotsPausesContext {
-  readonly pacer: CheckedPacer
+  readonly pacer: { readonly canPause: boolean; pause(key: string, pauseMs: number, because: PauseReason): void }
   readonly log: GateLog
-  readonly paceKeysOf: PaceKeysOf
+  readonly routeOf: (origin: string, url: string) => PausedRoute | Promise<PausedRoute>
   /** The clock of the client, by which verdicts give their times. */
   readonly now: () => number
   readonly pacing: Pick<Pacing, 'backoff' | 'countRobots'>
@@ -46,8 +44,6 @@ type LastAttempt = NonNullable<Access['failedRefresh']>
 
 export class RobotsPauses {
   readonly #context: RobotsPausesContext
-  /** By pace key and origin: the end of the attempt whose pause the pacer knows. */
-  readonly #told = new Map<string, number>()
 
   constructor(context: RobotsPausesContext) {
     this.#context = context
@@ -56,40 +52,38 @@ export class RobotsPauses {
   /**
    * Tells the pacer the pause that follows from the last attempt to fetch robots.txt, once for each
    * attempt. The gate calls it before it asks the pacer for a slot.
-   * @param key The pace key of the request.
+   * @param route The route of the request.
    * @param limits The delays of the request, for `countRobots`.
    */
-  note({ origin, access }: ClientVerdict, key: string, limits?: PaceLimits): void {
+  note({ origin, access }: ClientVerdict, route: PausedRoute, limits?: PaceLimits): void {
     if (access === undefined) return
     const last = access.failedRefresh ?? access
     const { backoff, countRobots } = this.#context.pacing
     const pushback = pushbackPause(last, origin, backoff)
     const counted = countRobots && limits !== undefined ? countedPause(access, last, limits) : undefined
     const pause = (counted?.pauseMs ?? 0) > (pushback?.pauseMs ?? 0) ? counted : pushback
-    if (pause !== undefined) this.#tell(origin, key, last, pause)
+    if (pause !== undefined) this.#tell(origin, route, last, pause)
   }
 
   /** Does the same for a refused request, whose pace key is not known yet. */
   noteRefusal(verdict: ClientVerdict): void {
     const { url, origin, access } = verdict
-    const { pacing, paceKeysOf } = this.#context
+    const { pacing, routeOf } = this.#context
     if (access === undefined) return
     if (pushbackPause(access.failedRefresh ?? access, origin, pacing.backoff) === undefined) return
-    const keys = paceKeysOf(origin, url)
-    if (isPromise(keys)) void keys.then(({ key }) => this.note(verdict, key))
-    else this.note(verdict, keys.key)
+    const route = routeOf(origin, url)
+    if (isPromise(route)) void route.then((found) => this.note(verdict, found))
+    else this.note(verdict, route)
   }
 
-  #tell(origin: string, key: string, last: LastAttempt, { pauseMs, because }: Pause): void {
+  #tell(origin: string, route: PausedRoute, last: LastAttempt, { pauseMs, because }: Pause): void {
     const { pacer, log, now } = this.#context
     const { checkedAt, status, retryAfterMs } = last
     const leftMs = Math.min(checkedAt + pauseMs - now(), pauseMs) // the clock of another process may be ahead
     if (leftMs <= 0 || !pacer.canPause) return
-    const id = `${key} ${origin}`
-    if (this.#told.get(id) === checkedAt) return
-    this.#told.delete(id)
-    setBounded(this.#told, id, checkedAt, MAX_REMEMBERED)
-    pacer.pause(key, leftMs, because)
+    if (route.toldAttemptAt === checkedAt) return
+    route.toldAttemptAt = checkedAt
+    pacer.pause(route.lane.key, leftMs, because)
     if (because === 'retry-after' || because === 'backoff') log.robotsPushedBack(origin, status, retryAfterMs, leftMs)
   }
 }

@@ -1,4 +1,4 @@
-// The permit that a request gets from its queue. It holds the request's concurrency limits until
+// The permit that a request gets from its lane. It holds the request's concurrency limits until
 // the caller releases it.
 //
 // The gate calls `start` once, and hands the permit to the caller. If the caller never gets the
@@ -16,12 +16,12 @@
 // The limits may be released before the last phase: see `releaseConcurrency`.
 //
 // The delay counts from `start`, and again from `sent`: a new connection may take longer than
-// the delay. So from `run` until `sent`, the next request of the queue does not start. Whether
+// the delay. So from `run` until `sent`, the next request of the lane does not start. Whether
 // `sent` is called depends on the HTTP client. If a response arrives without it, the gate's
 // later requests do not wait for it, until one is seen again.
 import type { Delay, PaceResponse } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
-import type { StartedItem } from '@politely/fetcher/internal'
+import type { EnterCall } from '../options/enter-arguments.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import type { Permit } from '../permit/permit.ts'
 import {
@@ -40,37 +40,25 @@ import { type NestablePermit, Sending } from '../permit/sending.ts'
 import type { AllowedVerdict } from '../report/allowed-verdict.ts'
 import { channels } from '../report/events.ts'
 import type { AskedPause } from '../report/gate-log.ts'
+import type { AllowedCheck } from '../robots/allowed-check.ts'
 import type { GateContext } from './gate-context.ts'
-import type { OpenPermit } from './open-permits.ts'
+import type { Grant } from './grant.ts'
 import { cancelSlots, type KeySlot } from './paced-key.ts'
-import type { SharedLimit } from './shared-limit.ts'
-
-/** What a request holds from its start to its end. */
-export interface Grant extends StartedItem {
-  /** A slot at each level. The slot of the queue is the last. */
-  readonly slots: readonly KeySlot[]
-  readonly sharedLimits: readonly SharedLimit[]
-  /** Releases the limits. */
-  readonly queue: { release(grant: Grant): void }
-}
 
 type Phase = 'granted' | 'connecting' | 'sent' | 'reported' | 'released'
 
-export class GrantedPermit implements NestablePermit, OpenPermit {
-  readonly verdict: AllowedVerdict
+export class GrantedPermit implements NestablePermit {
   readonly waitedMs: number
   readonly waitedFor: Permit['waitedFor']
   readonly waitedLevel: Permit['waitedLevel']
-  readonly delay: Delay
+  /** The stack of the call of `enter`; usually undefined. */
   readonly enteredAt: string | undefined
   readonly redirectedFrom: readonly string[]
   readonly #context: GateContext
-  readonly key: string
   readonly #grant: Grant
-  /** The slot of the queue's pace key. */
-  readonly #slot: KeySlot
-  readonly #sending: Sending
-  startedAt = 0
+  readonly #check: AllowedCheck
+  /** Undefined before `run`. */
+  #sending: Sending | undefined
   #status: number | undefined
   #phase: Phase = 'granted'
   /** Whether a report has asked for fewer requests. */
@@ -80,30 +68,42 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
 
   constructor(
     context: GateContext,
-    key: string,
     grant: Grant,
-    verdict: AllowedVerdict,
+    check: AllowedCheck,
+    { redirectedFrom, enteredAt }: EnterCall,
     waitedMs: number,
     waitedFor: WaitCause | undefined,
-    redirectedFrom: readonly string[],
-    enteredAt: string | undefined,
   ) {
     this.enteredAt = enteredAt
     this.redirectedFrom = redirectedFrom
     this.#context = context
-    this.key = key
     this.#grant = grant
-    this.#slot = grant.slots.at(-1) as KeySlot
-    this.verdict = verdict
+    this.#check = check
     this.waitedMs = waitedMs
     this.waitedFor = waitedFor?.because ?? 'none'
     this.waitedLevel = waitedFor?.level
-    this.delay = this.#slot.delay
-    this.#sending = new Sending(context.gate, this)
+    grant.permit = this
+  }
+
+  get verdict(): AllowedVerdict {
+    return this.#check.verdict
+  }
+
+  get delay(): Delay {
+    return this.#grant.slot.delay
+  }
+
+  /** The pace key. */
+  get key(): string {
+    return this.#grant.lane.key
+  }
+
+  get #slot(): KeySlot {
+    return this.#grant.slot
   }
 
   get url(): string {
-    return this.verdict.url
+    return this.#check.url
   }
 
   /**
@@ -113,19 +113,22 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
    */
   start(): void {
     const { gate, now, counters, localStarts, openPermits } = this.#context
-    const { waitedMs, waitedFor, waitedLevel, delay } = this
+    const { waitedMs, waitedFor, waitedLevel } = this
+    const grant = this.#grant
+    const { delay } = grant.slot
     try {
       const at = now()
-      this.startedAt = at
+      grant.startedAt = at
       counters.started++
-      localStarts?.started(this.key, this.verdict.origin, at, delay.delayMs)
+      if (delay.delayMs > 0) localStarts?.started(this.key, this.#check.origin, at, delay.delayMs)
       if (waitedFor !== 'none') counters.waited(waitedFor, waitedMs)
       if (channels.start.hasSubscribers) {
         const { url, origin } = loggableVerdict(this.verdict)
         channels.start.publish({ gate, at, url, origin, key: this.key, waitedMs, waitedFor, waitedLevel, delay })
       }
-      for (const slot of this.#grant.slots) slot.pacedKey.started(slot)
-      openPermits.add(this)
+      for (const slot of grant.sharedSlots) slot.pacedKey.started(slot)
+      grant.slot.pacedKey.started(grant.slot)
+      openPermits.watch()
     } catch (error) {
       this.cancel()
       throw error
@@ -135,21 +138,34 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
   /** The request does not start: gives its slots back, and releases its concurrency limits. */
   cancel(): void {
     this.#phase = 'released'
+    const { sharedSlots, slot } = this.#grant
     this.#context.budgets?.giveBack(this.key)
-    cancelSlots(this.#grant.slots)
+    cancelSlots(sharedSlots)
+    slot.pacedKey.cancel(slot)
     this.#releaseLimits()
+  }
+
+  /** The caller has aborted the request after it was granted, and before `start`. */
+  abandon(reason: unknown): void {
+    this.cancel()
+    const { gate, now, counters } = this.#context
+    counters.abandoned++
+    if (!channels.abandon.hasSubscribers) return
+    const { url, origin } = loggableVerdict(this.verdict)
+    channels.abandon.publish({ gate, at: now(), url, origin, key: this.key, waitedMs: this.waitedMs, reason })
   }
 
   run<T>(send: () => T): T {
     if (this.#phase === 'granted') {
       this.#phase = 'connecting'
-      if (this.#context.sight.isSendingSeen) this.#slot.pacedKey.expectSent(this.#slot, this.startedAt)
+      if (this.#context.sight.isSendingSeen) this.#slot.pacedKey.expectSent(this.#slot, this.#grant.startedAt)
     }
+    this.#sending ??= new Sending(this.#context.gate, this)
     return this.#sending.run(send)
   }
 
   endNesting(): void {
-    this.#sending.end()
+    this.#sending?.end()
   }
 
   sent(): void {
@@ -158,7 +174,8 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
     const { now, sight } = this.#context
     sight.isSendingSeen = true
     const at = now()
-    for (const slot of this.#grant.slots) slot.pacedKey.sent(slot, at)
+    for (const slot of this.#grant.sharedSlots) slot.pacedKey.sent(slot, at)
+    this.#slot.pacedKey.sent(this.#slot, at)
   }
 
   get #isUnsent(): boolean {
@@ -170,15 +187,17 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
    * was sent before, if at all.
    */
   #endUnseen(at: number): void {
-    for (const slot of this.#grant.slots) if (slot.awaitsSent) slot.pacedKey.sent(slot, at)
+    const { slot, sharedSlots } = this.#grant
+    for (const each of sharedSlots) if (each.awaitsSent) each.pacedKey.sent(each, at)
+    if (slot.awaitsSent) slot.pacedKey.sent(slot, at)
   }
 
   report(report: RequestReport): void {
-    this.#sending.end()
+    this.#sending?.end()
     this.applyResponse(report)
   }
 
-  applyResponse(report: RequestReport, sending: Sending = this.#sending): void {
+  applyResponse(report: RequestReport, sending: Sending | undefined = this.#sending): void {
     if (this.#phase === 'released') return
     if (isRateLimited(report)) {
       const response = rateLimitedResponse(report) // throws for an invalid response, of which nothing must be reported
@@ -189,7 +208,7 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
     else if (isFailure(report)) this.#applyFailure()
     else {
       const response = paceResponseOf(report) // throws for an invalid response, of which nothing must be reported
-      if (!sending.hasEntered) assertNotRedirected(report)
+      if (!sending?.hasEntered) assertNotRedirected(report)
       const { status } = response
       if (status >= 300 && status <= 399)
         this.#context.redirects.note(this.url, status, locationOf(report), this.redirectedFrom)
@@ -255,18 +274,17 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
 
   release(report?: RequestReport): void {
     if (this.#phase === 'released') return
-    const { gate, now, counters, activity, openPermits } = this.#context
+    const { gate, now, counters, activity } = this.#context
     try {
       if (report !== undefined) this.report(report) // throws for an invalid response; the permit is released all the same
     } finally {
       const isUnsent = this.#isUnsent
       this.#phase = 'released'
-      this.#sending.end()
+      this.#sending?.end()
       counters.done++
-      openPermits.delete(this)
       try {
         const at = now()
-        const tookMs = at - this.startedAt
+        const tookMs = at - this.#grant.startedAt
         if (isUnsent) this.#endUnseen(at)
         this.#endSlots(tookMs)
         if (channels.done.hasSubscribers) {
@@ -285,7 +303,7 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
     const { now, pacing } = this.#context
     try {
       // The next request would otherwise wait until this one has ended.
-      if (pacing.pauseFrom === 'end') this.#endSlots(now() - this.startedAt)
+      if (pacing.pauseFrom === 'end') this.#endSlots(now() - this.#grant.startedAt)
     } finally {
       this.#releaseLimits()
     }
@@ -296,14 +314,16 @@ export class GrantedPermit implements NestablePermit, OpenPermit {
     if (this.#hasEndedSlots) return
     this.#hasEndedSlots = true
     const { pacer } = this.#context
-    for (const { pacedKey, ticket, limits } of this.#grant.slots) pacer.end(pacedKey.key, ticket, limits, tookMs)
+    const { slot, sharedSlots } = this.#grant
+    for (const { pacedKey, ticket, limits } of sharedSlots) pacer.end(pacedKey.key, ticket, limits, tookMs)
+    pacer.end(slot.pacedKey.key, slot.ticket, slot.limits, tookMs)
   }
 
   #releaseLimits(): void {
     if (!this.#holdsLimits) return
     this.#holdsLimits = false
     this.#slot.pacedKey.stopExpecting(this.#slot)
-    this.#grant.queue.release(this.#grant)
+    this.#grant.lane.release(this.#grant)
   }
 
   [Symbol.dispose](): void {
