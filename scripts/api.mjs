@@ -17,7 +17,13 @@ import { entryPoints, publishedPackages } from './packages.mjs'
 const PAGES = 'docs/reference/api'
 
 /** The entry points that only the other packages of Politely import. They are no API. */
-const SHARED = ['@politely/core/internal', '@politely/fetcher/internal']
+const SHARED = [
+  '@politely/core/internal',
+  '@politely/fetcher/internal',
+  '@politely/fetcher/shown-types',
+  '@politely/gate/shown-types',
+  '@politely/sitemaps/internal',
+]
 
 /** What a name ends in, and what its docstring must then mention. */
 const UNITS = [
@@ -25,17 +31,24 @@ const UNITS = [
   [/Bytes$/, /byte|[KMG]iB/i],
 ]
 
-const entries = publishedPackages()
+const sources = publishedPackages()
   .flatMap(({ folder, manifest }) => entryPoints(manifest).map((entry) => ({ ...entry, folder })))
-  .filter(({ specifier }) => !SHARED.includes(specifier))
   .map(({ specifier, file, folder }) => ({
     specifier,
     source: resolve(folder, file.replace('./dist/', 'src/').replace(/\.js$/, '.ts')),
     page: specifier.replace('@politely/', '').replaceAll('/', '-'),
   }))
-  // An export is documented on the page of the first entry point that has it. `politely` exports
-  // names of the other packages only.
-  .sort((one, other) => Number(one.specifier === 'politely') - Number(other.specifier === 'politely'))
+const entries = sources
+  .filter(({ specifier }) => !SHARED.includes(specifier))
+  // An export is documented on the page of the first entry point that has it. The packages export
+  // types of the packages below them.
+  .sort((one, other) => layerOf(one) - layerOf(other))
+
+/** Returns the place of an entry point in the order of imports. `politely` exports names of others only. */
+function layerOf({ specifier }) {
+  const layer = ['core', 'fetcher', 'gate'].findIndex((name) => specifier.startsWith(`@politely/${name}`))
+  return layer === -1 ? (specifier === 'politely' ? 4 : 3) : layer
+}
 
 const typedoc = await importTypedoc()
 const problems = []
@@ -56,7 +69,7 @@ async function generate(out) {
     entryPoints: entries.map(({ source }) => source),
     // Reads the sources of the other packages instead of their builds, so that pages link to each
     // other.
-    compilerOptions: { paths: Object.fromEntries(entries.map(({ specifier, source }) => [specifier, [source]])) },
+    compilerOptions: { paths: Object.fromEntries(sources.map(({ specifier, source }) => [specifier, [source]])) },
     pageTitleTemplates: {
       index: 'API reference',
       module: ({ name }) => entries.find(({ page }) => page === name).specifier,
@@ -79,7 +92,10 @@ async function generate(out) {
     nameDestructured(reflection)
     showThrownTypes(reflection)
   }
-  for (const module of project.children) for (const child of module.children ?? []) checkSummary(child)
+  for (const module of project.children) {
+    for (const child of module.children ?? []) checkSummary(child)
+    removeShownTypes(project, module)
+  }
   app.validate(project)
   await app.generateOutputs(project)
 }
@@ -93,6 +109,17 @@ function checkTypes(reflection) {
     if (!problems.some((other) => other.startsWith(problem.split(' is not')[0]))) problems.push(problem)
   }
   reflection.type?.visit(typedoc.makeRecursiveVisitor({ reference }))
+}
+
+/** A page does not list the types of other packages that the entry point exports by `export type *`. */
+function removeShownTypes(project, module) {
+  const code = readFileSync(entries.find(({ page }) => page === module.name).source, 'utf8')
+  const isListed = (child) => !child.isReference() || new RegExp(`\\b${child.name}\\b`).test(code)
+  const shown = module.children.filter((child) => !isListed(child))
+  module.groups = module.groups
+    .map((group) => Object.assign(group, { children: group.children.filter(isListed) }))
+    .filter(({ children }) => children.length > 0)
+  for (const child of shown) project.removeReflection(child)
 }
 
 function checkSummary(reflection) {

@@ -25,13 +25,13 @@ const PACKAGES = {
   testing: ['core', 'fetcher', 'gate'],
   sitemaps: ['core', 'fetcher'],
   cli: ['core', 'fetcher', 'gate', 'sitemaps', 'sqlite'],
-  playground: ['core'],
+  playground: ['core', 'sitemaps'],
   testkit: [], // core's tests use it, so it must not import core; tests pass core's functions to it
   bench: ['core', 'fetcher', 'gate', 'redis', 'testkit'],
   site: ['core', 'gate', 'playground', 'testing'],
 }
 
-const BELOW_GATE_ENTRIES = ['pace', 'report', 'redirects', 'permit', 'options', 'queue', 'gate.ts', 'adapter']
+const BELOW_GATE_ENTRIES = ['pace', 'report', 'redirects', 'permit', 'options', 'robots', 'lane', 'gate.ts', 'adapter']
 
 // For each folder of a package's src, the folders that it may import. A file directly in src may
 // import all of them. A file in a folder may import a file directly in src only if the folder's
@@ -42,25 +42,31 @@ const FOLDERS = {
     http: [],
     parse: ['url'],
     match: ['parse', 'url'],
-    lint: ['parse', 'url', 'choose-dialect.ts', 'known-options.ts'],
-    access: ['url', 'http'],
+    lint: ['parse', 'url', 'match', 'choose-dialect.ts', 'known-options.ts', 'foreign-format.ts', 'parse-robots.ts'],
+    access: ['url', 'http', 'foreign-format.ts'],
     pace: ['url', 'http'],
-    crawlers: ['match', 'parse', 'robots.ts'],
-    review: ['lint', 'parse', 'match', 'url', 'parse-robots.ts', 'describe-value.ts'],
-    usage: ['url', 'http', 'parse', 'match', 'robots.ts', 'known-options.ts', 'choose-dialect.ts'],
+    crawlers: ['match', 'parse', 'robots.ts', 'index.ts'],
+    review: ['lint', 'parse', 'match', 'url', 'robots.ts', 'parse-robots.ts', 'describe-value.ts'],
+    usage: ['url', 'http', 'parse', 'match', 'robots.ts', 'known-options.ts', 'choose-dialect.ts', 'index.ts'],
   },
   fetcher: eachImportsThoseBefore('base', 'network', 'report', 'store', 'options', 'fetch', 'cache', 'client'),
   gate: {
     ...eachImportsThoseBefore(...BELOW_GATE_ENTRIES),
     fetch: BELOW_GATE_ENTRIES,
     http: BELOW_GATE_ENTRIES,
-    undici: BELOW_GATE_ENTRIES,
+    undici: [...BELOW_GATE_ENTRIES, 'shown-types.ts'],
     timeline: BELOW_GATE_ENTRIES,
   },
 }
 
 /** The folder of core, behind an entry of its own, that may use libraries. */
 const WITH_DEPENDENCIES = 'usage'
+
+/**
+ * A list of types that several packages export again, so that a user of each can name them.
+ * `export type * from` is for such a list only.
+ */
+const SHOWN_TYPES = /\/shown-types(\.ts)?$/
 
 /** More files beside each other teach nothing. */
 const MAX_FILES_IN_FOLDER = 20
@@ -217,8 +223,15 @@ function checkFolders(owner) {
 }
 
 function checkForm(file) {
+  const bare = file.imports
+    .filter(({ specifier }) => SHOWN_TYPES.test(specifier))
+    .reduce(
+      (text, { index }) =>
+        text.slice(0, index).replace(/\bexport type \*\s*$/, blank) + text.slice(index).replace(/^from\s*' *'/, blank),
+      file.bare,
+    )
   const each = (pattern, what, why) => {
-    for (const { index } of file.bare.matchAll(pattern)) report(file, index, what, why)
+    for (const { index } of bare.matchAll(pattern)) report(file, index, what, why)
   }
   const name = basename(file.path)
   if (!PACKAGES[file.owner.dir]) report(file, 0, `packages/${file.owner.dir}`, 'unknown package: add it to PACKAGES')
@@ -235,7 +248,7 @@ function checkForm(file) {
     )
   each(/(?<!\.|\basync )\bimport\s*\(\s*(?!['"])/g, 'computed import', 'readers and checks cannot see what it imports')
   if (name === 'index.ts') {
-    const rest = file.bare.replace(/\bexport\s+(type\s+)?\{[^}]*\}(\s*from\s*(['"]) *\3)?;?/g, (all) => blank(all))
+    const rest = bare.replace(/\bexport\s+(type\s+)?\{[^}]*\}(\s*from\s*(['"]) *\3)?;?/g, (all) => blank(all))
     if (/\S/.test(rest)) report(file, rest.search(/\S/), 'code', 'an index.ts contains only: export { … } from …')
   }
 }

@@ -1,6 +1,6 @@
 // Checks the packages as a user gets them. Packs every published package, installs the tarballs
-// into an empty project outside the workspace, lints them with publint and attw, and runs the
-// examples of their READMEs there.
+// into an empty project outside the workspace, lints them with publint and attw, runs the examples of
+// their READMEs there, and compiles the declarations of users who install with pnpm.
 
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -10,6 +10,7 @@ import { promisify } from 'node:util'
 import { examplesOf, runExample, startExampleSite } from '../packages/testkit/src/examples.ts'
 import { findBrowser } from '../packages/testkit/src/parts.ts'
 import { noRedis } from '../packages/testkit/src/servers/redis.ts'
+import { declarationErrors } from './declarations.mjs'
 import { createProject, packAll, peersOf, publishedPackages } from './packages.mjs'
 
 const run = promisify(execFile)
@@ -35,6 +36,7 @@ try {
   const others = { ...peersOf(packages), '@crawlee/cheerio': crawlee, playwright }
   await Promise.all([createProject(join(folder, 'app'), tarballs, others), ...tarballs.map(lint)])
   const count = await runExamples(join(folder, 'app'))
+  problems.push(...(await declarationErrors(tarballs, join(folder, 'users'))))
   console.log(`${tarballs.length} packages installed from tarballs, ${count} examples run`)
 } finally {
   rmSync(folder, { recursive: true, force: true })

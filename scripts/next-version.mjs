@@ -9,7 +9,19 @@ const texts = readdirSync('.changeset')
   .filter((file) => file.endsWith('.md') && file !== 'README.md')
   .map((file) => readFileSync(`.changeset/${file}`, 'utf8').split(/^---$/m)[2].trim())
 
-if (texts.length === 0) {
+// Operators add crawlers all the time. docs/reference/known-crawlers.md promises this limit.
+const CATALOGUE_DAYS = 92
+const [, catalogueDate] = /knownCrawlersDate = '(.+)'/.exec(
+  readFileSync('packages/core/src/crawlers/known-crawlers.ts', 'utf8'),
+)
+const isCatalogueOld = Date.now() - Date.parse(catalogueDate) > CATALOGUE_DAYS * 86_400_000
+
+if (isCatalogueOld) {
+  console.error(
+    `the catalogue of known crawlers is of ${catalogueDate}: compare it with the pages of the operators, and set knownCrawlersDate`,
+  )
+  process.exitCode = 1
+} else if (texts.length === 0) {
   console.error('there is nothing to release: .changeset/ has no changeset. `npm run pnpm -- changeset` writes one')
   process.exitCode = 1
 } else {

@@ -1,6 +1,6 @@
 // What check-runtimes.mjs runs on each runtime: one program for each package, which gets the
 // package's main entry point. A program throws if the package does not work. It uses nothing of a
-// runtime but `fetch`.
+// runtime but `fetch`; Deno has one more case.
 
 export const programs = {
   '@politely/core': async ({ parseRobots }) => {
@@ -20,6 +20,17 @@ export const programs = {
     const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0', minDelayMs: 0 })
     expect('/about', await fetch(`${origin}/about`).then(({ status }) => status, reasonOf), 200)
     expect('/cart', await fetch(`${origin}/cart`).then(({ status }) => status, reasonOf), 'ERR_POLITELY_DISALLOWED')
+    if (globalThis.Deno) {
+      // Its own fetch ignores dispatchers, and nothing can see that. So the agent warns.
+      let warning
+      process.once('warning', (given) => {
+        warning = given
+      })
+      const { politeAgent } = await import('@politely/gate/undici')
+      await politeAgent({ gate: fetch.gate }).close()
+      await new Promise((resolve) => setTimeout(resolve))
+      expect('the warning', warning?.code, 'POLITELY_DISPATCHER_IGNORED')
+    }
     await fetch.close()
   },
   politely: async ({ politely, describeVerdict }, origin) => {

@@ -23,6 +23,13 @@ export interface OriginJob {
   readonly failures?: number
 }
 
+/** A URL, and the page that it was found on. */
+export interface Found {
+  readonly url: string
+  /** The origin of the page. Undefined for the first URL of a crawl. */
+  readonly page: string | undefined
+}
+
 export interface Progress {
   /** URLs that were added, each once. */
   readonly found: number
@@ -35,19 +42,19 @@ const TAKE = `
 local prefix, origin, generation = ARGV[1], ARGV[2], ARGV[3]
 if (redis.call('HGET', prefix .. 'generations', origin) or '0') ~= generation then return false end
 local taken = prefix .. 'taken:' .. origin
-local url = redis.call('LINDEX', taken, 0) or redis.call('LMOVE', prefix .. 'pending:' .. origin, taken, 'LEFT', 'RIGHT')
-if url then
+local entry = redis.call('LINDEX', taken, 0) or redis.call('LMOVE', prefix .. 'pending:' .. origin, taken, 'LEFT', 'RIGHT')
+if entry then
   redis.call('SADD', prefix .. 'active', origin)
-  return url
+  return entry
 end
 redis.call('HINCRBY', prefix .. 'generations', origin, 1)
 redis.call('SREM', prefix .. 'active', origin)
 return false`
 
-// ARGV: prefix, origin and URL to finish (or empty), then for each link its origin, its URL, and
+// ARGV: prefix, origin and entry to finish (or empty), then for each link its origin, its entry, and
 // the hash of its URL
 const FINISH = `
-local prefix, origin, url = ARGV[1], ARGV[2], ARGV[3]
+local prefix, origin, entry = ARGV[1], ARGV[2], ARGV[3]
 local idle, listed = {}, {}
 for i = 4, #ARGV, 3 do
   local target = ARGV[i]
@@ -62,7 +69,7 @@ for i = 4, #ARGV, 3 do
     table.insert(idle, redis.call('HGET', prefix .. 'generations', target) or '0')
   end
 end
-if #idle == 0 and redis.call('LREM', prefix .. 'taken:' .. origin, 1, url) == 1 then
+if #idle == 0 and redis.call('LREM', prefix .. 'taken:' .. origin, 1, entry) == 1 then
   redis.call('INCR', prefix .. 'done')
 end
 return idle`
@@ -86,8 +93,11 @@ export class Frontier {
    * Returns the next URL of an origin. Undefined if its list is empty, or if a later job has the
    * origin: then the job ends.
    */
-  async take({ origin, generation }: OriginJob): Promise<string | undefined> {
-    return ((await this.#call('frontierTake', [origin, `${generation}`])) as string | null) ?? undefined
+  async take({ origin, generation }: OriginJob): Promise<Found | undefined> {
+    const entry = (await this.#call('frontierTake', [origin, `${generation}`])) as string | null
+    if (entry === null) return undefined
+    const [url = '', page] = entry.split(' ')
+    return { url, page }
   }
 
   /**
@@ -96,20 +106,23 @@ export class Frontier {
    * worker is killed before, the page is fetched again.
    */
   async finish(
-    url: string,
+    found: Found,
     links: readonly string[],
     addJobs: (origins: OriginJob[]) => Promise<unknown>,
   ): Promise<void> {
-    const { origin } = new URL(url)
-    const idle = await this.#finish(origin, url, links)
+    const { origin } = new URL(found.url)
+    const idle = await this.#finish(
+      found,
+      links.map((url) => ({ url, page: origin })),
+    )
     if (idle.length === 0) return
     await addJobs(idle)
-    await this.#finish(origin, url, [])
+    await this.#finish(found, [])
   }
 
   /** Adds the first URL of a crawl, and its job. */
   async start(url: string, addJobs: (origins: OriginJob[]) => Promise<unknown>): Promise<void> {
-    await addJobs(await this.#finish('', '', [url]))
+    await addJobs(await this.#finish(undefined, [{ url, page: undefined }]))
   }
 
   async progress(): Promise<Progress> {
@@ -117,9 +130,10 @@ export class Frontier {
     return { found: Number(found), done: Number(done) }
   }
 
-  async #finish(origin: string, url: string, links: readonly string[]): Promise<OriginJob[]> {
-    const args = links.flatMap((link) => [new URL(link).origin, link, hashOf(link)])
-    const reply = (await this.#call('frontierFinish', [origin, url, ...args])) as string[]
+  async #finish(found: Found | undefined, links: readonly Found[]): Promise<OriginJob[]> {
+    const args = links.flatMap((link) => [new URL(link.url).origin, entryOf(link), hashOf(link.url)])
+    const finished = found === undefined ? ['', ''] : [new URL(found.url).origin, entryOf(found)]
+    const reply = (await this.#call('frontierFinish', [...finished, ...args])) as string[]
     const idle: OriginJob[] = []
     for (let i = 0; i < reply.length; i += 2) idle.push({ origin: reply[i] ?? '', generation: Number(reply[i + 1]) })
     return idle
@@ -132,6 +146,11 @@ export class Frontier {
     >
     return commands[command](this.#prefix, ...args)
   }
+}
+
+/** How a URL is kept: a URL has no spaces. */
+function entryOf({ url, page }: Found): string {
+  return page === undefined ? url : `${url} ${page}`
 }
 
 /** 16 bytes for each known URL, however long it is. */

@@ -10,7 +10,7 @@ import { RedisPacer, RedisStore } from '@politely/redis'
 import { DelayedError, type Job, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import { Agent, fetch, type Response } from 'undici'
-import { Frontier, type OriginJob } from './frontier.ts'
+import { type Found, Frontier, type OriginJob } from './frontier.ts'
 import { JobQueues } from './job-queues.ts'
 import { lookup } from './small-web.ts'
 
@@ -129,26 +129,26 @@ async function run(job: Job<OriginJob>, token?: string): Promise<void> {
  * since 1970. Undefined if there is no URL.
  */
 async function crawlNext(job: Job<OriginJob>): Promise<number | undefined> {
-  const url = await frontier.take(job.data)
-  if (url === undefined) return undefined
+  const found = await frontier.take(job.data)
+  if (found === undefined) return undefined
   let permit: Permit
   try {
-    permit = await gate.enter(url, { signal: AbortSignal.timeout(MAX_WAIT_MS) })
+    permit = await gate.enter(found.url, { signal: AbortSignal.timeout(MAX_WAIT_MS), ...sourceOf(found) })
   } catch (error) {
-    if (error instanceof RobotsDisallowedError) return refused(url, error.retryAt)
+    if (error instanceof RobotsDisallowedError) return refused(found, error.retryAt)
     if (!(error instanceof DOMException)) throw error // the signal throws a DOMException
     counts.early++
-    return nextSlotOf(url)
+    return nextSlotOf(found)
   }
   const startedAt = performance.now()
-  const links = await fetchLinks(url, permit)
+  const links = await fetchLinks(found.url, permit)
   const { failures = 0 } = job.data
   if (links === undefined && failures + 1 < MAX_REQUESTS) {
     await job.updateData({ ...job.data, failures: failures + 1 })
-    return nextSlotOf(url)
+    return nextSlotOf(found)
   }
   counts[links === undefined ? 'failed' : 'pages']++
-  await frontier.finish(url, links ?? [], (jobs) => queues.add(jobs))
+  await frontier.finish(found, links ?? [], (jobs) => queues.add(jobs))
   if (failures > 0) await job.updateData({ ...job.data, failures: 0 })
   return Date.now() + Math.max(0, startedAt + permit.delay.delayMs - performance.now())
 }
@@ -157,15 +157,20 @@ async function crawlNext(job: Job<OriginJob>): Promise<number | undefined> {
  * Returns when a request could start, in milliseconds since 1970. Finishes the URL if it may never
  * be requested.
  */
-async function nextSlotOf(url: string): Promise<number> {
-  const forecast = await gate.when(url)
-  return forecast.allowed ? Date.now() + forecast.waitMs : refused(url, forecast.retryAt)
+async function nextSlotOf(found: Found): Promise<number> {
+  const forecast = await gate.when(found.url, sourceOf(found))
+  return forecast.allowed ? Date.now() + forecast.waitMs : refused(found, forecast.retryAt)
 }
 
-async function refused(url: string, retryAt: number | undefined): Promise<number> {
+/** Says which page a URL comes from, so that a public page cannot lead the fleet to a private host. */
+function sourceOf({ page }: Found): { readonly redirectedFrom?: readonly string[] } {
+  return page === undefined ? {} : { redirectedFrom: [page] }
+}
+
+async function refused(found: Found, retryAt: number | undefined): Promise<number> {
   if (retryAt !== undefined) return retryAt // robots.txt could not be fetched
   counts.refused++
-  await frontier.finish(url, [], (jobs) => queues.add(jobs))
+  await frontier.finish(found, [], (jobs) => queues.add(jobs))
   return Date.now()
 }
 

@@ -32,10 +32,13 @@ function commandLine() {
   }
 }
 
-/** Waits until the request may start. Returns undefined if robots.txt disallows the page. */
-async function enter(url: string): Promise<Permit | undefined> {
+/**
+ * Waits until the request may start. Returns undefined if robots.txt disallows the page.
+ * @param redirectedFrom The page that links to it: a public page must not lead to a private host.
+ */
+async function enter(url: string, redirectedFrom: readonly string[]): Promise<Permit | undefined> {
   try {
-    return await gate.enter(url)
+    return await gate.enter(url, { redirectedFrom })
   } catch (error) {
     if (!(error instanceof RobotsDisallowedError)) throw error
     log.refused(error.verdict)
@@ -44,10 +47,10 @@ async function enter(url: string): Promise<Permit | undefined> {
 }
 
 /** Fetches a page when the gate permits it, then the pages that it links to. */
-async function visit(url: string): Promise<void> {
+async function visit(url: string, redirectedFrom: readonly string[] = []): Promise<void> {
   if (seen.has(url)) return
   seen.add(url)
-  const permit = await enter(url)
+  const permit = await enter(url, redirectedFrom)
   if (permit === undefined) return
   const startedAt = performance.now()
   try {
@@ -58,7 +61,7 @@ async function visit(url: string): Promise<void> {
     const location = response.headers.get('location')
     log.fetched(permit.verdict, response.status, permit.waitedMs, startedAt, location)
     const html = await response.text()
-    await Promise.all(linksOf(url, location, html).map(visit))
+    await Promise.all(linksOf(url, location, html).map((link) => visit(link, [url])))
   } catch (error) {
     if (!(error instanceof TypeError)) throw error // `fetch` throws a TypeError for network errors
     log.failed(url, error.cause instanceof Error ? error.cause : error)
@@ -92,7 +95,7 @@ if (web)
   console.log(`It crawls ${web.origins} demo sites on one loopback port of this machine. Try npm run demo -- URL…`)
 console.log()
 try {
-  await Promise.all((web ? [web.seed] : seeds).map(visit))
+  await Promise.all((web ? [web.seed] : seeds).map((seed) => visit(seed)))
   log.summary()
   console.log(`\n${timeline.text({ columns: Math.min(120, Math.max(60, process.stdout.columns ?? 100)) })}`)
   if (values.svg !== undefined) writeFileSync(values.svg, timeline.svg())

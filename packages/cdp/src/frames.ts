@@ -1,5 +1,7 @@
-// Finds the browser context that the sender of a request belongs to.
+// Finds the browser context that the sender of a request belongs to, and the documents that may have
+// caused it.
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { PausedRequest } from './paused-request.ts'
 import {
   type DriverBrowser,
   type DriverPage,
@@ -32,6 +34,11 @@ export class Frames {
    * `fetchLater`, and redirects of `fetch` with `keepalive`.
    */
   readonly #contextByFrame = new Map<string, string>()
+  /**
+   * The URL of the last document that each frame has received. The browser reports the URL of a page
+   * too, but while a navigation is under way, that is the next page.
+   */
+  readonly #documents = new Map<string, string>()
   /**
    * Drivers and pages that exceeded the time limit and have not responded since. A crashed page
    * never responds, a busy page may take long, and a driver may wait for such a page.
@@ -89,6 +96,44 @@ export class Frames {
     return this.#targets.get(frameId)?.browserContextId ?? this.#contextByFrame.get(frameId)
   }
 
+  /** Remembers the URL of a document that a frame is about to receive. */
+  receives(frameId: string, url: string): void {
+    setBounded(this.#documents, frameId, url)
+  }
+
+  /**
+   * Returns the origins of the documents that may have caused a request:
+   *
+   * 1. The origin in `Referer`. A page can leave this header out, but it cannot name another origin.
+   * 2. Otherwise the documents of the frame, of the frames around it, and of the page that opened the
+   *    window, as far as they are known.
+   * 3. Otherwise, as for a window without an opener, all documents of the context. To ask the pages
+   *    for their frames would take too long: a page can send any number of such requests.
+   */
+  sourcesOf({ frameId, request }: Pick<PausedRequest, 'frameId' | 'request'>): readonly string[] {
+    const { headers = {} } = request
+    const name = Object.keys(headers).find((header) => header.toLowerCase() === 'referer')
+    const referrer = originsOf(name === undefined ? [] : [headers[name]])
+    if (referrer.length > 0) return referrer
+    const urls: (string | undefined)[] = []
+    const seen = new Set<string>()
+    for (let id: string | undefined = frameId; id !== undefined && !seen.has(id); ) {
+      seen.add(id)
+      const target = this.#targets.get(id)
+      urls.push(...this.#urlsOf(id), ...this.#urlsOf(target?.openerId))
+      id = target?.parentFrameId
+    }
+    const known = originsOf(urls)
+    if (known.length > 0) return known
+    const contextId = this.knownContextIdOf(frameId)
+    const isNear = ({ browserContextId }: TargetInfo) => contextId === undefined || browserContextId === contextId
+    return originsOf([...this.#targets.values()].filter(isNear).flatMap(({ targetId }) => this.#urlsOf(targetId)))
+  }
+
+  #urlsOf(frameId: string | undefined): readonly (string | undefined)[] {
+    return frameId === undefined ? [] : [this.#documents.get(frameId), this.#targets.get(frameId)?.url]
+  }
+
   /** Returns the context ID of all open pages if they share one, as in most browsers. */
   onlyContextId(): string | undefined {
     let only: string | undefined
@@ -134,12 +179,22 @@ export class Frames {
     for (const frameId of frameIdsIn(found.frameTree)) this.#remember(frameId, found.contextId)
   }
 
-  /** Forgets the oldest frame if there are too many. A lookup finds it again if it is open. */
   #remember(frameId: string, contextId: string): void {
-    const [oldest] = this.#contextByFrame.keys()
-    if (oldest !== undefined && this.#contextByFrame.size >= MAX_FRAMES) this.#contextByFrame.delete(oldest)
-    this.#contextByFrame.set(frameId, contextId)
+    setBounded(this.#contextByFrame, frameId, contextId)
   }
+}
+
+/** Forgets the oldest frame if there are too many. A lookup finds it again if it is open. */
+function setBounded(frames: Map<string, string>, frameId: string, value: string): void {
+  const [oldest] = frames.keys()
+  if (oldest !== undefined && frames.size >= MAX_FRAMES) frames.delete(oldest)
+  frames.set(frameId, value)
+}
+
+/** Returns the origins of URLs of http and https, and of `blob:` URLs of such documents. */
+function originsOf(urls: readonly (string | undefined)[]): readonly string[] {
+  const origins = urls.map((url) => URL.parse(url ?? '')?.origin ?? '')
+  return [...new Set(origins.filter((origin) => /^https?:/.test(origin)))]
 }
 
 function frameIdsIn({ frame, childFrames = [] }: FrameTree): string[] {

@@ -2,6 +2,7 @@
 // request is checked and does not wait.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientVerdict } from '@politely/fetcher'
+import { isPrivateHost } from '@politely/fetcher/internal'
 import { type Permit, type PoliteGate, RobotsDisallowedError, warnOfOtherName } from '@politely/gate'
 import { FORBID_DOWNLOADS } from './page-downloads.ts'
 import { type ErrorReason, type PausedRequest, type RequestKind, responseHeader } from './paused-request.ts'
@@ -18,14 +19,17 @@ export type PageRequests = 'check' | 'ignore'
 
 /** Admits requests: a PoliteGate, or an object that calls one. */
 export interface Admission {
-  enter(url: string, options: { readonly signal: AbortSignal }, targetId: string): Promise<Permit>
+  enter(url: string, options: PageRequestOptions, targetId: string): Promise<Permit>
   check(url: string, options: PageRequestOptions, frameId: string): Promise<ClientVerdict>
 }
 
-/** Options of `Admission.check`. */
+/** Options of `Admission`. */
 export interface PageRequestOptions {
   readonly signal: AbortSignal
-  /** The origins whose redirects led to this URL, in order. */
+  /**
+   * The origins that led to this URL: of the documents that have named it, if its host is private,
+   * and of redirects.
+   */
   readonly redirectedFrom: readonly string[]
 }
 
@@ -102,6 +106,10 @@ export class Guard implements RequestListener {
    * the call is abandoned.
    */
   readonly #callSignals = new Map<string, AbortSignal>()
+  /** The URL that this call has as its argument, if it is a `goto`. */
+  readonly #calledUrls = new Map<string, string>()
+  /** The private origins that `goto` has opened in each page. `goBack` may return to them. */
+  readonly #openedOrigins = new Map<string, Set<string>>()
   /**
    * Pages whose last call was abandoned. A request that was sent already continues, but its
    * redirects are not followed.
@@ -125,12 +133,18 @@ export class Guard implements RequestListener {
     this.#refusedPage = refusedPage
   }
 
-  async onRequest(paused: PausedRequest, kind: RequestKind): Promise<ErrorReason | undefined> {
+  async onRequest(
+    paused: PausedRequest,
+    kind: RequestKind,
+    sources: () => readonly string[] = () => [],
+  ): Promise<ErrorReason | undefined> {
     if (!/^https?:/i.test(paused.request.url)) return undefined
     // See service-workers.ts.
     if (kind === 'service-worker') return 'BlockedByClient'
     if (kind === 'other' && this.#pageRequests === 'ignore') return undefined
-    const decision = kind === 'page' ? this.#enterGate(paused) : this.#checkPageRequest(paused)
+    // See page-downloads.ts. While this one waited, Chromium would send all others.
+    if (this.#pageRequests === 'check' && isDownload(paused)) return 'BlockedByClient'
+    const decision = kind === 'page' ? this.#enterGate(paused, sources) : this.#checkPageRequest(paused, sources)
     this.#pendingDecisions.add(decision)
     try {
       return await decision
@@ -157,15 +171,20 @@ export class Guard implements RequestListener {
     this.#endNavigation(targetId)
     this.#clearOutcome(targetId)
     this.#callSignals.delete(targetId)
+    this.#calledUrls.delete(targetId)
+    this.#openedOrigins.delete(targetId)
   }
 
   /**
    * Registers a `goto` or similar call of a page. When `callSignal` is aborted, a navigation that
    * still waits leaves the queue.
+   * @param url The argument of `goto`. Undefined for another method.
    */
-  beginCall(targetId: string, callSignal: AbortSignal): void {
+  beginCall(targetId: string, callSignal: AbortSignal, url: string | undefined): void {
     this.#clearOutcome(targetId)
     this.#callSignals.set(targetId, callSignal)
+    if (url === undefined) this.#calledUrls.delete(targetId)
+    else this.#calledUrls.set(targetId, url)
     const abandon = () => {
       const navigation = this.#navigations.get(targetId)
       if (navigation?.callSignal === callSignal && navigation.permit === undefined) this.#endNavigation(targetId)
@@ -255,12 +274,10 @@ export class Guard implements RequestListener {
     navigation?.permit?.release()
   }
 
-  async #enterGate({
-    frameId,
-    requestId,
-    redirectedRequestId,
-    request,
-  }: PausedRequest): Promise<ErrorReason | undefined> {
+  async #enterGate(
+    { frameId, requestId, redirectedRequestId, request }: PausedRequest,
+    sources: () => readonly string[],
+  ): Promise<ErrorReason | undefined> {
     this.#endNavigation(frameId) // a new navigation replaces the previous one of the page
     const callSignal = this.#callSignals.get(frameId)
     if (redirectedRequestId === undefined && !callSignal?.aborted) this.#clearOutcome(frameId)
@@ -279,7 +296,10 @@ export class Guard implements RequestListener {
     }
     this.#navigations.set(frameId, navigation)
     try {
-      const permit = await this.#admission.enter(url, { signal }, frameId)
+      // The gate has seen the redirects of a page.
+      const isNamed = redirectedRequestId === undefined && isPrivate(url) && !this.#isCalled(frameId, url)
+      const redirectedFrom = isNamed ? sources() : []
+      const permit = await this.#admission.enter(url, { signal, redirectedFrom }, frameId)
       navigation.permit = permit
       if (!signal.aborted) {
         this.#warnOfUserAgent(request)
@@ -297,16 +317,32 @@ export class Guard implements RequestListener {
     }
   }
 
+  /**
+   * Returns whether a navigation to a private URL is the caller's own, and not a link or a script of
+   * the page. The page could navigate while `goto` is called, so the URL decides.
+   */
+  #isCalled(targetId: string, url: string): boolean {
+    if (!this.#callSignals.has(targetId)) return false
+    const { origin } = new URL(url)
+    const opened = this.#openedOrigins.get(targetId) ?? new Set()
+    const called = this.#calledUrls.get(targetId)
+    if (called === undefined) return opened.has(origin)
+    if (!isSameUrl(called, url)) return false
+    this.#openedOrigins.set(targetId, opened.add(origin))
+    return true
+  }
+
   #warnOfUserAgent({ headers = {} }: PausedRequest['request']): void {
     const name = Object.keys(headers).find((header) => header.toLowerCase() === 'user-agent')
     if (this.#gate !== undefined && name !== undefined) warnOfOtherName(this.#gate, headers[name], SET_IN_BROWSER)
   }
 
-  async #checkPageRequest(paused: PausedRequest): Promise<ErrorReason | undefined> {
+  async #checkPageRequest(paused: PausedRequest, sources: () => readonly string[]): Promise<ErrorReason | undefined> {
     const { url } = paused.request
-    const redirectedFrom = this.#redirectChains.take(paused.redirectedRequestId)
-    if (redirectedFrom === undefined) return 'BlockedByClient'
+    const redirects = this.#redirectChains.take(paused.redirectedRequestId)
+    if (redirects === undefined) return 'BlockedByClient'
     try {
+      const redirectedFrom = redirects.length === 0 && isPrivate(url) ? sources() : redirects
       const options = { signal: this.#closing.signal, redirectedFrom }
       const verdict = await this.#admission.check(url, options, paused.frameId)
       if (verdict.allowed || this.#gate?.admits(verdict)) {
@@ -321,4 +357,30 @@ export class Guard implements RequestListener {
       return 'Aborted'
     }
   }
+}
+
+function isPrivate(url: string): boolean {
+  return isPrivateHost(new URL(url).hostname)
+}
+
+/**
+ * Returns whether the argument of `goto` is this URL. The driver may complete the argument: by a
+ * base URL, or by `http://`. The browser reports a URL without its credentials and its fragment.
+ */
+function isSameUrl(called: string, url: string): boolean {
+  const { origin, pathname, search } = new URL(url)
+  return [called, `http://${called}`].some((text) => {
+    const target = URL.parse(text, url)
+    return target?.origin === origin && target.pathname === pathname && target.search === search
+  })
+}
+
+/**
+ * Returns whether a link with the attribute `download` caused this request. It looks like a
+ * navigation, but only navigations have the header `Upgrade-Insecure-Requests`. The first
+ * navigation of a popup may have no network ID either (measured with Puppeteer).
+ */
+function isDownload({ resourceType, networkId, request }: PausedRequest): boolean {
+  const isDocument = resourceType === 'Document' && networkId === undefined
+  return isDocument && request.headers?.['Upgrade-Insecure-Requests'] === undefined
 }

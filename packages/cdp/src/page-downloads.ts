@@ -1,20 +1,20 @@
 // Keeps pages from starting downloads with a link.
 //
-// Chromium 156 gives all downloads of a browser one request ID, and pauses only one request with an
-// ID. While a download waits for its turn, Chromium sends all others at once: no session of the
-// DevTools protocol sees them (measured). Navigations have IDs of their own. So a file that `goto`
-// opens is downloaded after its check and its turn.
+// Chromium 156 pauses only one download of a browser at a time: while one waits for its check, it
+// sends all others at once, and no session of the DevTools protocol sees them (measured). So
+// downloads must end in the page, before Chromium requests anything. Navigations are not affected:
+// a file that `goto` opens is downloaded after its check and its turn.
 //
-// A link with the attribute `download` starts a download when it is activated. Activation is the
-// default action of a click event, so this script cancels that event. The event of an element in
-// the document passes the window. A script can also click elements outside of a document. So the
-// methods that dispatch events listen to the tree of the element.
+// When a click activates a link with the attribute `download`, Chromium fires a `navigate` event
+// (HTML, "download the hyperlink"). It fires it after all click listeners, and with the final URL,
+// so no listener of the page can change the link any more. This script cancels that event. It
+// listens before the page's scripts run, so it is called first.
 //
-// These downloads still start:
-// - in an empty popup, and in the first document of a popup. No script of ours runs there: see
-//   speculation-rules.ts;
-// - from a link in a closed declarative shadow root, because the event does not name the link;
-// - from a link whose address the page changes from `blob:` or `data:` while it handles the event.
+// Some documents have no navigate events: the empty document that a new frame or popup begins with.
+// There the script cancels the click itself. The page's listeners run later and can still change
+// the link, and the script does not see each click. It does not run in the first document of a
+// popup at all: see speculation-rules.ts. The guard fails the one download that Chromium pauses;
+// further ones that a page starts there in the same moment are sent.
 
 /**
  * A script for each new document, to run before the document's own scripts. The page's scripts can
@@ -23,70 +23,46 @@
  */
 export const FORBID_DOWNLOADS: string = `(() => {
   const bind = (method) => Function.prototype.call.bind(method)
-  const getter = (owner, name) => bind(Object.getOwnPropertyDescriptor(owner, name).get)
-  const typeOf = getter(Event.prototype, 'type')
-  const isCancelable = getter(Event.prototype, 'cancelable')
-  const isPrevented = getter(Event.prototype, 'defaultPrevented')
-  const localNameOf = getter(Element.prototype, 'localName')
-  const isClosed = getter(window, 'closed')
-  const protocolOfLink = getter(HTMLAnchorElement.prototype, 'protocol')
-  const protocolOfArea = getter(HTMLAreaElement.prototype, 'protocol')
+  const getter = ({ prototype }, name) => bind(Object.getOwnPropertyDescriptor(prototype, name).get)
+  const isPrevented = getter(Event, 'defaultPrevented')
+  const downloadRequestOf = getter(NavigateEvent, 'downloadRequest')
+  const destinationOf = getter(NavigateEvent, 'destination')
+  const urlOf = getter(NavigationDestination, 'url')
+  const currentEntryOf = getter(Navigation, 'currentEntry')
+  const localNameOf = getter(Element, 'localName')
+  const hrefOfLink = getter(HTMLAnchorElement, 'href')
+  const hrefOfArea = getter(HTMLAreaElement, 'href')
   const getAttribute = bind(Element.prototype.getAttribute)
-  const removeAttribute = bind(Element.prototype.removeAttribute)
   const composedPathOf = bind(Event.prototype.composedPath)
   const preventDefault = bind(Event.prototype.preventDefault)
-  const rootOf = bind(Node.prototype.getRootNode)
   const listen = bind(EventTarget.prototype.addEventListener)
-  const unlisten = bind(EventTarget.prototype.removeEventListener)
+  const exec = bind(RegExp.prototype.exec)
   const warn = console.warn.bind(console)
-  const { apply } = Reflect
-  const own = window
+  const { navigation } = window
   // A getter throws for an object of another type. "instanceof" would be wrong for an object of
   // another window.
   const attempt = (read) => { try { return read() } catch { return undefined } }
 
+  const cancelDownload = (event, url) => {
+    if (exec(/^(?:blob|data):/, url) !== null) return // sends no request
+    preventDefault(event)
+    warn('Politely: a page cannot start downloads; open the file with goto: ' + url)
+  }
+  // A capturing listener: a page's own one would be called before a listener that is not capturing.
+  listen(navigation, 'navigate', (event) => {
+    if (!isPrevented(event) && downloadRequestOf(event) !== null) cancelDownload(event, urlOf(destinationOf(event)))
+  }, true)
+
   const onClick = (event) => {
-    if (isPrevented(event)) return
+    if (currentEntryOf(navigation) !== null || isPrevented(event)) return // the document has navigate events
     const path = composedPathOf(event)
     for (let i = 0; i < path.length; i++) {
       const link = path[i]
       const name = attempt(() => localNameOf(link))
       if ((name !== 'a' && name !== 'area') || getAttribute(link, 'download') === null) continue
-      const protocol = attempt(() => protocolOfLink(link)) ?? attempt(() => protocolOfArea(link))
-      if (protocol === 'blob:' || protocol === 'data:') return // sends no request
-      if (isCancelable(event)) preventDefault(event)
-      else removeAttribute(link, 'download') // the click becomes a navigation, which waits for its turn
-      warn('Politely: a page cannot start downloads; open the file with goto: ' + getAttribute(link, 'href'))
+      cancelDownload(event, attempt(() => hrefOfLink(link)) ?? attempt(() => hrefOfArea(link)) ?? '')
       return
     }
   }
   listen(window, 'click', onClick, true)
-
-  const composed = { composed: true }
-  // The listeners of a window end with it, but a page can keep its functions. They click nothing then.
-  const dispatchGuarded = (target, dispatch) => {
-    if (isClosed(own)) return undefined
-    const root = attempt(() => rootOf(target, composed)) ?? target
-    listen(root, 'click', onClick, true)
-    try { return dispatch() } finally { unlisten(root, 'click', onClick, true) }
-  }
-  const { attachShadow } = Element.prototype
-  const { click } = HTMLElement.prototype
-  const { dispatchEvent } = EventTarget.prototype
-  Element.prototype.attachShadow = {
-    attachShadow(init) {
-      const root = apply(attachShadow, this, arguments)
-      listen(root, 'click', onClick, true)
-      return root
-    },
-  }.attachShadow
-  HTMLElement.prototype.click = {
-    click() { return dispatchGuarded(this, () => apply(click, this, arguments)) },
-  }.click
-  EventTarget.prototype.dispatchEvent = {
-    dispatchEvent(event) {
-      const dispatch = () => apply(dispatchEvent, this, arguments)
-      return attempt(() => typeOf(event)) === 'click' ? dispatchGuarded(this, dispatch) : dispatch()
-    },
-  }.dispatchEvent
 })()`

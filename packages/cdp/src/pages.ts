@@ -155,7 +155,8 @@ export class Pages {
         const targetId = (await identity)?.targetId
         const callOriginal = () => original.apply(page.driverObject, args)
         if (targetId === undefined) return callOriginal()
-        return this.#navigate({ page, targetId, signal, isLast: () => call === last.call }, callOriginal)
+        const url = name === 'goto' ? String(args[0]) : undefined
+        return this.#navigate({ page, targetId, url, signal, isLast: () => call === last.call }, callOriginal)
       }
       methods[name] = navigate
       return { name, navigate }
@@ -165,12 +166,12 @@ export class Pages {
     }
   }
 
-  async #navigate({ page, targetId, signal, isLast }: Call, navigate: () => Promise<unknown>): Promise<unknown> {
+  async #navigate({ page, targetId, url, signal, isLast }: Call, navigate: () => Promise<unknown>): Promise<unknown> {
     // The driver may ignore the signal while it waits for the response.
     const abandoning = new AbortController()
     const abandon = () => abandoning.abort()
     const removeListener = signal && onAbort(signal, abandon)
-    this.#guard.beginCall(targetId, abandoning.signal)
+    this.#guard.beginCall(targetId, abandoning.signal, url)
     try {
       const response = await this.#wrapNavigation(targetId, navigate)
       // Puppeteer's `reload` and `goBack` accept the error page as the page that they wait for, and
@@ -197,6 +198,8 @@ export class Pages {
 interface Call {
   readonly page: GuardedPage
   readonly targetId: string
+  /** The argument of `goto`. */
+  readonly url: string | undefined
   readonly signal: AbortSignal | undefined
   readonly isLast: () => boolean
 }

@@ -14,6 +14,11 @@ export interface PausedRequest {
   readonly request: { readonly url: string; readonly headers?: Readonly<Record<string, string>> | undefined }
   readonly frameId: string
   readonly resourceType: string
+  /**
+   * Identifies the request, with its redirects, in the driver and in the events of the Network
+   * domain. Some requests have none.
+   */
+  readonly networkId?: string | undefined
   /** Set on a redirected request: the `requestId` of the previous hop. */
   readonly redirectedRequestId?: string | undefined
   readonly responseStatusCode?: number | undefined

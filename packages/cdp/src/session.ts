@@ -12,6 +12,11 @@ export interface TargetInfo {
   readonly type: string
   readonly subtype?: string | undefined
   readonly browserContextId?: string | undefined
+  readonly url?: string | undefined
+  /** The target of the page that opened a popup. */
+  readonly openerId?: string | undefined
+  /** The frame around a frame in its own process. */
+  readonly parentFrameId?: string | undefined
 }
 
 /** The frames of a page that share its process. */
@@ -29,6 +34,8 @@ interface MethodResults {
   'Fetch.failRequest': unknown
   'Fetch.getResponseBody': unknown
   'Storage.clearDataForOrigin': unknown
+  'Target.attachToTarget': { readonly sessionId: string }
+  'Target.sendMessageToTarget': unknown
   'Page.getFrameTree': { readonly frameTree: FrameTree }
   'Target.getTargetInfo': { readonly targetInfo: TargetInfo }
   'Target.setDiscoverTargets': unknown
@@ -37,6 +44,7 @@ interface MethodResults {
 /** The events that the guard listens to. */
 interface EventParameters {
   'Fetch.requestPaused': PausedRequest
+  'Target.receivedMessageFromTarget': { readonly sessionId: string; readonly message: string }
   'Target.targetCrashed': { readonly targetId: string }
   'Target.targetCreated': { readonly targetInfo: TargetInfo }
   'Target.targetDestroyed': { readonly targetId: string }

@@ -9,8 +9,10 @@
 // with its own cache, cookies and connections.
 import { isRedirect } from '@politely/gate'
 import { documentHeaders } from './document-headers.ts'
+import { rememberRobotsTags } from './document-tags.ts'
 import { Frames } from './frames.ts'
 import { type ErrorReason, type PausedRequest, type RequestKind, responseHeader } from './paused-request.ts'
+import { Popups } from './popups.ts'
 import { unregisterServiceWorkers } from './service-workers.ts'
 import { type DriverBrowser, type DriverPage, type DriverSession, listen, send, withSession } from './session.ts'
 
@@ -20,12 +22,19 @@ export type GuardedContexts = 'all' | ((contextId: string) => boolean | Promise<
 /** Decides about the requests of a browser, or of one of its contexts. */
 export interface RequestListener {
   readonly contexts: GuardedContexts
+  /** A script for each new document of a popup. Default: none. */
+  readonly documentScript?: string | undefined
   /**
    * Resolves with undefined when the request may be sent, or with the reason why it must fail. The
    * request is sent right after the promise resolves, so a listener that waits for a turn resolves
    * it only when the turn has come.
+   * @param sources Returns the origins of the documents that may have caused the request.
    */
-  onRequest(paused: PausedRequest, kind: RequestKind): Promise<ErrorReason | undefined>
+  onRequest(
+    paused: PausedRequest,
+    kind: RequestKind,
+    sources: () => readonly string[],
+  ): Promise<ErrorReason | undefined>
   /** Called when a document request has its response headers or has failed. */
   onResponse(paused: PausedRequest): void
   /** Called when a request ends before it was sent. */
@@ -103,13 +112,18 @@ export class Traffic {
 
   async #start(): Promise<DriverSession> {
     const session = await this.#browser.newSession()
+    const popups = new Popups(session)
     const frames = new Frames(this.#browser, session, (targetId) => {
+      popups.delete(targetId)
       for (const listener of this.#listeners) listener.onTargetClosed(targetId)
+    })
+    listen(session, 'Target.targetCreated', ({ targetInfo: { type, targetId, openerId } }) => {
+      if (type === 'page' && openerId !== undefined) popups.add(targetId, this.#scriptFor(frames, targetId))
     })
     listen(session, 'Fetch.requestPaused', (paused) => {
       const fail = () =>
         isDelivered(send(session, 'Fetch.failRequest', { requestId: paused.requestId, errorReason: 'Aborted' }))
-      const handled = this.#onPaused(session, frames, paused)
+      const handled = this.#onPaused(session, frames, popups, paused)
         .catch(fail)
         .then(() => void this.#pausedRequests.delete(handled))
       this.#pausedRequests.add(handled)
@@ -124,17 +138,23 @@ export class Traffic {
     return session
   }
 
-  async #onPaused(session: DriverSession, frames: Frames, paused: PausedRequest): Promise<void> {
+  async #scriptFor(frames: Frames, targetId: string): Promise<string | undefined> {
+    return (await this.#listenersFor(frames, targetId))[0]?.documentScript
+  }
+
+  async #onPaused(session: DriverSession, frames: Frames, popups: Popups, paused: PausedRequest): Promise<void> {
     const listeners = await this.#listenersFor(frames, paused.frameId)
     if (paused.responseStatusCode !== undefined || paused.responseErrorReason !== undefined) {
+      if (isDocument(paused)) frames.receives(paused.frameId, paused.request.url)
       for (const listener of listeners) listener.onResponse(paused)
       await continueResponse(session, paused, listeners.length > 0)
       return
     }
     const { requestId } = paused
     const kind = requestKind(paused, frames)
+    if (kind === 'page') await popups.prepared(paused.frameId)
     for (const listener of listeners) {
-      const failureReason = await listener.onRequest(paused, kind)
+      const failureReason = await listener.onRequest(paused, kind, () => frames.sourcesOf(paused))
       if (failureReason === undefined) continue
       // With `BlockedByClient`, Chromium sometimes closes the tab that prerenders the page
       // (measured with the headless shell 156).
@@ -171,8 +191,8 @@ export class Traffic {
 /** Lets the browser read the response. A guarded document is given changed headers. */
 async function continueResponse(session: DriverSession, paused: PausedRequest, isGuarded: boolean): Promise<void> {
   const { requestId, responseStatusCode: responseCode, responseStatusText, responseHeaders } = paused
-  const isDocument = responseCode !== undefined && !isRedirect(responseCode, responseHeader(paused, 'location'))
-  if (isGuarded && isDocument && responseHeaders !== undefined) {
+  if (isGuarded && isDocument(paused) && responseHeaders !== undefined) {
+    rememberRobotsTags(paused)
     // Chromium knows a phrase for standard status codes only, and rejects other codes without one,
     // such as 520.
     const changed = {
@@ -186,6 +206,12 @@ async function continueResponse(session: DriverSession, paused: PausedRequest, i
   } else {
     await isDelivered(send(session, 'Fetch.continueRequest', { requestId }))
   }
+}
+
+/** Returns whether the paused response is a document, and not a redirect or a failure. */
+function isDocument(paused: PausedRequest): boolean {
+  const { responseStatusCode: status } = paused
+  return status !== undefined && !isRedirect(status, responseHeader(paused, 'location'))
 }
 
 function requestKind({ frameId, resourceType, request }: PausedRequest, frames: Frames): RequestKind {

@@ -17,6 +17,7 @@ describe('the checks of a guard for a canceled navigation', () => {
     request: { url: 'http://a.test/' },
     frameId: 'page',
     resourceType: 'Document',
+    networkId: 'request',
   }
 
   it('run one series at a time for a page', async () => {

@@ -1,8 +1,8 @@
 // Which crawler a command line names, and how that crawler reads robots.txt. A known crawler that is
 // named once reads robots.txt as its operator documents it. Tokens that are given several times are
 // used as they are.
-import { type Dialect, type DialectName, dialects, isProductToken, productTokenOf } from '@politely/core'
-import { findCrawler, readingOf } from '@politely/core/crawlers'
+import { type Dialect, type DialectName, dialects, productTokenOf } from '@politely/core'
+import { findCrawler, isCrawlerName, readingOf } from '@politely/core/crawlers'
 import { describeValue, explainMissingToken } from '@politely/core/engine'
 import type { Arguments } from './command-line.ts'
 import { UsageError } from './errors.ts'
@@ -30,7 +30,7 @@ export function tokensOf(args: Arguments): readonly string[] {
 
 /** @throws {UsageError} for a value that is not a product token. */
 function checkedTokens(flag: 'product-token' | 'crawler', given: readonly string[]): readonly string[] {
-  const invalid = given.find((token) => !isProductToken(token) && !(flag === 'crawler' && token === '*'))
+  const invalid = given.find((name) => !isCrawlerName(name) || (flag === 'product-token' && name === '*'))
   if (invalid === undefined) return given
   throw new UsageError(
     `--${flag}: ${describeValue(invalid)} is not a product token; write letters, digits, "-" and "_", such as ExampleBot`,

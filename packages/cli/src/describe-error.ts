@@ -1,8 +1,9 @@
 // Turns a thrown value into one line on stderr and an exit code.
-import { escapeControls, OptionError } from '@politely/core'
+import { OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
 import { Interrupted, UsageError } from './errors.ts'
 import { EXITS } from './exit-code.ts'
+import { safeText } from './output/style.ts'
 
 export function describeError(error: unknown): { readonly exitCode: number; readonly text: string } {
   const { usage, internal, interrupted } = EXITS
@@ -26,7 +27,7 @@ function usageMessage({ message, given }: UsageError): string {
 
 /** Every line that politely writes to stderr starts with its name. */
 export function errorLine(message: string): string {
-  return `politely: ${escapeControls(message)}
+  return `politely: ${safeText(message)}
 `
 }
 

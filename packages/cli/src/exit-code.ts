@@ -5,8 +5,12 @@ import type { Verdict } from '@politely/core'
 export const EXITS = {
   success: { code: 0, meaning: 'every URL is allowed, every expectation is met, nothing is to be reported' },
   disallowed: { code: 1, meaning: 'a URL is disallowed, an expectation is not met, or there is something to report' },
-  usage: { code: 2, meaning: 'an option, a file or a URL is invalid' },
-  unreachable: { code: 3, meaning: 'a robots.txt file is unreachable or was not sent, so its rules are unknown' },
+  usage: { code: 2, meaning: 'an option, a file or a URL is invalid, or the output cannot be written' },
+  unreachable: {
+    code: 3,
+    meaning:
+      'a robots.txt is unreachable, was not sent, or is another file such as an HTML page: its rules are unknown',
+  },
   internal: { code: 70, meaning: 'a bug in politely, or a failure of the operating system' },
   interrupted: { code: 130, meaning: 'Ctrl-C' },
   /** A shell shows this code for a program that SIGPIPE ended. */

@@ -79,14 +79,15 @@ export const URLS: readonly Flag[] = [
   {
     name: 'input',
     value: 'NAME',
-    text: 'the format of --urls: one URL on each line, JSON lines, a table, an access log, or a sitemap',
+    text: 'the format of --urls: one URL on each line, JSON, a table, an access log, or a sitemap or feed',
     choices: ['text', 'ndjson', 'csv', 'log', 'sitemap'],
-    byDefault: 'by the ending of the name, otherwise by the first line',
+    byDefault: 'by the ending of the name, otherwise by the first lines',
   },
   {
     name: 'column',
     value: 'NAME',
-    text: 'the column of a table, or the field of JSON lines (request.uri), with the URL',
+    text: 'the column of a table, or the field of JSON (request.uri), with the URL',
+    byDefault: 'a usual name, such as url; of a table also the first column with URLs',
   },
 ]
 

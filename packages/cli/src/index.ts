@@ -3,11 +3,13 @@
 export {
   describeVerdict,
   type Finding,
+  type FindingCode,
   isPolitelyError,
   lintRobots,
   OptionError,
   parseRobots,
   type Robots,
+  type Severity,
   type Verdict,
 } from '@politely/core'
 export {
@@ -35,9 +37,14 @@ export {
   type PolitelyOptions,
   politely,
   QueueFullError,
+  type Refusal,
   ResponseError,
   RobotsDisallowedError,
+  refusalOf,
+  type SourceOptions,
   usageOf,
   WaitTooLongError,
   type WhenOptions,
 } from '@politely/gate'
+// The types that a gate and a client show.
+export type * from '@politely/gate/shown-types'

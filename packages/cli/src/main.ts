@@ -2,6 +2,7 @@
 // Entry point. A mistake on the command line prints one line that says what to write, never a
 // stack.
 import { enableCompileCache } from 'node:module'
+import { writeError } from './errors.ts'
 import { EXITS } from './exit-code.ts'
 
 enableCompileCache()
@@ -13,7 +14,7 @@ let hasFailed = false
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(process.exitCode || EXITS.outputClosed.code)
-    void fail(error).finally(() => process.exit())
+    void fail(writeError('the output', error)).finally(() => process.exit())
   })
 }
 

@@ -1,6 +1,7 @@
 // `politely audit`: which known crawlers may read which paths, and which names in the file do nothing.
-import { knownCrawlers, knownCrawlersDate } from '@politely/core/crawlers'
-import { expect, test } from 'vitest'
+import { findCrawler, knownCrawlers, knownCrawlersDate } from '@politely/core/crawlers'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { crawlersOfProduct, PRODUCT_NAMES } from '../src/commands/audit/product-names.ts'
 import { auditSpec } from '../src/commands/audit/spec.ts'
 import { withoutFolder, writeFiles } from './files.ts'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
@@ -32,6 +33,8 @@ const path = writeFiles({
   'good.txt': 'User-agent: GPTBot\nDisallow: /\n',
   'closed.txt': 'User-agent: *\nDisallow: /\nAllow: /public/\n',
   'empty.txt': '',
+  'slashes.txt': 'User-agent: *\nAllow: //a\nDisallow: //b\n',
+  'large.txt': `User-agent: *\n${Array.from({ length: 2_000 }, (_, i) => `Disallow: /a/${i}\n`).join('')}`,
 })
 
 async function audit(...args: string[]) {
@@ -39,15 +42,26 @@ async function audit(...args: string[]) {
   return { ...result, stdout: withoutFolder(result.stdout, path).replaceAll(knownCrawlersDate, 'DATE') }
 }
 
+test('checks each path once for all crawlers with the same rules', async () => {
+  const { stdout } = await audit(path('large.txt'))
+  expect(stdout).toContain('may read all but (lines 2, 3, 4, 5 and 1996 more)')
+})
+
+test('compares paths that begin with two slashes', async () => {
+  const { stdout } = await audit(path('slashes.txt'))
+  expect(stdout).toContain('may read all but (line 3)\n    //b\n')
+  expect(stdout).not.toContain('(line 2')
+})
+
 test('groups the crawlers by what they may read, and then by purpose', async () => {
   const { stdout } = await audit(path('robots.txt'), '--purpose', 'advertising', '--purpose', 'ai-assistant')
   expect(stdout).toMatchInlineSnapshot(`
     "robots.txt  robots.txt
-    compared    with 26 crawlers known on DATE, on 12 paths
+    compared    with 31 crawlers known on DATE, on 12 paths
 
-    ~ 16 crawlers may read all but (lines 2, 3)
+    ~ 21 crawlers may read all but (lines 2, 3)
         /cart, /search
-      AI assistants  DuckAssistBot, kagi-fetcher, Claude-User and 6 more
+      AI assistants  DuckAssistBot, kagi-fetcher, Claude-User and 11 more
       advertising    AdIdxBot, OAI-AdsBot, meta-externalads and 4 more
 
     ~ 2 crawlers may read all but (line 17)
@@ -75,9 +89,9 @@ test('groups the crawlers by what they may read, and then by purpose', async () 
         of Google
     2 names are not in the catalogue: Snapbot, EMail Siphon
 
-    The file does not name 14 of 15 known AI crawlers; --all lists them.
+    The file does not name 19 of 20 known AI crawlers; --all lists them.
 
-    Whether 11 of these crawlers obey robots.txt is unclear: no statement of their
+    Whether 15 of these crawlers obey robots.txt is unclear: no statement of their
     operators was found.
     "
   `)
@@ -121,6 +135,43 @@ test('finds the names that do nothing', async () => {
     ['EMail Siphon', 'unknown', undefined, [16]],
   ])
   expect(code).toBe(1)
+})
+
+test.for([
+  ['ChatGPT', 'GPTBot, OAI-SearchBot or ChatGPT-User if you mean the crawlers of OpenAI'],
+  ['OpenAI', 'GPTBot, OAI-SearchBot or ChatGPT-User if you mean the crawlers of OpenAI'],
+  ['Anthropic', 'ClaudeBot, Claude-SearchBot or Claude-User if you mean the crawlers of Anthropic'],
+  ['AdsBot', 'AdsBot-Google or AdsBot-Google-Mobile if you mean the crawlers of Google'],
+  ['Gemini', 'Google-Extended if you mean the crawler of Google'],
+  ['Meta-AI/1.0', 'meta-externalagent, meta-webindexer or meta-externalfetcher if you mean the crawlers of Meta'],
+  ['DuckDuckGo', 'DuckDuckBot or DuckAssistBot if you mean the crawlers of DuckDuckGo'],
+  ['Common Crawl', 'CCBot if you mean the crawler of Common Crawl'],
+  ['kimi', 'KimiBot, Kimi-SearchBot or Kimi-User if you mean the crawlers of Moonshot AI'],
+])('%s is the name of a product; the audit names %s', async ([name, instead]) => {
+  const { code, stdout } = await runInThisProcess(['audit', '-'], `User-agent: ${name}\nDisallow: /\n`)
+  expect(stdout.replace(/\n +/g, ' ')).toContain(`no known crawler has this name; write ${instead}\n`)
+  expect(code).toBe(1)
+})
+
+test('the names of products are no names of crawlers, and stand for crawlers that are in use', () => {
+  const readNames = knownCrawlers.flatMap(({ name, token, fallbacks }) => [name, token, ...fallbacks])
+  const letters = new Set(readNames.map((name) => name.toLowerCase().replace(/[^a-z\d]/g, '')))
+  expect(PRODUCT_NAMES.filter((name) => letters.has(name))).toEqual([])
+  for (const name of PRODUCT_NAMES)
+    for (const crawler of crawlersOfProduct(name))
+      expect(findCrawler(crawler)).toMatchObject({ name: crawler, retired: undefined })
+})
+
+test.for([
+  [180, false],
+  [182, true],
+] as const)('after %i days, it says that the catalogue is old: %s', async ([days, isOld]) => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(knownCrawlersDate) + days * 86_400_000 })
+  onTestFinished(() => void vi.useRealTimers())
+  const { stdout } = await audit(path('good.txt'))
+  expect(stdout.includes('The catalogue is 182 days old; a newer version of politely may know more crawlers.')).toBe(
+    isOld,
+  )
 })
 
 test('exits with 1 for the kinds of --fail-on', async () => {

@@ -104,10 +104,57 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
       ['lint', '--bot', 'politely diff, which has --crawler'],
       ['lint', '--version', 'politely --version'],
       ['completion', '--quiet', 'politely completion SHELL'],
+      ['fetch', '-o', '--output'],
+      ['fetch', '-O', '--output'],
+      ['fetch', '--out', '--output'],
+      ['fetch', '-i', '--include'],
+      ['fetch', '--delay', '--min-delay'],
+      ['fetch', '--max-time', '--timeout'],
+      ['crawl', '--delay', '--min-delay'],
+      ['crawl', '--wait', '--min-delay'],
+      ['crawl', '--rate-limit', '--min-delay'],
+      ['crawl', '--max-depth', '--depth'],
+      ['crawl', '--level', '--depth'],
+      ['crawl', '-r', '--depth'],
+      ['crawl', '-n', '--max-pages'],
+      ['crawl', '--limit', '--max-pages'],
+      ['crawl', '--workers', '--concurrency'],
+      ['crawl', '-o', '--format'],
+      ['sitemap', '--limit', '--max-urls'],
+      ['match', '-i', '--urls'],
+      ['match', '--field', '--column'],
+      ['match', '--fail', '--fail-on'],
+      ['explain', '--location', '--follow'],
     ] as const
   ).map(
     ([command, flag, remedy]) =>
       [[command, flag, 'x'], `unknown option ${flag}; write ${remedy}; see politely ${command} --help`] as const,
+  ),
+  ...(
+    [
+      ['fetch', '-L', 'redirects are followed, and each one is checked against robots.txt first'],
+      ['crawl', '--follow', 'redirects are followed, and each one is checked against robots.txt first'],
+      ['fetch', '--retry', 'a page is requested once, and robots.txt up to three times'],
+      ['crawl', '--ignore-robots', 'politely always obeys robots.txt, so there is no option for it'],
+      ['fetch', '-k', 'to trust a certificate, set NODE_EXTRA_CA_CERTS=FILE'],
+      [
+        'fetch',
+        '--cookie',
+        'requests have no other headers than the User-Agent; for more, write a program with politely(fetch)',
+      ],
+      [
+        'crawl',
+        '--include',
+        'crawl stays within the origins of its URLs, and has no filter; politely match filters lists of URLs',
+      ],
+      ['match', '--limit', 'match reads all URLs; write head -n 100 urls.txt | politely match …'],
+      ['match', '--threads', 'match uses one thread; to use more, split the list of URLs'],
+      ['lint', '--ignore', 'a comment "# politely-ignore CODE" in the file suppresses a finding'],
+      ['check', '--verbose', 'to see all that is known, write --format json or ndjson'],
+    ] as const
+  ).map(
+    ([command, flag, answer]) =>
+      [[command, flag, 'x'], `unknown option ${flag}: ${answer}; see politely ${command} --help`] as const,
   ),
   [
     ['audit', robots, '--crawler', 'GPTBot'],
@@ -185,6 +232,20 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     ['check', robots, ...BOT],
     `"${robots}": this is a file; to check URLs against it, write politely check URL --robots "${robots}"`,
   ],
+  ...['explain', 'usage'].map(
+    (command) =>
+      [
+        [command, robots, ...BOT],
+        `"${robots}": this is a file; to check URLs against it, write politely ${command} URL --robots "${robots}"`,
+      ] as const,
+  ),
+  ...['fetch', 'crawl', 'doctor'].map(
+    (command) =>
+      [
+        [command, robots, ...BOT],
+        `"${robots}": this is a file; to check URLs against it, write politely check URL --robots "${robots}"`,
+      ] as const,
+  ),
   [['check', urls, ...BOT], `"${urls}": this is a file; to check the URLs in it, write politely check - < "${urls}"`],
 
   // user agent and product token

@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { explainUrlProblem } from '@politely/core'
 import type { Reply } from '@politely/testkit/servers/sites'
 import { expect, test } from 'vitest'
+import { wasRevalidated } from '../src/commands/check/compare-edge.ts'
 import { withoutFolder, writeFiles } from './files.ts'
 import { exitCodeOf, parseJsonLines, runCli, runInThisProcess, startCli, writeForever } from './run-cli.ts'
 import { NO_RESPONSE, originWithRules, originWithStatus, startCache, startSite } from './site.ts'
@@ -334,6 +335,9 @@ const KEPT = {
   body: 'User-agent: *\nDisallow: /\n',
 }
 
+const ADVICE =
+  'request it with a query string that no cache knows, such as CDN/robots.txt?1; or purge /robots.txt from the cache, and check again'
+
 test.for([
   [
     'a new file',
@@ -371,7 +375,44 @@ test.for([
     ],
     { same: false, linesRemoved: 0, linesAdded: 0 },
   ],
-  ['the same file', KEPT, ['the same after a request that asks caches to revalidate'], { same: true }],
+  [
+    'the same file',
+    { ...KEPT, headers: { age: '0', 'x-cache': 'REVALIDATED' } },
+    ['the same after a request that asks caches to revalidate'],
+    { same: true, revalidated: true },
+  ],
+  [
+    'the same file, without headers of a cache',
+    { ...KEPT, headers: {} },
+    [
+      'the same after a request that asks caches to revalidate',
+      'no header says whether a cache sent it; if there is a cache, this may be its old copy',
+      `to see the file of the site, ${ADVICE}`,
+    ],
+    { same: true },
+  ],
+  [
+    'the same file from a cache that ignored the request',
+    KEPT,
+    [
+      'unknown: the cache did not revalidate, although asked to (age: 5000, x-cache: HIT, etag: "1")',
+      `to see the file of the site, ${ADVICE}`,
+    ],
+    { same: false, revalidated: false },
+  ],
+  [
+    'another old file of such a cache',
+    { ...KEPT, headers: { age: '900' }, body: 'User-agent: *\nDisallow: /a\n' },
+    [
+      'differs: after a request that asks caches to revalidate, 1 line is gone and 1 line is new',
+      'this URL becomes allowed: no rule of the group for * (line 1) matches',
+      'cached response: age: 5000, x-cache: HIT, etag: "1"',
+      'revalidated response: age: 900',
+      'the second response came from a cache too, so the file of the site may differ again',
+      `to see the file of the site, ${ADVICE}`,
+    ],
+    { same: false, revalidated: false },
+  ],
   [
     'no file',
     { status: 503, headers: { 'retry-after': '60' } },
@@ -384,9 +425,29 @@ test.for([
   const origin = await startCache(KEPT, current)
   const args = ['check', `${origin}/page`, ...BOT, '--edge']
   const { code, stdout } = await runInThisProcess(args)
-  const rows = withoutPortsAndTimes(stdout, {}).split('\n').slice(5, -1)
+  const rows = withoutPortsAndTimes(stdout, { CDN: origin }).split('\n').slice(5, -1)
   expect(rows.map((row) => row.slice(14))).toEqual(lines)
   expect(rows[0]).toMatch(/^ {2}edge {8}\w/)
   expect(code).toBe(1) // the verdict is the one of the copy that crawlers get
   expect(parseJsonLines((await runInThisProcess([...args, '--json'])).stdout)).toMatchObject([{ edge: json }])
+})
+
+test.for([
+  [{ age: '7200', 'cf-cache-status': 'HIT' }, { age: '7200', 'cf-cache-status': 'HIT' }, false],
+  [{ 'x-cache': 'Hit from cloudfront' }, { 'x-cache': 'Hit from cloudfront' }, false],
+  [{ 'x-cache': 'Hit from cloudfront' }, { 'x-cache': 'RefreshHit from cloudfront' }, true],
+  [{ 'x-cache': 'TCP_MEM_HIT' }, { 'x-cache': 'TCP_MEM_HIT from a23-1' }, false],
+  [{ 'x-cache': 'TCP_MEM_HIT' }, { 'x-cache': 'TCP_REFRESH_HIT from a23-1' }, true],
+  [{ 'x-cache': 'HIT, MISS' }, { 'x-cache': 'HIT, MISS' }, false],
+  [{ 'cf-cache-status': 'HIT' }, { 'cf-cache-status': 'EXPIRED' }, true],
+  [{ 'cf-cache-status': 'HIT' }, { 'cf-cache-status': 'UPDATING' }, false],
+  [{ 'cache-status': '"a"; hit, "b"; fwd=miss' }, { 'cache-status': '"a"; hit; ttl=9' }, false],
+  [{ 'cache-status': '"a"; hit' }, { 'cache-status': '"a"; fwd=stale' }, true],
+  [{ 'x-vercel-cache': 'HIT', age: '0' }, { 'x-vercel-cache': 'HIT', age: '0' }, false],
+  [{ 'x-cache-status': 'MISS' }, { 'x-cache-status': 'HIT' }, true],
+  [{}, { age: '4' }, true],
+  [{}, { age: '60' }, false],
+  [{}, {}, undefined],
+] as const)('--edge: after %j, %j is revalidated: %s', ([first, second, revalidated]) => {
+  expect(wasRevalidated(first, second)).toBe(revalidated)
 })

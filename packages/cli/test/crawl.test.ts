@@ -169,7 +169,9 @@ test.for([
   ['noindex', false],
   ['noindex, nofollow', true],
   ['otherbot: nofollow', false],
-  ['otherbot: noindex, nofollow, ExampleBot: none', true],
+  ['otherbot: noindex, nofollow', true], // perhaps two lines
+  ['otherbot: noindex, ExampleBot: none', true],
+  ['otherbot: nofollow, ExampleBot: noindex', false],
   ['max-snippet: 5, nofollow', true],
 ] as const)('X-Robots-Tag: %s closes the links: %s', ([value, isClosed]) => {
   expect(isNofollowHeader(value, ['ExampleBot'])).toBe(isClosed)

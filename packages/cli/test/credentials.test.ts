@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { invalidSecretUrls, SECRET, secretUrls } from '@politely/testkit/cases/secret-urls'
-import { afterAll, expect, test } from 'vitest'
+import { isFullRun } from '@politely/testkit/scope'
+import { startSites } from '@politely/testkit/servers/sites'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
 import { originWithRules } from './site.ts'
 
@@ -81,4 +83,109 @@ test('about a misplaced URL', async () => {
       expect(stdout + stderr, JSON.stringify(args).slice(0, 200)).not.toMatch(PASSWORD)
     }
   }
+})
+
+// What a site writes: each of its files names URLs with a password.
+const secret = `http://u:${SECRET}@`
+const ofSite = (host: string) =>
+  [
+    'User-agent: *',
+    `# see ${secret}${host}/help or mail bot@example.com`,
+    'Disallow: /private@home',
+    `Disallow: ${secret}${host}/a`,
+    `Disallow: /*?u=${secret}${host}/`,
+    `Allow: /*url=${secret}`,
+    `Crawl-delay: ${secret}${host}`,
+    `Content-Signal: ${secret}${host}`,
+    `Content-Usage: train-ai=n, x=${secret}${host}`,
+    `License: ${secret}${host}/license.xml`,
+    `Sitemap: ${secret}${host}/sitemap.xml`,
+    `Sitemap: ${secret}${host}/missing.xml`,
+    `Sitemap: http:u:${SECRET}@${host}/one.xml # ${secret}${host}`,
+    `Sitemap: //u:${SECRET}@${host}/two.xml`,
+    `Sitemap: http://u v:${SECRET} @${host}/three.xml`,
+    `Sitemp: ${secret}${host}/four.xml`,
+    `${secret}${host}/five`,
+    '',
+    `User-agent: ${secret}${host}`,
+    'Disallow: /',
+  ].join('\n')
+
+async function startSecretSite() {
+  const server = await startSites()
+  onTestFinished(() => server.close())
+  const host = server.withPort('127.0.0.1:PORT')
+  const at = (path: string) => `http://127.0.0.1:PORT${path}`
+  const xml = { 'content-type': 'application/xml' }
+  server.answerAll({
+    [at('/robots.txt')]: { status: 200, body: ofSite(host) },
+    [at('/sitemap.xml')]: {
+      status: 200,
+      headers: xml,
+      body: `<urlset><url><loc>${secret}${host}/page</loc></url><url><loc>${secret}other.test/</loc></url><url><loc>u:${SECRET}@x</loc></url></urlset>`,
+    },
+    [at('/one.xml')]: { status: 302, headers: { location: `${secret}${host}/sitemap.xml` } },
+    [at('/.well-known/tdmrep.json')]: {
+      status: 200,
+      body: JSON.stringify([{ location: '/', 'tdm-reservation': 1, 'tdm-policy': `${secret}${host}/policy` }]),
+    },
+    [at('/page')]: {
+      status: 200,
+      headers: { 'content-type': 'text/html', 'x-robots-tag': `noindex, ${secret}${host}` },
+      body: `<a href="${secret}${host}/linked">a</a><link rel="license" href="${secret}${host}/l"><meta name="robots" content="nofollow ${secret}">`,
+    },
+    [at('/moved')]: { status: 302, headers: { location: `${secret}${host}/page` } },
+    [at('/found')]: { status: 201, headers: { location: `${secret}${host}/page` }, body: 'found' },
+    [at('/lost')]: { status: 302, headers: { location: `${secret}/page` } },
+  })
+  const file = join(folder, 'site.txt')
+  writeFileSync(file, ofSite(host))
+  return { origin: `http://${host}`, file }
+}
+
+test('of a site: in robots.txt, sitemaps, tdmrep.json, pages and redirects', async () => {
+  const { origin, file } = await startSecretSite()
+  const store = join(folder, 'store.sqlite')
+  const rule = `${origin}/x?u=${secret}${new URL(origin).host}/`
+  const fast = ['--min-delay', '0', '--timeout', '5']
+  const commands = [
+    ['check', `${origin}/page`, rule, ...BOT, '--store', store],
+    ['explain', `${origin}/page`, ...BOT],
+    ['explain', rule, ...BOT],
+    ['explain', `${origin}/moved`, ...BOT, '--follow'],
+    ['explain', `${origin}/lost`, ...BOT, '--follow'],
+    ['explain', '/private@home', '--robots', file, ...BOT],
+    ['usage', `${origin}/page`, ...BOT, ...fast.slice(2)],
+    ['usage', `${origin}/moved`, `${origin}/lost`, ...BOT, ...fast],
+    ['usage', '/page', '--robots', file, ...BOT],
+    ['lint', origin, ...BOT],
+    ['lint', file],
+    ['diff', file, robots],
+    ['audit', file],
+    ['test', expectations, '--robots', file],
+    ['fetch', `${origin}/found`, `${origin}/lost`, ...BOT, ...fast, '--include'],
+    ['sitemap', `${secret}${new URL(origin).host}`, ...BOT, ...fast],
+    ['sitemap', `${secret}${new URL(origin).host}/sitemap.xml`, ...BOT, ...fast],
+    ['crawl', `${origin}/page`, `${origin}/moved`, rule, ...BOT, ...fast],
+    ['match', '--sitemap', `${secret}${new URL(origin).host}`, '--robots', file, ...BOT, ...fast],
+    ['diff', file, robots, '--sitemap', `${secret}${new URL(origin).host}`, ...BOT, ...fast],
+    ['doctor', rule, ...BOT],
+    ['cache', 'ls', '--store', store],
+    ['cache', 'show', origin, '--store', store],
+  ]
+  for (const args of commands) {
+    const help = (await runInThisProcess([args[0] as string, '--help'])).stdout.replace(/\s+/g, ' ')
+    const [, formats] = /--format NAME [^(]*\(one of ([^;)]+)/.exec(help) ?? []
+    const others = formats?.split(', ').filter((format) => isFullRun || format === 'json') ?? []
+    for (const format of [undefined, ...others]) {
+      const { stdout, stderr } = await runInThisProcess([
+        ...args,
+        ...(format === undefined ? [] : ['--format', format]),
+      ])
+      expect.soft(stdout + stderr, JSON.stringify([...args, format])).not.toMatch(PASSWORD)
+    }
+  }
+  const { stdout } = await runInThisProcess(['explain', '/page', '--robots', file, ...BOT])
+  expect(stdout).toContain('or mail bot@example.com')
+  expect(stdout).toContain('Disallow: /private@home')
 })

@@ -8,6 +8,8 @@ const path = writeFiles({
   'old.txt': SHOP,
   'new.txt': SHOP.replace('Disallow: /tmp', 'Disallow: /').replace('Allow: /cart/help\n', ''),
   'open.txt': '',
+  'names-old.txt': 'User-agent: archive.org_bot\nDisallow: /b\n',
+  'names-new.txt': 'User-agent: archive.org_bot\nDisallow: //a\n',
   'names.txt': 'one\ntwo\n',
   'urls.txt': 'https://shop.example/\n/tmp/1\n/cart/help\n/about\n',
 })
@@ -15,6 +17,12 @@ const diff = async (...args: string[]) => {
   const result = await runInThisProcess(['diff', ...args])
   return { ...result, stdout: withoutFolder(result.stdout, path) }
 }
+
+test('compares the crawlers of lines with documented names, and paths that begin with two slashes', async () => {
+  const { stdout } = await diff(path('names-old.txt'), path('names-new.txt'))
+  expect(stdout).toContain('archive.org_bot\n')
+  expect(stdout).toContain('by line 2 of the new file, Disallow: //a')
+})
 
 test('says for each crawler how many URLs change, and by which line', async () => {
   const { code, stdout } = await diff(path('old.txt'), path('new.txt'), '--urls', path('urls.txt'))

@@ -15,12 +15,17 @@ const path = writeFiles({ 'other.sqlite': 'this is not a database' })
 const NAMED = ['--user-agent', 'ExampleBot/1.0 (+https://example.com/bot)']
 
 /** Runs the doctor without the proxy variables of this machine. */
-async function doctor(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Result> {
-  for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'node_use_env_proxy', 'politely_store']) {
+async function doctor(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  nodeOptions = ['--use-env-proxy'],
+): Promise<Result> {
+  using _ = vi.spyOn(process, 'allowedNodeEnvironmentFlags', 'get').mockReturnValue(new Set(nodeOptions))
+  for (const name of ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy', 'node_use_env_proxy', 'politely_store']) {
     vi.stubEnv(name, env[name])
     vi.stubEnv(name.toUpperCase(), env[name.toUpperCase()])
   }
-  return runInThisProcess(['doctor', ...args])
+  return await runInThisProcess(['doctor', ...args])
 }
 
 test('without a URL it checks only this machine', async () => {
@@ -121,6 +126,41 @@ test.for([
     'ok    proxy       https_proxy: requests go through http://proxy.test:1, except to a.test (NO_PROXY); the proxy connects, so the network guard sees only names',
   ],
   [
+    { HTTPS_PROXY: 'u:p@proxy.test:1' },
+    [],
+    'warn  proxy       HTTPS_PROXY is proxy.test:1, without http://, but Node does not use it; set HTTPS_PROXY=http://proxy.test:1 NODE_USE_ENV_PROXY=1, or write --proxy http://proxy.test:1',
+  ],
+  [
+    { https_proxy: 'socks5://u:p@proxy.test:1' },
+    [],
+    'warn  proxy       https_proxy is socks5://proxy.test:1, but Node does not use it; write --proxy with the URL of an HTTP proxy, if there is one',
+  ],
+  [
+    { ALL_PROXY: 'http://u:p@proxy.test:1', NODE_USE_ENV_PROXY: '1' },
+    [],
+    'warn  proxy       ALL_PROXY is http://proxy.test:1, but Node does not read it; set HTTPS_PROXY=http://proxy.test:1 HTTP_PROXY=http://proxy.test:1 NODE_USE_ENV_PROXY=1, or write --proxy http://proxy.test:1',
+  ],
+  [
+    { all_proxy: 'socks5h://proxy.test:1' },
+    [],
+    'warn  proxy       all_proxy is socks5h://proxy.test:1, but Node does not read it; write --proxy with the URL of an HTTP proxy, if there is one',
+  ],
+  [
+    { HTTPS_PROXY: 'http://proxy.test:1', NO_PROXY: 'a.test,127.0.0.1' },
+    ['https://127.0.0.1:1/page'],
+    'ok    proxy       HTTPS_PROXY is set, but NO_PROXY (a.test,127.0.0.1) excludes this site; requests go directly to it',
+  ],
+  [
+    { HTTPS_PROXY: 'http://proxy.test:1' },
+    ['http://127.0.0.1:1/page'],
+    'ok    proxy       no proxy variable is set for this site; requests go directly to it',
+  ],
+  [
+    { HTTP_PROXY: 'http://proxy.test:1' },
+    ['https://127.0.0.1:1/page'],
+    'warn  proxy       HTTP_PROXY is http://proxy.test:1, but Node does not use it; set NODE_USE_ENV_PROXY=1, or write --proxy http://proxy.test:1',
+  ],
+  [
     {},
     ['--proxy', 'http://u:p@proxy.test:1'],
     'ok    proxy       --proxy: all requests go through http://proxy.test:1',
@@ -132,6 +172,13 @@ test.for([
     expect(stdout.split('\n')[1]).toBe(finding)
   },
 )
+
+test('does not advise a variable that an older Node does not read', async () => {
+  const { stdout } = await doctor(NAMED, { HTTPS_PROXY: 'http://proxy.test:1', NODE_USE_ENV_PROXY: '1' }, [])
+  expect(stdout).toContain(
+    'HTTPS_PROXY is http://proxy.test:1, but Node does not use it; write --proxy http://proxy.test:1',
+  )
+})
 
 test.for([
   [

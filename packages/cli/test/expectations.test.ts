@@ -9,6 +9,12 @@ const path = writeFiles({
   'host.expect': 'deny ExampleBot https://www.shop.example/cart\nallow * https://www.shop.example/cart\n',
   'shop.txt': SHOP,
   'index.html': '<!doctype html><title>App</title>',
+  'names.expect':
+    'deny archive.org_bot /a\ndeny Sogou web spider /b /b/1\nallow Googlebot /a\ndeny Screaming Frog SEO Spider /c\n',
+  'names.txt':
+    'User-agent: archive.org_bot\nDisallow: /a\n\nUser-agent: Sogou web spider\nDisallow: /b\n\nUser-agent: screaming frog SEO spider\nDisallow: /c\n',
+  'only-a.expect': 'deny-only * /a\n',
+  'slashes.txt': 'User-agent: *\nDisallow: /a\nDisallow: //b\n',
   'staging.expect': 'deny * /\n',
   'name\u202e.expect': 'deny * /about\u202e\n',
   'met.expect': 'allow ExampleBot /cart/help /about # two paths\n\ndeny GPTBot /\ndeny-only * /tmp\n',
@@ -23,6 +29,17 @@ test('passes if every expectation is met', async () => {
   const { code, stdout } = await run(path('met.expect'), '--robots', path('shop.txt'))
   expect(stdout).toBe('✓ 3 expectations met by shop.txt\n')
   expect(code).toBe(0)
+})
+
+test('takes names that no product token can have, also of several words', async () => {
+  const { code, stdout } = await run(path('names.expect'), '--robots', path('names.txt'))
+  expect(stdout).toBe('✓ 4 expectations met by names.txt\n')
+  expect(code).toBe(0)
+})
+
+test('names paths that begin with two slashes', async () => {
+  const { stdout } = await run(path('only-a.expect'), '--robots', path('slashes.txt'))
+  expect(stdout).toContain('//b is disallowed too: line 3')
 })
 
 test('names the line of robots.txt that is in the way, and closed paths that `deny-only` does not name', async () => {
@@ -88,12 +105,6 @@ test.for([
   const { code, stdout, stderr } = await run(path('met.expect'), '--robots', origin, '--user-agent', 'ExampleBot')
   expect(stderr).toContain(reason)
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
-})
-
-test('says that a file is the page of an app', async () => {
-  const { code, stderr } = await run(path('staging.expect'), '--robots', path('index.html'))
-  expect(withoutFolder(stderr, path)).toBe('politely: index.html: this is not a robots.txt: it is an HTML page\n')
-  expect(code).toBe(1)
 })
 
 test('escapes control characters in the name of a file and in an expectation', async () => {

@@ -12,6 +12,9 @@ const path = writeFiles({
   'long.txt': `User-agent: *\n${'Disallow: /a\n'.repeat(40)}Allow: /b\n${'Disallow: /c\n'.repeat(40)}`,
   'usage.txt':
     'User-agent: *\nContent-Signal: search=yes, ai-train=no\nDisallow: /x\n\nUser-agent: OtherBot\nContent-Usage: train-ai=y\nLicense: https://a.test/license.xml\nDisallow: /y\n',
+  'star.txt': 'User-agent: *\nDisallow: /a*b\nDisallow: /x\n',
+  'equal.txt': 'User-agent: *\nDisallow: /ab\nDisallow: /*b\nDisallow: /ab\n',
+  'names.txt': 'User-agent: archive.org_bot\nDisallow: /a\n\nUser-agent: *\nDisallow:\n',
   'dollar.txt': 'User-agent: *\nDisallow: /*.pdf$\nAllow: /docs\nDisallow: /docs\n',
 })
 const explain = async (file: string, url: string, ...more: string[]) => {
@@ -73,6 +76,34 @@ test('shows the preferences on use, and the preferences of the group for * that 
       line 2 of robots.txt says ai-train=no
     "
   `)
+})
+
+test('draws no wildcard in a dialect without wildcards', async () => {
+  const { stdout } = await explain('star.txt', '/a*b', '--dialect', 'original-1994')
+  expect(stdout).toContain('path  /a*b\n      ^^^^  matched by /a*b')
+})
+
+test('shows a path as the dialect google compares it', async () => {
+  const { stdout } = await explain('star.txt', '/x/\u00e9', '--dialect', 'google')
+  expect(stdout).toContain('path  /x/\u00e9\n      ^^')
+})
+
+test('says that two rules are the same only if they have the same pattern', async () => {
+  const { stdout } = await explain('equal.txt', '/abc')
+  expect(stdout).toContain('line 3     Disallow: /*b  as long as line 2, which comes first')
+  expect(stdout).toContain('line 4     Disallow: /ab  the same as line 2, which comes first')
+})
+
+test('finds the group of a name with other characters than a product token, in each dialect', async () => {
+  for (const dialect of ['rfc9309', 'google', 'draft-koster-rep-00', 'koster-1996', 'original-1994']) {
+    const { code, stdout } = await runInThisProcess([
+      ...['explain', '/a', '--product-token', 'archive.org_bot', '--dialect', dialect],
+      ...['--robots', path('names.txt')],
+    ])
+    expect(stdout).toContain('line 2 of robots.txt says "Disallow: /a" to archive.org_bot')
+    expect(stdout).not.toContain('Other readers')
+    expect(code).toBe(1)
+  }
 })
 
 test('leaves out lines that are far from a rule that matches', async () => {

@@ -23,6 +23,8 @@ async function startPages() {
     [at('/moved')]: { status: 301, headers: { location: '/page' } },
     [at('/trap')]: { status: 302, headers: { location: '/private/x' } },
     [at('/busy')]: { status: 429, headers: { 'retry-after': '60' } },
+    [at('/overloaded')]: { status: 503 },
+    [at('/later')]: { status: 200, headers: { ...PLAIN, 'retry-after': '60' }, body: 'the page\n' },
     [at('/image')]: { status: 200, headers: { 'content-type': 'image/png' }, body: '\u0001' },
     [at('/escape')]: { status: 200, headers: PLAIN, body: 'a\u001b[2Jb\r\n\tc' },
   })
@@ -70,6 +72,21 @@ test('does not request a page, or a hop of a redirect, that robots.txt disallows
   )
   expect(sites.requests.map(({ url }) => new URL(url.replace(':PORT', '')).pathname)).toEqual(['/robots.txt', '/trap'])
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+})
+
+test.for([
+  ['/busy', '! 429', 'retry-after'],
+  ['/overloaded', '! 503', 'backoff'],
+  ['/later', '✓ 200', 'retry-after'],
+] as const)('says when to try again after %s', async ([path, mark, waitFor]) => {
+  const { origin } = await startPages()
+  const { code, stderr } = await runInThisProcess(['fetch', `${origin}${path}`, ...BOT])
+  expect(stderr).toContain(`${mark}  ${origin}${path}\n`)
+  expect(stderr).toMatch(new RegExp(`^  try again   in [\\d.]+ m?s \\(${waitFor}\\)$`, 'm'))
+  expect(code).toBe(0)
+  const [report] = parseJsonLines((await runInThisProcess(['fetch', `${origin}${path}`, ...BOT, '--json'])).stderr)
+  expect(report).toMatchObject({ outcome: 'fetched', waitFor })
+  expect(report?.waitMs).toBeLessThanOrEqual(60_000)
 })
 
 test('does not wait for longer than --max-wait', async () => {

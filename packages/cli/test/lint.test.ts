@@ -24,7 +24,7 @@ test('prints each finding with its place, severity and code', async () => {
   expect(stdout).toMatchInlineSnapshot(`
     "bad.txt
       2:1   warning  Google accepts this misspelling, but other crawlers may not; write "Disallow: /tmp".  misspelt-key
-      3:3   error    A path begins with a slash, so this rule matches nothing; write "Disallow: /admin".  path-without-slash
+      3:3   error    A path begins with a slash, so this rule matches nothing; write one that does, as in "Disallow: /admin".  path-without-slash
       4:1   error    Sitemap needs an absolute URL; write one such as "Sitemap: https://example.com/map.xml".  sitemap-not-absolute
       5:1   warning  Not every crawler reads a line without a colon; write "Disallow: /x".  missing-colon
       2 errors, 2 warnings

@@ -34,14 +34,22 @@ const path = writeFiles({
     '<?xml version="1.0"?><sitemapindex><sitemap><loc>https://shop.example/1.xml</loc></sitemap></sitemapindex>',
   'page.xml': '<html><title>Log in</title></html>',
   'quote.csv': 'url\n"/cart\n/page\n',
-  'long.csv': `${'x'.repeat(1000)}\n/page\n`,
+  'long.csv': `${'x'.repeat(1000)}\npage\n`,
   'names.txt': 'one\ntwo\n',
+  'names.ndjson': '{"name":"one"}\n{"name":"two"}\n',
+  'console.csv': 'Top pages,Clicks\n"https://shop.example/a,b",3\nhttps://shop.example/cart,2\n',
+  'export.txt': 'URL,date\nhttps://shop.example/cart,2026-11-01\n',
+  hosts: 'shop.example/cart\n# old\n- /a\n',
+  nginx: '{"request":"GET /cart HTTP/1.1","status":200}\n',
+  array: '[{"url":"/cart"},\n{"url":"/"}]\n',
+  feed: '<!-- x --><rss><channel><item><link>https://shop.example/cart</link></item></channel></rss>',
   'iis.log': W3C,
   'crawl.csv': 'Status,Address\n200,"https://shop.example/cart?a=1,2"\n301,\n200,https://shop.example/\n',
   'plain.csv': 'https://shop.example/cart,200\n/,200\n',
   'caddy.ndjson': '{"request":{"uri":"/cart"}}\nnot JSON\n{"request":{}}\n{"request":{"uri":"/"}}\n',
   'urls.txt': Array.from({ length: 100 }, (_, i) => `/${i % 2 === 0 ? 'cart' : 'page'}/${i}\n`).join(''),
 })
+writeFileSync(path('export-16.txt'), '\ufeffURL\tdate\r\nhttps://shop.example/cart\t1\r\n', 'utf16le')
 writeFileSync(path('access.log.gz'), gzipSync(LOG))
 writeFileSync(path('access.log.2.gz'), gzipSync(LOG))
 writeFileSync(path('map.xml.gz'), gzipSync(SITEMAP))
@@ -70,6 +78,14 @@ test.for([
   ['crawl.csv', [], ['https://shop.example/cart?a=1,2', 'https://shop.example/'], '1 line has no URL in the column'],
   ['crawl.csv', ['--column', 'address'], ['https://shop.example/cart?a=1,2', 'https://shop.example/'], 'line 3'],
   ['plain.csv', [], ['https://shop.example/cart', '/'], ''],
+  ['console.csv', [], ['https://shop.example/a,b', 'https://shop.example/cart'], ''],
+  ['export.txt', [], ['https://shop.example/cart'], ''],
+  ['export-16.txt', [], ['https://shop.example/cart'], ''],
+  ['hosts', [], ['shop.example/cart', '/a'], ''],
+  ['nginx', [], ['/cart'], ''],
+  ['array', [], ['/cart', '/'], ''],
+  ['feed', [], ['https://shop.example/cart'], ''],
+  ['caddy.ndjson', [], ['/cart', '/'], '2 lines have no URL; the first is line 2'],
   ['caddy.ndjson', ['--column', 'request.uri'], ['/cart', '/'], '2 lines have no text in the field "request.uri"'],
 ] as const)('reads %s %j', async ([file, flags, urls, message]) => {
   const { stdout, stderr, code } = await match(...BOT, '--urls', path(file), ...flags)
@@ -81,7 +97,12 @@ test.for([
 
 test.for([
   ['urls.txt', ['--input', 'log'], 'have no request such as "GET /page HTTP/1.1"; the first is line 1; write --input'],
-  ['caddy.ndjson', [], '4 lines have no text in the field "url"; the first is line 1; write --column NAME'],
+  [
+    'caddy.ndjson',
+    ['--column', 'url'],
+    '4 lines have no text in the field "url"; the first is line 1; write --column NAME',
+  ],
+  ['names.ndjson', [], '2 lines have no URL; the first is line 1; write --column NAME'],
   ['crawl.csv', ['--column', 'link'], 'no column is named "link"; write --column with one of "Status", "Address"'],
   ['index.xml', [], 'index.xml: this is an index of sitemaps; write --sitemap with the URL of the site'],
   ['page.xml', [], 'page.xml: this is no sitemap with URLs; write --input with its format'],
@@ -111,6 +132,15 @@ test('checks each URL for each crawler, as CSV', async () => {
   ])
 })
 
+test.for([
+  [['--crawler', 'GPTBot'], 'GPTBot'],
+  [BOT, 'ExampleBot'],
+  [['--product-token', 'a', '--product-token', 'b'], '"a, b"'],
+] as const)('names the crawler of %j in CSV', async ([flags, name]) => {
+  const { stdout } = await runInThisProcess(['match', '--robots', path('robots.txt'), ...flags, '--format', 'csv'], '/')
+  expect(stdout.split('\r\n')[1]).toContain(`/,${name},`)
+})
+
 test('reads a sitemap that is one line, from chunks that cut its tags', async () => {
   const urls = Array.from({ length: 5000 }, (_, i) => `https://shop.example/page/${i}/`)
   const sitemap = `<urlset>${urls.map((url) => `<url><loc>${url}</loc></url>`).join('')}</urlset>`
@@ -129,9 +159,9 @@ test('escapes control characters in CSV', async () => {
   const args = ['match', '--robots', path('robots.txt'), ...BOT, '--format', 'csv']
   const { stdout } = await runInThisProcess(args, '/a\u001b[31m\n/b\u202e\n/caf\u00e9\n')
   expect(stdout.split('\r\n').slice(1, 4)).toEqual([
-    '/a\\u{1b}[31m,,true,no-rule-matched,,',
-    '/b\\u{202e},,true,no-rule-matched,,',
-    '/caf\u00e9,,true,no-rule-matched,,',
+    '/a\\u{1b}[31m,ExampleBot,true,no-rule-matched,,',
+    '/b\\u{202e},ExampleBot,true,no-rule-matched,,',
+    '/caf\u00e9,ExampleBot,true,no-rule-matched,,',
   ])
 })
 

@@ -205,7 +205,9 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
   ],
   audit: ['audit robots.txt', 'audit retired.txt /page --all', 'audit SITE --user-agent ExampleBot'],
   diff: ['diff robots.txt new.txt', 'diff robots.txt robots.txt'],
-  fetch: ['fetch PLAIN/cart PLAIN/about SITE/about DOWN/ mailto:a --user-agent ExampleBot --min-delay 0 --max-wait 0'],
+  fetch: [
+    'fetch PLAIN/cart PLAIN/about PLAIN/busy SITE/about DOWN/ mailto:a --user-agent ExampleBot --min-delay 0 --max-wait 0',
+  ],
   sitemap: ['sitemap PLAIN PLAIN/sitemap.xml PLAIN/cart PLAIN/x DOWN --guess --user-agent ExampleBot --min-delay 0'],
   crawl: ['crawl PLAIN/cart PLAIN/about DOWN/ --user-agent ExampleBot --min-delay 0'],
   cache: [
@@ -226,6 +228,7 @@ test.for(JSON_FORMATS)(
     )
     const { origin: plain, server } = await startSite({ status: 200, body: RULES }) // a page of SITE has to wait for its Visit-time
     server.respond('http://127.0.0.1:PORT/sitemap.xml', { status: 200, body: urlset(plain) })
+    server.respond('http://127.0.0.1:PORT/busy', { status: 429, headers: { 'retry-after': '60' } })
     const down = await originWithStatus(503, { 'retry-after': '60' })
     const validate = ajv.compile(schemaOf(fields))
     let documents = 0

@@ -30,11 +30,24 @@ const ALL = [
       open: { url: 0, crawler: 2 },
     },
   },
+  {
+    id: 'names that no product token can have',
+    state: {
+      ...startState,
+      robots: 'User-agent: archive.org_bot\nDisallow: /a\n\nUser-agent: Sogou web spider\nDisallow: /b\n',
+      urls: ['/a', '/b'],
+      crawlers: ['archive.org_bot', 'Sogou web spider', 'Googlebot'],
+      open: { url: 0, crawler: 0 },
+    },
+  },
   { id: 'a dialect', state: { ...startState, dialect: 'original-1994' as const } },
 ]
 
-/** The short run has every fourth one, and the two that are not in the gallery. */
-const STATES = ALL.filter((_, i) => isFullRun || i % 4 === 0 || i >= ALL.length - 2)
+/** The command does not answer for this robots.txt. The playground says that it is a page, and answers. */
+const HTML_PAGE = 'html-page'
+
+/** The short run has every fourth one, and all states that are not in the gallery. */
+const STATES = ALL.filter(({ id }, i) => (isFullRun || i % 4 === 0 || i >= ALL.length - 3) && id !== HTML_PAGE)
 
 let folder = ''
 beforeAll(() => {
@@ -66,6 +79,15 @@ test.each(STATES)('$id: the command of the open cell', async ({ state }) => {
   const { url = 0, crawler = 0 } = state.open ?? {}
   const allowed = matrixOf(state)[url]?.[crawler]?.verdict.allowed
   expect((await run(command as Command)).code).toBe(allowed ? 0 : 1)
+})
+
+test('the commands for an HTML page end with the exit code 3', async () => {
+  const { state } = gallery.find(({ id }) => id === HTML_PAGE) as (typeof gallery)[number]
+  for (const command of [matrixCommand(state), cellCommand(state) as Command]) {
+    const { code, stderr } = await run(command)
+    expect(stderr).toContain('HTML')
+    expect(code).toBe(3)
+  }
 })
 
 test('the command of a comparison says what changes', async () => {

@@ -1,4 +1,6 @@
 // `politely sitemap`, and `--sitemap` of match and diff.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { startSites } from '@politely/testkit/servers/sites'
 import { expect, onTestFinished, test } from 'vitest'
@@ -77,6 +79,38 @@ test('prints the URLs as NDJSON and CSV, and the files on stderr', async () => {
     `url,lastmod,changefreq,priority,foreign,file\r\n${origin}/b0,2026-01-02T00:00:00.000Z,,,,${origin}/b.xml.gz\r\n`,
   )
   expect(csv.stderr).toContain('limit maxEntries')
+})
+
+test('names --guess if robots.txt names no sitemap', async () => {
+  const server = await startSites()
+  onTestFinished(() => server.close())
+  const origin = server.withPort('http://127.0.0.1:PORT')
+  server.respond('http://127.0.0.1:PORT/robots.txt', { status: 200, body: 'User-agent: *\nDisallow:\n' })
+  server.respond('http://127.0.0.1:PORT/sitemap.xml', { status: 200, body: urlset([`${origin}/a`]) })
+  const { stdout, code } = await sitemap(origin)
+  expect(stdout).toContain('robots.txt names no sitemap\n             --guess reads /sitemap.xml of such a site\n')
+  expect(code).toBe(1)
+  expect((await sitemap(origin, '--guess')).stdout).toContain('✓ complete   SITE/sitemap.xml')
+})
+
+test('reports a file whose connection ends early, in every format', async () => {
+  const body = urlset(['https://example.com/a', 'https://example.com/b'])
+  const server = createServer((request, response) => {
+    if (request.url === '/robots.txt') return void response.writeHead(404).end()
+    response.writeHead(200, { 'content-length': body.length + 1 })
+    response.write(body, () => setImmediate(() => response.destroy()))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const file = `http://127.0.0.1:${(server.address() as AddressInfo).port}/s.xml`
+  for (const format of ['text', 'json', 'ndjson', 'csv']) {
+    const { stdout, stderr, code } = await sitemap(file, '--format', format)
+    expect(stdout + stderr).toContain('the body ended early: terminated')
+    expect(code).toBe(1)
+  }
+  const match = await runInThisProcess(['match', '--robots', path('robots.txt'), '--sitemap', file, ...BOT.slice(0, 2)])
+  expect(parseJsonLines(match.stdout)).toHaveLength(2)
+  expect(match.stderr).toContain('the body ended early: terminated')
 })
 
 test('exits with 1 if --max-files leaves files out', async () => {

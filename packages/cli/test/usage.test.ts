@@ -142,7 +142,7 @@ describe('does not request the page', () => {
       'if robots.txt disallows it',
       ['/private'],
       ['/robots.txt', '/.well-known/tdmrep.json'],
-      'not requested, because the crawler may not fetch it',
+      'not requested, because the crawler may not fetch it; a noindex there cannot be seen, so its URL may still be in an index',
     ],
     [
       'if its redirect leads to a disallowed URL',

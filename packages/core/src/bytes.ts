@@ -110,9 +110,15 @@ const MAX_KEPT_BYTES = 2 ** 21
 
 /** A reusable buffer. To allocate a new array for each use would take longer than most uses. */
 export class ByteBuffer {
-  bytes: Uint8Array = new Uint8Array(2 ** 14)
+  bytes: Uint8Array
   /** The same bytes, four in each number. */
-  words: Int32Array = wordsOf(this.bytes)
+  words: Int32Array
+
+  /** @param size The size at first: a multiple of four. */
+  constructor(size: number = 2 ** 14) {
+    this.bytes = new Uint8Array(size)
+    this.words = wordsOf(this.bytes)
+  }
 
   /** Replaces the content by text in UTF-8. @returns The range of the text. */
   fillText(text: string): ByteRange {

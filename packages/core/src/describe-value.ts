@@ -40,6 +40,41 @@ export function withoutCredentials(url: string): string {
   return start + rest.replace(isSpecial ? /^[^/\\?#]*@/ : /^[^/?#]*@/, '') // a `\` ends the host only after these schemes
 }
 
+/**
+ * Returns a text without the credentials of the URLs in it, for messages and logs: a line of a
+ * robots.txt, or a message of another program. Mail addresses stay.
+ */
+export function textWithoutCredentials(text: string): string {
+  return /@|%40/.test(text) ? text.replace(/.+/g, lineWithoutCredentials) : text
+}
+
+function lineWithoutCredentials(text: string): string {
+  const starts = Array.from(text.matchAll(URL_START), ({ index }) => index)
+  if (starts.length === 0) return USER_AND_PASSWORD.test(text) ? withoutCredentials(text) : text
+  const parts = starts.map((start, n) => partWithoutCredentials(text.slice(start, starts[n + 1])))
+  return text.slice(0, starts[0]) + parts.join('')
+}
+
+/** @param part Begins with a URL. Other words may follow. */
+function partWithoutCredentials(part: string): string {
+  const [word = ''] = /^\S*/.exec(part) ?? []
+  // `https://a.test, mail bot@a.test` has no credentials. `http://u s: e @a.test` has: parsers accept
+  // spaces in them.
+  const host = URL.parse(word, 'https://a.test')?.hostname ?? ''
+  const isWhole = word.includes('@') || host.includes('.') || host === 'localhost'
+  return isWhole ? withoutCredentials(word) + part.slice(word.length) : withoutCredentials(part)
+}
+
+/** A text that is only a URL without a scheme: `user:password@host`. */
+const USER_AND_PASSWORD = /^(?!(?:mailto|acct|xmpp|sips?):)[\w.~-]+:\S*(?:@|%40)\S*$/i
+
+/**
+ * What begins a URL in a text: a scheme with two slashes; `http:` and the like with fewer; or two
+ * slashes at the start of a word. Two slashes in a path begin none.
+ */
+const URL_START =
+  /(?<![a-z\d])[a-z][a-z\d+.-]{0,30}:[/\\]{2}|(?<![a-z\d])(?:https?|ftp|wss?):(?=\S)|(?<![^\s"'`(<[=,:;])[/\\]{2}/gi
+
 /** A relative path, a mail address or data. */
 const WITHOUT_AUTHORITY = /^(?:\.{0,2}[/\\](?![/\\])|[?#]|mailto:[^:]*$|data:[^,@]*,)/i
 

@@ -6,7 +6,7 @@ import type { UnavailableReason } from './access/outcome.ts'
 import type { AccessPolicy } from './access/policy.ts'
 import { stateOf } from './access/state.ts'
 import type { Access, Verdict } from './decide.ts'
-import { describeValue, withoutCredentials } from './describe-value.ts'
+import { describeValue, textWithoutCredentials, withoutCredentials } from './describe-value.ts'
 import { OptionError } from './errors.ts'
 import { escapeControls } from './escape-controls.ts'
 import type { Group } from './match/verdict.ts'
@@ -43,7 +43,7 @@ export function describeReason(verdict: Describable): string {
       `${describeValue(verdict)} is not a verdict; expected what \`check\` returns, such as robots.check(url, "ExampleBot")`,
     )
   }
-  return escapeControls([reason, ...accessNotes(verdict)].join('; '))
+  return escapeControls(textWithoutCredentials([reason, ...accessNotes(verdict)].join('; ')))
 }
 
 /** Returns undefined if the value is not a verdict. */

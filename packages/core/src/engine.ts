@@ -1,5 +1,6 @@
 // The public API of `@politely/core/engine`: what stores, gates and simulations need. It exports
-// nothing that index.ts exports, whose types it uses.
+// nothing that index.ts exports. It shows types of index.ts, and TypeScript names them in the
+// declarations of users only if it has loaded index.ts: hence the empty export below.
 
 export { advance, isWorthRetrying, type RobotsRequest, startAttempt } from './access/attempt.ts'
 export type { Copy } from './access/copy.ts'
@@ -44,13 +45,14 @@ export {
   describeState,
   formatTime,
 } from './describe.ts'
-export { describeValue, withoutCredentials } from './describe-value.ts'
+export { describeValue, textWithoutCredentials, withoutCredentials } from './describe-value.ts'
 export { editDistance } from './edit-distance.ts'
 export { isOfClass, markClass, otherCopyProblem, PolitelyError, PolitelyTypeError } from './errors.ts'
 export { type ForeignFormat, foreignFormatOf, isText } from './foreign-format.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { type RateLimit, rateLimitHeaders, rateLimitOf } from './http/rate-limit.ts'
 export { MAX_RETRY_AFTER_MS, retryAfterMs } from './http/retry-after.ts'
+export type {} from './index.ts'
 export { assertKnown } from './known-options.ts'
 export { type PatternTrace, type TraceStep, tracePattern } from './match/trace.ts'
 export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits } from './pace/delay.ts'
@@ -64,6 +66,7 @@ export {
   type LastingPause,
   MAX_SIMULATED_REQUESTS,
   MAX_UNDER_WAY_MS,
+  type MutablePace,
   nextSlot,
   type Pace,
   type PauseReason,
@@ -73,6 +76,7 @@ export {
   shiftPause,
   startPace,
   takeSlot,
+  takeSlotOf,
   UNDER_WAY_WAIT_MS,
 } from './pace/pace.ts'
 export {

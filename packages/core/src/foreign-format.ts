@@ -1,6 +1,7 @@
 // Recognises a body that is not a robots.txt by its first bytes: an error page, a login page, a
 // single-page application, a file in another encoding. A robots.txt has no signature of its own, so
 // only formats that it cannot have are recognised.
+import { knownKeyOf } from './parse/directive.ts'
 
 /**
  * What a body looks like that is not a robots.txt:
@@ -23,8 +24,14 @@ const SIGNATURES: readonly (readonly [RegExp, ForeignFormat])[] = [
   [/^[[{]\s{0,200}["{}[\]]/, 'json'],
 ]
 
-/** A line that a robots.txt could have: a comment, a field, or a field without its colon. */
-const LINE = /^[^\S\n]*(?:#|[\w-]+[^\S\n]*:|user-?agent\b|(?:dis)?allow\b|sitemap\b)/im
+/** A comment or a field. */
+const LINE = /^[^\S\n]*(?:#|[\w-]+[^\S\n]*:)/m
+
+/** Whether a line begins with a known key of one or two words, with or without a colon. */
+function beginsWithKey(line: string): boolean {
+  const [both = '', first = ''] = /^\s*([\w-]+)(?:[\t ]+[\w-]+)?/.exec(line.slice(0, 40)) ?? []
+  return [first, both.trim()].some((key) => knownKeyOf(key)?.name.length === key.length)
+}
 
 /** The number of bytes that are searched. */
 const SNIFFED_BYTES = 2000
@@ -41,7 +48,7 @@ export function foreignFormatOf(bytes: string): ForeignFormat | undefined {
   const text = start.replace(/^(?:\xef\xbb\xbf)*\s*/, '')
   const signature = SIGNATURES.find(([pattern]) => pattern.test(text))
   if (signature !== undefined) return signature[1]
-  if (text === '' || LINE.test(text)) return undefined
+  if (text === '' || LINE.test(text) || text.split(/\r\n|\r|\n/).some(beginsWithKey)) return undefined
   return isText(text) ? 'text' : 'binary'
 }
 

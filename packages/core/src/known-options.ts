@@ -21,16 +21,21 @@ export function assertKnownOptions(options: unknown, known: Readonly<Record<stri
 /**
  * Checks the names of options.
  *
+ * @param hintOn Returns the end of the error message about a name that is similar to none. Default:
+ * all known names.
  * @throws {OptionError} for a name that is not in `known`. If it looks like a misspelling, the
  * message has the right one.
  */
-export function assertKnown(options: object, known: Readonly<Record<string, true>>): void {
-  for (const name of Object.keys(options)) if (!Object.hasOwn(known, name)) throw unknownOption(name, known)
-}
-
-function unknownOption(name: string, known: Readonly<Record<string, true>>): OptionError {
+export function assertKnown(
+  options: object,
+  known: Readonly<Record<string, true>>,
+  hintOn?: (name: string) => string | undefined,
+): void {
   const names = Object.keys(known)
-  const nearest = nearestName(name, names)
-  const expected = nearest === undefined ? `expected one of ${names.join(', ')}` : `did you mean \`${nearest}\`?`
-  return new OptionError(name, `is an unknown option; ${expected}`)
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(known, name)) continue
+    const nearest = nearestName(name, names)
+    const hint = nearest === undefined ? hintOn?.(name) : `did you mean \`${nearest}\`?`
+    throw new OptionError(name, `is an unknown option; ${hint ?? `expected one of ${names.join(', ')}`}`)
+  }
 }

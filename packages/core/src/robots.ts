@@ -12,7 +12,14 @@ import { MAX_TRIED_RULES } from './match/rule-index.ts'
 import type { RulesVerdict } from './match/verdict.ts'
 import { workspace } from './match/workspace.ts'
 import { type ProductTokens, tokensOf } from './parse/product-tokens.ts'
-import { decodeRecords, type OtherRecord, type ParsedRecord, parseRecords } from './parse/records.ts'
+import {
+  decodeRecords,
+  type OtherRecord,
+  type ParsedFile,
+  type ParsedRecord,
+  parseFields,
+  parseRecords,
+} from './parse/records.ts'
 import { sitemapsIn } from './parse/sitemaps.ts'
 import type { UrlInput } from './url/origin.ts'
 
@@ -130,7 +137,7 @@ export class Robots {
    * token is missing or not a string.
    */
   isAllowed(url: UrlInput, productTokens: ProductTokens): boolean {
-    return this.#boundTo(productTokens).isAllowed(url)
+    return this.#boundTo(productTokens, url).isAllowed(url)
   }
 
   /**
@@ -141,7 +148,7 @@ export class Robots {
    * token is missing or not a string.
    */
   check(url: UrlInput, productTokens: ProductTokens): RulesVerdict {
-    return this.#boundTo(productTokens).check(url)
+    return this.#boundTo(productTokens, url).check(url)
   }
 
   /**
@@ -150,22 +157,33 @@ export class Robots {
    * @throws {OptionError} as `check` does.
    */
   explain(url: UrlInput, productTokens: ProductTokens): Explanation {
+    assertOrder(url, productTokens)
     return this.forCrawler(productTokens, { keep: 'file' }).explain(url)
   }
 
+  /** @internal Parses the file for all crawlers: every field and group. Parsed anew by each call. */
+  fields(): ParsedFile {
+    return parseFields(workspace.rangeOf(this.#source), this.dialect.parsing)
+  }
+
   #otherRecords(): readonly ParsedRecord[] {
-    if (this.#records === undefined) {
-      this.#records = parseRecords(workspace.rangeOf(this.#source), this.dialect.parsing).records
-    }
+    this.#records ??= parseRecords(workspace.rangeOf(this.#source), this.dialect.parsing)
     return this.#records
   }
 
-  #boundTo(productTokens: ProductTokens): CrawlerRules {
+  #boundTo(productTokens: ProductTokens, url: UrlInput): CrawlerRules {
     if (this.#bound === undefined || !isSame(this.#bound.productTokens, productTokens)) {
+      assertOrder(url, productTokens)
       this.#bound = this.forCrawler(productTokens)
     }
     return this.#bound
   }
+}
+
+/** @throws {OptionError} if a name was given as the URL, and a URL as the name. */
+function assertOrder(url: UrlInput, productTokens: ProductTokens): void {
+  if (/^https?:/i.test(String(productTokens)) && /^[\w-]+(?:\/\d.*)?$/s.test(String(url)))
+    throw new OptionError('url', `${describeValue(url)} is the name of a crawler; write the URL first, then the name`)
 }
 
 /** @throws {OptionError} for an unknown option or value. */

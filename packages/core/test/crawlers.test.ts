@@ -3,13 +3,14 @@ import { expectPage } from '@politely/testkit/doc-page'
 import { describe, expect, it } from 'vitest'
 import {
   findCrawler,
+  isCrawlerName,
   type KnownCrawler,
   knownCrawlers,
   knownCrawlersDate,
   readingOf,
   rulesFor,
 } from '../src/crawlers/index.ts'
-import { describeReason, dialects, isProductToken, parseRobots } from '../src/index.ts'
+import { type DialectName, describeReason, dialects, isProductToken, lintRobots, parseRobots } from '../src/index.ts'
 
 const tokens = new Set(knownCrawlers.map(({ token }) => token.toLowerCase()))
 const DATE = /^20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
@@ -50,6 +51,57 @@ describe('findCrawler', () => {
     expect(findCrawler('archive.org_bot')).toBe(findCrawler('archive'))
     expect(findCrawler('ExampleBot')).toBeUndefined()
     expect(findCrawler('constructor')).toBeUndefined()
+  })
+})
+
+describe('isCrawlerName', () => {
+  it.each(knownCrawlers)('accepts the name and the token of $name', ({ name, token }) => {
+    expect([isCrawlerName(name), isCrawlerName(token.toLowerCase())]).toEqual([true, true])
+  })
+
+  it.each(['*', 'ExampleBot', 'a1'])('accepts %s', (name) => {
+    expect(isCrawlerName(name)).toBe(true)
+  })
+
+  it.each([
+    '',
+    'ExampleBot/1.0',
+    'Example Bot',
+    'a, b',
+    'Mozilla/5.0 (compatible; a)',
+    '*bot',
+    'Google.bot',
+    'bot*',
+    '\u00e9',
+  ])('rejects %j', (name) => {
+    expect(isCrawlerName(name)).toBe(false)
+  })
+})
+
+describe('a name that no product token can have', () => {
+  const names = knownCrawlers.filter(({ name, token }) => name !== token)
+
+  it.each(names)('$name reads the group with its name, in every dialect', ({ name, token }) => {
+    const file = `User-agent: ${name}\nDisallow: /a\n`
+    for (const dialect of Object.keys(dialects) as DialectName[]) {
+      const robots = parseRobots(file, { dialect })
+      for (const given of [name, name.toLowerCase(), token])
+        expect(rulesFor(robots, given).isAllowed('/a'), `${given}, ${dialect}`).toBe(false)
+      expect(rulesFor(robots, 'OtherBot').isAllowed('/a')).toBe(true)
+    }
+  })
+
+  it('is no finding of the linter', () => {
+    for (const { name, token } of knownCrawlers) {
+      for (const given of [name, token, name.toUpperCase()])
+        expect(lintRobots(`User-agent: ${given}\nDisallow: /a\n`), `add ${given} to lint/name.ts`).toEqual([])
+    }
+  })
+
+  it('is also compared if the catalogue does not have it', () => {
+    const file = 'User-agent: example.com_bot\nDisallow: /a\n'
+    for (const dialect of ['rfc9309', 'google', 'koster-1996'] as const)
+      expect(rulesFor(parseRobots(file, { dialect }), 'example.com_bot').isAllowed('/a')).toBe(false)
   })
 })
 
@@ -166,6 +218,14 @@ robots.txt with them, and the other commands use them for a crawler that is give
 - "Obeys" is what the operator documents. \`no\`: the operator says that the crawler ignores robots.txt, or may do so. \`unclear\`: the
   operator does not say, or its page was not read.
 - The date says when a copy of the operator's page was read, or another page that quotes it. The copy may be older than the date.
+
+## How it is kept current
+
+- Before a release, a maintainer compares the catalogue with the pages of the operators, and with public lists of crawlers such as
+  [ai.robots.txt](https://github.com/ai-robots-txt/ai.robots.txt), which name new ones. \`npm run next-version\` refuses a release if that
+  was more than 92 days ago.
+- A version that you installed keeps its catalogue. \`politely audit\` prints the date, and says so when it is half a year old.
+- A crawler is missing, or an operator changed its page? It takes [one row with its source](../../CONTRIBUTING.md#adding-tests).
 
 ${sections.join('\n\n')}
 `,

@@ -2,7 +2,7 @@
 import { inspect } from 'node:util'
 import { invalidSecretUrls, SECRET, secretUrls } from '@politely/testkit/cases/secret-urls'
 import { expect, test } from 'vitest'
-import { describeValue, withoutCredentials } from '../src/engine.ts'
+import { describeValue, textWithoutCredentials, withoutCredentials } from '../src/engine.ts'
 import { describeVerdict, explainUrlProblem, parseRobots } from '../src/index.ts'
 
 test.for([
@@ -47,6 +47,39 @@ test.for([
   ['', ''],
 ] as const)('withoutCredentials(%j) returns %j', ([url, expected]) => {
   expect(withoutCredentials(url)).toBe(expected)
+})
+
+test.for([
+  ['Sitemap: https://me:secret@a.test/x', 'Sitemap: https://a.test/x'],
+  ['Sitemap:https://me:secret@a.test/x', 'Sitemap:https://a.test/x'],
+  ['Sitemap: https://a.test/x # see ftp://me:secret@b.test/', 'Sitemap: https://a.test/x # see ftp://b.test/'],
+  ['two: http://me:s@a.test and http://me:s@b.test', 'two: http://a.test and http://b.test'],
+  ['Sitemap: http:me:secret@a.test/x', 'Sitemap: http:a.test/x'],
+  ['Sitemap: //me:secret@a.test/x', 'Sitemap: //a.test/x'],
+  ['License: http:\\\\me:secret@a.test\\x', 'License: http:\\\\a.test\\x'],
+  ['Sitemap: http://me too:secret @a.test/x', 'Sitemap: http://a.test/x'],
+  ['Sitemap: http://me:se/cret@a.test/x', 'Sitemap: http://a.test/x'],
+  ['Disallow: /*?u=http://me:secret@a.test/', 'Disallow: /*?u=http://a.test/'],
+  ['says "http://me:secret@a.test/x" to *', 'says "http://a.test/x" to *'],
+  ['me:secret@a.test', 'a.test'],
+  ['one\nhttp://u\nthree http://me:s@a.test', 'one\nhttp://u\nthree http://a.test'],
+  // Without credentials
+  ['# mail me@a.test', '# mail me@a.test'],
+  ['Contact: mailto:me@a.test', 'Contact: mailto:me@a.test'],
+  ['mailto:me@a.test', 'mailto:me@a.test'],
+  ['Disallow: /a//b@c', 'Disallow: /a//b@c'],
+  ['Disallow: /@me', 'Disallow: /@me'],
+  ['Bot/1.0 (+https://a.test; me@a.test)', 'Bot/1.0 (+https://a.test; me@a.test)'],
+  ['https://a.test/@me b@c', 'https://a.test/@me b@c'],
+  ['https://localhost says a@b', 'https://localhost says a@b'],
+  ['', ''],
+] as const)('textWithoutCredentials(%j) returns %j', ([text, expected]) => {
+  expect(textWithoutCredentials(text)).toBe(expected)
+})
+
+test('the time of textWithoutCredentials grows with the text, and no faster', () => {
+  for (const part of ['a.', 'http:', '//', 'http://', '://', 'a:', '@ '])
+    expect(textWithoutCredentials(`${part.repeat(100_000)}x@`)).toBeTypeOf('string')
 })
 
 const HOST = 'a.test:8080'

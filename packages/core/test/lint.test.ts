@@ -46,7 +46,12 @@ describe('lintRobots', () => {
     ['Disallow: /a b', 'Disallow: /a%20b'],
     ['Disallow: /a/./b/../c', 'Disallow: /a/c'],
     ['Disallow: /caf\u00e9/%7E', 'Disallow: /caf%C3%A9/~'],
-    ['Allow: /a/index.html', 'Disallow: /a/*$'],
+    ['Allow: /a/index.html', 'Allow: /a/i*ndex.html'],
+    ['Disallow: news', 'Disallow: /news'],
+    ['Disallow: /a/../b$', 'Disallow: /b$'],
+    ['Disallow: /a/../caf\u00e9', 'Disallow: /caf%C3%A9'],
+    ['Disallow: /a\\b?c\\e', 'Disallow: /a/b?c\\e'],
+    ['Dissallow /a: b', 'Disallow: /a: b'],
     ['Sitemap: /a.xml', 'Sitemap: https://example.com/a.xml'],
     ['Sitemap: //example.net/a.xml', 'Sitemap: https://example.net/a.xml'],
     ['Sitemap: www.shop.example/a.xml', 'Sitemap: https://www.shop.example/a.xml'],
@@ -99,6 +104,20 @@ describe('lintRobots', () => {
     const findings = lintRobots(`User-agent: *\n${line}\nDisallow: /zz\n`)
     expect(findings.map(({ write }) => write)).toEqual([undefined])
     expect(findings[0]?.message).toMatch(/^[^{}]*[^,]\.$/)
+  })
+
+  it.each([
+    'Disallow: none',
+    'Disallow: All',
+    'Disallow: https://example.com/',
+    'Disallow: /../',
+    'Disallow: / /a',
+    'Allow: $',
+  ])('for %s, writes no rule, because it might close or open the whole site', (line) => {
+    const findings = lintRobots(`User-agent: *\n${line}\nDisallow: /zz\n`)
+    expect(findings.length).toBeGreaterThan(0)
+    const written = findings.flatMap(({ write = [] }) => write)
+    expect(written.filter((rule) => /^(?:Dis)?allow: \/(?:\*|all|none)?$/i.test(rule))).toEqual([])
   })
 
   it('says of which drafts an expired label is, and what a field defines', () => {

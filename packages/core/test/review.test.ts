@@ -1,13 +1,21 @@
 // What the command and the playground share: how one line is read, and the quick fixes.
 import { parseRobots } from '@politely/core'
-import { fieldOfLine, ignoredFindings, printablePattern, quickFixes } from '@politely/core/internal'
-import { isFullRun } from '@politely/testkit/scope'
+import { fieldsOf, ignoredFindings, printablePattern, quickFixes } from '@politely/core/internal'
+import { sampled } from '@politely/testkit/scope'
 import { expect, test } from 'vitest'
 
-/** The key, the value and what follows them, cut out by the offsets. */
+/** The field, the key, the value and what follows them, cut out by the offsets. */
 function parts(line: string) {
-  const { directive, start, keyEnd, valueStart, end } = fieldOfLine(line)
-  return [directive, line.slice(start, keyEnd), line.slice(valueStart, end), line.slice(end)]
+  const bytes = Buffer.from(line)
+  const [found] = fieldsOf(parseRobots(bytes)).fields
+  if (found === undefined) return undefined
+  const { field, key, value, start, keyEnd, valueStart, end } = found
+  expect([key, value]).toEqual([cut(bytes, start, keyEnd), cut(bytes, valueStart, end)])
+  return [field, key, value, cut(bytes, end)]
+}
+
+function cut(bytes: Buffer, start: number, end?: number) {
+  return bytes.subarray(start, end).toString('utf8')
 }
 
 test.each([
@@ -17,11 +25,31 @@ test.each([
   ['Disallow: /é/ü # é', ['disallow', 'Disallow', '/é/ü', ' # é']],
   ['Crawl-delay : 5', ['crawl-delay', 'Crawl-delay', '5', '']],
   ['Colour: red', ['unknown', 'Colour', 'red', '']],
-  ['three words here', [undefined, '', 'three words here', '']],
-  ['# alone', [undefined, '', '', '# alone']],
-  ['', [undefined, '', '', '']],
+  ['three words here', undefined],
+  ['# alone', undefined],
+  ['', undefined],
 ])('reads %j as crawlers do', (line, expected) => {
   expect(parts(line)).toEqual(expected)
+})
+
+test('has the group of each field', () => {
+  const { fields, groups } = fieldsOf(parseRobots('Disallow: /\nUser agent: é\nAllow: /\nUser-agent: b\nHost: c\n'))
+  expect(fields.map(({ line, field, group }) => [line, field, group])).toEqual([
+    [1, 'disallow', undefined],
+    [2, 'user-agent', 0],
+    [3, 'allow', 0],
+    [4, 'user-agent', 1],
+    [5, 'host', 1],
+  ])
+  expect(groups).toEqual([
+    { agents: ['é'], line: 2 },
+    { agents: ['b'], line: 4 },
+  ])
+})
+
+test('a field is in no group after a blank line that ended the group', () => {
+  const robots = parseRobots('User-agent: *\n\nDisallow: /\n', { dialect: 'original-1994' })
+  expect(fieldsOf(robots).fields.map(({ group }) => group)).toEqual([0, undefined])
 })
 
 test('a quick fix says which verdict it changes, if it changes one', () => {
@@ -51,15 +79,16 @@ test.each(['/é', '/a b', '/%7Ejoe', '/a$b$', '/*.pdf$'])(
   },
 )
 
-test.runIf(isFullRun)('finds 20,000 quick fixes without writing a file for each', () => {
-  const rules = Array.from({ length: 20_000 }, (_, i) => `Disallow: /path/${'x'.repeat(25)}${i}\n`)
-  const fixes = quickFixes(`User-agent: *\nDisallow: /path\n${rules.join('')}`)
-  expect(fixes.length).toBe(20_000)
-  expect(fixes[0]).toMatchObject({ line: 3, after: undefined, changes: expect.stringContaining('too large') })
+test.each(['', 'Allow: /path/a\n'])('proves the quick fixes of 20,000 rules, below %j', (rule) => {
+  const rules = Array.from({ length: sampled(20_000) }, (_, i) => `Disallow: /path/${'x'.repeat(25)}${i}*\n`)
+  const fixes = quickFixes(`User-agent: *\nDisallow: /path*\n${rule}${rules.join('')}`)
+  expect(fixes.length).toBe(1 + rules.length)
+  expect(fixes.at(-1)).toMatchObject({ code: 'trailing-star', changes: undefined })
+  expect(fixes[0]).toMatchObject({ line: 2, after: 'Disallow: /path' })
 })
 
-test('the quick fixes of a large file say that they were not compared', () => {
-  const groups = Array.from({ length: 500 }, (_, i) => `User-agent: bot${i}\nDisallow: /${'x'.repeat(50)}${i}\n`)
-  const [fix] = quickFixes(`User-agent: *\nDisallow /a\n${groups.join('')}`)
-  expect(fix).toMatchObject({ line: 2, changes: expect.stringContaining('too large') })
+test('the quick fixes of a hostile file say that they were not compared', () => {
+  const rules = Array.from({ length: 3_000 }, (_, i) => `Disallow: /${10_000 + i}*\nAllow: /${50_000 + i}*\n`)
+  const fixes = quickFixes(`User-agent: *\n${rules.join('')}`)
+  expect(fixes.at(-1)).toMatchObject({ changes: expect.stringContaining('too large') })
 })

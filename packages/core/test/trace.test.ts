@@ -17,6 +17,17 @@ test.each([
 })
 
 test.each([
+  ['/a*', '/a*b', true],
+  ['/a*', '/ab', false],
+  ['/a$', '/a$b', true],
+  ['/a$', '/a', false],
+])('without wildcards, whether %s matches %s is %s', (form, target, expected) => {
+  const { matches, steps } = tracePattern(form, target, 'literal')
+  expect(matches).toBe(expected)
+  expect(steps).toEqual(expected ? [{ part: form, start: 0, end: form.length }] : [])
+})
+
+test.each([
   ['/a$', '/ab', ['/a']],
   ['/a*c', '/abb', ['/a']],
   ['/x', '/a', []],

@@ -291,6 +291,16 @@ describe('a mistake of the caller is an OptionError that names the argument and 
       'unknown option; expected one of dialect, origin',
     ],
     [
+      'a name and a URL in the order of another library',
+      () => parseRobots('').isAllowed('ExampleBot', 'https://example.com/page'),
+      'url: "ExampleBot" is the name of a crawler; write the URL first, then the name',
+    ],
+    [
+      'a User-Agent header and a URL',
+      () => parseRobots('').explain('ExampleBot/1.0 (+https://example.com)', 'https://example.com/page'),
+      'is the name of a crawler; write the URL first',
+    ],
+    [
       'an unknown dialect',
       () => call(parseRobots, '', { dialect: 'bing' }),
       'dialect: "bing" is not known; write one of rfc9309',

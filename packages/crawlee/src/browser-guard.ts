@@ -58,6 +58,8 @@ export class BrowserGuard implements Admission {
 
   async start(): Promise<void> {
     this.#browser.driverObject.once('disconnected', () => void this.#close())
+    // If a page cannot be added, its navigations reject with the error.
+    this.#browser.listen?.((page) => void this.#pages.add(page).catch(() => undefined))
     try {
       await trafficOf(this.#browser).add(this.#guard)
       const open = await this.#browser.pages()
@@ -75,9 +77,9 @@ export class BrowserGuard implements Admission {
   }
 
   /** Waits at the gate. A page without a visit, such as a popup, has no timeouts to extend. */
-  enter: Admission['enter'] = (url, { signal }, targetId) => {
-    const enterInVisit = () => enterGate(this.#access, url, signal)
-    return this.#visits.get(targetId)?.runInAsyncScope(enterInVisit) ?? this.#access.gate.enter(url, { signal })
+  enter: Admission['enter'] = (url, options, targetId) => {
+    const enterInVisit = () => enterGate(this.#access, url, options.signal, options.redirectedFrom)
+    return this.#visits.get(targetId)?.runInAsyncScope(enterInVisit) ?? this.#access.gate.enter(url, options)
   }
 
   /**

@@ -49,6 +49,12 @@ interface LockingQueue {
   readonly requestLockSecs?: number
 }
 
+/** The methods of Crawlee's `RequestQueue` that add requests. All other ways to add requests call them. */
+export interface AddingQueue {
+  addRequest(request: unknown, ...options: unknown[]): Promise<unknown>
+  addRequests(requests: AsyncIterable<unknown> | Iterable<unknown>, ...options: unknown[]): Promise<unknown>
+}
+
 /** The source that a crawler takes requests from and returns them to. */
 export interface RequestSource extends LockingQueue {
   reclaimRequest(request: Request, options?: { forefront?: boolean }): Promise<unknown>
@@ -92,6 +98,7 @@ export interface CrawleeProxies {
 
 interface CrawlerLog {
   debug(message: string): void
+  error(message: string, data?: object): void
   exception(error: Error, message: string): void
   warning(message: string, data?: object): void
 }
@@ -107,6 +114,8 @@ export interface CrawleeInternals {
   httpClient: BaseHttpClient
   respectRobotsTxtFile: boolean | { userAgent?: string }
   addRequests(requests: never, options?: never): Promise<unknown>
+  /** Returns the queue that handlers add requests to. The first call may create it. */
+  getRequestQueue(): Promise<AddingQueue>
   _isTaskReadyFunction(): Promise<boolean>
   _defaultIsFinishedFunction(): Promise<boolean>
   isAllowedBasedOnRobotsTxtFile(url: string): Promise<boolean>
@@ -122,6 +131,8 @@ export interface CrawleeInternals {
     context: { readonly request: Request },
     source: RequestSource,
   ): Promise<void>
+  /** Logs the error of a request that is not retried, before its first `await`. */
+  _handleFailedRequestHandler(context: object, error: Error): Promise<void>
   /** Of the user. HTTP crawlers call it; browser crawlers call `userProvidedRequestHandler`. */
   requestHandler?: (context: never) => unknown
   userProvidedRequestHandler?: (context: never) => unknown
@@ -137,6 +148,7 @@ export interface CrawleeInternals {
 
 const METHODS = [
   'addRequests',
+  'getRequestQueue',
   'isAllowedBasedOnRobotsTxtFile',
   'getRobotsTxtFileForUrl',
   'enqueueLinksWithCrawlDepth',
@@ -148,6 +160,7 @@ const METHODS = [
   '_fetchNextRequest',
   '_canRequestBeRetried',
   '_requestFunctionErrorHandler',
+  '_handleFailedRequestHandler',
 ] as const satisfies readonly (keyof CrawleeInternals)[]
 
 const POOL_HOOKS = ['postLaunchHooks', 'postPageCreateHooks'] as const satisfies readonly (keyof BrowserPoolHooks)[]

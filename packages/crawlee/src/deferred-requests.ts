@@ -53,10 +53,11 @@ import { AsyncResource } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
 import { MAX_TIMER_MS } from '@politely/fetcher/internal'
-import type { PoliteGate } from '@politely/gate'
+import type { Permit, PoliteGate } from '@politely/gate'
 import { type CrawleeInternals, type RequestSource, restoreLock } from './crawlee-internals.ts'
 import {
   type Domain,
+  type Estimate,
   hasRoom,
   isApproaching,
   isDeferred,
@@ -80,6 +81,8 @@ const MAX_APPROACH_MS = 1_000
  */
 const EMPTY_QUEUE_PAUSE = 3
 const MAX_EMPTY_QUEUE_PAUSE_MS = 2_000
+/** How long an estimate is used. Each estimate may be a call of a pacer elsewhere. Our choice. */
+const MAX_ESTIMATE_AGE_MS = 2_000
 
 export class DeferredRequests {
   readonly #internals: CrawleeInternals
@@ -182,10 +185,12 @@ export class DeferredRequests {
   /**
    * To be called when the request of a task has passed the gate, or will not. The next request of
    * its origin no longer waits for it.
+   * @param permit Of the request, if it has passed the gate.
    */
-  passedGate(task: PoolTask): void {
+  passedGate(task: PoolTask, permit?: Permit): void {
     const tracked = this.#requestOf.get(task)
     if (tracked === undefined || !isApproaching(tracked)) return
+    if (permit !== undefined) tracked.queue.nextStartAt = performance.now() + permit.delay.delayMs
     this.#queues.enter(tracked, 'passed')
     this.#scheduleFirst(tracked.queue)
     this.#wakeHeld(tracked.queue.domain)
@@ -246,8 +251,9 @@ export class DeferredRequests {
     return true
   }
 
-  /** Estimates whether an arriving or taken request may be in the pool now. */
+  /** Returns whether an arriving or taken request may be in the pool now. */
   async #isNear(tracked: TrackedRequest): Promise<boolean> {
+    if (tracked.state === 'taken' && waitOf(tracked) <= this.#deferBeyondMs) return true
     const isArriving = tracked.state === 'arriving'
     const estimate = await (isArriving ? this.#estimates.ofArriving(tracked) : this.#estimates.of(tracked))
     return estimate.waitMs <= this.#deferBeyondMs && hasRoom(tracked, estimate)
@@ -296,16 +302,33 @@ export class DeferredRequests {
    */
   async #handOver(first: TrackedRequest): Promise<void> {
     this.#queues.enter(first, 'estimating')
-    const estimate = await this.#estimates.of(first)
+    const untilNextMs = first.queue.nextStartAt - performance.now() - this.#deferBeyondMs
+    if (untilNextMs > 0) return this.#waitFor(first, untilNextMs)
+    const estimate = waitOf(first) <= this.#deferBeyondMs ? NEAR : await this.#estimates.of(first)
     if (first.state !== 'estimating') return // the crawl has ended
     const untilNearMs = estimate.waitMs - this.#deferBeyondMs
     if (untilNearMs > 0) {
-      this.#queues.enter(first, 'deferred')
-      first.timer = setTimeout(() => this.#scheduleFirst(first.queue), Math.min(untilNearMs, MAX_TIMER_MS))
+      this.#waitFor(first, untilNearMs)
       this.#wakeHeld(first.queue.domain)
     } else if (hasRoom(first, estimate)) {
       this.#queues.enter(first, 'ready')
       void this.#internals.autoscaledPool?.notify()
     } else this.#queues.enter(first, 'held')
   }
+
+  /** Defers the first request of a queue for this time. */
+  #waitFor(first: TrackedRequest, ms: number): void {
+    this.#queues.enter(first, 'deferred')
+    first.timer = setTimeout(() => this.#scheduleFirst(first.queue), Math.min(Math.ceil(ms), MAX_TIMER_MS))
+  }
+}
+
+/** The estimate of a request whose turn has come by an earlier estimate. */
+const NEAR: Estimate = { waitMs: 0, isDomainFull: false }
+
+/** Returns the wait by the last estimate. Milliseconds; endless if there is none that counts. */
+function waitOf({ estimated }: TrackedRequest): number {
+  const now = performance.now()
+  const isFresh = estimated !== undefined && now - estimated.at <= MAX_ESTIMATE_AGE_MS
+  return isFresh ? estimated.startsAt - now : Number.POSITIVE_INFINITY
 }

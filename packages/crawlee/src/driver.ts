@@ -17,12 +17,22 @@ interface PlaywrightBrowser extends BrowserObject {
 }
 
 interface PlaywrightPage extends PageObject {
-  context(): { newCDPSession(page: unknown): Promise<DriverSession> }
+  context(): PlaywrightContext
+}
+
+interface PlaywrightContext {
+  newCDPSession(page: unknown): Promise<DriverSession>
   addInitScript(script: { content: string }): Promise<unknown>
+}
+
+interface PuppeteerTarget {
+  type(): string
+  page(): Promise<PuppeteerPage | null>
 }
 
 interface PuppeteerBrowser extends BrowserObject {
   on(event: 'disconnected', listener: () => void): PuppeteerBrowser
+  on(event: 'targetcreated', listener: (target: PuppeteerTarget) => void): PuppeteerBrowser
   target(): { createCDPSession(): Promise<DriverSession> }
   pages(): Promise<readonly PuppeteerPage[]>
   readonly connected: boolean
@@ -51,6 +61,11 @@ export interface CrawlerBrowser extends DriverBrowser {
    * reasons.
    */
   readonly refusedPage: 'Aborted' | 'BlockedByClient'
+  /**
+   * Calls `onPage` for each page that opens. Puppeteer adds a script to one page at a time, and
+   * Crawlee does not know popups. With Playwright, the script of a context covers its popups.
+   */
+  listen?(onPage: (page: GuardedPage) => void): void
 }
 
 /**
@@ -68,6 +83,16 @@ export function adaptBrowser(launched: LaunchedBrowser): CrawlerBrowser {
       newSession: () => openSession(() => browser.target().createCDPSession()),
       pages: async () => (await browser.pages()).map(adaptPage),
       isConnected: () => browser.connected,
+      listen: (onPage) => {
+        browser.on('targetcreated', (target) => {
+          if (target.type() !== 'page') return
+          // A target that was closed meanwhile has no page.
+          target.page().then(
+            (page) => page && onPage(adaptPage(page)),
+            () => undefined,
+          )
+        })
+      },
     }
   }
   const [context] = launched.contexts()
@@ -85,6 +110,16 @@ export function adaptBrowser(launched: LaunchedBrowser): CrawlerBrowser {
   }
 }
 
+/** The contexts of Playwright that have the document script, or get it now. */
+const preparedContexts = new WeakMap<object, Promise<unknown>>()
+
+/** Adds the script to all pages of a context, and so to the popups that its pages open. */
+function prepareContext(context: PlaywrightContext, documentScript: string): Promise<unknown> {
+  const prepared = preparedContexts.get(context) ?? context.addInitScript({ content: documentScript })
+  preparedContexts.set(context, prepared)
+  return prepared
+}
+
 export function adaptPage(page: CrawlerPage): GuardedPage {
   const isPuppeteer = 'createCDPSession' in page
   return {
@@ -93,8 +128,8 @@ export function adaptPage(page: CrawlerPage): GuardedPage {
     isClosed: () => page.isClosed(),
     prepare: async (documentScript) => {
       if (isPuppeteer) await page.evaluateOnNewDocument(documentScript)
-      else await page.addInitScript({ content: documentScript })
-      return async () => undefined // the crawler closes the page after the request, so the script need not be removed
+      else await prepareContext(page.context(), documentScript)
+      return async () => undefined // the browser ends with the crawl, so the script need not be removed
     },
   }
 }

@@ -10,6 +10,7 @@ export {
   RobotsDisallowedError,
   WaitTooLongError,
 } from '@politely/gate'
+export type * from '@politely/gate/shown-types'
 export type { AnyCrawler } from './crawlee-internals.ts'
 export { FollowingClientError } from './polite-http-client.ts'
 export { RedirectError } from './redirected.ts'

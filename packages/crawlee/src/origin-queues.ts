@@ -58,6 +58,8 @@ export interface TrackedRequest {
   timer?: NodeJS.Timeout | undefined
   /** The pending estimate. */
   estimate?: Promise<Estimate> | undefined
+  /** When the last estimate was made, and when the request could start by it. `performance.now()`. */
+  estimated?: { readonly at: number; readonly startsAt: number } | undefined
   /** Settles when the last change of the request's lock is done. Never rejects. */
   locked: Promise<void>
   /**
@@ -72,6 +74,8 @@ export interface OriginQueue {
   readonly origin: string
   readonly domain: Domain
   readonly requests: Set<TrackedRequest>
+  /** No request starts before this time: one delay after the last start. `performance.now()`. */
+  nextStartAt: number
 }
 
 /**
@@ -113,7 +117,8 @@ export class OriginQueues {
   of(origin: string): OriginQueue {
     const known = this.#queues.get(origin)
     if (known !== undefined) return known
-    const queue: OriginQueue = { origin, domain: this.#domainOf(registrableDomainOf(origin)), requests: new Set() }
+    const domain = this.#domainOf(registrableDomainOf(origin))
+    const queue: OriginQueue = { origin, domain, requests: new Set(), nextStartAt: 0 }
     this.#queues.set(origin, queue)
     queue.domain.queues++
     return queue

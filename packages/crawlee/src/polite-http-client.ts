@@ -14,8 +14,10 @@ import { linkSignals } from '@politely/fetcher/internal'
 import { assertOwnHost, InvalidRequestError, type Permit, type PoliteGate } from '@politely/gate'
 import type { DeferredRequests } from './deferred-requests.ts'
 import { outsideTimeouts } from './host-timeouts.ts'
+import { sourcesOf } from './link-sources.ts'
 import { currentTask, type PoolTask } from './pool-task.ts'
 import { locationOf, RedirectError, redirected } from './redirected.ts'
+import { rememberRawHeaders } from './usage/loaded-page.ts'
 
 /** The default of got, Crawlee's own client. */
 const MAX_REDIRECTS = 10
@@ -44,7 +46,9 @@ export class PoliteHttpClient implements BaseHttpClient {
   }
 
   async stream(request: HttpRequest, onRedirect?: RedirectHandler): Promise<StreamingHttpResponse> {
-    return this.#follow(request, onRedirect, currentTask(), (hop) => this.#inner.stream(hop))
+    const response = await this.#follow(request, onRedirect, currentTask(), (hop) => this.#inner.stream(hop))
+    rememberRawHeaders(response)
+    return response
   }
 
   /**
@@ -117,22 +121,29 @@ export class PoliteHttpClient implements BaseHttpClient {
   }
 }
 
-/** Waits until the gate admits a request. The wait extends Crawlee's timeouts. */
+/**
+ * Waits until the gate admits a request. The wait extends Crawlee's timeouts.
+ * @param pageSources The origins of the documents that have named the URL in a browser.
+ */
 export async function enterGate(
   { gate, deferred }: GateAccess,
   url: URL | string,
   requestSignal: AbortSignal | undefined,
+  pageSources: readonly string[] = [],
 ): Promise<Permit> {
   const task = currentTask()
   const signals = [requestSignal, task?.signal].filter((signal) => signal !== undefined)
   const { signal, unlink } = linkSignals(signals)
   if (task !== undefined) deferred.reachedGate(task)
+  let permit: Permit | undefined
   try {
-    const wait = () => outsideTimeouts('gate', () => gate.enter(url, { signal }))
-    return await (task === undefined ? wait() : task.runAtGate(wait))
+    const redirectedFrom = [...sourcesOf(task?.request), ...pageSources]
+    const wait = () => outsideTimeouts('gate', () => gate.enter(url, { signal, redirectedFrom }))
+    permit = await (task === undefined ? wait() : task.runAtGate(wait))
+    return permit
   } finally {
     unlink()
-    if (task !== undefined) deferred.passedGate(task)
+    if (task !== undefined) deferred.passedGate(task, permit)
   }
 }
 

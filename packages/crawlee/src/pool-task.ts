@@ -1,9 +1,12 @@
 // A task of Crawlee's pool: it takes a request from the queue and handles it. An AsyncLocalStorage
 // tells code that runs in a task which task it belongs to.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Request } from '@crawlee/basic'
 import type { CrawleeInternals } from './crawlee-internals.ts'
 
 export class PoolTask {
+  /** The request that the task handles, once the task has taken it. */
+  request: Request | undefined
   readonly #controller = new AbortController()
   #waits = 0
   #isAbortedAtGate = false

@@ -1,35 +1,46 @@
 // Replaces Crawlee's own checks of robots.txt: a RobotsClient checks each request before it is
 // queued and before it is handled, and each link.
+import type { Request } from '@crawlee/basic'
 import { describeVerdict, originOf } from '@politely/core'
 import { type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
 import type { PoliteGate } from '@politely/gate'
 import type { CrawleeInternals, LinkFilter } from './crawlee-internals.ts'
-import { isAddingRequests, whileAddingRequests } from './pool-task.ts'
+import { linkSources, markLinks, sourcesOf } from './link-sources.ts'
+import { currentTask, isAddingRequests, whileAddingRequests } from './pool-task.ts'
 import { rememberVerdict } from './skipped.ts'
 
 export function hookRobots(internals: CrawleeInternals, gate: PoliteGate): void {
   const { robots } = gate
-  const { addRequests, enqueueLinksWithCrawlDepth, handleSkippedRequest } = internals
+  const { addRequests, enqueueLinksWithCrawlDepth, getRequestQueue, handleSkippedRequest } = internals
   internals.respectRobotsTxtFile = true // Crawlee's `{ userAgent }` is not needed: the RobotsClient has its own
   internals.isAllowedBasedOnRobotsTxtFile = async (url) => {
-    if (isAddingRequests() && !(await isKnown(url, robots))) return true
-    return isAdmitted(url, gate)
+    const redirectedFrom = isAddingRequests() ? linkSources(robots, url) : sourcesOf(currentTask()?.request)
+    if (isAddingRequests() && redirectedFrom.length === 0 && !(await isKnown(url, robots))) return true
+    return isAdmitted(url, gate, redirectedFrom)
   }
   internals.addRequests = (requests, options) =>
     whileAddingRequests(() => addRequests.call(internals, requests, options))
+  internals.getRequestQueue = async () => {
+    const queue = await getRequestQueue.call(internals)
+    markLinks(queue, robots)
+    return queue
+  }
   // Crawlee would fetch robots.txt under a browser's User-Agent. The link filter below replaces the
   // file.
   internals.getRobotsTxtFileForUrl = async () => undefined
 
   internals.enqueueLinksWithCrawlDepth = async (options, request, queue) => {
-    const robotsTxtFile = await linkFilter(options, [request.url, request.loadedUrl], gate)
+    const robotsTxtFile = await linkFilter(options, request, gate)
     return enqueueLinksWithCrawlDepth.call(internals, { ...options, robotsTxtFile } as typeof options, request, queue)
   }
 
   const logSkipped = replaceLog(internals)
   internals.handleSkippedRequest = async (skipped) => {
     if (skipped.reason === 'robotsTxt') {
-      const verdict = await robots.check(skipped.url)
+      const request = currentTask()?.request
+      const isOwn = request?.url === skipped.url
+      const redirectedFrom = isOwn ? sourcesOf(request) : linkSources(robots, skipped.url)
+      const verdict = await robots.check(skipped.url, { redirectedFrom })
       rememberVerdict(skipped, verdict)
       logSkipped(verdict)
     }
@@ -84,9 +95,10 @@ async function isKnown(url: string, robots: RobotsClient): Promise<boolean> {
 }
 
 /** Returns whether robots.txt allows a URL, or the option `obey` admits it all the same. */
-async function isAdmitted(url: string, gate: PoliteGate): Promise<boolean> {
+async function isAdmitted(url: string, gate: PoliteGate, redirectedFrom: readonly string[]): Promise<boolean> {
   const { robots } = gate
-  return (await robots.isAllowed(url)) || gate.admits(await robots.check(url))
+  if (redirectedFrom.length === 0) return (await robots.isAllowed(url)) || gate.admits(await robots.check(url))
+  return gate.admits(await robots.check(url, { redirectedFrom }))
 }
 
 type LinkOptions = Parameters<CrawleeInternals['enqueueLinksWithCrawlDepth']>[0]
@@ -95,20 +107,19 @@ type LinkOptions = Parameters<CrawleeInternals['enqueueLinksWithCrawlDepth']>[0]
  * Makes a synchronous filter, because Crawlee filters links one by one and synchronously. Links of
  * the page's own origin are checked here, in advance: its robots.txt is known. Links of other
  * origins pass, so that no robots.txt is fetched for links that may never be followed; they are
- * checked when their turn comes. A `robotsTxtFile` that the user passes must also allow a link.
+ * checked when their turn comes. Links of a public page to a private host are checked at once, which
+ * needs no request. A `robotsTxtFile` that the user passes must also allow a link.
  */
-async function linkFilter(
-  options: LinkOptions,
-  pageUrls: readonly (string | undefined)[],
-  gate: PoliteGate,
-): Promise<LinkFilter> {
+async function linkFilter(options: LinkOptions, page: Request, gate: PoliteGate): Promise<LinkFilter> {
   const own = options.robotsTxtFile as LinkFilter | undefined
-  const origins = new Set(pageUrls.map((url) => url && originOf(url)))
+  const origins = new Set([page.url, page.loadedUrl].map((url) => url && originOf(url)))
   const refused = new Set<string>()
   for (const link of options.urls) {
     const url = URL.parse(typeof link === 'string' ? link : link.url, options.baseUrl)
-    if (url === null || !origins.has(originOf(url.href))) continue
-    if (!(await isAdmitted(url.href, gate))) refused.add(url.href)
+    if (url === null) continue
+    const redirectedFrom = linkSources(gate.robots, url.href, page)
+    if (redirectedFrom.length === 0 && !origins.has(originOf(url.href))) continue
+    if (!(await isAdmitted(url.href, gate, redirectedFrom))) refused.add(url.href)
   }
   return { isAllowed: (url, userAgent) => !refused.has(url) && (own?.isAllowed(url, userAgent) ?? true) }
 }

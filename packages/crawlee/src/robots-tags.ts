@@ -37,7 +37,7 @@ export function obeyRobotsTags(internals: CrawleeInternals, { robots }: PoliteGa
       const tags = await tagsOf(context)
       if (tags !== undefined) {
         const { noindex, nofollow } = tags
-        request.userData.politely = { noindex, nofollow }
+        request.userData.politely = { ...(request.userData.politely as object | undefined), noindex, nofollow }
       }
       return Reflect.apply(handle, self, args)
     },
@@ -48,7 +48,7 @@ export function obeyRobotsTags(internals: CrawleeInternals, { robots }: PoliteGa
     const context = contexts.get(request)
     // Read again: a script may have added a tag since the handler was called.
     const tags = context && (await tagsOf(context))
-    const tag = tags?.nofollow ? tags.list.find(isNofollow) : undefined
+    const tag = tags && [...tags.list, ...tags.uncertain].find(isNofollow)
     if (tag === undefined) return enqueueLinksWithCrawlDepth.call(internals, options, request, queue)
     const url = withoutCredentials(request.loadedUrl ?? request.url)
     internals.log.debug(`Skipping the links of ${url}: ${describeSource(tag.source)} says ${tag.name}`)

@@ -1,4 +1,4 @@
-// Estimates when a request could start, by `gate.when`. This may take long, because the gate may
+// Estimates when a request could start, by `forecastEntry`, which is like `gate.when`. This may take long, because the gate may
 // have to fetch robots.txt first.
 //
 // Meanwhile the request should not occupy a task of the pool. But if each such request were
@@ -10,7 +10,8 @@
 // Example: the first request of https://example.com arrives, and its robots.txt is not known.
 // `ofArriving` returns an endless wait, so the request is deferred. Then `of` returns the estimate
 // that is still pending. It settles when robots.txt has been fetched.
-import type { PoliteGate } from '@politely/gate'
+import { forecastEntry, type PoliteGate } from '@politely/gate'
+import { sourcesOf } from './link-sources.ts'
 import type { Estimate, TrackedRequest } from './origin-queues.ts'
 
 /**
@@ -50,10 +51,14 @@ export class StartEstimates {
     const { domain } = tracked.queue
     if (domain.pendingEstimates++ === 0) this.#fetchingDomains++
     try {
-      const forecast = await this.#gate.when(tracked.request.url)
+      const { request } = tracked
+      const forecast = await forecastEntry(this.#gate, request.url, sourcesOf(request))
       if (!forecast.allowed) return NOW
       const { waitMs, because, level } = forecast
-      return { waitMs, isDomainFull: because === 'concurrency' && (level === 'domain' || level === 'address') }
+      const isDomainFull = because === 'concurrency' && (level === 'domain' || level === 'address')
+      const at = performance.now()
+      tracked.estimated = isDomainFull ? undefined : { at, startsAt: at + waitMs }
+      return { waitMs, isDomainFull }
     } catch {
       return NOW
     } finally {

@@ -1,5 +1,7 @@
 // withRobots: makes a Crawlee crawler follow robots.txt.
+import type { Request } from '@crawlee/basic'
 import { OptionError } from '@politely/core'
+import type { RobotsClient } from '@politely/fetcher'
 import { abortSignal, number, onAbort, oneOf } from '@politely/fetcher/internal'
 import {
   assertGateOptions,
@@ -11,6 +13,7 @@ import {
 } from '@politely/gate'
 import { type AnyCrawler, type CrawleeInternals, gatePort } from './crawlee-internals.ts'
 import { DeferredRequests } from './deferred-requests.ts'
+import { markLinks } from './link-sources.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
 import { hookNavigation } from './polite-navigation.ts'
 import { currentTask, PoolTasks } from './pool-task.ts'
@@ -104,13 +107,14 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   if (robotsTags === 'obey') obeyRobotsTags(internals, gate)
   internals.httpClient = new PoliteHttpClient(internals.httpClient, access)
   if (internals._navigationHandler !== undefined) hookNavigation(internals, access, pageRequests)
-  const endCrawl = deferRequests(internals, deferred, signal)
+  const endCrawl = deferRequests(internals, gate.robots, deferred, signal)
   const abort = () => {
     endCrawl()
     void close()
   }
   if (signal !== undefined) onAbort(signal, abort)
   neverRetryRefusals(internals)
+  logAsFinal(internals)
   rememberGate(crawler, gate)
   return crawler
 }
@@ -135,6 +139,7 @@ const MAX_SEARCH_MS = 1_000
  */
 function deferRequests(
   internals: CrawleeInternals,
+  robots: RobotsClient,
   deferred: DeferredRequests,
   signal: AbortSignal | undefined,
 ): () => void {
@@ -169,12 +174,17 @@ function deferRequests(
     const source = internals.requestManager
     const task = currentTask()
     if (task === undefined || source === undefined) return _fetchNextRequest.call(internals)
+    markLinks(source, robots)
+    const taken = (request: Request | null) => {
+      task.request = request ?? undefined
+      return request
+    }
     // One task defers many requests, because Crawlee starts few tasks on a busy machine.
     for (const start = performance.now(); performance.now() - start < MAX_SEARCH_MS && closing === undefined; ) {
       const ready = await deferred.takeReady(task)
-      if (ready !== undefined) return ready
+      if (ready !== undefined) return taken(ready)
       const request = await _fetchNextRequest.call(internals)
-      if (request === null || (await deferred.admits(task, request, source))) return request
+      if (request === null || (await deferred.admits(task, request, source))) return taken(request)
     }
     return null
   }
@@ -212,6 +222,35 @@ function neverRetryRefusals(internals: CrawleeInternals): void {
   internals.isProxyError = (error) => !(error instanceof RobotsDisallowedError) && isProxyError.call(internals, error)
   internals._canRequestBeRetried = (request, error) =>
     !isFinal(error) && _canRequestBeRetried.call(internals, request, error)
+}
+
+/** What Crawlee writes about each failed request, before the stack of the error. */
+const OF_CRAWLEE = /^Request failed and reached maximum retries\./
+
+/**
+ * Replaces Crawlee's message about a request that failed for good at its first attempt: there were
+ * no retries, and the stack says nothing about the site. A refusal is not an error of the crawler.
+ */
+function logAsFinal(internals: CrawleeInternals): void {
+  const { log, _handleFailedRequestHandler } = internals
+  let logged: Error | undefined
+  internals.log = Object.create(log, {
+    error: {
+      value: (message: string, data?: object) => {
+        if (logged === undefined || !OF_CRAWLEE.test(message)) return log.error(message, data)
+        const level = logged instanceof RobotsDisallowedError || logged instanceof BudgetError ? 'warning' : 'error'
+        log[level](`Request failed, and is not retried: ${logged.message}`, data)
+      },
+    },
+  }) as typeof log
+  internals._handleFailedRequestHandler = (context, error) => {
+    logged = isFinal(error) ? error : undefined
+    try {
+      return _handleFailedRequestHandler.call(internals, context, error)
+    } finally {
+      logged = undefined // the message was logged before the first `await`
+    }
+  }
 }
 
 /** Returns whether a retry would fail in the same way. */

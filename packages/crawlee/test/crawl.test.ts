@@ -523,18 +523,24 @@ describe('the HTTP client', () => {
 })
 
 describe('the log', () => {
-  /** Crawls with a log of its own, and returns the warnings that the user sees. */
-  async function warningsOf(urls: readonly string[], options: Parameters<typeof crawl>[1] = {}): Promise<string[]> {
+  /** Crawls with a log of its own, and returns the warnings and errors that the user sees. */
+  async function logOf(
+    urls: readonly string[],
+    options: Parameters<typeof crawl>[1] = {},
+  ): Promise<{ warnings: string[]; errors: string[] }> {
     const warnings: string[] = []
+    const errors: string[] = []
     class Recorder extends Logger {
       override _log(level: number, message: string): void {
         if (level === LogLevel.WARNING) warnings.push(withPlaceholder(message))
+        if (level === LogLevel.ERROR) errors.push(withPlaceholder(message))
       }
     }
     const log = new Log({ level: LogLevel.WARNING, logger: new Recorder({}) })
     await crawl(urls, { ...options, log } as CheerioCrawlerOptions)
-    return warnings
+    return { warnings, errors }
   }
+  const warningsOf = async (...args: Parameters<typeof logOf>) => (await logOf(...args)).warnings
   const REST = `. Further requests to ${HOME} that are skipped for this reason are not logged; onSkippedRequest gets them all`
 
   test('says once for each origin that robots.txt is unreachable', async () => {
@@ -551,11 +557,31 @@ describe('the log', () => {
     ])
   })
 
+  test('says in one line why a redirect to a disallowed page fails', async () => {
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    sites.respond(`${HOME}/hop`, redirectTo('/private/a'))
+    expect(await logOf([`${HOME}/hop`], { maxRequestRetries: 3 })).toEqual({
+      warnings: [
+        `Request failed, and is not retried: ${HOME}/private/a is disallowed: line 2 of robots.txt says "Disallow: /private" to *`,
+      ],
+      errors: [],
+    })
+  })
+
+  test('does not speak of retries if there were none', async () => {
+    sites.respond(`${HOME}/hop`, redirectTo('/hop'))
+    const { errors } = await logOf([`${HOME}/hop`], { maxRequestRetries: 3 })
+    expect(errors).toEqual([
+      `Request failed, and is not retried: ${HOME}/hop was redirected more than 10 times, the last time by ${HOME}/hop`,
+    ])
+  })
+
   test('keeps all other messages', async () => {
     sites.respond(ROBOTS, rules('Disallow: /private'))
     sites.respond(`${HOME}/`, { status: 500 })
-    const warnings = await warningsOf([`${HOME}/`], { maxRequestRetries: 1 })
+    const { warnings, errors } = await logOf([`${HOME}/`], { maxRequestRetries: 1 })
     expect(warnings).toEqual([expect.stringMatching(/^Reclaiming failed request back to the list or queue/)])
+    expect(errors).toEqual([expect.stringMatching(/^Request failed and reached maximum retries/)])
   })
 })
 

@@ -18,7 +18,7 @@ import {
 } from '@crawlee/basic'
 import { CheerioCrawler } from '@crawlee/cheerio'
 import { RobotsClient } from '@politely/fetcher'
-import { PoliteGate } from '@politely/gate'
+import { LocalPacer, type Pacer, PoliteGate } from '@politely/gate'
 import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/servers/sites'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
@@ -421,6 +421,34 @@ test('a deferred request does not go through Crawlee’s queue again', async () 
   await crawler.run(urls.map((url) => sites.withPort(url)))
   expect(pages().map(({ url }) => url)).toEqual(urls)
   expect(reclaimed).not.toHaveBeenCalled()
+})
+
+test('a pacer elsewhere estimates once for each request, and not again when its turn comes', async () => {
+  const urls = answerPages(SLOW, 0, 6)
+  const local = new LocalPacer()
+  const calls = { estimate: 0, reserve: 0 }
+  const pacer: Pacer = {
+    reserve: async (key, limits) => {
+      calls.reserve++
+      return local.reserve(key, limits)
+    },
+    estimate: async (...args) => {
+      calls.estimate++
+      return local.estimate(...args)
+    },
+    cancel: (...args) => local.cancel(...args),
+    report: (...args) => local.report(...args),
+    end: (...args) => local.end(...args),
+  }
+  const crawler = withRobots(new CheerioCrawler({ requestHandler: () => undefined }, inMemory()), {
+    userAgent,
+    pacer,
+    minDelayMs: 200,
+  })
+  await crawler.run(urls.map((url) => sites.withPort(url)))
+  expect(pages()).toHaveLength(6)
+  expect(calls.estimate).toBeLessThanOrEqual(6 + 3) // a busy machine may make some estimates too old
+  expect(calls.reserve).toBeLessThanOrEqual(2 * 6)
 })
 
 test('with default options, a request that waits for the default delay leaves the pool', async () => {

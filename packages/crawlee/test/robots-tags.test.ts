@@ -111,12 +111,7 @@ describe.each([...ofHttp, ...(canRunBrowsers ? ofBrowsers : [])])('usageOf(conte
         'train-ai': { answer: 'disallowed', statements: [{ source: { line: 2 } }] },
       },
     })
-    // Puppeteer joins the lines, so the second one may be for OtherBot, too.
-    expect(usage.directives).toMatchObject(
-      kind === 'PuppeteerCrawler'
-        ? { nosnippet: false, uncertain: [{ name: 'nosnippet' }] }
-        : { nosnippet: true, uncertain: [] },
-    )
+    expect(usage.directives).toMatchObject({ nosnippet: true, uncertain: [], noarchive: false })
     expect(sites.requestedUrls).toEqual([`${HOME}/robots.txt`, `${HOME}/old`, `${HOME}/page`, FILE])
   })
 
@@ -147,6 +142,32 @@ test('usageOf reads a body in the encoding of its Content-Type', async () => {
   const head = Buffer.from('<head><meta name=robots content=noindex></head>', 'utf16le')
   sites.respond(`${HOME}/page`, { status: 200, headers: { 'content-type': 'text/html; charset=utf-16le' }, body: head })
   expect((await usageAt(http, '/page')).purposes.index.answer).toBe('disallowed')
+})
+
+test('usageOf keeps the lines of a header apart if Crawlee converts the encoding of the body', async () => {
+  const headers = { ...TAGGED.headers, 'content-type': 'text/html; charset=windows-1251' }
+  sites.respond(`${HOME}/page`, { status: 200, headers, body: '<head><meta name=robots content=noindex></head>' })
+  const { directives } = await usageAt(cheerio, '/page')
+  expect(directives).toMatchObject({ noindex: true, nosnippet: true, uncertain: [] })
+})
+
+test.runIf(canRunBrowsers)('an unclear refusal counts if Puppeteer joins the lines of a header', async () => {
+  sites.respond(`${HOME}/`, htmlPage('<a href="/b">b</a>', { 'x-robots-tag': ['otherbot: noarchive', 'none'] }))
+  const crawled = await crawlLinks(puppeteer, { robotsTags: 'obey', pageRequests: 'ignore' })
+  expect(crawled).toEqual({
+    handled: [['/', { noindex: true, nofollow: true }]],
+    skipped: [['/b', 'filters', 'none', 'X-Robots-Tag', undefined]],
+    enqueued: [0],
+  })
+})
+
+test.runIf(isFullRun)('the time limit of a handler stands still while usageOf fetches its own files', async () => {
+  sites.respond(`${HOME}/page`, withHead(''))
+  const held = Promise.withResolvers<Reply>()
+  sites.respond(FILE, held.promise)
+  setTimeout(() => held.resolve({ status: 404 }), 3_000)
+  const usage = await usageAt(cheerio, '/page', { requestHandlerTimeoutSecs: 2 })
+  expect(usage.tdmrep.reading).toBe('none')
 })
 
 test('usageOf rejects for other values', async () => {

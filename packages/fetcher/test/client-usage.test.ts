@@ -4,6 +4,7 @@
 import { getEventListeners } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { startClock } from '@politely/testkit/clock'
+import { isFullRun } from '@politely/testkit/scope'
 import type { Answer, Reply } from '@politely/testkit/servers/sites'
 import { describe, expect } from 'vitest'
 import { MemoryStore, type PageResponse, type RobotsClientOptions, type TdmrepFetchEvent } from '../src/index.ts'
@@ -17,6 +18,7 @@ const RULE = '[{"location":"/","tdm-reservation":1,"tdm-policy":"https://a.test/
 const RESERVED: Reply = { status: 200, body: RULE, headers: { 'content-type': 'application/json' } }
 
 const redirectTo = (location: string): Reply => ({ status: 302, headers: { location } })
+const robotsOf = (url: string): string => url.replace(/(?<=PORT).*/, '/robots.txt')
 const disallow = (path: string): Reply => ({ status: 200, body: `User-agent: *\nDisallow: ${path}\n` })
 
 describe('tdmrep.json', () => {
@@ -45,6 +47,7 @@ describe('tdmrep.json', () => {
 
   const LOGIN = 'http://a.test:PORT/login'
   const OTHER = 'http://b.test:PORT/files/tdmrep.json'
+  const THIRD = 'http://c.test:PORT/tdmrep.json'
   const LOOP = Object.fromEntries([0, 1, 2, 3, 4, 5, 6].map((n) => [`/${n}`, redirectTo(`/${n + 1}`)]))
 
   interface Row {
@@ -116,7 +119,25 @@ describe('tdmrep.json', () => {
       answers: { [FILE]: redirectTo(OTHER), [OTHER]: RESERVED },
       reading: 'read',
       why: 'the file was fetched',
-      requests: [FILE, OTHER],
+      requests: [FILE, robotsOf(OTHER), OTHER],
+    },
+    'a redirect to another site whose robots.txt disallows it': {
+      answers: { [FILE]: redirectTo(OTHER), [robotsOf(OTHER)]: disallow('/'), [OTHER]: RESERVED },
+      reading: 'unreachable',
+      why: `disallowed-target: robots.txt disallows ${OTHER}`,
+      requests: [FILE, robotsOf(OTHER)],
+    },
+    'a redirect to another site whose robots.txt is unreachable': {
+      answers: { [FILE]: redirectTo(OTHER), [robotsOf(OTHER)]: { status: 500 }, [OTHER]: RESERVED },
+      reading: 'unreachable',
+      why: `disallowed-target: the crawler may not fetch ${OTHER}, to which the file is redirected: robots.txt is unreachable (status 500)`,
+      requests: [FILE, robotsOf(OTHER)],
+    },
+    'two redirects to other sites': {
+      answers: { [FILE]: redirectTo(OTHER), [OTHER]: redirectTo(THIRD), [THIRD]: RESERVED },
+      reading: 'read',
+      why: 'the file was fetched',
+      requests: [FILE, robotsOf(OTHER), OTHER, robotsOf(THIRD), THIRD],
     },
     'a sixth redirect is not followed': {
       answers: {
@@ -177,6 +198,13 @@ describe('tdmrep.json', () => {
     expect(lines).toEqual(log.map((line) => sites.withPort(line)))
   })
 
+  test('is not all that is unknown if robots.txt disallows the page', async ({ sites, newClient }) => {
+    sites.respond(ROBOTS, disallow('/page'))
+    const { page, tdmrep } = await newClient().usage(sites.withPort(PAGE))
+    expect(tdmrep.reading).toBe('none')
+    expect(page.why).toBe('no response was given; a noindex there cannot be seen, so its URL may still be in an index')
+  })
+
   test("is not fetched with tdmrep: 'ignore'", async ({ sites, newClient }) => {
     sites.respond(FILE, RESERVED)
     const { tdmrep } = await newClient().usage(sites.withPort(PAGE), undefined, { tdmrep: 'ignore' })
@@ -210,6 +238,35 @@ describe('tdmrep.json', () => {
     const conditions = sites.requests.slice(1).map((request) => request.headers['if-none-match'])
     expect(conditions).toEqual([undefined, '"1"', '"1"', '"1"', undefined])
   })
+
+  test('is asked for again after a temporary failure, and no answer waits for that', async ({ sites, newClient }) => {
+    const failures = isFullRun ? [503, 500] : [503]
+    sites.respond(FILE, ...failures.map((status) => ({ status })), RESERVED)
+    const client = newClient({ retries: 2 })
+    const attempts: TdmrepFetchEvent[] = []
+    const last = new Promise<void>((resolve) => {
+      client.events.on('tdmrep-fetch', (event) => void (attempts.push(event) > failures.length && resolve()))
+    })
+    const { tdmrep } = await client.usage(sites.withPort(PAGE))
+    expect(tdmrep.why).toBe('the file is unreachable (status 503)')
+    await last
+    const retried = failures.map(() => ({ requests: 1, entry: { failures: 1 } })) // one attempt with its retries
+    expect(attempts).toMatchObject([...retried, { requests: 1, entry: { failures: 0 } }])
+    expect((await client.usage(sites.withPort(PAGE))).tdmrep.reading).toBe('read')
+    expect(sites.requestedUrls).toEqual([ROBOTS, ...attempts.map(() => FILE)])
+  })
+
+  test.runIf(isFullRun)(
+    'is not asked for again after close, nor where the site asked to wait',
+    async ({ sites, newClient }) => {
+      sites.respond(FILE, { status: 503 }, { status: 503, headers: { 'retry-after': '60' } })
+      const clients = [newClient({ retries: 5 }), newClient({ retries: 5 })]
+      for (const client of clients) await client.usage(sites.withPort(PAGE))
+      await clients[0]?.close()
+      await setTimeout(700)
+      expect(sites.requestedUrls).toEqual([ROBOTS, FILE, ROBOTS, FILE])
+    },
+  )
 
   test('is fetched again with maxAgeMs, and after forget', async ({ sites, newClient }) => {
     sites.respond(FILE, RESERVED)
@@ -295,6 +352,47 @@ describe('tdmrep.json', () => {
     expect(sites.requestedUrls).toEqual([ROBOTS, FILE, ROBOTS.replace('a.test', 'b.test')])
   })
 
+  test('redirects of many hosts to hosts of the same site do not block the robots.txt of these hosts', async ({
+    sites,
+    newClient,
+  }) => {
+    const hosts = Array.from({ length: 12 }, (_, n) => `h${n}.a.test`)
+    for (const host of hosts) {
+      sites.respond(FILE.replace('a.test', host), redirectTo(OTHER.replace('b.test', `files.${host}`)))
+      sites.respond(OTHER.replace('b.test', `files.${host}`), RESERVED)
+    }
+    const client = newClient({ maxFlightsPerDomain: 2 })
+    const usages = await Promise.all(hosts.map((host) => client.usage(sites.withPort(PAGE.replace('a.test', host)))))
+    expect(usages.map(({ tdmrep }) => tdmrep.reading)).toEqual(hosts.map(() => 'read'))
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
+  })
+
+  test('an abort while the robots.txt of a redirect arrives leaves no flight', async ({ sites, newClient }) => {
+    const held = Promise.withResolvers<Reply>()
+    sites.respond(FILE, redirectTo(OTHER))
+    sites.respond(robotsOf(OTHER), held.promise)
+    const client = newClient({ maxFlights: 2 })
+    const leaver = new AbortController()
+    const usage = client.usage(sites.withPort(PAGE), undefined, { signal: leaver.signal })
+    await sites.requested(3)
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 1, flightsWaiting: 1 })
+    leaver.abort(new Error('enough'))
+    await expect(usage).rejects.toThrow('enough')
+    held.resolve({ status: 404 })
+    await client.check(sites.withPort(OTHER))
+    expect(client.gauges).toMatchObject({ flightsUnderWay: 0, flightsWaiting: 0 })
+    expect(sites.requestedUrls).toEqual([ROBOTS, FILE, robotsOf(OTHER)])
+  })
+
+  test('`close` while the robots.txt of a redirect arrives rejects the call', async ({ sites, newClient }) => {
+    sites.respond(FILE, redirectTo(OTHER))
+    sites.respond(robotsOf(OTHER), Promise.withResolvers<Reply>().promise)
+    const client = newClient()
+    const usage = client.usage(sites.withPort(PAGE))
+    await sites.requested(3)
+    await Promise.all([client.close(), expect(usage).rejects.toMatchObject({ code: 'ERR_POLITELY_CLIENT_CLOSED' })])
+  })
+
   test('a fetch that asks the client for the file that it fetches fails', async ({ newClient }) => {
     const client = newClient({
       fetch: async (url) => {
@@ -360,6 +458,21 @@ describe('the response', () => {
     expect(usage.purposes.archive.answer).toBe('disallowed')
     expect(response.bodyUsed).toBe(false)
     expect(await response.text()).toBe(body)
+  })
+
+  test('of node:http: its raw lines are read', async ({ newClient }) => {
+    const headers = { 'x-robots-tag': 'otherbot: nofollow, noindex' }
+    const client = newClient()
+    const usageWith = (rawHeaders?: readonly string[]) =>
+      client.usage('http://127.0.0.1:9/page', { statusCode: 200, headers, rawHeaders }, NO_FILE)
+    const oneLine = await usageWith(['X-Robots-Tag', 'otherbot: nofollow, noindex'])
+    expect(oneLine.purposes.index.answer).toBe('unstated')
+    const twoLines = await usageWith(['X-Robots-Tag', 'otherbot: nofollow', 'X-Robots-Tag', 'noindex'])
+    expect([twoLines.purposes.index.answer, twoLines.directives.uncertain]).toEqual(['disallowed', []])
+    for (const rawHeaders of [undefined, []]) {
+      const { purposes, directives } = await usageWith(rawHeaders)
+      expect([purposes.index.answer, directives.uncertain.length]).toEqual(['disallowed', 1])
+    }
   })
 
   test('of a fetch that was redirected: the answer is about its URL', async ({ sites, newClient }) => {

@@ -2,6 +2,7 @@
 // (`user:password@`). Our choice.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { inspect } from 'node:util'
+import { describeVerdict } from '@politely/core'
 import { disallowsPage } from '@politely/testkit/cases/response-cases'
 import { invalidSecretUrls, SECRET, secretUrls } from '@politely/testkit/cases/secret-urls'
 import { expect, onTestFinished } from 'vitest'
@@ -97,4 +98,19 @@ test('an error about a given fetch contains no password of the URL that it fetch
     expect(verdict).toMatchObject({ because: 'unreachable', access: { reason: 'unusable-transport' } })
     expect(inspect(verdict)).not.toMatch(new RegExp(SECRET, 'i'))
   }
+})
+
+test('a rule with a URL shows no password', async ({ sites, newClient }) => {
+  const { told, text } = hear()
+  const url = sites.withPort(`http://a.test:PORT/go?to=http://u:${SECRET}@b.test`)
+  sites.respond('http://a.test:PORT/robots.txt', {
+    status: 200,
+    body: `User-agent: *\nDisallow: ${new URL(url).pathname}?to=http://u:${SECRET}@`,
+  })
+  const verdict = await newClient().check(url)
+  expect(verdict.because).toBe('rule')
+  const loggable = loggableVerdict(verdict)
+  told.splice(0, told.length, { ...loggable, url: '' }, describeVerdict(verdict))
+  expect(text()).not.toMatch(new RegExp(SECRET, 'i'))
+  expect(loggable).toMatchObject({ rule: { text: '/go?to=http://', line: 2 } })
 })

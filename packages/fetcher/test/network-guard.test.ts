@@ -11,7 +11,7 @@ import { startClock } from '@politely/testkit/clock'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { Agent, buildConnector, interceptors, request } from 'undici'
 import { describe, expect } from 'vitest'
-import { MemoryStore, NetworkGuard, type NetworkPolicy } from '../src/index.ts'
+import { MemoryStore, NetworkGuard, type NetworkPolicy, type RobotsClient } from '../src/index.ts'
 import { connectorsOf } from '../src/network/network-guard.ts'
 import { watchOwnSockets } from './own-sockets.ts'
 import { test } from './with-sites.ts'
@@ -220,6 +220,76 @@ describe('a page that was reached by a redirect', () => {
     expect(await client.check(page, { redirectedFrom })).toMatchObject(refused)
     expect(await client.check(page)).toMatchObject(obeyed)
     expect(await client.check(page, { redirectedFrom })).toMatchObject(refused)
+  })
+
+  describe('every method takes the URLs that led to a page', () => {
+    type Call = (client: RobotsClient, url: string, redirectedFrom: readonly string[]) => Promise<unknown>
+    const blocked = { outcome: 'unreachable', reason: 'blocked-address' }
+    test.for<readonly [name: string, call: Call, result: unknown]>([
+      ['isAllowed', (client, url, redirectedFrom) => client.isAllowed(url, { redirectedFrom }), false],
+      ['check', (client, url, redirectedFrom) => client.check(url, { redirectedFrom }), refused],
+      ['checkNow', async (client, url, redirectedFrom) => client.checkNow(url, { redirectedFrom }), undefined],
+      [
+        'checkMany',
+        async (client, url, redirectedFrom) => (await client.checkMany([url], { redirectedFrom }).next()).value,
+        refused,
+      ],
+      ['prefetch', (client, url, redirectedFrom) => client.prefetch([url], { redirectedFrom }), { unreachable: 1 }],
+      [
+        'explain',
+        (client, url, redirectedFrom) => client.explain(url, { redirectedFrom }),
+        { verdict: refused, records: [] },
+      ],
+      [
+        'sitemaps',
+        async (client, url, redirectedFrom) => (await client.sitemaps(url, { redirectedFrom })).access,
+        blocked,
+      ],
+      ['robots', (client, url, redirectedFrom) => client.robots(url, { redirectedFrom }), undefined],
+      [
+        'usage',
+        (client, url, redirectedFrom) => client.usage(url, undefined, { redirectedFrom }),
+        { verdict: refused, tdmrep: { reading: 'disallowed' } },
+      ],
+      [
+        'usage with a response that a fetch was redirected to',
+        (client, url, [page = '']) => client.usage(page, redirectedResponse(url)),
+        { verdict: { ...refused, url: expect.stringContaining('127.0.0.1') } },
+      ],
+    ])('%s', async ([, call, result], { sites, newClient }) => {
+      const url = sites.withPort('http://127.0.0.1:PORT/page')
+      const client = newClient({ lookup })
+      const found = await call(client, url, ['http://8.8.8.8/'])
+      if (typeof result === 'object') expect(found).toMatchObject(result as object)
+      else expect(found).toBe(result)
+      expect(sites.requests).toEqual([])
+    })
+
+    function redirectedResponse(url: string): Response {
+      const response = new Response('<title>Page</title>', { headers: { 'content-type': 'text/html' } })
+      return Object.defineProperties(response, { url: { value: url }, redirected: { value: true } })
+    }
+
+    test('and the robots.txt of a private name connects only to public addresses too', async ({ sites, newClient }) => {
+      sites.respond('http://wiki.corp:PORT/robots.txt', rules)
+      const addresses = ['127.0.0.2'] // public, at the check
+      const changing: LookupFunction = (host, options, callback) =>
+        lookupIn({ [host]: addresses.shift() ?? '127.0.0.1' })(host, options, callback)
+      const client = newClient({ lookup: changing, allowAddresses: ['127.0.0.2'] })
+      const redirectedFrom = ['http://8.8.8.8/']
+      expect(await client.check(sites.withPort('http://wiki.corp:PORT/page'), { redirectedFrom })).toMatchObject(
+        refused,
+      )
+      expect(sites.connections).toEqual([])
+    })
+
+    test('and checkNow returns the verdict on a public one that memory has', async ({ sites, newClient }) => {
+      sites.respond('http://example.com:PORT/robots.txt', rules)
+      const client = newClient({ lookup, allowAddresses: ['127.0.0.1'] })
+      const url = sites.withPort('http://example.com:PORT/page')
+      await client.check(url)
+      expect(client.checkNow(url, { redirectedFrom: ['http://8.8.8.8/'] })).toMatchObject(obeyed)
+    })
   })
 
   test('a private name that cannot be looked up is unreachable', async ({ newClient }) => {

@@ -138,8 +138,16 @@ test.for([
   ['signal', { signal: new AbortController() }, 'an AbortController is not an AbortSignal; write controller.signal'],
   ['timeoutM', { timeoutM: 5_000 }, 'is an unknown option; did you mean `timeoutMs`?'],
   ['useragent', { useragent: 'x' }, 'is an unknown option; did you mean `userAgent`?'],
-  ['maxBytes', { maxBytes: 5 }, 'is an unknown option; expected one of userAgent, productToken, dialect, '],
-  ['toString', { toString: 'x' }, 'is an unknown option; expected one of userAgent, productToken, dialect, '],
+  [
+    'maxBytes',
+    { maxBytes: 5 },
+    'is an unknown option; did you mean `maxBodyBytes`? (for robots.txt; pages have no limit)',
+  ],
+  [
+    'toString',
+    { toString: 'x' },
+    'is an unknown option; https://github.com/politely-crawler/politely/blob/main/docs/options.md lists',
+  ],
 ] as const)('says what is wrong and what was expected: %s, %o', ([option, given, message]) => {
   expect(() => construct({ userAgent, ...given })).toThrow(`${option}: ${message}`)
 })
@@ -236,9 +244,19 @@ test.for<[name: string, call: (client: AnyClient) => unknown, message: string]>(
     'options: "ExampleBot" is not an object; the name of the crawler is the userAgent of new RobotsClient({ userAgent })',
   ],
   [
-    'isAllowed(url, { redirectedFrom })',
-    (client) => client.isAllowed?.(url, { redirectedFrom: [] }),
-    'redirectedFrom: is an unknown option; expected one of signal',
+    "isAllowed(url, { redirectedFrom: ['/page'] })",
+    (client) => client.isAllowed?.(url, { redirectedFrom: ['/page'] }),
+    'redirectedFrom[0]: "/page" is not an absolute URL',
+  ],
+  [
+    'checkNow(url, { maxAgeMs })',
+    (client) => client.checkNow?.(url, { maxAgeMs: 5 }),
+    'maxAgeMs: is an unknown option; expected one of redirectedFrom',
+  ],
+  [
+    'checkMany([url], { redirectedFrom: page })',
+    (client) => client.checkMany?.([url], { redirectedFrom: url }),
+    'redirectedFrom: "https://a.test/page" is not a list',
   ],
   [
     'isAllowed(url, { signal: controller })',
@@ -281,7 +299,7 @@ test.for<[name: string, call: (client: AnyClient) => unknown, message: string]>(
   [
     'robots(url, { timeoutMs })',
     (client) => client.robots?.(url, { timeoutMs: 5 }),
-    'timeoutMs: is an unknown option; expected one of signal',
+    'timeoutMs: is an unknown option; did you mean `signal`? (such as AbortSignal.timeout(20_000))',
   ],
   ['checkMany()', (client) => client.checkMany?.(), 'urls: is missing; expected an iterable such as [url]'],
   [

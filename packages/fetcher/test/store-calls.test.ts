@@ -1,5 +1,8 @@
 // When a store that does not respond is called again, on a fake clock.
+import { once } from 'node:events'
+import { MessageChannel } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { withTimeout } from '../src/base/timeout.ts'
 import type { StoreFailure, Telemetry } from '../src/report/telemetry.ts'
 import { STORE_TIMEOUT_MS, StoreCalls } from '../src/store/store-calls.ts'
 
@@ -60,4 +63,15 @@ test('a call that fails at once causes no pause', async () => {
   expect(await calls.call('set', 'https://example.com', () => Promise.reject(new Error('full')))).toBeUndefined()
   expect(await calls.call('get', 'https://example.com', async () => 'text')).toBe('text')
   expect(await get()).toBe('text')
+})
+
+test('a reply that arrives while the event loop is blocked is not too late', async () => {
+  vi.useRealTimers()
+  const { port1, port2 } = new MessageChannel()
+  const reply = once(port1, 'message').then(() => 'in time')
+  const result = withTimeout(reply, 20, () => 'too late')
+  port2.postMessage('reply')
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50)
+  expect(await result).toBe('in time')
+  port1.close()
 })

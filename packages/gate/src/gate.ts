@@ -2,7 +2,7 @@
 //
 // ARCHITECTURE.md lists the files through which a request passes, in their order.
 import { debuglog } from 'node:util'
-import { type HasHref, OptionError } from '@politely/core'
+import { escapeControls, type HasHref, OptionError } from '@politely/core'
 import { isOfClass, markClass, otherCopyProblem } from '@politely/core/engine'
 import { type ClientVerdict, RobotsClient, withoutCredentials } from '@politely/fetcher'
 import {
@@ -11,53 +11,68 @@ import {
   callable,
   clientPort,
   describeValue,
-  redirectChain,
   urlText,
+  watchFakeTimers,
   withMethods,
 } from '@politely/fetcher/internal'
-import { CHECK_OPTIONS, checkedSignal, enterArguments } from './options/enter-arguments.ts'
+import { Activity } from './lane/activity.ts'
+import { Budgets } from './lane/budgets.ts'
+import { CheckedPacer } from './lane/checked-pacer.ts'
+import { ConcurrencyLimit } from './lane/concurrency-limit.ts'
+import { estimateWait } from './lane/estimate.ts'
+import type { GateContext } from './lane/gate-context.ts'
+import type { GrantedPermit } from './lane/granted-permit.ts'
+import type { Lane } from './lane/lane.ts'
+import { OpenPermits } from './lane/open-permits.ts'
+import type { Route } from './lane/route.ts'
+import { Routes } from './lane/routes.ts'
+import { SharedLimits } from './lane/shared-limit.ts'
+import { type EnterCall, enterArguments, type WhenArguments, whenArguments } from './options/enter-arguments.ts'
 import type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
-import { GATE_OPTIONS, OPTIONS_ELSEWHERE, paceLimitsOf, pacingOf } from './options/pacing.ts'
+import { GATE_OPTIONS, OPTIONS_ELSEWHERE, type Pacing, pacingOf } from './options/pacing.ts'
 import { sitePacingBy } from './options/site-pacing.ts'
 import { isPromise } from './pace/is-promise.ts'
 import { LocalPacer } from './pace/local-pacer.ts'
 import { LocalStarts } from './pace/local-starts.ts'
 import type { Permit } from './permit/permit.ts'
 import { sendingThrough } from './permit/sending.ts'
-import { Activity } from './queue/activity.ts'
-import { Budgets } from './queue/budgets.ts'
-import { CheckedPacer } from './queue/checked-pacer.ts'
-import { ConcurrencyLimit } from './queue/concurrency-limit.ts'
-import { Disobedience } from './queue/disobedience.ts'
-import { estimateWait } from './queue/estimate.ts'
-import type { GateContext } from './queue/gate-context.ts'
-import { OpenPermits } from './queue/open-permits.ts'
-import { type PaceKeys, type PaceKeysOf, paceKeysBy } from './queue/pace-by.ts'
-import { RequestQueue } from './queue/queue.ts'
-import { QueuedRequest } from './queue/queued-request.ts'
-import { RobotsCheck } from './queue/robots-check.ts'
-import { RobotsPauses } from './queue/robots-pauses.ts'
-import { SharedLimits } from './queue/shared-limit.ts'
 import { OpenRedirects } from './redirects/open-redirects.ts'
 import { RedirectTargets } from './redirects/redirect-targets.ts'
 import type { AllowedVerdict } from './report/allowed-verdict.ts'
 import { Counters, type GateCounters } from './report/counters.ts'
-import { GateClosedError, retryAtOf } from './report/errors.ts'
+import { causeText, GateClosedError } from './report/errors.ts'
 import type { EventSource, ReportingGate } from './report/events.ts'
 import type { Forecast } from './report/forecast.ts'
 import { GateLog } from './report/gate-log.ts'
 import type { GateGauges } from './report/gauges.ts'
-import { Progress } from './report/progress.ts'
+import { Progress, warnOfProgress } from './report/progress.ts'
 import type { QueueState } from './report/queue-state.ts'
+import { AllowedCheck } from './robots/allowed-check.ts'
+import { Disobedience } from './robots/disobedience.ts'
+import { RobotsCheck } from './robots/robots-check.ts'
+import { RobotsPauses } from './robots/robots-pauses.ts'
 
 /** Whether permits remember where they entered the gate: with `NODE_DEBUG=politely`. */
 const isTracing = debuglog('politely').enabled
 
 /** What the HTTP clients of this package need of a gate beside its public methods. */
-type GatePort = Pick<GateContext, 'activity' | 'now' | 'openRedirects' | 'pacing' | 'redirects' | 'robots'>
+interface GatePort extends Pick<GateContext, 'activity' | 'now' | 'openRedirects' | 'pacing' | 'redirects' | 'robots'> {
+  /** The same as the public method, for arguments that are valid. Returns no promise if none is needed. */
+  readonly enter: (
+    url: string,
+    signal: AbortSignal | undefined,
+    redirectedFrom: readonly string[],
+  ) => Permit | Promise<Permit>
+}
 
 /** Returns the port of a gate. The class sets this function, since the context is private there. */
 export let gatePort: (gate: PoliteGate) => GatePort
+
+/**
+ * Like `gate.when`, for an adapter that keeps a request elsewhere until its turn, and enters the
+ * gate then. A pacer in another process may count the request as waiting.
+ */
+export let forecastEntry: (gate: PoliteGate, url: string, redirectedFrom: readonly string[]) => Promise<Forecast>
 
 /**
  * Starts each request when robots.txt allows it and a slot is free. `enter` checks the URL with the
@@ -86,15 +101,15 @@ export let gatePort: (gate: PoliteGate) => GatePort
 export class PoliteGate implements AsyncDisposable, ReportingGate {
   readonly #robots: RobotsClient
   readonly #context: GateContext
-  /** By pace key: each queue that has a request waiting or under way. */
-  readonly #queues = new Map<string, RequestQueue>()
-  readonly #paceKeysOf: PaceKeysOf
+  readonly #routes: Routes
+  readonly #port: GatePort
   readonly #disobedience: Disobedience
   readonly #closing = new AbortController()
-  readonly #progress: Progress | undefined
+  readonly #progress: Progress | undefined = undefined
 
   static {
-    gatePort = (gate) => gate.#context
+    gatePort = (gate) => gate.#port
+    forecastEntry = (gate, url, redirectedFrom) => gate.#forecast(url, whenArguments({ redirectedFrom }), true)
     markClass('PoliteGate', PoliteGate)
   }
 
@@ -115,38 +130,55 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const source: EventSource = { gate: this, now, counters: new Counters() }
     this.#robots = robots
     const sitePacingOf = sitePacingBy(pacing)
-    this.#paceKeysOf = paceKeysBy(
-      pacing,
-      sitePacingOf,
-      callable('lookup', lookup, 'a function like dns.lookup'),
-      this.#closing.signal,
-    )
     const ownPacer = pacing.pacer ?? new LocalPacer(clock)
     const pacer = new CheckedPacer(ownPacer, source)
     const port = clientPort(robots)
     const log = new GateLog(ownLogger ?? port.logger(), now)
+    const concurrency = new ConcurrencyLimit(pacing, now)
     this.#disobedience = new Disobedience(sitePacingOf, source.counters, log)
-    const paceKeysOf = this.#paceKeysOf
-    const robotsPauses = new RobotsPauses({ pacer, pacing, log, paceKeysOf, now: port.now })
-    this.#context = {
-      ...source,
-      log,
-      pacing,
-      pacer,
-      concurrency: new ConcurrencyLimit(pacing, now),
-      robots: new RobotsCheck(robots, redirects, robotsPauses, this.#closing.signal, source, this.#disobedience.admits),
-      robotsPauses,
-      redirects,
-      openRedirects: new OpenRedirects(),
-      activity: new Activity(),
-      sharedLimits: new SharedLimits({ pacer, now }),
-      openPermits: new OpenPermits(log, pacing.releaseWarningMs, this.#queues),
-      sight: { isSendingSeen: true },
-      budgets: pacing.budget === undefined ? undefined : new Budgets(pacing.budget),
-      localStarts: ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined,
+    // Each of these objects knows the context, and is a part of it.
+    const context = { ...source, log, pacing, pacer, concurrency, redirects } as {
+      -readonly [P in keyof GateContext]: GateContext[P]
     }
-    const { progressMs } = pacing
-    this.#progress = progressMs === undefined || !log.informs ? undefined : new Progress(this, log, progressMs)
+    context.sight = { isSendingSeen: true }
+    context.isSimple = ownPacer instanceof LocalPacer && needsOneSlot(pacing)
+    const routes = new Routes(
+      context,
+      sitePacingOf,
+      callable('lookup', lookup, 'a function like dns.lookup'),
+      this.#closing.signal,
+    )
+    context.robotsPauses = new RobotsPauses({
+      pacer,
+      pacing,
+      log,
+      routeOf: (origin, url) => routes.of(origin, url),
+      now: port.now,
+    })
+    context.robots = new RobotsCheck(
+      robots,
+      redirects,
+      context.robotsPauses,
+      this.#closing.signal,
+      source,
+      this.#disobedience.admits,
+    )
+    context.openRedirects = new OpenRedirects()
+    context.activity = new Activity()
+    context.sharedLimits = new SharedLimits({ pacer, now, sight: context.sight })
+    context.openPermits = new OpenPermits(log, pacing.releaseWarningMs, concurrency, () => routes.lanes)
+    context.budgets = pacing.budget === undefined ? undefined : new Budgets(pacing.budget)
+    context.localStarts = ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined
+    this.#routes = routes
+    this.#context = context
+    this.#port = {
+      ...context,
+      enter: (url, signal, redirectedFrom) => this.#enter(url, signal, redirectedFrom, undefined),
+    }
+    if (pacing.progressMs !== undefined) {
+      if (log.informs) this.#progress = new Progress(this, log, pacing.progressMs)
+      else warnOfProgress(pacing.progressMs)
+    }
   }
 
   /** The client that fetches and caches robots.txt. */
@@ -162,16 +194,14 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   /** The present size of the gate: its queues, and the requests that wait or are under way. */
   get gauges(): GateGauges {
     const { now, openPermits } = this.#context
-    const queues = [...this.#queues.values()]
-    const { oldest } = openPermits
-    const waitingSince = queues.map((queue) => queue.waitingSince ?? Number.POSITIVE_INFINITY)
+    const lanes = this.#busyLanes()
     const at = now()
     return {
-      queues: queues.length,
-      waiting: queues.reduce((sum, { waiting }) => sum + waiting, 0),
-      underWay: queues.reduce((sum, { underWay }) => sum + underWay, 0),
-      oldestPermitMs: oldest === undefined ? 0 : at - oldest.startedAt,
-      oldestWaitMs: waitingSince.reduce((longest, since) => Math.max(longest, at - since), 0),
+      queues: lanes.length,
+      waiting: lanes.reduce((sum, { waiting }) => sum + waiting, 0),
+      underWay: lanes.reduce((sum, { underWay }) => sum + underWay, 0),
+      oldestPermitMs: openPermits.oldestMs(at),
+      oldestWaitMs: lanes.reduce((longest, { waitingSince = at }) => Math.max(longest, at - waitingSince), 0),
     }
   }
 
@@ -179,7 +209,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   queues(): readonly QueueState[] {
     const { now, openPermits } = this.#context
     const oldest = openPermits.oldestByKey()
-    return Array.from(this.#queues.values(), ({ key, waiting, underWay, heldBy }) => {
+    return this.#busyLanes().map(({ key, waiting, underWay, heldBy }) => {
       const startedAt = oldest.get(key)
       return {
         key,
@@ -208,36 +238,15 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * @throws {AbortedWaitError} if the request waits in its queue, and the signal's reason is a
    * `DOMException` of `AbortSignal.timeout` or of `abort()`. The reason is the `cause`.
    */
-  async enter(url: string | HasHref, options?: EnterOptions): Promise<Permit> {
-    const text = urlText(url) // read only here, because an object may change while the request waits
-    const { signal: abort, maxWaitMs } = enterArguments(options)
-    const nested = sendingThrough(this)?.nestedPermit(text)
-    if (nested !== undefined) {
-      abort?.throwIfAborted()
-      return nested
-    }
-    const enteredAt = isTracing ? new Error(`enter(${withoutCredentials(text)})`).stack : undefined
-    const { robots, activity, log } = this.#context
-    activity.begin()
+  enter(url: string | HasHref, options?: EnterOptions): Promise<Permit> {
+    // This is not an async function: most requests can start at once, and need one promise only.
     try {
-      let verdict = await robots.requireAllowed(text, abort)
-      const keysOrPromise = this.#keysFor(verdict, abort)
-      const keys = isPromise(keysOrPromise) ? await keysOrPromise : keysOrPromise
-      if (isPromise(keysOrPromise)) verdict = await robots.requireAllowed(text, abort) // the rules may have changed meanwhile
-      this.#closing.signal.throwIfAborted()
-      abort?.throwIfAborted()
-      const request = new QueuedRequest(this.#context, keys, verdict, { signal: abort, maxWaitMs, enteredAt })
-      log.delays(verdict.origin, request.limits)
-      const permitOrPromise = this.#queueFor(keys.key).add(request)
-      const permit = isPromise(permitOrPromise) ? await permitOrPromise : permitOrPromise
-      if (abort?.aborted) request.cancelPermit(abort.reason)
-      abort?.throwIfAborted()
-      permit.start()
-      this.#disobedience.started(permit.verdict, keys.pacing)
-      return permit
+      const text = urlText(url) // read only here, because an object may change while the request waits
+      const { signal, redirectedFrom, maxWaitMs } = enterArguments(options)
+      const entered = this.#enter(text, signal, redirectedFrom, maxWaitMs)
+      return isPromise(entered) ? entered : Promise.resolve(entered)
     } catch (error) {
-      activity.end()
-      throw error
+      return Promise.reject(error)
     }
   }
 
@@ -252,9 +261,9 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    */
   async check(url: string | HasHref, options?: GateCheckOptions): Promise<ClientVerdict> {
     const text = urlText(url)
-    const abort = checkedSignal(options, CHECK_OPTIONS)
+    const { signal, redirectedFrom } = whenArguments(options)
     const { robots } = this.#context
-    const verdict = await robots.check(text, abort, redirectChain(options?.redirectedFrom))
+    const verdict = await robots.check(text, signal, redirectedFrom)
     if (this.#disobedience.admits(verdict)) this.#disobedience.checked(verdict)
     else robots.refused(verdict)
     return verdict
@@ -281,19 +290,19 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
    */
   async when(url: string | HasHref, options?: WhenOptions): Promise<Forecast> {
-    const text = urlText(url)
-    const abort = checkedSignal(options)
-    const { robots, now, pacing, budgets } = this.#context
-    const verdict = await robots.check(text, abort)
+    return this.#forecast(urlText(url), whenArguments(options), false)
+  }
+
+  async #forecast(text: string, { signal, redirectedFrom }: WhenArguments, willReserve: boolean): Promise<Forecast> {
+    const { robots, now, budgets } = this.#context
+    const verdict = await robots.check(text, signal, redirectedFrom)
     if (!this.#disobedience.admits(verdict))
-      return { allowed: false, verdict, retryAt: retryAtOf(verdict), budget: undefined }
-    const keys = await this.#keysFor(verdict, abort)
-    const queue = this.#queues.get(keys.key)
-    const budget = budgets?.usedUp(keys.key, queue?.waiting)
+      return { allowed: false, verdict, retryAt: verdict.retryAt, budget: undefined }
+    const route = await this.#routeOf(verdict, signal)
+    const budget = budgets?.usedUp(route.lane.key, route.lane.waiting)
     if (budget !== undefined) return { allowed: false, verdict, retryAt: undefined, budget }
-    const limits = paceLimitsOf(verdict, keys.pacing, pacing.pauseFrom)
-    this.#context.robotsPauses.note(verdict, keys.key, limits)
-    const { waitMs, ...wait } = await estimateWait(this.#context, keys, limits, queue)
+    const limits = route.limitsFor(AllowedCheck.by(verdict))
+    const { waitMs, ...wait } = await estimateWait(this.#context, route, limits, willReserve)
     return { allowed: true, verdict, at: now() + waitMs, waitMs, ...wait }
   }
 
@@ -316,7 +325,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     this.#closing.abort(error)
     this.#context.openPermits.stop()
     this.#progress?.stop()
-    for (const queue of [...this.#queues.values()]) queue.clear(error)
+    for (const lane of this.#busyLanes()) lane.clear(error)
   }
 
   /** Closes the gate. Does not wait for requests under way; `drain` does. */
@@ -324,24 +333,117 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     this.close()
   }
 
-  /** Returns a promise only if a pace key needs a DNS lookup. */
-  #keysFor({ origin, url }: AllowedVerdict, signal: AbortSignal | undefined): PaceKeys | Promise<PaceKeys> {
-    const keys = this.#paceKeysOf(origin, url)
-    return isPromise(keys) ? this.#context.robots.whileOpen(keys, signal) : keys
-  }
-
-  readonly #removeQueue = (queue: RequestQueue): void => {
-    if (this.#queues.get(queue.key) === queue) this.#queues.delete(queue.key)
-  }
-
-  #queueFor(key: string): RequestQueue {
-    let queue = this.#queues.get(key)
-    if (queue === undefined) {
-      queue = new RequestQueue(key, this.#context, this.#removeQueue)
-      this.#queues.set(key, queue)
+  #enter(
+    url: string,
+    signal: AbortSignal | undefined,
+    redirectedFrom: readonly string[],
+    maxWaitMs: number | undefined,
+  ): Permit | Promise<Permit> {
+    const nested = sendingThrough(this)?.nestedPermit(url)
+    if (nested !== undefined) return this.#enterAgain(nested, signal, redirectedFrom)
+    const enteredAt = isTracing ? new Error(`enter(${withoutCredentials(url)})`).stack : undefined
+    const { robots, activity } = this.#context
+    activity.begin()
+    try {
+      const call = { url, signal, maxWaitMs, redirectedFrom, enteredAt }
+      const check = robots.admitNow(url, signal, redirectedFrom)
+      if (check === undefined) return this.#enterLater(robots.requireAllowed(url, signal, redirectedFrom), call)
+      const route = this.#routeOf(check, signal)
+      if (isPromise(route)) return this.#enterLater(check, call, route)
+      const permit = route.lane.add(route, check, call)
+      // After an abort in the same turn of the event loop, the request must not start.
+      return isPromise(permit) || signal !== undefined
+        ? this.#startLater(permit, call, route)
+        : this.#started(permit, route)
+    } catch (error) {
+      activity.end()
+      throw error
     }
-    return queue
   }
+
+  /** Admits a request that has a permit of this gate, which may have been granted without these URLs. */
+  async #enterAgain(
+    nested: Permit,
+    signal: AbortSignal | undefined,
+    redirectedFrom: readonly string[],
+  ): Promise<Permit> {
+    if (redirectedFrom.length > 0) await this.#context.robots.requireAllowed(nested.url, signal, redirectedFrom)
+    signal?.throwIfAborted()
+    return nested
+  }
+
+  /** Enters a request whose robots.txt or whose address is not known yet. */
+  async #enterLater(
+    pendingCheck: AllowedCheck | Promise<AllowedCheck>,
+    call: EnterCall,
+    pendingRoute?: Promise<Route<Lane>>,
+  ): Promise<Permit> {
+    const { robots, activity } = this.#context
+    const { signal, redirectedFrom } = call
+    try {
+      let check = await pendingCheck
+      const found = pendingRoute ?? this.#routeOf(check, signal)
+      const route = isPromise(found) ? await found : found
+      if (isPromise(found)) check = await robots.requireAllowed(check.url, signal, redirectedFrom) // the rules may have changed meanwhile
+      this.#closing.signal.throwIfAborted()
+      signal?.throwIfAborted()
+      return this.#startLater(route.lane.add(route, check, call), call, route)
+    } catch (error) {
+      activity.end()
+      throw error
+    }
+  }
+
+  /** Starts a request when it has a permit. */
+  async #startLater(
+    pending: GrantedPermit | Promise<GrantedPermit>,
+    { url, signal }: EnterCall,
+    route: Route<Lane>,
+  ): Promise<Permit> {
+    try {
+      const permit = await (isPromise(pending) ? unlessFaked(pending, url, route.lane) : pending)
+      if (signal?.aborted) permit.abandon(signal.reason)
+      signal?.throwIfAborted()
+      return this.#started(permit, route)
+    } catch (error) {
+      this.#context.activity.end()
+      throw error
+    }
+  }
+
+  #started(permit: GrantedPermit, { pacing }: Route): Permit {
+    permit.start()
+    if (!pacing.obey.rules || !pacing.obey.delays) this.#disobedience.started(permit.verdict, pacing)
+    return permit
+  }
+
+  /** Returns a promise only if a pace key needs a DNS lookup. */
+  #routeOf(
+    { origin, url }: { readonly origin: string; readonly url: string },
+    signal: AbortSignal | undefined,
+  ): Route<Lane> | Promise<Route<Lane>> {
+    const route = this.#routes.of(origin, url)
+    return isPromise(route) ? this.#context.robots.whileOpen(route, signal) : route
+  }
+
+  #busyLanes(): readonly Lane[] {
+    return [...this.#routes.lanes].filter(({ waiting, underWay }) => waiting > 0 || underWay > 0)
+  }
+}
+
+/** Whether each request needs one slot only. */
+function needsOneSlot({ budget, minDelayPerDomainMs, minDelayPerAddressMs, maxConcurrentPerAddress }: Pacing): boolean {
+  const isPerAddress = minDelayPerAddressMs > 0 || maxConcurrentPerAddress < Number.POSITIVE_INFINITY
+  return budget === undefined && minDelayPerDomainMs === 0 && !isPerAddress
+}
+
+/** Settles like `permit`, for which a request waits. Warns if it waits for fake timers that stand still. */
+function unlessFaked<T>(permit: Promise<T>, url: string, { heldBy }: Lane): Promise<T> {
+  if (heldBy === undefined || heldBy.because === 'concurrency') return permit
+  const waitEnded = watchFakeTimers(
+    () => `${escapeControls(withoutCredentials(url))} waits (${causeText(heldBy.because, heldBy.level)})`,
+  )
+  return waitEnded === undefined ? permit : permit.finally(waitEnded)
 }
 
 /** @throws {OptionError} for a value that is not a RobotsClient. */

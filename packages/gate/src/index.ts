@@ -18,9 +18,15 @@ export {
 } from './fetch/politely.ts'
 export { type Refusal, refusalOf } from './fetch/refused-response.ts'
 export { usageOf } from './fetch/response-usage.ts'
-export { PoliteGate } from './gate.ts'
+export { forecastEntry, PoliteGate } from './gate.ts'
 export { politeHttpAgent } from './http/http-agent.ts'
-export type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
+export type {
+  EnterOptions,
+  GateCheckOptions,
+  PoliteGateOptions,
+  SourceOptions,
+  WhenOptions,
+} from './options/gate-options.ts'
 export { LocalPacer } from './pace/local-pacer.ts'
 export type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from './pace/pacer.ts'
 export type {
@@ -30,17 +36,11 @@ export type {
   PacingOptions,
   SitePacingOptions,
 } from './pace/pacing-options.ts'
-export type { PaceLevel, WaitLevel, WaitReason } from './pace/wait-cause.ts'
-export type { Permit } from './permit/permit.ts'
+export type { PaceLevel } from './pace/wait-cause.ts'
 export type { RateLimited, RequestFailed, RequestReport, ResponseLike } from './permit/request-report.ts'
 export { isRedirect, type Redirection, redirectionOf } from './redirects/redirect.ts'
 export { AbortedWaitError } from './report/aborted-wait.ts'
-export {
-  type GateCounterName,
-  type GateCounters,
-  gateCounterMeanings,
-  waitBucketsMs,
-} from './report/counters.ts'
+export { type GateCounterName, gateCounterMeanings, waitBucketsMs } from './report/counters.ts'
 export {
   BudgetError,
   GateClosedError,
@@ -62,6 +62,6 @@ export type {
   StartMessage,
   WaitMessage,
 } from './report/events.ts'
-export type { AllowedForecast, Forecast, RefusedForecast } from './report/forecast.ts'
-export { type GateGauges, gateGaugeMeanings } from './report/gauges.ts'
-export type { QueueState } from './report/queue-state.ts'
+export type { AllowedForecast, RefusedForecast } from './report/forecast.ts'
+export { gateGaugeMeanings } from './report/gauges.ts'
+export type * from './shown-types.ts'

@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { RobotsClient } from '@politely/fetcher'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { PoliteGate, type PoliteGateOptions, politely } from '../src/index.ts'
-import { ConcurrencyLimit, type WaitingQueue } from '../src/queue/concurrency-limit.ts'
+import { ConcurrencyLimit, type WaitingLane } from '../src/lane/concurrency-limit.ts'
 import { simulate } from './simulation.ts'
 import { lookup, Site, until } from './site.ts'
 
@@ -393,7 +393,7 @@ describe('slowAfterMs', () => {
 describe('ConcurrencyLimit', () => {
   const siteNamed = (name: string) => ({ name, platform: undefined })
 
-  interface Queue extends WaitingQueue {
+  interface Queue extends WaitingLane {
     readonly name: string
   }
 
@@ -411,11 +411,11 @@ describe('ConcurrencyLimit', () => {
         isFirstOfDomain: false,
         advance: () => {
           called.push(name)
-          limit.tryAcquire(queue, siteNamed(domain))
+          limit.acquireOrWait(queue, siteNamed(domain))
           return undefined
         },
       }
-      limit.tryAcquire(queue, siteNamed(domain))
+      limit.acquireOrWait(queue, siteNamed(domain))
       return queue
     }
     return { limit, called, want }
@@ -437,8 +437,10 @@ describe('ConcurrencyLimit', () => {
     for (let n = 0; n < 1_000; n++) want(`${n}`, `${n}.test`)
     limit.release(siteNamed('x'))
     expect(called).toEqual(['0'])
-    const tryAcquire = limit.tryAcquire.bind(limit)
-    vi.spyOn(limit, 'tryAcquire').mockImplementation((queue, site) => site.name !== '1.test' && tryAcquire(queue, site))
+    const acquireOrWait = limit.acquireOrWait.bind(limit)
+    vi.spyOn(limit, 'acquireOrWait').mockImplementation((queue, site) =>
+      site.name === '1.test' ? { because: 'concurrency', level: 'gate' } : acquireOrWait(queue, site),
+    )
     limit.release(siteNamed('x'))
     expect(called).toEqual(['0', '1', '2'])
   })
@@ -448,7 +450,7 @@ describe('ConcurrencyLimit', () => {
     want('held', 'x')
     const a = want('a', 'x')
     want('b', 'x')
-    expect(limit.tryAcquire(a, siteNamed('x'))).toBe(false)
+    expect(limit.acquireOrWait(a, siteNamed('x'))).toEqual({ because: 'concurrency', level: 'gate' })
     limit.release(siteNamed('x'))
     limit.forget(a)
     limit.release(siteNamed('x'))

@@ -281,6 +281,76 @@ describe('refuses', () => {
   })
 })
 
+test('refuses a request to another origin than that of the Client or Pool below it', async () => {
+  const other = await Site.open({})
+  ends.push(() => other.close())
+  for (const own of [new undici.Client(site.origin), new undici.Pool(site.origin)]) {
+    ends.push(() => own.destroy())
+    const dispatcher = own.compose(interceptors.dump(), politeInterceptor(gate), interceptors.retry())
+    const get = (options: { origin?: string; path: string }) => dispatcher.request({ method: 'GET', ...options })
+    const refused = {
+      code: 'ERR_POLITELY_REQUEST',
+      message: expect.stringContaining(`send the request to ${site.origin}`),
+    }
+    await expect(get({ origin: other.origin, path: '/page' })).rejects.toMatchObject(refused)
+    await expect(request(`${other.origin}/page`, { dispatcher })).rejects.toMatchObject(refused)
+    expect([...site.lines, ...other.lines]).toEqual([])
+    for (const origin of [{ origin: site.origin }, { origin: `${site.origin}/` }, {}])
+      await (await get({ ...origin, path: '/page' })).body.dump()
+    // To a proxy, a request has the whole URL.
+    await (await get({ path: `${other.origin}/page` })).body.dump()
+    await isFree()
+    site.seen.length = 0
+  }
+  expect(other.lines).toEqual([])
+})
+
+test('says where interceptors.dns belongs', async () => {
+  const agent = new Agent()
+  const polite = politeAgent({ gate })
+  ends.push(() => Promise.all([agent.destroy(), polite.destroy()]).then(() => undefined))
+  const url = site.at('a.test', '/page')
+  const dns = interceptors.dns({
+    lookup: (_, __, done) => done(null, [{ address: '127.0.0.1', family: 4, ttl: 1000 }]),
+  })
+  const named = new RobotsClient({
+    userAgent: USER_AGENT,
+    network: 'any',
+    lookup: lookupIn({ 'a.test': ['127.0.0.1'] }),
+  })
+  ends.push(() => named.close())
+  const ordered = agent.compose(dns, politeInterceptor(new PoliteGate({ robots: named, minDelayMs: 0 })))
+  expect((await request(url, { dispatcher: ordered })).statusCode).toBe(200)
+  for (const dispatcher of [agent.compose(politeInterceptor(gate), dns), polite.compose(dns)])
+    await expect(request(url, { dispatcher })).rejects.toMatchObject({
+      code: 'ERR_POLITELY_REQUEST',
+      message: expect.stringContaining('write .compose(interceptors.dns(), politeInterceptor(gate))'),
+    })
+})
+
+describe('a composed politeAgent', () => {
+  const ways: readonly (readonly [name: string, end: (agent: undici.Dispatcher) => Promise<void>])[] = [
+    ['close()', (agent) => agent.close()],
+    ['close(callback)', (agent) => new Promise((resolve) => agent.close(resolve))],
+    ['destroy()', (agent) => agent.destroy()],
+    ['destroy(error)', (agent) => agent.destroy(new Error('enough'))],
+    ['destroy(callback)', (agent) => new Promise((resolve) => agent.destroy(resolve))],
+    ['destroy(error, callback)', (agent) => new Promise((resolve) => agent.destroy(null, resolve))],
+    ['[Symbol.asyncDispose]()', (agent) => (agent as PoliteAgent)[Symbol.asyncDispose]()],
+  ]
+  test.each(ways)('ends by %s, as the agent does', async (_, end) => {
+    const agent = politeAgent({ userAgent: USER_AGENT, minDelayMs: 0 })
+    const composed = agent.compose(interceptors.retry()).compose(interceptors.dump())
+    expect((await request(`${site.origin}/page`, { dispatcher: composed })).statusCode).toBe(200)
+    await end(composed)
+    for (const dispatcher of [agent, composed])
+      await expect(request(`${site.origin}/page`, { dispatcher })).rejects.toMatchObject({
+        code: 'ERR_POLITELY_GATE_CLOSED',
+      })
+    await agent.close().catch(() => undefined) // as of an Agent, it rejects after destroy
+  })
+})
+
 describe('undici 6 and 7', () => {
   const versions = { 6: undici6, 7: undici7, 8: undici } as unknown as Record<6 | 7 | 8, typeof undici>
   const opened = (agent: undici.Dispatcher) => {
@@ -302,6 +372,11 @@ describe('undici 6 and 7', () => {
   test.each<[name: string, send: () => Promise<string>]>([
     ['request of undici 6 through politeAgent', () => requestBy(6, opened(politeAgent({ gate })))],
     ['request of undici 7 through politeAgent', () => requestBy(7, opened(politeAgent({ gate })))],
+    [
+      'request of undici 7 through a composed politeAgent',
+      () => requestBy(7, opened(politeAgent({ gate })).compose([])),
+    ],
+    ['fetch of undici 6 through a composed politeAgent', () => fetchBy(6, opened(politeAgent({ gate })).compose([]))],
     ['fetch of undici 6 through politeAgent', () => fetchBy(6, opened(politeAgent({ gate })))],
     ['fetch of undici 7 through politeAgent', () => fetchBy(7, opened(politeAgent({ gate })))],
     ['undici 7, politeInterceptor on its own agent', () => requestBy(7, composed(7))],

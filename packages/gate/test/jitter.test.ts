@@ -2,7 +2,7 @@
 
 import { delayOf } from '@politely/core/engine'
 import { afterEach, expect, test, vi } from 'vitest'
-import { lengthened } from '../src/queue/jitter.ts'
+import { lengthened } from '../src/lane/jitter.ts'
 import { simulate } from './simulation.ts'
 import { HOSTS, visits } from './visits.ts'
 

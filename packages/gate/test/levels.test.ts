@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Pacer, Permit, Reservation } from '../src/index.ts'
 import { LocalPacer } from '../src/index.ts'
-import { RequestQueue } from '../src/queue/queue.ts'
+import { Lane } from '../src/lane/lane.ts'
 import { CrawlTimeline } from '../src/timeline/index.ts'
 import { listenTo } from './listen.ts'
 import { simulate } from './simulation.ts'
@@ -367,7 +367,7 @@ test('a request whose levels have slots at different times does not starve besid
 })
 
 test('a full gate does not make every start try all queues that wait for a domain', async () => {
-  const advance = vi.spyOn(RequestQueue.prototype, 'advance')
+  const advance = vi.spyOn(Lane.prototype, 'advance')
   const hosts = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`h${n}.d.test`, '']))
   const simulation = await simulate(
     { ...hosts, 'other.test': '' },

@@ -2,7 +2,7 @@
 import { RobotsClient } from '@politely/fetcher'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { PoliteGate, RobotsDisallowedError } from '../src/index.ts'
-import { forgetDisobedience } from '../src/queue/disobedience.ts'
+import { forgetDisobedience } from '../src/robots/disobedience.ts'
 import { simulate } from './simulation.ts'
 import { lookup, Site } from './site.ts'
 

@@ -1,7 +1,8 @@
 // Options in the words of other projects. The error message names the option of this project.
+import { parseRobots } from '@politely/core'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { expect, test } from 'vitest'
-import { PoliteGate, type PoliteGateOptions, type PolitelyOptions, politely } from '../src/index.ts'
+import { PoliteGate, type PoliteGateOptions, type PolitelyOptions, politely, usageOf } from '../src/index.ts'
 
 const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
 
@@ -128,4 +129,77 @@ test('an option of a call has a synonym too', async () => {
     'timeout: is an unknown option; did you mean `signal`? (such as AbortSignal.timeout(20_000))',
   )
   await expect(robots.check('https://example.com/', { maxAge: 60 } as object)).rejects.toThrow('`maxAgeMs`')
+})
+
+// Settings of Scrapy, Crawlee, got, axios, ky, p-queue, bottleneck, node-crawler, simplecrawler, Heritrix,
+// Nutch, StormCrawler, colly, wget, curl and HTTrack.
+test.each([
+  ['minDelayMs', 'crawlDelayMs politenessDelayMs fetcher.server.delay hostDelay max-rate limit-rate sleep'],
+  ['minDelayMs', 'requestsPerHour connection-per-second maxTasksPerMinute maxRPS'],
+  ['maxDelayMs', 'AUTOTHROTTLE_MAX_DELAY fetcher.max.crawl.delay max-pause maxDelay'],
+  ['minDelayPerDomainMs', 'domainDelaySeconds'],
+  ['minDelayPerAddressMs', 'ipDelay'],
+  ['maxConcurrent', 'desiredConcurrency fetcher.threads.number parallel-max workers maxConnections poolSize'],
+  ['maxConcurrentPerKey', 'maxPerHost CONCURRENT_REQUESTS_PER_HOST connectionsPerServer perHostLimit'],
+  ['maxConcurrentPerDomain', 'maxPerDomain'],
+  ['maxConcurrentPerAddress', 'CONCURRENT_REQUESTS_PER_IP maxPerIp'],
+  ['maxQueuedPerKey', 'fetcher.max.queue.size queueSize'],
+  ['jitter', 'random-wait RandomDelay'],
+  ['delayFactor', 'AUTOTHROTTLE_TARGET_CONCURRENCY'],
+  ['budget', 'maxRequestsPerCrawl CLOSESPIDER_PAGECOUNT max-files quota maxDocumentsDownload pagesPerSite'],
+  ['backoff', 'RETRY_HTTP_CODES retryDelaySeconds waitretry maxBackoff snoozeLongMs'],
+  ['retries', 'retryOnBlocked RETRY_ENABLED'],
+  ['requestTimeoutMs', 'connect-timeout navigationTimeoutSecs max-time'],
+  ['maxRedirects', 'REDIRECT_MAX_TIMES followRedirect max-redirs http.redirect.max'],
+  ['maxBodyBytes', 'DOWNLOAD_MAXSIZE maxContentLength MaxBodySize http.content.limit'],
+  ['ttlMs', 'CacheExpiration HTTPCACHE_EXPIRATION_SECS robotsValidityDurationSeconds'],
+  ['store', 'HTTPCACHE_ENABLED CacheDir JOBDIR persistStorage redisUrl'],
+  ['lookup', 'DNS_RESOLVER dnsCache'],
+  ['dispatcher', 'proxyHostname ignoreSslErrors rejectUnauthorized tls bind-address'],
+  ['userAgent', 'http.agent.name userAgentTemplate rotateUA'],
+  ['productToken', 'BOT_NAME botToken'],
+  ['logger', 'LOG_FILE quiet'],
+  ['progressMs', 'LOGSTATS_INTERVAL'],
+  ['signal', 'cancelToken controller'],
+])('politely names %s for %s', (option, names) => {
+  for (const name of names.split(' ')) expect(polite({ [name]: 5 }), name).toContain(`did you mean \`${option}\`?`)
+})
+
+const YOURS = 'see https://github.com/politely-crawler/politely/blob/main/docs/migrating.md#what-stays-yours'
+
+test.each([
+  [
+    'is up to your own queue',
+    'DEPTH_LIMIT maxCrawlDepth priority allowed_domains globs strategy uniqueKey start_urls maxHops span-hosts',
+  ],
+  ['belongs to the fetch that you wrap', 'COOKIES_ENABLED auth searchParams hooks validateStatus prefixUrl'],
+  ['is up to your own program', 'requestHandler ITEM_PIPELINES useSessionPool headless onPage'],
+])('politely has no option for what %s, and names the page: %s', (answer, names) => {
+  for (const name of names.split(' ')) {
+    expect(polite({ [name]: 5 }), name).toContain(answer)
+    expect(polite({ [name]: 5 }), name).toContain(YOURS)
+  }
+})
+
+test('an option that is similar to none gets the page that lists all', () => {
+  const page = 'https://github.com/politely-crawler/politely/blob/main/docs/options.md lists all options'
+  for (const messageOfOne of [polite, gateOf, clientOf])
+    expect(messageOfOne({ frobnicate: 1 })).toBe(`frobnicate: is an unknown option; ${page}`)
+})
+
+test('a misspelt option is a misspelling, whatever it is about', () => {
+  expect(polite({ maxWaitms: 5 })).toBe('maxWaitms: is an unknown option; did you mean `maxWaitMs`?')
+  expect(polite({ minDelyPerDomainMs: 5 })).toContain('`minDelayPerDomainMs`')
+})
+
+test('arguments in the order of another library are named', async () => {
+  const url = 'https://example.com/page'
+  const gate = new PoliteGate({ robots })
+  const first = '"https://example.com/page" is a URL, which comes first; '
+  await expect(robots.isAllowed('ExampleBot', url as never)).rejects.toThrow(`options: ${first}the name of the crawler`)
+  await expect(gate.when('ExampleBot', url as never)).rejects.toThrow(`options: ${first}the client knows the name`)
+  await expect(usageOf(parseRobots(''), url as never)).rejects.toThrow(
+    'response: a parsed robots.txt is not a response; write usageOf({ robots, url, tokens: "ExampleBot" })',
+  )
+  gate.close()
 })

@@ -360,9 +360,11 @@ test('passes the clock of politely to the gate', async () => {
   const nowhere = await holdRefusingPort()
   onTestFinished(() => nowhere.close())
   const polite = politely(fetch, { userAgent: 'ExampleBot/1.0', retries: 0, now: () => ++seconds * 1_000 })
-  const { waitedMs } = await polite.gate.enter(`http://127.0.0.1:${nowhere.port}/robots.txt`)
-  expect(waitedMs).toBeGreaterThanOrEqual(1_000)
-  expect(waitedMs % 1_000).toBe(0)
+  const permit = await polite.gate.enter(`http://127.0.0.1:${nowhere.port}/robots.txt`)
+  const { oldestPermitMs } = polite.gate.gauges
+  expect(oldestPermitMs).toBeGreaterThanOrEqual(1_000)
+  expect(oldestPermitMs % 1_000).toBe(0)
+  permit.release()
   await polite.close()
 })
 
@@ -380,7 +382,10 @@ test('refuses a host at a blocked address, also for /robots.txt', async () => {
 test('types: returns the type of the given fetch, with gate and close', async () => {
   const polite = politely(globalThis.fetch, { gate })
   expectTypeOf(polite).toExtend<typeof globalThis.fetch>()
-  expectTypeOf(polite).parameters.toEqualTypeOf<Parameters<typeof globalThis.fetch>>()
+  expectTypeOf<Parameters<typeof polite>>().toEqualTypeOf<Parameters<typeof globalThis.fetch>>()
+  expectTypeOf(polite).toBeCallableWith('https://example.com/', { method: 'POST', redirectedFrom: ['https://a.test/'] })
+  // @ts-expect-error A misspelt option.
+  expectTypeOf(polite).toBeCallableWith('https://example.com/', { redirectFrom: [] })
   expectTypeOf(polite).returns.toEqualTypeOf<Promise<Response>>()
   expectTypeOf(polite.gate).toEqualTypeOf<PoliteGate>()
   expectTypeOf(polite.close).toEqualTypeOf<() => Promise<void>>()
@@ -390,9 +395,11 @@ test('types: returns the type of the given fetch, with gate and close', async ()
   const other = politely(undici.fetch, { gate })
   expectTypeOf(other).toExtend<typeof undici.fetch>()
   expectTypeOf(other).returns.toEqualTypeOf<Promise<import('undici').Response>>()
+  expectTypeOf(other).toBeCallableWith('https://example.com/', { redirectedFrom: ['https://a.test/'] })
 
   const yours = async (url: string, init?: { signal?: AbortSignal }) => new Response(`${url} ${init}`)
-  expectTypeOf(politely(yours, { gate })).parameters.toEqualTypeOf<Parameters<typeof yours>>()
+  const wrapped = politely(yours, { gate })
+  expectTypeOf<Parameters<typeof wrapped>>().toEqualTypeOf<Parameters<typeof yours>>()
 
   // @ts-expect-error A function that does not return a Response is not a fetch.
   politely(async (url: string) => url, { gate })

@@ -193,3 +193,58 @@ describe('gate.check', () => {
     await expect(newGate().check('http://127.0.0.2/', { redirectedFrom })).rejects.toMatchObject(rejection)
   })
 })
+
+describe('redirectedFrom of a permit', () => {
+  const redirectedFrom = ['http://example.com/']
+  const refused = { code: 'ERR_POLITELY_DISALLOWED', verdict: { access: { reason: 'blocked-address' } } }
+
+  test('is checked for a request that has a permit already', async () => {
+    const gate = newGate()
+    const fetch = politely(undici.fetch, { gate })
+    const url = `http://127.0.0.2:${port}/page`
+    const permit = await gate.enter(url) // the caller forgets it here
+    const response = permit.run(() => fetch(url, { redirectedFrom }))
+    await expect(response).rejects.toMatchObject(refused)
+    permit.release()
+    expect(received).toEqual(['/robots.txt'])
+  })
+
+  test('holds for redirects of a private page that a public page has named', async () => {
+    // The name has a public address at first, so the page itself is allowed.
+    const addresses = ['127.0.0.1', '127.0.0.1']
+    const gate = newGate({
+      lookup: (host, options, callback) =>
+        lookupIn({ 'wiki.corp': addresses.shift() ?? '127.0.0.2' })(host, options, callback),
+    })
+    const permit = await gate.enter(`http://wiki.corp:${port}/go`, { redirectedFrom })
+    permit.release({ status: 302, headers: { location: `http://127.0.0.2:${port}/page` } })
+    await expect(gate.enter(`http://127.0.0.2:${port}/page`)).rejects.toMatchObject(refused)
+    expect(received).toEqual([])
+  })
+
+  test('does not hold for another request that is made while the first one is sent', async () => {
+    const gate = newGate()
+    const dispatcher = ending(politeAgent({ gate, lookup, allowAddresses: ['127.0.0.1'] }))
+    const permit = await gate.enter(`http://example.com:${port}/page`, { redirectedFrom })
+    const { status } = await permit.run(() => undici.fetch(`http://127.0.0.2:${port}/token`, { dispatcher }))
+    permit.release()
+    expect(status).toBe(200)
+  })
+
+  test.for(['enter', 'when', 'check'] as const)('%s rejects a value that is not a list of URLs', async (method) => {
+    const call = newGate()[method]('http://example.com/', { redirectedFrom: ['/page'] })
+    await expect(call).rejects.toMatchObject({ code: 'ERR_POLITELY_OPTION', option: 'redirectedFrom[0]' })
+  })
+
+  test('is checked by a fetch and by a dispatcher', async () => {
+    const gate = newGate()
+    const rejection = { code: 'ERR_POLITELY_OPTION', option: 'redirectedFrom' }
+    const url = `http://example.com:${port}/page`
+    await expect(politely(undici.fetch, { gate })(url, { redirectedFrom: 'x' as never })).rejects.toMatchObject(
+      rejection,
+    )
+    const dispatcher = ending(politeAgent({ gate, lookup, allowAddresses: ['127.0.0.1'] }))
+    const options = { dispatcher, redirectedFrom: 'x' }
+    await expect(undici.request(url, options)).rejects.toMatchObject(rejection)
+  })
+})

@@ -18,7 +18,7 @@ import {
   type Reservation,
   type Ticket,
 } from '../src/index.ts'
-import { SharedLimits } from '../src/queue/shared-limit.ts'
+import { SharedLimits } from '../src/lane/shared-limit.ts'
 import { Site, lookup as siteLookup } from './site.ts'
 
 const SEEDS = Number(process.env.SEEDS ?? sampled(100))

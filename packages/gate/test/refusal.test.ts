@@ -69,6 +69,10 @@ describe('RobotsDisallowedError', () => {
     const error = await refusalOf(new PoliteGate({ robots }), site.at('busy.test'))
     expect(error.verdict.because).toBe('unreachable')
     expect(error.retryAt).toBeGreaterThanOrEqual(before + 120_000)
+    // The verdict says it in the same word.
+    const verdict = await robots.check(site.at('busy.test'))
+    expect(verdict).toMatchObject({ retryAt: error.retryAt, access: { nextAttemptAt: error.retryAt } })
+    expect(await robots.check(site.at('rules.test', '/private'))).not.toHaveProperty('retryAt')
     expect(error.message).toMatch(
       `${site.at('busy.test')} is disallowed: robots.txt is unreachable (status 503); the server asked to wait 120 s, until 20`,
     )

@@ -1,11 +1,14 @@
 // `usageOf`: what may be done with the page of a response of politely(fetch). What RobotsClient.usage
 // reads and answers is tested in packages/fetcher; here, which URL and which client it is asked with.
+import type { ServerResponse } from 'node:http'
 import { OptionError } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type PolitelyOptions, politely, refusalOf, usageOf } from '../src/index.ts'
+import { politeAgent } from '../src/undici/index.ts'
 import { kits } from './kits.ts'
-import { type Page, Site } from './site.ts'
+import { simulate } from './simulation.ts'
+import { type Page, Site, until } from './site.ts'
 
 const html: Page = (_, response) =>
   response
@@ -52,6 +55,61 @@ describe.each(kits)('usageOf($name)', ({ fetch }) => {
     await expect(aborted).rejects.toThrow('enough')
     await expect(usageOf(response, { tdmrep: 'no' as never })).rejects.toThrow(OptionError)
     expect(site.lines).toEqual(['GET /page'])
+  })
+
+  test.each([
+    // [lines of X-Robots-Tag, the answer about index for ExampleBot]
+    [['otherbot: nofollow', 'noindex'], 'disallowed'],
+    [['otherbot: nofollow, noindex'], 'unstated'],
+    [['examplebot: nofollow', 'otherbot: noindex', 'all'], 'allowed'],
+  ])('keeps the lines of a header apart, which fetch joins: %j', async (lines, answer) => {
+    const head = (response: ServerResponse) =>
+      response.writeHead(
+        200,
+        lines.flatMap((line) => ['X-Robots-Tag', line]),
+      )
+    site.pages.set('/tagged', (_, response) => head(response).end('text'))
+    site.pages.set('/to-tagged', (_, response) =>
+      response.writeHead(302, { location: '/tagged', 'x-robots-tag': 'a, b' }).end(),
+    )
+    await using polite = politely(fetch, options())
+    for (const path of ['/tagged', '/to-tagged']) {
+      const response = await polite(`${site.origin}${path}`)
+      const { url } = response
+      for (const usage of [
+        await usageOf(response, withoutFile),
+        await polite.gate.robots.usage(url, response, withoutFile),
+      ]) {
+        expect(usage.purposes.index.answer).toBe(answer)
+        expect(usage.directives.uncertain).toEqual([])
+      }
+    }
+  })
+
+  test('keeps the lines apart if an agent of the same gate sends the request', async () => {
+    site.pages.set('/tagged', (_, response) =>
+      response.writeHead(200, ['X-Robots-Tag', 'a: noai', 'X-Robots-Tag', 'all']).end(),
+    )
+    await using polite = politely(fetch, options())
+    await using dispatcher = politeAgent({ gate: polite.gate, network: 'any' })
+    const response = await polite(`${site.origin}/tagged`, { dispatcher } as object)
+    const { directives } = await usageOf(response, withoutFile)
+    expect([directives.list.length, directives.uncertain]).toEqual([1, []])
+  })
+
+  test('counts an unclear refusal if an interceptor joins the lines', async () => {
+    site.pages.set('/tagged', (_, response) =>
+      response.writeHead(200, ['X-Robots-Tag', 'noai', 'X-Robots-Tag', 'all']).end(),
+    )
+    const changed = async (input: string, init?: RequestInit) => {
+      const { status } = await fetch(input, init)
+      return new Response('', { status, headers: { 'x-robots-tag': 'otherbot: nofollow, noindex' } })
+    }
+    await using polite = politely(changed as typeof fetch, { ...options(), robotsVia: 'own' })
+    const { purposes, conflicts } = await usageOf(await polite(`${site.origin}/tagged`), withoutFile)
+    expect(purposes.index.answer).toBe('disallowed')
+    expect(conflicts.map(({ kind, purpose }) => `${kind} ${purpose}`)).toContain('unclear-scope index')
+    expect(purposes['train-ai'].answer).toBe('unstated')
   })
 
   test('rejects for a clone, for a response of another fetch, and for other values', async () => {
@@ -115,4 +173,45 @@ test('usageOf answers about the requested URL if the fetch requests pages from a
   const response = await polite(`${named}/go`)
   expect([response.url, response.redirected]).toEqual([`${site.origin}/page`, true])
   expect((await usageOf(response, withoutFile)).url).toBe(`${named}/page`)
+})
+
+test('usageOf stops the time limit of the page while it fetches its own files', async () => {
+  const { gate, site, advance } = await simulate({ 'a.test': '' }, { minDelayMs: 0 })
+  const FILE = '/.well-known/tdmrep.json'
+  let hold = Promise.withResolvers<void>()
+  site.pages.set(FILE, (_, response) => void hold.promise.then(() => response.writeHead(404).end()))
+  let endBody = (): void => undefined
+  const pageFetch = async (_: string, { signal }: RequestInit = {}) => {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(Buffer.from('<title>a</title><p>text'))
+        signal?.addEventListener('abort', () => controller.error(signal.reason))
+        endBody = () => controller.close()
+      },
+    })
+    return new Response(body, { headers: { 'content-type': 'text/html' } })
+  }
+  const polite = politely(pageFetch, { gate, requestTimeoutMs: 1_000 })
+  const pageAfterUsage = async () => {
+    hold = Promise.withResolvers()
+    await gate.robots.forget(site.at('a.test'))
+    const fetched = site.lines.length
+    const response = await polite(site.at('a.test', '/page'))
+    const usages = [usageOf(response), usageOf(response)]
+    await until(() => site.lines.length > fetched)
+    await advance(5_000)
+    hold.resolve()
+    for (const usage of await Promise.all(usages)) expect(usage.tdmrep.reading).toBe('none')
+    return response
+  }
+
+  const first = await pageAfterUsage()
+  await advance(900)
+  endBody()
+  expect(await first.text()).toBe('<title>a</title><p>text')
+
+  const second = await pageAfterUsage()
+  const read = expect(second.text()).rejects.toMatchObject({ name: 'TimeoutError' })
+  await advance(1_000)
+  await read
 })

@@ -229,6 +229,44 @@ describe('a permit', () => {
     expect(told).toEqual([2])
   })
 
+  test('a pacer with `awaitsSent` is told of each request: when it is sent, or its response arrives, or it ends', async () => {
+    const told: [Ticket, number][] = []
+    const seesSending: (boolean | undefined)[] = []
+    const local = new LocalPacer(now)
+    const pacer: Pacer = {
+      reserve: (key, limits, _ticket, _furtherSlots, sees) => {
+        const reply = local.reserve(key, limits)
+        if (reply.kind === 'slot') seesSending.push(sees)
+        return { ...reply, startWithinMs: 20, awaitsSent: true }
+      },
+      sent: (_, ticket) => void told.push([ticket, now()]),
+      cancel: (...args) => local.cancel(...args),
+      report: (...args) => local.report(...args),
+      end: (...args) => local.end(...args),
+      estimate: (...args) => local.estimate(...args),
+    }
+    const gate = openGate({ now, pacer, minDelayMs: 1_000 })
+    const tell: ((permit: Permit) => void)[] = [
+      (permit) => permit.sent(),
+      (permit) => permit.report({ status: 200, headers: {} }),
+      (permit) => permit.release({ status: 200, headers: {} }),
+      (permit) => permit.release(),
+    ]
+    const startedAt: number[] = []
+    for (const each of tell) {
+      const permit = await gate.enter(URL)
+      startedAt.push(now())
+      await advance(10)
+      each(permit)
+      permit.release()
+      await advance(1_000)
+    }
+    expect(told.map(([, at]) => at)).toEqual(startedAt.map((at) => at + 10))
+    expect(new Set(told.map(([ticket]) => ticket)).size).toBe(tell.length)
+    // The second response arrived although the gate had not seen its request being sent.
+    expect(seesSending).toEqual([true, true, false, false])
+  })
+
   test('without `run`, the delay counts from `sent` too, but the next request does not wait for it', async () => {
     const gate = openGate({ now, minDelayMs: 1_000 })
     const first = await gate.enter(URL)

@@ -134,6 +134,66 @@ describe('a 429 or 503 is logged', () => {
     expect(log()).toEqual([`warn ORIGIN/1: ${line}`])
   })
 
+  const LIMIT = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1800' }
+  const SENT = 'x-ratelimit-remaining "0", x-ratelimit-reset "1800"'
+  const HINT = 'to obey its rate limit headers, which ask for a pause of 30 min, write rateLimitHeaders: true'
+  const HALF_HOUR = 'requests to ORIGIN pause for 30 min, until about 2026-01-01T00:30:00Z (rate-limit)'
+  const FIVE_SECONDS = 'requests to ORIGIN pause for 5 s, until about 2026-01-01T00:00:05Z (backoff)'
+  test.each<[isObeyed: boolean, status: number, headers: Record<string, string>, waitMs: number, lines: string[]]>([
+    [true, 429, LIMIT, 1_800_000, [`status 429, no Retry-After, ${SENT}; ${HALF_HOUR}`]],
+    [true, 503, { ...LIMIT, 'retry-after': '7' }, 1_800_000, [`status 503, Retry-After "7", ${SENT}; ${HALF_HOUR}`]],
+    [
+      true,
+      429,
+      { 'retry-after-ms': '1500' },
+      5_000,
+      [`status 429, no Retry-After, retry-after-ms "1500"; ${FIVE_SECONDS}`],
+    ],
+    [true, 200, LIMIT, 1_800_000, []],
+    [false, 429, LIMIT, 5_000, [`status 429, no Retry-After, ${SENT}; ${FIVE_SECONDS}; ${HINT}`]],
+    [
+      false,
+      429,
+      { 'retry-after-ms': '1800000' },
+      5_000,
+      [`status 429, no Retry-After, retry-after-ms "1800000"; ${FIVE_SECONDS}; ${HINT}`],
+    ],
+    [
+      false,
+      429,
+      { 'retry-after-ms': '1500' },
+      5_000,
+      [`status 429, no Retry-After, retry-after-ms "1500"; ${FIVE_SECONDS}`],
+    ],
+    [false, 200, LIMIT, 1_000, [`status 200, no Retry-After, ${SENT}; ${HINT}`]],
+    [false, 200, { ratelimit: '"a";r=9;t=30' }, 1_000, []],
+  ])('with the end that when() has: rateLimitHeaders: %s, %i %o', async (isObeyed, status, headers, waitMs, lines) => {
+    const { gate, site, enter, log } = await logged('', { rateLimitHeaders: isObeyed })
+    ;(await enter('1', 'a.test')).release({ status, headers })
+    expect(await gate.when(site.at('a.test', '/2'))).toMatchObject({ waitMs })
+    expect(log()).toEqual(lines.map((line) => `warn ORIGIN/1: ${line}`))
+  })
+
+  test('once for each pace key if rate limit headers of other responses are not obeyed', async () => {
+    const { enter, log } = await logged('', { minDelayMs: 0 })
+    for (const name of ['1', '2']) (await enter(name, 'a.test')).release({ status: 200, headers: LIMIT })
+    expect(log()).toHaveLength(1)
+  })
+
+  test('again when the text of the page names a later end', async () => {
+    const { gate, site, enter, log } = await logged('')
+    const permit = await enter('1', 'a.test')
+    permit.report({ status: 429, headers: {} })
+    permit.report({ rateLimited: true, retryAfterMs: 60_000 })
+    permit.report({ rateLimited: true })
+    permit.release()
+    expect(await gate.when(site.at('a.test', '/2'))).toMatchObject({ waitMs: 60_000, because: 'retry-after' })
+    expect(log()).toEqual([
+      `warn ORIGIN/1: status 429, no Retry-After; ${FIVE_SECONDS}`,
+      'warn ORIGIN/1: status 429, no Retry-After; requests to ORIGIN pause for 60 s, until about 2026-01-01T00:01:00Z (retry-after)',
+    ])
+  })
+
   test('without credentials, and without the pause if the pacer cannot tell it', async () => {
     const pacer = Object.assign(new LocalPacer(() => Date.now()), { estimate: () => Promise.reject(new Error('away')) })
     const { gate, site, advance, log } = await logged('', { pacer })
@@ -155,7 +215,7 @@ describe('a delay of over five minutes is logged once', () => {
     const { enter, log } = await logged(lines, options)
     ;(await enter('1', 'a.test')).release()
     void enter('2', 'a.test').catch(() => undefined)
-    expect(log()).toEqual(
+    expect(log().filter((line) => line.startsWith('warn'))).toEqual(
       expected.map(
         (text) => `warn ORIGIN: ${text}; if that is too long, write the option maxDelayMs, such as maxDelayMs: 60_000`,
       ),

@@ -1,7 +1,14 @@
 // Everything that the panel of a cell says: the reason, the rules that lost, a trace, the dialects.
-import { type DialectName, describeReason, explainDialects, type Match } from '@politely/core'
+import {
+  type DialectName,
+  describeReason,
+  dialects,
+  explainDialects,
+  explainUrlProblem,
+  type Match,
+} from '@politely/core'
 import { readingOf } from '@politely/core/crawlers'
-import { describeDeviations, lossOf, ruleLines } from '@politely/core/internal'
+import { describeDeviations, fieldsOf, lossOf } from '@politely/core/internal'
 import { robotsOf } from './matrix.ts'
 import { type PatternReport, patternReport } from './pattern-report.ts'
 import type { PlaygroundState } from './state.ts'
@@ -54,7 +61,7 @@ export function cellReport(state: PlaygroundState): CellReport | undefined {
     crawler,
     allowed: verdict.allowed,
     isInvalid: verdict.because === 'invalid-url',
-    reason: describeReason(verdict),
+    reason: verdict.because === 'invalid-url' ? explainUrlProblem(verdict.problem, url) : describeReason(verdict),
     reading: known && readingText(known.fallbacks, known.readsStar, known.operator),
     line: verdict.because === 'rule' ? verdict.rule.line : undefined,
     groupLines: groups.map(({ line }) => line),
@@ -64,8 +71,7 @@ export function cellReport(state: PlaygroundState): CellReport | undefined {
       loss: i === 0 || winner === undefined ? undefined : lossOf(match, winner, wonBy),
     })),
     // The built-in dialects use the groups for all crawlers.
-    dialects:
-      dialect.parsing.groupsForAll === 'ignored' ? [] : otherDialects(state, url, productTokens, verdict.allowed),
+    dialects: dialect.parsing.groupsForAll === 'ignored' ? [] : otherDialects(state, url, crawler, verdict.allowed),
   }
 }
 
@@ -78,10 +84,12 @@ function readingText(fallbacks: readonly string[], readsStar: boolean, operator:
 function otherDialects(
   { robots, dialect: own }: PlaygroundState,
   url: string,
-  productTokens: readonly string[],
+  crawler: string,
   allowed: boolean,
 ): readonly OtherDialect[] {
-  const answers = Object.entries(explainDialects(new TextEncoder().encode(robots), url, productTokens))
+  // Some dialects compare a whole name, such as `archive.org_bot`.
+  const tokens = [...new Set([...readingOf(crawler, dialects.rfc9309).productTokens, crawler])]
+  const answers = Object.entries(explainDialects(new TextEncoder().encode(robots), url, tokens))
   return answers
     .filter(([name, { explanation }]) => name !== own && explanation.verdict.allowed !== allowed)
     .map(([name, { explanation, parts }]) => ({
@@ -105,15 +113,23 @@ export interface TraceableRule {
 const MAX_TRACEABLE_RULES = 500
 
 export function traceableRules(state: PlaygroundState, { groupLines }: CellReport): readonly TraceableRule[] {
-  const { parsing } = robotsOf('', state).dialect
-  return ruleLines(state.robots, parsing)
+  return rulesIn(state)
     .slice(0, MAX_TRACEABLE_RULES)
-    .map(({ line, directive, text, groupLine, agents }) => ({
+    .map(({ line, field, value, group }) => ({
       line,
-      text: `${directive === 'allow' ? 'Allow' : 'Disallow'}: ${text}`,
-      applies: groupLines.includes(groupLine),
-      agents,
+      text: `${field === 'allow' ? 'Allow' : 'Disallow'}: ${value}`,
+      applies: groupLines.includes(group.line),
+      agents: group.agents,
     }))
+}
+
+/** The rules of the file with their groups, in the order of the file. */
+function rulesIn(state: PlaygroundState) {
+  const { fields, groups } = fieldsOf(robotsOf(state.robots, state))
+  return fields.flatMap(({ line, field, value, group: index }) => {
+    const group = groups[index ?? -1]
+    return (field === 'allow' || field === 'disallow') && group !== undefined ? [{ line, field, value, group }] : []
+  })
 }
 
 /**
@@ -122,8 +138,8 @@ export function traceableRules(state: PlaygroundState, { groupLines }: CellRepor
  */
 export function traceLine(state: PlaygroundState, { target }: CellReport, line: number): PatternReport | undefined {
   const { parsing } = robotsOf('', state).dialect
-  const rule = ruleLines(state.robots, parsing).find((each) => each.line === line)
-  if (rule === undefined || target === undefined || rule.text === '' || parsing.wildcards === 'literal')
+  const rule = rulesIn(state).find((each) => each.line === line)
+  if (rule === undefined || target === undefined || rule.value === '' || parsing.wildcards === 'literal')
     return undefined
-  return patternReport(rule.text, parsing.compare, target)
+  return patternReport(rule.value, parsing.compare, target)
 }

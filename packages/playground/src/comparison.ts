@@ -1,7 +1,7 @@
 // What the change from the earlier file to this file does, by the line that causes it: as
 // `politely diff` counts it.
 import { rulesFor } from '@politely/core/crawlers'
-import { ChangeCounter, type CrawlerChange, crawlersIn, samplePaths } from '@politely/core/internal'
+import { ChangeCounter, type CrawlerChange, crawlersIn, samplePaths, sampleUrl } from '@politely/core/internal'
 import { robotsOf } from './matrix.ts'
 import type { PlaygroundState } from './state.ts'
 
@@ -29,35 +29,29 @@ export function compareFiles(state: PlaygroundState): Comparison | undefined {
   if (state.before === undefined) return undefined
   const before = robotsOf(state.before, state)
   const after = robotsOf(state.robots, state)
-  const changesOf = (crawlers: readonly string[], urls: readonly string[]) =>
-    crawlers.map((crawler) => {
-      const counter = new ChangeCounter(crawler, rulesFor(before, crawler), rulesFor(after, crawler))
-      for (const url of urls) counter.add(url)
-      return counter.result()
-    })
-  const texts = [state.before, state.robots]
-  const all = crawlersIn(texts)
-  const crawlers = all.slice(0, Math.max(1, Math.floor(MAX_PARSED_CHARACTERS / texts.join('').length)))
-  const paths = samplePaths(texts).slice(0, Math.ceil(MAX_CHECKS / crawlers.length))
-  // With an origin, because `//a` alone would be a URL without a scheme.
-  const sampled = changesOf(
-    crawlers,
-    paths.map((path) => `${SAMPLE_ORIGIN}${path}`),
-  ).map(withoutOrigin)
+  const changesOf = (crawlers: readonly string[], count: (counter: ChangeCounter) => void) =>
+    crawlers
+      .map((crawler) => {
+        const counter = new ChangeCounter(crawler, rulesFor(before, crawler), rulesFor(after, crawler))
+        count(counter)
+        return counter.result()
+      })
+      .filter(hasChanged)
+  const files = [before, after]
+  const all = crawlersIn(files)
+  const characters = state.before.length + state.robots.length
+  const crawlers = all.slice(0, Math.max(1, Math.floor(MAX_PARSED_CHARACTERS / characters)))
+  const paths = samplePaths(files).slice(0, Math.ceil(MAX_CHECKS / crawlers.length))
   return {
-    given: changesOf(state.crawlers, state.urls).filter(hasChanged),
-    sampled: sampled.filter(hasChanged),
+    given: changesOf(state.crawlers, (counter) => {
+      for (const url of state.urls) counter.add(url)
+    }),
+    sampled: changesOf(crawlers, (counter) => {
+      for (const path of paths) counter.add(sampleUrl(path), path)
+    }),
     samples: paths.length,
     leftOut: all.length - crawlers.length,
   }
-}
-
-const SAMPLE_ORIGIN = 'https://site.example'
-
-function withoutOrigin({ crawler, disallowed, allowed }: CrawlerChange): CrawlerChange {
-  const shorten = (changes: CrawlerChange['allowed']) =>
-    changes.map((change) => ({ ...change, examples: change.examples.map((url) => url.slice(SAMPLE_ORIGIN.length)) }))
-  return { crawler, disallowed: shorten(disallowed), allowed: shorten(allowed) }
 }
 
 function hasChanged({ disallowed, allowed }: CrawlerChange): boolean {

@@ -1,16 +1,27 @@
-// Reads what the user pastes or drops: a robots.txt, a list of URLs, a sitemap or an access log.
-import { AccessLog, COMMENT, fieldOfLine, isOfAccessLog } from '@politely/core/internal'
+// Reads what the user pastes or drops: a robots.txt, or URLs in any of the formats of `politely match --urls`.
+import { parseRobots } from '@politely/core'
+import {
+  fieldsOf,
+  formatOfName,
+  formatOfText,
+  isUrlOrPath,
+  lacksScheme,
+  type UrlFormat,
+  type UrlProblem,
+  type UrlReader,
+  urlReaderFor,
+} from '@politely/core/internal'
+import { documentUrls } from '@politely/sitemaps/internal'
 import { stateIn } from './link.ts'
 import { MAX_ROBOTS_LENGTH, MAX_URL_LENGTH, MAX_URLS, type PlaygroundState } from './state.ts'
 
-/** Larger files are cut off. Bytes, after decompression. */
-export const MAX_INTAKE_BYTES: number = 64 * 1024 * 1024
+type UrlsFrom = 'list' | 'table' | 'json' | 'log' | 'sitemap'
 
 export type Intake =
   | { readonly kind: 'robots'; readonly text: string; readonly note: string }
   | {
       readonly kind: 'urls'
-      readonly from: 'list' | 'sitemap' | 'log'
+      readonly from: UrlsFrom
       readonly urls: readonly string[]
       readonly note: string
     }
@@ -21,17 +32,22 @@ export type Intake =
 export function readIntake(text: string, name: string): Intake {
   if (text === '') return emptyIntake(name)
   if (isBinary(text, name)) return { kind: 'nothing', note: `${name} is not a text file, so nothing was read.` }
-  const start = text.replace(/^\ufeff/, '').trimStart()
+  const start = text.replace(/^[\ufeff\s]+/, '')
   const state = stateIn(text)
   if (state !== undefined) return { kind: 'state', state, note: 'Opened a file of the playground.' }
   if (/robots/i.test(name)) return robotsIntake(text)
-  if (/^<\?xml|^<(?:\w+:)?(?:urlset|sitemapindex)\b/.test(start)) return sitemapIntake(text)
-  const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '')
-  const head = lines.slice(0, 20)
-  if (head.some(isOfAccessLog)) return logIntake(lines)
-  if (/^<!doctype|^<html/i.test(start) || head.some(isOfRobots)) return robotsIntake(text)
-  return listIntake(lines)
+  const format = formatOfName(name) ?? formatOfText(start.slice(0, HEAD_LENGTH))
+  if (format === 'sitemap') return documentIntake(text)
+  const lines = start.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '')
+  if (format !== 'log' && lines.slice(0, HEAD_LINES).some(isOfRobots)) return robotsIntake(text)
+  const reader = urlReaderFor(format)
+  const all = [...reader.write(lines), ...reader.end()]
+  return urlsIntake(format, all, reader)
 }
+
+/** The characters and lines that show the format. */
+const HEAD_LENGTH = 8192
+const HEAD_LINES = 20
 
 /** An empty robots.txt is valid: it allows everything. */
 function emptyIntake(name: string): Intake {
@@ -46,8 +62,8 @@ function isBinary(text: string, name: string): boolean {
 }
 
 function isOfRobots(line: string): boolean {
-  const { directive } = fieldOfLine(line)
-  return directive !== undefined && directive !== 'unknown' && !/^\s*(?:https?:|\/)/i.test(line)
+  const [found] = fieldsOf(parseRobots(new TextEncoder().encode(line))).fields
+  return found !== undefined && found.field !== 'unknown'
 }
 
 function robotsIntake(text: string): Intake {
@@ -61,96 +77,53 @@ function robotsIntake(text: string): Intake {
   }
 }
 
-function listIntake(lines: readonly string[]): Intake {
-  const trimmed = lines.map((line) => line.trim()).filter((line) => !line.startsWith('#'))
-  const urls = trimmed.filter(isUrlOrPath)
-  const skipped = trimmed.length - urls.length
-  return urlsIntake(
-    urls,
-    'list',
-    'a list',
-    'URL',
-    skipped === 0 ? [] : [`${counted(skipped, 'line')} without a URL or a path`],
-  )
-}
-
-function isUrlOrPath(text: string): boolean {
-  return text.startsWith('/') || /^(?:https?|ftp):\/\//i.test(text)
-}
-
-function sitemapIntake(text: string): Intake {
-  if (/<(?:\w+:)?sitemapindex\b/.test(text))
+function documentIntake(text: string): Intake {
+  const { urls, skipped, format, problem } = documentUrls(text)
+  if (problem === 'html-instead') return robotsIntake(text)
+  if (format === 'index')
     return {
       kind: 'nothing',
       note: 'This is an index of sitemaps, which names no pages. Drop one of the sitemaps that it names.',
     }
-  const found = Array.from(text.matchAll(/<((?:\w+:)?)loc\b[^>]*>([^<]*|\s*<!\[CDATA\[.*?\]\]>\s*)<\/\1loc>/gs))
-  // `image:loc` and `video:content_loc` are not pages.
-  const pages = found.filter(([, prefix]) => !/^(?:image|video|news):$/.test(prefix ?? ''))
-  const urls = pages.map(([, , loc = '']) => decodeXml(loc))
-  const empty = urls.filter((url) => url === '').length
-  return urlsIntake(
-    urls.filter((url) => url !== ''),
-    'sitemap',
-    'a sitemap',
-    'page',
-    empty === 0 ? [] : [`${counted(empty, 'entry', 'entries')} without a URL`],
-  )
+  if (problem !== undefined)
+    return { kind: 'nothing', note: 'This is XML, but neither a sitemap nor a feed, so no URLs were read.' }
+  return urlsIntake('sitemap', urls, { skipped, problem: undefined })
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
-
-function decodeXml(text: string): string {
-  const cdata = /^\s*<!\[CDATA\[(.*)\]\]>\s*$/s.exec(text)?.[1]
-  if (cdata !== undefined) return cdata.trim()
-  return text
-    .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi, (all, decimal, hex, name) => {
-      if (name !== undefined) return ENTITIES[name] ?? all
-      const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hex, 16)
-      return code <= 0x10ffff ? String.fromCodePoint(code) : all
-    })
-    .trim()
+/** What the formats are called, one line of each, and what it may lack. */
+const WORDS: Readonly<Record<UrlFormat, readonly [from: UrlsFrom, what: string, line: string, lack: string]>> = {
+  text: ['list', 'a list', 'line', 'a URL or a path'],
+  csv: ['table', 'a table', 'row', 'a URL or a path'],
+  ndjson: ['json', 'JSON', 'item', 'a URL or a path'],
+  log: ['log', 'an access log', 'line', 'a request'],
+  sitemap: ['sitemap', 'a sitemap', 'entry', 'a URL'],
 }
 
-/** The URLs of a log, the most requested first. */
-function logIntake(lines: readonly string[]): Intake {
-  const log = new AccessLog()
-  const counts = new Map<string, number>()
-  let requests = 0
-  let skipped = 0
-  for (const line of lines) {
-    const url = log.urlOf(line)
-    if (url === COMMENT) continue
-    if (url === undefined || !isUrlOrPath(url)) skipped++
-    else {
-      requests++
-      counts.set(url, (counts.get(url) ?? 0) + 1)
-    }
-  }
-  const urls = [...counts].sort(([, a], [, b]) => b - a).map(([url]) => url)
-  return urlsIntake(
-    urls,
-    'log',
-    `an access log with ${counted(requests, 'request')}, the most frequent first`,
-    'URL',
-    skipped === 0 ? [] : [`${counted(skipped, 'line')} without a request`],
-  )
+const PROBLEMS: Readonly<Record<UrlProblem['kind'], string>> = {
+  'open-quote': 'a quote is not closed',
+  'long-row': 'a row is over 1 MB, so a quote may not be closed',
+  'long-document': 'it is over 64 MB',
+  'no-column': 'no column has URLs',
 }
 
-/** @param skipped What else was skipped, such as `3 lines without a request`. */
+/** @param reading What was skipped, and why the rest could not be read. */
 function urlsIntake(
+  format: UrlFormat,
   all: readonly string[],
-  from: 'list' | 'sitemap' | 'log',
-  what: string,
-  item: string,
-  skipped: readonly string[],
+  reading: Pick<UrlReader, 'skipped' | 'problem'>,
 ): Intake {
-  const distinct = [...new Set(all)]
+  const [from, name, line, lack] = WORDS[format]
+  const found = all.map((url) => url.trim()).filter((url) => isUrlOrPath(url) || lacksScheme(url))
+  const skipped = reading.skipped + all.length - found.length
+  const distinct = format === 'log' || format === 'ndjson' ? mostFrequentFirst(found) : [...new Set(found)]
   const short = distinct.filter((url) => url.length <= MAX_URL_LENGTH)
   const urls = short.slice(0, MAX_URLS)
+  const item = format === 'sitemap' ? 'page' : 'URL'
   const left = [
-    ...skipped,
-    ...(distinct.length === all.length ? [] : [`${counted(all.length - distinct.length, 'repetition')}`]),
+    ...(skipped === 0 ? [] : [`${counted(skipped, line)} without ${lack}`]),
+    ...(distinct.length === found.length || format === 'log'
+      ? []
+      : [counted(found.length - distinct.length, 'repetition')]),
     ...(short.length === distinct.length
       ? []
       : [`${counted(distinct.length - short.length, 'URL')} over ${MAX_URL_LENGTH.toLocaleString('en')} characters`]),
@@ -158,11 +131,24 @@ function urlsIntake(
       ? []
       : [`${counted(short.length - urls.length, item)} after the first ${MAX_URLS.toLocaleString('en')}`]),
   ]
-  const skippedText = left.length === 0 ? '' : ` Skipped: ${left.join(', ')}.`
-  if (urls.length === 0) return { kind: 'nothing', note: `Found no URLs in ${what}.${skippedText}` }
-  return { kind: 'urls', from, urls, note: `Read ${counted(urls.length, item)} of ${what}.${skippedText}` }
+  const schemeless = urls.find(lacksScheme)
+  const advice =
+    schemeless === undefined ? '' : ` Some have no scheme: write them whole, such as https://${schemeless}.`
+  const problem =
+    reading.problem === undefined ? '' : ` It could not be read further: ${PROBLEMS[reading.problem.kind]}.`
+  const rest = `${left.length === 0 ? '' : ` Skipped: ${left.join(', ')}.`}${advice}${problem}`
+  if (urls.length === 0) return { kind: 'nothing', note: `Found no URLs in ${name}.${rest}` }
+  const what = format === 'log' ? `${name} with ${counted(found.length, 'request')}, the most frequent first` : name
+  return { kind: 'urls', from, urls, note: `Read ${counted(urls.length, item)} of ${what}.${rest}` }
 }
 
-function counted(count: number, one: string, many = `${one}s`): string {
+function mostFrequentFirst(urls: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>()
+  for (const url of urls) counts.set(url, (counts.get(url) ?? 0) + 1)
+  return [...counts].sort(([, a], [, b]) => b - a).map(([url]) => url)
+}
+
+function counted(count: number, one: string): string {
+  const many = one === 'entry' ? 'entries' : `${one}s`
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 }

@@ -20,6 +20,17 @@ export const MAX_LINK_LENGTH = 8_000
 /** A link with more text than this is not one of ours. Bytes. */
 const MAX_INFLATED_BYTES = 4 * 1024 * 1024
 
+/**
+ * The work that a link may ask for, in characters that are read: about a second on a phone. The
+ * page that opens it cannot do anything else meanwhile, and a few kilobytes of a link can hold
+ * megabytes of rules and URLs. Links that people share ask for a hundredth of it. Our choice.
+ */
+const MAX_WORK = 50_000_000
+/** How often the findings, the fixes and the panel of a cell read the files, together. Measured. */
+const READINGS = 200
+/** What one verdict costs without its rules and its URL, as characters. Measured. */
+const VERDICT_COST = 100
+
 /** What version 1 keeps. Keys are short, because they are in each link. */
 interface StateV1 {
   /** robots */
@@ -55,8 +66,8 @@ function toV1({ robots, before, urls, crawlers, dialect, page, open }: Playgroun
   }
 }
 
-/** The state of a link, or what is wrong with the link. */
-export type OpenedLink = { readonly state: PlaygroundState } | { readonly problem: string }
+/** The state of a link, with what was left out of it, or what is wrong with the link. */
+export type OpenedLink = { readonly state: PlaygroundState; readonly note?: string } | { readonly problem: string }
 
 /**
  * Reads the hash of a link.
@@ -83,7 +94,27 @@ export async function openLink(hash: string): Promise<OpenedLink | undefined> {
     return { problem: 'This link is damaged: a part of it is missing or was changed.' }
   }
   const state = read(inflated)
-  return state === undefined ? { problem: 'This link does not hold a state of the playground.' } : { state }
+  return state === undefined ? { problem: 'This link does not hold a state of the playground.' } : affordable(state)
+}
+
+/** Leaves out the URLs whose verdicts would take too long. */
+function affordable(state: PlaygroundState): OpenedLink {
+  const { robots, before = '', urls, crawlers, open } = state
+  const size = robots.length + before.length
+  let left = MAX_WORK - size * READINGS
+  const end = urls.findIndex((url) => {
+    left -= crawlers.length * (size + url.length + VERDICT_COST)
+    return left < 0
+  })
+  if (left < 0 && end <= 0) {
+    const kilobytes = Math.round(size / 1000).toLocaleString('en')
+    return {
+      problem: `This link holds ${kilobytes} KB of rules, too much for a link. Ask for the file, and drop it here.`,
+    }
+  }
+  if (end === -1) return { state }
+  const note = `Of the ${urls.length.toLocaleString('en')} URLs in this link, only the first ${end.toLocaleString('en')} are checked, because its file is long.`
+  return { state: { ...state, urls: urls.slice(0, end), open: open && open.url < end ? open : undefined }, note }
 }
 
 const READERS = { '1': readV1 }

@@ -1,6 +1,7 @@
 // What the playground gives away: a command, a file of expectations, a test and JSON, each with the
 // verdicts of the matrix.
-import { describeReason, isProductToken } from '@politely/core'
+import { describeReason } from '@politely/core'
+import { isCrawlerName } from '@politely/core/crawlers'
 import { withoutCredentials } from '@politely/core/engine'
 import { matrixOf } from './matrix.ts'
 import type { PlaygroundState } from './state.ts'
@@ -19,7 +20,7 @@ const BEFORE_FILE = 'robots.before.txt'
 
 /** The crawlers that a command line and a file of expectations can name. */
 function namable(crawlers: readonly string[]): readonly string[] {
-  return crawlers.filter((crawler) => crawler === '*' || isProductToken(crawler))
+  return crawlers.filter(isCrawlerName)
 }
 
 function dialectArgs({ dialect }: PlaygroundState): readonly string[] {
@@ -56,7 +57,7 @@ export function cellCommand(state: PlaygroundState): Command | undefined {
   if (url === undefined || crawler === undefined || url.startsWith('-')) return undefined
   // No group names this crawler, so the groups for * apply.
   const token = crawler === '*' ? 'UnnamedBot' : crawler
-  if (!isProductToken(token)) return undefined
+  if (!isCrawlerName(token)) return undefined
   const args = ['explain', url, '--robots', ROBOTS_FILE, '--product-token', token, ...dialectArgs(state)]
   return { args, stdin: undefined, files: { [ROBOTS_FILE]: state.robots } }
 }

@@ -1,5 +1,8 @@
 // Reads a stream of bytes up to a limit. With a reader, because Safari cannot iterate a stream.
 
+/** Larger files are cut off. Bytes, after decompression. */
+export const MAX_INTAKE_BYTES: number = 64 * 1024 * 1024
+
 export interface ReadBytes {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** Whether the stream has more bytes than the limit. */

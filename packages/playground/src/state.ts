@@ -1,5 +1,6 @@
 // What the playground shows. A link, a file and the gallery hold such a state.
 import type { DialectName } from '@politely/core'
+import { urlIn } from '@politely/core/internal'
 
 export interface PlaygroundState {
   /** The text of robots.txt. */
@@ -58,8 +59,8 @@ export function bounded(state: PlaygroundState): PlaygroundState {
 
 /** Returns as much of the URLs as the playground accepts: the same array if that is all. */
 export function boundedUrls(urls: readonly string[]): readonly string[] {
-  const areShort = urls.length <= MAX_URLS && urls.every((url) => url.length <= MAX_URL_LENGTH)
-  return areShort ? urls : urls.slice(0, MAX_URLS).map((url) => url.slice(0, MAX_URL_LENGTH))
+  const read = urls.slice(0, MAX_URLS).map((url) => (urlIn(url) ?? url).slice(0, MAX_URL_LENGTH))
+  return read.length === urls.length && read.every((url, i) => url === urls[i]) ? urls : read
 }
 
 /** Says what `boundedUrls` cuts off; an empty text if it cuts off nothing. */

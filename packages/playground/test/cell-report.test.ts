@@ -103,3 +103,8 @@ test('shows the pattern as written and in normal form', () => {
     matches: true,
   })
 })
+
+test('says what the command says about a URL without its scheme', () => {
+  const report = cellReport({ ...startState, urls: ['shop.example/cart'], open: { url: 0, crawler: 0 } })
+  expect(report?.reason).toBe('the URL has no scheme; write it whole, such as https://shop.example/cart')
+})

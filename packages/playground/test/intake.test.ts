@@ -72,6 +72,78 @@ test.each([
     },
   ],
   [
+    'a table of a search console',
+    '',
+    'URL,date\nhttps://a.example/cart,2026-11-01\nhttps://a.example/b,2026-11-02\n',
+    {
+      kind: 'urls',
+      from: 'table',
+      urls: ['https://a.example/cart', 'https://a.example/b'],
+      note: 'Read 2 URLs of a table.',
+    },
+  ],
+  [
+    'a table with quotes and a total',
+    'Pages.csv',
+    '\ufeff"Top pages","Clicks"\r\n"https://a.example/x,y","1,200"\r\n"Total","1,200"\r\n',
+    {
+      kind: 'urls',
+      urls: ['https://a.example/x,y'],
+      note: 'Read 1 URL of a table. Skipped: 1 row without a URL or a path.',
+    },
+  ],
+  [
+    'a log in JSON',
+    '',
+    '{"request":{"uri":"/a","host":"a.example"}}\n{"request":{"uri":"/b"}}\n{"request":{"uri":"/b"}}\n{"x":1}\n',
+    {
+      kind: 'urls',
+      from: 'json',
+      urls: ['/b', '/a'],
+      note: 'Read 2 URLs of JSON. Skipped: 1 item without a URL or a path, 1 repetition.',
+    },
+  ],
+  [
+    'a feed',
+    '',
+    '<?xml version="1.0"?><rss version="2.0"><channel><link>https://a.example/</link><item><link>https://a.example/1</link></item></channel></rss>',
+    { kind: 'urls', urls: ['https://a.example/1'], note: 'Read 1 page of a sitemap.' },
+  ],
+  [
+    'a sitemap after a comment',
+    '',
+    '\n<!-- made by x -->\n<urlset><url><loc>https://a.example/1</loc></url></urlset>',
+    { kind: 'urls', urls: ['https://a.example/1'] },
+  ],
+  [
+    'a sitemap after a declaration',
+    '',
+    '\ufeff<!DOCTYPE urlset><s:urlset xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9"><s:url><s:loc>https://a.example/1</s:loc></s:url></s:urlset>',
+    { kind: 'urls', urls: ['https://a.example/1'] },
+  ],
+  [
+    'other XML',
+    '',
+    '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    { kind: 'nothing', note: 'This is XML, but neither a sitemap nor a feed, so no URLs were read.' },
+  ],
+  [
+    'URLs without schemes, as the command reads them',
+    '',
+    'shop.example/cart\n- /b\n',
+    {
+      kind: 'urls',
+      urls: ['shop.example/cart', '/b'],
+      note: 'Read 2 URLs of a list. Some have no scheme: write them whole, such as https://shop.example/cart.',
+    },
+  ],
+  [
+    'a table without URLs',
+    'x.csv',
+    'id,name\n1,2\n',
+    { kind: 'nothing', note: 'Found no URLs in a table. It could not be read further: no column has URLs.' },
+  ],
+  [
     'text without anything',
     '',
     'hello\nworld',
@@ -83,7 +155,7 @@ test.each([
 
 test('opens a file that the playground wrote', () => {
   expect(readIntake(stateText(startState), 'playground.json')).toMatchObject({ kind: 'state', state: startState })
-  expect(readIntake(jsonText(startState), 'verdicts.json').kind).toBe('nothing')
+  expect(readIntake(jsonText(startState), 'verdicts.json')).toMatchObject({ kind: 'urls', urls: startState.urls })
 })
 
 test('says what it leaves out', () => {

@@ -1,6 +1,6 @@
 // Links of the playground: all states come back, old links open, and broken links say why.
 import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { gallery } from '../src/gallery.ts'
 import { linkHash, MAX_LINK_LENGTH, openLink } from '../src/link.ts'
 import { bounded, MAX_CRAWLERS, MAX_URLS, type PlaygroundState, startState } from '../src/state.ts'
@@ -94,6 +94,35 @@ test('a link with too many URLs and crawlers holds as many as the page accepts',
   expect(opened).toHaveProperty('state.urls.length', MAX_URLS)
   expect(opened).toHaveProperty('state.crawlers.length', MAX_CRAWLERS)
   expect(opened).toHaveProperty('state.open', undefined)
+})
+
+describe('a link that asks for much work', () => {
+  const crawlers = Array.from({ length: MAX_CRAWLERS }, (_, i) => `a${i}`)
+  const urls = Array.from({ length: MAX_URLS }, (_, i) => `/abc/${i}`)
+  const rules = (length: number) => `User-agent: *\n${'Disallow: /*a*b*\n'.repeat(length / 17)}`
+
+  test('holds as many URLs as are checked in a moment, and says how many it leaves out', async () => {
+    const state = { ...startState, robots: rules(100_000), urls, crawlers, open: { url: 4_000, crawler: 1 } }
+    const hash = await linkHash(state)
+    expect(hash.length).toBeLessThan(22_000)
+    expect(await openLink(hash)).toEqual({
+      state: { ...state, urls: urls.slice(0, 12), open: undefined },
+      note: 'Of the 5,000 URLs in this link, only the first 12 are checked, because its file is long.',
+    })
+  })
+
+  test('is not opened if its files alone are too long', async () => {
+    const hash = await linkHash({ ...startState, robots: rules(200_000), before: rules(200_000) })
+    expect(hash.length).toBeLessThan(MAX_LINK_LENGTH)
+    expect(await openLink(hash)).toEqual({
+      problem: 'This link holds 400 KB of rules, too much for a link. Ask for the file, and drop it here.',
+    })
+  })
+
+  test('holds all of a large site', async () => {
+    const state = { ...startState, robots: rules(20_000), urls: urls.slice(0, 200), crawlers: crawlers.slice(0, 8) }
+    expect(await openLink(await linkHash(state))).toEqual({ state })
+  })
 })
 
 test('a state within the bounds keeps its lists', () => {

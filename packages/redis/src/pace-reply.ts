@@ -66,7 +66,7 @@ const WAIT_REASONS = [...DELAY_REASONS, ...PAUSE_REASONS, 'visit-time'] as const
 /** The kinds of replies to each operation. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   reserve: ['slot', 'wait'],
-  estimate: ['estimate'],
+  estimate: ['estimate', 'wait'],
   report: ['pause', 'done'],
 }
 

@@ -279,6 +279,13 @@ local function takeTurn(slotAt, delayMs)
   return turnAt, turnAt, turnBefore, stepMs
 end
 
+local function waitForTurn(slot, isChanged)
+  local before = pace.lastTurnAt
+  local at, turnAt, turnBefore, stepMs = takeTurn(slot.at, delayOf(now, 0).ms)
+  if isChanged or pace.lastTurnAt ~= before then save() end
+  return { 'wait', text(epoch), text(at - now), slot.because, text(turnAt), text(turnBefore), text(stepMs) }
+end
+
 function operations.reserve()
   local isChanged = applyKnownPauses()
   if request.slot then
@@ -287,15 +294,14 @@ function operations.reserve()
   end
   addLostVisit()
   local slot = nextSlot(now)
+  if slot.because ~= 'none' then return waitForTurn(slot, isChanged) end
   local delay = delayOf(now, 0)
-  if slot.because ~= 'none' then
-    local before = pace.lastTurnAt
-    local at, turnAt, turnBefore, stepMs = takeTurn(slot.at, delay.ms)
-    if isChanged or pace.lastTurnAt ~= before then save() end
-    return { 'wait', text(epoch), text(at - now), slot.because, text(turnAt), text(turnBefore), text(stepMs) }
-  end
   if request.turnAt == pace.lastTurnAt then pace.lastTurnAt = 0 end
   takeSlot(now, delay, limits.pauseFrom, request.allowanceMs)
+  -- Until the worker says that the request was sent, it counts as under way.
+  if request.unsentMs and limits.pauseFrom ~= 'end' and delay.ms > 0 then
+    setUnderWay(now + request.unsentMs, delay.ms, delay.because)
+  end
   pace.epoch = epoch
   save()
   return { 'slot', text(epoch), text(pace.slots), text(delay.ms), delay.because, pace.pushbacks > 0 and '1' or '0' }
@@ -323,7 +329,8 @@ function operations.cancel()
 end
 
 function operations.sent()
-  addLastingPause(now + request.delay.delayMs, request.delay.because)
+  if request.slot then withoutRequest(request.slot) end
+  if request.delay then addLastingPause(now + request.delay.delayMs, request.delay.because) end
   save()
   return { 'done', text(epoch) }
 end
@@ -357,6 +364,7 @@ end
 function operations.estimate()
   addLostVisit()
   local slot = nextSlot(now)
+  if request.takesTurn and slot.because ~= 'none' then return waitForTurn(slot) end
   local at, because = slot.at, slot.because
   local simulated = math.min(request.ahead, MAX_SIMULATED_REQUESTS)
   for _ = 1, simulated do

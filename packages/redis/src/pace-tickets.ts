@@ -3,6 +3,8 @@
 //   ticket                   given with             contains
 //   '1764000000000123'       a slot                 the number of the slot
 //   '1764000000000123+'      a slot                 the same, and the key had pushbacks then
+//   '1764000000000123@42.5'  a slot                 the same, and the pacer waits until its request is
+//                                                   sent: in time, if not later than at this time
 //   'turn 1200 1000 100.5'   a wait                 the turn: when the worker calls again
 //   'local:7'                a slot of the worker   see local-fallback.ts
 import type { Ticket } from '@politely/gate'
@@ -10,6 +12,7 @@ import type { SlotReply, Turn } from './pace-reply.ts'
 
 const TURN = 'turn'
 const PUSHBACKS = '+'
+const AWAITED = '@'
 
 export function waitTicketOf({ turnAt, turnBefore, turnStepMs }: Turn): string {
   return `${TURN} ${turnAt} ${turnBefore} ${turnStepMs}`
@@ -22,8 +25,15 @@ export function turnOf(ticket: Ticket | undefined): Turn | undefined {
   return name === TURN ? { turnAt, turnBefore, turnStepMs } : undefined
 }
 
-export function ticketOf({ slot, hasPushbacks }: SlotReply): string {
-  return `${slot}${hasPushbacks ? PUSHBACKS : ''}`
+/** @param awaitedUntil Until when the request is sent in time. Undefined if the pacer does not wait. */
+export function ticketOf({ slot, hasPushbacks }: SlotReply, awaitedUntil: number | undefined): string {
+  return `${slot}${awaitedUntil === undefined ? '' : `${AWAITED}${awaitedUntil}`}${hasPushbacks ? PUSHBACKS : ''}`
+}
+
+/** Returns until when the request is sent in time. Undefined if the pacer does not wait for it. */
+export function awaitedUntil(ticket: Ticket): number | undefined {
+  const [, until] = `${ticket}`.split(AWAITED)
+  return until === undefined ? undefined : Number.parseFloat(until)
 }
 
 export function slotOf(ticket: Ticket): number {

@@ -26,13 +26,14 @@ import {
 } from '@politely/core/engine'
 import { assertOptions, callable, integer, MAX_TIMEOUT_MS, number, oneOf } from '@politely/fetcher/internal'
 import type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from '@politely/gate'
+import { LRUCache } from 'lru-cache'
 import { commandsOf, type RedisClient } from './client.ts'
 import { checkedKeyPrefix, DEFAULT_KEY_PREFIX } from './keys.ts'
 import { KnownPushbacks, type OwnPushback } from './known-pushbacks.ts'
 import { isLocal, LocalFallback } from './local-fallback.ts'
 import { PaceCalls } from './pace-calls.ts'
-import type { EstimateReply, SlotReply, WaitReply } from './pace-reply.ts'
-import { hadPushbacks, slotOf, ticketOf, turnOf, waitTicketOf } from './pace-tickets.ts'
+import type { EstimateReply, SlotReply, Turn, WaitReply } from './pace-reply.ts'
+import { awaitedUntil, hadPushbacks, slotOf, ticketOf, turnOf, waitTicketOf } from './pace-tickets.ts'
 import type { RedisPacerCounters, ReportingPacer } from './pacer-events.ts'
 import { SlotAllowance } from './slot-allowance.ts'
 
@@ -84,6 +85,18 @@ const KNOWN: Readonly<Record<keyof RedisPacerOptions, true>> = {
   now: true,
 }
 const EXAMPLE = '{ client: new Redis("redis://localhost:6379") }'
+/**
+ * The slot after a request of a worker waits until that request was sent, until so many requests of
+ * the worker, one after the other, were sent in time. Our choice.
+ */
+const TRUSTED_AFTER = 50
+/** Our choice. A turn that is forgotten passes unused. */
+const MAX_TURNS = 10_000
+/**
+ * How long at most. A worker may die, and a connection may take long: undici waits ten seconds for
+ * one by default.
+ */
+const MAX_UNSENT_MS = 10_000
 
 /**
  * Keeps one pace for all workers of a fleet, in Redis or Valkey and by its clock. Pass it to the
@@ -101,6 +114,12 @@ export class RedisPacer implements Pacer, ReportingPacer {
   readonly #hasTestClock: boolean
   readonly #allowance: SlotAllowance
   readonly #pushbacks = new KnownPushbacks()
+  /** By key: the turns of requests that wait elsewhere and call `reserve` later, by `#now`. */
+  readonly #turns = new LRUCache<string, { readonly turn: Turn; readonly at: number; readonly because: PaceReason }>({
+    max: MAX_TURNS,
+  })
+  /** How many of the last requests were sent in time, one after the other. */
+  #sentInTime = 0
   readonly #counters = { repeats: 0, localSlots: 0 }
   #isSharing = false
   #isShareDue = false
@@ -151,17 +170,36 @@ export class RedisPacer implements Pacer, ReportingPacer {
    * starts at most `allowance` after its slot, since the gate keeps `startWithinMs`. A slot whose
    * reply took too long is reserved again with a larger allowance.
    *
+   * A request that has started may be sent late, on a new connection or in a process that hardly
+   * runs. So the script keeps the slot of B back until A was sent, unless the last requests of this
+   * worker were sent in time.
+   *
    * If the script rejects the call, rejects with its error.
    */
-  async reserve(key: string, limits: PaceLimits, ticket?: Ticket, furtherSlots = 0): Promise<Reservation> {
+  async reserve(
+    key: string,
+    limits: PaceLimits,
+    ticket?: Ticket,
+    furtherSlots = 0,
+    seesSending = false,
+  ): Promise<Reservation> {
     const calledAt = this.#now()
+    const awaitsSent =
+      seesSending && !this.#hasTestClock && limits.pauseFrom !== 'end' && this.#sentInTime < TRUSTED_AFTER
+    const unsentMs = awaitsSent ? MAX_UNSENT_MS : undefined
+    const known = ticket === undefined ? this.#turns.get(key) : undefined
+    this.#turns.delete(key)
+    if (known !== undefined && known.at > calledAt) {
+      const { turn, at, because } = known
+      return { kind: 'wait', ticket: waitTicketOf(turn), waitMs: at - calledAt, because }
+    }
     let slot: number | undefined
     for (;;) {
       const { maxReplyMs, ...allowances } = this.#allowance.next(furtherSlots)
       await this.#calls.resend(key)
       const { knownPauses, pushback } = this.#knownPausesOf(key, limits)
       const sentAt = this.#now()
-      const request = { limits, slot, ...allowances, knownPauses, ...turnOf(ticket) }
+      const request = { limits, slot, unsentMs, ...allowances, knownPauses, ...(turnOf(ticket) ?? known?.turn) }
       const reply = await this.#calls.tryCall<SlotReply | WaitReply>('reserve', key, request)
       if (reply === undefined) {
         if (slot !== undefined) void this.#calls.deliver('cancel', key, { slot }) // its reply was too late to be used
@@ -177,8 +215,17 @@ export class RedisPacer implements Pacer, ReportingPacer {
         return { kind: 'wait', ticket: waitTicketOf(turn), waitMs, because }
       }
       if (tookMs <= maxReplyMs) {
-        const startWithinMs = this.#hasTestClock ? undefined : sentAt + allowances.allowanceMs - calledAt
-        return { kind: 'slot', ticket: ticketOf(reply), delay: reply.delay, startWithinMs }
+        const { delay } = reply
+        if (this.#hasTestClock) return { kind: 'slot', ticket: ticketOf(reply, undefined), delay }
+        const startBy = sentAt + allowances.allowanceMs
+        return {
+          kind: 'slot',
+          ticket: ticketOf(reply, awaitsSent ? startBy : undefined),
+          delay,
+          startWithinMs: startBy - calledAt,
+          awaitsSent,
+          nextAfterMs: sentAt + tookMs + delay.delayMs + allowances.allowanceMs - calledAt,
+        }
       }
       this.#counters.repeats++
       slot = reply.slot
@@ -186,12 +233,16 @@ export class RedisPacer implements Pacer, ReportingPacer {
   }
 
   /**
-   * The gate calls this only after `startWithinMs`. Until then the allowance of the slot
-   * covers the start.
+   * The gate calls this after `startWithinMs`, or if the slot `awaitsSent`. Until `startWithinMs`
+   * the allowance of the slot covers the start.
    */
   async sent(key: string, ticket: Ticket, delay: Delay): Promise<void> {
-    if (isLocal(ticket)) this.#local?.sent(key, ticket, delay)
-    else await this.#calls.deliver('sent', key, { delay })
+    if (isLocal(ticket)) return this.#local?.sent(key, ticket, delay)
+    const until = awaitedUntil(ticket)
+    const isInTime = until !== undefined && this.#now() <= until
+    this.#sentInTime = isInTime ? this.#sentInTime + 1 : 0
+    const slot = until === undefined ? undefined : slotOf(ticket)
+    await this.#calls.deliver('sent', key, { slot, delay: isInTime ? undefined : delay })
   }
 
   async cancel(key: string, ticket: Ticket): Promise<void> {
@@ -236,9 +287,16 @@ export class RedisPacer implements Pacer, ReportingPacer {
     }
   }
 
-  async estimate(key: string, limits: PaceLimits, ahead: number): Promise<WaitEstimate> {
-    const request = { limits, ahead, maxAllowanceMs: this.#allowance.maxAllowanceMs }
-    const reply = await this.#calls.tryCall<EstimateReply>('estimate', key, request)
+  /** With `willReserve`, the request takes a turn, with which the next `reserve` of the key begins. */
+  async estimate(key: string, limits: PaceLimits, ahead: number, willReserve = false): Promise<WaitEstimate> {
+    const takesTurn = willReserve && ahead === 0
+    const turn = takesTurn ? this.#turns.get(key)?.turn : undefined
+    const request = { limits, ahead, takesTurn, ...turn, ...this.#allowance.next(0) }
+    const reply = await this.#calls.tryCall<EstimateReply | WaitReply>('estimate', key, request)
+    if (reply?.kind === 'wait') {
+      const { waitMs, because } = reply
+      this.#turns.set(key, { turn: reply.turn, at: this.#now() + waitMs, because })
+    }
     if (reply !== undefined) return { waitMs: reply.waitMs, because: reply.because }
     if (this.#local === undefined) return this.#untilRetry(key)
     const [local, pause] = [this.#local.estimate(key, limits, ahead), this.#knownPauseOf(key)]

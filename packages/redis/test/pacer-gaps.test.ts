@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaceLimits } from '@politely/core/engine'
 import { RobotsClient } from '@politely/fetcher'
-import { type Pacer, PoliteGate, type Ticket } from '@politely/gate'
+import { type Pacer, PoliteGate, politely, type Ticket } from '@politely/gate'
 import { seededRandom } from '@politely/testkit/random-robots'
 import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
 import { lookupIn } from '@politely/testkit/servers/lookup'
@@ -275,6 +275,31 @@ describe.skipIf(noRedisServer())('no gap is shorter than the delay', () => {
         ;[primary, replica] = [replica, primary]
       }
     })
+  })
+
+  test('when a worker is stopped between its slot and its request', async () => {
+    const { url, keyPrefix } = await useRedis()
+    const sites = await startSites()
+    onTestFinished(() => sites.close())
+    const page = (name: string) => sites.withPort(`http://127.0.0.1:PORT/${name}`)
+    await knowLongAgo({ client: await connectIoredis(url), keyPrefix }, [new URL(page('')).origin])
+    const script = join(import.meta.dirname, 'stopping-worker.ts')
+    const child = spawn(process.execPath, [script, url, keyPrefix, `${DELAY_MS}`, page('stopped')])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const ended = once(child, 'close')
+    await once(child.stdout, 'data')
+    const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', network: 'any' })
+    const politeFetch = politely(fetch, { robots, minDelayMs: DELAY_MS, pacer: pacerOn(url, { keyPrefix }) })
+    onTestFinished(() => robots.close())
+    onTestFinished(() => politeFetch.close())
+    const visit = politeFetch(page('other'))
+    await sleep(5 * DELAY_MS)
+    child.kill('SIGCONT')
+    await Promise.all([visit, ended])
+    expect(sites.requestedUrls.filter((seen) => !seen.endsWith('/robots.txt'))).toEqual([
+      'http://127.0.0.1:PORT/stopped',
+      'http://127.0.0.1:PORT/other',
+    ])
   })
 
   test('when robots.txt asks one worker to wait: the pages of all workers wait', async () => {

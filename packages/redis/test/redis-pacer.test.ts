@@ -1,5 +1,5 @@
 // RedisPacer over both client libraries, on a real server, with a clock that the test sets.
-import type { PaceLimits } from '@politely/core/engine'
+import type { Delay, PaceLimits } from '@politely/core/engine'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import { pacerCases, runPacerCase } from '@politely/testkit/cases/pacer-cases'
@@ -46,6 +46,49 @@ describe.skipIf(noRedis())('with a server', () => {
       if (page === 5) clock.advance(5_000)
     }
     expect(pacer.counters).toMatchObject({ calls: 18, failures: 0 })
+  })
+
+  test('a request that waits elsewhere has a turn, and calls Redis once more at its turn', async () => {
+    const client = await connectIoredis(redis.url)
+    const clock = startClock()
+    const options = { client, keyPrefix: redis.newPrefix(), now: clock.now }
+    await knowLongAgo(options, ['k'])
+    const [pacer, other] = [new RedisPacer(options), new RedisPacer(options)]
+    expect(await other.reserve('k', limits)).toMatchObject({ kind: 'slot' })
+    expect(await pacer.estimate('k', limits, 0, true)).toEqual({ waitMs: 1_000, because: 'own-delay' })
+    const ofOther = await other.reserve('k', limits)
+    expect(ofOther).toMatchObject({ kind: 'wait', waitMs: 2_000 })
+    clock.advance(990)
+    const early = await pacer.reserve('k', limits)
+    expect(early).toMatchObject({ kind: 'wait', waitMs: 10, because: 'own-delay' })
+    expect(pacer.counters.calls).toBe(1)
+    clock.advance(10)
+    expect(await pacer.reserve('k', limits, early.ticket)).toMatchObject({ kind: 'slot' })
+    expect(pacer.counters.calls).toBe(2)
+  })
+
+  test('waits until a request was sent, until 50 requests of the worker were sent in time', async () => {
+    const client = await connectIoredis(redis.url)
+    const options = { client, keyPrefix: redis.newPrefix() }
+    const keys = ['a', 'b', 'c', 'd']
+    await knowLongAgo(options, keys)
+    const pacer = new RedisPacer(options)
+    const slots = await Promise.all(keys.map((key) => pacer.reserve(key, limits, undefined, 0, true)))
+    expect(slots).toMatchObject(slots.map(() => ({ kind: 'slot', awaitsSent: true })))
+    const delay: Delay = { delayMs: 1_000, because: 'own-delay' }
+    const inTime = '1@1e99'
+    const isAwaited = async () => {
+      const key = `${pacer.counters.calls}`
+      await knowLongAgo(options, [key])
+      const reply = await pacer.reserve(key, limits, undefined, 0, true)
+      return reply.kind === 'slot' && reply.awaitsSent
+    }
+    for (let n = 0; n < 49; n++) await pacer.sent('a', inTime, delay)
+    expect(await isAwaited()).toBe(true)
+    await pacer.sent('a', inTime, delay)
+    expect(await isAwaited()).toBe(false)
+    await pacer.sent('a', '1', delay) // late
+    expect(await isAwaited()).toBe(true)
   })
 
   test('an epoch that another program has replaced with a list counts as lost', async () => {

@@ -262,6 +262,10 @@ describe.skipIf(isWithoutBrowser)('the playground', () => {
       status,
       'Read 1 URL of an access log with 1 request, the most frequent first. Skipped: 1 line without a request.',
     )
+    await give('Pages.csv', 'Top pages,Clicks\n"https://a.example/x,y",3\n')
+    await expectText(status, 'Read 1 URL of a table.')
+    await give('log.json', '{"request":{"uri":"/b"}}\n')
+    await expectText(status, 'Read 1 URL of JSON.')
     await give('robots.txt', 'User-agent: *\nDisallow: /b\n')
     await expectText(status, 'Read a robots.txt with 3 lines.')
     await expectText(cell(page, 0, 'GPTBot'), '✗ disallowed line 2')

@@ -1,6 +1,20 @@
 // The public API of `@politely/sitemaps`.
 
-export { isPolitelyError, OptionError } from '@politely/core'
+export {
+  type Access,
+  type DayRange,
+  type FailureReason,
+  type Group,
+  type Hop,
+  isPolitelyError,
+  OptionError,
+  type RequestRate,
+  type Rule,
+  type UnavailableReason,
+  type UrlProblem,
+} from '@politely/core'
+export type { LooksLike } from '@politely/core/engine'
+export type { ClientVerdict } from '@politely/fetcher'
 export type {
   ForeignHost,
   SitemapAlternate,
@@ -9,6 +23,7 @@ export type {
   SitemapNews,
   SitemapVideo,
 } from './entry.ts'
+export { SitemapIncompleteError } from './errors.ts'
 export {
   describeFile,
   reasonMeanings,
@@ -23,6 +38,6 @@ export { type ProblemCode, problemMeanings, type SitemapFormat, type SitemapProb
 export { parseLastmod } from './parse/lastmod.ts'
 export type { ByteSource } from './read/body-source.ts'
 export type { SitemapFiles } from './read/file-results.ts'
-export type { ResumeToken, Task } from './read/queue.ts'
 export type { SitemapFetch, SitemapResponse } from './read/request.ts'
+export type { ResumeToken, Task } from './read/resume-token.ts'
 export { readSitemaps, type SitemapReading } from './read-sitemaps.ts'

@@ -13,20 +13,26 @@ export interface SitemapLimits {
   readonly maxEntriesPerFile?: number | undefined
   /** The most files of the whole reading, and the most that are queued. Default 10,000. */
   readonly maxFiles?: number | undefined
+  /**
+   * The most bytes of the URLs that the reading keeps: of the files that wait, of the files that were
+   * read, and of their redirects. Default 16 MiB.
+   */
+  readonly maxQueueBytes?: number | undefined
   /** The most levels of indexes above a file. Default 10. */
   readonly maxDepth?: number | undefined
   /** The most bytes of one file as sent, before gzip is unpacked. Default 100 MiB. */
   readonly maxBytesIn?: number | undefined
   /**
-   * The most bytes of one file after gzip is unpacked. sitemaps.org allows 50 MB; a larger file has
-   * a problem `over-50-mb`. Default 256 MiB.
+   * The most bytes of one file after gzip is unpacked. If a file was packed several times, what comes
+   * out of each layer counts. sitemaps.org allows 50 MB; a larger file has a problem `over-50-mb`.
+   * Default 256 MiB.
    */
   readonly maxBytesOut?: number | undefined
   /** The time of the whole reading, in milliseconds. Default: no limit. */
   readonly maxMs?: number | undefined
   /**
-   * The time that the reader waits for the bytes of one file after the response began, in
-   * milliseconds. The time that the caller takes for entries does not count. Default 5 minutes.
+   * The time for one file after the response began, in milliseconds: the reader waits for bytes,
+   * unpacks and parses. The time that the caller takes for entries does not count. Default 5 minutes.
    */
   readonly maxFileMs?: number | undefined
   /** The most characters of one text, such as a URL or a title. Default 65,536. */
@@ -50,6 +56,7 @@ const DEFAULTS: Limits = {
   maxEntries: Number.POSITIVE_INFINITY,
   maxEntriesPerFile: 1_000_000,
   maxFiles: 10_000,
+  maxQueueBytes: 16 * MIB,
   maxDepth: 10,
   maxBytesIn: 100 * MIB,
   maxBytesOut: 256 * MIB,
@@ -61,10 +68,15 @@ const DEFAULTS: Limits = {
   maxRedirects: 10,
   maxForeignHosts: 10,
 }
+/** What to say about a limit that was written as an option. */
+export const LIMITS_ELSEWHERE: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.keys(DEFAULTS).map((name) => [name, `is an option of \`limits\`; write limits: { ${name}: … }`]),
+)
 const MAY_BE_ZERO = new Set<string>(['maxDepth', 'maxRedirects', 'maxForeignHosts'])
 /** These bound memory, so they have an upper bound. */
 const MAX_FILES = 1_000_000
 const MAX_LENGTH = 16 * MIB
+const MAX_QUEUE_BYTES = 1_024 * MIB
 
 /** Fills in defaults. @throws {OptionError} for an invalid or unknown limit. */
 export function limitsOf(given: SitemapLimits = {}): Limits {
@@ -85,6 +97,7 @@ function checked(name: LimitName, value: number): number {
   if (name === 'maxMs' || name === 'maxFileMs')
     return value === Number.POSITIVE_INFINITY ? value : number(option, value, { min, max: MAX_TIMER_MS })
   if (name === 'maxFiles') return integer(option, value, { min, max: MAX_FILES })
+  if (name === 'maxQueueBytes') return integer(option, value, { min, max: MAX_QUEUE_BYTES })
   if (name === 'maxTextLength' || name === 'maxAttributeLength') return integer(option, value, { min, max: MAX_LENGTH })
   return value === Number.POSITIVE_INFINITY ? value : integer(option, value, { min })
 }

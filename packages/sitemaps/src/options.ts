@@ -1,13 +1,20 @@
 // The options of readSitemaps, and the forms of its source. Checked when it is called.
 import { OptionError } from '@politely/core'
-import type { RobotsClient } from '@politely/fetcher'
-import { abortSignal, assertOptions, callable, describeValue, withMethods } from '@politely/fetcher/internal'
+import { NetworkGuard, RobotsClient } from '@politely/fetcher'
+import {
+  abortSignal,
+  assertOptions,
+  callable,
+  clientPort,
+  describeValue,
+  withMethods,
+} from '@politely/fetcher/internal'
 import type { SitemapFile } from './file-result.ts'
-import { type Limits, limitsOf, type SitemapLimits } from './limits.ts'
+import { LIMITS_ELSEWHERE, type Limits, limitsOf, type SitemapLimits } from './limits.ts'
 import type { ByteSource } from './read/body-source.ts'
 import { withoutHash } from './read/foreign-hosts.ts'
-import type { ResumeToken } from './read/queue.ts'
 import type { SitemapFetch } from './read/request.ts'
+import { assertTask, checkedToken, type ResumeToken } from './read/resume-token.ts'
 
 /**
  * - A text or a URL: a site, such as `https://example.com`. Its robots.txt names the sitemaps.
@@ -59,6 +66,8 @@ export interface Settings {
   readonly source: Source
   readonly fetch: SitemapFetch | undefined
   readonly robots: RobotsClient | undefined
+  /** Decides which hosts a site may name. The guard of the RobotsClient, if there is one. */
+  readonly guard: NetworkGuard
   /** Whether `robots` checks each request, since the fetch does not. */
   readonly checksRequests: boolean
   readonly signal: AbortSignal | undefined
@@ -84,7 +93,7 @@ const EXAMPLE = '{ fetch: politely(fetch, { userAgent: "ExampleBot/1.0 (+https:/
 
 /** @throws {OptionError} for an invalid source or option. */
 export function settingsOf(given: SitemapSource, options: ReadSitemapsOptions): Settings {
-  assertOptions(options, EXAMPLE, KNOWN)
+  assertOptions(options, EXAMPLE, KNOWN, LIMITS_ELSEWHERE)
   const source = sourceOf(given, options.base)
   const fetch = callable('fetch', options.fetch, 'politely(fetch, { userAgent })')
   const { gate } = (fetch ?? {}) as { readonly gate?: { readonly robots?: RobotsClient } }
@@ -95,17 +104,19 @@ export function settingsOf(given: SitemapSource, options: ReadSitemapsOptions): 
       'robots',
       'is missing; the sitemaps of a site are in its robots.txt. Write robots: new RobotsClient({ userAgent }), or a fetch of politely',
     )
+  const limits = limitsOf(options.limits)
   return {
     source,
     fetch,
     robots,
+    guard: robots instanceof RobotsClient ? clientPort(robots).guard() : new NetworkGuard(),
     checksRequests: robots !== undefined && gate === undefined,
     signal: abortSignal(options.signal),
-    limits: limitsOf(options.limits),
+    limits,
     since: sinceOf(options.since),
     guess: options.guess === true,
     earlier: earlierOf(options.earlier),
-    resume: resumeOf(options.resume),
+    resume: options.resume === undefined ? undefined : checkedToken(options.resume, limits.maxFiles),
   }
 }
 
@@ -124,7 +135,7 @@ function sourceOf(source: SitemapSource, base: string | URL | undefined): Source
   if (!isBytes)
     throw new OptionError(
       'source',
-      `${describeValue(source)} is not a source; expected a site such as "https://example.com", a list of URLs of sitemaps, or bytes`,
+      `${describeValue(source)} is not a source; the first argument is a site such as "https://example.com", a list of URLs of sitemaps, or bytes`,
     )
   if (base === undefined)
     throw new OptionError('base', 'is missing; write the URL of the bytes, such as "https://example.com/sitemap.xml"')
@@ -153,21 +164,15 @@ function sinceOf(since: number | Date | undefined): number | undefined {
 
 function earlierOf(earlier: Iterable<SitemapFile> | undefined): ReadonlyMap<string, SitemapFile> {
   if (earlier === undefined) return new Map()
-  if (typeof earlier === 'object' && earlier !== null && Symbol.iterator in earlier)
-    return new Map([...earlier].map((file) => [file.url, file]))
+  if (typeof earlier === 'object' && earlier !== null && Symbol.iterator in earlier) {
+    const files = [...earlier]
+    files.forEach((file, index) => {
+      assertTask(`earlier[${index}]`, file)
+    })
+    return new Map(files.map((file) => [file.url, file]))
+  }
   throw new OptionError(
     'earlier',
     `${describeValue(earlier)} is not a list; write the files.list of an earlier reading`,
-  )
-}
-
-function resumeOf(token: ResumeToken | undefined): ResumeToken | undefined {
-  if (token === undefined) return undefined
-  const { version, queue, read } = (token ?? {}) as Partial<ResumeToken>
-  const isTask = (task: unknown) => URL.canParse((task as { url?: string } | null)?.url ?? '')
-  if (version === 1 && Array.isArray(queue) && queue.every(isTask) && Array.isArray(read)) return token
-  throw new OptionError(
-    'resume',
-    `${describeValue(token)} is not a token of this version; write the token() of an earlier reading`,
   )
 }

@@ -1,11 +1,15 @@
 // readSitemaps: the entries of a site's sitemaps as a stream, and a result for each file.
+import { OptionError } from '@politely/core'
 import type { SitemapEntry } from './entry.ts'
 import { type ReadSitemapsOptions, type SitemapSource, settingsOf } from './options.ts'
 import type { SitemapFiles } from './read/file-results.ts'
-import type { ResumeToken } from './read/queue.ts'
 import { Reading } from './read/reading.ts'
+import type { ResumeToken } from './read/resume-token.ts'
 
-/** A reading: iterate it once for the entries. It begins with the first iteration. */
+/**
+ * A reading: iterate it once for the entries. It begins with the first iteration.
+ * @throws {OptionError} if it is iterated a second time.
+ */
 export interface SitemapReading extends AsyncIterable<SitemapEntry> {
   /**
    * The results of the files, also of files that failed or were skipped. `files.list` has the
@@ -18,14 +22,16 @@ export interface SitemapReading extends AsyncIterable<SitemapEntry> {
 }
 
 /**
- * Reads sitemaps as a stream. Memory does not grow with the number of entries. A file that fails
- * does not end the reading: `files` says what is missing.
+ * Reads sitemaps as a stream. Memory does not grow with the number of entries, and the caller may take
+ * any time for each of them. A file that fails does not end the reading: `files` says what is missing.
+ * If the connection of a file broke off, the iteration throws a `SitemapIncompleteError` after the
+ * last entry.
  *
  * @example
  * ```ts
  * const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' })
  * const reading = readSitemaps('https://example.com', { fetch })
- * for await (const { loc, lastmod } of reading) console.log(loc, lastmod)
+ * for await (const { loc } of reading) await fetch(loc)
  * for (const file of reading.files.list) console.log(file.url, describeFile(file))
  * ```
  * @param source A site, a list of sitemaps, or bytes.
@@ -33,24 +39,31 @@ export interface SitemapReading extends AsyncIterable<SitemapEntry> {
  */
 export function readSitemaps(source: SitemapSource, options: ReadSitemapsOptions): SitemapReading {
   const settings = settingsOf(source, options)
-  let hasBegun = false
+  let isRead: 'entries' | 'files only' | undefined
   const reading = new Reading(settings, () => setImmediate(drain))
   const entries = reading.entries()
   // The iterators of the entries and of the files may begin in the same turn of the event loop.
   const drain = async () => {
-    if (hasBegun) return
-    hasBegun = true
+    if (isRead !== undefined) return
+    isRead = 'files only'
     try {
       for await (const _entry of entries);
     } catch {
-      // `files` rejects with the same error.
+      // `files` says the same.
     }
   }
   return {
     files: reading.files,
     token: () => reading.token(),
     [Symbol.asyncIterator]: () => {
-      hasBegun = true
+      if (isRead !== undefined)
+        throw new OptionError(
+          'reading',
+          isRead === 'entries'
+            ? 'was iterated before, and keeps no entries; call readSitemaps again'
+            : 'dropped its entries, since only `files` was iterated; iterate the entries too, or call readSitemaps again',
+        )
+      isRead = 'entries'
       return entries
     },
   }

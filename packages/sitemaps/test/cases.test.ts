@@ -3,7 +3,7 @@ import { politely } from '@politely/gate'
 import { sitemapCases } from '@politely/testkit/cases/sitemap-cases'
 import { type SitemapSite, startSitemapSite } from '@politely/testkit/servers/sitemap-site'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readSitemaps } from '../src/index.ts'
+import { readSitemaps, SitemapIncompleteError } from '../src/index.ts'
 
 let site: SitemapSite
 beforeAll(async () => {
@@ -20,10 +20,18 @@ for (const { kind, name, site: replies, start = ['/sitemap.xml'], limits, expect
     const reading = readSitemaps(source, { fetch, ...(limits && { limits }) })
     const pages: string[] = []
     const dates: (string | null)[] = []
-    for await (const { loc, lastmod } of reading) {
-      pages.push(loc.replace(origin, ''))
-      dates.push(lastmod === undefined ? null : new Date(lastmod).toISOString())
+    let error: unknown
+    try {
+      for await (const { loc, lastmod } of reading) {
+        pages.push(loc.replace(origin, ''))
+        dates.push(lastmod === undefined ? null : new Date(lastmod).toISOString())
+      }
+    } catch (caught) {
+      error = caught
     }
+    expect(error instanceof SitemapIncompleteError ? 'breaks off' : error).toBe(
+      expected.breaksOff ? 'breaks off' : undefined,
+    )
     const files = reading.files.list
     expect(pages).toEqual(expected.pages)
     const outcomes = files.map(({ url, outcome, reason }) => [

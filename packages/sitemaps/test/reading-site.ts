@@ -23,3 +23,13 @@ export const outcomes = ({ files }: SitemapReading): string[] =>
 /** Returns the first days of a month of 2026. */
 export const days = (month: number, count: number): string[] =>
   Array.from({ length: count }, (_, n) => `2026-${`${month}`.padStart(2, '0')}-${`${n + 1}`.padStart(2, '0')}`)
+
+/** Uses another folder for temporary files until the end of the test. */
+export function withTemporaryFolder(folder: string): void {
+  const { TMPDIR } = process.env
+  process.env.TMPDIR = folder
+  onTestFinished(() => {
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+  })
+}

@@ -1,8 +1,9 @@
 // What the fake web answers to a request: a body, a status, a response, a failure, or a function
 // that returns one of these.
 import { OptionError } from '@politely/core'
-import { assertKnown, describeValue, integer, oneOf } from '@politely/fetcher/internal'
+import { describeValue, integer, oneOf } from '@politely/fetcher/internal'
 import { FAILURE_NAMES, type FailureName, failureError } from './failures.ts'
+import { ANSWER_HINTS, assertParts, FAILURE_HINTS } from './parts.ts'
 
 /** A response of the fake web. Each part has a default. */
 export interface FakeResponse {
@@ -58,11 +59,11 @@ function assertReply(option: string, reply: unknown): asserts reply is FakeReply
     throw new OptionError(option, `${problem}; ${EXPECTED}`)
   }
   if ('fails' in reply) {
-    assertKnown(reply, { fails: true })
+    assertParts(reply, { fails: true }, FAILURE_HINTS)
     oneOf(`${option}.fails`, reply.fails as FailureName, FAILURE_NAMES)
     return
   }
-  assertKnown(reply, RESPONSE_KEYS)
+  assertParts(reply, RESPONSE_KEYS, ANSWER_HINTS)
   // An empty object may be a promise, or a Response of another library, whose parts are getters.
   if (Object.keys(reply).length === 0)
     throw new OptionError(option, `${describeValue(reply)} has no status, headers or body; ${EXPECTED}`)

@@ -5,6 +5,7 @@ import type { FakeFailure } from './answer.ts'
 import { type FakeClock, type FakeTimers, fakeClock } from './clock.ts'
 import { FakeDispatcher } from './fake-dispatcher.ts'
 import { fakeFetch } from './fake-fetch.ts'
+import { assertParts, WEB_HINTS } from './parts.ts'
 import { type FakeSite, isRobotsTxt, Sites } from './sites.ts'
 
 /** The options of `fakeWeb`. */
@@ -68,7 +69,8 @@ export function fakeWeb(
   options: FakeWebOptions = {},
 ): FakeWeb {
   const checkedSites = new Sites(sites)
-  assertOptions(options, '{ timers: mock.timers }', { timers: true })
+  assertOptions(options, '{ timers: mock.timers }')
+  assertParts(options, { timers: true }, WEB_HINTS)
   const clock = fakeClock(options.timers)
   const requests: LoggedRequest[] = []
   const respond = async (request: Request): Promise<Response> => {

@@ -1,8 +1,8 @@
 // Matchers for the tests of a site's own robots.txt: `expect(robots).toAllow('Googlebot', '/news')`.
 // A test that compares text is wrong in both directions: `Disallow: /` is also in
 // `Disallow: /public`, and a group of its own takes a crawler out of the group for `*`.
-import { describeReason, isProductToken, OptionError, parseRobots, type Robots } from '@politely/core'
-import { rulesFor } from '@politely/core/crawlers'
+import { describeReason, OptionError, parseRobots, type Robots } from '@politely/core'
+import { isCrawlerName, rulesFor } from '@politely/core/crawlers'
 
 /** What a matcher returns to `expect.extend` of Vitest and Jest. */
 export interface MatcherResult {
@@ -20,9 +20,10 @@ export interface RobotsMatchers<Result = void> {
 
 /**
  * Matchers for `expect.extend` of Vitest and Jest. They take a robots.txt: its text, or what
- * `parseRobots` returns. The crawler is a product token, or `*` for a crawler that the file does not
- * name. A known crawler, such as `Googlebot-News`, reads the groups that its operator documents. A
- * failed test says which line decided.
+ * `parseRobots` returns. The crawler is a product token, a documented name such as
+ * `archive.org_bot`, or `*` for a crawler that the file does not name. A known crawler, such as
+ * `Googlebot-News`, reads the groups that its operator documents. A failed test says which line
+ * decided.
  *
  * @example
  * ```ts
@@ -41,7 +42,7 @@ export const robotsMatchers = {
 } as const
 
 function match(robots: unknown, crawler: string, url: string, shouldAllow: boolean): MatcherResult {
-  if (crawler !== '*' && !isProductToken(crawler))
+  if (typeof crawler !== 'string' || !isCrawlerName(crawler))
     throw new OptionError(
       'crawler',
       `${JSON.stringify(crawler)} is not a product token; write one such as "Googlebot", or "*"`,

@@ -1,8 +1,9 @@
 // The sites of a fake web: checks them, and finds the answer to a request.
 import { OptionError } from '@politely/core'
-import { assertKnown, describeValue } from '@politely/fetcher/internal'
+import { describeValue } from '@politely/fetcher/internal'
 import { assertAnswer, type FakeAnswer, type FakeFailure, type FakeHandler, responseTo } from './answer.ts'
 import { failureError } from './failures.ts'
+import { assertParts, SITE_HINTS } from './parts.ts'
 
 /** A site of the fake web. */
 export interface FakeSite {
@@ -30,6 +31,7 @@ interface Site {
   readonly others: NamedAnswer
 }
 
+const SITE_PARTS = { robots: true, pages: true } as const
 const EXAMPLE = '{ robots: "User-agent: *\\nDisallow: /cart", pages: { "/": "a page" } }'
 
 export class Sites {
@@ -37,7 +39,7 @@ export class Sites {
 
   /** @throws {OptionError} for an invalid site or answer. */
   constructor(sites: Readonly<Record<string, FakeSite | FakeFailure>>) {
-    if (typeof sites !== 'object' || sites === null) {
+    if (typeof sites !== 'object' || sites === null || Array.isArray(sites)) {
       const problem = sites === undefined ? 'is missing' : `${describeValue(sites)} is not an object`
       throw new OptionError('sites', `${problem}; write fakeWeb({ 'https://site.example': ${EXAMPLE} })`)
     }
@@ -64,19 +66,29 @@ export function isRobotsTxt(url: string): boolean {
 /** @throws {OptionError} if the key of a site is not an http or https origin. */
 function originOf(key: string): string {
   const url = URL.canParse(key) ? new URL(key) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new OptionError('sites', `${describeValue(key)} is not an origin; write one such as 'https://site.example'`)
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    const isHost = /^[\w-]+(\.[\w-]+)*\.?(:\d+)?$/.test(key) && !Object.hasOwn(SITE_PARTS, key)
+    throw new OptionError(
+      'sites',
+      `${describeValue(key)} is not an origin; write ${isHost ? `'https://${key}'` : `one such as 'https://site.example'`}: ${EXAMPLE}`,
+    )
+  }
   if (url.href !== `${url.origin}/`)
     throw new OptionError(
       'sites',
-      `${describeValue(key)} is not an origin; write '${url.origin}': { pages: { '${url.pathname}${url.search}': … } }`,
+      `${describeValue(key)} is not an origin; write '${url.origin}': ${siteWith(url.pathname + url.search)}`,
     )
   return url.origin
 }
 
+/** Returns a site with an answer for this path, as a caller writes it. */
+function siteWith(path: string): string {
+  return isRobotsTxt(new URL(path, 'http://host').href) ? '{ robots: … }' : `{ pages: { '${path}': … } }`
+}
+
 function siteOf(key: string, site: FakeSite | FakeFailure): Site {
   const name = `sites['${key}']`
-  if (typeof site !== 'object' || site === null)
+  if (typeof site !== 'object' || site === null || site instanceof Response || Array.isArray(site))
     throw new OptionError(name, `${describeValue(site)} is not a site; write ${EXAMPLE}`)
   if ('fails' in site) {
     assertAnswer(name, site)
@@ -85,13 +97,13 @@ function siteOf(key: string, site: FakeSite | FakeFailure): Site {
   }
   const path = Object.keys(site).find((key) => key.startsWith('/'))
   if (path !== undefined)
-    throw new OptionError(name, `the path '${path}' belongs in pages; write { pages: { '${path}': … } }`)
-  assertKnown(site, { robots: true, pages: true })
+    throw new OptionError(name, `the path '${path}' is not a part of a site; write ${siteWith(path)}`)
+  assertParts(site, SITE_PARTS, SITE_HINTS)
   const { robots = null, pages = {} } = site
   const robotsOption = `${name}.robots`
   assertAnswer(robotsOption, robots)
   const pagesOption = `${name}.pages`
-  if (typeof pages !== 'function' && (typeof pages !== 'object' || pages === null))
+  if (typeof pages !== 'function' && (typeof pages !== 'object' || pages === null || Array.isArray(pages)))
     throw new OptionError(pagesOption, `${describeValue(pages)} is not an object; write { "/": "a page" }`)
   const isFunction = typeof pages === 'function'
   return {
@@ -104,9 +116,15 @@ function siteOf(key: string, site: FakeSite | FakeFailure): Site {
 /** Returns the path of a page, as a URL has it, and its answer. */
 function pageOf(pagesOption: string, [path, answer]: [string, FakeAnswer]): [string, NamedAnswer] {
   const option = `${pagesOption}['${path}']`
-  if (!path.startsWith('/') || path.includes('#'))
-    throw new OptionError(option, `${describeValue(path)} is not a path; write one such as '/' or '/search?q=a'`)
-  if (path === '/robots.txt') throw new OptionError(option, `write the answer as 'robots' of the site`)
+  const url = URL.canParse(path, 'http://host') ? new URL(path, 'http://host') : undefined
+  if (url !== undefined && isRobotsTxt(url.href))
+    throw new OptionError(option, 'is not a page; write the answer as a part of the site: { robots: … }')
+  if (!path.startsWith('/') || path.includes('#')) {
+    const expected = path.includes('*')
+      ? "write a function for all paths: { pages: () => 'a page' }"
+      : `write one such as '${url?.pathname ?? '/'}${url?.search ?? ''}'`
+    throw new OptionError(option, `${describeValue(path)} is not a path; ${expected}`)
+  }
   assertAnswer(option, answer)
   const { pathname, search } = new URL(`http://host${path}`)
   return [pathname + search, { option, answer }]

@@ -210,16 +210,42 @@ describe('fakeWeb rejects', () => {
   const wrong: readonly (readonly [what: string, sites: unknown, message: string])[] = [
     ['no sites', undefined, 'sites: is missing; write fakeWeb('],
     ['a host name', { 'site.example': {} }, 'sites: "site.example" is not an origin'],
+    ['a host name, and names the origin', { 'site.example': {} }, "write 'https://site.example': { robots"],
+    ['a site without its origin', { robots: '', pages: {} }, `"robots" is not an origin; write one such as`],
+    ['a list of sites', [ORIGIN], 'is not an object; write fakeWeb('],
     ['a URL with a path', { [`${ORIGIN}/a`]: {} }, `write '${ORIGIN}': { pages: { '/a': … } }`],
+    ['the URL of a robots.txt', { [`${ORIGIN}/robots.txt`]: '' }, `write '${ORIGIN}': { robots: … }`],
     ['a text as a site', { [ORIGIN]: 'a page' }, `sites['${ORIGIN}']: "a page" is not a site`],
-    ['an unknown part of a site', { [ORIGIN]: { robot: '' } }, 'robot'],
+    ['a Response as a site', { [ORIGIN]: new Response('a page') }, 'an object of type Response is not a site'],
+    ['an unknown part of a site', { [ORIGIN]: { robot: '' } }, 'did you mean `robots`?'],
+    ['robotsTxt', { [ORIGIN]: { robotsTxt: '' } }, 'robotsTxt: did you mean `robots`? (write { robots: '],
+    ['robots.txt', { [ORIGIN]: { 'robots.txt': '' } }, 'robots.txt: did you mean `robots`?'],
+    ['robots_txt', { [ORIGIN]: { robots_txt: '' } }, 'robots_txt: did you mean `robots`?'],
+    ['a line of robots.txt as a part of a site', { [ORIGIN]: { crawlDelay: 5 } }, 'did you mean `robots`?'],
+    ['the path of robots.txt in a site', { [ORIGIN]: { '/robots.txt': '' } }, 'write { robots: … }'],
     ['a path in a site', { [ORIGIN]: { '/': '' } }, "write { pages: { '/': … } }"],
+    ['an answer as a site', { [ORIGIN]: { status: 404 } }, 'status: is a part of an answer; write { pages: '],
+    ['a delay of a site', { [ORIGIN]: { delay: 100 } }, 'delay: a slow answer is a function that waits; write pages:'],
+    ['a delay of an answer', { [ORIGIN]: { robots: { delayMs: 100 } } }, 'delayMs: a slow answer is a function that'],
+    [
+      'pages of a site that fails',
+      { [ORIGIN]: { fails: 'dns', pages: {} } },
+      "write { pages: { '/': { fails: 'dns' } } }",
+    ],
+    ['a failure in other words', { [ORIGIN]: { pages: { '/': { error: 'dns' } } } }, "write { fails: 'dns' }"],
     ['an unknown failure', { [ORIGIN]: { fails: 'tcp' } }, '"tcp" is not known; expected one of dns, refused'],
-    ['a page without a slash', { [ORIGIN]: { pages: { a: '' } } }, '"a" is not a path'],
-    ['a page for robots.txt', { [ORIGIN]: { pages: { '/robots.txt': '' } } }, "write the answer as 'robots'"],
+    ['a page without a slash', { [ORIGIN]: { pages: { a: '' } } }, `"a" is not a path; write one such as '/a'`],
+    ['a URL as a page', { [ORIGIN]: { pages: { [`${ORIGIN}/a?b`]: '' } } }, "is not a path; write one such as '/a?b'"],
+    ['a wildcard as a page', { [ORIGIN]: { pages: { '*': '' } } }, "write a function for all paths: { pages: () => 'a"],
+    ['a page for robots.txt', { [ORIGIN]: { pages: { '/robots.txt': '' } } }, 'part of the site: { robots: … }'],
     ['a page without an answer', { [ORIGIN]: { pages: { '/': undefined } } }, 'is missing; expected a text'],
     ['a status out of range', { [ORIGIN]: { robots: 42 } }, '42 is out of range; expected a whole number from 200'],
-    ['an unknown part of a response', { [ORIGIN]: { robots: { code: 404 } } }, 'code'],
+    ['an unknown part of a response', { [ORIGIN]: { robots: { statusCode: 404 } } }, 'write { status: 404 }'],
+    [
+      'a redirect in other words',
+      { [ORIGIN]: { robots: { redirect: '/' } } },
+      "write { status: 301, headers: { location: '",
+    ],
     ['a body that is an object', { [ORIGIN]: { robots: { body: {} } } }, 'is not a body; expected a string'],
     [
       'a Response of undici',
@@ -236,6 +262,7 @@ describe('fakeWeb rejects', () => {
 
   it('unknown options and invalid timers', () => {
     expect(() => fakeWeb({}, { time: 1 } as FakeWebOptions)).toThrow('time')
+    expect(() => fakeWeb({}, { delay: 1 } as FakeWebOptions)).toThrow('a slow answer is a function that waits')
     expect(() => fakeWeb({}, { timers: {} as never })).toThrow('timers: has no method tick')
   })
 

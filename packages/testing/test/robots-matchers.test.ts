@@ -39,6 +39,10 @@ test.each([
   )
 })
 
+test.each(['archive.org_bot', 'Sogou web spider'])('take the documented name %s', (name) => {
+  expect(`User-agent: ${name}\nDisallow: /a\n`).toDisallow(name, '/a')
+})
+
 test('lets known crawlers read the groups that their operators document', () => {
   const file = 'User-agent: Googlebot\nDisallow: /drafts\n\nUser-agent: *\nDisallow: /\n'
   expect(file).toAllow('Googlebot-News', '/news')

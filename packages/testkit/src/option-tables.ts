@@ -199,29 +199,32 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'Calls of a RobotsClient',
-    text: 'Each call takes `signal` and `maxAgeMs`. `usage` also takes `tdmrep`, and `check` takes `redirectedFrom`. `prefetch` and `checkMany` take `concurrency`, and `checkMany` takes `order`.',
+    text: 'Each call takes `signal`, `maxAgeMs` and `redirectedFrom`. `usage` also takes `tdmrep`. `prefetch` and `checkMany` take `concurrency`, and `checkMany` takes `order`.',
     options: [
       {
         from: 'fetcher',
         type: 'LookupOptions',
-        at: { signal: 'fetching.md#many-at-once', maxAgeMs: 'fetching.md#fetching-again-on-purpose' },
+        at: {
+          signal: 'fetching.md#many-at-once',
+          maxAgeMs: 'fetching.md#fetching-again-on-purpose',
+          redirectedFrom: 'fetching.md#urls-that-a-site-gave',
+        },
       },
       { from: 'fetcher', type: 'UsageOptions', at: { tdmrep: 'fetching.md#what-usage-fetches-and-reads' } },
-      { from: 'fetcher', type: 'CheckOptions', at: { redirectedFrom: 'polite-fetch.md#redirects' } },
       { from: 'fetcher', type: 'ManyOptions', at: { concurrency: STREAMS } },
       { from: 'fetcher', type: 'CheckManyOptions', at: { order: STREAMS } },
     ],
   },
   {
     title: 'Calls of a gate',
-    text: 'For `gate.enter(url, { … })`. `when` and `check` take `signal` too, and `check` takes `redirectedFrom`.',
+    text: 'For `gate.enter(url, { … })`. `when` and `check` take `signal` and `redirectedFrom` too. A fetch of `politely`, and the requests of undici and `node:http`, take `redirectedFrom`.',
     options: [
       {
         from: 'gate',
         type: 'EnterOptions',
         at: { signal: 'waiting.md#aborting-a-wait', maxWaitMs: 'waiting.md#limiting-the-wait' },
       },
-      { from: 'gate', type: 'GateCheckOptions', at: { redirectedFrom: 'polite-fetch.md#redirects' } },
+      { from: 'gate', type: 'SourceOptions', at: { redirectedFrom: 'fetching.md#urls-that-a-site-gave' } },
     ],
   },
   {

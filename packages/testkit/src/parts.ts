@@ -51,7 +51,7 @@ export const chromiumArguments: readonly string[] = [
   '--no-sandbox',
   '--disable-gpu',
   '--no-proxy-server',
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE 127.0.0.2, EXCLUDE localhost',
   // The names of the crawlers in the tests, which would otherwise cause many process warnings.
   '--user-agent=Mozilla/5.0 (X11; Linux x86_64) Chrome/156.0 (TestBot; AdapterBot; ExampleBot; one; two)',
 ]

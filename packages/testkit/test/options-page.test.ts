@@ -38,7 +38,10 @@ const titleOfRow = ({ name, options }: Row) => `${options.type}.${name}`
 const NOT_LISTED = [
   'PolitelyOptions', // joins other types
   'SitePacingOptions', // some of PacingOptions
-  'WhenOptions', // the signal of EnterOptions
+  'WhenOptions', // two of EnterOptions
+  'GateCheckOptions', // the same
+  'CheckOptions', // the same as LookupOptions
+  'CheckNowOptions', // one of LookupOptions
   'GateOrOptions',
   'GuardedConnectorOptions', // the options of undici's connector
   'GuardOptions', // of the code that the browser adapters share

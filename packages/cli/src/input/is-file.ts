@@ -1,6 +1,26 @@
 // Recognises the name of a file that was given in place of a URL.
 import { existsSync, statSync } from 'node:fs'
+import { UsageError } from '../errors.ts'
+import { shorten } from '../output/shorten.ts'
 
 export function isFile(path: string): boolean {
   return existsSync(path) && statSync(path).isFile()
+}
+
+/**
+ * Says what to write instead of the name of a file.
+ * @param command The command that is to read it as a robots.txt.
+ */
+export function describeFile(path: string, command = 'check'): string {
+  const shown = JSON.stringify(shorten(path))
+  return /robots[^/]*\.txt$/i.test(path)
+    ? `this is a file; to check URLs against it, write politely ${command} URL --robots ${shown}`
+    : `this is a file; to check the URLs in it, write politely check - < ${shown}`
+}
+
+/** @throws {UsageError} if one of the operands, which are URLs, is the name of a file. */
+export function rejectFiles(operands: readonly string[], command?: string): void {
+  const file = operands.find((operand) => !/^https?:/i.test(operand) && isFile(operand))
+  if (file === undefined) return
+  throw new UsageError(`${JSON.stringify(shorten(file))}: ${describeFile(file, command)}`, file)
 }

@@ -17,6 +17,9 @@ export const WAIT_LOGGER: Logger = {
   },
 }
 
+/** A logger of a gate whose waits the output shows, or leaves out. Without one, the gate warns of long waits. */
+export const SILENT_LOGGER: Logger = { info: () => undefined }
+
 /**
  * Opens a client with the store of the command line, and a fetch for pages. Closes them when `use`
  * is done.

@@ -17,24 +17,28 @@ export function isTooLong(line: string): boolean {
 /**
  * Yields the lines of UTF-8 text, one array for each chunk of input. LF or CR LF ends a line; the
  * last line needs no line end. Skips blank lines and a byte order mark.
+ * @param maxLength Longer lines are cut to one character more.
  */
-export async function* readLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
+export async function* readLines(
+  input: AsyncIterable<Uint8Array>,
+  maxLength: number = MAX_LINE_LENGTH,
+): AsyncGenerator<readonly string[]> {
   const decoder = new TextDecoder() // removes a byte order mark
   let rest = ''
   for await (const chunk of input) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = (lines.pop() ?? '').slice(0, MAX_LINE_LENGTH + 2) // one character too many, and a CR
-    yield withoutLineEnds(lines)
+    rest = (lines.pop() ?? '').slice(0, maxLength + 2) // one character too many, and a CR
+    yield withoutLineEnds(lines, maxLength)
   }
-  yield withoutLineEnds([rest + decoder.decode()])
+  yield withoutLineEnds([rest + decoder.decode()], maxLength)
 }
 
 /** Removes CRs at line ends and blank lines, and cuts lines that are too long. */
-function withoutLineEnds(lines: readonly string[]): readonly string[] {
+function withoutLineEnds(lines: readonly string[], maxLength: number): readonly string[] {
   const kept: string[] = []
   for (const line of lines) {
     const content = line.endsWith('\r') ? line.slice(0, -1) : line
-    if (content.trim() !== '') kept.push(isTooLong(content) ? content.slice(0, MAX_LINE_LENGTH + 1) : content)
+    if (content.trim() !== '') kept.push(content.length > maxLength ? content.slice(0, maxLength + 1) : content)
   }
   return kept
 }

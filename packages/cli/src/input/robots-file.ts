@@ -66,8 +66,8 @@ export function requiredRobots(args: Arguments, example: string): string {
 
 /**
  * Reads a robots.txt: a file, or the robots.txt of a URL's site. A site without one allows
- * everything, as an empty file does. Returns undefined, after a line on stderr, if the file was not
- * seen: it is unreachable, the server refused it, or sent a login page in its place.
+ * everything, as an empty file does. Returns undefined, after a line on stderr, if the rules are not
+ * known: the site is unreachable or refused, or the file is something else, such as a login page.
  *
  * @param what The flag, or the command if the file is an operand.
  * @param origin The only site that the file is about. Otherwise URLs are compared by their paths.
@@ -81,8 +81,8 @@ export async function loadRobots(
   const options = { dialect: dialectOf(args), ...(origin !== undefined && { origin }) }
   if (!isUrl(file)) {
     const bytes = await readText(file, what, WRITE_A_FILE)
-    warnOfForeign(bytes, fileName(file))
-    return { name: fileName(file), robots: parseRobots(bytes, options) }
+    const name = fileName(file)
+    return isRobots(bytes, name) ? { name, robots: parseRobots(bytes, options) } : undefined
   }
   const { withClient } = await import('./client.ts')
   return withClient(args, async (client) => {
@@ -102,15 +102,24 @@ export async function loadRobots(
   })
 }
 
-/** A page in place of a robots.txt allows everything. Its user should learn why. */
-function warnOfForeign(bytes: Uint8Array, name: string): void {
+/**
+ * Returns whether the content of a file may be a robots.txt. If it is not, such as an HTML page, says so
+ * on stderr: as a robots.txt, it would allow everything.
+ */
+export function isRobots(bytes: Uint8Array, name: string): boolean {
   const format = foreignFormatOf(Buffer.from(bytes).toString('latin1'))
-  if (format === undefined) return
+  if (format === undefined) return true
   process.stderr.write(errorLine(`${name}: this is not a robots.txt: it ${looksLikeMeanings[format]}`))
+  return false
 }
 
 /** Whether the server sent the file, or said that it does not exist. */
 function isSeen({ because, access }: ClientVerdict): boolean {
   if (because === 'unreachable' || access?.looksLike !== undefined) return false
-  return access?.outcome !== 'unavailable' || access.status === 404 || access.status === 410
+  return access?.outcome !== 'unavailable' || isMissing(access.status)
+}
+
+/** Whether a status says that a site has no robots.txt. Others, such as 401, say nothing about its rules. */
+export function isMissing(status: number | undefined): boolean {
+  return status === 404 || status === 410
 }

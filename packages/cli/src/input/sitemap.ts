@@ -1,5 +1,11 @@
 // The URLs in a sitemap that is a file, and in the sitemaps of a site.
-import { describeFile, readSitemaps, type SitemapReading } from '@politely/sitemaps'
+import {
+  describeFile,
+  readSitemaps,
+  type SitemapEntry,
+  SitemapIncompleteError,
+  type SitemapReading,
+} from '@politely/sitemaps'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
@@ -49,9 +55,18 @@ export async function* siteUrls(site: string, args: Arguments): AsyncGenerator<r
   await done
 }
 
+/** Yields the entries. A file that broke off is among the results, which each command prints. */
+export async function* entriesOf(reading: SitemapReading): AsyncGenerator<SitemapEntry> {
+  try {
+    yield* reading
+  } catch (error) {
+    if (!(error instanceof SitemapIncompleteError)) throw error
+  }
+}
+
 async function* batchesOf(reading: SitemapReading): AsyncGenerator<readonly string[]> {
   let urls: string[] = []
-  for await (const { loc } of reading) {
+  for await (const { loc } of entriesOf(reading)) {
     urls.push(loc)
     if (urls.length < BATCH) continue
     yield urls

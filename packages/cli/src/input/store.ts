@@ -2,13 +2,13 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type DialectName, isPolitelyError, parseRobots } from '@politely/core'
-import { entryFrom } from '@politely/core/engine'
+import { defaultAccessPolicy, describeState, entryFrom } from '@politely/core/engine'
 import type { SqliteStore } from '@politely/sqlite'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
 import { isFile } from './is-file.ts'
-import type { NamedRobots } from './robots-file.ts'
+import { isMissing, isRobots, type NamedRobots } from './robots-file.ts'
 
 /**
  * Returns the value of `--store`, or of the environment variable POLITELY_STORE. @throws {UsageError}
@@ -97,18 +97,29 @@ export function isStoreFile(path: string): boolean {
 }
 
 /**
- * Returns the copy of a robots.txt that a store keeps. A site without one allows everything.
+ * Returns the copy of a robots.txt that a store keeps. A site without one allows everything. Returns
+ * undefined, after a line on stderr, if the site did not send a robots.txt.
  * @throws {UsageError} if the store does not have the origin.
  */
-export async function loadFromStore(path: string, origin: string, dialect: DialectName): Promise<NamedRobots> {
+export async function loadFromStore(
+  path: string,
+  origin: string,
+  dialect: DialectName,
+): Promise<NamedRobots | undefined> {
   const text = await withStoreFile(path, (store) => store.get(origin), 'error')
   const entry = text === undefined ? undefined : entryFrom(text, origin)
   if (entry === undefined)
     throw new UsageError(
       `${JSON.stringify(path)} has no robots.txt of ${origin}; politely cache ls lists what is there`,
     )
+  const name = `${origin}/robots.txt in ${path}`
+  const { kind, status } = entry.held?.attempt ?? entry.latest
+  if (entry.copy === undefined && !(kind === 'unavailable' && isMissing(status))) {
+    process.stderr.write(errorLine(`${name}: ${describeState(entry, Date.now(), defaultAccessPolicy)}`))
+    return undefined
+  }
   const bytes = Buffer.from(entry.copy?.bytes ?? '', 'latin1')
-  return { name: `${origin}/robots.txt in ${path}`, robots: parseRobots(bytes, { dialect }) }
+  return isRobots(bytes, name) ? { name, robots: parseRobots(bytes, { dialect }) } : undefined
 }
 
 /** @throws {UsageError} if the command line names no store. */

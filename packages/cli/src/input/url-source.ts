@@ -2,33 +2,21 @@
 import { createReadStream, fstatSync, type Stats, statSync } from 'node:fs'
 import { pipeline, Readable } from 'node:stream'
 import { withoutCredentials } from '@politely/core/engine'
-import { AccessLog, COMMENT, isOfAccessLog } from '@politely/core/internal'
+import {
+  formatOfName,
+  formatOfText,
+  MAX_ROW_LENGTH,
+  type UrlFormat,
+  type UrlProblem,
+  urlReaderFor,
+} from '@politely/core/internal'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
 import { shorten } from '../output/shorten.ts'
-
 import { readLines } from './read-lines.ts'
 import { explainReadError } from './robots-file.ts'
 import { fileName, takeStdin } from './stdin.ts'
-
-type InputFormat = 'text' | 'ndjson' | 'csv' | 'log' | 'sitemap'
-
-/** By the end of a name, without `.gz`. With other names, the first line shows the format. */
-const FORMAT_OF_ENDING: Readonly<Record<string, InputFormat>> = {
-  csv: 'csv',
-  tsv: 'csv',
-  ndjson: 'ndjson',
-  jsonl: 'ndjson',
-  log: 'log',
-  xml: 'sitemap',
-}
-
-/** A row of a table that is longer probably has a quote without an end. */
-const MAX_ROW_LENGTH = 2 ** 20
-
-/** The names that a column of URLs has, if `--column` does not say it. */
-const COLUMN_NAMES = ['url', 'urls', 'loc', 'address', 'page', 'uri', 'link', 'path']
 
 const WRITE_A_FILE = 'write the name of a file with one URL on each line, or - for stdin'
 
@@ -42,8 +30,7 @@ export function openUrls(args: Arguments): UrlSource {
     throw new UsageError('--urls and --sitemap cannot be combined; leave one of them out')
   if (site !== undefined) return new UrlSource(site, 'sitemap', undefined, args)
   const file = args.get('urls') ?? '-'
-  const ending = /\.(\w+)(?:\.gz)?$/.exec(file)?.[1]?.toLowerCase() ?? ''
-  const format = (args.get('input') as InputFormat | undefined) ?? FORMAT_OF_ENDING[ending]
+  const format = (args.get('input') as UrlFormat | undefined) ?? formatOfName(file)
   return new UrlSource(file, format, args.get('column'))
 }
 
@@ -52,18 +39,15 @@ export class UrlSource {
   readonly name: string
   readonly #file: string
   /** Undefined until the first line is read, if neither `--input` nor the name says it. */
-  #format: InputFormat | undefined
+  #format: UrlFormat | undefined
   readonly #column: string | undefined
   readonly #network: Arguments | undefined
   readonly #size: number | undefined
   #bytesRead = 0
   #count = 0
-  #line = 0
-  #skipped = 0
-  #firstSkipped = 0
 
   /** @param network The command line, if `file` is the URL of a site whose sitemaps are read. */
-  constructor(file: string, format: InputFormat | undefined, column: string | undefined, network?: Arguments) {
+  constructor(file: string, format: UrlFormat | undefined, column: string | undefined, network?: Arguments) {
     this.name = network === undefined ? fileName(file) : file
     this.#file = file
     this.#format = format
@@ -106,132 +90,50 @@ export class UrlSource {
       this.#count += urls.length
       yield urls
     }
-    if (this.#skipped > 0) this.#reportSkipped()
   }
 
   async #input(): Promise<AsyncIterable<readonly string[]>> {
     if (this.#network !== undefined) return (await import('./sitemap.ts')).siteUrls(this.#file, this.#network)
     const input = this.#bytes()
     const { value: head = new Uint8Array() } = await input.next()
-    this.#format ??= formatOf(head)
     const bytes = withHead(head, input)
-    if (this.#format === 'csv') return this.#rows(bytes)
-    if (this.#format !== 'sitemap') return this.#lines(bytes)
+    const format = this.#format ?? formatOfText(new TextDecoder(utf16Of(head)).decode(head.subarray(0, HEAD_BYTES)))
+    if (format !== 'sitemap') return this.#urls(format, inUtf8(head, bytes))
     return (await import('./sitemap.ts')).readSitemap(bytes, withoutCredentials(this.name))
   }
 
-  async *#lines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
-    const urlOf = this.#urlReader()
-    for await (const lines of readLines(bytes)) yield urlOf === undefined ? lines : this.#urlsIn(lines, urlOf)
-  }
-
-  /** Undefined if each line is a URL. */
-  #urlReader(): ((line: string) => unknown) | undefined {
-    if (this.#format === 'text') return undefined
-    if (this.#format === 'ndjson') {
-      const path = (this.#column ?? 'url').split('.')
-      return (line) => fieldOf(line, path)
+  async *#urls(
+    format: Exclude<UrlFormat, 'sitemap'>,
+    bytes: AsyncIterable<Uint8Array>,
+  ): AsyncGenerator<readonly string[]> {
+    const reader = urlReaderFor(format, this.#column)
+    for await (const lines of readLines(bytes, format === 'csv' ? MAX_ROW_LENGTH : undefined)) {
+      yield reader.write(lines)
+      if (reader.problem !== undefined) break
     }
-    const log = new AccessLog()
-    return (line) => log.urlOf(line)
+    yield reader.end()
+    if (reader.problem !== undefined)
+      throw new UsageError(`${withoutCredentials(this.name)}: ${describe(reader.problem)}`)
+    if (reader.skipped > 0) this.#reportSkipped(format, reader.skipped, reader.firstSkipped)
   }
 
-  #urlsIn(lines: readonly string[], urlOf: (line: string) => unknown): readonly string[] {
-    const urls: string[] = []
-    for (const line of lines) {
-      this.#line++
-      const url = urlOf(line)
-      if (typeof url === 'string') urls.push(url)
-      else if (url !== COMMENT) this.#skip()
-    }
-    return urls
-  }
-
-  /** The rows of a CSV file: the first one may name the columns. */
-  async *#rows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
-    const { parse } = await import('csv-parse')
-    const delimiter = this.#file.replace(/\.gz$/, '').endsWith('.tsv') ? '\t' : [',', ';', '\t']
-    const parser = piped(
-      bytes,
-      parse({
-        bom: true,
-        delimiter,
-        max_record_size: MAX_ROW_LENGTH,
-        relax_column_count: true,
-        relax_quotes: true,
-        skip_empty_lines: true,
-      }),
-    )
-    let column: number | undefined
-    let urls: string[] = []
-    for await (const cells of this.#cellsOf(parser)) {
-      this.#line++
-      if (column === undefined) {
-        const named = this.#columnOf(cells)
-        column = named ?? 0
-        if (named !== undefined) continue
-      }
-      const url = cells[column]?.trim()
-      if (url === undefined || url === '') this.#skip()
-      else urls.push(url)
-      if (urls.length < 1000) continue
-      yield urls
-      urls = []
-    }
-    yield urls
-  }
-
-  /** @throws {UsageError} for a row without an end. */
-  async *#cellsOf(parser: NodeJS.ReadableStream): AsyncGenerator<readonly string[]> {
-    try {
-      yield* parser as unknown as AsyncIterable<readonly string[]>
-    } catch (error) {
-      const { code = '' } = error as NodeJS.ErrnoException
-      if (!code.startsWith('CSV_')) throw error
-      throw new UsageError(
-        `${withoutCredentials(this.name)}: a row has an open quote, or is over 1 MB (${code}); close the quote, or write --input with the format of the file`,
-      )
-    }
-  }
-
-  /**
-   * Returns the index of the column with URLs, or undefined if the first row has no names and
-   * begins with a URL.
-   */
-  #columnOf(first: readonly string[]): number | undefined {
-    const names = first.map((name) => name.trim().toLowerCase())
-    const wanted = this.#column === undefined ? COLUMN_NAMES : [this.#column.toLowerCase()]
-    const found = wanted.map((name) => names.indexOf(name)).find((index) => index >= 0)
-    if (found !== undefined) return found
-    const isUrl = first[0]?.startsWith('/') || URL.canParse(first[0] ?? '')
-    if (this.#column === undefined && isUrl) return undefined
-    const columns = first.slice(0, 20).map((name) => JSON.stringify(shorten(name)))
-    throw new UsageError(
-      `${withoutCredentials(this.name)}: no column is named ${wanted.map((name) => JSON.stringify(name)).join(', ')}; write --column with one of ${columns.join(', ')}`,
-    )
-  }
-
-  #skip(): void {
-    this.#skipped++
-    if (this.#skipped === 1) this.#firstSkipped = this.#line
-  }
-
-  #reportSkipped(): void {
+  #reportSkipped(format: UrlFormat, skipped: number, first: number): void {
+    const field = this.#column === undefined ? 'URL' : `text in the field ${JSON.stringify(this.#column)}`
     const what = {
       text: 'URL',
       csv: 'URL in the column',
-      ndjson: `text in the field ${JSON.stringify(this.#column ?? 'url')}`,
+      ndjson: field,
       log: 'request such as "GET /page HTTP/1.1"',
       sitemap: 'URL',
-    }[this.#format ?? 'text']
-    const lines = this.#skipped === 1 ? '1 line has' : `${this.#skipped.toLocaleString('en')} lines have`
-    const problem = `${withoutCredentials(this.name)}: ${lines} no ${what}; the first is line ${this.#firstSkipped}`
+    }[format]
+    const lines = skipped === 1 ? '1 line has' : `${skipped.toLocaleString('en')} lines have`
+    const problem = `${withoutCredentials(this.name)}: ${lines} no ${what}; the first is line ${first}`
     if (this.#count > 0) {
       process.stderr.write(errorLine(problem))
       return
     }
     const remedy =
-      this.#format === 'log'
+      format === 'log'
         ? 'write --input text, ndjson or csv'
         : 'write --column NAME, or --input with the format of the file'
     throw new UsageError(`${problem}; ${remedy}`)
@@ -260,12 +162,37 @@ export class UrlSource {
   }
 }
 
-/** Returns the format that the first line shows. */
-function formatOf(head: Uint8Array): InputFormat {
-  const [line = ''] = new TextDecoder().decode(head).trimStart().split('\n', 1)
-  if (line.startsWith('<')) return 'sitemap'
-  if (line.startsWith('{')) return 'ndjson'
-  return isOfAccessLog(line) ? 'log' : 'text'
+/** The bytes of the input that show its format. */
+const HEAD_BYTES = 8192
+
+/** Returns the encoding that a byte order mark shows, if it is not UTF-8. Spreadsheets write such files. */
+function utf16Of([first, second]: Uint8Array): string | undefined {
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  return first === 0xfe && second === 0xff ? 'utf-16be' : undefined
+}
+
+async function* inUtf8(head: Uint8Array, input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const encoding = utf16Of(head)
+  if (encoding === undefined) return yield* input
+  const decoder = new TextDecoder(encoding)
+  for await (const chunk of input) yield Buffer.from(decoder.decode(chunk, { stream: true }))
+}
+
+function describe(problem: UrlProblem): string {
+  switch (problem.kind) {
+    case 'open-quote':
+    case 'long-row': {
+      const code = problem.kind === 'open-quote' ? 'CSV_QUOTE_NOT_CLOSED' : 'CSV_MAX_RECORD_SIZE'
+      return `a row has an open quote, or is over 1 MB (${code}); close the quote, or write --input with the format of the file`
+    }
+    case 'long-document':
+      return 'a JSON document is over 64 MB; write one object on each line'
+    case 'no-column': {
+      const wanted = problem.wanted.map((name) => JSON.stringify(name)).join(', ')
+      const columns = problem.columns.slice(0, 20).map((name) => JSON.stringify(shorten(name)))
+      return `no column is named ${wanted}; write --column with one of ${columns.join(', ')}`
+    }
+  }
 }
 
 async function* withHead(head: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -280,18 +207,6 @@ async function* withHead(head: Uint8Array, rest: AsyncGenerator<Uint8Array>): As
 /** As `pipe`, but a failure of the input is also one of the output. */
 function piped<T extends NodeJS.ReadWriteStream>(input: AsyncIterable<Uint8Array>, output: T): T {
   return pipeline(Readable.from(input), output, () => undefined) as T // the reader of the output gets the error
-}
-
-/** Returns the value of a field, such as `request.uri`, of a line of JSON. */
-function fieldOf(line: string, path: readonly string[]): unknown {
-  try {
-    return path.reduce<unknown>(
-      (value, name) => (value as Record<string, unknown> | undefined)?.[name],
-      JSON.parse(line),
-    )
-  } catch {
-    return undefined // counted and reported as a line without a URL
-  }
 }
 
 /** @throws {UsageError} if there is no such file. */

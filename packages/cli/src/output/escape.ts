@@ -1,12 +1,13 @@
-// Escapes text for XML and for the workflow commands of GitHub.
+// Escapes text for XML and for the workflow commands of GitHub. URLs in it lose their credentials.
 import { escapeControls } from '@politely/core'
+import { textWithoutCredentials } from '@politely/core/engine'
 
 /**
  * Characters that XML cannot contain become spaces. Invisible characters become references, because
  * they could reverse the direction of text in a terminal.
  */
 export function escapeXml(text: string): string {
-  return text
+  return textWithoutCredentials(text)
     .replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, ' ')
     .replace(/[&<>"\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => ENTITIES[character] ?? `&#${character.codePointAt(0)};`)
 }
@@ -15,7 +16,8 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 
 /** The message of a workflow command. */
 export function escapeData(text: string): string {
-  return escapeControls(text.replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A'))
+  const shown = textWithoutCredentials(text)
+  return escapeControls(shown.replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A'))
 }
 
 /** A property of a workflow command. */

@@ -1,6 +1,7 @@
 // Colours and safe text for people.
 import { styleText } from 'node:util'
 import { escapeControls } from '@politely/core'
+import { textWithoutCredentials } from '@politely/core/engine'
 import { shorten } from './shorten.ts'
 
 export const green = (text: string): string => styleText('green', text)
@@ -9,7 +10,12 @@ export const yellow = (text: string): string => styleText('yellow', text)
 export const bold = (text: string): string => styleText('bold', text)
 export const dim = (text: string): string => styleText('dim', text)
 
-/** Text of a site: shortened, and with control characters escaped. */
+/** Text of a site: shortened, and safe as `safeText` makes it. */
 export function printable(text: string): string {
-  return escapeControls(shorten(text))
+  return escapeControls(shorten(textWithoutCredentials(text)))
+}
+
+/** Text that a site may have written: control characters are escaped, and URLs have no credentials. */
+export function safeText(text: string): string {
+  return escapeControls(textWithoutCredentials(text))
 }

@@ -50,8 +50,8 @@ export interface Failure {
  * - `blocked-address`: the network guard refused the address.
  * - `busy-target`: a redirect to another site was not followed. The other site asked for a pause,
  *   or too many redirects lead there.
- * - `disallowed-target`: a redirect was not followed, since robots.txt disallows its target. This
- *   reason is for tdmrep.json only: for robots.txt itself, no rules apply.
+ * - `disallowed-target`: a redirect was not followed, since the robots.txt of its target disallows it
+ *   or is unreachable. This reason is for tdmrep.json only: for robots.txt itself, no rules apply.
  * - `no-transport`: the client has no transport for the scheme of the URL, such as FTP.
  * - `unusable-transport`: the caller's `fetch` or `dispatcher` does not do what it must: it follows
  *   or hides redirects, or drops or changes a body.

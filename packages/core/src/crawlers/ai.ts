@@ -5,6 +5,8 @@ const READ = '2026-11-25'
 /** The dates of two lists that quote the operators' pages. */
 const QUOTED = '2026-08-22'
 const QUOTED_LATER = '2026-08-28'
+/** The date of a list that quotes the page of Moonshot AI. */
+const QUOTED_LAST = '2026-09-28'
 
 export const ai: readonly OperatorPage[] = [
   {
@@ -95,6 +97,21 @@ export const ai: readonly OperatorPage[] = [
       { token: 'amazon-QBusiness', purpose: 'ai-search' },
       { token: 'amazon-kendra', purpose: 'ai-search' },
       { token: 'NovaAct', purpose: 'ai-agent' },
+      { token: 'AmazonBuyForMe', purpose: 'ai-agent' },
+    ],
+  },
+  {
+    operator: 'Microsoft',
+    source: 'https://azure.microsoft.com/en-us/products/ai-services/ai-search',
+    crawlers: [{ token: 'AzureAI-SearchBot', purpose: 'ai-search' }],
+  },
+  {
+    operator: 'Google',
+    source: 'https://gemini.google/overview/deep-research/',
+    crawlers: [
+      { token: 'Gemini-Deep-Research', purpose: 'ai-assistant' },
+      { token: 'GoogleAgent-URLContext', purpose: 'ai-assistant' },
+      { token: 'GoogleAgent-Mariner', purpose: 'ai-agent' },
     ],
   },
   {
@@ -136,9 +153,25 @@ export const ai: readonly OperatorPage[] = [
   },
   {
     operator: 'Moonshot AI',
-    source: 'https://www.moonshot.ai/',
-    crawlers: [{ token: 'Kimi-User', purpose: 'ai-assistant' }],
+    source: 'https://www.kimi.com/policies/kimi-crawlers',
+    readOn: QUOTED_LAST,
+    crawlers: [
+      { token: 'KimiBot', purpose: 'ai-training' },
+      { token: 'Kimi-SearchBot', purpose: 'ai-search' },
+      { token: 'Kimi-User', purpose: 'ai-assistant' },
+    ],
   },
+  {
+    operator: 'Zhipu AI',
+    source: 'https://www.zhipuai.cn/',
+    crawlers: [{ token: 'ChatGLM-Spider', purpose: 'ai-training' }],
+  },
+  {
+    operator: 'Alibaba',
+    source: 'https://tongyi.aliyun.com/',
+    crawlers: [{ token: 'TongyiBot', purpose: 'ai-assistant' }],
+  },
+  { operator: 'Baidu', source: 'https://yiyan.baidu.com/', crawlers: [{ token: 'YiyanBot', purpose: 'ai-assistant' }] },
   { operator: 'Manus', source: 'https://manus.im/', crawlers: [{ token: 'Manus-User', purpose: 'ai-agent' }] },
   {
     operator: 'You.com',
@@ -195,7 +228,79 @@ export const ai: readonly OperatorPage[] = [
     ],
   },
   { operator: 'Tavily', source: 'https://www.tavily.com/', crawlers: [{ token: 'TavilyBot', purpose: 'ai-search' }] },
-  { operator: 'Exa', source: 'https://exa.ai/', crawlers: [{ token: 'ExaBot', purpose: 'ai-search' }] },
+  {
+    operator: 'Exa',
+    source: 'https://exa.ai/',
+    crawlers: [
+      { token: 'ExaBot', purpose: 'ai-search' },
+      { token: 'ExaSearchBot', purpose: 'ai-search' },
+    ],
+  },
+  {
+    operator: 'Querit',
+    source: 'https://www.querit.ai/',
+    crawlers: [
+      { token: 'QueritBot', purpose: 'ai-search' },
+      { token: 'Querit-SearchBot', purpose: 'ai-search' },
+    ],
+  },
+  {
+    operator: 'iAsk',
+    source: 'https://iask.ai/',
+    crawlers: [
+      { token: 'iAskBot', purpose: 'ai-search' },
+      { token: 'iaskspider', purpose: 'ai-search' },
+    ],
+  },
+  {
+    operator: 'Ceramic AI',
+    source: 'https://github.com/CeramicTeam/CeramicTerracotta',
+    readOn: QUOTED,
+    crawlers: [{ token: 'TerraCotta', purpose: 'ai-search', obeys: 'yes' }],
+  },
+  {
+    operator: 'Mozilla',
+    source: 'https://docs.tabstack.ai/trust/controlling-access',
+    readOn: QUOTED,
+    crawlers: [{ token: 'Mozilla-Tabstack', purpose: 'scraper', obeys: 'yes' }],
+  },
+  {
+    operator: 'Klaviyo',
+    source: 'https://help.klaviyo.com/hc/en-us/articles/40496146232219',
+    readOn: QUOTED,
+    crawlers: [{ token: 'KlaviyoAIBot', purpose: 'ai-assistant', obeys: 'yes' }],
+  },
+  { operator: 'Cognition', source: 'https://devin.ai/', crawlers: [{ token: 'Devin', purpose: 'ai-agent' }] },
+  {
+    operator: 'ROIS',
+    source: 'https://ds.rois.ac.jp/en_center8/en_crawler/',
+    readOn: QUOTED,
+    crawlers: [{ token: 'Cotoyogi', purpose: 'ai-training', obeys: 'yes' }],
+  },
+  {
+    operator: 'LAION',
+    source: 'https://laion.ai/faq/',
+    crawlers: [{ token: 'LAIONDownloader', purpose: 'ai-training' }],
+  },
+  {
+    operator: 'Bright Data',
+    source: 'https://brightdata.com/brightbot',
+    crawlers: [{ token: 'Brightbot', purpose: 'scraper' }],
+  },
+  {
+    operator: 'Apify',
+    source: 'https://apify.com/',
+    crawlers: [
+      { token: 'ApifyBot', purpose: 'scraper' },
+      { token: 'ApifyWebsiteContentCrawler', purpose: 'scraper' },
+    ],
+  },
+  {
+    operator: 'aiHit',
+    source: 'https://www.aihitdata.com/about',
+    readOn: QUOTED,
+    crawlers: [{ token: 'aiHitBot', purpose: 'scraper', obeys: 'yes' }],
+  },
   { operator: 'Linkup', source: 'https://www.linkup.so/', crawlers: [{ token: 'LinkupBot', purpose: 'ai-search' }] },
   { operator: 'Andi', source: 'https://andisearch.com/', crawlers: [{ token: 'Andibot', purpose: 'ai-search' }] },
   { operator: 'Phind', source: 'https://www.phind.com/', crawlers: [{ token: 'PhindBot', purpose: 'ai-search' }] },

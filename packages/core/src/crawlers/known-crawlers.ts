@@ -1,7 +1,8 @@
 // The catalogue of known crawlers, and how each of them reads robots.txt.
-import type { Dialect } from '../dialect.ts'
+import type { Dialect, ParsingRules } from '../dialect.ts'
 import type { CrawlerRules } from '../match/crawler-rules.ts'
 import type { ProductTokens } from '../parse/product-tokens.ts'
+import { isProductToken, leadingToken } from '../parse/user-agent-name.ts'
 import type { BindOptions, Robots } from '../robots.ts'
 import { ai } from './ai.ts'
 import { google } from './google.ts'
@@ -10,7 +11,7 @@ import { otherCrawlers } from './other-crawlers.ts'
 import { searchEngines } from './search-engines.ts'
 
 /** The date of the data in `knownCrawlers`. */
-export const knownCrawlersDate = '2026-11-25'
+export const knownCrawlersDate = '2026-11-26'
 
 /** Crawlers that sites meet, as their operators document them. */
 export const knownCrawlers: readonly KnownCrawler[] = listed([...google, ...searchEngines, ...ai, ...otherCrawlers])
@@ -25,6 +26,26 @@ const BY_NAME: ReadonlyMap<string, KnownCrawler> = new Map(
 /** Returns the crawler with this product token or name, in any case. */
 export function findCrawler(name: string): KnownCrawler | undefined {
   return BY_NAME.get(name.toLowerCase())
+}
+
+/**
+ * Returns whether a text names one crawler, or `*`: a product token, or a name in the catalogue with
+ * other characters, such as `archive.org_bot` and `Sogou web spider`.
+ */
+export function isCrawlerName(text: string): boolean {
+  return text === '*' || isProductToken(text) || findCrawler(text) !== undefined
+}
+
+/** A name on a user-agent line, as `archive.org_bot`; not a header with a version or a comment. */
+const NAME_WITH_DOTS = /^[\w-]+(?:\.[\w-]+)+$/
+
+/** Returns the name that a dialect compares with user-agent lines. */
+function comparedName(name: string, { agents }: ParsingRules): string {
+  const comparesTokens = agents === 'token' || agents === 'token-or-digits'
+  // RFC 9309 §2.2.1, google/robotstxt: the line names the part before the first other character.
+  const { token, name: whole } = findCrawler(name) ?? { token: name, name }
+  if (comparesTokens) return token !== whole || NAME_WITH_DOTS.test(name) ? leadingToken(name) : name
+  return token === whole ? name : whole
 }
 
 /** How a crawler reads robots.txt. */
@@ -44,15 +65,15 @@ export interface CrawlerReading {
  * @param dialect One of `dialects`, or a custom one.
  */
 export function readingOf(tokens: ProductTokens, dialect: Dialect): CrawlerReading {
-  const [token, ...others] = typeof tokens === 'string' ? [tokens] : tokens
-  if (token === undefined || others.length > 0) {
-    return { productTokens: typeof tokens === 'string' ? [tokens] : tokens, dialect, crawler: undefined }
-  }
-  const crawler = findCrawler(token)
-  const { fallbacks = [], readsStar = true } = crawler ?? {}
-  const productTokens = [token, ...fallbacks]
-  if (fallbacks.length === 0 && readsStar) return { productTokens, dialect, crawler }
   const { parsing } = dialect
+  const names = typeof tokens === 'string' ? [tokens] : tokens
+  const compared = names.map((name) => comparedName(name, parsing))
+  const [name, ...others] = names
+  if (name === undefined || others.length > 0) return { productTokens: compared, dialect, crawler: undefined }
+  const crawler = findCrawler(name)
+  const { fallbacks = [], readsStar = true } = crawler ?? {}
+  const productTokens = [...compared, ...fallbacks]
+  if (fallbacks.length === 0 && readsStar) return { productTokens, dialect, crawler }
   return {
     productTokens,
     dialect: {

@@ -98,7 +98,8 @@ export const searchEngines: readonly OperatorPage[] = [
   {
     operator: 'Brave',
     source: 'https://search.brave.com/help/brave-search-crawler',
-    crawlers: [{ token: 'Bravebot', purpose: 'search' }],
+    readOn: QUOTED,
+    crawlers: [{ token: 'Bravebot', purpose: 'search', obeys: 'yes' }],
   },
   {
     operator: 'Mojeek',

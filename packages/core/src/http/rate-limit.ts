@@ -7,10 +7,14 @@
 //   RateLimit: limit=100, remaining=50, reset=30         50 requests in the next 30 seconds
 //   RateLimit-Remaining: 50 and RateLimit-Reset: 30      the same
 //   X-RateLimit-Remaining: 50 and X-RateLimit-Reset: 30  the same
+//   retry-after-ms: 1500                                 no request for 1.5 seconds
 //
-// The first two are from draft-ietf-httpapi-ratelimit-headers-10 (27 September 2025), §3 and §4.
-// The third is from draft 07 (24 June 2023), and the fourth from draft 06 (22 December 2022). No
-// document defines the headers with `X-`: their reset may also be a date, or a time since 1970.
+// The first two are from draft-ietf-httpapi-ratelimit-headers-11 (23 May 2026), §3 and §4. The third
+// is from draft 07 (24 June 2023), and the fourth from draft 06 (22 December 2022). Their numbers
+// are non-negative Integers, and the names of policies Strings (RFC 9651 §3.3.1 and §3.3.3); any
+// other value makes a limit invalid. No document defines the headers with `X-`, GitLab's
+// RateLimit-ResetTime, Discord's X-RateLimit-Reset-After and retry-after-ms: a reset may also be a
+// date, or a time since 1970.
 import { type Headers, headerOf } from './headers.ts'
 import { membersOf } from './list.ts'
 import { MAX_RETRY_AFTER_MS, retryAfterMs } from './retry-after.ts'
@@ -27,14 +31,27 @@ type Member = Readonly<Record<string, string>>
 /** Further members of a list are ignored, so that a long header costs little. Our choice. */
 const MAX_MEMBERS = 100
 
-const PREFIXES = ['ratelimit', 'x-ratelimit', 'x-rate-limit']
+/** An Integer that is not negative (RFC 9651 §3.3.1). */
+const INTEGER = /^\d{1,15}$/
+/** Also what servers send in X-RateLimit-Remaining. Our choice. */
+const NUMBER = /^-?\d+(?:\.\d+)?$/
+/** A String (RFC 9651 §3.3.3). */
+const STRING = /^"(?:[^"\\]|\\["\\])*"$/
+
+/** The header with what remains, the syntax of its value, and the headers with the reset, best first. */
+const COUNTS: readonly (readonly [remaining: string, syntax: RegExp, resets: readonly string[]])[] = [
+  ['ratelimit-remaining', INTEGER, ['ratelimit-reset', 'ratelimit-resettime']],
+  ['x-ratelimit-remaining', NUMBER, ['x-ratelimit-reset-after', 'x-ratelimit-reset']],
+  ['x-rate-limit-remaining', NUMBER, ['x-rate-limit-reset']],
+]
 
 /** The headers that `rateLimitOf` reads, in lower case. */
 export const rateLimitHeaders: readonly string[] = [
   'age',
   'ratelimit',
   'ratelimit-policy',
-  ...PREFIXES.flatMap((prefix) => [`${prefix}-remaining`, `${prefix}-reset`]),
+  'retry-after-ms',
+  ...COUNTS.flatMap(([remaining, , resets]) => [remaining, ...resets]),
 ]
 
 /**
@@ -48,21 +65,28 @@ export const rateLimitHeaders: readonly string[] = [
  * @param now Milliseconds since 1970, for a reset that is a date.
  */
 export function rateLimitOf(headers: Headers, now: number): RateLimit | undefined {
-  if (Number(headerOf(headers, 'age')) > 0) return undefined // the response is from a cache (draft 10, §7.3)
-  const policies = membersIn(headerOf(headers, 'ratelimit-policy'))
+  if (Number(headerOf(headers, 'age')) > 0) return undefined // the response is from a cache (draft 11, §7.3)
+  const secondsMs = (seconds = '') => (INTEGER.test(seconds) ? retryAfterMs(seconds, now) : undefined)
+  const policies = membersIn(headerOf(headers, 'ratelimit-policy')).filter(({ qu = '""' }) => STRING.test(qu))
   // In draft 07 the value is one dictionary, so its commas separate parameters.
   const limits = membersIn(headerOf(headers, 'ratelimit')?.replace(/,(?=\s*(?:limit|remaining|reset)\s*=)/gi, ';'))
   const pauses = limits.map(({ value, r, t, remaining, reset }) => {
+    if (value === undefined) return pauseMs(remaining, secondsMs(reset))
+    if (!STRING.test(value)) return undefined
     const policy = policies.find((one) => one.value === value)
-    return pauseMs(r ?? remaining, retryAfterMs(t ?? reset ?? policy?.w, now), policy?.qu)
+    return pauseMs(r, secondsMs(t ?? policy?.w), policy?.qu)
   })
-  for (const prefix of PREFIXES) {
-    const resetMs = retryAfterMs(headerOf(headers, `${prefix}-reset`), now)
-    const remaining = membersIn(headerOf(headers, `${prefix}-remaining`))
-    pauses.push(...remaining.map(({ value, w }) => pauseMs(value, resetMs ?? retryAfterMs(w, now))))
+  for (const [name, syntax, resets] of COUNTS) {
+    const resetMs = resets.map((reset) => retryAfterMs(headerOf(headers, reset), now)).find((ms) => ms !== undefined)
+    const remaining = membersIn(headerOf(headers, name))
+    pauses.push(...remaining.map(({ value, w }) => pauseMs(value, resetMs ?? secondsMs(w), undefined, syntax)))
   }
+  const afterMs = headerOf(headers, 'retry-after-ms') ?? ''
+  if (/^\d+(?:\.\d+)?$/.test(afterMs)) pauses.push(Number(afterMs))
   if (!pauses.some((ms) => ms !== undefined))
-    pauses.push(...policies.map(({ value, q, w, qu }) => pauseMs(q ?? value, retryAfterMs(w, now), qu)))
+    pauses.push(
+      ...policies.map(({ value = '', q, w, qu }) => pauseMs(STRING.test(value) ? q : value, secondsMs(w), qu)),
+    )
   const longest = Math.ceil(Math.max(...pauses.map((ms) => ms ?? 0)))
   return longest > 0 ? { pauseMs: Math.min(longest, MAX_RETRY_AFTER_MS) } : undefined
 }
@@ -72,20 +96,28 @@ export function rateLimitOf(headers: Headers, now: number): RateLimit | undefine
  * @param unit What the limit counts. Default: requests. If it counts bytes or other units, they are
  * not spread.
  */
-function pauseMs(remaining = '', resetMs: number | undefined, unit = '"requests"'): number | undefined {
-  if (resetMs === undefined || !/^-?\d+(?:\.\d+)?$/.test(remaining)) return undefined
+function pauseMs(
+  remaining = '',
+  resetMs: number | undefined,
+  unit = '"requests"',
+  syntax: RegExp = INTEGER,
+): number | undefined {
+  if (resetMs === undefined || !syntax.test(remaining)) return undefined
   if (Number(remaining) < 1) return resetMs
   return unit === '"requests"' ? resetMs / Number(remaining) : 0
 }
 
 function membersIn(list = ''): readonly Member[] {
   const members = membersOf(list).slice(0, MAX_MEMBERS)
-  return members.map((member) =>
-    Object.fromEntries(
-      member.split(';').map((part) => {
-        const [name = '', argument] = part.split('=', 2).map((text) => text.trim())
-        return argument === undefined ? ['value', name] : [name.toLowerCase(), argument]
-      }),
-    ),
-  )
+  return members.map((member) => {
+    const [first = '', ...others] = (member.match(/(?:[^;"]|"[^"]*"?)+/g) ?? []).map((part) => part.trim())
+    // In a dictionary, the first part is a parameter too.
+    const isParameter = !first.startsWith('"') && first.includes('=')
+    return Object.fromEntries([...others, isParameter ? first : `value=${first}`].map(nameAndValue))
+  })
+}
+
+function nameAndValue(parameter: string): [name: string, value: string] {
+  const at = parameter.indexOf('=')
+  return at === -1 ? [parameter, ''] : [parameter.slice(0, at).trim(), parameter.slice(at + 1).trim()]
 }

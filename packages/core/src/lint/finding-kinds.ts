@@ -32,6 +32,8 @@ export const findingMessages = {
     'escaped-line-end':
       'The text \\n ends no line, so crawlers read one line here; write {} with a line end after each.',
     'html-in-line': 'Crawlers read the HTML {found} as part of the line; write {}.',
+    'unfilled-template':
+      'Crawlers read {found} as it is, because no program filled in the template; write the text that it stands for.',
     'look-alike-character': 'Crawlers do not read a character as one that it looks like, here {found}; write {}.',
     'non-ascii-blank': 'Crawlers read the hidden character {found} as part of the key or value; write {}.',
     'key-without-value': 'Crawlers ignore a key alone; write a colon and a value after it.',
@@ -46,14 +48,16 @@ export const findingMessages = {
     'unreadable-name': 'A product token begins with a letter, so this line names no crawler; write the token alone.',
     'wildcard-in-name':
       'A * inside a name is not a wildcard, so this line names no crawler; write whole product tokens.',
-    'several-names-on-one-line': 'Crawlers read only the first name of a line; write a user-agent line for each.',
+    'several-names-on-one-line':
+      'A user-agent line has one name, so crawlers do not read all of these; write a line for each.',
     'user-agent-header-as-name':
-      'Crawlers read only the first word of a whole User-Agent header; write the product token alone.',
+      'Crawlers do not look for their name inside a whole User-Agent header; write the product token alone.',
     // Rules
-    'rule-before-group': 'Crawlers ignore a rule above the first user-agent line; write "User-agent: *" above it.',
-    'path-without-slash': 'A path begins with a slash, so this rule matches nothing; write {}.',
-    'absolute-url-in-rule': 'A rule with a whole URL matches nothing; write its path, {}.',
-    'two-paths-on-one-line': 'A rule has one path, so several are read as one; write {}.',
+    'rule-before-group':
+      'Crawlers ignore a rule that belongs to no user-agent line; write the line above it, such as "User-agent: *" for all.',
+    'path-without-slash': 'A path begins with a slash, so this rule matches nothing; write one that does, as in {}.',
+    'absolute-url-in-rule': 'A rule with a whole URL matches nothing; write its path alone, as in {}.',
+    'two-paths-on-one-line': 'A rule has one path, so several are read as one; write a rule for each, as in {}.',
     // Other records
     'sitemap-not-absolute': 'Sitemap needs an absolute URL; write one such as {}.',
     'sitemap-on-private-host': 'Crawlers cannot reach {found}; write a public URL such as {}.',
@@ -76,7 +80,8 @@ export const findingMessages = {
     'misspelt-key': 'Google accepts this misspelling, but other crawlers may not; write {}.',
     'key-known-by-its-beginning':
       'Crawlers may read this key as {}, because it begins with it; write only that, or another word.',
-    'product-token-with-other-characters': 'Crawlers do not read what follows the product token; write {}.',
+    'product-token-with-other-characters':
+      'Crawlers differ in whether they read what follows the product token; write {}.',
     'names-merged-across-blank-line':
       'A blank line does not end a group, so these rules also apply to the names above; write "Disallow:" above the blank line if they should not.',
     'names-merged-across-record':
@@ -85,19 +90,21 @@ export const findingMessages = {
       'A group without rules allows everything; write "Disallow:" below its names to say so explicitly.',
     'record-before-group':
       'A record above the first user-agent line applies to no crawler; write it below the names that it is meant for.',
-    'empty-allow': 'An Allow without a path does nothing; write "Disallow:" to allow everything.',
+    'empty-allow': 'An Allow without a path matches no path; write "Disallow:" if the group is to allow everything.',
     'conflicting-rules': 'The same path is allowed and disallowed, and the Allow wins; write only one of them.',
     'shadowed-rule': 'A longer rule for the same paths always decides instead; write only one of them.',
     'fragment-in-rule': 'A # begins a comment, and clients do not send fragments; write %23 if it is part of the path.',
     'dollar-inside': 'A $ matches the end of the path only as the last character; write it last if you mean the end.',
     'raw-space-in-path': 'The space is read as part of the path; write {}, or # before a comment.',
-    'backslash-in-path': 'Clients send / for a backslash, so this rule matches no request of theirs; write {}.',
-    'url-as-path': 'This matches only paths that contain a whole URL; write {} if you mean its path.',
+    'backslash-in-path':
+      'Clients send / for a backslash in a path, so this rule matches no URL that has one there; write {}.',
+    'url-as-path': 'This matches only paths that contain a whole URL; write its path alone if you mean that, as in {}.',
     'regular-expression-in-path':
-      'Only * and a final $ are special in a path, so crawlers read {found} literally; write * for any characters, as in {}.',
+      'Only * and a final $ are special in a path, so crawlers read no regular expression in {found}; write * for any characters, as in {}.',
     'malformed-percent':
       'A % without two hex digits after it is compared unchanged; write {} if you mean the character.',
-    'dot-segments': 'Clients resolve dot segments before they send a request, so this rule matches none; write {}.',
+    'dot-segments':
+      'Clients resolve dot segments before they send a request, so this rule matches none; write the path that they send, as in {}.',
     'crawl-delay-unreadable':
       'A crawl-delay is a number of seconds, 0 or more, without a unit; write one such as "Crawl-delay: 10".',
     'crawl-delay-very-long': 'A delay of over a minute allows fewer than 1,440 pages a day; write 60 or less.',
@@ -149,12 +156,13 @@ export const findingMessages = {
     'encoded-unreserved': 'This %XX needs no encoding, and Google does not decode it; write {}.',
     'robots-txt-disallowed': 'Crawlers may always fetch robots.txt; write no rule for it.',
     'index-page-also-allows-folder':
-      'Google reads this as a rule for the folder too; write {} as well if you do not mean the folder.',
+      'Google reads this as a rule for the folder too; write {} if you do not mean the folder.',
     'unknown-label': 'Crawlers ignore a label that its field does not define, here {found}; write a defined one.',
     'preference-for-disallowed-path':
       'The group disallows all URLs of this preference, so it applies to none; write it for URLs that crawlers may fetch.',
     'license-in-group':
       'By the RSL specification this License is only for the group above, and by its guide for all crawlers; write it above the first user-agent line if it is for all.',
+    'duplicate-sitemap': 'An earlier line names this sitemap too; write it once.',
     'host-deprecated': 'Yandex has ignored Host since 2018; write a redirect to the main host.',
   },
 } as const

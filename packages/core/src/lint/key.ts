@@ -1,10 +1,11 @@
 // Checks the key of a line and its colon.
 
-import { textOf } from '../bytes.ts'
+import { latin1Of, textOf } from '../bytes.ts'
 import type { Dialect } from '../dialect.ts'
-import { directiveOf } from '../parse/directive.ts'
+import { type KnownKey, knownKeyOf } from '../parse/directive.ts'
+import type { ParsedField } from '../parse/records.ts'
+import { containsField } from './field-in-text.ts'
 import type { Report } from './finding.ts'
-import type { Field } from './groups.ts'
 import { lintUnknownField } from './known-fields.ts'
 import { trimBlanks } from './line.ts'
 import { similarField } from './similar-field.ts'
@@ -15,20 +16,21 @@ import { similarField } from './similar-field.ts'
  */
 export function lintKey(
   content: string,
-  field: Field | undefined,
+  field: ParsedField | undefined,
   number: number,
   dialect: Dialect,
   report: Report,
 ): boolean {
-  if (field === undefined || (field.directive === 'unknown' && !content.includes(':'))) {
+  if (field === undefined || (field.field === 'unknown' && !content.includes(':'))) {
     const corrected = withColon(content)
     if (corrected === undefined) report('not-a-field', number)
     else if (corrected.endsWith(': ')) report('key-without-value', number)
     else report('three-words-without-colon', number, corrected)
     return false
   }
-  const { directive, key, value } = field
-  if (directive === 'unknown') {
+  const { key, value } = field
+  const known = knownKeyOf(key)
+  if (known === undefined) {
     const similar = similarField(textOf(key))
     if (/^(https?|ftp)$/i.test(key) && value.startsWith('//')) {
       report('url-without-key', number, `Sitemap: ${textOf(`${key}:${value}`)}`)
@@ -36,24 +38,35 @@ export function lintKey(
     else lintUnknownField(key.toLowerCase(), number, dialect, report)
     return false
   }
-  if (/[\t ](?:user-agent|allow|disallow|sitemap|crawl-delay)[\t ]*:/i.test(value)) {
+  if (field.field === 'unknown' && known.directive === 'allow' && dialect.parsing.allow === 'unknown') {
+    report('ignored-field', { line: number, found: `the dialect ${dialect.name} has no Allow` })
+    return false
+  }
+  if (containsField(value)) {
     report('several-fields-on-one-line', number)
     return false
   }
-  const corrected = `${canonicalKey(directive)}: ${textOf(value)}`
-  if (!content.includes(':')) report('missing-colon', number, corrected)
-  const lower = key.toLowerCase()
-  if (lower === directive) return true
-  if (!lower.startsWith(directive)) {
-    report('misspelt-key', number, corrected)
-    return true
+  return lintSpelling(content, field, known, report)
+}
+
+/** @returns Whether to check the value. */
+function lintSpelling(
+  content: string,
+  { field, key, value, line }: ParsedField,
+  { name, directive }: KnownKey,
+  report: Report,
+): boolean {
+  const correctKey = canonicalKey(directive)
+  const corrected = `${correctKey}:${value === '' ? '' : ` ${textOf(value)}`}`
+  const rest = key.slice(name.length)
+  if (!content.includes(':')) report('missing-colon', line, corrected)
+  else if (/^[\t ]/.test(rest)) {
+    report('late-colon', line, `${correctKey}: ${textOf(trimBlanks(content.slice(name.length)))}`)
+    return false
   }
-  if (!/[\t ]/.test(key)) {
-    report('key-known-by-its-beginning', number, canonicalKey(directive))
-    return true
-  }
-  report('late-colon', number, `${canonicalKey(directive)}: ${textOf(trimBlanks(content.slice(directive.length)))}`)
-  return false
+  if (latin1Of(name) !== directive) report('misspelt-key', line, corrected)
+  else if (rest !== '') report('key-known-by-its-beginning', line, correctKey)
+  return field !== 'unknown' // it is in a dialect that knows exact keys only
 }
 
 /**
@@ -65,9 +78,9 @@ function withColon(content: string): string | undefined {
   // A key has one word, or two as in `User agent *`.
   for (const words of [/^[^\t ]+/, /^[^\t ]+[\t ]+[^\t ]+/]) {
     const key = words.exec(content)?.[0] ?? ''
-    const directive = directiveOf(key)
-    if (directive !== 'unknown') {
-      return `${canonicalKey(directive)}: ${textOf(trimBlanks(content.slice(key.length)))}`
+    const known = knownKeyOf(key)
+    if (known !== undefined) {
+      return `${canonicalKey(known.directive)}: ${textOf(trimBlanks(content.slice(key.length)))}`
     }
   }
   return undefined

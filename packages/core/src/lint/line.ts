@@ -1,6 +1,7 @@
 // Reports bytes of one line that crawlers ignore, and bytes that change how the line is parsed.
 
 import { textOf } from '../bytes.ts'
+import { beginsWithField } from './field-in-text.ts'
 import { quoted, type Report } from './finding.ts'
 import { hiddenCharacter, nameOfHidden, withoutHidden } from './hidden-characters.ts'
 
@@ -35,7 +36,7 @@ export function lintBytes(content: string, line: number, report: Report): boolea
   else if (text.startsWith(BOM)) report('misplaced-bom', line)
   else if (hidden !== undefined) {
     report('non-ascii-blank', { line, found: nameOfHidden(hidden) }, withoutHidden(text))
-  } else if (ESCAPED_LINE_END.test(content)) {
+  } else if (hasEscapedLineEnd(content)) {
     const lines = text.replace(/^"|"$/g, '').split(/(?:\\r)?\\n/)
     report('escaped-line-end', line, ...lines.map((one) => one.trim()).filter((one) => one !== ''))
   } else if (html !== undefined) {
@@ -44,9 +45,13 @@ export function lintBytes(content: string, line: number, report: Report): boolea
   return false
 }
 
-/** A `\n` as text before another field, a comment, another `\n` or the end of the line. */
-const ESCAPED_LINE_END =
-  /(?:\\r)?\\n(?:["']?$|\\[rn]|[\t ]*(?:#|(?:user-?agent|allow|disallow|sitemap|crawl-delay)[\t ]*:))/i
+/** Returns whether a `\n` as text stands before a field, a comment, another `\n` or the end of the line. */
+function hasEscapedLineEnd(content: string): boolean {
+  return Array.from(content.matchAll(/\\n/g)).some(({ index }) => {
+    const rest = content.slice(index + 2)
+    return /^(?:["']?$|\\[rn])/.test(rest) || beginsWithField(rest)
+  })
+}
 
 /** A tag of HTML, or an escaped `&` between two parameters of a query. */
 const HTML =

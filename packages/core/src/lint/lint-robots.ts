@@ -2,15 +2,15 @@
 
 import { type ByteRange, bytesOfLatin1, encodeText, type HasBytes, latin1OfSource, rangeOf } from '../bytes.ts'
 import { dialectFor } from '../choose-dialect.ts'
-import { type Dialect, type DialectName, dialects } from '../dialect.ts'
+import type { Dialect, DialectName } from '../dialect.ts'
 import { assertKnownOptions } from '../known-options.ts'
 import { LineReader } from '../parse/line-reader.ts'
-import { parseRecords } from '../parse/records.ts'
+import { isRecord, isRule, type ParsedField, type ParsedFile, parseFields } from '../parse/records.ts'
 import { assertSource } from '../parse/source.ts'
 import type { HasHref } from '../url/origin.ts'
 import { ownOrigin } from '../url/own-origin.ts'
 import { type Finding, findingOf, type Report } from './finding.ts'
-import { type Field, type FieldLine, lintGroups } from './groups.ts'
+import { lintGroups } from './groups.ts'
 import { lintKey } from './key.ts'
 import { lintIgnoredRecords } from './known-fields.ts'
 import { lintBytes, lintTruncation } from './line.ts'
@@ -18,9 +18,10 @@ import { lintLookAlikes } from './look-alike.ts'
 import { lintName } from './name.ts'
 import { lintNamedGroups } from './named-groups.ts'
 import { isCutByComment, lintPath } from './path.ts'
+import { lintPlaceholder } from './placeholder.ts'
 import { lintLicenses } from './preferences/licenses.ts'
 import { lintPreferencePaths } from './preferences/preference-paths.ts'
-import { lintRecord, lintRecordAgents, lintTimedRecords } from './record.ts'
+import { lintRecord, lintRecordAgents, lintSitemapTwice, lintTimedRecords } from './record.ts'
 import { lintRuleSet } from './rule-set.ts'
 import { lintWholeFile } from './whole-file.ts'
 
@@ -30,8 +31,8 @@ const READ_LIMIT_BYTES = 500 * 1024
 /** Options of `lintRobots`. */
 export interface LintOptions {
   /**
-   * The dialect of the crawlers that the file is for, by name or a custom one. Fields that these
-   * crawlers ignore get a finding. Lines are read as in `rfc9309` in any dialect.
+   * The dialect of the crawlers that the file is for, by name or a custom one. The file is read as
+   * these crawlers read it, and fields that they ignore get a finding.
    *
    * @default 'rfc9309'
    */
@@ -58,21 +59,25 @@ export interface LintOptions {
 export function lintRobots(source: Uint8Array | string | HasBytes, options: LintOptions = {}): readonly Finding[] {
   assertSource(source)
   const reader = readerOf(options)
+  const { dialect } = reader
+  const { parsing } = dialect
   const file = rangeOf(bytesOf(source))
   const text = latin1OfSource(file)
   const findings: Finding[] = []
   const report: Report = (code, place, ...write) => findings.push(findingOf(code, place, write))
   if (lintWholeFile(text, report)) {
-    const fields = lintLines(file, text, reader, report)
-    const parsed = parseRecords(file, dialects.rfc9309.parsing)
-    const unmergedGroups = new Set(lintGroups(fields, parsed, report))
-    for (const group of parsed.groups) lintRuleSet(group, unmergedGroups.has(group), report)
-    lintNamedGroups(parsed, unmergedGroups, lintLicenses(fields, parsed, report), report)
-    lintPreferencePaths(parsed, unmergedGroups, report)
-    lintIgnoredRecords(parsed.records, reader.dialect, report)
-    lintRecordAgents(parsed.records, report)
-    lintTimedRecords(parsed.records, report)
-    if (fields.length === 0) report('empty-file', 0)
+    const parsed = parseFields(file, parsing)
+    lintLines(file, text, parsed, reader, report)
+    const records = parsed.fields.filter(isRecord)
+    const unmergedGroups = new Set(lintGroups(parsed, report))
+    for (const group of parsed.groups) lintRuleSet(group, unmergedGroups.has(group), parsing, report)
+    lintNamedGroups(parsed, unmergedGroups, lintLicenses(parsed, records, parsing, report), dialect, report)
+    lintPreferencePaths(parsed, records, unmergedGroups, parsing, report)
+    lintIgnoredRecords(records, dialect, report)
+    lintRecordAgents(records, report)
+    lintTimedRecords(records, report)
+    lintSitemapTwice(records, report)
+    if (parsed.fields.length === 0) report('empty-file', 0)
   }
   return findings.sort((a, b) => a.line - b.line)
 }
@@ -99,67 +104,45 @@ function bytesOf(source: Uint8Array | string | HasBytes): Uint8Array {
   return source instanceof Uint8Array ? source : bytesOfLatin1(source.bytes)
 }
 
-/**
- * Checks each line by itself. @param text The file, one character for each byte. @returns The
- * fields.
- */
-function lintLines(file: ByteRange, text: string, reader: Reader, report: Report): readonly FieldLine[] {
-  const fields: FieldLine[] = []
-  let afterBlankLine = false
+/** Checks each line by itself. @param text The file, one character for each byte. */
+function lintLines(file: ByteRange, text: string, { fields }: ParsedFile, reader: Reader, report: Report): void {
+  let next = 0
   let lineAtLimit = 0
-  const lines = new LineReader().open(file, 'lenient')
+  const lines = new LineReader().open(file, reader.dialect.parsing.keys)
   while (lines.nextLine()) {
-    const field = fieldOf(lines, text)
+    lines.findLineEnd()
     const { line, lineStart, lineEnd, contentStart, contentEnd } = lines
     if (line === 1 && lineStart > 0) report(lineStart === 3 ? 'bom' : 'partial-bom', 1)
     if (lineStart <= READ_LIMIT_BYTES) lineAtLimit = line
     lintTruncation(text, lineStart, lineEnd, line, report)
-    if (lines.isBlankLine) afterBlankLine = true
     if (contentStart >= contentEnd) continue
-    const content = text.slice(contentStart, contentEnd)
-    const isReadable = lintBytes(content, line, report) && !lintLookAlikes(content, line, report)
-    const isValueReliable = isReadable && lintKey(content, field, line, reader.dialect, report)
-    if (field === undefined) continue
-    if (isValueReliable) lintValue(text.slice(lineStart, lineEnd), field, line, reader, report)
-    fields.push({ ...field, line, afterBlankLine })
-    afterBlankLine = false
+    const field = fields[next]?.line === line ? fields[next++] : undefined
+    lintContent(text.slice(contentStart, contentEnd), text.slice(lineStart, lineEnd), field, line, reader, report)
   }
   if (text.length > READ_LIMIT_BYTES) report('over-500-kib', lineAtLimit)
-  return fields
-}
-
-function fieldOf(reader: LineReader, text: string): Field | undefined {
-  const directive = reader.readKey(true)
-  reader.findLineEnd()
-  if (directive === undefined) return undefined
-  reader.readValue()
-  const { contentStart, keyEnd, valueStart, contentEnd } = reader
-  return { directive, key: text.slice(contentStart, keyEnd), value: text.slice(valueStart, contentEnd) }
 }
 
 /** @param lineText The whole line, with its comment. */
-function lintValue(
+function lintContent(
+  content: string,
   lineText: string,
-  { directive, value }: Field,
+  field: ParsedField | undefined,
   line: number,
-  { dialect, origin }: Reader,
+  reader: Reader,
   report: Report,
 ): void {
-  switch (directive) {
-    case 'unknown':
-      break
-    case 'user-agent':
-      lintName(value, line, report)
-      break
-    case 'allow':
-    case 'disallow':
-      if (directive === 'allow' && dialect.parsing.allow === 'unknown') {
-        report('ignored-field', { line, found: `the dialect ${dialect.name} has no Allow` })
-      }
-      if (isCutByComment(lineText)) report('fragment-in-rule', line)
-      lintPath({ directive, path: value, line }, report)
-      break
-    default:
-      lintRecord(directive, value, line, origin, report)
-  }
+  if (!lintBytes(content, line, report)) return
+  if (lintPlaceholder(content, lineText, field, reader.origin, line, report)) return
+  if (lintLookAlikes(content, line, report)) return
+  if (lintKey(content, field, line, reader.dialect, report) && field !== undefined)
+    lintValue(lineText, field, reader, report)
+}
+
+function lintValue(lineText: string, field: ParsedField, { dialect, origin }: Reader, report: Report): void {
+  const { value, line } = field
+  if (field.field === 'user-agent') lintName(value, line, report)
+  else if (isRule(field)) {
+    if (isCutByComment(lineText)) report('fragment-in-rule', line)
+    lintPath(field, dialect.parsing, report)
+  } else if (isRecord(field) && field.field !== 'unknown') lintRecord(field.field, value, line, origin, report)
 }

@@ -1,7 +1,7 @@
 // Finds characters outside ASCII that look like a plain character.
 
 import { textOf } from '../bytes.ts'
-import { directiveOf } from '../parse/directive.ts'
+import { knownKeyOf } from '../parse/directive.ts'
 import type { Report } from './finding.ts'
 import { codePoint } from './hidden-characters.ts'
 import { canonicalKey } from './key.ts'
@@ -32,8 +32,8 @@ export function lintLookAlikes(content: string, line: number, report: Report): b
   const text = textOf(content)
   const plain = text.replace(/[\u0080-\uffff]/g, plainOf)
   const [head = '', key = '', value = ''] = /^([^:]*):[\t ]*(\S*)/.exec(plain) ?? []
-  const directive = directiveOf(key.trim())
-  if (directive === 'unknown') return false
+  const directive = knownKeyOf(key.trim())?.directive
+  if (directive === undefined) return false
   const valueStart = head.length - value.length
   const end = valueStart + lengthOfSpecial(directive, value, text.slice(valueStart))
   const at = text.split('').findIndex((character, i) => i < end && character !== plain[i])

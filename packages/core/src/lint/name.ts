@@ -1,11 +1,41 @@
 // Checks the value of a user-agent line. RFC 9309 §2.2.1.
 import { bytesOfLatin1 } from '../bytes.ts'
-import { namesEveryone as bytesNameEveryone, endOfToken } from '../parse/product-token.ts'
+import { namesEveryone as bytesNameEveryone } from '../parse/product-token.ts'
+import { leadingToken } from '../parse/user-agent-name.ts'
 import type { Report } from './finding.ts'
 
+/**
+ * Documented names with a dot, a space or a digit, which a product token cannot have. They get no
+ * finding. In lower case; a test compares them with the catalogue of known crawlers.
+ */
+const DOCUMENTED: ReadonlySet<string> = new Set([
+  '360spider',
+  'ai2bot',
+  'ai2bot-dolma',
+  'archive.org_bot',
+  'img2dataset',
+  'mail.ru_bot',
+  'megaindex.ru',
+  'mj12bot',
+  'panscient.com',
+  'peer39_crawler',
+  'pingdom.com_bot',
+  'screaming frog seo spider',
+  'sistrix crawler',
+  'site24x7',
+  'sogou web spider',
+])
+
+/** Returns whether a name is documented, with more than a product token can have. */
+export function isDocumented(name: string): boolean {
+  return DOCUMENTED.has(name.toLowerCase())
+}
+
 export function lintName(value: string, line: number, report: Report): void {
-  const token = tokenOf(value)
-  const rest = value.slice(token.length)
+  const [, name = '', version = ''] = /^(.*?)(\/[^\t /]*)?$/s.exec(value) ?? []
+  const isKnown = isDocumented(name)
+  const token = isKnown ? name : leadingToken(value)
+  const rest = isKnown ? version : value.slice(token.length)
   if (value === '') report('user-agent-without-name', line)
   else if (namesEveryone(value)) {
     if (value !== '*') report('product-token-with-other-characters', line, '*')
@@ -13,16 +43,24 @@ export function lintName(value: string, line: number, report: Report): void {
   else if (token === '') report('unreadable-name', line)
   else if (/^mozilla\/\S*[\t ]/i.test(value)) report('user-agent-header-as-name', line)
   else if (/^[\t ]*[,;|][\t ]*[A-Za-z0-9_*-]/.test(rest)) report('several-names-on-one-line', line)
-  else if (/^\/\S*$/.test(rest)) report('product-token-with-version', line, token)
+  else if (VERSION.test(rest)) report('product-token-with-version', line, token)
   else if (rest !== '') report('product-token-with-other-characters', line, token)
-  if (/[0-9]/.test(token)) report('product-token-with-digits', line)
+  if (/[0-9]/.test(token) && !isKnown) report('product-token-with-digits', line)
 }
+
+const VERSION = /^\/\S*$/
 
 /**
  * Returns the name in the form that crawlers compare; an empty string if the line names no crawler.
  */
 export function nameOf(value: string): string {
-  return namesEveryone(value) ? '*' : tokenOf(value).toLowerCase()
+  return namesEveryone(value) ? '*' : leadingToken(value).toLowerCase()
+}
+
+/** Returns whether a line has a product token, perhaps with a version, or `*`, and nothing else. */
+export function isWholeName(value: string): boolean {
+  const rest = value.slice(leadingToken(value).length)
+  return rest === '' || VERSION.test(rest) || namesEveryone(value)
 }
 
 /**
@@ -31,8 +69,4 @@ export function nameOf(value: string): string {
  */
 export function namesEveryone(value: string): boolean {
   return bytesNameEveryone(bytesOfLatin1(value), 0, value.length)
-}
-
-function tokenOf(value: string): string {
-  return value.slice(0, endOfToken(bytesOfLatin1(value), 0, value.length))
 }

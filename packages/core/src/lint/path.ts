@@ -1,7 +1,10 @@
 // Checks the path of one rule. RFC 9309 §2.2.2 and §2.2.3.
 
 import { textOf } from '../bytes.ts'
+import type { ParsingRules } from '../dialect.ts'
 import { indexFolder } from '../parse/index-page.ts'
+import type { ParsedRule } from '../parse/records.ts'
+import { baseOf } from '../parse/rule-forms.ts'
 import { ruleForm } from '../url/normal-form.ts'
 import { parseUrl } from '../url/origin.ts'
 import { quoted, type Report } from './finding.ts'
@@ -9,30 +12,40 @@ import { canonicalKey } from './key.ts'
 import { trimBlanks } from './line.ts'
 import { expressionIn, withWildcards } from './regular-expression.ts'
 
-/** A rule and its line. The path has one character for each byte. */
-interface RuleLine {
-  readonly directive: 'allow' | 'disallow'
-  readonly path: string
-  readonly line: number
-}
-
-export function lintPath({ directive, path, line }: RuleLine, report: Report): void {
-  const rule: FormatRule = (better) => `${canonicalKey(directive)}: ${textOf(better)}`
+export function lintPath(rule: ParsedRule, parsing: ParsingRules, report: Report): void {
+  const { field, value: path, line } = rule
+  const write: WriteRules = (...better) => {
+    // What closes or opens a whole site is for its owner to write.
+    const isForAll = better.some(matchesAll) && !matchesAll(path)
+    return isForAll ? [] : better.map((one) => `${canonicalKey(field)}: ${textOf(one)}`)
+  }
+  const start = parsing.wildcards === 'special' ? /^[/*]/ : /^\//
   if (path === '') {
-    if (directive === 'allow') report('empty-allow', line)
+    if (field === 'allow' && parsing.emptyRules !== 'allows-all') report('empty-allow', line)
   } else if (/^(https?|ftp):\/\//i.test(path)) {
-    report('absolute-url-in-rule', line, rule(pathOfUrl(path)))
+    report('absolute-url-in-rule', line, ...write(pathOfUrl(path)))
   } else if (/^\/https?:\/\/[\w-]+\.[^/]*\/./i.test(path)) {
-    report('url-as-path', line, rule(pathOfUrl(path.slice(1))))
+    report('url-as-path', line, ...write(pathOfUrl(path.slice(1))))
   } else if (expressionIn(path) !== undefined) {
     const found = quoted(expressionIn(path) ?? '')
-    report('regular-expression-in-path', { line, found }, ...withWildcards(path).map(rule))
-  } else if (!/^[/*]/.test(path)) {
-    report('path-without-slash', line, rule(`/${path.replace(/^[\\$]+/, '')}`))
+    report('regular-expression-in-path', { line, found }, ...write(...withWildcards(path)))
+  } else if (!start.test(path)) {
+    const better = WORD.test(path) ? [] : write(`/${path.replace(/^[\\$]+/, '')}`)
+    report('path-without-slash', line, ...better)
   } else {
-    lintSpelling({ directive, path, line }, rule, report)
-    lintMeaning({ directive, path, line }, rule, report)
+    lintSpelling(rule, parsing, write, report)
+    lintMeaning(rule, parsing, write, report)
   }
+}
+
+/** Returns the lines to write for paths, such as `Disallow: /a`; none if the author must decide. */
+type WriteRules = (...paths: readonly string[]) => readonly string[]
+
+/** Words that say how much is meant, and name no path. */
+const WORD = /^(?:all|any|everything|none|nothing|no|yes|true|false|off|on)$/i
+
+function matchesAll(path: string): boolean {
+  return baseOf(ruleForm(path)) === '/'
 }
 
 /**
@@ -59,41 +72,71 @@ export function isCutByComment(line: string): boolean {
   return hash > 0 && /[^\t :]/.test(line.charAt(hash - 1)) && /[^\t #]/.test(line.charAt(hash + 1))
 }
 
-/** Formats a path as a rule, such as `Disallow: /a`. */
-type FormatRule = (path: string) => string
-
 /**
  * Reports spellings that can be improved. WHATWG URL defines which characters clients encode, in
  * the path and in the query.
  */
-function lintSpelling({ path, line }: RuleLine, rule: FormatRule, report: Report): void {
-  if (path.startsWith('*')) report('path-begins-with-star', line, ...withLeadingSlash(path).map(rule))
-  if (path.slice(0, -1).includes('$')) report('dollar-inside', line)
-  if (path.includes('**')) report('double-star', line, rule(path.replace(/\*{2,}/g, '*')))
-  else if (/[^\t $]\*$/.test(path)) report('trailing-star', line, rule(path.slice(0, -1)))
+function lintSpelling(
+  { value: path, line }: ParsedRule,
+  parsing: ParsingRules,
+  write: WriteRules,
+  report: Report,
+): void {
+  const { wildcards, winner, compare } = parsing
+  if (wildcards === 'special') {
+    if (path.startsWith('*')) report('path-begins-with-star', line, ...write(...withLeadingSlash(path)))
+    if (path.slice(0, -1).includes('$')) report('dollar-inside', line)
+    if (winner === 'most-octets') {
+      if (path.includes('**')) report('double-star', line, ...write(path.replace(/\*{2,}/g, '*')))
+      else if (/[^\t $]\*$/.test(path)) report('trailing-star', line, ...write(path.slice(0, -1)))
+    }
+  }
   const several = pathsIn(path)
-  if (several.length > 1) report('two-paths-on-one-line', line, ...several.map(rule))
-  else if (/[\t ]/.test(path)) report('raw-space-in-path', line, rule(path.replace(/[\t ]/g, '%20')))
-  if (/^[^?]*\\/.test(path)) report('backslash-in-path', line, rule(path.replaceAll('\\', '/')))
-  const form = rule(ruleForm(path))
-  if (/[\u0080-\u00ff]/.test(path)) report('raw-non-ascii', line, form)
-  else if (/["<>]|^[^?]*[`{}]/.test(path)) report('raw-character-in-path', line, form)
+  if (several.length > 1) report('two-paths-on-one-line', line, ...write(...several))
+  else if (/[\t ]/.test(path)) report('raw-space-in-path', line, ...write(path.replace(/[\t ]/g, '%20')))
+  if (certainPath(path, parsing).includes('\\')) {
+    report('backslash-in-path', line, ...write(path.replace(/^[^?]*/, (before) => before.replaceAll('\\', '/'))))
+  }
+  // Only the normal form of RFC 9309 may change the other characters.
+  if (/[\u0080-\u00ff]/.test(path)) {
+    report('raw-non-ascii', line, ...write(ruleForm(path, compare === 'rfc9309' ? compare : 'plain')))
+  } else if (/["<>]|^[^?]*[`{}]/.test(path)) report('raw-character-in-path', line, ...write(ruleForm(path)))
   if (/%(?![0-9a-f]{2})/i.test(path)) {
-    report('malformed-percent', line, rule(path.replace(/%(?![0-9a-f]{2})/gi, '%25')))
-  } else if (/%(?:2D|2E|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])/i.test(path)) report('encoded-unreserved', line, form)
+    report('malformed-percent', line, ...write(path.replace(/%(?![0-9a-f]{2})/gi, '%25')))
+  } else if (/%(?:2D|2E|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])/i.test(path)) {
+    report('encoded-unreserved', line, ...write(ruleForm(path)))
+  }
+}
+
+/** Returns the part of a pattern that is surely in the path of a URL: a `*` may match a `?`. */
+function certainPath(pattern: string, { wildcards }: ParsingRules): string {
+  return pattern.split(wildcards === 'special' ? /[?*]/ : '?', 1)[0] ?? ''
 }
 
 /** Reports rules that match other URLs than their author may expect. */
-function lintMeaning({ directive, path, line }: RuleLine, rule: FormatRule, report: Report): void {
+function lintMeaning(
+  { field, value: path, line }: ParsedRule,
+  parsing: ParsingRules,
+  write: WriteRules,
+  report: Report,
+): void {
   const form = ruleForm(path)
-  const [beforeQuery = ''] = form.split('?', 1)
-  if (/\/\.{1,2}(?:\/|\$$)/.test(beforeQuery)) {
-    const resolved = parseUrl(`https://host.invalid${path.replace(/\$$/, '/')}`)
-    report('dot-segments', line, rule(typeof resolved === 'string' ? '/' : resolved.path))
+  const isAnchored = parsing.wildcards === 'special' && form.endsWith('$')
+  const certain = certainPath(form, parsing)
+  if (/\/\.{1,2}\//.test(certain) || (isAnchored && /\/\.{1,2}\$$/.test(certain))) {
+    const resolved = parseUrl(`https://host.invalid${textOf(isAnchored ? path.slice(0, -1) : path)}`)
+    report(
+      'dot-segments',
+      line,
+      ...(typeof resolved === 'string' ? [] : write(resolved.path + (isAnchored ? '$' : ''))),
+    )
   }
-  if (directive === 'disallow' && /^\/robots\.txt[*$]*$/.test(form)) report('robots-txt-disallowed', line)
-  const folder = directive === 'allow' ? indexFolder(form) : undefined
-  if (folder !== undefined) report('index-page-also-allows-folder', line, `Disallow: ${folder.replace('$', '*$')}`)
+  if (field === 'disallow' && /^\/robots\.txt[*$]*$/.test(form)) report('robots-txt-disallowed', line)
+  if (field !== 'allow' || parsing.indexPages !== 'folder') return
+  const folder = indexFolder(ruleForm(path, 'google'))
+  if (folder === undefined) return
+  // No longer pattern matches the folder alone. A star inside the name ends the special meaning.
+  report('index-page-also-allows-folder', line, ...write(path.replace(/i(?=ndex\.htm[^/]*$)/, 'i*')))
 }
 
 // Returns patterns that begin with a slash and together match the same paths as one that begins
@@ -101,6 +144,6 @@ function lintMeaning({ directive, path, line }: RuleLine, rule: FormatRule, repo
 // together.
 function withLeadingSlash(path: string): readonly string[] {
   const rest = path.replace(/^\*+/, '')
-  if (rest === '') return ['/']
+  if (rest === '' || rest === '/') return ['/']
   return rest.startsWith('/') ? [rest, `/*${rest}`] : [`/*${rest}`]
 }

@@ -65,6 +65,17 @@ function lintSitemaps(urls: readonly string[], line: number, origin: string, rep
   }
 }
 
+/** Reports a sitemap that an earlier line names. */
+export function lintSitemapTwice(records: readonly ParsedRecord[], report: Report): void {
+  const seen = new Set<string>()
+  for (const { field, value, line } of records) {
+    if (field !== 'sitemap') continue
+    const sitemaps = splitSitemaps(textOf(value)).map((url) => URL.parse(url)?.href ?? url)
+    if (sitemaps.every((url) => url !== '' && seen.has(url))) report('duplicate-sitemap', line)
+    for (const url of sitemaps) seen.add(url)
+  }
+}
+
 /** Hosts that only the site itself or its network can reach: RFC 6761, 6762, 1918, 4193. */
 const PRIVATE_HOST =
   /(?:^|\.)(?:local|localhost|test|invalid|internal)$|^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.[\d.]+$|^\[(?:::1|f[cd].*)\]$/
@@ -131,10 +142,13 @@ export function lintRecordAgents(records: readonly ParsedRecord[], report: Repor
   const delays = new Map<string | readonly string[], number>()
   for (const { field, value, line, agents } of records) {
     if (agents === undefined) continue
-    if (agents.length === 0) report('record-before-group', line)
+    if (agents.length === 0) {
+      report('record-before-group', line)
+      continue
+    }
     const delayMs = field === 'crawl-delay' ? crawlDelayMsOf(value) : undefined
     if (delayMs === undefined) continue
-    const keys = delays.has(agents) ? [agents] : [agents, ...agents.map(nameOf)]
+    const keys = delays.has(agents) ? [agents] : [agents, ...agents.map(nameOf).filter((name) => name !== '')]
     const differs = keys.some((key) => (delays.get(key) ?? delayMs) !== delayMs)
     if (differs) report('several-crawl-delays', line)
     for (const key of keys) if (!delays.has(key)) delays.set(key, delayMs)

@@ -32,7 +32,10 @@ export class CrawlerRules {
    * copied them.
    */
   #packed: string | undefined
-  #indexed: Matcher | undefined
+  /** The matcher of the last check. It may have the rules of another file now. */
+  #lastMatcher: Matcher | undefined
+  /** Its `loads` after these rules were loaded. */
+  #loads = -1
   readonly #groupsAt: number
   readonly #count: number
   /** Whether the first rule that matches decides. Otherwise the strongest does. */
@@ -204,16 +207,23 @@ export class CrawlerRules {
       const indexed = new Matcher()
       indexed.load(copy, this.#groupsAt, this.#count, this.#takesFirst)
       indexed.buildIndex(workspace.buckets)
-      this.#indexed = indexed
+      this.#keep(indexed)
       this.#packed = undefined
     }
     return this.#matcher()
   }
 
-  /** Returns the matcher with an index, or else the shared one. */
+  /** Returns a matcher with these rules. */
   #matcher(): Matcher {
-    if (this.#indexed !== undefined) return this.#indexed
-    return workspace.matcherFor(this, this.#packed as string, this.#groupsAt, this.#count, this.#takesFirst)
+    const last = this.#lastMatcher
+    if (last !== undefined && last.loads === this.#loads) return last
+    return this.#keep(workspace.loaded.load(this.#packed as string, this.#groupsAt, this.#count, this.#takesFirst))
+  }
+
+  #keep(matcher: Matcher): Matcher {
+    this.#lastMatcher = matcher
+    this.#loads = matcher.loads
+    return matcher
   }
 
   #packedBytes(): Uint8Array {

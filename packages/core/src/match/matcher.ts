@@ -15,6 +15,9 @@ import { type BucketList, RuleIndex } from './rule-index.ts'
  */
 const MAX_KEPT_FILTER_NUMBERS = 2 ** 18
 
+/** Room for the filters of 24 rules: most files have fewer. */
+const MIN_FILTER_NUMBERS = 24 * FILTER_SIZE
+
 const NO_BYTES = new Uint8Array(0)
 const NO_FILTERS = new Int32Array(0)
 /** Lower than any strength. */
@@ -22,8 +25,10 @@ const LOWEST_STRENGTH = -(2 ** 30)
 
 /** Checks paths with the rules that were loaded last. */
 export class Matcher {
-  /** The rules, then their groups. In the shared matcher, more bytes may follow. */
+  /** The rules, then their groups. More bytes may follow. */
   packed: Uint8Array = NO_BYTES
+  /** How often rules were loaded. A caller that remembers this number can tell whose rules these are. */
+  loads = 0
   #takesFirst = false
   #filters: Int32Array = NO_FILTERS
   #filtersEnd = 0
@@ -44,7 +49,7 @@ export class Matcher {
     const needed = FILTER_SIZE * count
     const { length } = this.#filters
     if (needed > length || (length > MAX_KEPT_FILTER_NUMBERS && needed < length / 4)) {
-      this.#filters = new Int32Array(Math.max(256, 2 * needed))
+      this.#filters = new Int32Array(Math.max(MIN_FILTER_NUMBERS, 2 * needed))
     }
     this.packed = packed
     this.#takesFirst = takesFirst

@@ -116,7 +116,8 @@ export class RuleCompiler implements FieldHandler {
     this.wantsRules = false
   }
 
-  onRule(allows: boolean, { line, valueStart: start, contentEnd: end }: LineReader): void {
+  onRule(allows: boolean, { line, valueStart: start, contentEnd: end }: LineReader, isInGroup: boolean): void {
+    if (!isInGroup) return // a blank line ended the group
     const { emptyRules, indexPages, wildcards } = this.#parsing
     if (start === end && emptyRules === 'nothing') return
     // At most two rules, each with a form of up to three times the length of the pattern, and the

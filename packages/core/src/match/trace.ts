@@ -1,5 +1,6 @@
 // Shows how a pattern matches a path: what each literal piece and each `*` took. For people; the
 // matcher itself (pattern.ts) finds the same pieces, but keeps no record.
+import type { ParsingRules } from '../dialect.ts'
 
 /** What one part of a pattern matched. Offsets are in the path; the end is exclusive. */
 export interface TraceStep {
@@ -22,8 +23,18 @@ export interface PatternTrace {
  * Traces a pattern over a path. Both are in normal form, as `Match.form` and `Explanation.target`
  * are. `*` takes as little as possible, as in the matcher. Before a final `$`, the last `*` takes
  * all that is left before the last piece. RFC 9309 §2.2.2, §2.2.3.
+ *
+ * @param wildcards Of the dialect. Default `special`.
  */
-export function tracePattern(form: string, target: string): PatternTrace {
+export function tracePattern(
+  form: string,
+  target: string,
+  wildcards: ParsingRules['wildcards'] = 'special',
+): PatternTrace {
+  if (wildcards === 'literal') {
+    const matches = target.startsWith(form)
+    return { matches, steps: matches ? [{ part: form, start: 0, end: form.length }] : [] }
+  }
   const isAnchored = form.endsWith('$')
   const pieces = (isAnchored ? form.slice(0, -1) : form).split('*')
   const steps: TraceStep[] = []

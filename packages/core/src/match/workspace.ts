@@ -6,7 +6,7 @@ import { GroupSelection } from '../parse/group-selection.ts'
 import { LineReader } from '../parse/line-reader.ts'
 import { parse } from '../parse/parser.ts'
 import { RequestPath } from '../url/request-path.ts'
-import { Matcher } from './matcher.ts'
+import { LoadedRules } from './loaded-rules.ts'
 import { type CompiledRules, RuleCompiler } from './rule-compiler.ts'
 import { BucketList } from './rule-index.ts'
 
@@ -21,25 +21,9 @@ class Workspace {
   /** The path that is checked. */
   readonly path: RequestPath = new RequestPath()
   readonly buckets: BucketList = new BucketList()
-  readonly #matcher = new Matcher()
-  /** The rules that are loaded into `#matcher`. */
-  readonly #loaded = new ByteBuffer()
-  /** The owner of these rules. */
-  #loadedOwner: object | undefined
+  readonly loaded: LoadedRules = new LoadedRules()
   /** The last one, because most crawlers use one product token for all files. */
   #selection: GroupSelection | undefined
-
-  /** Returns the shared matcher, loaded with the rules of `owner`. */
-  matcherFor(owner: object, packed: string, groupsAt: number, count: number, takesFirst: boolean): Matcher {
-    if (this.#loadedOwner !== owner) {
-      this.#loadedOwner = undefined // the load may fail
-      this.#loaded.release()
-      this.#loaded.fillLatin1(packed)
-      this.#matcher.load(this.#loaded.bytes, groupsAt, count, takesFirst)
-      this.#loadedOwner = owner
-    }
-    return this.#matcher
-  }
 
   /** Returns the bytes of a file. If the file is text, the next call overwrites them. */
   rangeOf(source: Source): ByteRange {

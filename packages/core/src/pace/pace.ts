@@ -134,20 +134,33 @@ function slotAfterPause({ nextSlotAt, because, underWay }: Pace, now: number): S
   return nextSlotAt > now ? { at: nextSlotAt, because } : { at: now, because: 'none' }
 }
 
+/** A pace that its owner changes in place. */
+export type MutablePace = { -readonly [Field in keyof Pace]: Pace[Field] }
+
 /**
  * Returns the pace after a request that starts now. A longer pause stays. A series of pushbacks
  * that has become too old is over.
  */
-export function takeSlot(pace: Pace, now: number, delay: Delay, pauseFrom: PaceLimits['pauseFrom'] = 'start'): Pace {
-  const { delayMs, because } = delay
-  const next = now + delayMs
-  return {
-    ...pace,
-    slots: pace.slots + 1,
-    pushbacks: pace.pushbacks > 0 && canForget(pace, now) ? 0 : pace.pushbacks,
-    underWay: pauseFrom === 'end' ? { until: now + MAX_UNDER_WAY_MS, delay } : undefined,
-    ...(next >= pace.nextSlotAt && { nextSlotAt: next, because }),
-  }
+export function takeSlot(pace: Pace, now: number, delay: Delay, pauseFrom?: PaceLimits['pauseFrom']): Pace {
+  const next = { ...pace }
+  takeSlotOf(next, now, delay, pauseFrom)
+  return next
+}
+
+/** Like `takeSlot`, but changes the pace itself. */
+export function takeSlotOf(
+  pace: MutablePace,
+  now: number,
+  delay: Delay,
+  pauseFrom: PaceLimits['pauseFrom'] = 'start',
+): void {
+  if (pace.pushbacks > 0 && canForget(pace, now)) pace.pushbacks = 0
+  pace.slots++
+  pace.underWay = pauseFrom === 'end' ? { until: now + MAX_UNDER_WAY_MS, delay } : undefined
+  const next = now + delay.delayMs
+  if (next < pace.nextSlotAt) return
+  pace.nextSlotAt = next
+  pace.because = delay.because
 }
 
 /**

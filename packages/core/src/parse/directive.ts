@@ -117,10 +117,11 @@ export function knownKeyAt(bytes: Uint8Array, start: number, end: number, keys: 
   return undefined
 }
 
-/** Returns the directive of a key, in any case; one character for each byte. */
-export function directiveOf(key: string): Directive | 'unknown' {
+/** Returns the known key that a lenient reader finds in a key; one character for each byte. */
+export function knownKeyOf(key: string): KnownKey | undefined {
   const bytes = bytesOfLatin1(key)
-  return directiveOfKey(knownKeyAt(bytes, 0, bytes.length, KNOWN_KEYS.lenient), bytes.length)
+  const known = knownKeyAt(bytes, 0, bytes.length, KNOWN_KEYS.lenient)
+  return directiveOfKey(known, bytes.length) === 'unknown' ? undefined : known
 }
 
 /**

@@ -11,7 +11,7 @@
 //   neither (for example only a sitemap)    nothing: it belongs to the group and run of the first
 //
 // The parser does not select groups and does not match paths. rule-compiler.ts selects the groups of one
-// crawler. records.ts collects all groups and all records. matcher.ts matches paths.
+// crawler. records.ts collects all fields. matcher.ts matches paths.
 import type { ParsingRules } from '../dialect.ts'
 import { type OtherField, recordAudiences } from './directive.ts'
 import type { LineReader } from './line-reader.ts'
@@ -42,10 +42,10 @@ export interface FieldHandler {
    */
   onUserAgent(reader: LineReader, startsGroup: boolean, startsRun: boolean): void
   /**
-   * Handles a rule of the current group. The parser skips rules outside a group, such as rules
-   * above the first user-agent line (§2.2.2).
+   * Handles a rule. @param isInGroup Whether the rule is inside a group. Crawlers ignore rules
+   * outside of one, such as rules above the first user-agent line (§2.2.2).
    */
-  onRule(allows: boolean, reader: LineReader): void
+  onRule(allows: boolean, reader: LineReader, isInGroup: boolean): void
   /**
    * Handles any other field (RFC 9309 §2.2.4). @param isInGroup Whether the field is inside a
    * group.
@@ -86,11 +86,10 @@ export function parse(reader: LineReader, { groupEnd, allow }: ParsingRules, han
       nextAgentJoinsRun = true
     } else if (directive === 'disallow' || (directive === 'allow' && allow === 'rule')) {
       nextAgentJoinsRun = false
-      if (!isInGroup) continue
-      groupHasRules = true
+      if (isInGroup) groupHasRules = true
       if (!handler.wantsRules) continue
       reader.readValue()
-      handler.onRule(directive === 'allow', reader)
+      handler.onRule(directive === 'allow', reader, isInGroup)
     } else {
       const field = directive === 'allow' ? 'unknown' : directive
       if (field !== 'unknown' && recordAudiences[field] === 'agents-above') nextAgentJoinsRun = false

@@ -21,14 +21,6 @@ const NAME_BYTES = new Uint8Array(256).fill(1)
 for (const byte of bytesOfLatin1('/ \t')) NAME_BYTES[byte] = 0
 const ALL_BYTES = new Uint8Array(256).fill(1)
 
-/**
- * Returns the end of the product token, with digits, at the start of a user-agent value:
- * `ExampleBot` in `ExampleBot/2.1`.
- */
-export function endOfToken(bytes: Uint8Array, start: number, end: number): number {
-  return endOfRun(bytes, start, end, LETTERS_AND_DIGITS)
-}
-
 /** Returns the end of the longest run of bytes from `start` on that are in the set. */
 function endOfRun(bytes: Uint8Array, start: number, end: number, set: Uint8Array): number {
   let i = start
@@ -50,7 +42,8 @@ export class CrawlerName {
   constructor(crawler: string, agents: ParsingRules['agents']) {
     // google/robotstxt compares a crawler's name unchanged, so `ExampleBot/1.0`, which is not a
     // token, has no group.
-    const token = agents === 'token' || isProductToken(crawler) ? crawler : productTokenOf(crawler)
+    const isCompared = agents === 'token' || isProductToken(crawler)
+    const token = isCompared ? crawler : (productTokenOf(crawler) ?? wholeName(crawler, agents))
     // A character above U+00FF becomes 0xFF, which is in no token. So U+212A, whose lower case is
     // `k`, does not become `k`.
     this.#token = token === undefined ? undefined : bytesOfLatin1(token).map((byte) => LOWER_CASE[byte] as number)
@@ -81,6 +74,12 @@ export class CrawlerName {
     for (let at = 0; at + length <= token.length; at++) if (isAt(bytes, start, token, at, length)) return true
     return false
   }
+}
+
+/** Returns a name such as `archive.org_bot` in dialects that compare more than a product token. */
+function wholeName(crawler: string, agents: ParsingRules['agents']): string | undefined {
+  if (agents === 'token-or-digits' || !/^[\w-][^/;,()]*$/.test(crawler)) return undefined
+  return agents === 'name' ? crawler.split(/[ \t]/, 1)[0] : crawler
 }
 
 function comparedBytes(agents: ParsingRules['agents'], token: string | undefined): Uint8Array {

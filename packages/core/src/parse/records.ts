@@ -1,8 +1,8 @@
-// Parses a whole file into groups and records: for `Robots.records` and for `lintRobots`, which
-// need more than one crawler's rules.
+// Parses a whole file into fields and groups: for `Robots.records`, for `lintRobots`, and for all
+// else that needs more than one crawler's rules.
 import { type ByteRange, latin1Of, textOf } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
-import { type OtherField, recordAudiences } from './directive.ts'
+import { type Directive, type OtherField, recordAudiences } from './directive.ts'
 import { LineReader } from './line-reader.ts'
 import { type FieldHandler, parse } from './parser.ts'
 
@@ -34,13 +34,37 @@ const MAX_SHOWN_AGENTS = 100
 
 // All strings below have one character for each byte.
 
-/** A rule as written. */
-export interface ParsedRule {
-  readonly directive: 'allow' | 'disallow'
-  /** The pattern, which may be empty. */
-  readonly path: string
+/** A field of the file. Everything that looks at the lines of a robots.txt uses these. */
+export interface ParsedField<F extends Directive | 'unknown' = Directive | 'unknown'> {
+  /** What the key means, even if it is misspelt; `unknown` for any other key. */
+  readonly field: F
+  /** The key as written. Never empty. */
+  readonly key: string
+  /** The value as written: the name of a user-agent line, the pattern of a rule. May be empty. */
+  readonly value: string
   readonly line: number
+  /**
+   * The index of its group in `groups`; undefined above the first group, and between groups in
+   * dialects in which a blank line ends one.
+   */
+  readonly group: number | undefined
+  /** For records about crawlers: as in `OtherRecord`, but all of them. */
+  readonly agents: readonly string[] | undefined
+  /** Whether a blank line precedes it, after the field before it. */
+  readonly afterBlank: boolean
+  /** Where the key begins. Offsets are in the bytes of the file; each end is exclusive. */
+  readonly start: number
+  readonly keyEnd: number
+  readonly valueStart: number
+  /** The end of the value. A comment may follow. */
+  readonly end: number
 }
+
+/** A rule as written. */
+export type ParsedRule = ParsedField<'allow' | 'disallow'>
+
+/** A record with all its agents. Records that apply to the same lines share one array. */
+export type ParsedRecord = ParsedField<OtherField | 'unknown'>
 
 /** One or more user-agent lines and the rules that follow them. */
 export interface ParsedGroup {
@@ -51,60 +75,99 @@ export interface ParsedGroup {
   readonly line: number
 }
 
-/** A record with all its agents. Records that apply to the same lines share one array. */
-export type ParsedRecord = Omit<OtherRecord, 'moreAgents'>
-
 export interface ParsedFile {
+  /** Every field, in the order of the file. */
+  readonly fields: readonly ParsedField[]
   readonly groups: readonly ParsedGroup[]
-  readonly records: readonly ParsedRecord[]
 }
 
 /** Parses the whole file. */
-export function parseRecords(file: ByteRange, rules: ParsingRules): ParsedFile {
-  const collector = new Collector(file.bytes)
-  parse(new LineReader().open(file, rules.keys), rules, collector)
+export function parseFields(file: ByteRange, parsing: ParsingRules): ParsedFile {
+  const collector = new Collector(file, true)
+  parse(new LineReader().open(file, parsing.keys), parsing, collector)
   return collector
 }
 
+/** Returns the records of a file alone, which takes less time. */
+export function parseRecords(file: ByteRange, parsing: ParsingRules): readonly ParsedRecord[] {
+  const collector = new Collector(file, false)
+  parse(new LineReader().open(file, parsing.keys), parsing, collector)
+  return collector.fields.filter(isRecord)
+}
+
+export function isRule(field: ParsedField): field is ParsedRule {
+  return field.field === 'allow' || field.field === 'disallow'
+}
+
+/** Whether a field is neither a user-agent line nor a rule. */
+export function isRecord(field: ParsedField): field is ParsedRecord {
+  return field.field !== 'user-agent' && !isRule(field)
+}
+
 class Collector implements ParsedFile, FieldHandler {
+  readonly fields: ParsedField[] = []
   readonly groups: { readonly agents: string[]; readonly rules: ParsedRule[]; readonly line: number }[] = []
-  readonly records: ParsedRecord[] = []
-  readonly wantsRules = true
+  readonly wantsRules: boolean
   readonly wantsUnknownFields = true
-  readonly #bytes: Uint8Array
+  readonly #file: ByteRange
   /** Where the current run of user-agent lines starts among the agents of the last group. */
   #runStart = 0
   /** The agents of that run; undefined until a record applies to them. */
   #run: readonly string[] | undefined
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes
+  /** @param isWhole Whether to collect user-agent lines and rules too. */
+  constructor(file: ByteRange, isWhole: boolean) {
+    this.#file = file
+    this.wantsRules = isWhole
   }
 
-  onUserAgent({ line, valueStart, contentEnd }: LineReader, startsGroup: boolean, startsRun: boolean): void {
-    if (startsGroup) this.groups.push({ agents: [], rules: [], line })
+  onUserAgent(reader: LineReader, startsGroup: boolean, startsRun: boolean): void {
+    if (startsGroup) this.groups.push({ agents: [], rules: [], line: reader.line })
     const agents = this.groups.at(-1)?.agents ?? []
     if (startsRun) this.#runStart = agents.length
-    agents.push(this.#slice(valueStart, contentEnd))
+    agents.push(this.wantsRules ? this.#add('user-agent', reader, true, undefined).value : this.#valueAt(reader))
     this.#run = undefined
   }
 
-  onRule(allows: boolean, { line, valueStart, contentEnd }: LineReader): void {
-    const directive = allows ? 'allow' : 'disallow'
-    this.groups.at(-1)?.rules.push({ directive, path: this.#slice(valueStart, contentEnd), line })
+  onRule(allows: boolean, reader: LineReader, isInGroup: boolean): void {
+    const rule = this.#add(allows ? 'allow' : 'disallow', reader, isInGroup, undefined)
+    if (isInGroup) this.groups.at(-1)?.rules.push(rule)
   }
 
   onRecord(field: OtherField | 'unknown', reader: LineReader, isInGroup: boolean): void {
     reader.readValue()
-    const { line, contentStart, keyEnd, valueStart, contentEnd } = reader
     const isAboutCrawlers = field !== 'unknown' && recordAudiences[field] === 'agents-above'
-    this.records.push({
+    this.#add(field, reader, isInGroup, isAboutCrawlers ? this.#agentsAbove(isInGroup) : undefined)
+  }
+
+  #add<F extends Directive | 'unknown'>(
+    field: F,
+    reader: LineReader,
+    isInGroup: boolean,
+    agents: readonly string[] | undefined,
+  ): ParsedField<F> {
+    const { line, contentStart: start, keyEnd, valueStart, contentEnd: end } = reader
+    const { bytes, start: fileStart } = this.#file
+    const gapStart = fileStart + (this.fields.at(-1)?.end ?? 0)
+    const added: ParsedField<F> = {
       field,
-      key: this.#slice(contentStart, keyEnd),
-      value: this.#slice(valueStart, contentEnd),
+      key: latin1Of(bytes.subarray(start, keyEnd)),
+      value: this.#valueAt(reader),
       line,
-      agents: isAboutCrawlers ? this.#agentsAbove(isInGroup) : undefined,
-    })
+      group: isInGroup ? this.groups.length - 1 : undefined,
+      agents,
+      afterBlank: this.wantsRules && BLANK_LINE.test(latin1Of(bytes.subarray(gapStart, start))),
+      start: start - fileStart,
+      keyEnd: keyEnd - fileStart,
+      valueStart: valueStart - fileStart,
+      end: end - fileStart,
+    }
+    this.fields.push(added)
+    return added
+  }
+
+  #valueAt({ valueStart, contentEnd }: LineReader): string {
+    return latin1Of(this.#file.bytes.subarray(valueStart, contentEnd))
   }
 
   #agentsAbove(isInGroup: boolean): readonly string[] {
@@ -112,11 +175,10 @@ class Collector implements ParsedFile, FieldHandler {
     this.#run ??= this.groups.at(-1)?.agents.slice(this.#runStart) ?? NO_AGENTS
     return this.#run
   }
-
-  #slice(start: number, end: number): string {
-    return latin1Of(this.#bytes.subarray(start, end))
-  }
 }
+
+/** A line end, and a line without text below it. */
+const BLANK_LINE = /(?:\r\n|\r(?!\n)|\n)[\t\v\f ]*[\r\n]/
 
 const NO_AGENTS: readonly string[] = []
 

@@ -18,6 +18,15 @@ export function isProductToken(text: string): boolean {
 }
 
 /**
+ * Returns the product token, with digits, at the start of a user-agent line: `ExampleBot` for
+ * `ExampleBot/2.1`, `archive` for `archive.org_bot`. Empty if the line begins with another
+ * character.
+ */
+export function leadingToken(name: string): string {
+  return /^[A-Za-z0-9_-]*/.exec(name)?.[0] ?? ''
+}
+
+/**
  * Returns the product token in a User-Agent header: `ExampleBot` for both
  * `ExampleBot/1.0 (+https://example.com/bot)` and
  * `Mozilla/5.0 (compatible; MSIE 9.0; ExampleBot/1.0; +https://example.com/bot)`. Words that

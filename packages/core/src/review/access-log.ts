@@ -8,6 +8,16 @@ export function isOfAccessLog(line: string): boolean {
   return /^#(?:Software|Version|Fields): /.test(line) || REQUEST.test(line)
 }
 
+/** The same without quotes, as a field of a JSON log. */
+const REQUEST_ONLY = /^[A-Z]{3,10} (\S+)(?: HTTP\/[\d.]+)?$/
+
+/** Returns the URL or the path of the request in a line of a log, or in a request line. */
+export function requestIn(line: string): string | undefined {
+  const target = (REQUEST.exec(line) ?? REQUEST_ONLY.exec(line))?.[1]
+  // nginx writes other bytes than printable ASCII as \xHH.
+  return target?.replace(/\\x([\dA-Fa-f]{2})/g, '%$1')
+}
+
 /** A line of a log that is about no request. */
 export const COMMENT: unique symbol = Symbol('comment')
 
@@ -25,9 +35,7 @@ export class AccessLog {
       if (line.startsWith('#Fields:')) this.#fields = line.slice('#Fields:'.length).trim().split(/\s+/)
       return COMMENT
     }
-    const target = this.#fields === undefined ? REQUEST.exec(line)?.[1] : fromFields(line, this.#fields)
-    // nginx writes other bytes than printable ASCII as \xHH.
-    return target?.replace(/\\x([\dA-Fa-f]{2})/g, '%$1')
+    return this.#fields === undefined ? requestIn(line) : fromFields(line, this.#fields)
   }
 }
 

@@ -41,7 +41,8 @@ export class ChangeCounter {
     this.#after = after
   }
 
-  add(url: string): void {
+  /** @param name What to show of the URL. */
+  add(url: string, name: string = withoutCredentials(url)): void {
     const [old, now] = [this.#before.check(url), this.#after.check(url)]
     if (now.because === 'invalid-url') this.invalid++
     if (old.allowed === now.allowed) return
@@ -49,7 +50,7 @@ export class ChangeCounter {
     const key = `${cause.file} ${cause.line}`
     const found = this.#changes[now.allowed ? 'allowed' : 'disallowed']
     const { count = 0, examples = [] } = found.get(key) ?? {}
-    const shown = examples.length < MAX_EXAMPLES ? [...examples, withoutCredentials(url)] : examples
+    const shown = examples.length < MAX_EXAMPLES ? [...examples, name] : examples
     found.set(key, { ...cause, count: count + 1, examples: shown })
   }
 

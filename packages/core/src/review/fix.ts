@@ -1,23 +1,20 @@
 // Repairs what the linter finds, as far as no verdict changes: `politely lint --fix`, and the quick
 // fixes of the playground.
 //
-// A fix replaces one line, or removes it. It is safe if both of these are so:
-//
-// 1. It adds no rule, writes no spelling that Google reads differently, and does not change which
-//    of two contradicting rules is longer. A rule without its trailing `*` matches the same paths,
-//    but it is shorter, and then an Allow of a length in between wins where it lost before
-//    (RFC 9309 §2.2.2).
-// 2. No verdict changes on paths made from the rules, in two dialects, for every crawler that the
-//    file names and one that it does not name.
-//
-// All fixes are tried together first; if a verdict changes, halves of them are.
-import { encodeText } from '../bytes.ts'
+// A fix replaces one line, or removes it. It is applied if `Proof` (proof.ts) proves that it changes
+// no verdict. The fixes of a pass are proved one after another, each for the file with the fixes
+// before it: of two equal rules, each is superfluous, but only one of them can go.
+import { encodeText, rangeOf } from '../bytes.ts'
+import { dialects } from '../dialect.ts'
 import type { Finding } from '../lint/finding.ts'
 import type { FindingCode } from '../lint/finding-kinds.ts'
 import { lintRobots } from '../lint/lint-robots.ts'
+import { isRule, type ParsedFile, parseFields } from '../parse/records.ts'
+import { formsOf } from '../parse/rule-forms.ts'
 import { parseRobots } from '../parse-robots.ts'
 import { ignoredFindings } from './ignored-findings.ts'
-import { crawlersIn, samplePaths } from './sample-paths.ts'
+import { NO_COVER, ONLY_GOOGLE, Proof } from './proof.ts'
+import { crawlerName, pathsNear, sampleUrl } from './sample-paths.ts'
 
 /** One repaired line. */
 export interface Fix {
@@ -27,38 +24,35 @@ export interface Fix {
   readonly before: string
   /** Undefined if the line is removed. */
   readonly after: string | undefined
-  /** A verdict that the fix changes; undefined if it changes none. */
+  /** Why the fix may change a verdict, or which one it changes; undefined if it changes none. */
   readonly changes: string | undefined
 }
 
 export interface FixedFile {
   readonly text: string
   readonly applied: readonly Fix[]
-  /** Fixes that change a verdict, and were not applied. */
+  /** Fixes that may change a verdict, and were not applied. */
   readonly left: readonly Fix[]
 }
-
-/**
- * A file may name hundreds of crawlers and have thousands of rules, and each fix may be tried
- * alone. So the more crawlers there are, the fewer paths are compared for each.
- */
-const MAX_QUESTIONS = 200_000
-const MIN_PATHS = 300
 
 /** Each pass may make a finding of another line or kind visible, such as a duplicate. */
 const MAX_PASSES = 4
 
-/** @param isAll Whether to apply fixes that change a verdict, too. */
+/** Bounds the time for a hostile file: comparing this many pairs of rules takes a few seconds. */
+const MAX_STEPS = 100_000_000
+
+/** An editor asks for quick fixes after each pause in typing. */
+const MAX_QUICK_STEPS = 2_000_000
+
+/** @param isAll Whether to apply fixes that may change a verdict, too. */
 export function fixRobots(source: string, isAll: boolean): FixedFile {
   let text = source
   const applied: Fix[] = []
-  let left: Fix[] = []
+  let left: readonly Fix[] = []
   for (let pass = 0; pass < MAX_PASSES; pass++) {
-    const fixes = fixesOf(text)
-    if (fixes.length === 0) break
-    const { safe, unsafe } = tryFixes(text, fixes, comparison(text))
-    const chosen = isAll ? [...safe, ...unsafe] : safe
-    left = isAll ? [] : [...unsafe]
+    const fixes = provedFixes(text, MAX_STEPS, ({ changes }) => isAll || changes === undefined)
+    const chosen = isAll ? fixes : fixes.filter(({ changes }) => changes === undefined)
+    left = isAll ? [] : fixes.filter(({ changes }) => changes !== undefined)
     if (chosen.length === 0) break
     text = applyFixes(text, chosen)
     applied.push(...chosen)
@@ -66,72 +60,32 @@ export function fixRobots(source: string, isAll: boolean): FixedFile {
   return { text, applied, left }
 }
 
-// An editor asks for quick fixes after each pause in typing, so the work has bounds: the questions
-// of one comparison, the comparisons, and the characters that are parsed for one of them.
-const MAX_QUICK_QUESTIONS = 4_000
-const MAX_QUICK_COMPARISONS = 50
-const MAX_QUICK_CHARACTERS = 3_000_000
-
-/** Why a quick fix of a large file may change a verdict. */
-const NOT_COMPARED = 'not compared with the file before, because the file is too large'
-
-/**
- * Returns a verdict that a change of the file changes; undefined if it changes none. The changed
- * file is written only if it is compared: thousands of fixes would write thousands of files.
- */
-type Compare = (write: () => string) => string | undefined
-
-/** Returns the fix of each line, with what it changes. */
+/** Returns the fix of each line, with what it changes if it is the only one. */
 export function quickFixes(text: string): readonly Fix[] {
+  return provedFixes(text, MAX_QUICK_STEPS, () => false)
+}
+
+/** @param isApplied Whether the next fixes are proved for the file with this one. */
+function provedFixes(text: string, maxSteps: number, isApplied: (fix: Fix) => boolean): readonly Fix[] {
   const fixes = fixesOf(text)
   if (fixes.length === 0) return fixes
-  const isLarge = 2 * (crawlersIn([text]).length + 1) * text.length > MAX_QUICK_CHARACTERS
-  const compare: Compare = isLarge ? () => NOT_COMPARED : comparison(text, MAX_QUICK_QUESTIONS, 1)
-  let comparisons = 0
-  const boundedCompare: Compare = (write) => (comparisons++ < MAX_QUICK_COMPARISONS ? compare(write) : NOT_COMPARED)
-  const { unsafe } = tryFixes(text, fixes, boundedCompare)
-  const changes = new Map(unsafe.map((fix) => [fix.line, fix.changes]))
-  return fixes.map((fix) => ({ ...fix, changes: changes.get(fix.line) }))
+  const proof = new Proof(fieldsOf(text), maxSteps)
+  const proved = fixes.map((fix) => {
+    const after = fix.after === undefined ? undefined : fieldsOf(fix.after).fields[0]
+    const risk = ownRisk(fix) ?? proof.riskOf(fix.line, after)
+    const isOfSpelling = REENCODED.has(fix.code) && risk?.endsWith(ONLY_GOOGLE)
+    const proved = { ...fix, changes: isOfSpelling ? 'Google reads the two spellings differently' : risk }
+    if (isApplied(proved)) proof.apply(fix.line, after)
+    return proved
+  })
+  return withExamples(text, proved)
 }
 
-/** Sorts fixes into those that change no verdict, and those that may change one. */
-function tryFixes(text: string, fixes: readonly Fix[], compare: Compare): TriedFixes {
-  const rules = rulesOf(text)
-  const byPrefix = Map.groupBy(rules, ({ path }) => path.replace(/\*+$/, ''))
-  const tried = fixes.map((fix) => ({ ...fix, changes: riskOf(fix, rules, byPrefix) }))
-  const isHarmless = ({ changes }: Fix) => changes === undefined
-  const { safe, unsafe } = sortOut(text, tried.filter(isHarmless), compare)
-  return { safe, unsafe: [...tried.filter((fix) => !isHarmless(fix)), ...unsafe] }
-}
-
-interface TriedFixes {
-  readonly safe: readonly Fix[]
-  readonly unsafe: readonly Fix[]
-}
-
-/**
- * Tries all fixes together, then halves, so that few unsafe fixes among thousands of safe ones cost
- * few comparisons. A fix that is safe only without the others is in neither list: of two equal
- * rules, each is superfluous, and the next pass looks at the other one.
- */
-function sortOut(text: string, fixes: readonly Fix[], compare: Compare): TriedFixes {
-  const safe: Fix[] = []
-  const unsafe: Fix[] = []
-  const add = (some: readonly Fix[]): void => {
-    const [fix, another] = some
-    if (fix === undefined) return
-    if (compare(() => applyFixes(text, [...safe, ...some])) === undefined) safe.push(...some)
-    else if (another === undefined) {
-      const changes = compare(() => applyFixes(text, [fix]))
-      if (changes !== undefined) unsafe.push({ ...fix, changes })
-    } else {
-      const middle = some.length >> 1
-      add(some.slice(0, middle))
-      add(some.slice(middle))
-    }
-  }
-  add(fixes)
-  return { safe, unsafe }
+/** Why the author must decide about a fix, whatever the other lines are. */
+function ownRisk({ code, after }: Fix): string | undefined {
+  if (REVIVED.has(code)) return 'the line does nothing now, and would do something'
+  if (REREAD.has(code) || /[\r\n]/.test(after ?? '')) return 'crawlers would read it in another way than now'
+  return undefined
 }
 
 /** Codes whose line is superfluous. */
@@ -143,6 +97,7 @@ const REMOVED: ReadonlySet<FindingCode> = new Set([
   'redundant-rule',
   'robots-txt-disallowed',
   'host-deprecated',
+  'duplicate-sitemap',
 ])
 
 /** Codes whose `write` is another spelling of the line. */
@@ -216,7 +171,8 @@ export function fixesOf(text: string): readonly Fix[] {
     const before = lines[line - 1]
     if (before === undefined || fixes.has(line)) continue
     const after = replacementOf(finding, before)
-    if (after !== before.text) fixes.set(line, { code, line, before: before.text, after, changes: undefined })
+    if (after === before.text || (after !== undefined && closesOrOpensAll(before.text, after))) continue
+    fixes.set(line, { code, line, before: before.text, after, changes: undefined })
   }
   return [...fixes.values()]
 }
@@ -239,7 +195,26 @@ function replacementOf({ code, write }: Finding, { text: before, end }: Line): s
   return RENAMED.has(code) ? `User-agent: ${only}${comment}` : before
 }
 
-const ORIGIN = 'https://site.example'
+/**
+ * Whether a repaired line has a rule for all paths that the line has not now. No fix closes or opens
+ * a whole site: only its owner can know that.
+ */
+function closesOrOpensAll(before: string, after: string): boolean {
+  const now = rulesForAll(before)
+  return [...rulesForAll(after)].some((field) => !now.has(field))
+}
+
+function rulesForAll(text: string): ReadonlySet<string> {
+  const { parsing } = dialects.rfc9309
+  const rules = fieldsOf(text).fields.filter(isRule)
+  return new Set(
+    rules.filter((rule) => formsOf(rule, parsing).some(({ base }) => base === '/')).map(({ field }) => field),
+  )
+}
+
+function fieldsOf(text: string): ParsedFile {
+  return parseFields(rangeOf(encodeText(text)), dialects.rfc9309.parsing)
+}
 
 interface Line {
   readonly text: string
@@ -265,94 +240,32 @@ export function applyFixes(text: string, fixes: readonly Fix[]): string {
     .join('')
 }
 
-/**
- * A line with a rule: what it does, and the shortest and longest length that a reader may give it.
- */
-interface RuleLine {
-  readonly line: number
-  readonly allows: boolean
-  readonly path: string
-  readonly least: number
-  readonly most: number
-}
+/** More examples take more time than they tell. */
+const MAX_EXAMPLES = 20
 
-/** Every rule of the file, whatever its group. */
-function rulesOf(text: string): readonly RuleLine[] {
-  return linesOf(text).flatMap(({ text: content }, i) => ruleLine(content, i + 1) ?? [])
-}
-
-function ruleLine(content: string, line: number): RuleLine | undefined {
-  const [, key = '', path = ''] = /^[\s\ufeff]*(allow|dis?all?ow)\s*:?\s*([^#]*?)\s*(?:#.*)?$/i.exec(content) ?? []
-  if (key === '') return undefined
-  // Readers count a rule as written, or with some characters encoded or decoded.
-  const lengths = [path, encodeURI(path.toWellFormed()), path.replace(/%[\da-f]{2}/gi, 'x')].map(({ length }) => length)
-  return { line, allows: /^allow/i.test(key), path, least: Math.min(...lengths), most: Math.max(...lengths) }
-}
-
-/**
- * Returns why a fix may change a verdict on a path that no sample has: it adds a rule, or a rule
- * that contradicts it is of a length in between.
- */
-function riskOf({ code, line, after }: Fix, rules: readonly RuleLine[], byPrefix: RulesByPrefix): string | undefined {
-  if (REVIVED.has(code)) return 'the line does nothing now, and would do something'
-  if (REREAD.has(code)) return 'crawlers would read it in another way than now'
-  if (REENCODED.has(code)) return 'Google reads the two spellings differently'
-  const before = rules.find((rule) => rule.line === line)
-  if (before === undefined) return undefined
-  const replaced = after === undefined ? coverOf(before, byPrefix) : ruleLine(after, line)
-  if (replaced === undefined || replaced.path === before.path) return undefined
-  const [least, most] = [Math.min(before.least, replaced.least), Math.max(before.most, replaced.most)]
-  const rival = rules.find((rule) => rule.allows !== before.allows && rule.most >= least && rule.least <= most)
-  return rival && `line ${rival.line} would win or lose against it`
-}
-
-/**
- * The longest rule that does the same for all paths of a rule that is removed, without that rule.
- */
-function coverOf({ line, allows, path }: RuleLine, byPrefix: RulesByPrefix): RuleLine | undefined {
-  let longest: RuleLine | undefined
-  for (let length = 0; length <= path.length; length++) {
-    for (const rule of byPrefix.get(path.slice(0, length)) ?? []) {
-      if (rule.line === line || rule.allows !== allows) continue
-      if (longest === undefined || rule.least > longest.least) longest = rule
-    }
-  }
-  return longest
-}
-
-/** Rules by their path without the stars at its end. They match all paths that begin with it. */
-type RulesByPrefix = ReadonlyMap<string, readonly RuleLine[]>
-
-/**
- * Returns a function that names a verdict which another text changes; undefined if it changes none.
- */
-function comparison(before: string, maxQuestions = MAX_QUESTIONS, minPaths = MIN_PATHS): Compare {
-  const questions = (['rfc9309', 'google'] as const).flatMap((dialect) =>
-    [...crawlersIn([before]), 'UnnamedBot'].map((crawler) => ({
-      dialect,
-      crawler,
-      rules: parseRobots(encodeText(before), { dialect }).forCrawler(crawler),
-    })),
-  )
-  return (write) => {
-    const after = write()
-    const most = Math.max(minPaths, Math.floor(maxQuestions / questions.length))
-    // With an origin, because `//a` alone would be a URL without a scheme.
-    const paths = spread(samplePaths([before, after]), most).map((path) => `${ORIGIN}${path}`)
-    for (const { dialect, crawler, rules } of questions) {
-      const others = parseRobots(encodeText(after), { dialect }).forCrawler(crawler)
-      for (const path of paths) {
-        const allowed = others.isAllowed(path)
-        if (allowed !== rules.isAllowed(path))
-          return `${path.slice(ORIGIN.length)} becomes ${allowed ? 'allowed' : 'disallowed'} for ${crawler}${dialect === 'google' ? ' (Google)' : ''}`
+/** Returns the fixes, each that no rule covers with a verdict that it changes. */
+function withExamples(text: string, fixes: readonly Fix[]): readonly Fix[] {
+  const { fields, groups } = fieldsOf(text)
+  const robots = (source: string, dialect: 'rfc9309' | 'google') => parseRobots(encodeText(source), { dialect })
+  let examples = 0
+  return fixes.map((fix) => {
+    if (fix.changes?.startsWith(NO_COVER) !== true || examples++ >= MAX_EXAMPLES) return fix
+    const { group = -1, value = '' } = fields.find(({ line }) => line === fix.line) ?? {}
+    const crawler = crawlerName(groups[group]?.agents[0] ?? '')
+    for (const dialect of ['rfc9309', 'google'] as const) {
+      const [before, after] = [text, applyFixes(text, [fix])].map((source) =>
+        robots(source, dialect).forCrawler(crawler),
+      )
+      const changed = pathsNear(value, dialects[dialect].parsing).find(
+        (path) => before?.isAllowed(sampleUrl(path)) !== after?.isAllowed(sampleUrl(path)),
+      )
+      if (changed === undefined) continue
+      const becomes = after?.isAllowed(sampleUrl(changed)) ? 'allowed' : 'disallowed'
+      return {
+        ...fix,
+        changes: `${changed} becomes ${becomes} for ${crawler}${dialect === 'google' ? ONLY_GOOGLE : ''}`,
       }
     }
-    return undefined
-  }
-}
-
-/** Returns at most this many items, evenly spread over the list. */
-function spread<T>(items: readonly T[], most: number): readonly T[] {
-  const step = Math.ceil(items.length / most)
-  return step <= 1 ? items : items.filter((_, i) => i % step === 0)
+    return fix
+  })
 }

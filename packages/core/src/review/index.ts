@@ -1,11 +1,14 @@
 // What the command and the site use of core. Not public: it may change in any version.
 
-export { AccessLog, COMMENT, isOfAccessLog } from './access-log.ts'
 export { ChangeCounter, type CrawlerChange, type LineChange } from './changes.ts'
-export { type FieldOfLine, fieldOfLine } from './field-of-line.ts'
+export { type FieldsOfFile, fieldsOf } from './fields.ts'
 export { applyFixes, type Fix, type FixedFile, fixesOf, fixRobots, quickFixes } from './fix.ts'
 export { type IgnoredFindings, ignoredFindings } from './ignored-findings.ts'
+export { urlReaderFor } from './intake/reader-for.ts'
+export { MAX_ROW_LENGTH } from './intake/table-urls.ts'
+export { formatOfName, formatOfText, type UrlFormat } from './intake/url-format.ts'
+export { isUrlOrPath, lacksScheme, urlIn } from './intake/url-in-text.ts'
+export type { UrlProblem, UrlReader } from './intake/url-reader.ts'
 export { describeDeviations, differences, lossOf } from './losses.ts'
 export { printablePattern } from './printable-pattern.ts'
-export { type RuleLine, ruleLines } from './rule-lines.ts'
-export { crawlersIn, samplePaths } from './sample-paths.ts'
+export { crawlersIn, samplePaths, sampleUrl } from './sample-paths.ts'

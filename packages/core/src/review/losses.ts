@@ -8,7 +8,8 @@ export function lossOf(match: Match, winner: Match, wonBy: WonBy): string {
   if (wonBy === 'first-match') return 'comes later; in this dialect the first rule that matches decides'
   if (match.bytes < winner.bytes) return `shorter: ${match.bytes} bytes, and line ${winner.line} has ${winner.bytes}`
   if (match.directive !== winner.directive) return `as long as line ${winner.line}, and Allow wins a tie`
-  return `the same as line ${winner.line}, which comes first`
+  const what = match.form === winner.form ? 'the same as' : 'as long as'
+  return `${what} line ${winner.line}, which comes first`
 }
 
 /** What a dialect does differently, by question and answer. */

@@ -11,7 +11,7 @@
 //
 // Other dialects have other normal forms: see `ParsingRules.compare`.
 import { ALPHANUMERIC, byteSet, DOLLAR, LF, PERCENT, SLASH } from '../ascii.ts'
-import { bytesOfLatin1, latin1Of } from '../bytes.ts'
+import { bytesOfLatin1, encodeText, latin1Of, textOf } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 
 export type NormalForm = ParsingRules['compare']
@@ -144,15 +144,33 @@ const HEX_VALUES: Uint16Array = Uint16Array.from({ length: 256 }, (_, c) => {
   return Number.isNaN(value) ? 256 : value
 })
 
-/** Returns a pattern in the normal form of RFC 9309; one character for each byte. */
-export function ruleForm(pattern: string): string {
+/**
+ * Returns a pattern in normal form; one character for each byte. @param compare Of the dialect.
+ */
+export function ruleForm(pattern: string, compare: NormalForm = 'rfc9309'): string {
+  const { rule } = normalForms[compare]
+  if (isNormal(rule, pattern)) return pattern // as most patterns are
   const out = new Uint8Array(3 * pattern.length)
-  return latin1Of(out.subarray(0, writeNormalForm(RFC9309_RULE, bytesOfLatin1(pattern), 0, pattern.length, out, 0)))
+  return latin1Of(out.subarray(0, writeNormalForm(rule, bytesOfLatin1(pattern), 0, pattern.length, out, 0)))
+}
+
+function isNormal({ kept, keepsFinalDollar }: ByteForms, pattern: string): boolean {
+  const end = keepsFinalDollar && pattern.endsWith('$') ? pattern.length - 1 : pattern.length
+  for (let i = 0; i < end; i++) if (kept[pattern.charCodeAt(i)] !== 1) return false
+  return true
 }
 
 /**
- * Returns a normal form with every byte encoded that is not printable ASCII, for people to read.
+ * Returns a normal form for people to read: decoded from UTF-8, with everything encoded that is not
+ * visible. Without UTF-8, every byte is encoded that is not visible ASCII.
  */
 export function printableForm(form: string): string {
-  return form.replace(/[^!-~]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
+  const text = textOf(form)
+  return text.includes('\ufffd')
+    ? percentEncoded(form)
+    : text.replace(/[\p{C}\p{Z}]/gu, (c) => percentEncoded(latin1Of(encodeText(c))))
+}
+
+function percentEncoded(latin1: string): string {
+  return latin1.replace(/[^!-~]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
 }

@@ -14,9 +14,10 @@ export const conflictKinds = {
   'signal-path': 'A path before Content Signals is read by some and makes the line unreadable for others.',
   'longer-path': 'The line with the longest path replaces the others, also for labels that it does not have.',
   'page-disallowed':
-    'robots.txt disallows the page, so its Content-Usage does not apply, and a crawler that obeys never sees the page.',
+    'robots.txt disallows the page, so its Content-Usage does not apply, and a crawler that obeys never sees the page: a noindex there has no effect, and its URL may still be in an index.',
   'older-label': 'The label is of an older draft; a reader of the current draft ignores it.',
-  'unclear-scope': 'Header lines were joined, so it is unclear whether a rule is for one crawler or for all.',
+  'unclear-scope':
+    'Header lines were joined, so it is unclear whether a rule is for one crawler or for all; a refusal counts.',
   'wider-reading': 'An operator, or a law, reads the statement as being about this purpose too.',
   'later-carrier': 'TDMRep: the header replaces the file, and the page replaces both, also to allow what they reserve.',
   'license-scope': 'A license inside a group is for that group by RSL 1.0 §4.4, and for the whole site by its guide.',

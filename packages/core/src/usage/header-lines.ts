@@ -6,7 +6,7 @@ import { OptionError } from '../errors.ts'
  * The headers of a response, in any of these forms:
  *
  * - an object with `get(name)`, such as the `Headers` of fetch. It joins the lines of a repeated
- *   header with commas.
+ *   header with commas. If it has the method `raw` of node-fetch, that is read.
  * - an object by name in any case, such as `IncomingMessage.headers` and `headersDistinct` of Node.
  *   A value is a string, which may be several lines joined with commas, or a list of lines.
  * - pairs of name and value, one for each line, such as `headersArray()` of Playwright; or a flat
@@ -39,6 +39,8 @@ export function headerLines(headers: ResponseHeaders | undefined, name: string):
   if (headers === undefined) return []
   if (typeof headers !== 'object' || headers === null || headers instanceof Uint8Array) throw invalid(headers)
   if (!(headers instanceof Map) && 'get' in headers && typeof headers.get === 'function') {
+    const lines = rawLines(headers, name)
+    if (lines !== undefined && lines.length > 1) return linesOf(lines, name)
     return linesOf(headers.get(name), name)
   }
   // These would read as an object without headers.
@@ -52,6 +54,13 @@ export function headerLines(headers: ResponseHeaders | undefined, name: string):
   if (Symbol.iterator in headers) return linesOfPairs(headers as Iterable<unknown>, name)
   const lines = Object.entries(headers).filter(([key]) => key.toLowerCase() === name)
   return lines.flatMap(([, value]) => linesOf(value, name))
+}
+
+/** Returns the lines of a header that the headers of node-fetch have apart; undefined for others. */
+function rawLines(headers: object, name: string): readonly string[] | undefined {
+  if (!('raw' in headers) || typeof headers.raw !== 'function') return undefined
+  const raw: Readonly<Record<string, readonly string[]>> = headers.raw()
+  return Object.entries(raw).flatMap(([key, lines]) => (key.toLowerCase() === name ? lines : []))
 }
 
 /** Returns the lines of a header whose value is a string or a list. */

@@ -1,5 +1,6 @@
 // The public API of `@politely/core/usage`: what may be done with a page, from all channels.
 
+export type {} from '../index.ts' // see engine.ts
 export type { SignalUse } from '../parse/preference-labels.ts'
 export type { Combination } from './combine.ts'
 export { type ConflictKind, conflictKinds, type UsageConflict, type UsageReading } from './conflicts.ts'
@@ -28,6 +29,7 @@ export {
   parseContentUsage,
 } from './robots-txt/label-values.ts'
 export type { UsageLicense } from './robots-txt/licenses.ts'
+export type { UncountedMeta } from './tags/meta-slips.ts'
 export {
   type HeadLicense,
   type HeadMeta,

@@ -23,6 +23,7 @@ import { sentUrlOf } from '../url/sent-path.ts'
 import { headerLines, type ResponseHeaders } from './header-lines.ts'
 import { type Statement, sourceOf, type UsageProblem, type UsageSource } from './purpose.ts'
 import type { PageHead } from './tags/page-head.ts'
+import { describeRobotsProblem } from './tags/robots-directives.ts'
 
 /** The names of TDMRep, and the version that they come from. */
 export const tdmrepTerms = {
@@ -187,6 +188,11 @@ export function tdmrepOf({ url, file: given, headers, head }: TdmrepPlaces): Tdm
     rule && placeOfRule(rule),
   ].filter((place) => place !== undefined)
   const [decides, ...overridden] = places.flatMap(({ statement }) => statement ?? [])
+  for (const slip of head?.uncounted ?? []) {
+    const { name, content } = slip
+    if (![tdmrepTerms.reservation, tdmrepTerms.policy].some((term) => term === name.toLowerCase())) continue
+    problems.push({ source: sourceOf('tdmrep', 'html', name, content), why: describeRobotsProblem(slip) })
+  }
   const found = places.find(({ policy }) => policy !== undefined)?.policy
   if (found !== undefined && decides === undefined) {
     problems.push({ source: found.source, why: 'a policy without a reservation says nothing' })

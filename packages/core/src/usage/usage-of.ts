@@ -22,12 +22,12 @@ import {
 import { problemsIn, robotsPreferences, statementsIn, usesIn } from './robots-txt/robots-preferences.ts'
 import type { PageHead } from './tags/page-head.ts'
 import {
+  describeRobotsProblem,
   headOf,
   type RobotsDirective,
   type RobotsDirectives,
   type RobotsStatement,
   robotsDirectives,
-  robotsProblems,
   statementsOf,
 } from './tags/robots-directives.ts'
 import { type TdmrepFile, type TdmrepSource, tdmrepFileOf, tdmrepOf } from './tdmrep.ts'
@@ -105,9 +105,9 @@ const KNOWN_OPTIONS: Readonly<Record<keyof UsageInput, true>> = {
  * Returns what may be done with a page: for each purpose, whether the site allows it, refuses it or
  * states nothing, with every source.
  *
- * A refusal counts more than a permission. Where documents leave two readings, the answer follows
- * the newest one, and `conflicts` has both. The function reads only what it is given: it fetches
- * nothing, no license either.
+ * A refusal counts more than a permission, even if it is unclear whether it is for this crawler.
+ * Where documents leave two readings, the answer follows the newest one, and `conflicts` has both.
+ * The function reads only what it is given: it fetches nothing, no license either.
  *
  * @example
  * ```ts
@@ -123,6 +123,11 @@ const KNOWN_OPTIONS: Readonly<Record<keyof UsageInput, true>> = {
  * not an error: `problems` names it.
  */
 export function usageOf(input: UsageInput): Usage {
+  if (input instanceof Robots)
+    throw new OptionError(
+      'options',
+      'a parsed robots.txt was given; write usageOf({ robots, url, tokens: "ExampleBot" })',
+    )
   assertKnownOptions(input, KNOWN_OPTIONS, '{ robots, url, tokens: "ExampleBot" }')
   const { robots, tokens, headers, tdmrep, now } = input
   if (robots !== undefined && !(robots instanceof Robots)) {
@@ -139,12 +144,14 @@ export function usageOf(input: UsageInput): Usage {
   const signals = headerPreferences(headers, 'content-signal', parseContentSignal)
   const directives = robotsDirectives({ headers, html: head, now }, tokens)
   const tags = readingsOf(directives.list, now)
+  const unclear = readingsOf(directives.uncertain, now)
+  const refused = unclear.followed.filter(isRefusal) // an unclear refusal counts, an unclear permission does not
   const file = tdmrep === undefined ? undefined : tdmrepFileOf(tdmrep, 'tdmrep')
   const tdm = tdmrepOf({ file, url, headers, head })
   const base = withoutCredentials(url)
   const license = licensesOf(inRobots.lines, [...licensesInLinks(headers, base), ...licensesInHead(head, base)])
   const uses = [...inRobots.uses, ...usesIn(signals)]
-  const onPage = [...statementsIn(usage), ...statementsIn(signals), ...tags.followed]
+  const onPage = [...statementsIn(usage), ...statementsIn(signals), ...tags.followed, ...refused]
   const statements = [...inRobots.statements, ...onPage, ...tdm.statements]
   return {
     url: base,
@@ -154,15 +161,8 @@ export function usageOf(input: UsageInput): Usage {
       ...searchConflicts([...inRobots.statements, ...statementsIn(usage)]),
       ...inRobots.conflicts,
       ...(inRobots.verdict?.allowed === false ? unseenConflicts(onPage) : []),
-      ...compare(
-        'unclear-scope',
-        { how: 'if it is one line', statements: tags.followed },
-        {
-          how: 'if it was two lines',
-          statements: [...tags.followed, ...readingsOf(directives.uncertain, now).followed],
-        },
-      ),
-      ...widerConflicts(statements, tags.byOperators, uses),
+      ...scopeConflicts(tags.followed, refused, unclear.followed),
+      ...widerConflicts(statements, [...tags.byOperators, ...unclear.byOperators], uses),
       ...compare(
         'later-carrier',
         { how: 'by TDMRep, in which the last place counts', statements: tdm.statements },
@@ -179,7 +179,7 @@ export function usageOf(input: UsageInput): Usage {
       ...inRobots.problems,
       ...problemsIn(usage),
       ...problemsIn(signals),
-      ...directives.problems.map(({ reason, source }) => ({ source, why: robotsProblems[reason] })),
+      ...directives.problems.map((problem) => ({ source: problem.source, why: describeRobotsProblem(problem) })),
       ...tdm.problems,
       ...license.ignored,
     ]),
@@ -209,6 +209,24 @@ function readingsOf(
     followed: all.filter(({ reading }) => reading !== 'operator'),
     byOperators: all.filter(({ reading }) => reading === 'operator'),
   }
+}
+
+/**
+ * The conflicts of robots tags whose lines were joined: the answer follows the reading in which a
+ * refusal counts. @param refused The refusals of `unclear`.
+ */
+function scopeConflicts(
+  clear: readonly Statement[],
+  refused: readonly Statement[],
+  unclear: readonly Statement[],
+): readonly UsageConflict[] {
+  const [one, two] = ['if it is one line', 'if it was two lines']
+  const counting = [...clear, ...refused]
+  return [
+    ...compare('unclear-scope', { how: two, statements: counting }, { how: one, statements: clear }),
+    // What an unclear rule permits, and nothing refuses.
+    ...compare('unclear-scope', { how: one, statements: counting }, { how: two, statements: [...clear, ...unclear] }),
+  ]
 }
 
 /** The conflicts of what is said on a page that robots.txt disallows. */

@@ -74,6 +74,18 @@ describe('a meta element counts', () => {
     ['in noscript', '<noscript>', '</noscript>'],
     ['after noscript with an image', '<noscript><img src="a"></noscript>', ''],
     ['after noscript with an unclosed svg', '<noscript><svg></noscript><script>a</script>', ''],
+    ['after noscript with text', '<noscript>a</noscript>', ''],
+    ['after noscript with the end tag of a page', '<noscript></html></body></noscript>', ''],
+    ['after noscript with an unclosed comment', '<noscript><!--</noscript>', ''],
+    ['in noscript after a style', '<noscript><style>a</style>', '</noscript>'],
+    [
+      'after a svg in a template that another end tag does not close',
+      '<template><svg></math><title/></svg></template>',
+      '',
+    ],
+    ['after a template in a svg', '<template><svg><template></svg></template>', ''],
+    ['after a style in the title of a svg', '<template><svg><title><style></svg></style></title></svg></template>', ''],
+    ['after a blank that is written as a reference', '<title>a</title>&#32;&#x0a;&#9&Tab;&NewLine;&#0013;', ''],
     ['after the end of the head', '<head></head>\n', '<body>'],
     ['after an end tag without a start', '</p></title></template>', ''],
   ])('%s: %s', (_, start, end) => {
@@ -102,6 +114,16 @@ describe('a meta element does not count', () => {
     ['after an unknown element', '<metadata>', ''],
     ['after text', 'a', ''],
     ['after text', '&nbsp;', ''],
+    ['after text', '&#33;', ''],
+    ['after text', '&#320;', ''],
+    ['after text', '&tab;', ''],
+    ['after text', '&', ''],
+    ['in noscript, after text', '<noscript>a', '</noscript>'],
+    ['in noscript, after an image', '<noscript><img>', '</noscript>'],
+    ['in a later noscript, after an image', '<noscript><img></noscript><noscript>', '</noscript>'],
+    ['in noscript behind the head', '</head><noscript>', '</noscript>'],
+    ['after noscript behind the head', '</head><noscript></noscript>', ''],
+    ['in a template of a noscript', '<noscript><template>', '</template></noscript>'],
     ['after a lone `<`', '<', ''],
     ['after the end of the page', '</html>', ''],
     ['after `</br>`', '</br>', ''],
@@ -220,6 +242,22 @@ describe('the reader', () => {
     ])
   })
 
+  test('looks for elements that were meant for the head in the chunk in which the head ends', () => {
+    const uncounted = [{ reason: 'not-in-head', name: 'robots', content: 'noindex' }]
+    expect(pageHeadOf(`<p>${META}`).uncounted).toEqual(uncounted)
+    expect(pageHeadOf(`<p>${'a'.repeat(2 ** 16 - META.length)}${META}`).uncounted).toEqual(uncounted)
+    expect(pageHeadOf(`<p>${'a'.repeat(2 ** 16 - META.length + 1)}${META}`).uncounted).toBeUndefined()
+    expect(pageHeadOf(`<p><!--${META}--><script>${META}</script>&lt;meta >`).uncounted).toBeUndefined()
+    expect(pageHeadOf(`<p>${META.repeat(30)}`)).toMatchObject({
+      metas: [],
+      uncounted: { length: 20 },
+      isComplete: true,
+    })
+    const reader = headReader()
+    expect([reader.write('<p>'), reader.write(META)]).toEqual([true, true])
+    expect(reader.end().uncounted).toBeUndefined()
+  })
+
   test('keeps at most 500 elements, and says so', () => {
     expect(pageHeadOf(META.repeat(500))).toMatchObject({ metas: { length: 500 }, isComplete: true })
     expect(pageHeadOf(META.repeat(501))).toMatchObject({ metas: { length: 500 }, isComplete: false })
@@ -277,23 +315,32 @@ describe('the cost of a head of 10 MB', () => {
     ['slashes', '<meta ', '/'],
     ['comments', '', '<!---->'],
     ['templates', '', '<template>'],
+    ['elements that do not close', '<template>'.repeat(1000), '<svg></title>'],
+    ['references', '', '&#32;'],
+    ['a reference', '&#', '0'],
     ['a declaration', '<!', 'a'],
     ['blanks', '', ' '],
     ['elements', '', META],
-  ])('%s: it reads the bound, and takes at most four steps for each byte', (_, start, text) => {
-    const chunk = text.repeat(2 ** 14 / text.length)
-    let reader = headReader({ maxBytes: BOUND })
-    reader.write(start)
-    let read = 0
-    while (read < SIZE && !reader.write(chunk)) read += chunk.length
-    expect(read).toBeLessThanOrEqual(BOUND)
-    expect(reader.end().isComplete).toBe(false)
-    expect(stepsOf(reader)).toBeLessThanOrEqual(4 * BOUND)
-    // One character in each chunk takes as many steps.
-    reader = headReader()
-    for (const c of start + chunk) reader.write(c)
-    expect(stepsOf(reader)).toBeLessThanOrEqual(4 * (start + chunk).length)
-  })
+    ['noscript', '<noscript>', '</noscrip'],
+    ['attributes in noscript', '<noscript><meta ', 'a=b '],
+  ])(
+    '%s: it reads the bound, and takes at most four steps for each byte, and eight in noscript',
+    (what, start, text) => {
+      const most = what.includes('noscript') ? 8 : 4
+      const chunk = text.repeat(2 ** 14 / text.length)
+      let reader = headReader({ maxBytes: BOUND })
+      reader.write(start)
+      let read = 0
+      while (read < SIZE && !reader.write(chunk)) read += chunk.length
+      expect(read).toBeLessThanOrEqual(BOUND)
+      expect(reader.end().isComplete).toBe(false)
+      expect(stepsOf(reader)).toBeLessThanOrEqual(most * BOUND)
+      // One character in each chunk takes as many steps.
+      reader = headReader()
+      for (const c of start + chunk) reader.write(c)
+      expect(stepsOf(reader)).toBeLessThanOrEqual(most * (start + chunk).length)
+    },
+  )
 })
 
 function stepsOf(reader: unknown): number {

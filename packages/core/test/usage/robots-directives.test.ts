@@ -165,21 +165,54 @@ describe('X-Robots-Tag', () => {
   })
 
   test.each([
-    // [why, value, crawler, rules, uncertain]
-    ['the second may be a line of its own', 'googlebot: nofollow, noindex', 'otherbot', '', 'noindex'],
-    ['both readings agree', 'googlebot: nofollow, noindex', 'googlebot', 'nofollow@googlebot, noindex@googlebot', ''],
-    ['one rule has the scope', 'googlebot: nofollow', 'otherbot', '', ''],
-    ['no comma between scope and rules', 'googlebot: nofollow; noindex', 'otherbot', '', ''],
-    ['each scope anew', 'a: none, b: noindex, noai', 'otherbot', '', 'noai'],
-    ['a date is no other line', 'a: unavailable_after: Wed, 31 Dec 2025 23:59:59 GMT', 'otherbot', '', ''],
-  ])('joined lines, %s: %s for %s', (_, value, crawler, rules, uncertain) => {
+    // [why, value, crawler, rules, uncertain, fields that count though they are uncertain]
+    [
+      'the second may be a line of its own',
+      'googlebot: nofollow, noindex',
+      'otherbot',
+      '',
+      'noindex',
+      { noindex: true },
+    ],
+    [
+      'both readings agree',
+      'googlebot: nofollow, noindex',
+      'googlebot',
+      'nofollow@googlebot, noindex@googlebot',
+      '',
+      {},
+    ],
+    ['one rule has the scope', 'googlebot: nofollow', 'otherbot', '', '', {}],
+    ['no comma between scope and rules', 'googlebot: nofollow; noindex', 'otherbot', '', '', {}],
+    ['each scope anew', 'a: none, b: noindex, noai', 'otherbot', '', 'noai', { noai: true }],
+    ['a date is no other line', 'a: unavailable_after: Wed, 31 Dec 2025 23:59:59 GMT', 'otherbot', '', '', {}],
+    ['two rules in one', 'a: noai, none', 'otherbot', '', 'none', { noindex: true, nofollow: true }],
+    ['limits count', 'a: noai, max-snippet: 0, max-snippet: 9', 'b', '', 'max-snippet, max-snippet', { maxSnippet: 0 }],
+    [
+      'a date with a comma counts',
+      'a: noai, unavailable_after: Wed, 31 Dec 2025 00:00:00 GMT',
+      'b',
+      '',
+      'unavailable_after',
+      { unavailableAfter: Date.UTC(2025, 11, 31) },
+    ],
+    [
+      'permissions do not count',
+      'a: noindex, indexifembedded, all, max-snippet: -1, max-image-preview: large',
+      'b',
+      '',
+      'indexifembedded, all, max-snippet, max-image-preview',
+      {},
+    ],
+  ])('joined lines, %s: %s for %s', (_, value, crawler, rules, uncertain, counting) => {
     const joined = robotsDirectives({ headers: new Headers({ 'X-Robots-Tag': value }) }, crawler)
     expect(written(joined)).toBe(rules)
     expect(joined.uncertain.map(({ name }) => name).join(', ')).toBe(uncertain)
     expect(robotsDirectives({ headers: { 'X-ROBOTS-TAG': value } }, crawler)).toEqual(joined)
     // A list and pairs keep lines apart, so nothing is uncertain.
-    const exact = { ...joined, uncertain: [] }
-    expect(robotsDirectives({ headers: { 'x-robots-tag': [value] } }, crawler)).toEqual(exact)
+    const exact = robotsDirectives({ headers: { 'x-robots-tag': [value] } }, crawler)
+    expect(joined).toEqual({ ...exact, ...counting, uncertain: joined.uncertain })
+    expect(exact.uncertain).toEqual([])
     expect(robotsDirectives({ headers: [['X-Robots-Tag', value]] }, crawler)).toEqual(exact)
     expect(robotsDirectives({ headers: new Map([['X-Robots-Tag', value]]) }, crawler)).toEqual(exact)
     expect(robotsDirectives({ headers: ['A', 'b', 'X-Robots-Tag', value] }, crawler)).toEqual(exact)
@@ -191,6 +224,15 @@ describe('X-Robots-Tag', () => {
     const directives = robotsDirectives({ headers }, 'otherbot')
     expect(written(directives)).toBe('noindex, noai')
     expect(directives.uncertain).toEqual([])
+  })
+
+  test('lines that node-fetch has apart are read apart', () => {
+    const tagged = (...lines: string[]) => ({ get: () => lines.join(', '), raw: () => ({ 'X-Robots-Tag': lines }) })
+    const two = robotsDirectives({ headers: tagged('otherbot: nofollow, noai', 'noindex') }, 'examplebot')
+    expect([written(two), two.uncertain]).toEqual(['noindex', []])
+    // Version 2 has joined them.
+    const one = robotsDirectives({ headers: tagged('otherbot: nofollow, noindex') }, 'examplebot')
+    expect(one.uncertain.map(({ name }) => name)).toEqual(['noindex'])
   })
 
   test('a header that the response does not have says nothing', () => {
@@ -335,6 +377,127 @@ describe('meta elements', () => {
     expect(directives.noindex).toBe(true)
     expect(robotsDirectives({ html: new TextEncoder().encode(html) }, '*')).toEqual(directives)
     expect(robotsDirectives({ html: pageHeadOf(html) }, '*')).toEqual(directives)
+  })
+})
+
+describe('a slip states nothing, and is a problem', () => {
+  const ofMeta = (html: string) => ({ html: `<head>${html}</head>` })
+  const described = (response: object, token = 'ExampleBot') =>
+    robotsDirectives(response, token).problems.map(({ reason, source, found, meant }) =>
+      [reason, source.name, found, meant].filter((part) => part !== undefined).join(' | '),
+    )
+
+  test.each([
+    ['no-index', 'no-index | noindex'],
+    ['no index', 'no index | noindex'],
+    ['no_index', 'no_index | noindex'],
+    ['noindex.', 'noindex. | noindex'],
+    ['noidex', 'noidex | noindex'],
+    ['nonidex', 'nonidex | noindex'],
+    ['nofolow', 'nofolow | nofollow'],
+    ['no-image-ai', 'no-image-ai | noimageai'],
+    ['unavailable-after: 2020-01-01', 'unavailable-after | unavailable_after'],
+    ['max-snipet: 0', 'max-snipet | max-snippet'],
+    ['noindex nofolow', 'noindex nofolow | noindex, nofollow'],
+    ['do not index', 'do not index'],
+    ['index: no', 'index: no'],
+  ])('a misspelt rule: %s', (content, expected) => {
+    for (const [response, name] of [
+      [meta(content), 'robots'],
+      [xRobotsTag(content), 'X-Robots-Tag'],
+    ] as const) {
+      expect(described(response)).toEqual([`unknown-rule | ${name} | ${expected}`])
+      expect(statementsOf(robotsDirectives(response, 'ExampleBot').list, Date.UTC(2026))).toEqual([])
+    }
+  })
+
+  test.each(['foo', 'dofollow', 'noimageclick', 'nopreview', 'no-transform', 'noodp', 'notes', 'indexed'])(
+    'another rule is no slip: %s',
+    (content) => expect(described(meta(content))).toEqual([]),
+  )
+
+  test('a misspelt rule before a colon is not a crawler, so the rules behind it count', () => {
+    for (const name of ['max-snipet', 'unavailable-after', 'no-index']) {
+      const directives = robotsDirectives(xRobotsTag(`${name}: 50, noai`), 'ExampleBot')
+      expect([directives.noai, problems(directives)]).toEqual([true, 'unknown-rule'])
+    }
+    expect(robotsDirectives(xRobotsTag('archiver: none, noai'), 'ExampleBot').list).toEqual([])
+  })
+
+  test.each<[string, object, string | undefined]>([
+    // [what, response, reason | name of the source | found | meant]
+    ['value', ofMeta('<meta name="robots" value="noindex">'), 'wrong-attribute | robots | value | content'],
+    ['property', ofMeta('<meta property="robots" content="noindex">'), 'wrong-attribute | robots | property | name'],
+    [
+      'http-equiv',
+      ofMeta('<meta http-equiv="X-Robots-Tag" content="noindex">'),
+      'wrong-attribute | X-Robots-Tag | http-equiv | name',
+    ],
+    [
+      'its own attribute',
+      ofMeta('<meta robots="noindex">'),
+      'wrong-attribute | robots | robots | name="robots" content="noindex"',
+    ],
+    [
+      'rules outside of the value',
+      ofMeta('<meta name=robots content=noai, nofollow, noarchive>'),
+      'wrong-attribute | robots | nofollow, noarchive | content="noai, nofollow, noarchive"',
+    ],
+    ['another name for content', ofMeta('<meta name="robots" contents="noindex">'), 'no-content | robots'],
+    ['another name for name', ofMeta('<meta names="robots" content="noindex">'), 'no-name | meta'],
+    ['robot', ofMeta('<meta name="robot" content="noindex">'), 'unknown-name | robot | robot | robots'],
+    [
+      'robots.txt',
+      ofMeta('<meta name="robots.txt" content="noindex">'),
+      'unknown-name | robots.txt | robots.txt | robots',
+    ],
+    ['curly quotes', ofMeta('<meta name=“robots” content=“noindex”>'), 'unknown-name | “robots” | “robots” | robots'],
+    ['the rule as the name', ofMeta('<meta name="noindex" content>'), 'unknown-name | noindex | noindex | robots'],
+    [
+      'its own name with a slip',
+      ofMeta('<meta name="example-bot" content="noindex">'),
+      'unknown-name | example-bot | example-bot | examplebot',
+    ],
+    [
+      'its own element',
+      ofMeta('<meta property="ExampleBot" content="noindex">'),
+      'wrong-attribute | ExampleBot | property | name',
+    ],
+    ['after a div', ofMeta('<div></div><meta name="robots" content="noindex">'), 'not-in-head | robots'],
+    ['after text', ofMeta('a<meta name="examplebot" content="noindex">'), 'not-in-head | examplebot'],
+    ['in the body', ofMeta('</head><body><p><meta name="robots" content="noindex">'), 'not-in-head | robots'],
+    ['in a template', ofMeta('<template><meta name="robots" content="noindex"></template>'), 'not-in-head | robots'],
+    ['a name in the content', meta('robots: noindex'), 'unknown-rule | robots | robots | noindex'],
+    ['a name before the rules', xRobotsTag('robot: noindex, noai'), 'unknown-name | X-Robots-Tag | robot | robots'],
+    ['no colon after a name', xRobotsTag('ExampleBot noindex'), 'unknown-rule | X-Robots-Tag | examplebot noindex'],
+    ['a name in Robots-Tag', robotsTag('robot;noindex'), 'unknown-name | Robots-Tag | robot | robots'],
+    ['a rule in Robots-Tag', robotsTag('*;no-index'), 'unknown-rule | Robots-Tag | no-index | noindex'],
+    ['a similar header', { headers: { 'X-Robots': 'noindex' } }, 'unknown-name | x-robots | x-robots | X-Robots-Tag'],
+    [
+      'another crawler',
+      ofMeta('<meta property="otherbot" content="noindex"><div><meta name=otherbot content=none>'),
+      undefined,
+    ],
+    ['another crawler', ofMeta('<meta name="AhrefsRobot" content="noindex">'), undefined],
+    [
+      'other elements',
+      ofMeta('<meta name=description value="All, or none"><meta charset=utf-8><meta itemprop=a content=b>'),
+      undefined,
+    ],
+    [
+      'other elements in the body',
+      ofMeta('<div><meta itemprop="name" content="index"><meta name=viewport content=a>'),
+      undefined,
+    ],
+    ['another header', { headers: { 'x-robots': '1' } }, undefined],
+  ])('%s: %j', (_, response, expected) => {
+    expect(described(response)).toEqual(expected === undefined ? [] : [expected])
+    expect(robotsDirectives(response, 'ExampleBot')).toMatchObject({ noindex: false, nofollow: false })
+  })
+
+  test('keeps what was found short', () => {
+    const { problems } = robotsDirectives(meta(`noindex ${'no '.repeat(1000)}`), '*')
+    expect(problems.map(({ reason, found }) => [reason, found?.length])).toEqual([['unknown-rule', 200]])
   })
 })
 

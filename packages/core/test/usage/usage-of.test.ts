@@ -92,6 +92,9 @@ describe('arguments', () => {
     const usageWith = (options: object) => () => usageOf({ url: SITE, tokens: 'ExampleBot', ...options })
     expect(usageWith({ tdmrep: 1 })).toThrow('tdmrep: 1 is not a tdmrep.json')
     expect(usageWith({ robots: 'User-agent: *' })).toThrow('robots: "User-agent: *" is not a parsed robots.txt')
+    expect(() => usageOf(parseRobots('') as never)).toThrow(
+      'options: a parsed robots.txt was given; write usageOf({ robots, url, tok',
+    )
   })
 
   it('credentials of the URL are in no result', () => {

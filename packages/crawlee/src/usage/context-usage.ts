@@ -3,6 +3,7 @@ import { OptionError } from '@politely/core'
 import type { ClientUsage, UsageOptions } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/internal'
 import type { PoliteGate } from '@politely/gate'
+import { outsideTimeouts } from '../host-timeouts.ts'
 import { loadedPage, type PageContext } from './loaded-page.ts'
 
 /** The context that a handler of a crawler gets. */
@@ -27,7 +28,7 @@ export function hasGate(crawler: object): boolean {
  * Returns what may be done with the page of a handler: whether the site lets the crawler index it,
  * train on it and so on. The same as `usage` of the crawler's RobotsClient, with the URL after
  * redirects. Fetches robots.txt and tdmrep.json of the origin if they are not cached or are stale,
- * and nothing else.
+ * and nothing else. Meanwhile `requestHandlerTimeoutSecs` stands still.
  *
  * Of an HTTP crawler, it reads the headers and the head of the body. Of a browser crawler, it reads
  * the headers of the navigation, the head of the HTML that the server sent, and the head of the page
@@ -62,5 +63,6 @@ export async function usageOf(context: CrawledPage, options: UsageOptions = {}):
   if (gate === undefined)
     throw new OptionError('context', 'its crawler is not polite; write withRobots(crawler, { … }) before crawler.run()')
   const page = await loadedPage(context as PageContext)
-  return gate.robots.usage(request.loadedUrl ?? request.url, page, options)
+  // The time limit of the handler is not for the fetches of these files.
+  return outsideTimeouts('gate', () => gate.robots.usage(request.loadedUrl ?? request.url, page, options))
 }

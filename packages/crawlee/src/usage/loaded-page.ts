@@ -1,5 +1,6 @@
 // Reads what a context of Crawlee has of its page: status, headers and the head of the HTML.
-import { type HeadLicense, type HeadMeta, type PageHead, pageHeadOf, type ResponseHeaders } from '@politely/core/usage'
+import { robotsTagsOf } from '@politely/cdp'
+import { type PageHead, pageHeadOf, type ResponseHeaders } from '@politely/core/usage'
 import { isHtml } from '@politely/fetcher/internal'
 
 /** The part of a context of an HTTP crawler or a browser crawler that is read. */
@@ -23,10 +24,21 @@ interface HttpResponse {
   readonly rawHeaders?: readonly string[]
 }
 
+/** The raw headers of HTTP clients, by their `headers`: Crawlee keeps this object in all cases. */
+const rawHeadersOf = new WeakMap<object, readonly string[]>()
+
+/** Remembers the raw headers of a response of an HTTP client, if it has some. */
+export function rememberRawHeaders(response: object): void {
+  const { headers, rawHeaders } = response as Partial<HttpResponse>
+  if (headers !== undefined && rawHeaders !== undefined) rawHeadersOf.set(headers, rawHeaders)
+}
+
 /** The response to a navigation, in Playwright and in Puppeteer. */
 interface BrowserResponse {
   status(): number
   headers(): Readonly<Record<string, string>>
+  /** Only Puppeteer's request has an `id`. */
+  request(): { readonly id?: string }
   /** Only Playwright has it. */
   headersArray?(): Promise<readonly { readonly name: string; readonly value: string }[]>
   text(): Promise<string>
@@ -48,7 +60,7 @@ export async function loadedPage({ response, body, contentType, page }: PageCont
   const { statusCode = 200, headers, rawHeaders } = response as HttpResponse
   const isRead = isHtml(contentType?.type ?? '') && (typeof body === 'string' || body instanceof Uint8Array)
   const html = isRead ? pageHeadOf(body, { charset: contentType?.encoding }) : undefined
-  return { status: statusCode, headers: rawHeaders ?? headers, html }
+  return { status: statusCode, headers: rawHeaders ?? rawHeadersOf.get(headers) ?? headers, html }
 }
 
 /**
@@ -57,7 +69,7 @@ export async function loadedPage({ response, body, contentType, page }: PageCont
  */
 async function pageOfBrowser(response: BrowserResponse, page: NonNullable<PageContext['page']>): Promise<LoadedPage> {
   const status = response.status()
-  const headers = (await response.headersArray?.()) ?? response.headers()
+  const headers = (await response.headersArray?.()) ?? headersOfPuppeteer(response)
   if (!isHtml(response.headers()['content-type'] ?? '')) return { status, headers, html: undefined }
   // The browser may have discarded the body, and a page that navigates has no content.
   const texts = [response.text(), page.content()].map((text) => text.catch(() => undefined))
@@ -69,14 +81,23 @@ function partOf(head: PageHead | undefined): PageHead | undefined {
   return head && { ...head, isComplete: false }
 }
 
+/** Returns the headers, with the lines of X-Robots-Tag apart if the guard has seen them. */
+function headersOfPuppeteer(response: BrowserResponse): ResponseHeaders {
+  const headers = response.headers()
+  const lines = robotsTagsOf(response.request().id ?? '')
+  return lines?.join(', ') === headers['x-robots-tag'] ? { ...headers, 'x-robots-tag': lines } : headers
+}
+
 /** Returns the elements of both heads, each once. */
 function union(a: PageHead, b: PageHead): PageHead {
-  const metaKey = ({ name, content }: HeadMeta) => `${name}\n${content}`
-  const licenseKey = ({ element, href }: HeadLicense) => `${element}\n${href}`
+  const once = <Item extends object>(list: readonly Item[]) => [
+    ...new Map(list.map((one) => [JSON.stringify(one), one])).values(),
+  ]
   return {
-    metas: [...new Map([...a.metas, ...b.metas].map((one) => [metaKey(one), one])).values()],
+    metas: once([...a.metas, ...b.metas]),
     base: a.base ?? b.base,
-    licenses: [...new Map([...a.licenses, ...b.licenses].map((one) => [licenseKey(one), one])).values()],
+    licenses: once([...a.licenses, ...b.licenses]),
+    uncounted: once([...(a.uncounted ?? []), ...(b.uncounted ?? [])]),
     isComplete: a.isComplete && b.isComplete,
   }
 }

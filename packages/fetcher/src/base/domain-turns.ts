@@ -55,14 +55,32 @@ interface Counts {
   exempt: number
 }
 
-interface SiteItems<T> extends Counts {
+class SiteItems<T> implements Site, Counts {
   readonly name: string
-  readonly platform: Platform<T> | undefined
+  readonly platform: string | undefined
+  readonly turns: DomainTurns<T>
+  readonly platformItems: Platform<T> | undefined
+  underWay = 0
+  away = 0
+  exempt = 0
+  /** Whether one of its items became exempt, and none has ended in time since. */
+  isSlow = false
+  /** How many callers of `hold` have not called `letGo`. */
+  holders = 0
   /**
    * First come, first served. A queue is created with its first item: most sites never have one
    * that waits.
    */
-  readonly waiting: Partial<Record<QueueName, Fifo<T>>>
+  readonly waiting: Partial<Record<QueueName, Fifo<T>>> = {}
+  /** Whether it has such a queue. */
+  hasQueues = false
+
+  constructor({ name, platform }: Site, turns: DomainTurns<T>, platformItems: Platform<T> | undefined) {
+    this.name = name
+    this.platform = platform
+    this.turns = turns
+    this.platformItems = platformItems
+  }
 }
 
 interface Platform<T> extends Counts {
@@ -77,7 +95,7 @@ export class DomainTurns<T> {
   readonly #max: number
   readonly #maxPerSite: number
   readonly #maxPerPlatform: number
-  /** Sites with items under way or waiting, by name. */
+  /** Sites with items under way or waiting, and sites that are held, by name. */
   readonly #sites = new Map<string, SiteItems<T>>()
   /** The platforms of these sites. */
   readonly #platforms = new Map<string, Platform<T>>()
@@ -113,33 +131,53 @@ export class DomainTurns<T> {
     return this.#full.size > 0 || this.#isFull
   }
 
+  /**
+   * Returns the same site in a form that the other methods find without a look-up. Each call needs
+   * one call of `letGo`.
+   */
+  hold(site: Site): Site {
+    const items = this.#itemsOf(site)
+    items.holders++
+    return items
+  }
+
+  /** The caller no longer uses what `hold` returned. */
+  letGo(site: Site): void {
+    const items = this.#find(site)
+    if (items === undefined) return
+    items.holders--
+    this.#update(items)
+  }
+
   /** How many items of this site wait in a queue. */
   waiting(site: Site, queue: QueueName = 'normal'): number {
-    return this.#sites.get(site.name)?.waiting[queue]?.size ?? 0
+    return this.#find(site)?.waiting[queue]?.size ?? 0
   }
 
   /** Whether an item of this site became exempt, and none has ended in time since. */
-  isSlow({ name }: Site): boolean {
-    return this.#slow.has(name)
+  isSlow(site: Site): boolean {
+    return this.#find(site)?.isSlow ?? this.#slow.has(site.name)
   }
 
   /**
    * Returns which limit an item of this site would have to wait for; undefined if it could start
    * now.
    */
-  fullLimit({ name, platform }: Site): 'all' | 'domain' | undefined {
+  fullLimit(site: Site): 'all' | 'domain' | undefined {
     if (this.#underWay >= this.#max) return 'all'
-    const items = this.#sites.get(name)
+    const items = this.#find(site)
     if (items !== undefined && !this.#hasRoom(items, 'redirected')) return 'domain'
+    const { platform } = site
     if (platform === undefined) return undefined
-    return (this.#platforms.get(platform)?.underWay ?? 0) >= this.#maxPerPlatform ? 'domain' : undefined
+    const platformItems = items === undefined ? this.#platforms.get(platform) : items.platformItems
+    return (platformItems?.underWay ?? 0) >= this.#maxPerPlatform ? 'domain' : undefined
   }
 
   /** Counts an item as under way. */
   start(site: Site): void {
     const items = this.#itemsOf(site)
     items.underWay++
-    if (items.platform !== undefined) items.platform.underWay++
+    if (items.platformItems !== undefined) items.platformItems.underWay++
     this.#underWay++
     this.#update(items)
   }
@@ -148,16 +186,19 @@ export class DomainTurns<T> {
    * Counts an item of this site as ended.
    * @param outcome Undefined if the item has not begun its work.
    */
-  end({ name }: Site, outcome?: Outcome): void {
-    const items = this.#sites.get(name)
+  end(site: Site, outcome?: Outcome): void {
+    const items = this.#find(site)
     if (items === undefined) return
     items.underWay--
     if (outcome === 'exempt') this.#countExempt(items, -1)
     else {
       this.#underWay--
-      if (items.platform !== undefined) items.platform.underWay--
+      if (items.platformItems !== undefined) items.platformItems.underWay--
     }
-    if (outcome === 'in-time') this.#slow.delete(name)
+    if (outcome === 'in-time' && items.isSlow) {
+      items.isSlow = false
+      this.#slow.delete(items.name)
+    }
     this.#update(items)
   }
 
@@ -166,15 +207,15 @@ export class DomainTurns<T> {
    * towards the limit of its site. Returns false if no other item waits for one of these two
    * limits, or if there are too many exempt items already.
    */
-  exempt({ name }: Site): boolean {
-    const items = this.#sites.get(name)
+  exempt(site: Site): boolean {
+    const items = this.#find(site)
     if (items === undefined) return false
-    const { platform } = items
+    const platform = items.platformItems
     if (!this.#isFull && (platform === undefined || !this.#full.has(platform))) return false
     if (this.#exempt >= MAX_EXEMPT_FACTOR * this.#max) return false
     if (platform !== undefined && platform.exempt >= MAX_EXEMPT_FACTOR * this.#maxPerPlatform) return false
     this.#countExempt(items, 1)
-    this.#addSlow(name)
+    this.#addSlow(items)
     this.#underWay--
     if (platform !== undefined) platform.underWay--
     this.#update(items)
@@ -187,6 +228,11 @@ export class DomainTurns<T> {
     this.end(site, outcome)
   }
 
+  /** Counts an item of this site, which is not under way, as away. */
+  beginAway(site: Site): void {
+    this.#update(this.#countAway(site, 1))
+  }
+
   /** Counts an item as away no more: it ended, or returned to its own site. */
   endAway(site: Site): void {
     this.#update(this.#countAway(site, -1))
@@ -196,13 +242,14 @@ export class DomainTurns<T> {
   add(site: Site, item: T, queue: QueueName = 'normal'): void {
     const items = this.#itemsOf(site)
     items.waiting[queue] ??= new Fifo()
+    items.hasQueues = true
     items.waiting[queue].add(item)
     this.#update(items)
   }
 
   /** Removes an item from the queues of a site. */
-  delete({ name }: Site, item: T): void {
-    const items = this.#sites.get(name)
+  delete(site: Site, item: T): void {
+    const items = this.#find(site)
     if (items === undefined) return
     for (const queue of QUEUE_NAMES) items.waiting[queue]?.delete(item)
     this.#update(items)
@@ -226,21 +273,26 @@ export class DomainTurns<T> {
     if (first === undefined || items === undefined || item === undefined) return undefined
     items.waiting[queue]?.delete(item)
     // Moves the site, and its platform, behind the others.
-    items.platform?.ready[queue].delete(items)
+    items.platformItems?.ready[queue].delete(items)
     this.#ready[queue].delete(first)
     this.#nextQueue = queue === 'normal' ? 'redirected' : 'normal'
     this.#update(items)
     return item
   }
 
-  #itemsOf({ name, platform: platformName }: Site): SiteItems<T> {
-    let items = this.#sites.get(name)
-    if (items === undefined) {
-      const platform = platformName === undefined ? undefined : this.#platformOf(platformName)
-      items = { name, platform, underWay: 0, away: 0, exempt: 0, waiting: {} }
-      this.#sites.set(name, items)
-      if (platform !== undefined) platform.sites++
-    }
+  #find(site: Site): SiteItems<T> | undefined {
+    return site instanceof SiteItems && site.turns === this ? site : this.#sites.get(site.name)
+  }
+
+  #itemsOf(site: Site): SiteItems<T> {
+    const found = this.#find(site)
+    if (found !== undefined) return found
+    const { name, platform: platformName } = site
+    const platform = platformName === undefined ? undefined : this.#platformOf(platformName)
+    const items = new SiteItems(site, this, platform)
+    items.isSlow = this.#slow.has(name)
+    this.#sites.set(name, items)
+    if (platform !== undefined) platform.sites++
     return items
   }
 
@@ -253,42 +305,47 @@ export class DomainTurns<T> {
     return platform
   }
 
-  #addSlow(name: string): void {
-    this.#slow.add(name)
+  #addSlow(items: SiteItems<T>): void {
+    items.isSlow = true
+    this.#slow.add(items.name)
     if (this.#slow.size <= MAX_SLOW_SITES) return
     const [oldest = ''] = this.#slow
     this.#slow.delete(oldest)
+    const forgotten = this.#sites.get(oldest)
+    if (forgotten !== undefined) forgotten.isSlow = false
   }
 
   #countAway(site: Site, change: 1 | -1): SiteItems<T> {
     const items = this.#itemsOf(site)
     items.away += change
-    if (items.platform !== undefined) items.platform.away += change
+    if (items.platformItems !== undefined) items.platformItems.away += change
     return items
   }
 
   #countExempt(items: SiteItems<T>, change: 1 | -1): void {
     items.exempt += change
-    if (items.platform !== undefined) items.platform.exempt += change
+    if (items.platformItems !== undefined) items.platformItems.exempt += change
     this.#exempt += change
   }
 
   /**
    * Adds the site to the ready ones or removes it; a site that is already ready keeps its turn.
-   * Deletes a site without items.
+   * Deletes a site without items that is not held.
    */
   #update(items: SiteItems<T>): void {
-    const { name, platform, underWay, away, waiting } = items
+    const { platformItems: platform, waiting } = items
     const ready = platform?.ready ?? this.#ready
-    let isEmpty = underWay === 0 && away === 0
-    for (const queue of QUEUE_NAMES) {
-      if (waiting[queue] === undefined) continue
-      const hasItems = waiting[queue].size > 0
-      if (hasItems && this.#hasRoom(items, queue)) ready[queue].add(items)
-      else ready[queue].delete(items)
-      if (hasItems) isEmpty = false
+    let isEmpty = items.underWay === 0 && items.away === 0 && items.holders === 0
+    if (items.hasQueues) {
+      for (const queue of QUEUE_NAMES) {
+        if (waiting[queue] === undefined) continue
+        const hasItems = waiting[queue].size > 0
+        if (hasItems && this.#hasRoom(items, queue)) ready[queue].add(items)
+        else ready[queue].delete(items)
+        if (hasItems) isEmpty = false
+      }
     }
-    if (isEmpty) this.#sites.delete(name)
+    if (isEmpty) this.#sites.delete(items.name)
     if (platform === undefined) return
     if (isEmpty) platform.sites--
     this.#updatePlatform(platform)
@@ -296,7 +353,7 @@ export class DomainTurns<T> {
 
   /** Whether the limit of a site admits one more item of a queue. */
   #hasRoom(items: SiteItems<T>, queue: QueueName): boolean {
-    if (items.underWay > items.exempt && this.#slow.has(items.name)) return false
+    if (items.isSlow && items.underWay > items.exempt) return false
     return isBelow(this.#maxPerSite, items, queue)
   }
 

@@ -3,7 +3,7 @@
 // is wrong with the value, and what was expected.
 import { OptionError } from '@politely/core'
 import { assertKnown as assertKnownNames, describeValue, urlText } from '@politely/core/engine'
-import { synonymHint } from './option-synonyms.ts'
+import { relatedHint, synonymHint } from './option-synonyms.ts'
 
 export { describeValue, urlText }
 
@@ -45,7 +45,8 @@ export function assertKnown(
     const hint = synonymHint(name, value, known, elsewhere)
     if (hint !== undefined) throw new OptionError(name, `is an unknown option; ${hint}`)
   }
-  assertKnownNames(options, known)
+  const values = options as Readonly<Record<string, unknown>>
+  assertKnownNames(options, known, (name) => relatedHint(name, values[name], known, elsewhere))
 }
 
 /**
@@ -58,7 +59,7 @@ export function assertCallOptions(options: unknown, known: Readonly<Record<strin
   if (typeof options === 'string')
     throw new OptionError(
       'options',
-      `${describeValue(options)} is not an object; the name of the crawler is the userAgent of new RobotsClient({ userAgent })`,
+      `${describeValue(options)} is ${/^https?:/i.test(options) ? 'a URL, which comes first' : 'not an object'}; the name of the crawler is the userAgent of new RobotsClient({ userAgent })`,
     )
   assertOptions(options, '{ signal }', known)
   abortSignal((options as { readonly signal?: AbortSignal | undefined }).signal)

@@ -6,14 +6,17 @@
 // longer towards the limits for its platform and for all. A timer looks for slow items. It runs
 // only while an item waits because of these limits.
 import type { DomainTurns, Outcome } from './domain-turns.ts'
+import { type Linked, LinkedList } from './linked-list.ts'
 import type { Site } from './site.ts'
 import { MAX_TIMER_MS } from './timeout.ts'
 
 /** An item that is under way. */
-export interface StartedItem {
+export interface StartedItem extends Linked<StartedItem> {
   readonly site: Site
   /** By the clock of `SlowItems`. */
   readonly startedAt: number
+  /** Only `SlowItems` changes it. */
+  isExempt: boolean
 }
 
 /**
@@ -21,14 +24,13 @@ export interface StartedItem {
  */
 const RECHECK_SHARE = 1 / 8
 
-export class SlowItems {
+export class SlowItems<T extends StartedItem = StartedItem> {
   readonly #turns: DomainTurns<unknown>
   readonly #slowAfterMs: number
   readonly #now: () => number
   readonly #startNext: () => void
-  /** The items that are under way and not exempt, in the order in which they started. */
-  readonly #started = new Set<StartedItem>()
-  readonly #exempt = new Set<StartedItem>()
+  /** The items that are under way, in the order in which they started. */
+  readonly #started = new LinkedList<StartedItem>()
   #timer: NodeJS.Timeout | undefined
 
   /**
@@ -42,8 +44,18 @@ export class SlowItems {
     this.#startNext = startNext
   }
 
+  /** The items that are under way, in the order in which they started. */
+  get started(): Iterable<T> {
+    return this.#started as Iterable<StartedItem> as Iterable<T>
+  }
+
+  get oldest(): T | undefined {
+    return this.#started.first as T | undefined
+  }
+
   /** Adds an item that is under way. */
-  start(item: StartedItem): void {
+  start(item: T): void {
+    item.isExempt = false
     this.#started.add(item)
   }
 
@@ -51,9 +63,9 @@ export class SlowItems {
    * Removes an item that is no longer under way at its site. Returns the outcome for
    * `DomainTurns.end`. Reads the clock only if the site is slow.
    */
-  end(item: StartedItem): Outcome {
+  end(item: T): Outcome {
     this.#started.delete(item)
-    if (this.#exempt.delete(item)) return 'exempt'
+    if (item.isExempt) return 'exempt'
     return this.#turns.isSlow(item.site) && this.#untilSlowMs(item, this.#now()) <= 0 ? 'slow' : 'in-time'
   }
 
@@ -79,14 +91,14 @@ export class SlowItems {
     const now = this.#now()
     let nextMs = this.#slowAfterMs
     for (const item of this.#started) {
+      if (item.isExempt) continue
       const untilSlowMs = this.#untilSlowMs(item, now)
       if (untilSlowMs > 0) {
         nextMs = Math.min(nextMs, untilSlowMs)
         break
       }
       if (this.#turns.exempt(item.site)) {
-        this.#started.delete(item)
-        this.#exempt.add(item)
+        item.isExempt = true
         this.#startNext()
       } else nextMs = this.#slowAfterMs * RECHECK_SHARE
     }

@@ -15,7 +15,7 @@ import type { Failure } from '@politely/core/engine'
 import { onAbort } from '../base/abort-listeners.ts'
 import { DomainTurns } from '../base/domain-turns.ts'
 import type { Site } from '../base/site.ts'
-import { SlowItems } from '../base/slow-items.ts'
+import { SlowItems, type StartedItem } from '../base/slow-items.ts'
 import type { Turn } from '../fetch/robots-fetcher.ts'
 import { hasOtherDomain, registrableDomainOf, siteOf } from '../network/host-name.ts'
 import type { Telemetry } from '../report/telemetry.ts'
@@ -63,11 +63,13 @@ export interface FlightWork {
   /**
    * Counts the flight towards the site of this URL instead of its last one, since a redirect leads
    * there. The work calls it before each request after the first one.
+   * @param permission Whether the work may request the URL at all, if that is not known yet. The
+   * flight waits for it without a turn, since it may need a flight of the same site.
    */
-  moveTo(url: string): Turn | Promise<Turn>
+  moveTo(url: string, permission?: Promise<Turn>): Turn | Promise<Turn>
 }
 
-interface Flight<T> extends FlightWork {
+interface Flight<T> extends FlightWork, StartedItem {
   readonly origin: string
   /** The site of the origin. */
   readonly ownSite: Site
@@ -190,6 +192,10 @@ export class Flights<T> {
       site,
       url: origin,
       startedAt: 0,
+      isExempt: false,
+      before: undefined,
+      after: undefined,
+      list: undefined,
       isAway: false,
       start,
       result: Promise.withResolvers(),
@@ -203,7 +209,8 @@ export class Flights<T> {
       turn: undefined,
       waitsSince: 0,
       ended: undefined,
-      moveTo: (url) => this.#move(flight, url),
+      moveTo: (url, permission) =>
+        permission === undefined ? this.#move(flight, url) : this.#moveWhenPermitted(flight, url, permission),
     }
     // All callers may have aborted when the flight fails, and the error must not become an
     // unhandled rejection. The others get it anyway.
@@ -273,15 +280,54 @@ export class Flights<T> {
       this.#startNext()
       return undefined
     }
+    const turn = this.#wait(flight)
+    this.#queue(flight)
+    return turn.promise
+  }
+
+  /**
+   * Waits until it is known whether the work may request a URL. Then moves there. Meanwhile the
+   * flight counts nowhere: it may wait for a flight of the same site.
+   */
+  #moveWhenPermitted(flight: Flight<T>, url: string, permission: Promise<Turn>): Promise<Turn> {
+    const { ownSite } = flight
+    this.#turns.end(flight.site, this.#slow.end(flight))
+    if (flight.isAway) this.#turns.endAway(ownSite)
+    flight.isAway = false
+    flight.site = ownSite
+    const turn = this.#wait(flight)
+    this.#startNext()
+    const move = (refusal: Turn) => {
+      if (flight.isDropped) return
+      if (refusal !== undefined) return this.#resume(flight, turn, refusal)
+      flight.url = url
+      flight.site = siteOf(url)
+      flight.isAway = flight.site.name !== ownSite.name
+      if (flight.isAway) this.#turns.beginAway(ownSite)
+      this.#queue(flight)
+    }
+    permission.then(move, (error: unknown) => {
+      turn.reject(error)
+      if (!flight.isDropped) this.#resume(flight, turn)
+    })
+    return turn.promise
+  }
+
+  /** Makes a flight wait for its next turn. */
+  #wait(flight: Flight<T>): PromiseWithResolvers<Turn> {
     const turn = Promise.withResolvers<Turn>()
     flight.turn = turn
     flight.waitsSince = performance.now()
     flight.phase = 'waiting'
     flight.isDroppable = true
-    if (leavesDomain) this.#redirectQueues.add(flight)
-    else this.#turns.add(site, flight, 'redirected')
+    return turn
+  }
+
+  /** Adds a waiting flight to the queue of its current site. */
+  #queue(flight: Flight<T>): void {
+    if (hasOtherDomain(flight.origin, flight.url)) this.#redirectQueues.add(flight)
+    else this.#turns.add(flight.site, flight, 'redirected')
     this.#startNext()
-    return turn.promise
   }
 
   /** Counts a flight as under way. If it returns to its own site, it was away until now. */
@@ -298,13 +344,15 @@ export class Flights<T> {
   }
 
   /**
-   * Ends the wait of a flight after a redirect. It makes its request; or it fails, if it has waited
-   * for too long or its target asked for a pause meanwhile.
+   * Ends the wait of a flight after a redirect. It makes its request; or it fails, if it was refused,
+   * has waited for too long, or its target asked for a pause meanwhile.
    */
-  #resume(flight: Flight<T>, turn: PromiseWithResolvers<Turn>): void {
+  #resume(flight: Flight<T>, turn: PromiseWithResolvers<Turn>, refused?: Failure): void {
     const { url, waitsSince } = flight
     const waitedMs = performance.now() - waitsSince
-    const refusal = hasOtherDomain(flight.origin, url) ? this.#redirectLimits.refusal(url, waitedMs) : undefined
+    const leavesDomain = hasOtherDomain(flight.origin, url)
+    const refusal = refused ?? (leavesDomain ? this.#redirectLimits.refusal(url, waitedMs) : undefined)
+    flight.phase = 'under-way'
     this.#start(flight, refusal)
     flight.turn = undefined
     flight.isDroppable = false

@@ -35,8 +35,6 @@ export interface SharedLimits {
   readonly flights: Flights<unknown>
   readonly redirectLimits: RedirectLimits
   readonly ownRequests: OwnRequests
-  /** Returns the rules of an origin if they are in memory. */
-  readonly rulesOf: (origin: string) => CrawlerRules | undefined
 }
 
 /** The current size of a client. */
@@ -91,7 +89,6 @@ export class RobotsCache {
       flights: this.#flights,
       redirectLimits: this.#redirectLimits,
       ownRequests: this.#ownRequests,
-      rulesOf: (origin) => this.#entries.peek(origin)?.rules,
     }
   }
 
@@ -135,13 +132,19 @@ export class RobotsCache {
   /**
    * Loads the rules of an origin: reads the store, or fetches robots.txt. Callers that wait for one
    * origin share one flight.
+   * @param chain The URLs that led to the origin. They restrict the connections of a new flight.
    * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asks while it makes a request
    * for this robots.txt.
    */
-  async load({ origin, robotsUrl }: ParsedUrl, options: JoinOptions): Promise<CachedRules> {
+  async load(
+    { origin, robotsUrl }: ParsedUrl,
+    options: JoinOptions,
+    chain?: readonly string[] | undefined,
+  ): Promise<CachedRules> {
     this.#ownRequests.assertOutside(robotsUrl)
     this.#telemetry.count('waits')
-    const join = () => this.#flights.join(origin, (work) => this.#refresh(origin, robotsUrl, 'due', work), options)
+    const refresh = (work: FlightWork) => this.#refresh(origin, robotsUrl, 'due', work, chain)
+    const join = () => this.#flights.join(origin, refresh, options)
     const cached = await join()
     // The flight may have found its entry before this caller joined, and the entry may be too old
     // for this caller. The next flight knows of this caller from the start.
@@ -237,7 +240,13 @@ export class RobotsCache {
    * The work of one flight: takes the entry that another process has stored meanwhile, or makes an
    * attempt.
    */
-  async #refresh(origin: string, robotsUrl: string, when: 'due' | 'ahead', work: FlightWork): Promise<CachedRules> {
+  async #refresh(
+    origin: string,
+    robotsUrl: string,
+    when: 'due' | 'ahead',
+    work: FlightWork,
+    chain?: readonly string[] | undefined,
+  ): Promise<CachedRules> {
     const { now, policy } = this.#settings
     const lease = new FetchLease(origin, this.#entries, this.#telemetry, this.#settings)
     let step: 'first' | 'taken' | 'waited' | 'without' = 'first'
@@ -253,7 +262,7 @@ export class RobotsCache {
           if (step !== 'without') continue
         }
         work.isDroppable = false
-        return await this.#fetch(origin, robotsUrl, last?.entry, work)
+        return await this.#fetch(origin, robotsUrl, last?.entry, work, chain)
       }
     } finally {
       await lease.release()
@@ -261,11 +270,17 @@ export class RobotsCache {
   }
 
   /** Makes an attempt, and saves its entry. */
-  async #fetch(origin: string, robotsUrl: string, last: Entry | undefined, work: FlightWork): Promise<CachedRules> {
+  async #fetch(
+    origin: string,
+    robotsUrl: string,
+    last: Entry | undefined,
+    work: FlightWork,
+    chain: readonly string[] | undefined,
+  ): Promise<CachedRules> {
     const trace = { origin, robotsUrl }
     let saved: CachedRules | undefined
     const event = await traceFetch(trace, async () => {
-      const event = await this.#attempt(origin, robotsUrl, last, work)
+      const event = await this.#attempt(origin, robotsUrl, last, work, chain)
       saved = await this.#entries.save(event.entry)
       return event
     })
@@ -273,13 +288,18 @@ export class RobotsCache {
     return saved as CachedRules
   }
 
-  async #attempt(origin: string, robotsUrl: string, last: Entry | undefined, work: FlightWork): Promise<FetchEvent> {
+  async #attempt(
+    origin: string,
+    robotsUrl: string,
+    last: Entry | undefined,
+    work: FlightWork,
+    chain: readonly string[] | undefined,
+  ): Promise<FetchEvent> {
     const { policy, now } = this.#settings
     const startedAt = now()
     this.#telemetry.startedVia(this.#fetcher.via)
-    const { outcome, requests } = await this.#fetcher.fetch(robotsUrl, last?.copy, (url) =>
-      takeTurn(url, work, this.#telemetry),
-    )
+    const takeNext = (url: string) => takeTurn(url, work, this.#telemetry)
+    const { outcome, requests } = await this.#fetcher.fetch(robotsUrl, last?.copy, takeNext, chain)
     this.#throwIfClosed() // the outcome of an aborted attempt says nothing about the site
     const at = now()
     const known = work.isForgotten ? undefined : last

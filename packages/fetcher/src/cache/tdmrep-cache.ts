@@ -1,20 +1,31 @@
 // Gives a client the tdmrep.json of an origin: from memory if it is fresh, otherwise by a fetch.
 //
 // The file is fetched as robots.txt is: by the same transports, under the same limits, with the same
-// freshness and waits. Three things differ:
+// freshness and waits. Four things differ:
 //
 // - It has a meaning of its own. Without it, nothing is known, and nothing is disallowed.
 // - RFC 9309 §2.2.2 lets a crawler request /robots.txt whatever the rules say, and no other file. So
-//   the client asks robots.txt first, and a redirect is followed only as far as the rules that are
-//   in memory permit.
+//   the client asks robots.txt first, of each redirect too.
+// - The answer about a page waits for one request of it. Its retries are attempts that no caller
+//   waits for.
 // - It is kept in memory only. The key of a store is an origin, and its text is the robots.txt of that
 //   origin: tools and other versions of the client read it as such.
-import { type AccessPolicy, type Entry, type OriginAccess, originAccessOf, plan, settle } from '@politely/core/engine'
+import { describeReason } from '@politely/core'
+import {
+  type AccessPolicy,
+  type Entry,
+  type OriginAccess,
+  originAccessOf,
+  plan,
+  settle,
+  withoutCredentials,
+} from '@politely/core/engine'
 import { parseTdmrep, type TdmrepFile, tdmrepTerms } from '@politely/core/usage'
 import { LRUCache } from 'lru-cache'
 import { failure } from '../fetch/failure.ts'
-import { RobotsFetcher, type Turn } from '../fetch/robots-fetcher.ts'
+import { FIRST_RETRY_MS, RobotsFetcher, type Turn } from '../fetch/robots-fetcher.ts'
 import type { Settings } from '../options/options.ts'
+import type { ClientVerdict } from '../report/client-verdict.ts'
 import { reportedHeaders } from '../report/reported-headers.ts'
 import type { Telemetry } from '../report/telemetry.ts'
 import { entrySince } from './entry-since.ts'
@@ -29,6 +40,12 @@ export interface CachedTdmrep {
   readonly file: TdmrepFile | undefined
 }
 
+/**
+ * Returns the verdict on a URL, or a promise if it is not known yet.
+ * @param redirectedFrom The URLs whose redirects led to it.
+ */
+export type CheckTarget = (url: string, redirectedFrom: readonly string[]) => ClientVerdict | Promise<ClientVerdict>
+
 /** The memory for these files, as a part of `maxCacheBytes`. Few sites have one. Our choice. */
 const PART_OF_MEMORY = 8
 /** The memory of a parsed rule without its texts, and of a problem. Measured and rounded up. */
@@ -42,17 +59,27 @@ export class TdmrepCache {
   readonly #closing: AbortSignal
   readonly #shared: SharedLimits
   readonly #fetcher: RobotsFetcher
+  readonly #check: CheckTarget
   /** By the URL of the file. */
   readonly #memory: LRUCache<string, CachedTdmrep>
+  /** The timers of retries. */
+  readonly #timers = new Set<NodeJS.Timeout>()
 
   /** @param closing The client aborts it before it calls `close`. */
-  constructor(settings: Settings, telemetry: Telemetry, closing: AbortSignal, shared: SharedLimits) {
+  constructor(
+    settings: Settings,
+    telemetry: Telemetry,
+    closing: AbortSignal,
+    shared: SharedLimits,
+    check: CheckTarget,
+  ) {
+    this.#check = check
     this.#settings = settings
     this.#policy = policyOf(settings.policy)
     this.#telemetry = telemetry
     this.#closing = closing
     this.#shared = shared
-    this.#fetcher = new RobotsFetcher({ ...settings, policy: this.#policy }, shared.ownRequests)
+    this.#fetcher = new RobotsFetcher({ ...settings, policy: this.#policy, retries: 0 }, shared.ownRequests)
     const maxSize = Math.ceil(settings.maxCacheBytes / PART_OF_MEMORY)
     this.#memory = new LRUCache({ maxSize, sizeCalculation: (cached) => Math.min(maxSize, bytesOf(cached)) })
   }
@@ -90,6 +117,7 @@ export class TdmrepCache {
 
   /** Ends all attempts under way, and closes the connections. The flights end with the client. */
   async close(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer)
     this.#memory.clear()
     this.#fetcher.abortAll()
     await this.#fetcher.close()
@@ -104,16 +132,16 @@ export class TdmrepCache {
     return plan(entrySince(entry, since), this.#settings.now(), this.#policy) !== 'obtain'
   }
 
-  /** The work of one flight. */
-  async #refresh(url: string, origin: string, work: FlightWork): Promise<CachedTdmrep> {
-    const known = this.#usable(url, work.since)
+  /** The work of one flight. @param retry Set for a retry. */
+  async #refresh(url: string, origin: string, work: FlightWork, retry?: Retry): Promise<CachedTdmrep> {
+    const known = retry === undefined ? this.#usable(url, work.since) : undefined
     if (known !== undefined) return known
     work.isDroppable = false
     const { now } = this.#settings
-    const last = this.#memory.get(url)
+    const last = retry === undefined ? this.#memory.get(url) : retry.last
     const startedAt = now()
-    const { outcome, requests } = await this.#fetcher.fetch(url, last?.entry.copy, (target) =>
-      this.#takeTurn(target, work),
+    const { outcome, requests, isTemporary } = await this.#fetcher.fetch(url, last?.entry.copy, (target, from) =>
+      this.#takeTurn(target, from, work),
     )
     this.#closing.throwIfAborted() // the outcome of an aborted attempt says nothing about the site
     const at = now()
@@ -121,6 +149,7 @@ export class TdmrepCache {
     this.#shared.redirectLimits.pauseAfter(outcome, entry)
     const file = entry.copy && parseTdmrep(entry.copy)
     this.#memory.set(url, { entry, file })
+    if (isTemporary) this.#retryLater(url, origin, { number: (retry?.number ?? 0) + 1, last })
     const headers = outcome.headers && reportedHeaders(outcome.headers)
     const isNew = last?.file?.isReadable !== false
     const problem = isNew && file?.isReadable === false ? file.problems[0]?.why : undefined
@@ -128,14 +157,48 @@ export class TdmrepCache {
     return { entry, file }
   }
 
-  /** Takes the turn of a redirect, unless the rules of its target are known and disallow it. */
-  #takeTurn(target: string, work: FlightWork): Turn | Promise<Turn> {
-    const rules = this.#shared.rulesOf(new URL(target).origin)
-    if (rules?.isAllowed(target) === false) {
-      return failure('disallowed-target', `robots.txt disallows ${target}, to which the file is redirected`)
-    }
-    return takeTurn(target, work, this.#telemetry)
+  /** Repeats an attempt after a moment, as an attempt that no caller waits for. */
+  #retryLater(url: string, origin: string, retry: Retry): void {
+    if (retry.number > this.#settings.retries) return
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer)
+        const { flights } = this.#shared
+        if (this.#closing.aborted || flights.phaseOf(url) !== undefined) return // a caller asks again
+        void flights.startAhead(url, (work) => this.#refresh(url, origin, work, retry)).catch(() => undefined)
+      },
+      FIRST_RETRY_MS * 2 ** (retry.number - 1),
+    )
+    timer.unref()
+    this.#timers.add(timer)
   }
+
+  /** Takes the turn of a redirect, unless the crawler may not request its target. */
+  #takeTurn(target: string, redirectedFrom: readonly string[], work: FlightWork): Turn | Promise<Turn> {
+    const verdict = this.#check(target, redirectedFrom)
+    if (verdict instanceof Promise) return work.moveTo(target, verdict.then(refusalOf))
+    return refusalOf(verdict) ?? takeTurn(target, work, this.#telemetry)
+  }
+}
+
+/** A repetition of an attempt. */
+interface Retry {
+  /** Counted from 1. */
+  readonly number: number
+  /** What was known before the attempt. Together they count as one failure. */
+  readonly last: CachedTdmrep | undefined
+}
+
+function refusalOf(verdict: ClientVerdict): Turn {
+  if (verdict.allowed) return undefined
+  const { access, url } = verdict
+  if (access?.reason === 'blocked-address') return failure('blocked-address', access.detail ?? '')
+  const target = `${withoutCredentials(url)}, to which the file is redirected`
+  const detail =
+    verdict.because === 'rule'
+      ? `robots.txt disallows ${target}`
+      : `the crawler may not fetch ${target}: ${describeReason(verdict)}`
+  return failure('disallowed-target', detail)
 }
 
 /** Returns the URL of the file of an origin. */

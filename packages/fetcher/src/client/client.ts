@@ -25,18 +25,20 @@ import {
 import { orAborted } from '../base/abort-listeners.ts'
 import { concurrentMap } from '../base/concurrent-map.ts'
 import { type BlockedAddressError, ClientClosedError } from '../base/errors.ts'
-import { assertIterable, describeValue, redirectChain, urlText } from '../base/option-checks.ts'
+import { assertCallOptions, assertIterable, describeValue, redirectChain, urlText } from '../base/option-checks.ts'
 import { entrySince } from '../cache/entry-since.ts'
 import { type Inspection, inspectionOf } from '../cache/inspection.ts'
 import type { CachedRules } from '../cache/memory.ts'
 import { type Gauges, isFresh, RobotsCache } from '../cache/robots-cache.ts'
 import { Deadline } from '../fetch/deadline.ts'
 import { failureOf } from '../fetch/failure.ts'
+import type { NetworkGuard } from '../network/network-guard.ts'
 import {
   assertLookupOptions,
   assertUsageOptions,
-  CHECK_OPTIONS,
+  CHECK_NOW_OPTIONS,
   type CheckManyOptions,
+  type CheckNowOptions,
   type CheckOptions,
   checkedManyOptions,
   type LookupOptions,
@@ -47,7 +49,7 @@ import {
 import { namesItself, type RobotsClientOptions, type Settings, settingsOf } from '../options/options.ts'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from '../report/client-verdict.ts'
 import { type ClientEvents, type Counters, type Logger, Telemetry, traceCheck } from '../report/telemetry.ts'
-import { openPage, type PageResponse, redirectedUrl } from './page-response.ts'
+import { openPage, type PageResponse, redirectedUrl, sentPageOf } from './page-response.ts'
 import type { ClientUsage, UsageReader } from './usage-reader.ts'
 
 /** A verdict, and everything in the file that affects it. JSON-safe. */
@@ -104,12 +106,28 @@ export interface ClientPort {
    * `own` if Politely makes the connections for pages too.
    */
   readonly followPages: (pages: typeof globalThis.fetch | 'own') => void
+  /**
+   * Returns the sources of a link, for `redirectedFrom`: its page, if the page has a public host.
+   * Otherwise the page changes nothing, and its own sources stay.
+   */
+  readonly linkSources: (page: string, sourcesOfPage: readonly string[]) => readonly string[]
   /** The same as `usage`, but the answer is about `url` even if the response names another URL. */
   readonly usageOf: (url: string, response: PageResponse | undefined, options: UsageOptions) => Promise<ClientUsage>
   /** The option `logger` of the client. */
   readonly logger: () => Logger | undefined
   /** The clock of the client: returns milliseconds since 1970. */
   readonly now: () => number
+  /**
+   * Returns the rules of the URL's origin, if memory has them, they are fresh, and nothing listens for
+   * verdicts. `isAllowed` of the rules is then the answer. Counts nothing.
+   */
+  readonly peek: (url: string) => CachedRules | undefined
+  /** Counts the verdict on a URL that `peek` has found rules for, and that they allow. */
+  readonly countAllowed: () => void
+  /** Returns the verdict on such a URL. @param at The time of the check, by the clock of the client. */
+  readonly verdictOn: (url: string, rules: CachedRules, at: number) => ClientVerdict
+  /** Decides which hosts a site may lead the client to. */
+  readonly guard: () => NetworkGuard
 }
 
 /** Returns the port of a client. The class sets this function, since the port is private there. */
@@ -143,9 +161,15 @@ export class RobotsClient {
     blockedVerdict: (url, refusal) => this.#blockedVerdict(url, refusal),
     isOwnRequest: (url) => this.#cache.isOwnRequest(url),
     followPages: (pages) => this.#settings.way.followPages(pages),
+    linkSources: (page, sources) =>
+      this.#settings.guard.reachOf([page]) === 'public' ? [new URL(page).origin] : sources,
     usageOf: (url, response, options) => this.#usage(url, response, options),
     logger: () => this.#settings.logger,
     now: () => this.#settings.now(),
+    peek: (url) => this.#peek(url),
+    countAllowed: () => this.#telemetry.countVerdict(true),
+    verdictOn: (url, cached, at) => verdictOf(url, cached.entry.origin, url, cached, at, this.#settings.policy),
+    guard: () => this.#settings.guard,
   }
 
   static {
@@ -207,7 +231,9 @@ export class RobotsClient {
     // a twentieth of the time of such a check.
     try {
       if (options !== undefined) assertLookupOptions(options)
-      const mayAnswerNow = options?.maxAgeMs === undefined && !options?.signal?.aborted
+      const mayAnswerNow =
+        options === undefined ||
+        (options.maxAgeMs === undefined && options.redirectedFrom === undefined && !options.signal?.aborted)
       const allowed = mayAnswerNow ? this.#isAllowedNow(urlText(url)) : undefined
       if (allowed === undefined) return this.#isAllowedLater(url, options)
       this.#telemetry.countVerdict(allowed)
@@ -228,19 +254,23 @@ export class RobotsClient {
    */
   async check(url: string | HasHref, options: CheckOptions = {}): Promise<ClientVerdict> {
     this.#throwIfClosed()
-    assertLookupOptions(options, CHECK_OPTIONS)
+    assertLookupOptions(options)
     return this.#checkSince(url, options, this.#sinceOf(options))
   }
 
   /**
    * Returns the verdict of `check` if memory has it, or undefined if `check` would have to read the
-   * store or fetch robots.txt. The client counts and publishes the verdict as it does for `check`.
-   * @throws {OptionError} if `url` is not a string or an object with an `href`.
+   * store, fetch robots.txt, or look at the address of a private host that a public one has named
+   * (`redirectedFrom`). The client counts and publishes the verdict as it does for `check`.
+   * @throws {OptionError} if `url` is not a string or an object with an `href`, and for invalid
+   * options.
    * @throws {ClientClosedError} after `close`.
    */
-  checkNow(url: string | HasHref): ClientVerdict | undefined {
+  checkNow(url: string | HasHref, options?: CheckNowOptions): ClientVerdict | undefined {
     this.#throwIfClosed()
-    const verdict = this.#cachedVerdict(urlText(url))
+    const text = urlText(url)
+    if (options !== undefined) assertCallOptions(options, CHECK_NOW_OPTIONS)
+    const verdict = this.#cachedVerdict(text, redirectChain(options?.redirectedFrom))
     if (verdict !== undefined) this.#telemetry.checkedNow(verdict)
     return verdict
   }
@@ -259,7 +289,8 @@ export class RobotsClient {
     assertIterable('urls', urls, '[url]')
     const manyOptions = checkedManyOptions(options)
     const since = this.#sinceOf(options) // once, so that URLs of one origin share its fetch
-    return concurrentMap(urls, (url, signal) => this.#checkSince(url, { signal }, since), manyOptions)
+    const redirectedFrom = redirectChain(options.redirectedFrom)
+    return concurrentMap(urls, (url, signal) => this.#checkSince(url, { signal, redirectedFrom }, since), manyOptions)
   }
 
   /**
@@ -296,7 +327,7 @@ export class RobotsClient {
       return { verdict: invalidUrlVerdict(text, parsed), explanation: undefined, records: [] }
     }
     const since = this.#sinceOf(options)
-    const cached = await this.#load(parsed, options.signal, since)
+    const cached = await this.#load(parsed, options, since)
     const verdict = this.#verdict(text, parsed, cached, since)
     const robots = verdict.access?.copy && this.#fileOf(cached)
     const explanation = robots?.explain(parsed, this.#settings.productTokens)
@@ -313,7 +344,7 @@ export class RobotsClient {
   async sitemaps(url: string | HasHref, options: LookupOptions = {}): Promise<SitemapList> {
     const parsed = validUrl(this.#textOf(url, options))
     const since = this.#sinceOf(options)
-    const cached = await this.#load(parsed, options.signal, since)
+    const cached = await this.#load(parsed, options, since)
     const { access } = this.#verdict(parsed.origin, parsed, cached, since)
     const sitemaps = Object.assign([...(this.#fileOf(cached)?.sitemaps ?? [])], { access: access as Access })
     // So the list prints and compares like any other.
@@ -329,7 +360,7 @@ export class RobotsClient {
    */
   async robots(url: string | HasHref, options: LookupOptions = {}): Promise<Robots | undefined> {
     const parsed = validUrl(this.#textOf(url, options))
-    return this.#fileOf(await this.#load(parsed, options.signal, this.#sinceOf(options)))
+    return this.#fileOf(await this.#load(parsed, options, this.#sinceOf(options)))
   }
 
   /**
@@ -340,37 +371,54 @@ export class RobotsClient {
    * @param url The URL of the page, after redirects.
    * @param response The response for the page. Of HTML, the head is read from a clone, so the caller
    * can read the body afterwards or at the same time. If its fetch has followed redirects, the answer
-   * is about `response.url`. Default: the page is not looked at.
+   * is about `response.url`, and `url` is where the redirects come from (see `redirectedFrom`).
+   * Default: the page is not looked at.
    * @throws {OptionError} for invalid arguments, for an invalid URL, and for an HTML response whose
    * body was read already.
    * @throws {ClientClosedError} after `close`.
    * @throws {ReentryError} if the client's own `fetch` or `dispatcher` asks the client.
    */
   async usage(url: string | HasHref, response?: PageResponse, options: UsageOptions = {}): Promise<ClientUsage> {
-    return this.#usage(redirectedUrl(response) ?? url, response, options)
+    const redirected = redirectedUrl(response)
+    if (redirected === undefined) return this.#usage(url, response, options)
+    const from = urlText(url)
+    const chain = URL.canParse(from) ? [from] : []
+    return this.#usage(redirected, response, {
+      ...options,
+      redirectedFrom: [...redirectChain(options.redirectedFrom), ...chain],
+    })
   }
 
   async #usage(url: string | HasHref, response: PageResponse | undefined, options: UsageOptions): Promise<ClientUsage> {
     this.#throwIfClosed()
     const text = urlText(url)
     assertUsageOptions(options)
-    const { signal, tdmrep: wanted = 'fetch' } = options
+    const { signal } = options
     signal?.throwIfAborted()
     const parsed = validUrl(text)
     const page = openPage(response)
     this.#usageReader ??= this.#loadUsageReader()
-    const reading = this.#usageReader.then((reader) => reader.readHead(page, signal)) // while robots.txt is fetched
-    const since = this.#sinceOf(options)
-    const cached = await this.#load(parsed, signal, since)
-    const verdict = this.#verdict(text, parsed, cached, since)
-    const robots = verdict.access?.copy && this.#fileOf(cached)
-    const reader = await this.#usageReader
-    const mayFetch = (file: ParsedUrl) => this.#verdict(file.origin + file.path, file, cached, since)
-    const tdmrep = await reader.loadTdmrep(parsed.origin, wanted === 'fetch' ? mayFetch : undefined, { signal, since })
+    const reading = this.#usageReader.then((reader) => reader.readHead(page, signal)) // while the files are fetched
+    const loadFiles = () => this.#loadForUsage(text, parsed, options)
+    const files = await (sentPageOf(response)?.pauseDuring?.(loadFiles) ?? loadFiles())
+    const { reader, robots, verdict, tdmrep } = files
     const read = await reading
     signal?.throwIfAborted()
     this.#throwIfClosed()
     return reader.report(parsed, robots, verdict, read, tdmrep)
+  }
+
+  /** Loads what `usage` needs of the origin: its robots.txt, and its tdmrep.json if it is wanted. */
+  async #loadForUsage(text: string, url: ParsedUrl, options: UsageOptions) {
+    const { signal, tdmrep: wanted = 'fetch' } = options
+    const since = this.#sinceOf(options)
+    const cached = await this.#load(url, options, since)
+    const verdict = this.#verdict(text, url, cached, since)
+    const robots = verdict.access?.copy && this.#fileOf(cached)
+    const reader = await (this.#usageReader as Promise<UsageReader>)
+    const mayFetch = (file: ParsedUrl) => this.#verdict(file.origin + file.path, file, cached, since)
+    const tdmrep = await reader.loadTdmrep(url.origin, wanted === 'fetch' ? mayFetch : undefined, { signal, since })
+    return { reader, robots, verdict, tdmrep }
   }
 
   /**
@@ -461,11 +509,7 @@ export class RobotsClient {
     if (known !== undefined) return known
     const url = parseUrl(text)
     if (typeof url === 'string') return invalidUrlVerdict(text, url)
-    if (redirectedFrom.length > 0) {
-      const blocked = await this.#blockedRedirect(text, redirectedFrom, signal)
-      if (blocked !== undefined) return blocked
-    }
-    return this.#verdict(text, url, await this.#load(url, signal, since), since)
+    return this.#verdict(text, url, await this.#load(url, { signal, redirectedFrom }, since), since)
   }
 
   #verdict(text: string, url: ParsedUrl, { entry, rules }: CachedRules, since?: number): ClientVerdict {
@@ -482,14 +526,27 @@ export class RobotsClient {
     return text
   }
 
-  /** Returns the rules of a URL's origin. Fetches robots.txt if it is not cached or is stale. */
-  async #load(url: ParsedUrl, signal: AbortSignal | undefined, since: number | undefined): Promise<CachedRules> {
-    return this.#cache.get(url.origin, since) ?? this.#cache.load(url, { signal, since })
+  /**
+   * Returns the rules of a URL's origin. Fetches robots.txt if it is not cached or is stale, unless
+   * the guard refuses the URL because of the site that gave it.
+   */
+  async #load(
+    url: ParsedUrl,
+    { signal, redirectedFrom = [] }: LookupOptions,
+    since: number | undefined,
+  ): Promise<CachedRules> {
+    const isNamed = this.#mayRefuse(url, redirectedFrom)
+    const refusal = isNamed ? await this.#refusalOf(url, redirectedFrom, signal) : undefined
+    if (refusal !== undefined) return this.#blockedRules(url, refusal)
+    const chain = isNamed ? redirectedFrom : undefined // its connection must be public too
+    return this.#cache.get(url.origin, since) ?? this.#cache.load(url, { signal, since }, chain)
   }
 
   async #loadUsageReader(): Promise<UsageReader> {
     const { UsageReader } = await import('./usage-reader.ts')
-    return new UsageReader(this.#settings, this.#telemetry, this.#closing.signal, this.#cache.shared)
+    const check = (url: string, redirectedFrom: readonly string[]) =>
+      this.#cachedVerdict(url, redirectedFrom) ?? this.#check(url, undefined, redirectedFrom, undefined)
+    return new UsageReader(this.#settings, this.#telemetry, this.#closing.signal, this.#cache.shared, check)
   }
 
   /** Returns the time before which a robots.txt is too old for these options. */
@@ -515,11 +572,12 @@ export class RobotsClient {
     )
   }
 
-  #cachedVerdict(text: string): ClientVerdict | undefined {
-    const known = this.#verdictByText(text)
+  #cachedVerdict(text: string, redirectedFrom: readonly string[]): ClientVerdict | undefined {
+    const known = redirectedFrom.length === 0 ? this.#verdictByText(text) : undefined
     if (known !== undefined) return known
     const url = parseUrl(text)
     if (typeof url === 'string') return invalidUrlVerdict(text, url)
+    if (this.#mayRefuse(url, redirectedFrom)) return undefined
     const cached = this.#cache.get(url.origin)
     return cached && this.#verdict(text, url, cached)
   }
@@ -539,6 +597,15 @@ export class RobotsClient {
     return cached && verdictOf(text, cached.entry.origin, text, cached, at, policy)
   }
 
+  #peek(text: string): CachedRules | undefined {
+    const { now, dialect } = this.#settings
+    if (text.length > MAX_SHORT_URL_LENGTH || dialect.parsing.compare === 'google') return undefined
+    if (this.#telemetry.needsVerdicts) return undefined
+    const at = now()
+    const cached = this.#cache.getByUrl(text, at)
+    return cached !== undefined && isFresh(cached, at) ? cached : undefined
+  }
+
   async #countImported(
     chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
   ): Promise<ImportCounts> {
@@ -547,31 +614,39 @@ export class RobotsClient {
     return counts
   }
 
-  /** Returns the verdict about the target of a redirect if the guard refuses it. */
-  async #blockedRedirect(
-    url: string,
+  /** Returns whether the guard may refuse a URL because of the URLs that led to it. */
+  #mayRefuse({ origin }: ParsedUrl, redirectedFrom: readonly string[]): boolean {
+    return redirectedFrom.length > 0 && this.#settings.guard.mayRefuseRedirect(redirectedFrom, origin)
+  }
+
+  /** Returns the guard's refusal of a URL, because of the URLs that led to it. */
+  async #refusalOf(
+    url: ParsedUrl,
     redirectedFrom: readonly string[],
     signal: AbortSignal | undefined,
-  ): Promise<ClientVerdict | undefined> {
+  ): Promise<BlockedAddressError | Failure | undefined> {
     const { guard, timeoutMs } = this.#settings
     const closing = this.#closing.signal
     const deadline = new Deadline(timeoutMs)
     const refusing = deadline
-      .orBefore(guard.refusalOfRedirect(redirectedFrom, url))
+      .orBefore(guard.refusalOfRedirect(redirectedFrom, url.origin))
       .catch((error: unknown) => failureOf(error, 'request', deadline))
-    const refusal = await orAborted(refusing, signal ? [closing, signal] : [closing]).finally(() => deadline.clear())
-    return refusal && this.#blockedVerdict(url, refusal)
+    return orAborted(refusing, signal ? [closing, signal] : [closing]).finally(() => deadline.clear())
   }
 
   #blockedVerdict(url: string, refusal: BlockedAddressError | Failure): ClientVerdict {
     const parsed = parseUrl(url)
     if (typeof parsed === 'string') return invalidUrlVerdict(url, parsed)
+    return this.#verdict(url, parsed, this.#blockedRules(parsed, refusal))
+  }
+
+  /** Returns what a refusal means for the origin of a URL. It is not cached: it holds for one URL. */
+  #blockedRules({ origin, robotsUrl }: ParsedUrl, refusal: BlockedAddressError | Failure): CachedRules {
     const { now, policy } = this.#settings
     const { reason, detail } =
       'reason' in refusal ? refusal : ({ reason: 'blocked-address', detail: refusal.message } as const)
-    const outcome = { kind: 'unreachable', reason, detail, url: parsed.robotsUrl, hops: [] } as const
-    const entry = settle(undefined, parsed.origin, outcome, now(), policy)
-    return verdictOf(url, parsed.origin, parsed, { entry, rules: this.#cache.noRules }, now(), policy)
+    const outcome = { kind: 'unreachable', reason, detail, url: robotsUrl, hops: [] } as const
+    return { entry: settle(undefined, origin, outcome, now(), policy), rules: this.#cache.noRules, freshUntil: 0 }
   }
 
   async #isAllowedLater(url: string | HasHref, options: LookupOptions | undefined): Promise<boolean> {

@@ -20,6 +20,11 @@ export type PageResponse =
   | {
       readonly headers: ResponseHeaders
       readonly html?: string | Uint8Array | PageHead | undefined
+      /**
+       * The headers line by line, as responses of Node and Got have them. Read instead of `headers`,
+       * in which Node has joined repeated lines.
+       */
+      readonly rawHeaders?: readonly string[] | undefined
       /** Of another status than 2xx and 304, nothing is read. Default 200. */
       readonly status?: number | undefined
       /** The same as `status`, in the responses of Node, undici and Got. */
@@ -45,6 +50,9 @@ export interface PageReport {
   readonly why: string | undefined
 }
 
+/** What follows for a page that the crawler may not fetch. */
+export const UNSEEN_TAGS = 'a noindex there cannot be seen, so its URL may still be in an index'
+
 /** A response that was checked. */
 export interface OpenedPage {
   readonly report: PageReport
@@ -54,6 +62,27 @@ export interface OpenedPage {
   readonly clone?: ReadableStream<Uint8Array> | undefined
   /** The character encoding of that body, as Content-Type names it. */
   readonly charset?: string | undefined
+}
+
+/** What the wrapped fetch of `politely` knows about a response that it returned. */
+export interface SentPage {
+  /** The lines of X-Robots-Tag, which fetch joins. */
+  readonly robotsTags?: readonly string[] | undefined
+  /** Stops the time limit of the response while `work` runs. */
+  readonly pauseDuring?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined
+}
+
+const sentPages = new WeakMap<object, SentPage>()
+
+/** Remembers what is known about a response, until it is garbage-collected. Returns the response. */
+export function rememberSentPage<R extends object>(response: R, page: SentPage): R {
+  sentPages.set(response, page)
+  return response
+}
+
+/** Returns what was remembered about a response. */
+export function sentPageOf(response: unknown): SentPage | undefined {
+  return typeof response === 'object' && response !== null ? sentPages.get(response) : undefined
 }
 
 /**
@@ -69,16 +98,18 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
     )
   }
   if (!isResponse(response)) {
-    const { headers, html, statusCode = 200, status = statusCode } = response
+    const { html, statusCode = 200, status = statusCode, rawHeaders } = response
+    const headers = Array.isArray(rawHeaders) && rawHeaders.length > 0 ? rawHeaders : response.headers
     if (!isPage(status)) return notThePage(`the response has the status ${status}`)
     if (html === undefined) return headersOnly(headers, 'no HTML was given')
     const isPart = typeof html === 'object' && 'isComplete' in html && !html.isComplete
     return { report: isPart ? PART : READ, headers, html }
   }
-  const { headers, status, body } = response
-  if (isChallengePage((name) => headers.get(name))) return CHALLENGE
+  const { status, body } = response
+  if (isChallengePage((name) => response.headers.get(name))) return CHALLENGE
   if (!isPage(status)) return notThePage(`the response has the status ${status}`)
-  const type = headers.get('content-type') ?? ''
+  const headers = headersOf(response)
+  const type = response.headers.get('content-type') ?? ''
   if (!isHtml(type)) return headersOnly(headers, 'the response is not HTML')
   if (body === null) return headersOnly(headers, 'the response has no body')
   if (typeof body.getReader !== 'function')
@@ -92,6 +123,15 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
   }
   const [, charset] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type) ?? []
   return { report: READ, headers, charset, clone: response.clone().body as ReadableStream<Uint8Array> }
+}
+
+/** Returns the headers of a response, with the lines of X-Robots-Tag apart if they are known. */
+function headersOf(response: Response): ResponseHeaders {
+  const { headers } = response
+  const lines = sentPageOf(response)?.robotsTags
+  // An interceptor may have replaced the response that had these lines.
+  if (lines === undefined || lines.join(', ') !== headers.get('x-robots-tag')) return headers
+  return { get: (name) => (name === 'x-robots-tag' ? lines : headers.get(name)) }
 }
 
 /** Returns whether a Content-Type names an HTML page. */

@@ -6,11 +6,11 @@ import { headerLines, headReader, type TdmrepFile, type Usage, usageOf } from '@
 import { onAbort } from '../base/abort-listeners.ts'
 import type { JoinOptions } from '../cache/flights.ts'
 import type { SharedLimits } from '../cache/robots-cache.ts'
-import { type CachedTdmrep, TdmrepCache, tdmrepUrl } from '../cache/tdmrep-cache.ts'
+import { type CachedTdmrep, type CheckTarget, TdmrepCache, tdmrepUrl } from '../cache/tdmrep-cache.ts'
 import type { Settings } from '../options/options.ts'
 import { type ClientVerdict, loggableVerdict } from '../report/client-verdict.ts'
 import type { Telemetry } from '../report/telemetry.ts'
-import { CHALLENGE, isChallengePage, type OpenedPage, type PageReport } from './page-response.ts'
+import { CHALLENGE, isChallengePage, type OpenedPage, type PageReport, UNSEEN_TAGS } from './page-response.ts'
 
 /**
  * What is known about the `/.well-known/tdmrep.json` of an origin:
@@ -62,10 +62,16 @@ export class UsageReader {
   readonly #closing: AbortSignal
   readonly #tdmrep: TdmrepCache
 
-  constructor(settings: Settings, telemetry: Telemetry, closing: AbortSignal, shared: SharedLimits) {
+  constructor(
+    settings: Settings,
+    telemetry: Telemetry,
+    closing: AbortSignal,
+    shared: SharedLimits,
+    check: CheckTarget,
+  ) {
     this.#settings = settings
     this.#closing = closing
-    this.#tdmrep = new TdmrepCache(settings, telemetry, closing, shared)
+    this.#tdmrep = new TdmrepCache(settings, telemetry, closing, shared, check)
   }
 
   /**
@@ -134,11 +140,12 @@ export class UsageReader {
   ): ClientUsage {
     const isChallenge = isChallengePage((name) => headerLines(read.headers, name)[0]?.text)
     const { html, headers, report: page } = isChallenge ? CHALLENGE : read
+    const isUnseen = page.reading === 'not-given' && verdict.because === 'rule' && !verdict.allowed
     const { productTokens: tokens, now } = this.#settings
     return {
       ...usageOf({ url, tokens, robots, headers, html, tdmrep: file, now: now() }),
       verdict: loggableVerdict(verdict),
-      page,
+      page: isUnseen ? { ...page, why: `${page.why}; ${UNSEEN_TAGS}` } : page,
       tdmrep,
     }
   }

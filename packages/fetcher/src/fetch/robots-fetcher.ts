@@ -10,8 +10,10 @@ import {
   type Reply,
   type RobotsRequest,
   startAttempt,
+  withoutCredentials,
 } from '@politely/core/engine'
 import pRetry from 'p-retry'
+import { watchFakeTimers } from '../base/fake-timers.ts'
 import { hasOtherDomain } from '../network/host-name.ts'
 import type { RobotsVia } from '../network/robots-way.ts'
 import { Deadline } from './deadline.ts'
@@ -28,6 +30,8 @@ export interface FetchResult {
   readonly outcome: Outcome
   /** The number of requests, including redirects and retries. */
   readonly requests: number
+  /** Whether a request after a moment might have led to another outcome. */
+  readonly isTemporary: boolean
 }
 
 /**
@@ -37,11 +41,11 @@ export interface FetchResult {
 export type Turn = Failure | undefined
 
 /**
- * Called with the URL of each request after the first one, before the request. Returns a failure if
- * the attempt has to end instead, and a promise if the request has to wait for other attempts. The
- * deadline does not run meanwhile.
+ * Called with the URL of each request after the first one, and the URLs whose redirects led to it,
+ * before the request. Returns a failure if the attempt has to end instead, and a promise if the
+ * request has to wait for other attempts. The deadline does not run meanwhile.
  */
-export type BeforeNext = (url: string) => Turn | Promise<Turn>
+export type BeforeNext = (url: string, redirectedFrom: readonly string[]) => Turn | Promise<Turn>
 
 export class RobotsFetcher {
   readonly #options: RobotsFetcherOptions
@@ -62,15 +66,21 @@ export class RobotsFetcher {
    * site does is an outcome.
    * @param copy The last copy, if there is one: the server may confirm it instead of sending the
    * file again.
+   * @param chain The URLs that led to the origin of the file, if a public host has named it.
    * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this
    * robots.txt.
    * @throws the error with which the promise of `beforeNext` rejects.
    */
-  async fetch(robotsUrl: string, copy: Copy | undefined, beforeNext: BeforeNext): Promise<FetchResult> {
+  async fetch(
+    robotsUrl: string,
+    copy: Copy | undefined,
+    beforeNext: BeforeNext,
+    chain: readonly string[] = [],
+  ): Promise<FetchResult> {
     const deadline = new Deadline(this.#options.timeoutMs)
     this.#deadlines.add(deadline)
     try {
-      return await new Attempt(this.#options, this.#transport, deadline, beforeNext).run(robotsUrl, copy)
+      return await new Attempt(this.#options, this.#transport, deadline, beforeNext, chain).run(robotsUrl, copy)
     } finally {
       deadline.clear()
       this.#deadlines.delete(deadline)
@@ -94,7 +104,7 @@ export class RobotsFetcher {
 }
 
 /** The wait before the first retry, in milliseconds. Each further wait is twice the last. */
-const FIRST_RETRY_MS = 500
+export const FIRST_RETRY_MS = 500
 
 class Attempt {
   readonly #policy: AccessPolicy
@@ -102,14 +112,18 @@ class Attempt {
   readonly #transport: Transport
   readonly #deadline: Deadline
   readonly #beforeNext: BeforeNext
+  readonly #chain: readonly string[]
   #requests = 0
+  #isTemporary = false
 
   constructor(
     { policy, retries }: RobotsFetcherOptions,
     transport: Transport,
     deadline: Deadline,
     beforeNext: BeforeNext,
+    chain: readonly string[],
   ) {
+    this.#chain = chain
     this.#policy = policy
     this.#retries = retries
     this.#transport = transport
@@ -122,15 +136,16 @@ class Attempt {
     while (state.kind === 'request') {
       state = advance(state, await this.#sendWithRetries(state, robotsUrl), this.#policy)
       if (state.kind !== 'request') break
-      const refusal = await this.#waitForTurn(state.url)
+      const refusal = await this.#waitForTurn(state)
       if (refusal !== undefined) state = advance(state, refusal, this.#policy)
     }
-    return { outcome: state, requests: this.#requests }
+    return { outcome: state, requests: this.#requests, isTemporary: this.#isTemporary }
   }
 
-  async #waitForTurn(url: string): Promise<Turn> {
+  async #waitForTurn({ url, hops }: RobotsRequest): Promise<Turn> {
     if (this.#deadline.isOver) return undefined // no request follows
-    const turn = this.#beforeNext(url)
+    const redirectedFrom = hops.map((hop) => hop.url)
+    const turn = this.#beforeNext(url, redirectedFrom)
     return turn instanceof Promise ? this.#deadline.pauseDuring(turn) : turn
   }
 
@@ -140,25 +155,40 @@ class Attempt {
     // Another site did not ask for this request, so the client does not repeat it.
     const isElsewhere = request.hops.length > 0 && hasOtherDomain(request.url, robotsUrl)
     if (isElsewhere) return last
+    let waitEnded: (() => void) | undefined
     const attempt = async (number: number) => {
+      waitEnded?.()
       if (number > 1) last = await this.#send(request)
       if (isWorthRetrying(last, this.#policy)) throw new TemporaryReplyError(last.kind)
       return last
     }
     try {
-      const options = { retries: this.#retries, minTimeout: FIRST_RETRY_MS, factor: 2, signal: this.#deadline.signal }
-      return await pRetry(attempt, options)
+      return await pRetry(attempt, {
+        retries: this.#retries,
+        minTimeout: FIRST_RETRY_MS,
+        factor: 2,
+        signal: this.#deadline.signal,
+        onFailedAttempt: ({ retriesLeft }) => {
+          if (retriesLeft > 0)
+            waitEnded = watchFakeTimers(
+              () => `${withoutCredentials(request.url)} is unreachable, and waits for a retry`,
+            )
+        },
+      })
     } catch (error) {
       // No retries are left, or the deadline passed between two of them: the site's last reply says
       // most.
-      if (error instanceof TemporaryReplyError || this.#deadline.isOver) return last
+      this.#isTemporary = error instanceof TemporaryReplyError
+      if (this.#isTemporary || this.#deadline.isOver) return last
       throw error
+    } finally {
+      waitEnded?.()
     }
   }
 
   #send(request: RobotsRequest): Promise<Reply> {
     this.#requests++
-    return this.#transport.send(request, this.#deadline)
+    return this.#transport.send(request, this.#deadline, this.#chain)
   }
 }
 

@@ -48,14 +48,15 @@ export class Transport {
 
   /**
    * Sends the request. Network errors and the end of the deadline are replies.
+   * @param chain The URLs that led to the origin of the file.
    * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this
    * robots.txt.
    */
-  async send(request: RobotsRequest, deadline: Deadline): Promise<Reply> {
+  async send(request: RobotsRequest, deadline: Deadline, chain: readonly string[] = []): Promise<Reply> {
     const { url, hops } = request
     const way = this.#way.current()
     const urls = [...hops.map((hop) => hop.url), url]
-    const reach = this.#guard.reachOf(urls)
+    const reach = this.#guard.reachOf(chain.length === 0 ? urls : [...chain, ...urls])
     const [robotsUrl = url] = urls
     // The client's own connections never ask this client, so they need no async context, which
     // costs time.

@@ -142,16 +142,25 @@ export class NetworkGuard {
   }
 
   /**
-   * Returns the refusal of a redirect's target, before a request to it. Does not refuse public
-   * names, since the guard checks their connections.
+   * Returns the refusal of a URL that a site gave, before a request to it: of the target of a
+   * redirect, or of a link. Does not refuse public names, since the guard checks their connections.
    * @param chain The URLs that led to the target, in order.
    * @throws {Error} the error of `lookup` if it does not find the name.
    */
   async refusalOfRedirect(chain: readonly string[], target: string): Promise<BlockedAddressError | undefined> {
-    if (this.reachOf([...chain, target]) === 'any') return undefined
+    if (!this.mayRefuseRedirect(chain, target)) return undefined
     const host = hostOf(target)
-    if (isIP(host) !== 0) return this.refusalOfHost(host)
-    return isPublicName(host) ? undefined : this.#refusalOfName(host)
+    return isIP(host) === 0 ? this.#refusalOfName(host) : this.refusalOfHost(host)
+  }
+
+  /**
+   * Returns whether `refusalOfRedirect` may refuse a target. Most targets have public names, which
+   * need neither a lookup nor a promise.
+   */
+  mayRefuseRedirect(chain: readonly string[], target: string): boolean {
+    const host = hostOf(target)
+    const isChecked = isIP(host) === 0 ? !isPublicName(host) : this.refusalOfHost(host) !== undefined
+    return isChecked && this.reachOf([...chain, target]) === 'public'
   }
 
   async #refusalOfName(host: string): Promise<BlockedAddressError | undefined> {

@@ -26,6 +26,7 @@ import {
   replacedGlobal,
   withoutGates,
 } from './platform-fetch.ts'
+import { isProxyExcluded, proxyVariableFor } from './proxy-variables.ts'
 
 /**
  * The way that requests for robots.txt take. `own`: connections of the client's own. `dispatcher`,
@@ -95,7 +96,7 @@ export class RobotsWay {
     const replaced = replacedGlobal()
     if (replaced !== undefined) return `${replaced}, but requests for robots.txt do not use it: ${this.#remedy()}`
     if (!isPlain) return undefined
-    const variable = proxyVariableFor(url)
+    const variable = isProxyExcluded(url) ? undefined : proxyVariableFor(url)
     return variable && `${variable} is set, but this request did not use it: ${this.#proxyRemedy()}`
   }
 
@@ -111,19 +112,4 @@ export class RobotsWay {
     if (this.#pages === 'own') return ONLY_OWN
     return 'politely has wrapped another fetch; write politely((...args) => fetch(...args), { … })'
   }
-}
-
-/** Returns the name of the proxy variable that is set for the scheme of a URL. */
-function proxyVariableFor(url: string): string | undefined {
-  const { protocol, hostname } = new URL(url)
-  const name = `${protocol.slice(0, -1)}_proxy`
-  if (!['http_proxy', 'https_proxy'].includes(name)) return undefined // Node has no proxy for ftp:
-  if (isExcluded(hostname, process.env.no_proxy ?? process.env.NO_PROXY)) return undefined
-  return [name, name.toUpperCase()].find((variable) => process.env[variable])
-}
-
-/** Returns whether a `NO_PROXY` variable excludes a host: it lists `*`, the host or a parent domain. */
-function isExcluded(host: string, noProxy = ''): boolean {
-  const names = noProxy.split(/[\s,]+/).map((name) => name.replace(/^\*?\.|:\d+$/g, '').toLowerCase())
-  return names.some((name) => name === '*' || host === name || (name !== '' && host.endsWith(`.${name}`)))
 }

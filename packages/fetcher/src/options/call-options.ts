@@ -1,6 +1,6 @@
 // The options of the methods of a RobotsClient.
 import type { ConcurrentMapOptions } from '../base/concurrent-map.ts'
-import { assertCallOptions, integer, number, oneOf } from '../base/option-checks.ts'
+import { assertCallOptions, integer, number, oneOf, redirectChain } from '../base/option-checks.ts'
 
 /** Options of `isAllowed`, `explain`, `sitemaps` and `robots` of a `RobotsClient`, and of `usage`. */
 export interface LookupOptions {
@@ -16,6 +16,14 @@ export interface LookupOptions {
    * next attempt is made when it is due. Default: as long as robots.txt is fresh.
    */
   readonly maxAgeMs?: number | undefined
+  /**
+   * The URLs that led to this one, in order: of the page whose link it is, of the sitemap that lists
+   * it, or of redirects. The page alone is enough. A URL that a public host gave must lead to a
+   * public address (see `network`). If it does not, the verdict is `unreachable` with reason
+   * `blocked-address`, and the client sends nothing to its host, not even a request for robots.txt.
+   * Default: none, since the URL is the caller's own.
+   */
+  readonly redirectedFrom?: readonly string[] | undefined
 }
 
 /** Options of `RobotsClient.usage`. */
@@ -28,14 +36,10 @@ export interface UsageOptions extends LookupOptions {
 }
 
 /** Options of `RobotsClient.check`. */
-export interface CheckOptions extends LookupOptions {
-  /**
-   * The URLs whose redirects led to this one, in order. A redirect from a public host must lead to
-   * a public address (see `network`). If it does not, the verdict is `unreachable` with reason
-   * `blocked-address`, and the client sends nothing to the target. Default: none.
-   */
-  readonly redirectedFrom?: readonly string[] | undefined
-}
+export type CheckOptions = LookupOptions
+
+/** Options of `RobotsClient.checkNow`. */
+export type CheckNowOptions = Pick<LookupOptions, 'redirectedFrom'>
 
 /** Options of `RobotsClient.prefetch`. */
 export interface ManyOptions extends LookupOptions {
@@ -55,8 +59,12 @@ export interface CheckManyOptions extends ManyOptions {
   readonly order?: ConcurrentMapOptions['order'] | undefined
 }
 
-const LOOKUP_OPTIONS: Readonly<Record<keyof LookupOptions, true>> = { signal: true, maxAgeMs: true }
-export const CHECK_OPTIONS: Readonly<Record<keyof CheckOptions, true>> = { ...LOOKUP_OPTIONS, redirectedFrom: true }
+export const CHECK_NOW_OPTIONS: Readonly<Record<keyof CheckNowOptions, true>> = { redirectedFrom: true }
+const LOOKUP_OPTIONS: Readonly<Record<keyof LookupOptions, true>> = {
+  signal: true,
+  maxAgeMs: true,
+  redirectedFrom: true,
+}
 const USAGE_OPTIONS: Readonly<Record<keyof UsageOptions, true>> = { ...LOOKUP_OPTIONS, tdmrep: true }
 export const PREFETCH_OPTIONS: Readonly<Record<keyof ManyOptions, true>> = { ...LOOKUP_OPTIONS, concurrency: true }
 
@@ -64,16 +72,16 @@ const DEFAULT_CONCURRENCY = 64
 const KNOWN_OF_MANY: Readonly<Record<keyof CheckManyOptions, true>> = { ...PREFETCH_OPTIONS, order: true }
 
 /**
- * Checks the options `signal` and `maxAgeMs`. @throws {OptionError} for an invalid or unknown
- * option.
+ * Checks the options of every lookup. @throws {OptionError} for an invalid or unknown option.
  */
 export function assertLookupOptions(
   options: LookupOptions,
   known: Readonly<Record<string, true>> = LOOKUP_OPTIONS,
 ): void {
   assertCallOptions(options, known)
-  const { maxAgeMs } = options
+  const { maxAgeMs, redirectedFrom } = options
   if (maxAgeMs !== undefined) number('maxAgeMs', maxAgeMs, { min: 0, infinite: 'allowed', example: 3_600_000 })
+  redirectChain(redirectedFrom)
 }
 
 /** Checks the options of `usage`. @throws {OptionError} for an invalid or unknown option. */

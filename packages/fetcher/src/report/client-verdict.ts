@@ -1,6 +1,12 @@
 // Builds the verdicts of a RobotsClient from an entry and its rules.
-import type { Access, CrawlerRules, DayRange, InvalidUrl, ParsedUrl, RequestRate, Verdict } from '@politely/core'
-import { type AccessPolicy, decide, type Entry, withoutCredentials } from '@politely/core/engine'
+import type { Access, CrawlerRules, DayRange, InvalidUrl, ParsedUrl, RequestRate, Rule, Verdict } from '@politely/core'
+import {
+  type AccessPolicy,
+  decide,
+  type Entry,
+  textWithoutCredentials,
+  withoutCredentials,
+} from '@politely/core/engine'
 
 /** The verdict about one URL. JSON-safe; a discriminated union by `because`. */
 export type ClientVerdict = (Verdict & CheckedUrl) | (InvalidUrl & UncheckedUrl)
@@ -19,6 +25,11 @@ export interface CheckedUrl {
   /** Scheme, host as an A-label, and port unless it is the default. RFC 9309 §2.3. */
   readonly origin: string
   readonly access: Access
+  /**
+   * When the client tries to fetch robots.txt again, if it is unreachable and therefore disallows
+   * the URL: `access.nextAttemptAt`. Milliseconds since 1970; absent with any other reason.
+   */
+  readonly retryAt?: number | undefined
   /**
    * The delay between requests that the site asks of this crawler, in milliseconds; undefined if it
    * asks for none.
@@ -50,7 +61,8 @@ export function verdictOf(
   policy: AccessPolicy,
 ): ClientVerdict {
   const { verdict, access } = decide(entry, rules, url, now, policy)
-  return { url: text, origin, ...verdict, access, ...(access.copy ? paceOf(rules) : NO_PACE) }
+  const retryAt = verdict.because === 'unreachable' && { retryAt: access.nextAttemptAt }
+  return { url: text, origin, ...verdict, access, ...retryAt, ...(access.copy ? paceOf(rules) : NO_PACE) }
 }
 
 export function invalidUrlVerdict(text: string, problem: InvalidUrl['problem']): ClientVerdict {
@@ -58,12 +70,19 @@ export function invalidUrlVerdict(text: string, problem: InvalidUrl['problem']):
 }
 
 /**
- * Returns a verdict to print or log: one whose `url` has no credentials (`user:password@`). It is
- * the same object if the URL has none.
+ * Returns a verdict to print or log: one whose `url` and rule have no credentials of a URL
+ * (`user:password@`). It is the same object if they have none.
  */
 export function loggableVerdict<Verdict extends ClientVerdict>(verdict: Verdict): Verdict {
   const url = withoutCredentials(verdict.url)
-  return url === verdict.url ? verdict : { ...verdict, url }
+  const rule = verdict.because === 'rule' ? loggableRule(verdict.rule) : undefined
+  const hasRule = rule !== undefined && (verdict as { readonly rule?: unknown }).rule !== rule
+  return url === verdict.url && !hasRule ? verdict : { ...verdict, url, ...(hasRule && { rule }) }
+}
+
+function loggableRule(rule: Rule): Rule {
+  const text = textWithoutCredentials(rule.text)
+  return text === rule.text ? rule : { ...rule, text }
 }
 
 type RequestedPace = Pick<CheckedUrl, 'crawlDelayMs' | 'requestRates' | 'visitTimes'>

@@ -7,6 +7,8 @@ import { type Headers, headerOf } from '@politely/core/engine'
 const REPORTED = [
   'age',
   'cache-control',
+  'cache-status',
+  'cdn-cache',
   'cf-cache-status',
   'content-length',
   'content-type',
@@ -15,6 +17,9 @@ const REPORTED = [
   'last-modified',
   'retry-after',
   'x-cache',
+  'x-cache-status',
+  'x-proxy-cache',
+  'x-vercel-cache',
 ] as const
 
 /** Returns the headers of a response that an event shows, by name in lower case. */

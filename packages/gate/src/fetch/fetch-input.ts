@@ -1,9 +1,10 @@
 // Reads the arguments of a wrapped fetch. Each value is read and converted once: an object whose
 // value changes between two reads could make the gate check one URL and fetch send another.
 import { describeValue, urlText } from '@politely/fetcher/internal'
+import type { SourceOptions } from '../options/gate-options.ts'
 import { InvalidRequestError } from '../report/errors.ts'
 
-export type Init = RequestInit & { readonly duplex?: string }
+export type Init = RequestInit & SourceOptions & { readonly duplex?: string }
 
 /** The first argument of fetch. */
 export interface FetchInput {
@@ -49,8 +50,9 @@ export function fetchInit(init: Init | undefined): Init {
       `the options of fetch are ${describeValue(init)}; expected an object, such as { method: 'GET' }`,
     )
   const copy: Record<string, unknown> = { ...init }
-  for (const name of OPTION_NAMES)
-    if (!(name in copy) && name in init) copy[name] = (init as Record<string, unknown>)[name]
+  if (Object.getPrototypeOf(init) !== Object.prototype)
+    for (const name of OPTION_NAMES)
+      if (!(name in copy) && name in init) copy[name] = (init as Record<string, unknown>)[name]
   for (const [name, values] of STRING_OPTIONS) {
     const value = copy[name]
     if (value === undefined) continue
@@ -65,7 +67,10 @@ export function fetchInit(init: Init | undefined): Init {
   return copy
 }
 
-/** The options of fetch. They may be inherited getters, which the spread operator does not copy. */
+/**
+ * The options of fetch, and `redirectedFrom`. They may be inherited getters, which the spread
+ * operator does not copy.
+ */
 const OPTION_NAMES: readonly string[] = [
   'body',
   'cache',
@@ -77,6 +82,7 @@ const OPTION_NAMES: readonly string[] = [
   'method',
   'mode',
   'redirect',
+  'redirectedFrom',
   'referrer',
   'referrerPolicy',
   'signal',

@@ -9,20 +9,26 @@ import {
   number,
   oneOf,
   plausibleTimeout,
+  redirectChain,
   registerPoliteFetch,
+  UNTIL_HEADERS,
 } from '@politely/fetcher/internal'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
 import { gatePort, type PoliteGate } from '../gate.ts'
+import { NO_URLS } from '../options/enter-arguments.ts'
+import type { SourceOptions } from '../options/gate-options.ts'
+import { isPromise } from '../pace/is-promise.ts'
 import { failureOf, paceResponseOf, type RequestReport, withBackoff } from '../permit/request-report.ts'
+import { robotsTagsOf } from '../permit/sending.ts'
 import { isRedirect, type Request, redirected } from '../redirects/redirect.ts'
 import { ResponseError } from '../report/errors.ts'
-import { type FetchInput, fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
+import { fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import { isRefusal, refusedResponse } from './refused-response.ts'
 import { rememberOrigin } from './response-usage.ts'
-import { withTimeLimit } from './time-limit.ts'
+import { outsideTimeLimit, withTimeLimit } from './time-limit.ts'
 
 /** A function with the signature of fetch: the fetch of Node, the fetch of undici, or your own. */
 export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
@@ -89,8 +95,12 @@ export interface TimeoutOptions {
   readonly requestTimeoutMs?: number | undefined
 }
 
-/** The wrapped fetch. */
-export type PoliteFetch<F extends FetchLike> = F &
+/** The wrapped fetch. Its calls have the option `redirectedFrom` too, for a URL that a site gave. */
+export type PoliteFetch<F extends FetchLike> = ((
+  input: Parameters<F>[0],
+  init: Exclude<Parameters<F>[1], null | undefined> & SourceOptions,
+) => ReturnType<F>) &
+  F &
   AsyncDisposable & {
     readonly gate: PoliteGate
     /**
@@ -106,7 +116,9 @@ const MAX_REDIRECTS = 20
 /**
  * Wraps a fetch, so that each request and each redirect hop is checked against robots.txt and waits
  * for its slot. `redirect: 'manual'` and `'error'` have the same effect as in fetch. `data:`,
- * `blob:` and `about:` URLs are fetched without a check.
+ * `blob:` and `about:` URLs are fetched without a check. For a URL that a page gave, such as a link,
+ * write `fetch(url, { redirectedFrom: [page] })`: then a public page cannot lead the crawler to a
+ * private address.
  *
  * The wrapped fetch rejects with `RobotsDisallowedError` for a request that robots.txt does not
  * allow; a redirect hop that is not allowed is not sent. It rejects with the same error for an
@@ -137,28 +149,18 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   const pagesFetch = fetch as unknown as typeof globalThis.fetch
   const timeoutMs = checkedTimeout(requestTimeoutMs)
   const { gate, close } = resolveGate(others, OWN_OPTIONS, {}, pagesFetch)
-  const { activity } = gatePort(gate)
-  const sender: Sender = { send: fetch as unknown as Send, isRateLimited: isRateLimited as IsRateLimited, timeoutMs }
-  const politeFetch = async (input: unknown, init?: Init): Promise<FetchResponse> => {
-    const read = fetchInput(input)
-    // The options may be a Request, whose properties are getters that cannot be spread.
-    if (isRequest(init) && read.kind !== 'invalid') {
-      fetchInput(init) // throws for an object that only looks like a Request, whose options would be lost below
-      return politeFetch(new (init.constructor as typeof globalThis.Request)(read.request ?? read.url, init))
-    }
-    const release = activity.hold() // `drain` waits between two redirect hops, too
-    try {
-      return await fetchWithRedirects(sender, gate, read, fetchInit(init))
-    } catch (error) {
-      if (onRefusal === 'response' && isRefusal(error))
-        return rememberOrigin(refusedResponse(error), { robots: gate.robots, url: error.verdict.url })
-      throw versionError(error) ?? error
-    } finally {
-      release()
-    }
+  const fetcher: PolitePart = {
+    gate,
+    port: gatePort(gate),
+    client: clientPort(gate.robots),
+    send: fetch as unknown as Send,
+    isRateLimited: isRateLimited as IsRateLimited,
+    timeoutMs,
+    refuses: onRefusal === 'response',
   }
+  const politeFetch = (input: unknown, init?: Init) => fetchPolitely(fetcher, input, init)
   registerPoliteFetch(politeFetch, pagesFetch)
-  return Object.assign(politeFetch as unknown as F, { gate, close, [Symbol.asyncDispose]: close })
+  return Object.assign(politeFetch, { gate, close, [Symbol.asyncDispose]: close }) as unknown as PoliteFetch<F>
 }
 
 const OWN_OPTIONS: Readonly<Record<keyof (RefusalOptions & ResponseOptions & TimeoutOptions), true>> = {
@@ -176,80 +178,91 @@ function checkedTimeout(ms: number | undefined): number | undefined {
 type Send = (input: unknown, init: Init) => Promise<FetchResponse>
 type IsRateLimited = ((response: FetchResponse) => RateLimitAnswer | PromiseLike<RateLimitAnswer>) | undefined
 
-/** The wrapped fetch, and what its responses mean. */
-interface Sender {
+/** What the calls of one wrapped fetch share. */
+interface PolitePart {
+  readonly gate: PoliteGate
+  readonly port: ReturnType<typeof gatePort>
+  readonly client: ReturnType<typeof clientPort>
   readonly send: Send
   readonly isRateLimited: IsRateLimited
   /** The option `requestTimeoutMs`. */
   readonly timeoutMs: number | undefined
+  /** Whether a refused request gets a response. */
+  readonly refuses: boolean
 }
 
-/** Makes the requests of one call of the wrapped fetch, each with its own permit. */
-async function fetchWithRedirects(
-  { send, isRateLimited, timeoutMs }: Sender,
-  gate: PoliteGate,
-  input: FetchInput,
-  init: Init,
-): Promise<FetchResponse> {
-  const { url, request: inputRequest } = input
-  // The RobotsClient may use this fetch for robots.txt, which needs no permit.
-  if (input.kind === 'local' || clientPort(gate.robots).isOwnRequest(url)) return send(inputRequest ?? url, init)
-
-  const mode = init.redirect ?? inputRequest?.redirect ?? 'follow'
-  const signal = (init.signal === undefined ? inputRequest?.signal : init.signal) ?? null
-  let request = firstRequest(url, inputRequest, init, gate)
-  const host = request.headers.get('host')
-  if (host !== null && input.kind === 'checked') assertOwnHost(url, [host])
-  // The body of a Request is a stream. A copy is kept in case a redirect has to send it again.
-  const requestCopy =
-    mode === 'follow' && inputRequest?.body && request.body === 'spent' ? inputRequest.clone() : undefined
+/** One call of the wrapped fetch: a request for each hop of its redirects, each with a permit. */
+async function fetchPolitely(polite: PolitePart, input: unknown, givenInit: Init | undefined): Promise<FetchResponse> {
+  const { gate, port, client } = polite
+  const read = fetchInput(input)
+  // The options may be a Request, whose properties are getters that cannot be spread.
+  if (isRequest(givenInit) && read.kind !== 'invalid') {
+    fetchInput(givenInit) // throws for an object that only looks like a Request, whose options would be lost below
+    const RequestClass = givenInit.constructor as typeof globalThis.Request
+    return fetchPolitely(polite, new RequestClass(read.request ?? read.url, givenInit), undefined)
+  }
+  port.activity.begin() // `drain` waits between two redirect hops, too
+  let chain = NO_URLS
+  let copy: globalThis.Request | undefined
   try {
-    for (let hops = 0; ; hops++) {
-      // The first hop uses the caller's arguments. Only the User-Agent is added.
-      const hop = hops === 0 ? { headers: [...request.headers] } : { ...initOf(request), signal }
-      const { url } = request
-      const sendHop = (limited?: { readonly signal: AbortSignal }) =>
-        send(hops === 0 && inputRequest ? inputRequest : url, {
-          ...init,
-          ...hop,
-          ...limited,
-          // Only `follow` is implemented here. In the other modes fetch makes no second request.
-          redirect: mode === 'follow' ? 'manual' : mode,
-        })
-      const response = await sendWithPermit(
-        gate,
-        url,
-        signal,
-        timeoutMs === undefined
-          ? sendHop
-          : () => withTimeLimit(url, timeoutMs, signal, (limit) => sendHop({ signal: limit })),
-        isRateLimited,
-      )
-      const location = response.status < 300 ? null : response.headers.get('location')
-      if (mode !== 'follow' || !isRedirect(response.status, location)) {
-        if (hops > 0) Object.defineProperty(response, 'redirected', { value: true, configurable: true })
-        return rememberOrigin(response, { robots: gate.robots, url: request.url })
-      }
+    const init = fetchInit(givenInit)
+    const { url, request: inputRequest } = read
+    // The RobotsClient may use this fetch for robots.txt, which needs no permit.
+    if (read.kind === 'local' || client.isOwnRequest(url)) return await polite.send(inputRequest ?? url, init)
+    if (init.redirectedFrom !== undefined) chain = redirectChain(init.redirectedFrom)
+    const mode = init.redirect ?? inputRequest?.redirect ?? 'follow'
+    const signal = (init.signal === undefined ? inputRequest?.signal : init.signal) ?? undefined
+    const headers = sentHeaders(init.headers ?? inputRequest?.headers, gate)
+    if (headers.host !== undefined && read.kind === 'checked') assertOwnHost(url, [headers.host])
+    // The first hop uses the caller's arguments. Only the User-Agent is added. Only `follow` is
+    // implemented here. In the other modes fetch makes no second request.
+    const firstInit: Init = { ...init, headers, redirect: mode === 'follow' ? 'manual' : mode }
+    // The body of a Request is a stream. A copy is kept in case a redirect has to send it again.
+    const isSpent = inputRequest?.body && bodyOf(init.body ?? inputRequest.body) === 'spent'
+    copy = isSpent && mode === 'follow' ? inputRequest.clone() : undefined
+    let response = await sendWithPermit(polite, url, signal, chain, inputRequest ?? url, firstInit)
+    let location = mode === 'follow' ? redirectOf(response) : undefined
+    if (location === undefined) return response
+
+    let request = firstRequest(url, inputRequest, init, headers)
+    for (let hops = 0; location !== undefined; hops++) {
       await discard(response.body)
       if (hops >= MAX_REDIRECTS)
         throw new TypeError(
           `fetch failed: more than ${MAX_REDIRECTS} redirects, the last from ${withoutCredentials(request.url)}`,
         )
+      chain = [...chain, request.url]
       const next = redirected(request, response.status, location)
-      if (next.body === 'spent' && requestCopy === undefined) {
+      if (next.body === 'spent' && copy === undefined)
         throw new TypeError(
           `fetch failed: ${withoutCredentials(request.url)} redirects, and its body was a stream, which cannot be sent again`,
         )
-      }
       request =
-        next.body === 'spent' && requestCopy
-          ? { ...next, body: { value: await bodyOfCopy(gate, requestCopy, signal) } }
-          : next
+        next.body === 'spent' && copy ? { ...next, body: { value: await bodyOfCopy(port, copy, signal) } } : next
+      const nextInit = { ...firstInit, ...initOf(request), signal: signal ?? null }
+      response = await sendWithPermit(polite, request.url, signal, chain, request.url, nextInit)
+      location = redirectOf(response)
     }
+    Object.defineProperty(response, 'redirected', { value: true, configurable: true })
+    return response
+  } catch (error) {
+    if (polite.refuses && isRefusal(error)) {
+      const origin = { robots: gate.robots, url: error.verdict.url, redirectedFrom: chain }
+      return rememberOrigin(refusedResponse(error), origin)
+    }
+    throw versionError(error) ?? error
   } finally {
     // Not awaited: the copy ends only with the original, which may never be read.
-    if (requestCopy?.bodyUsed === false) requestCopy.body?.cancel().catch(() => undefined)
+    if (copy?.bodyUsed === false) copy.body?.cancel().catch(() => undefined)
+    port.activity.end()
   }
+}
+
+/** Returns the Location of a redirect that fetch follows; undefined for another response. */
+function redirectOf({ status, headers }: FetchResponse): string | undefined {
+  if (status < 300) return undefined
+  const location = headers.get('location')
+  return isRedirect(status, location) ? location : undefined
 }
 
 /**
@@ -257,14 +270,14 @@ async function fetchWithRedirects(
  * closed.
  */
 async function bodyOfCopy(
-  gate: PoliteGate,
+  port: PolitePart['port'],
   copy: globalThis.Request,
-  signal: AbortSignal | null,
+  signal: AbortSignal | undefined,
 ): Promise<ArrayBuffer> {
   const ending = new AbortController()
   const body = copy.body?.pipeThrough(new TransformStream(), { signal: ending.signal })
   try {
-    return await gatePort(gate).robots.whileOpen(new Response(body).arrayBuffer(), signal ?? undefined)
+    return await port.robots.whileOpen(new Response(body).arrayBuffer(), signal)
   } catch (error) {
     ending.abort(error) // cancels the copy
     throw error
@@ -273,41 +286,54 @@ async function bodyOfCopy(
 
 /** Sends one request with a permit, and releases the permit however the request ends. */
 async function sendWithPermit(
-  gate: PoliteGate,
+  polite: PolitePart,
   url: string,
-  signal: AbortSignal | null,
-  send: () => Promise<FetchResponse>,
-  isRateLimited: IsRateLimited,
+  signal: AbortSignal | undefined,
+  chain: readonly string[],
+  input: string | globalThis.Request,
+  init: Init,
 ): Promise<FetchResponse> {
-  const permit = await gate.enter(url, { signal })
+  const { gate, port, send, isRateLimited, timeoutMs } = polite
+  const entered = port.enter(url, signal, chain)
+  const permit = isPromise(entered) ? await entered : entered
+  let report: RequestReport | undefined
   try {
-    const response = await permit.run(send)
+    const sending = permit.run(() =>
+      timeoutMs === undefined
+        ? send(input, init)
+        : withTimeLimit(url, timeoutMs, signal, hasUntilHeaders(init), (limit) =>
+            send(input, { ...init, signal: limit }),
+          ),
+    )
+    const response = await sending
     assertResponse(response)
-    let report: RequestReport = response
-    try {
-      if (isRateLimited !== undefined) {
-        // The site may never end the body that the function reads. The pause begins now.
-        if (isPushback(response, gate)) permit.report(response)
-        report = await reportOf(response, isRateLimited)
-      }
-    } catch (error) {
-      void discard(response.body) // the caller does not get it
-      throw error
-    } finally {
-      permit.release(report)
+    report = response
+    if (isRateLimited !== undefined) {
+      // The site may never end the body that the function reads. The pause begins now.
+      if (isPushback(response, port)) permit.report(response)
+      report = await reportOf(response, isRateLimited)
     }
-    return response
+    return rememberOrigin(response, {
+      robots: gate.robots,
+      url,
+      redirectedFrom: chain,
+      robotsTags: robotsTagsOf(permit),
+      pauseDuring: timeoutMs === undefined ? undefined : (work) => outsideTimeLimit(response, work),
+    })
   } catch (error) {
-    if (!(error instanceof ResponseError)) permit.release(failureOf(signal)) // no effect if a response was reported
+    if (!(error instanceof ResponseError)) report ??= failureOf(signal)
     throw error
   } finally {
-    permit.release()
+    permit.release(report)
   }
 }
 
-function isPushback(response: FetchResponse, gate: PoliteGate): boolean {
-  const { pacing, now } = gatePort(gate)
+function isPushback(response: FetchResponse, { pacing, now }: PolitePart['port']): boolean {
   return withBackoff(paceResponseOf(response), pacing.backoff, now()).isPushback === true
+}
+
+function hasUntilHeaders(init: Init): boolean {
+  return (init as { readonly [UNTIL_HEADERS]?: boolean })[UNTIL_HEADERS] === true
 }
 
 /**
@@ -330,6 +356,9 @@ async function reportOf(response: FetchResponse, isRateLimited: NonNullable<IsRa
     const returned =
       retryAfterMs === undefined ? describeValue(answer) : `{ retryAfterMs: ${describeValue(retryAfterMs)} }`
     throw new OptionError('isRateLimited', `returned ${returned}; expected true, false or { retryAfterMs: 60_000 }`)
+  } catch (error) {
+    void discard(response.body) // the caller does not get it
+    throw error
   } finally {
     void discard(copy?.body)
   }
@@ -366,17 +395,42 @@ function assertResponse(response: unknown): void {
     )
 }
 
+/** Returns the headers of a request, by their names in lower case, with a User-Agent. */
+function sentHeaders(given: Init['headers'] | undefined, gate: PoliteGate): Record<string, string> {
+  const headers = simpleHeaders(given) ?? Object.fromEntries(new Headers(given))
+  if (headers['user-agent'] === undefined) headers['user-agent'] = gate.robots.userAgent
+  else warnOfOtherName(gate, headers['user-agent'])
+  return headers
+}
+
+const SIMPLE_NAME = /^[a-z][a-z0-9-]*$/
+const SIMPLE_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
+
+/**
+ * Reads the headers that most callers write: a plain object with simple names and values. Returns
+ * undefined for others, which `Headers` has to combine, normalise or reject.
+ */
+function simpleHeaders(given: Init['headers'] | undefined): Record<string, string> | undefined {
+  if (given === undefined) return {}
+  if (typeof given !== 'object' || Object.getPrototypeOf(given) !== Object.prototype) return undefined
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(given)) {
+    const lower = name.toLowerCase()
+    const isSimple = SIMPLE_NAME.test(lower) && typeof value === 'string' && SIMPLE_VALUE.test(value)
+    if (!isSimple || Object.hasOwn(headers, lower)) return undefined
+    headers[lower] = value
+  }
+  return headers
+}
+
 function firstRequest(
   url: string,
   inputRequest: globalThis.Request | undefined,
   init: Init,
-  gate: PoliteGate,
+  headers: Record<string, string>,
 ): Request {
-  const headers = new Headers(init.headers ?? inputRequest?.headers)
-  if (headers.has('user-agent')) warnOfOtherName(gate, headers.get('user-agent'))
-  else headers.set('user-agent', gate.robots.userAgent)
   const method = (init.method ?? inputRequest?.method ?? 'GET').toUpperCase()
-  return { url, method, headers, body: bodyOf(init.body ?? inputRequest?.body ?? null) }
+  return { url, method, headers: new Headers(headers), body: bodyOf(init.body ?? inputRequest?.body ?? null) }
 }
 
 function bodyOf(body: unknown): Request['body'] {

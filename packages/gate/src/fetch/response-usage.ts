@@ -1,23 +1,30 @@
 // usageOf: what may be done with the page of a response that politely(fetch) returned.
 import { OptionError } from '@politely/core'
+import { isOfClass } from '@politely/core/engine'
 import type { ClientUsage, PageResponse, RobotsClient, UsageOptions } from '@politely/fetcher'
-import { clientPort, describeValue } from '@politely/fetcher/internal'
+import {
+  clientPort,
+  describeValue,
+  redirectChain,
+  rememberSentPage,
+  type SentPage,
+  sentPageOf,
+} from '@politely/fetcher/internal'
 import { refusalOf } from './refused-response.ts'
 
 /** Where a response comes from. */
-export interface ResponseOrigin {
+export interface ResponseOrigin extends SentPage {
   /** The RobotsClient that has checked the request. */
   readonly robots: RobotsClient
   /** The URL of the response, after redirects. */
   readonly url: string
+  /** The URLs that led to it. */
+  readonly redirectedFrom: readonly string[]
 }
-
-const origins = new WeakMap<object, ResponseOrigin>()
 
 /** Remembers where a response comes from, until it is garbage-collected. Returns the response. */
 export function rememberOrigin<R extends object>(response: R, origin: ResponseOrigin): R {
-  origins.set(response, origin)
-  return response
+  return rememberSentPage(response, origin)
 }
 
 /**
@@ -27,7 +34,8 @@ export function rememberOrigin<R extends object>(response: R, origin: ResponseOr
  * origin if they are not cached or are stale, and nothing else.
  *
  * Of HTML, the head is read from a clone, so the caller can read the body afterwards or at the same
- * time. For a refusal (`onDisallowed: 'response'`), `page.reading` is `not-the-page`.
+ * time. While these files are fetched, the time limit of the response (`requestTimeoutMs`) stands
+ * still. For a refusal (`onDisallowed: 'response'`), `page.reading` is `not-the-page`.
  *
  * @example
  * ```ts
@@ -46,17 +54,21 @@ export function rememberOrigin<R extends object>(response: R, origin: ResponseOr
  * @throws {ClientClosedError} after the fetch or its RobotsClient was closed.
  */
 export async function usageOf(response: object, options: UsageOptions = {}): Promise<ClientUsage> {
-  const origin = typeof response === 'object' && response !== null ? origins.get(response) : undefined
+  const origin = sentPageOf(response) as ResponseOrigin | undefined
   if (origin === undefined) throw new OptionError('response', explainUnknown(response))
-  const { robots, url } = origin
+  const { robots, url, redirectedFrom: chain } = origin
+  const sources = { redirectedFrom: [...chain, ...redirectChain(options?.redirectedFrom)] }
+  const lookup = chain.length === 0 ? options : { ...options, ...sources }
   const refusal = refusalOf(response)
   // A fetch may request pages from another server, such as a proxy, which `response.url` names.
-  if (refusal === undefined) return clientPort(robots).usageOf(url, response as PageResponse, options)
-  const usage = await robots.usage(url, undefined, options)
+  if (refusal === undefined) return clientPort(robots).usageOf(url, response as PageResponse, lookup)
+  const usage = await robots.usage(url, undefined, lookup)
   return { ...usage, page: { reading: 'not-the-page', why: `the request was refused: ${refusal.message}` } }
 }
 
 function explainUnknown(value: unknown): string {
+  if (isOfClass('Robots', value))
+    return 'a parsed robots.txt is not a response; write usageOf({ robots, url, tokens: "ExampleBot" }) of @politely/core/usage'
   if (typeof value !== 'object' || value === null || !('headers' in value))
     return `${describeValue(value)} is not a response; write usageOf(await fetch(url))`
   return 'no fetch of politely returned it; pass the response itself and not a clone, or write client.usage(url, response) with a RobotsClient'

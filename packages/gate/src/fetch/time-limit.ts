@@ -11,18 +11,20 @@ interface WithBody {
 
 /**
  * Calls `send`, which sends a request, with a signal that is aborted when the time is over, and when
- * the caller's signal is aborted. The time limit stays in force for the body of the response.
+ * the caller's signal is aborted. The time limit stays in force for the body of the response, except
+ * with `untilHeaders`; the caller's signal always does.
  */
 export async function withTimeLimit<R extends WithBody>(
   url: string,
   ms: number,
-  callersSignal: AbortSignal | null,
+  callersSignal: AbortSignal | undefined,
+  untilHeaders: boolean,
   send: (signal: AbortSignal) => Promise<R>,
 ): Promise<R> {
   const limit = new TimeLimit(url, ms, callersSignal)
   try {
     const response = await send(limit.signal)
-    limit.responded(response)
+    limit.responded(response, untilHeaders)
     return response
   } catch (error) {
     limit.end()
@@ -30,19 +32,43 @@ export async function withTimeLimit<R extends WithBody>(
   }
 }
 
+/** The time limits of responses whose body may not have ended. */
+const limits = new WeakMap<object, TimeLimit>()
+
+/** Runs `work`. The time limit of the response, if it has one, stands still meanwhile. */
+export async function outsideTimeLimit<T>(response: object, work: () => Promise<T>): Promise<T> {
+  const limit = limits.get(response)
+  limit?.pause()
+  try {
+    return await work()
+  } finally {
+    limit?.resume()
+  }
+}
+
 class TimeLimit {
   readonly #controller = new AbortController()
-  readonly #timer: NodeJS.Timeout
+  readonly #timeOut: () => void
   readonly #removeListener: (() => void) | undefined
+  #timer: NodeJS.Timeout | undefined
+  /** The time that is left, in milliseconds, when the timer was started last. */
+  #leftMs: number
+  /** When that was, by `performance.now()`. */
+  #startedAt = 0
+  /** The number of calls of `pause` without a `resume`. */
+  #pauses = 0
   #hasResponse = false
+  #isOver = false
   /** Set when the time is over. */
   error: DOMException | undefined
 
-  constructor(url: string, ms: number, callersSignal: AbortSignal | null) {
-    this.#timer = setTimeout(() => this.#timeOut(url, ms), ms)
+  constructor(url: string, ms: number, callersSignal: AbortSignal | undefined) {
+    this.#leftMs = ms
+    this.#timeOut = () => this.#abort(url, ms)
+    this.#start()
     this.#removeListener = callersSignal
       ? onAbort(callersSignal, () => {
-          clearTimeout(this.#timer)
+          this.end()
           this.#controller.abort(callersSignal.reason)
         })
       : undefined
@@ -56,18 +82,39 @@ class TimeLimit {
    * To be called when the headers of the response have arrived. The end of its body cannot be seen
    * here, so the timer runs on, but no longer keeps the process alive.
    */
-  responded(response: WithBody): void {
+  responded(response: WithBody, untilHeaders: boolean): void {
     this.#hasResponse = true
-    if (response?.body) this.#timer.unref()
-    else this.end()
+    if (!response?.body) this.end()
+    else if (untilHeaders) clearTimeout(this.#timer)
+    else {
+      this.#timer?.unref()
+      limits.set(response, this)
+    }
+  }
+
+  pause(): void {
+    if (this.#pauses++ > 0) return
+    clearTimeout(this.#timer)
+    this.#leftMs -= performance.now() - this.#startedAt
+  }
+
+  resume(): void {
+    if (--this.#pauses === 0 && !this.#isOver) this.#start()
   }
 
   end(): void {
+    this.#isOver = true
     clearTimeout(this.#timer)
     this.#removeListener?.()
   }
 
-  #timeOut(url: string, ms: number): void {
+  #start(): void {
+    this.#startedAt = performance.now()
+    this.#timer = setTimeout(this.#timeOut, Math.max(this.#leftMs, 0))
+    if (this.#hasResponse) this.#timer.unref()
+  }
+
+  #abort(url: string, ms: number): void {
     this.end()
     const what = this.#hasResponse ? 'the response has not ended' : 'there was no response'
     this.error = new DOMException(

@@ -13,6 +13,7 @@ import { assertGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost, type Target, targetOf } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
 import { gatePort, type PoliteGate } from '../gate.ts'
+import type { SourceOptions } from '../options/gate-options.ts'
 import { failureOf } from '../permit/request-report.ts'
 import { endNesting } from '../permit/sending.ts'
 import { onceConnected } from '../permit/sent-requests.ts'
@@ -47,6 +48,7 @@ export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A 
         gate,
         request,
         () => lockedUrl(inner, request, options),
+        options as SourceOptions,
         () => inner.addRequest(request, options),
       )
   }
@@ -67,6 +69,7 @@ async function enterAndSend(
   gate: PoliteGate,
   request: ClientRequest,
   lockUrl: () => string,
+  { redirectedFrom }: SourceOptions,
   send: () => void,
 ): Promise<void> {
   if (request.hasHeader('user-agent')) warnOfOtherName(gate, request.getHeader('user-agent'))
@@ -85,7 +88,7 @@ async function enterAndSend(
     // The RobotsClient's own request for robots.txt needs no permit.
     if (clientPort(gate.robots).isOwnRequest(url)) return send()
     const { activity, openRedirects } = gatePort(gate)
-    const permit = await gate.enter(url, { signal: ending.signal })
+    const permit = await gate.enter(url, { signal: ending.signal, redirectedFrom })
     const release = () => permit.release(failureOf(ending.signal)) // the failure has no effect if a response was reported
     request.once('close', release)
     ending.signal.addEventListener('abort', release)

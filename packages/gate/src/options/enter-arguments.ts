@@ -1,37 +1,57 @@
 // Checks the options of `enter`, `check` and `when`.
 import { OptionError } from '@politely/core'
-import { abortSignal, assertOptions } from '@politely/fetcher/internal'
-import type { EnterOptions, GateCheckOptions, WhenOptions } from './gate-options.ts'
+import { abortSignal, assertOptions, describeValue, redirectChain } from '@politely/fetcher/internal'
+import type { EnterOptions, WhenOptions } from './gate-options.ts'
 import { maxWait } from './pacing.ts'
 
-const WHEN_OPTIONS: Readonly<Record<keyof WhenOptions, true>> = { signal: true }
-const ENTER_OPTIONS: Readonly<Record<keyof EnterOptions, true>> = { signal: true, maxWaitMs: true }
-export const CHECK_OPTIONS: Readonly<Record<keyof GateCheckOptions, true>> = { signal: true, redirectedFrom: true }
+const WHEN_OPTIONS: Readonly<Record<keyof WhenOptions, true>> = { signal: true, redirectedFrom: true }
+const ENTER_OPTIONS: Readonly<Record<keyof EnterOptions, true>> = { ...WHEN_OPTIONS, maxWaitMs: true }
+
+/** The checked options of `check` and `when`. */
+export interface WhenArguments {
+  readonly signal: AbortSignal | undefined
+  readonly redirectedFrom: readonly string[]
+}
 
 /** The checked options of `enter`. */
-interface EnterArguments {
-  readonly signal: AbortSignal | undefined
+interface EnterArguments extends WhenArguments {
   /** Undefined for the limit of the gate. */
   readonly maxWaitMs: number | undefined
 }
 
-const NO_ARGUMENTS: EnterArguments = { signal: undefined, maxWaitMs: undefined }
+/** One call of `enter`. */
+export interface EnterCall extends EnterArguments {
+  readonly url: string
+  /** The stack of the call; usually undefined. */
+  readonly enteredAt: string | undefined
+}
+
+export const NO_URLS: readonly string[] = []
+const NO_ARGUMENTS: EnterArguments = { signal: undefined, redirectedFrom: NO_URLS, maxWaitMs: undefined }
 
 /** @throws {OptionError} for invalid options. */
 export function enterArguments(options: EnterOptions | undefined): EnterArguments {
   if (options === undefined) return NO_ARGUMENTS
-  const signal = checkedSignal(options, ENTER_OPTIONS)
-  return { signal, maxWaitMs: maxWait(options.maxWaitMs) }
+  return { ...whenArguments(options, ENTER_OPTIONS), maxWaitMs: maxWait(options.maxWaitMs) }
 }
 
-/** Returns the caller's signal. @throws {OptionError} for invalid options. */
-export function checkedSignal(
+/** @throws {OptionError} for invalid options. */
+export function whenArguments(
   options: WhenOptions | undefined,
   known: Readonly<Record<string, true>> = WHEN_OPTIONS,
-): AbortSignal | undefined {
-  if (options === undefined) return undefined
+): WhenArguments {
+  if (options === undefined) return NO_ARGUMENTS
   if (options instanceof AbortSignal)
     throw new OptionError('options', 'an AbortSignal was given instead of options; write { signal }')
+  if (typeof options === 'string' && /^https?:/i.test(options))
+    throw new OptionError(
+      'options',
+      `${describeValue(options)} is a URL, which comes first; the client knows the name of the crawler`,
+    )
   assertOptions(options, '{ signal }', known)
-  return abortSignal(options.signal ?? undefined)
+  const { signal, redirectedFrom } = options
+  return {
+    signal: abortSignal(signal ?? undefined),
+    redirectedFrom: redirectedFrom === undefined ? NO_URLS : redirectChain(redirectedFrom),
+  }
 }

@@ -27,14 +27,25 @@ export interface PoliteGateOptions extends PacingOptions {
   readonly logger?: Logger | undefined
 }
 
+/** Where the URL of a request comes from. */
+export interface SourceOptions {
+  /**
+   * The URLs that led to this one, in order, as for `check` of a `RobotsClient`: of the page whose
+   * link it is, of the sitemap that lists it, or of redirects. The page alone is enough. A URL that
+   * a public host gave must lead to a public address. Default: the redirects that requests through
+   * this gate have shown.
+   */
+  readonly redirectedFrom?: readonly string[] | undefined
+}
+
 /** Options of `when` of a `PoliteGate`. */
-export interface WhenOptions {
+export interface WhenOptions extends SourceOptions {
   /** Aborting it rejects the call with the signal's reason. */
   readonly signal?: AbortSignal | null | undefined
 }
 
 /** Options of `enter` of a `PoliteGate`. */
-export interface EnterOptions {
+export interface EnterOptions extends SourceOptions {
   /**
    * Aborting it takes the request out of its queue, and rejects it with the signal's reason. If the
    * request waits in its queue, and the reason is a `DOMException` of `AbortSignal.timeout` or of
@@ -49,11 +60,4 @@ export interface EnterOptions {
 }
 
 /** Options of `check` of a `PoliteGate`. */
-export interface GateCheckOptions extends WhenOptions {
-  /**
-   * The URLs whose redirects led to this one, in order, as for `check` of a `RobotsClient`: a
-   * redirect from a public host must lead to a public address. Default: the redirects that requests
-   * through this gate have shown.
-   */
-  readonly redirectedFrom?: readonly string[] | undefined
-}
+export type GateCheckOptions = WhenOptions

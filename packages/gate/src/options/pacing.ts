@@ -1,5 +1,5 @@
 // Validates the caller's options for pace and concurrency, and fills in their defaults.
-import { OptionError } from '@politely/core'
+import { type CrawlerRules, OptionError } from '@politely/core'
 import type { PaceLimits } from '@politely/core/engine'
 import {
   CLIENT_OPTIONS,
@@ -14,7 +14,6 @@ import {
 import type { Pacer } from '../pace/pacer.ts'
 import type { Backoff, PaceBy, PacingOptions, SitePacingOptions } from '../pace/pacing-options.ts'
 import type { PaceLevel } from '../pace/wait-cause.ts'
-import type { AllowedVerdict } from '../report/allowed-verdict.ts'
 import { backoffOf } from './backoff.ts'
 import { flag } from './fields.ts'
 import type { PoliteGateOptions } from './gate-options.ts'
@@ -170,13 +169,25 @@ export function maxWait(maxWaitMs: number | undefined): number | undefined {
     : number('maxWaitMs', maxWaitMs, { min: 0, infinite: 'allowed', example: 10_000 })
 }
 
+/** The pace that a site asks of this crawler: in its rules, or in a verdict. */
+export type AskedPace = {
+  readonly [Field in 'crawlDelayMs' | 'requestRates' | 'visitTimes']?: CrawlerRules[Field] | undefined
+}
+
 /** Combines the caller's delays with what robots.txt asks for. */
 export function paceLimitsOf(
-  { crawlDelayMs, requestRates, visitTimes }: AllowedVerdict,
+  { crawlDelayMs, requestRates, visitTimes }: AskedPace,
   { minDelayMs: ownDelayMs, maxDelayMs, delayFactor, obey }: SitePacing,
   pauseFrom: Pacing['pauseFrom'],
 ): PaceLimits {
-  return obey.delays
-    ? { ownDelayMs, maxDelayMs, crawlDelayMs, requestRates, visitTimes, pauseFrom, delayFactor }
-    : { ownDelayMs, maxDelayMs, crawlDelayMs: undefined, pauseFrom, delayFactor }
+  if (!obey.delays) return { ownDelayMs, maxDelayMs, crawlDelayMs: undefined, pauseFrom, delayFactor }
+  return {
+    ownDelayMs,
+    maxDelayMs,
+    crawlDelayMs,
+    requestRates: requestRates?.length ? requestRates : undefined,
+    visitTimes: visitTimes?.length ? visitTimes : undefined,
+    pauseFrom,
+    delayFactor,
+  }
 }

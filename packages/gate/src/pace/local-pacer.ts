@@ -11,6 +11,7 @@ import {
   delayOf,
   endRequest,
   MAX_SIMULATED_REQUESTS,
+  type MutablePace,
   nextSlot,
   type Pace,
   type PaceLimits,
@@ -20,15 +21,16 @@ import {
   shiftPause,
   startPace,
   takeSlot,
+  takeSlotOf,
 } from '@politely/core/engine'
 import { callable } from '@politely/fetcher/internal'
 import type { Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
 
 /**
- * Each reservation and each pause checks this many keys for eviction. With two, eviction is faster
- * than growth: each adds at most one key.
+ * After this many reservations and pauses, twice as many keys are checked for eviction. So eviction is
+ * faster than growth: each adds at most one key. Our choice.
  */
-const KEYS_CHECKED_AT_ONCE = 2
+const CALLS_BETWEEN_CHECKS = 16
 
 /** Keeps the pace of all keys in the memory of this process. It is the default pacer of a gate. */
 export class LocalPacer implements Pacer {
@@ -38,12 +40,13 @@ export class LocalPacer implements Pacer {
    * slept.
    */
   readonly #utcOffsetMs: () => number = () => 0
-  readonly #paces = new Map<string, Pace>()
+  readonly #paces = new Map<string, MutablePace>()
   /**
    * The next key to check for eviction. It goes round over all keys, so that no single call has to
    * check them all.
    */
   #sweep = this.#paces.entries()
+  #calls = 0
   /**
    * The highest slot number of any key. A key that was evicted continues from here, so that a late
    * response to one of its earlier requests is recognised as old.
@@ -71,16 +74,17 @@ export class LocalPacer implements Pacer {
 
   reserve(key: string, limits: PaceLimits): Reservation {
     const now = this.#now()
-    const utcOffsetMs = this.#utcOffsetMs()
-    const pace = this.#paceOf(key)
+    const utcOffsetMs = this.#offsetFor(limits)
+    const known = this.#paces.get(key)
+    const pace = known ?? this.#newPace()
     const { at, because } = nextSlot(pace, now, limits.visitTimes, utcOffsetMs)
     if (because !== 'none') return { kind: 'wait', ticket: undefined, waitMs: at - now, because }
     const delay = delayOf(limits, now + utcOffsetMs)
-    const next = takeSlot(pace, now, delay, limits.pauseFrom)
-    this.#maxSlot = Math.max(this.#maxSlot, next.slots)
-    this.#paces.set(key, next)
+    takeSlotOf(pace, now, delay, limits.pauseFrom)
+    this.#maxSlot = Math.max(this.#maxSlot, pace.slots)
+    if (known === undefined && !canForget(pace, now)) this.#paces.set(key, pace)
     this.#evictSome(now)
-    return { kind: 'slot', ticket: next.slots, delay }
+    return { kind: 'slot', ticket: pace.slots, delay }
   }
 
   started(key: string, ticket: Ticket, delay: Delay): void {
@@ -109,12 +113,13 @@ export class LocalPacer implements Pacer {
   }
 
   end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): void {
+    if (limits.pauseFrom !== 'end' && !limits.delayFactor) return // most calls: nothing changes
     this.#update(key, (pace) => endRequest(pace, limits, Number(ticket), this.#now(), tookMs, this.#utcOffsetMs()))
   }
 
-  estimate(key: string, limits: PaceLimits, ahead: number): WaitEstimate {
+  estimate(key: string, limits: PaceLimits, ahead: number, _willReserve?: boolean): WaitEstimate {
     const now = this.#now()
-    const utcOffsetMs = this.#utcOffsetMs()
+    const utcOffsetMs = this.#offsetFor(limits)
     let pace = this.#paceOf(key)
     let { at, because } = nextSlot(pace, now, limits.visitTimes, utcOffsetMs)
     for (let n = 0; n < Math.min(ahead, MAX_SIMULATED_REQUESTS); n++) {
@@ -134,14 +139,27 @@ export class LocalPacer implements Pacer {
   }
 
   #paceOf(key: string): Pace {
-    return this.#paces.get(key) ?? { ...startPace, slots: this.#maxSlot }
+    return this.#paces.get(key) ?? this.#newPace()
+  }
+
+  #newPace(): MutablePace {
+    return { ...startPace, slots: this.#maxSlot }
+  }
+
+  /** Most sites ask for no times of day, and need no second clock. */
+  #offsetFor({ visitTimes, requestRates }: PaceLimits): number {
+    return visitTimes === undefined && requestRates === undefined ? 0 : this.#utcOffsetMs()
   }
 
   #evictSome(now: number): void {
-    for (let n = 0; n < KEYS_CHECKED_AT_ONCE; n++) {
+    if (++this.#calls % CALLS_BETWEEN_CHECKS !== 0) return
+    for (let n = 0; n < 2 * CALLS_BETWEEN_CHECKS; n++) {
       const { value, done } = this.#sweep.next()
-      if (done) this.#sweep = this.#paces.entries()
-      else if (canForget(value[1], now)) this.#paces.delete(value[0])
+      if (done) {
+        this.#sweep = this.#paces.entries()
+        return
+      }
+      if (canForget(value[1], now)) this.#paces.delete(value[0])
     }
   }
 }

@@ -24,8 +24,15 @@ export interface Pacer {
    * its own queue for a ticket.
    * @param furtherSlots How many slots the gate reserves after this one for the same request, at
    * other levels. The request starts after the last of these calls. Default 0.
+   * @param seesSending Whether the gate expects to see when the request is sent. Default false.
    */
-  reserve(key: string, limits: PaceLimits, ticket?: Ticket, furtherSlots?: number): Reservation | Promise<Reservation>
+  reserve(
+    key: string,
+    limits: PaceLimits,
+    ticket?: Ticket,
+    furtherSlots?: number,
+    seesSending?: boolean,
+  ): Reservation | Promise<Reservation>
   /**
    * The request of this slot starts now, a moment after the slot was reserved. A pacer in the
    * process of the gate may count the delay from here. Optional. A pacer elsewhere limits this
@@ -37,7 +44,8 @@ export interface Pacer {
    * key comes no earlier than one delay from now. Optional. The gate calls it at most once for
    * each slot, after `started`, and only if it can see that a request is sent. With
    * `startWithinMs`, only if that time is over: otherwise the pacer has allowed for the start
-   * already.
+   * already. With `awaitsSent` it calls it for each slot that it does not cancel, and if it does not
+   * see the request being sent, when the response arrives or the request ends.
    */
   sent?(key: string, ticket: Ticket, delay: Delay): void | Promise<void>
   /**
@@ -68,8 +76,10 @@ export interface Pacer {
   /**
    * Estimates how long a request would have to wait. Reserves nothing.
    * @param ahead How many requests of this key wait before it.
+   * @param willReserve Whether a request waits for this time, and then calls `reserve`. A pacer may
+   * keep a position in its own queue for it. Default false.
    */
-  estimate(key: string, limits: PaceLimits, ahead: number): WaitEstimate | Promise<WaitEstimate>
+  estimate(key: string, limits: PaceLimits, ahead: number, willReserve?: boolean): WaitEstimate | Promise<WaitEstimate>
 }
 
 /** Identifies a slot, or a position in the pacer's own queue. The pacer chooses it. */
@@ -89,6 +99,16 @@ export type Reservation =
        * request and reserves them again.
        */
       readonly startWithinMs?: number | undefined
+      /**
+       * Whether the pacer gives no further slot of the key before the gate has called `sent` or
+       * `cancel`. Default false.
+       */
+      readonly awaitsSent?: boolean | undefined
+      /**
+       * How long after this call of `reserve` the pacer has no further slot of the key: the gate
+       * does not ask before. Milliseconds. Default: the delay, from the start of the request on.
+       */
+      readonly nextAfterMs?: number | undefined
     }
   /** No slot is free. */
   | {

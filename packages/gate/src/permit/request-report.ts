@@ -11,6 +11,7 @@ import { withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/internal'
 import type { Backoff } from '../pace/pacing-options.ts'
 import { ResponseError } from '../report/errors.ts'
+import type { AskedPause } from '../report/gate-log.ts'
 
 /**
  * The part of a response that the pace depends on. A response of Node's or undici's `fetch` has
@@ -160,12 +161,14 @@ export function withBackoff(response: PaceResponse, backoff: Backoff, utc: numbe
   }
 }
 
-/** Returns the pause that RateLimit headers ask for. Milliseconds; undefined for none. */
-export function rateLimitPauseMs(headers: ResponseLike['headers'], utc: number): number | undefined {
+/** Returns the pause that the rate limit headers of a response ask for; undefined for none. */
+export function rateLimitPauseOf({ headers }: Partial<ResponseLike>, utc: number): AskedPause | undefined {
+  if (headers === undefined) return undefined
   const found: Record<string, string> = {}
   for (const name of rateLimitHeaders) {
     const value = readHeader(headers, name)
     if (typeof value === 'string') found[name] = value
   }
-  return rateLimitOf(found, utc)?.pauseMs
+  const limit = rateLimitOf(found, utc)
+  return limit && { pauseMs: limit.pauseMs, headers: found }
 }

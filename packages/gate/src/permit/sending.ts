@@ -12,7 +12,7 @@ import { AsyncVariable, describeValue } from '@politely/fetcher/internal'
 import { isRedirect } from '../redirects/redirect.ts'
 import type { Permit } from './permit.ts'
 import { isResponse, locationOf, type RequestReport } from './request-report.ts'
-import { observeSentRequests } from './sent-requests.ts'
+import { observeSentRequests, type RequestListeners } from './sent-requests.ts'
 
 /** A permit from which a nested permit for the same request can be made. */
 export interface NestablePermit extends Permit {
@@ -30,6 +30,8 @@ export interface NestablePermit extends Permit {
    * `pauseFrom: 'end'`, the slots.
    */
   releaseConcurrency(): void
+  /** The URLs that led to the URL of the request, as the caller of the gate gave them. */
+  readonly redirectedFrom: readonly string[]
 }
 
 /** One for all gates. */
@@ -65,7 +67,7 @@ export class Sending {
         `${describeValue(send)} is not a function; write permit.run(() => fetch(permit.url, { redirect: 'manual' }))`,
       )
     this.#outer = firstOpen(innermost.getStore())
-    observeSentRequests(sawRequest)
+    observeSentRequests(LISTENERS)
     return innermost.run(this, send)
   }
 
@@ -77,6 +79,11 @@ export class Sending {
     // Most URLs have no fragment and are in normal form. They need no URL parser.
     const isFound = (url.endsWith(path) && !url.includes('#')) || withoutFragment(url).endsWith(path)
     if (isFound) permit.sent()
+  }
+
+  /** The permit, until the sending ends. */
+  get permit(): Permit | undefined {
+    return this.#permit
   }
 
   end(): void {
@@ -94,6 +101,15 @@ export class Sending {
 
   get isOpen(): boolean {
     return this.#permit !== undefined
+  }
+
+  /**
+   * Returns the URLs that led to the URL of the request. Empty for the URL of another request that
+   * is made while this one is sent.
+   */
+  sourcesOf(url: string): readonly string[] {
+    const { redirectedFrom = [], url: own = '' } = this.#permit ?? {}
+    return redirectedFrom.length > 0 && withoutFragment(url) === withoutFragment(own) ? redirectedFrom : []
   }
 
   isThrough(gate: object): boolean {
@@ -130,10 +146,33 @@ export function endNesting(permit: Permit): void {
   ;(permit as Partial<NestablePermit>).endNesting?.()
 }
 
-/** Tells each permit of the present context that its request has been sent. */
-function sawRequest(path: string): void {
-  for (let sending = firstOpen(innermost.getStore()); sending !== undefined; sending = firstOpen(sending.outer))
-    sending.saw(path)
+/** The lines of X-Robots-Tag in the response to the request of a permit. */
+const robotsTags = new WeakMap<Permit, readonly string[]>()
+
+/** Returns the lines of X-Robots-Tag in the response, if undici received it and they matter. */
+export function robotsTagsOf(permit: Permit): readonly string[] | undefined {
+  return robotsTags.get(permit)
+}
+
+/** The permits of a request of undici. It may have several: see `NestedPermit`. */
+const permitsOf = new WeakMap<object, readonly Permit[]>()
+
+const LISTENERS: RequestListeners = {
+  onSent: (path) => forEachOpen(innermost.getStore(), (sending) => sending.saw(path)),
+  // The sending may end before the headers of the response arrive.
+  onCreated: (request) => {
+    const permits: Permit[] = []
+    forEachOpen(innermost.getStore(), ({ permit }) => permit && permits.push(permit))
+    if (permits.length > 0) permitsOf.set(request, permits)
+  },
+  onRobotsTags: (request, lines) => {
+    for (const permit of permitsOf.get(request) ?? []) robotsTags.set(permit, lines)
+  },
+}
+
+/** Calls `visit` for a request, and for each request that it is a part of. */
+function forEachOpen(first: Sending | undefined, visit: (sending: Sending) => void): void {
+  for (let sending = firstOpen(first); sending !== undefined; sending = firstOpen(sending.outer)) visit(sending)
 }
 
 function firstOpen(sending: Sending | undefined): Sending | undefined {
@@ -173,6 +212,10 @@ class NestedPermit implements NestablePermit {
 
   get delay(): Permit['delay'] {
     return this.#outer.delay
+  }
+
+  get redirectedFrom(): NestablePermit['redirectedFrom'] {
+    return this.#outer.redirectedFrom
   }
 
   run<T>(send: () => T): T {

@@ -1,22 +1,37 @@
-// Sees when an HTTP client sends a request: undici, the built-in fetch and `node:http` publish
-// it on diagnostics channels.
+// Sees when an HTTP client sends a request, and which headers a response of undici has: undici, the
+// built-in fetch and `node:http` publish it on diagnostics channels.
 //
-// The listeners run in the async context of the code that makes the request. So they need no
-// list of requests.
+// The listeners of requests run in the async context of the code that makes the request. So they
+// need no list of requests. A response is in no such context.
 import { AsyncResource } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
 import type { ClientRequest } from 'node:http'
 import type { Socket } from 'node:net'
 
+/** What is done with the requests of this process. */
+export interface RequestListeners {
+  /** Called when a request is sent, in its async context. */
+  readonly onSent: (path: string) => void
+  /** Called when undici creates a request, in its async context. */
+  readonly onCreated: (request: object) => void
+  /** Called with the lines of X-Robots-Tag, for a response in which fetch may have joined them. */
+  readonly onRobotsTags: (request: object, lines: readonly string[]) => void
+}
+
+const NAME = 'x-robots-tag'
+
 let isObserving = false
 
-/**
- * Calls the listener for every request that this process sends from now on, in the async context
- * of that request. Only the first call has an effect.
- */
-export function observeSentRequests(onSent: (path: string) => void): void {
+/** Observes every request that this process sends from now on. Only the first call has an effect. */
+export function observeSentRequests({ onSent, onCreated, onRobotsTags }: RequestListeners): void {
   if (isObserving) return
   isObserving = true
+  subscribe('undici:request:create', (message) => onCreated((message as { request: object }).request))
+  subscribe('undici:request:headers', (message) => {
+    const { request, response } = message as { request: object; response?: { headers?: unknown } }
+    const lines = robotsTagsIn(response?.headers)
+    if (lines.length > 1 || lines[0]?.includes(',')) onRobotsTags(request, lines)
+  })
   // `fetch` of Node and of undici, and undici's dispatchers. Published right before the
   // headers are written to the connection.
   subscribe('undici:client:sendHeaders', (message) => onSent((message as { request: { path: string } }).request.path))
@@ -27,6 +42,21 @@ export function observeSentRequests(onSent: (path: string) => void): void {
     const onConnected = AsyncResource.bind(() => onSent(request.path))
     onceConnected(request, onConnected)
   })
+}
+
+/**
+ * Returns the lines of X-Robots-Tag. undici reports the headers of HTTP/1.1 as a list of Buffers:
+ * name, value, name, value. It reports the headers of HTTP/2 as an object, with joined lines.
+ */
+function robotsTagsIn(headers: unknown): readonly string[] {
+  if (!Array.isArray(headers)) return []
+  const lines: string[] = []
+  for (let i = 0; i < headers.length - 1; i += 2) {
+    const [name, value] = [headers[i], headers[i + 1]]
+    if (!Buffer.isBuffer(name) || name.length !== NAME.length || !Buffer.isBuffer(value)) continue
+    if (name.toString('latin1').toLowerCase() === NAME) lines.push(value.toString('latin1').trim())
+  }
+  return lines
 }
 
 /**

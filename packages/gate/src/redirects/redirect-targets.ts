@@ -46,11 +46,13 @@ export class RedirectTargets {
   /**
    * Stores the targets of a response to a request for this URL. Some clients follow every 3xx
    * response with a Location.
+   * @param chain The URLs that led to this URL, as the caller of the gate gave them.
    */
-  note(url: string, status: number, location: string | null): void {
+  note(url: string, status: number, location: string | null, chain: readonly string[] = []): void {
     if (status < 300 || status > 399 || location === null) return
     const from = new URL(url)
-    for (const target of possibleTargets(location, from)) this.#add(from, target)
+    const origins = chain.map((text) => new URL(text).origin)
+    for (const target of possibleTargets(location, from)) this.#add(from, target, origins)
   }
 
   /** Returns the origins whose redirects led to this URL, in order. Empty if none did. */
@@ -62,9 +64,9 @@ export class RedirectTargets {
     return target !== undefined && this.#now() < target.expiresAt ? target.chain : []
   }
 
-  #add(from: URL, target: URL): void {
+  #add(from: URL, target: URL, given: readonly string[]): void {
     if (!isPrivateHost(target.hostname) || target.hostname.length > MAX_HOST_LENGTH) return
-    const before = this.to(from.href)
+    const before = [...this.to(from.href), ...given]
     if (target.hostname === from.hostname && before.length === 0) return // the caller requested this private host directly
     const added = { chain: [...before, from.origin].slice(-MAX_CHAIN), expiresAt: this.#now() + TTL_MS }
     const key = keyOf(target)

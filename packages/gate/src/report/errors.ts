@@ -27,7 +27,7 @@ export class RobotsDisallowedError extends PolitelyError {
     const loggable = loggableVerdict(verdict)
     super(`${escapeControls(loggable.url) || 'an empty string'} is ${describeVerdict(loggable)}`)
     this.verdict = loggable
-    this.retryAt = retryAtOf(verdict)
+    this.retryAt = verdict.retryAt
   }
 }
 
@@ -222,12 +222,4 @@ export class InvalidRequestError extends PolitelyTypeError {
 /** Returns what a request waits for, for people. */
 export function causeText(because: WaitReason | undefined, level: WaitLevel | undefined): string {
   return because === undefined ? 'the pacer has not replied' : `${because}, ${level}`
-}
-
-/**
- * Returns when the client will fetch robots.txt again, if it is unreachable now. Milliseconds
- * since 1970.
- */
-export function retryAtOf(verdict: ClientVerdict): number | undefined {
-  return verdict.because === 'unreachable' ? verdict.access.nextAttemptAt : undefined
 }

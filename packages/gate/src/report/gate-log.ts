@@ -21,24 +21,40 @@ const MAX_REMEMBERED = 1_000
 
 /** A request that waits. */
 export interface LongWait {
-  /** The pace key. */
-  readonly key: string
   readonly url: string
   readonly cause: WaitCause
   /** How long it will wait, as far as that is known. Milliseconds. */
   readonly waitMs: number
-  /** How many requests of its queue wait before it. */
+  /** How many requests of its lane wait before it. */
   readonly ahead: number
+  /** Its limit. Milliseconds. */
+  readonly maxWaitMs: number
+}
+
+/** Whether the process warning about a long wait was emitted. */
+let hasWarnedOfWait = false
+
+/** The pause that the rate limit headers of a response ask for. */
+export interface AskedPause {
+  /** Milliseconds, above 0 and at most a day. */
+  readonly pauseMs: number
+  /** The headers that were read, by their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** The line about waits that a lane has logged last. */
+export interface LoggedWait {
+  readonly cause: string
+  readonly at: number
 }
 
 export class GateLog {
   readonly #logger: Logger | undefined
   readonly #now: () => number
-  /** By pace key. */
-  readonly #lastWaits = new Map<string, { readonly cause: string; readonly at: number }>()
-  readonly #longDelays = new Map<string, true>()
   /** The origins and the parts of robots.txt of which it was logged that they are not obeyed. */
   readonly #disobeyed = new Map<string, true>()
+
+  readonly #ignoredRateLimits = new Map<string, true>()
 
   constructor(logger: Logger | undefined, now: () => number) {
     this.#logger = logger
@@ -47,6 +63,11 @@ export class GateLog {
 
   get informs(): boolean {
     return this.#logger?.info !== undefined
+  }
+
+  /** Whether `waits` may have something to tell. */
+  get tellsWaits(): boolean {
+    return this.informs || !hasWarnedOfWait
   }
 
   get warns(): boolean {
@@ -62,38 +83,45 @@ export class GateLog {
   }
 
   /**
-   * Logs a wait that is long, or whose end is not known because the pacer fails: once for each pace
-   * key and cause, and again after an hour.
+   * Logs a wait that is long, or whose end is not known because the pacer fails: once for each lane
+   * and cause, and again after an hour. Without a logger, a wait of over five minutes that the
+   * site asks for is a process warning, once for the process, unless the caller limits the wait.
    */
-  waits({ key, url, cause, waitMs, ahead }: LongWait): void {
+  waits(lane: { lastLoggedWait: LoggedWait | undefined }, { url, cause, waitMs, ahead, maxWaitMs }: LongWait): void {
     if (waitMs <= LONG_WAIT_MS && cause.because !== 'pacer-failure') return
     const at = this.#now()
     const text = causeText(cause.because, cause.level)
-    const last = this.#lastWaits.get(key)
+    if (!this.informs) {
+      const isLimited = maxWaitMs < Number.POSITIVE_INFINITY || cause.because === 'own-delay'
+      if (waitMs > LONG_DELAY_MS && ahead === 0 && !isLimited && !hasWarnedOfWait) warnOfLongWait(url, waitMs, at, text)
+      return
+    }
+    const last = lane.lastLoggedWait
     if (last?.cause === text && at - last.at < REPEAT_MS) return
-    this.#lastWaits.delete(key)
-    setBounded(this.#lastWaits, key, { cause: text, at }, MAX_REMEMBERED)
-    const until =
-      waitMs > LONG_WAIT_MS ? `${durationText(waitMs)}, until about ${formatTime(at + waitMs)}` : 'for the pacer'
+    lane.lastLoggedWait = { cause: text, at }
+    const until = waitMs > LONG_WAIT_MS ? untilText(waitMs, at) : 'for the pacer'
     this.info(`${withoutCredentials(url)} waits ${until} (${text}); requests that wait before it: ${ahead}`)
   }
 
   /**
    * Logs a pushback, and how long the requests of this pace key pause.
    * @param estimatePause Asks the pacer. Its failure is not logged here.
+   * @param asked What its rate limit headers ask for. @param isObeyed Whether the gate obeys them.
    */
   pushedBack(
     key: string,
     url: string,
-    { status, retryAfter }: PaceResponse,
+    response: PaceResponse,
     estimatePause: () => WaitEstimate | Promise<WaitEstimate>,
+    asked: AskedPause | undefined,
+    isObeyed: boolean,
   ): void {
-    const header = retryAfter === undefined ? 'no Retry-After' : `Retry-After ${describeValue(retryAfter)}`
-    const received = `${withoutCredentials(url)}: ${status === 0 ? 'no response' : `status ${status}, ${header}`}`
+    const received = receivedText(url, response, asked)
     const log = ({ waitMs, because }: WaitEstimate) => {
       const until = formatTime(this.#now() + waitMs)
       const pause = `; requests to ${key} pause for ${durationText(waitMs)}, until about ${until} (${because})`
-      this.warn(waitMs > 0 ? received + pause : received)
+      const isIgnored = asked !== undefined && !isObeyed && asked.pauseMs > waitMs
+      this.warn(received + (waitMs > 0 ? pause : '') + (isIgnored ? ignoredText(asked) : ''))
     }
     try {
       const estimate = estimatePause()
@@ -102,6 +130,16 @@ export class GateLog {
     } catch {
       this.warn(received)
     }
+  }
+
+  /**
+   * Logs that the rate limit headers of a response ask for a long pause, and that the gate does not
+   * obey them: once for each pace key. For responses other than pushbacks.
+   */
+  ignoredRateLimit(key: string, url: string, response: PaceResponse, asked: AskedPause): void {
+    if (asked.pauseMs <= LONG_WAIT_MS || this.#ignoredRateLimits.has(key)) return
+    setBounded(this.#ignoredRateLimits, key, true, MAX_REMEMBERED)
+    this.warn(receivedText(url, response, asked) + ignoredText(asked))
   }
 
   /**
@@ -123,15 +161,40 @@ export class GateLog {
     this.warn(line)
   }
 
-  /** Logs a long delay that a site asks for, once for each origin. */
-  delays(origin: string, limits: PaceLimits): void {
+  /** Logs a long delay that a site asks for, once for each route. */
+  delays(origin: string, limits: PaceLimits, route: { hasLoggedDelay: boolean }): void {
     if (!this.warns || limits.maxDelayMs !== undefined) return
     if (limits.crawlDelayMs === undefined && !limits.requestRates?.length) return
     const { delayMs, because } = delayOf(limits, this.#now())
-    if (delayMs <= LONG_DELAY_MS || because === 'own-delay' || this.#longDelays.has(origin)) return
-    setBounded(this.#longDelays, origin, true, MAX_REMEMBERED)
+    if (delayMs <= LONG_DELAY_MS || because === 'own-delay' || route.hasLoggedDelay) return
+    route.hasLoggedDelay = true
     this.warn(
       `${origin}: robots.txt asks for a delay of ${durationText(delayMs)} between requests (${because}); if that is too long, write the option maxDelayMs, such as maxDelayMs: 60_000`,
     )
   }
+}
+
+/** Returns the status of a response, and the headers that name a time. */
+function receivedText(url: string, { status, retryAfter }: PaceResponse, asked: AskedPause | undefined): string {
+  if (status === 0) return `${withoutCredentials(url)}: no response`
+  const header = retryAfter === undefined ? 'no Retry-After' : `Retry-After ${describeValue(retryAfter)}`
+  const { age: _, ...limits } = asked?.headers ?? {}
+  const others = Object.entries(limits).map(([name, value]) => `, ${name} ${describeValue(value)}`)
+  return `${withoutCredentials(url)}: status ${status}, ${header}${others.join('')}`
+}
+
+function ignoredText({ pauseMs }: AskedPause): string {
+  return `; to obey its rate limit headers, which ask for a pause of ${durationText(pauseMs)}, write rateLimitHeaders: true`
+}
+
+function untilText(waitMs: number, at: number): string {
+  return `${durationText(waitMs)}, until about ${formatTime(at + waitMs)}`
+}
+
+function warnOfLongWait(url: string, waitMs: number, at: number, cause: string): void {
+  hasWarnedOfWait = true
+  process.emitWarning(
+    `${escapeControls(withoutCredentials(url))} waits ${untilText(waitMs, at)} (${cause}); write the option logger: console to see such waits, maxWaitMs to refuse them, or maxDelayMs to shorten the delays of robots.txt`,
+    { type: 'PolitelyWarning', code: 'POLITELY_LONG_WAIT' },
+  )
 }

@@ -8,6 +8,18 @@ import type { GateLog } from './gate-log.ts'
 const sumOf = (counts: Readonly<Partial<Record<string, number>>>): number =>
   Object.values(counts).reduce<number>((sum, count = 0) => sum + count, 0)
 
+let hasWarned = false
+
+/** Emits a process warning: no logger gets the lines. Once for the process. */
+export function warnOfProgress(everyMs: number): void {
+  if (hasWarned) return
+  hasWarned = true
+  process.emitWarning(
+    `progressMs: ${everyMs} has no effect without a logger that has the method info; write logger: console`,
+    { type: 'PolitelyWarning', code: 'POLITELY_PROGRESS' },
+  )
+}
+
 export class Progress {
   readonly #gate: ReportingGate
   readonly #log: GateLog

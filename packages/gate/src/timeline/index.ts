@@ -1,5 +1,6 @@
 // The public API of `@politely/gate/timeline`.
 
+export type { WaitLevel } from '../pace/wait-cause.ts'
 export type { TimelineMark, TimelineRow } from './row.ts'
 export {
   CrawlTimeline,

@@ -18,9 +18,9 @@ import { PageNetwork } from './page-network.ts'
 export type PoliteAgentOptions = GateOrOptions & {
   /**
    * Which addresses requests for pages may connect to. Default `guarded`: a redirect from a public
-   * host may lead only to public addresses, also if `fetch` follows it. A link from a page is
-   * indistinguishable from a request of your own, so a crawler that follows links should use
-   * `public-only`.
+   * host may lead only to public addresses, even if `fetch` follows it. So may a link of which the
+   * agent knows the page (`redirectedFrom`); without it, a link looks like the caller's own URL.
+   * `public-only` refuses private addresses in any case.
    */
   readonly network?: NetworkPolicy | undefined
   /** Private addresses and blocks, such as `10.0.0.0/8`, to treat as public. Default: none. */
@@ -109,6 +109,9 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
     const gated = guardedInterceptor(gate, pages.refusalOf)(pages.dispatch)
     const redirecting = maxRedirections === 0 ? gated : interceptors.redirect({ maxRedirections })(gated)
     this.#dispatch = this.#network.begin(redirecting)
+    // `compose` returns a proxy of this agent, which has no private fields.
+    this.close = this.close.bind(this)
+    this.destroy = this.destroy.bind(this)
   }
 
   /**
@@ -117,7 +120,8 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
    */
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     // `request` of undici 6 and 7 leaves the agent in the options, which undici 8 rejects.
-    const isFromOlder = (options as { readonly dispatcher?: unknown }).dispatcher === this
+    const { dispatcher } = options as { readonly dispatcher?: unknown }
+    const isFromOlder = dispatcher instanceof PoliteAgent && dispatcher.gate === this.gate
     return this.#dispatch(isFromOlder ? withoutDispatcher(options) : options, currentHandler(handler))
   }
 

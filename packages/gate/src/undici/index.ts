@@ -2,5 +2,6 @@
 
 export { isPolitelyError, OptionError } from '@politely/core'
 export { BlockedAddressError } from '@politely/fetcher'
+export type * from '../shown-types.ts'
 export { type PoliteAgent, type PoliteAgentOptions, politeAgent } from './agent.ts'
 export { politeInterceptor } from './interceptor.ts'

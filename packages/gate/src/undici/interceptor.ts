@@ -1,15 +1,17 @@
 // politeInterceptor: puts a gate in front of an undici dispatcher, so that every dispatched request
 // enters it.
+import { isIP } from 'node:net'
 import { stringify } from 'node:querystring'
 import { OptionError } from '@politely/core'
 import { headerOf } from '@politely/core/engine'
 import type { BlockedAddressError } from '@politely/fetcher'
-import { clientPort, describeValue } from '@politely/fetcher/internal'
+import { clientPort, describeValue, redirectChain } from '@politely/fetcher/internal'
 import type { Dispatcher } from 'undici'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost, targetOf } from '../adapter/target.ts'
 import { gatePort, type PoliteGate } from '../gate.ts'
+import type { SourceOptions } from '../options/gate-options.ts'
 import type { Permit } from '../permit/permit.ts'
 import { failureOf } from '../permit/request-report.ts'
 import { endNesting } from '../permit/sending.ts'
@@ -25,6 +27,7 @@ import { fixedHeaders } from './dispatched-headers.ts'
  * Put interceptors that may make several requests from one (`redirect`, `retry`) after this one, so
  * that each request enters the gate. Put `cache` after it too, so that a cached response needs no
  * permit. If `redirect` comes before this interceptor, the first request fails before it is sent.
+ * Put `dns` before it. A Client or a Pool sends only requests to its own origin.
  * CONNECT requests open a tunnel and skip the gate.
  *
  * The permit is released when the response ends: read the body, or `dump` it. The permit of a
@@ -37,13 +40,30 @@ export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherCompos
   return guardedInterceptor(gate, () => undefined)
 }
 
+let hasWarned = false
+
+/**
+ * Emits a process warning on Deno, once for the process: its built-in fetch ignores the option
+ * `dispatcher` and the global dispatcher, so the gate would see none of its requests.
+ */
+function warnOfOtherFetch(): void {
+  if (hasWarned || process.versions.deno === undefined) return
+  hasWarned = true
+  process.emitWarning(
+    'the built-in fetch of Deno ignores dispatchers of undici, so its requests would enter no gate; write politely(fetch, { userAgent }) of @politely/gate, or request and fetch of undici',
+    { type: 'PolitelyWarning', code: 'POLITELY_DISPATCHER_IGNORED' },
+  )
+}
+
 /**
  * Returns the same interceptor, with another check before the check of robots.txt.
  * @param refusalOf Returns why a URL must not be connected to; undefined if it may be. Returns a
  * promise if that takes a DNS lookup.
  */
 export function guardedInterceptor(gate: PoliteGate, refusalOf: RefusalOf): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) => {
+  warnOfOtherFetch()
+  // undici's types omit the second argument: the origin of a Client or a Pool, which sends each request there.
+  return (dispatch, ownOrigin?: string | null) => (options, handler) => {
     if (options.method === 'CONNECT') return dispatch(options, handler)
     if (typeof handler.onRequestStart !== 'function') {
       throw new OptionError(
@@ -51,7 +71,7 @@ export function guardedInterceptor(gate: PoliteGate, refusalOf: RefusalOf): Disp
         'the request comes from undici 6 or 7, or from the built-in fetch of Node 22 or 24, and politeInterceptor needs undici 8; write new Dispatcher1Wrapper(new Agent().compose(politeInterceptor(gate))) with the classes of undici 8, or use politeAgent',
       )
     }
-    const gated = new GatedRequest(gate, dispatch, { ...options }, handler, refusalOf)
+    const gated = new GatedRequest(gate, dispatch, { ...options }, handler, refusalOf, ownOrigin ?? undefined)
     void gated.run()
     return true
   }
@@ -64,19 +84,37 @@ type RefusalOf = (
 ) => Promise<BlockedAddressError | undefined> | undefined
 
 /**
+ * The option `redirectedFrom` of a dispatched request: the URLs that led to its URL, as for `enter`
+ * of a gate. undici passes options on that it does not know.
+ */
+export function sourcesOf(options: Dispatcher.DispatchOptions): readonly string[] {
+  return redirectChain((options as SourceOptions).redirectedFrom)
+}
+
+/**
  * Reads the options once. Returns the URL to check, and options that send a request for exactly
  * this URL.
  */
 function checkedOptions(
   given: Dispatcher.DispatchOptions,
   gate: PoliteGate,
-): { readonly url: string; readonly options: Dispatcher.DispatchOptions } {
+  ownOrigin: string | undefined,
+): { readonly url: string; readonly options: Dispatcher.DispatchOptions; readonly redirectedFrom: readonly string[] } {
+  const redirectedFrom = sourcesOf(given)
   const { url, origin, path } = targetOf(given.origin, withQuery(given.path, given.query))
+  if (ownOrigin !== undefined && ownOrigin !== origin)
+    throw new InvalidRequestError(
+      `origin ${origin} is not the origin of the Client or Pool, which would send the request to ${ownOrigin}; write a request to ${ownOrigin}, or compose an Agent: new Agent().compose(politeInterceptor(gate))`,
+    )
   const { headers, hosts } = fixedHeaders(given.headers, gate)
-  assertOwnHost(url, hosts, origin)
+  try {
+    assertOwnHost(url, hosts, origin)
+  } catch (error) {
+    throw isFromDns(given, url) ? new InvalidRequestError(`${(error as Error).message}. ${DNS_ORDER}`) : error
+  }
   const options = { ...given, origin, path, headers }
   if ('query' in options) delete options.query // `path` has it
-  return { url, options }
+  return { url, options, redirectedFrom }
 }
 
 /** Combines path and query as undici does. */
@@ -90,10 +128,23 @@ function withQuery(path: unknown, query: Dispatcher.DispatchOptions['query']): u
   return text === '' ? path : `${path}?${text}`
 }
 
+type EnterCall = SourceOptions & { readonly signal: AbortSignal }
+
 type RawHeaders = NonNullable<Dispatcher.DispatchController['rawHeaders']> | null
 
 const WRONG_ORDER =
   'redirect comes before politeInterceptor, so redirect hops would not be checked; write .compose(politeInterceptor(gate), interceptors.redirect(…))'
+
+const DNS_ORDER =
+  'interceptors.dns has replaced the name of the site by its address; it must come before politeInterceptor: write .compose(interceptors.dns(), politeInterceptor(gate)). With politeAgent, leave it out'
+
+/** Whether undici's `interceptors.dns` has replaced the host of a request by an address. */
+function isFromDns(
+  { servername }: Dispatcher.DispatchOptions & { readonly servername?: unknown },
+  url: string,
+): boolean {
+  return servername !== undefined && isIP(new URL(url).hostname.replace(/[[\]]/g, '')) !== 0
+}
 
 /** True while a GatedRequest starts the caller's handler: that request has no connection yet. */
 let isStartingHandler = false
@@ -109,6 +160,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   readonly #options: Dispatcher.DispatchOptions
   readonly #handler: Dispatcher.DispatchHandler
   readonly #refusalOf: RefusalOf
+  readonly #ownOrigin: string | undefined
   /** Aborted when the caller aborts the request. */
   readonly #aborting = new AbortController()
   /** Undici's controller, once the request has been dispatched. */
@@ -129,8 +181,10 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     options: Dispatcher.DispatchOptions,
     handler: Dispatcher.DispatchHandler,
     refusalOf: RefusalOf,
+    ownOrigin: string | undefined,
   ) {
     this.#refusalOf = refusalOf
+    this.#ownOrigin = ownOrigin
     this.#gate = gate
     this.#dispatch = dispatch
     this.#options = options
@@ -141,7 +195,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     const { signal } = this.#aborting
     try {
       this.#startHandler()
-      const { url, options } = checkedOptions(this.#options, this.#gate)
+      const { url, options, redirectedFrom } = checkedOptions(this.#options, this.#gate, this.#ownOrigin)
       // Undici checks this for its own handlers. A GatedRequest always has the method.
       if (options.upgrade && typeof this.#handler.onRequestUpgrade !== 'function')
         throw new InvalidRequestError(
@@ -150,7 +204,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       // The RobotsClient's own request for robots.txt, through the global dispatcher, needs no
       // permit.
       if (clientPort(this.#gate.robots).isOwnRequest(url)) return void this.#dispatch(options, this)
-      this.#permit = await this.#enter(url, signal)
+      this.#permit = await this.#enter(url, { signal, redirectedFrom })
       signal.throwIfAborted()
       this.#permit.run(() => this.#dispatch(options, this))
     } catch (error) {
@@ -167,22 +221,22 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     }
   }
 
-  #enter(url: string, signal: AbortSignal): Promise<Permit> {
-    const refusal = this.#refusalOf(url, this.#options, signal)
-    return refusal === undefined ? this.#gate.enter(url, { signal }) : this.#enterUnless(refusal, url, signal)
+  #enter(url: string, call: EnterCall): Promise<Permit> {
+    const refusal = this.#refusalOf(url, this.#options, call.signal)
+    return refusal === undefined ? this.#gate.enter(url, call) : this.#enterUnless(refusal, url, call)
   }
 
   async #enterUnless(
     pendingRefusal: Promise<BlockedAddressError | undefined>,
     url: string,
-    signal: AbortSignal,
+    call: EnterCall,
   ): Promise<Permit> {
     const { activity, robots } = gatePort(this.#gate)
     const endHold = activity.hold() // `drain` must not resolve between two hops
     try {
       const refusal = await pendingRefusal
       if (refusal !== undefined) robots.refuse(url, refusal)
-      return await this.#gate.enter(url, { signal })
+      return await this.#gate.enter(url, call)
     } finally {
       endHold()
     }

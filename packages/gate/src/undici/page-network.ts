@@ -3,6 +3,8 @@
 import { type BlockedAddressError, type NetworkGuard, type Reach, registrableDomainOf } from '@politely/fetcher'
 import { Agent, type Dispatcher } from 'undici'
 import { gatePort, type PoliteGate } from '../gate.ts'
+import { sendingThrough } from '../permit/sending.ts'
+import { sourcesOf } from './interceptor.ts'
 
 /**
  * An option with the origins that led to a request, its own last. Redirects that the agent follows
@@ -67,15 +69,15 @@ export class PageNetwork {
 
   /** Must wrap each interceptor that may make several requests from one, such as `redirect`. */
   readonly begin: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
-    const chain = gatePort(this.#gate).redirects.to(`${options.origin}${options.path}`)
-    const chained: Chained = { ...options, [CHAIN]: [...chain] }
+    const redirects = gatePort(this.#gate).redirects.to(`${options.origin}${options.path}`)
+    const chained: Chained = { ...options, [CHAIN]: [...redirects, ...sourcesOf(options)] }
     return dispatch(chained, handler)
   }
 
   /**
-   * Resolves to the guard's refusal of a redirect hop, or to undefined if the hop is allowed.
+   * Resolves to the guard's refusal of a URL that a site gave, or to undefined if the URL is allowed.
    * Rejects if a lookup fails or takes too long, the signal is aborted, or the gate is closed.
-   * Returns undefined in place of a promise for a first request.
+   * Returns undefined instead of a promise for a URL that needs no lookup.
    */
   readonly refusalOf = (
     url: string,
@@ -83,7 +85,8 @@ export class PageNetwork {
     signal: AbortSignal,
   ): Promise<BlockedAddressError | undefined> | undefined => {
     const chain = (options as Chained)[CHAIN] ?? []
-    if (chain.length === 0) return undefined
+    chain.push(...(sendingThrough(this.#gate)?.sourcesOf(url) ?? []))
+    if (chain.length === 0 || !this.#guard.mayRefuseRedirect(chain, url)) return undefined
     const ends = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)])
     return gatePort(this.#gate).robots.whileOpen(this.#guard.refusalOfRedirect(chain, url), ends)
   }
@@ -94,7 +97,8 @@ export class PageNetwork {
     const chain = (options as Chained)[CHAIN] ?? []
     chain.push(origin)
     const host = this.#keep(origin)
-    const reach = chain.length === 1 && host !== undefined ? host.reach : this.#guard.reachOf(chain)
+    const isKnown = host !== undefined && (chain.length === 1 || host.reach === 'public')
+    const reach = isKnown ? host.reach : this.#guard.reachOf(chain)
     const agent = reach === 'public' ? this.#public : this.#any
     if (host === undefined) return agent.dispatch({ ...options, reset: true }, handler)
     return agent.dispatch(

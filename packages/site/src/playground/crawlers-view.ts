@@ -1,6 +1,5 @@
 // The crawlers of the matrix: their names, and presets by purpose from the catalogue.
-import { isProductToken } from '@politely/core'
-import { findCrawler, type KnownCrawler, knownCrawlersDate } from '@politely/core/crawlers'
+import { findCrawler, isCrawlerName, type KnownCrawler, knownCrawlersDate } from '@politely/core/crawlers'
 import { crawlerTitle } from '@politely/playground/matrix'
 import { obeysText, presets } from '@politely/playground/presets'
 import { MAX_CRAWLERS } from '@politely/playground/state'
@@ -143,7 +142,7 @@ export class CrawlersView implements View {
     const name = this.#input.value.trim()
     const known = findCrawler(name)
     const token = known?.token ?? name
-    const isValid = token === '*' || isProductToken(token)
+    const isValid = isCrawlerName(token)
     const isFull = this.#crawlers.length >= MAX_CRAWLERS
     setText(
       this.#problem,

@@ -1,6 +1,5 @@
 // Files that the user opens, drops or pastes. They are read here and sent nowhere.
-import { MAX_INTAKE_BYTES } from '@politely/playground/intake'
-import { readStream } from '@politely/playground/read-stream'
+import { MAX_INTAKE_BYTES, readStream } from '@politely/playground/read-stream'
 import { el } from './dom.ts'
 
 export interface ReadFile {

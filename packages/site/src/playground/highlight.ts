@@ -2,7 +2,8 @@
 // crawler knows looks different.
 import { HighlightStyle, StreamLanguage, type StreamParser } from '@codemirror/language'
 import { Tag } from '@lezer/highlight'
-import { type FieldOfLine, fieldOfLine } from '@politely/core/internal'
+import { parseRobots } from '@politely/core'
+import { fieldsOf } from '@politely/core/internal'
 
 const tags = {
   agentKey: Tag.define(),
@@ -16,17 +17,43 @@ const tags = {
   comment: Tag.define(),
 }
 
+/** Where the parts of a line end and begin, in UTF-16 code units. */
+interface LineParts {
+  /** Undefined for a line without a field, such as a comment. */
+  readonly field: string | undefined
+  readonly start: number
+  readonly keyEnd: number
+  readonly valueStart: number
+  /** A comment may follow. */
+  readonly end: number
+}
+
 interface LineState {
-  field: FieldOfLine
+  parts: LineParts
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+function partsOf(line: string): LineParts {
+  const bytes = encoder.encode(line)
+  const [found] = fieldsOf(parseRobots(bytes)).fields
+  if (found === undefined) {
+    const end = line.includes('#') ? line.indexOf('#') : line.length
+    return { field: undefined, start: 0, keyEnd: 0, valueStart: 0, end }
+  }
+  const at = (offset: number) => decoder.decode(bytes.subarray(0, offset)).length
+  const { field, start, keyEnd, valueStart, end } = found
+  return { field, start: at(start), keyEnd: at(keyEnd), valueStart: at(valueStart), end: at(end) }
 }
 
 const parser: StreamParser<LineState> = {
   name: 'robots.txt',
-  startState: () => ({ field: fieldOfLine('') }),
+  startState: () => ({ parts: partsOf('') }),
   tokenTable: tags,
   token(stream, state) {
-    if (stream.sol()) state.field = fieldOfLine(stream.string)
-    const { directive, start, keyEnd, valueStart, end } = state.field
+    if (stream.sol()) state.parts = partsOf(stream.string)
+    const { field, start, keyEnd, valueStart, end } = state.parts
     const { pos } = stream
     const until = (to: number, token: string | null) => {
       stream.pos = Math.max(to, pos + 1)
@@ -34,12 +61,11 @@ const parser: StreamParser<LineState> = {
     }
     if (pos < start) return until(start, null)
     if (pos >= end) return until(stream.string.length, 'comment')
-    if (directive === undefined) return until(end, 'unknown')
-    if (pos < keyEnd) return until(keyEnd, keyToken(directive))
+    if (field === undefined) return until(end, 'unknown')
+    if (pos < keyEnd) return until(keyEnd, keyToken(field))
     if (pos < valueStart) return until(valueStart, null)
-    if (directive === 'user-agent') return until(end, 'agent')
-    if (directive !== 'allow' && directive !== 'disallow')
-      return until(end, directive === 'unknown' ? 'unknown' : 'value')
+    if (field === 'user-agent') return until(end, 'agent')
+    if (field !== 'allow' && field !== 'disallow') return until(end, field === 'unknown' ? 'unknown' : 'value')
     const value = stream.string.slice(pos, end)
     if (value.startsWith('*') || value === '$') return until(pos + 1, 'wildcard')
     const special = value.search(/\*|\$$/)
@@ -47,10 +73,10 @@ const parser: StreamParser<LineState> = {
   },
 }
 
-function keyToken(directive: FieldOfLine['directive']): string {
-  if (directive === 'user-agent') return 'agentKey'
-  if (directive === 'allow' || directive === 'disallow') return 'ruleKey'
-  return directive === 'unknown' ? 'unknown' : 'otherKey'
+function keyToken(field: string): string {
+  if (field === 'user-agent') return 'agentKey'
+  if (field === 'allow' || field === 'disallow') return 'ruleKey'
+  return field === 'unknown' ? 'unknown' : 'otherKey'
 }
 
 export const robotsLanguage: StreamLanguage<LineState> = StreamLanguage.define(parser)

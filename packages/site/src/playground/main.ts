@@ -7,7 +7,7 @@
 //     ^                     │
 //     └──────  update  <────┘
 import { type DialectName, dialects } from '@politely/core'
-import { type Intake, readIntake } from '@politely/playground/intake'
+import type { Intake, readIntake } from '@politely/playground/intake'
 import { linkHash, MAX_LINK_LENGTH, type OpenedLink, openLink, stateIn, stateText } from '@politely/playground/link'
 import { bounded, MAX_ROBOTS_LENGTH, type PlaygroundState, startState } from '@politely/playground/state'
 import { changedVerdicts } from './changed-verdicts.ts'
@@ -58,6 +58,8 @@ class Playground {
   readonly #views: View[]
   readonly #usage = el('div')
   #shown: Shown
+  /** Loaded later, because it has a parser of XML. */
+  #readIntake: typeof readIntake | undefined
   #linkTimer: ReturnType<typeof setTimeout> | undefined
   #announceTimer: ReturnType<typeof setTimeout> | undefined
   /** The verdicts that were announced last. */
@@ -79,7 +81,7 @@ class Playground {
     this.#matrix = new MatrixView(update, (byKey) => this.#onOpened(byKey))
     this.#panel = new PanelView(goTo, () => this.#matrix.focus())
     const openUrls = fileButton('Open…', (file) => void this.#takeFile(file))
-    const urls = new UrlsView(update, (text) => this.#take(readIntake(text, '')), openUrls)
+    const urls = new UrlsView(update, (text) => this.#takePasted(text), openUrls)
     const crawlers = new CrawlersView(update)
     this.#comparison = new ComparisonView(
       update,
@@ -149,7 +151,7 @@ class Playground {
     acceptDrops(
       mount,
       (file, target, files) => void this.#takeDropped(file, target, files),
-      (text) => this.#take(readIntake(text, '')),
+      (text) => void this.#read(text, ''),
     )
     this.#render(true)
     performance.mark('first-verdict')
@@ -159,6 +161,7 @@ class Playground {
   /** Loads what the first verdicts do not need. Afterwards the page needs no network. */
   async #load(): Promise<void> {
     await this.#editor.load()
+    this.#readIntake = (await import('@politely/playground/intake')).readIntake
     const { UsageView } = await import('./usage-view.ts')
     const usage = new UsageView((change) => this.#update(change))
     this.#usage.append(usage.element)
@@ -239,13 +242,27 @@ class Playground {
   async #takeFile(file: File): Promise<void> {
     const { name, text, note } = await readFile(file)
     if (text === '' && note !== '') return this.say(note)
-    this.#take(readIntake(text, name), note)
+    await this.#read(text, name, note)
   }
 
   async #takeEarlier(file: File): Promise<void> {
     const { text, note } = await readFile(file)
     this.#update({ before: text })
     this.say(note)
+  }
+
+  async #read(text: string, name: string, note = ''): Promise<void> {
+    const { readIntake } = await import('@politely/playground/intake')
+    this.#take(readIntake(text, name), note)
+  }
+
+  /** Returns whether more was pasted than a list, and was read. */
+  #takePasted(text: string): boolean {
+    const intake = this.#readIntake?.(text, '')
+    const isList = intake === undefined || (intake.kind === 'urls' && intake.from === 'list')
+    if (isList || (intake.kind === 'nothing' && !text.includes('\n'))) return false
+    this.#take(intake)
+    return true
   }
 
   #take(intake: Intake, note = ''): void {
@@ -320,12 +337,13 @@ async function start(mount: HTMLElement): Promise<void> {
   const opened = await openAddress()
   const playground = new Playground(mount, 'state' in opened ? opened.state : startState)
   if ('problem' in opened) playground.say(`${opened.problem} This is the start page instead.`)
+  else if (opened.note !== undefined) playground.say(opened.note)
   addEventListener('hashchange', async () => {
     if (isElement(location.hash)) return playground.restoreLink()
     const next = await openAddress()
     if ('problem' in next) return playground.say(next.problem)
     playground.open(next.state)
-    playground.say('')
+    playground.say(next.note ?? '')
     scrollTo(0, 0)
   })
 }

@@ -222,8 +222,9 @@ function fill({ cell, sign, word, note }: CellNodes, { verdict, before, isChange
   setText(sign, signs[answer])
   setText(word, answer)
   const line = decidingLine(verdict)
+  const invalid = verdict.because === 'invalid-url' && verdict.problem === 'relative' ? 'no scheme' : 'not a URL'
   const was = isChanged && before !== undefined ? `was ${answerOf(before)}` : undefined
-  setText(note, was ?? (line === undefined ? (answer === 'invalid' ? 'not a URL' : 'no rule') : `line ${line}`))
+  setText(note, was ?? (line === undefined ? (answer === 'invalid' ? invalid : 'no rule') : `line ${line}`))
 }
 
 /** Returns the URL with its origin in another colour. */

@@ -1,5 +1,4 @@
 // The URLs of the matrix, one on each line.
-import { readIntake } from '@politely/playground/intake'
 import { boundedUrls, cutText, originsIn, urlsIn } from '@politely/playground/state'
 import { el, setText } from './dom.ts'
 import type { Shown, Update, View } from './shown.ts'
@@ -11,8 +10,11 @@ export class UrlsView implements View {
   readonly #remark = el('p', { class: 'pg-note', role: 'status' })
   #urls: readonly string[] = []
 
-  /** @param onIntake Called with what was pasted. @param fileButton Opens a file. */
-  constructor(update: Update, onIntake: (text: string) => void, fileButton: HTMLElement) {
+  /**
+   * @param takePasted Takes what was pasted, unless it is a list, which the field takes itself.
+   * @param fileButton Opens a file.
+   */
+  constructor(update: Update, takePasted: (text: string) => boolean, fileButton: HTMLElement) {
     this.#text = el('textarea', {
       id: 'pg-urls',
       rows: '5',
@@ -27,12 +29,7 @@ export class UrlsView implements View {
         update({ urls: this.#urls, open: undefined })
       },
       paste: (event: ClipboardEvent) => {
-        const text = event.clipboardData?.getData('text/plain') ?? ''
-        const intake = readIntake(text, '')
-        if (intake.kind === 'urls' && intake.from === 'list') return
-        if (intake.kind === 'nothing' && !text.includes('\n')) return
-        event.preventDefault()
-        onIntake(text)
+        if (takePasted(event.clipboardData?.getData('text/plain') ?? '')) event.preventDefault()
       },
     })
     this.element = el(
@@ -48,7 +45,7 @@ export class UrlsView implements View {
       el(
         'p',
         { class: 'pg-note', id: 'pg-urls-note' },
-        'One on each line. Paste or drop a list, a sitemap or an access log.',
+        'One on each line. Paste or drop a list, a table, a sitemap, a feed or an access log.',
       ),
       this.#remark,
     )

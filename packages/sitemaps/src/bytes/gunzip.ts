@@ -5,12 +5,23 @@
 import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib'
 import type { ByteReader } from './byte-reader.ts'
 
-/** What the reader found out about the gzip data of a file. */
-export interface PackReport {
+/** What the reader found out about the gzip data of a file, and whether it may go on. */
+export class PackReport {
   /** How often the file was packed. */
-  layers: number
+  layers = 0
+  /** The bytes that came out of all layers together, so that an inner layer counts which is not a file. */
+  bytes = 0
   /** Set if the gzip data ended early or is damaged. */
-  error?: 'not-gzip' | 'gzip-damaged' | 'cut-off'
+  error: 'not-gzip' | 'gzip-damaged' | 'cut-off' | undefined
+  /**
+   * Called for each piece of each layer, since a layer may unpack to nothing for hours. If it
+   * returns false, the data ends.
+   */
+  readonly mayGoOn: () => Promise<boolean>
+
+  constructor(mayGoOn: () => Promise<boolean>) {
+    this.mayGoOn = mayGoOn
+  }
 }
 
 /**
@@ -46,7 +57,7 @@ export async function* gunzipped(reader: ByteReader, report: PackReport): AsyncG
       }
       await reader.take(size)
       yield* member(reader, report)
-      if (report.error !== undefined) return
+      if (report.error !== undefined || !(await report.mayGoOn())) return
     }
   } finally {
     await reader.close()
@@ -76,11 +87,13 @@ async function* member(reader: ByteReader, report: PackReport): AsyncGenerator<U
   let size = 0
   try {
     while (!inflating.hasEnded) {
+      if (!(await report.mayGoOn())) return
       const piece = await reader.take(MAX_INPUT)
       const unused = await inflating.write(piece)
       for (const chunk of inflating.output()) {
         crc = crc32(chunk, crc)
         size += chunk.length
+        report.bytes += chunk.length
         yield chunk
       }
       if (piece !== undefined) reader.putBack(unused)

@@ -9,7 +9,7 @@
 //   field      the element whose text is being collected
 //   root       the name of the first element, whose end tag says that the file is whole
 import type { SitemapAlternate } from '../entry.ts'
-import { FEED_FIELDS, FIELDS, imageOf, newsOf, type Texts, videoOf } from './fields.ts'
+import { FEED_FIELDS, FIELDS, imageOf, newsOf, type Texts, URL_FIELDS, videoOf } from './fields.ts'
 import type { FoundEntry, Problems, SitemapFormat } from './found.ts'
 import { type ElementName, Names, type Space } from './names.ts'
 import { type TokenHandler, type TokenLimits, Tokens } from './tokens.ts'
@@ -44,6 +44,15 @@ interface OpenEntry {
   readonly items: Partial<Record<'alternates' | 'images' | 'video', object[]>> & { news?: object }
 }
 
+interface OpenField {
+  /** The name as written, with its prefix. */
+  readonly name: string
+  readonly local: string
+  readonly texts: Texts
+  /** The name of an element inside the field whose tags are ignored, as in `<loc><url>…</url></loc>`. */
+  wrapper: string | undefined
+}
+
 /** Parses a document that comes in pieces. */
 export class DocumentParser implements TokenHandler {
   /** What was found since the caller last emptied the list. */
@@ -62,7 +71,7 @@ export class DocumentParser implements TokenHandler {
   #root = ''
   #entry: OpenEntry | undefined
   #container: { readonly space: 'image' | 'video' | 'news'; readonly texts: Texts } | undefined
-  #field: { readonly name: string; readonly local: string; readonly texts: Texts } | undefined
+  #field: OpenField | undefined
   #text = ''
   #isCut = false
   /** The characters of the texts of the entry. */
@@ -104,6 +113,10 @@ export class DocumentParser implements TokenHandler {
     }
     const element = this.#names.resolve(name)
     if (this.#isEntry(element)) {
+      if (this.#field?.local === 'loc' && this.#text.trim() === '') {
+        this.#field.wrapper = name
+        return
+      }
       if (this.#entry !== undefined) this.#problems.add('unclosed')
       this.#endEntry()
       this.#beginEntry(element.local === 'sitemap' ? 'sitemap' : 'entry')
@@ -122,6 +135,10 @@ export class DocumentParser implements TokenHandler {
     if (this.problem !== undefined) return
     if (name === this.#field?.name) {
       this.#endField()
+      return
+    }
+    if (name === this.#field?.wrapper) {
+      this.#field.wrapper = undefined
       return
     }
     const element = this.#names.resolve(name)
@@ -187,7 +204,9 @@ export class DocumentParser implements TokenHandler {
     if (local === 'link' && this.format === 'atom') {
       const href = attributes.get('href')
       const rel = attributes.get('rel') ?? 'alternate'
-      if (href && rel === 'alternate' && !this.#entry.texts.has('loc')) this.#entry.texts.set('loc', href)
+      if (!href || rel !== 'alternate' || this.#entry.texts.has('loc')) return
+      this.#problems.checkText(href, true)
+      this.#entry.texts.set('loc', href)
       return
     }
     const field = isDublinCoreDate ? 'lastmod' : FEED_FIELDS.get(local)
@@ -206,7 +225,7 @@ export class DocumentParser implements TokenHandler {
       this.#problems.add('unclosed')
       this.#endField()
     }
-    this.#field = { name, local, texts }
+    this.#field = { name, local, texts, wrapper: undefined }
     this.#text = ''
     this.#isCut = false
   }
@@ -218,6 +237,7 @@ export class DocumentParser implements TokenHandler {
     const text = this.#text.trim()
     if (text === '' || this.#isCut || !this.#hasRoomFor(text)) return
     const { local, texts } = field
+    this.#problems.checkText(text, URL_FIELDS.has(local))
     if (!texts.has(local)) texts.set(local, text)
     else if (local === 'loc' && texts === this.#entry?.texts && this.#hasRoom(this.#entry.moreLocs)) {
       this.#problems.add('several-locs', text)
@@ -243,6 +263,7 @@ export class DocumentParser implements TokenHandler {
     const href = attributes.get('href')?.trim()
     if (!href || this.#entry === undefined || !/\balternate\b/i.test(attributes.get('rel') ?? '')) return
     if (!this.#hasRoomFor(href)) return
+    this.#problems.checkText(href, true)
     const hreflang = attributes.get('hreflang')
     const media = attributes.get('media')
     const alternate: SitemapAlternate = { href, ...(hreflang && { hreflang }), ...(media && { media }) }

@@ -34,6 +34,16 @@ export const FEED_FIELDS: ReadonlyMap<string, string> = new Map([
   ['published', 'published'],
 ])
 
+/** The fields whose text is a URL. */
+export const URL_FIELDS: ReadonlySet<string> = new Set([
+  'loc',
+  'guid',
+  'license',
+  'thumbnail_loc',
+  'content_loc',
+  'player_loc',
+])
+
 /** Returns undefined for an image without a URL. */
 export function imageOf(texts: Texts): SitemapImage | undefined {
   const loc = texts.get('loc')

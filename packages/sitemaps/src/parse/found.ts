@@ -22,7 +22,12 @@ export const problemMeanings = {
   'no-loc': 'an entry has no URL, or an empty one; it was left out',
   'several-locs': 'an entry has several URLs; each became an entry',
   'invalid-url': 'a URL is invalid, or is not http or https; its entry was left out',
+  'long-url': 'a URL is longer than 2,048 characters, the limit of sitemaps.org; its entry was left out',
+  'private-host': 'a URL is on a private host, which a public site may not name; its entry was left out',
   'relative-url': 'a URL is relative; it was resolved against the URL of the file',
+  'unknown-entity':
+    'a URL has an entity other than the five of XML, such as &eacute;, or was escaped twice; it was left as written',
+  'bad-character': 'a text has bytes or a reference that stand for no character; they became U+FFFD',
   unclosed: 'an element was not closed before the next one began',
   'bad-date': 'a date could not be read',
   'bad-priority': 'a priority is not a number from 0 to 1',
@@ -45,6 +50,7 @@ export interface SitemapProblem {
 }
 
 const MAX_EXAMPLE = 200
+const ENTITY = /&[a-z][a-z\d]{1,30};/i
 
 /** Counts the problems of a file. Takes bounded memory, since there are few codes. */
 export class Problems {
@@ -52,8 +58,14 @@ export class Problems {
 
   add(code: ProblemCode, example?: string): void {
     const known = this.#found.get(code)
-    if (known === undefined) this.#found.set(code, { count: 1, example: example?.slice(0, MAX_EXAMPLE) })
+    if (known === undefined) this.#found.set(code, { count: 1, example: example && shortCopy(example) })
     else known.count++
+  }
+
+  /** Looks for entities and characters that could not be decoded. */
+  checkText(text: string, isUrl: boolean): void {
+    if (text.includes('\uFFFD')) this.add('bad-character', text)
+    if (isUrl && ENTITY.test(text)) this.add('unknown-entity', text)
   }
 
   get list(): readonly SitemapProblem[] {
@@ -63,4 +75,9 @@ export class Problems {
       ...(example !== undefined && { example }),
     }))
   }
+}
+
+/** A part of a string keeps the whole string in memory, unless it is copied. */
+function shortCopy(text: string): string {
+  return Buffer.from(text.slice(0, MAX_EXAMPLE), 'utf16le').toString('utf16le')
 }

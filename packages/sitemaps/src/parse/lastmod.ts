@@ -1,77 +1,193 @@
 // Reads the dates of sitemaps and feeds. sitemaps.org asks for W3C dates; sites write many other
-// forms.
+// forms. A text counts only if all of it was understood: a part that was not could change the time.
 
-/** A year, and what may follow: month, day, time, and the rest, which may have a zone. */
-const DATE =
-  /^(\d{4})(?:([-/.])(\d{1,2})(?:\2(\d{1,2}))?)?(?:(?:T|\s+|\s*T\s*)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,30}))?)?)?/i
-/** The date of a feed: `Tue, 03 Oct 2023 10:20:30 +0200`. RFC 5322 §3.3. */
-const FEED_DATE =
-  /^(?:[a-z]{3,9},?\s+)?(\d{1,2})\s+([a-z]{3})[a-z]{0,6}\s+(\d{4})(?:\s+(\d{1,2}):(\d{2})(?::(\d{2}))?)?/i
-/** `Z`, `+02:00`, `+0200`, `-05`, and `-00:14400`, whose minutes are seconds. */
-const ZONE = /^\s*(?:(z|utc|gmt)|(?:gmt|utc)?([+-])(\d{2}):?(\d{5}|\d{2})?)(?!\d)/i
+/** `2026`, `2026-03`, `2026-03-04`. No digit of another form may follow, as in `2026-063`. */
+const CALENDAR = /^(\d{4})(?:([-/.])(\d{1,2})(?:\2(\d{1,2}))?)?(?![/.]?\d|-?W|-\d(?!\d:\d\d))/i
+/** `20260304`. ISO 8601, basic format. */
+const BASIC = /^(\d{4})(\d{2})(\d{2})(?!\d)/
+/** `20260304050607`. */
+const DIGITS = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(?!\d)/
+/** `2026-W10-3`, `2026W103`, `2026-W10`. ISO 8601, week date. */
+const WEEK = /^(\d{4})(-?)W(\d{2})(?:\2([1-7]))?(?!\d)/i
+/** `2026-063`, `2026063`. ISO 8601, ordinal date. */
+const ORDINAL = /^(\d{4})-?(\d{3})(?!\d)/
+/** Seconds or milliseconds since 1970. */
+const EPOCH = /^(?:(\d{10})(?:\.\d{1,9})?|(\d{13}))$/
+/** The date of a feed: `Tue, 03 Oct 2023`. RFC 5322 §3.3 and §4.3. */
+const FEED = /^(?:[a-z]{3,9},?\s+)?(\d{1,2})\s+([a-z]{3})[a-z]{0,6}\s+(\d{2,4})(?!\d)/i
+const TIME = /^(?:\s*T\s*|\s+)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,30}))?)?(?!\d)/i
+const BASIC_TIME = /^T(\d{2})(?:(\d{2})(?:(\d{2})(?:[.,](\d{1,30}))?)?)?(?!\d)/i
+/** `+02:00`, `+0200`, `-05`, and `-00:14400`, whose minutes are seconds; or a name. */
+const ZONE = /^\s*(?:(?:gmt|utc)?([+-])(\d{2}):?(\d{5}|\d{2})?(?!\d)|([a-z]{1,5})(?![a-z]))/i
+/** The zone of a date without a time, as XML Schema allows it. */
+const ZONE_OF_DATE = /^(?:([+-])(\d{2}):(\d{2})(?!\d)|(z)(?![a-z]))/i
+/** A comment (RFC 5322 §3.2.2), or the name of a zone that was given as an offset before. */
+const COMMENT = /^\s*(?:\([^()]*\)|\[[^\][]*\])/
+const BETWEEN_DATES = /^[\s,;/-]*(?:(?:and|to)\s+)?/i
+
 const MONTHS = 'janfebmaraprmayjunjulaugsepoctnovdec'
+/** The hours of the zones of RFC 5322 §4.3. */
+const ZONES: Readonly<Record<string, number>> = {
+  z: 0,
+  ut: 0,
+  utc: 0,
+  gmt: 0,
+  est: -5,
+  edt: -4,
+  cst: -6,
+  cdt: -5,
+  mst: -7,
+  mdt: -6,
+  pst: -8,
+  pdt: -7,
+}
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
 const MAX_LENGTH = 200
+
+/** A part of the text that was understood. */
+interface Part {
+  readonly ms: number
+  readonly length: number
+}
+
+interface DatePart extends Part {
+  /** Whether the part is a day, and not a month or a year. */
+  readonly isDay: boolean
+  readonly isOfFeed?: boolean
+}
 
 /**
  * Returns the time in milliseconds since 1970, negative before. Returns undefined for a text that is
- * not a date. A date without a zone counts as UTC. If the text has two dates, the later one counts.
+ * not a date. A date without a zone counts as UTC. If the text has several dates, the latest one
+ * counts.
  */
 export function parseLastmod(text: string): number | undefined {
-  const trimmed = text.trim().slice(0, MAX_LENGTH)
-  const first = parseFirst(trimmed)
-  if (first === undefined) return undefined
-  const second = parseFirst(trimmed.slice(first.length).replace(/^[\s,;/-]+(?:and|to)?\s*/i, ''))
-  return second === undefined ? first.ms : Math.max(first.ms, second.ms)
+  let rest = text.trim()
+  if (rest.length > MAX_LENGTH) return undefined
+  let latest: number | undefined
+  do {
+    const date = dateAt(rest)
+    if (date === undefined) return undefined
+    const end = date.isDay ? timeAt(rest, date) : date
+    if (end === undefined) return undefined
+    const { ms, length } = end
+    const isOnly = latest === undefined && length === rest.length
+    if (!date.isDay && !isOnly) return undefined
+    latest = Math.max(latest ?? ms, ms)
+    rest = rest.slice(length).replace(BETWEEN_DATES, '')
+  } while (rest !== '')
+  return latest
 }
 
-function parseFirst(text: string): { readonly ms: number; readonly length: number } | undefined {
-  const date = DATE.exec(text)
-  if (date !== null) {
-    const [all, year, , month, day, hour, minute, second, fraction] = date
-    const ms = utc(Number(year), Number(month ?? 1), Number(day ?? 1), hour, minute, second, fraction)
-    return ms === undefined ? undefined : withZone(ms, text, all.length, hour !== undefined)
+function dateAt(text: string): DatePart | undefined {
+  const calendar = CALENDAR.exec(text)
+  if (calendar !== null) {
+    const [all, year, , month = '1', day] = calendar
+    return part(utc(year, month, day ?? '1'), all.length, day !== undefined)
   }
-  const feed = FEED_DATE.exec(text)
+  const basic = BASIC.exec(text)
+  if (basic !== null) return part(utc(basic[1], basic[2], basic[3]), basic[0].length)
+  const digits = DIGITS.exec(text)
+  if (digits !== null) {
+    const day = utc(digits[1], digits[2], digits[3])
+    const time = timeOf(digits.slice(4))
+    return part(day === undefined || time === undefined ? undefined : day + time, digits[0].length)
+  }
+  const week = WEEK.exec(text)
+  if (week !== null) return part(weekDay(Number(week[1]), Number(week[3]), Number(week[4] ?? 1)), week[0].length)
+  const ordinal = ORDINAL.exec(text)
+  if (ordinal !== null) return part(dayOfYear(ordinal[1] as string, Number(ordinal[2])), ordinal[0].length)
+  const epoch = EPOCH.exec(text)
+  if (epoch !== null && !isDayAndHour(text))
+    return part(epoch[2] === undefined ? Number(text) * 1_000 : Number(text), text.length)
+  const feed = FEED.exec(text)
   if (feed === null) return undefined
-  const [all, day, name, year, hour, minute, second] = feed
-  const month = MONTHS.indexOf((name as string).toLowerCase()) / 3 + 1
-  const ms = utc(Number(year), month, Number(day), hour, minute, second, undefined)
-  return ms === undefined ? undefined : withZone(ms, text, all.length, hour !== undefined)
+  const [all, day, name = '', year = ''] = feed
+  const date = part(utc(fullYear(year), `${MONTHS.indexOf(name.toLowerCase()) / 3 + 1}`, day), all.length)
+  return date && { ...date, isOfFeed: true }
 }
 
-/** Reads one or more zones after a time. The first one counts: `10:20:30-0400-04:00`. */
-function withZone(ms: number, text: string, end: number, hasTime: boolean): { ms: number; length: number } {
-  let length = end
+function part(ms: number | undefined, length: number, isDay = true): DatePart | undefined {
+  return ms === undefined ? undefined : { ms: Math.trunc(ms), length, isDay }
+}
+
+/** `2026030405` could be 4 March 2026, or a second of 2034. */
+function isDayAndHour(text: string): boolean {
+  return text.length === 10 && text >= '1990' && utc(text.slice(0, 4), text.slice(4, 6), text.slice(6, 8)) !== undefined
+}
+
+/** Two and three digits: RFC 5322 §4.3. */
+function fullYear(year: string): string {
+  if (year.length === 4) return year
+  return String(Number(year) + (year.length === 2 && Number(year) < 50 ? 2_000 : 1_900))
+}
+
+/** Reads the time, the zones and the comments after a day. The first zone counts: `10:20:30-0400-04:00`. */
+function timeAt(text: string, { ms: day, length: end, isOfFeed }: DatePart): Part | undefined {
+  const rest = text.slice(end)
+  const time = TIME.exec(rest) ?? BASIC_TIME.exec(rest)
+  const [all, ...fields] = time ?? ['']
+  const timeMs = timeOf(fields)
+  if (timeMs === undefined) return undefined
+  let length = end + all.length
   let offset: number | undefined
-  for (let zones = 0; hasTime && zones < 3; zones++) {
-    const zone = ZONE.exec(text.slice(length))
-    if (zone === null) break
-    length += zone[0].length
-    offset ??= offsetOf(zone)
+  for (let parts = 0; parts < 4; parts++) {
+    const after = text.slice(length)
+    const comment = COMMENT.exec(after)
+    const zone = comment === null ? (time === null ? ZONE_OF_DATE : ZONE).exec(after) : null
+    const found = comment ?? zone
+    if (found === null) break
+    if (zone !== null) {
+      const zoneMs = offsetOf(zone, isOfFeed === true)
+      const isName = zone[4] !== undefined // such as `+0100 CET`
+      if (zoneMs === undefined && !(isName && offset !== undefined)) return undefined
+      offset ??= zoneMs
+    }
+    length += found[0].length
   }
-  return { ms: ms - (offset ?? 0), length }
+  return { ms: day + timeMs - (offset ?? 0), length }
 }
 
-function offsetOf([, utcName, sign, hours, rest = '0']: RegExpExecArray): number {
-  if (utcName !== undefined) return 0
-  const ms = Number(hours) * 3_600_000 + Number(rest) * (rest.length === 5 ? 1_000 : 60_000)
+/** Returns undefined for a zone that is unknown or impossible. */
+function offsetOf([, sign, hours, rest = '0', name]: RegExpExecArray, isOfFeed: boolean): number | undefined {
+  if (name !== undefined) {
+    const zone = name.toLowerCase()
+    if (Object.hasOwn(ZONES, zone)) return (ZONES[zone] as number) * HOUR_MS
+    return isOfFeed && zone.length === 1 && zone !== 'j' ? 0 : undefined // the letters of the military
+  }
+  if (Number(hours) > 23 || (rest.length === 2 && Number(rest) > 59)) return undefined
+  const ms = Number(hours) * HOUR_MS + Number(rest) * (rest.length === 5 ? 1_000 : 60_000)
   return sign === '-' ? -ms : ms
 }
 
-function utc(
-  year: number,
-  month: number,
-  day: number,
-  hour = '0',
-  minute = '0',
-  second = '0',
-  fraction = '',
-): number | undefined {
-  const isTime = Number(hour) <= 24 && Number(minute) <= 59 && Number(second) <= 60
-  if (!isTime || !Number.isInteger(month) || month < 1 || month > 12 || day < 1 || day > 31) return undefined
-  const date = new Date(0)
-  date.setUTCFullYear(year, month - 1, day) // Date.UTC would read the year 50 as 1950
-  if (date.getUTCDate() !== day) return undefined // such as 30 February
+/** Returns the milliseconds since midnight. 24:00:00 is the end of the day. */
+function timeOf([hour = '0', minute = '0', second = '0', fraction = '']: readonly string[]): number | undefined {
+  const isEndOfDay = Number(hour) === 24 && Number(minute) === 0 && Number(second) === 0
+  const isTime = (Number(hour) < 24 || isEndOfDay) && Number(minute) <= 59 && Number(second) <= 60
+  if (!isTime) return undefined
   const ms = Number(`${fraction}000`.slice(0, 3))
-  return date.getTime() + Number(hour) * 3_600_000 + Number(minute) * 60_000 + Number(second) * 1_000 + ms
+  return Number(hour) * HOUR_MS + Number(minute) * 60_000 + Number(second) * 1_000 + ms
+}
+
+function utc(year: string | undefined, month: string | undefined, day: string | undefined): number | undefined {
+  const [monthNumber, dayNumber] = [Number(month), Number(day)]
+  if (!Number.isInteger(monthNumber) || monthNumber < 1 || monthNumber > 12 || dayNumber < 1) return undefined
+  const date = new Date(0)
+  date.setUTCFullYear(Number(year), monthNumber - 1, dayNumber) // Date.UTC would read the year 50 as 1950
+  return date.getUTCDate() === dayNumber ? date.getTime() : undefined // not for 30 February
+}
+
+function dayOfYear(year: string, day: number): number | undefined {
+  const first = utc(year, '1', '1') as number
+  const ms = first + (day - 1) * DAY_MS
+  return day >= 1 && new Date(ms).getUTCFullYear() === Number(year) ? ms : undefined
+}
+
+/** 4 January is in the first week, and Thursday decides to which year a week belongs. ISO 8601. */
+function weekDay(year: number, week: number, day: number): number | undefined {
+  const fourth = utc(String(year), '1', '4') as number
+  const monday = fourth - ((new Date(fourth).getUTCDay() + 6) % 7) * DAY_MS + (week - 1) * 7 * DAY_MS
+  if (week < 1 || new Date(monday + 3 * DAY_MS).getUTCFullYear() !== year) return undefined
+  return monday + (day - 1) * DAY_MS
 }

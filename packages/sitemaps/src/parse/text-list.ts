@@ -35,8 +35,10 @@ export class TextListParser {
   #add(line: string): void {
     const loc = line.trim()
     if (this.#isSkipping || loc.length > this.#maxLength) this.hasLongLine = true
-    else if (/^https?:\/\//i.test(loc)) this.found.push({ kind: 'entry', loc })
-    else if (loc !== '' && !loc.startsWith('#')) this.#problems.add('wrong-line', loc)
+    else if (/^https?:\/\//i.test(loc)) {
+      this.#problems.checkText(loc, false)
+      this.found.push({ kind: 'entry', loc })
+    } else if (loc !== '' && !loc.startsWith('#')) this.#problems.add('wrong-line', loc)
     this.#isSkipping = false
   }
 }

@@ -1,18 +1,7 @@
 // The bytes of one file, counted and limited. Never throws for a failure of the site: the bytes end,
 // and `stop` says why.
 import { onAbort } from '@politely/fetcher/internal'
-import type { SitemapReason } from '../file-result.ts'
-
-/** Why the bytes ended early. */
-export interface Stop {
-  readonly reason: SitemapReason
-  readonly detail?: string
-}
-
-export interface BodyLimits {
-  readonly maxBytesIn: number
-  readonly maxFileMs: number
-}
+import type { FileWatch, Stop } from './file-watch.ts'
 
 /** Bytes that a caller can pass, or the body of a response. */
 export type ByteSource = Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>
@@ -23,23 +12,17 @@ const MAX_CHUNK = 64 * 1024
 export class BodySource implements AsyncIterator<Uint8Array, void> {
   bytesIn = 0
   stop: Stop | undefined
-  readonly #limits: BodyLimits
-  readonly #signal: AbortSignal
-  readonly #stopOnAbort: () => Stop | undefined
+  /** Whether the body ended with an error, and not by a limit or a signal. */
+  isBrokenOff = false
+  readonly #maxBytes: number
+  readonly #watch: FileWatch
   readonly #chunks: AsyncIterator<Uint8Array>
   #chunk: Uint8Array = new Uint8Array(0)
-  #waitedMs = 0
 
-  /**
-   * @param signal Ends the wait for bytes.
-   * @param stopOnAbort Says why the bytes end when the signal is aborted. If it returns undefined,
-   * `next` rejects with the signal's reason.
-   */
-  constructor(source: ByteSource, limits: BodyLimits, signal: AbortSignal, stopOnAbort: () => Stop | undefined) {
-    this.#limits = limits
-    this.#signal = signal
-    this.#stopOnAbort = stopOnAbort
-    this.#chunks = iteratorOf(source)
+  constructor(chunks: AsyncIterator<Uint8Array>, maxBytes: number, watch: FileWatch) {
+    this.#chunks = chunks
+    this.#maxBytes = maxBytes
+    this.#watch = watch
   }
 
   async next(): Promise<IteratorResult<Uint8Array, void>> {
@@ -49,7 +32,7 @@ export class BodySource implements AsyncIterator<Uint8Array, void> {
       if (chunk === undefined) return { done: true, value: undefined }
       this.#chunk = chunk
     }
-    const room = this.#limits.maxBytesIn - this.bytesIn
+    const room = this.#maxBytes - this.bytesIn
     const value = this.#chunk.subarray(0, Math.min(MAX_CHUNK, room))
     this.#chunk = this.#chunk.subarray(value.length)
     this.bytesIn += value.length
@@ -66,43 +49,42 @@ export class BodySource implements AsyncIterator<Uint8Array, void> {
 
   /** Returns the next chunk; undefined at the end, and if it does not come. */
   async #read(): Promise<Uint8Array | undefined> {
-    const startedAt = performance.now()
+    const { signal, leftMs } = this.#watch
     const { promise: ended, resolve } = Promise.withResolvers<'time' | 'aborted'>()
-    const left = this.#limits.maxFileMs - this.#waitedMs
-    const timer = left === Number.POSITIVE_INFINITY ? undefined : setTimeout(resolve, Math.max(0, left), 'time')
-    const removeListener = onAbort(this.#signal, () => resolve('aborted'))
+    const timer = leftMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(resolve, Math.max(0, leftMs), 'time')
+    const removeListener = onAbort(signal, () => resolve('aborted'))
     try {
       const next = await Promise.race([this.#chunks.next(), ended])
-      if (next === 'aborted') return this.#aborted()
-      if (next === 'time') {
-        this.stop = { reason: 'limit: maxFileMs' }
-        return undefined
-      }
-      if (next.done) return undefined
-      if (next.value instanceof Uint8Array) return next.value
-      throw new TypeError(`the source yields ${typeof next.value}; expected Uint8Array`)
+      if (next === 'time') this.stop = { reason: 'limit: maxFileMs' }
+      else if (next === 'aborted') this.stop = this.#watch.aborted()
+      else return next.done ? undefined : checkedBytes(next.value)
     } catch (error) {
-      if (this.#signal.aborted) return this.#aborted()
-      const reason = isUnpacking(error) ? 'not-gzip' : 'cut-off'
-      this.stop = { reason, detail: `the body ended early: ${messageOf(error)}` }
-      return undefined
+      this.stop = signal.aborted ? this.#watch.aborted() : this.#brokenOff(error)
     } finally {
       clearTimeout(timer)
       removeListener()
-      this.#waitedMs += performance.now() - startedAt
     }
+    return undefined
   }
 
-  #aborted(): undefined {
-    this.stop = this.#stopOnAbort()
-    if (this.stop === undefined) throw this.#signal.reason
+  #brokenOff(error: unknown): Stop {
+    const { cause } = error as { readonly cause?: { readonly code?: unknown; readonly message?: string } }
+    const code = String(cause?.code)
+    // fetch could not undo the content encoding. Z_BUF_ERROR is the end of the data.
+    if (/^(?:Z_|ERR__ERROR|ZSTD)/.test(code) && code !== 'Z_BUF_ERROR')
+      return {
+        reason: this.bytesIn === 0 ? 'not-gzip' : 'gzip-damaged',
+        detail: `the body cannot be unpacked as its Content-Encoding says: ${cause?.message}`,
+      }
+    this.isBrokenOff = true
+    return { reason: 'cut-off', detail: `the body ended early: ${messageOf(error)}` }
   }
 }
 
-/** Returns whether fetch could not undo the content encoding, for example of a body that is plain. */
-function isUnpacking(error: unknown): boolean {
-  const { cause } = error as { readonly cause?: { readonly code?: unknown } }
-  return String(cause?.code).startsWith('Z_')
+/** @throws {TypeError} for another value. */
+export function checkedBytes(value: unknown): Uint8Array {
+  if (value instanceof Uint8Array) return value
+  throw new TypeError(`the source yields ${typeof value}; expected Uint8Array`)
 }
 
 /** Returns the message of an error, and of its cause, which fetch has instead of a message. */
@@ -116,7 +98,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
   yield bytes
 }
 
-function iteratorOf(source: ByteSource): AsyncIterator<Uint8Array> {
+export function iteratorOf(source: ByteSource): AsyncIterator<Uint8Array> {
   if (source instanceof Uint8Array) return once(source)
   if (!('getReader' in source)) return source[Symbol.asyncIterator]()
   // The iterator of a stream cannot be closed while it waits for a chunk; the stream can be canceled.

@@ -4,8 +4,16 @@ import type { DateCounter } from '../parse/date-trust.ts'
 import type { FoundEntry, Problems } from '../parse/found.ts'
 import { parseLastmod } from '../parse/lastmod.ts'
 
-/** Looks for the proof that a file may list pages of another host. */
-export type CheckForeign = (origin: string) => Promise<ForeignHost>
+/** The longest URL that sitemaps.org allows, in characters as written. */
+const MAX_URL_LENGTH = 2_048
+
+/** Answers about URLs whose host is not the host of the file. */
+export interface OtherHosts {
+  /** Returns whether the host is private, so that a public site may not name it. */
+  isPrivate(url: string): Promise<boolean>
+  /** Looks for the proof that the file may list pages of another host. */
+  proofOf(origin: string): Promise<ForeignHost>
+}
 
 export class EntryMaker {
   foreignEntries = 0
@@ -14,20 +22,24 @@ export class EntryMaker {
   readonly #ownPrefix: string
   readonly #problems: Problems
   readonly #dates: DateCounter
-  readonly #checkForeign: CheckForeign
+  readonly #others: OtherHosts
 
   /** @param file The URL of the file, after redirects. */
-  constructor(file: string, problems: Problems, dates: DateCounter, checkForeign: CheckForeign) {
+  constructor(file: string, problems: Problems, dates: DateCounter, others: OtherHosts) {
     this.#file = file
     this.#base = new URL(file)
     this.#ownPrefix = `${this.#base.origin}/`
     this.#problems = problems
     this.#dates = dates
-    this.#checkForeign = checkForeign
+    this.#others = others
   }
 
   /** Returns the absolute URL of an entry; undefined if it has none. */
   urlOf({ loc }: FoundEntry): string | undefined {
+    if (loc.length > MAX_URL_LENGTH) {
+      this.#problems.add('long-url', loc)
+      return undefined
+    }
     if (/^https?:/i.test(loc) && URL.canParse(loc)) return loc
     const isRelative = !/^(?:[a-z][a-z0-9+.-]*:|www\.)/i.test(loc)
     const resolved = isRelative ? URL.parse(loc, this.#file) : null
@@ -49,10 +61,10 @@ export class EntryMaker {
   }
 
   /**
-   * Returns undefined for an entry without a valid URL. Returns a promise only if another host is
-   * to be checked, since a promise for each entry takes time.
+   * Returns undefined for an entry without a valid URL, or on a private host. Returns a promise only
+   * if another host is to be checked, since a promise for each entry takes time.
    */
-  entryOf(found: FoundEntry): SitemapEntry | Promise<SitemapEntry> | undefined {
+  entryOf(found: FoundEntry): SitemapEntry | Promise<SitemapEntry | undefined> | undefined {
     const loc = this.urlOf(found)
     if (loc === undefined) return undefined
     const { kind: _kind, priority: priorityText, lastmodText, loc: _loc, ...rest } = found
@@ -68,16 +80,27 @@ export class EntryMaker {
       foreign,
     })
     if (loc.startsWith(this.#ownPrefix)) return entry(false)
-    return this.foreignOf(loc).then((foreign) => {
-      if (foreign !== false) this.foreignEntries++
-      return entry(foreign)
-    })
+    return this.#entryElsewhere(loc, entry)
+  }
+
+  /** Returns whether the URL is on a private host, and counts it then. */
+  async isPrivate(url: string): Promise<boolean> {
+    if (new URL(url).hostname === this.#base.hostname || !(await this.#others.isPrivate(url))) return false
+    this.#problems.add('private-host', url)
+    return true
   }
 
   /** Another scheme of the same host is not another host. */
-  async foreignOf(url: string): Promise<false | ForeignHost> {
-    const { host, origin } = new URL(url)
-    return host === this.#base.host ? false : this.#checkForeign(origin)
+  async #entryElsewhere(
+    loc: string,
+    entry: (foreign: false | ForeignHost) => SitemapEntry,
+  ): Promise<SitemapEntry | undefined> {
+    if (await this.isPrivate(loc)) return undefined
+    const { host, origin } = new URL(loc)
+    if (host === this.#base.host) return entry(false)
+    const foreign = await this.#others.proofOf(origin)
+    this.foreignEntries++
+    return entry(foreign)
   }
 
   #priorityOf(text: string | undefined): number | undefined {

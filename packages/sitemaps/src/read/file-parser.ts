@@ -1,13 +1,14 @@
 // Turns the bytes of one file into what is found in it: unpacks, decodes, chooses the parser.
 import { FileDecoder } from '../bytes/decode.ts'
-import type { PackReport } from '../bytes/gunzip.ts'
+import { PackReport } from '../bytes/gunzip.ts'
 import { unpacked } from '../bytes/unpack.ts'
 import type { SitemapOutcome } from '../file-result.ts'
 import type { Limits } from '../limits.ts'
 import { DocumentParser } from '../parse/document.ts'
 import type { FoundEntry, Problems, SitemapFormat } from '../parse/found.ts'
 import { TextListParser } from '../parse/text-list.ts'
-import type { BodySource, Stop } from './body-source.ts'
+import type { BodySource } from './body-source.ts'
+import type { FileWatch, Stop } from './file-watch.ts'
 
 const OFFICIAL_BYTES = 52_428_800
 /** The roots of documents. A warning of the server may precede them. */
@@ -23,17 +24,19 @@ export interface FileEnd {
 
 export class FileParser {
   bytesOut = 0
-  readonly pack: PackReport = { layers: 0 }
+  readonly pack: PackReport = new PackReport(() => this.#mayGoOn())
   readonly #limits: Limits
   readonly #problems: Problems
   readonly #source: BodySource
+  readonly #watch: FileWatch
   readonly #decoder: FileDecoder
   #parser: DocumentParser | TextListParser | undefined
   #stop: Stop | undefined
   #foundAny = false
 
-  constructor(source: BodySource, charset: string | undefined, limits: Limits, problems: Problems) {
+  constructor(source: BodySource, charset: string | undefined, limits: Limits, problems: Problems, watch: FileWatch) {
     this.#source = source
+    this.#watch = watch
     this.#limits = limits
     this.#problems = problems
     this.#decoder = new FileDecoder(charset)
@@ -53,13 +56,13 @@ export class FileParser {
     const chunks = unpacked(this.#source, this.pack)
     try {
       for await (const chunk of chunks) {
-        const room = this.#limits.maxBytesOut - this.bytesOut
-        const bytes = chunk.length > room ? chunk.subarray(0, room) : chunk
+        const excess = Math.max(this.pack.bytes, this.bytesOut + chunk.length) - this.#limits.maxBytesOut
+        const bytes = chunk.subarray(0, Math.max(0, Math.min(chunk.length, chunk.length - excess)))
         this.bytesOut += bytes.length
         this.#write(this.#decoder.decode(bytes))
         yield* this.#taken()
-        if (bytes.length < chunk.length) this.#stop = { reason: 'limit: maxBytesOut' }
-        if (this.#stop !== undefined || this.#isNoSitemap) break
+        if (excess > 0) this.#stop = { reason: 'limit: maxBytesOut' }
+        if (this.#isNoSitemap || !(await this.#mayGoOn())) break
       }
       this.#write(this.#decoder.end())
       this.#stop ??= this.#source.stop ?? (this.pack.error && { reason: this.pack.error })
@@ -106,6 +109,14 @@ export class FileParser {
     const found = this.#parser?.found.splice(0) ?? []
     if (found.length === 0) return
     this.#foundAny = true
+    this.#watch.pause()
     yield found
+    this.#watch.resume()
+  }
+
+  async #mayGoOn(): Promise<boolean> {
+    if (this.pack.bytes > this.#limits.maxBytesOut) this.#stop ??= { reason: 'limit: maxBytesOut' }
+    this.#stop ??= await this.#watch.check()
+    return this.#stop === undefined
   }
 }

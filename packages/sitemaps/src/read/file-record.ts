@@ -7,8 +7,8 @@ import type { Problems } from '../parse/found.ts'
 import type { BodySource } from './body-source.ts'
 import type { EntryMaker } from './entry-maker.ts'
 import type { FileEnd, FileParser } from './file-parser.ts'
-import type { Task } from './queue.ts'
 import type { Requested } from './request.ts'
+import type { Task } from './resume-token.ts'
 
 /** The parts of a result that are known before the body is read. */
 export interface FileHead {
@@ -29,12 +29,17 @@ export interface FileBody {
   sitemaps: number
 }
 
+/** A longer header is left out of the result. A reading keeps the results of all files. */
+const MAX_HEADER_LENGTH = 1_024
 const NO_DATES = { dates: 0, equalShare: 0, futureShare: 0, fetchTimeShare: 0, score: 0, isTrusted: false }
 
 export function fileResult({ task, foreign, requested }: FileHead, end: FileEnd, body?: FileBody): SitemapFile {
   const { url, parent, depth } = task
   const response = requested?.response
-  const header = (name: string) => response?.headers.get(name) ?? undefined
+  const header = (name: string) => {
+    const value = response?.headers.get(name) ?? ''
+    return value === '' || value.length > MAX_HEADER_LENGTH ? undefined : value
+  }
   const reason = end.reason ?? requested?.reason
   const detail = end.detail ?? requested?.detail
   return {

@@ -1,46 +1,38 @@
-// The files that wait to be read, and the files that were read or queued. Bounded by `maxFiles`.
-
-/** A file that waits. JSON-safe. */
-export interface Task {
-  readonly url: string
-  readonly depth: number
-  readonly parent?: string
-  /** The number of entries that an earlier reading has yielded already. */
-  readonly skip?: number
-}
-
-/**
- * Where a reading was interrupted. JSON-safe: keep it in a file, and give it to a later reading as
- * `resume`.
- */
-export interface ResumeToken {
-  readonly version: 1
-  /** The files that wait, in order. The first one may be read in part: `skip` counts its entries. */
-  readonly queue: readonly Task[]
-  /** The files that were read. */
-  readonly read: readonly string[]
-}
+// The files that wait to be read, and the files that were read or queued. Bounded by `maxFiles` and
+// `maxQueueBytes`.
+import type { ResumeToken, Task } from './resume-token.ts'
 
 /** `added`, or why not. */
-export type AddResult = 'added' | 'duplicate' | 'full'
+export type AddResult = 'added' | 'duplicate' | 'limit: maxFiles' | 'limit: maxQueueBytes'
 
 export class FileQueue {
   readonly #maxFiles: number
+  readonly #maxBytes: number
   readonly #waiting = new Map<string, Task>()
   readonly #read = new Set<string>()
   /** Files that a later reading continues with. */
   readonly #left: Task[] = []
   #count = 0
+  /** The length of the URLs that are kept. They are ASCII. */
+  #bytes = 0
 
-  constructor(maxFiles: number) {
+  constructor(maxFiles: number, maxBytes: number) {
     this.#maxFiles = maxFiles
+    this.#maxBytes = maxBytes
+  }
+
+  /** The bytes of URLs that can still be added. Negative if redirects have used up more. */
+  get bytesLeft(): number {
+    return this.#maxBytes - this.#bytes
   }
 
   /** @param isSkipped Whether the file counts as read. */
   add(task: Task, isSkipped = false): AddResult {
     if (this.#read.has(task.url) || this.#waiting.has(task.url)) return 'duplicate'
-    if (this.#count >= this.#maxFiles) return 'full'
+    if (this.#count >= this.#maxFiles) return 'limit: maxFiles'
+    if (task.url.length > this.bytesLeft) return 'limit: maxQueueBytes'
     this.#count++
+    this.#bytes += task.url.length
     if (isSkipped) this.#read.add(task.url)
     else this.#waiting.set(task.url, task)
     return 'added'
@@ -64,14 +56,26 @@ export class FileQueue {
     return this.#read.has(url)
   }
 
-  markRead(url: string): void {
-    this.#read.add(url)
+  markRead(task: Task): void {
+    this.#read.add(task.url)
+  }
+
+  /**
+   * Counts the URLs of redirects, which the results keep.
+   * @param target The last URL, if a file was there.
+   */
+  addRedirects(hops: readonly { readonly url: string }[], target: string | undefined): void {
+    for (const { url } of hops.slice(1)) this.#bytes += url.length
+    if (target === undefined || this.#read.has(target)) return
+    this.#read.add(target)
+    this.#bytes += target.length
   }
 
   restore({ queue, read }: ResumeToken): void {
     for (const url of read) this.#read.add(url)
     for (const task of queue) this.#waiting.set(task.url, task)
     this.#count = this.#read.size + this.#waiting.size
+    for (const url of [...this.#read, ...this.#waiting.keys()]) this.#bytes += url.length
   }
 
   /** @param current The file that is being read, if any. */

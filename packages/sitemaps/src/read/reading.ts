@@ -1,51 +1,55 @@
 // One reading: takes files from the queue, one after another, and yields their entries in batches.
 //
 // Files are read one at a time: most files of a site are on one host, which is paced anyway. A batch
-// comes from one chunk of bytes, and the next chunk is read when the batch was taken. So memory does
-// not grow with the number of entries.
+// comes from one chunk of bytes, and the next chunk is parsed when the batch was taken. So memory does
+// not grow with the number of entries. The network does not wait for the caller: see spool.ts.
 import { linkSignals } from '@politely/fetcher/internal'
 import { charsetOf } from '../bytes/decode.ts'
 import type { ForeignHost, SitemapEntry } from '../entry.ts'
-import type { SitemapReason } from '../file-result.ts'
+import { SitemapIncompleteError } from '../errors.ts'
+import type { SitemapFile, SitemapReason } from '../file-result.ts'
 import type { Settings } from '../options.ts'
 import { DateCounter } from '../parse/date-trust.ts'
-import { type FoundEntry, Problems } from '../parse/found.ts'
-import { BodySource, type ByteSource } from './body-source.ts'
+import { Problems } from '../parse/found.ts'
+import { BodySource, type ByteSource, iteratorOf } from './body-source.ts'
+import { type Child, Children } from './children.ts'
 import { EntryMaker } from './entry-maker.ts'
 import { FileParser } from './file-parser.ts'
 import { type FileBody, type FileHead, fileResult } from './file-record.ts'
 import { FileResults } from './file-results.ts'
+import { FileWatch } from './file-watch.ts'
 import { ForeignHosts, withoutHash } from './foreign-hosts.ts'
-import { FileQueue, type ResumeToken, type Task } from './queue.ts'
-import { type Requested, request, validatorsOf } from './request.ts'
+import { FileQueue } from './queue.ts'
+import { type RequestContext, type Requested, request, requestRest, validatorsOf } from './request.ts'
+import type { ResumeToken, Task } from './resume-token.ts'
 import { SinceFilter } from './since-filter.ts'
+import { Spool } from './spool.ts'
 
 const OFFICIAL_ENTRIES = 50_000
-
-/** A sitemap of an index, and its date. */
-interface Child {
-  readonly task: Task
-  readonly lastmod: number | undefined
-}
 
 export class Reading {
   readonly files: FileResults
   readonly #settings: Settings
   readonly #queue: FileQueue
-  readonly #foreignHosts: ForeignHosts
+  readonly #hosts: ForeignHosts
   readonly #deadline = new AbortController()
   #signal: AbortSignal = this.#deadline.signal
   /** The file that is being read, and the number of its entries that were taken. */
   #current: { readonly task: Task; taken: number } | undefined
   /** The number of entries that were passed on. */
   #entries = 0
+  /** Whether `maxMs` was over before all entries of a batch were taken. */
+  #isCutByTime = false
+  /** The files whose body broke off. */
+  readonly #brokenOff: SitemapFile[] = []
 
   constructor(settings: Settings, start: () => void) {
+    const { limits, robots, guard, resume } = settings
     this.#settings = settings
     this.files = new FileResults(start)
-    this.#queue = new FileQueue(settings.limits.maxFiles)
-    this.#foreignHosts = new ForeignHosts(settings.robots, settings.limits.maxForeignHosts)
-    if (settings.resume !== undefined) this.#queue.restore(settings.resume)
+    this.#queue = new FileQueue(limits.maxFiles, limits.maxQueueBytes)
+    this.#hosts = new ForeignHosts(robots, guard, limits.maxForeignHosts)
+    if (resume !== undefined) this.#queue.restore(resume)
   }
 
   token(): ResumeToken {
@@ -61,7 +65,11 @@ export class Reading {
       limits.maxMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(() => this.#deadline.abort(), limits.maxMs)
     try {
       for await (const batch of this.#batches()) {
+        const wasLate = this.#isLate // the last batch still counts
         for (const entry of batch) {
+          this.#isCutByTime = this.#isLate && !wasLate
+          if (this.#isCutByTime) break
+          if (!wasLate) this.#signal.throwIfAborted()
           if (this.#current !== undefined) this.#current.taken++
           yield entry
         }
@@ -77,6 +85,8 @@ export class Reading {
       linked.unlink()
       this.files.end()
     }
+    const [first, ...others] = this.#brokenOff
+    if (first !== undefined) throw new SitemapIncompleteError([first, ...others])
   }
 
   /** Whether `maxMs` is over, and the caller's signal is not aborted. */
@@ -98,6 +108,7 @@ export class Reading {
       if (this.#queue.isRead(task.url)) this.#skip(task, 'duplicate')
       else if (this.#isLate) this.#skip(task, 'limit: maxMs')
       else if (this.#entries >= this.#settings.limits.maxEntries) this.#skip(task, 'limit: maxEntries')
+      else if (this.#queue.bytesLeft < 0) this.#skip(task, 'limit: maxQueueBytes')
       else yield* this.#readFile(task)
     }
   }
@@ -106,16 +117,19 @@ export class Reading {
     const { robots, guess } = this.#settings
     const url = `${origin}/robots.txt`
     const sitemaps = await robots?.sitemaps(origin, { signal: this.#signal })
-    for (const sitemap of sitemaps ?? []) this.#addFirst({ url: withoutHash(sitemap), depth: 0 })
+    const from = this.#hosts.publicOf([url])
+    const first = (sitemap: string): Task => ({ url: sitemap, depth: 0, ...(from !== undefined && { from }) })
+    for (const sitemap of sitemaps ?? []) this.#addFirst(first(withoutHash(sitemap)))
     if (sitemaps !== undefined && sitemaps.length > 0) return
-    if (guess) this.#addFirst({ url: `${origin}/sitemap.xml`, depth: 0 })
+    if (guess) this.#addFirst(first(`${origin}/sitemap.xml`))
     const reason = sitemaps?.access.outcome === 'unreachable' ? 'robots-unreachable' : 'no-sitemaps'
     if (!guess || reason === 'robots-unreachable')
       this.files.add(fileResult({ task: { url, depth: 0 }, foreign: false }, { outcome: 'failed', reason }))
   }
 
   #addFirst(task: Task): void {
-    if (this.#queue.add(task) === 'full') this.#skip(task, 'limit: maxFiles')
+    const result = this.#queue.add(task)
+    if (result === 'limit: maxFiles' || result === 'limit: maxQueueBytes') this.#skip(task, result)
   }
 
   #skip(task: Task, reason: SitemapReason): void {
@@ -135,64 +149,80 @@ export class Reading {
     }
     this.#current = { task, taken: task.skip ?? 0 }
     let foreign: false | ForeignHost = false
-    let requested: Requested | undefined
-    try {
-      foreign = await this.#foreignOf(task)
-      requested = await request(task.url, {
-        fetch,
-        robots: checksRequests ? robots : undefined,
-        signal: this.#signal,
-        maxRedirects: limits.maxRedirects,
-        headers: validatorsOf(earlier.get(task.url), task),
-        isRead: (url) => this.#queue.isRead(url),
-      })
-    } catch (error) {
-      if (this.#isLate) this.files.add(fileResult({ task, foreign }, { outcome: 'failed', reason: 'limit: maxMs' }))
-      throw error
+    let requested: Requested
+    const linked = linkSignals([this.#signal]) // one signal for each file, since fetch leaves listeners on it
+    const context: RequestContext = {
+      fetch,
+      robots,
+      checksRequests,
+      hosts: this.#hosts,
+      signal: linked.signal,
+      maxRedirects: limits.maxRedirects,
+      isRead: (url) => this.#queue.isRead(url),
     }
-    const head: FileHead = { task, foreign, requested }
-    this.#queue.markRead(task.url)
-    if (requested.reason !== 'duplicate') this.#queue.markRead(requested.url)
-    if (requested.response?.status === 304) this.#unchanged(head)
-    else if (requested.reason !== undefined || requested.response === undefined)
-      this.files.add(fileResult(head, { outcome: 'failed' }))
-    else yield* this.#readBody(requested.response.body as unknown as ByteSource | null, head, requested)
+    try {
+      try {
+        foreign = await this.#foreignOf(task)
+        requested = await request(task, validatorsOf(earlier.get(task.url), task), context)
+      } catch (error) {
+        if (this.#isLate) this.files.add(fileResult({ task, foreign }, { outcome: 'failed', reason: 'limit: maxMs' }))
+        throw error
+      }
+      const head: FileHead = { task, foreign, requested }
+      const { hops, url, reason, response } = requested
+      this.#queue.markRead(task)
+      this.#queue.addRedirects(hops, reason === 'duplicate' ? undefined : url)
+      if (response?.status === 304) this.#unchanged(head)
+      else if (reason !== undefined || response === undefined) this.files.add(fileResult(head, { outcome: 'failed' }))
+      else {
+        const body = iteratorOf((response.body as ByteSource | null) ?? new Uint8Array(0))
+        const rest = (position: number) => requestRest(requested, task.from, position, context)
+        yield* this.#readBody(new Spool(body, limits.maxBytesIn, rest), head, requested)
+      }
+    } finally {
+      linked.unlink()
+    }
     this.#current = undefined
   }
 
   async *#readBytes(bytes: ByteSource, task: Task): AsyncGenerator<readonly SitemapEntry[], void> {
     this.#current = { task, taken: 0 }
-    this.#queue.markRead(task.url)
-    yield* this.#readBody(bytes, { task, foreign: false }, { url: task.url, hops: [] })
+    this.#queue.markRead(task)
+    yield* this.#readBody(iteratorOf(bytes), { task, foreign: false }, { url: task.url, hops: [] })
     this.#current = undefined
   }
 
   async *#readBody(
-    bytes: ByteSource | null,
+    bytes: AsyncIterator<Uint8Array>,
     head: FileHead,
-    { url, response }: Requested,
+    { url, hops, response }: Requested,
   ): AsyncGenerator<readonly SitemapEntry[], void> {
     const { limits, since } = this.#settings
+    const { task } = head
     const problems = new Problems()
     const dates = new DateCounter(Date.now())
-    const source = new BodySource(bytes ?? new Uint8Array(0), limits, this.#signal, () =>
+    const watch = new FileWatch(limits.maxFileMs, this.#signal, () =>
       this.#isLate ? { reason: 'limit: maxMs' } : undefined,
     )
-    const parser = new FileParser(source, charsetOf(response?.headers.get('content-type')), limits, problems)
-    const files = [url, head.task.url, ...(head.task.parent === undefined ? [] : [head.task.parent])]
-    const maker = new EntryMaker(url, problems, dates, (origin) =>
-      this.#foreignHosts.check(origin, files, this.#signal),
-    )
+    const source = new BodySource(bytes, limits.maxBytesIn, watch)
+    const charset = charsetOf(response?.headers.get('content-type'))
+    const parser = new FileParser(source, charset, limits, problems, watch)
+    const files = [url, task.url, ...(task.parent === undefined ? [] : [task.parent])]
+    const from = this.#hosts.publicOf([task.from, task.url, ...hops.map((hop) => hop.url), url])
+    const maker = new EntryMaker(url, problems, dates, {
+      isPrivate: async (other) => (await this.#hosts.refusalOf(other, from, this.#signal)) !== undefined,
+      proofOf: (origin) => this.#hosts.proofOf(origin, files, this.#signal),
+    })
     const body: FileBody = { source, parser, maker, problems, dates, entries: 0, skippedEntries: 0, sitemaps: 0 }
-    const filter = new SinceFilter(since, dates, body, head.task.skip ?? 0)
-    const children: Child[] = []
+    const filter = new SinceFilter(since, dates, body, task.skip ?? 0)
+    const children = new Children(task, from, this.#queue.bytesLeft, limits.maxFiles)
     let limit: SitemapReason | undefined
     try {
       for await (const batch of parser.batches()) {
         const entries: SitemapEntry[] = []
         for (const found of batch) {
           const isEntry = found.kind === 'entry'
-          limit = isEntry ? this.#entryLimit(body, entries) : this.#addChild(children, found, body, head.task)
+          limit = isEntry ? this.#entryLimit(body, entries) : await children.add(found, maker)
           if (limit !== undefined) break
           if (!isEntry) continue
           const made = maker.entryOf(found)
@@ -202,21 +232,26 @@ export class Reading {
           filter.add(entry, entries)
         }
         if (entries.length > 0) yield this.#passed(entries)
+        if (this.#isCutByTime) limit = 'limit: maxMs'
         if (limit !== undefined) break
       }
       const rest = filter.end()
       if (rest.length > limits.maxEntries - this.#entries) limit = 'limit: maxEntries'
       if (rest.length > 0) yield this.#passed(rest)
+      if (this.#isCutByTime) limit = 'limit: maxMs'
     } catch (error) {
       if (this.#isLate) this.files.add(fileResult(head, { outcome: 'partial', reason: 'limit: maxMs' }, body))
       throw error
     }
     if (body.entries > OFFICIAL_ENTRIES) problems.add('over-50000-entries')
-    const unqueued = this.#queueChildren(children, body, head.task)
+    const unqueued = this.#queueChildren(children.list, body, task)
     const end = limit === undefined ? parser.end : ({ outcome: 'partial', reason: limit } as const)
     const isWhole = end.outcome === 'complete' && unqueued !== undefined
-    this.files.add(fileResult(head, isWhole ? { outcome: 'partial', reason: unqueued } : end, body))
-    if (endsReading(end.reason)) this.#queue.leave({ ...head.task, skip: this.#current?.taken ?? 0 })
+    const result = fileResult(head, isWhole ? { outcome: 'partial', reason: unqueued } : end, body)
+    this.files.add(result)
+    const isBrokenOff = source.isBrokenOff && end.reason === 'cut-off'
+    if (isBrokenOff) this.#brokenOff.push(result)
+    if (isBrokenOff || endsReading(end.reason)) this.#queue.leave({ ...task, skip: this.#current?.taken ?? 0 })
   }
 
   /** Counts the entries, and returns as many of them as `maxEntries` admits. */
@@ -232,17 +267,6 @@ export class Reading {
     return this.#entries + batch.length >= maxEntries ? 'limit: maxEntries' : undefined
   }
 
-  /** Returns the limit that ends the file, if it is reached. */
-  #addChild(children: Child[], found: FoundEntry, { maker }: FileBody, task: Task): SitemapReason | undefined {
-    const { maxFiles } = this.#settings.limits
-    const url = maker.urlOf(found)
-    if (url === undefined) return undefined
-    if (children.length >= maxFiles) return 'limit: maxFiles'
-    const child = { url: withoutHash(url), depth: task.depth + 1, parent: task.url }
-    children.push({ task: child, lastmod: maker.dateOf(found) })
-    return undefined
-  }
-
   /** Returns the limit that kept sitemaps of an index out of the queue. */
   #queueChildren(children: readonly Child[], body: FileBody, task: Task): SitemapReason | undefined {
     const { since, limits } = this.#settings
@@ -254,8 +278,8 @@ export class Reading {
       const result = this.#queue.add(child.task, isOld)
       if (result === 'added' && isOld) this.#skip(child.task, 'since')
       else if (result === 'added') body.sitemaps++
-      else if (result === 'full') reason = 'limit: maxFiles'
-      else body.problems.add('duplicate-file', child.task.url)
+      else if (result === 'duplicate') body.problems.add('duplicate-file', child.task.url)
+      else reason = result
     }
     return reason
   }
@@ -263,18 +287,24 @@ export class Reading {
   /** Queues the sitemaps that an unchanged index listed in the earlier reading. */
   #unchanged(head: FileHead): void {
     const { earlier } = this.#settings
-    const before = earlier.get(head.task.url)
+    const { task } = head
+    const before = earlier.get(task.url)
     const { etag, lastModified } = before ?? {}
     const result = fileResult(head, { outcome: 'unchanged' })
     this.files.add({ ...(etag && { etag }), ...(lastModified && { lastModified }), ...result })
+    const from = this.#hosts.publicOf([task.from, task.url])
     for (const { url, parent, depth } of earlier.values()) {
-      if (parent === head.task.url) this.#addFirst({ url, parent, depth })
+      if (parent === task.url) this.#addFirst({ url, parent, depth, ...(from !== undefined && { from }) })
     }
   }
 
-  async #foreignOf({ url, parent }: Task): Promise<false | ForeignHost> {
-    if (parent === undefined || new URL(parent).host === new URL(url).host) return false
-    return this.#foreignHosts.check(new URL(url).origin, [url, parent], this.#signal)
+  async #foreignOf({ url, parent, from }: Task): Promise<false | ForeignHost> {
+    if (parent === undefined) return false
+    const { host, origin } = new URL(url)
+    if (new URL(parent).host === host) return false
+    const blocked = await this.#hosts.refusalOf(url, from, this.#signal)
+    if (blocked !== undefined) return { origin, proof: 'unchecked' }
+    return this.#hosts.proofOf(origin, [url, parent], this.#signal)
   }
 }
 

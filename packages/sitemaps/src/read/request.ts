@@ -1,10 +1,12 @@
 // Requests one file. Follows redirects itself, so that each hop is known and a cycle is seen before it
 // is requested. A polite fetch checks and paces each hop.
 import { isPolitelyError } from '@politely/core'
-import type { ClientVerdict, RobotsClient } from '@politely/fetcher'
+import { type BlockedAddressError, type ClientVerdict, RobotsClient } from '@politely/fetcher'
+import { clientPort, UNTIL_HEADERS } from '@politely/fetcher/internal'
 import type { SitemapReason } from '../file-result.ts'
-import { messageOf } from './body-source.ts'
-import type { Task } from './queue.ts'
+import { type ByteSource, iteratorOf, messageOf } from './body-source.ts'
+import type { ForeignHosts } from './foreign-hosts.ts'
+import type { Task } from './resume-token.ts'
 
 /** A fetch: `politely(fetch, …)`, the fetch of Node, or your own. */
 export type SitemapFetch = (
@@ -13,6 +15,8 @@ export type SitemapFetch = (
     readonly redirect: 'manual'
     readonly signal: AbortSignal
     readonly headers: Record<string, string>
+    /** The URLs that led to this one. A site may not lead a request to a private host. */
+    readonly redirectedFrom: string[]
   },
 ) => Promise<SitemapResponse>
 
@@ -26,11 +30,12 @@ export interface SitemapResponse {
 
 export interface RequestContext {
   readonly fetch: SitemapFetch
-  /** Checks each hop. Undefined if the fetch does that. */
   readonly robots: RobotsClient | undefined
+  /** Whether `robots` checks each hop, since the fetch does not. */
+  readonly checksRequests: boolean
+  readonly hosts: ForeignHosts
   readonly signal: AbortSignal
   readonly maxRedirects: number
-  readonly headers: Record<string, string>
   /** Returns whether a file was read before. */
   isRead(url: string): boolean
 }
@@ -47,22 +52,22 @@ export interface Requested {
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
+/** The longest Location that is followed, in characters as sent. The results keep the redirects. */
+const MAX_LOCATION_LENGTH = 2_048
 
 /** Requests a file. Rejects only with the reason of the signal. */
-export async function request(start: string, context: RequestContext): Promise<Requested> {
+export async function request(
+  { url: start, from }: Task,
+  headers: Record<string, string>,
+  context: RequestContext,
+): Promise<Requested> {
   const hops: { url: string; status: number }[] = []
   let url = start
   for (;;) {
-    const refused = await refusalOf(url, hops, context)
-    if (refused !== undefined) return { hops, url, ...refused }
-    const init = { redirect: 'manual', signal: context.signal, headers: context.headers } as const
-    let response: SitemapResponse
-    try {
-      response = await context.fetch(url, init)
-    } catch (error) {
-      if (context.signal.aborted) throw context.signal.reason
-      return { hops, url, ...failureOf(error) }
-    }
+    const chain = [...(from === undefined ? [] : [from]), ...hops.map((hop) => hop.url)]
+    const sent = await send(url, chain, headers, context)
+    if ('reason' in sent) return { hops, url, ...sent }
+    const { response } = sent
     const { status } = response
     if (!REDIRECTS.has(status)) {
       // A fetch that ignores `redirect: 'manual'` has followed redirects.
@@ -73,10 +78,12 @@ export async function request(start: string, context: RequestContext): Promise<R
     }
     await cancel(response)
     hops.push({ url, status })
-    const next = URL.parse(response.headers.get('location') ?? '', url)
-    if (next === null || !response.headers.get('location')) {
+    const location = response.headers.get('location') ?? ''
+    const next = URL.parse(location, url)
+    if (next === null || location === '')
       return { hops, url, response, reason: 'redirects', detail: 'the redirect has no valid Location' }
-    }
+    if (location.length > MAX_LOCATION_LENGTH)
+      return { hops, url, response, reason: 'redirects', detail: 'its Location is longer than 2,048 characters' }
     next.hash = ''
     url = next.href
     if (hops.some((hop) => hop.url === url))
@@ -87,21 +94,58 @@ export async function request(start: string, context: RequestContext): Promise<R
   }
 }
 
-type Failure = Pick<Requested, 'reason' | 'detail' | 'verdict'>
+/**
+ * Requests the bytes of a file from this position on, after its connection was closed. Returns
+ * undefined unless the server sends exactly these bytes of the same file (RFC 9110 §13.1.5, §15.3.7).
+ */
+export async function requestRest(
+  { url, hops, response }: Requested,
+  from: string | undefined,
+  position: number,
+  context: RequestContext,
+): Promise<AsyncIterator<Uint8Array> | undefined> {
+  const etag = response?.headers.get('etag')
+  const validator = etag?.startsWith('"') ? etag : response?.headers.get('last-modified')
+  if (!validator || response?.headers.get('content-encoding')) return undefined
+  const chain = [...(from === undefined ? [] : [from]), ...hops.map((hop) => hop.url)]
+  const rest = await send(url, chain, { range: `bytes=${position}-`, 'if-range': validator }, context)
+  if ('reason' in rest) return undefined
+  const { status, headers, body } = rest.response
+  const isRest = status === 206 && headers.get('content-range')?.startsWith(`bytes ${position}-`)
+  if (isRest && body !== null) return iteratorOf(body as unknown as ByteSource)
+  await cancel(rest.response)
+  return undefined
+}
 
-async function refusalOf(
+type Failure = Pick<Requested, 'detail' | 'verdict'> & { readonly reason: SitemapReason }
+
+/** Sends one request, unless it is refused. */
+async function send(
   url: string,
-  hops: Requested['hops'],
-  { robots, signal }: RequestContext,
-): Promise<Failure | undefined> {
-  if (robots === undefined) return undefined
+  chain: string[],
+  headers: Record<string, string>,
+  context: RequestContext,
+): Promise<{ readonly response: SitemapResponse } | Failure> {
+  const { fetch, robots, checksRequests, hosts, signal } = context
   try {
-    const verdict = await robots.check(url, { signal, redirectedFrom: hops.map((hop) => hop.url) })
-    return verdict.allowed ? undefined : { reason: 'disallowed', verdict }
+    const blocked = await hosts.refusalOf(url, hosts.publicOf(chain), signal)
+    if (blocked !== undefined) return blockedBy(robots, url, blocked)
+    if (checksRequests && robots !== undefined) {
+      const verdict = await robots.check(url, { signal, redirectedFrom: chain })
+      if (!verdict.allowed) return { reason: 'disallowed', verdict }
+    }
+    const untilHeaders = { [UNTIL_HEADERS]: true } // `maxFileMs` is the time limit for the body
+    const init = { redirect: 'manual', signal, headers, redirectedFrom: chain, ...untilHeaders } as const
+    return { response: await fetch(url, init) }
   } catch (error) {
     if (signal.aborted) throw signal.reason
     return failureOf(error)
   }
+}
+
+function blockedBy(robots: RobotsClient | undefined, url: string, refusal: BlockedAddressError): Failure {
+  if (!(robots instanceof RobotsClient)) return { reason: 'refused', detail: refusal.message }
+  return { reason: 'disallowed', verdict: clientPort(robots).blockedVerdict(url, refusal) }
 }
 
 function failureOf(error: unknown): Failure {
@@ -113,7 +157,7 @@ function failureOf(error: unknown): Failure {
 }
 
 async function cancel({ body }: SitemapResponse): Promise<void> {
-  await body?.cancel().catch(() => undefined)
+  await body?.cancel?.().catch(() => undefined) // a stream of Node, as node-fetch returns it, has no `cancel`
 }
 
 /** Returns the headers of a conditional request. A file that was not whole is read again. */

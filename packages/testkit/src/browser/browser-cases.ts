@@ -7,8 +7,9 @@ import { isFullRun } from '../scope.ts'
 import { browserEndCases, browserGoneCases } from './browser-end-cases.ts'
 import { type BrowserCase, HOME, openFixture, verdictOf } from './browser-fixture.ts'
 import { browserLoadCases } from './browser-load-cases.ts'
+import { browserNamedUrlCases } from './browser-named-url-cases.ts'
 import { browserPageCases } from './browser-page-cases.ts'
-import { browserRequestCases } from './browser-request-cases.ts'
+import { browserRequestCases, browserRequestWays } from './browser-request-cases.ts'
 import type { BrowserUnderTest } from './browser-under-test.ts'
 import { withRobotsCases } from './with-robots-cases.ts'
 
@@ -25,6 +26,7 @@ export function browserTestsFor(adapter: string): readonly BrowserTest[] {
     ...browserPageCases,
     ...browserLoadCases,
     ...browserRequestCases,
+    ...browserNamedUrlCases,
     ...browserEndCases,
     ...withRobotsCases,
   ]
@@ -37,14 +39,21 @@ export function browserTestsFor(adapter: string): readonly BrowserTest[] {
         assert.deepEqual(outcome, testCase.expected)
       },
     })),
-    ...cases
-      .filter((testCase) => isFullRun || !(testCase.fullRun || hasOwnBrowser(testCase)))
-      .map((testCase) => ({
-        name: testCase.name,
-        wholeChromium: testCase.wholeChromium === true,
-        run: (browser: BrowserUnderTest) => runCase(testCase, browser),
-      })),
+    ...testsOf(cases),
   ]
+}
+
+/** The ways in which a page can start a request. They run in every adapter. */
+export const browserRequestTests: readonly BrowserTest[] = testsOf(browserRequestWays)
+
+function testsOf(cases: readonly BrowserCase[]): BrowserTest[] {
+  return cases
+    .filter((testCase) => isFullRun || !(testCase.fullRun || hasOwnBrowser(testCase)))
+    .map((testCase) => ({
+      name: testCase.name,
+      wholeChromium: testCase.wholeChromium === true,
+      run: (browser: BrowserUnderTest) => runCase(testCase, browser),
+    }))
 }
 
 /** The cases to run for each way to open a browser. */

@@ -7,6 +7,7 @@ import type { DocTable } from '../doc-table.ts'
 import { withoutIssuer } from '../servers/self-signed.ts'
 import { type Reply, type Sites, startSites } from '../servers/sites.ts'
 import { htmlPage } from '../servers/small-pages.ts'
+import { downloadsCase, downloadsInWindowsCase, emptyFrameCase } from './browser-download-cases.ts'
 import { type BrowserCase, errorOf, HOME, RULES } from './browser-fixture.ts'
 import { browserServiceWorkerCases } from './browser-service-worker-cases.ts'
 import { startEarlyHintsSite } from './early-hints-site.ts'
@@ -24,34 +25,43 @@ const script = (text: string) => `<script>${text}</script>`
 
 const checked: readonly CheckedKind[] = [
   {
-    what: 'images, `<svg>` references and filters',
-    names: ['img', 'use', 'svg-image', 'fe-image'],
-    html: (base) => `<img src="${base}/img"><svg><use href="${base}/use#a"/><image href="${base}/svg-image"/>
+    what: 'images, `srcset`, `<picture>`, `poster`, `<input type=image>`, `<svg>` references and filters',
+    names: ['img', 'srcset', 'picture', 'poster', 'input', 'use', 'svg-image', 'svg-fill', 'fe-image'],
+    html: (base) => `<img src="${base}/img"><img srcset="${base}/srcset 1x"><video poster="${base}/poster"></video>
+      <picture><source srcset="${base}/picture"><img></picture><input type="image" src="${base}/input">
+      <svg><use href="${base}/use#a"/><image href="${base}/svg-image"/><rect fill="url(${base}/svg-fill#a)" width="1" height="1"/>
       <filter><feImage href="${base}/fe-image"/></filter></svg>`,
   },
   {
-    what: 'style sheets and the files they name: `@import`, images, masks, fonts',
-    names: ['style', 'import', 'background', 'mask', 'font'],
+    what: 'style sheets and the files they name: `@import`, images, masks, clip paths, filters, cursors, fonts',
+    names: ['style', 'alternate', 'import', 'background', 'mask', 'clip', 'filter', 'cursor', 'list', 'border', 'font'],
     html: (base) => `<link rel="stylesheet" href="${base}/style"><style>@import "${base}/import";
       @font-face { font-family: "${base}"; src: url(${base}/font) }</style>
-      <p style="background: url(${base}/background); mask: url(${base}/mask); font-family: '${base}'">text</p>`,
+      <link rel="alternate stylesheet" title="${base}" href="${base}/alternate">
+      <p style="background: url(${base}/background); mask: url(${base}/mask); font-family: '${base}'">text</p>
+      <p style="clip-path: url(${base}/clip#a); filter: url(${base}/filter#a); cursor: url(${base}/cursor), auto">text</p>
+      <ul style="list-style-image: url(${base}/list); border: 1px solid; border-image: url(${base}/border) 1"><li>text</ul>`,
   },
   {
-    what: 'scripts, modules, `import()`',
-    names: ['script', 'module', 'dynamic'],
+    what: 'scripts, modules, `import()`, modules of JSON and CSS, scripts in `<svg>`',
+    names: ['script', 'svg-script', 'module', 'dynamic', 'json', 'css'],
     html: (base) => `<script src="${base}/script"></script><script type="module" src="${base}/module"></script>
-      ${script(`import('${base}/dynamic').catch(() => 0)`)}`,
+      <svg><script href="${base}/svg-script"></script></svg>
+      ${script(`import('${base}/dynamic').catch(() => 0); import('${base}/json', { with: { type: 'json' } }).catch(() => 0)
+        import('${base}/css', { with: { type: 'css' } }).catch(() => 0)`)}`,
   },
   {
-    what: '`<iframe>`, `<object>`, `<embed>`',
-    names: ['frame', 'object', 'embed'],
+    what: '`<iframe>`, also with `credentialless`; `<object>`, `<embed>`',
+    names: ['frame', 'credentialless', 'object', 'embed'],
     html: (base) =>
-      `<iframe src="${base}/frame"></iframe><object data="${base}/object"></object><embed src="${base}/embed">`,
+      `<iframe src="${base}/frame"></iframe><iframe credentialless src="${base}/credentialless"></iframe>
+      <object data="${base}/object"></object><embed src="${base}/embed">`,
   },
   {
     what: 'video, audio, `<track>`',
-    names: ['video', 'track'],
-    html: (base) => `<video src="${base}/video"></video><video><track default src="${base}/track"></video>`,
+    names: ['video', 'source', 'sound', 'track'],
+    html: (base) => `<video src="${base}/video"></video><video><source src="${base}/source"></video>
+      <audio src="${base}/sound"></audio><video><track default src="${base}/track"></video>`,
   },
   {
     what: '`<link>`: preload, modulepreload, prefetch, compression-dictionary; the header `Link` of a response other than 103',
@@ -77,10 +87,12 @@ const checked: readonly CheckedKind[] = [
       ${script(`navigator.sendBeacon('${base}/beacon'); document.getElementById('${base}').click()`)}`,
   },
   {
-    what: 'workers, shared workers, worklets',
-    names: ['worker', 'shared', 'paint', 'audio'],
+    what: 'workers, shared workers, worklets, and what workers load',
+    names: ['worker', 'shared', 'imported', 'in-worker', 'paint', 'audio'],
     html: (base) =>
       script(`new Worker('${base}/worker'); new SharedWorker('${base}/shared')
+        new Worker(URL.createObjectURL(new Blob(["try { importScripts('" + location.origin + "${base}/imported') } catch {}"])))
+        new Worker(URL.createObjectURL(new Blob(["fetch('" + location.origin + "${base}/in-worker').catch(() => 0)"])))
         CSS.paintWorklet.addModule('${base}/paint').catch(() => 0)
         new OfflineAudioContext(1, 1, 8_000).audioWorklet.addModule('${base}/audio').catch(() => 0)`),
   },
@@ -140,43 +152,6 @@ function titled(name: string, page: Reply, title: string, more: Partial<BrowserC
     requested: ['/open'],
     ...more,
   }
-}
-
-/** A script that clicks two download links in a window. */
-const clickDownloads = (window: string, name: string) => `for (const i of [1, 2]) {
-    const link = ${window}.document.createElement('a'); link.download = ''; link.href = location.origin + '/private/${name}' + i
-    ${window}.document.body.append(link); link.click()
-  }`
-
-/**
- * Each way to start downloads would request two files. Chromium would pause the request for the
- * first one only.
- */
-const downloadsCase: BrowserCase = {
-  name: 'a page cannot start downloads that need a request, also in frames and shadow trees, and outside of a document',
-  web: {
-    '/robots.txt': RULES,
-    '/open': htmlPage(`<iframe id="empty"></iframe><iframe src="/frame"></iframe><div id="host"></div>
-      <a id="first" download href="/private/first"><b>file</b></a><a id="second" download href="/file">file</a>
-      ${script(`${clickDownloads('window', 'page')}
-      const { contentWindow } = document.getElementById('empty'); ${clickDownloads('contentWindow', 'empty')}
-      const root = document.getElementById('host').attachShadow({ mode: 'closed' })
-      root.innerHTML = '<a download href="/private/shadow1"></a><a download href="/private/shadow2"></a>'
-      for (const link of root.children) link.click()
-      for (const i of [1, 2]) {
-        const link = document.createElement('a'); link.download = ''; link.href = '/private/detached' + i
-        if (i === 1) link.click(); else link.dispatchEvent(new MouseEvent('click', { cancelable: true }))
-      }`)}`),
-    '/frame': htmlPage(script(clickDownloads('window', 'frame'))),
-  },
-  run: async ({ sites, tab, at }) => {
-    await tab.goto(at('/open'))
-    await tab.click('b')
-    await tab.click('#second')
-    await tab.evaluate("void setTimeout(() => fetch('/last'), 300)")
-    await requestedAll(sites, ['/frame', '/last'])
-  },
-  requested: ['/frame', '/last', '/open'],
 }
 
 const switchedOff: readonly UncheckedKind[] = [
@@ -284,6 +259,11 @@ function earlyHintsCase(name: string, switches: readonly string[], requestedPath
 }
 
 const notSeen: readonly UncheckedKind[] = [
+  {
+    what: '`<a download>` in an empty frame or popup, a document that no server sent, while another download is pending',
+    outcome: 'not seen',
+    testCase: emptyFrameCase,
+  },
   {
     what: 'WebSocket, WebSocketStream',
     outcome: 'not seen',
@@ -481,13 +461,21 @@ export const requestTable: DocTable = {
   ],
 }
 
-export const browserRequestCases: readonly BrowserCase[] = [
+const ofWholeChromium = (testCase: BrowserCase): BrowserCase => ({ ...testCase, wholeChromium: true })
+const inFullRun = ({ testCase }: UncheckedKind): BrowserCase => ({ ...testCase, fullRun: true })
+
+/** The ways in which a page can start a request. They need a page, and no more of a browser. */
+export const browserRequestWays: readonly BrowserCase[] = [
   checkedCase,
-  ...browserServiceWorkerCases,
   ...switchedOff.map(({ testCase }) => testCase),
   redirectToNowhere,
-  ...[...notSeen, ...repeated].map(({ testCase }): BrowserCase => ({ ...testCase, fullRun: true })),
-  ...switchCases,
-].map((testCase): BrowserCase => ({ ...testCase, wholeChromium: true }))
+  downloadsInWindowsCase,
+  ...notSeen.map(inFullRun),
+].map(ofWholeChromium)
+
+export const browserRequestCases: readonly BrowserCase[] = [
+  ...browserRequestWays,
+  ...[...browserServiceWorkerCases, ...repeated.map(inFullRun), ...switchCases].map(ofWholeChromium),
+]
 
 assert.equal(new Set(all('')).size, all('').length, 'two kinds of request use the same resource name')

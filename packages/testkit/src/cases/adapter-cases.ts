@@ -263,9 +263,10 @@ export async function runAdapterCase(
     if (abandoned !== undefined) {
       const controller = new AbortController()
       const url = sites.withPort(abandoned)
+      const waits = recorder.waits(url)
       const visit = visitOf(adapter, url, controller.signal)
       // If the visit does not wait, it ends first. Then its result shows why.
-      await Promise.race([recorder.waits(url), visit])
+      await Promise.race([waits, visit])
       controller.abort(new Error('aborted by the test case'))
       results.push(await visit)
     }

@@ -122,6 +122,36 @@ const lines: readonly LintCase[] = [
   withRules('a field that is known to be ignored', 'Noarchive: /a', 'ignored-field 2'),
 ]
 
+/** Lines of templates that no program filled in, each with one finding. */
+const templates: readonly LintCase[] = [
+  `Sitemap: \${SITE_URL}/sitemap.xml`,
+  'Sitemap: {{ site.url }}/sitemap.xml',
+  'Sitemap: %SITE_URL%/sitemap.xml',
+  'Sitemap: %base-url%/sitemap.xml',
+  'Sitemap: <?php echo $url ?>/sitemap.xml',
+  'Sitemap: <%= root_url %>/sitemap.xml',
+  'Sitemap: #{root_url}/sitemap.xml',
+  'Sitemap: $BASE_URL/sitemap.xml',
+  'Sitemap: $(baseUrl)/sitemap.xml',
+  'Sitemap: __BASE_URL__/sitemap.xml',
+  'Sitemap: {domain}/sitemap.xml',
+  'Sitemap: https://[your-host]/sitemap.xml',
+  'Sitemap: undefined/sitemap.xml',
+  'Sitemap: https://undefined/sitemap.xml',
+  'Sitemap: https://example.com/null/sitemap.xml',
+  'Sitemap: https://your-domain.com/sitemap.xml',
+  'Sitemap: https://www.yoursite.com/sitemap.xml',
+  'Sitemap: https://domain.tld/sitemap.xml',
+  'Sitemap: [object Object]',
+  'Disallow: null',
+  'Disallow: undefined/a',
+  `Disallow: /\${path}/`,
+  'Disallow: /{{path}}/',
+  'Crawl-delay: NaN',
+  '{% if staging %}',
+  '<?php echo $rules; ?>',
+].map((line) => withRules(`"${line}"`, line, 'unfilled-template 2'))
+
 const names: readonly LintCase[] = [
   withUserAgent('a user-agent line without a name', '', 'user-agent-without-name 1'),
   withUserAgent('a name that does not begin with a letter', '+https://example.com', 'unreadable-name 1'),
@@ -133,7 +163,16 @@ const names: readonly LintCase[] = [
   withUserAgent('a star after a name', 'Example*', 'product-token-with-other-characters 1'),
   withUserAgent('a word after a star', '* all', 'product-token-with-other-characters 1'),
   withUserAgent('a name with a version', 'Example/1.0', 'product-token-with-version 1'),
-  withUserAgent('a name with digits', 'MJ12bot', 'product-token-with-digits 1'),
+  withUserAgent('a name with digits', 'Example12', 'product-token-with-digits 1'),
+  withUserAgent('a documented name with digits', 'MJ12bot'),
+  withUserAgent('a documented name with a dot', 'archive.org_bot'),
+  withUserAgent('a documented name with spaces', 'Sogou web spider'),
+  file(
+    'a documented name, and another one with the same product token',
+    'User-agent: Sogou\nUser-agent: Sogou web spider\nDisallow: /a\n\nUser-agent: Sogou Web Spider\nDisallow: /b\n',
+    'duplicate-group 5',
+  ),
+  withUserAgent('a documented name with a version', 'archive.org_bot/1.0', 'product-token-with-version 1'),
   withUserAgent('a Cyrillic letter in a name', 'G\xd0\xbeoglebot', 'look-alike-character 1'),
   withUserAgent('a full-width star', '\xef\xbc\x8a', 'look-alike-character 1'),
   withUserAgent('a name in Cyrillic', '\xd0\xa1\xd0\xbe\xd0\xbc', 'unreadable-name 1'),
@@ -456,6 +495,13 @@ const paths: readonly LintCase[] = [
   withRules('a $ at the end of a path', 'Disallow: /*.a$'),
   withRules('a star at the end of a path', 'Disallow: /a*', 'trailing-star 2'),
   withRules('two stars in a row', 'Disallow: /a**b', 'double-star 2'),
+  withRules('paths that only look like templates', [
+    'Disallow: /undefined/',
+    'Disallow: /%D1%82%D0%B5%D1%81%D1%82%20A',
+    'Disallow: /%C3%A9TUDE%20B',
+    'Disallow: /*.PDF$',
+    'Sitemap: https://mystore.example/nullable.xml',
+  ]),
   withRules('UTF-8 in a path', 'Disallow: /caf\xc3\xa9', 'raw-non-ascii 2'),
   withRules('a brace in a path', 'Disallow: /{a}', 'raw-character-in-path 2'),
   withRules('a brace in a query', 'Disallow: /?{a}'),
@@ -517,6 +563,11 @@ const records: readonly LintCase[] = [
   withRules('24 visit-times and a rate', [...repeated(24, 'Visit-time: 0000-0100'), 'Request-rate: 1/10']),
   withRules('a 25th visit-time', repeated(25, 'Visit-time: 0000-0100'), 'too-many-visit-times 26'),
   withRules('a visit-time without minutes', 'Visit-time: 6-8', 'visit-time-unreadable 2'),
+  withRules(
+    'a sitemap that an earlier line names',
+    ['Sitemap: https://example.com/a', 'Sitemap: https://EXAMPLE.com/a', 'Sitemap: https://example.com/b'],
+    'duplicate-sitemap 3',
+  ),
   withRules('noindex', 'Noindex: /a', 'noindex-not-supported 2'),
   withRules('host', 'Host: example.com', 'host-deprecated 2'),
 ]
@@ -596,6 +647,7 @@ export const goodFiles: readonly LintCase[] = [
 export const lintCases: readonly LintCase[] = [
   ...wholeFiles,
   ...lines,
+  ...templates,
   ...names,
   ...groups,
   ...namedGroups,

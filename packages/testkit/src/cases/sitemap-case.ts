@@ -29,6 +29,8 @@ export interface SitemapExpectation {
   readonly pages: readonly string[]
   /** The outcome of each file, by path: `complete`, or such as `partial (cut-off)`. */
   readonly files: Readonly<Record<string, string>>
+  /** Whether the connection of a file ends early, so that the reading says so after the last entry. */
+  readonly breaksOff?: true
   /** The codes of the problems of the first file. */
   readonly problems?: readonly string[]
   /** The dates of the entries: ISO texts, and null for a date that cannot be read. */

@@ -25,8 +25,8 @@ export async function audit(args: Arguments): Promise<number> {
   if (loaded === undefined) return EXITS.unreachable.code
   const { name, robots } = loaded
   const isSample = given.length === 0
-  const paths = isSample ? samplePaths([robots.text]) : given
-  const names = namesIn(robots.text)
+  const paths = isSample ? samplePaths([robots]) : given
+  const names = namesIn(robots)
   const crawlers = crawlerAccesses(robots, paths, names, args.all('purpose'))
   const found: Audit = { robots: name, date: knownCrawlersDate, paths, isSample, crawlers, names }
   await write(formatOf(args) === 'json' ? jsonLine({ version: 1, ...found }) : formatAudit(found, args.has('all')))

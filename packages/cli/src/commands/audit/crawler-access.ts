@@ -1,6 +1,7 @@
 // What each known crawler may read.
-import type { Robots, Rule } from '@politely/core'
+import type { CrawlerRules, Robots, Rule } from '@politely/core'
 import { type CrawlerPurpose, knownCrawlers, rulesFor } from '@politely/core/crawlers'
+import { sampleUrl } from '@politely/core/internal'
 import type { FileName } from './file-names.ts'
 
 export interface CrawlerAccess {
@@ -27,16 +28,28 @@ export function crawlerAccesses(
   purposes: readonly string[],
 ): readonly CrawlerAccess[] {
   const named = new Set(names.filter(({ finding }) => finding !== 'misspelt').map(({ crawler }) => crawler))
+  /** Most crawlers have the same rules, those for `*`. */
+  const checked = new Map<string, Access>()
   return knownCrawlers
     .filter(({ retired, purpose }) => retired === undefined && (purposes.length === 0 || purposes.includes(purpose)))
     .map(({ name, token, operator, purpose, obeys, isControl }) => {
       const rules = rulesFor(robots, token)
-      const verdicts = paths.map((path) => ({ path, ...rules.check(path) }))
-      const disallowed = verdicts.filter(({ allowed }) => !allowed).map(({ path }) => path)
-      const deciding = new Map(
-        verdicts.flatMap((verdict) => (verdict.because === 'rule' ? [[verdict.rule.line, verdict.rule] as const] : [])),
-      )
-      const inOrder = [...deciding.values()].sort((one, other) => one.line - other.line)
-      return { name, token, operator, purpose, obeys, isControl, isNamed: named.has(name), disallowed, rules: inOrder }
+      const key = rules.toJSON().packed
+      const access = checked.get(key) ?? accessBy(rules, paths)
+      checked.set(key, access)
+      return { name, token, operator, purpose, obeys, isControl, isNamed: named.has(name), ...access }
     })
+}
+
+type Access = Pick<CrawlerAccess, 'disallowed' | 'rules'>
+
+function accessBy(rules: CrawlerRules, paths: readonly string[]): Access {
+  const disallowed: string[] = []
+  const deciding = new Map<number, Rule>()
+  for (const path of paths) {
+    const verdict = rules.check(path.startsWith('/') ? sampleUrl(path) : path)
+    if (!verdict.allowed) disallowed.push(path)
+    if (verdict.because === 'rule') deciding.set(verdict.rule.line, verdict.rule)
+  }
+  return { disallowed, rules: [...deciding.values()].sort((one, other) => one.line - other.line) }
 }

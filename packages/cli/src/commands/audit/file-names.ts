@@ -1,6 +1,9 @@
 // The names in the user-agent lines of a file, and what is known about each of them.
+import type { Robots } from '@politely/core'
 import { findCrawler, type KnownCrawler, knownCrawlers } from '@politely/core/crawlers'
 import { editDistance } from '@politely/core/engine'
+import { fieldsOf } from '@politely/core/internal'
+import { crawlersOfProduct } from './product-names.ts'
 
 /** Why a name does nothing. */
 export type UselessName = 'misspelt' | 'retired' | 'ignored'
@@ -13,7 +16,8 @@ export interface FileName {
   readonly lines: readonly number[]
   /**
    * `known`: a crawler that is in use has this name, or reads its group;
-   * `misspelt`: no known crawler has this name, and `crawler` has a similar one;
+   * `misspelt`: no known crawler has this name, and `crawler` has a similar one, or is the crawler of the
+   * product of this name;
    * `retired`: the crawler of this name is no longer in use, and `replacedBy` took its place;
    * `ignored`: the operator says that the crawler ignores robots.txt, or may do so;
    * `unknown`: the catalogue has no such name.
@@ -24,24 +28,18 @@ export interface FileName {
   readonly operator: string | undefined
   /** The year since which the crawler is retired, if it is documented. */
   readonly since: string | undefined
+  /** What to write instead: the crawlers of a product, or the successors of a retired crawler. */
   readonly replacedBy: readonly string[]
 }
 
-/** A user-agent line, also without its dash or its colon. */
-const USER_AGENT = /^[^\S\n]*user-?agent[^\S\n]*:?[^\S\n]*([^\s#:][^#]*)/i
-
 /** Returns the names of a file in the order of their first lines, without `*`. */
-export function namesIn(text: string): readonly FileName[] {
+export function namesIn(robots: Robots): readonly FileName[] {
   const found = new Map<string, { readonly name: string; readonly lines: number[] }>()
-  for (const [i, line] of text
-    .replace(/^\ufeff/, '')
-    .split(/\r\n|\r|\n/)
-    .entries()) {
-    const name = USER_AGENT.exec(line)?.[1]?.trim()
-    if (name === undefined || name.startsWith('*')) continue
+  for (const { field, value: name, line } of fieldsOf(robots).fields) {
+    if (field !== 'user-agent' || name === '' || name.startsWith('*')) continue
     const before = found.get(name.toLowerCase())
-    if (before === undefined) found.set(name.toLowerCase(), { name, lines: [i + 1] })
-    else before.lines.push(i + 1)
+    if (before === undefined) found.set(name.toLowerCase(), { name, lines: [line] })
+    else before.lines.push(line)
   }
   return Array.from(found.values(), ({ name, lines }) => ({ name, lines, ...findingOf(name) }))
 }
@@ -57,9 +55,11 @@ function findingOf(name: string): Omit<FileName, 'name' | 'lines'> {
   }
   const nothing = { crawler: undefined, operator: undefined, since: undefined, replacedBy: [] }
   if (FALLBACKS.has(token.toLowerCase())) return { ...nothing, finding: 'known' }
-  const similar = similarCrawler(name)
+  const products = crawlersOfProduct(name)
+  const similar = products[0] === undefined ? similarCrawler(name) : findCrawler(products[0])
   if (similar === undefined) return { ...nothing, finding: 'unknown' }
-  return { ...nothing, finding: 'misspelt', crawler: similar.name, operator: similar.operator }
+  const { name: meant, operator } = similar
+  return { ...nothing, finding: 'misspelt', crawler: meant, operator, replacedBy: products }
 }
 
 /** Names of groups that several crawlers read, such as `Yandex`. */

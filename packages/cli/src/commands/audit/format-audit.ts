@@ -31,11 +31,18 @@ const PURPOSES: Readonly<Record<CrawlerPurpose, string>> = {
 }
 const LABEL_WIDTH = Math.max(...Object.values(PURPOSES).map(({ length }) => length)) + 2
 
+/** The age of the catalogue from which on the audit mentions it. Days. */
+const OLD_DAYS = 181
+
 /** @param listsAll Whether to list all crawlers that the file does not name. */
 export function formatAudit(audit: Audit, listsAll: boolean): string {
   const { robots, date, paths, crawlers, names } = audit
   const obedient = crawlers.filter(({ obeys }) => obeys !== 'no')
-  const byPaths = Map.groupBy(obedient, ({ disallowed }) => disallowed.join('\n'))
+  // Crawlers with the same rules share one list of paths, which may be long.
+  const texts = new Map(
+    [...new Set(obedient.map(({ disallowed }) => disallowed))].map((list) => [list, list.join('\n')]),
+  )
+  const byPaths = Map.groupBy(obedient, ({ disallowed }) => texts.get(disallowed))
   const blocks = [...byPaths.values()]
     .sort((a, b) => (b[0]?.disallowed.length ?? 0) - (a[0]?.disallowed.length ?? 0))
     .map((group) => blockOf(headOf(group, audit), group, listsAll))
@@ -45,7 +52,14 @@ export function formatAudit(audit: Audit, listsAll: boolean): string {
     blocks.push(blockOf(head, ignoring, listsAll))
   }
   const head = `${dim('robots.txt')}  ${printable(robots)}\n${dim('compared')}    with ${countText(crawlers.length, 'crawler')} known on ${date}, on ${countText(paths.length, 'path')}\n`
-  return [head, ...blocks, namesText(names, listsAll), unnamedText(crawlers, listsAll), unclearText(crawlers)]
+  return [
+    head,
+    ...blocks,
+    namesText(names, listsAll),
+    unnamedText(crawlers, listsAll),
+    unclearText(crawlers),
+    ageText(date),
+  ]
     .filter((part) => part !== '')
     .join('\n')
 }
@@ -54,7 +68,7 @@ function headOf(group: readonly CrawlerAccess[], { paths, isSample }: Audit): st
   const { disallowed } = group[0] as CrawlerAccess
   const who = countText(group.length, 'crawler')
   if (disallowed.length === 0) return `${green('✓')} ${bold(`${who} may read every path`)}`
-  const rules = group.flatMap((crawler) => crawler.rules).sort((one, other) => one.line - other.line)
+  const rules = [...new Set(group.map((crawler) => crawler.rules))].flat().sort((one, other) => one.line - other.line)
   const closing = rules.filter(({ directive }) => directive === 'disallow')
   const lines = [...new Set(closing.map(({ line }) => String(line)))]
   const by = lines.length === 0 ? '' : dim(` (${lines.length === 1 ? 'line' : 'lines'} ${firstOf(lines)})`)
@@ -63,7 +77,8 @@ function headOf(group: readonly CrawlerAccess[], { paths, isSample }: Audit): st
   // more than paths that were made from them.
   const isMostlyClosed = disallowed.includes('/')
   const shown = isMostlyClosed ? rules.filter(({ directive }) => directive === 'allow') : closing
-  const isShown = (path: string) => disallowed.includes(path) !== isMostlyClosed
+  const closed = new Set(disallowed)
+  const isShown = (path: string) => closed.has(path) !== isMostlyClosed
   const texts = isSample ? [...new Set(shown.map(({ text }) => text))] : paths.filter(isShown)
   const what = isMostlyClosed ? 'may only read' : 'may read all but'
   return `${yellow('~')} ${bold(`${who} ${what}`)}${by}\n${indented(firstOf(texts.map(printable)))}`
@@ -128,7 +143,9 @@ function linesText([first, ...others]: readonly number[]): string {
 function problemOf({ finding, crawler, operator, since, replacedBy }: FileName): string {
   switch (finding) {
     case 'misspelt':
-      return `no known crawler has this name; write ${crawler} if you mean the crawler of ${operator}`
+      return replacedBy.length < 2
+        ? `no known crawler has this name; write ${crawler} if you mean the crawler of ${operator}`
+        : `no known crawler has this name; write ${list(replacedBy)} if you mean the crawlers of ${operator}`
     case 'retired': {
       const when = since === undefined ? 'no longer sends this name' : `has not sent this name since ${since}`
       const instead = replacedBy.length === 0 ? 'remove the line' : `write ${list(replacedBy)}`
@@ -146,6 +163,13 @@ function unclearText(crawlers: readonly CrawlerAccess[]): string {
   return dim(
     `${wrap(`Whether ${unclear} of these crawlers obey robots.txt is unclear: no statement of their operators was found.`, 0)}\n`,
   )
+}
+
+/** Operators add crawlers all the time. */
+function ageText(date: string): string {
+  const days = Math.floor((Date.now() - Date.parse(date)) / 86_400_000)
+  if (days < OLD_DAYS) return ''
+  return dim(`The catalogue is ${days} days old; a newer version of politely may know more crawlers.\n`)
 }
 
 /** AI crawlers that the file does not name. */

@@ -21,7 +21,7 @@ export const auditSpec: CommandSpec = {
   name: 'audit',
   summary: 'say which known crawlers may read a site, and which names in robots.txt do nothing',
   description:
-    'Compares a robots.txt with a catalogue of known crawlers (docs/reference/known-crawlers.md). First it says which of them may read which paths, by what they fetch pages for. Then it says which names in the file do nothing: names that no crawler sends, because they are misspelt or retired, and names of crawlers that ignore robots.txt, as their operators say.\n\nWithout a PATH it uses / and paths that it makes from the rules of the file.',
+    'Compares a robots.txt with a catalogue of known crawlers (docs/reference/known-crawlers.md). First it says which of them may read which paths, by what they fetch pages for. Then it says which names in the file do nothing: names that no crawler sends, because they are misspelt, retired, or names of products such as ChatGPT, and names of crawlers that ignore robots.txt, as their operators say.\n\nWithout a PATH it uses / and paths that it makes from the rules of the file.',
   usage: 'FILE [PATH…]',
   flags: [
     {

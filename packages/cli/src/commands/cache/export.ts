@@ -1,9 +1,6 @@
 // `politely cache export`: writes the entries of a store, or their robots.txt files.
-import { createWriteStream, mkdirSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { Arguments } from '../../command-line.ts'
 import { errorLine } from '../../describe-error.ts'
 import { UsageError } from '../../errors.ts'
@@ -11,6 +8,7 @@ import { EXITS } from '../../exit-code.ts'
 import { fileNameOf } from '../../input/robots-dir.ts'
 import { withExistingStore } from '../../input/store.ts'
 import { countText } from '../../output/amounts.ts'
+import { replaceFile, writing } from '../../output/file.ts'
 import { write } from '../../output/write.ts'
 import { type Row, rowsOf, selectionOf } from './rows.ts'
 
@@ -45,13 +43,13 @@ async function writeLines(file: string, rows: AsyncIterable<Row>): Promise<numbe
       yield `${text}\n`
     }
   }
-  await writing('output', file, () => pipeline(Readable.from(lines()), createWriteStream(file)))
+  await replaceFile('output', file, lines())
   return count
 }
 
 /** Writes one file for each entry with a copy. An origin without robots.txt gets no file. */
 async function writeFiles(folder: string, rows: AsyncIterable<Row>): Promise<string> {
-  await writing('robots-dir', folder, async () => mkdirSync(folder, { recursive: true }))
+  await writing('robots-dir', folder, () => mkdirSync(folder, { recursive: true }))
   let files = 0
   let without = 0
   for await (const { entry } of rows) {
@@ -61,21 +59,8 @@ async function writeFiles(folder: string, rows: AsyncIterable<Row>): Promise<str
       continue
     }
     const name = fileNameOf(origin)
-    await writing('robots-dir', join(folder, name), () =>
-      writeFile(join(folder, name), Buffer.from(copy.bytes, 'latin1')),
-    )
+    await replaceFile('robots-dir', join(folder, name), [Buffer.from(copy.bytes, 'latin1')])
     files++
   }
   return `${countText(files, 'robots.txt file')}${without === 0 ? '' : ` (${countText(without, 'origin')} without a copy left out)`}`
-}
-
-/** @throws {UsageError} if the operating system refuses to write the file. */
-async function writing(flag: string, path: string, work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    const { code, syscall } = error as NodeJS.ErrnoException
-    if (syscall === undefined) throw error
-    throw new UsageError(`--${flag}: ${JSON.stringify(path)} cannot be written (${code}); write another name`)
-  }
 }

@@ -1,5 +1,5 @@
 // `politely cache show`: prints one entry in full.
-import { type Attempt, escapeControls } from '@politely/core'
+import type { Attempt } from '@politely/core'
 import { defaultAccessPolicy, describeCause, describeState, entryFrom, formatTime } from '@politely/core/engine'
 import type { Arguments } from '../../command-line.ts'
 import { errorLine } from '../../describe-error.ts'
@@ -8,7 +8,7 @@ import { EXITS } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { withExistingStore } from '../../input/store.ts'
 import { sizeText } from '../../output/amounts.ts'
-import { bold, dim, printable } from '../../output/style.ts'
+import { bold, dim, printable, safeText } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { listedOf, originOfOperand, type Row } from './rows.ts'
 
@@ -64,7 +64,7 @@ function textOf({ entry }: Row, now: number): string {
   if (copy.etag !== undefined) rows.push(row('ETag', printable(copy.etag)))
   if (copy.lastModified !== undefined) rows.push(row('modified', printable(copy.lastModified)))
   const lines = decoded(copy.bytes).replace(/\r\n?/g, '\n').replace(/\n$/, '').split('\n')
-  return `${rows.join('\n')}\n\n${lines.map(escapeControls).join('\n')}\n`
+  return `${rows.join('\n')}\n\n${lines.map(safeText).join('\n')}\n`
 }
 
 function attemptText(attempt: Attempt): string {

@@ -16,7 +16,7 @@ import { Interrupted, UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { withClient } from '../../input/client.ts'
-import { isFile } from '../../input/is-file.ts'
+import { describeFile, isFile } from '../../input/is-file.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
 import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
 import { takeStdin } from '../../input/stdin.ts'
@@ -119,14 +119,7 @@ async function print(all: AsyncIterable<Checked>, args: Arguments): Promise<numb
 
 function describeInvalid({ url, problem }: Extract<ClientVerdict, { readonly because: 'invalid-url' }>): string {
   const shown = JSON.stringify(shorten(withoutCredentials(url)))
-  return `${shown}: ${isFile(url) ? describeFile(url, shown) : explainUrlProblem(problem, url)}`
-}
-
-/** @param shown The name to print. */
-function describeFile(path: string, shown: string): string {
-  return /robots[^/]*\.txt$/i.test(path)
-    ? `this is a file; to check URLs against it, write politely check URL --robots ${shown}`
-    : `this is a file; to check the URLs in it, write politely check - < ${shown}`
+  return `${shown}: ${isFile(url) ? describeFile(url) : explainUrlProblem(problem, url)}`
 }
 
 /**

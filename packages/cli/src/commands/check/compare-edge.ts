@@ -19,8 +19,22 @@ export interface EdgeComparison {
   readonly json: object
 }
 
+/** The headers in which caches say what they did: RFC 9211 §2, and what CDNs and servers send. */
+const CACHE_HEADERS = [
+  'x-cache',
+  'cf-cache-status',
+  'cache-status',
+  'cdn-cache',
+  'x-cache-status',
+  'x-proxy-cache',
+  'x-vercel-cache',
+] as const
+
 /** What tells where a response comes from, and how old it is. */
-const SHOWN = ['age', 'x-cache', 'cf-cache-status', 'last-modified', 'etag'] as const
+const SHOWN = ['age', ...CACHE_HEADERS, 'last-modified', 'etag'] as const
+
+/** A copy that is younger than this is as good as a new copy. Seconds. */
+const MIN_AGE = 5
 
 /**
  * @param verdict The verdict by the copy of `plain`.
@@ -37,22 +51,65 @@ export async function compareEdge(
   const [before, now] = await Promise.all([linesOf(plain.client, url), linesOf(revalidated.client, url)])
   const removed = missingIn(before, now)
   const added = missingIn(now, before)
-  const isSame = before.join('\n') === now.join('\n') && verdict.access.outcome === after.access?.outcome
+  const headers = { edge: plain.headers.get(origin) ?? {}, revalidated: revalidated.headers.get(origin) ?? {} }
+  const isRevalidated = wasRevalidated(headers.edge, headers.revalidated)
+  const isEqual = before.join('\n') === now.join('\n') && verdict.access.outcome === after.access?.outcome
+  const json = {
+    same: isEqual && isRevalidated !== false,
+    revalidated: isRevalidated,
+    linesRemoved: removed,
+    linesAdded: added,
+    verdict: after,
+    headers,
+  }
+  if (!isEqual && after.access?.outcome === 'unreachable')
+    return { lines: [`unknown: after ${REQUEST}, ${reasonText(after)}`], json }
+  const beyond = `to see the file of the site, request it with a query string that no cache knows, such as ${origin}/robots.txt?1; or purge /robots.txt from the cache, and check again`
+  if (isRevalidated === false && isEqual)
+    return {
+      lines: [`unknown: the cache did not revalidate, although asked to (${textOf(headers.revalidated)})`, beyond],
+      json,
+    }
+  if (isEqual) {
+    const note = 'no header says whether a cache sent it; if there is a cache, this may be its old copy'
+    return { lines: [`the same after ${REQUEST}`, ...(isRevalidated === undefined ? [note, beyond] : [])], json }
+  }
   const change =
     removed + added === 0 ? 'the lines have another order' : `${count(removed)} gone and ${count(added)} new`
-  const headers = { edge: plain.headers.get(origin) ?? {}, revalidated: revalidated.headers.get(origin) ?? {} }
-  const json = { same: isSame, linesRemoved: removed, linesAdded: added, verdict: after, headers }
-  if (isSame) return { lines: ['the same after a request that asks caches to revalidate'], json }
-  if (after.access?.outcome === 'unreachable')
-    return { lines: [`unknown: after a request that asks caches to revalidate, ${reasonText(after)}`], json }
   const lines = [
-    `differs: after a request that asks caches to revalidate, ${change}`,
+    `differs: after ${REQUEST}, ${change}`,
     `this URL ${after.allowed === verdict.allowed ? 'stays' : 'becomes'} ${after.allowed ? 'allowed' : 'disallowed'}: ${reasonText(after)}`,
     `cached response: ${textOf(headers.edge)}`,
     `revalidated response: ${textOf(headers.revalidated)}`,
-    'to send the new file now, purge /robots.txt from the cache',
+    ...(isRevalidated === false
+      ? ['the second response came from a cache too, so the file of the site may differ again', beyond]
+      : ['to send the new file now, purge /robots.txt from the cache']),
   ]
   return { lines, json }
+}
+
+const REQUEST = 'a request that asks caches to revalidate'
+
+/**
+ * Returns whether the second response is as new as its request, as far as its headers say: a cache may
+ * ignore `Cache-Control: no-cache`, as most content delivery networks do. Undefined if no header says it.
+ */
+export function wasRevalidated(first: Headers, second: Headers): boolean | undefined {
+  // RFC 9111 §5.1: how long ago the site generated or validated the response. Some caches set it to 0.
+  const age = Number.parseInt(second.age ?? '', 10)
+  // After a miss, a hit is the copy that the first request has just fetched.
+  if (age >= MIN_AGE || (isHit(second) && isHit(first))) return false
+  return age >= 0 || CACHE_HEADERS.some((name) => name in second) ? true : undefined
+}
+
+/** Returns whether a cache sent the response without a request to the site. */
+function isHit(headers: Headers): boolean {
+  return CACHE_HEADERS.some((name) => {
+    const value = headers[name] ?? ''
+    if (name === 'cache-status') return /;\s*hit\b/i.test(value)
+    // `RefreshHit` and `TCP_REFRESH_HIT` are copies that were revalidated.
+    return /(?<![a-z]|refresh_)hit(?![a-z])|\b(?:stale|updating)\b/i.test(value)
+  })
 }
 
 async function linesOf(client: RobotsClient, url: string): Promise<readonly string[]> {

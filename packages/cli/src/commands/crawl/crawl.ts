@@ -1,6 +1,7 @@
 // `politely crawl`: crawls a few pages through a gate.
 import { originOf } from '@politely/core'
 import { loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
+import { clientPort } from '@politely/fetcher/internal'
 import { GateClosedError, isRedirect, type Permit, PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { CrawlTimeline } from '@politely/gate/timeline'
 import type { Arguments } from '../../command-line.ts'
@@ -8,8 +9,9 @@ import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
+import { rejectFiles } from '../../input/is-file.ts'
 import { minDelayMsOf, numberOf } from '../../input/numbers.ts'
-import { type Fetch, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { isNofollowHeader, LinkReader, linkOf } from './links.ts'
 import { type CrawlOutput, outputFor } from './output.ts'
 import type { PageReport } from './report.ts'
@@ -37,6 +39,7 @@ interface Tools {
 export async function crawl(args: Arguments): Promise<number> {
   const seeds = args.operands
   if (seeds.length === 0) throw new UsageError('no URL was given; write one such as https://example.com')
+  rejectFiles(seeds)
   const wrong = seeds.find((url) => originOf(url) === undefined || !/^https?:/i.test(url))
   if (wrong !== undefined)
     throw new UsageError(
@@ -55,7 +58,7 @@ export async function crawl(args: Arguments): Promise<number> {
       robots: client,
       minDelayMs,
       maxConcurrent,
-      ...(logsWaits && { logger: WAIT_LOGGER }),
+      logger: logsWaits ? WAIT_LOGGER : SILENT_LOGGER,
     })
     using timeline = new CrawlTimeline({ gate })
     const output = outputFor(formatOf(args), timeline)
@@ -77,6 +80,8 @@ export async function crawl(args: Arguments): Promise<number> {
 interface Candidate {
   readonly url: string
   readonly depth: number
+  /** The public origin that led to it. Empty for a URL of the command line. */
+  readonly redirectedFrom: readonly string[]
 }
 
 /**
@@ -99,7 +104,7 @@ class Crawler {
     this.#limits = limits
     this.#tools = tools
     this.#origins = new Set(seeds.map((url) => originOf(url)))
-    for (const url of seeds) this.#add(new URL(url).href, 0)
+    for (const url of seeds) this.#add({ url: new URL(url).href, depth: 0, redirectedFrom: [] })
   }
 
   /** How many pages were requested and have responded. */
@@ -124,10 +129,10 @@ class Crawler {
     this.#tools.gate.close()
   }
 
-  #add(url: string, depth: number): void {
-    if (this.#seen.has(url) || this.#waiting.length >= MAX_WAITING || this.isStopped) return
-    this.#seen.add(url)
-    this.#waiting.push({ url, depth })
+  #add(candidate: Candidate): void {
+    if (this.#seen.has(candidate.url) || this.#waiting.length >= MAX_WAITING || this.isStopped) return
+    this.#seen.add(candidate.url)
+    this.#waiting.push(candidate)
   }
 
   #startNext(): void {
@@ -146,12 +151,13 @@ class Crawler {
     if (this.#underWay === 0) this.#ended.resolve()
   }
 
-  async #visit({ url, depth }: Candidate): Promise<void> {
+  async #visit(candidate: Candidate): Promise<void> {
+    const { url, depth, redirectedFrom } = candidate
     const { gate, output } = this.#tools
     let permit: Permit | undefined
     try {
-      permit = await gate.enter(url, { signal: this.#stopping.signal })
-      await output.page(await this.#request(permit, depth))
+      permit = await gate.enter(url, { signal: this.#stopping.signal, redirectedFrom })
+      await output.page(await this.#request(permit, candidate))
       this.#fetched++
     } catch (error) {
       if (error instanceof GateClosedError || this.isStopped) return
@@ -166,7 +172,7 @@ class Crawler {
     }
   }
 
-  async #request(permit: Permit, depth: number): Promise<PageReport> {
+  async #request(permit: Permit, { depth, redirectedFrom: sources }: Candidate): Promise<PageReport> {
     const { client, fetch } = this.#tools
     const { url } = permit
     const response = await permit.run(() =>
@@ -183,8 +189,9 @@ class Crawler {
     const { bytes, links } = await this.#read(response, url)
     if (depth < this.#limits.maxDepth || location !== undefined) {
       const targets = location === undefined ? links : [location]
-      for (const link of targets)
-        if (this.#origins.has(originOf(link))) this.#add(link, location === undefined ? depth + 1 : depth)
+      const redirectedFrom = clientPort(client).linkSources(url, sources)
+      const found = { depth: location === undefined ? depth + 1 : depth, redirectedFrom }
+      for (const link of targets) if (this.#origins.has(originOf(link))) this.#add({ url: link, ...found })
     }
     return {
       ...emptyReport(url, depth),

@@ -1,4 +1,5 @@
 // Finds the links of an HTML page.
+import { robotsDirectives } from '@politely/core/usage'
 import { Parser } from 'htmlparser2'
 
 /** Collects links from the text of a page, which may come in pieces. */
@@ -54,21 +55,15 @@ export function linkOf(href: string, base: string): string | undefined {
   return url.href
 }
 
-/** Returns whether a meta tag or an X-Robots-Tag header, as `noindex, nofollow`, closes the links. */
+/** Returns whether a meta tag, such as `noindex, nofollow`, closes the links. */
 function isNofollow(value: string): boolean {
   return value.split(',').some((word) => /^\s*(nofollow|none)\s*$/i.test(word))
 }
 
 /**
- * Returns whether the value of X-Robots-Tag closes the links to this crawler. A value such as
- * `OtherBot: nofollow` is for the crawler that it names.
+ * Returns whether the value of X-Robots-Tag closes the links to this crawler. `OtherBot: nofollow` is
+ * for the crawler that it names. In `OtherBot: noindex, nofollow`, fetch may have joined two lines.
  */
 export function isNofollowHeader(value: string | null, productTokens: readonly string[]): boolean {
-  let isForUs = true
-  return (value ?? '').split(',').some((part) => {
-    const [, name, directive = part] = /^\s*([\w-]+)\s*:(.*)$/.exec(part) ?? []
-    if (name !== undefined && !/^(unavailable_after|max-[a-z-]+)$/i.test(name))
-      isForUs = productTokens.some((token) => token.toLowerCase() === name.toLowerCase())
-    return isForUs && isNofollow(directive)
-  })
+  return robotsDirectives({ headers: { 'x-robots-tag': value } }, productTokens).nofollow
 }

@@ -1,7 +1,7 @@
 // Prints a crawl: live in a terminal, or one line for each page.
-import { describeReason } from '@politely/core'
 import type { CrawlTimeline } from '@politely/gate/timeline'
 import { sizeText, waitText } from '../../output/amounts.ts'
+import { reasonText } from '../../output/reason-text.ts'
 import { shorten } from '../../output/shorten.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'
@@ -119,7 +119,7 @@ function lineOf(report: PageReport, isColoured = true): string {
       return `${paint(colour, `${status !== undefined && status >= 400 ? '!' : '✓'} ${status}    `)}  ${shown}  ${sizeText(bytes)}${wait}${target}\n`
     }
     case 'refused':
-      return `${paint(red, '✗ refused')}  ${shown}  ${verdict === undefined ? '' : shorten(describeReason(verdict))}\n`
+      return `${paint(red, '✗ refused')}  ${shown}  ${verdict === undefined ? '' : shorten(reasonText(verdict))}\n`
     case 'failed':
       return `${paint(red, '✗ failed ')}  ${shown}  ${printable(problem ?? '')}${wait}\n`
   }

@@ -1,6 +1,6 @@
 // Counts what happened in a crawl.
-import { describeReason } from '@politely/core'
 import { countText, durationText, sizeText, waitText } from '../../output/amounts.ts'
+import { reasonText } from '../../output/reason-text.ts'
 import { bold, printable } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
 import type { PageReport } from './report.ts'
@@ -30,7 +30,7 @@ export class CrawlSummary {
       count(this.#byStatus, String(status))
       if (status === 429 || status === 503) this.#pushbacks++
     } else if (outcome === 'refused' && verdict !== undefined) {
-      count(this.#refusals, `${verdict.origin ?? url}: ${describeReason(verdict)}`)
+      count(this.#refusals, `${verdict.origin ?? url}: ${reasonText(verdict)}`)
     } else count(this.#problems, problem ?? '')
   }
 

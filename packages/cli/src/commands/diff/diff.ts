@@ -2,7 +2,14 @@
 import { originOf } from '@politely/core'
 import { rulesFor } from '@politely/core/crawlers'
 import { withoutCredentials } from '@politely/core/engine'
-import { ChangeCounter, type CrawlerChange, crawlersIn, type LineChange, samplePaths } from '@politely/core/internal'
+import {
+  ChangeCounter,
+  type CrawlerChange,
+  crawlersIn,
+  type LineChange,
+  samplePaths,
+  sampleUrl,
+} from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { type Crawler, crawlersOf, crawlerText } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
@@ -25,13 +32,13 @@ export async function diff(args: Arguments): Promise<number> {
   const before = await load(oldName, newName, args)
   const after = await load(newName, oldName, args)
   if (before === undefined || after === undefined) return EXITS.unreachable.code
-  const texts = [before.robots.text, after.robots.text]
-  const crawlers = given ?? crawlersIn(texts).map((name) => ({ name, tokens: [name] }))
+  const files = [before.robots, after.robots]
+  const crawlers = given ?? crawlersIn(files).map((name) => ({ name, tokens: [name] }))
   const counts = crawlers.map(
     ({ name, tokens }) => new ChangeCounter(name, rulesFor(before.robots, tokens), rulesFor(after.robots, tokens)),
   )
   const isSample = !args.has('urls') && !args.has('sitemap')
-  const urls = !isSample ? await countAll(openUrls(args), counts) : countIn(samplePaths(texts), counts)
+  const urls = !isSample ? await countAll(openUrls(args), counts) : countSamples(samplePaths(files), counts)
   const changes = counts.map((count) => count.result())
   const isSame = changes.every(({ disallowed, allowed }) => disallowed.length + allowed.length === 0)
   const report = { old: before.name, new: after.name, urls, isSample, changes }
@@ -66,6 +73,11 @@ async function countAll(source: UrlSource, counts: readonly ChangeCounter[]): Pr
   source.reportInvalid(counts[0]?.invalid ?? 0)
   if (source.count > 0) return source.count
   throw new UsageError(`--urls: ${withoutCredentials(source.name)} has no URLs; write one on each line`)
+}
+
+function countSamples(paths: readonly string[], counts: readonly ChangeCounter[]): number {
+  for (const path of paths) for (const count of counts) count.add(sampleUrl(path), path)
+  return paths.length
 }
 
 function countIn(urls: readonly string[], counts: readonly ChangeCounter[]): number {

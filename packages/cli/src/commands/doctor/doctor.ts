@@ -1,10 +1,11 @@
 // `politely doctor`: runs the checks one after the other, and prints each finding at once.
-import { escapeControls, originOf } from '@politely/core'
+import { originOf } from '@politely/core'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
-import { dim, green, red, yellow } from '../../output/style.ts'
+import { rejectFiles } from '../../input/is-file.ts'
+import { dim, green, red, safeText, yellow } from '../../output/style.ts'
 import { wrap } from '../../output/wrap.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import type { Finding } from './finding.ts'
@@ -17,6 +18,7 @@ const MARKS = { ok: green('ok  '), warn: yellow('warn'), fail: red('fail') }
 export async function doctor(args: Arguments): Promise<number> {
   const [url, ...more] = args.operands
   if (more.length > 0) throw new UsageError('doctor: several URLs were given; write one')
+  if (url !== undefined) rejectFiles([url])
   if (url !== undefined && (originOf(url) === undefined || !/^https?:/i.test(url)))
     throw new UsageError(`${JSON.stringify(url)} is not the URL of a site; write one such as https://example.com`, url)
   const isText = formatOf(args) === 'text'
@@ -42,7 +44,7 @@ async function* allFindings(args: Arguments, url: string | undefined): AsyncGene
 }
 
 function textOf({ check, result, text }: Finding): string {
-  const escaped = escapeControls(text)
+  const escaped = safeText(text)
   const lines = process.stdout.isTTY ? wrap(escaped, INDENT.length, Math.max(60, process.stdout.columns)) : escaped
   return `${MARKS[result]}  ${check.padEnd(10)}  ${lines.replaceAll('\n', `\n${INDENT}`)}\n`
 }

@@ -1,8 +1,10 @@
 // The checks that make no requests: Node, proxy variables, the names of the crawler, the store.
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { isProductToken, productTokenOf } from '@politely/core'
+import { productTokenOf } from '@politely/core'
+import { isCrawlerName } from '@politely/core/crawlers'
 import { explainMissingToken, withoutCredentials } from '@politely/core/engine'
+import { isProxyExcluded, proxyVariableFor } from '@politely/fetcher/internal'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { storeFileOf, withStoreFile } from '../../input/store.ts'
@@ -20,30 +22,60 @@ export function checkNode(version: string = process.versions.node): Finding {
   return fail('Node', `${version} is older than ${NEEDED_NODE}; install a newer Node`)
 }
 
-/** The variables, in the order in which Node reads them. */
-const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY']
-
-/** Says which way requests take. */
+/** Says which way requests take. @param url If it is missing, the variables for all URLs count. */
 export function checkProxy(args: Arguments, url: string | undefined): Finding {
   const given = args.get('proxy')
   if (given !== undefined) return ok('proxy', `--proxy: all requests go through ${withoutCredentials(given)}`)
-  const scheme = url === undefined ? '' : (URL.parse(url)?.protocol.slice(0, -1) ?? '')
-  const set = PROXY_VARIABLES.filter((name) => process.env[name] && name.toLowerCase().startsWith(scheme))
-  const [name] = set
-  if (name === undefined) return ok('proxy', 'no proxy variable is set; requests go directly to the sites')
-  const value = withoutCredentials(process.env[name] ?? '')
-  const except = process.env.no_proxy || process.env.NO_PROXY
-  if (process.env.NODE_USE_ENV_PROXY === '1') {
+  const name = proxyVariableFor(url) ?? ['all_proxy', 'ALL_PROXY'].find((variable) => process.env[variable])
+  if (name === undefined) {
+    const site =
+      url === undefined ? '; requests go directly to the sites' : ' for this site; requests go directly to it'
+    return ok('proxy', `no proxy variable is set${site}`)
+  }
+  const except = process.env.no_proxy ?? process.env.NO_PROXY
+  if (url !== undefined && isProxyExcluded(url))
+    return ok('proxy', `${name} is set, but NO_PROXY (${except}) excludes this site; requests go directly to it`)
+  // In "user:password@host:8080", "user" would be the scheme.
+  const value = process.env[name] ?? ''
+  const proxy = /^[a-z][\w+.-]*:\/\//i.test(value) ? value : `http://${value}`
+  const shown = withoutCredentials(proxy)
+  if (usesProxyVariable(url)) {
     const but = except ? `, except to ${except} (NO_PROXY)` : ''
     return ok(
       'proxy',
-      `${name}: requests go through ${value}${but}; the proxy connects, so the network guard sees only names`,
+      `${name}: requests go through ${shown}${but}; the proxy connects, so the network guard sees only names`,
     )
   }
-  return warn(
-    'proxy',
-    `${name} is ${value}, but Node does not use it; set NODE_USE_ENV_PROXY=1, or write --proxy ${value}`,
-  )
+  return warn('proxy', unusedProxy(name, value === proxy, shown))
+}
+
+/**
+ * Says why Node does not use the proxy of a variable, and what to do.
+ * @param url The value of the variable, with `http://` before it if it has no scheme.
+ */
+function unusedProxy(name: string, hasScheme: boolean, url: string): string {
+  const isRead = !/^all_proxy$/i.test(name)
+  const value = hasScheme ? url : `${url.replace('http://', '')}, without http://`
+  const problem = `${name} is ${value}, but Node does not ${isRead ? 'use' : 'read'} it`
+  if (!/^https?:/i.test(url)) return `${problem}; write --proxy with the URL of an HTTP proxy, if there is one`
+  if (!canReadVariables()) return `${problem}; write --proxy ${url}`
+  const names = isRead ? (hasScheme ? [] : [name]) : ['HTTPS_PROXY', 'HTTP_PROXY']
+  const variables = [...names.map((each) => `${each}=${url}`), 'NODE_USE_ENV_PROXY=1']
+  return `${problem}; set ${variables.join(' ')}, or write --proxy ${url}`
+}
+
+/** Returns whether this version of Node has the option that makes it use proxy variables. */
+function canReadVariables(): boolean {
+  return process.allowedNodeEnvironmentFlags.has('--use-env-proxy')
+}
+
+/** Returns whether Node takes the proxy for a URL from the environment. */
+export function usesProxyVariable(url?: string): boolean {
+  const { NODE_USE_ENV_PROXY, NODE_OPTIONS = '' } = process.env
+  const isOn =
+    NODE_USE_ENV_PROXY === '1' || [...process.execArgv, ...NODE_OPTIONS.split(' ')].includes('--use-env-proxy')
+  const isExcluded = url !== undefined && isProxyExcluded(url)
+  return isOn && canReadVariables() && proxyVariableFor(url) !== undefined && !isExcluded
 }
 
 /** Checks the User-Agent header and the names to look for in robots.txt. */
@@ -52,7 +84,7 @@ export function checkCrawler(args: Arguments): Finding {
   const tokens = args.all('product-token')
   if (userAgent === undefined || userAgent.trim() === '')
     return warn('crawler', '--user-agent is missing; write the header that your crawler sends, to check it')
-  const invalid = tokens.find((token) => !isProductToken(token))
+  const invalid = tokens.find((token) => token === '*' || !isCrawlerName(token))
   if (invalid !== undefined)
     return fail('crawler', `${JSON.stringify(invalid)} is not a product token; write letters, digits, "-" and "_"`)
   const own = productTokenOf(userAgent)

@@ -11,6 +11,7 @@ import { durationText } from '../../output/amounts.ts'
 import { reasonText } from '../../output/reason-text.ts'
 import { shorten } from '../../output/shorten.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
+import { usesProxyVariable } from './machine.ts'
 
 /** A larger difference changes for how long a response is fresh. */
 const MAX_CLOCK_DIFFERENCE_MS = 60_000
@@ -36,7 +37,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 /** @param crawler What was found about the names of the crawler. */
 export async function* checkSite(args: Arguments, url: string, crawler: Finding): AsyncGenerator<Finding> {
   const { origin, hostname } = new URL(url)
-  if (args.get('proxy') === undefined && process.env.NODE_USE_ENV_PROXY !== '1') {
+  if (args.get('proxy') === undefined && !usesProxyVariable(url)) {
     const address = await checkAddress(args, url, hostname.replace(/^\[|\]$/g, ''))
     yield address
     if (address.result === 'fail') return

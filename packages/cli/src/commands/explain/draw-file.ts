@@ -1,5 +1,6 @@
 // Draws the lines of a robots.txt around what decides about one URL.
-import type { Explanation, Group, Match } from '@politely/core'
+import type { Explanation, Match, Robots } from '@politely/core'
+import { fieldsOf } from '@politely/core/internal'
 import { bold, dim, green, printable, red } from '../../output/style.ts'
 
 /** Lines around a line of interest that are drawn too. */
@@ -9,9 +10,9 @@ const CONTEXT = 1
  * Returns the lines with their numbers. `●` marks the lines of the groups that apply, `▶` the line
  * that decides, `=` other rules that match. Lines far from these are left out.
  */
-export function drawFile(text: string, explanation: Explanation): string {
-  const lines = linesOf(text)
-  const ranges = explanation.groups.map((group) => rangeOf(group, lines))
+export function drawFile(robots: Robots, explanation: Explanation): string {
+  const lines = linesOf(robots.text)
+  const ranges = rangesOf(robots, explanation)
   const [winner, ...others] = explanation.matches
   const isShown = new Uint8Array(lines.length + 2)
   const show = (line: number) =>
@@ -62,18 +63,15 @@ const SIGNS: Readonly<Record<Mark, readonly [string, (text: string) => string]>>
   none: [' ', dim],
 }
 
-/** From the first user-agent line of a group to the line before the next group, without blanks. */
-function rangeOf({ line }: Group, lines: readonly string[]): readonly [number, number] {
-  let end = line
-  let isInRules = false
-  for (let i = line; i < lines.length; i++) {
-    const text = lines[i] as string
-    const isAgent = /^\s*user-?agent\b/i.test(text)
-    if (isAgent && isInRules) break
-    if (/^\s*(?:dis)?allow\b/i.test(text)) isInRules = true
-    if (text.trim() !== '' && !/^\s*(?:#|sitemap\b)/i.test(text)) end = i + 1
-  }
-  return [line, end]
+/** From the first user-agent line of a group to its last field. A sitemap is for all crawlers. */
+function rangesOf(robots: Robots, explanation: Explanation): readonly (readonly [number, number])[] {
+  const { fields, groups } = fieldsOf(robots)
+  const ends = new Map<number | undefined, number>()
+  for (const { field, group, line } of fields) if (field !== 'sitemap') ends.set(group, line)
+  return explanation.groups.map(({ line }) => {
+    const group = groups.findIndex((each) => each.line === line)
+    return [line, ends.get(group) ?? line]
+  })
 }
 
 /** LF, CR and CR LF end a line, as in the parser. RFC 9309 §2.2. */

@@ -9,6 +9,7 @@ import { crawlerText, tokensOf } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS, exitOf } from '../../exit-code.ts'
 import { dialectOf, formatOf } from '../../flags.ts'
+import { rejectFiles } from '../../input/is-file.ts'
 import { loadRobots } from '../../input/robots-file.ts'
 import { adviceOn } from '../../output/advice.ts'
 import { groupNote } from '../../output/group-note.ts'
@@ -38,7 +39,10 @@ export async function explain(args: Arguments): Promise<number> {
   }
   const crawler = crawlerOf(args)
   const file = args.get('robots')
-  if (file === undefined) return explainSite(url, crawler, args)
+  if (file === undefined) {
+    rejectFiles([url], 'explain')
+    return explainSite(url, crawler, args)
+  }
   if (args.has('follow')) throw new UsageError('--follow requests the page; leave --robots out, or leave --follow out')
   const named = await loadRobots(file, args)
   if (named === undefined) return EXITS.unreachable.code
@@ -51,12 +55,14 @@ export async function explain(args: Arguments): Promise<number> {
 /** A crawler, what to call it, and how it reads robots.txt. */
 interface Crawler {
   readonly text: string
+  /** As the command line gives them. */
+  readonly names: readonly string[]
   readonly reading: CrawlerReading
 }
 
 function crawlerOf(args: Arguments): Crawler {
-  const tokens = tokensOf(args)
-  return { text: crawlerText(tokens), reading: readingOf(tokens, dialects[dialectOf(args)]) }
+  const names = tokensOf(args)
+  return { text: crawlerText(names), names, reading: readingOf(names, dialects[dialectOf(args)]) }
 }
 
 async function explainSite(url: string, crawler: Crawler, args: Arguments): Promise<number> {
@@ -68,15 +74,23 @@ async function explainSite(url: string, crawler: Crawler, args: Arguments): Prom
     const hops: PageHop[] = []
     for await (const hop of follow(url, client, proxy, args)) hops.push(hop)
     const last = hops.at(-1) as PageHop
-    const refused = hops.length > 1 && !last.verdict.allowed ? [await subjectOf(last.verdict.url, client, args)] : []
+    const chain = hops.map(({ verdict }) => verdict.url)
+    const isRefused = hops.length > 1 && !last.verdict.allowed
+    const refused = isRefused ? [await subjectOf(last.verdict.url, client, args, chain.slice(0, -1))] : []
     return print([subject, ...refused], crawler, args, hops)
   })
 }
 
-async function subjectOf(url: string, client: RobotsClient, args: Arguments): Promise<Subject> {
+/** @param redirectedFrom The URLs whose redirects led to this one. */
+async function subjectOf(
+  url: string,
+  client: RobotsClient,
+  args: Arguments,
+  redirectedFrom: readonly string[] = [],
+): Promise<Subject> {
   using _ = lateNotice(args)
-  const { verdict, explanation } = await client.explain(url)
-  const robots = explanation === undefined ? undefined : await client.robots(url)
+  const { verdict, explanation } = await client.explain(url, { redirectedFrom })
+  const robots = explanation === undefined ? undefined : await client.robots(url, { redirectedFrom })
   return { url, name: verdict.access?.url ?? 'robots.txt', robots, explanation, verdict }
 }
 
@@ -125,7 +139,7 @@ function hopsText(hops: readonly PageHop[]): string {
   return `${dim('Requested (GET), with the redirects:')}\n${rows.join('\n')}\n`
 }
 
-async function drawingOf(subject: Subject, { text, reading }: Crawler, args: Arguments): Promise<string> {
+async function drawingOf(subject: Subject, { text, names, reading }: Crawler, args: Arguments): Promise<string> {
   const { url, name, robots, explanation, verdict } = subject
   const mark = verdict.allowed ? green('✓ allowed') : red('✗ disallowed')
   const { productTokens } = reading
@@ -135,19 +149,21 @@ async function drawingOf(subject: Subject, { text, reading }: Crawler, args: Arg
   if (explanation === undefined || robots === undefined || explanation.target === undefined) return head
   const parts = [
     head,
-    `${dim(printable(name))}\n${drawFile(robots.text, explanation)}`,
-    pathOf(explanation),
+    `${dim(printable(name))}\n${drawFile(robots, explanation)}`,
+    pathOf(explanation, reading.dialect.parsing.wildcards),
     losersOf(explanation),
     await usageOf(robots, url, productTokens),
-    dialectsOf(robots, url, reading, dialectOf(args), verdict.allowed),
+    reading.dialect.parsing.groupsForAll === 'ignored' // the built-in dialects use these groups
+      ? ''
+      : dialectsOf(robots, url, names, dialectOf(args), verdict.allowed),
   ]
   return `${parts.filter((part) => part !== '').join('\n')}`
 }
 
 /** The path as rules see it, and what each part of the deciding pattern took. */
-function pathOf({ target = '', matches: [winner] }: Explanation): string {
+function pathOf({ target = '', matches: [winner] }: Explanation, wildcards: 'special' | 'literal'): string {
   if (winner === undefined) return ''
-  const trace = tracePattern(winner.form, target)
+  const trace = tracePattern(winner.form, target, wildcards)
   return `${dim('path')}  ${printable(target)}\n      ${carets(trace)}  ${dim(`matched by ${printable(winner.text)}`)}\n`
 }
 
@@ -170,23 +186,19 @@ function fieldOf({ directive, text }: Match): string {
   return `${directive === 'allow' ? 'Allow' : 'Disallow'}: ${printable(text)}`
 }
 
-const USAGE_FIELD = /^[ \t]*(?:content-(?:usage|signal)|license)[ \t]*:/im
+const USAGE_FIELDS: ReadonlySet<string> = new Set(['content-usage', 'content-signal', 'license'])
 
 /** What the file says about the use of the page. Most files say nothing, and need no parser for it. */
 async function usageOf(robots: Robots, url: string, tokens: readonly string[]): Promise<string> {
-  return USAGE_FIELD.test(robots.text) ? (await import('./usage-lines.ts')).usageLines(robots, url, tokens) : ''
+  const isStated = robots.records.some(({ field }) => USAGE_FIELDS.has(field))
+  return isStated ? (await import('./usage-lines.ts')).usageLines(robots, url, tokens) : ''
 }
 
 /** The dialects that decide differently, each with what makes the difference. */
-function dialectsOf(
-  robots: Robots,
-  url: string,
-  { productTokens, dialect }: CrawlerReading,
-  own: DialectName,
-  allowed: boolean,
-): string {
-  if (dialect.parsing.groupsForAll === 'ignored') return '' // the built-in dialects use these groups
-  const answers = Object.entries(explainDialects(new TextEncoder().encode(robots.text), url, productTokens))
+function dialectsOf(robots: Robots, url: string, names: readonly string[], own: DialectName, allowed: boolean): string {
+  // Some dialects compare a whole name, such as `archive.org_bot`.
+  const tokens = [...new Set([...readingOf(names, dialects.rfc9309).productTokens, ...names])]
+  const answers = Object.entries(explainDialects(new TextEncoder().encode(robots.text), url, tokens))
   const rows = answers
     .filter(([name, { explanation }]) => name !== own && explanation.verdict.allowed !== allowed)
     .map(([name, { explanation, parts }]) => {

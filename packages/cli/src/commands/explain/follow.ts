@@ -43,7 +43,8 @@ export async function* follow(
       if (!verdict.allowed) return yield { verdict }
       let reply: Dispatcher.ResponseData
       try {
-        reply = await request(url, { dispatcher, headers, headersTimeout: timeoutOf(args) })
+        const options = { dispatcher, headers, headersTimeout: timeoutOf(args), redirectedFrom: chain }
+        reply = await request(url, options)
       } catch (error) {
         return yield { verdict, failure: withFlags((error as Error).message) }
       }

@@ -1,7 +1,5 @@
 // `politely fetch`: fetches pages through a gate, and reports what happened to each.
-import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { escapeControls } from '@politely/core'
 import { loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import { type PoliteFetch, PoliteGate, politely, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
@@ -10,8 +8,11 @@ import { UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
+import { rejectFiles } from '../../input/is-file.ts'
 import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
-import { type Fetch, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import { replaceFile } from '../../output/file.ts'
+import { safeText } from '../../output/style.ts'
 import { waitProblem } from '../../output/wait-problem.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { formatFetch } from './format-fetch.ts'
@@ -22,6 +23,7 @@ import { listenToStarts } from './request-events.ts'
 export async function fetchPages(args: Arguments): Promise<number> {
   const urls = args.operands
   if (urls.length === 0) throw new UsageError('no URL was given; write one such as https://example.com/page')
+  rejectFiles(urls)
   if (urls.length > 1 && args.has('output'))
     throw new UsageError('--output: is for one page, and several URLs were given; write one URL, or > FILE')
   const maxWaitMs = maxWaitMsOf(args)
@@ -29,7 +31,7 @@ export async function fetchPages(args: Arguments): Promise<number> {
   return withPages(args, async (client, fetch) => {
     const gate = new PoliteGate({
       robots: client,
-      ...(formatOf(args) === 'text' && { logger: WAIT_LOGGER }),
+      logger: formatOf(args) === 'text' ? WAIT_LOGGER : SILENT_LOGGER,
       maxWaitMs,
       minDelayMs,
     })
@@ -106,6 +108,7 @@ async function fetchPage(url: string, args: Arguments, { client, gate, fetch }: 
     }
     await writePage(response, args, count)
     return report({
+      ...(await pauseOf(last, gate)),
       outcome: 'fetched',
       verdict,
       contentType,
@@ -122,6 +125,13 @@ async function fetchPage(url: string, args: Arguments, { client, gate, fetch }: 
   }
 }
 
+/** Says how long the site must be left alone, if its last response asked for that: a 429, for example. */
+async function pauseOf(url: string, gate: PoliteGate): Promise<Pick<FetchReport, 'waitMs' | 'waitFor'>> {
+  const next = await gate.when(url)
+  const isAsked = next.allowed && (next.because === 'retry-after' || next.because === 'backoff')
+  return isAsked ? { waitMs: Math.round(next.waitMs), waitFor: next.because } : {}
+}
+
 /** Writes the headers, if the user wants them, and the body. */
 async function writePage(response: Response, args: Arguments, count: (chunk: Uint8Array) => Uint8Array): Promise<void> {
   const file = args.get('output')
@@ -131,7 +141,7 @@ async function writePage(response: Response, args: Arguments, count: (chunk: Uin
     if (head !== '') yield head
     for await (const chunk of body) yield count(chunk as Uint8Array)
   }
-  if (file !== undefined) return writeFile(file, chunks())
+  if (file !== undefined) return replaceFile('output', file, chunks())
   if (!process.stdout.isTTY) {
     for await (const chunk of chunks()) await write(chunk)
     return
@@ -164,19 +174,6 @@ function forTerminal(text: string): string {
 }
 
 function headOf({ status, statusText, headers }: Response): string {
-  const lines = [...headers].map(([name, value]) => escapeControls(`${name}: ${value}`))
+  const lines = [...headers].map(([name, value]) => safeText(`${name}: ${value}`))
   return `${[escapeControls(`${status} ${statusText}`).trim(), ...lines].join('\n')}\n\n`
-}
-
-async function writeFile(file: string, chunks: AsyncIterable<Uint8Array | string>): Promise<void> {
-  const target = createWriteStream(file)
-  try {
-    await pipeline(chunks, target)
-  } catch (error) {
-    const { code, path } = error as NodeJS.ErrnoException
-    if (path === undefined) throw error // of the body
-    throw new UsageError(
-      `--output: ${JSON.stringify(file)} cannot be written (${code}); write the name of another file`,
-    )
-  }
 }

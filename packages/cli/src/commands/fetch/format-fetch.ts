@@ -35,6 +35,7 @@ export function formatFetch(report: FetchReport, now: number, proxy?: string): s
     ...(verdict?.because === 'unreachable'
       ? [row('try again', `in ${durationText(Math.max(0, verdict.access.nextAttemptAt - now))}`)]
       : []),
+    ...(report.waitMs === undefined ? [] : [row('try again', `in ${durationText(report.waitMs)} (${report.waitFor})`)]),
     ...adviceOn(verdict?.access, proxy).map((advice) => row('advice', advice)),
   ]
   return `${lines.join('\n')}\n`

@@ -17,6 +17,13 @@ export interface FetchReport {
   readonly bytes: number
   /** From the start of the last request to the end of the body. Milliseconds. */
   readonly tookMs: number | undefined
+  /**
+   * How long the next request to the site has to wait, if the response asked for it: by a Retry-After,
+   * or by a status such as 429. Milliseconds.
+   */
+  readonly waitMs?: number | undefined
+  /** What the wait is for. */
+  readonly waitFor?: 'retry-after' | 'backoff' | undefined
   /** Why the page did not arrive, or may not be requested now. */
   readonly problem: string | undefined
 }

@@ -1,9 +1,9 @@
 // Prints the findings of `politely lint`. docs/reference/output-formats.md describes the formats for
 // programs.
-import { escapeControls, type Severity } from '@politely/core'
+import type { Severity } from '@politely/core'
 import { isUrl } from '../../input/robots-file.ts'
 import { escapeData, escapeProperty, escapeXml } from '../../output/escape.ts'
-import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
+import { bold, dim, green, printable, red, safeText, yellow } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
 import { indentedJson, jsonLine } from '../../output/write.ts'
 import { type FileFindings, type ReportedFinding, reportedFindings } from './reported-findings.ts'
@@ -59,7 +59,7 @@ function textOf({ name, findings, suppressed }: FileFindings): string {
   const rows = findings.map(({ line, column, severity, code, message }) => {
     const place = (line === 0 ? 'file' : `${line}:${column}`).padEnd(Math.max(width, 4))
     const indent = 2 + place.length + 2 + SEVERITY_WIDTH + 2
-    const text = hang(`${escapeControls(message)}  ${dim(code)}`, indent)
+    const text = hang(`${safeText(message)}  ${dim(code)}`, indent)
     return `  ${dim(place)}  ${PAINT[severity](severity.padEnd(SEVERITY_WIDTH))}  ${text}`
   })
   const counts = (['error', 'warning', 'note'] as const)

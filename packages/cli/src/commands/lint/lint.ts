@@ -1,5 +1,4 @@
 // `politely lint`: prints the mistakes in robots.txt files.
-import { writeFile } from 'node:fs/promises'
 import { type Finding, type LintOptions, lintRobots, type Severity } from '@politely/core'
 import { type Fix, fixRobots } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
@@ -9,6 +8,7 @@ import { EXITS } from '../../exit-code.ts'
 import { dialectOf, formatOf } from '../../flags.ts'
 import { isUrl, loadRobots, readText } from '../../input/robots-file.ts'
 import { fileName } from '../../input/stdin.ts'
+import { replaceFile } from '../../output/file.ts'
 import { printable } from '../../output/style.ts'
 import { write } from '../../output/write.ts'
 import { type FindingFormat, formatFindings } from './format-findings.ts'
@@ -63,20 +63,9 @@ async function fixFile(file: string, isAll: boolean): Promise<void> {
   }
   ignoredIn(text.split(/\r\n|\r|\n/)) // rejects an unknown code before the file is written
   const { text: fixed, applied, left } = fixRobots(text, isAll)
-  if (applied.length > 0) await writeFixed(file, fixed)
+  if (applied.length > 0) await replaceFile('fix', file, [fixed])
   for (const fix of applied) process.stderr.write(`fixed  ${describeFix(file, fix)}\n`)
   for (const fix of left) process.stderr.write(`left   ${describeFix(file, fix)}\n`)
-}
-
-async function writeFixed(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new UsageError(
-      `--fix: ${JSON.stringify(file)} cannot be written (${code}); write the name of a file that you may write`,
-    )
-  }
 }
 
 function describeFix(file: string, { code, line, before, after, changes }: Fix): string {

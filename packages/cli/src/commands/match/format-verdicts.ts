@@ -9,7 +9,7 @@ import type { MatchVerdict } from './rule-books.ts'
 
 export type VerdictFormat = 'ndjson' | 'text' | 'csv'
 
-/** @param crawler The name of the crawler, if there are several. */
+/** @param crawler The name of the crawler; undefined to leave it out. */
 type FormatVerdict = (url: string, verdict: MatchVerdict, crawler: string | undefined) => string
 
 export const FORMAT_VERDICT: Readonly<Record<VerdictFormat, FormatVerdict>> = {

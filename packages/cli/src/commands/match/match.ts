@@ -1,5 +1,7 @@
 // `politely match`: checks any number of URLs against robots.txt files, in bounded memory.
+import { parseRobots } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
+import { fieldsOf } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { type Crawler, crawlersOf, crawlerText } from '../../crawler.ts'
 import { errorLine } from '../../describe-error.ts'
@@ -60,7 +62,7 @@ async function matchAll(
 ): Promise<Totals> {
   const formatVerdict = FORMAT_VERDICT[format]
   const names = crawlers.map(({ name }) => name)
-  const isNamed = crawlers.length > 1
+  const isNamed = crawlers.length > 1 || format === 'csv' // its column is always there
   const totals: Totals = { urls: 0, disallowed: 0, invalid: 0, unknown: 0 }
   const progress = new Progress('URLs')
   // A verdict of a URL for one of several crawlers may be missing at the end of an earlier run.
@@ -100,7 +102,8 @@ async function matchAll(
 
 /** Says what to write if the input is a robots.txt file, or a name of a file. Returns whether it is. */
 function warnOfOtherInput(lines: readonly string[]): boolean {
-  const isRobots = lines.some((line) => /^user-agent\s*:/i.test(line))
+  const { fields } = fieldsOf(parseRobots(new TextEncoder().encode(lines.join('\n'))))
+  const isRobots = fields.some(({ field, group }) => field !== 'user-agent' && group !== undefined)
   if (isRobots)
     process.stderr.write(errorLine('stdin looks like a robots.txt file; write --robots robots.txt < urls.txt'))
   const [line = ''] = lines

@@ -8,14 +8,14 @@ import type { Crawler } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { dialectOf } from '../../flags.ts'
 import { fileNameOf } from '../../input/robots-dir.ts'
-import { explainReadError, loadRobots } from '../../input/robots-file.ts'
+import { explainReadError, isRobots, loadRobots } from '../../input/robots-file.ts'
 
 /** The verdict on a URL, also if the folder has no file for its origin. */
 export type MatchVerdict = RulesVerdict | NoFile
 
 interface NoFile {
   readonly allowed: false
-  /** The folder of `--robots-dir` has no file for the origin of the URL. */
+  /** The folder of `--robots-dir` has no robots.txt for the origin of the URL. */
   readonly because: 'no-file'
   readonly origin: string
   readonly file: string
@@ -53,14 +53,15 @@ function rulesOf(robots: Robots, crawlers: readonly Crawler[]): readonly Crawler
 function ofFolder(folder: string, args: Arguments, crawlers: readonly Crawler[]): CheckUrl {
   if (!existsSync(folder)) throw new UsageError(`--robots-dir: ${JSON.stringify(folder)}: there is no such folder`)
   const dialect = dialectOf(args)
-  /** Undefined for an origin without a file. */
+  /** Undefined for an origin without a robots.txt. */
   const books = new Map<string, readonly CrawlerRules[] | undefined>()
   const anyFile = rulesOf(parseRobots('', { dialect }), crawlers)
 
   function open(origin: string): readonly CrawlerRules[] | undefined {
     const path = join(folder, fileNameOf(origin))
     try {
-      return rulesOf(parseRobots(readFileSync(path), { dialect, origin }), crawlers)
+      const bytes = readFileSync(path)
+      return isRobots(bytes, path) ? rulesOf(parseRobots(bytes, { dialect, origin }), crawlers) : undefined
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
       throw explainReadError(error, path, '--robots-dir', 'write the name of a folder of robots.txt files')

@@ -15,7 +15,7 @@ export const matchSpec: CommandSpec = {
   name: 'match',
   summary: 'check millions of URLs against robots.txt files',
   description:
-    'Reads URLs or paths, from stdin if --urls is not given, and prints a verdict on each. Makes no requests, unless --robots is a URL.\n\n--robots-dir has one file for each origin: example.com.txt is for https://example.com, http_example.com.txt for http://example.com, example.com_8443.txt for https://example.com:8443.',
+    'Reads URLs or paths, from stdin if --urls is not given, and prints a verdict on each. Makes no requests, unless --robots is a URL. Lines of a list that begin with # are left out.\n\n--robots-dir has one file for each origin: example.com.txt is for https://example.com, http_example.com.txt for http://example.com, example.com_8443.txt for https://example.com:8443.',
   usage: '--robots FILE --user-agent NAME < urls.txt',
   flags: [
     ROBOTS,

@@ -1,9 +1,9 @@
 // The file of `politely match --output`, and how far an interrupted run has come in it.
-
-import { once } from 'node:events'
-import { createReadStream, createWriteStream, existsSync, truncateSync, type WriteStream } from 'node:fs'
+import { statSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
+import { writing } from '../../output/file.ts'
 import { write } from '../../output/write.ts'
 
 /** Where the verdicts go: a file or stdout. */
@@ -25,49 +25,36 @@ export async function openOutput(args: Arguments, header: string): Promise<Verdi
     await write(header)
     return STDOUT
   }
-  const isThere = existsSync(file)
-  if (isThere && !isResumed) {
-    const given = JSON.stringify(file)
-    throw new UsageError(`--output: ${given} exists; write --resume to go on with it, or the name of a new file`)
-  }
-  const lines = isThere ? await wholeLines(file) : 0
-  const stream = createWriteStream(file, { flags: 'a' })
-  await opened(stream, file)
-  if (lines === 0) await writeTo(stream, header)
-  return {
-    done: lines === 0 || header === '' ? lines : lines - 1,
-    write: (text) => writeTo(stream, text),
-    async close() {
-      stream.end()
-      await once(stream, 'close')
-    },
-  }
-}
-
-async function opened(stream: WriteStream, file: string): Promise<void> {
-  try {
-    await once(stream, 'open')
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new UsageError(`--output: ${JSON.stringify(file)} cannot be written (${code}); write another name`)
-  }
-}
-
-async function writeTo(stream: WriteStream, text: string): Promise<void> {
-  if (!stream.write(text)) await once(stream, 'drain')
+  const old = await writing('output', file, () => statSync(file, { throwIfNoEntry: false }))
+  const isPipe = old !== undefined && !old.isFile() && !old.isDirectory() // or a device
+  const given = `--output: ${JSON.stringify(file)}`
+  if (isPipe && isResumed) throw new UsageError(`${given} keeps nothing, so it cannot be resumed; leave --resume out`)
+  if (old?.isFile() && !isResumed)
+    throw new UsageError(`${given} exists; write --resume to go on with it, or the name of a new file`)
+  return writing('output', file, async () => {
+    const handle = await open(file, isPipe ? 'w' : 'a+')
+    const append = (text: string) => writing('output', file, () => handle.appendFile(text))
+    const lines = old?.isFile() ? await wholeLines(handle) : 0
+    if (lines === 0) await append(header)
+    return {
+      done: lines === 0 || header === '' ? lines : lines - 1,
+      write: append,
+      close: () => writing('output', file, () => handle.close()),
+    }
+  })
 }
 
 /** Counts the whole lines of a file, and cuts off a last line without an end. */
-async function wholeLines(file: string): Promise<number> {
+async function wholeLines(handle: FileHandle): Promise<number> {
   let lines = 0
   let [read, end] = [0, 0]
-  for await (const chunk of createReadStream(file) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of handle.createReadStream({ start: 0, autoClose: false }) as AsyncIterable<Uint8Array>) {
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) {
       lines++
       end = read + at + 1
     }
     read += chunk.length
   }
-  if (end < read) truncateSync(file, end)
+  if (end < read) await handle.truncate(end)
   return lines
 }

@@ -1,4 +1,5 @@
 // Prints the files of a reading for people.
+import { withoutCredentials } from '@politely/core/engine'
 import { describeFile, problemMeanings, type SitemapFile, type SitemapOutcome } from '@politely/sitemaps'
 import { countText, sizeText } from '../../output/amounts.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
@@ -16,7 +17,7 @@ const INDENT = 13
 
 /** Returns one line for the file, one for what was read, and one for each problem. */
 export function formatFile(file: SitemapFile): string {
-  const { url, outcome, status, bytesOut, gzipLayers, hops, problems, dates, foreignEntries } = file
+  const { url, outcome, reason, status, bytesOut, gzipLayers, hops, problems, dates, foreignEntries } = file
   const isRead = outcome === 'complete' || outcome === 'partial'
   const counts = describeFile(file)
     .replace(/^(?:complete|failed|skipped): /, '')
@@ -26,11 +27,12 @@ export function formatFile(file: SitemapFile): string {
     `${counts}${size}`,
     ...hops.map((hop) => `redirected by ${hop.url} (${hop.status})`),
     ...problems.map(({ code, count, example }) => {
-      const such = example === undefined ? '' : `, such as ${JSON.stringify(example)}`
+      const such = example === undefined ? '' : `, such as ${JSON.stringify(withoutCredentials(example))}`
       return `${countText(count, 'time')}: ${problemMeanings[code]}${such}`
     }),
     ...(isRead && dates.dates > 0 && !dates.isTrusted ? [`its dates cannot be trusted: ${distrust(file)}`] : []),
     ...(foreignEntries > 0 ? [`${countText(foreignEntries, 'URL')} of other hosts`] : []),
+    ...(reason === 'no-sitemaps' ? ['--guess reads /sitemap.xml of such a site'] : []),
     ...(outcome === 'failed' && status !== undefined && !counts.includes(String(status)) ? [`status ${status}`] : []),
   ]
   const rows = lines.map((line) => `${' '.repeat(INDENT)}${hang(printable(line), INDENT)}\n`)

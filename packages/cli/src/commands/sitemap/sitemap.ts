@@ -5,6 +5,7 @@ import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { numberOf } from '../../input/numbers.ts'
+import { entriesOf } from '../../input/sitemap.ts'
 import { withSitemaps } from '../../input/sitemaps.ts'
 import { csvLine } from '../../output/csv.ts'
 import { Progress } from '../../output/progress.ts'
@@ -64,7 +65,7 @@ async function printFiles({ files }: SitemapReading): Promise<readonly SitemapFi
 async function printEntries(reading: SitemapReading, format: string): Promise<readonly SitemapFile[]> {
   const progress = new Progress('URLs')
   let count = 0
-  for await (const entry of reading) {
+  for await (const entry of entriesOf(reading)) {
     count++
     if (format === 'ndjson') await write(jsonLine({ version: 1, ...withoutFalse(entry) }))
     if (format === 'csv') await write(csvOf(entry))

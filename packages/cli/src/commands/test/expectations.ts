@@ -7,14 +7,14 @@
 //
 // `deny-only` needs more than checks of the given paths. It makes paths from the rules of the file.
 // Each of them that is closed must be one that the given paths match, as paths of rules do.
-import { type CrawlerRules, describeReason, isProductToken, parseRobots, type Robots } from '@politely/core'
-import { rulesFor } from '@politely/core/crawlers'
-import { samplePaths } from '@politely/core/internal'
+import { type CrawlerRules, describeReason, parseRobots, type Robots } from '@politely/core'
+import { findCrawler, isCrawlerName, rulesFor } from '@politely/core/crawlers'
+import { samplePaths, sampleUrl } from '@politely/core/internal'
 import { UsageError } from '../../errors.ts'
 
 export interface Expectation {
   readonly kind: 'allow' | 'deny' | 'deny-only'
-  /** A product token, or `*`. */
+  /** The name of a crawler, or `*`. */
   readonly crawler: string
   readonly paths: readonly string[]
   readonly file: string
@@ -46,17 +46,30 @@ export function parseExpectations(text: string, file: string): readonly Expectat
       .replace(/(?:^|\s)#.*$/, '')
       .trim()
     if (content === '') return []
-    const [kind = '', crawler = '', ...paths] = content.split(/\s+/)
+    const [kind = '', ...words] = content.split(/\s+/)
+    const { crawler, paths } = crawlerAndPaths(words)
     const at = `${file}:${i + 1}`
     if (!KINDS.includes(kind as Expectation['kind']))
       throw new UsageError(`${at}: ${JSON.stringify(kind)} is not an expectation; ${EXAMPLE}`)
-    if (crawler !== '*' && !isProductToken(crawler))
+    if (!isCrawlerName(crawler))
       throw new UsageError(`${at}: ${JSON.stringify(crawler)} is not a crawler; write its product token, or *`)
     if (paths.length === 0) throw new UsageError(`${at}: no path follows; ${EXAMPLE}`)
-    const wrong = paths.find((path) => !path.startsWith('/') && !URL.canParse(path))
+    const wrong = paths.find((path) => !isPath(path))
     if (wrong !== undefined) throw new UsageError(`${at}: ${JSON.stringify(wrong)} is not a path; begin it with /`)
     return [{ kind: kind as Expectation['kind'], crawler, paths, file, line: i + 1, text: content }]
   })
+}
+
+/** The names of some known crawlers have several words. */
+function crawlerAndPaths(words: readonly string[]): { readonly crawler: string; readonly paths: readonly string[] } {
+  const first = words.findIndex(isPath)
+  const name = words.slice(0, Math.max(1, first)).join(' ')
+  const length = findCrawler(name) === undefined ? 1 : Math.max(1, first)
+  return { crawler: words.slice(0, length).join(' '), paths: words.slice(length) }
+}
+
+function isPath(word: string): boolean {
+  return word.startsWith('/') || URL.canParse(word)
 }
 
 export function checkExpectations(expectations: readonly Expectation[], robots: Robots): readonly Outcome[] {
@@ -66,7 +79,7 @@ export function checkExpectations(expectations: readonly Expectation[], robots: 
     const problems = paths.flatMap((path) => problemOf(rules, path, kind === 'allow'))
     return {
       expectation,
-      problems: kind === 'deny-only' ? [...problems, ...alsoClosed(rules, robots.text, expectation)] : problems,
+      problems: kind === 'deny-only' ? [...problems, ...alsoClosed(rules, robots, expectation)] : problems,
     }
   })
 }
@@ -79,13 +92,14 @@ function problemOf(rules: CrawlerRules, path: string, shouldAllow: boolean): rea
 }
 
 /** Finds paths that the file closes and the expectation does not name. */
-function alsoClosed(rules: CrawlerRules, file: string, { paths }: Expectation): readonly Problem[] {
+function alsoClosed(rules: CrawlerRules, robots: Robots, { paths }: Expectation): readonly Problem[] {
   // The expectation as a robots.txt, so that its paths are compared as paths of rules are.
   const named = parseRobots(`User-agent: *\n${paths.map((path) => `Disallow: ${pathOf(path)}\n`).join('')}`)
   const problems = new Map<number, Problem>()
-  for (const path of samplePaths([file])) {
-    const verdict = rules.check(path)
-    if (verdict.because !== 'rule' || verdict.allowed || !named.isAllowed(path, '*')) continue
+  for (const path of samplePaths([robots])) {
+    const url = sampleUrl(path)
+    const verdict = rules.check(url)
+    if (verdict.because !== 'rule' || verdict.allowed || !named.isAllowed(url, '*')) continue
     const { line } = verdict.rule
     if (!problems.has(line))
       problems.set(line, { message: `${path} is disallowed too: ${describeReason(verdict)}`, line })

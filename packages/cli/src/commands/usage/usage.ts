@@ -10,6 +10,7 @@ import {
   type UsageOptions,
   withoutCredentials,
 } from '@politely/fetcher'
+import { UNSEEN_TAGS } from '@politely/fetcher/internal'
 import { type PoliteFetch, PoliteGate, politely, refusalOf, usageOf, WaitTooLongError } from '@politely/gate'
 import type { Arguments } from '../../command-line.ts'
 import { tokensOf } from '../../crawler.ts'
@@ -18,8 +19,9 @@ import { UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
 import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
+import { rejectFiles } from '../../input/is-file.ts'
 import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
-import { type Fetch, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { loadRobots, readText } from '../../input/robots-file.ts'
 import { lateNotice } from '../../output/late-notice.ts'
 import { shorten } from '../../output/shorten.ts'
@@ -37,6 +39,7 @@ export async function usage(args: Arguments): Promise<number> {
   const urls = args.operands
   if (urls.length === 0) throw new UsageError('no URL was given; write one such as https://example.com/page')
   const file = args.get('robots')
+  if (file === undefined) rejectFiles(urls, 'usage')
   const tdmrep = args.get('tdmrep')
   if (file === undefined && tdmrep !== undefined && tdmrep !== 'none')
     throw new UsageError('--tdmrep: a file is read with --robots only; add --robots FILE, or write --tdmrep none')
@@ -50,8 +53,8 @@ function usageOfSites(urls: readonly string[], page: GivenPage | undefined, args
   const maxWaitMs = maxWaitMsOf(args)
   const minDelayMs = minDelayMsOf(args)
   return withPages(args, async (client, fetch) => {
-    const logger = formatOf(args) === 'text' ? { logger: WAIT_LOGGER } : {}
-    const gate = new PoliteGate({ robots: client, maxWaitMs, minDelayMs, ...logger })
+    const logger = formatOf(args) === 'text' ? WAIT_LOGGER : SILENT_LOGGER
+    const gate = new PoliteGate({ robots: client, maxWaitMs, minDelayMs, logger })
     const site = { client, fetch: politely(fetch, { gate, onDisallowed: 'response' }) }
     async function* reports() {
       for (const url of urls) yield await reportOfSite(url, page, args, site)
@@ -131,27 +134,29 @@ async function reportOfSite(
     tdmrep: usage.tdmrep,
   })
   if (given !== undefined) return report(await client.usage(url, given, options), reportOfGiven(given))
-  const withoutPage = async (why: string, at = url, isMissing?: true) =>
-    report(await client.usage(at, undefined, options), { reading: 'not-given', why, ...(isMissing && { isMissing }) })
+  const withoutPage = async (why: string, isMissing?: true, usage?: ClientUsage) =>
+    report(usage ?? (await client.usage(url, undefined, options)), {
+      reading: 'not-given',
+      why,
+      ...(isMissing && { isMissing }),
+    })
   if (args.has('no-page')) return withoutPage('not requested, because of --no-page')
   const response = await fetch(url).catch((error: unknown) => error as Error)
   if (response instanceof Error) {
     const failure = requestFailure(response)
     if (failure === undefined) throw response
-    return withoutPage(`did not arrive: ${failure.text}`, url, true)
+    return withoutPage(`did not arrive: ${failure.text}`, true)
   }
   const refusal = refusalOf(response)
   if (refusal?.verdict.because === 'invalid-url')
     return withoutPage(
       `did not arrive: it redirects to an invalid URL, ${withoutCredentials(refusal.verdict.url)}`,
-      url,
       true,
     )
-  if (refusal instanceof WaitTooLongError)
-    return withoutPage(`not requested: ${waitProblem(refusal)}`, refusal.verdict.url, true)
-  if (refusal !== undefined)
-    return withoutPage('not requested, because the crawler may not fetch it', refusal.verdict.url)
   const usage = await usageOf(response, options)
+  if (refusal instanceof WaitTooLongError) return withoutPage(`not requested: ${waitProblem(refusal)}`, true, usage)
+  if (refusal !== undefined)
+    return withoutPage(`not requested, because the crawler may not fetch it; ${UNSEEN_TAGS}`, undefined, usage)
   void response.body?.cancel().catch(() => undefined)
   const { status } = response
   return report(usage, { ...usage.page, status, ...(usage.page.reading === 'not-the-page' && { isMissing: true }) })

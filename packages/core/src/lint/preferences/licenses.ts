@@ -4,11 +4,11 @@
 // License at the end of the file.
 
 import { textOf } from '../../bytes.ts'
+import type { ParsingRules } from '../../dialect.ts'
 import { recordAudiences } from '../../parse/directive.ts'
-import type { ParsedFile, ParsedGroup, ParsedRecord } from '../../parse/records.ts'
+import type { ParsedField, ParsedFile, ParsedRecord } from '../../parse/records.ts'
 import { originOf } from '../../url/origin.ts'
 import type { Report } from '../finding.ts'
-import type { FieldLine } from '../groups.ts'
 import { namesEveryone } from '../name.ts'
 import { closesAll } from '../named-groups.ts'
 
@@ -21,28 +21,26 @@ import { closesAll } from '../named-groups.ts'
  * unless there is one above all groups.
  */
 export function lintLicenses(
-  fields: readonly FieldLine[],
-  { groups, records }: ParsedFile,
+  { fields, groups }: ParsedFile,
+  records: readonly ParsedRecord[],
+  parsing: ParsingRules,
   report: Report,
 ): readonly ParsedRecord[] {
   if (!records.some(({ field }) => field === 'license')) return records
-  const hasNamed = groups.some((group) => !group.agents.some(namesEveryone) && !closesAll(group))
+  const hasNamed = groups.some((group) => !group.agents.some(namesEveryone) && !closesAll(group, parsing))
   const namesByLine = new Map<number, readonly string[]>()
   let isAboveAll = false
   let isStarStated = false
   let firstApart: number | undefined
   let firstOfNamed: number | undefined
-  let group: ParsedGroup | undefined
   let isOfStar = false
   let next = 0
   let isApart = false
-  for (const { directive, value, line, afterBlankLine } of fields) {
-    if (line === groups[next]?.line) {
-      group = groups[next++]
-      isOfStar = group?.agents.some(namesEveryone) === true
-    }
-    isApart = !belongsToGroup(directive) && (isApart || afterBlankLine || directive === 'sitemap')
-    if (directive !== 'license' || originOf(textOf(value)) === undefined) continue
+  for (const { field, value, line, afterBlank } of fields) {
+    if (line === groups[next]?.line) isOfStar = groups[next++]?.agents.some(namesEveryone) === true
+    const group = groups[next - 1]
+    isApart = !belongsToGroup(field) && (isApart || afterBlank || field === 'sitemap')
+    if (field !== 'license' || originOf(textOf(value)) === undefined) continue
     if (group === undefined) isAboveAll = true
     else if (isApart) {
       if (!isOfStar || hasNamed) firstApart ??= line
@@ -58,7 +56,7 @@ export function lintLicenses(
   return records.map((record) => ({ ...record, agents: record.agents ?? namesByLine.get(record.line) }))
 }
 
-function belongsToGroup(directive: FieldLine['directive']): boolean {
-  if (directive === 'user-agent' || directive === 'allow' || directive === 'disallow') return true
-  return directive !== 'unknown' && recordAudiences[directive] === 'agents-above'
+function belongsToGroup(field: ParsedField['field']): boolean {
+  if (field === 'user-agent' || field === 'allow' || field === 'disallow') return true
+  return field !== 'unknown' && recordAudiences[field] === 'agents-above'
 }

@@ -90,7 +90,7 @@ export function splitPreference(value: string): Preference {
   const [, path = '', list = ''] = /^(\/[^\t ]*)[\t ]*(.*)$/s.exec(value) ?? []
   if (path !== '') return { path, list }
   const [, word = '', rest = ''] = /^([^\t ,;=]+)[\t ]+(.+)$/s.exec(value) ?? []
-  if (!/[/*]/.test(word)) return { path: '', list: value }
+  if (!/[/*]/.test(word) || isDictionary(value)) return { path: '', list: value }
   return { path: word.replace(/^(?:https?:\/\/[^/]*)?\/?/i, '/'), list: rest }
 }
 

@@ -1,20 +1,25 @@
 // Compares the paths of Content-Usage lines with each other and with the rules of their group.
 // draft-ietf-aipref-attach-05 §3: of the lines that match a URL, crawlers read those with the
-// longest path. A line without a path is the shortest. A disallowed URL has no preferences.
+// longest path. A line without a path is the shortest. A disallowed URL has no preferences. Paths
+// are compared as in RFC 9309.
 //
 // Reports only what is certain, in linear time.
 
-import type { ParsedFile, ParsedGroup } from '../../parse/records.ts'
+import type { ParsingRules } from '../../dialect.ts'
+import { indexFolder } from '../../parse/index-page.ts'
+import type { ParsedFile, ParsedGroup, ParsedRecord } from '../../parse/records.ts'
+import { baseOf } from '../../parse/rule-forms.ts'
 import { ruleForm } from '../../url/normal-form.ts'
 import type { Report } from '../finding.ts'
 import { type ClosedPath, closedPaths, isClosed } from '../named-groups.ts'
-import { baseOf } from '../rule-set.ts'
 import { splitPreference } from './preference-line.ts'
 
 /** @param unmerged The groups whose crawlers obey no other group. */
 export function lintPreferencePaths(
-  { groups, records }: ParsedFile,
+  { groups }: ParsedFile,
+  records: readonly ParsedRecord[],
   unmerged: ReadonlySet<ParsedGroup>,
+  parsing: ParsingRules,
   report: Report,
 ): void {
   let next = 0
@@ -26,7 +31,8 @@ export function lintPreferencePaths(
   for (const { field, value, line, agents } of records) {
     if (field !== 'content-usage') continue
     for (let group = groups[next]; group !== undefined && group.line < line; group = groups[++next]) {
-      closed = unmerged.has(group) && !group.rules.some(allows) ? closedPaths([group]) : []
+      const isSure = unmerged.has(group) && parsing.compare === 'rfc9309' && !group.rules.some(allows)
+      closed = isSure ? closedPaths([group], parsing) : []
     }
     if (agents !== names) longest = new Map()
     names = agents
@@ -35,6 +41,7 @@ export function lintPreferencePaths(
     const path = { length: form.length, line }
     const base = baseOf(form)
     if (isClosed(base, closed)) report('preference-for-disallowed-path', line)
+    if (indexFolder(form) !== undefined) continue // the folder is another path, of the same length for all
     const other = longest.get(base) ?? path
     const [shorter, longer] = path.length < other.length ? [path, other] : [other, path]
     longest.set(base, longer)
@@ -44,6 +51,6 @@ export function lintPreferencePaths(
   }
 }
 
-function allows({ directive, path }: ParsedGroup['rules'][number]): boolean {
-  return directive === 'allow' && path !== ''
+function allows({ field, value }: ParsedGroup['rules'][number]): boolean {
+  return field === 'allow' && value !== ''
 }

@@ -64,9 +64,9 @@ function rankOf({ scope }: UsageLicense): number {
 function lineSetApart(robots: Robots, lines: readonly number[]): number | undefined {
   const wanted = new Set(lines)
   let isApart = false
-  for (const [index, text] of robots.text.split(/\r\n|\r|\n/).entries()) {
-    if (isApart && wanted.has(index + 1)) return index + 1
-    if (!/^\s*(?:#|license\b)/i.test(text)) isApart = /^\s*(?:$|site-?map)/i.test(text)
+  for (const { field, line, afterBlank } of robots.fields().fields) {
+    isApart = field === 'sitemap' || (field === 'license' && (isApart || afterBlank))
+    if (isApart && wanted.has(line)) return line
   }
   return undefined
 }

@@ -2,8 +2,8 @@
 //
 // The caller writes the document in chunks of any size. The tokenizer calls its handler for each
 // tag and each text. It keeps no text: of a tag it keeps the name, and the attributes that the
-// handler asks for, up to a length. It looks at each character at most four times, however the caller
-// cuts the document.
+// handler asks for, up to a length. It looks at each character at most four times, and in `noscript`
+// at most eight times, however the caller cuts the document.
 //
 //   <title>A</title>
 //   │      ││
@@ -14,6 +14,8 @@
 // Why not htmlparser2: its table of all character references takes 25 KB, compressed. It ends some
 // comments, scripts and titles elsewhere than browsers do, and so misses robots tags. And its Parser
 // takes quadratic time for a comment that arrives in small chunks.
+
+import { robotsRules } from './robots-rules.ts'
 
 /** Receives what the tokenizer finds. */
 export interface TagHandler {
@@ -29,6 +31,11 @@ export interface TagHandler {
   onEndTag(name: string): void
   /** Text with other characters than blanks, outside of elements with raw text. */
   onText(): void
+  /**
+   * Receives what is in `noscript`, with its end tag: to a browser that runs scripts it is raw text,
+   * and to another one it has elements. Undefined: it is not needed.
+   */
+  readonly noscript?: TagHandler | undefined
 }
 
 /** The value of an attribute, as written. */
@@ -41,7 +48,9 @@ export interface Attribute {
 export type Attributes = Readonly<Partial<Record<string, Attribute>>>
 
 /** The attributes that are kept. */
-const WANTED: ReadonlySet<string> = new Set(['name', 'content', 'rel', 'type', 'href'])
+const WANTED: ReadonlySet<string> = new Set(
+  'name content rel type href value robots property http-equiv itemprop'.split(' '),
+)
 
 /** Longer values are cut. */
 const MAX_ATTRIBUTE_LENGTH = 8192
@@ -49,13 +58,25 @@ const MAX_ATTRIBUTE_LENGTH = 8192
 /** Longer names of elements and attributes are cut. No element or attribute that counts has one. */
 const MAX_NAME_LENGTH = 16
 
-/**
- * Elements whose content is text up to their end tag. `noscript` is not among them, since a crawler
- * runs no scripts.
- */
+/** Elements whose content is text up to their end tag. */
 const RAW_TEXT: ReadonlySet<string> = new Set(
   'title textarea style xmp iframe noembed noframes script plaintext'.split(' '),
 )
+
+/** Elements of foreign content (`svg`) whose content is HTML. */
+const HTML_IN_FOREIGN: ReadonlySet<string> = new Set(['title', 'desc', 'foreignobject'])
+
+/** A reference to a blank. Blanks do not count as text. */
+const BLANK_REFERENCE = /^(?:#(?:0*(?:9|10|12|13|32)|[xX]0*(?:9|[aA]|[cC]|[dD]|20));?|Tab;|NewLine;)$/
+
+interface OpenElement {
+  readonly name: string
+  /** `svg`, `math`, or an element in them. */
+  readonly isForeign: boolean
+}
+
+/** The list of open elements is full: a hostile page may nest any number. */
+const MAX_OPEN = 32
 
 // States, in the order of the standard.
 const DATA = 0
@@ -83,6 +104,7 @@ const COMMENT = 21
 const COMMENT_END_DASH = 22
 const COMMENT_END = 23
 const COMMENT_END_BANG = 24
+const REFERENCE = 25
 
 export class HtmlTokenizer {
   /** The number of characters and state changes so far, for tests. */
@@ -111,15 +133,38 @@ export class HtmlTokenizer {
   /** In raw text: what may become `</script`, or `<script` in an escaped script. */
   #isRawEnd = false
   #rawMatched = 0
-  /** The number of open `svg` and `math` elements, which have no raw text inside. */
-  #foreign = 0
+  /**
+   * The open `template` elements, and the open elements of foreign content in them that matter:
+   * `svg` and `math`, which have no raw text inside; and elements in which there is HTML again.
+   */
+  readonly #open: OpenElement[] = []
+  /** The number of open `template` elements that are not in that list, which is full. */
+  #deepTemplates = 0
+  /** Splits the content of the `noscript` that is open. */
+  #noscript: HtmlTokenizer | undefined
+  /** Where that content begins in this chunk. */
+  #noscriptStart = 0
+  /** After `&`: the characters of the reference so far. */
+  #reference = ''
 
   constructor(handler: TagHandler) {
     this.#handler = handler
   }
 
-  write(chunk: string): void {
-    for (let i = 0; i < chunk.length && !this.#handler.isOver; ) i = this.#step(chunk, i)
+  /** Returns where it stopped: at the end of the chunk, unless the handler is over. */
+  write(chunk: string): number {
+    let i = 0
+    this.#noscriptStart = 0
+    while (i < chunk.length && !this.#handler.isOver) i = this.#step(chunk, i)
+    this.#writeNoscript(chunk, i)
+    return i
+  }
+
+  #writeNoscript(chunk: string, end: number): void {
+    if (this.#noscript === undefined) return
+    this.steps -= this.#noscript.steps
+    this.#noscript.write(chunk.slice(this.#noscriptStart, end))
+    this.steps += this.#noscript.steps
   }
 
   /** Handles the character at `i`, and returns where to go on: at `i` if the state changed. */
@@ -128,23 +173,33 @@ export class HtmlTokenizer {
     const c = chunk[i] as string
     switch (this.#state) {
       case DATA: {
-        const end = this.#find(chunk, '<', i)
-        for (let at = i; at < end && !this.#hasText; at++) {
-          if (!isBlank(chunk[at] as string)) {
-            this.#hasText = true
-            this.#handler.onText()
+        if (!this.#hasText) {
+          if (c === '<') return this.#go(TAG_OPEN, i + 1)
+          if (c === '&') {
+            this.#reference = ''
+            return this.#go(REFERENCE, i + 1)
           }
+          if (!isBlank(c)) this.#foundText()
+          return i + 1
         }
-        if (end === chunk.length) return end
-        this.#state = TAG_OPEN
-        return end + 1
+        const end = this.#find(chunk, '<', i)
+        return end === chunk.length ? end : this.#go(TAG_OPEN, end + 1)
+      }
+      case REFERENCE: {
+        if (/[#a-z\d]/i.test(c) && this.#reference.length < 8) {
+          if (c !== '0' || !/^#x?0$/i.test(this.#reference)) this.#reference += c
+          return i + 1
+        }
+        const isBlankReference = BLANK_REFERENCE.test(this.#reference + (c === ';' ? c : ''))
+        if (!isBlankReference) this.#foundText()
+        return this.#go(DATA, isBlankReference && c === ';' ? i + 1 : i)
       }
       case TAG_OPEN:
         if (c === '!') return this.#go(MARKUP_DECLARATION, i + 1)
         if (c === '/') return this.#go(END_TAG_OPEN, i + 1)
         if (isLetter(c)) return this.#beginTag(false, i)
         if (c === '?') return this.#go(BOGUS_COMMENT, i)
-        this.#handler.onText()
+        this.#foundText()
         return this.#go(DATA, i)
       case END_TAG_OPEN:
         if (isLetter(c)) return this.#beginTag(true, i)
@@ -156,7 +211,7 @@ export class HtmlTokenizer {
       case BEFORE_ATTRIBUTE:
         if (isBlank(c)) return i + 1
         if (c === '/') return this.#go(SELF_CLOSING, i + 1)
-        if (c === '>') return this.#endTag(i + 1)
+        if (c === '>') return this.#endTag(chunk, i + 1)
         this.#attributeName = c.toLowerCase() // also `=`
         return this.#go(ATTRIBUTE_NAME, i + 1)
       case SELF_CLOSING:
@@ -296,7 +351,7 @@ export class HtmlTokenizer {
 
   #endAttribute(i: number): number {
     const name = this.#attributeName
-    if (this.#attributes !== undefined && WANTED.has(name)) {
+    if (this.#attributes !== undefined && (WANTED.has(name) || isRuleName(name))) {
       this.#attributes[name] ??= { text: this.#value, isCut: this.#isValueCut }
     }
     this.#value = ''
@@ -304,28 +359,75 @@ export class HtmlTokenizer {
     return this.#go(BEFORE_ATTRIBUTE, i)
   }
 
-  #endTag(i: number): number {
+  #foundText(): void {
+    this.#hasText = true
+    this.#handler.onText()
+  }
+
+  #endTag(chunk: string, i: number): number {
     const name = this.#name
     this.#state = DATA
     this.#hasText = false
-    const isForeign = name === 'svg' || name === 'math'
     if (this.#isEndTag) {
-      if (isForeign && this.#foreign > 0) this.#foreign--
-      if (name === 'noscript' || name === 'template') this.#foreign = 0
-      this.#handler.onEndTag(name)
-    } else {
-      if (isForeign && !this.#isSelfClosing) this.#foreign++
-      if (this.#foreign === 0 && RAW_TEXT.has(name)) this.#beginRawText(name)
-      this.#handler.onStartTag(name, this.#attributes, this.#isSelfClosing)
+      if (name === 'noscript') {
+        this.#writeNoscript(chunk, i)
+        this.#noscript = undefined
+      }
+      if (!this.#closes(name)) this.#handler.onEndTag(name)
+      return i
     }
+    const isInTemplate = this.#open.length > 0
+    const isForeign = this.#opens(name)
+    const isRaw = name === 'noscript' ? this.#handler.noscript !== undefined && !isInTemplate : RAW_TEXT.has(name)
+    if (!isForeign && isRaw) this.#beginRawText(name, i)
+    if (!isForeign) this.#handler.onStartTag(name, this.#attributes, this.#isSelfClosing)
     return i
   }
 
-  #beginRawText(name: string): void {
+  /** Keeps an element open that matters. Returns whether it is inside of foreign content. */
+  #opens(name: string): boolean {
+    const parent = this.#open.at(-1)
+    const isInForeign = parent?.isForeign === true && !HTML_IN_FOREIGN.has(parent.name)
+    const isRoot = name === 'svg' || name === 'math'
+    const isForeign = isInForeign || isRoot
+    const matters = isRoot || name === 'template' || (isInForeign && HTML_IN_FOREIGN.has(name))
+    if (matters && !(isForeign && this.#isSelfClosing)) {
+      if (this.#open.length < MAX_OPEN) this.#open.push({ name, isForeign })
+      else if (!isForeign) this.#deepTemplates++
+    }
+    return isInForeign
+  }
+
+  /** Closes an element that matters, and those in it. Returns whether it was in foreign content. */
+  #closes(name: string): boolean {
+    if (name === 'template' && this.#deepTemplates > 0) {
+      this.#deepTemplates--
+      return false
+    }
+    for (let at = this.#open.length - 1; at >= 0; at--) {
+      const { name: open, isForeign } = this.#open[at] as OpenElement
+      if (open === name) {
+        this.#open.length = at
+        return isForeign
+      }
+      if (open === 'template' && !isForeign) return false // only its own end tag closes a template
+    }
+    return false
+  }
+
+  #beginRawText(name: string, i: number): void {
     this.#state = RAW
     this.#rawElement = name
     this.#escape = 0
+    if (name !== 'noscript' || this.#handler.noscript === undefined) return
+    this.#noscript ??= new HtmlTokenizer(this.#handler.noscript)
+    this.#noscriptStart = i
   }
+}
+
+/** Returns whether an attribute is a rule, as in `content=noindex, nofollow` without quotes. */
+export function isRuleName(attribute: string): boolean {
+  return robotsRules.has(attribute.replace(/[,;]+$/, ''))
 }
 
 function isBlank(c: string): boolean {

@@ -7,14 +7,17 @@
 //   <html><head><title>A</title><meta name="robots" content="noindex"></head>  the head
 //   <body><meta name="robots" content="nofollow">                              not the head
 //
-// Our choice: `noscript` ends the head only if it contains `<body>`. Its meta elements count, since
-// a crawler without scripts sees them. Its other elements are ignored, since a browser does so.
-import { decodeText, encodeText } from '../../bytes.ts'
+// A browser that runs scripts reads the content of `noscript` as text. Another browser reads its
+// elements. A meta element counts if either browser has it in the head. So an image in `noscript`
+// ends the head only for the meta elements in `noscript`. Our choice: `<body>` in `noscript` ends the
+// head for all elements.
 import { describeValue } from '../../describe-value.ts'
 import { OptionError } from '../../errors.ts'
 import { assertKnownOptions } from '../../known-options.ts'
 import { isProductToken } from '../../parse/user-agent-name.ts'
-import { type Attribute, type Attributes, HtmlTokenizer, type TagHandler } from './html-tokenizer.ts'
+import { type Attributes, HtmlTokenizer, type TagHandler } from './html-tokenizer.ts'
+import { slipOf, strayRules, type UncountedMeta } from './meta-slips.ts'
+import { decoded } from './references.ts'
 
 /** A meta element whose name may be `robots`, the name of a crawler, or a name of TDMRep. JSON-safe. */
 export interface HeadMeta {
@@ -44,6 +47,12 @@ export interface PageHead {
   readonly licenses: readonly HeadLicense[]
   /** The `href` of the first `<base>`, as written: links are relative to it. Undefined without one. */
   readonly base?: string | undefined
+  /**
+   * The meta elements that do not count, and look as if their author meant them to; at most 20. After
+   * the head, the reader searches the chunk in which the head ends, up to 65,536 characters.
+   * Undefined if there is no such element.
+   */
+  readonly uncounted?: readonly UncountedMeta[]
   /** False if the head did not end before the bound, or has too many elements. */
   readonly isComplete: boolean
 }
@@ -73,6 +82,12 @@ export const MAX_HEAD_BYTES: number = 2 ** 20
 
 /** A head with more elements that count is not complete. Our choice. */
 const MAX_KEPT = 500
+
+/** More elements that do not count are not kept. Our choice. */
+const MAX_UNCOUNTED = 20
+
+/** How many characters after a head are searched for elements that were meant for it. Our choice. */
+const MAX_AFTER_HEAD = 2 ** 16
 
 /** The elements that do not end a head. HTML §13.2.6.4.4, "in head". */
 const HEAD_ELEMENTS: ReadonlySet<string> = new Set(
@@ -179,7 +194,7 @@ class Reader implements HeadReader {
   #writeText(chunk: string): void {
     const hasMark = this.#isAtStart && chunk.startsWith('\ufeff') // as in a file that was read as text
     this.#isAtStart = false
-    this.#tokenizer.write(hasMark ? chunk.slice(1) : chunk)
+    this.#tokenize(hasMark ? chunk.slice(1) : chunk)
   }
 
   #writeBytes(chunk: Uint8Array): void {
@@ -190,7 +205,14 @@ class Reader implements HeadReader {
 
   #decode(bytes: Uint8Array): void {
     this.#decoder ??= decoderFor(encodingOf(bytes) ?? this.#charset)
-    this.#tokenizer.write(this.#decoder.decode(bytes, { stream: true }))
+    this.#tokenize(this.#decoder.decode(bytes, { stream: true }))
+  }
+
+  #tokenize(text: string): void {
+    const end = this.#tokenizer.write(text)
+    if (!this.#head.isOver) return
+    const rest = text.slice(end, end + MAX_AFTER_HEAD)
+    if (/<meta[\s/]/i.test(rest)) this.#head.readAfter(() => this.#tokenizer.write(rest))
   }
 }
 
@@ -225,37 +247,54 @@ function decoderFor(encoding: string): Decoder {
 /** Decides which elements count. */
 class HeadCollector implements TagHandler {
   isOver = false
+  readonly noscript = new NoscriptReader(this)
   readonly #metas: HeadMeta[] = []
   readonly #licenses: HeadLicense[] = []
+  readonly #uncounted: UncountedMeta[] = []
   #base: string | undefined
   /** The number of open `template` elements. Their content is not a part of the page. */
   #templates = 0
-  #isInNoscript = false
+  #isAfterHead = false
+  #isHeadOver = false
 
   wantsAttributes(name: string): boolean {
-    return this.#templates === 0 && KEPT_ELEMENTS.has(name)
+    return name === 'meta' || (this.#templates === 0 && KEPT_ELEMENTS.has(name))
   }
 
   onStartTag(name: string, attributes: Attributes | undefined): void {
     if (name === 'template') this.#templates++
+    if (attributes !== undefined) this.keep(name, attributes, this.#templates === 0)
     if (this.#templates > 0) return
-    if (name === 'noscript') this.#isInNoscript = true
-    if (attributes !== undefined) this.#keep(name, attributes)
-    if (this.#isInNoscript ? name === 'body' : !HEAD_ELEMENTS.has(name)) this.isOver = true
+    if (!HEAD_ELEMENTS.has(name)) this.end()
+    else if (name === 'noscript') {
+      if (this.#isAfterHead) this.end()
+      else this.noscript.begin()
+    }
   }
 
   onEndTag(name: string): void {
     if (this.#templates > 0) {
       if (name === 'template') this.#templates--
-    } else if (name === 'noscript') {
-      this.#isInNoscript = false
-    } else if (name === 'body' || name === 'html' || (name === 'br' && !this.#isInNoscript)) {
-      this.isOver = true // each of them opens a body
-    }
+    } else if (name === 'noscript') this.noscript.end()
+    else if (name === 'head') this.#isAfterHead = true
+    else if (OPENS_BODY.has(name)) this.end()
   }
 
   onText(): void {
-    if (this.#templates === 0 && !this.#isInNoscript) this.isOver = true
+    if (this.#templates === 0) this.end()
+  }
+
+  /** The head ends here, if it has not ended before. */
+  end(): void {
+    this.isOver ||= !this.#isHeadOver
+    this.#isHeadOver = true
+  }
+
+  /** Calls `read`, which reads what follows the head. */
+  readAfter(read: () => void): void {
+    this.isOver = false
+    read()
+    this.isOver = true
   }
 
   result(isComplete: boolean): PageHead {
@@ -264,17 +303,35 @@ class HeadCollector implements TagHandler {
       metas: this.#metas.slice(0, MAX_KEPT),
       licenses: this.#licenses.slice(0, MAX_KEPT),
       base: this.#base,
+      ...(this.#uncounted.length > 0 && { uncounted: this.#uncounted }),
       isComplete: isComplete && !isFull,
     }
   }
 
-  #keep(element: string, { name, content, rel, type, href }: Attributes): void {
-    if (element === 'meta') {
-      const text = decoded(name).trim()
-      if (isProductToken(text) && content !== undefined) {
-        this.#metas.push({ name: text, content: decoded(content), isCut: content.isCut })
-      }
-    } else if (element === 'base') {
+  /**
+   * Keeps an element that counts, or a meta element whose author meant it to.
+   * @param isInHead Whether it can count.
+   */
+  keep(element: string, attributes: Attributes, isInHead: boolean): void {
+    const counts = isInHead && !this.#isHeadOver
+    if (element === 'meta') this.#keepMeta(attributes, counts)
+    else if (counts) this.#keepOther(element, attributes)
+    if (this.#metas.length > MAX_KEPT || this.#licenses.length > MAX_KEPT) this.end()
+  }
+
+  #keepMeta(attributes: Attributes, counts: boolean): void {
+    const { content } = attributes
+    const name = decoded(attributes.name).trim()
+    const said = decoded(content ?? attributes.value)
+    const isKept = counts && content !== undefined && isProductToken(name)
+    if (isKept) this.#metas.push({ name, content: said, isCut: content.isCut })
+    if (this.#uncounted.length === MAX_UNCOUNTED) return
+    const slip = isKept ? strayRules(attributes, said) : slipOf(attributes, said)
+    if (slip !== undefined) this.#uncounted.push({ name, content: said, ...slip })
+  }
+
+  #keepOther(element: string, { rel, type, href }: Attributes): void {
+    if (element === 'base') {
       if (href !== undefined) this.#base ??= decoded(href).trim()
     } else if (isRsl(decoded(type))) {
       if (element === 'script') this.#licenses.push({ element, href: undefined })
@@ -282,9 +339,71 @@ class HeadCollector implements TagHandler {
         this.#licenses.push({ element: 'link', href: decoded(href).trim() })
       }
     }
-    if (this.#metas.length > MAX_KEPT || this.#licenses.length > MAX_KEPT) this.isOver = true
   }
 }
+
+/** The end tags that open a body. */
+const OPENS_BODY: ReadonlySet<string> = new Set(['body', 'html', 'br'])
+
+/**
+ * Reads the content of `noscript` as a browser does that runs no scripts. HTML §13.2.6.4.5, "in head
+ * noscript". There, an element that is not allowed in a head ends the head of that browser.
+ */
+class NoscriptReader implements TagHandler {
+  readonly #head: HeadCollector
+  /** Whether that browser has ended its head. */
+  #isOver = false
+  /** Whether `noscript` is in the head. */
+  #isOpen = false
+  #templates = 0
+  /** Whether an element has closed `noscript`, and the rest is in the head itself. */
+  #isInHead = false
+
+  constructor(head: HeadCollector) {
+    this.#head = head
+  }
+
+  get isOver(): boolean {
+    return this.#head.isOver
+  }
+
+  begin(): void {
+    this.#isOpen = true
+    this.#isInHead = false
+  }
+
+  end(): void {
+    this.#isOpen = false
+    if (this.#templates > 0) this.#isOver = true // its end tag may come later
+  }
+
+  wantsAttributes(name: string): boolean {
+    return this.#head.wantsAttributes(name)
+  }
+
+  onStartTag(name: string, attributes: Attributes | undefined): void {
+    if (name === 'template') this.#templates++
+    const counts = this.#isOpen && !this.#isOver && this.#templates === 0
+    if (attributes !== undefined) this.#head.keep(name, attributes, counts)
+    if (CLOSES_NOSCRIPT.has(name)) this.#isInHead = true
+    if (this.#templates > 0 || !this.#isOpen) return
+    if (name === 'body') this.#head.end()
+    if (!HEAD_ELEMENTS.has(name)) this.#isOver = true
+    if (name === 'noscript') this.#isInHead = false
+  }
+
+  onEndTag(name: string): void {
+    if (name === 'template') this.#templates = Math.max(0, this.#templates - 1)
+    else if (this.#templates === 0 && (name === 'br' || (this.#isInHead && OPENS_BODY.has(name)))) this.#isOver = true
+  }
+
+  onText(): void {
+    if (this.#templates === 0) this.#isOver = true
+  }
+}
+
+/** The elements of a head that are not allowed in `noscript`, and close it. */
+const CLOSES_NOSCRIPT: ReadonlySet<string> = new Set(['title', 'base', 'script', 'template'])
 
 /** Returns whether a media type is the one of RSL documents. */
 export function isRsl(type: string): boolean {
@@ -294,58 +413,4 @@ export function isRsl(type: string): boolean {
 /** Returns whether a list of words, such as the value of `rel`, has a word, in any case. */
 export function hasWord(words: string, word: string): boolean {
   return words.toLowerCase().split(/\s+/).includes(word)
-}
-
-/**
- * The character references that may stand in a name, a rule or a URL. There are 2,231 in all, of
- * letters and symbols that these values do not contain.
- */
-const REFERENCES: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    amp: '&',
-    AMP: '&',
-    lt: '<',
-    LT: '<',
-    gt: '>',
-    GT: '>',
-    quot: '"',
-    QUOT: '"',
-    nbsp: '\u00a0',
-    apos: "'",
-    comma: ',',
-    colon: ':',
-    semi: ';',
-    period: '.',
-    sol: '/',
-    equals: '=',
-    lowbar: '_',
-    num: '#',
-    percnt: '%',
-    quest: '?',
-    plus: '+',
-    ast: '*',
-    Tab: '\t',
-    NewLine: '\n',
-  }),
-)
-
-/** These references need no semicolon, unless `=` or a letter or digit follows. */
-const REFERENCE = /&(?:#x([0-9a-f]+);?|#(\d+);?|([a-z]+);|(amp|lt|gt|quot|nbsp)(?![=a-z0-9]))/gi
-
-/**
- * Returns the value of an attribute with its character references decoded, as a string that shares
- * no memory with the page.
- */
-function decoded(value: Attribute | undefined): string {
-  if (value === undefined) return ''
-  const text = value.text.replace(REFERENCE, (whole, hex, decimal, name, shortName) => {
-    if (hex !== undefined) return characterOf(Number.parseInt(hex, 16))
-    if (decimal !== undefined) return characterOf(Number(decimal))
-    return REFERENCES.get(name ?? shortName) ?? whole
-  })
-  return decodeText(encodeText(text))
-}
-
-function characterOf(code: number): string {
-  return code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? '\ufffd' : String.fromCodePoint(code)
 }

@@ -21,7 +21,8 @@ import { datesAsIntegers } from '../structured-fields.ts'
 import { type PageHead, pageHeadOf } from './page-head.ts'
 import { type Reading, type RobotsDocumentKey, robotsRules } from './robots-rules.ts'
 import { tagDate } from './tag-date.ts'
-import { type TagRule, tagRules } from './tag-value.ts'
+import { isSlipOf, isSlipOfRobots } from './tag-slips.ts'
+import { hasRule, meantBy, type TagRule, tagRules } from './tag-value.ts'
 
 /** What `robotsDirectives` reads. */
 export interface TaggedResponse {
@@ -62,6 +63,12 @@ export const robotsProblems = {
   'no-rules': 'a member has no rules, but its name is a rule; probably * and a semicolon are missing before it',
   'invalid-value': 'the value of a rule is invalid or missing, so the rule has no effect',
   'head-too-long': 'the head of the page is too long; elements after the limit do not count',
+  'unknown-rule': 'a rule is not known, so it has no effect',
+  'unknown-name': 'a name is not known, so the rules behind it do not count',
+  'wrong-attribute': 'an attribute is not read in this element, so it has no effect',
+  'no-name': 'the element has no attribute `name`, so it has no effect',
+  'no-content': 'the element has no attribute `content`, so it has no effect',
+  'not-in-head': 'the element is not in the head of the page, so it has no effect',
 } as const
 
 /** A key of `robotsProblems`. */
@@ -71,11 +78,22 @@ export type RobotsProblemReason = keyof typeof robotsProblems
 export interface RobotsProblem {
   readonly reason: RobotsProblemReason
   readonly source: UsageSource
+  /** The rule, name or attribute with a slip, as written; cut after 200 characters. */
+  readonly found?: string
+  /** What it was probably meant to be, such as `noindex` for `no-index`. */
+  readonly meant?: string
+}
+
+/** Describes a problem: its reason, what was found, and what it was probably meant to be. */
+export function describeRobotsProblem({ reason, found, meant }: Omit<RobotsProblem, 'source'>): string {
+  const what = found === undefined ? '' : `: ${found}`
+  return `${robotsProblems[reason]}${what}${meant === undefined ? '' : `; did you mean ${meant}?`}`
 }
 
 /**
  * What the robots tags of a response say to a crawler. JSON-safe. A boolean is true if the rule is
- * for this crawler or for all crawlers. If it is false, the site says nothing.
+ * for this crawler or for all crawlers, or if that is unclear (see `uncertain`). If it is false, the
+ * site says nothing.
  */
 export interface RobotsDirectives {
   /** The page must not be in an index. Also true for `none`. */
@@ -117,7 +135,8 @@ export interface RobotsDirectives {
   readonly list: readonly RobotsDirective[]
   /**
    * The rules that are for another crawler in one reading, and for all crawlers in the other. They
-   * count neither in `list` nor in the fields above.
+   * are not in `list`. Restrictions among them count in the fields above: an unclear refusal counts
+   * as a refusal, and an unclear permission does not count.
    *
    * HTTP clients join the lines of a repeated header with commas. Then the value
    * `googlebot: nofollow, noindex` can be one line, whose rules are all for Googlebot (Google's
@@ -140,6 +159,9 @@ export interface RobotsStatement extends Statement {
  * for a crawler. draft-illyes-repext-03 §3.1.1 asks for at least 8 KiB.
  */
 export const MAX_TAG_LENGTH: number = 8192
+
+/** Misspelt names of X-Robots-Tag. The headers of a caller may have no list of names to compare. */
+const MISNAMED_HEADERS = ['x-robot-tag', 'x-robots-tags', 'x-robots', 'x-robot', 'robot-tag', 'robots-tags', 'robots']
 
 /** Longer names and values of rules are cut, so that a result does not grow with the page. */
 const MAX_SHOWN = 200
@@ -165,6 +187,7 @@ export function robotsDirectives(response: TaggedResponse, productTokens: Produc
   const collector = new Collector(ownNames(productTokens), now)
   collector.readXRobotsTag(headers)
   collector.readRobotsTag(headers)
+  collector.readMisnamed(headers)
   if (html !== undefined) collector.readHead(headOf(html))
   return collector.result()
 }
@@ -208,9 +231,20 @@ class Collector {
         const { scope } = rule
         if (this.#isFor(scope)) this.#add(rule, source)
         else if (isJoined && rule.isAfterComma) this.#uncertain.push(directiveOf(rule, source))
+        else this.#reportName(scope ?? '', source)
       }
       left -= text.length
       if (left < 0) break
+    }
+  }
+
+  /** Reports headers whose name was probably meant to be X-Robots-Tag. */
+  readMisnamed(headers: ResponseHeaders | undefined): void {
+    for (const name of MISNAMED_HEADERS) {
+      for (const { text } of headerLines(headers, name)) {
+        const source = sourceOf('x-robots-tag', 'header', name, text)
+        if (hasRule(text)) this.#report('unknown-name', source, name, 'X-Robots-Tag')
+      }
     }
   }
 
@@ -226,7 +260,10 @@ class Collector {
       if (token === undefined) this.#report('not-a-token', source)
       else if (parameters.size === 0 && robotsRules.has(token)) this.#report('no-rules', source)
       const scope = token === '*' || token === 'robots' ? undefined : (token ?? '')
-      if (!this.#isFor(scope)) continue
+      if (!this.#isFor(scope)) {
+        if (parameters.size > 0) this.#reportName(scope ?? '', source)
+        continue
+      }
       for (const [name, value] of parameters) {
         if (value === false) continue
         this.#add({ name, value: value === true ? undefined : String(value), scope }, source)
@@ -239,23 +276,33 @@ class Collector {
     for (const { name, content, isCut } of head.metas) {
       const token = name.toLowerCase()
       const scope = token === 'robots' ? undefined : token
-      if (!this.#isFor(scope)) continue
       const source = sourceOf('meta-robots', 'html', name, content)
+      if (!this.#isFor(scope)) {
+        if (this.#nameMeantBy(name) && (hasRule(content) || hasRule(name))) this.#reportName(name, source)
+        continue
+      }
       const text = this.#cut(content, left, source, isCut)
       for (const rule of tagRules(text, false)) this.#add({ ...rule, scope }, source)
       left -= content.length
       if (left < 0 || isCut) break
     }
     if (!head.isComplete) this.#report('head-too-long', sourceOf('meta-robots', 'html', 'head', ''))
+    for (const { reason, name, content, found, meant } of head.uncounted ?? []) {
+      const source = sourceOf('meta-robots', 'html', name || 'meta', content)
+      if (reason === 'unknown-name') this.#reportName(name, source)
+      else if (/^(?:robots)?$/i.test(name) || this.#isFor(name.toLowerCase()) || this.#nameMeantBy(name)) {
+        this.#report(reason, source, found, meant)
+      }
+    }
   }
 
   result(): RobotsDirectives {
     const list = this.#list
-    const present = new Set(list.map(({ name }) => name))
+    const counting = [...list, ...this.#uncertain.filter(isRestriction)]
+    const present = new Set(counting.map(({ name }) => name))
     const has = (...names: string[]) => names.some((name) => present.has(name))
-    const numbers = (rule: string) => list.filter(({ name }) => name === rule).map(({ value = '' }) => numberOf(value))
-    const sizes = list.filter(({ name }) => name === 'max-image-preview').map(({ value = '' }) => imageSizeOf(value))
-    const dates = list.filter(({ name }) => name === 'unavailable_after')
+    const valuesOf = (rule: string) => counting.filter(({ name }) => name === rule).map(({ value = '' }) => value)
+    const sizes = valuesOf('max-image-preview').map(imageSizeOf)
     return {
       noindex: has('noindex', 'none'),
       nofollow: has('nofollow', 'none'),
@@ -268,10 +315,10 @@ class Collector {
       noai: has('noai'),
       noimageai: has('noimageai'),
       noml: has('noml'),
-      maxSnippet: lowestLimit(numbers('max-snippet')),
+      maxSnippet: lowestLimit(valuesOf('max-snippet').map(numberOf)),
       maxImagePreview: IMAGE_SIZES.find((size) => sizes.includes(size)),
-      maxVideoPreview: lowestLimit(numbers('max-video-preview')),
-      unavailableAfter: lowest(dates.map(({ value = '' }) => tagDate(value, this.#now))),
+      maxVideoPreview: lowestLimit(valuesOf('max-video-preview').map(numberOf)),
+      unavailableAfter: lowest(valuesOf('unavailable_after').map((value) => tagDate(value, this.#now))),
       unknown: [...new Set(list.filter(({ isKnown }) => !isKnown).map(({ name }) => name))],
       list,
       uncertain: this.#uncertain,
@@ -287,10 +334,29 @@ class Collector {
     const directive = directiveOf(rule, source)
     this.#list.push(directive)
     if (!isValid(directive, this.#now)) this.#report('invalid-value', source)
+    if (directive.isKnown) return
+    const { name, value = '' } = directive
+    const isScope = name === 'robots' || this.#isFor(name) // in an element, whose name is its scope
+    const meant = isScope && hasRule(value) ? value : meantBy(name)
+    if (meant !== undefined) this.#report('unknown-rule', source, name, meant === '' ? undefined : meant)
   }
 
-  #report(reason: RobotsProblemReason, source: UsageSource): void {
-    this.#problems.push({ reason, source })
+  #report(reason: RobotsProblemReason, source: UsageSource, found?: string, meant?: string): void {
+    const cut = (text: string) => text.slice(0, MAX_SHOWN)
+    this.#problems.push({ reason, source, ...(found && { found: cut(found) }), ...(meant && { meant: cut(meant) }) })
+  }
+
+  /** Reports a name if it was probably meant to be `robots` or the name of this crawler. */
+  #reportName(name: string, source: UsageSource): void {
+    const meant = this.#nameMeantBy(name)
+    const last = this.#problems.at(-1)
+    const isKnown = last?.source === source && last.reason === 'unknown-name' // by an earlier rule behind the name
+    if (meant !== undefined && !isKnown) this.#report('unknown-name', source, name, meant)
+  }
+
+  #nameMeantBy(name: string): string | undefined {
+    if (isSlipOfRobots(name)) return 'robots'
+    return [...this.#names].find((own) => isSlipOf(name, own))
   }
 
   /** Returns the members of a list that end before the limit. Reports the others. */
@@ -332,6 +398,14 @@ function directiveOf({ name, value, scope }: Pick<TagRule, 'name' | 'value' | 's
     token: scope?.slice(0, MAX_SHOWN),
     source,
   }
+}
+
+/** Rules that permit something. */
+const PERMISSIONS: ReadonlySet<string> = new Set(['all', 'index', 'follow', 'archive', 'indexifembedded'])
+
+/** Returns whether a rule restricts the crawler. `-1` and `large` do not limit anything. */
+function isRestriction({ name, value }: RobotsDirective): boolean {
+  return !PERMISSIONS.has(name) && value !== '-1' && value?.toLowerCase() !== 'large'
 }
 
 const IMAGE_SIZES = ['none', 'standard', 'large'] as const

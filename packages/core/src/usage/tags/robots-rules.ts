@@ -206,8 +206,8 @@ export const robotsRules: ReadonlyMap<string, RobotsRule> = new Map<string, Robo
     },
   ],
   ['noai', { value: undefined, means: NOAI }],
-  // About the images of a page, or about a response that is an image.
-  ['noimageai', { value: undefined, means: NOAI }],
+  // About images. img2dataset reads it as it reads `noai`, since all that it fetches are images.
+  ['noimageai', { value: undefined, means: disallows('img2dataset', 'operator', 'train-ai') }],
   ['noml', { value: undefined, means: disallows('noml', 'document', 'train-ai') }],
   ['noimageindex', OTHER],
   ['notranslate', OTHER],

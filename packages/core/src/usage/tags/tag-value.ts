@@ -9,6 +9,7 @@
 // No standard defines this syntax. Google documents it by examples; MDN has the example with two
 // names. All functions take time proportional to the length of the value.
 import { robotsRules } from './robots-rules.ts'
+import { isSlipBeforeColon, meantRule } from './tag-slips.ts'
 
 /** A rule in a value, as written. */
 export interface TagRule {
@@ -60,12 +61,33 @@ const FIRST_PART_OF_DATE = /^(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*|[a-z]{3,9}
 
 /**
  * Returns the text before the first colon in lower case, if it is the name of a crawler. It is one
- * unless it contains the name of a known rule.
+ * unless it contains the name of a known rule, or is a misspelt rule.
  */
 function scopeIn(text: string): string | undefined {
   const colon = text.indexOf(':')
   const name = colon === -1 ? '' : trim(text.slice(0, colon)).toLowerCase()
-  return name === '' || wordsOf(name).some(isRule) ? undefined : name
+  return name === '' || wordsOf(name).some(isRule) || isSlipBeforeColon(name) ? undefined : name
+}
+
+/** The start of a text shows whether it was meant as a robots tag. */
+const MAX_SEARCHED = 200
+
+/** Returns whether a text has a known or a misspelt rule, and so looks like a robots tag. */
+export function hasRule(text: string): boolean {
+  return tagRules(text.slice(0, MAX_SEARCHED), true).some(({ name }) => isRule(name) || meantBy(name))
+}
+
+/**
+ * Returns what an unknown rule was probably meant to be: a rule, or several that the author has not
+ * separated with commas. An empty text if it contains a rule, and cannot be read otherwise.
+ * Undefined if nothing shows that it was meant as another rule.
+ */
+export function meantBy(name: string): string | undefined {
+  const meant = meantRule(name)
+  if (meant !== undefined) return meant
+  const words = wordsOf(name).map((word) => (isRule(word) ? word : meantRule(word)))
+  if (words.every((word) => word !== undefined)) return words.join(', ')
+  return words.some((word) => word !== undefined) ? '' : undefined
 }
 
 /** Returns the rules in a member of a list. There is one, unless the site forgot commas. */
@@ -85,6 +107,9 @@ function rulesIn(member: string): readonly NameAndValue[] {
     if (!words.every(isRule)) return [...rules, { name: names, value: end === -1 ? undefined : rest }]
     for (const name of words.slice(0, -1)) rules.push({ name, value: undefined })
     const kind = robotsRules.get(last)?.value
+    if (kind === undefined && PERMISSION.test(last) && NEGATION.test(rest)) {
+      return [...rules, { name: `${last}: ${rest.toLowerCase()}`, value: undefined }] // it permits nothing
+    }
     if (kind === undefined) {
       rules.push({ name: last, value: undefined })
       text = rest // such as `nofollow` in `noindex: nofollow`
@@ -98,6 +123,10 @@ function rulesIn(member: string): readonly NameAndValue[] {
   }
   return rules
 }
+
+/** Rules that permit something, and values that deny it, as in `index: no`. No crawler documents it. */
+const PERMISSION = /^(?:all|index|follow|archive)$/
+const NEGATION = /^(?:no|false|off|0)$/i
 
 function isRule(name: string): boolean {
   return robotsRules.has(name)

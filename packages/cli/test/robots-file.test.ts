@@ -1,0 +1,80 @@
+// A file that is not a robots.txt, such as a login page: its rules are unknown, whichever command reads it.
+import { defaultAccessPolicy, entryText, settle } from '@politely/core/engine'
+import { SqliteStore } from '@politely/sqlite'
+import { expect, test } from 'vitest'
+import { withoutFolder, writeFiles } from './files.ts'
+import { runInThisProcess } from './run-cli.ts'
+
+const PAGE = '<!DOCTYPE html>\n<html><title>Log in</title><body>User-agent: *</body></html>'
+const path = writeFiles({
+  page: PAGE,
+  shell: `\ufeff\n<!-- app shell -->\n${PAGE}`,
+  xhtml: `<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN">\n<html/>`,
+  denied: 'Access denied\n',
+  json: '{"error":"not found"}',
+  'robots.txt': 'User-agent: *\nDisallow: /a\n',
+  expect: 'deny * /a\n',
+  urls: 'https://shop.example/a\n',
+  'files/shop.example.txt': PAGE,
+})
+const BOT = ['--user-agent', 'ExampleBot']
+const URL_A = 'https://shop.example/a'
+
+test.for([
+  ['audit', 'FILE'],
+  ['audit', '-'],
+  ['test', path('expect'), '--robots', 'FILE'],
+  ['check', URL_A, ...BOT, '--robots', 'FILE'],
+  ['check', URL_A, ...BOT, '--robots', '-'],
+  ['match', ...BOT, '--urls', path('urls'), '--robots', 'FILE'],
+  ['explain', URL_A, ...BOT, '--robots', 'FILE'],
+  ['usage', URL_A, ...BOT, '--robots', 'FILE'],
+  ['diff', 'FILE', path('robots.txt')],
+  ['diff', path('robots.txt'), 'FILE'],
+])('%s %j exits with 3 for an HTML page', async ([...args]) => {
+  const isStdin = args.includes('-')
+  const run = await runInThisProcess(
+    args.map((arg) => (arg === 'FILE' ? path('page') : arg)),
+    isStdin ? PAGE : '',
+  )
+  const name = isStdin ? 'stdin' : 'page'
+  expect(withoutFolder(run.stderr, path)).toBe(`politely: ${name}: this is not a robots.txt: it is an HTML page\n`)
+  expect(run).toMatchObject({ code: 3, stdout: '' })
+})
+
+test.for([
+  ['shell', 'is an HTML page'],
+  ['xhtml', 'is an HTML page'],
+  ['denied', 'is plain text without a line of a robots.txt'],
+  ['json', 'is JSON'],
+] as const)('%s: %s', async ([name, what]) => {
+  const { code, stderr } = await runInThisProcess(['audit', path(name)])
+  expect(stderr).toContain(`this is not a robots.txt: it ${what}\n`)
+  expect(code).toBe(3)
+})
+
+test('match --robots-dir counts a page as no file', async () => {
+  const args = ['match', ...BOT, '--urls', path('urls'), '--robots-dir', path('files')]
+  const { code, stdout, stderr } = await runInThisProcess(args)
+  expect(withoutFolder(stderr, path)).toBe(
+    'politely: files/shop.example.txt: this is not a robots.txt: it is an HTML page\n',
+  )
+  expect(JSON.parse(stdout)).toMatchObject({ allowed: false, because: 'no-file' })
+  expect(code).toBe(3)
+})
+
+test.for([
+  ['a page', { kind: 'success', status: 200, body: { bytes: PAGE, truncated: false } }, 'it is an HTML page'],
+  ['a 503', { kind: 'unreachable', reason: 'status', status: 503 }, 'robots.txt has been unreachable since'],
+  ['a 401', { kind: 'unavailable', reason: 'status', status: 401 }, 'the server refused robots.txt (status 401)'],
+] as const)('diff exits with 3 for a store that has %s', async ([, outcome, reason]) => {
+  const origin = 'https://shop.example'
+  const hop = { url: `${origin}/robots.txt`, hops: [], headers: {} }
+  const entry = settle(undefined, origin, { ...hop, ...outcome } as never, Date.now(), defaultAccessPolicy)
+  const store = path(`${outcome.status}.sqlite`)
+  await using file = new SqliteStore({ path: store })
+  await file.set(origin, entryText(entry), Date.now() + 1e6)
+  const { code, stderr } = await runInThisProcess(['diff', store, path('robots.txt'), '--origin', origin])
+  expect(stderr).toContain(reason)
+  expect(code).toBe(3)
+})

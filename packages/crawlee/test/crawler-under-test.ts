@@ -1,0 +1,164 @@
+// Adapts Crawlee's browser crawlers to the common cases for browsers. A tab is the page of a request
+// whose handler runs until the tab is closed.
+import { tmpdir } from 'node:os'
+import { PlaywrightCrawler } from '@crawlee/playwright'
+import { PuppeteerCrawler, type PuppeteerHook } from '@crawlee/puppeteer'
+import { RobotsClient } from '@politely/fetcher'
+import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import type {
+  BrowserUnderTest,
+  ContextUnderTest,
+  PoliteUnderTest,
+  TabUnderTest,
+} from '@politely/testkit/browser/browser-under-test'
+import { chromiumLaunch, findBrowser } from '@politely/testkit/parts'
+import { type AnyCrawler, withRobots } from '../src/index.ts'
+import { inMemory } from './in-memory.ts'
+
+/** What Crawlee's handlers get. */
+interface Visit {
+  readonly request: { readonly userData: { readonly tab?: number } }
+  readonly page: TabUnderTest
+}
+
+type Make = (options: object) => AnyCrawler
+
+/** The options that the cases about requests use. */
+interface StartOptions {
+  readonly userAgent: string
+  readonly minDelayMs: number
+  readonly fetch?: typeof globalThis.fetch
+}
+
+/** Puppeteer downloads nothing by default, unlike Playwright. */
+const allowDownloads: PuppeteerHook = async ({ page }) => {
+  const session = await page.createCDPSession()
+  await session.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: tmpdir() })
+}
+
+const kinds: Readonly<Record<'PlaywrightCrawler' | 'PuppeteerCrawler', { make: Make; networkIdle: string }>> = {
+  PlaywrightCrawler: { make: (options) => new PlaywrightCrawler(options, inMemory()), networkIdle: 'networkidle' },
+  PuppeteerCrawler: {
+    make: (options) => new PuppeteerCrawler({ ...options, preNavigationHooks: [allowDownloads] }, inMemory()),
+    networkIdle: 'networkidle0',
+  },
+}
+
+/** Each context is a crawler, with a browser of its own. */
+export function crawlerUnderTest(kind: keyof typeof kinds, switches: readonly string[] = []): BrowserUnderTest {
+  const { make, networkIdle } = kinds[kind]
+  const unused = (name: string) => () => {
+    throw new Error(`the cases about requests do not use ${name}`)
+  }
+  return {
+    networkIdle,
+    classes: { RobotsClient, PoliteGate, RobotsDisallowedError },
+    newContext: async () => new CrawlerContext(make, switches),
+    withRobots: async (context, options) => (context as CrawlerContext).start(options as never),
+    launch: async (more = []) => crawlerUnderTest(kind, [...switches, ...more]),
+    close: async () => undefined,
+    refusedPageMessage: '',
+    abortReasonOf: unused('abortReasonOf'),
+    redirectsTo: unused('redirectsTo'),
+    stopLoading: unused('stopLoading'),
+    crash: unused('crash'),
+    kill: unused('kill'),
+  }
+}
+
+class CrawlerContext implements ContextUnderTest {
+  readonly #make: Make
+  readonly #switches: readonly string[]
+  readonly #tabs: CrawlerTab[] = []
+  #crawler: AnyCrawler | undefined
+  #run: Promise<unknown> | undefined
+
+  constructor(make: Make, switches: readonly string[]) {
+    this.#make = make
+    this.#switches = switches
+  }
+
+  async start({ userAgent, fetch, minDelayMs }: StartOptions): Promise<PoliteUnderTest> {
+    const robots = new RobotsClient({ userAgent, retries: 0, ...(fetch !== undefined && { fetch }) })
+    const gate = new PoliteGate({ robots, minDelayMs })
+    const tabOf = ({ request }: Visit) => this.#tabs[request.userData.tab ?? -1]
+    const crawler = this.#make({
+      keepAlive: true,
+      maxRequestRetries: 0,
+      requestHandlerTimeoutSecs: 120,
+      launchContext: { userAgent, launchOptions: chromiumLaunch(findBrowser(), this.#switches) },
+      requestHandler: (visit: Visit) => tabOf(visit)?.loaded(visit.page),
+      failedRequestHandler: (visit: Visit, error: Error) => tabOf(visit)?.failed(error),
+    })
+    this.#crawler = withRobots(crawler, { gate })
+    this.#run = crawler.run()
+    const close = async () => {
+      gate.close()
+      await robots.close()
+    }
+    return { gate, refusalOf: () => undefined, close }
+  }
+
+  async newPage(): Promise<TabUnderTest> {
+    const tab = this.#tabs.length
+    const visit = (url: string) =>
+      this.#crawler?.addRequests([{ url, uniqueKey: `${tab}`, userData: { tab } } as never])
+    this.#tabs.push(new CrawlerTab(async (url) => void (await visit(url))))
+    return this.#tabs[tab] as unknown as TabUnderTest
+  }
+
+  async cookies(): Promise<never[]> {
+    return []
+  }
+
+  async close(): Promise<void> {
+    for (const tab of this.#tabs) tab.close()
+    await this.#crawler?.teardown()
+    await this.#run
+  }
+}
+
+/** The first `goto` is a request of the crawl. All that follows uses its page. */
+class CrawlerTab {
+  readonly #visit: (url: string) => Promise<void>
+  readonly #page = Promise.withResolvers<TabUnderTest>()
+  readonly #closed = Promise.withResolvers<void>()
+  #isVisited = false
+
+  constructor(visit: (url: string) => Promise<void>) {
+    this.#visit = visit
+    this.#page.promise.catch(() => undefined) // `goto` rejects with the same error
+  }
+
+  loaded(page: TabUnderTest): Promise<void> {
+    this.#page.resolve(page)
+    return this.#closed.promise
+  }
+
+  failed(error: Error): void {
+    this.#page.reject(error)
+  }
+
+  async goto(...[url, options]: Parameters<TabUnderTest['goto']>): Promise<unknown> {
+    if (this.#isVisited) return (await this.#page.promise).goto(url, options)
+    this.#isVisited = true
+    await this.#visit(url)
+    return this.#page.promise
+  }
+
+  async evaluate(expression: string): Promise<unknown> {
+    return (await this.#page.promise).evaluate(expression)
+  }
+
+  async waitForFunction(expression: string): Promise<unknown> {
+    return (await this.#page.promise).waitForFunction(expression)
+  }
+
+  async click(selector: string): Promise<void> {
+    await (await this.#page.promise).click(selector)
+  }
+
+  close(): void {
+    this.#closed.resolve()
+  }
+}

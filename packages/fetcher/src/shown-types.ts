@@ -1,0 +1,67 @@
+// The types that a RobotsClient shows: what its methods return, and what is in that.
+//
+// Each package that exports such a value exports its types too. Otherwise TypeScript cannot write
+// the declarations of a project that pnpm has installed, since the project sees only its own
+// dependencies (TS2742). `scripts/declarations.mjs` finds missing ones.
+export type {
+  Access,
+  AccessDefaults,
+  Attempt,
+  BoundDialect,
+  BoundRules,
+  CrawlerRules,
+  DayRange,
+  Dialect,
+  DialectName,
+  Explanation,
+  FailureReason,
+  Group,
+  Hop,
+  InvalidUrl,
+  Match,
+  OtherField,
+  OtherRecord,
+  ParsingRules,
+  RequestRate,
+  Robots,
+  Rule,
+  RulesVerdict,
+  UnavailableReason,
+  UrlProblem,
+  WonBy,
+} from '@politely/core'
+export type { Copy, Entry, HeldResult, LooksLike, State } from '@politely/core/engine'
+export type {
+  Answer,
+  Channel,
+  Combination,
+  Purpose,
+  PurposeUsage,
+  RobotsDirective,
+  RobotsDirectives,
+  RobotsProblem,
+  SignalUse,
+  Statement,
+  UsageConflict,
+  UsageLicense,
+  UsageProblem,
+  UsageReading,
+  UsageSource,
+} from '@politely/core/usage'
+export type { FlightPhase } from './cache/flights.ts'
+export type { CopyInspection, Inspection } from './cache/inspection.ts'
+export type { Gauges } from './cache/robots-cache.ts'
+export type { ClientExplanation, ImportCounts, PrefetchCounts, RobotsClient, SitemapList } from './client/client.ts'
+export type { PageReading, PageReport } from './client/page-response.ts'
+export type { ClientUsage, TdmrepReading, TdmrepReport } from './client/usage-reader.ts'
+export type { RobotsVia } from './network/robots-way.ts'
+export type { CheckedUrl, ClientVerdict, UncheckedUrl } from './report/client-verdict.ts'
+export type {
+  ClientEvents,
+  CounterName,
+  Counters,
+  FetchEvent,
+  StoreFailure,
+  TdmrepFetchEvent,
+  VerdictEvent,
+} from './report/telemetry.ts'

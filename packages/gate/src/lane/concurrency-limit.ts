@@ -1,0 +1,151 @@
+// Limits how many requests are under way at once: in all, to each site, and to each platform with
+// many sites. Without the last two limits, one owner with many hosts and slow pages could occupy
+// all of `maxConcurrent`.
+//
+// Several owners with slow pages could still do that, since a body need not end. `SlowItems`
+// exempts such requests.
+
+import { DomainTurns, type Outcome, type Site, SlowItems } from '@politely/fetcher/internal'
+import type { WaitCause } from '../pace/wait-cause.ts'
+import type { Grant } from './grant.ts'
+
+interface Limits {
+  readonly maxConcurrent: number
+  readonly maxConcurrentPerDomain: number
+  /** Infinity if no request is ever exempted. */
+  readonly slowAfterMs: number
+}
+
+/** A lane whose first request waits for a limit. */
+export interface WaitingLane {
+  /**
+   * The limit may have capacity now: acquires it, or waits again. Returns the limit that the first
+   * request waits for afterwards. Undefined if it waits for something else.
+   */
+  advance(): WaitCause | undefined
+  /** Whether the lane is first in the line of the `SharedLimit` of a registrable domain. */
+  readonly isFirstOfDomain: boolean
+}
+
+const FULL: Readonly<Record<'domain' | 'gate', WaitCause>> = {
+  domain: { because: 'concurrency', level: 'domain' },
+  gate: { because: 'concurrency', level: 'gate' },
+}
+
+export class ConcurrencyLimit {
+  readonly #turns: DomainTurns<WaitingLane>
+  readonly #slow: SlowItems<Grant>
+  /** The site of the request that each lane waits with. */
+  readonly #waitingFor = new Map<WaitingLane, Site>()
+  #isWaking = false
+
+  constructor({ maxConcurrent, maxConcurrentPerDomain, slowAfterMs }: Limits, now: () => number) {
+    this.#turns = new DomainTurns(maxConcurrent, maxConcurrentPerDomain)
+    this.#slow = new SlowItems(this.#turns, slowAfterMs, now, () => this.#wake())
+  }
+
+  /** The requests that have started and hold a limit, in the order in which they started. */
+  get started(): Iterable<Grant> {
+    return this.#slow.started
+  }
+
+  /** The first of these requests. */
+  get oldest(): Grant | undefined {
+    return this.#slow.oldest
+  }
+
+  /** Returns the site as the other methods find it fastest. `letGo` must follow. */
+  hold(site: Site): Site {
+    return this.#turns.hold(site)
+  }
+
+  letGo(site: Site): void {
+    this.#turns.letGo(site)
+  }
+
+  /**
+   * Returns the level whose limit a request to this site would have to wait for; undefined if it
+   * could start now.
+   */
+  fullLevel(site: Site): 'domain' | 'gate' | undefined {
+    const limit = this.#turns.fullLimit(site)
+    return limit === 'all' ? 'gate' : limit
+  }
+
+  /** Counts a request to this site as under way. `start` or `release` must follow. */
+  acquire(site: Site): void {
+    this.#turns.start(site)
+  }
+
+  /**
+   * Counts a request to this site as under way. If that would exceed a limit, returns the limit
+   * instead, and calls the lane's `advance` once there is capacity. A lane that tries again for the
+   * same site keeps its position among the waiting lanes.
+   */
+  acquireOrWait(lane: WaitingLane, site: Site): WaitCause | undefined {
+    const full = this.fullLevel(site)
+    if (full !== undefined && this.#waitingFor.get(lane)?.name === site.name) return FULL[full]
+    this.forget(lane)
+    if (full === undefined) {
+      this.acquire(site)
+      return undefined
+    }
+    this.#turns.add(site, lane)
+    this.#waitingFor.set(lane, site)
+    this.#slow.updateTimer()
+    return FULL[full]
+  }
+
+  /** To be called when a request starts, after `acquire`. From now on it may become exempt. */
+  start(grant: Grant): void {
+    this.#slow.start(grant)
+  }
+
+  /** Counts a request that has started as ended. Then calls waiting lanes, as `release` does. */
+  end(grant: Grant): void {
+    let outcome: Outcome | undefined
+    try {
+      outcome = this.#slow.end(grant) // throws if the caller's clock throws
+    } finally {
+      this.#turns.end(grant.site, outcome)
+      this.#wake()
+    }
+  }
+
+  /**
+   * Releases what was acquired for a request that does not start. Then calls one waiting lane after
+   * the other, until one of them acquires what was released.
+   */
+  release(site: Site): void {
+    this.#turns.end(site)
+    this.#wake()
+  }
+
+  /** Removes a lane from those that wait. */
+  forget(lane: WaitingLane): void {
+    if (this.#waitingFor.size === 0) return
+    const site = this.#waitingFor.get(lane)
+    if (site === undefined) return
+    this.#waitingFor.delete(lane)
+    this.#turns.delete(site, lane)
+    this.#slow.updateTimer()
+  }
+
+  /**
+   * A lane that is called may release in turn. The loop handles that release as well, so that
+   * calls do not nest.
+   */
+  #wake(): void {
+    if (this.#isWaking) return
+    this.#isWaking = true
+    try {
+      for (let lane = this.#turns.next(); lane !== undefined; lane = this.#turns.next()) {
+        this.#waitingFor.delete(lane)
+        lane.advance()
+      }
+    } finally {
+      this.#isWaking = false
+    }
+    this.#slow.updateTimer()
+  }
+}

@@ -1,0 +1,47 @@
+// What a request holds from its start to its end: a slot at each level, and a place under each limit.
+import type { Site, StartedItem } from '@politely/fetcher/internal'
+import type { KeySlot } from './paced-key.ts'
+
+const NO_SLOTS: readonly KeySlot[] = []
+const NO_LIMITS: readonly Held[] = []
+
+/** A limit of a domain or an address. */
+interface Held {
+  release(): void
+}
+
+/** What a request holds from its start to its end. */
+export class Grant implements StartedItem {
+  before: Grant | undefined
+  after: Grant | undefined
+  list: object | undefined
+  isExempt = false
+  /** Releases the limits. */
+  readonly lane: { readonly key: string; release(grant: Grant): void }
+  readonly site: Site
+  /** By the gate's clock. */
+  startedAt: number
+  /** The slot of the lane. */
+  readonly slot: KeySlot
+  /** The slots of the domain and the address, if these have delays. */
+  readonly sharedSlots: readonly KeySlot[]
+  readonly sharedLimits: readonly Held[]
+  /** The permit of the request. */
+  permit: { readonly url: string; readonly enteredAt: string | undefined } | undefined
+
+  constructor(
+    lane: Grant['lane'],
+    site: Site,
+    startedAt: number,
+    slot: KeySlot,
+    sharedSlots: readonly KeySlot[] = NO_SLOTS,
+    sharedLimits: readonly Held[] = NO_LIMITS,
+  ) {
+    this.lane = lane
+    this.site = site
+    this.startedAt = startedAt
+    this.slot = slot
+    this.sharedSlots = sharedSlots
+    this.sharedLimits = sharedLimits
+  }
+}

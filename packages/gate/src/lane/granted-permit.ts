@@ -1,0 +1,332 @@
+// The permit that a request gets from its lane. It holds the request's concurrency limits until
+// the caller releases it.
+//
+// The gate calls `start` once, and hands the permit to the caller. If the caller never gets the
+// permit, the gate calls `cancel` instead. The phases, and the next phase after each call. In an
+// empty cell, the call does not change what the gate knows.
+//
+//   | phase        | run          | sent   | report     | release, cancel |
+//   |--------------|--------------|--------|------------|-----------------|
+//   | `granted`    | `connecting` | `sent` | `reported` | `released`      |
+//   | `connecting` |              | `sent` | `reported` | `released`      |
+//   | `sent`       |              |        | `reported` | `released`      |
+//   | `reported`   |              |        |            | `released`      |
+//   | `released`   |              |        |            |                 |
+//
+// The limits may be released before the last phase: see `releaseConcurrency`.
+//
+// The delay counts from `start`, and again from `sent`: a new connection may take longer than
+// the delay. So from `run` until `sent`, the next request of the lane does not start. Whether
+// `sent` is called depends on the HTTP client. If a response arrives without it, the gate's
+// later requests do not wait for it, until one is seen again.
+import type { Delay, PaceResponse } from '@politely/core/engine'
+import { loggableVerdict } from '@politely/fetcher'
+import type { EnterCall } from '../options/enter-arguments.ts'
+import type { WaitCause } from '../pace/wait-cause.ts'
+import type { Permit } from '../permit/permit.ts'
+import {
+  assertNotRedirected,
+  isFailure,
+  isRateLimited,
+  locationOf,
+  paceResponseOf,
+  type RequestReport,
+  type ResponseLike,
+  rateLimitedResponse,
+  rateLimitPauseOf,
+  withBackoff,
+} from '../permit/request-report.ts'
+import { type NestablePermit, Sending } from '../permit/sending.ts'
+import type { AllowedVerdict } from '../report/allowed-verdict.ts'
+import { channels } from '../report/events.ts'
+import type { AskedPause } from '../report/gate-log.ts'
+import type { AllowedCheck } from '../robots/allowed-check.ts'
+import type { GateContext } from './gate-context.ts'
+import type { Grant } from './grant.ts'
+import { cancelSlots, type KeySlot } from './paced-key.ts'
+
+type Phase = 'granted' | 'connecting' | 'sent' | 'reported' | 'released'
+
+export class GrantedPermit implements NestablePermit {
+  readonly waitedMs: number
+  readonly waitedFor: Permit['waitedFor']
+  readonly waitedLevel: Permit['waitedLevel']
+  /** The stack of the call of `enter`; usually undefined. */
+  readonly enteredAt: string | undefined
+  readonly redirectedFrom: readonly string[]
+  readonly #context: GateContext
+  readonly #grant: Grant
+  readonly #check: AllowedCheck
+  /** Undefined before `run`. */
+  #sending: Sending | undefined
+  #status: number | undefined
+  #phase: Phase = 'granted'
+  /** Whether a report has asked for fewer requests. */
+  #isPushedBack = false
+  #holdsLimits = true
+  #hasEndedSlots = false
+
+  constructor(
+    context: GateContext,
+    grant: Grant,
+    check: AllowedCheck,
+    { redirectedFrom, enteredAt }: EnterCall,
+    waitedMs: number,
+    waitedFor: WaitCause | undefined,
+  ) {
+    this.enteredAt = enteredAt
+    this.redirectedFrom = redirectedFrom
+    this.#context = context
+    this.#grant = grant
+    this.#check = check
+    this.waitedMs = waitedMs
+    this.waitedFor = waitedFor?.because ?? 'none'
+    this.waitedLevel = waitedFor?.level
+    grant.permit = this
+  }
+
+  get verdict(): AllowedVerdict {
+    return this.#check.verdict
+  }
+
+  get delay(): Delay {
+    return this.#grant.slot.delay
+  }
+
+  /** The pace key. */
+  get key(): string {
+    return this.#grant.lane.key
+  }
+
+  get #slot(): KeySlot {
+    return this.#grant.slot
+  }
+
+  get url(): string {
+    return this.#check.url
+  }
+
+  /**
+   * Marks the start of the request. The gate calls it just before it hands the permit to the
+   * caller, which is as late as the gate can observe the start. If the clock throws, the permit is
+   * cancelled.
+   */
+  start(): void {
+    const { gate, now, counters, localStarts, openPermits } = this.#context
+    const { waitedMs, waitedFor, waitedLevel } = this
+    const grant = this.#grant
+    const { delay } = grant.slot
+    try {
+      const at = now()
+      grant.startedAt = at
+      counters.started++
+      if (delay.delayMs > 0) localStarts?.started(this.key, this.#check.origin, at, delay.delayMs)
+      if (waitedFor !== 'none') counters.waited(waitedFor, waitedMs)
+      if (channels.start.hasSubscribers) {
+        const { url, origin } = loggableVerdict(this.verdict)
+        channels.start.publish({ gate, at, url, origin, key: this.key, waitedMs, waitedFor, waitedLevel, delay })
+      }
+      for (const slot of grant.sharedSlots) slot.pacedKey.started(slot)
+      grant.slot.pacedKey.started(grant.slot)
+      openPermits.watch()
+    } catch (error) {
+      this.cancel()
+      throw error
+    }
+  }
+
+  /** The request does not start: gives its slots back, and releases its concurrency limits. */
+  cancel(): void {
+    this.#phase = 'released'
+    const { sharedSlots, slot } = this.#grant
+    this.#context.budgets?.giveBack(this.key)
+    cancelSlots(sharedSlots)
+    slot.pacedKey.cancel(slot)
+    this.#releaseLimits()
+  }
+
+  /** The caller has aborted the request after it was granted, and before `start`. */
+  abandon(reason: unknown): void {
+    this.cancel()
+    const { gate, now, counters } = this.#context
+    counters.abandoned++
+    if (!channels.abandon.hasSubscribers) return
+    const { url, origin } = loggableVerdict(this.verdict)
+    channels.abandon.publish({ gate, at: now(), url, origin, key: this.key, waitedMs: this.waitedMs, reason })
+  }
+
+  run<T>(send: () => T): T {
+    if (this.#phase === 'granted') {
+      this.#phase = 'connecting'
+      if (this.#context.sight.isSendingSeen) this.#slot.pacedKey.expectSent(this.#slot, this.#grant.startedAt)
+    }
+    this.#sending ??= new Sending(this.#context.gate, this)
+    return this.#sending.run(send)
+  }
+
+  endNesting(): void {
+    this.#sending?.end()
+  }
+
+  sent(): void {
+    if (this.#phase !== 'granted' && this.#phase !== 'connecting') return
+    this.#phase = 'sent'
+    const { now, sight } = this.#context
+    sight.isSendingSeen = true
+    const at = now()
+    for (const slot of this.#grant.sharedSlots) slot.pacedKey.sent(slot, at)
+    this.#slot.pacedKey.sent(this.#slot, at)
+  }
+
+  get #isUnsent(): boolean {
+    return this.#phase === 'granted' || this.#phase === 'connecting'
+  }
+
+  /**
+   * The gate has not seen the request being sent. Its response has arrived, or it has ended, so it
+   * was sent before, if at all.
+   */
+  #endUnseen(at: number): void {
+    const { slot, sharedSlots } = this.#grant
+    for (const each of sharedSlots) if (each.awaitsSent) each.pacedKey.sent(each, at)
+    if (slot.awaitsSent) slot.pacedKey.sent(slot, at)
+  }
+
+  report(report: RequestReport): void {
+    this.#sending?.end()
+    this.applyResponse(report)
+  }
+
+  applyResponse(report: RequestReport, sending: Sending | undefined = this.#sending): void {
+    if (this.#phase === 'released') return
+    if (isRateLimited(report)) {
+      const response = rateLimitedResponse(report) // throws for an invalid response, of which nothing must be reported
+      const asked = this.#applyRateLimitHeaders(report)
+      if (this.#phase === 'reported') this.#extendPause(response, asked)
+      else this.#tell(response, report.status, asked)
+    } else if (this.#phase === 'reported') return
+    else if (isFailure(report)) this.#applyFailure()
+    else {
+      const response = paceResponseOf(report) // throws for an invalid response, of which nothing must be reported
+      if (!sending?.hasEntered) assertNotRedirected(report)
+      const { status } = response
+      if (status >= 300 && status <= 399)
+        this.#context.redirects.note(this.url, status, locationOf(report), this.redirectedFrom)
+      this.#tell(response, status, this.#applyRateLimitHeaders(report))
+    }
+  }
+
+  /**
+   * After an earlier report, requests of the key pause, without the growth of a series. If that
+   * report was a pushback, only a time can make its pause longer.
+   */
+  #extendPause(response: PaceResponse, asked: AskedPause | undefined): void {
+    const { pacer, pacing, now, counters } = this.#context
+    const { requestedMs = 0 } = withBackoff(response, pacing.backoff, now())
+    if (requestedMs > 0) pacer.pause(this.key, requestedMs, 'retry-after')
+    else if (!this.#isPushedBack) pacer.pause(this.key, pacing.backoff.firstMs, 'backoff')
+    else return
+    if (!this.#isPushedBack) counters.pushbacks++
+    this.#isPushedBack = true
+    this.#log(response, asked)
+  }
+
+  #applyFailure(): void {
+    if (this.#context.pacing.backoff.failures)
+      this.#tell({ status: 0, retryAfter: undefined, isPushback: true }, undefined)
+  }
+
+  /** Returns the pause that the headers ask for, if the gate obeys them or can log them. */
+  #applyRateLimitHeaders(report: Partial<ResponseLike>): AskedPause | undefined {
+    const { pacer, pacing, now, log } = this.#context
+    if (!pacing.rateLimitHeaders && !log.warns) return undefined
+    const asked = rateLimitPauseOf(report, now())
+    if (asked !== undefined && pacing.rateLimitHeaders) pacer.pause(this.key, asked.pauseMs, 'rate-limit')
+    return asked
+  }
+
+  /** Tells the pacer of the response, and counts and logs a pushback. */
+  #tell(response: PaceResponse, status: number | undefined, asked?: AskedPause): void {
+    const { counters, pacer, pacing, sight, now, log } = this.#context
+    const isUnsent = this.#isUnsent
+    if (isUnsent && response.status !== 0) sight.isSendingSeen = false
+    this.#phase = 'reported'
+    this.#slot.pacedKey.stopExpecting(this.#slot)
+    this.#status = status
+    const at = now()
+    if (isUnsent) this.#endUnseen(at)
+    const told = withBackoff(response, pacing.backoff, at)
+    pacer.report(this.key, this.#slot.ticket, told)
+    if (told.isPushback) {
+      this.#isPushedBack = true
+      counters.pushbacks++
+      this.#log(told, asked)
+    } else if (asked !== undefined && !pacing.rateLimitHeaders) log.ignoredRateLimit(this.key, this.url, told, asked)
+  }
+
+  /** Logs a pushback, after the pacer knows all that the response asks for. */
+  #log(response: PaceResponse, asked: AskedPause | undefined): void {
+    const { log, pacer, pacing } = this.#context
+    if (!log.warns) return
+    const estimate = () => pacer.estimate(this.key, this.#slot.limits, 0)
+    log.pushedBack(this.key, this.url, response, estimate, asked, pacing.rateLimitHeaders)
+  }
+
+  release(report?: RequestReport): void {
+    if (this.#phase === 'released') return
+    const { gate, now, counters, activity } = this.#context
+    try {
+      if (report !== undefined) this.report(report) // throws for an invalid response; the permit is released all the same
+    } finally {
+      const isUnsent = this.#isUnsent
+      this.#phase = 'released'
+      this.#sending?.end()
+      counters.done++
+      try {
+        const at = now()
+        const tookMs = at - this.#grant.startedAt
+        if (isUnsent) this.#endUnseen(at)
+        this.#endSlots(tookMs)
+        if (channels.done.hasSubscribers) {
+          const { url, origin } = loggableVerdict(this.verdict)
+          channels.done.publish({ gate, at, url, origin, key: this.key, tookMs, status: this.#status })
+        }
+      } finally {
+        this.#releaseLimits()
+        activity.end()
+      }
+    }
+  }
+
+  releaseConcurrency(): void {
+    if (!this.#holdsLimits) return
+    const { now, pacing } = this.#context
+    try {
+      // The next request would otherwise wait until this one has ended.
+      if (pacing.pauseFrom === 'end') this.#endSlots(now() - this.#grant.startedAt)
+    } finally {
+      this.#releaseLimits()
+    }
+  }
+
+  /** Reports the end of the slots to the pacer, once. */
+  #endSlots(tookMs: number): void {
+    if (this.#hasEndedSlots) return
+    this.#hasEndedSlots = true
+    const { pacer } = this.#context
+    const { slot, sharedSlots } = this.#grant
+    for (const { pacedKey, ticket, limits } of sharedSlots) pacer.end(pacedKey.key, ticket, limits, tookMs)
+    pacer.end(slot.pacedKey.key, slot.ticket, slot.limits, tookMs)
+  }
+
+  #releaseLimits(): void {
+    if (!this.#holdsLimits) return
+    this.#holdsLimits = false
+    this.#slot.pacedKey.stopExpecting(this.#slot)
+    this.#grant.lane.release(this.#grant)
+  }
+
+  [Symbol.dispose](): void {
+    this.release()
+  }
+}

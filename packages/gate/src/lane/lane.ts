@@ -1,0 +1,433 @@
+// The lane of one pace key: its requests wait in a line, and start in the order in which they arrived.
+//
+// Only the first request of the line is processed; the others wait behind it. It passes these steps:
+//
+//   1. The concurrency limit of the lane. A request counts towards it from step 3 until it releases the
+//      limits. The first request passes if fewer than `maxConcurrentPerKey` requests count.
+//   2. The pace. A slot is a moment at which one request may start. The lane sets a timer for the time
+//      at which it asks the pacer for the next slot. The pacer's last reply (step 5) determines this
+//      time: after a `wait` the end of that wait, after a slot the end of the delay that follows it.
+//   3. The limits that several lanes share: those of the request's domain and address (`SharedLimit`),
+//      and the concurrency limits for all requests, for each site and for each platform
+//      (`ConcurrencyLimit`). A `SharedLimit` may also have a delay, which must be over. If all limits
+//      admit the request, it acquires them, and the limit of step 1.
+//   4. robots.txt: it is checked again, since the rules may have changed while the request waited. If it
+//      has to be fetched, the request first releases the limits, so that a slow robots.txt does not
+//      delay other sites. After the fetch the request starts over at step 1.
+//   5. A slot: the pacer reserves one for this lane, and one for each `SharedLimit` that has a delay.
+//      Then the request leaves the line with its permit. Or the pacer replies with a `wait`, or a slot
+//      expires before the last one is reserved. Then the request releases the limits and starts over at
+//      step 1.
+//
+// Slots are reserved last, so a request that is aborted while it waits does not waste one. A request
+// that waits holds nothing, so two limits cannot block each other.
+//
+// Most requests find an empty line, and nothing holds them up. `#startNow` handles them in one step,
+// without an object for the wait.
+import { LinkedList } from '@politely/fetcher/internal'
+import type { EnterCall } from '../options/enter-arguments.ts'
+import { isPromise } from '../pace/is-promise.ts'
+import type { WaitCause } from '../pace/wait-cause.ts'
+import type { LoggedWait } from '../report/gate-log.ts'
+import type { AllowedCheck } from '../robots/allowed-check.ts'
+import type { WaitingLane } from './concurrency-limit.ts'
+import { estimateWait, type WaitForecast } from './estimate.ts'
+import type { GateContext } from './gate-context.ts'
+import { Grant } from './grant.ts'
+import { GrantedPermit } from './granted-permit.ts'
+import { withJitter } from './jitter.ts'
+import { cancelIfExpired, cancelSlots, type KeySlot, PacedKey, type PacedLevel, reserveSlots } from './paced-key.ts'
+import type { Route, RoutedLane } from './route.ts'
+import { NO_KEYS, type SharedKey, type SharedLimit } from './shared-limit.ts'
+import { WaitingRequest } from './waiting-request.ts'
+
+const NO_LIMITS: readonly SharedLimit[] = []
+
+export class Lane implements WaitingLane, RoutedLane {
+  readonly key: string
+  /** How many routes lead here. `Routes` counts them. */
+  routes = 0
+  /** What was logged last about the waits of this lane, and when. `GateLog` sets it. */
+  lastLoggedWait: LoggedWait | undefined
+  readonly #context: GateContext
+  readonly #onIdle: (lane: Lane) => void
+  readonly #line = new LinkedList<WaitingRequest>()
+  readonly #pacedKey: PacedKey
+  /**
+   * True while a request is at step 3, 4 or 5. The last two may be asynchronous. Meanwhile `advance`
+   * does nothing.
+   */
+  #isAdmitting = false
+  /** True while the pacer has not replied to the first request's `reserve`. */
+  #isReserving = false
+  #sharedKeys: readonly SharedKey[] = NO_KEYS
+  /**
+   * The limits of these keys: of the domain and the address of the first request. At step 4 and 5
+   * it has acquired them.
+   */
+  #sharedLimits: readonly SharedLimit[] = NO_LIMITS
+  /** What the first request waits for, or waited for last. Undefined if nothing has held it up. */
+  #heldBy: WaitCause | undefined
+
+  /** @param onIdle Called when none of its requests waits or is under way. */
+  constructor(key: string, context: GateContext, onIdle: (lane: Lane) => void) {
+    this.key = key
+    this.#onIdle = onIdle
+    this.#context = context
+    const { paceBy, maxConcurrentPerKey } = context.pacing
+    this.#pacedKey = new PacedKey(paceBy, key, maxConcurrentPerKey, context, this)
+  }
+
+  get isFirstOfDomain(): boolean {
+    return this.#sharedLimits.some((limit) => limit.pacedKey.level === 'domain' && limit.isFirstInLine(this))
+  }
+
+  /** Whether none of its requests waits or is under way. */
+  get isIdle(): boolean {
+    return this.#line.size === 0 && this.underWay === 0 && !this.#isAdmitting
+  }
+
+  get waiting(): number {
+    return this.#line.size
+  }
+
+  /** When the first of them arrived, by the gate's clock. */
+  get waitingSince(): number | undefined {
+    return this.#line.first?.arrivedAt
+  }
+
+  /** How many of them the pacer does not know yet. It may have reserved a slot for the first one. */
+  get withoutSlot(): number {
+    return this.#isReserving && this.waiting > 0 ? this.waiting - 1 : this.waiting
+  }
+
+  get underWay(): number {
+    return this.#pacedKey.underWay
+  }
+
+  get delayLeftMs(): number {
+    return this.#pacedKey.delayLeftMs
+  }
+
+  get heldBy(): WaitCause | undefined {
+    return this.#line.size === 0 ? undefined : this.#heldBy
+  }
+
+  /**
+   * Adds a request whose robots.txt has just been checked. Returns the permit if the request can
+   * start at once and the pacer replies at once. Otherwise returns a promise of the permit.
+   */
+  add(route: Route, check: AllowedCheck, call: EnterCall): GrantedPermit | Promise<GrantedPermit> {
+    const permit = this.#startNow(route, check, call)
+    if (permit !== undefined) return permit
+    const request = new WaitingRequest(this.#context, route, check, call)
+    const ahead = this.waiting
+    const forecast = this.#refuseOrEstimate(request, ahead)
+    const refusal = request.result()
+    if (refusal !== undefined) {
+      if (ahead === 0) this.#handleEmpty()
+      return refusal
+    }
+    this.#line.add(request)
+    this.advance(request)
+    if (forecast !== undefined) void this.#refuseLater(request, forecast)
+    const result = request.result()
+    if (result !== undefined) return result
+    const promise = request.wait(ahead, this)
+    this.#logWait(request, ahead)
+    return promise
+  }
+
+  /**
+   * Starts a request that nothing holds up, if the gate keeps the pace itself, and no rare option
+   * asks for more. Returns undefined for any other request.
+   */
+  #startNow(route: Route, check: AllowedCheck, call: EnterCall): GrantedPermit | undefined {
+    const { isSimple, concurrency } = this.#context
+    if (!isSimple || route.pacing.jitter > 0 || this.#line.size > 0 || this.#isAdmitting) return undefined
+    const at = this.#context.now()
+    const limits = route.limitsFor(check)
+    this.#pacedKey.maxConcurrent = route.pacing.maxConcurrentPerKey
+    if (!this.#pacedKey.isFree(at) || concurrency.fullLevel(route.site) !== undefined) return undefined
+    let slot: ReturnType<PacedKey['reserve']>
+    try {
+      slot = this.#pacedKey.reserve(limits, 0)
+    } catch {
+      return undefined // the same call in `advance` rejects the request with the error
+    }
+    if (slot === undefined || isPromise(slot)) return undefined // a local pacer makes no promise
+    this.#pacedKey.underWay++
+    concurrency.acquire(route.site)
+    this.#pacedKey.use(slot, at)
+    const grant = new Grant(this, route.site, at, slot)
+    concurrency.start(grant)
+    return new GrantedPermit(this.#context, grant, check, call, 0, undefined)
+  }
+
+  /**
+   * Rejects a request for which the line is too long. Returns a promise of the estimated wait if
+   * the request has a `maxWaitMs` and the pacer replies later.
+   */
+  #refuseOrEstimate(request: WaitingRequest, ahead: number): PromiseLike<WaitForecast> | undefined {
+    const { maxQueuedPerKey } = this.#context.pacing
+    if (request.failIfOverBudget()) return undefined
+    if (ahead >= maxQueuedPerKey) request.failQueueFull(ahead)
+    else if (request.maxWaitMs < Number.POSITIVE_INFINITY) {
+      try {
+        const forecast = estimateWait(this.#context, request.route, request.limits)
+        if (isPromise(forecast)) return forecast
+        request.failIfTooLong(forecast)
+      } catch (error) {
+        request.fail(error)
+      }
+    }
+    return undefined
+  }
+
+  /** Rejects the request if it would have to wait too long, unless it has started meanwhile. */
+  async #refuseLater(request: WaitingRequest, pendingForecast: PromiseLike<WaitForecast>): Promise<void> {
+    let hasFailed: boolean
+    try {
+      hasFailed = request.failIfTooLong(await pendingForecast)
+    } catch (error) {
+      request.fail(error)
+      hasFailed = true
+    }
+    if (hasFailed && this.#line.has(request)) this.remove(request)
+  }
+
+  /** Removes a request that was aborted while it waited. */
+  remove(request: WaitingRequest): void {
+    const { first } = this.#line
+    this.#line.delete(request)
+    if (this.#line.size === 0) this.#handleEmpty()
+    else if (first === request && !this.#pacedKey.hasTimer) {
+      // The next request may be to another domain or address, which has capacity.
+      this.advance()
+    }
+  }
+
+  /** Removes all requests, and rejects them. */
+  clear(error: unknown): void {
+    const requests = [...this.#line]
+    for (const request of requests) this.#line.delete(request)
+    this.#handleEmpty()
+    for (const request of requests) request.fail(error)
+  }
+
+  /**
+   * Releases the limits that a request of this lane acquired. This lane is advanced last, since
+   * other lanes may have waited longer.
+   */
+  release(grant: Grant): void {
+    this.#pacedKey.underWay--
+    if (this.#line.size === 0) this.#handleEmpty()
+    for (const limit of grant.sharedLimits) limit.release()
+    this.#context.concurrency.end(grant)
+    this.advance()
+  }
+
+  /**
+   * Starts every request that may start now. If the first one has to wait, `advance` is called
+   * again later: by a timer, by `SharedLimit`, by `ConcurrencyLimit`, by `release`, or after an
+   * asynchronous step.
+   * @param justChecked A request whose robots.txt has just been checked. It skips step 4.
+   * @returns What the first request waits for at step 3. Undefined if it does not wait there.
+   */
+  advance(justChecked?: WaitingRequest): WaitCause | undefined {
+    if (this.#isAdmitting) return undefined
+    this.#pacedKey.stopTimer()
+    // A loop rather than recursion: thousands of requests may start, or be refused, one after the
+    // other.
+    for (;;) {
+      const { first } = this.#line
+      if (first === undefined) break
+      this.#pacedKey.maxConcurrent = first.route.pacing.maxConcurrentPerKey
+      const waitCause = this.#pacedKey.startWait() // steps 1 and 2
+      if (waitCause !== undefined) {
+        this.#heldBy = waitCause
+        for (const limit of this.#sharedLimits) limit.leaveLine(this)
+        this.#logWait(first, 0)
+        return undefined
+      }
+      if (!this.#acquireSharedLimits(first)) {
+        this.#logWait(first, 0)
+        return this.#heldBy // step 3
+      }
+      const result = first === justChecked ? 'allowed' : first.recheckNow() // step 4
+      // A subscriber of the check's diagnostics channel may have aborted the request.
+      if (result === 'allowed' && this.#line.has(first)) {
+        if (this.#reserveSlots(first) === 'pending') return undefined // step 5
+        continue
+      }
+      this.#abandonAdmission(first)
+      if (result === 'unknown') {
+        void this.#recheck(first)
+        return undefined
+      }
+      this.#line.delete(first)
+    }
+    this.#handleEmpty()
+    return undefined
+  }
+
+  /** Logs what a request waits for, if the wait is long. */
+  #logWait({ url, maxWaitMs }: WaitingRequest, ahead: number): void {
+    const { log } = this.#context
+    const cause = this.heldBy
+    if (!log.tellsWaits || cause === undefined || cause.because === 'concurrency') return
+    let waitMs = this.#pacedKey.expectedWaitMs(ahead)
+    for (const limit of this.#sharedLimits) waitMs = Math.max(waitMs, limit.expectedWaitMs)
+    log.waits(this, { url, cause, waitMs, ahead, maxWaitMs })
+  }
+
+  /** Step 3. If it returns false, the limit that has no capacity calls `advance` later. */
+  #acquireSharedLimits(first: WaitingRequest): boolean {
+    const { concurrency } = this.#context
+    const { site, shared } = first.route
+    this.#isAdmitting = true // the limits may advance other lanes, but not this one
+    this.#useSharedLimits(shared)
+    // First, every limit advances the lanes that wait before this one. Such a lane may acquire the
+    // capacity of several limits. So the lines are joined only after that.
+    for (const limit of this.#sharedLimits) limit.advance(this)
+    let waitCause: WaitCause | undefined
+    for (const limit of this.#sharedLimits) waitCause ??= limit.joinLineUnlessFree(this)
+    waitCause ??= concurrency.acquireOrWait(this, site)
+    if (waitCause !== undefined) {
+      this.#heldBy = waitCause
+      this.#isAdmitting = false
+      return false
+    }
+    for (const limit of this.#sharedLimits) limit.acquire(this)
+    this.#pacedKey.underWay++
+    return true
+  }
+
+  /** Attaches the lane to the limits of these keys, and detaches it from all others. */
+  #useSharedLimits(keys: readonly SharedKey[]): void {
+    if (keys === this.#sharedKeys) return
+    const before = this.#sharedLimits
+    this.#sharedKeys = keys
+    this.#sharedLimits = keys.map((key) => this.#context.sharedLimits.of(key))
+    for (const limit of this.#sharedLimits) limit.attach(this)
+    for (const limit of before) if (!this.#sharedLimits.includes(limit)) limit.detach(this)
+  }
+
+  /**
+   * Ends step 4 or 5 of a request that does not start now: releases the limits of step 3.
+   * @param keepsPosition Whether the lane goes back to the front of the lines of its shared
+   * limits.
+   */
+  #abandonAdmission(first: WaitingRequest, keepsPosition = false): void {
+    this.#pacedKey.underWay--
+    // May advance other lanes, but not this one: `#isAdmitting` is still true.
+    for (const limit of this.#sharedLimits) limit.abandon(this, keepsPosition)
+    this.#context.concurrency.release(first.route.site)
+    this.#isAdmitting = false
+  }
+
+  /**
+   * Step 4 with a fetch of robots.txt. Then the request starts over at step 1. It skips step 4,
+   * unless it has to wait again.
+   */
+  async #recheck(first: WaitingRequest): Promise<void> {
+    this.#isAdmitting = true
+    const isAllowed = await first.recheck()
+    this.#isAdmitting = false
+    if (!isAllowed) this.#line.delete(first)
+    this.advance(isAllowed ? first : undefined)
+  }
+
+  /**
+   * Step 5. Returns `pending` if the pacer replies with a promise. Then `advance` is called when
+   * the promise settles.
+   */
+  #reserveSlots(first: WaitingRequest): 'done' | 'pending' {
+    const { jitter } = first.route.pacing
+    const shared: readonly PacedLevel[] = this.#sharedLimits.filter(({ hasDelay }) => hasDelay)
+    const levels = [...shared, { pacedKey: this.#pacedKey, limits: first.limits }]
+    try {
+      const slots = reserveSlots(jitter === 0 ? levels : levels.map((level) => withJitter(level, jitter)))
+      if (isPromise(slots)) {
+        this.#isReserving = true
+        void this.#awaitSlots(first, slots)
+        return 'pending'
+      }
+      this.#useSlots(first, slots)
+    } catch (error) {
+      this.#handleFailure(first, error)
+    }
+    return 'done'
+  }
+
+  async #awaitSlots(first: WaitingRequest, slots: Promise<readonly KeySlot[] | undefined>): Promise<void> {
+    try {
+      const reserved = await slots
+      this.#isReserving = false
+      this.#useSlots(first, reserved)
+    } catch (error) {
+      this.#isReserving = false
+      this.#handleFailure(first, error)
+    }
+    this.advance()
+  }
+
+  /** Starts the request, or makes it wait. @param slots Undefined if a level has none. */
+  #useSlots(first: WaitingRequest, slots: readonly KeySlot[] | undefined): void {
+    let at: number
+    try {
+      at = this.#context.now()
+    } catch (error) {
+      cancelSlots(slots ?? [])
+      throw error
+    }
+    if (slots === undefined || cancelIfExpired(slots, at)) {
+      this.#abandonAdmission(first, true)
+      return
+    }
+    if (!this.#line.delete(first)) {
+      // The request was aborted while the pacer was replying.
+      cancelSlots(slots)
+      this.#abandonAdmission(first)
+      return
+    }
+    const waitedFor = first.isWaiting ? this.#heldBy : undefined
+    this.#heldBy = undefined
+    for (const slot of slots) slot.pacedKey.use(slot, at)
+    const sharedLimits = this.#sharedLimits
+    for (const limit of sharedLimits) limit.start()
+    this.#isAdmitting = false
+    const grant = new Grant(this, first.route.site, at, slots.at(-1) as KeySlot, slots.slice(0, -1), sharedLimits)
+    this.#context.concurrency.start(grant)
+    const { check, call, arrivedAt } = first
+    first.grant(new GrantedPermit(this.#context, grant, check, call, at - arrivedAt, waitedFor))
+    if (this.#context.budgets?.take(this.key)) this.#refuseOverBudget()
+  }
+
+  /** Rejects all requests that wait: the last request that the budget allows has started. */
+  #refuseOverBudget(): void {
+    const requests = [...this.#line]
+    for (const request of requests) this.#line.delete(request)
+    for (const request of requests) request.failIfOverBudget()
+  }
+
+  /** Handles a pacer or a clock that threw, and an invalid reply of the pacer. */
+  #handleFailure(first: WaitingRequest, error: unknown): void {
+    if (this.#line.delete(first)) first.fail(error)
+    else this.#context.pacer.failed(this.key, error) // the request was aborted while the pacer was replying
+    this.#abandonAdmission(first)
+  }
+
+  /** To be called when no request waits. If none is under way either, the lane may be removed. */
+  #handleEmpty(): void {
+    this.#pacedKey.stopTimer()
+    this.#heldBy = undefined
+    if (this.#isAdmitting) return
+    this.#context.concurrency.forget(this)
+    this.#useSharedLimits(NO_KEYS)
+    this.#pacedKey.leavePacerQueue() // the position in the pacer's own queue
+    if (this.underWay > 0) return
+    this.#pacedKey.reset()
+    if (this.routes === 0) this.#onIdle(this)
+  }
+}

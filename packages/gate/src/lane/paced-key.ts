@@ -1,0 +1,335 @@
+// One pace key of a gate: the delay between its requests, and how many of them are under way. Asks
+// the pacer for slots, and remembers until when it need not ask again.
+//
+// A request has one key at each of its levels: the key of its lane (`paceBy`), and a key of its
+// registrable domain and of its IP address if these have a delay. It needs a slot of each key.
+// `reserveSlots` reserves all of them, or none.
+import type { Delay, PaceLimits } from '@politely/core/engine'
+import { MAX_TIMER_MS } from '@politely/fetcher/internal'
+import { isPromise } from '../pace/is-promise.ts'
+import type { PaceReason, Reservation, Ticket } from '../pace/pacer.ts'
+import type { PaceLevel, WaitCause } from '../pace/wait-cause.ts'
+import type { CheckedPacer } from './checked-pacer.ts'
+
+/** A slot that the pacer has reserved for a request. */
+export interface KeySlot {
+  readonly pacedKey: PacedKey
+  readonly limits: PaceLimits
+  readonly ticket: Ticket
+  readonly delay: Delay
+  /** The slot expires at this time of the gate's clock. */
+  readonly startBy: number
+  /** Whether the pacer waits for `sent`. */
+  readonly awaitsSent: boolean
+  /** The pacer is not asked for the next slot before this time of the gate's clock. */
+  readonly nextAt: number
+}
+
+/** What `reserveSlots` needs for one level. */
+export interface PacedLevel {
+  readonly pacedKey: PacedKey
+  readonly limits: PaceLimits
+}
+
+/**
+ * The shortest wait before the next call of `reserve`. Without it, a pacer that replies with waits
+ * of 0 ms would block the event loop.
+ */
+const MIN_WAIT_MS = 1
+
+/**
+ * The longest time for which a request that has not been sent delays the next one: as long as
+ * undici waits for a connection by default.
+ */
+const MAX_UNSENT_MS = 10_000
+
+/** What the pace keys of one gate share. */
+export interface PacerAndClock {
+  readonly pacer: CheckedPacer
+  readonly now: () => number
+  readonly sight: { readonly isSendingSeen: boolean }
+}
+
+export class PacedKey {
+  readonly level: PaceLevel
+  readonly key: string
+  /** How many requests may be under way. The owner may change it. */
+  maxConcurrent: number
+  readonly #context: PacerAndClock
+  readonly #owner: { advance(): void }
+  /** How many requests are under way. The owner counts them. */
+  underWay = 0
+  #timer: NodeJS.Timeout | undefined
+  /** The pacer is not asked before this time of the gate's clock. */
+  #askPacerAt = 0
+  /** The delay after the last slot. */
+  #lastDelayMs = 0
+  /** Why to wait until `#askPacerAt`. */
+  #delayedBy: PaceReason = 'own-delay'
+  /** Whether a request has a slot of this key and has not started yet. */
+  #isStarting = false
+  /**
+   * The slot of a request that has started and not been sent. Until `until`, by the gate's
+   * clock, no further request starts.
+   */
+  #unsent: { readonly slot: KeySlot; readonly until: number } | undefined
+  /**
+   * The ticket of the pacer's last `wait` reply. It belongs to the key: if the first request is
+   * aborted, the next one uses it.
+   */
+  #ticket: Ticket | undefined
+
+  /** @param owner The lane or the `SharedLimit` of this key. It advances when a delay ends. */
+  constructor(
+    level: PaceLevel,
+    key: string,
+    maxConcurrent: number,
+    context: PacerAndClock,
+    owner: { advance(): void },
+  ) {
+    this.level = level
+    this.key = key
+    this.maxConcurrent = maxConcurrent
+    this.#context = context
+    this.#owner = owner
+  }
+
+  get isFull(): boolean {
+    return this.underWay >= this.maxConcurrent
+  }
+
+  get hasTimer(): boolean {
+    return this.#timer !== undefined
+  }
+
+  /** How long the pacer will not be asked, by the gate's clock. Milliseconds. */
+  get delayLeftMs(): number {
+    return Math.max(0, this.#askPacerAt - this.#context.now())
+  }
+
+  /** Estimates how long a request will wait for delays. @param ahead How many wait before it. */
+  expectedWaitMs(ahead: number): number {
+    return this.delayLeftMs + ahead * this.#lastDelayMs
+  }
+
+  /** The delay that requests wait for, or waited for last. */
+  get delayCause(): WaitCause {
+    return { because: this.#delayedBy, level: this.level }
+  }
+
+  /** Whether the pacer may be asked for a slot now. @param at The time of the gate's clock. */
+  isFree(at: number): boolean {
+    return !this.isFull && this.#waitMs(at) <= 0
+  }
+
+  /** Whether no request of this key is about to start. */
+  get isIdle(): boolean {
+    return this.underWay === 0 && !this.#isStarting
+  }
+
+  /**
+   * Returns what a request has to wait for; undefined if the pacer may be asked. If it is a delay,
+   * starts the timer.
+   */
+  startWait(): WaitCause | undefined {
+    if (this.isFull) return { because: 'concurrency', level: this.level }
+    const waitMs = this.#waitMs(this.#context.now())
+    if (waitMs <= 0) return undefined
+    this.stopTimer()
+    // The timer may fire too early, since it uses another clock than the gate.
+    this.#timer = setTimeout(() => this.#owner.advance(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
+    return this.delayCause
+  }
+
+  stopTimer(): void {
+    if (this.#timer === undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  /**
+   * The time until the pacer may be asked, by the gate's clock. Milliseconds; 0 or less if it may
+   * be asked now. While a request is about to start, it is not: the process may be stopped for
+   * longer than the delay, and both requests would then start at the same moment. While a request
+   * is connecting, the time is one delay, since the request may be sent right now.
+   */
+  #waitMs(now: number): number {
+    const waitMs = this.#askPacerAt - now
+    if (this.#isStarting) return Math.max(waitMs, MIN_WAIT_MS)
+    return this.#unsent !== undefined && now < this.#unsent.until
+      ? Math.max(waitMs, this.#unsent.slot.delay.delayMs)
+      : waitMs
+  }
+
+  /**
+   * Asks the pacer for a slot. Returns undefined if the pacer replies with a `wait`. `startWait`
+   * then says why to wait.
+   * @param furtherSlots How many slots of other keys are reserved after this one.
+   */
+  reserve(limits: PaceLimits, furtherSlots: number): KeySlot | undefined | Promise<KeySlot | undefined> {
+    const calledAt = this.#context.now()
+    const { pacer, sight } = this.#context
+    const reservation = pacer.reserve(this.key, limits, this.#ticket, furtherSlots, sight.isSendingSeen)
+    return isPromise(reservation)
+      ? reservation.then((reply) => this.#slotOf(reply, limits, calledAt))
+      : this.#slotOf(reservation, limits, calledAt)
+  }
+
+  /**
+   * The request of this slot is about to start. `started` or `cancel` must follow. @param at The
+   * time of the gate's clock.
+   */
+  use({ delay, nextAt }: KeySlot, at: number): void {
+    this.#isStarting = delay.delayMs > 0
+    this.#lastDelayMs = delay.delayMs
+    this.#delayUntil(Math.max(at + delay.delayMs, nextAt), delay.because)
+  }
+
+  /** The request of this slot has started. */
+  started({ ticket, delay }: KeySlot): void {
+    this.#isStarting = false
+    this.#context.pacer.started(this.key, ticket, delay)
+  }
+
+  /**
+   * The request of this slot starts to connect. `sent` or `stopExpecting` follows.
+   * @param at The time of the gate's clock.
+   */
+  expectSent(slot: KeySlot, at: number): void {
+    if (slot.delay.delayMs > 0) this.#unsent = { slot, until: at + MAX_UNSENT_MS }
+  }
+
+  /**
+   * It is no longer known whether the request of this slot will be sent, or whether the gate
+   * will see that.
+   */
+  stopExpecting(slot: KeySlot): void {
+    if (this.#unsent?.slot === slot) this.#unsent = undefined
+  }
+
+  /**
+   * The request of this slot has been sent: the delay counts from now.
+   * @param at The time of the gate's clock.
+   */
+  sent(slot: KeySlot, at: number): void {
+    const { ticket, startBy, awaitsSent, delay } = slot
+    this.stopExpecting(slot)
+    if (delay.delayMs === 0) return
+    const until = at + delay.delayMs
+    if (until > this.#askPacerAt) this.#delayUntil(until, delay.because)
+    const isLate = at > startBy || startBy === Number.POSITIVE_INFINITY
+    if (awaitsSent || isLate) this.#context.pacer.sent(this.key, ticket, delay)
+  }
+
+  /** Gives back a slot whose request does not start. The pacer may be asked again at once. */
+  cancel({ ticket }: KeySlot): void {
+    this.#context.pacer.cancel(this.key, ticket)
+    this.#isStarting = false
+    this.#askPacerAt = 0
+  }
+
+  /**
+   * Makes requests of this key wait for the shortest time, from this time of the gate's clock on.
+   */
+  waitBriefly(at: number, because: PaceReason): void {
+    this.#delayUntil(at + MIN_WAIT_MS, because)
+  }
+
+  /** To be called when no request of this key waits or is under way: the pacer is asked next time. */
+  reset(): void {
+    this.#askPacerAt = 0
+    this.#lastDelayMs = 0
+    this.#delayedBy = 'own-delay'
+  }
+
+  /**
+   * To be called when no request of this key waits: gives up its position in the pacer's own queue.
+   */
+  leavePacerQueue(): void {
+    const ticket = this.#ticket
+    this.#ticket = undefined
+    if (ticket !== undefined) this.#context.pacer.cancel(this.key, ticket)
+  }
+
+  #slotOf(reservation: Reservation, limits: PaceLimits, calledAt: number): KeySlot | undefined {
+    if (reservation.kind === 'slot') {
+      this.#ticket = undefined
+      const {
+        ticket,
+        delay,
+        startWithinMs = Number.POSITIVE_INFINITY,
+        awaitsSent = false,
+        nextAfterMs = 0,
+      } = reservation
+      const [startBy, nextAt] = [calledAt + startWithinMs, calledAt + nextAfterMs]
+      return { pacedKey: this, limits, ticket, delay, startBy, awaitsSent, nextAt }
+    }
+    this.#ticket = reservation.ticket
+    this.#delayUntil(this.#context.now() + Math.max(reservation.waitMs, MIN_WAIT_MS), reservation.because)
+    return undefined
+  }
+
+  #delayUntil(at: number, because: PaceReason): void {
+    this.#askPacerAt = at
+    this.#delayedBy = because
+  }
+}
+
+/**
+ * Reserves a slot at each level, in this order. If one has none, or if the pacer fails, gives back
+ * the others. So a request never holds a slot of one level while it waits for another, and two
+ * levels cannot block each other.
+ * @returns The slots in the same order; undefined if a level has none. A promise if the pacer
+ * replies with one.
+ */
+export function reserveSlots(
+  levels: readonly PacedLevel[],
+  reserved: readonly KeySlot[] = [],
+): readonly KeySlot[] | undefined | Promise<readonly KeySlot[] | undefined> {
+  const slots = [...reserved]
+  const fail = (error: unknown): never => {
+    cancelSlots(slots)
+    throw error
+  }
+  // A pacer that replies at once needs no promise, and no call for each level.
+  while (slots.length < levels.length) {
+    const { pacedKey, limits } = levels[slots.length] as PacedLevel
+    let slot: KeySlot | undefined | Promise<KeySlot | undefined>
+    try {
+      slot = pacedKey.reserve(limits, levels.length - slots.length - 1)
+    } catch (error) {
+      return fail(error)
+    }
+    if (isPromise(slot)) {
+      return slot.then((found) => {
+        if (found !== undefined) return reserveSlots(levels, [...slots, found])
+        cancelSlots(slots)
+        return undefined
+      }, fail)
+    }
+    if (slot === undefined) {
+      cancelSlots(slots)
+      return undefined
+    }
+    slots.push(slot)
+  }
+  return slots
+}
+
+/**
+ * Gives back the slots of a request if one of them has expired. The request then waits briefly for
+ * its first level, as after a `wait` reply. Without that wait, a pacer whose slots always expire
+ * would block the event loop.
+ * @param at The time of the gate's clock.
+ * @returns Whether a slot has expired.
+ */
+export function cancelIfExpired(slots: readonly KeySlot[], at: number): boolean {
+  if (slots.every(({ startBy }) => at <= startBy)) return false
+  cancelSlots(slots)
+  slots[0]?.pacedKey.waitBriefly(at, slots[0].delay.because)
+  return true
+}
+
+export function cancelSlots(slots: readonly KeySlot[]): void {
+  for (const slot of slots) slot.pacedKey.cancel(slot)
+}

@@ -1,0 +1,280 @@
+// One call of `PoliteGate.enter` that cannot start at once, from its arrival in the lane until it gets
+// a permit or is rejected.
+//
+// When the request is the first of its lane, the lane calls `recheckNow`, unless robots.txt has just
+// been checked. If it returns `unknown`, the lane calls `recheck`. If robots.txt no longer allows the
+// request, these methods reject it.
+//
+// The states, and what the methods do in each. An empty cell means: nothing.
+//
+//   | state      | wait      | grant     | fail       | cancelPermit |
+//   |------------|-----------|-----------|------------|--------------|
+//   | `arriving` | `waiting` | `granted` | `rejected` |              |
+//   | `waiting`  |           | `granted` | `rejected` |              |
+//   | `granted`  |           |           |            | `rejected`   |
+//   | `rejected` |           |           |            |              |
+//
+// A request may fail twice: first by an abort, and then by a check of robots.txt that was under way
+// during the abort. While it waits, an abort of the caller's signal rejects it, and so does a timer
+// if the request has a `maxWaitMs`.
+import type { PaceLimits } from '@politely/core/engine'
+import { loggableVerdict } from '@politely/fetcher'
+import { type Linked, MAX_TIMER_MS, onAbort } from '@politely/fetcher/internal'
+import type { EnterCall } from '../options/enter-arguments.ts'
+import type { WaitCause } from '../pace/wait-cause.ts'
+import { abortedWait } from '../report/aborted-wait.ts'
+import { BudgetError, QueueFullError, RobotsDisallowedError, WaitTooLongError } from '../report/errors.ts'
+import { channels } from '../report/events.ts'
+import type { AllowedCheck } from '../robots/allowed-check.ts'
+import type { WaitForecast } from './estimate.ts'
+import type { GateContext } from './gate-context.ts'
+import type { GrantedPermit } from './granted-permit.ts'
+import type { Route } from './route.ts'
+
+/** The promise that `enter` awaits. */
+interface Waiting {
+  readonly name: 'waiting'
+  readonly resolve: (permit: GrantedPermit) => void
+  readonly reject: (error: unknown) => void
+  removeAbortListener: (() => void) | undefined
+  /** Fires when the request has waited too long. */
+  timer: NodeJS.Timeout | undefined
+}
+
+/** The lane of a request. */
+interface OwnLane {
+  /** What its first request waits for. */
+  readonly heldBy: WaitCause | undefined
+  /** How long its first request will wait for a delay, as far as that is known. Milliseconds. */
+  readonly delayLeftMs: number
+  remove(request: WaitingRequest): void
+}
+
+type State =
+  | { readonly name: 'arriving' }
+  | Waiting
+  | { readonly name: 'granted'; readonly permit: GrantedPermit }
+  | { readonly name: 'rejected'; readonly error: unknown }
+
+/**
+ * How much longer than `maxWaitMs` a request may wait. Timers are late by some milliseconds, and a
+ * pacer elsewhere needs time to reply. Our choice.
+ */
+const GRACE_MS = 100
+
+const ARRIVING: State = { name: 'arriving' }
+
+export class WaitingRequest implements Linked<WaitingRequest> {
+  before: WaitingRequest | undefined
+  after: WaitingRequest | undefined
+  list: object | undefined
+  readonly route: Route
+  /** By the gate's clock. */
+  readonly arrivedAt: number
+  /** Infinity for no limit. */
+  readonly maxWaitMs: number
+  /** How `enter` was called. */
+  readonly call: EnterCall
+  readonly #context: GateContext
+  #check: AllowedCheck
+  #limits: PaceLimits
+  #state: State = ARRIVING
+
+  constructor(context: GateContext, route: Route, check: AllowedCheck, call: EnterCall) {
+    this.route = route
+    this.call = call
+    this.maxWaitMs = call.maxWaitMs ?? context.pacing.maxWaitMs
+    this.#context = context
+    this.arrivedAt = context.now()
+    this.#check = check
+    this.#limits = route.limitsFor(check)
+  }
+
+  /** The last check of robots.txt. */
+  get check(): AllowedCheck {
+    return this.#check
+  }
+
+  /** The delays and visit times that the caller and the site ask for, as of that check. */
+  get limits(): PaceLimits {
+    return this.#limits
+  }
+
+  get url(): string {
+    return this.#check.url
+  }
+
+  get isWaiting(): boolean {
+    return this.#state.name === 'waiting'
+  }
+
+  /** The permit, or a promise that rejects with the error. Undefined if the request has neither. */
+  result(): GrantedPermit | Promise<never> | undefined {
+    if (this.#state.name === 'granted') return this.#state.permit
+    return this.#state.name === 'rejected' ? Promise.reject(this.#state.error) : undefined
+  }
+
+  /**
+   * Returns a promise of the permit.
+   * @param ahead How many requests were in the lane before.
+   * @param lane The request leaves it when the caller's signal is aborted, or when it has waited
+   * too long.
+   */
+  wait(ahead: number, lane: OwnLane): Promise<GrantedPermit> {
+    const { promise, resolve, reject } = Promise.withResolvers<GrantedPermit>()
+    const waiting: Waiting = { name: 'waiting', resolve, reject, removeAbortListener: undefined, timer: undefined }
+    this.#state = waiting
+    if (channels.wait.hasSubscribers) {
+      const { because, level } = lane.heldBy ?? {}
+      channels.wait.publish({ ...this.#messageFields(), because, level, ahead })
+    }
+    const { signal } = this.call
+    if (signal !== undefined && this.#state === waiting) {
+      waiting.removeAbortListener = onAbort(signal, () => {
+        const error = this.#abortError(signal.reason, lane)
+        lane.remove(this)
+        this.fail(error)
+      })
+    }
+    if (this.maxWaitMs < Number.POSITIVE_INFINITY && this.#state === waiting) this.#startTimer(waiting, lane)
+    return promise
+  }
+
+  /** Rejects the request if it would have to wait longer than `maxWaitMs`. Returns whether it would. */
+  failIfTooLong({ waitMs, because, level }: WaitForecast): boolean {
+    if (waitMs <= this.maxWaitMs || because === 'none' || level === undefined) return false
+    this.#failTooLong({ because, level }, waitMs, 0)
+    return true
+  }
+
+  /** Rejects the request if the budget of its pace key is used up. Returns whether it does not start. */
+  failIfOverBudget(): boolean {
+    try {
+      const budget = this.#context.budgets?.usedUp(this.route.lane.key)
+      if (budget === undefined) return false
+      this.fail(new BudgetError(this.#check.verdict, this.route.lane.key, budget))
+    } catch (error) {
+      this.fail(error) // of the caller's function
+    }
+    return true
+  }
+
+  failQueueFull(waiting: number): void {
+    this.fail(new QueueFullError(this.#check.verdict, this.route.lane.key, waiting))
+  }
+
+  /**
+   * Checks robots.txt again, without a fetch. `refused`: the request has rejected itself.
+   * `unknown`: a fetch is necessary.
+   */
+  recheckNow(): 'allowed' | 'refused' | 'unknown' {
+    try {
+      const check = this.#context.robots.requireAllowedNow(this.url)
+      if (check === undefined) return 'unknown'
+      this.#update(check)
+      return 'allowed'
+    } catch (error) {
+      this.fail(error)
+      return 'refused'
+    }
+  }
+
+  /**
+   * Checks robots.txt again, and fetches it if necessary. Resolves to false if the request has
+   * rejected itself.
+   */
+  async recheck(): Promise<boolean> {
+    try {
+      const { signal, redirectedFrom } = this.call
+      this.#update(await this.#context.robots.requireAllowed(this.url, signal, redirectedFrom))
+      return true
+    } catch (error) {
+      this.fail(error)
+      return false
+    }
+  }
+
+  grant(permit: GrantedPermit): void {
+    const before = this.#state
+    this.#state = { name: 'granted', permit }
+    if (before.name !== 'waiting') return
+    before.removeAbortListener?.()
+    clearTimeout(before.timer)
+    before.resolve(permit)
+  }
+
+  fail(error: unknown): void {
+    if (this.#state.name === 'arriving' || this.#state.name === 'waiting') this.#reject(error)
+  }
+
+  /** If the clock throws, returns the reason: the request must leave its lane all the same. */
+  #abortError(reason: unknown, lane: OwnLane): unknown {
+    try {
+      const { heldBy, delayLeftMs: waitMs } = lane
+      const waitedMs = this.#context.now() - this.arrivedAt
+      return abortedWait(reason, {
+        url: this.url,
+        waitedMs,
+        waitedFor: heldBy?.because,
+        waitedLevel: heldBy?.level,
+        waitMs,
+      })
+    } catch {
+      return reason
+    }
+  }
+
+  /** When the timer has run out, rejects the request because it has waited too long. */
+  #startTimer(waiting: Waiting, lane: OwnLane): void {
+    const waitedMs = this.#context.now() - this.arrivedAt
+    const leftMs = this.maxWaitMs + GRACE_MS - waitedMs
+    if (leftMs > 0) {
+      waiting.timer = setTimeout(() => this.#startTimer(waiting, lane), Math.min(Math.ceil(leftMs), MAX_TIMER_MS))
+      return
+    }
+    const { heldBy, delayLeftMs } = lane
+    lane.remove(this)
+    this.#failTooLong(heldBy, delayLeftMs, waitedMs)
+  }
+
+  /** @param waitMs How long the request would still have to wait, as far as that is known. */
+  #failTooLong(cause: WaitCause | undefined, waitMs: number, waitedMs: number): void {
+    const retryAt = waitMs === 0 ? undefined : this.#context.now() + waitMs
+    const { because, level } = cause ?? {}
+    const { maxWaitMs } = this
+    this.fail(
+      new WaitTooLongError({ verdict: this.#check.verdict, waitMs, retryAt, because, level, waitedMs, maxWaitMs }),
+    )
+  }
+
+  #reject(error: unknown): void {
+    const before = this.#state
+    this.#state = { name: 'rejected', error }
+    // The check of robots.txt has counted and published a refusal already.
+    if (!(error instanceof RobotsDisallowedError)) {
+      const { counters, now } = this.#context
+      if (error instanceof WaitTooLongError) counters.tooLong++
+      else if (error instanceof QueueFullError) counters.queueFull++
+      else if (error instanceof BudgetError) counters.overBudget++
+      else counters.abandoned++
+      if (channels.abandon.hasSubscribers) {
+        channels.abandon.publish({ ...this.#messageFields(), waitedMs: now() - this.arrivedAt, reason: error })
+      }
+    }
+    if (before.name !== 'waiting') return
+    before.removeAbortListener?.()
+    clearTimeout(before.timer)
+    before.reject(error)
+  }
+
+  #update(check: AllowedCheck): void {
+    this.#check = check
+    this.#limits = this.route.limitsFor(check)
+  }
+
+  #messageFields() {
+    const { gate, now } = this.#context
+    const { url, origin } = loggableVerdict(this.#check.verdict)
+    return { gate, at: now(), url, origin, key: this.route.lane.key }
+  }
+}

@@ -1,0 +1,48 @@
+// A URL that may be requested: robots.txt allows it, or the option `obey` admits it. Few requests need
+// its verdict, so it is made when it is read.
+import type { CachedRules, ClientPort } from '@politely/fetcher/internal'
+import type { AskedPace } from '../options/pacing.ts'
+import type { AllowedVerdict } from '../report/allowed-verdict.ts'
+
+export class AllowedCheck {
+  readonly url: string
+  readonly origin: string
+  readonly asked: AskedPace
+  /** Two checks with the same source have the same rules. */
+  readonly source: CachedRules | AllowedVerdict
+  readonly #client: ClientPort | undefined
+  readonly #checkedAt: number
+  #verdict: AllowedVerdict | undefined
+
+  private constructor(
+    verdict: AllowedVerdict | undefined,
+    cached: CachedRules | undefined,
+    url: string,
+    client: ClientPort | undefined,
+    checkedAt: number,
+  ) {
+    this.#verdict = verdict
+    this.url = url
+    this.source = (cached ?? verdict) as CachedRules | AllowedVerdict
+    this.origin = (cached?.entry.origin ?? verdict?.origin) as string
+    this.asked = (cached?.rules ?? verdict) as AskedPace
+    this.#client = client
+    this.#checkedAt = checkedAt
+  }
+
+  static by(verdict: AllowedVerdict): AllowedCheck {
+    return new AllowedCheck(verdict, undefined, verdict.url, undefined, 0)
+  }
+
+  /** @param checkedAt The time of the check, by the clock of the client. */
+  static byRules(url: string, cached: CachedRules, client: ClientPort, checkedAt: number): AllowedCheck {
+    return new AllowedCheck(undefined, cached, url, client, checkedAt)
+  }
+
+  get verdict(): AllowedVerdict {
+    if (this.#verdict !== undefined) return this.#verdict
+    const verdict = this.#client?.verdictOn(this.url, this.source as CachedRules, this.#checkedAt) as AllowedVerdict
+    this.#verdict = verdict
+    return verdict
+  }
+}

@@ -1,0 +1,10 @@
+// The types that a gate, its errors and its RobotsClient show. See shown-types.ts of the fetcher.
+export type { Delay } from '@politely/core/engine'
+export type * from '@politely/fetcher/shown-types'
+export type { PoliteGate } from './gate.ts'
+export type { WaitLevel, WaitReason } from './pace/wait-cause.ts'
+export type { Permit } from './permit/permit.ts'
+export type { GateCounters } from './report/counters.ts'
+export type { Forecast } from './report/forecast.ts'
+export type { GateGauges } from './report/gauges.ts'
+export type { QueueState } from './report/queue-state.ts'

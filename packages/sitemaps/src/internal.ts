@@ -1,0 +1,3 @@
+// What the playground uses. Not public: it may change in any version.
+
+export { type DocumentUrls, documentUrls } from './parse/document-urls.ts'

@@ -1,0 +1,145 @@
+// Compiles the declarations of a user of each entry point, as pnpm installs the packages: the
+// user's project has only its own dependencies. So TypeScript can name a type in a declaration only
+// if the package of the value exports that type (otherwise TS2742 or TS2883).
+//
+// The program of a user reads every property and calls every method of what the exported values
+// show: of what functions return, of the properties of that, and so on. It does not show the types
+// of parameters.
+
+import { execFile } from 'node:child_process'
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { entryPoints, peersOf } from './packages.mjs'
+
+const run = promisify(execFile)
+
+/** Returns the errors of the compiler about all users, each with the value that it is about. */
+export async function declarationErrors(tarballs, folder) {
+  const users = await installUsers(tarballs, folder)
+  writePrograms(users)
+  const errors = []
+  for (const user of users) errors.push(...(await errorsOf(user)))
+  return errors
+}
+
+/** Entry points with values for undici. Their users have undici. */
+const WITH_UNDICI = ['@politely/fetcher', '@politely/gate/undici', '@politely/testing']
+
+/** Creates a project for each entry point, and installs its package there with pnpm. */
+async function installUsers(tarballs, folder) {
+  const ours = Object.fromEntries(tarballs.map(({ manifest, tarball }) => [manifest.name, `file:${tarball}`]))
+  const users = tarballs.flatMap((one) =>
+    entryPoints(one.manifest)
+      .filter(({ specifier }) => !/\/(internal|shown-types)$/.test(specifier))
+      .map(({ specifier, file }) => ({
+        ...one,
+        specifier,
+        file,
+        folder: join(folder, specifier.replaceAll(/\W+/g, '-')),
+      })),
+  )
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }')
+  writeFileSync(join(folder, 'pnpm-workspace.yaml'), JSON.stringify({ packages: ['*'], overrides: ours }))
+  for (const user of users) {
+    const { name } = user.manifest
+    const { undici } = WITH_UNDICI.includes(user.specifier) ? user.manifest.dependencies : {}
+    const dependencies = { [name]: ours[name], '@types/node': '^22.19.0', ...peersOf([user]), undici }
+    mkdirSync(user.folder)
+    writeFileSync(join(user.folder, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
+  }
+  await run('pnpm', ['install', '--ignore-scripts', '--prefer-offline', '--no-frozen-lockfile'], { cwd: folder })
+  return users
+}
+
+function writePrograms(users) {
+  const ts = createRequire(resolve('docs/package.json'))('typescript') // version 7 has no API
+  for (const user of users)
+    user.entry = realpathSync(join(user.folder, 'node_modules', user.manifest.name, user.file.replace(/js$/, 'd.ts')))
+  const options = { noLib: true, types: [], module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ESNext }
+  const program = ts.createProgram(
+    users.map(({ entry }) => entry),
+    options,
+  )
+  for (const user of users) {
+    user.lines = linesOf(user, program, ts)
+    writeFileSync(join(user.folder, 'program.ts'), user.lines.join('\n'))
+  }
+}
+
+const HELPERS = [
+  'declare function read<T, K extends PropertyKey>(): T extends unknown ? (K extends keyof T ? T[K] : never) : never',
+  'declare function call<R>(called: ((...args: any[]) => R) | null | undefined): R',
+]
+
+function linesOf({ specifier, entry }, program, ts) {
+  const checker = program.getTypeChecker()
+  const targetOf = (symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
+  const module = checker.getSymbolAtLocation(program.getSourceFile(entry))
+  const names = new Map(checker.getExportsOfModule(module).map((symbol) => [targetOf(symbol), symbol.name]))
+  const lines = [`import * as m from '${specifier}'`, ...HELPERS]
+  if (WITH_UNDICI.includes(specifier)) lines.push("import 'undici'")
+  const seen = new Set()
+  const isHidden = (node) => ts.getCombinedModifierFlags(node) & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)
+  const isOurs = (node) => /[\\/]@?politely[\\/+@]/.test(node.getSourceFile().fileName) && !isHidden(node)
+  const show = (expression, what) => lines.push(`export const a${lines.length} = ${expression} // ${what}`)
+
+  /** Adds a line for each property of a type. */
+  function showProperties(type, text, name) {
+    const parts = type.isUnion() ? type.types : [type]
+    const properties = new Map(parts.flatMap((part) => checker.getPropertiesOfType(part)).map((one) => [one.name, one]))
+    for (const [key, property] of properties) {
+      if (!/^\w/.test(key) || key === 'prototype' || !property.declarations?.some(isOurs)) continue
+      const value = `read<${text}, ${JSON.stringify(key)}>()`
+      const isMethod = checker.getTypeOfSymbol(property).getNonNullableType().getCallSignatures().length > 0
+      show(isMethod ? `call(${value})` : value, `${name}.${key}`)
+    }
+  }
+
+  /** Adds lines for a symbol whose type a value shows, and for what this type shows. */
+  function showSymbol(symbol) {
+    const { declarations = [], flags } = symbol
+    if (seen.has(symbol) || !declarations.some(isOurs)) return
+    seen.add(symbol)
+    const name = names.get(symbol)
+    // Without a name, the symbol is an error where it is shown; or it is a part of a type with a name.
+    if (name !== undefined) {
+      if (flags & ts.SymbolFlags.Function) show(`call(m.${name})`, name)
+      if (flags & ts.SymbolFlags.Variable) show(`read<{ v: typeof m.${name} }, 'v'>()`, name)
+      if (flags & ts.SymbolFlags.Value) showProperties(checker.getTypeOfSymbol(symbol), `typeof m.${name}`, name)
+      if (flags & ts.SymbolFlags.Type) {
+        const { typeParameters = [] } = declarations.find((one) => one.typeParameters) ?? {}
+        const anys = typeParameters.length === 0 ? '' : `<${typeParameters.map(() => 'any').join(', ')}>`
+        showProperties(checker.getDeclaredTypeOfSymbol(symbol), `m.${name}${anys}`, name)
+      }
+    }
+    for (const declaration of declarations) declaration.forEachChild(follow)
+  }
+
+  /** Looks for the names of types, but not in parameters. */
+  function follow(node) {
+    if (ts.isParameter(node) || ts.isConstructorDeclaration(node) || isHidden(node)) return
+    if (ts.isIdentifier(node)) {
+      const symbol = checker.getSymbolAtLocation(node)
+      if (symbol) showSymbol(targetOf(symbol))
+    }
+    node.forEachChild(follow)
+  }
+
+  for (const [symbol] of names) if (symbol.flags & ts.SymbolFlags.Value) showSymbol(symbol)
+  return lines
+}
+
+const OPTIONS =
+  '--declaration --emitDeclarationOnly --outDir out --strict --module nodenext --target es2024 --skipLibCheck --types node --pretty false'
+
+async function errorsOf({ specifier, folder, lines }) {
+  const args = [resolve('node_modules/typescript/bin/tsc'), ...OPTIONS.split(' '), 'program.ts']
+  const { stdout } = await run(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 28 }).catch((error) => error)
+  return stdout.split('\n').flatMap((text) => {
+    const [, line, error] = /^program\.ts\((\d+),\d+\): error (.*)/.exec(text) ?? []
+    return line === undefined ? [] : [`${specifier}, ${lines[line - 1].split(' // ').at(-1)}: ${error}`]
+  })
+}
