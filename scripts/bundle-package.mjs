@@ -1,10 +1,11 @@
 // Bundles the modules of a package, after tsc has compiled them: one file for each entry point, and
 // chunks for what several of them share. Node loads one large file much faster than a hundred small
-// ones. Modules exist once, whatever entry points a program imports, so their classes do too.
+// ones. Modules exist once, whatever entry points a program imports, so their classes do too. What no
+// entry point reaches is deleted from dist: compiled modules, declarations, and files of earlier builds.
 //
 //   node ../../scripts/bundle-package.mjs   (in the folder of a package)
 
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { build } from 'rolldown'
 import { parseAst } from 'rolldown/parseAst'
@@ -12,11 +13,10 @@ import { parseAst } from 'rolldown/parseAst'
 const { exports, dependencies = {}, peerDependencies = {} } = JSON.parse(readFileSync('package.json', 'utf8'))
 const libraries = Object.keys({ ...dependencies, ...peerDependencies })
 const entries = Object.values(exports)
-  .map((target) => target.default ?? target.import ?? target)
+  .map((target) => target.default ?? target.import?.default ?? target)
   .filter((target) => typeof target === 'string' && target.startsWith('./dist/') && target.endsWith('.js'))
 const COMPILED = 'dist'
 let loadedAtOnce
-const before = readdirSync(COMPILED, { recursive: true }).filter((name) => /\.js(\.map)?$/.test(name))
 
 /**
  * Makes the value of each variable of the top level the result of a call that is marked as free of
@@ -61,8 +61,11 @@ const { output } = await build({
   },
   logLevel: 'warn',
 })
-const written = new Set(output.map(({ fileName }) => fileName))
-for (const name of before) if (!written.has(name.replaceAll('\\', '/'))) rmSync(join(COMPILED, name))
+const published = new Set([
+  ...output.map(({ fileName }) => resolve(COMPILED, fileName)),
+  ...declarationsOf(entries.map((target) => resolve(target.replace(/\.js$/, '.d.ts')))),
+])
+deleteOthers(resolve(COMPILED))
 
 /**
  * Returns the name of a chunk: the folder of a module. Modules that are imported when they are needed
@@ -85,4 +88,28 @@ function staticImportsOf(ids, getModuleInfo, found = new Set()) {
     staticImportsOf(getModuleInfo(id)?.importedIds ?? [], getModuleInfo, found)
   }
   return found
+}
+
+/** Returns the declaration files with everything that they import. */
+function declarationsOf(files, found = new Set()) {
+  for (const file of files) {
+    if (found.has(file)) continue
+    found.add(file)
+    const imports = readFileSync(file, 'utf8').matchAll(/\b(?:from|import)\b[ (]*'(\.[^']+)\.[jt]s'/g)
+    declarationsOf(
+      Array.from(imports, ([, path]) => resolve(dirname(file), `${path}.d.ts`)),
+      found,
+    )
+  }
+  return found
+}
+
+/** Deletes the files of a folder that are not published, and folders that are empty then. */
+function deleteOthers(folder) {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name)
+    if (statSync(path).isDirectory()) deleteOthers(path)
+    else if (!published.has(path)) rmSync(path)
+  }
+  if (readdirSync(folder).length === 0) rmdirSync(folder)
 }
