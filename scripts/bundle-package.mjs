@@ -19,24 +19,34 @@ const COMPILED = 'dist'
 let loadedAtOnce
 
 /**
- * Makes the value of each variable of the top level the result of a call that is marked as free of
- * side effects, as all of ours are. So a bundler drops the values that a web page does not use.
+ * Marks the values of variables and the classes of the top level as free of side effects, as all of
+ * ours are: each becomes the result of a call with that mark. So a bundler drops those that a web
+ * page does not use.
  */
 const pureValues = {
   name: 'pure-values',
   transform(code, id) {
     if (!id.endsWith('.js')) return undefined
-    const values = parseAst(code, { lang: 'js' }).body.flatMap((statement) => {
+    const parts = parseAst(code, { lang: 'js' }).body.flatMap((statement) => {
       const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
+      if (declaration?.type === 'ClassDeclaration') return initializesItself(declaration) ? [declaration] : []
       return declaration?.type === 'VariableDeclaration' && declaration.kind === 'const'
         ? declaration.declarations.map(({ init }) => init).filter(mayHaveEffects)
         : []
     })
     let marked = code
-    for (const { start, end } of values.reverse())
-      marked = `${marked.slice(0, start)}/* @__PURE__ */ (() => (${marked.slice(start, end)}))()${marked.slice(end)}`
+    for (const { type, id: name, start, end } of parts.reverse()) {
+      const variable = type === 'ClassDeclaration' ? `const ${name.name} = ` : ''
+      const value = `${variable}/* @__PURE__ */ (() => (${marked.slice(start, end)}))()`
+      marked = `${marked.slice(0, start)}${value}${variable && ';'}${marked.slice(end)}`
+    }
     return marked
   },
+}
+
+/** Whether a class computes something when it is declared. */
+function initializesItself({ superClass, body }) {
+  return superClass !== null || body.body.some((member) => member.type === 'StaticBlock' || member.static)
 }
 
 function mayHaveEffects(node) {
@@ -59,6 +69,7 @@ const { output } = await build({
     comments: { annotation: true, jsdoc: false, legal: false },
     minifyInternalExports: false,
   },
+  checks: { pluginTimings: false },
   logLevel: 'warn',
 })
 const published = new Set([
