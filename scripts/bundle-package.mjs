@@ -6,7 +6,7 @@
 //   node ../../scripts/bundle-package.mjs   (in the folder of a package)
 
 import { readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { build } from 'rolldown'
 import { parseAst } from 'rolldown/parseAst'
 
@@ -16,7 +16,6 @@ const entries = Object.values(exports)
   .map((target) => target.default ?? target.import?.default ?? target)
   .filter((target) => typeof target === 'string' && target.startsWith('./dist/') && target.endsWith('.js'))
 const COMPILED = 'dist'
-let loadedAtOnce
 
 /**
  * Marks the values of variables and the classes of the top level as free of side effects, as all of
@@ -64,8 +63,6 @@ const { output } = await build({
     dir: COMPILED,
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name].js',
-    // A chunk for each folder: a bundler drops the folders that a web page does not use.
-    codeSplitting: { groups: [{ name: chunkOf, debugName: 'folders' }] },
     comments: { annotation: true, jsdoc: false, legal: false },
     minifyInternalExports: false,
   },
@@ -77,29 +74,6 @@ const published = new Set([
   ...declarationsOf(entries.map((target) => resolve(target.replace(/\.js$/, '.d.ts')))),
 ])
 deleteOthers(resolve(COMPILED))
-
-/**
- * Returns the name of a chunk: the folder of a module. Modules that are imported when they are needed
- * (`await import`) stay apart, with everything that only they import.
- */
-function chunkOf(id, context) {
-  const getModuleInfo = (module) => context.getModuleInfo(module)
-  loadedAtOnce ??= staticImportsOf(
-    entries.map((target) => resolve(target)),
-    getModuleInfo,
-  )
-  const folder = relative(resolve(COMPILED), dirname(id))
-  return loadedAtOnce.has(id) && folder !== '' ? folder.replaceAll(sep, '-') : undefined
-}
-
-function staticImportsOf(ids, getModuleInfo, found = new Set()) {
-  for (const id of ids) {
-    if (found.has(id)) continue
-    found.add(id)
-    staticImportsOf(getModuleInfo(id)?.importedIds ?? [], getModuleInfo, found)
-  }
-  return found
-}
 
 /** Returns the declaration files with everything that they import. */
 function declarationsOf(files, found = new Set()) {
