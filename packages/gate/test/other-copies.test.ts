@@ -8,16 +8,16 @@ import { PoliteGate, politeHttpAgent, politely, resolveGate } from '../src/index
 import { CrawlTimeline } from '../src/timeline/index.ts'
 import { politeInterceptor } from '../src/undici/index.ts'
 
-// The source of a package and its build are two copies. This test has the source of the gate.
-const sourceOf = (module: string) => import(import.meta.resolve(module))
-const { RobotsClient: OtherClient } = await sourceOf('../../fetcher/src/client/client.ts')
-const { PoliteGate: OtherGate } = await import('@politely/gate')
-const { Robots: OtherRobots } = await sourceOf('../../core/src/robots.ts')
+// The source of a package and its build are two copies. This test has the gate's source, and the builds of core and the fetcher.
+const load = (module: string) => import(import.meta.resolve(module))
+const { RobotsClient: OtherClient } = await load('../../fetcher/src/client/client.ts')
+const { PoliteGate: OtherGate } = await load('@politely/gate')
+const { Robots: OtherRobots } = await load('../../core/src/robots.ts')
 
 const userAgent = 'ExampleBot/1.0'
 const robots: RobotsClient = new OtherClient({ userAgent })
 const ownRobots = new RobotsClient({ userAgent })
-const gate = new OtherGate({ robots: ownRobots })
+const gate: PoliteGate = new OtherGate({ robots: ownRobots })
 const { dialect } = parseRobots('')
 const parsed: ReturnType<typeof parseRobots> = new OtherRobots('', dialect, undefined)
 
