@@ -164,6 +164,7 @@ function lineOf(child) {
     : []
   const text = methods
     .map(({ name }) => `\`${name}\``)
+    .filter((name) => !name.startsWith('`[')) // a symbol
     .sort()
     .join(', ')
   return `- \`${child.name}\`: ${kind}${text && ` with ${text}`}`

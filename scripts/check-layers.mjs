@@ -46,7 +46,7 @@ const FOLDERS = {
     access: ['url', 'http', 'foreign-format.ts'],
     pace: ['url', 'http'],
     crawlers: ['match', 'parse', 'robots.ts', 'index.ts'],
-    review: ['lint', 'parse', 'match', 'url', 'robots.ts', 'parse-robots.ts', 'describe-value.ts'],
+    review: ['lint', 'parse', 'match', 'url', 'robots.ts', 'parse-robots.ts', 'describe-value.ts', 'edit-distance.ts'],
     usage: ['url', 'http', 'parse', 'match', 'robots.ts', 'known-options.ts', 'choose-dialect.ts', 'index.ts'],
   },
   fetcher: eachImportsThoseBefore('base', 'network', 'report', 'store', 'options', 'fetch', 'cache', 'client'),

@@ -36,10 +36,15 @@ const BYTE_CLASSES = [
  * The bit of each byte's class; 0 for a byte without a class, such as `*` and `$`. The 27 classes
  * use the 27 lowest bits.
  */
-export const BYTE_CLASS_BIT: Int32Array = Int32Array.from({ length: 256 }, (_, byte) => {
-  const bit = BYTE_CLASSES.findIndex((bytes) => bytes.includes(String.fromCharCode(byte)))
-  return bit === -1 ? 0 : 1 << bit
-})
+export const BYTE_CLASS_BIT: Int32Array = bitsOf(BYTE_CLASSES)
+
+function bitsOf(classes: readonly string[]): Int32Array {
+  const bits = new Int32Array(256)
+  for (const [bit, bytes] of classes.entries()) {
+    for (let i = 0; i < bytes.length; i++) bits[bytes.charCodeAt(i)] = 1 << bit
+  }
+  return bits
+}
 
 /** Returns a bitmap of the classes of the bytes from `start` to `end`. */
 export function byteClassesOf(bytes: Uint8Array, start: number, end: number): number {
