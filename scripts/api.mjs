@@ -163,9 +163,10 @@ function lineOf(child) {
     ? target.children.filter((one) => one.kindOf(typedoc.ReflectionKind.Method) && !one.inheritedFrom)
     : []
   const text = methods
-    .map(({ name }) => `\`${name}\``)
-    .filter((name) => !name.startsWith('`[')) // a symbol
+    .map(({ name }) => name)
+    .filter((name) => !name.startsWith('[')) // a symbol
     .sort()
+    .map((name) => `\`${name}\``)
     .join(', ')
   return `- \`${child.name}\`: ${kind}${text && ` with ${text}`}`
 }
