@@ -113,8 +113,10 @@ function readPackage(dir) {
   const manifest = join(path, 'package.json')
   const content = existsSync(manifest) ? readFileSync(manifest, 'utf8') : '{}'
   const { name, private: isPrivate, dependencies, peerDependencies, devDependencies } = JSON.parse(content)
-  // A private package is never published, so its devDependencies are always installed.
-  const declared = { ...dependencies, ...peerDependencies, ...(isPrivate ? devDependencies : {}) }
+  // A private package is never published, so its devDependencies are always installed. The command is
+  // published as a bundle with its devDependencies in it.
+  const hasDevDependencies = isPrivate || dir === 'cli'
+  const declared = { ...dependencies, ...peerDependencies, ...(hasDevDependencies ? devDependencies : {}) }
   return { dir, path, src: join(path, 'src'), name, declared }
 }
 
