@@ -1,20 +1,22 @@
-// `npm run api`: writes docs/reference/api/, one page for each entry point of each published
-// package, from the docstrings.
+// `npm run api`: writes docs/reference/public-names.md, the list of all public names that a review
+// reads. And writes docs/reference/api/, one page for each entry point of each published package, from
+// the docstrings. Git ignores these pages; the site shows them.
 //
-//   npm run api -- --check     only compares the pages, as `npm run check` does
+//   npm run api -- --check     only compares the list, as `npm run check` does
+//   npm run api -- --names     only writes the list, as `npm run update` does
 //
-// Both fail if typedoc warns (for example about a type that an export mentions and no entry point
+// All of them fail if typedoc warns (for example about a type that an export mentions and no entry point
 // exports), if an export has no summary, and if the docstring of something measured does not say
 // its unit. TypeDoc needs TypeScript 6, so it is a dependency of docs/.
 
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { entryPoints, publishedPackages } from './packages.mjs'
 
 const PAGES = 'docs/reference/api'
+const NAMES = 'docs/reference/public-names.md'
 
 /** The entry points that only the other packages of Politely import. They are no API. */
 const SHARED = [
@@ -24,6 +26,12 @@ const SHARED = [
   '@politely/gate/shown-types',
   '@politely/sitemaps/internal',
 ]
+
+/**
+ * Entry points for programs that build something like Politely. The guides need few of their names;
+ * all others are unlisted.
+ */
+const UNLISTED = ['@politely/core/engine', '@politely/cdp']
 
 /** What a name ends in, and what its docstring must then mention. */
 const UNITS = [
@@ -52,9 +60,13 @@ function layerOf({ specifier }) {
 
 const typedoc = await importTypedoc()
 const problems = []
-await (process.argv.includes('--check') ? comparePages() : generate(PAGES))
+const [, , mode] = process.argv
+const names = await readEntries()
+if (mode !== '--check') writeFileSync(NAMES, names)
+else if (readFileSync(NAMES, 'utf8') !== names)
+  problems.push(`${NAMES} is not current; run \`npm run update\`, which writes it, and read what changed`)
 for (const problem of problems) console.error(problem)
-if (problems.length === 0) console.log(`${entries.length} pages in ${PAGES} are current`)
+if (problems.length === 0) console.log(`${names.match(/^- `/gm).length} names in ${NAMES} are current`)
 process.exitCode = problems.length > 0 ? 1 : 0
 
 async function importTypedoc() {
@@ -62,7 +74,8 @@ async function importTypedoc() {
   return import(pathToFileURL(fromDocs.resolve('typedoc')))
 }
 
-async function generate(out) {
+/** Checks the docstrings, writes the pages unless the mode says otherwise, and returns the list of names. */
+async function readEntries() {
   const { Application, Logger, LogLevel } = typedoc
   const app = await Application.bootstrapWithPlugins({
     options: 'docs/typedoc.json',
@@ -74,7 +87,7 @@ async function generate(out) {
       index: 'API reference',
       module: ({ name }) => entries.find(({ page }) => page === name).specifier,
     },
-    out: resolve(out),
+    out: resolve(PAGES),
     logLevel: 'Warn',
   })
   app.logger = Object.assign(new Logger(), {
@@ -97,7 +110,65 @@ async function generate(out) {
     removeShownTypes(project, module)
   }
   app.validate(project)
-  await app.generateOutputs(project)
+  const list = namesOf(project)
+  if (mode === undefined) await app.generateOutputs(project)
+  return list
+}
+
+/** Returns the list of names: a line for each name of each entry point, with its kind. */
+function namesOf(project) {
+  const guides = globSync(['README.md', 'docs/*.md', 'packages/*/README.md'])
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n')
+  const unlisted = []
+  const listed = entries.map(({ specifier, page }) => {
+    const { children } = project.children.find(({ name }) => name === page)
+    const lines = children.map((child) => ({ name: child.name, line: lineOf(child) })).sort(byName)
+    const isListed = ({ name }) =>
+      !UNLISTED.includes(specifier) || new RegExp(`\`${name}\\b|import {[^}]*\\b${name}\\b`).test(guides)
+    const others = lines.filter((one) => !isListed(one))
+    if (others.length > 0) unlisted.push(section(`Unlisted names of ${specifier}`, others))
+    return section(specifier, lines.filter(isListed))
+  })
+  return `# Public names
+
+Every name that a program can import, with its kind. This list is made from the code; a change of it is a change of the public API. Types that
+an entry point only passes on from another package, because its values show them, are listed there. The site has the API reference, with
+signatures and descriptions; \`npm run api\` writes it into \`docs/reference/api\`.
+
+No guide needs the unlisted names at the end. They are for programs that build a gate, a store or a browser adapter themselves, and they are
+as stable as the others.
+
+${listed.join('\n')}
+${unlisted.join('\n')}`
+}
+
+function section(title, lines) {
+  return `## ${title}\n\n${lines.map(({ line }) => line).join('\n')}\n`
+}
+
+function byName(one, other) {
+  return one.name < other.name ? -1 : 1
+}
+
+/** Returns `- \`PoliteGate\`: class with \`close\`, \`enter\``, or where a name is from. */
+function lineOf(child) {
+  const target = child.isReference() ? child.getTargetReflectionDeep() : child
+  const kind = typedoc.ReflectionKind.singularString(target.kind).toLowerCase()
+  if (child.isReference()) {
+    const { specifier } = entries.find(({ page }) => page === target.parent.name)
+    return `- \`${child.name}\`: ${kind} of ${specifier}`
+  }
+  const methods = target.kindOf(typedoc.ReflectionKind.Class)
+    ? target.children.filter((one) => one.kindOf(typedoc.ReflectionKind.Method) && !one.inheritedFrom)
+    : []
+  const text = methods
+    .map(({ name }) => name)
+    .filter((name) => !name.startsWith('[')) // a symbol
+    .sort()
+    .map((name) => `\`${name}\``)
+    .join(', ')
+  return `- \`${child.name}\`: ${kind}${text && ` with ${text}`}`
 }
 
 /** A type of ours that an export mentions must be exported too. */
@@ -156,18 +227,4 @@ function showThrownTypes({ comment }) {
   for (const { typeAnnotation, content } of comment?.blockTags ?? [])
     if (typeAnnotation)
       content.unshift({ kind: 'code', text: `\`${typeAnnotation.slice(1, -1)}\`` }, { kind: 'text', text: ' ' })
-}
-
-async function comparePages() {
-  const folder = mkdtempSync(join(tmpdir(), 'politely-api-'))
-  try {
-    await generate(folder)
-    const names = new Set([folder, PAGES].flatMap((one) => readdirSync(one)))
-    const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined)
-    for (const name of names)
-      if (read(join(folder, name)) !== read(join(PAGES, name)))
-        problems.push(`${PAGES}/${name} is not current; run \`npm run update\`, which writes it`)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
 }

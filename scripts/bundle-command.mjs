@@ -1,8 +1,9 @@
 // Bundles the command `politely` into packages/cli/bundle, one file for each subcommand and for what
 // several of them share. Node reads a bundle several times faster than the hundreds of modules of
 // the packages, and a command that is run in a loop should start quickly. The bundle holds
-// everything that the command loads, so that modules of @politely/fetcher and @politely/core exist
-// once in its process.
+// everything that the command loads but undici, so that modules of @politely/fetcher and
+// @politely/core exist once in its process. Its code is minified, and keeps the names of functions for
+// the stacks in reports of errors.
 
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -13,12 +14,15 @@ const FOLDER = new URL('../packages/cli/', import.meta.url).pathname
 
 /**
  * Replaces undici. Its `index.js` loads all of it, which takes longer than a request for robots.txt.
- * So the fetcher gets the two parts that its own connections use, and only a proxy and requests for
- * pages load the rest.
+ * So the fetcher gets the two parts that its own connections use. Only a proxy and requests for pages
+ * load undici itself, from where npm has installed it.
  */
 const partsOfUndici = {
   name: 'parts-of-undici',
-  resolveId: (id, importer) => (id === 'undici' && importer.includes('/packages/fetcher/') ? PARTS : undefined),
+  resolveId(id, importer) {
+    if (id !== 'undici') return undefined
+    return importer.includes('/packages/fetcher/') ? PARTS : { id, external: true }
+  },
   load: (id) => (id === PARTS ? { code: codeOfParts(), moduleType: 'js' } : undefined),
   transform(code, id) {
     if (!id.endsWith('/undici/lib/dispatcher/client.js')) return undefined
@@ -42,7 +46,13 @@ const { output } = await build({
   input: `${FOLDER}dist/main.js`,
   platform: 'node',
   plugins: [partsOfUndici],
-  output: { dir: `${FOLDER}bundle`, entryFileNames: '[name].js', chunkFileNames: '[name].js' },
+  output: {
+    dir: `${FOLDER}bundle`,
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name].js',
+    minify: { compress: { keepNames: { function: true, class: true } }, mangle: { keepNames: true } },
+    comments: false,
+  },
   logLevel: 'warn',
 })
 writeFileSync(`${FOLDER}bundle/LICENSES.txt`, licensesOf(output.flatMap(({ moduleIds = [] }) => moduleIds)))

@@ -46,7 +46,7 @@ const FOLDERS = {
     access: ['url', 'http', 'foreign-format.ts'],
     pace: ['url', 'http'],
     crawlers: ['match', 'parse', 'robots.ts', 'index.ts'],
-    review: ['lint', 'parse', 'match', 'url', 'robots.ts', 'parse-robots.ts', 'describe-value.ts'],
+    review: ['lint', 'parse', 'match', 'url', 'robots.ts', 'parse-robots.ts', 'describe-value.ts', 'edit-distance.ts'],
     usage: ['url', 'http', 'parse', 'match', 'robots.ts', 'known-options.ts', 'choose-dialect.ts', 'index.ts'],
   },
   fetcher: eachImportsThoseBefore('base', 'network', 'report', 'store', 'options', 'fetch', 'cache', 'client'),
@@ -113,8 +113,10 @@ function readPackage(dir) {
   const manifest = join(path, 'package.json')
   const content = existsSync(manifest) ? readFileSync(manifest, 'utf8') : '{}'
   const { name, private: isPrivate, dependencies, peerDependencies, devDependencies } = JSON.parse(content)
-  // A private package is never published, so its devDependencies are always installed.
-  const declared = { ...dependencies, ...peerDependencies, ...(isPrivate ? devDependencies : {}) }
+  // A private package is never published, so its devDependencies are always installed. The command is
+  // published as a bundle with its devDependencies in it.
+  const hasDevDependencies = isPrivate || dir === 'cli'
+  const declared = { ...dependencies, ...peerDependencies, ...(hasDevDependencies ? devDependencies : {}) }
   return { dir, path, src: join(path, 'src'), name, declared }
 }
 

@@ -172,7 +172,9 @@ function worker(name) {
 
 async function bundle(esbuild, file, platform) {
   const out = file.replace(/\.mjs$/, `.${platform}.bundle.mjs`)
+  // programs.mjs imports the entry point that follows for Deno only.
   const args = ['--bundle', '--format=esm', `--platform=${platform}`, '--log-level=warning', `--outfile=${out}`]
+  if (platform === 'browser') args.push('--external:@politely/gate/undici')
   await runProgram(esbuild, [file, ...args], { cwd: app, timeout: TIMEOUT_MS })
   return out
 }

@@ -9,7 +9,7 @@ const CHECKS = [
   ['layers', 'scripts/check-layers.mjs'],
   ['size of core', 'scripts/check-size.mjs'],
   ['unused code', 'node_modules/knip/bin/knip.js'],
-  ['API reference', 'scripts/api.mjs', '--check'],
+  ['public names', 'scripts/api.mjs', '--check'],
   ['packages, installed', 'scripts/check-packages.mjs'],
 ]
 

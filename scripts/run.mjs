@@ -30,8 +30,8 @@ const TASKS = {
   'test:all': [BUILD, ['scripts/test-all.mjs']],
   parts: [['scripts/parts.mjs']], // programs that tests need and npm does not have
   check: [['scripts/check.mjs']],
-  update: [BUILD, ['scripts/update.mjs']], // writes the generated pages, the API reference and the formatting
-  api: [['scripts/api.mjs']], // writes docs/reference/api/
+  update: [BUILD, ['scripts/update.mjs']], // writes the generated pages, the list of public names and the formatting
+  api: [['scripts/api.mjs']], // writes docs/reference/public-names.md, and docs/reference/api/, which git ignores
   pack: [BUILD, ['scripts/pack.mjs']], // `npm run pack -- FOLDER`
   'next-version': [['scripts/next-version.mjs']],
   runtimes: [BUILD, ['scripts/check-runtimes.mjs', '--write']], // writes the tables of docs/runtimes.md

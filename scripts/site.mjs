@@ -16,6 +16,7 @@ const SITE = join('packages', 'site')
 
 const [command, ...args] = process.argv.slice(2)
 installSite()
+writeApiReference()
 process.exitCode = run()
 
 /** Returns the exit status of the command. */
@@ -43,6 +44,12 @@ function installSite() {
     install('pnpm', ['install', '--frozen-lockfile', '--reporter=silent'], options)
     writeFileSync(stamp, current)
   })
+}
+
+/** Writes docs/reference/api, whose pages are on the site only. */
+function writeApiReference() {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/api.mjs'], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`the API reference could not be written:\n${stdout}${stderr}`)
 }
 
 function build() {

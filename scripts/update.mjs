@@ -1,5 +1,5 @@
 // `npm run update`: rewrites what is generated from the source: the pages that tests compare, the
-// API reference, and the formatting.
+// list of public names, and the formatting.
 
 import { globSync, readFileSync } from 'node:fs'
 import { runSteps } from './steps.mjs'
@@ -12,7 +12,7 @@ const tests = globSync('packages/*/test/*.test.ts').filter((file) =>
 const failed = runSteps([
   // One file at a time, because several write to one page.
   ['tables in pages', 'node_modules/vitest/vitest.mjs', 'run', '-u', '--no-file-parallelism', ...tests],
-  ['API reference', 'scripts/api.mjs'],
+  ['public names', 'scripts/api.mjs', '--names'],
   ['format', 'node_modules/@biomejs/biome/bin/biome', 'check', '--write', '--colors=off', '.'],
 ])
 console.log(failed > 0 ? '\nNot everything could be updated.' : '\nRead what has changed: git diff')

@@ -1,9 +1,10 @@
 // Parses the command line. Commands are data (commands.ts), so that `--help`, the completion and
 // docs/cli.md say the same, and a mistake is answered by one line that says what to write.
+
 import { parseArgs } from 'node:util'
+import { nearestName } from '@politely/core/internal'
 import { UsageError } from './errors.ts'
 import { explainUnknownFlag } from './flag-synonyms.ts'
-import { mostSimilar } from './most-similar.ts'
 
 /** An option of a command. */
 export interface Flag {
@@ -152,7 +153,7 @@ function valueOfFlag(
   if (token.value === undefined || isNextFlag)
     throw new UsageError(`--${name} needs a value; write --${name} ${placeholder}${see}`)
   if (choices !== undefined && !choices.includes(token.value)) {
-    const similar = mostSimilar(token.value.toLowerCase(), choices)
+    const similar = nearestName(token.value, choices)
     const remedy = similar === undefined ? `one of ${choices.join(', ')}` : similar
     throw new UsageError(`--${name}: ${JSON.stringify(token.value)} is not known; write ${remedy}${see}`, token.value)
   }

@@ -1,5 +1,5 @@
 // Options in the words of other programs, and the options of Politely for them.
-import { mostSimilar } from './most-similar.ts'
+import { nearestName } from '@politely/core/internal'
 
 /** What is read of the spec of a command. */
 interface Command {
@@ -145,7 +145,7 @@ export function explainUnknownFlag(
   const given = rawName.replace(/^-+/, '')
   const owners = ownersOf(given)
   if (owners.length > 0) return `${rawName} is an option of ${owners.join(', ')}, not of ${command}`
-  const similar = mostSimilar(given.toLowerCase(), names)
+  const similar = nearestName(given, names)
   if (similar !== undefined) return `${unknown} --${similar}`
   const [flag] = rows[0] ?? []
   const [other] = ownersOf(flag)
@@ -180,5 +180,5 @@ const COMMAND_SYNONYMS: Readonly<Record<string, string>> = {
 export function commandFor(name: string, names: readonly string[]): string | undefined {
   const word = normalized(name)
   const synonym = names.find((each) => includesWord(COMMAND_SYNONYMS[each], word))
-  return synonym ?? mostSimilar(name.toLowerCase(), names)
+  return synonym ?? nearestName(name, names)
 }

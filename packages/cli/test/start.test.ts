@@ -22,7 +22,7 @@ test('the bundle has the licences of the packages in it', () => {
 })
 
 /** A class of the fetcher, and a function of undici. */
-const NETWORK = /^(?:class|var) RobotsClient\b|\blazyllhttp\b/m
+const NETWORK = /\bclass RobotsClient\b|\blazyllhttp\b/
 const PRINT_LOADED_MODULES = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module'
   import { readFileSync } from 'node:fs'
@@ -51,7 +51,7 @@ test.for([
 })
 
 /** A function of `@politely/core/usage`. */
-const USAGE = /^function robotsDirectives\b/m
+const USAGE = /\bfunction robotsDirectives\b/
 
 test.for([
   ['match', '--robots', '/dev/null', '--user-agent', 'ExampleBot'],

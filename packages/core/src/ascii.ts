@@ -25,4 +25,9 @@ export function byteSet(ascii: string): Uint8Array {
   return table
 }
 
+/** Returns a copy of a table with 0 for these bytes. */
+export function without(table: Uint8Array, ...bytes: readonly number[]): Uint8Array {
+  return table.map((value, byte) => (bytes.includes(byte) ? 0 : value))
+}
+
 export const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'

@@ -21,7 +21,10 @@ export interface Options {
   readonly type: string
   /** What is written before each name in the table, such as `backoff.`. */
   readonly prefix?: string
-  /** Where each option is explained, as a page of docs and a heading. `*`: all other ones. */
+  /**
+   * Where each option is explained, as a page of docs and a heading, or as a source file whose
+   * docstring says all. `*`: all other ones.
+   */
   readonly at: Readonly<Record<string, string>>
 }
 
@@ -234,7 +237,7 @@ export const optionTables: readonly OptionTable[] = [
       {
         from: 'core',
         type: 'ParseOptions',
-        at: { dialect: 'dialects.md', origin: 'reference/api/core.md' },
+        at: { dialect: 'dialects.md', origin: '../packages/core/src/parse-robots.ts' },
       },
       {
         from: 'core',
@@ -246,12 +249,18 @@ export const optionTables: readonly OptionTable[] = [
   {
     title: 'lintRobots',
     text: 'For `lintRobots(text, { … })`.',
-    options: [{ from: 'core', type: 'LintOptions', at: { dialect: 'lint.md', origin: 'reference/api/core.md' } }],
+    options: [
+      {
+        from: 'core',
+        type: 'LintOptions',
+        at: { dialect: 'lint.md', origin: '../packages/core/src/lint/lint-robots.ts' },
+      },
+    ],
   },
   {
     title: 'headReader',
     text: 'For `headReader({ … })` and `pageHeadOf(html, { … })` of `@politely/core/usage`.',
-    options: [{ from: 'core', type: 'HeadReaderOptions', at: { '*': 'reference/api/core-usage.md' } }],
+    options: [{ from: 'core', type: 'HeadReaderOptions', at: { '*': '../packages/core/src/usage/tags/page-head.ts' } }],
   },
   {
     title: 'MemoryStore',
@@ -305,7 +314,7 @@ export const optionTables: readonly OptionTable[] = [
           earlier: 'sitemaps.md#later-readings',
           resume: 'sitemaps.md#later-readings',
           limits: 'sitemaps.md#limits',
-          signal: 'reference/api/sitemaps.md',
+          signal: '../packages/sitemaps/src/options.ts',
           '*': 'sitemaps.md#what-is-read',
         },
       },
@@ -315,7 +324,13 @@ export const optionTables: readonly OptionTable[] = [
   {
     title: 'dnsLookup',
     text: 'For `dnsLookup({ … })` of `@politely/fetcher`, which makes a value of the option `lookup`.',
-    options: [{ from: 'fetcher', type: 'DnsLookupOptions', at: { servers: 'reference/api/fetcher.md', '*': STREAMS } }],
+    options: [
+      {
+        from: 'fetcher',
+        type: 'DnsLookupOptions',
+        at: { servers: '../packages/fetcher/src/network/lookup.ts', '*': STREAMS },
+      },
+    ],
   },
   {
     title: 'NetworkGuard',
@@ -329,10 +344,20 @@ export const optionTables: readonly OptionTable[] = [
       {
         from: 'gate',
         type: 'CrawlTimelineOptions',
-        at: { gate: 'waiting.md#counters-queues-and-channels', maxMarks: 'reference/api/gate-timeline.md' },
+        at: { gate: 'waiting.md#counters-queues-and-channels', maxMarks: '../packages/gate/src/timeline/timeline.ts' },
       },
-      { from: 'gate', type: 'TimelineTextOptions', prefix: 'text: ', at: { '*': 'reference/api/gate-timeline.md' } },
-      { from: 'gate', type: 'TimelineSvgOptions', prefix: 'svg: ', at: { '*': 'reference/api/gate-timeline.md' } },
+      {
+        from: 'gate',
+        type: 'TimelineTextOptions',
+        prefix: 'text: ',
+        at: { '*': '../packages/gate/src/timeline/timeline.ts' },
+      },
+      {
+        from: 'gate',
+        type: 'TimelineSvgOptions',
+        prefix: 'svg: ',
+        at: { '*': '../packages/gate/src/timeline/timeline.ts' },
+      },
     ],
   },
   {

@@ -1,7 +1,7 @@
 // docs/options.md lists the options of all packages. It is made from their docstrings. The defaults
 // that the docstrings name are compared with the code.
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { expectPage, readPage } from '../src/doc-page.ts'
 import { sectionsOf } from '../src/headings.ts'
@@ -93,8 +93,8 @@ describe('docs/options.md', () => {
   })
 
   it('has the defaults of the code', async () => {
-    const { settingsOf } = await import(join(root, 'packages/fetcher/dist/options/options.js'))
-    const { pacingOf } = await import(join(root, 'packages/gate/dist/options/pacing.js'))
+    const { settingsOf } = await import(join(root, 'packages/fetcher/src/options/options.ts'))
+    const { pacingOf } = await import(join(root, 'packages/gate/src/options/pacing.ts'))
     const { policy, ...settings } = settingsOf({ userAgent: 'ExampleBot/1.0' })
     const pacing = pacingOf({})
     const inCode: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -116,6 +116,7 @@ describe('docs/options.md', () => {
 function placeOf(at: string): { readonly title: string; readonly text: string } | undefined {
   const [page, anchor] = at.split('#')
   const text = readPage(`docs/${page}`)
+  if (page?.endsWith('.ts')) return { title: `\`${basename(page)}\``, text }
   const sections = sectionsOf(text)
   if (anchor !== undefined) return sections.find((section) => section.anchor === anchor)
   return { title: sections[0]?.title ?? '', text }

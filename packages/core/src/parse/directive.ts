@@ -90,7 +90,9 @@ function knownKey(name: string, by: KnownKey['by'], directive: Directive): Known
 export type KeyTable = readonly (readonly KnownKey[])[]
 
 function byFirstByte(keys: readonly KnownKey[]): KeyTable {
-  return Array.from({ length: 256 }, (_, byte) => keys.filter(({ name }) => name[0] === byte))
+  const table = Array.from({ length: 256 }, (): KnownKey[] => [])
+  for (const key of keys) table[key.name[0] as number]?.push(key)
+  return table
 }
 
 const BY_NAME = fieldNames.map((name) => knownKey(name, 'whole', name))

@@ -1,5 +1,5 @@
 // The crawler's name in robots.txt. RFC 9309 §2.2.1.
-import { ALPHANUMERIC, byteSet, CR, LOWER_CASE, SPACE, STAR, TAB } from '../ascii.ts'
+import { ALPHANUMERIC, byteSet, CR, LOWER_CASE, SLASH, SPACE, STAR, TAB, without } from '../ascii.ts'
 import { bytesOfLatin1 } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import { isProductToken, productTokenOf } from './user-agent-name.ts'
@@ -16,10 +16,9 @@ export function namesEveryone(bytes: Uint8Array, start: number, end: number): bo
 
 const LETTERS = byteSet(`${ALPHANUMERIC.replace(/\d/g, '')}_-`)
 const LETTERS_AND_DIGITS = byteSet(`${ALPHANUMERIC}_-`)
-/** All bytes that do not separate a name from its version. */
-const NAME_BYTES = new Uint8Array(256).fill(1)
-for (const byte of bytesOfLatin1('/ \t')) NAME_BYTES[byte] = 0
 const ALL_BYTES = new Uint8Array(256).fill(1)
+/** All bytes that do not separate a name from its version. */
+const NAME_BYTES = without(ALL_BYTES, SLASH, SPACE, TAB)
 
 /** Returns the end of the longest run of bytes from `start` on that are in the set. */
 function endOfRun(bytes: Uint8Array, start: number, end: number, set: Uint8Array): number {

@@ -1,5 +1,7 @@
 // What the command and the site use of core. Not public: it may change in any version.
 
+export { nearestName } from '../edit-distance.ts'
+export { KNOWN_KEYS, type KnownKey } from '../parse/directive.ts'
 export { ChangeCounter, type CrawlerChange, type LineChange } from './changes.ts'
 export { type FieldsOfFile, fieldsOf } from './fields.ts'
 export { applyFixes, type Fix, type FixedFile, fixesOf, fixRobots, quickFixes } from './fix.ts'

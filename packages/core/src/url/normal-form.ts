@@ -10,7 +10,7 @@
 //   all others                              unchanged, but hex digits become upper case: `%2f` becomes `%2F`
 //
 // Other dialects have other normal forms: see `ParsingRules.compare`.
-import { ALPHANUMERIC, byteSet, DOLLAR, LF, PERCENT, SLASH } from '../ascii.ts'
+import { ALPHANUMERIC, byteSet, DOLLAR, LF, PERCENT, SLASH, without } from '../ascii.ts'
 import { bytesOfLatin1, encodeText, latin1Of, textOf } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 
@@ -51,18 +51,14 @@ const RFC9309_URL: ByteForms = { ...RFC9309_RULE, kept: byteSet(`${PATH_BYTES}#`
 
 const ALL = new Uint8Array(256).fill(1)
 const NONE = new Uint8Array(256)
-const ASCII = NONE.slice().fill(1, 0, 0x80)
-ASCII[PERCENT] = 0
+const ASCII = without(NONE.slice().fill(1, 0, 0x80), PERCENT)
 const PLAIN: ByteForms = { kept: ASCII, decoded: NONE, malformed: 'kept', keepsFinalDollar: true }
 
-const NOT_PERCENT = ALL.slice()
-NOT_PERCENT[PERCENT] = 0
+const NOT_PERCENT = without(ALL, PERCENT)
 // The draft of 1996, §3.2.2: the slash is not decoded, because it is special in a path. Neither is
 // `%`, and a malformed `%` is encoded: otherwise `%252F` would become `%2F`, which is another path.
 // Our choice: neither is a line feed, which ends a pattern in packed rules.
-const NOT_SPECIAL = NOT_PERCENT.slice()
-NOT_SPECIAL[SLASH] = 0
-NOT_SPECIAL[LF] = 0
+const NOT_SPECIAL = without(NOT_PERCENT, SLASH, LF)
 const DECODED: ByteForms = { kept: NOT_PERCENT, decoded: NOT_SPECIAL, malformed: 'encoded', keepsFinalDollar: true }
 
 /**

@@ -36,9 +36,14 @@ const BYTE_CLASSES = [
  * The bit of each byte's class; 0 for a byte without a class, such as `*` and `$`. The 27 classes
  * use the 27 lowest bits.
  */
-export const BYTE_CLASS_BIT: Int32Array = new Int32Array(256)
-for (const [bit, bytes] of BYTE_CLASSES.entries()) {
-  for (let i = 0; i < bytes.length; i++) BYTE_CLASS_BIT[bytes.charCodeAt(i)] = 1 << bit
+export const BYTE_CLASS_BIT: Int32Array = bitsOf(BYTE_CLASSES)
+
+function bitsOf(classes: readonly string[]): Int32Array {
+  const bits = new Int32Array(256)
+  for (const [bit, bytes] of classes.entries()) {
+    for (let i = 0; i < bytes.length; i++) bits[bytes.charCodeAt(i)] = 1 << bit
+  }
+  return bits
 }
 
 /** Returns a bitmap of the classes of the bytes from `start` to `end`. */
@@ -60,9 +65,11 @@ const MAY_CHANGE = 1 << 30
 const DOT_CLASS = BYTE_CLASS_BIT[DOT] as number
 
 /** The class and the flags of each byte. */
-const BYTE_FLAGS: Int32Array = new Int32Array(256).fill(NOT_SIMPLE)
-for (const byte of bytesOfLatin1(PATH_BYTES)) BYTE_FLAGS[byte] = BYTE_CLASS_BIT[byte] as number
-for (const byte of bytesOfLatin1("%'*$")) BYTE_FLAGS[byte] = (BYTE_CLASS_BIT[byte] as number) | MAY_CHANGE
+const BYTE_FLAGS: Int32Array = BYTE_CLASS_BIT.map((bit, byte) => {
+  const character = String.fromCharCode(byte)
+  if (PATH_BYTES.includes(character)) return bit
+  return "%'*$".includes(character) ? bit | MAY_CHANGE : NOT_SIMPLE
+})
 
 /**
  * Finds what the normal form encodes, decodes or writes with upper-case digits, and few other

@@ -37,7 +37,7 @@ export function isPublicAddress(text: string, allowed: readonly AddressBlock[]):
   if (isIP(plain) === 0) return false
   const address = untranslated(ipaddr.process(plain))
   if (allowed.some((block) => contains(block, address))) return true
-  if (address.range() !== 'unicast' || PLATFORM_BLOCKS.some((block) => contains(block, address))) return false
+  if (address.range() !== 'unicast' || platformBlocks().some((block) => contains(block, address))) return false
   return address instanceof ipaddr.IPv4 || (address.parts[0] ?? 0) >> 13 === 1
 }
 
@@ -73,7 +73,7 @@ const TRANSLATED = ipaddr.IPv6.parse('64:ff9b::')
  * Blocks that the registries do not list, and that lead to a cloud's platform or a user's own
  * cluster. docs/fetching.md lists them too.
  */
-const PLATFORM_BLOCKS = addressBlocksOf('PLATFORM_BLOCKS', [
+const PLATFORM_BLOCKS = [
   // Azure: agent (WireServer), DNS.
   // https://learn.microsoft.com/en-us/azure/virtual-network/what-is-ip-address-168-63-129-16
   '168.63.129.16',
@@ -84,4 +84,11 @@ const PLATFORM_BLOCKS = addressBlocksOf('PLATFORM_BLOCKS', [
   // https://cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc
   '161.26.0.0/16',
   '166.8.0.0/14',
-])
+]
+let parsedBlocks: readonly AddressBlock[] | undefined
+
+/** Parses `PLATFORM_BLOCKS` when they are first needed, so that importing this package is faster. */
+function platformBlocks(): readonly AddressBlock[] {
+  parsedBlocks ??= addressBlocksOf('PLATFORM_BLOCKS', PLATFORM_BLOCKS)
+  return parsedBlocks
+}

@@ -62,7 +62,9 @@ export const browserGoneTests: readonly {
   run(launch: BrowserUnderTest['launch']): Promise<void>
 }[] = browserGoneCases.map((testCase) => ({ name: testCase.name, run: (launch) => runInOwnBrowser(launch, testCase) }))
 
-const hasOwnBrowser = ({ browser, switches }: BrowserCase) => browser === 'own' || switches !== undefined
+function hasOwnBrowser({ browser, switches }: BrowserCase): boolean {
+  return browser === 'own' || switches !== undefined
+}
 
 async function runCase(testCase: BrowserCase, browser: BrowserUnderTest): Promise<void> {
   return hasOwnBrowser(testCase)

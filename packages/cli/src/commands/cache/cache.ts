@@ -1,7 +1,8 @@
 // `politely cache`: chooses the verb, and checks its flags.
+
+import { nearestName } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
-import { mostSimilar } from '../../most-similar.ts'
 import { exportEntries } from './export.ts'
 import { importEntries } from './import.ts'
 import { list } from './list.ts'
@@ -42,7 +43,7 @@ export async function cache(args: Arguments): Promise<number> {
   if (name === undefined) throw new UsageError(`write what to do: politely cache ${names.join('|')}`)
   const verb = VERBS[name]
   if (verb === undefined) {
-    const similar = mostSimilar(name, names)
+    const similar = nearestName(name, names)
     throw new UsageError(
       `${JSON.stringify(name)} is not known; write politely cache ${similar ?? names.join('|')}`,
       name,

@@ -1,0 +1,100 @@
+// Bundles the modules of a package, after tsc has compiled them: one file for each entry point, and
+// chunks for what several of them share. Node loads one large file much faster than a hundred small
+// ones. Modules exist once, whatever entry points a program imports, so their classes do too. What no
+// entry point reaches is deleted from dist: compiled modules, declarations, and files of earlier builds.
+//
+//   node ../../scripts/bundle-package.mjs   (in the folder of a package)
+
+import { readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { build } from 'rolldown'
+import { parseAst } from 'rolldown/parseAst'
+
+const { exports, dependencies = {}, peerDependencies = {} } = JSON.parse(readFileSync('package.json', 'utf8'))
+const libraries = Object.keys({ ...dependencies, ...peerDependencies })
+const entries = Object.values(exports)
+  .map((target) => target.default ?? target.import?.default ?? target)
+  .filter((target) => typeof target === 'string' && target.startsWith('./dist/') && target.endsWith('.js'))
+const COMPILED = 'dist'
+
+/**
+ * Marks the values of variables and the classes of the top level as free of side effects, as all of
+ * ours are: each becomes the result of a call with that mark. So a bundler drops those that a web
+ * page does not use.
+ */
+const pureValues = {
+  name: 'pure-values',
+  transform(code, id) {
+    if (!id.endsWith('.js')) return undefined
+    const parts = parseAst(code, { lang: 'js' }).body.flatMap((statement) => {
+      const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
+      if (declaration?.type === 'ClassDeclaration') return initializesItself(declaration) ? [declaration] : []
+      return declaration?.type === 'VariableDeclaration' && declaration.kind === 'const'
+        ? declaration.declarations.map(({ init }) => init).filter(mayHaveEffects)
+        : []
+    })
+    let marked = code
+    for (const { type, id: name, start, end } of parts.reverse()) {
+      const variable = type === 'ClassDeclaration' ? `const ${name.name} = ` : ''
+      const value = `${variable}/* @__PURE__ */ (() => (${marked.slice(start, end)}))()`
+      marked = `${marked.slice(0, start)}${value}${variable && ';'}${marked.slice(end)}`
+    }
+    return marked
+  },
+}
+
+/** Whether a class computes something when it is declared. */
+function initializesItself({ superClass, body }) {
+  return superClass !== null || body.body.some((member) => member.type === 'StaticBlock' || member.static)
+}
+
+function mayHaveEffects(node) {
+  if (node === null || typeof node !== 'object' || /Function/.test(node.type ?? '')) return false
+  if (/^(Call|New|Member|Class|TaggedTemplate)Expression$|^SpreadElement$/.test(node.type ?? '')) return true
+  return Object.values(node).some(mayHaveEffects)
+}
+
+const { output } = await build({
+  input: Object.fromEntries(entries.map((target) => [target.slice('./dist/'.length, -'.js'.length), target])),
+  platform: 'node',
+  plugins: [pureValues],
+  external: (id) => id.startsWith('node:') || libraries.some((name) => id === name || id.startsWith(`${name}/`)),
+  output: {
+    dir: COMPILED,
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name].js',
+    comments: { annotation: true, jsdoc: false, legal: false },
+    minifyInternalExports: false,
+  },
+  checks: { pluginTimings: false },
+  logLevel: 'warn',
+})
+const published = new Set([
+  ...output.map(({ fileName }) => resolve(COMPILED, fileName)),
+  ...declarationsOf(entries.map((target) => resolve(target.replace(/\.js$/, '.d.ts')))),
+])
+deleteOthers(resolve(COMPILED))
+
+/** Returns the declaration files with everything that they import. */
+function declarationsOf(files, found = new Set()) {
+  for (const file of files) {
+    if (found.has(file)) continue
+    found.add(file)
+    const imports = readFileSync(file, 'utf8').matchAll(/\b(?:from|import)\b[ (]*'(\.[^']+)\.[jt]s'/g)
+    declarationsOf(
+      Array.from(imports, ([, path]) => resolve(dirname(file), `${path}.d.ts`)),
+      found,
+    )
+  }
+  return found
+}
+
+/** Deletes the files of a folder that are not published, and folders that are empty then. */
+function deleteOthers(folder) {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name)
+    if (statSync(path).isDirectory()) deleteOthers(path)
+    else if (!published.has(path)) rmSync(path)
+  }
+  if (readdirSync(folder).length === 0) rmdirSync(folder)
+}
