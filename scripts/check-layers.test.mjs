@@ -97,7 +97,7 @@ test('reports a circle of imports once, type imports included', () => {
   })
   expect(lines).toEqual([
     expect.stringMatching(
-      /^packages\/gate\/src\/queue\/a\.ts:1 {2}circle of imports: queue\/a\.ts, queue\/b\.ts, queue\/c\.ts /,
+      /^packages\/gate\/src\/lane\/a\.ts:1 {2}circle of imports: lane\/a\.ts, lane\/b\.ts, lane\/c\.ts /,
     ),
   ])
 })

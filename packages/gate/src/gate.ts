@@ -1,6 +1,6 @@
 // PoliteGate: starts a request when robots.txt allows it and a slot is free.
 //
-// ARCHITECTURE.md lists the files through which a request passes, in their order.
+// ARCHITECTURE.md lists the files that a request passes through, in their order.
 import { debuglog } from 'node:util'
 import { escapeControls, type HasHref, OptionError } from '@politely/core'
 import { isOfClass, markClass, otherCopyProblem } from '@politely/core/engine'

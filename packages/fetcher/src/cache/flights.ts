@@ -1,11 +1,11 @@
-// Single flight: callers that want the robots.txt of one origin at the same time share one fetch,
-// the flight. Flights that no caller waits for come last.
+// Single flight: callers that want one origin's robots.txt at the same time share one fetch, the
+// flight. Flights that no caller waits for come last.
 //
-// A tdmrep.json has flights of its own, under the same limits. In place of an origin they have the
-// URL of the file, which no origin is equal to.
+// A tdmrep.json has separate flights under the same limits. They go by the URL of the file instead
+// of an origin, and no origin equals such a URL.
 //
-// The number of concurrent flights is limited, in all and for each site, since a site with a
-// wildcard in its DNS has any number of hosts. A flight counts towards two sites:
+// Concurrent flights are limited, in all and for each site, since a wildcard in DNS gives a site
+// any number of hosts. A flight counts towards two sites:
 // - the site that its current request goes to, since any number of sites may redirect to one site;
 // - its own site, until the flight ends, since a site may redirect any number of its hosts.
 //

@@ -1,5 +1,5 @@
 // Decides which addresses a request may connect to. A site controls its DNS and its redirects, so
-// neither is trusted: they could send the crawler to its own machine, its network, or a cloud's
+// we trust neither: they could send the crawler to its own machine, its network, or a cloud's
 // metadata service.
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { buildConnector } from 'undici'

@@ -1,8 +1,6 @@
-// Works out the URL of a request that a client describes in parts: an origin, a path and a Host
-// header.
+// Puts together the URL of a request from its parts: an origin, a path and a Host header.
 //
-// The gate checks this URL against robots.txt. The request must be sent for exactly this URL, or
-// fail.
+// The gate checks this URL against robots.txt. The request must go to exactly this URL, or fail.
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/internal'
 import { isHttp } from '../redirects/redirect.ts'

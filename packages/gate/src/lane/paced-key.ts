@@ -1,5 +1,5 @@
-// One pace key of a gate: the delay between its requests, and how many of them are under way. Asks
-// the pacer for slots, and remembers until when it need not ask again.
+// One pace key of a gate: the delay between its requests, and how many are under way. Asks the
+// pacer for slots, and remembers how long it doesn't have to ask again.
 //
 // A request has one key at each of its levels: the key of its lane (`paceBy`), and a key of its
 // registrable domain and of its IP address if these have a delay. It needs a slot of each key.

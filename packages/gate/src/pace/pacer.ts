@@ -1,7 +1,7 @@
 // The interface of a pacer, which decides when the next request of a pace key may start.
 //
-// The gate keeps the order of the requests of its own process. The pacer keeps the pace: in this
-// process (`LocalPacer`, the default), or in one place for a fleet of processes.
+// The gate keeps the order of requests in its process. The pacer keeps the pace: in this process
+// (`LocalPacer`, the default), or in one place for a whole fleet.
 import type { Delay, PaceLimits, PaceResponse, PauseReason, Slot } from '@politely/core/engine'
 
 /**
