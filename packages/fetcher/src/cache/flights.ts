@@ -61,8 +61,8 @@ export interface FlightWork {
   /** Whether `forget` was called. The work then ignores the entry that it found before. */
   readonly isForgotten: boolean
   /**
-   * Counts the flight towards the site of this URL instead of its last one, since a redirect leads
-   * there. The work calls it before each request after the first one.
+   * Counts the flight towards the site of this URL instead of its last site, since a redirect leads
+   * there. The work calls it before each request after the first.
    * @param permission Whether the work may request the URL at all, if that is not known yet. The
    * flight waits for it without a turn, since it may need a flight of the same site.
    */

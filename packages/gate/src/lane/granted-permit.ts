@@ -276,7 +276,7 @@ export class GrantedPermit implements NestablePermit {
     if (this.#phase === 'released') return
     const { gate, now, counters, activity } = this.#context
     try {
-      if (report !== undefined) this.report(report) // throws for an invalid response; the permit is released all the same
+      if (report !== undefined) this.report(report) // throws for an invalid response; the permit is still released
     } finally {
       const isUnsent = this.#isUnsent
       this.#phase = 'released'

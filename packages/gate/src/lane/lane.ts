@@ -96,7 +96,7 @@ export class Lane implements WaitingLane, RoutedLane {
     return this.#line.first?.arrivedAt
   }
 
-  /** How many of them the pacer does not know yet. It may have reserved a slot for the first one. */
+  /** How many of them the pacer does not know yet. It may have reserved a slot for the first request. */
   get withoutSlot(): number {
     return this.#isReserving && this.waiting > 0 ? this.waiting - 1 : this.waiting
   }
@@ -228,7 +228,7 @@ export class Lane implements WaitingLane, RoutedLane {
   }
 
   /**
-   * Starts every request that may start now. If the first one has to wait, `advance` is called
+   * Starts every request that may start now. If the first request has to wait, `advance` is called
    * again later: by a timer, by `SharedLimit`, by `ConcurrencyLimit`, by `release`, or after an
    * asynchronous step.
    * @param justChecked A request whose robots.txt has just been checked. It skips step 4.

@@ -207,7 +207,7 @@ export class WaitingRequest implements Linked<WaitingRequest> {
     if (this.#state.name === 'arriving' || this.#state.name === 'waiting') this.#reject(error)
   }
 
-  /** If the clock throws, returns the reason: the request must leave its lane all the same. */
+  /** If the clock throws, returns the reason: the request must still leave its lane. */
   #abortError(reason: unknown, lane: OwnLane): unknown {
     try {
       const { heldBy, delayLeftMs: waitMs } = lane

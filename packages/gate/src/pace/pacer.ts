@@ -6,8 +6,8 @@ import type { Delay, PaceLimits, PaceResponse, PauseReason, Slot } from '@polite
 
 /**
  * Keeps the pace of every pace key: an origin, or what `paceBy` says; and a registrable domain or
- * an IP address, if it has a delay of its own. A method may return its result or a promise of it.
- * All times are durations, so that the clocks of several machines need not agree.
+ * an IP address, if it has its own delay. A method may return its result or a promise of it. All
+ * times are durations, so that the clocks of several machines need not agree.
  *
  * The gate promises the following. It calls `reserve` for one request of a key at a time. It passes
  * a ticket that it was given to the next call of `reserve` for that key, or to `cancel`. For every
