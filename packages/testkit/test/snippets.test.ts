@@ -80,7 +80,9 @@ describe('the links of the documentation', () => {
   })
 
   it.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/decisions'])('%s names existing source files', (path) => {
-    const text = pages.flatMap((page) => (page.startsWith(path) ? readFileSync(join(root, page), 'utf8') : [])).join('\n')
+    const text = pages
+      .flatMap((page) => (page.startsWith(path) ? readFileSync(join(root, page), 'utf8') : []))
+      .join('\n')
     const names = text.match(/(?<=[`\s])[\w./-]+\.(?:ts|mjs)\b/g) ?? []
     const exists = (name: string) =>
       existsSync(join(root, name)) || sourceFiles.some((file) => file.endsWith(`/${name}`))
