@@ -257,7 +257,7 @@ export class RedisPacer implements Pacer, ReportingPacer {
     const utcOffsetMs = this.#hasTestClock ? 0 : Date.now() - now // for dates in Retry-After
     const pushback = pushbackOf(response, now + utcOffsetMs)
     if (pushback !== undefined) {
-      const { lastingPause } = applyResponse(startPace, response, 1, now, utcOffsetMs) // a pushback causes at least the pause of a first one
+      const { lastingPause } = applyResponse(startPace, response, 1, now, utcOffsetMs) // a pushback causes at least the pause of a first pushback
       this.#pushbacks.rememberOwn(key, { ...lastingPause, epoch: -1, isReported: !isLocal(ticket) })
     }
     if (isLocal(ticket)) return this.#local?.report(key, ticket, response)

@@ -53,7 +53,7 @@ export class SlotAllowance {
   readonly maxAllowanceMs: number
   readonly #timeoutMs: number
   readonly #hasTestClock: boolean
-  /** How long a reply takes at most, as far as the last ones show. Milliseconds. */
+  /** How long a reply takes at most, as far as the last replies show. Milliseconds. */
   #expectedMs = FIRST_EXPECTED_MS
 
   constructor(timeoutMs: number, hasTestClock: boolean) {

@@ -86,7 +86,7 @@ export function nextRuleOffset(packed: Uint8Array, offset: number, formEnd: numb
 
 /**
  * Returns whether a rule allows the paths that it matches. A rule with an empty pattern allows all
- * paths, also if it is a `Disallow`.
+ * paths, even if it is a `Disallow`.
  */
 export function allowsAt(packed: Uint8Array, offset: number): boolean {
   return ((packed[offset] as number) & ALLOW) !== 0 || packed[offset + 1] === LF

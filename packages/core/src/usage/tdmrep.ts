@@ -39,7 +39,7 @@ export const tdmrepTerms = {
 const MAX_FILE_BYTES = 500 * 1024
 /** How many rules of a file are read. Our choice: a file of the largest size has about 14,000. */
 const MAX_RULES = 10_000
-/** How many problems of a file are kept. The first ones show what is wrong with it. */
+/** How many problems of a file are kept. The first problems show what is wrong with it. */
 const MAX_PROBLEMS = 100
 
 /**
@@ -57,7 +57,7 @@ export type TdmrepSource =
 export interface TdmrepFile {
   /** Whether the file is a JSON array. If not, it has no rules, and `problems` says why. */
   readonly isReadable: boolean
-  /** The rules in the order of the file. The first one that matches decides. */
+  /** The rules in the order of the file. The first rule that matches decides. */
   readonly rules: readonly TdmrepRule[]
   /** What was ignored and why: the first 100 problems. */
   readonly problems: readonly UsageProblem[]
