@@ -14,7 +14,7 @@ import {
 } from './session.ts'
 
 /**
- * How many frames are remembered: frames without a process of their own, and frames whose target is
+ * How many frames are remembered: frames without their own process, and frames whose target is
  * closed.
  */
 const MAX_FRAMES = 10_000

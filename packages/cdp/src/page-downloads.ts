@@ -1,20 +1,20 @@
 // Keeps pages from starting downloads with a link.
 //
-// Chromium 156 pauses only one download of a browser at a time: while one waits for its check, it
-// sends all others at once, and no session of the DevTools protocol sees them (measured). So
-// downloads must end in the page, before Chromium requests anything. Navigations are not affected:
-// a file that `goto` opens is downloaded after its check and its turn.
+// Chromium 156 pauses only one download of a browser at a time. While it waits for its check,
+// Chromium sends all others at once, and no session of the DevTools protocol sees them (measured).
+// So downloads must end in the page, before Chromium requests anything. Navigations aren't
+// affected: a file that `goto` opens is downloaded after its check and its turn.
 //
 // When a click activates a link with the attribute `download`, Chromium fires a `navigate` event
-// (HTML, "download the hyperlink"). It fires it after all click listeners, and with the final URL,
-// so no listener of the page can change the link any more. This script cancels that event. It
-// listens before the page's scripts run, so it is called first.
+// (HTML, "download the hyperlink"). The event comes after all click listeners, with the final URL,
+// so no listener of the page can change the link any more. This script cancels the event. It
+// listens before the page's scripts run, so it's called first.
 //
 // Some documents have no navigate events: the empty document that a new frame or popup begins with.
 // There the script cancels the click itself. The page's listeners run later and can still change
 // the link, and the script does not see each click. It does not run in the first document of a
-// popup at all: see speculation-rules.ts. The guard fails the one download that Chromium pauses;
-// further ones that a page starts there in the same moment are sent.
+// popup at all: see speculation-rules.ts. The guard fails the download that Chromium pauses. Others
+// that a page starts there in the same moment are sent.
 
 /**
  * A script for each new document, to run before the document's own scripts. The page's scripts can

@@ -1,7 +1,7 @@
 // Removes speculation rules from pages. With such rules a page makes the browser prefetch, or even
 // prerender, pages that the user may visit next. No session of the DevTools protocol can stop these
-// requests (measured with Chromium 156), so the rules are removed before Chromium reads them.
-// Chromium follows the rules of pages and ignores the rules of frames (measured).
+// requests (measured with Chromium 156), so this script removes the rules before Chromium reads
+// them. Chromium follows the rules of pages, but ignores the rules of frames (measured).
 //
 // Some rules stay:
 // - rules in the first document of a popup;

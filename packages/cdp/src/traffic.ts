@@ -82,8 +82,8 @@ export class Traffic {
   }
 
   /**
-   * Removes a listener. Removing the last one ends the interception. The listener must have decided
-   * about all of its requests.
+   * Removes a listener. Removing the last listener ends the interception. The listener must have
+   * decided about all of its requests.
    */
   async remove(listener: RequestListener): Promise<void> {
     if (this.#listeners.size > 1 || !this.#listeners.has(listener)) {

@@ -161,7 +161,7 @@ function wordsOf(bytes: Uint8Array): Int32Array {
   return new Int32Array(bytes.buffer as ArrayBuffer)
 }
 
-/** Copies bytes into a buffer of their own. */
+/** Copies bytes into a separate buffer. */
 export function rangeOf(file: Uint8Array): ByteRange {
   const bytes = new Uint8Array((file.length + 4) & ~3) // at least one byte more, a multiple of four
   bytes.set(file)

@@ -39,7 +39,7 @@ export interface ParsingRules {
    */
   readonly groups: 'merged' | 'first-for-all' | 'first'
   /**
-   * Whether a crawler without groups of its own uses the groups for `*`. Google documents
+   * Whether a crawler without its own groups uses the groups for `*`. Google documents
    * `AdsBot-Google` as one that ignores them.
    */
   readonly groupsForAll: 'used' | 'ignored'

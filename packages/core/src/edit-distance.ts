@@ -35,7 +35,7 @@ const MAX_NAME_LENGTH = 40
 const MAX_DISTANCE = 2
 
 /**
- * Returns the known name that a misspelt one was probably meant to be: the one with the smallest
+ * Returns the known name that a misspelt name was probably meant to be: the name with the smallest
  * edit distance, ignoring case. At most `MAX_DISTANCE` letters may differ, and fewer than half of
  * them.
  */

@@ -69,7 +69,7 @@ export interface BrowserController {
   readonly browser: LaunchedBrowser
 }
 
-/** Hooks of Crawlee's BrowserPool. They run in order, and the pool awaits each one. */
+/** Hooks of Crawlee's BrowserPool. They run in order, and the pool awaits each of them. */
 export interface BrowserPoolHooks {
   /** Run before the first page of a browser is opened. */
   postLaunchHooks: readonly ((pageId: string, controller: BrowserController) => unknown)[]

@@ -1,11 +1,11 @@
-// Defers requests: they wait outside of Crawlee's pool until their turn is near, so that the pool
-// works for other sites meanwhile.
+// Defers requests: they wait outside of Crawlee's pool until their turn is near. Meanwhile the pool
+// works for other sites.
 //
-// A deferred request stays locked in Crawlee's queue, as it does when Crawlee itself delays it
-// (sameDomainDelaySecs). When its turn is near, it goes straight to the pool and not through the
-// queue again: that would cost several queue operations, a RequestQueueV1 would hold it back for 3
+// A deferred request stays locked in Crawlee's queue, just like when Crawlee itself delays it
+// (sameDomainDelaySecs). When its turn is near, it goes straight to the pool, not through the queue
+// again. That would cost several queue operations, a RequestQueueV1 would hold it back for 3
 // seconds, and a storage on disk would read all locked requests again. The gate alone decides when
-// a request starts. The estimate that is used here only decides when the request goes to the pool.
+// a request starts. The estimate here only decides when it goes to the pool.
 //
 // `DeferredRequests` changes the state of each request. The requests and their queues are in
 // origin-queues.ts, the estimates in start-estimates.ts, and the locks in queue-locks.ts.
@@ -23,7 +23,7 @@
 //   gone         is not tracked any more
 //
 // A turn is near if the estimated wait is at most `deferBeyondMs`. If several rows apply, the first
-// one counts.
+// row counts.
 //
 //   from                  event                                             to
 //   taken                 another crawler has handled it                    gone

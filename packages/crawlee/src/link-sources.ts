@@ -1,10 +1,10 @@
-// Remembers which page a request comes from, so that a public page cannot lead the crawler to a
+// Remembers which page a request comes from, so that a public page can't lead the crawler to a
 // private host.
 //
-// Crawlee does not keep the page of a link. So a queue marks the requests that a handler adds, in
-// their `userData`, which Crawlee stores with the request: `enqueueLinks`, `addRequests`, clicks and
-// the methods of the queue itself end there. Only links to private hosts need a mark, and only on
-// public pages.
+// Crawlee doesn't keep the page of a link. So a queue marks the requests that a handler adds, in
+// their `userData`, which Crawlee stores with the request: `enqueueLinks`, `addRequests`, clicks
+// and the methods of the queue itself end there. Only links to private hosts need a mark, and only
+// on public pages.
 //
 //   a handler of https://shop.example.com/ adds http://127.0.0.1/admin
 //   -> userData.politely.redirectedFrom is ['https://shop.example.com']

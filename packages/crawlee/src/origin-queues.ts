@@ -1,10 +1,10 @@
 // The requests of a crawl that have not passed the gate: a queue for each origin, and what all
 // hosts of a registrable domain share.
 //
-// A queue keeps its requests in the order in which they came. The first one moves through the
-// states that deferred-requests.ts lists; all later ones are `deferred`. There are two
-// exceptions, in which several requests of a queue are in the pool. With `deferBeyondMs: Infinity`,
-// no request is deferred. While the crawl ends, the requests of aborted tasks are not deferred.
+// A queue keeps its requests in order of arrival. The first request moves through the states that
+// deferred-requests.ts lists; the others are `deferred`. In two cases, several requests of a queue
+// are in the pool. With `deferBeyondMs: Infinity`, no request is deferred. While the crawl ends,
+// the requests of aborted tasks aren't deferred.
 //
 // `enter` is the only function that changes a state. It also updates what follows from the state:
 // the queue, the counts of the domain, and the sets `ready` and `held`.

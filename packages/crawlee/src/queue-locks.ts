@@ -1,13 +1,12 @@
 // Keeps deferred requests locked in Crawlee's queue, and returns requests to that queue.
 //
-// Crawlee's queue locks each request that it delivers. When the lock expires, the queue delivers
-// the request again, perhaps to another process. Crawlee's own locks are long: after a crash, no
-// process would get the request for minutes. So the lock of a deferred request is shortened to
-// `LOCK_SECS`, and renewed while the request is deferred.
+// Crawlee's queue locks each request it delivers. When the lock expires, the queue delivers the
+// request again, perhaps to another process. Crawlee's own locks are long: after a crash, no
+// process would get the request for minutes. So a deferred request gets a shorter lock of
+// `LOCK_SECS`, which is renewed while the request is deferred.
 //
-// A lock may still expire, for example while the process is suspended. So a deferred request is
-// read again before a task gets it, and before it returns to the queue: another crawler may have
-// handled it.
+// A lock may still expire, say while the process is suspended. So a deferred request is read again
+// before a task gets it, and before it returns to the queue. Another crawler may have handled it.
 //
 // Example: a request is deferred for a minute.
 //

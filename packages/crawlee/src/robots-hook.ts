@@ -94,7 +94,7 @@ async function isKnown(url: string, robots: RobotsClient): Promise<boolean> {
   return 'source' in inspection && inspection.source === 'memory' // Crawlee itself reports an invalid URL
 }
 
-/** Returns whether robots.txt allows a URL, or the option `obey` admits it all the same. */
+/** Returns whether robots.txt allows a URL, or the option `obey` still admits it. */
 async function isAdmitted(url: string, gate: PoliteGate, redirectedFrom: readonly string[]): Promise<boolean> {
   const { robots } = gate
   if (redirectedFrom.length === 0) return (await robots.isAllowed(url)) || gate.admits(await robots.check(url))

@@ -1,11 +1,10 @@
-// Estimates when a request could start, by `forecastEntry`, which is like `gate.when`. This may take long, because the gate may
-// have to fetch robots.txt first.
+// Estimates when a request could start, by `forecastEntry`, which is like `gate.when`. This may
+// take long, because the gate may have to fetch robots.txt first.
 //
-// Meanwhile the request should not occupy a task of the pool. But if each such request were
-// deferred, a long queue of new sites would be taken into memory at once. So `ofArriving` has two
+// Meanwhile the request shouldn't occupy a task of the pool. But if each such request were
+// deferred, a long queue of new sites would land in memory at once. So `ofArriving` has two
 // answers. While few robots.txt files are being fetched, it returns an endless wait, and the
-// request is deferred. While many are being fetched, it returns the estimate itself, and the task
-// waits for it.
+// request is deferred. While many are, it returns the estimate itself, and the task waits for it.
 //
 // Example: the first request of https://example.com arrives, and its robots.txt is not known.
 // `ofArriving` returns an endless wait, so the request is deferred. Then `of` returns the estimate

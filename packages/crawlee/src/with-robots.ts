@@ -128,7 +128,7 @@ function withoutSignal(options: GateOrOptions): { forGate: GateOrOptions; signal
 
 /**
  * How long a task of the pool searches for a request that can start, and defers others. Then the
- * task ends, and the next one may start.
+ * task ends, and the next task may start.
  */
 const MAX_SEARCH_MS = 1_000
 

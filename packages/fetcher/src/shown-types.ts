@@ -1,8 +1,8 @@
 // The types that a RobotsClient shows: what its methods return, and what is in that.
 //
-// Each package that exports such a value exports its types too. Otherwise TypeScript cannot write
-// the declarations of a project that pnpm has installed, since the project sees only its own
-// dependencies (TS2742). `scripts/declarations.mjs` finds missing ones.
+// Each package that exports such a value exports its types too. Otherwise TypeScript can't write
+// the declarations of a project that pnpm has installed, since that project sees only its own
+// dependencies (TS2742). `scripts/declarations.mjs` finds missing types.
 export type {
   Access,
   AccessDefaults,

@@ -1,6 +1,6 @@
 // PoliteGate: starts a request when robots.txt allows it and a slot is free.
 //
-// ARCHITECTURE.md lists the files through which a request passes, in their order.
+// ARCHITECTURE.md lists the files that a request passes through, in their order.
 import { debuglog } from 'node:util'
 import { escapeControls, type HasHref, OptionError } from '@politely/core'
 import { isOfClass, markClass, otherCopyProblem } from '@politely/core/engine'
@@ -55,7 +55,7 @@ import { RobotsPauses } from './robots/robots-pauses.ts'
 /** Whether permits remember where they entered the gate: with `NODE_DEBUG=politely`. */
 const isTracing = debuglog('politely').enabled
 
-/** What the HTTP clients of this package need of a gate beside its public methods. */
+/** What the HTTP clients of this package need of a gate, on top of its public methods. */
 interface GatePort extends Pick<GateContext, 'activity' | 'now' | 'openRedirects' | 'pacing' | 'redirects' | 'robots'> {
   /** The same as the public method, for arguments that are valid. Returns no promise if none is needed. */
   readonly enter: (
@@ -223,18 +223,16 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   }
 
   /**
-   * Waits until a request for this URL may start. Release the permit when the request ends.
-   * @throws {RobotsDisallowedError} if robots.txt does not allow the URL: at once, or after a wait
-   * during which the rules have changed. Also for a string that is not a valid URL;
-   * `error.verdict.because` is then `invalid-url`.
-   * @throws {WaitTooLongError} if the request would have to wait longer than `maxWaitMs`.
-   * @throws {QueueFullError} if `maxQueuedPerKey` requests wait already.
-   * @throws {BudgetError} if the `budget` of its pace key is used up, at once or while it waits.
-   * @throws {GateClosedError} after `close`.
-   * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and
-   * for invalid options.
-   * @throws The signal's reason after an abort; also whatever a pacer of your own throws, or a
-   * function that is an option (`pace`, `paceBy`, `budget`).
+   * Waits until a request for this URL may start. Release the permit when the request ends. @throws
+   * {RobotsDisallowedError} if robots.txt does not allow the URL: at once, or after a wait during
+   * which the rules have changed. Also for a string that is not a valid URL;
+   * `error.verdict.because` is then `invalid-url`. @throws {WaitTooLongError} if the request would
+   * have to wait longer than `maxWaitMs`. @throws {QueueFullError} if `maxQueuedPerKey` requests
+   * wait already. @throws {BudgetError} if the `budget` of its pace key is used up, at once or
+   * while it waits. @throws {GateClosedError} after `close`. @throws {OptionError} for a `url` that
+   * is neither a string nor an object with an `href`, and for invalid options. @throws The signal's
+   * reason after an abort; also whatever your own pacer throws, or a function that is an option
+   * (`pace`, `paceBy`, `budget`).
    * @throws {AbortedWaitError} if the request waits in its queue, and the signal's reason is a
    * `DOMException` of `AbortSignal.timeout` or of `abort()`. The reason is the `cause`.
    */
@@ -282,12 +280,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   /**
    * Estimates when a request for this URL could start, and says what it would wait for: if the
    * result is `allowed`, its `waitMs` is the wait in milliseconds. It reserves nothing. It waits
-   * only for robots.txt, if that has to be fetched, and for a pacer of your own. If the `budget` of
-   * the pace key is used up, the result is not `allowed`, and has this `budget`.
-   * @throws {GateClosedError} after `close`.
-   * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and
-   * for invalid options.
-   * @throws The signal's reason after an abort; also whatever a pacer of your own throws.
+   * only for robots.txt, if that has to be fetched, and for your own pacer. If the `budget` of the
+   * pace key is used up, the result is not `allowed`, and has this `budget`. @throws
+   * {GateClosedError} after `close`. @throws {OptionError} for a `url` that is neither a string nor
+   * an object with an `href`, and for invalid options. @throws The signal's reason after an abort;
+   * also whatever your own pacer throws.
    */
   async when(url: string | HasHref, options?: WhenOptions): Promise<Forecast> {
     return this.#forecast(urlText(url), whenArguments(options), false)
@@ -317,7 +314,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   /**
    * Rejects the requests that wait, and all later ones. Permits stay valid. Does not close the
-   * RobotsClient or a pacer of your own.
+   * RobotsClient or your own pacer.
    */
   close(): void {
     if (this.#closing.signal.aborted) return

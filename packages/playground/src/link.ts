@@ -7,7 +7,7 @@
 //
 // A mistake of the gallery has a link with its name: `#mistake=own-group`.
 //
-// Links are kept in bug reports and mails for years, so a reader of each version stays here for
+// People keep links in bug reports and mails for years, so a reader of each version stays here for
 // ever. A new version gets a new character, and a row in test/links.json.
 import { type DialectName, dialects } from '@politely/core'
 import { mistakeOf } from './gallery.ts'

@@ -1,5 +1,5 @@
 // The pauses that sites have asked for, by a pushback or by other headers, as far as one worker
-// knows of them. The worker remembers such a pause because Redis may lose it, or may be away.
+// knows. The worker remembers them because Redis may lose them, or may be away.
 //
 // There are two kinds:
 //

@@ -1,9 +1,9 @@
 // Paces the keys of one worker while Redis is away (`onFailure: 'local'`).
 //
-// The workers of a fleet cannot agree then. So each worker has a LocalPacer of its own, with delays
-// that are `fleetSize` times as long. If all workers pace locally, a site gets no more requests per
-// hour than from one worker. Another worker may have visited the site just before, so the first
-// slot of a key comes one such delay later.
+// The workers of a fleet can't agree then. So each worker has its own LocalPacer, with delays that
+// are `fleetSize` times as long. If all workers pace locally, a site gets no more requests per hour
+// than from one worker. Another worker may have visited the site just before, so the first slot of
+// a key comes one such delay later.
 //
 // Example: a fleet of 4 workers, and a delay of one second. Redis goes away. Each worker visits the
 // site after 4 seconds at the earliest, and then every 4 seconds.

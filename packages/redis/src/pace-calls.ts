@@ -1,5 +1,5 @@
-// Calls the script of RedisPacer (pace-script.ts). Handles calls that fail, late replies, and the
-// loss of all data.
+// Calls the script of RedisPacer (pace-script.ts). Handles failed calls, late replies, and the loss
+// of all data.
 //
 // Each key belongs to one of 64 buckets. A bucket is a hash tag, so its keys are on one server of a
 // cluster, and fail and recover together. There are two ways to make a call:
@@ -10,8 +10,8 @@
 //   deliver   for calls whose loss could shorten a delay. A call that has failed is kept, and made
 //             again until Redis has replied. The calls of a bucket are repeated in order.
 //
-// A reply that takes longer than `timeoutMs` is a failure. If it has a slot, Redis gets the slot
-// back.
+// If a reply takes longer than `timeoutMs`, the call has failed. If the reply has a slot, Redis
+// gets the slot back.
 //
 // Example: Redis is away for a second, beginning now.
 //

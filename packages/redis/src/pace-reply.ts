@@ -35,7 +35,7 @@ export interface Turn {
    */
   readonly turnAt: number
   readonly turnBefore: number
-  /** The time from this turn to the next one. Milliseconds. */
+  /** The time from this turn to the next. Milliseconds. */
   readonly turnStepMs: number
 }
 

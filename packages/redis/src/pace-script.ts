@@ -1,14 +1,14 @@
 // The Lua script of `RedisPacer`: decides when each request of a fleet may start.
 //
-// Redis runs one call of the script at a time, by its own clock. So no two workers get one slot,
-// and the clocks of the workers need not agree. The script keeps two values in Redis:
+// Redis runs one call of the script at a time, by its own clock. So two workers never get the same
+// slot, and their clocks don't have to agree. The script keeps two values in Redis:
 //
 //   pace    for each key: when the next slot is, and why; the pushbacks; the last turn
 //   epoch   for each bucket of keys: since when the server has lost no data
 //
 // The script mirrors core's pace functions (core/src/pace): the same names, the same arithmetic on
-// doubles. test/same-slots.test.ts compares the two by random sequences of calls. Core has no
-// epochs, no turns, and no allowances (slot-allowance.ts), since a local pacer does not need them.
+// doubles. test/same-slots.test.ts compares both with random sequences of calls. Core has no
+// epochs, turns or allowances (slot-allowance.ts), since a local pacer doesn't need them.
 //
 // Example: three workers call `reserve` for a site with a delay of 1,000 ms. Their allowances add
 // up to 30 ms, of which 7 ms are for the timer of a waiting worker.

@@ -1,8 +1,8 @@
 // RedisPacer: keeps one pace for all workers of a fleet, in Redis. A script in Redis decides when
-// each request may start (pace-script.ts). This file turns the calls of the gate into calls of the
-// script, and the replies of the script into reservations.
+// each request may start (pace-script.ts). This file turns the gate's calls into calls of the
+// script, and the script's replies into reservations.
 //
-// These objects handle what a local pacer does not have:
+// These objects handle what a local pacer doesn't have:
 //
 //   SlotAllowance    replies take time, and no delay may become shorter for that reason
 //   PaceCalls        calls fail, and replies come late
@@ -268,7 +268,7 @@ export class RedisPacer implements Pacer, ReportingPacer {
     const utcOffsetMs = this.#hasTestClock ? 0 : Date.now() - now // for dates in Retry-After
     const pushback = pushbackOf(response, now + utcOffsetMs)
     if (pushback !== undefined) {
-      const { lastingPause } = applyResponse(startPace, response, 1, now, utcOffsetMs) // a pushback causes at least the pause of a first one
+      const { lastingPause } = applyResponse(startPace, response, 1, now, utcOffsetMs) // a pushback causes at least the pause of a first pushback
       this.#pushbacks.rememberOwn(key, { ...lastingPause, epoch: -1, isReported: !isLocal(ticket) })
     }
     if (isLocal(ticket)) return this.#local?.report(key, ticket, response)

@@ -1,18 +1,18 @@
 // How much time to add to the delay after a slot, so that no gap between two requests of the fleet
 // is shorter than the delay.
 //
-// A slot begins by the clock of Redis, while the script runs. Its request starts later: the reply
-// has to arrive, and a request with several slots waits for the replies of all. Without an
-// allowance, a request A that starts late would be too close to the next request B of another
-// worker. So the worker of A asks for an allowance with its slot, and starts A before the allowance
-// is over (`startWithinMs`). The script adds the allowance to the delay before the slot of B.
+// A slot begins by Redis's clock, while the script runs. Its request starts later: the reply has to
+// arrive, and a request with several slots waits for all replies. Without an allowance, a late
+// request A would come too close to the next request B of another worker. So A's worker asks for an
+// allowance with its slot, and starts A before the allowance is over (`startWithinMs`). The script
+// adds the allowance to the delay before B's slot.
 //
 //   Redis      slot of A ─────────────── delay ──────────────── allowance ── slot of B
 //   worker 1      └── reply ──> A starts ─────────────── delay ──────────┐   │
 //   worker 2                                                             ·   └── reply ──> B starts
 //
-// The allowance covers replies that take up to twice as long as expected. A slot whose reply took
-// longer is not used: it is reserved again, with a larger allowance. A test clock does not advance
+// The allowance covers replies that take up to twice as long as expected. If a reply took longer,
+// its slot isn't used, and is reserved again with a larger allowance. A test clock doesn't advance
 // during a call, so all of these times are 0.
 
 /**
@@ -53,7 +53,7 @@ export class SlotAllowance {
   readonly maxAllowanceMs: number
   readonly #timeoutMs: number
   readonly #hasTestClock: boolean
-  /** How long a reply takes at most, as far as the last ones show. Milliseconds. */
+  /** How long a reply takes at most, as far as the last replies show. Milliseconds. */
   #expectedMs = FIRST_EXPECTED_MS
 
   constructor(timeoutMs: number, hasTestClock: boolean) {

@@ -10,7 +10,7 @@ import { isFullRun } from '../src/scope.ts'
 import { noRedis } from '../src/servers/redis.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const pages = ['.', 'docs', 'docs/reference'].flatMap((folder) =>
+const pages = ['.', 'docs', 'docs/decisions', 'docs/reference'].flatMap((folder) =>
   readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(folder, name)),
@@ -79,8 +79,11 @@ describe('the links of the documentation', () => {
     expect(missing.map(([link]) => link)).toEqual([])
   })
 
-  it.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s names existing source files', (page) => {
-    const names = readFileSync(join(root, page), 'utf8').match(/(?<=[`\s])[\w./-]+\.(?:ts|mjs)\b/g) ?? []
+  it.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/decisions'])('%s names existing source files', (path) => {
+    const text = pages
+      .flatMap((page) => (page.startsWith(path) ? readFileSync(join(root, page), 'utf8') : []))
+      .join('\n')
+    const names = text.match(/(?<=[`\s])[\w./-]+\.(?:ts|mjs)\b/g) ?? []
     const exists = (name: string) =>
       existsSync(join(root, name)) || sourceFiles.some((file) => file.endsWith(`/${name}`))
     expect(names.filter((name) => !exists(name))).toEqual([])

@@ -5,9 +5,9 @@
 //   http://example.com          http_example.com.txt
 //   https://[2001:db8::1]       %5B2001%3Adb8%3A%3A1%5D.txt
 //
-// A character of a host that is not a letter, a digit, "." or "-" is percent-encoded. So an
-// underscore separates the scheme, the host and the port, no two origins have the same name, and
-// every file system permits it.
+// Characters of a host other than letters, digits, "." and "-" are percent-encoded. So an
+// underscore separates the scheme, the host and the port, no two origins share a name, and every
+// file system permits it.
 
 /** Returns the name of the file for an origin, as `originOf` of core returns it. */
 export function fileNameOf(origin: string): string {

@@ -17,7 +17,7 @@ export interface Finding {
   readonly write?: readonly string[]
 }
 
-/** A line, and what the message says about it in place of `{found}`. */
+/** A line, and what the message says about it instead of `{found}`. */
 export interface Place {
   readonly line: number
   readonly found: string

@@ -1,5 +1,5 @@
 // Compares groups for one crawler with the group for `*`, which they replace. RFC 9309 §2.2.1: a
-// crawler with a group of its own does not read the group for `*`.
+// crawler with its own group does not read the group for `*`.
 
 import { bytesOfLatin1, textOf } from '../bytes.ts'
 import type { Dialect, ParsingRules } from '../dialect.ts'

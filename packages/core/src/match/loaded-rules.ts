@@ -1,8 +1,8 @@
 // The matchers of the files that were checked last. To load rules takes about as long as two checks,
 // and a crawler checks URLs of many sites by turns.
 //
-// Small files share a ring of matchers: each load takes the next one, and reuses its memory. Larger
-// files share one matcher. So the memory does not grow with the number of files.
+// Small files share a ring of matchers: each load takes the next matcher, and reuses its memory.
+// Larger files share one matcher. So the memory does not grow with the number of files.
 import { ByteBuffer } from '../bytes.ts'
 import { FILTER_SIZE } from './filters.ts'
 import { Matcher } from './matcher.ts'

@@ -1,6 +1,6 @@
-// The compiled form of one crawler's rules: one byte array, with the rules in the order of the file
-// and then their groups. It contains no objects, so a rule takes about as many bytes as its
-// pattern. RFC 9309 §2.2.2 and §2.2.3.
+// The compiled form of one crawler's rules: one byte array, with the rules in the order of the
+// file, then their groups. It has no objects, so a rule takes about as many bytes as its pattern.
+// RFC 9309 §2.2.2 and §2.2.3.
 //
 //   part of a rule   bytes
 //   head             one byte: 0x40 (`@`), plus the flags ALLOW, SPECIAL and REWRITTEN
@@ -14,9 +14,9 @@
 //   count            a number: how many user-agent lines it has
 //   agents           the value of each user-agent line, then a line feed
 //
-// Neither a pattern nor a value contains a line feed. A number is one or more bytes, its lowest
-// bits first: each byte is 0x40 plus six bits, and the last one is 0x20 plus five bits. So JSON, in
-// which caches may store the rules, writes nearly all of these bytes as one character.
+// Neither a pattern nor a value contains a line feed. A number is one or more bytes, lowest bits
+// first. Each byte is 0x40 plus six bits; the last byte is 0x20 plus five bits. Caches may store
+// the rules as JSON, which writes nearly all of these bytes as one character.
 //
 // In the functions below, `offset` is the offset of a rule's head in `packed`.
 import { DOLLAR, LF, STAR } from '../ascii.ts'
@@ -86,7 +86,7 @@ export function nextRuleOffset(packed: Uint8Array, offset: number, formEnd: numb
 
 /**
  * Returns whether a rule allows the paths that it matches. A rule with an empty pattern allows all
- * paths, also if it is a `Disallow`.
+ * paths, even if it is a `Disallow`.
  */
 export function allowsAt(packed: Uint8Array, offset: number): boolean {
   return ((packed[offset] as number) & ALLOW) !== 0 || packed[offset + 1] === LF

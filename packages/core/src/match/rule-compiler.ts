@@ -1,8 +1,8 @@
 // Compiles one crawler's rules in one pass, while the file is parsed. RFC 9309 §2.2.1.
 //
 // The compiler ranks each user-agent line for the crawler (group-selection.ts; a lower rank is
-// better). A file may have its groups in any order, so a line of a better rank may follow. Until
-// the end of the file, the compiler keeps the groups of the best rank so far:
+// better). Groups may come in any order, so a line of a better rank may follow. Until the end of
+// the file, the compiler keeps the groups of the best rank so far:
 //
 //   rank of the line            the compiler
 //   better than the best rank   discards everything, then keeps this group

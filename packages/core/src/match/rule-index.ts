@@ -1,4 +1,4 @@
-// An index of many rules: a hash table that gives, for a path, the few rules that may match it.
+// An index of many rules: a hash table that gives you, for a path, the few rules that may match it.
 //
 // A rule can match only if the path contains certain bytes of its pattern. The index puts each rule
 // into the bucket of one such run of bytes:
@@ -10,9 +10,8 @@
 //            characters: the four that the fewest patterns have
 //   ALWAYS   no bytes: the pattern is too short for the others         always
 //
-// Gram buckets are used only if many rules have special characters. With few, such rules use
-// prefixes, because to try the few without a prefix costs less than to look up all grams of the
-// path.
+// Gram buckets are used only if many rules have special characters. If only a few do, they use
+// prefixes: trying the few rules without a prefix costs less than looking up all grams of the path.
 //
 // A site can make hashes collide. A check tries each bucket at most once, so with an index it is
 // never much slower than without.

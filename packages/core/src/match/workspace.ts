@@ -1,5 +1,5 @@
 // Buffers that every parse and every check reuses. The workspace is the only state that core shares
-// between files. Each parse and each check is synchronous, so it ends before the next one starts.
+// between files. Each parse and each check is synchronous, so it ends before the next call starts.
 import { ByteBuffer, type ByteRange, FilePool, type Source } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
 import { GroupSelection } from '../parse/group-selection.ts'
@@ -22,7 +22,7 @@ class Workspace {
   readonly path: RequestPath = new RequestPath()
   readonly buckets: BucketList = new BucketList()
   readonly loaded: LoadedRules = new LoadedRules()
-  /** The last one, because most crawlers use one product token for all files. */
+  /** The last selection, because most crawlers use one product token for all files. */
   #selection: GroupSelection | undefined
 
   /** Returns the bytes of a file. If the file is text, the next call overwrites them. */

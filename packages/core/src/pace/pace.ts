@@ -93,7 +93,7 @@ export interface LastingPause {
   readonly because: PauseReason
 }
 
-/** The pace of a pace key without requests: the first one may start at once. */
+/** The pace of a pace key without requests: the first request may start at once. */
 export const startPace: Pace = {
   nextSlotAt: 0,
   because: 'own-delay',

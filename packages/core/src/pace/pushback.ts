@@ -19,7 +19,7 @@ export const defaultBackoff: BackoffLimits = { firstMs: 5_000, maxMs: 300_000, f
 
 /**
  * The statuses that are pushbacks if the caller sets none: 429 (RFC 6585 §4), 503 (RFC 9110
- * §15.6.4), and two that servers use in place of 429: 430 and 529.
+ * §15.6.4), and two that servers use instead of 429: 430 and 529.
  */
 export const defaultPushbackStatuses: readonly number[] = [429, 430, 503, 529]
 

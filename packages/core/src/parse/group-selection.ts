@@ -13,8 +13,8 @@ export const OTHER_CRAWLERS_RANK: number = Number.POSITIVE_INFINITY
  *   number of tokens      the line is `*`
  *   OTHER_CRAWLERS_RANK   the line names other crawlers, or it is `*` and `groupsForAll` is `ignored`
  *
- * The groups of the lowest rank in the file apply, and all others are ignored. So a crawler with a
- * group of its own never falls back to `*`, even for a URL that no rule of its group matches.
+ * The groups of the lowest rank in the file apply, and all others are ignored. So a crawler with
+ * its own group never falls back to `*`, even for a URL that no rule of the group matches.
  */
 export class GroupSelection {
   readonly #productTokens: readonly string[]
@@ -46,7 +46,7 @@ export class GroupSelection {
     return OTHER_CRAWLERS_RANK
   }
 
-  /** Returns whether all groups of this rank apply. Otherwise only the first one does. */
+  /** Returns whether all groups of this rank apply. Otherwise only the first group does. */
   isMerged(rank: number): boolean {
     const { groups } = this.#parsing
     return groups === 'merged' || (groups === 'first-for-all' && rank !== this.#crawlerNames.length)

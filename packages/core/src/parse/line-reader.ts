@@ -1,8 +1,8 @@
 // Splits a file into lines, and a line into key and value, without copying bytes. RFC 9309 §2.2, as
 // lenient as google/robotstxt.
 //
-// The caller moves forward with `nextLine`, then calls `readKey` and `readValue` for the lines that
-// it needs. They set these offsets into `bytes`. Each end is exclusive.
+// The caller moves on with `nextLine`, then calls `readKey` and `readValue` for the lines it needs.
+// They set these offsets into `bytes`. Each end is exclusive.
 //
 //   offset         where                                               set by
 //   lineStart      the first byte of the line                          nextLine
@@ -17,7 +17,7 @@
 // A blank is ASCII white space other than LF and CR.
 //
 // `open` writes a line feed after the last byte of the file. Every scan stops at a line end, so no
-// inner loop checks for the end of the file.
+// inner loop has to check for the end of the file.
 import { COLON, CR, HASH, LF, NUL, SPACE, TAB } from '../ascii.ts'
 import { type ByteRange, decodeText, rangeOf } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
@@ -222,7 +222,7 @@ function hasByteBelow14(word: number): boolean {
 }
 
 /**
- * Returns the length of the byte order mark at the start of a file, also if only its first one or
+ * Returns the length of the byte order mark at the start of a file, even if only its first one or
  * two bytes are there. The reader skips these bytes, as google/robotstxt does. RFC 9309 does not
  * mention byte order marks.
  */

@@ -10,8 +10,8 @@
 //   no rule, but a record about crawlers    a run, in the same group
 //   neither (for example only a sitemap)    nothing: it belongs to the group and run of the first
 //
-// The parser does not select groups and does not match paths. rule-compiler.ts selects the groups of one
-// crawler. records.ts collects all fields. matcher.ts matches paths.
+// The parser doesn't select groups or match paths. rule-compiler.ts selects one crawler's groups.
+// records.ts collects all fields. matcher.ts matches paths.
 import type { ParsingRules } from '../dialect.ts'
 import { type OtherField, recordAudiences } from './directive.ts'
 import type { LineReader } from './line-reader.ts'

@@ -13,8 +13,8 @@ import { OptionError } from '../errors.ts'
 export type ProductTokens = string | readonly string[]
 
 /**
- * Returns the product tokens as a list of their own. @throws {OptionError} if one is missing or not
- * a string.
+ * Returns the product tokens as a new list. @throws {OptionError} if one is missing or not a
+ * string.
  */
 export function tokensOf(productTokens: ProductTokens): readonly string[] {
   const isList = typeof productTokens === 'object' && productTokens !== null && Symbol.iterator in productTokens

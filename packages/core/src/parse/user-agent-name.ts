@@ -126,7 +126,7 @@ function onlyName(names: ReadonlySet<string>): string | undefined {
 /** Words that only crawlers have in their names. */
 const CRAWLER = /bot|crawl|spider/i
 
-/** Names of browsers, engines and systems, and words that stand beside them. In lower case. */
+/** Names of browsers, engines and systems, and words that accompany them. In lower case. */
 const PLATFORM_WORDS: ReadonlySet<string> = new Set(
   `mozilla mozzila applewebkit khtml gecko like chrome chromium headlesschrome crios fxios safari mobile version firefox msie trident win64
   wow64 linux x11 u i android iphone ipad ipod cpu os mac macintosh intel ppc opera presto edge edg edga edgios opr ucbrowser samsungbrowser

@@ -1,10 +1,10 @@
-// Proves that a repaired line changes no verdict: for no path, and for no crawler, in the dialects
-// `rfc9309` and `google`. Otherwise says why it may change one.
+// Proves that a repaired line changes no verdict, for any path and any crawler, in the dialects
+// `rfc9309` and `google`. Or says why it may change a verdict.
 //
-// A line that has the same field and value as before changes nothing. Neither does a line that no
-// verdict depends on, such as a Sitemap. What is left are rules. To replace a rule is to add its
-// new forms (rule-forms.ts), and then to remove the old ones. Either changes no verdict if the
-// other rules decide the same for every path of the form:
+// A line with the same field and value as before changes nothing. Nor does a line that no verdict
+// depends on, such as a Sitemap. That leaves the rules. Replacing a rule means adding its new forms
+// (rule-forms.ts), then removing its old forms. Either step changes no verdict if the other rules
+// decide the same for every path of the form:
 //
 //   1. The form matches no path.
 //   2. A rule of the group overrules it: does the opposite, is stronger, and matches all its paths.

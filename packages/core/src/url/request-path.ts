@@ -107,8 +107,8 @@ export class RequestPath {
    */
   readonly #buffer: Uint8Array = new Uint8Array(4 * MAX_SIMPLE_URL_BYTES)
   /**
-   * The array with the path, from `start` to `end`: the buffer, or an array of its own for a path
-   * that does not fit there.
+   * The array with the path, from `start` to `end`: the buffer, or a separate array for a path that
+   * does not fit there.
    */
   bytes: Uint8Array = this.#buffer
   start = 0

@@ -1,20 +1,20 @@
 // An index of every substring of a path, here called a piece. It finds the next occurrence of a
 // piece in about as many steps as the piece has bytes.
 //
-// A site chooses its rules and the URLs of its pages. It can write 30,000 patterns with pieces that
-// occur in a path in hundreds of places, all but the last byte. To search for each of them takes
+// A site chooses its rules and the URLs of its pages. It can write 30,000 patterns whose pieces
+// occur in a path in hundreds of places, except for the last byte. Searching for each of them takes
 // seconds.
 //
 // The index has two parts:
 //
-// - The suffix automaton (Blumer et al., 1985). Each state stands for the pieces that end at the same
-//   offsets of the path. State 0 is the start, with the empty piece. From a state, each byte leads to
-//   the state of the pieces that are longer by this byte. So a search follows the bytes of a piece
-//   from state 0. It finds the state of the piece, or a byte that leads nowhere: then the path does
-//   not contain the piece.
-// - The merge-sort tree. It finds, for a state, the first end at or after an offset. The ends are in
-//   an order in which the ends of a state are adjacent. Level 0 has them in this order. In level k,
-//   each block of 2^k ends is sorted.
+// - The suffix automaton (Blumer et al., 1985). Each state stands for the pieces that end at the
+//   same offsets of the path. State 0 is the start, with the empty piece. From a state, each byte
+//   leads to the state of the pieces with that byte appended. So a search follows the bytes of a
+//   piece from state 0. It finds the state of the piece. Or a byte leads nowhere: then the path
+//   doesn't contain the piece.
+// - The merge-sort tree. For a state, it finds the first end at or after an offset. Level 0 has the
+//   ends in an order in which the ends of each state are adjacent. In level k, each block of 2^k
+//   ends is sorted.
 //
 // Offsets are relative to the start of the path. With n bytes, the path has at most 2n states and
 // 3n steps between them.

@@ -4,7 +4,7 @@ import type { Answer, Statement } from './purpose.ts'
 /**
  * How the statements about a purpose make its answer.
  *
- * - `nothing-stated`: there is none.
+ * - `nothing-stated`: there are no statements.
  * - `one-statement`: there is one.
  * - `agreement`: all say the same.
  * - `most-restrictive`: they differ, and a refusal counts. Each channel that has a rule for several

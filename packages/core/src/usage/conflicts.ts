@@ -43,7 +43,7 @@ export interface UsageConflict {
   readonly kind: ConflictKind
   /** The purpose that the readings differ about; undefined for licenses. */
   readonly purpose: Purpose | undefined
-  /** The answer follows the first one. */
+  /** The answer follows the first reading. */
   readonly readings: readonly [UsageReading, UsageReading]
 }
 

@@ -1,5 +1,5 @@
-// TDMRep, the TDM Reservation Protocol: the final report of the W3C Community Group, 2024-05-10. A
-// site says with it whether it reserves the rights of text and data mining (Directive (EU)
+// TDMRep, the TDM Reservation Protocol: the final report of the W3C Community Group, 2024-05-10.
+// With it, a site says whether it reserves the rights of text and data mining (Directive (EU)
 // 2019/790, Article 4).
 //
 // A site may say it in three places. Each place has the same two properties:
@@ -9,9 +9,9 @@
 //   headers of the response     tdm-reservation: 1       tdm-policy: https://…
 //   head of the HTML page       <meta name="tdm-reservation" content="1">, and the same for the policy
 //
-// Each property is settled by itself. A property of a later place in this table replaces the same
-// property of an earlier place. A place that does not have the property replaces nothing, and
-// neither does a reservation other than 0 and 1, which counts as unset.
+// Each property is settled separately. A property of a later place in this table replaces the same
+// property of an earlier place. If a place doesn't have the property, it replaces nothing. Nor does
+// a reservation other than 0 and 1, which counts as unset.
 import { decodeText, encodeText, type HasBytes, textOf } from '../bytes.ts'
 import { describeValue } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
@@ -39,7 +39,7 @@ export const tdmrepTerms = {
 const MAX_FILE_BYTES = 500 * 1024
 /** How many rules of a file are read. Our choice: a file of the largest size has about 14,000. */
 const MAX_RULES = 10_000
-/** How many problems of a file are kept. The first ones show what is wrong with it. */
+/** How many problems of a file are kept. The first problems show what is wrong with it. */
 const MAX_PROBLEMS = 100
 
 /**
@@ -57,7 +57,7 @@ export type TdmrepSource =
 export interface TdmrepFile {
   /** Whether the file is a JSON array. If not, it has no rules, and `problems` says why. */
   readonly isReadable: boolean
-  /** The rules in the order of the file. The first one that matches decides. */
+  /** The rules in the order of the file. The first rule that matches decides. */
   readonly rules: readonly TdmrepRule[]
   /** What was ignored and why: the first 100 problems. */
   readonly problems: readonly UsageProblem[]

@@ -1,4 +1,10 @@
 // usageOf: what may be done with a page, from all channels.
+//
+// Each channel (robots.txt, tags and headers, tdmrep.json) yields statements, each with its source,
+// after its own rule of combination. One rule combines statements across channels: a refusal counts.
+// Where a channel can be read in two ways, there is a second list of statements; `compare` answers
+// from both lists and reports the purposes whose answers differ. Paths of Content-Usage become the
+// rules of a robots.txt, so one matcher serves both.
 import { describeValue, withoutCredentials } from '../describe-value.ts'
 import { OptionError, otherCopyProblem } from '../errors.ts'
 import { assertKnownOptions } from '../known-options.ts'

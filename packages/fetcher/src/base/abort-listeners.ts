@@ -6,7 +6,7 @@ import { callSafely } from './call-safely.ts'
 
 type Listener = () => void
 
-/** Each call gets an object of its own, since the same function may be added twice. */
+/** Each call gets its own object, since the same function may be added twice. */
 interface Entry {
   readonly listener: Listener
 }

@@ -1,25 +1,24 @@
 // Limits how many items are under way at once, and gives waiting items their turns.
 //
-// There are three limits: one for all items, one for each site, and one for each platform. A site
-// with a wildcard in its DNS has any number of hosts, so its hosts share a limit. A platform such
-// as `github.io` has any number of sites, and one owner may have many of them, so the sites of a
-// platform share a limit too. Without such limits, the slow items of one owner could be all items
-// that are under way.
+// There are three limits: for all items, for each site, and for each platform. A wildcard in DNS
+// gives a site any number of hosts, so they share a limit. A platform such as `github.io` has any
+// number of sites, and one owner may have many of them, so they share a limit too. Otherwise one
+// owner's slow items could take up everything.
 //
 // A waiting item is ready if its site and its platform are below their limits. Sites with ready
 // items take turns. A platform takes turns like one site, and its sites take turns within it.
 //
-// An item that is under way for long may be exempted from the limits of its platform and of all, so
-// that a few owners with slow items do not stop all others. Its site is slow from then on: it has
-// only one further item at a time, until one of its items ends in time.
+// A few owners with slow items must not stop all others. So an item that takes long may be exempted
+// from the limits of its platform and of all. From then on its site is slow: it gets only one more
+// item at a time, until one of its items ends in time.
 //
-// No site can starve the others by redirects to them:
+// Nor can a site starve others by redirects to them:
 //
-// - Items that a redirect led to a site wait in a queue of their own, which takes turns with the
-//   normal ones.
-// - An item that left its own site counts there until it ends, so that no site sends more items to
-//   others than it may have itself. Such items do not keep redirected ones from starting there:
-//   sites that redirect to each other would block each other.
+// - Items that came to a site by a redirect wait in a separate queue, which takes turns with the
+//   normal queue.
+// - An item that left its own site counts there until it ends, so that no site sends others more
+//   items than it may have itself. Such items don't keep redirected items from starting there:
+//   otherwise, sites that redirect to each other would block each other.
 import { Fifo } from './fifo.ts'
 import type { Site } from './site.ts'
 

@@ -1,5 +1,5 @@
-// A list whose items hold the links to their neighbours, so that it needs no memory of its own. An
-// item can be in one list at a time.
+// A list whose items hold the links to their neighbours, so that the list itself needs no memory.
+// An item can be in one list at a time.
 
 /** The links of an item. Only the list changes them. */
 export interface Linked<T> {

@@ -1,10 +1,9 @@
 // Exempts slow items from the limits of `DomainTurns`, while other items wait only because of them.
 //
-// Eight sites with eight items each could otherwise occupy a limit of 64 for as long as they like:
-// the bodies of their responses need not end. An item that is under way for longer than
-// `slowAfterMs` is slow. An exempt item goes on, and counts towards the limit of its site, but no
-// longer towards the limits for its platform and for all. A timer looks for slow items. It runs
-// only while an item waits because of these limits.
+// Otherwise eight sites with eight items each could occupy a limit of 64 for as long as they like,
+// since they can drag out their responses. An item is slow after `slowAfterMs`. An exempt item goes
+// on, and still counts towards the limit of its site, but no longer for its platform and for all. A
+// timer looks for slow items. It runs only while an item waits because of these limits.
 import type { DomainTurns, Outcome } from './domain-turns.ts'
 import { type Linked, LinkedList } from './linked-list.ts'
 import type { Site } from './site.ts'

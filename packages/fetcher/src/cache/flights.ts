@@ -1,11 +1,11 @@
-// Single flight: callers that want the robots.txt of one origin at the same time share one fetch,
-// the flight. Flights that no caller waits for come last.
+// Single flight: callers that want one origin's robots.txt at the same time share one fetch, the
+// flight. Flights that no caller waits for come last.
 //
-// A tdmrep.json has flights of its own, under the same limits. In place of an origin they have the
-// URL of the file, which no origin is equal to.
+// A tdmrep.json has separate flights under the same limits. They go by the URL of the file instead
+// of an origin, and no origin equals such a URL.
 //
-// The number of concurrent flights is limited, in all and for each site, since a site with a
-// wildcard in its DNS has any number of hosts. A flight counts towards two sites:
+// Concurrent flights are limited, in all and for each site, since a wildcard in DNS gives a site
+// any number of hosts. A flight counts towards two sites:
 // - the site that its current request goes to, since any number of sites may redirect to one site;
 // - its own site, until the flight ends, since a site may redirect any number of its hosts.
 //
@@ -61,8 +61,8 @@ export interface FlightWork {
   /** Whether `forget` was called. The work then ignores the entry that it found before. */
   readonly isForgotten: boolean
   /**
-   * Counts the flight towards the site of this URL instead of its last one, since a redirect leads
-   * there. The work calls it before each request after the first one.
+   * Counts the flight towards the site of this URL instead of its last site, since a redirect leads
+   * there. The work calls it before each request after the first.
    * @param permission Whether the work may request the URL at all, if that is not known yet. The
    * flight waits for it without a turn, since it may need a flight of the same site.
    */

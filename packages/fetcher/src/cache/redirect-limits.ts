@@ -1,18 +1,17 @@
-// Limits the requests that a site receives because other sites redirect their robots.txt to it. A
-// site is a registrable domain here. The site that receives them is the target.
+// Limits the requests that a site receives because others redirect their robots.txt to it. Here a
+// site is a registrable domain. The site that receives the requests is the target.
 //
-// The target did not ask for such a request. The redirecting site chooses its URL, and a wildcard
-// in its DNS gives it any number of hosts. So there are two limits for each target:
+// The target didn't ask for these requests. The redirecting site chooses their URLs, and a wildcard
+// in its DNS gives it any number of hosts. So each target has two limits:
 //
-// - Pace, by registrable domain. Requests may start in a small burst, then one at a time with a
-//   delay between them. The delay is longer if the target's robots.txt is in memory and asks for
-//   it.
+// - Pace, by registrable domain. Requests may start in a small burst, then one at a time, with a
+//   delay. The delay is longer if the target's robots.txt is in memory and asks for it.
 // - Pause, by origin. After a response with Retry-After, no such request is sent until that time is
-//   over, whichever robots.txt the response was for. A pause by domain would be wrong: one tenant
-//   of a hosting provider could end the redirects to all other tenants.
+//   over, no matter whose robots.txt it was. A pause by domain would be wrong: one tenant of a
+//   hosting provider could stop the redirects to all others.
 //
 // The target's own rules do not apply. A redirect to `https://platform.example/robots/customer.txt`
-// is honest, also if the platform disallows that path (RFC 9309 §2.3.1.2).
+// is honest, even if the platform disallows that path (RFC 9309 §2.3.1.2).
 import type { CrawlerRules } from '@politely/core'
 import { delayOf, type Entry, type Failure, headerOf, type Outcome, retryAfterMs } from '@politely/core/engine'
 import { failure } from '../fetch/failure.ts'

@@ -1,10 +1,9 @@
 // Queues of items that wait to follow a redirect to another site: one queue for each registrable
 // domain that redirects lead to.
 //
-// The first item of a queue is admitted when the pace of the domain permits it. An admitted item
-// may have to wait for other limits. It stays the first item until it has started, so that a queue
-// has one admitted item at most. Otherwise all items that a slow domain delays would start at once
-// later.
+// The first item of a queue is admitted when the pace of the domain permits it. It may then have to
+// wait for other limits, and stays first until it has started. So a queue has at most one admitted
+// item. Otherwise all items that a slow domain delays would later start at once.
 import { Fifo } from '../base/fifo.ts'
 import { registrableDomainOf } from '../network/host-name.ts'
 import type { RedirectLimits } from './redirect-limits.ts'

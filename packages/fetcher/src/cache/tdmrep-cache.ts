@@ -1,15 +1,14 @@
 // Gives a client the tdmrep.json of an origin: from memory if it is fresh, otherwise by a fetch.
 //
-// The file is fetched as robots.txt is: by the same transports, under the same limits, with the same
+// The file is fetched like robots.txt: by the same transports, under the same limits, with the same
 // freshness and waits. Four things differ:
 //
-// - It has a meaning of its own. Without it, nothing is known, and nothing is disallowed.
-// - RFC 9309 §2.2.2 lets a crawler request /robots.txt whatever the rules say, and no other file. So
-//   the client asks robots.txt first, of each redirect too.
-// - The answer about a page waits for one request of it. Its retries are attempts that no caller
-//   waits for.
-// - It is kept in memory only. The key of a store is an origin, and its text is the robots.txt of that
-//   origin: tools and other versions of the client read it as such.
+// - It means something else. Without it, nothing is known, and nothing is disallowed.
+// - RFC 9309 §2.2.2 always lets a crawler request /robots.txt, but no other file. So the client
+//   asks robots.txt first, also for each redirect.
+// - An answer about a page waits for a single request. No caller waits for the retries.
+// - It stays in memory. The key of a store is an origin, and its text is that origin's robots.txt:
+//   tools and other versions of the client read it as such.
 import { describeReason } from '@politely/core'
 import {
   type AccessPolicy,

@@ -500,7 +500,7 @@ export class RobotsClient {
     await this.close()
   }
 
-  /** `check` with the time of `#sinceOf` in place of `maxAgeMs`. */
+  /** `check` with the time of `#sinceOf` instead of `maxAgeMs`. */
   async #checkSince(url: string | HasHref, options: CheckOptions, since: number | undefined): Promise<ClientVerdict> {
     this.#throwIfClosed()
     const text = urlText(url)

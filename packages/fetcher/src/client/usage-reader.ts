@@ -1,4 +1,4 @@
-// What `RobotsClient.usage` does after it has loaded robots.txt. A module of its own, which the first
+// What `RobotsClient.usage` does after it has loaded robots.txt. A separate module, which the first
 // call of `usage` loads: it needs a parser for HTML, and most crawlers never call it.
 import { type Attempt, describeReason, type ParsedUrl, type Robots } from '@politely/core'
 import { decidingAttempt, describeCause, looksLikeMeanings, parseUrl } from '@politely/core/engine'

@@ -232,8 +232,8 @@ function listed(value = ''): string[] {
 }
 
 /**
- * Limits what one decoder passes to the next. The next one may decode it to nothing, and then the
- * limit of the decoded body would not end a body of which a few bytes become gigabytes.
+ * Limits what one decoder passes to the next. The next decoder may decode it to nothing, and then
+ * the limit of the decoded body would not end a body of which a few bytes become gigabytes.
  */
 class SizeLimit extends Transform {
   readonly #maxBytes: number

@@ -2,7 +2,7 @@
 //
 // The dispatcher may be a ProxyAgent, an Agent with interceptors, or a mock. It may follow
 // redirects, decode or drop the body, or end a truncated body as if it were complete. Its handler
-// cannot see this. So a `RequestObserver` records what undici received from the site, and
+// can't see this. So a `RequestObserver` records what undici received from the site, and
 // `problemOfBody` compares that with what the handler received. Example: undici received a complete
 // body of 900 bytes, and the handler received none. An interceptor has dropped the body, so the
 // reply is the failure `unusable-transport`.

@@ -25,7 +25,7 @@ import { type Connection, type Connections, NOT_NEEDED, type ReceivedBody } from
 export class OwnConnections implements Connections {
   readonly #guard: NetworkGuard
   readonly #timeoutMs: number
-  /** What all connections use. Created by the first one, since loading undici takes long. */
+  /** What all connections use. The first connection creates it, since loading undici takes long. */
   #shared: Promise<SharedParts> | undefined
   readonly #open = new Set<OwnConnection>()
 

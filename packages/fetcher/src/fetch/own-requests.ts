@@ -1,8 +1,8 @@
 // Detects calls of a RobotsClient from within its own requests.
 //
 // The caller's `fetch` or `dispatcher` may itself ask the client, directly or through a gate. The
-// global fetch does so under a global `politeAgent`. The client would then wait for itself. The
-// async context distinguishes such a call from all others.
+// global fetch does that under a global `politeAgent`. The client would then wait for itself. The
+// async context tells such a call from all others.
 import type { Reply } from '@politely/core/engine'
 import { AsyncVariable } from '../base/async-variable.ts'
 import { ReentryError } from '../base/errors.ts'

@@ -41,7 +41,7 @@ export interface FetchResult {
 export type Turn = Failure | undefined
 
 /**
- * Called with the URL of each request after the first one, and the URLs whose redirects led to it,
+ * Called with the URL of each request after the first, and the URLs whose redirects led to it,
  * before the request. Returns a failure if the attempt has to end instead, and a promise if the
  * request has to wait for other attempts. The deadline does not run meanwhile.
  */

@@ -132,8 +132,8 @@ const NOT_CONNECTED: ReadonlySet<FailureReason> = new Set([
 ])
 
 /**
- * Bun replaces undici by a module of its own without Client and connector. There, the client uses
- * the platform's fetch.
+ * Bun replaces undici by its own module, without Client and connector. There, the client uses the
+ * platform's fetch.
  */
 const IS_BUN = process.versions.bun !== undefined
 

@@ -1,10 +1,10 @@
 // The interface between a request through undici and its connection.
 //
-// The client has connections of its own (own-connections.ts), and the caller's dispatcher makes
+// The client makes its own connections (own-connections.ts), and the caller's dispatcher makes
 // others (callers-connections.ts). `UndiciTransport` and `ResponseHandler` treat both alike, and
-// ask the connection what only the connection knows. Example: a response without Content-Length
-// ends. `problemOfBody` of an own connection looks at the socket, and returns the failure
-// `truncated` if the connection was reset.
+// ask the connection for what only it knows. Example: a response without Content-Length ends.
+// `problemOfBody` of an own connection looks at the socket, and returns the failure `truncated` if
+// the connection was reset.
 import type { Failure, Headers } from '@politely/core/engine'
 import type { Dispatcher } from 'undici'
 import type { Reach } from '../network/network-guard.ts'

@@ -1,6 +1,6 @@
 // Receives one response for robots.txt from undici, chunk by chunk, and settles the reply.
 //
-// The first of these events settles the reply; the handler ignores all later ones.
+// The first of these events settles the reply. The handler ignores all later events.
 //
 //   event                                      reply
 //   an error, or the end of the deadline       a failure

@@ -5,9 +5,9 @@
 // registers domains. Under a private suffix, such as `github.io`, the owner of a domain gives names
 // to others. Here that domain is called a platform, and each of these names belongs to a tenant.
 //
-// tldts applies the Public Suffix List. Its host name validation is off: resolvers accept names
-// that it rejects, such as `a-.example.com`, and each of them still belongs to a registrable
-// domain.
+// tldts applies the Public Suffix List, with its validation of host names turned off. Resolvers
+// accept names that it would reject, such as `a-.example.com`, and these still belong to a
+// registrable domain.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { parse } from 'tldts'

@@ -1,10 +1,10 @@
 // Resolves host names without letting one site's name server block all others.
 //
 // `dns.lookup` runs getaddrinfo on a thread of libuv's pool, which has four threads by default. A
-// name server that never responds blocks a thread for ten seconds or more, and no API can cancel
-// that. So lookups of one site run one at a time, and at most two of one platform: a tenant may
-// have name servers of its own. The next one starts when the last one has really ended, even if its
-// request was aborted earlier.
+// silent name server blocks a thread for ten seconds or more, and no API can cancel that. So
+// lookups of one site run one at a time, and at most two of one platform, since a tenant may have
+// its own name servers. The next lookup starts when the previous lookup has really ended, even if
+// its request was aborted earlier.
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'

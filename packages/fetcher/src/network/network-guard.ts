@@ -1,5 +1,5 @@
 // Decides which addresses a request may connect to. A site controls its DNS and its redirects, so
-// neither is trusted: they could send the crawler to its own machine, its network, or a cloud's
+// we trust neither: they could send the crawler to its own machine, its network, or a cloud's
 // metadata service.
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { buildConnector } from 'undici'
@@ -90,7 +90,7 @@ export class NetworkGuard {
     if (reach !== undefined) oneOf('reach', reach, ['public', 'any'])
     let connectors: Promise<GuardedConnectors> | undefined
     return (target, callback) => {
-      // undici's `dns` interceptor puts an address in place of the host, which is then in
+      // undici's `dns` interceptor replaces the host by an address. The host is then in
       // `servername`.
       const hosts = [target.hostname, target.servername || target.hostname].map(bareHost)
       const needed = reach ?? this.#reachOfHosts(hosts)

@@ -9,7 +9,7 @@ export type Fetch = typeof globalThis.fetch
 /** By a fetch that enters a gate: the fetch that it wraps. */
 const wrappedFetches = new WeakMap<object, Fetch>()
 
-/** Dispatchers of Politely. They enter a gate, and then make connections of their own. */
+/** Dispatchers of Politely. They enter a gate, and then make their own connections. */
 const politeDispatchers = new WeakSet<object>()
 
 /** Registers a fetch that enters a gate. Requests for robots.txt need none, and use `inner`. */
@@ -17,7 +17,7 @@ export function registerPoliteFetch(fetch: object, inner: Fetch): void {
   wrappedFetches.set(fetch, inner)
 }
 
-/** Registers a dispatcher that enters a gate and makes connections of its own. */
+/** Registers a dispatcher that enters a gate and makes its own connections. */
 export function registerPoliteDispatcher(dispatcher: object): void {
   politeDispatchers.add(dispatcher)
 }
@@ -76,7 +76,7 @@ function isGlobalFetchReplaced(): boolean {
   return typeof fetch === 'function' && !isPlainFetch(fetch)
 }
 
-/** undici 6 and 7 use the first one, undici 8 the second one. */
+/** undici 6 and 7 use the first, undici 8 the second. */
 const LEGACY_DISPATCHER = Symbol.for('undici.globalDispatcher.1')
 const DISPATCHER = Symbol.for('undici.globalDispatcher.2')
 

@@ -1,22 +1,21 @@
-// Chooses the way that a request for robots.txt takes: connections of the client's own, or the way
-// that requests for pages take.
+// Chooses the way of a request for robots.txt: the client's own connections, or the way that pages
+// take.
 //
 // Own connections are the safest way: the guard sees their addresses, and the client sees where a
-// body ends. But robots.txt must reach the same server as the pages, also if pages go through a
-// proxy, or to a mock in a test. So the client leaves its own connections when it finds that pages
-// take another way than the platform's plain one:
+// body ends. But robots.txt must reach the same server as the pages, even if these go through a
+// proxy, or to a mock in a test. So the client leaves its own connections if pages don't take the
+// platform's plain way:
 //
 //   the fetch for pages is not the built-in one    the same fetch         `pages-fetch`, `global-fetch`
 //   the global dispatcher is not undici's default  the built-in fetch     `global-dispatcher`
 //   a mock has replaced the sockets of node:net    the built-in fetch     `pages-fetch`
 //   none of these                                  its own connections    `own`
 //
-// The fetch for pages is the fetch that was given to `politely`, or else `globalThis.fetch`. Proxy
-// variables need no case of their own: where Node honours them (`NODE_USE_ENV_PROXY`), it sets a
-// global dispatcher.
+// The fetch for pages is the caller's argument of `politely`, or else `globalThis.fetch`. Proxy
+// variables need no extra case: where Node honours them (`NODE_USE_ENV_PROXY`), it sets a global
+// dispatcher.
 //
-// The choice is made again for each request, since a test may replace fetch after it has created
-// the client.
+// Each request chooses again, since a test may replace fetch after it has created the client.
 import type { Dispatcher } from 'undici'
 import {
   areSocketsMocked,

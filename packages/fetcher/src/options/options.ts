@@ -145,7 +145,7 @@ export interface RobotsClientOptions {
    * Which way requests for robots.txt take, unless `dispatcher` or `fetch` says it. `auto` (the
    * default): the way of pages if that is not the platform's plain one, and otherwise the client's
    * own connections. `own`: always the client's own connections, which the guard sees. `pages`:
-   * always the fetch for pages: the one given to `politely`, or `globalThis.fetch`.
+   * always the fetch for pages: the fetch given to `politely`, or `globalThis.fetch`.
    */
   readonly robotsVia?: 'auto' | 'own' | 'pages' | undefined
   /**

@@ -112,7 +112,7 @@ export const counterMeanings = {
   tdmrepRequests: 'requests of these attempts, including redirects and retries',
 } as const
 
-/** The name of a counter. `counterMeanings` says what each one counts. */
+/** The name of a counter. `counterMeanings` says what each counts. */
 export type CounterName = keyof typeof counterMeanings
 /** The value of each counter. */
 export type Counters = Readonly<Record<CounterName, number>>
@@ -190,7 +190,7 @@ export class Telemetry {
     CounterName,
     number
   >
-  /** Fields of their own, since they are incremented up to a million times a second. */
+  /** Separate fields, since they are incremented up to a million times a second. */
   #allowed = 0
   #disallowed = 0
   readonly #logger: Logger | undefined
@@ -291,7 +291,7 @@ export class Telemetry {
     this.count('tdmrepRequests', event.requests)
     this.#emit('tdmrep-fetch', event)
     if (problem === undefined) return
-    // Many sites send their start page for every path. That is no mistake in a tdmrep.json.
+    // Many sites send their start page for every path. That isn't a mistake in a tdmrep.json.
     const level = event.entry.copy?.looksLike === 'html' ? 'info' : 'warn'
     this.#log(level, `${event.url}: ${problem}`)
   }

@@ -1,6 +1,6 @@
-// Recognises a dispatcher and a request that come from different versions of undici. Undici 6 calls
-// other methods of a handler than undici 8, undici 7 accepts both, and each rejects a handler
-// without its own methods with an error that does not mention versions.
+// Recognises a dispatcher and a request from different versions of undici. Undici 6 and 8 call
+// different methods of a handler, and undici 7 accepts both. Each rejects a handler without its
+// methods, with an error that doesn't mention versions.
 import { InvalidRequestError } from '../report/errors.ts'
 
 /**

@@ -1,8 +1,6 @@
-// Works out the URL of a request that a client describes in parts: an origin, a path and a Host
-// header.
+// Puts together the URL of a request from its parts: an origin, a path and a Host header.
 //
-// The gate checks this URL against robots.txt. The request must be sent for exactly this URL, or
-// fail.
+// The gate checks this URL against robots.txt. The request must go to exactly this URL, or fail.
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/internal'
 import { isHttp } from '../redirects/redirect.ts'
@@ -60,7 +58,7 @@ function originOf(origin: unknown): string {
 /**
  * Throws unless the Host header names the host of the URL. A server chooses the site by the Host
  * header, while the gate checks the robots.txt of the URL, so both must name the same site. For
- * adapters of your own.
+ * your own adapters.
  * @param hostHeaders The values of all Host headers of the request.
  * @param server The URL of the proxy, if the request goes to one. Some clients send the proxy's
  * name in the Host header; the proxy ignores it and uses the URL.

@@ -8,7 +8,7 @@ export type Init = RequestInit & SourceOptions & { readonly duplex?: string }
 
 /** The first argument of fetch. */
 export interface FetchInput {
-  /** Passed to fetch in place of the input, which may convert to another string the next time. */
+  /** Passed to fetch instead of the input, which may convert to another string the next time. */
   readonly url: string
   /**
    * `checked`: the gate checks the URL against robots.txt. `local`: the URL needs no network, so

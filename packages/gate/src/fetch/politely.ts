@@ -365,8 +365,8 @@ async function reportOf(response: FetchResponse, isRateLimited: NonNullable<IsRa
 }
 
 /**
- * Discards the rest of a body, which may have failed already. Of two copies of a body, a copy that is
- * not read keeps in memory what the other one reads, and `cancel` of one does not resolve before the
+ * Discards the rest of a body, which may have failed already. Of two copies of a body, an unread
+ * copy keeps in memory what the other copy reads, and `cancel` of one does not resolve before the
  * other is cancelled or read.
  */
 async function discard(body: FetchResponse['body'] | undefined): Promise<void> {

@@ -28,7 +28,7 @@ export async function withTimeLimit<R extends WithBody>(
     return response
   } catch (error) {
     limit.end()
-    throw limit.error ?? error // node-fetch, for example, throws an error of its own
+    throw limit.error ?? error // node-fetch, for example, throws its own error
   }
 }
 

@@ -32,7 +32,7 @@ export class Budgets {
     return started + waiting >= budget ? budget : undefined
   }
 
-  /** Counts a request that starts. Returns whether it is the last one that the budget allows. */
+  /** Counts a request that starts. Returns whether it uses up the budget. */
   take(key: string): boolean {
     const count = this.#counts.get(key)
     if (count === undefined) return false // forgotten while the request waited

@@ -121,7 +121,7 @@ export class ConcurrencyLimit {
     this.#wake()
   }
 
-  /** Removes a lane from those that wait. */
+  /** Removes a waiting lane. */
   forget(lane: WaitingLane): void {
     if (this.#waitingFor.size === 0) return
     const site = this.#waitingFor.get(lane)

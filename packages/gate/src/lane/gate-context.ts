@@ -1,4 +1,4 @@
-// What the lanes, waiting requests and permits of one gate share, and what HTTP clients get of it
+// What the lanes, waiting requests and permits of one gate share. HTTP clients get a part of it
 // (`gatePort`).
 //
 // References go one way: the gate knows its routes, a route knows its lane, a lane its requests, a

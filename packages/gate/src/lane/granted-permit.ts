@@ -1,9 +1,9 @@
 // The permit that a request gets from its lane. It holds the request's concurrency limits until
 // the caller releases it.
 //
-// The gate calls `start` once, and hands the permit to the caller. If the caller never gets the
-// permit, the gate calls `cancel` instead. The phases, and the next phase after each call. In an
-// empty cell, the call does not change what the gate knows.
+// The gate calls `start` once, and hands the permit to the caller. If the caller never gets it, the
+// gate calls `cancel` instead. The table shows the next phase after each call. In an empty cell,
+// the call changes nothing that the gate knows.
 //
 //   | phase        | run          | sent   | report     | release, cancel |
 //   |--------------|--------------|--------|------------|-----------------|
@@ -15,10 +15,10 @@
 //
 // The limits may be released before the last phase: see `releaseConcurrency`.
 //
-// The delay counts from `start`, and again from `sent`: a new connection may take longer than
-// the delay. So from `run` until `sent`, the next request of the lane does not start. Whether
-// `sent` is called depends on the HTTP client. If a response arrives without it, the gate's
-// later requests do not wait for it, until one is seen again.
+// The delay counts from `start`, and again from `sent`, since a new connection may take longer than
+// the delay. So from `run` until `sent`, the next request of the lane doesn't start. Whether `sent`
+// is ever called depends on the HTTP client. If a response arrives without it, later requests of
+// the gate stop waiting for it, until the gate sees a `sent` again.
 import type { Delay, PaceResponse } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
 import type { EnterCall } from '../options/enter-arguments.ts'
@@ -276,7 +276,7 @@ export class GrantedPermit implements NestablePermit {
     if (this.#phase === 'released') return
     const { gate, now, counters, activity } = this.#context
     try {
-      if (report !== undefined) this.report(report) // throws for an invalid response; the permit is released all the same
+      if (report !== undefined) this.report(report) // throws for an invalid response; the permit is still released
     } finally {
       const isUnsent = this.#isUnsent
       this.#phase = 'released'

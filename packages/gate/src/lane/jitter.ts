@@ -1,7 +1,7 @@
 // The option `jitter`: makes delays longer at random, and never shorter.
 //
-// The pacer gets limits whose delays are longer already. So it keeps the longer delay like any other
-// one: for all processes of a fleet, and with the same reason.
+// The pacer gets limits whose delays are longer already. So it keeps them like any other delay: for
+// all processes of a fleet, and with the same reason.
 import type { PaceLimits } from '@politely/core/engine'
 import type { PacedLevel } from './paced-key.ts'
 

@@ -1,28 +1,28 @@
-// The lane of one pace key: its requests wait in a line, and start in the order in which they arrived.
+// The lane of one pace key. Its requests wait in a line, and start in order of arrival.
 //
-// Only the first request of the line is processed; the others wait behind it. It passes these steps:
+// Only the first request of the line moves; the others wait behind it. It takes these steps:
 //
-//   1. The concurrency limit of the lane. A request counts towards it from step 3 until it releases the
-//      limits. The first request passes if fewer than `maxConcurrentPerKey` requests count.
-//   2. The pace. A slot is a moment at which one request may start. The lane sets a timer for the time
-//      at which it asks the pacer for the next slot. The pacer's last reply (step 5) determines this
-//      time: after a `wait` the end of that wait, after a slot the end of the delay that follows it.
-//   3. The limits that several lanes share: those of the request's domain and address (`SharedLimit`),
-//      and the concurrency limits for all requests, for each site and for each platform
-//      (`ConcurrencyLimit`). A `SharedLimit` may also have a delay, which must be over. If all limits
-//      admit the request, it acquires them, and the limit of step 1.
-//   4. robots.txt: it is checked again, since the rules may have changed while the request waited. If it
-//      has to be fetched, the request first releases the limits, so that a slow robots.txt does not
-//      delay other sites. After the fetch the request starts over at step 1.
-//   5. A slot: the pacer reserves one for this lane, and one for each `SharedLimit` that has a delay.
-//      Then the request leaves the line with its permit. Or the pacer replies with a `wait`, or a slot
-//      expires before the last one is reserved. Then the request releases the limits and starts over at
-//      step 1.
+//   1. The concurrency limit of the lane. The first request passes if fewer than
+//      `maxConcurrentPerKey` requests are under way. A request counts from step 3 until it releases
+//      its limits.
+//   2. The pace. A slot is a moment when one request may start. A timer says when to ask the pacer
+//      for the next slot. The pacer's last reply (step 5) sets it: to the end of a `wait`, or to
+//      the end of the delay after a slot.
+//   3. The limits that several lanes share. A domain or an address has a `SharedLimit`, perhaps
+//      with a delay, which must be over. The `ConcurrencyLimit` bounds all requests, each site and
+//      each platform. If all of them admit the request, it acquires them, and the limit of step 1.
+//   4. robots.txt again, since the rules may have changed meanwhile. If it has to be fetched, the
+//      request first releases its limits, so that a slow robots.txt delays no other site. After the
+//      fetch, the request starts over at step 1.
+//   5. A slot: the pacer reserves one for this lane, and one for each `SharedLimit` with a delay.
+//      Then the request leaves the line with its permit. If the pacer replies with a `wait`
+//      instead, or a slot expires before the last slot is reserved, the request releases its limits
+//      and starts over at step 1.
 //
-// Slots are reserved last, so a request that is aborted while it waits does not waste one. A request
-// that waits holds nothing, so two limits cannot block each other.
+// Slots come last, so an aborted request wastes none. A waiting request holds nothing, so two
+// limits can't block each other.
 //
-// Most requests find an empty line, and nothing holds them up. `#startNow` handles them in one step,
+// Most requests find an empty line and nothing in their way. `#startNow` handles them in one step,
 // without an object for the wait.
 import { LinkedList } from '@politely/fetcher/internal'
 import type { EnterCall } from '../options/enter-arguments.ts'
@@ -54,8 +54,8 @@ export class Lane implements WaitingLane, RoutedLane {
   readonly #line = new LinkedList<WaitingRequest>()
   readonly #pacedKey: PacedKey
   /**
-   * True while a request is at step 3, 4 or 5. The last two may be asynchronous. Meanwhile `advance`
-   * does nothing.
+   * True while a request is at step 3, 4 or 5. Steps 4 and 5 may be asynchronous. Meanwhile
+   * `advance` does nothing.
    */
   #isAdmitting = false
   /** True while the pacer has not replied to the first request's `reserve`. */
@@ -96,7 +96,7 @@ export class Lane implements WaitingLane, RoutedLane {
     return this.#line.first?.arrivedAt
   }
 
-  /** How many of them the pacer does not know yet. It may have reserved a slot for the first one. */
+  /** How many of them the pacer does not know yet. It may have reserved a slot for the first request. */
   get withoutSlot(): number {
     return this.#isReserving && this.waiting > 0 ? this.waiting - 1 : this.waiting
   }
@@ -228,7 +228,7 @@ export class Lane implements WaitingLane, RoutedLane {
   }
 
   /**
-   * Starts every request that may start now. If the first one has to wait, `advance` is called
+   * Starts every request that may start now. If the first request has to wait, `advance` is called
    * again later: by a timer, by `SharedLimit`, by `ConcurrencyLimit`, by `release`, or after an
    * asynchronous step.
    * @param justChecked A request whose robots.txt has just been checked. It skips step 4.
@@ -237,8 +237,7 @@ export class Lane implements WaitingLane, RoutedLane {
   advance(justChecked?: WaitingRequest): WaitCause | undefined {
     if (this.#isAdmitting) return undefined
     this.#pacedKey.stopTimer()
-    // A loop rather than recursion: thousands of requests may start, or be refused, one after the
-    // other.
+    // A loop, not recursion: thousands of requests may start, or be refused, one after another.
     for (;;) {
       const { first } = this.#line
       if (first === undefined) break

@@ -1,14 +1,14 @@
-// The permits of a gate that have started and are not released. Warns if one is never released: after
-// `releaseWarningMs`, and when the process ends while requests wait for such permits.
+// The started permits of a gate that haven't been released. Warns if a permit is never released:
+// after `releaseWarningMs`, and when the process ends while requests wait for it.
 //
 // One timer serves all permits. It runs while permits are open, and remembers the oldest of them.
-// If that one is still open when the timer fires, it has been open for at least the whole time. So
-// the warning comes after one to two times `releaseWarningMs`. The timer does not keep the process
-// alive, and it uses no clock: neither a fake one of a test, nor the clock of the gate.
+// If that permit is still open when the timer fires, it has been open for at least the whole time.
+// So the warning comes after one to two times `releaseWarningMs`. The timer doesn't keep the
+// process alive, and uses no clock: neither a test's fake clock nor the gate's.
 //
-// Requests that wait for a concurrency limit do not keep the process alive either. If Node emits
-// `beforeExit`, no work is left that could release a permit. So the requests that wait for one never
-// start.
+// Nor does a request that waits for a concurrency limit keep the process alive. If Node emits
+// `beforeExit`, no work is left that could release a permit. So requests that wait for a permit
+// never start.
 import { escapeControls } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
 import { MAX_TIMEOUT_MS } from '@politely/fetcher/internal'

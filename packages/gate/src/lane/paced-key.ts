@@ -1,5 +1,5 @@
-// One pace key of a gate: the delay between its requests, and how many of them are under way. Asks
-// the pacer for slots, and remembers until when it need not ask again.
+// One pace key of a gate: the delay between its requests, and how many are under way. Asks the
+// pacer for slots, and remembers how long it doesn't have to ask again.
 //
 // A request has one key at each of its levels: the key of its lane (`paceBy`), and a key of its
 // registrable domain and of its IP address if these have a delay. It needs a slot of each key.
@@ -38,8 +38,8 @@ export interface PacedLevel {
 const MIN_WAIT_MS = 1
 
 /**
- * The longest time for which a request that has not been sent delays the next one: as long as
- * undici waits for a connection by default.
+ * The longest time for which an unsent request delays the next request: as long as undici waits for
+ * a connection by default.
  */
 const MAX_UNSENT_MS = 10_000
 
@@ -117,7 +117,7 @@ export class PacedKey {
     return { because: this.#delayedBy, level: this.level }
   }
 
-  /** Whether the pacer may be asked for a slot now. @param at The time of the gate's clock. */
+  /** Whether the lane may ask the pacer for a slot now. @param at The time of the gate's clock. */
   isFree(at: number): boolean {
     return !this.isFull && this.#waitMs(at) <= 0
   }

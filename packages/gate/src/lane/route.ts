@@ -26,8 +26,8 @@ export class Route<L extends RoutedLane = RoutedLane> {
   /** The options for the origin. */
   readonly pacing: SitePacing
   /**
-   * Its registrable domain and its IP address, as far as they have limits of their own. The one
-   * with the most hosts comes first.
+   * Its registrable domain and its IP address, if they have their own limits. The key with the most
+   * hosts comes first.
    */
   readonly shared: readonly SharedKey[]
   /** The address that `lookup` found; empty if the gate does not need it. */

@@ -1,8 +1,8 @@
 // The table of a gate: the route of each origin, and the lane of each pace key. A request finds its route,
 // and so its lane, by one look-up.
 //
-// Routes that were not used for long are dropped. A lane lives as long as a route leads to it, or one
-// of its requests waits or is under way. The pacer keeps the pace longer than that.
+// The table drops routes that weren't used for long. A lane lives as long as a route leads to it,
+// or one of its requests waits or is under way. The pacer keeps the pace for longer.
 import { isIP, type LookupFunction } from 'node:net'
 import { escapeControls, OptionError } from '@politely/core'
 import type { PaceLimits } from '@politely/core/engine'

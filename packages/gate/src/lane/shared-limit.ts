@@ -1,7 +1,7 @@
-// The limits of one registrable domain or IP address: the delay between its requests, and how many
-// of them may be under way. The lanes of all its origins share them.
+// The limits of one registrable domain or IP address: the delay between requests, and how many may
+// be under way. All its origins' lanes share them.
 //
-// A lane whose first request would exceed a limit waits in line, without holding anything. When
+// If its first request would exceed a limit, a lane waits in line here, and holds nothing. When
 // there is capacity, its `advance` is called. It keeps its position until it starts, since another
 // limit may still make it wait.
 //
@@ -15,7 +15,7 @@ import type { WaitCause } from '../pace/wait-cause.ts'
 import type { WaitingLane } from './concurrency-limit.ts'
 import { PacedKey, type PacerAndClock } from './paced-key.ts'
 
-/** A registrable domain or an IP address with limits of its own. */
+/** A registrable domain or an IP address with its own limits. */
 export interface SharedKey {
   readonly level: 'domain' | 'address'
   /** Differs from every key of a lane. */

@@ -1,11 +1,11 @@
-// One call of `PoliteGate.enter` that cannot start at once, from its arrival in the lane until it gets
-// a permit or is rejected.
+// One call of `PoliteGate.enter` that can't start at once: from its arrival in the lane until it
+// gets a permit or is rejected.
 //
-// When the request is the first of its lane, the lane calls `recheckNow`, unless robots.txt has just
-// been checked. If it returns `unknown`, the lane calls `recheck`. If robots.txt no longer allows the
-// request, these methods reject it.
+// When the request comes first, the lane calls `recheckNow`, unless robots.txt has just been
+// checked. If that returns `unknown`, the lane calls `recheck`. Both reject the request if
+// robots.txt no longer allows it.
 //
-// The states, and what the methods do in each. An empty cell means: nothing.
+// The table shows the states, and where each method leads. In an empty cell, it does nothing.
 //
 //   | state      | wait      | grant     | fail       | cancelPermit |
 //   |------------|-----------|-----------|------------|--------------|
@@ -14,9 +14,9 @@
 //   | `granted`  |           |           |            | `rejected`   |
 //   | `rejected` |           |           |            |              |
 //
-// A request may fail twice: first by an abort, and then by a check of robots.txt that was under way
-// during the abort. While it waits, an abort of the caller's signal rejects it, and so does a timer
-// if the request has a `maxWaitMs`.
+// A request may fail twice: first by an abort, then by a check of robots.txt that was under way.
+// While it waits, two things can reject it: the caller's signal, and a timer if there is a
+// `maxWaitMs`.
 import type { PaceLimits } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
 import { type Linked, MAX_TIMER_MS, onAbort } from '@politely/fetcher/internal'
@@ -207,7 +207,7 @@ export class WaitingRequest implements Linked<WaitingRequest> {
     if (this.#state.name === 'arriving' || this.#state.name === 'waiting') this.#reject(error)
   }
 
-  /** If the clock throws, returns the reason: the request must leave its lane all the same. */
+  /** If the clock throws, returns the reason: the request must still leave its lane. */
   #abortError(reason: unknown, lane: OwnLane): unknown {
     try {
       const { heldBy, delayLeftMs: waitMs } = lane

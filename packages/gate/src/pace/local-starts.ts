@@ -1,9 +1,9 @@
 // Warns if two gates of a process visit one site within its delay.
 //
-// Each gate has a LocalPacer of its own by default. A program that calls `politely` for each
-// request has a gate for each request, and no request waits for another. The gates do not know each
-// other. So the last starts of all of them are recorded here, by pace key. A record names its pacer
-// by a number, and keeps neither the pacer nor the gate in memory.
+// By default, each gate has its own LocalPacer. If a program calls `politely` for each request,
+// each request gets a gate, and no request waits for another. The gates don't know each other, so
+// this table has the last starts of all of them, by pace key. A record names its pacer by a number,
+// so it keeps neither the pacer nor the gate in memory.
 import { escapeControls } from '@politely/core'
 import type { LocalPacer } from './local-pacer.ts'
 import { setBounded } from './set-bounded.ts'

@@ -1,13 +1,13 @@
 // The interface of a pacer, which decides when the next request of a pace key may start.
 //
-// The gate keeps the order of the requests of its own process. The pacer keeps the pace: in this
-// process (`LocalPacer`, the default), or in one place for a fleet of processes.
+// The gate keeps the order of requests in its process. The pacer keeps the pace: in this process
+// (`LocalPacer`, the default), or in one place for a whole fleet.
 import type { Delay, PaceLimits, PaceResponse, PauseReason, Slot } from '@politely/core/engine'
 
 /**
  * Keeps the pace of every pace key: an origin, or what `paceBy` says; and a registrable domain or
- * an IP address, if it has a delay of its own. A method may return its result or a promise of it.
- * All times are durations, so that the clocks of several machines need not agree.
+ * an IP address, if it has its own delay. A method may return its result or a promise of it. All
+ * times are durations, so that the clocks of several machines need not agree.
  *
  * The gate promises the following. It calls `reserve` for one request of a key at a time. It passes
  * a ticket that it was given to the next call of `reserve` for that key, or to `cancel`. For every

@@ -29,7 +29,7 @@ export interface Permit extends Disposable {
    */
   readonly waitedLevel: WaitLevel | undefined
   /**
-   * The delay between this request and the next one with the same pace key, and its reason. The
+   * The delay between this request and the next request with the same pace key, and its reason. The
    * value is set when the request starts. With `delayFactor`, a slow response makes the real delay
    * longer, but it does not change this value.
    */
@@ -71,9 +71,8 @@ export interface Permit extends Disposable {
   report(response: RequestReport): void
   /**
    * Ends the request. Reports the response, if one is passed and none was reported before. Later
-   * calls do nothing.
-   * @throws {ResponseError} where `report` throws one, if no response was reported before. The
-   * permit is released all the same.
+   * calls do nothing. @throws {ResponseError} where `report` throws one, if no response was
+   * reported before. The permit is still released.
    */
   release(response?: RequestReport): void
 }

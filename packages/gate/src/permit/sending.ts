@@ -4,9 +4,9 @@
 // `politeAgent({ gate })`. With `maxConcurrent: 1` the second permit would wait for the release of
 // the first, which would never come.
 //
-// `permit.run` calls the code that sends the request in an async context of its own. The context
-// holds a `Sending`, which names the permit. If that code calls `gate.enter` for the same URL, the
-// gate finds the permit there. Contexts nest, since a request may pass through several gates.
+// `permit.run` calls the code that sends the request in a new async context. The context holds a
+// `Sending`, which names the permit. If that code calls `gate.enter` for the same URL, the gate
+// finds the permit there. Contexts nest, since a request may pass through several gates.
 import { OptionError } from '@politely/core'
 import { AsyncVariable, describeValue } from '@politely/fetcher/internal'
 import { isRedirect } from '../redirects/redirect.ts'

@@ -1,8 +1,8 @@
-// Sees when an HTTP client sends a request, and which headers a response of undici has: undici, the
-// built-in fetch and `node:http` publish it on diagnostics channels.
+// Sees when an HTTP client sends a request, and which headers undici's responses have. undici, the
+// built-in fetch and `node:http` publish this on diagnostics channels.
 //
-// The listeners of requests run in the async context of the code that makes the request. So they
-// need no list of requests. A response is in no such context.
+// The listeners for requests run in the async context of the code that makes the request, so they
+// need no list of requests. A response has no such context.
 import { AsyncResource } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
 import type { ClientRequest } from 'node:http'

@@ -1,9 +1,8 @@
 // Limits the connections of redirects whose bodies have not ended.
 //
-// A redirect releases its permit when its headers arrive, since many clients never read the body of
-// a redirect. A hostile site may never end that body. So the time and the number of connections
-// that stay open are limited, and the oldest is closed first. The body of an honest redirect ends
-// at once.
+// A redirect releases its permit when its headers arrive, since many clients never read its body. A
+// hostile site may never end that body. So both the time and the number of open connections are
+// limited, and the oldest is closed first. The body of an honest redirect ends at once.
 import { type Site, siteOf } from '@politely/fetcher/internal'
 import { OpenRedirectError } from '../report/errors.ts'
 

@@ -56,7 +56,7 @@ export function abortedWait(reason: unknown, wait: ConstructorParameters<typeof 
   return isPlatformReason(reason) ? new AbortedWaitError(reason, wait) : reason
 }
 
-/** Not by `instanceof`: some test runners give each file a `DOMException` of its own. */
+/** Not by `instanceof`: some test runners give each file its own `DOMException`. */
 function isPlatformReason(reason: unknown): reason is DOMException {
   if (Object.prototype.toString.call(reason) !== '[object DOMException]') return false
   const { name } = reason as DOMException

@@ -44,7 +44,7 @@ export interface GateCounters {
   readonly refusals: Readonly<Partial<Record<ClientVerdict['because'], number>>>
 }
 
-/** The name of a counter of a gate. `gateCounterMeanings` says what each one counts. */
+/** The name of a counter of a gate. `gateCounterMeanings` says what each counts. */
 export type GateCounterName = keyof GateCounters
 
 /** The counters of a gate, and the meaning of each. */

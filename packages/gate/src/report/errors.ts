@@ -155,8 +155,8 @@ export class BudgetError extends PolitelyError {
 }
 
 /**
- * A pacer of your own returned an invalid reply. The request that the call was for is rejected with
- * this error.
+ * Your own pacer returned an invalid reply. The request that the call was for is rejected with this
+ * error.
  *
  * Remedy: return from the pacer's `reserve` and `estimate` an object of the form that the message
  * shows.

@@ -36,7 +36,7 @@ export class Disobedience {
     return origin !== undefined && access?.reason !== 'blocked-address' && !this.#sitePacingOf(origin).obey.rules
   }
 
-  /** Counts and logs a request that robots.txt disallows. It was admitted all the same. */
+  /** Counts and logs a request that was admitted although robots.txt disallows it. */
   checked(verdict: AllowedVerdict): void {
     if (verdict.allowed) return
     this.#counters.disobeyedRules++

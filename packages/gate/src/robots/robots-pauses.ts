@@ -1,13 +1,13 @@
 // Tells the pacer the pauses that requests for robots.txt cause.
 //
-// The client fetches robots.txt, so the gate does not see the response. A site that answers it with
-// 429, with 503 or with a Retry-After asks for fewer requests in general: requests for pages have to
-// wait too. With the option `countRobots`, they also wait for one delay after each fetch.
+// The client fetches robots.txt, so the gate doesn't see the response. If a site answers with 429,
+// 503 or a Retry-After, it asks for fewer requests in general, so pages have to wait too. With the
+// option `countRobots`, they also wait for one delay after each fetch.
 //
-// Each verdict says what the last attempt led to. The attempt may have been made for this check, by
-// an early refresh in the background, for another gate, or by another process with the same store.
-// So the gate looks at each verdict before it asks the pacer for a slot. Most verdicts cause no
-// pause; to see that takes a few comparisons.
+// Each verdict says what the last attempt led to. That attempt may come from this check, from an
+// early refresh, from another gate, or from another process with the same store. So the gate looks
+// at each verdict before it asks the pacer for a slot. Most verdicts cause no pause, and a few
+// comparisons show that.
 import type { Access } from '@politely/core'
 import { delayOf, type PaceLimits, type PauseReason, pushbackOf } from '@politely/core/engine'
 import { type ClientVerdict, registrableDomainOf } from '@politely/fetcher'

@@ -74,7 +74,7 @@ function gateOptions(
  * were created for it, but none that you passed.
  */
 export class PoliteAgent extends Dispatcher implements AsyncDisposable {
-  /** The gate that requests enter: the gate that you passed, or a new one. */
+  /** The gate that requests enter: the gate that you passed, or a new gate. */
   readonly gate: PoliteGate
   readonly #network: PageNetwork
   readonly #dispatch: Dispatcher.Dispatch

@@ -1,5 +1,10 @@
 // politeInterceptor: puts a gate in front of an undici dispatcher, so that every dispatched request
 // enters it.
+//
+// The handler starts at once, with the interceptor's own controller, and the request is dispatched
+// when it may start. So a signal, fetch or an emitter can abort a waiting request. undici's redirect
+// interceptor passes `history` to every handler outside of it, which shows that it was composed on
+// the wrong side.
 import { isIP } from 'node:net'
 import { stringify } from 'node:querystring'
 import { OptionError } from '@politely/core'

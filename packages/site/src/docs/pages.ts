@@ -12,10 +12,12 @@ export const PATTERNS: readonly string[] = ['docs/*.md', 'docs/reference/**/*.md
 /**
  * Returns the name of the page that a file becomes, which is also its path on the site:
  * `docs/waiting.md` is `waiting`, `docs/reference/api/README.md` is `reference/api`. The start page,
- * `README.md`, is the empty string. Returns undefined for all other files.
+ * `README.md`, is the empty string. Returns undefined for all other files. docs/decisions is for
+ * contributors, and stays in the repository.
  */
 export function pageOf(file: string): string | undefined {
   if (file === 'README.md') return ''
+  if (file.startsWith('docs/decisions/')) return undefined
   if (OTHERS.includes(file)) return file.replace('.md', '').toLowerCase()
   return /^docs\/(.*?)(?:\/README)?\.md$/.exec(file)?.[1]
 }

@@ -11,6 +11,8 @@ type Sidebar = NonNullable<StarlightUserConfig['sidebar']>
 const GROUPS: Readonly<Record<string, readonly (string | readonly [page: string, label: string])[]>> = {
   Start: [
     ['getting-started', 'Five-minute start'],
+    ['comparison', 'Comparison'],
+    ['packages', 'Packages and examples'],
     ['migrating', 'Migrating'],
     ['robots-parser', 'Replacing robots-parser'],
     'glossary',

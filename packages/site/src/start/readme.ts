@@ -1,4 +1,5 @@
-// The parts of the README that the start page shows, so that they are written once.
+// The parts of the README and of docs/comparison.md that the start page shows, so that they are written
+// once.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,12 +27,14 @@ export const fetchExample: string =
     code.includes('politely('),
   ) ?? ''
 
-/** Returns a section as HTML, without its heading. */
-export async function section(heading: string): Promise<string> {
-  const [, markdown] = text.split(`\n## ${heading}\n`)
-  if (markdown === undefined) throw new Error(`README.md has no heading "${heading}"`)
+/** Returns the comparison with other libraries as HTML, without its heading. */
+export async function comparison(): Promise<string> {
+  const [, markdown] = readFileSync(join(ROOT, 'docs/comparison.md'), 'utf8').split('\n## Comparison\n')
+  if (markdown === undefined) throw new Error('docs/comparison.md has no heading "Comparison"')
   const processor = await createSatteriMarkdownProcessor({ mdastPlugins: [documentLinks], hastPlugins: [tables] })
-  const { code } = await processor.render(markdown.split('\n## ')[0] ?? '', { fileURL: pathToFileURL(FILE) })
+  // The start page is not in docs/, so links are relative to the root, as in the README.
+  const fromRoot = markdown.split('\n## ')[0]?.replace(/\]\((?![\w+.-]+:|#)/g, '](docs/') ?? ''
+  const { code } = await processor.render(fromRoot, { fileURL: pathToFileURL(FILE) })
   return code
 }
 

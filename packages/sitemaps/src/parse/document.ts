@@ -1,8 +1,8 @@
 // Reads an XML file: a urlset, an index, RSS or Atom.
 //
-// It follows what is open itself, in four variables, and does not rely on end tags: an entry begins
-// where `url`, `sitemap`, `item` or `entry` opens, and ends at its end tag, at the next entry, or at
-// the end of the file. So one unclosed element does not lose the rest. The variables are:
+// It tracks open elements itself, in four variables, and doesn't rely on end tags. An entry begins
+// where `url`, `sitemap`, `item` or `entry` opens. It ends at its end tag, at the next entry, or at
+// the end of the file. So an unclosed element doesn't lose the rest. The variables are:
 //
 //   entry      the entry that is open
 //   container  the image, video or news part of the entry that is open

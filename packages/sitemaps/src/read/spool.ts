@@ -1,6 +1,6 @@
-// Takes the body of a response from the network as fast as it comes, and keeps it for a caller that may
-// be slow. Without a spool, the connection stalls while the caller handles entries, and many servers
-// close a connection that stalls.
+// Takes the body of a response from the network as fast as it comes, and keeps it for a caller that
+// may be slow. Without a spool, the connection would stall while the caller handles entries, and
+// many servers close a stalled connection.
 //
 // Bytes move through three places. A place takes bytes only while the places before it are full or
 // not empty, so the order is kept:

@@ -1,5 +1,5 @@
-// Finds the lines of a robots.txt that speak about the use of content, and whom each is for: this
-// crawler, other crawlers, or the whole site.
+// Finds the lines of a robots.txt about the use of content, and whom each is for: this crawler,
+// other crawlers, or the whole site.
 import { bytesOfLatin1, latin1Of, rangeOf } from '../../bytes.ts'
 import { dialectFor } from '../../choose-dialect.ts'
 import type { BoundRules } from '../../match/bound-rules.ts'

@@ -1,4 +1,4 @@
-// Reads the head of an HTML page, as far as it says what may be done with the page.
+// Reads from the head of an HTML page what may be done with the page.
 //
 // A head ends where the HTML standard ends it (§13.2.6.4.4 and §13.2.6.4.6): at the first text, or
 // at the first element that is not allowed in a head. A closed head ends there too, since browsers

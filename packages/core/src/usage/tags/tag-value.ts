@@ -1,7 +1,7 @@
 // Parses the value of X-Robots-Tag and of a robots meta element.
 //
-// A value is a list of rules, and a rule may have a value of its own. In the header, the name of a
-// crawler and a colon may come before a rule. It is the scope of all rules up to the next name.
+// A value is a list of rules, and a rule may have its own value. In the header, a crawler's name
+// and a colon may come before a rule. That name is the scope of all rules up to the next name.
 //
 //   noindex, max-snippet: 20                        two rules for all crawlers
 //   googlebot: noindex, nofollow, otherbot: none    two rules for Googlebot, one for OtherBot
