@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { pages } from '../src/docs/pages.ts'
 import { REPOSITORY } from '../src/docs/repository.ts'
-import { fileFor, files, html } from './built-site.ts'
+import { fileFor, files, html, read } from './built-site.ts'
 
 const ids = new Map(
   Array.from(html, ([file, text]) => [
@@ -18,6 +18,18 @@ const PLAYGROUND = 'playground/index.html'
 test('each file of the documentation is a page', () => {
   expect(pages().length).toBeGreaterThan(50)
   expect(pages().filter((page) => !html.has(`${page}/index.html`))).toEqual([])
+})
+
+test('each page is there as Markdown, and llms.txt lists the pages of the sidebar', () => {
+  expect(pages().filter((page) => !files.has(`${page}.md`))).toEqual([])
+  const listed = Array.from(
+    read('llms.txt')
+      .toString()
+      .matchAll(/\]\(\/(.+?)\)/g),
+    ([, path = '']) => path,
+  )
+  expect(listed.length).toBeGreaterThan(40)
+  expect(listed.filter((path) => !files.has(path))).toEqual([])
 })
 
 test('each link to a page leads to an existing page and an existing heading', () => {

@@ -22,7 +22,16 @@ export function pageOf(file: string): string | undefined {
   return /^docs\/(.*?)(?:\/README)?\.md$/.exec(file)?.[1]
 }
 
+/** Returns all pages that are made of files, with their files. */
+export function pageFiles(): readonly { readonly page: string; readonly file: string }[] {
+  return globSync([...PATTERNS], { cwd: ROOT }).flatMap((path) => {
+    const file = path.replaceAll('\\', '/')
+    const page = pageOf(file)
+    return page === undefined ? [] : { page, file }
+  })
+}
+
 /** Returns the names of all pages that are made of files. */
 export function pages(): readonly string[] {
-  return globSync([...PATTERNS], { cwd: ROOT }).flatMap((file) => pageOf(file.replaceAll('\\', '/')) ?? [])
+  return pageFiles().map(({ page }) => page)
 }
