@@ -19,8 +19,8 @@ const COMPILED = 'dist'
 
 /**
  * Marks the values of variables and the classes of the top level as free of side effects, as all of
- * ours are: each becomes the result of a call with that mark. So a bundler drops those that a web
- * page does not use.
+ * ours are: each becomes the result of a call with that mark. So a bundler drops the values that
+ * a web page does not use.
  */
 const pureValues = {
   name: 'pure-values',

@@ -224,7 +224,7 @@ export const clientRows: readonly ClientRow[] = [
     status: "client('title').text() === 'a page' ? 200 : 0",
     ...OWN,
     ...HOPS,
-    trap: '`fromURL` cannot be made polite: it opens a connection of its own, and neither its `requestOptions` nor the global dispatcher change that',
+    trap: '`fromURL` cannot be made polite: it opens its own connection, and neither its `requestOptions` nor the global dispatcher change that',
   },
   {
     name: 'rss-parser',

@@ -326,7 +326,7 @@ export class DeferredRequests {
 /** The estimate of a request whose turn has come by an earlier estimate. */
 const NEAR: Estimate = { waitMs: 0, isDomainFull: false }
 
-/** Returns the wait by the last estimate. Milliseconds; endless if there is none that counts. */
+/** Returns the wait by the last estimate. Milliseconds; endless if no estimate counts. */
 function waitOf({ estimated }: TrackedRequest): number {
   const now = performance.now()
   const isFresh = estimated !== undefined && now - estimated.at <= MAX_ESTIMATE_AGE_MS

@@ -523,7 +523,7 @@ describe('the HTTP client', () => {
 })
 
 describe('the log', () => {
-  /** Crawls with a log of its own, and returns the warnings and errors that the user sees. */
+  /** Crawls with a separate log, and returns the warnings and errors that the user sees. */
   async function logOf(
     urls: readonly string[],
     options: Parameters<typeof crawl>[1] = {},

@@ -44,7 +44,7 @@ const kinds: Readonly<Record<'PlaywrightCrawler' | 'PuppeteerCrawler', { make: M
   },
 }
 
-/** Each context is a crawler, with a browser of its own. */
+/** Each context is a crawler with its own browser. */
 export function crawlerUnderTest(kind: keyof typeof kinds, switches: readonly string[] = []): BrowserUnderTest {
   const { make, networkIdle } = kinds[kind]
   const unused = (name: string) => () => {

@@ -1,4 +1,4 @@
-// A worker of a fleet in a process of its own:
+// A worker of a fleet in its own process:
 //   node stopping-worker.ts REDIS_URL KEY_PREFIX DELAY_MS URL
 // It requests one page. When its slot has come, and before it sends the request, it prints
 // `stopped` and stops its own process, as a busy machine may do. It goes on after SIGCONT.
