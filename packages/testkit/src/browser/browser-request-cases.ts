@@ -9,6 +9,7 @@ import { type Reply, type Sites, startSites } from '../servers/sites.ts'
 import { htmlPage } from '../servers/small-pages.ts'
 import { downloadsCase, downloadsInWindowsCase, emptyFrameCase } from './browser-download-cases.ts'
 import { type BrowserCase, errorOf, HOME, RULES } from './browser-fixture.ts'
+import { browserNavigationCase } from './browser-navigation-cases.ts'
 import { browserServiceWorkerCases } from './browser-service-worker-cases.ts'
 import { startEarlyHintsSite } from './early-hints-site.ts'
 
@@ -470,6 +471,7 @@ export const browserRequestWays: readonly BrowserCase[] = [
   ...switchedOff.map(({ testCase }) => testCase),
   redirectToNowhere,
   downloadsInWindowsCase,
+  browserNavigationCase,
 ].map(ofWholeChromium)
 
 export const browserRequestCases: readonly BrowserCase[] = [
