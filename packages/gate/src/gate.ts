@@ -105,6 +105,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   readonly #port: GatePort
   readonly #disobedience: Disobedience
   readonly #closing = new AbortController()
+  /** How many requests have a permit, and start after the calls of this turn of the event loop. */
+  #startingSoon = 0
   readonly #progress: Progress | undefined = undefined
 
   static {
@@ -295,7 +297,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const verdict = await robots.check(text, signal, redirectedFrom)
     if (!this.#disobedience.admits(verdict))
       return { allowed: false, verdict, retryAt: verdict.retryAt, budget: undefined }
-    const route = await this.#routeOf(verdict, signal)
+    const route = this.#routes.current(await this.#routeOf(verdict, signal))
     const budget = budgets?.usedUp(route.lane.key, route.lane.waiting)
     if (budget !== undefined) return { allowed: false, verdict, retryAt: undefined, budget }
     const limits = route.limitsFor(AllowedCheck.by(verdict))
@@ -343,14 +345,16 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     activity.begin()
     try {
       const call = { url, signal, maxWaitMs, redirectedFrom, enteredAt }
-      const check = robots.admitNow(url, signal, redirectedFrom)
-      if (check === undefined) return this.#enterLater(robots.requireAllowed(url, signal, redirectedFrom), call)
+      const check = robots.admitNow(url, signal, redirectedFrom) ?? robots.requireAllowed(url, signal, redirectedFrom)
+      if (isPromise(check)) return this.#enterLater(check, call)
       const route = this.#routeOf(check, signal)
       if (isPromise(route)) return this.#enterLater(check, call, route)
       const permit = route.lane.add(route, check, call)
-      // After an abort in the same turn of the event loop, the request must not start.
-      return isPromise(permit) || signal !== undefined
-        ? this.#startLater(permit, call, route)
+      if (isPromise(permit)) return this.#startLater(permit, call, route)
+      // After an abort in the same turn of the event loop, the request must not start. The requests
+      // that enter after it start after it.
+      return signal !== undefined || this.#startingSoon > 0
+        ? this.#startSoon(permit, call, route)
         : this.#started(permit, route)
     } catch (error) {
       activity.end()
@@ -384,10 +388,21 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       if (isPromise(found)) check = await robots.requireAllowed(check.url, signal, redirectedFrom) // the rules may have changed meanwhile
       this.#closing.signal.throwIfAborted()
       signal?.throwIfAborted()
-      return this.#startLater(route.lane.add(route, check, call), call, route)
+      const current = this.#routes.current(route)
+      return this.#startLater(current.lane.add(current, check, call), call, current)
     } catch (error) {
       activity.end()
       throw error
+    }
+  }
+
+  /** Starts a request that has a permit, after the calls of this turn of the event loop. */
+  async #startSoon(permit: GrantedPermit, call: EnterCall, route: Route<Lane>): Promise<Permit> {
+    this.#startingSoon++
+    try {
+      return await this.#startLater(permit, call, route)
+    } finally {
+      this.#startingSoon--
     }
   }
 

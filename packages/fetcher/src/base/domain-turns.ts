@@ -66,6 +66,8 @@ class SiteItems<T> implements Site, Counts {
   isSlow = false
   /** How many callers of `hold` have not called `letGo`. */
   holders = 0
+  /** Whether it was deleted. A caller may still have it, and another object may count for its site. */
+  isDeleted = false
   /**
    * First come, first served. A queue is created with its first item: most sites never have one
    * that waits.
@@ -280,7 +282,8 @@ export class DomainTurns<T> {
   }
 
   #find(site: Site): SiteItems<T> | undefined {
-    return site instanceof SiteItems && site.turns === this ? site : this.#sites.get(site.name)
+    const isCurrent = site instanceof SiteItems && site.turns === this && !site.isDeleted
+    return isCurrent ? site : this.#sites.get(site.name)
   }
 
   #itemsOf(site: Site): SiteItems<T> {
@@ -344,7 +347,10 @@ export class DomainTurns<T> {
         if (hasItems) isEmpty = false
       }
     }
-    if (isEmpty) this.#sites.delete(items.name)
+    if (isEmpty) {
+      items.isDeleted = true
+      this.#sites.delete(items.name)
+    }
     if (platform === undefined) return
     if (isEmpty) platform.sites--
     this.#updatePlatform(platform)

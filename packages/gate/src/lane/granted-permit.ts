@@ -19,6 +19,7 @@
 // the delay. So from `run` until `sent`, the next request of the lane doesn't start. Whether `sent`
 // is ever called depends on the HTTP client. If a response arrives without it, later requests of
 // the gate stop waiting for it, until the gate sees a `sent` again.
+import { inspect } from 'node:util'
 import type { Delay, PaceResponse } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
 import type { EnterCall } from '../options/enter-arguments.ts'
@@ -65,6 +66,14 @@ export class GrantedPermit implements NestablePermit {
   #isPushedBack = false
   #holdsLimits = true
   #hasEndedSlots = false
+
+  static {
+    // `console.log` shows own fields only, and the most important ones are getters.
+    const value = function (this: GrantedPermit) {
+      return this.toJSON()
+    }
+    Object.defineProperty(GrantedPermit.prototype, inspect.custom, { value })
+  }
 
   constructor(
     context: GateContext,
@@ -328,5 +337,11 @@ export class GrantedPermit implements NestablePermit {
 
   [Symbol.dispose](): void {
     this.release()
+  }
+
+  /** What loggers print of a permit. */
+  toJSON(): object {
+    const { url, key, verdict, delay, waitedMs, waitedFor, waitedLevel, redirectedFrom } = this
+    return { url, key, verdict, delay, waitedMs, waitedFor, waitedLevel, redirectedFrom }
   }
 }

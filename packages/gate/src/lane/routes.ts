@@ -86,6 +86,18 @@ export class Routes {
       : this.#routeOf(origin, ownKey, address)
   }
 
+  /**
+   * Returns the route itself, or a route like it: during an await, the table may have dropped the
+   * route and its lane.
+   */
+  current(route: Route<Lane>): Route<Lane> {
+    const lane = this.#lanes.get(route.lane.key)
+    if (lane === route.lane) return route
+    if (lane !== undefined) return new Route(this.#context, lane, route)
+    this.#lanes.set(route.lane.key, route.lane)
+    return route
+  }
+
   #routeOf(origin: string, ownKey: string | undefined, address: string): Route<Lane> {
     const name = ownKey === undefined ? origin : `${ownKey} ${origin}`
     const known = this.#routes.get(name)
@@ -106,7 +118,7 @@ export class Routes {
 
   /** Removes a lane that no route leads to, and that has no requests. */
   #removeIfUnused(lane: Lane): void {
-    if (lane.routes === 0 && lane.isIdle) this.#lanes.delete(lane.key)
+    if (lane.routes === 0 && lane.isIdle && this.#lanes.get(lane.key) === lane) this.#lanes.delete(lane.key)
   }
 
   #laneFor(key: string): Lane {
