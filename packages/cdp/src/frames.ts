@@ -1,6 +1,7 @@
 // Finds the browser context that the sender of a request belongs to, and the documents that may have
 // caused it.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { setBounded } from '@politely/fetcher/internal'
 import type { PausedRequest } from './paused-request.ts'
 import {
   type DriverBrowser,
@@ -98,7 +99,7 @@ export class Frames {
 
   /** Remembers the URL of a document that a frame is about to receive. */
   receives(frameId: string, url: string): void {
-    setBounded(this.#documents, frameId, url)
+    setBounded(this.#documents, frameId, url, MAX_FRAMES)
   }
 
   /**
@@ -180,15 +181,8 @@ export class Frames {
   }
 
   #remember(frameId: string, contextId: string): void {
-    setBounded(this.#contextByFrame, frameId, contextId)
+    setBounded(this.#contextByFrame, frameId, contextId, MAX_FRAMES)
   }
-}
-
-/** Forgets the oldest frame if there are too many. A lookup finds it again if it is open. */
-function setBounded(frames: Map<string, string>, frameId: string, value: string): void {
-  const [oldest] = frames.keys()
-  if (oldest !== undefined && frames.size >= MAX_FRAMES) frames.delete(oldest)
-  frames.set(frameId, value)
 }
 
 /** Returns the origins of URLs of http and https, and of `blob:` URLs of such documents. */

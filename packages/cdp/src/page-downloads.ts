@@ -16,27 +16,21 @@
 // popup at all: see speculation-rules.ts. The guard fails the download that Chromium pauses. Others
 // that a page starts there in the same moment are sent.
 
-/**
- * A script for each new document, to run before the document's own scripts. The page's scripts can
- * replace each method of a prototype. The script therefore binds the methods that it needs when it
- * starts, and uses no other method later.
- */
-export const FORBID_DOWNLOADS: string = `(() => {
-  const bind = (method) => Function.prototype.call.bind(method)
-  const getter = ({ prototype }, name) => bind(Object.getOwnPropertyDescriptor(prototype, name).get)
+import { PAGE_METHODS } from './page-methods.ts'
+
+/** A script for each new document, to run before the document's own scripts. */
+export const FORBID_DOWNLOADS: string = `(() => {${PAGE_METHODS}
   const isPrevented = getter(Event, 'defaultPrevented')
   const downloadRequestOf = getter(NavigateEvent, 'downloadRequest')
   const destinationOf = getter(NavigateEvent, 'destination')
   const urlOf = getter(NavigationDestination, 'url')
   const currentEntryOf = getter(Navigation, 'currentEntry')
-  const localNameOf = getter(Element, 'localName')
   const hrefOfLink = getter(HTMLAnchorElement, 'href')
   const hrefOfArea = getter(HTMLAreaElement, 'href')
   const getAttribute = bind(Element.prototype.getAttribute)
   const composedPathOf = bind(Event.prototype.composedPath)
   const preventDefault = bind(Event.prototype.preventDefault)
   const listen = bind(EventTarget.prototype.addEventListener)
-  const exec = bind(RegExp.prototype.exec)
   const warn = console.warn.bind(console)
   const { navigation } = window
   // A getter throws for an object of another type. "instanceof" would be wrong for an object of

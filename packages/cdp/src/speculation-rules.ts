@@ -14,27 +14,22 @@
 //   reads the rules before the next notification.
 // Only a switch at launch stops the requests of all rules: see docs/playwright.md.
 
+import { PAGE_METHODS } from './page-methods.ts'
+
 /**
  * A script for each new document, to run before the document's own scripts. It does not run in the
  * first document of a popup: that document takes over the window of an empty document, and no
  * script starts again in it. This was measured, also with a script that the protocol knew before
  * the popup requested anything. Speculation rules take effect after mutation observers were
  * notified of their script element.
- *
- * The page's scripts can replace each method of a prototype. The script therefore binds the methods
- * that it needs when it starts, and uses no other method later.
  */
-export const LEAVE_OUT_SPECULATION_RULES: string = `(() => {
-  const bind = (method) => Function.prototype.call.bind(method)
-  const descriptorOf = ({ prototype }, name) => Object.getOwnPropertyDescriptor(prototype, name)
-  const getter = (owner, name) => bind(descriptorOf(owner, name).get)
+export const LEAVE_OUT_SPECULATION_RULES: string = `(() => {${PAGE_METHODS}
   const targetOf = getter(MutationRecord, 'target')
   const addedNodesOf = getter(MutationRecord, 'addedNodes')
   const oldValueOf = getter(MutationRecord, 'oldValue')
   const lengthOf = getter(NodeList, 'length')
   const nodeTypeOf = getter(Node, 'nodeType')
   const parentOf = getter(Node, 'parentNode')
-  const localNameOf = getter(Element, 'localName')
   const shadowRootOf = getter(Element, 'shadowRoot')
   const getAttributeNS = bind(Element.prototype.getAttributeNS)
   const remove = bind(Element.prototype.remove)
@@ -42,7 +37,6 @@ export const LEAVE_OUT_SPECULATION_RULES: string = `(() => {
   const nextNode = bind(TreeWalker.prototype.nextNode)
   const setCurrentNode = bind(descriptorOf(TreeWalker, 'currentNode').set)
   const observe = bind(MutationObserver.prototype.observe)
-  const exec = bind(RegExp.prototype.exec)
   const has = bind(WeakSet.prototype.has)
   const add = bind(WeakSet.prototype.add)
   const { apply } = Reflect

@@ -20,6 +20,7 @@ export {
   urlText,
   withMethods,
 } from './base/option-checks.ts'
+export { setBounded } from './base/set-bounded.ts'
 export type { Site } from './base/site.ts'
 export { SlowItems, type StartedItem } from './base/slow-items.ts'
 export { MAX_TIMEOUT_MS, MAX_TIMER_MS, UNTIL_HEADERS, withTimeout } from './base/timeout.ts'
@@ -33,3 +34,4 @@ export { isProxyExcluded, proxyVariableFor } from './network/proxy-variables.ts'
 export { loadUndici } from './network/undici.ts'
 export { CLIENT_OPTIONS, namesItself, plausibleTimeout } from './options/options.ts'
 export { PACING_OPTIONS } from './options/pacing-options.ts'
+export { CACHE_HEADERS } from './report/reported-headers.ts'

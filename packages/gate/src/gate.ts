@@ -345,7 +345,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     activity.begin()
     try {
       const call = { url, signal, maxWaitMs, redirectedFrom, enteredAt }
-      const check = robots.admitNow(url, signal, redirectedFrom) ?? robots.requireAllowed(url, signal, redirectedFrom)
+      const check = robots.requireAllowed(url, signal, redirectedFrom)
       if (isPromise(check)) return this.#enterLater(check, call)
       const route = this.#routeOf(check, signal)
       if (isPromise(route)) return this.#enterLater(check, call, route)

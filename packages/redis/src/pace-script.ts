@@ -283,9 +283,9 @@ local function takeTurn(slotAt, delayMs)
   return turnAt, turnAt, turnBefore, stepMs
 end
 
-local function waitForTurn(slot, isChanged)
+local function waitForTurn(slot, delayMs, isChanged)
   local before = pace.lastTurnAt
-  local at, turnAt, turnBefore, stepMs = takeTurn(slot.at, delayOf(now, 0).ms)
+  local at, turnAt, turnBefore, stepMs = takeTurn(slot.at, delayMs)
   if isChanged or pace.lastTurnAt ~= before then save() end
   return { 'wait', text(epoch), text(at - now), slot.because, text(turnAt), text(turnBefore), text(stepMs) }
 end
@@ -301,7 +301,7 @@ function operations.reserve()
   local delay = delayOf(now, 0)
   -- A worker without a turn leaves a free slot to the worker that has waited for it.
   if slot.because == 'none' and not request.turnAt and hasTurnsAhead() then slot.because = delay.because end
-  if slot.because ~= 'none' then return waitForTurn(slot, isChanged) end
+  if slot.because ~= 'none' then return waitForTurn(slot, delay.ms, isChanged) end
   if request.turnAt == pace.lastTurnAt then pace.lastTurnAt = 0 end
   takeSlot(now, delay, limits.pauseFrom, request.allowanceMs)
   -- Until the worker says that the request was sent, it counts as under way.
@@ -370,7 +370,7 @@ end
 function operations.estimate()
   addLostVisit()
   local slot = nextSlot(now)
-  if request.takesTurn and slot.because ~= 'none' then return waitForTurn(slot) end
+  if request.takesTurn and slot.because ~= 'none' then return waitForTurn(slot, delayOf(now, 0).ms) end
   local at, because = slot.at, slot.because
   local simulated = math.min(request.ahead, MAX_SIMULATED_REQUESTS)
   for _ = 1, simulated do

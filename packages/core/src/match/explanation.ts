@@ -25,11 +25,14 @@ export interface Match extends Rule {
 }
 
 /**
- * Why the deciding rule won: `no-rule`: no rule matched, and the verdict has the reason;
- * `only-match`: no other rule matched; `most-octets`: it is longer than the next rule;
- * `allow-on-a-tie`: it is as long as the next rule, and allows; `first-line`: it is as long as the
- * next rule and does the same, and comes first in the file; `first-match`: in this dialect the
- * first rule that matches decides.
+ * Why the deciding rule won:
+ *
+ * - `no-rule`: no rule matched, and the verdict has the reason.
+ * - `only-match`: no other rule matched.
+ * - `most-octets`: it is longer than the next rule.
+ * - `allow-on-a-tie`: it is as long as the next rule, and allows.
+ * - `first-line`: it is as long as the next rule and does the same, and comes first in the file.
+ * - `first-match`: in this dialect the first rule that matches decides.
  */
 export type WonBy = 'no-rule' | 'only-match' | 'most-octets' | 'allow-on-a-tie' | 'first-line' | 'first-match'
 

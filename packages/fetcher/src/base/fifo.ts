@@ -1,24 +1,29 @@
 // A first-in-first-out queue that can remove any item. Each operation takes constant time. In a
 // Set, finding the first item scans the holes that removed items leave: removing 100,000 items from
 // the front took 1.5 s.
+import { type Linked, LinkedList } from './linked-list.ts'
 
-interface Node<T> {
-  readonly item: T
+class Node<T> implements Linked<Node<T>> {
   before: Node<T> | undefined
   after: Node<T> | undefined
+  list: object | undefined
+  readonly item: T
+
+  constructor(item: T) {
+    this.item = item
+  }
 }
 
 export class Fifo<T> {
   readonly #nodes = new Map<T, Node<T>>()
-  #first: Node<T> | undefined
-  #last: Node<T> | undefined
+  readonly #list = new LinkedList<Node<T>>()
 
   get size(): number {
-    return this.#nodes.size
+    return this.#list.size
   }
 
   get first(): T | undefined {
-    return this.#first?.item
+    return this.#list.first?.item
   }
 
   has(item: T): boolean {
@@ -32,22 +37,12 @@ export class Fifo<T> {
 
   /** Adds the item at the end, unless the queue contains it. */
   add(item: T): void {
-    if (this.#nodes.has(item)) return
-    const node: Node<T> = { item, before: this.#last, after: undefined }
-    if (this.#last === undefined) this.#first = node
-    else this.#last.after = node
-    this.#last = node
-    this.#nodes.set(item, node)
+    if (!this.#nodes.has(item)) this.#list.add(this.#newNode(item))
   }
 
   /** Adds the item at the front, unless the queue contains it. */
   addFirst(item: T): void {
-    if (this.#nodes.has(item)) return
-    const node: Node<T> = { item, before: undefined, after: this.#first }
-    if (this.#first === undefined) this.#last = node
-    else this.#first.before = node
-    this.#first = node
-    this.#nodes.set(item, node)
+    if (!this.#nodes.has(item)) this.#list.addFirst(this.#newNode(item))
   }
 
   /** Removes the item. Returns whether the queue contained it. */
@@ -55,21 +50,19 @@ export class Fifo<T> {
     const node = this.#nodes.get(item)
     if (node === undefined) return false
     this.#nodes.delete(item)
-    const { before, after } = node
-    if (before === undefined) this.#first = after
-    else before.after = after
-    if (after === undefined) this.#last = before
-    else after.before = before
-    return true
+    return this.#list.delete(node)
   }
 
   /** Removes all items and returns them in order. */
   drain(): readonly T[] {
-    const items: T[] = []
-    for (let node = this.#first; node !== undefined; node = node.after) items.push(node.item)
-    this.#nodes.clear()
-    this.#first = undefined
-    this.#last = undefined
+    const items = Array.from(this.#list, ({ item }) => item)
+    for (const item of items) this.delete(item)
     return items
+  }
+
+  #newNode(item: T): Node<T> {
+    const node = new Node(item)
+    this.#nodes.set(item, node)
+    return node
   }
 }

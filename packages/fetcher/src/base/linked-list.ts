@@ -36,6 +36,16 @@ export class LinkedList<T extends Linked<T>> {
     this.#size++
   }
 
+  /** Adds an item that is in no list at the front. */
+  addFirst(item: T): void {
+    item.after = this.#first
+    item.list = this
+    if (this.#first === undefined) this.#last = item
+    else this.#first.before = item
+    this.#first = item
+    this.#size++
+  }
+
   /** Removes the item. Returns whether the list contained it. */
   delete(item: T): boolean {
     if (item.list !== this) return false

@@ -596,28 +596,30 @@ export class RobotsClient {
     return cached && this.#verdict(text, url, cached)
   }
 
-  /**
-   * Returns the verdict about a URL whose text begins with its origin in normal form, if memory has
-   * the rules of that origin. Most URLs begin so, and need no URL parser. Returns undefined for any
-   * other URL.
-   */
+  /** Returns the verdict about a URL for which `#rulesByText` has rules. */
   #verdictByText(text: string): ClientVerdict | undefined {
-    const { now, policy, dialect } = this.#settings
-    // A longer URL may have a path that is too long to be checked. Google's dialect matches the
-    // text as the caller wrote it.
-    if (text.length > MAX_SHORT_URL_LENGTH || dialect.parsing.compare === 'google') return undefined
+    const { now, policy } = this.#settings
     const at = now()
-    const cached = this.#cache.getByUrl(text, at)
+    const cached = this.#rulesByText(text, at)
     return cached && verdictOf(text, cached.entry.origin, text, cached, at, policy)
   }
 
   #peek(text: string): CachedRules | undefined {
-    const { now, dialect } = this.#settings
-    if (text.length > MAX_SHORT_URL_LENGTH || dialect.parsing.compare === 'google') return undefined
     if (this.#telemetry.needsVerdicts) return undefined
-    const at = now()
-    const cached = this.#cache.getByUrl(text, at)
+    const at = this.#settings.now()
+    const cached = this.#rulesByText(text, at)
     return cached !== undefined && isFresh(cached, at) ? cached : undefined
+  }
+
+  /**
+   * Returns the rules for a URL whose text begins with its origin in normal form, if memory has them.
+   * Most URLs begin so, and need no URL parser. Returns undefined for any other URL.
+   */
+  #rulesByText(text: string, at: number): CachedRules | undefined {
+    // A longer URL may have a path that is too long to be checked. Google's dialect matches the
+    // text as the caller wrote it.
+    if (text.length > MAX_SHORT_URL_LENGTH || this.#settings.dialect.parsing.compare === 'google') return undefined
+    return this.#cache.getByUrl(text, at)
   }
 
   async #countImported(

@@ -34,12 +34,14 @@ export interface GateHandle {
 /**
  * Returns the caller's gate, or creates one. For functions that accept either, such as `politely`.
  * @param ownOptions The names of further options of the calling function, for the error message
- * about an unknown option. @param elsewhere Names of options of another object, each with the end
- * of its error message: `is an option of …; write it in …`. @param pages How the calling function
- * requests pages: the fetch for pages, or `own` if Politely makes the connections. A new
- * RobotsClient sends its requests the same way, unless its options say otherwise (`robotsVia`).
- * Default: `globalThis.fetch`. @throws {OptionError} for an invalid or unknown option, for any
- * option next to `gate`, and for an option of the RobotsClient next to `robots`.
+ * about an unknown option.
+ * @param elsewhere Names of options of another object, each with the end of its error message:
+ * `is an option of …; write it in …`.
+ * @param pages How the calling function requests pages: the fetch for pages, or `own` if Politely
+ * makes the connections. A new RobotsClient sends its requests the same way, unless its options say
+ * otherwise (`robotsVia`). Default: `globalThis.fetch`.
+ * @throws {OptionError} for an invalid or unknown option, for any option next to `gate`, and for an
+ * option of the RobotsClient next to `robots`.
  */
 export function resolveGate(
   options: GateOrOptions,

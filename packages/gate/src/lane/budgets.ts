@@ -1,7 +1,6 @@
 // The option `budget`: how many requests of a pace key may start.
-import { integer } from '@politely/fetcher/internal'
+import { integer, setBounded } from '@politely/fetcher/internal'
 import type { Pacing } from '../options/pacing.ts'
-import { setBounded } from '../pace/set-bounded.ts'
 
 interface Count {
   /** Infinity for no limit. */

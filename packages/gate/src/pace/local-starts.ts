@@ -5,8 +5,8 @@
 // this table has the last starts of all of them, by pace key. A record names its pacer by a number,
 // so it keeps neither the pacer nor the gate in memory.
 import { escapeControls } from '@politely/core'
+import { setBounded } from '@politely/fetcher/internal'
 import type { LocalPacer } from './local-pacer.ts'
-import { setBounded } from './set-bounded.ts'
 
 /** The last start of a pace key. */
 interface LastStart {

@@ -71,8 +71,9 @@ export interface Permit extends Disposable {
   report(response: RequestReport): void
   /**
    * Ends the request. Reports the response, if one is passed and none was reported before. Later
-   * calls do nothing. @throws {ResponseError} where `report` throws one, if no response was
-   * reported before. The permit is still released.
+   * calls do nothing.
+   * @throws {ResponseError} where `report` throws one, if no response was reported before. The
+   * permit is still released.
    */
   release(response?: RequestReport): void
 }

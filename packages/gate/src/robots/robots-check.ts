@@ -2,7 +2,7 @@
 // refusal.
 import { type BlockedAddressError, type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
 import { type ClientPort, clientPort, linkSignals, orAborted } from '@politely/fetcher/internal'
-import { isPromise } from '../pace/is-promise.ts'
+import { NO_URLS } from '../options/enter-arguments.ts'
 import type { RedirectTargets } from '../redirects/redirect-targets.ts'
 import { isAllowed } from '../report/allowed-verdict.ts'
 import { RobotsDisallowedError } from '../report/errors.ts'
@@ -51,35 +51,23 @@ export class RobotsCheck {
     signal: AbortSignal | undefined,
     chain: readonly string[],
   ): ClientVerdict | Promise<ClientVerdict> {
-    this.#closing.throwIfAborted()
-    signal?.throwIfAborted()
-    const origins = this.#redirects.to(url)
-    const redirectedFrom = origins.length === 0 ? chain : [...origins, ...chain]
-    const known = this.#client.checkNow(url, redirectedFrom.length === 0 ? undefined : { redirectedFrom })
-    return known ?? this.#untilClosed(signal, (ends) => this.#client.check(url, { signal: ends, redirectedFrom }))
+    const redirectedFrom = this.#sourcesOf(url, signal, chain)
+    return this.#checkNow(url, redirectedFrom) ?? this.#checkLater(url, signal, redirectedFrom)
   }
 
   /**
    * Checks a URL without a fetch. Returns undefined if the verdict is not known.
    * @throws {RobotsDisallowedError} if the URL may not be requested. The refusal is counted.
    */
-  requireAllowedNow(url: string): AllowedCheck | undefined {
+  requireAllowedNow(url: string, redirectedFrom: readonly string[] = NO_URLS): AllowedCheck | undefined {
     const port = this.#port
-    const rules = port.peek(url)
+    const rules = redirectedFrom.length === 0 ? port.peek(url) : undefined
     if (rules?.rules.isAllowed(url)) {
       port.countAllowed()
       return AllowedCheck.byRules(url, rules, port, port.now())
     }
-    const verdict = this.#client.checkNow(url)
+    const verdict = this.#checkNow(url, redirectedFrom)
     return verdict && this.#allowedOrThrow(verdict)
-  }
-
-  /** Does the same for a request that enters the gate. Returns undefined for a URL that others led to. */
-  admitNow(url: string, signal: AbortSignal | undefined, chain: readonly string[]): AllowedCheck | undefined {
-    this.#closing.throwIfAborted()
-    signal?.throwIfAborted()
-    const isDirect = chain.length === 0 && this.#redirects.to(url).length === 0
-    return isDirect ? this.requireAllowedNow(url) : undefined
   }
 
   /**
@@ -92,8 +80,11 @@ export class RobotsCheck {
     signal: AbortSignal | undefined,
     chain: readonly string[],
   ): AllowedCheck | Promise<AllowedCheck> {
-    const verdict = this.check(url, signal, chain)
-    return isPromise(verdict) ? verdict.then((found) => this.#allowedOrThrow(found)) : this.#allowedOrThrow(verdict)
+    const redirectedFrom = this.#sourcesOf(url, signal, chain)
+    return (
+      this.requireAllowedNow(url, redirectedFrom) ??
+      this.#checkLater(url, signal, redirectedFrom).then((verdict) => this.#allowedOrThrow(verdict))
+    )
   }
 
   /**
@@ -136,6 +127,22 @@ export class RobotsCheck {
     } finally {
       linked.unlink()
     }
+  }
+
+  /** Returns the URLs that led to this one: those that the gate has seen, then those of the caller. */
+  #sourcesOf(url: string, signal: AbortSignal | undefined, chain: readonly string[]): readonly string[] {
+    this.#closing.throwIfAborted()
+    signal?.throwIfAborted()
+    const origins = this.#redirects.to(url)
+    return origins.length === 0 ? chain : [...origins, ...chain]
+  }
+
+  #checkNow(url: string, redirectedFrom: readonly string[]): ClientVerdict | undefined {
+    return this.#client.checkNow(url, redirectedFrom.length === 0 ? undefined : { redirectedFrom })
+  }
+
+  #checkLater(url: string, signal: AbortSignal | undefined, redirectedFrom: readonly string[]): Promise<ClientVerdict> {
+    return this.#untilClosed(signal, (ends) => this.#client.check(url, { signal: ends, redirectedFrom }))
   }
 
   #allowedOrThrow(verdict: ClientVerdict): AllowedCheck {

@@ -2,8 +2,8 @@
 // wait.
 //
 // V8 compiles the code of a page in several steps, up to about ten thousand pages. So each way to
-// crawl has a process of its own, which lives for the whole run and first fetches many pages. Then
-// all take turns in rounds, in random order. Noise of the machine affects all turns of a round
+// crawl has its own process, which lives for the whole run and first fetches many pages. Then all
+// take turns in rounds, in random order. Noise of the machine affects all turns of a round
 // alike, so the ratio of two ways is taken within a round.
 import { median, medianInterval } from '../../median.ts'
 import { digits, type Finding, type Row, type Sheet } from '../../sheet.ts'

@@ -2,6 +2,7 @@
 // edge of a content delivery network, may have sent the first one. The second one is for a request
 // that asks caches to revalidate.
 import { type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
+import { CACHE_HEADERS } from '@politely/fetcher/internal'
 import { reasonText } from '../../output/reason-text.ts'
 import { printable } from '../../output/style.ts'
 import type { Headers } from './response-headers.ts'
@@ -18,17 +19,6 @@ export interface EdgeComparison {
   /** JSON-safe. */
   readonly json: object
 }
-
-/** The headers in which caches say what they did: RFC 9211 §2, and what CDNs and servers send. */
-const CACHE_HEADERS = [
-  'x-cache',
-  'cf-cache-status',
-  'cache-status',
-  'cdn-cache',
-  'x-cache-status',
-  'x-proxy-cache',
-  'x-vercel-cache',
-] as const
 
 /** What tells where a response comes from, and how old it is. */
 const SHOWN = ['age', ...CACHE_HEADERS, 'last-modified', 'etag'] as const
