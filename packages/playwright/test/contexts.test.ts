@@ -3,7 +3,7 @@ import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser/
 import type { Reply } from '@politely/testkit/servers/sites'
 import { htmlPage } from '@politely/testkit/servers/small-pages'
 import { type BrowserContext, chromium } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import {
   launch,
@@ -16,8 +16,8 @@ import {
 describe.skipIf(noChromium)('withRobots of a context', () => {
   let browser: PlaywrightUnderTest
 
-  beforeAll(async () => {
-    browser = await launch()
+  beforeEach(async () => {
+    if (!browser?.isConnected()) browser = await launch() // Chromium may have crashed
   })
 
   afterAll(() => browser.close())

@@ -2,7 +2,7 @@
 // them use the whole Chromium.
 import { browserTestsFor } from '@politely/testkit/browser/browser-cases'
 import { isFullRun } from '@politely/testkit/scope'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll, beforeEach, describe, test } from 'vitest'
 import { launch, noChromium, type PlaywrightUnderTest, type ways } from './playwright-under-test.ts'
 
 const tests = browserTestsFor('Playwright')
@@ -18,8 +18,8 @@ function runIn(way: keyof typeof ways, cases: typeof tests): void {
   describe.skipIf(noChromium)(`Playwright’s ${way}`, () => {
     let browser: PlaywrightUnderTest
 
-    beforeAll(async () => {
-      browser = await launch(way)
+    beforeEach(async () => {
+      if (!browser?.isConnected()) browser = await launch(way) // Chromium may have crashed
     })
 
     afterAll(() => browser.close())

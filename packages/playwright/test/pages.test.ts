@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser/browser-fixture'
 import { isFullRun } from '@politely/testkit/scope'
 import { htmlPage, redirectTo } from '@politely/testkit/servers/small-pages'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium, openTestFixture, type PlaywrightUnderTest } from './playwright-under-test.ts'
 
@@ -12,8 +12,8 @@ const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 describe.skipIf(noChromium)('a page', () => {
   let browser: PlaywrightUnderTest
 
-  beforeAll(async () => {
-    browser = await launch()
+  beforeEach(async () => {
+    if (!browser?.isConnected()) browser = await launch() // Chromium may have crashed
   })
 
   afterAll(() => browser.close())

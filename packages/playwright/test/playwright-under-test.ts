@@ -86,6 +86,7 @@ export async function launch(
       await own.close()
       await closeServer?.()
     },
+    isConnected: () => own.isConnected(),
     kill: async () =>
       killProcesses('browser', await (await own.newBrowserCDPSession()).send('SystemInfo.getProcessInfo')),
     networkIdle: 'networkidle',

@@ -3,14 +3,14 @@
 
 import { browserTestsFor } from '@politely/testkit/browser/browser-cases'
 import { isFullRun } from '@politely/testkit/scope'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll, beforeEach, describe, test } from 'vitest'
 import { launch, noChromium, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
 
 describe.skipIf(noChromium || !isFullRun)('Puppeteer', () => {
   let browser: PuppeteerUnderTest
 
-  beforeAll(async () => {
-    browser = await launch()
+  beforeEach(async () => {
+    if (!browser?.isConnected()) browser = await launch() // Chromium may have crashed
   })
 
   afterAll(() => browser.close())

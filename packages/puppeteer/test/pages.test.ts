@@ -3,14 +3,14 @@ import { slowWeb, waitAtGate } from '@politely/testkit/browser/browser-end-cases
 import { CRAWLER, HOME, RULES } from '@politely/testkit/browser/browser-fixture'
 import { isFullRun } from '@politely/testkit/scope'
 import { htmlPage, redirectTo } from '@politely/testkit/servers/small-pages'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { launch, noChromium, openTestFixture, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
 
 describe.skipIf(noChromium)('a page', () => {
   let browser: PuppeteerUnderTest
 
-  beforeAll(async () => {
-    browser = await launch()
+  beforeEach(async () => {
+    if (!browser?.isConnected()) browser = await launch() // Chromium may have crashed
   })
 
   afterAll(() => browser.close())

@@ -46,6 +46,7 @@ function drive(own: Browser): PuppeteerUnderTest {
     launch: (switches) => launch(chromiumLaunch(found, switches)),
     newContext: () => own.createBrowserContext({ downloadBehavior: { policy: 'allow', downloadPath } }),
     close: () => own.close(),
+    isConnected: () => own.connected,
     kill: async () =>
       killProcesses('browser', await (await own.target().createCDPSession()).send('SystemInfo.getProcessInfo')),
     networkIdle: 'networkidle0',

@@ -4,7 +4,7 @@ import { CRAWLER, errorOf, HOME, RULES } from '@politely/testkit/browser/browser
 import { isFullRun } from '@politely/testkit/scope'
 import { htmlPage } from '@politely/testkit/servers/small-pages'
 import type { BrowserContext } from 'puppeteer-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium, openTestFixture, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
 
@@ -13,8 +13,8 @@ const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 describe.skipIf(noChromium)('withRobots', () => {
   let browser: PuppeteerUnderTest
 
-  beforeAll(async () => {
-    browser = await launch()
+  beforeEach(async () => {
+    if (!browser?.isConnected()) browser = await launch() // Chromium may have crashed
   })
 
   afterAll(() => browser.close())
