@@ -5,10 +5,11 @@
 // @politely/core exist once in its process. Its code is minified, and keeps the names of functions for
 // the stacks in reports of errors.
 
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { build } from 'rolldown'
+import { inAscii, licensesOf } from './bundled-code.mjs'
 
 const FOLDER = new URL('../packages/cli/', import.meta.url).pathname
 
@@ -55,16 +56,5 @@ const { output } = await build({
   },
   logLevel: 'warn',
 })
-writeFileSync(`${FOLDER}bundle/LICENSES.txt`, licensesOf(output.flatMap(({ moduleIds = [] }) => moduleIds)))
-
-/** The licences of the other projects whose code is in the bundle ask that their text is included. */
-function licensesOf(modules) {
-  const folders = new Set(modules.map((id) => /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? ''))
-  const texts = [...folders].filter(existsSync).map((folder) => {
-    const { name, version } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
-    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each))
-    if (file === undefined) throw new Error(`${name} is in the bundle, and has no licence file`)
-    return `${name} ${version}\n\n${readFileSync(`${folder}/${file}`, 'utf8').trim()}\n`
-  })
-  return texts.sort().join(`\n${'-'.repeat(80)}\n\n`)
-}
+for (const { fileName, code } of output) writeFileSync(`${FOLDER}bundle/${fileName}`, inAscii(code))
+writeFileSync(`${FOLDER}bundle/LICENSES.txt`, licensesOf(output))

@@ -5,12 +5,20 @@
 //
 //   node ../../scripts/bundle-package.mjs   (in the folder of a package)
 
-import { readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { build } from 'rolldown'
+import { minifySync } from 'rolldown/experimental'
 import { parseAst } from 'rolldown/parseAst'
+import { inAscii, licensesOf } from './bundled-code.mjs'
 
-const { exports, dependencies = {}, peerDependencies = {} } = JSON.parse(readFileSync('package.json', 'utf8'))
+const {
+  exports,
+  dependencies = {},
+  peerDependencies = {},
+  devDependencies = {},
+} = JSON.parse(readFileSync('package.json', 'utf8'))
 const libraries = Object.keys({ ...dependencies, ...peerDependencies })
 const entries = Object.values(exports)
   .map((target) => target.default ?? target.import?.default ?? target)
@@ -54,22 +62,56 @@ function mayHaveEffects(node) {
   return Object.values(node).some(mayHaveEffects)
 }
 
+/**
+ * Bundles the libraries that are devDependencies, so that users don't install them. Each is evaluated
+ * at the first call of one of its functions: the Public Suffix List in tldts takes a sixth of the
+ * time that importing the package would take.
+ */
+const LAZY = 'lazy:'
+/** The chunk that they are in. */
+const LIBRARIES = 'libraries'
+const require = createRequire(resolve('package.json'))
+const lazyLibraries = {
+  name: 'lazy-libraries',
+  resolveId(id, importer) {
+    if (importer?.startsWith(LAZY)) return require.resolve(id)
+    return id in devDependencies ? `${LAZY}${id}` : undefined
+  },
+  load(id) {
+    if (!id.startsWith(LAZY)) return undefined
+    const name = id.slice(LAZY.length)
+    const functionOf = (key) => `export const ${key} = (...values) => require('${name}').${key}(...values)`
+    return Object.keys(require(name)).map(functionOf).join('\n')
+  },
+}
+
 const { output } = await build({
   input: Object.fromEntries(entries.map((target) => [target.slice('./dist/'.length, -'.js'.length), target])),
   platform: 'node',
-  plugins: [pureValues],
+  plugins: [pureValues, lazyLibraries],
   external: (id) => id.startsWith('node:') || libraries.some((name) => id === name || id.startsWith(`${name}/`)),
   output: {
     dir: COMPILED,
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name].js',
+    codeSplitting: {
+      groups: [{ name: LIBRARIES, test: (id) => id.startsWith(LAZY) || id.includes('/node_modules/') }],
+    },
     comments: { annotation: true, jsdoc: false, legal: false },
     minifyInternalExports: false,
   },
   checks: { pluginTimings: false },
   logLevel: 'warn',
 })
+for (const { name, fileName, code } of output) {
+  const small = name === LIBRARIES ? minifySync(fileName, code, { module: true }).code : code
+  writeFileSync(join(COMPILED, fileName), inAscii(small))
+}
+const LICENSES = resolve(COMPILED, 'LICENSES.txt')
+const licenses = licensesOf(output)
+if (licenses !== '') writeFileSync(LICENSES, licenses)
 const published = new Set([
+  LICENSES,
   ...output.map(({ fileName }) => resolve(COMPILED, fileName)),
   ...declarationsOf(entries.map((target) => resolve(target.replace(/\.js$/, '.d.ts')))),
 ])

@@ -12,7 +12,6 @@ import {
   startAttempt,
   withoutCredentials,
 } from '@politely/core/engine'
-import pRetry from 'p-retry'
 import { watchFakeTimers } from '../base/fake-timers.ts'
 import { hasOtherDomain } from '../network/host-name.ts'
 import type { RobotsVia } from '../network/robots-way.ts'
@@ -162,6 +161,7 @@ class Attempt {
       if (isWorthRetrying(last, this.#policy)) throw new TemporaryReplyError(last.kind)
       return last
     }
+    const { default: pRetry } = await import('p-retry')
     try {
       return await pRetry(attempt, {
         retries: this.#retries,
