@@ -1,12 +1,19 @@
 // The public API of `politely`: what a crawler needs first, of core, fetcher and gate.
 
 export {
+  describeOutcome,
   describeVerdict,
   type Finding,
   type FindingCode,
   isPolitelyError,
   lintRobots,
   OptionError,
+  outcomeOf,
+  type PageOutcome,
+  type PageOutcomeKind,
+  type PageOutcomeReason,
+  type PagePrice,
+  type PageResponse,
   parseRobots,
   type Robots,
   type Severity,

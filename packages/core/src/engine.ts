@@ -14,7 +14,8 @@ export {
   isOwnFailure,
   keepUntil,
 } from './access/entry.ts'
-export { isChallenge, type LooksLike, looksLikeMeanings } from './access/looks-like.ts'
+export { failureReasonOf, type RequestError } from './access/failure-reason.ts'
+export { isChallenge, isChallengeBy, type LooksLike, looksLikeMeanings } from './access/looks-like.ts'
 export { mayBeNotFoundPage } from './access/not-found-page.ts'
 export type {
   Outcome,
@@ -88,6 +89,7 @@ export {
   type Pushback,
   pushbackOf,
 } from './pace/pushback.ts'
+export { REFUSED_RESPONSE } from './page/outcome-of.ts'
 export { explainMissingToken } from './parse/user-agent-name.ts'
 export { MAX_TIMED_RECORDS } from './timed-records.ts'
 export { MAX_SHORT_URL_LENGTH, parseUrl, startsWithOrigin, urlText } from './url/origin.ts'

@@ -23,3 +23,5 @@ declare class TextDecoder {
   constructor(label?: string, options?: { readonly ignoreBOM?: boolean })
   decode(bytes: Uint8Array, options?: { readonly stream?: boolean }): string
 }
+
+declare function atob(base64: string): string

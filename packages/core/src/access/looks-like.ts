@@ -33,8 +33,13 @@ export function looksLikeOf({ status, headers, body }: Response): LooksLike | un
 
 /** Returns whether the headers of a response say that it is a challenge for browsers. */
 export function isChallenge(headers: Headers): boolean {
+  return isChallengeBy((name) => headerOf(headers, name))
+}
+
+/** The same, for headers that are read with a function, by name in lower case. */
+export function isChallengeBy(header: (name: string) => string | null | undefined): boolean {
   return (
-    /^challenge$/i.test(headerOf(headers, 'cf-mitigated') ?? '') ||
-    /^(?:challenge|captcha)$/i.test(headerOf(headers, 'x-amzn-waf-action') ?? '')
+    /^challenge$/i.test(header('cf-mitigated') ?? '') ||
+    /^(?:challenge|captcha)$/i.test(header('x-amzn-waf-action') ?? '')
   )
 }

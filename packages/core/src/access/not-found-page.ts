@@ -6,6 +6,7 @@
 // counts, and only if it consists of known words. An unknown word could change its meaning.
 import { textOf } from '../bytes.ts'
 import type { Headers } from '../http/headers.ts'
+import { shownHtml, withoutTags } from './html-text.ts'
 import type { AccessPolicy } from './policy.ts'
 import type { Response } from './reply.ts'
 
@@ -25,20 +26,14 @@ export function mayBeNotFoundPage(status: number, headers: Headers, { notFoundPa
  */
 export function isNotFoundPage({ status, headers, body }: Response, policy: AccessPolicy): boolean {
   if (body === undefined || !mayBeNotFoundPage(status, headers, policy)) return false
-  const html = textOf(body.bytes).replace(HIDDEN, '')
+  const html = shownHtml(textOf(body.bytes))
   return Array.from(html.matchAll(HEADING)).some(([, , text = '']) =>
-    text.replace(TAG, ' ').split(SEPARATOR).some(saysNotFound),
+    withoutTags(text).split(SEPARATOR).some(saysNotFound),
   )
 }
 
-// These patterns take linear time: an element without an end tag ends with the page, and a tag
-// without `>` ends before the next `<`.
-
-/** Comments, and elements that do not show what they contain. */
-const HIDDEN = /<!--.*?(?:-->|$)|<(script|style|template|svg)(?=[\s/>]).*?(?:<\/\1|$)/gis
-/** A title or a heading, and its content. */
+/** A title or a heading, and its content. Takes linear time: see html-text.ts. */
 const HEADING = /<(title|h[1-6])(?=[\s>])[^<>]*>(.*?)(?:<\/\1|$)/gis
-const TAG = /<[^<>]*>/g
 /**
  * What separates the title of a page from the name of its site, as in
  * `Page not found &#8211; Example`.

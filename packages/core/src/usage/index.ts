@@ -1,5 +1,6 @@
 // The public API of `@politely/core/usage`: what may be done with a page, from all channels.
 
+export { type HeaderLine, headerLines, type ResponseHeaders } from '../http/header-lines.ts'
 export type {} from '../index.ts' // see engine.ts
 export type { SignalUse } from '../parse/preference-labels.ts'
 export type { Combination } from './combine.ts'
@@ -12,7 +13,6 @@ export {
   describeStatement,
 } from './describe-usage.ts'
 export { usageDocuments } from './documents.ts'
-export { type HeaderLine, headerLines, type ResponseHeaders } from './header-lines.ts'
 export {
   type Answer,
   type Channel,

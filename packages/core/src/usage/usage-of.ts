@@ -7,6 +7,7 @@
 // rules of a robots.txt, so one matcher serves both.
 import { describeValue, withoutCredentials } from '../describe-value.ts'
 import { OptionError, otherCopyProblem } from '../errors.ts'
+import { headerLines, type ResponseHeaders } from '../http/header-lines.ts'
 import { assertKnownOptions } from '../known-options.ts'
 import type { RulesVerdict } from '../match/verdict.ts'
 import { contentSignalUses, type SignalUse } from '../parse/preference-labels.ts'
@@ -15,7 +16,6 @@ import { Robots } from '../robots.ts'
 import { type UrlInput, urlText } from '../url/origin.ts'
 import { answerOf, type Combination, combinationOf } from './combine.ts'
 import { compare, type UsageConflict } from './conflicts.ts'
-import { headerLines, type ResponseHeaders } from './header-lines.ts'
 import { type Answer, type Purpose, purposes, type Statement, shown, sourceOf, type UsageProblem } from './purpose.ts'
 import { type FoundValues, type LabelValues, parseContentSignal, parseContentUsage } from './robots-txt/label-values.ts'
 import {

@@ -7,7 +7,7 @@
 //    the bytes of the head, and the chunk in which it ends.
 // 3. `readHead` cancels the clone. From then on, the caller is the only reader.
 import { OptionError } from '@politely/core'
-import { isChallenge } from '@politely/core/engine'
+import { isChallengeBy } from '@politely/core/engine'
 import type { PageHead, ResponseHeaders } from '@politely/core/usage'
 import { describeValue } from '../base/option-checks.ts'
 
@@ -106,7 +106,7 @@ export function openPage(response: PageResponse | undefined): OpenedPage {
     return { report: isPart ? PART : READ, headers, html }
   }
   const { status, body } = response
-  if (isChallengePage((name) => response.headers.get(name))) return CHALLENGE
+  if (isChallengeBy((name) => response.headers.get(name))) return CHALLENGE
   if (!isPage(status)) return notThePage(`the response has the status ${status}`)
   const headers = headersOf(response)
   const type = response.headers.get('content-type') ?? ''
@@ -155,12 +155,6 @@ function isPage(status: number): boolean {
 /** Recognises also a Response of another realm or library. */
 function isResponse(response: PageResponse): response is Response {
   return 'clone' in response && typeof response.clone === 'function'
-}
-
-/** Returns whether the response is a challenge for browsers. @param headerOf Returns the value of a header. */
-export function isChallengePage(headerOf: (name: string) => string | null | undefined): boolean {
-  const names = ['cf-mitigated', 'x-amzn-waf-action']
-  return isChallenge(Object.fromEntries(names.map((name) => [name, headerOf(name) ?? ''])))
 }
 
 /** The report about a challenge for browsers. */

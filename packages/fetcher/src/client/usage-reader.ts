@@ -1,7 +1,7 @@
 // What `RobotsClient.usage` does after it has loaded robots.txt. A separate module, which the first
 // call of `usage` loads: it needs a parser for HTML, and most crawlers never call it.
 import { type Attempt, describeReason, type ParsedUrl, type Robots } from '@politely/core'
-import { decidingAttempt, describeCause, looksLikeMeanings, parseUrl } from '@politely/core/engine'
+import { decidingAttempt, describeCause, isChallengeBy, looksLikeMeanings, parseUrl } from '@politely/core/engine'
 import { headerLines, headReader, type TdmrepFile, type Usage, usageOf } from '@politely/core/usage'
 import { onAbort } from '../base/abort-listeners.ts'
 import type { JoinOptions } from '../cache/flights.ts'
@@ -10,7 +10,7 @@ import { type CachedTdmrep, type CheckTarget, TdmrepCache, tdmrepUrl } from '../
 import type { Settings } from '../options/options.ts'
 import { type ClientVerdict, loggableVerdict } from '../report/client-verdict.ts'
 import type { Telemetry } from '../report/telemetry.ts'
-import { CHALLENGE, isChallengePage, type OpenedPage, type PageReport, UNSEEN_TAGS } from './page-response.ts'
+import { CHALLENGE, type OpenedPage, type PageReport, UNSEEN_TAGS } from './page-response.ts'
 
 /**
  * What is known about the `/.well-known/tdmrep.json` of an origin:
@@ -138,7 +138,7 @@ export class UsageReader {
     read: ReadPage,
     { file, report: tdmrep }: LoadedTdmrep,
   ): ClientUsage {
-    const isChallenge = isChallengePage((name) => headerLines(read.headers, name)[0]?.text)
+    const isChallenge = isChallengeBy((name) => headerLines(read.headers, name)[0]?.text)
     const { html, headers, report: page } = isChallenge ? CHALLENGE : read
     const isUnseen = page.reading === 'not-given' && verdict.because === 'rule' && !verdict.allowed
     const { productTokens: tokens, now } = this.#settings

@@ -1,5 +1,6 @@
 // Turns a refusal into a Response, for callers that handle statuses rather than errors.
 import { OptionError } from '@politely/core'
+import { markClass, REFUSED_RESPONSE } from '@politely/core/engine'
 import { describeValue } from '@politely/fetcher/internal'
 import { BudgetError, QueueFullError, RobotsDisallowedError, WaitTooLongError } from '../report/errors.ts'
 
@@ -33,6 +34,7 @@ export function refusedResponse(error: Refusal): Response {
   const response = new Response(`${message}\n`, { status, statusText, headers })
   Object.defineProperty(response, 'url', { value: verdict.url })
   refusals.set(response, error)
+  markClass(REFUSED_RESPONSE, { prototype: response }) // for outcomeOf, which is in core
   return response
 }
 

@@ -1,10 +1,10 @@
 // Licenses of RSL 1.0: which of them apply to a page. A license is only named here: Politely never
 // fetches it and never pays.
 import { textOf } from '../../bytes.ts'
+import { headerLines, type ResponseHeaders } from '../../http/header-lines.ts'
 import type { Robots } from '../../robots.ts'
 import { originOf } from '../../url/origin.ts'
 import type { UsageConflict, UsageReading } from '../conflicts.ts'
-import { headerLines, type ResponseHeaders } from '../header-lines.ts'
 import { shown, sourceOf, type UsageProblem, type UsageSource } from '../purpose.ts'
 import { hasWord, isRsl, type PageHead } from '../tags/page-head.ts'
 import type { UsageLine } from './robots-lines.ts'

@@ -1,0 +1,48 @@
+// Describes the outcome of a request for a page in English, for people. The wording may change;
+// programs read the data itself.
+import { escapeControls } from '../escape-controls.ts'
+import type { PageOutcome, PageOutcomeKind, PageOutcomeReason } from './outcome.ts'
+import type { PagePrice } from './price.ts'
+
+const SENTENCES: Readonly<Record<PageOutcomeKind, string>> = {
+  served: 'the page was served',
+  redirect: 'the site redirected the request',
+  'not-found': 'the site has no page for this request',
+  gone: 'the page is gone',
+  denied: 'the site refuses the page to this crawler',
+  'payment-required': 'the site asks for payment',
+  challenge: 'the site sent a challenge for browsers',
+  login: 'the site asks for a login',
+  'rate-limited': 'the site asks for fewer requests',
+  'server-error': 'the server could not answer',
+  connection: 'there was no usable response',
+}
+
+/** What the reasons add that are not clear from their names. */
+const CAUSES: Readonly<Partial<Record<PageOutcomeReason, string>>> = {
+  'no-usable-location': 'its redirect has no usable Location',
+  'too-many-redirects': 'too many redirects',
+  'challenge-header': 'by its headers',
+  'challenge-page': 'by the start of the page',
+  'login-redirect': 'by its redirect',
+  'password-form': 'the page has a form for a password',
+  proxy: "the crawler's proxy or network asks for a login",
+}
+
+/**
+ * Describes an outcome in one sentence, such as `the site asks for payment (status 402, USD 0.01)`.
+ * Text from the site is escaped, so the result is safe to print.
+ */
+export function describeOutcome({ kind, because, status, retryAfterMs, price }: PageOutcome): string {
+  const cause = because === 'status' ? undefined : (CAUSES[because] ?? because)
+  const wait = retryAfterMs === undefined ? undefined : `asked to wait ${Math.ceil(retryAfterMs / 1000)} s`
+  const parts = [status === undefined ? undefined : `status ${status}`, cause, price && priceText(price), wait]
+  return escapeControls(`${SENTENCES[kind]} (${parts.filter((part) => part !== undefined).join(', ')})`)
+}
+
+function priceText({ source, amount, currency, network, raw }: PagePrice): string {
+  if (amount === undefined) return `${source}: ${raw.slice(0, 100)}`
+  return source === 'x402'
+    ? `x402: ${[amount, 'units of', currency ?? 'an unknown asset', network && `on ${network}`].filter(Boolean).join(' ')}`
+    : `${currency} ${amount}`
+}

@@ -1,0 +1,203 @@
+// Classifies responses and errors of requests for pages.
+import { isChallengeBy } from '../access/looks-like.ts'
+import { latin1Of } from '../bytes.ts'
+import { isOfClass } from '../errors.ts'
+import { httpDate } from '../http/date.ts'
+import { headerLines, type ResponseHeaders } from '../http/header-lines.ts'
+import { pushbackOf } from '../pace/pushback.ts'
+import { isChallengePage } from './challenge-page.ts'
+import { fieldOf, readError } from './error-chain.ts'
+import { isLoginPage, isLoginUrl } from './login-page.ts'
+import type { PageOutcome, PageOutcomeKind, PageOutcomeReason } from './outcome.ts'
+import { askedPrice, moneyOf, type PagePrice } from './price.ts'
+
+/** The mark of the responses that a gate makes in place of a site's: see `refusalOf`. */
+export const REFUSED_RESPONSE = 'refused-response'
+
+/**
+ * Returns what became of a request for a page: the kind says what a crawler does next, and
+ * `because` what shows it. `PageOutcomeKind` has the table of statuses. Never throws.
+ *
+ * ```ts
+ * try {
+ *   outcome = outcomeOf(await fetch(url))
+ * } catch (error) {
+ *   outcome = outcomeOf(error)
+ * }
+ * ```
+ *
+ * Returns undefined for what says nothing about the site: an abort by the caller, an error or a
+ * response of Politely's own, the caller's mistakes (such as an invalid URL), and values that are
+ * neither a response nor an error of a request. A time limit that passed is a `connection`.
+ *
+ * @param result A `PageResponse`, such as a `Response`, whose body is not read; or what a request
+ * rejected with. The errors of fetch, undici, node:http, got, axios, ky and of browsers are known.
+ * If an error carries a response, the response counts.
+ * @param now Milliseconds since 1970, for a date in Retry-After. Default: the Date header.
+ */
+export function outcomeOf(result: unknown, now?: number): PageOutcome | undefined {
+  if (isResponse(result)) return outcomeOfResponse(result, now)
+  const read = readError(result)
+  if (read === undefined) return undefined
+  return 'response' in read ? outcomeOfResponse(read.response, now) : read
+}
+
+/** An error of an HTTP library may have a status too, and has a message. */
+function isResponse(value: unknown): value is object {
+  return statusOf(value) !== undefined && typeof fieldOf(value, 'message') !== 'string'
+}
+
+function statusOf(value: unknown): number | undefined {
+  const status = fieldOf(value, 'status')
+  const found = typeof status === 'number' ? status : fieldOf(value, 'statusCode')
+  return typeof found === 'number' ? found : undefined
+}
+
+function outcomeOfResponse(response: object, now: number | undefined): PageOutcome | undefined {
+  const status = statusOf(response) ?? 0
+  if (!(status >= 100) || isOfClass(REFUSED_RESPONSE, response)) return undefined
+  const header = headersOf(fieldOf(response, 'headers'))
+  const head = fieldOf(response, 'head')
+  const contentType = head === undefined ? undefined : header('content-type')
+  const body = textOfHead(head, contentType)
+  const html = isHtml(contentType, body) ? body : ''
+  const [kind, because] =
+    challenged(header, html) ?? wantsLogin(status, header, html, response) ?? byStatus(status, header)
+  const retryAfterMs = requestedWait(status, header, now)
+  const price = priceOf(kind, header, body)
+  return { kind, because, status, ...(retryAfterMs && { retryAfterMs }), ...(price && { price }) }
+}
+
+type Header = (name: string) => string | undefined
+type Found = readonly [PageOutcomeKind, PageOutcomeReason]
+
+function challenged(header: Header, html: string): Found | undefined {
+  if (isChallengeBy(header)) return ['challenge', 'challenge-header']
+  return html !== '' && isChallengePage(html) ? ['challenge', 'challenge-page'] : undefined
+}
+
+function wantsLogin(status: number, header: Header, html: string, response: object): Found | undefined {
+  const isRedirect = status >= 300 && status <= 399 && status !== 304
+  if (!isRedirect && !(status >= 200 && status <= 299)) return undefined
+  const at = urlOf(fieldOf(response, 'url'))
+  const isAtLogin = at !== undefined && isLoginUrl(at)
+  if (isRedirect) {
+    const target = urlOf(header('location'), at?.href ?? 'http://unknown.invalid/')
+    return target !== undefined && !isAtLogin && isLoginUrl(target) ? ['login', 'login-redirect'] : undefined
+  }
+  if (isAtLogin && fieldOf(response, 'redirected') === true) return ['login', 'login-redirect']
+  return html !== '' && isLoginPage(html, isAtLogin) ? ['login', 'password-form'] : undefined
+}
+
+function byStatus(status: number, header: Header): Found {
+  if (status < 200) return ['connection', 'malformed'] // RFC 9110 §15.2: a final response follows
+  if (status < 300 || status === 304) return ['served', 'status']
+  if (status < 400) return ['redirect', header('location')?.trim() ? 'status' : 'no-usable-location']
+  const kind = KINDS[status]
+  if (kind !== undefined) return [kind, kind === 'connection' ? 'proxy' : 'status']
+  return [status < 500 ? 'not-found' : 'server-error', 'status']
+}
+
+/** The statuses that differ from the other 4xx or 5xx. */
+const KINDS: Readonly<Record<number, PageOutcomeKind>> = {
+  401: 'denied',
+  402: 'payment-required',
+  403: 'denied',
+  407: 'connection',
+  408: 'server-error', // RFC 9110 §15.5.9: the client may repeat the request on a new connection
+  410: 'gone',
+  421: 'server-error', // RFC 9110 §15.5.20: the same
+  425: 'server-error', // RFC 8470 §5.2: the same, after the TLS handshake
+  429: 'rate-limited',
+  430: 'rate-limited',
+  451: 'denied',
+  511: 'connection', // RFC 6585 §6: not from the site
+}
+
+function priceOf(kind: PageOutcomeKind, header: Header, body: string): PagePrice | undefined {
+  if (kind === 'payment-required') return askedPrice(header, body)
+  const charged = kind === 'served' ? header('crawler-charged') : undefined
+  return charged === undefined ? undefined : moneyOf('crawler-charged', charged)
+}
+
+/** A longer value of a header is cut. Our choice. */
+const MAX_VALUE_LENGTH = 32_768
+
+/**
+ * Returns a function that reads a header by its name in lower case. Invalid headers count as absent:
+ * the outcome of a request must not depend on them.
+ */
+function headersOf(headers: unknown): Header {
+  // undici's handlers get the lines as bytes.
+  const given = Array.isArray(headers)
+    ? headers.map((item) => (item instanceof Uint8Array ? latin1Of(item) : item))
+    : headers
+  return (name) => {
+    try {
+      const lines = headerLines((given ?? undefined) as ResponseHeaders | undefined, name)
+      return lines.length === 0
+        ? undefined
+        : lines
+            .map(({ text }) => text)
+            .join(', ')
+            .slice(0, MAX_VALUE_LENGTH)
+    } catch {
+      return undefined
+    }
+  }
+}
+
+/**
+ * The time for two-digit years of a Date header, whose century no clock says here. Our choice.
+ */
+const THIS_CENTURY = Date.UTC(2026)
+
+/** Returns how long the response asks to wait. If the time is unknown, only durations count. */
+function requestedWait(status: number, header: Header, now: number | undefined): number | undefined {
+  const retryAfter = header('retry-after')
+  if (retryAfter === undefined) return undefined
+  const utc = now ?? httpDate(header('date') ?? '', THIS_CENTURY) ?? Number.NaN
+  return pushbackOf({ status, retryAfter }, utc)?.requestedMs
+}
+
+function urlOf(text: unknown, base?: string): URL | undefined {
+  return typeof text === 'string' ? (URL.parse(text, base) ?? undefined) : undefined
+}
+
+/** More of a page is not searched: its start shows what it is. Our choice. */
+const MAX_HEAD_BYTES = 65_536
+
+/** Decodes the start of a page, by its byte order mark, Content-Type or meta element. */
+function textOfHead(head: unknown, contentType: string | undefined): string {
+  try {
+    if (!(head instanceof Uint8Array)) return ''
+    const bytes = head.subarray(0, MAX_HEAD_BYTES)
+    const mark = latin1Of(bytes.subarray(0, 2))
+    const utf16 = mark === '\xff\xfe' ? 'utf-16le' : mark === '\xfe\xff' ? 'utf-16be' : undefined
+    return decode(
+      bytes,
+      utf16 ?? charsetIn(contentType) ?? charsetIn(META.exec(latin1Of(bytes.subarray(0, 1024)))?.[0]),
+    )
+  } catch {
+    return '' // an object that only claims to be an array
+  }
+}
+
+const META = /<meta[^<>]+charset[^<>]+/i
+
+function charsetIn(text: string | undefined): string | undefined {
+  return /charset\s*=\s*["']?([\w.:-]+)/i.exec(text ?? '')?.[1]
+}
+
+function decode(bytes: Uint8Array, charset: string | undefined): string {
+  try {
+    return new TextDecoder(charset).decode(bytes)
+  } catch {
+    return new TextDecoder().decode(bytes) // the site names an unknown encoding
+  }
+}
+
+/** Returns whether a body is HTML: by its type, or without one by its first character. */
+function isHtml(contentType: string | undefined, body: string): boolean {
+  return contentType === undefined ? /^\s*</.test(body) : /html/i.test(contentType)
+}

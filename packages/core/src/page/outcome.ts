@@ -1,0 +1,105 @@
+// The outcome of a request for a page, as values.
+import type { FailureReason } from '../access/reply.ts'
+import type { ResponseHeaders } from '../http/header-lines.ts'
+import type { PagePrice } from './price.ts'
+
+/**
+ * What became of a request for a page, by what a crawler does next:
+ *
+ * - `served`: use the page. Any 2xx; and 304, which confirms the copy of the crawler.
+ * - `redirect`: request the target. Any 3xx except 304.
+ * - `not-found`: do not request this URL again soon, and continue with the site. 404, and every 4xx
+ *   that is not listed here, such as 400, 405, 406 and 416: the site has no page for this request.
+ * - `gone`: remove the URL. 410.
+ * - `denied`: the site refuses the page to this crawler. 401, 403, 451.
+ * - `payment-required`: the site asks for money. 402; see `price`.
+ * - `challenge`: the site wants to see a browser. Any status: `because` says what shows it.
+ * - `login`: the site wants a user. A redirect to a login page, or a login page with a 2xx.
+ * - `rate-limited`: the site wants fewer requests. 429, and 430, which some servers send instead.
+ * - `server-error`: try again later. Any 5xx except 511, whether or not it has a Retry-After; 408,
+ *   421 and 425, after which the same request may succeed; and statuses from 600 on (RFC 9110 §15).
+ * - `connection`: no usable response. DNS, TCP, TLS or HTTP failed, or a time limit passed; a 1xx,
+ *   which ends no request; and 407 and 511, which the crawler's proxy or network sends.
+ */
+export type PageOutcomeKind =
+  | 'served'
+  | 'redirect'
+  | 'not-found'
+  | 'gone'
+  | 'denied'
+  | 'payment-required'
+  | 'challenge'
+  | 'login'
+  | 'rate-limited'
+  | 'server-error'
+  | 'connection'
+
+/**
+ * What shows the outcome of a request for a page:
+ *
+ * - `status`: the status of the response.
+ * - `no-usable-location`, `too-many-redirects`: the `redirect` cannot be followed.
+ * - `challenge-header`: the header cf-mitigated or x-amzn-waf-action.
+ * - `challenge-page`: the start of the page is that of a known challenge.
+ * - `login-redirect`: the redirect leads to a login page, or fetch followed one there.
+ * - `password-form`: the start of the page has a form for a password.
+ * - `proxy`: the status says that the crawler's proxy or network must be paid or logged into: 407, 511.
+ * - any other: the reason for `connection`, as in `Access.reason`.
+ */
+export type PageOutcomeReason =
+  | 'status'
+  | 'no-usable-location'
+  | 'too-many-redirects'
+  | 'challenge-header'
+  | 'challenge-page'
+  | 'login-redirect'
+  | 'password-form'
+  | 'proxy'
+  | Extract<
+      FailureReason,
+      | 'dns'
+      | 'dns-unavailable'
+      | 'refused'
+      | 'reset'
+      | 'network'
+      | 'tls'
+      | 'timeout'
+      | 'malformed'
+      | 'undecodable'
+      | 'truncated'
+      | 'too-large'
+    >
+
+/** The outcome of a request for a page. JSON-safe. */
+export interface PageOutcome {
+  readonly kind: PageOutcomeKind
+  readonly because: PageOutcomeReason
+  /** The HTTP status; absent if there was no response. */
+  readonly status?: number
+  /**
+   * How long the response asks to wait (Retry-After), with any status. Milliseconds, above 0 and at
+   * most a day. Absent if it does not ask.
+   */
+  readonly retryAfterMs?: number
+  /** What the site asks for the page (402), or what it charged. Absent if it names no price. */
+  readonly price?: PagePrice
+}
+
+/**
+ * The parts of a response that `outcomeOf` reads. A `Response` of fetch fits, and so do responses of
+ * undici, node:http, got and axios, whose status may be `statusCode`.
+ */
+export interface PageResponse {
+  readonly status: number
+  /** A `Headers`, an object by name in any case, or pairs. */
+  readonly headers: ResponseHeaders
+  /**
+   * The start of the decoded body, for challenges and login pages that headers do not show. At least
+   * 4 KB are useful. At most the first 65,536 bytes are read.
+   */
+  readonly head?: Uint8Array
+  /** The URL that sent this response. With it, a redirect from one login page to another is no `login`. */
+  readonly url?: string
+  /** Whether `url` is the target of a redirect that was followed. */
+  readonly redirected?: boolean
+}
