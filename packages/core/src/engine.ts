@@ -56,6 +56,20 @@ export { MAX_RETRY_AFTER_MS, retryAfterMs } from './http/retry-after.ts'
 export type {} from './index.ts'
 export { assertKnown } from './known-options.ts'
 export { type PatternTrace, type TraceStep, tracePattern } from './match/trace.ts'
+export {
+  applyFailure,
+  applySuccess,
+  type Circuit,
+  type CircuitLimits,
+  type CircuitStateName,
+  canForgetCircuit,
+  circuitStateOf,
+  closedCircuit,
+  coolingMs,
+  delayProbe,
+  returnProbe,
+  startProbe,
+} from './pace/circuit.ts'
 export { type Delay, delayOf, MAX_SLOW_DELAY_MS, type PaceLimits } from './pace/delay.ts'
 export { nextVisitTimeAt } from './pace/hours.ts'
 export {

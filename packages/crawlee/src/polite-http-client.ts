@@ -112,7 +112,7 @@ export class PoliteHttpClient implements BaseHttpClient {
       return response
     } catch (error) {
       const response = (error as { response?: AnyResponse } | undefined)?.response // of `throwHttpErrors`
-      const failure = hop.signal?.aborted ? undefined : ({ failed: true } as const)
+      const failure = hop.signal?.aborted ? undefined : ({ failed: true, error } as const)
       permit.release(typeof response?.statusCode === 'number' ? gateResponse(response) : failure)
       throw error
     } finally {

@@ -15,11 +15,12 @@ import {
   watchFakeTimers,
   withMethods,
 } from '@politely/fetcher/internal'
+import { Circuits, keeperOf } from './circuit/circuits.ts'
 import { Activity } from './lane/activity.ts'
 import { Budgets } from './lane/budgets.ts'
 import { CheckedPacer } from './lane/checked-pacer.ts'
 import { ConcurrencyLimit } from './lane/concurrency-limit.ts'
-import { estimateWait } from './lane/estimate.ts'
+import { estimateWait, type WaitForecast } from './lane/estimate.ts'
 import type { GateContext } from './lane/gate-context.ts'
 import type { GrantedPermit } from './lane/granted-permit.ts'
 import type { Lane } from './lane/lane.ts'
@@ -34,6 +35,7 @@ import { sitePacingBy } from './options/site-pacing.ts'
 import { isPromise } from './pace/is-promise.ts'
 import { LocalPacer } from './pace/local-pacer.ts'
 import { LocalStarts } from './pace/local-starts.ts'
+import type { CircuitReport } from './pace/pacer.ts'
 import type { Permit } from './permit/permit.ts'
 import { sendingThrough } from './permit/sending.ts'
 import { OpenRedirects } from './redirects/open-redirects.ts'
@@ -143,6 +145,12 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       -readonly [P in keyof GateContext]: GateContext[P]
     }
     context.sight = { isSendingSeen: true }
+    context.circuits = new Circuits({
+      ...source,
+      log,
+      keeper: keeperOf(ownPacer, now),
+      failed: (origin, error) => pacer.failed(origin, error),
+    })
     context.isSimple = ownPacer instanceof LocalPacer && needsOneSlot(pacing)
     const routes = new Routes(
       context,
@@ -154,6 +162,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       pacer,
       pacing,
       log,
+      circuits: context.circuits,
       routeOf: (origin, url) => routes.of(origin, url),
       now: port.now,
     })
@@ -195,7 +204,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   /** The present size of the gate: its queues, and the requests that wait or are under way. */
   get gauges(): GateGauges {
-    const { now, openPermits } = this.#context
+    const { now, openPermits, circuits } = this.#context
     const lanes = this.#busyLanes()
     const at = now()
     return {
@@ -203,6 +212,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       waiting: lanes.reduce((sum, { waiting }) => sum + waiting, 0),
       underWay: lanes.reduce((sum, { underWay }) => sum + underWay, 0),
       oldestPermitMs: openPermits.oldestMs(at),
+      openCircuits: circuits.open,
       oldestWaitMs: lanes.reduce((longest, { waitingSince = at }) => Math.max(longest, at - waitingSince), 0),
     }
   }
@@ -293,15 +303,24 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   }
 
   async #forecast(text: string, { signal, redirectedFrom }: WhenArguments, willReserve: boolean): Promise<Forecast> {
-    const { robots, now, budgets } = this.#context
+    const { robots, now, budgets, circuits } = this.#context
     const verdict = await robots.check(text, signal, redirectedFrom)
     if (!this.#disobedience.admits(verdict))
-      return { allowed: false, verdict, retryAt: verdict.retryAt, budget: undefined }
+      return { allowed: false, verdict, retryAt: verdict.retryAt, budget: undefined, circuit: undefined }
     const route = this.#routes.current(await this.#routeOf(verdict, signal))
     const budget = budgets?.usedUp(route.lane.key, route.lane.waiting)
-    if (budget !== undefined) return { allowed: false, verdict, retryAt: undefined, budget }
-    const limits = route.limitsFor(AllowedCheck.by(verdict))
-    const { waitMs, ...wait } = await estimateWait(this.#context, route, limits, willReserve)
+    if (budget !== undefined) return { allowed: false, verdict, retryAt: undefined, budget, circuit: undefined }
+    const check = AllowedCheck.by(verdict)
+    const refusal = circuits.refusalOf(check)
+    if (refusal !== undefined) {
+      const { retryAt, outcome, because } = refusal
+      return { allowed: false, verdict, retryAt, budget: undefined, circuit: { kind: outcome, because } }
+    }
+    const limits = route.limitsFor(check)
+    const { waitMs, ...wait } = afterCircuit(
+      await estimateWait(this.#context, route, limits, willReserve),
+      circuits.reportOf(verdict.origin),
+    )
     return { allowed: true, verdict, at: now() + waitMs, waitMs, ...wait }
   }
 
@@ -324,7 +343,9 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     this.#closing.abort(error)
     this.#context.openPermits.stop()
     this.#progress?.stop()
-    for (const lane of this.#busyLanes()) lane.clear(error)
+    const lanes = this.#busyLanes()
+    this.#context.circuits.clear(error)
+    for (const lane of lanes) lane.clear(error)
   }
 
   /** Closes the gate. Does not wait for requests under way; `drain` does. */
@@ -441,6 +462,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   #busyLanes(): readonly Lane[] {
     return [...this.#routes.lanes].filter(({ waiting, underWay }) => waiting > 0 || underWay > 0)
   }
+}
+
+/** Returns how long a request would wait whose circuit may be open. */
+function afterCircuit(wait: WaitForecast, { state, waitMs }: CircuitReport): WaitForecast {
+  return state === 'closed' || waitMs <= wait.waitMs ? wait : { ...wait, waitMs, because: 'circuit', level: 'origin' }
 }
 
 /** Whether each request needs one slot only. */

@@ -28,9 +28,20 @@ export type {
   WhenOptions,
 } from './options/gate-options.ts'
 export { LocalPacer } from './pace/local-pacer.ts'
-export type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from './pace/pacer.ts'
+export type {
+  Admission,
+  CircuitFailure,
+  CircuitReport,
+  CircuitResult,
+  PaceReason,
+  Pacer,
+  Reservation,
+  Ticket,
+  WaitEstimate,
+} from './pace/pacer.ts'
 export type {
   BackoffOptions,
+  CircuitOptions,
   ObeyOptions,
   PaceBy,
   PacingOptions,
@@ -43,6 +54,7 @@ export { AbortedWaitError } from './report/aborted-wait.ts'
 export { type GateCounterName, gateCounterMeanings, waitBucketsMs } from './report/counters.ts'
 export {
   BudgetError,
+  CircuitOpenError,
   GateClosedError,
   InvalidRequestError,
   OpenRedirectError,
@@ -54,6 +66,7 @@ export {
 } from './report/errors.ts'
 export type {
   AbandonMessage,
+  CircuitMessage,
   DoneMessage,
   FailureMessage,
   GateMessages,

@@ -12,12 +12,26 @@ test('every counter and every gauge has a meaning', async () => {
 
 test('gauges: the requests that wait and are under way, and the ages of the oldest permit and wait', async () => {
   const { gate, enter, advance } = await simulate({ 'a.test': '', 'b.test': '' }, { maxConcurrentPerKey: 1 })
-  expect(gate.gauges).toEqual({ queues: 0, waiting: 0, underWay: 0, oldestPermitMs: 0, oldestWaitMs: 0 })
+  expect(gate.gauges).toEqual({
+    queues: 0,
+    waiting: 0,
+    underWay: 0,
+    oldestPermitMs: 0,
+    openCircuits: 0,
+    oldestWaitMs: 0,
+  })
   const held = [await enter('1', 'a.test'), await enter('1', 'b.test')]
   await advance(2_000)
   const waiting = [enter('2', 'a.test'), enter('3', 'a.test')]
   await advance(3_000)
-  expect(gate.gauges).toEqual({ queues: 2, waiting: 2, underWay: 2, oldestPermitMs: 5_000, oldestWaitMs: 3_000 })
+  expect(gate.gauges).toEqual({
+    queues: 2,
+    waiting: 2,
+    underWay: 2,
+    oldestPermitMs: 5_000,
+    openCircuits: 0,
+    oldestWaitMs: 3_000,
+  })
   expect(JSON.parse(JSON.stringify(gate.gauges))).toEqual(gate.gauges)
   for (const permit of held) permit.release()
   await advance(1_000)
@@ -26,7 +40,14 @@ test('gauges: the requests that wait and are under way, and the ages of the olde
   second?.release()
   await advance(1_000)
   ;(await waiting[1])?.release()
-  expect(gate.gauges).toEqual({ queues: 0, waiting: 0, underWay: 0, oldestPermitMs: 0, oldestWaitMs: 0 })
+  expect(gate.gauges).toEqual({
+    queues: 0,
+    waiting: 0,
+    underWay: 0,
+    oldestPermitMs: 0,
+    openCircuits: 0,
+    oldestWaitMs: 0,
+  })
 })
 
 describe('the histogram of waits', () => {

@@ -23,7 +23,7 @@ const PAGES = [
 const defaultOf = (name: Name): string => defaultText(defaults[name])
 
 function defaultText(value: unknown): string {
-  if (Array.isArray(value)) return value.join(', ')
+  if (Array.isArray(value) || value instanceof Set) return [...value].join(', ')
   if (typeof value === 'string' || typeof value === 'boolean') return `\`${value}\``
   if (typeof value === 'object') return 'several' // the text of the row says the default of each field
   return value === undefined || value === Number.POSITIVE_INFINITY ? 'none' : Number(value).toLocaleString('en-US')
@@ -59,12 +59,12 @@ describe('the table of options in docs/pace-options.md', () => {
   const [, , ...rows] = table.trimEnd().split('\n')
   const cells = rows.map((row) => row.slice(2, -2).split(' | '))
 
-  test('has a row with the right default for each option, and for each field of `backoff` and `obey`', () => {
-    const { backoff, obey } = defaults
-    const fields = Object.entries({ backoff, obey }).flatMap(([option, values]) =>
+  test('has a row with the right default for each option, and for each field of `backoff`, `circuit` and `obey`', () => {
+    const { backoff, circuit = {}, obey } = defaults
+    const fields = Object.entries({ backoff, circuit, obey }).flatMap(([option, values]) =>
       Object.entries(values).map(([field, value]) => `${option}.${field}: ${defaultText(value)}`),
     )
-    const options = names.filter((name) => name !== 'backoff' && name !== 'obey')
+    const options = names.filter((name) => !['backoff', 'circuit', 'obey'].includes(name))
     const inCode = [...options.map((name) => `${name}: ${defaultOf(name)}`), ...fields]
     expect(cells.map(([name = '', , value]) => `${name.slice(1, -1)}: ${value}`).toSorted()).toEqual(inCode.toSorted())
   })

@@ -23,6 +23,7 @@ export const PACING_OPTIONS = {
   releaseWarningMs: true,
   progressMs: true,
   backoff: true,
+  circuit: true,
   rateLimitHeaders: true,
   countRobots: true,
   budget: true,

@@ -321,7 +321,7 @@ async function sendWithPermit(
       pauseDuring: timeoutMs === undefined ? undefined : (work) => outsideTimeLimit(response, work),
     })
   } catch (error) {
-    if (!(error instanceof ResponseError)) report ??= failureOf(signal)
+    if (!(error instanceof ResponseError)) report ??= failureOf(signal, error)
     throw error
   } finally {
     permit.release(report)

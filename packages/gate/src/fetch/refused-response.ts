@@ -2,20 +2,29 @@
 import { OptionError } from '@politely/core'
 import { markClass, REFUSED_RESPONSE } from '@politely/core/engine'
 import { describeValue } from '@politely/fetcher/internal'
-import { BudgetError, QueueFullError, RobotsDisallowedError, WaitTooLongError } from '../report/errors.ts'
+import {
+  BudgetError,
+  CircuitOpenError,
+  QueueFullError,
+  RobotsDisallowedError,
+  WaitTooLongError,
+} from '../report/errors.ts'
 
 /** An error of the gate that `onDisallowed: 'response'` turns into a response. */
-export type Refusal = RobotsDisallowedError | WaitTooLongError | QueueFullError | BudgetError
+export type Refusal = RobotsDisallowedError | WaitTooLongError | QueueFullError | BudgetError | CircuitOpenError
 
 export function isRefusal(error: unknown): error is Refusal {
-  return [RobotsDisallowedError, WaitTooLongError, QueueFullError, BudgetError].some((kind) => error instanceof kind)
+  return [RobotsDisallowedError, WaitTooLongError, QueueFullError, BudgetError, CircuitOpenError].some(
+    (kind) => error instanceof kind,
+  )
 }
 
 const refusals = new WeakMap<object, Refusal>()
 
 /**
  * Returns a response with status 403 if robots.txt disallows the request. The status is 503 if
- * robots.txt is unreachable now, if the request cannot wait, or if its budget is used up. If it is
+ * robots.txt is unreachable now, if the request cannot wait, if its budget is used up, or if the
+ * circuit of its origin is open. If it is
  * known when a retry can succeed, the response has a Retry-After header, so that a client that
  * retries after a 503 does so at the right time. The body is the error's message. The class is the
  * global `Response`, whichever fetch is wrapped.

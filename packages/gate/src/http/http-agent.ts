@@ -3,6 +3,7 @@
 //
 // These libraries make a new request for each redirect hop and each retry. So each of them enters
 // the gate.
+import { errorMonitor } from 'node:events'
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -89,7 +90,11 @@ async function enterAndSend(
     if (clientPort(gate.robots).isOwnRequest(url)) return send()
     const { activity, openRedirects } = gatePort(gate)
     const permit = await gate.enter(url, { signal: ending.signal, redirectedFrom })
-    const release = () => permit.release(failureOf(ending.signal)) // the failure has no effect if a response was reported
+    let failure: unknown
+    request.once(errorMonitor, (error) => {
+      failure = error
+    })
+    const release = () => permit.release(failureOf(ending.signal, failure)) // the failure has no effect if a response was reported
     request.once('close', release)
     ending.signal.addEventListener('abort', release)
     ending.signal.throwIfAborted()

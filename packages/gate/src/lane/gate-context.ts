@@ -6,6 +6,7 @@
 // one method each: a request may leave its lane, and a permit releases the limits that its lane
 // acquired.
 
+import type { Circuits } from '../circuit/circuits.ts'
 import type { Pacing } from '../options/pacing.ts'
 import type { LocalStarts } from '../pace/local-starts.ts'
 import type { OpenRedirects } from '../redirects/open-redirects.ts'
@@ -33,6 +34,7 @@ export interface GateContext extends EventSource {
    */
   readonly isSimple: boolean
   readonly concurrency: ConcurrencyLimit
+  readonly circuits: Circuits
   readonly robots: RobotsCheck
   readonly robotsPauses: RobotsPauses
   readonly redirects: RedirectTargets

@@ -20,9 +20,12 @@
 // is ever called depends on the HTTP client. If a response arrives without it, later requests of
 // the gate stop waiting for it, until the gate sees a `sent` again.
 import { inspect } from 'node:util'
+import { outcomeOf } from '@politely/core'
 import type { Delay, PaceResponse } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
+import type { SiteCircuit } from '../options/circuit.ts'
 import type { EnterCall } from '../options/enter-arguments.ts'
+import type { CircuitFailure, Ticket } from '../pace/pacer.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import type { Permit } from '../permit/permit.ts'
 import {
@@ -46,6 +49,9 @@ import type { GateContext } from './gate-context.ts'
 import type { Grant } from './grant.ts'
 import { cancelSlots, type KeySlot } from './paced-key.ts'
 
+/** The outcome of a request that has failed, if the caller does not say how. */
+const NO_RESPONSE = { kind: 'connection', because: 'network' } as const
+
 type Phase = 'granted' | 'connecting' | 'sent' | 'reported' | 'released'
 
 export class GrantedPermit implements NestablePermit {
@@ -66,6 +72,12 @@ export class GrantedPermit implements NestablePermit {
   #isPushedBack = false
   #holdsLimits = true
   #hasEndedSlots = false
+  /** Whether the circuit knows what the request led to. */
+  #hasSettled = false
+  /** Undefined without a circuit. */
+  readonly #circuit: SiteCircuit | undefined
+  /** The ticket of the probe, until its result is known. */
+  #probe: Ticket | undefined
 
   static {
     // `console.log` shows own fields only, and the most important ones are getters.
@@ -82,7 +94,11 @@ export class GrantedPermit implements NestablePermit {
     { redirectedFrom, enteredAt }: EnterCall,
     waitedMs: number,
     waitedFor: WaitCause | undefined,
+    circuit: SiteCircuit | undefined,
+    probe?: Ticket,
   ) {
+    this.#circuit = circuit
+    this.#probe = probe
     this.enteredAt = enteredAt
     this.redirectedFrom = redirectedFrom
     this.#context = context
@@ -152,6 +168,7 @@ export class GrantedPermit implements NestablePermit {
     cancelSlots(sharedSlots)
     slot.pacedKey.cancel(slot)
     this.#releaseLimits()
+    this.#giveBackProbe()
   }
 
   /** The caller has aborted the request after it was granted, and before `start`. */
@@ -210,15 +227,17 @@ export class GrantedPermit implements NestablePermit {
     if (this.#phase === 'released') return
     if (isRateLimited(report)) {
       const response = rateLimitedResponse(report) // throws for an invalid response, of which nothing must be reported
+      this.#settle({ kind: 'rate-limited', because: 'status', retryAfterMs: response.requestedMs })
       const asked = this.#applyRateLimitHeaders(report)
       if (this.#phase === 'reported') this.#extendPause(response, asked)
       else this.#tell(response, report.status, asked)
     } else if (this.#phase === 'reported') return
-    else if (isFailure(report)) this.#applyFailure()
+    else if (isFailure(report)) this.#applyFailure(report.error)
     else {
       const response = paceResponseOf(report) // throws for an invalid response, of which nothing must be reported
       if (!sending?.hasEntered) assertNotRedirected(report)
       const { status } = response
+      this.#settleResponse(report)
       if (status >= 300 && status <= 399)
         this.#context.redirects.note(this.url, status, locationOf(report), this.redirectedFrom)
       this.#tell(response, status, this.#applyRateLimitHeaders(report))
@@ -240,9 +259,42 @@ export class GrantedPermit implements NestablePermit {
     this.#log(response, asked)
   }
 
-  #applyFailure(): void {
-    if (this.#context.pacing.backoff.failures)
+  #applyFailure(error: unknown): void {
+    const outcome = error === undefined ? NO_RESPONSE : outcomeOf(error)
+    if (outcome === undefined) this.#giveBackProbe()
+    else this.#settle(outcome)
+    // An open circuit makes requests wait longer than the pause would.
+    if (this.#context.pacing.backoff.failures && !this.#isCircuitOpen)
       this.#tell({ status: 0, retryAfter: undefined, isPushback: true }, undefined)
+  }
+
+  /** Tells the circuit of the origin about a response. Most circuits open for failures without one only. */
+  #settleResponse(report: ResponseLike): void {
+    const { size = 0 } = this.#circuit?.outcomes ?? {}
+    const isAnswer = size === 1 && this.#circuit?.outcomes.has('connection')
+    if (size > 0) this.#settle(isAnswer ? undefined : outcomeOf(report))
+  }
+
+  /** Tells the circuit of the origin what the request led to. @param outcome Undefined after a success. */
+  #settle(outcome: (CircuitFailure & { readonly retryAfterMs?: number | undefined }) | undefined): void {
+    const circuit = this.#circuit
+    if (circuit === undefined || this.#hasSettled) return
+    this.#hasSettled = true
+    const failure = outcome !== undefined && circuit.outcomes.has(outcome.kind) ? outcome : undefined
+    const probe = this.#probe
+    this.#probe = undefined
+    this.#context.circuits.settle(this.#check, circuit, failure, probe)
+  }
+
+  /** The result of a probe is not known: another request may be the probe. */
+  #giveBackProbe(): void {
+    const probe = this.#probe
+    this.#probe = undefined
+    if (this.#circuit !== undefined) this.#context.circuits.giveBack(this.#check.origin, this.#circuit, probe)
+  }
+
+  get #isCircuitOpen(): boolean {
+    return this.#circuit !== undefined && this.#context.circuits.reportOf(this.#check.origin).state === 'open'
   }
 
   /** Returns the pause that the headers ask for, if the gate obeys them or can log them. */
@@ -264,13 +316,19 @@ export class GrantedPermit implements NestablePermit {
     this.#status = status
     const at = now()
     if (isUnsent) this.#endUnseen(at)
-    const told = withBackoff(response, pacing.backoff, at)
+    const told = this.#withoutBackoff(withBackoff(response, pacing.backoff, at))
     pacer.report(this.key, this.#slot.ticket, told)
     if (told.isPushback) {
       this.#isPushedBack = true
       counters.pushbacks++
       this.#log(told, asked)
     } else if (asked !== undefined && !pacing.rateLimitHeaders) log.ignoredRateLimit(this.key, this.url, told, asked)
+  }
+
+  /** While the circuit is open, its cooling period replaces a pause that the site has not asked for. */
+  #withoutBackoff(told: PaceResponse): PaceResponse {
+    if (!told.isPushback || told.requestedMs !== undefined || !this.#isCircuitOpen) return told
+    return { ...told, requestedMs: 1 }
   }
 
   /** Logs a pushback, after the pacer knows all that the response asks for. */
@@ -302,6 +360,7 @@ export class GrantedPermit implements NestablePermit {
         }
       } finally {
         this.#releaseLimits()
+        this.#giveBackProbe() // if nothing was reported
         activity.end()
       }
     }

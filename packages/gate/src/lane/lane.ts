@@ -14,7 +14,9 @@
 //   4. robots.txt again, since the rules may have changed meanwhile. If it has to be fetched, the
 //      request first releases its limits, so that a slow robots.txt delays no other site. After the
 //      fetch, the request starts over at step 1.
-//   5. A slot: the pacer reserves one for this lane, and one for each `SharedLimit` with a delay.
+//   5. The circuit of its origin. If it is open, the request leaves the line, and rests until it
+//      closes (`OriginCircuit`). So it delays no other origin of this lane.
+//   6. A slot: the pacer reserves one for this lane, and one for each `SharedLimit` with a delay.
 //      Then the request leaves the line with its permit. If the pacer replies with a `wait`
 //      instead, or a slot expires before the last slot is reserved, the request releases its limits
 //      and starts over at step 1.
@@ -27,6 +29,7 @@
 import { LinkedList } from '@politely/fetcher/internal'
 import type { EnterCall } from '../options/enter-arguments.ts'
 import { isPromise } from '../pace/is-promise.ts'
+import type { Admission } from '../pace/pacer.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import type { LoggedWait } from '../report/gate-log.ts'
 import type { AllowedCheck } from '../robots/allowed-check.ts'
@@ -42,6 +45,7 @@ import { NO_KEYS, type SharedKey, type SharedLimit } from './shared-limit.ts'
 import { WaitingRequest } from './waiting-request.ts'
 
 const NO_LIMITS: readonly SharedLimit[] = []
+const RESTING: WaitCause = { because: 'circuit', level: 'origin' }
 
 export class Lane implements WaitingLane, RoutedLane {
   readonly key: string
@@ -54,15 +58,17 @@ export class Lane implements WaitingLane, RoutedLane {
   readonly #line = new LinkedList<WaitingRequest>()
   readonly #pacedKey: PacedKey
   /**
-   * True while a request is at step 3, 4 or 5. Steps 4 and 5 may be asynchronous. Meanwhile
+   * True while a request is at step 3 to 6. Steps 4 to 6 may be asynchronous. Meanwhile
    * `advance` does nothing.
    */
   #isAdmitting = false
   /** True while the pacer has not replied to the first request's `reserve`. */
   #isReserving = false
+  /** How many requests rest, because the circuit of their origin is open. */
+  #resting = 0
   #sharedKeys: readonly SharedKey[] = NO_KEYS
   /**
-   * The limits of these keys: of the domain and the address of the first request. At step 4 and 5
+   * The limits of these keys: of the domain and the address of the first request. From step 4 on
    * it has acquired them.
    */
   #sharedLimits: readonly SharedLimit[] = NO_LIMITS
@@ -84,11 +90,11 @@ export class Lane implements WaitingLane, RoutedLane {
 
   /** Whether none of its requests waits or is under way. */
   get isIdle(): boolean {
-    return this.#line.size === 0 && this.underWay === 0 && !this.#isAdmitting
+    return this.waiting === 0 && this.underWay === 0 && !this.#isAdmitting
   }
 
   get waiting(): number {
-    return this.#line.size
+    return this.#line.size + this.#resting
   }
 
   /** When the first of them arrived, by the gate's clock. */
@@ -110,7 +116,8 @@ export class Lane implements WaitingLane, RoutedLane {
   }
 
   get heldBy(): WaitCause | undefined {
-    return this.#line.size === 0 ? undefined : this.#heldBy
+    if (this.#line.size === 0) return this.#resting > 0 ? RESTING : undefined
+    return this.#heldBy
   }
 
   /**
@@ -143,8 +150,9 @@ export class Lane implements WaitingLane, RoutedLane {
    * asks for more. Returns undefined for any other request.
    */
   #startNow(route: Route, check: AllowedCheck, call: EnterCall): GrantedPermit | undefined {
-    const { isSimple, concurrency } = this.#context
+    const { isSimple, concurrency, circuits } = this.#context
     if (!isSimple || route.pacing.jitter > 0 || this.#line.size > 0 || this.#isAdmitting) return undefined
+    if (!circuits.isClear(check.origin)) return undefined
     const at = this.#context.now()
     const limits = route.limitsFor(check)
     this.#pacedKey.maxConcurrent = route.pacing.maxConcurrentPerKey
@@ -161,7 +169,7 @@ export class Lane implements WaitingLane, RoutedLane {
     this.#pacedKey.use(slot, at)
     const grant = new Grant(this, route.site, at, slot)
     concurrency.start(grant)
-    return new GrantedPermit(this.#context, grant, check, call, 0, undefined)
+    return new GrantedPermit(this.#context, grant, check, call, 0, undefined, route.pacing.circuit)
   }
 
   /**
@@ -170,7 +178,7 @@ export class Lane implements WaitingLane, RoutedLane {
    */
   #refuseOrEstimate(request: WaitingRequest, ahead: number): PromiseLike<WaitForecast> | undefined {
     const { maxQueuedPerKey } = this.#context.pacing
-    if (request.failIfOverBudget()) return undefined
+    if (request.failIfOverBudget() || request.failIfCircuitOpen()) return undefined
     if (ahead >= maxQueuedPerKey) request.failQueueFull(ahead)
     else if (request.maxWaitMs < Number.POSITIVE_INFINITY) {
       try {
@@ -215,6 +223,18 @@ export class Lane implements WaitingLane, RoutedLane {
     for (const request of requests) request.fail(error)
   }
 
+  /** A request of this lane rests: see `OriginCircuit`. */
+  rests(): void {
+    this.#resting++
+  }
+
+  resume(request: WaitingRequest, to: 'first' | 'last' | 'gone'): void {
+    this.#resting--
+    if (to === 'first') this.#line.addFirst(request)
+    else if (to === 'last') this.#line.add(request)
+    else if (this.#line.size === 0) this.#handleEmpty()
+  }
+
   /**
    * Releases the limits that a request of this lane acquired. This lane is advanced last, since
    * other lanes may have waited longer.
@@ -256,7 +276,12 @@ export class Lane implements WaitingLane, RoutedLane {
       const result = first === justChecked ? 'allowed' : first.recheckNow() // step 4
       // A subscriber of the check's diagnostics channel may have aborted the request.
       if (result === 'allowed' && this.#line.has(first)) {
-        if (this.#reserveSlots(first) === 'pending') return undefined // step 5
+        const admission = this.#admit(first) // step 5
+        if (isPromise(admission)) {
+          void this.#awaitAdmission(first, admission)
+          return undefined
+        }
+        if (this.#passesCircuit(first, admission) && this.#reserveSlots(first) === 'pending') return undefined // step 6
         continue
       }
       this.#abandonAdmission(first)
@@ -313,7 +338,7 @@ export class Lane implements WaitingLane, RoutedLane {
   }
 
   /**
-   * Ends step 4 or 5 of a request that does not start now: releases the limits of step 3.
+   * Ends step 4, 5 or 6 of a request that does not start now: releases the limits of step 3.
    * @param keepsPosition Whether the lane goes back to the front of the lines of its shared
    * limits.
    */
@@ -337,8 +362,37 @@ export class Lane implements WaitingLane, RoutedLane {
     this.advance(isAllowed ? first : undefined)
   }
 
+  /** Step 5. Returns undefined if there is nothing to ask. */
+  #admit(first: WaitingRequest): Admission | Promise<Admission> | undefined {
+    const { circuit } = first.route.pacing
+    return circuit === undefined || first.probe !== undefined
+      ? undefined
+      : this.#context.circuits.admit(first.check.origin, circuit)
+  }
+
+  async #awaitAdmission(first: WaitingRequest, pending: Promise<Admission>): Promise<void> {
+    const admission = await pending
+    if (!this.#passesCircuit(first, admission)) this.advance()
+    else if (this.#reserveSlots(first) === 'done') this.advance()
+  }
+
+  /** Takes the request out of the line if its circuit is open. Returns whether it may go on. */
+  #passesCircuit(first: WaitingRequest, admission: Admission | undefined): boolean {
+    const { circuits } = this.#context
+    const { circuit } = first.route.pacing
+    if (admission === undefined || circuit === undefined) return true
+    const isInLine = this.#line.has(first)
+    if (isInLine) first.probe = admission.probe
+    else circuits.giveBack(first.check.origin, circuit, admission.probe) // it was aborted meanwhile
+    const passes = circuits.passes(first.check.origin, circuit, admission)
+    if (passes && isInLine) return true
+    this.#abandonAdmission(first)
+    if (this.#line.delete(first)) circuits.hold(first, this, circuit)
+    return false
+  }
+
   /**
-   * Step 5. Returns `pending` if the pacer replies with a promise. Then `advance` is called when
+   * Step 6. Returns `pending` if the pacer replies with a promise. Then `advance` is called when
    * the promise settles.
    */
   #reserveSlots(first: WaitingRequest): 'done' | 'pending' {
@@ -390,7 +444,7 @@ export class Lane implements WaitingLane, RoutedLane {
       this.#abandonAdmission(first)
       return
     }
-    const waitedFor = first.isWaiting ? this.#heldBy : undefined
+    const waitedFor = first.isWaiting ? (this.#heldBy ?? (first.hasRested ? RESTING : undefined)) : undefined
     this.#heldBy = undefined
     for (const slot of slots) slot.pacedKey.use(slot, at)
     const sharedLimits = this.#sharedLimits
@@ -399,7 +453,8 @@ export class Lane implements WaitingLane, RoutedLane {
     const grant = new Grant(this, first.route.site, at, slots.at(-1) as KeySlot, slots.slice(0, -1), sharedLimits)
     this.#context.concurrency.start(grant)
     const { check, call, arrivedAt } = first
-    first.grant(new GrantedPermit(this.#context, grant, check, call, at - arrivedAt, waitedFor))
+    const { circuit } = first.route.pacing
+    first.grant(new GrantedPermit(this.#context, grant, check, call, at - arrivedAt, waitedFor, circuit, first.probe))
     if (this.#context.budgets?.take(this.key)) this.#refuseOverBudget()
   }
 

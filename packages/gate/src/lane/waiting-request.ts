@@ -21,9 +21,16 @@ import type { PaceLimits } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
 import { type Linked, MAX_TIMER_MS, onAbort } from '@politely/fetcher/internal'
 import type { EnterCall } from '../options/enter-arguments.ts'
+import type { Ticket } from '../pace/pacer.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import { abortedWait } from '../report/aborted-wait.ts'
-import { BudgetError, QueueFullError, RobotsDisallowedError, WaitTooLongError } from '../report/errors.ts'
+import {
+  BudgetError,
+  CircuitOpenError,
+  QueueFullError,
+  RobotsDisallowedError,
+  WaitTooLongError,
+} from '../report/errors.ts'
 import { channels } from '../report/events.ts'
 import type { AllowedCheck } from '../robots/allowed-check.ts'
 import type { WaitForecast } from './estimate.ts'
@@ -75,6 +82,10 @@ export class WaitingRequest implements Linked<WaitingRequest> {
   readonly maxWaitMs: number
   /** How `enter` was called. */
   readonly call: EnterCall
+  /** Whether it has rested because the circuit of its origin was open. */
+  hasRested = false
+  /** The ticket of the probe, if the circuit is half-open and this request is the probe. */
+  probe: Ticket | undefined
   readonly #context: GateContext
   #check: AllowedCheck
   #limits: PaceLimits
@@ -157,6 +168,13 @@ export class WaitingRequest implements Linked<WaitingRequest> {
       this.fail(error) // of the caller's function
     }
     return true
+  }
+
+  /** Rejects the request if its circuit is open and a probe has failed. Returns whether it was rejected. */
+  failIfCircuitOpen(): boolean {
+    const refusal = this.route.pacing.circuit && this.#context.circuits.refusalOf(this.#check)
+    if (refusal !== undefined) this.fail(refusal)
+    return refusal !== undefined
   }
 
   failQueueFull(waiting: number): void {
@@ -256,15 +274,26 @@ export class WaitingRequest implements Linked<WaitingRequest> {
       if (error instanceof WaitTooLongError) counters.tooLong++
       else if (error instanceof QueueFullError) counters.queueFull++
       else if (error instanceof BudgetError) counters.overBudget++
+      else if (error instanceof CircuitOpenError) counters.circuitRefused++
       else counters.abandoned++
       if (channels.abandon.hasSubscribers) {
         channels.abandon.publish({ ...this.#messageFields(), waitedMs: now() - this.arrivedAt, reason: error })
       }
     }
+    this.#leaveCircuit()
     if (before.name !== 'waiting') return
     before.removeAbortListener?.()
     clearTimeout(before.timer)
     before.reject(error)
+  }
+
+  /** The request does not start: if it rests, or was to be the probe, another one may be. */
+  #leaveCircuit(): void {
+    const { circuits } = this.#context
+    const { circuit } = this.route.pacing
+    if (circuit === undefined) return
+    if (this.hasRested) circuits.remove(this)
+    circuits.giveBack(this.#check.origin, circuit, this.probe)
   }
 
   #update(check: AllowedCheck): void {

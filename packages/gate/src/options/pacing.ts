@@ -15,6 +15,7 @@ import type { Pacer } from '../pace/pacer.ts'
 import type { Backoff, PaceBy, PacingOptions, SitePacingOptions } from '../pace/pacing-options.ts'
 import type { PaceLevel } from '../pace/wait-cause.ts'
 import { backoffOf } from './backoff.ts'
+import { DEFAULT_CIRCUIT } from './circuit.ts'
 import { flag } from './fields.ts'
 import type { PoliteGateOptions } from './gate-options.ts'
 import { checkedSitePacing, type SitePacing } from './site-pacing.ts'
@@ -80,6 +81,7 @@ export const OPTIONS_ELSEWHERE: Readonly<Record<string, string>> = {
 }
 
 const DEFAULT_SITE_PACING: Omit<SitePacing, 'maxConcurrentPerKey'> = {
+  circuit: DEFAULT_CIRCUIT,
   minDelayMs: 1_000,
   maxDelayMs: undefined,
   delayFactor: 0,

@@ -4,6 +4,7 @@ import { OptionError } from '@politely/core'
 import { integer, number } from '@politely/fetcher/internal'
 import { LRUCache } from 'lru-cache'
 import type { ObeyOptions, SitePacingOptions } from '../pace/pacing-options.ts'
+import { circuitOf, type SiteCircuit } from './circuit.ts'
 import { assertFields, flag } from './fields.ts'
 
 /** The checked options that can differ for one site. */
@@ -14,6 +15,8 @@ export interface SitePacing {
   readonly jitter: number
   readonly maxConcurrentPerKey: number
   readonly obey: Obedience
+  /** Undefined without a circuit. */
+  readonly circuit: SiteCircuit | undefined
 }
 
 /** What of robots.txt is obeyed. */
@@ -29,6 +32,7 @@ const SITE_OPTIONS: Readonly<Record<keyof SitePacingOptions, true>> = {
   jitter: true,
   maxConcurrentPerKey: true,
   obey: true,
+  circuit: true,
 }
 const OBEY_OPTIONS: Readonly<Record<keyof ObeyOptions, true>> = { rules: true, delays: true }
 
@@ -95,6 +99,7 @@ export function checkedSitePacing(
       `${minDelayMs} is greater than maxDelayMs, which is ${maxDelayMs}; write a smaller minDelayMs or a larger maxDelayMs`,
     )
   }
+  const circuit = circuitOf(options.circuit, defaults.circuit, prefix)
   assertFields(of('obey'), obey, '{ rules: false }', OBEY_OPTIONS)
   const isUncapped = maxDelayMs === undefined || maxDelayMs === Number.POSITIVE_INFINITY
   return {
@@ -103,6 +108,7 @@ export function checkedSitePacing(
     delayFactor: number(of('delayFactor'), delayFactor, { min: 0, max: 100, example: 5 }),
     jitter: number(of('jitter'), jitter, { min: 0, max: 1, example: 0.5 }),
     maxConcurrentPerKey: integer(of('maxConcurrentPerKey'), maxConcurrentPerKey, { min: 1, example: 2 }),
+    circuit,
     obey: {
       rules: flag(`${of('obey')}.rules`, obey.rules ?? defaults.obey.rules),
       delays: flag(`${of('obey')}.delays`, obey.delays ?? defaults.obey.delays),

@@ -6,6 +6,7 @@ import {
   applyPause,
   applyResponse,
   applySending,
+  type CircuitLimits,
   canForget,
   type Delay,
   delayOf,
@@ -24,7 +25,8 @@ import {
   takeSlotOf,
 } from '@politely/core/engine'
 import { callable } from '@politely/fetcher/internal'
-import type { Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
+import { LocalCircuits } from '../circuit/local-circuits.ts'
+import type { Admission, CircuitReport, CircuitResult, Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
 
 /**
  * After this many reservations and pauses, twice as many keys are checked for eviction. So eviction is
@@ -41,6 +43,12 @@ export class LocalPacer implements Pacer {
    */
   readonly #utcOffsetMs: () => number = () => 0
   readonly #paces = new Map<string, MutablePace>()
+  /** Says whether a request to this origin may start: see `Pacer`. */
+  readonly admit: (origin: string, limits: CircuitLimits) => Admission
+  /** Notes how a request to this origin has ended: see `Pacer`. */
+  readonly settle: (origin: string, limits: CircuitLimits, result: CircuitResult) => CircuitReport
+  /** Whether no request to this origin has failed since the last success. */
+  readonly isClear: (origin: string) => boolean
   /**
    * The next key to check for eviction. It goes round over all keys, so that no single call has to
    * check them all.
@@ -62,6 +70,10 @@ export class LocalPacer implements Pacer {
   constructor(now?: () => number) {
     this.#now = callable('now', now, 'a function that returns milliseconds') ?? (() => performance.now())
     if (now === undefined) this.#utcOffsetMs = () => Date.now() - performance.now()
+    const circuits = new LocalCircuits(this.#now)
+    this.admit = (origin, limits) => circuits.admit(origin, limits)
+    this.settle = (origin, limits, result) => circuits.settle(origin, limits, result)
+    this.isClear = (origin) => circuits.isClear(origin)
   }
 
   /**

@@ -2,7 +2,8 @@
 //
 // The gate keeps the order of requests in its process. The pacer keeps the pace: in this process
 // (`LocalPacer`, the default), or in one place for a whole fleet.
-import type { Delay, PaceLimits, PaceResponse, PauseReason, Slot } from '@politely/core/engine'
+import type { PageOutcome } from '@politely/core'
+import type { CircuitLimits, Delay, PaceLimits, PaceResponse, PauseReason, Slot } from '@politely/core/engine'
 
 /**
  * Keeps the pace of every pace key: an origin, or what `paceBy` says; and a registrable domain or
@@ -80,6 +81,58 @@ export interface Pacer {
    * keep a position in its own queue for it. Default false.
    */
   estimate(key: string, limits: PaceLimits, ahead: number, willReserve?: boolean): WaitEstimate | Promise<WaitEstimate>
+  /**
+   * Says whether a request to this origin may start, as far as its circuit says, and makes it the
+   * probe if the circuit is half-open. Called before `reserve`. Optional, together with `settle`: a
+   * gate whose pacer lacks them keeps the circuits in its process.
+   */
+  admit?(origin: string, limits: CircuitLimits): Admission | Promise<Admission>
+  /**
+   * A request to this origin has ended. The gate calls it for each failure, for each probe, and for
+   * a success if it knows of failures. Returns the state of the circuit after it.
+   */
+  settle?(origin: string, limits: CircuitLimits, result: CircuitResult): CircuitReport | Promise<CircuitReport>
+}
+
+/** What a circuit has opened for: the outcome of the last request that failed. */
+export type CircuitFailure = Pick<PageOutcome, 'kind' | 'because'>
+
+/** What became of a request, for the circuit of its origin. */
+export interface CircuitResult {
+  /** `unknown`: the request was aborted, or never sent. If it was the probe, another may follow. */
+  readonly kind: 'success' | 'failure' | 'unknown'
+  /** Undefined unless it is a failure. */
+  readonly failure?: CircuitFailure | undefined
+  /**
+   * How long the site asks to wait, or when robots.txt is requested again. Milliseconds from now;
+   * undefined if neither is known.
+   */
+  readonly retryAfterMs?: number | undefined
+  /**
+   * The ticket of `admit`, if the request was the probe. `robots`: the request was for robots.txt,
+   * which asks nobody before it starts. It counts as the probe if the circuit is half-open.
+   */
+  readonly probe?: Ticket | 'robots' | undefined
+}
+
+/** The state of the circuit of an origin. */
+export interface CircuitReport {
+  /** `open`: no request may start. `half-open`: one may, the probe. */
+  readonly state: 'closed' | 'open' | 'half-open'
+  /** How many requests have failed in a row. */
+  readonly failures: number
+  /** How many cooling periods there were in a row. 0 if the circuit is closed. */
+  readonly periods: number
+  /** How long until a probe may start, as far as that is known. Milliseconds. */
+  readonly waitMs: number
+  /** The last failure. */
+  readonly failure?: CircuitFailure | undefined
+}
+
+/** The reply to `admit`. With `closed` the request may start. */
+export interface Admission extends CircuitReport {
+  /** The request is the probe, and may start. Its ticket belongs into `settle`. */
+  readonly probe?: Ticket | undefined
 }
 
 /** Identifies a slot, or a position in the pacer's own queue. The pacer chooses it. */

@@ -1,4 +1,5 @@
 // The caller's options for pace and concurrency.
+import type { PageOutcomeKind } from '@politely/core'
 import type { BackoffLimits } from '@politely/core/engine'
 import type { Pacer } from './pacer.ts'
 
@@ -112,6 +113,12 @@ export interface PacingOptions {
    */
   readonly backoff?: BackoffOptions | undefined
   /**
+   * When an origin gets no requests for a time, because its last ones failed. Default: after 5
+   * requests in a row without a response it rests for a minute, then longer; see `CircuitOptions`.
+   * `false` for never.
+   */
+  readonly circuit?: CircuitOptions | false | undefined
+  /**
    * Whether the headers `RateLimit`, `RateLimit-Policy` and `X-RateLimit-Reset` of a response make
    * requests wait (draft-ietf-httpapi-ratelimit-headers). They never shorten a delay. Default
    * `false`.
@@ -165,7 +172,7 @@ export type PaceBy = 'origin' | 'host' | 'domain' | 'address'
 export interface SitePacingOptions
   extends Pick<
     PacingOptions,
-    'minDelayMs' | 'maxDelayMs' | 'delayFactor' | 'jitter' | 'maxConcurrentPerKey' | 'obey'
+    'minDelayMs' | 'maxDelayMs' | 'delayFactor' | 'jitter' | 'maxConcurrentPerKey' | 'obey' | 'circuit'
   > {}
 
 /** The checked option `backoff`, with defaults applied. */
@@ -195,6 +202,42 @@ export interface BackoffOptions {
   readonly jitter?: number | undefined
   /** Whether a request that fails without a response, such as by a timeout, asks for a pause. Default `false`. */
   readonly failures?: boolean | undefined
+}
+
+/**
+ * When the circuit of an origin opens, and for how long. While it is closed, requests start. While it
+ * is open, none starts. After the cooling period it is half-open: one request may start, the probe.
+ * If the probe fails, the circuit opens again, for longer. A success closes it. Each origin has its
+ * circuit, whatever `paceBy` says. A failed attempt to fetch robots.txt counts as a failure, and a
+ * successful one as a success.
+ *
+ * Nothing counts that isn't the fault of the site: your own aborts, blocked addresses, and failures
+ * without a response of three origins or more if no other origin answers meanwhile.
+ */
+export interface CircuitOptions {
+  /** After how many failures in a row it opens. Default 5. */
+  readonly failures?: number | undefined
+  /**
+   * Which outcomes are failures, as `outcomeOf` names them. Default `['connection']`: requests
+   * without a response. A crawler that wants to stop at a site that refuses it adds `denied`,
+   * `challenge`, `payment-required`, `login`, `rate-limited` or `server-error`.
+   */
+  readonly outcomes?: readonly PageOutcomeKind[] | undefined
+  /**
+   * The first cooling period. It is longer if the site asks for more (Retry-After). Milliseconds;
+   * default 60,000: a minute.
+   */
+  readonly coolMs?: number | undefined
+  /** The longest cooling period, if the site doesn't ask for more. Milliseconds; default 3,600,000: an hour. */
+  readonly maxMs?: number | undefined
+  /** Each further cooling period is this many times as long. From 1 to 100; default 2. */
+  readonly factor?: number | undefined
+  /**
+   * What happens to requests while the circuit is open. `fail`: those of the first cooling period
+   * wait for the probe. If it fails, they are rejected with a `CircuitOpenError`, and later ones at
+   * once. `wait`: they wait until the circuit closes. Default `fail`.
+   */
+  readonly whenOpen?: 'fail' | 'wait' | undefined
 }
 
 /**

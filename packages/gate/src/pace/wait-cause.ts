@@ -3,9 +3,10 @@ import type { PaceReason } from './pacer.ts'
 import type { PaceBy } from './pacing-options.ts'
 
 /**
- * What a request waits for: a concurrency limit, or a slot. For a slot, the pacer gives the reason.
+ * What a request waits for: a concurrency limit, the circuit of its origin, or a slot. For a slot, the
+ * pacer gives the reason.
  */
-export type WaitReason = PaceReason | 'concurrency'
+export type WaitReason = PaceReason | 'concurrency' | 'circuit'
 
 /** The level of a pace key. `key`: a function of `paceBy` has chosen it. */
 export type PaceLevel = PaceBy | 'key'

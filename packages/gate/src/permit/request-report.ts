@@ -45,6 +45,8 @@ export interface RateLimited extends Partial<ResponseLike> {
  */
 export interface RequestFailed {
   readonly failed: true
+  /** The error with which it failed, for the option `circuit`. Default: a failure of the connection. */
+  readonly error?: unknown
 }
 
 /** What the caller reports about a request to its permit. */
@@ -55,13 +57,14 @@ export type RequestReport = ResponseLike | RateLimited | RequestFailed
  * is not a failure of the site. A timeout of the caller is one, and so is the error of a connection
  * with which `node:http` itself destroys a request.
  * @param signal Aborted if the request was aborted or destroyed.
+ * @param error The error with which it failed, if it is known.
  */
-export function failureOf(signal: AbortSignal | null | undefined): RequestFailed | undefined {
-  if (!signal?.aborted) return { failed: true }
+export function failureOf(signal: AbortSignal | null | undefined, error?: unknown): RequestFailed | undefined {
+  if (!signal?.aborted) return { failed: true, error }
   const { name, code, cause } = Object(signal.reason) as { readonly [field in 'name' | 'code' | 'cause']?: unknown }
   // `node:http` wraps the reason of the caller's signal.
   return /timeout/i.test(`${name} ${Object(cause).name}`) || /^(?:E[A-Z_]+|UND_ERR_\w+)$/.test(`${code}`)
-    ? { failed: true }
+    ? { failed: true, error: error ?? signal.reason }
     : undefined
 }
 

@@ -24,6 +24,10 @@ export interface GateCounters {
   readonly queueFull: number
   /** Requests for which the `budget` of their pace key was used up. */
   readonly overBudget: number
+  /** Circuits that opened, after so many failures in a row (`circuit`). */
+  readonly circuitsOpened: number
+  /** Requests that did not start because the circuit of their origin was open. */
+  readonly circuitRefused: number
   /** Requests that started, or passed `check`, although robots.txt disallows them (`obey`). */
   readonly disobeyedRules: number
   /** Requests that started without a delay, rate or visit time that robots.txt asks for (`obey`). */
@@ -58,6 +62,8 @@ export const gateCounterMeanings: Readonly<Record<GateCounterName, string>> = {
   tooLong: 'requests that would have had to wait longer than `maxWaitMs`, or that had waited that long',
   queueFull: 'requests for which the queue was full (`maxQueuedPerKey`)',
   overBudget: 'requests for which the `budget` of their pace key was used up',
+  circuitsOpened: 'circuits that opened, after so many failures in a row (`circuit`)',
+  circuitRefused: 'requests that did not start because the circuit of their origin was open',
   disobeyedRules: 'requests that started, or passed `check`, although robots.txt disallows them (`obey`)',
   ignoredDelays: 'requests that started without a delay, rate or visit time that robots.txt asks for (`obey`)',
   failures: 'failures of the pacer that no request could be rejected with',
@@ -83,6 +89,7 @@ const byReason = <T>(newValue: () => T): Record<WaitReason, T> => ({
   'slow-site': newValue(),
   'pacer-failure': newValue(),
   concurrency: newValue(),
+  circuit: newValue(),
 })
 const zero = () => 0
 
@@ -93,6 +100,8 @@ export class Counters {
   tooLong = 0
   queueFull = 0
   overBudget = 0
+  circuitsOpened = 0
+  circuitRefused = 0
   disobeyedRules = 0
   ignoredDelays = 0
   failures = 0
@@ -117,7 +126,7 @@ export class Counters {
 
   snapshot(): GateCounters {
     const { started, done, pushbacks, abandoned, tooLong, queueFull, failures } = this
-    const { overBudget, disobeyedRules, ignoredDelays } = this
+    const { overBudget, circuitsOpened, circuitRefused, disobeyedRules, ignoredDelays } = this
     return {
       started,
       done,
@@ -126,6 +135,8 @@ export class Counters {
       tooLong,
       queueFull,
       overBudget,
+      circuitsOpened,
+      circuitRefused,
       disobeyedRules,
       ignoredDelays,
       failures,

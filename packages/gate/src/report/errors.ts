@@ -1,8 +1,9 @@
 // The errors of the gate, each with a stable `code`.
-import { describeVerdict, escapeControls } from '@politely/core'
-import { PolitelyError, PolitelyTypeError } from '@politely/core/engine'
+import { describeOutcome, describeVerdict, escapeControls } from '@politely/core'
+import { formatTime, PolitelyError, PolitelyTypeError } from '@politely/core/engine'
 import { type ClientVerdict, loggableVerdict, withoutCredentials } from '@politely/fetcher'
 import { describeValue } from '@politely/fetcher/internal'
+import type { CircuitFailure, CircuitReport } from '../pace/pacer.ts'
 import type { WaitLevel, WaitReason } from '../pace/wait-cause.ts'
 import { durationText } from './duration.ts'
 
@@ -151,6 +152,44 @@ export class BudgetError extends PolitelyError {
     this.verdict = loggable
     this.key = key
     this.budget = budget
+  }
+}
+
+/**
+ * The circuit of the origin is open: its last requests failed (option `circuit`). The request was not
+ * sent.
+ *
+ * Remedy: try again after `retryAt`; then one request finds out whether the site is back. With
+ * `circuit: { whenOpen: 'wait' }` requests wait for that.
+ */
+export class CircuitOpenError extends PolitelyError {
+  override readonly name = 'CircuitOpenError'
+  readonly code = 'ERR_POLITELY_CIRCUIT'
+  /** The verdict that allows the request. Its `url` has no credentials. */
+  readonly verdict: ClientVerdict
+  /** The outcome of the last request that failed, such as `connection`. */
+  readonly outcome: CircuitFailure['kind']
+  /** What showed it, such as `refused`. */
+  readonly because: CircuitFailure['because']
+  /** How many requests have failed in a row. */
+  readonly failures: number
+  /** When the next request may start. Milliseconds since 1970, by the gate's clock. */
+  readonly retryAt: number
+
+  constructor(verdict: ClientVerdict, { failure, failures }: CircuitReport, retryAt: number) {
+    const loggable = loggableVerdict(verdict)
+    const { kind, because } = failure ?? { kind: 'connection', because: 'network' }
+    const last = describeOutcome({ kind, because })
+    super(
+      escapeControls(
+        `${loggable.url} does not start: the last ${failures} requests to ${loggable.origin} failed, and after the last ${last}; try again at ${formatTime(retryAt)}`,
+      ),
+    )
+    this.verdict = loggable
+    this.outcome = kind
+    this.because = because
+    this.failures = failures
+    this.retryAt = retryAt
   }
 }
 

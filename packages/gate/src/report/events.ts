@@ -3,6 +3,7 @@
 import { channel } from 'node:diagnostics_channel'
 import type { Delay } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
+import type { CircuitReport } from '../pace/pacer.ts'
 import type { WaitLevel, WaitReason } from '../pace/wait-cause.ts'
 import type { Counters, GateCounters } from './counters.ts'
 import type { GateGauges } from './gauges.ts'
@@ -102,6 +103,15 @@ export interface FailureMessage {
   readonly error: unknown
 }
 
+/** The circuit of an origin opens, opens again after a probe, or closes. */
+export interface CircuitMessage extends CircuitReport {
+  /** The gate that publishes the message. */
+  readonly gate: ReportingGate
+  /** Milliseconds since 1970, by the gate's clock. */
+  readonly at: number
+  readonly origin: string
+}
+
 /** The type of the messages of each channel. */
 export interface GateMessages {
   'politely:gate:wait': WaitMessage
@@ -110,6 +120,7 @@ export interface GateMessages {
   'politely:gate:refuse': RefuseMessage
   'politely:gate:abandon': AbandonMessage
   'politely:gate:failure': FailureMessage
+  'politely:gate:circuit': CircuitMessage
 }
 
 interface TypedChannel<M> {
@@ -128,4 +139,5 @@ export const channels: { readonly [N in keyof GateMessages as ShortName<N>]: Typ
   refuse: typedChannel('politely:gate:refuse'),
   abandon: typedChannel('politely:gate:abandon'),
   failure: typedChannel('politely:gate:failure'),
+  circuit: typedChannel('politely:gate:circuit'),
 }

@@ -1,5 +1,6 @@
 // The result of `PoliteGate.when`: when a request could start.
 import type { ClientVerdict } from '@politely/fetcher'
+import type { CircuitFailure } from '../pace/pacer.ts'
 import type { WaitLevel, WaitReason } from '../pace/wait-cause.ts'
 
 /** When a request could start, or why it would be refused. JSON-safe. */
@@ -28,12 +29,16 @@ export interface AllowedForecast {
   readonly ahead: number
 }
 
-/** robots.txt does not allow the request, or the budget of its pace key is used up. */
+/**
+ * robots.txt does not allow the request, the budget of its pace key is used up, or the circuit of its
+ * origin is open.
+ */
 export interface RefusedForecast {
   readonly allowed: false
   readonly verdict: ClientVerdict
   /**
-   * When the client will fetch robots.txt again, if it is unreachable now. Undefined for other
+   * When the client will fetch robots.txt again, if it is unreachable now; or the end of the cooling
+   * period, if the circuit is open. Undefined for other
    * refusals. Milliseconds since 1970, by the clock of the RobotsClient.
    */
   readonly retryAt: number | undefined
@@ -42,4 +47,9 @@ export interface RefusedForecast {
    * will use it up. Undefined if robots.txt does not allow the request.
    */
   readonly budget: number | undefined
+  /**
+   * The outcome of the last request, if the reason is that the circuit of the origin is open. Then
+   * `retryAt` is by the gate's clock.
+   */
+  readonly circuit: CircuitFailure | undefined
 }

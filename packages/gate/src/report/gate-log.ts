@@ -1,10 +1,10 @@
 // Writes log lines about long waits: why a request waits, until when, and what the caller can do.
-import { escapeControls } from '@politely/core'
+import { describeOutcome, escapeControls } from '@politely/core'
 import { delayOf, formatTime, type PaceLimits, type PaceResponse } from '@politely/core/engine'
 import { type Logger, withoutCredentials } from '@politely/fetcher'
 import { callSafely, describeValue, setBounded } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
-import type { WaitEstimate } from '../pace/pacer.ts'
+import type { CircuitReport, WaitEstimate } from '../pace/pacer.ts'
 import type { WaitCause } from '../pace/wait-cause.ts'
 import { durationText } from './duration.ts'
 import { causeText } from './errors.ts'
@@ -150,6 +150,21 @@ export class GateLog {
     const asked = askedMs === undefined ? '' : ` and asked to wait ${durationText(askedMs)}`
     const until = formatTime(this.#now() + pauseMs)
     this.warn(`${origin}: robots.txt answered ${status}${asked}; pages wait until about ${until}`)
+  }
+
+  /** Logs that a circuit opens: once, until it closes again. */
+  circuitOpened(origin: string, { failure, failures, waitMs }: CircuitReport): void {
+    if (!this.warns) return
+    const last = failure === undefined ? '' : `; the last time ${describeOutcome(failure)}`
+    const until = formatTime(this.#now() + waitMs)
+    this.warn(
+      `${origin}: ${failures} ${failures === 1 ? 'request has' : 'requests in a row have'} failed${last}; no request starts for ${durationText(waitMs)}, until about ${until}, and then one tries again (circuit)`,
+    )
+  }
+
+  /** Logs that requests start again. */
+  circuitClosed(origin: string): void {
+    this.info(`${origin}: a request has succeeded; requests start again (circuit)`)
   }
 
   /** Logs that a part of robots.txt is not obeyed, once for each origin. */

@@ -10,6 +10,8 @@ export interface GateGauges {
   readonly underWay: number
   /** The age of the oldest permit that is not released. Milliseconds; 0 if all permits are released. */
   readonly oldestPermitMs: number
+  /** Circuits that are open or half-open, as far as this gate knows (`circuit`). */
+  readonly openCircuits: number
   /** How long the oldest waiting request has waited. Milliseconds; 0 if none waits. */
   readonly oldestWaitMs: number
 }
@@ -20,5 +22,6 @@ export const gateGaugeMeanings: Readonly<Record<keyof GateGauges, string>> = {
   waiting: 'requests that wait in these queues',
   underWay: 'requests that count towards the concurrency limits',
   oldestPermitMs: 'the age of the oldest permit that is not released, in milliseconds; 0 if all permits are released',
+  openCircuits: 'circuits that are open or half-open, as far as this gate knows (`circuit`)',
   oldestWaitMs: 'how long the oldest waiting request has waited, in milliseconds; 0 if none waits',
 }

@@ -11,6 +11,8 @@
 import type { Access } from '@politely/core'
 import { delayOf, type PaceLimits, type PauseReason, pushbackOf } from '@politely/core/engine'
 import { type ClientVerdict, registrableDomainOf } from '@politely/fetcher'
+import type { Circuits } from '../circuit/circuits.ts'
+import type { SiteCircuit } from '../options/circuit.ts'
 import type { Pacing } from '../options/pacing.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import type { Backoff } from '../pace/pacing-options.ts'
@@ -20,6 +22,7 @@ import type { GateLog } from '../report/gate-log.ts'
 /** The part of a route that the pauses of its origin need. */
 interface PausedRoute {
   readonly lane: { readonly key: string }
+  readonly pacing: { readonly circuit: SiteCircuit | undefined }
   /** The end of the attempt to fetch robots.txt whose pause the pacer knows. */
   toldAttemptAt: number | undefined
 }
@@ -27,6 +30,7 @@ interface PausedRoute {
 export interface RobotsPausesContext {
   readonly pacer: { readonly canPause: boolean; pause(key: string, pauseMs: number, because: PauseReason): void }
   readonly log: GateLog
+  readonly circuits: Pick<Circuits, 'noteRobots' | 'isClear'>
   readonly routeOf: (origin: string, url: string) => PausedRoute | Promise<PausedRoute>
   /** The clock of the client, by which verdicts give their times. */
   readonly now: () => number
@@ -58,7 +62,9 @@ export class RobotsPauses {
   note({ origin, access }: ClientVerdict, route: PausedRoute, limits?: PaceLimits): void {
     if (access === undefined) return
     const last = access.failedRefresh ?? access
-    const { backoff, countRobots } = this.#context.pacing
+    const { circuits, now, pacing } = this.#context
+    const { backoff, countRobots } = pacing
+    if (route.pacing.circuit !== undefined) circuits.noteRobots(origin, access, route.pacing.circuit, now())
     const pushback = pushbackPause(last, origin, backoff)
     const counted = countRobots && limits !== undefined ? countedPause(access, last, limits) : undefined
     const pause = (counted?.pauseMs ?? 0) > (pushback?.pauseMs ?? 0) ? counted : pushback
@@ -70,7 +76,8 @@ export class RobotsPauses {
     const { url, origin, access } = verdict
     const { pacing, routeOf } = this.#context
     if (access === undefined) return
-    if (pushbackPause(access.failedRefresh ?? access, origin, pacing.backoff) === undefined) return
+    const last = access.failedRefresh ?? access
+    if (last.status !== undefined && pushbackPause(last, origin, pacing.backoff) === undefined) return
     const route = routeOf(origin, url)
     if (isPromise(route)) void route.then((found) => this.note(verdict, found))
     else this.note(verdict, route)

@@ -364,7 +364,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
 
   #fail(error: Error): void {
     try {
-      this.#permit?.release(failureOf(this.#aborting.signal)) // no effect if a response was reported
+      this.#permit?.release(failureOf(this.#aborting.signal, error)) // no effect if a response was reported
       this.#end()
     } finally {
       this.#handler.onResponseError?.(this.#inner ?? this, error)

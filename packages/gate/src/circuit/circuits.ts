@@ -1,0 +1,238 @@
+// The circuits of a gate: which origins get no requests for a time, because the last ones failed.
+//
+// The keeper stores the circuits: the gate's pacer, or `LocalCircuits` if the pacer has no methods for
+// them. This class asks it before a request starts (`admit`) and tells it how the request ended
+// (`settle`). It remembers the keeper's last reply for each origin with failures, and holds the
+// requests that rest until their circuit closes (`OriginCircuit`).
+import type { Access, PageOutcomeReason } from '@politely/core'
+import { setBounded } from '@politely/fetcher/internal'
+import type { SiteCircuit } from '../options/circuit.ts'
+import { isPromise } from '../pace/is-promise.ts'
+import type { Admission, CircuitFailure, CircuitReport, CircuitResult, Pacer, Ticket } from '../pace/pacer.ts'
+import { CircuitOpenError } from '../report/errors.ts'
+import { channels, type EventSource } from '../report/events.ts'
+import type { GateLog } from '../report/gate-log.ts'
+import type { AllowedCheck } from '../robots/allowed-check.ts'
+import { LocalCircuits } from './local-circuits.ts'
+import { OriginCircuit, type RestingLane, type RestingRequest } from './origin-circuit.ts'
+import { OwnNetwork } from './own-network.ts'
+
+/** For how many origins with failures the last reply is remembered. Our choice. */
+const MAX_REMEMBERED = 10_000
+
+const CLOSED: CircuitReport = { state: 'closed', failures: 0, periods: 0, waitMs: 0 }
+const SUCCESS: CircuitResult = { kind: 'success' }
+
+/** The reasons of robots.txt that say that its host cannot be reached. */
+const CONNECTION_REASONS: ReadonlySet<string> = new Set<PageOutcomeReason>([
+  'dns',
+  'dns-unavailable',
+  'refused',
+  'reset',
+  'network',
+  'tls',
+  'timeout',
+])
+
+export type CircuitKeeper = Required<Pick<Pacer, 'admit' | 'settle'>> & {
+  /** Whether no request to this origin has failed since the last success. */
+  isClear?(origin: string): boolean
+}
+
+/** Returns what keeps the circuits: the pacer, or this process if the pacer lacks the methods for it. */
+export function keeperOf(pacer: Pacer, now: () => number): CircuitKeeper {
+  return pacer.admit !== undefined && pacer.settle !== undefined ? (pacer as CircuitKeeper) : new LocalCircuits(now)
+}
+
+/** What the circuits need of their gate. */
+export interface CircuitsContext extends EventSource {
+  readonly log: GateLog
+  readonly keeper: CircuitKeeper
+  /** Counts and publishes a failure of the keeper. */
+  readonly failed: (origin: string, error: unknown) => void
+}
+
+export class Circuits {
+  readonly #context: CircuitsContext
+  readonly #origins = new Map<string, OriginCircuit>()
+  readonly #network = new OwnNetwork()
+  /** The end of the last attempt to fetch robots.txt that the circuit of its origin knows. */
+  readonly #robotsAt = new Map<string, number>()
+
+  constructor(context: CircuitsContext) {
+    this.#context = context
+  }
+
+  /** How many circuits are open or half-open, as far as this gate knows. */
+  get open(): number {
+    let open = 0
+    for (const { report } of this.#origins.values()) if (report.state !== 'closed') open++
+    return open
+  }
+
+  /** The circuits that are open or half-open, by their origin. */
+  reportOf(origin: string): CircuitReport {
+    return this.#origins.get(origin)?.current ?? CLOSED
+  }
+
+  /**
+   * Whether no request to this origin has failed since the last success, as far as is known without
+   * a call of another process.
+   */
+  isClear(origin: string): boolean {
+    return (this.#origins.size === 0 || !this.#origins.has(origin)) && this.#context.keeper.isClear?.(origin) !== false
+  }
+
+  /** Asks whether the request may start, and makes it the probe if it is one. Never throws. */
+  admit(origin: string, limits: SiteCircuit): Admission | Promise<Admission> {
+    const { keeper, failed } = this.#context
+    const noteFailure = (error: unknown): Admission => {
+      failed(origin, error)
+      return CLOSED // a keeper that fails stops no request
+    }
+    try {
+      const admission = keeper.admit(origin, limits)
+      return isPromise(admission) ? Promise.resolve(admission).catch(noteFailure) : admission
+    } catch (error) {
+      return noteFailure(error)
+    }
+  }
+
+  /** Returns whether a request that `admit` replied to may start. */
+  passes(origin: string, limits: SiteCircuit, admission: Admission): boolean {
+    this.#note(origin, limits, admission)
+    return admission.state === 'closed' || admission.probe !== undefined
+  }
+
+  /**
+   * Holds a request that may not start: it rests until the circuit closes, or is rejected.
+   * @param lane Where the request goes back to.
+   */
+  hold(request: RestingRequest, lane: RestingLane, limits: SiteCircuit): void {
+    const circuit = this.#circuitOf(request.check.origin, limits)
+    if (circuit.isRefusing) request.fail(this.#refusal(request.check, circuit))
+    else circuit.rest(request, lane)
+  }
+
+  /** Returns the error for a request that need not wait to be rejected. */
+  refusalOf(check: AllowedCheck): CircuitOpenError | undefined {
+    const circuit = this.#origins.get(check.origin)
+    return circuit?.isRefusing ? this.#refusal(check, circuit) : undefined
+  }
+
+  /**
+   * A request has ended.
+   * @param failure Undefined after a success.
+   */
+  settle(
+    check: AllowedCheck,
+    limits: SiteCircuit,
+    failure: (CircuitFailure & { readonly retryAfterMs?: number | undefined }) | undefined,
+    probe: Ticket | undefined,
+  ): void {
+    const { origin } = check
+    if (failure?.kind !== 'connection') this.#network.works()
+    if (failure === undefined) {
+      if (probe !== undefined || !this.isClear(origin)) this.#tell(origin, limits, { ...SUCCESS, probe })
+    } else if (failure.kind === 'connection' && this.#network.isDoubtful(origin, failure.because))
+      this.giveBack(origin, limits, probe)
+    else {
+      const { kind, because, retryAfterMs } = failure
+      const { access } = check.verdict
+      if (access !== undefined) this.#knowsRobots(origin, access) // fetched before this failure
+      this.#tell(origin, limits, { kind: 'failure', failure: { kind, because }, retryAfterMs, probe })
+    }
+  }
+
+  /** A probe was not sent, or its result is not known. */
+  giveBack(origin: string, limits: SiteCircuit, probe: Ticket | undefined): void {
+    if (probe !== undefined) this.#tell(origin, limits, { kind: 'unknown', probe })
+  }
+
+  /** Notes the last attempt to fetch robots.txt. @param now By the clock of its client. */
+  noteRobots(origin: string, access: Access, limits: SiteCircuit, now: number): void {
+    const { reason, status } = access.failedRefresh ?? access
+    const hasFailed = status === undefined && CONNECTION_REASONS.has(reason)
+    if (!hasFailed && this.isClear(origin)) return
+    if (this.#knowsRobots(origin, access)) return
+    if (hasFailed) {
+      const failure = { kind: 'connection', because: reason as PageOutcomeReason } as const
+      const retryAfterMs = Math.max(0, access.nextAttemptAt - now)
+      if (!this.#network.isDoubtful(origin, failure.because))
+        this.#tell(origin, limits, { kind: 'failure', failure, retryAfterMs, probe: 'robots' })
+    } else if (this.#origins.get(origin)?.report.failure?.kind === 'connection' && access.failedRefresh === undefined)
+      this.#tell(origin, limits, SUCCESS) // the site answers again
+  }
+
+  /** Remembers the last attempt to fetch robots.txt. Returns whether it was known. */
+  #knowsRobots(origin: string, access: Access): boolean {
+    const { checkedAt } = access.failedRefresh ?? access
+    if (this.#robotsAt.get(origin) === checkedAt) return true
+    setBounded(this.#robotsAt, origin, checkedAt, MAX_REMEMBERED)
+    return false
+  }
+
+  /** A request leaves its lane, and does not start. */
+  remove(request: RestingRequest): void {
+    this.#origins.get(request.check.origin)?.remove(request)
+  }
+
+  /** Rejects all requests that rest. */
+  clear(error: unknown): void {
+    for (const circuit of this.#origins.values()) circuit.rejectAll((request) => request.fail(error))
+  }
+
+  #tell(origin: string, limits: SiteCircuit, result: CircuitResult): void {
+    const { keeper, failed } = this.#context
+    try {
+      const report = keeper.settle(origin, limits, result)
+      if (isPromise(report))
+        Promise.resolve(report)
+          .then((found) => this.#note(origin, limits, found))
+          .catch((error: unknown) => failed(origin, error))
+      else this.#note(origin, limits, report)
+    } catch (error) {
+      failed(origin, error)
+    }
+  }
+
+  /** Notes what the keeper says about a circuit, and reports a change. */
+  #note(origin: string, limits: SiteCircuit, report: CircuitReport): void {
+    const known = this.#origins.get(origin)
+    if (known === undefined && report.failures === 0) return
+    const circuit = known ?? this.#circuitOf(origin, limits)
+    const before = circuit.report
+    if (report.failures === 0) this.#origins.delete(origin)
+    const { counters, log } = this.#context
+    if (report.periods > before.periods) {
+      if (before.state === 'closed') {
+        counters.circuitsOpened++
+        log.circuitOpened(origin, report)
+      }
+      this.#publish(origin, report)
+    } else if (report.state === 'closed' && before.state !== 'closed') {
+      log.circuitClosed(origin)
+      this.#publish(origin, report)
+    }
+    circuit.update(report, (request) => request.fail(this.#refusal(request.check, circuit)))
+  }
+
+  #publish(origin: string, { state, failures, periods, waitMs, failure }: CircuitReport): void {
+    if (!channels.circuit.hasSubscribers) return
+    const { gate, now } = this.#context
+    channels.circuit.publish({ gate, at: now(), origin, state, failures, periods, waitMs, failure })
+  }
+
+  #refusal(check: AllowedCheck, { report, retryAt }: OriginCircuit): CircuitOpenError {
+    return new CircuitOpenError(check.verdict, report, retryAt)
+  }
+
+  #circuitOf(origin: string, limits: SiteCircuit): OriginCircuit {
+    let circuit = this.#origins.get(origin)
+    if (circuit === undefined) {
+      circuit = new OriginCircuit(limits.whenOpen, this.#context.now)
+      setBounded(this.#origins, origin, circuit, MAX_REMEMBERED)
+    }
+    return circuit
+  }
+}

@@ -1,0 +1,143 @@
+// The circuit of one origin in one gate: what the keeper said last, and the requests that rest.
+//
+// A request whose circuit is open leaves the line of its lane and rests here, so that it doesn't
+// delay other origins of the same lane. When a probe may start, the first of them goes back to its
+// lane, and becomes the probe if the keeper agrees. If the circuit closes, all go back, in order of
+// arrival. If the probe fails, all are rejected, or with `whenOpen: 'wait'` they rest again.
+import { type Linked, LinkedList, MAX_TIMER_MS } from '@politely/fetcher/internal'
+import type { SiteCircuit } from '../options/circuit.ts'
+import type { CircuitReport } from '../pace/pacer.ts'
+import type { AllowedCheck } from '../robots/allowed-check.ts'
+
+/** A request that may rest. */
+export interface RestingRequest extends Linked<RestingRequest> {
+  readonly check: AllowedCheck
+  /** Whether it has neither started nor ended. */
+  readonly isWaiting: boolean
+  hasRested: boolean
+  fail(error: unknown): void
+}
+
+/** The lane of a resting request. */
+export interface RestingLane {
+  /** A request of this lane begins to rest. */
+  rests(): void
+  /** It goes back to the line: `first` to its front, `last` to its end. `gone`: it has ended. */
+  resume(request: RestingRequest, to: 'first' | 'last' | 'gone'): void
+  advance(): void
+}
+
+/** How often the circuit looks whether the request that is to become the probe has ended. */
+const LOOK_MS = 1_000
+
+export class OriginCircuit {
+  /** What the keeper said last. */
+  report: CircuitReport = { state: 'closed', failures: 0, periods: 0, waitMs: 0 }
+  readonly #whenOpen: SiteCircuit['whenOpen']
+  readonly #now: () => number
+  readonly #resting = new LinkedList<RestingRequest>()
+  readonly #laneOf = new WeakMap<RestingRequest, RestingLane>()
+  /** The request that is to become the probe, if it has gone back to its lane. */
+  #candidate: RestingRequest | undefined
+  #reportedAt = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(whenOpen: SiteCircuit['whenOpen'], now: () => number) {
+    this.#whenOpen = whenOpen
+    this.#now = now
+  }
+
+  /** The end of the cooling period, by the gate's clock. Milliseconds since 1970. */
+  get retryAt(): number {
+    return this.#reportedAt + this.report.waitMs
+  }
+
+  /** The state now, without a call of the keeper. */
+  get current(): CircuitReport {
+    const { state } = this.report
+    const waitMs = state === 'closed' ? 0 : Math.max(0, this.retryAt - this.#now())
+    return { ...this.report, state: state === 'open' && waitMs === 0 ? 'half-open' : state, waitMs }
+  }
+
+  /** Whether a request is rejected at once: a probe has failed, and the next one may not start yet. */
+  get isRefusing(): boolean {
+    const { state, periods } = this.report
+    return state === 'open' && periods > 1 && this.#whenOpen === 'fail' && this.#now() < this.retryAt
+  }
+
+  /** A request rests. The first to become the probe keeps its position. */
+  rest(request: RestingRequest, lane: RestingLane): void {
+    this.#laneOf.set(request, lane)
+    if (this.#candidate === request) {
+      this.#candidate = undefined
+      this.#resting.addFirst(request)
+    } else this.#resting.add(request)
+    request.hasRested = true
+    lane.rests()
+    this.#arm()
+  }
+
+  /** A request has ended, wherever it was. */
+  remove(request: RestingRequest): void {
+    if (this.#resting.delete(request)) this.#laneOf.get(request)?.resume(request, 'gone')
+    else if (this.#candidate === request) {
+      this.#candidate = undefined
+      this.#arm(1)
+    }
+  }
+
+  /** @param reject Rejects a request that rests. */
+  update(report: CircuitReport, reject: (request: RestingRequest) => void): void {
+    const { periods } = this.report
+    this.report = report
+    this.#reportedAt = this.#now()
+    if (report.state === 'closed') this.#resumeAll()
+    else if (report.periods > periods && this.isRefusing) this.rejectAll(reject)
+    this.#arm()
+  }
+
+  #resumeAll(): void {
+    this.#candidate = undefined
+    const lanes = new Set<RestingLane>()
+    for (const request of this.#resting) {
+      this.#resting.delete(request)
+      const lane = this.#laneOf.get(request) as RestingLane
+      lane.resume(request, 'last')
+      lanes.add(lane)
+    }
+    for (const lane of lanes) lane.advance()
+  }
+
+  rejectAll(reject: (request: RestingRequest) => void): void {
+    for (const request of this.#resting) {
+      this.#resting.delete(request)
+      reject(request)
+      this.#laneOf.get(request)?.resume(request, 'gone')
+    }
+  }
+
+  /** Starts the timer for the next probe, if requests rest. */
+  #arm(waitMs = Math.max(1, this.retryAt - this.#now())): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#resting.size === 0) return
+    this.#timer = setTimeout(() => this.#sendProbe(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
+  }
+
+  #sendProbe(): void {
+    this.#timer = undefined
+    const request = this.#resting.first
+    if (request === undefined) return
+    if (this.#now() < this.retryAt)
+      this.#arm() // the timer uses another clock
+    else if (this.#candidate?.isWaiting) this.#arm(LOOK_MS)
+    else {
+      this.#resting.delete(request)
+      this.#candidate = request
+      this.#arm(LOOK_MS)
+      const lane = this.#laneOf.get(request) as RestingLane
+      lane.resume(request, 'first')
+      lane.advance()
+    }
+  }
+}
