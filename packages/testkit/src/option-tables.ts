@@ -49,6 +49,7 @@ const RESPONSE = 'fetching.md#what-a-response-means'
 const LIMITS = 'waiting.md#limits-on-several-levels'
 const WAITS = 'waiting.md#what-a-request-waits-for'
 const PAUSES = 'pauses.md#how-a-site-asks'
+const CIRCUITS = 'sites-that-fail.md#the-circuit-of-an-origin'
 const STREAMS = 'fetching.md#streams-of-urls'
 
 /** The tables of docs/options.md, in their order. */
@@ -120,6 +121,7 @@ export const optionTables: readonly OptionTable[] = [
           releaseWarningMs: 'waiting.md#permits-that-are-not-released',
           progressMs: 'waiting.md#logs',
           backoff: PAUSES,
+          circuit: CIRCUITS,
           rateLimitHeaders: 'pauses.md#rate-limit-headers',
           countRobots: 'pauses.md#after-a-request-for-robotstxt',
           budget: 'pace-options.md#a-budget-for-each-site',
@@ -135,6 +137,7 @@ export const optionTables: readonly OptionTable[] = [
         prefix: 'backoff.',
         at: { failures: 'pauses.md#requests-without-a-response', '*': PAUSES },
       },
+      { from: 'gate', type: 'CircuitOptions', prefix: 'circuit.', at: { '*': CIRCUITS } },
       { from: 'gate', type: 'ObeyOptions', prefix: 'obey.', at: { '*': 'pace-options.md#your-own-site' } },
     ],
   },

@@ -39,7 +39,7 @@ const EXAMPLE = "{ failures: 5, coolMs: 60_000, outcomes: ['connection', 'denied
 /** Our choice: `packages/bench` simulates flaky and dead sites with it. */
 export const DEFAULT_CIRCUIT: SiteCircuit = {
   failures: 5,
-  coolMs: 60_000,
+  coolMs: 30_000,
   maxMs: 3_600_000,
   factor: 2,
   outcomes: new Set<PageOutcomeKind>(['connection']),

@@ -114,7 +114,7 @@ export interface PacingOptions {
   readonly backoff?: BackoffOptions | undefined
   /**
    * When an origin gets no requests for a time, because its last ones failed. Default: after 5
-   * requests in a row without a response it rests for a minute, then longer; see `CircuitOptions`.
+   * requests in a row without a response it rests for half a minute, then longer; see `CircuitOptions`.
    * `false` for never.
    */
   readonly circuit?: CircuitOptions | false | undefined
@@ -225,7 +225,7 @@ export interface CircuitOptions {
   readonly outcomes?: readonly PageOutcomeKind[] | undefined
   /**
    * The first cooling period. It is longer if the site asks for more (Retry-After). Milliseconds;
-   * default 60,000: a minute.
+   * default 30,000: half a minute.
    */
   readonly coolMs?: number | undefined
   /** The longest cooling period, if the site doesn't ask for more. Milliseconds; default 3,600,000: an hour. */
