@@ -55,7 +55,9 @@ function statusOf(value: unknown): number | undefined {
 
 function outcomeOfResponse(response: object, now: number | undefined): PageOutcome | undefined {
   const status = statusOf(response) ?? 0
-  if (!(status >= 100) || isOfClass(REFUSED_RESPONSE, response)) return undefined
+  // HTTP has three digits; the 0 of browsers means that they hide the response. RFC 9110 §15.
+  if (!Number.isInteger(status) || status < 100 || status > 999 || isOfClass(REFUSED_RESPONSE, response))
+    return undefined
   const header = headersOf(fieldOf(response, 'headers'))
   const head = fieldOf(response, 'head')
   const contentType = head === undefined ? undefined : header('content-type')
