@@ -194,6 +194,18 @@ describe('a challenge', () => {
       'Imperva',
       '<html style="height:100%"><head><META NAME="ROBOTS" CONTENT="NOINDEX, NOFOLLOW"></head><body><iframe id="main-iframe" src="/_Incapsula_Resource?CWUDNSAI=9&xinfo=1" frameborder=0>',
     ],
+    [
+      "Imperva's script",
+      '<html>\n<head>\n<META NAME="robots" CONTENT="noindex,nofollow">\n<script src="/_Incapsula_Resource?SWJIYLWA=5074a">\n</script>\n<body>\n</body></html>',
+    ],
+    [
+      'Sucuri',
+      `<html><title>You are being redirected...</title><script>var s={},u,c,U,r,sucuri_cloudproxy_js='',S='A';</script>`,
+    ],
+    [
+      'DDoS-Guard',
+      '<html><title>DDoS-Guard</title><script src="/.well-known/ddos-guard/js-challenge/index.js"></script>',
+    ],
     ['Akamai', '<!DOCTYPE html><html><body><div id="sec-if-cpt-container" data-key="" role="main"></div>'],
     ["Akamai's check", `<html><head><meta http-equiv="refresh" content="5; URL='/?bm-verify=AAQ'"></head>`],
     [
@@ -241,6 +253,15 @@ describe('a challenge', () => {
     expect(page(html)).toBe('served: status')
   })
 
+  it.each([
+    ['DataDome', '{"url":"https://geo.captcha-delivery.com/captcha/?initialCid=A"}'],
+    ['HUMAN', '{"appId":"PXa","jsClientSrc":"/a/init.js"}'],
+    ['Akamai', '{"sec-cp-challenge": "true","provider":"crypto"}'],
+  ])('of %s can be JSON', (_, json) => {
+    expect(page(json, { 'content-type': 'application/json' }, 403)).toBe('challenge: challenge-page')
+    expect(page(`{"text":${JSON.stringify(json)}}`, { 'content-type': 'application/json' })).toBe('served: status')
+  })
+
   it('is not a script or a text with such marks', () => {
     expect(page('<div id="px-captcha">', { 'content-type': 'text/plain' })).toBe('served: status')
   })
@@ -274,6 +295,9 @@ describe('a login', () => {
     'https://idp.example/authorize?response_type=code&client_id=a&redirect_uri=b',
     'https://idp.example/x?SAMLRequest=fZJ',
     '/login#top',
+    '/login;jsessionid=1A?next=/',
+    '/sessions/new',
+    'https://a.access.example/cdn-cgi/access/login/a.example?redirect_url=%2F',
     '/%6Cogin',
   ])('is a redirect to %s', (location) => {
     expect(at(location)).toBe('login: login-redirect')
@@ -290,6 +314,9 @@ describe('a login', () => {
     'https://login.example.com/',
     'https://accounts.example.com/help',
     '/signings',
+    'https://id.example.org/wiki/A?from=en&redirect=no',
+    'https://account.example.com/help?ref=footer',
+    '/login/2024/report',
     '//login/a',
     'http://[',
     '',
