@@ -11,7 +11,7 @@ const LOGIN_SEGMENT =
 /** An end of a path that says nothing, after the name of the page. */
 const PATH_END = /(?:\/(?:index\.\w+)?)?(?:;[^/]*)?$/
 
-/** Paths whose last segment has another name: those of Cloudflare Access, and of Rails. */
+/** Login paths of Cloudflare Access and of Rails, whose last segment has another name. */
 const LOGIN_PATH = /^\/cdn-cgi\/access\/login\/|\/sessions?\/new$/
 
 /** The first label of a host that only logs users in. */
