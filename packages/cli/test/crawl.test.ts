@@ -94,13 +94,44 @@ test('--json writes one object for each page, and the summary to stderr', async 
   const { code, stdout, stderr } = await runInThisProcess(args)
   const pages = parseJsonLines(stdout).toSorted((a, b) => String(a.url).localeCompare(String(b.url)))
   expect(pages).toMatchObject([
-    { version: 1, url: `${origin}/busy`, outcome: 'fetched', status: 429, depth: 0, verdict: { allowed: true } },
+    {
+      version: 1,
+      url: `${origin}/busy`,
+      outcome: 'fetched',
+      status: 429,
+      page: { kind: 'rate-limited' },
+      depth: 0,
+      verdict: { allowed: true },
+    },
     { version: 1, url: `${origin}/closed`, outcome: 'fetched', status: 200 },
     { version: 1, url: `${origin}/private`, outcome: 'refused', verdict: { allowed: false, because: 'rule' } },
   ])
   expect(stderr).toMatch(/^2 pages, 1 refused, .*\n {2}statuses {2}1 × \d+, 1 × \d+\n/)
   expect(stderr).toContain('  pushed    1 response asked for fewer requests\n')
   expect(code).toBe(0)
+})
+
+test('says what became of each page, by its headers, its start and its errors', async () => {
+  const { sites, origin } = await startSite()
+  const at = (path: string) => `http://127.0.0.1:PORT${path}`
+  const challenge = '<!doctype html><title>A</title><script id="anubis_challenge" type="application/json">{}</script>'
+  sites.answerAll({
+    [at('/challenged')]: { status: 200, headers: HTML, body: challenge },
+    [at('/paid')]: { status: 402, headers: { 'crawler-price': 'USD 0.01' } },
+    [at('/account')]: { status: 302, headers: { location: '/login?next=/account' } },
+    [at('/login?next=/account')]: { status: 403 },
+  })
+  sites.respond(at('/reset'), (socket) => socket.destroy())
+  const seeds = ['/challenged', '/paid', '/account', '/reset', '/a'].map((path) => `${origin}${path}`)
+  const { stdout } = await runInThisProcess(['crawl', ...seeds, ...BOT, '--min-delay', '0', '--depth', '0'])
+  expect(stdout).toMatch(/^! 200 {6}\S+\/challenged {2}\d+ bytes, challenge$/m)
+  expect(stdout).toMatch(/^! 402 {6}\S+\/paid {2}0 bytes, payment-required \(USD 0\.01\)/m)
+  expect(stdout).toMatch(/^! 302 {6}\S+\/account {2}0 bytes, login.*, redirects to \S+$/m)
+  expect(stdout).toMatch(
+    /^ {2}outcomes {2}(?=.*1 × challenge)(?=.*1 × login)(?=.*1 × connection)(?=.*1 × denied)(?=.*1 × served)/m,
+  )
+  const { stdout: json } = await runInThisProcess(['crawl', `${origin}/reset`, ...BOT, '--json'])
+  expect(parseJsonLines(json)).toMatchObject([{ outcome: 'failed', page: { kind: 'connection', because: 'reset' } }])
 })
 
 test('a terminal gets the timeline, drawn in the same lines again', async () => {

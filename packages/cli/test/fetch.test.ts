@@ -85,7 +85,7 @@ test.for([
   expect(stderr).toMatch(new RegExp(`^  try again   in [\\d.]+ m?s \\(${waitFor}\\)$`, 'm'))
   expect(code).toBe(0)
   const [report] = parseJsonLines((await runInThisProcess(['fetch', `${origin}${path}`, ...BOT, '--json'])).stderr)
-  expect(report).toMatchObject({ outcome: 'fetched', waitFor })
+  expect(report).toMatchObject({ outcome: 'fetched', page: { status: Number(mark.slice(2)) }, waitFor })
   expect(report?.waitMs).toBeLessThanOrEqual(60_000)
 })
 
@@ -104,6 +104,7 @@ test('says why a page did not arrive', async () => {
   const { origin } = await startPages()
   const { code, stderr } = await runInThisProcess(['fetch', `${origin}/reset`, ...BOT])
   expect(stderr).toContain(`✗ failed  ${origin}/reset\n  problem     other side closed (UND_ERR_SOCKET)\n`)
+  expect(stderr).toContain('  outcome     connection: there was no usable response (reset)\n')
   expect(code).toBe(1)
 })
 
@@ -137,6 +138,7 @@ test('--json writes one object for each page', async () => {
       version: 1,
       url: `${origin}/moved`,
       outcome: 'fetched',
+      page: { kind: 'served', because: 'status', status: 200 },
       requests: [
         { url: `${origin}/moved`, status: 301 },
         { url: `${origin}/page`, status: 200 },

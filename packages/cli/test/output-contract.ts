@@ -76,6 +76,23 @@ const CHECKED: readonly Field[] = [
   ['edge?', 'object', 'With `--edge`: the comparison with a request that asks caches to revalidate.'],
 ]
 
+const PAGE_OUTCOME: readonly Field[] = [
+  [
+    'page?',
+    'object',
+    'What became of the request. [Outcomes](../outcomes.md) explains it. Absent if it says nothing about the site.',
+  ],
+  ['page.kind', 'string', 'Such as `served`, `denied` or `connection`.'],
+  ['page.because', 'string', 'What shows it, such as `status`, `challenge-header` or `refused`.'],
+  ['page.status?', 'integer', 'The status of the response. Absent if none arrived.'],
+  ['page.retryAfterMs?', 'number', 'How long the response asked to wait (Retry-After), in milliseconds.'],
+  [
+    'page.price?',
+    'object',
+    'What the site asks for the page, or charged, with `source`, `raw` and perhaps `amount`, `currency` and `network`.',
+  ],
+]
+
 const URL_FIELD: Field = ['url', 'string', 'The URL as it was given, without credentials.']
 
 const FINDING: readonly Field[] = [
@@ -394,6 +411,7 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       VERSION,
       URL_FIELD,
       ['outcome', '"fetched" or "refused" or "wait-too-long" or "failed"', 'What happened.'],
+      ...PAGE_OUTCOME,
       ['problem?', 'string', 'Why the page did not arrive. One sentence for people. It may change.'],
       ['requests', 'object[]', 'The requests that were sent: one, and one for each redirect.'],
       ['requests[].url', 'string', 'The URL, without credentials.'],
@@ -473,6 +491,7 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['url', 'string', 'The URL, without credentials.'],
       ['outcome', '"fetched" or "refused" or "failed"', 'What happened.'],
       ['status?', 'integer', 'The status of the response. Absent if none arrived.'],
+      ...PAGE_OUTCOME,
       ['depth', 'integer', 'How many links led to the page.'],
       ['waitedMs', 'integer', 'How long the request waited for its turn, in milliseconds.'],
       ['waitedFor?', 'string', WAITED_FOR],

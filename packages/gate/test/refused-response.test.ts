@@ -1,5 +1,5 @@
 // `onDisallowed: 'response'`: a refusal as a response, for callers that handle statuses.
-import { OptionError } from '@politely/core'
+import { OptionError, outcomeOf } from '@politely/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type PolitelyOptions, politely, RobotsDisallowedError, refusalOf, WaitTooLongError } from '../src/index.ts'
 import { kits } from './kits.ts'
@@ -52,6 +52,9 @@ test('resolves to a 503 with Retry-After if the wait would be too long', async (
   expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(30)
   expect(await response.text()).toMatch(/would have to wait \d+ s \(own-delay, origin\)/)
   expect(refusalOf(response)).toBeInstanceOf(WaitTooLongError)
+  expect(outcomeOf(response)).toBeUndefined() // it says nothing about the site
+  expect(outcomeOf({ status: response.status, headers: response.headers })?.kind).toBe('server-error')
+  expect(outcomeOf(refusalOf(response))).toBeUndefined()
   expect(site.lines).toEqual(['GET /1'])
 })
 

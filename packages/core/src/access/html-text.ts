@@ -2,7 +2,7 @@
 // end tag ends with the page, and a tag without `>` ends before the next `<`.
 
 /** Comments, and elements that do not show what they contain. */
-const HIDDEN = /<!--.*?(?:-->|$)|<(script|style|template|svg)(?=[\s/>]).*?(?:<\/\1|$)/gis
+const HIDDEN = /<!--.*?(?:-->|$)|<(script|style|template|svg)(?=[\s/>]).*?(?:<\/\1[^<>]*>?|$)/gis
 const COMMENT = /<!--.*?(?:-->|$)/gs
 const TAG = /<[^<>]*>/g
 

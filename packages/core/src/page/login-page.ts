@@ -9,14 +9,17 @@ const LOGIN_SEGMENT =
   /^(?:(?:user|member|customer|account|admin|wp|sso|saml|cas|oauth|auth|special:(?:user)?)?[-_]?(?:log[-_]?[io]n|sign[-_]?[io]n)(?:[-_]?(?:page|form|user))?|servicelogin|sso|authenticate|anmelden|connexion|inloggen|iniciar-sesion|acceder|accedi)$/
 
 /** An end of a path that says nothing, after the name of the page. */
-const PATH_END = /\/(?:index\.\w+)?$/
+const PATH_END = /(?:\/(?:index\.\w+)?)?(?:;[^/]*)?$/
+
+/** Login paths of Cloudflare Access and of Rails, whose last segment has another name. */
+const LOGIN_PATH = /^\/cdn-cgi\/access\/login\/|\/sessions?\/new$/
 
 /** The first label of a host that only logs users in. */
-const LOGIN_HOST = /^(?:log[-_]?in|signin|sso|auth|accounts?|idp|id)\./
+const LOGIN_HOST = /^(?:log[-_]?in|signin|sso|auth|accounts?|idp)\./
 
 /** A parameter that says where to return to after the login. */
 const RETURN_PARAMETER =
-  /[?&](?:return[-_]?(?:to|url|uri|path)?|redirect[-_]?(?:to|url|uri)?|next|continue|service|goto|go|from|back[-_]?(?:to|url)?|dest(?:ination)?|target|ref(?:errer)?|relaystate)=/i
+  /[?&](?:return[-_]?(?:to|url|uri|path)?|redirect[-_]?(?:to|url|uri)?|next|continue|service|goto|back[-_]?(?:to|url)?|dest(?:ination)?|relaystate)=/i
 
 /** The parameters of a request for a login by SAML, and by OpenID Connect. */
 const LOGIN_PROTOCOLS: readonly (readonly RegExp[])[] = [[/[?&]SAMLRequest=/], [/[?&]response_type=/, /[?&]client_id=/]]
@@ -30,7 +33,7 @@ export function isLoginUrl({ href, hostname }: { readonly href: string; readonly
   const [, beforeQuery = '', query = ''] = /^[^:]*:\/\/[^/?#]*([^?#]*)(.*)/s.exec(href) ?? []
   const path = decoded(beforeQuery).toLowerCase().replace(PATH_END, '')
   const title = decoded(/[?&]title=([^&#]*)/.exec(query)?.[1] ?? '').toLowerCase() // MediaWiki
-  if ([path, title].some((name) => LOGIN_SEGMENT.test(lastSegment(name)))) return true
+  if (LOGIN_PATH.test(path) || [path, title].some((name) => LOGIN_SEGMENT.test(lastSegment(name)))) return true
   if (LOGIN_PROTOCOLS.some((parameters) => parameters.every((parameter) => parameter.test(query)))) return true
   return LOGIN_HOST.test(hostname) && RETURN_PARAMETER.test(query)
 }

@@ -5,7 +5,7 @@ import { isOfClass } from '../errors.ts'
 import { httpDate } from '../http/date.ts'
 import { headerLines, type ResponseHeaders } from '../http/header-lines.ts'
 import { pushbackOf } from '../pace/pushback.ts'
-import { isChallengePage } from './challenge-page.ts'
+import { isChallengeJson, isChallengePage } from './challenge-page.ts'
 import { fieldOf, readError } from './error-chain.ts'
 import { isLoginPage, isLoginUrl } from './login-page.ts'
 import type { PageOutcome, PageOutcomeKind, PageOutcomeReason } from './outcome.ts'
@@ -55,14 +55,16 @@ function statusOf(value: unknown): number | undefined {
 
 function outcomeOfResponse(response: object, now: number | undefined): PageOutcome | undefined {
   const status = statusOf(response) ?? 0
-  if (!(status >= 100) || isOfClass(REFUSED_RESPONSE, response)) return undefined
+  // HTTP has three digits; the 0 of browsers means that they hide the response. RFC 9110 §15.
+  if (!Number.isInteger(status) || status < 100 || status > 999 || isOfClass(REFUSED_RESPONSE, response))
+    return undefined
   const header = headersOf(fieldOf(response, 'headers'))
   const head = fieldOf(response, 'head')
   const contentType = head === undefined ? undefined : header('content-type')
   const body = textOfHead(head, contentType)
   const html = isHtml(contentType, body) ? body : ''
   const [kind, because] =
-    challenged(header, html) ?? wantsLogin(status, header, html, response) ?? byStatus(status, header)
+    challenged(header, html, body) ?? wantsLogin(status, header, html, response) ?? byStatus(status, header)
   const retryAfterMs = requestedWait(status, header, now)
   const price = priceOf(kind, header, body)
   return { kind, because, status, ...(retryAfterMs && { retryAfterMs }), ...(price && { price }) }
@@ -71,9 +73,9 @@ function outcomeOfResponse(response: object, now: number | undefined): PageOutco
 type Header = (name: string) => string | undefined
 type Found = readonly [PageOutcomeKind, PageOutcomeReason]
 
-function challenged(header: Header, html: string): Found | undefined {
+function challenged(header: Header, html: string, body: string): Found | undefined {
   if (isChallengeBy(header)) return ['challenge', 'challenge-header']
-  return html !== '' && isChallengePage(html) ? ['challenge', 'challenge-page'] : undefined
+  return (html === '' ? isChallengeJson(body) : isChallengePage(html)) ? ['challenge', 'challenge-page'] : undefined
 }
 
 function wantsLogin(status: number, header: Header, html: string, response: object): Found | undefined {

@@ -410,6 +410,7 @@ export const replyCases: readonly ReplyCase[] = [
   ),
   ...[
     '<h1>Page Not Found</h1>',
+    '<h1><svg viewBox="0 0 1 1"><path d="M0 0"/></svg>Page not found</h1>',
     '<title>404</title>',
     '<TITLE>Error 404</TITLE>',
     '<title>404 Not Found</title><h1>Out of order</h1>',

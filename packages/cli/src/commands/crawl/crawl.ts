@@ -1,5 +1,5 @@
 // `politely crawl`: crawls a few pages through a gate.
-import { originOf } from '@politely/core'
+import { originOf, outcomeOf } from '@politely/core'
 import { loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import { clientPort } from '@politely/fetcher/internal'
 import { GateClosedError, isRedirect, type Permit, PoliteGate, RobotsDisallowedError } from '@politely/gate'
@@ -11,6 +11,7 @@ import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { rejectFiles } from '../../input/is-file.ts'
 import { minDelayMsOf, numberOf } from '../../input/numbers.ts'
+import { PageStart } from '../../input/page-start.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { isNofollowHeader, LinkReader, linkOf } from './links.ts'
 import { type CrawlOutput, outputFor } from './output.ts'
@@ -165,7 +166,12 @@ class Crawler {
         return output.page({ ...emptyReport(url, depth), outcome: 'refused', verdict: error.verdict })
       const failure = requestFailure(error)
       if (failure === undefined) throw error
-      await output.page({ ...emptyReport(url, depth), ...waitOf(permit), problem: failure.text })
+      await output.page({
+        ...emptyReport(url, depth),
+        ...waitOf(permit),
+        problem: failure.text,
+        page: outcomeOf(error),
+      })
     } finally {
       permit?.release()
       if (permit !== undefined) this.#requested++
@@ -186,7 +192,7 @@ class Crawler {
     const { status, headers } = response
     const target = isRedirect(status, headers.get('location')) ? headers.get('location') : null
     const location = target === null ? undefined : linkOf(target, url)
-    const { bytes, links } = await this.#read(response, url)
+    const { bytes, head, links } = await this.#read(response, url)
     if (depth < this.#limits.maxDepth || location !== undefined) {
       const targets = location === undefined ? links : [location]
       const redirectedFrom = clientPort(client).linkSources(url, sources)
@@ -198,6 +204,7 @@ class Crawler {
       ...waitOf(permit),
       outcome: 'fetched',
       status,
+      page: outcomeOf({ status, headers, head, url }),
       bytes,
       location: location && withoutCredentials(location),
       verdict: loggableVerdict(permit.verdict),
@@ -205,22 +212,24 @@ class Crawler {
   }
 
   /** Reads the body, and its links if it is HTML. */
-  async #read(response: Response, url: string): Promise<{ bytes: number; links: readonly string[] }> {
+  async #read(response: Response, url: string): Promise<{ bytes: number; head: Uint8Array; links: readonly string[] }> {
     const { headers, body } = response
     const { productTokens } = this.#tools.client
     const isHtml = /^(text\/html|application\/xhtml\+xml)\b/i.test(headers.get('content-type') ?? '')
     const follows = isHtml && response.ok && !isNofollowHeader(headers.get('x-robots-tag'), productTokens)
     const reader = new LinkReader(productTokens)
     const decoder = new TextDecoder()
+    const head = new PageStart()
     let bytes = 0
     if (body !== null) {
       for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
         bytes += chunk.length
+        head.write(chunk)
         if (follows) reader.write(decoder.decode(chunk, { stream: true }))
         if (bytes > MAX_PAGE_BYTES) break // ends the body
       }
     }
-    return { bytes, links: follows ? reader.end(url) : [] }
+    return { bytes, head: head.bytes, links: follows ? reader.end(url) : [] }
   }
 }
 
@@ -229,6 +238,7 @@ function emptyReport(url: string, depth: number): PageReport {
     url: withoutCredentials(url),
     outcome: 'failed',
     status: undefined,
+    page: undefined,
     depth,
     waitedMs: 0,
     waitedFor: undefined,

@@ -1,6 +1,7 @@
 // Prints a crawl: live in a terminal, or one line for each page.
 import type { CrawlTimeline } from '@politely/gate/timeline'
 import { sizeText, waitText } from '../../output/amounts.ts'
+import { outcomeText } from '../../output/outcome-text.ts'
 import { reasonText } from '../../output/reason-text.ts'
 import { shorten } from '../../output/shorten.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
@@ -107,16 +108,18 @@ function cut(line: string, width: number): string {
 
 /** @param isColoured False for a line that is cut to the width of the terminal. */
 function lineOf(report: PageReport, isColoured = true): string {
-  const { url, outcome, status, waitedMs, waitedFor, bytes, location, problem, verdict } = report
+  const { url, outcome, status, page, waitedMs, waitedFor, bytes, location, problem, verdict } = report
   const paint = (colour: (text: string) => string, text: string) => (isColoured ? colour(text) : text)
   const shown = paint(bold, printable(url))
   const waited = waitText(waitedMs, waitedFor)
   const wait = waited === undefined ? '' : `, waited ${waited}`
   switch (outcome) {
     case 'fetched': {
-      const colour = status !== undefined && status >= 400 ? yellow : green
+      const text = page && outcomeText(page)
+      const result = text === undefined ? '' : `, ${text}`
+      const colour = text === undefined ? green : yellow
       const target = location === undefined ? '' : `, redirects to ${printable(location)}`
-      return `${paint(colour, `${status !== undefined && status >= 400 ? '!' : '✓'} ${status}    `)}  ${shown}  ${sizeText(bytes)}${wait}${target}\n`
+      return `${paint(colour, `${text === undefined ? '✓' : '!'} ${status}    `)}  ${shown}  ${sizeText(bytes)}${result}${wait}${target}\n`
     }
     case 'refused':
       return `${paint(red, '✗ refused')}  ${shown}  ${verdict === undefined ? '' : shorten(reasonText(verdict))}\n`

@@ -1,4 +1,5 @@
 // What `politely crawl` reports about a URL.
+import type { PageOutcome } from '@politely/core'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Permit } from '@politely/gate'
 
@@ -8,6 +9,8 @@ export interface PageReport {
   readonly url: string
   readonly outcome: 'fetched' | 'refused' | 'failed'
   readonly status: number | undefined
+  /** What became of the request; undefined if it says nothing about the site. */
+  readonly page: PageOutcome | undefined
   /** How many links led to the page. */
   readonly depth: number
   /** How long the request waited for its turn. Milliseconds. */

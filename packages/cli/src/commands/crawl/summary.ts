@@ -11,6 +11,7 @@ const MAX_REASONS = 10
 export class CrawlSummary {
   readonly #startedAt = performance.now()
   readonly #byStatus = new Map<string, number>()
+  readonly #outcomes = new Map<string, number>()
   readonly #refusals = new Map<string, number>()
   readonly #problems = new Map<string, number>()
   #pages = 0
@@ -20,11 +21,12 @@ export class CrawlSummary {
   #longestMs = 0
   #pushbacks = 0
 
-  add({ outcome, status, bytes, waitedMs, waitedFor, problem, verdict, url }: PageReport): void {
+  add({ outcome, status, page, bytes, waitedMs, waitedFor, problem, verdict, url }: PageReport): void {
     if (waitText(waitedMs, waitedFor) !== undefined) this.#waits++
     this.#waitedMs += waitedMs
     this.#longestMs = Math.max(this.#longestMs, waitedMs)
     this.#bytes += bytes
+    if (page !== undefined) count(this.#outcomes, page.kind)
     if (outcome === 'fetched') {
       this.#pages++
       count(this.#byStatus, String(status))
@@ -48,10 +50,12 @@ export class CrawlSummary {
   }
 
   text(isInterrupted: boolean): string {
-    const statuses = [...this.#byStatus].map(([status, pages]) => `${pages} × ${status}`).join(', ')
+    const statuses = listed(this.#byStatus)
+    const hasProblems = [...this.#outcomes.keys()].some((kind) => kind !== 'served' && kind !== 'redirect')
     const lines = [
       `${bold(this.counts())}${isInterrupted ? ' (interrupted)' : ''}`,
       ...(statuses === '' ? [] : [`  statuses  ${statuses}`]),
+      ...(hasProblems ? [`  outcomes  ${listed(this.#outcomes)}`] : []),
       ...(this.#waits === 0
         ? []
         : [
@@ -65,6 +69,10 @@ export class CrawlSummary {
     ]
     return `${lines.join('\n')}\n`
   }
+}
+
+function listed(counts: ReadonlyMap<string, number>): string {
+  return [...counts].map(([what, pages]) => `${pages} × ${what}`).join(', ')
 }
 
 function reasons(label: string, counts: ReadonlyMap<string, number>): readonly string[] {

@@ -1,6 +1,6 @@
 // `politely fetch`: fetches pages through a gate, and reports what happened to each.
 import { Readable } from 'node:stream'
-import { escapeControls } from '@politely/core'
+import { escapeControls, outcomeOf } from '@politely/core'
 import { loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import { type PoliteFetch, PoliteGate, politely, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
 import type { Arguments } from '../../command-line.ts'
@@ -10,6 +10,7 @@ import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { rejectFiles } from '../../input/is-file.ts'
 import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
+import { PageStart } from '../../input/page-start.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { replaceFile } from '../../output/file.ts'
 import { safeText } from '../../output/style.ts'
@@ -86,9 +87,11 @@ async function fetchPage(url: string, args: Arguments, { client, gate, fetch }: 
   )
   let startedAt = performance.now()
   let bytes = 0
+  const head = new PageStart()
   const report = ({ outcome, ...more }: Pick<FetchReport, 'outcome'> & Partial<FetchReport>): FetchReport => ({
     url: withoutCredentials(url),
     outcome,
+    page: undefined,
     problem: undefined,
     requests,
     contentType: undefined,
@@ -104,12 +107,20 @@ async function fetchPage(url: string, args: Arguments, { client, gate, fetch }: 
     const verdict = loggableVerdict(client.checkNow(last) ?? (await client.check(last)))
     const count = (chunk: Uint8Array) => {
       bytes += chunk.length
+      head.write(chunk)
       return chunk
     }
     await writePage(response, args, count)
     return report({
       ...(await pauseOf(last, gate)),
       outcome: 'fetched',
+      page: outcomeOf({
+        status: response.status,
+        headers: response.headers,
+        head: head.bytes,
+        url: last,
+        redirected: requests.length > 1,
+      }),
       verdict,
       contentType,
       bytes,
@@ -121,7 +132,7 @@ async function fetchPage(url: string, args: Arguments, { client, gate, fetch }: 
       return report({ outcome: 'wait-too-long', verdict: error.verdict, problem: waitProblem(error) })
     const problem = error instanceof UnprintableError ? error.message : requestFailure(error)?.text
     if (problem === undefined) throw error
-    return report({ outcome: 'failed', problem, bytes })
+    return report({ outcome: 'failed', page: outcomeOf(error), problem, bytes })
   }
 }
 

@@ -1,6 +1,8 @@
 // Formats the report about one page for people.
+import { describeOutcome } from '@politely/core'
 import { adviceOn } from '../../output/advice.ts'
 import { durationText, sizeText, waitText } from '../../output/amounts.ts'
+import { outcomeText } from '../../output/outcome-text.ts'
 import { reasonText } from '../../output/reason-text.ts'
 import { shorten } from '../../output/shorten.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
@@ -18,7 +20,7 @@ import type { FetchReport } from './report.ts'
  * @param proxy The value of `--proxy`.
  */
 export function formatFetch(report: FetchReport, now: number, proxy?: string): string {
-  const { url, verdict, requests, contentType, bytes, tookMs, problem } = report
+  const { url, page, verdict, requests, contentType, bytes, tookMs, problem } = report
   const waits = requests.flatMap(({ waitedMs, waitedFor }) => waitText(waitedMs, waitedFor) ?? [])
   const hops = requests.map((each) => `${printable(each.url)}${each.status === undefined ? '' : ` (${each.status})`}`)
   const isRedirect =
@@ -26,6 +28,9 @@ export function formatFetch(report: FetchReport, now: number, proxy?: string): s
   const lines = [
     `${headline(report)}  ${bold(printable(url))}`,
     ...(problem === undefined ? [] : [row('problem', printable(problem))]),
+    ...(page === undefined || outcomeText(page) === undefined
+      ? []
+      : [row('outcome', `${page.kind}: ${describeOutcome(page)}`)]),
     ...(verdict === undefined ? [] : [row('because', shorten(reasonText(verdict)))]),
     ...(isRedirect ? [row('redirects', [...hops, ...refusedTarget(report)].join(' → '))] : []),
     ...(waits.length === 0 ? [] : [row('waited', waits.join(', '))]),
@@ -41,11 +46,11 @@ export function formatFetch(report: FetchReport, now: number, proxy?: string): s
   return `${lines.join('\n')}\n`
 }
 
-function headline({ outcome, requests, verdict }: FetchReport): string {
+function headline({ outcome, page, requests, verdict }: FetchReport): string {
   const status = requests.at(-1)?.status
   switch (outcome) {
     case 'fetched':
-      return status !== undefined && status >= 400 ? yellow(`! ${status}`) : green(`✓ ${status}`)
+      return page !== undefined && outcomeText(page) !== undefined ? yellow(`! ${status}`) : green(`✓ ${status}`)
     case 'refused':
       return red(verdict?.because === 'invalid-url' ? '✗ invalid' : '✗ disallowed')
     case 'wait-too-long':

@@ -1,4 +1,5 @@
 // What `politely fetch` reports about a URL.
+import type { PageOutcome } from '@politely/core'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { StartMessage } from '@politely/gate'
 
@@ -8,6 +9,8 @@ export interface FetchReport {
   readonly url: string
   /** `fetched`, or the kind of problem. */
   readonly outcome: 'fetched' | 'refused' | 'wait-too-long' | 'failed'
+  /** What became of the last request; undefined if it says nothing about the site. */
+  readonly page: PageOutcome | undefined
   /** The verdict about the last URL. */
   readonly verdict: ClientVerdict | undefined
   /** Every request that was sent, in order: a redirect is a hop. */
