@@ -4,7 +4,7 @@ import { expectPage } from '@politely/testkit/doc-page'
 import { expect, test, vi } from 'vitest'
 import { commands } from '../src/commands.ts'
 import { EXITS } from '../src/exit-code.ts'
-import { flagText } from '../src/help.ts'
+import { defaultOf, flagText } from '../src/help.ts'
 import { SHOP, withoutFolder, writeFiles } from './files.ts'
 import { runInThisProcess } from './run-cli.ts'
 import { originWithStatus, startCache, startSite } from './site.ts'
@@ -209,7 +209,8 @@ test('docs/cli.md', async () => {
   const sections: string[] = []
   for (const { name, usage, description, flags, examples, exits } of commands) {
     const options = flags.map((flag) => {
-      const { text, choices, byDefault, isRepeatable } = flag
+      const { text, choices, isRepeatable } = flag
+      const byDefault = defaultOf(flag)
       const notes = [
         ...(choices === undefined ? [] : [`One of ${choices.map((choice) => `\`${choice}\``).join(', ')}.`]),
         ...(byDefault === undefined ? [] : [`Default: ${byDefault}.`]),

@@ -37,7 +37,7 @@ export const auditSpec: CommandSpec = {
       value: 'NAME',
       text: 'for which names in the file the exit code is 1',
       choices: ['misspelt', 'retired', 'ignored', 'never'],
-      byDefault: 'misspelt, retired and ignored',
+      byDefault: ['misspelt', 'retired', 'ignored'],
       isRepeatable: true,
     },
     DIALECT,

@@ -11,7 +11,7 @@ export const crawlSpec: CommandSpec = {
     USER_AGENT,
     PRODUCT_TOKEN,
     { name: 'max-pages', value: 'NUMBER', text: 'the most pages to request', byDefault: '50' },
-    { name: 'depth', value: 'NUMBER', text: 'the most links from a given URL to a page', byDefault: 'no limit' },
+    { name: 'depth', value: 'NUMBER', text: 'the most links from a given URL to a page', defaultText: 'no limit' },
     { name: 'concurrency', value: 'NUMBER', text: 'the most requests under way at once', byDefault: '8' },
     MIN_DELAY,
     STORE,
@@ -21,7 +21,7 @@ export const crawlSpec: CommandSpec = {
     jsonFlag('ndjson'),
   ],
   examples: [
-    ['crawl https://example.com --user-agent ExampleBot', 'Crawls up to 50 pages of a site.'],
+    ['crawl https://example.com --user-agent ExampleBot', 'Crawls the first pages of a site.'],
     [
       'crawl https://example.com --user-agent ExampleBot --max-pages 500 --format ndjson > pages.ndjson',
       'Writes one JSON object for each page, and the summary to stderr.',

@@ -17,7 +17,7 @@ export const diffSpec: CommandSpec = {
       name: 'origin',
       value: 'URL',
       text: 'the site whose robots.txt is compared, if OLD or NEW is a store (an SQLite file)',
-      byDefault: 'the site of the other one',
+      defaultText: 'the site of the other file',
     },
     ...NETWORK,
     formatFlag('the changes', ['text', 'json']),

@@ -16,7 +16,7 @@ export const sitemapSpec: CommandSpec = {
       value: 'DATE',
       text: 'leave out URLs and sitemaps that did not change since, as far as their dates can be trusted',
     },
-    { name: 'max-urls', value: 'NUMBER', text: 'read at most this many URLs', byDefault: 'no limit' },
+    { name: 'max-urls', value: 'NUMBER', text: 'read at most this many URLs', defaultText: 'no limit' },
     { name: 'max-files', value: 'NUMBER', text: 'read at most this many files', byDefault: '10000' },
     MIN_DELAY,
     STORE,
