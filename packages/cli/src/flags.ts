@@ -11,7 +11,7 @@ export const USER_AGENT: Flag = {
 export const PRODUCT_TOKEN: Flag = {
   name: 'product-token',
   value: 'TOKEN',
-  text: 'the name to look for in robots.txt, if it is not the one in --user-agent; the first one that the file names counts. A known crawler that is given once reads the groups that its operator documents',
+  text: 'the name to look for in robots.txt, if --user-agent has another name; of several, the first that the file names counts. A known crawler, given once, reads the groups that its operator documents',
   isRepeatable: true,
 }
 
@@ -75,7 +75,7 @@ export const STORE: Flag = {
 /** Where the URLs come from. */
 export const URLS: readonly Flag[] = [
   { name: 'urls', value: 'FILE', text: 'a file with URLs or paths, also compressed (.gz); - for stdin' },
-  { name: 'sitemap', value: 'URL', text: 'a site, or a sitemap, whose URLs are read in place of --urls' },
+  { name: 'sitemap', value: 'URL', text: 'a site, or a sitemap, whose URLs are read instead of --urls' },
   {
     name: 'input',
     value: 'NAME',
@@ -87,14 +87,14 @@ export const URLS: readonly Flag[] = [
     name: 'column',
     value: 'NAME',
     text: 'the column of a table, or the field of JSON (request.uri), with the URL',
-    defaultText: 'a usual name, such as url; of a table also the first column with URLs',
+    defaultText: 'a usual name, such as url; in a table, otherwise the first column with URLs',
   },
 ]
 
 export const CRAWLER: Flag = {
   name: 'crawler',
   value: 'NAME',
-  text: 'a crawler by its name in robots.txt; each one is checked',
+  text: 'a crawler by its name in robots.txt; each of them is checked',
   isRepeatable: true,
 }
 

@@ -97,7 +97,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'The pace',
-    text: 'For `new PoliteGate({ robots, … })`, `politely`, `politeAgent`, `resolveGate` and `withRobots`. [Options of pace](pace-options.md) has them beside the settings of Scrapy and StormCrawler.',
+    text: 'For `new PoliteGate({ robots, … })`, `politely`, `politeAgent`, `resolveGate` and `withRobots`. [Options of pace](pace-options.md) compares them with the settings of Scrapy and StormCrawler.',
     options: [
       {
         from: 'gate',
@@ -140,7 +140,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'PoliteGate',
-    text: 'For `new PoliteGate({ … })`, beside the options of pace.',
+    text: 'For `new PoliteGate({ … })`, in addition to the options of pace.',
     options: [
       {
         from: 'gate',
@@ -156,7 +156,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'politely(fetch)',
-    text: 'For `politely(fetch, { … })`, beside the options of a RobotsClient and of pace; or beside `robots` and the options of pace; or beside `gate`.',
+    text: 'For `politely(fetch, { … })`. You can add the options of a RobotsClient and of pace. If you pass `robots`, add only those of pace; if you pass `gate`, none.',
     options: [
       { from: 'gate', type: 'RefusalOptions', at: { onDisallowed: 'polite-fetch.md#refusals' } },
       { from: 'gate', type: 'ResponseOptions', at: { isRateLimited: 'pauses.md#rate-limit-pages' } },
@@ -165,7 +165,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'politeAgent',
-    text: 'For `politeAgent({ … })` of `@politely/gate/undici`, beside the same options. `network`, `allowAddresses` and `lookup` apply to pages and to robots.txt.',
+    text: 'For `politeAgent({ … })` of `@politely/gate/undici`, which takes the same other options. `network`, `allowAddresses` and `lookup` apply to pages and to robots.txt.',
     options: [
       {
         from: 'gate',
@@ -176,7 +176,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'withRobots of Crawlee',
-    text: 'For `withRobots(crawler, { … })` of `@politely/crawlee`, beside the same options.',
+    text: 'For `withRobots(crawler, { … })` of `@politely/crawlee`, which takes the same other options.',
     options: [
       {
         from: 'crawlee',
@@ -191,7 +191,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'withRobots of Playwright and Puppeteer',
-    text: 'For `withRobots(browser, { … })` of `@politely/playwright` and `@politely/puppeteer`, beside the same options.',
+    text: 'For `withRobots(browser, { … })` of `@politely/playwright` and `@politely/puppeteer`, which take the same other options.',
     options: [
       {
         from: 'cdp',

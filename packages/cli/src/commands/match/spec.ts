@@ -15,7 +15,7 @@ export const matchSpec: CommandSpec = {
   name: 'match',
   summary: 'check millions of URLs against robots.txt files',
   description:
-    'Reads URLs or paths, from stdin if --urls is not given, and prints a verdict on each. Makes no requests, unless --robots is a URL. Lines of a list that begin with # are left out.\n\n--robots-dir has one file for each origin: example.com.txt is for https://example.com, http_example.com.txt for http://example.com, example.com_8443.txt for https://example.com:8443.',
+    'Reads URLs or paths, from stdin without --urls, and prints a verdict on each. Makes no requests, unless --robots is a URL. Skips lines that begin with #.\n\n--robots-dir has one file for each origin: example.com.txt is for https://example.com, http_example.com.txt for http://example.com, example.com_8443.txt for https://example.com:8443.',
   usage: '--robots FILE --user-agent NAME < urls.txt',
   flags: [
     ROBOTS,
@@ -33,8 +33,8 @@ export const matchSpec: CommandSpec = {
     },
     formatFlag('the verdicts', ['ndjson', 'text', 'csv'], 'text in a terminal, otherwise ndjson'),
     jsonFlag('ndjson'),
-    { name: 'output', value: 'FILE', text: 'write the verdicts to a file in place of stdout' },
-    { name: 'resume', text: 'go on where an interrupted run with the same --output ended' },
+    { name: 'output', value: 'FILE', text: 'write the verdicts to a file instead of stdout' },
+    { name: 'resume', text: 'continue an interrupted run with the same --output' },
     {
       name: 'fail-on',
       value: 'NAME',
@@ -52,7 +52,7 @@ export const matchSpec: CommandSpec = {
     ],
     [
       'match --robots-dir files --urls urls.txt --user-agent ExampleBot --output verdicts.ndjson --resume',
-      'Checks URLs of many sites, and goes on where the last run ended.',
+      'Checks URLs of many sites, and continues where the last run ended.',
     ],
   ],
   exits: { success: 'all URLs were read, whatever the verdicts are', fails: 'with --fail-on, a URL is disallowed' },
