@@ -51,7 +51,8 @@ function checkContents({ folder: from, published, paths }) {
     if (key in published) problems.push(`${from}: ${key} in the package.json of the tarball`)
   for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md'])
     if (!paths.includes(file)) problems.push(`${from}: no ${file} in the tarball`)
-  const expected = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|(bundle|dist|src)\/.*|required\.(cjs|d\.cts))$/
+  const expected =
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.*\.md|(bundle|dist|src)\/.*|required\.(cjs|d\.cts))$/
   for (const path of paths)
     if (!expected.test(path)) problems.push(`${from}: ${path} in the tarball is of no use to users`)
 }
