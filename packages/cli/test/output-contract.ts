@@ -7,7 +7,7 @@ import { PURPOSES } from '../src/commands/usage/spec.ts'
  * A path such as `files[].line`, types, and the meaning. A `?` ends the name of a field that may be
  * absent. A type in quotes is one of several values.
  */
-export type Field = readonly [path: string, type: string, meaning: string]
+type Field = readonly [path: string, type: string, meaning: string]
 
 export interface JsonFormat {
   readonly command: string

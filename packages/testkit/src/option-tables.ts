@@ -156,7 +156,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'politely(fetch)',
-    text: 'For `politely(fetch, { … })`. You can add the options of a RobotsClient and of pace. If you pass `robots`, add only those of pace; if you pass `gate`, none.',
+    text: 'For `politely(fetch, { … })`. You can add the options of a RobotsClient and of pace. If you pass `robots`, only the options of pace; if you pass `gate`, neither.',
     options: [
       { from: 'gate', type: 'RefusalOptions', at: { onDisallowed: 'polite-fetch.md#refusals' } },
       { from: 'gate', type: 'ResponseOptions', at: { isRateLimited: 'pauses.md#rate-limit-pages' } },
