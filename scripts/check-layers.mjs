@@ -31,7 +31,18 @@ const PACKAGES = {
   site: ['core', 'gate', 'playground', 'testing'],
 }
 
-const BELOW_GATE_ENTRIES = ['pace', 'report', 'redirects', 'permit', 'options', 'robots', 'lane', 'gate.ts', 'adapter']
+const BELOW_GATE_ENTRIES = [
+  'pace',
+  'report',
+  'redirects',
+  'permit',
+  'options',
+  'circuit',
+  'robots',
+  'lane',
+  'gate.ts',
+  'adapter',
+]
 
 // For each folder of a package's src, the folders that it may import. A file directly in src may
 // import all of them. A file in a folder may import a file directly in src only if the folder's
@@ -59,6 +70,9 @@ const FOLDERS = {
     timeline: BELOW_GATE_ENTRIES,
   },
 }
+
+/** The packages whose bundle contains libraries: see scripts/bundle-package.mjs. */
+const BUNDLED = new Set(['cli', 'fetcher'])
 
 /** The folder of core, behind an entry of its own, that may use libraries. */
 const WITH_DEPENDENCIES = 'usage'
@@ -114,9 +128,9 @@ function readPackage(dir) {
   const manifest = join(path, 'package.json')
   const content = existsSync(manifest) ? readFileSync(manifest, 'utf8') : '{}'
   const { name, private: isPrivate, dependencies, peerDependencies, devDependencies } = JSON.parse(content)
-  // A private package is never published, so its devDependencies are always installed. The command is
-  // published as a bundle with its devDependencies in it.
-  const hasDevDependencies = isPrivate || dir === 'cli'
+  // A private package is never published, so its devDependencies are always installed. The bundles of
+  // the others have the libraries in them that are devDependencies.
+  const hasDevDependencies = isPrivate || BUNDLED.has(dir)
   const declared = { ...dependencies, ...peerDependencies, ...(hasDevDependencies ? devDependencies : {}) }
   return { dir, path, src: join(path, 'src'), name, declared }
 }

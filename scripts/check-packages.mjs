@@ -3,7 +3,7 @@
 // their READMEs there, and compiles the declarations of users who install with pnpm.
 
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -25,6 +25,9 @@ const MANIFEST_KEYS = [
   'exports',
   'files',
 ]
+
+/** The largest package is `politely`, with its command and its guides. */
+const MAX_UNPACKED_BYTES = 1_500_000
 
 const packages = publishedPackages()
 const problems = []
@@ -51,7 +54,10 @@ function checkContents({ folder: from, published, paths }) {
     if (key in published) problems.push(`${from}: ${key} in the package.json of the tarball`)
   for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md'])
     if (!paths.includes(file)) problems.push(`${from}: no ${file} in the tarball`)
-  const expected = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|(bundle|dist|src)\/.*|required\.(cjs|d\.cts))$/
+  const bytes = paths.reduce((sum, path) => sum + (statSync(join(from, path), { throwIfNoEntry: false })?.size ?? 0), 0)
+  if (bytes > MAX_UNPACKED_BYTES) problems.push(`${from}: ${bytes} bytes unpacked, at most ${MAX_UNPACKED_BYTES}`)
+  const expected =
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.*\.md|(bundle|dist|src)\/.*|required\.(cjs|d\.cts))$/
   for (const path of paths)
     if (!expected.test(path)) problems.push(`${from}: ${path} in the tarball is of no use to users`)
 }

@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { copyGuides } from './guides.mjs'
 
 const run = promisify(execFile)
 
@@ -38,6 +39,7 @@ export function entryPoints({ name, exports }) {
 export async function packAll(packages, destination) {
   return Promise.all(
     packages.map(async (one) => {
+      if (one.manifest.files.includes('docs')) copyGuides(one.folder, repositoryOf(one.manifest))
       const { stdout } = await run('pnpm', ['pack', '--json', '--pack-destination', destination], {
         cwd: resolve(one.folder),
       })
@@ -47,6 +49,11 @@ export async function packAll(packages, destination) {
       return { ...one, tarball, published, paths: files.map(({ path }) => path) }
     }),
   )
+}
+
+/** Returns the address of the repository on the web. */
+function repositoryOf({ repository }) {
+  return repository.url.replace(/^git\+/, '').replace(/\.git$/, '')
 }
 
 /** Creates a project with these tarballs and other dependencies, and installs them with npm. */

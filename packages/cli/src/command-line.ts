@@ -19,8 +19,12 @@ export interface Flag {
   readonly isRepeatable?: true
   /** The values that it may have. */
   readonly choices?: readonly string[]
-  /** The value if it is not given, for the help. */
-  readonly byDefault?: string
+  /** The value, or the values of a repeatable flag, if it is not given. `Arguments` returns it. */
+  readonly byDefault?: string | readonly string[]
+  /** Says in the help what happens if the flag is not given and has no `byDefault`. */
+  readonly defaultText?: string
+  /** The flag and the value that this flag is short for, such as `--json` for `--format json`. */
+  readonly shortFor?: readonly [flag: string, value: string]
 }
 
 export interface CommandSpec {
@@ -46,12 +50,20 @@ export interface CommandSpec {
 export class Arguments {
   readonly operands: readonly string[]
   readonly #values: ReadonlyMap<string, readonly string[]>
+  readonly #defaults: ReadonlyMap<string, readonly string[]>
 
-  constructor(operands: readonly string[], values: ReadonlyMap<string, readonly string[]>) {
+  /** @param defaults The values of flags that are not given. */
+  constructor(
+    operands: readonly string[],
+    values: ReadonlyMap<string, readonly string[]>,
+    defaults: ReadonlyMap<string, readonly string[]> = new Map(),
+  ) {
     this.operands = operands
     this.#values = values
+    this.#defaults = defaults
   }
 
+  /** Whether a flag was given. */
   has(name: string): boolean {
     return this.#values.has(name)
   }
@@ -61,14 +73,14 @@ export class Arguments {
     return [...this.#values.keys()]
   }
 
-  /** Returns the last value of a flag. */
+  /** Returns the last value of a flag, or its default. */
   get(name: string): string | undefined {
-    return this.#values.get(name)?.at(-1)
+    return this.all(name).at(-1)
   }
 
-  /** Returns all values of a repeatable flag, in order. */
+  /** Returns all values of a repeatable flag, in order, or its default. */
   all(name: string): readonly string[] {
-    return this.#values.get(name) ?? []
+    return this.#values.get(name) ?? this.#defaults.get(name) ?? []
   }
 }
 
@@ -108,9 +120,16 @@ export function parseCommand(spec: CommandSpec, args: readonly string[], command
       const rawName = token.rawName.startsWith('--') ? token.rawName : (args[token.index] as string)
       throw new UsageError(`${explainUnknownFlag(rawName, spec, commands)}${see}`, rawName.replace(/^-+/, ''))
     }
-    values.set(flag.name, [...(values.get(flag.name) ?? []), valueOfFlag(flag, token, flags, see)])
+    const given = [
+      [flag.name, valueOfFlag(flag, token, flags, see)] as const,
+      ...(flag.shortFor ? [flag.shortFor] : []),
+    ]
+    for (const [name, value] of given) values.set(name, [...(values.get(name) ?? []), value])
   }
-  return new Arguments(operands, values)
+  const defaults = spec.flags.flatMap(({ name, byDefault }) =>
+    byDefault === undefined ? [] : [[name, [byDefault].flat()] as const],
+  )
+  return new Arguments(operands, values, new Map(defaults))
 }
 
 /**

@@ -11,7 +11,7 @@ export const USER_AGENT: Flag = {
 export const PRODUCT_TOKEN: Flag = {
   name: 'product-token',
   value: 'TOKEN',
-  text: 'the name to look for in robots.txt, if it is not the one in --user-agent; the first one that the file names counts. A known crawler that is given once reads the groups that its operator documents',
+  text: 'the name to look for in robots.txt, if --user-agent has another name; of several, the first that the file names counts. A known crawler, given once, reads the groups that its operator documents',
   isRepeatable: true,
 }
 
@@ -61,7 +61,7 @@ export const MAX_WAIT: Flag = {
   name: 'max-wait',
   value: 'SECONDS',
   text: 'the longest wait before a request; a page that needs a longer one is not fetched',
-  byDefault: 'no limit',
+  defaultText: 'no limit',
 }
 
 /** The file that keeps robots.txt between runs, for the commands that use the network. */
@@ -69,50 +69,47 @@ export const STORE: Flag = {
   name: 'store',
   value: 'FILE',
   text: 'an SQLite file that keeps robots.txt between runs; created if necessary',
-  byDefault: 'the environment variable POLITELY_STORE',
+  defaultText: 'the environment variable POLITELY_STORE',
 }
 
 /** Where the URLs come from. */
 export const URLS: readonly Flag[] = [
   { name: 'urls', value: 'FILE', text: 'a file with URLs or paths, also compressed (.gz); - for stdin' },
-  { name: 'sitemap', value: 'URL', text: 'a site, or a sitemap, whose URLs are read in place of --urls' },
+  { name: 'sitemap', value: 'URL', text: 'a site, or a sitemap, whose URLs are read instead of --urls' },
   {
     name: 'input',
     value: 'NAME',
     text: 'the format of --urls: one URL on each line, JSON, a table, an access log, or a sitemap or feed',
     choices: ['text', 'ndjson', 'csv', 'log', 'sitemap'],
-    byDefault: 'by the ending of the name, otherwise by the first lines',
+    defaultText: 'by the ending of the name, otherwise by the first lines',
   },
   {
     name: 'column',
     value: 'NAME',
     text: 'the column of a table, or the field of JSON (request.uri), with the URL',
-    byDefault: 'a usual name, such as url; of a table also the first column with URLs',
+    defaultText: 'a usual name, such as url; in a table, otherwise the first column with URLs',
   },
 ]
 
 export const CRAWLER: Flag = {
   name: 'crawler',
   value: 'NAME',
-  text: 'a crawler by its name in robots.txt; each one is checked',
+  text: 'a crawler by its name in robots.txt; each of them is checked',
   isRepeatable: true,
 }
 
-/** @param names The formats of a command; the first one is the default. */
-export function formatFlag(what: string, names: readonly [string, ...string[]]): Flag {
-  return { name: 'format', value: 'NAME', text: `how to print ${what}`, choices: names, byDefault: names[0] }
+/** @param names The formats of a command. @param defaultText Says which format is the default, if not the first. */
+export function formatFlag(what: string, names: readonly [string, ...string[]], defaultText?: string): Flag {
+  const flag = { name: 'format', value: 'NAME', text: `how to print ${what}`, choices: names }
+  return defaultText === undefined ? { ...flag, byDefault: names[0] } : { ...flag, defaultText }
 }
 
-/** @param name The format that `--json` stands for. */
-export function jsonFlag(name: 'json' | 'ndjson'): Flag {
-  return { name: 'json', text: `the same as --format ${name}` }
+/** @param format The format that `--json` stands for. */
+export function jsonFlag(format: 'json' | 'ndjson'): Flag {
+  return { name: 'json', text: `the same as --format ${format}`, shortFor: ['format', format] }
 }
 
-/** Returns the value of `--format`; `json` if only `--json` is given. */
-export function formatOf(args: Arguments, byDefault: string = 'text'): string {
-  return args.get('format') ?? (args.has('json') ? 'json' : byDefault)
-}
-
+/** Returns the value of `--dialect`. Commands without the flag read robots.txt by its default. */
 export function dialectOf(args: Arguments): DialectName {
-  return (args.get('dialect') ?? 'rfc9309') as DialectName // `parseCommand` has checked it
+  return (args.get('dialect') ?? DIALECT.byDefault) as DialectName // `parseCommand` has checked it
 }

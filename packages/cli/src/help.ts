@@ -44,7 +44,14 @@ export function flagText({ name, value, isValueOptional }: Flag): string {
   return isValueOptional ? `--${name}[=${value}]` : `--${name} ${value}`
 }
 
-function describeFlag({ text, choices, byDefault, isRepeatable }: Flag): string {
+/** Returns what a flag that is not given means. */
+export function defaultOf({ byDefault, defaultText }: Flag): string | undefined {
+  return byDefault === undefined ? defaultText : [byDefault].flat().join(', ')
+}
+
+function describeFlag(flag: Flag): string {
+  const { text, choices, isRepeatable } = flag
+  const byDefault = defaultOf(flag)
   const notes = [
     ...(choices === undefined ? [] : [`one of ${choices.join(', ')}`]),
     ...(byDefault === undefined ? [] : [`default ${byDefault}`]),

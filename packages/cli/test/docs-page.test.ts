@@ -2,9 +2,22 @@
 import { dialects } from '@politely/core'
 import { expectPage } from '@politely/testkit/doc-page'
 import { expect, test, vi } from 'vitest'
+import { COMMON_FLAGS, type Flag } from '../src/command-line.ts'
 import { commands } from '../src/commands.ts'
 import { EXITS } from '../src/exit-code.ts'
-import { flagText } from '../src/help.ts'
+import {
+  CRAWLER,
+  DIALECT,
+  MAX_WAIT,
+  MIN_DELAY,
+  NETWORK,
+  PRODUCT_TOKEN,
+  ROBOTS,
+  STORE,
+  URLS,
+  USER_AGENT,
+} from '../src/flags.ts'
+import { defaultOf, flagText } from '../src/help.ts'
 import { SHOP, withoutFolder, writeFiles } from './files.ts'
 import { runInThisProcess } from './run-cli.ts'
 import { originWithStatus, startCache, startSite } from './site.ts'
@@ -37,19 +50,19 @@ const SITUATION_FILES: Readonly<Record<string, string>> = {
 const SITUATIONS: readonly (readonly [title: string, text: string, files: readonly string[], run: string])[] = [
   [
     'The file of another environment goes live',
-    'The staging host closes everything, and its file is deployed to production. An expectation in the repository fails before the deployment.',
+    'The staging host closes everything, and a deployment copies its file to production. An expectation in the repository fails first.',
     ['live.expect', 'dist/robots.txt'],
     'test live.expect --robots dist/robots.txt',
   ],
   [
     'A staging host is open',
-    'The same in the other direction: the staging host must be closed to every crawler.',
+    'The other way round: the staging host must be closed to every crawler.',
     ['staging.expect', 'staging/robots.txt'],
     'test staging.expect --robots staging/robots.txt',
   ],
   [
     'A group for one crawler replaces the group for all',
-    'A crawler that has a group of its own does not read the group for `*`. So GPTBot may read `/account/` here.',
+    "A crawler with its own group doesn't read the group for `*`. So GPTBot may read `/account/` here.",
     ['private.expect', 'groups/robots.txt'],
     'test private.expect --robots groups/robots.txt',
   ],
@@ -204,19 +217,29 @@ async function transcript(line: string, sites: ReadonlyMap<string, string>): Pro
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 
+const rowOf = (flag: Flag) => {
+  const { text, choices, isRepeatable } = flag
+  const byDefault = defaultOf(flag)
+  const notes = [
+    ...(choices === undefined ? [] : [`One of ${choices.map((choice) => `\`${choice}\``).join(', ')}.`]),
+    ...(byDefault === undefined ? [] : [`Default: ${byDefault}.`]),
+    ...(isRepeatable ? ['May be repeated.'] : []),
+  ]
+  return `| \`${flagText(flag)}\` | ${cell([`${text[0]?.toUpperCase()}${text.slice(1)}.`, ...notes].join(' '))} |`
+}
+const tableOf = (rows: readonly string[]) => `| option | meaning |\n|---|---|\n${rows.join('\n')}`
+
+/** The flags that mean the same in several commands. The page has them once. */
+const shared = [USER_AGENT, PRODUCT_TOKEN, ROBOTS, DIALECT, STORE, MIN_DELAY, MAX_WAIT, CRAWLER, ...URLS, ...NETWORK]
+const isShared = (flag: Flag) => shared.includes(flag)
+
 test('docs/cli.md', async () => {
   const sites = await startAll()
   const sections: string[] = []
   for (const { name, usage, description, flags, examples, exits } of commands) {
-    const options = flags.map((flag) => {
-      const { text, choices, byDefault, isRepeatable } = flag
-      const notes = [
-        ...(choices === undefined ? [] : [`One of ${choices.map((choice) => `\`${choice}\``).join(', ')}.`]),
-        ...(byDefault === undefined ? [] : [`Default: ${byDefault}.`]),
-        ...(isRepeatable ? ['May be repeated.'] : []),
-      ]
-      return `| \`${flagText(flag)}\` | ${cell([`${text[0]?.toUpperCase()}${text.slice(1)}.`, ...notes].join(' '))} |`
-    })
+    const own = flags.filter((flag) => !isShared(flag)).map(rowOf)
+    const others = flags.filter(isShared).map(({ name }) => `\`--${name}\``)
+    const also = `${own.length === 0 ? '' : 'Also '}[options of several commands](#options-of-several-commands): ${others.join(', ')}.`
     const runs: string[] = []
     for (const line of RUNS[name] ?? []) runs.push(await transcript(line, sites)) // one after the other: they share stdout
     for (const line of TIMED_RUNS[name] ?? []) runs.push(await timedTranscript(line, sites))
@@ -226,7 +249,8 @@ test('docs/cli.md', async () => {
         `\`politely ${name} ${usage}\``,
         description,
         ...runs.map((run) => run.trimEnd()),
-        ...(options.length === 0 ? [] : [`| option | meaning |\n|---|---|\n${options.join('\n')}`]),
+        ...(own.length === 0 ? [] : [tableOf(own)]),
+        ...(others.length === 0 ? [] : [also]),
         `\`\`\`sh\n${examples.map(([line, text]) => `# ${text}\npolitely ${line}`).join('\n\n')}\n\`\`\``,
         `Exit code 0: ${exits.success}.${exits.fails === undefined ? '' : ` Exit code 1: ${exits.fails}.`}`,
       ].join('\n\n'),
@@ -250,7 +274,7 @@ change do, does the file still say what it should? Install it with \`npm install
 
 ${commands.map(({ name, summary }) => `- [\`politely ${name}\`](#${name}): ${summary}`).join('\n')}
 
-The runs below use these files. \`draft.txt\` is \`robots.txt\` with \`Disallow: /\` in place of \`Disallow: /tmp\`, and \`Allow: cart/help\`
+The runs below use these files. \`draft.txt\` is \`robots.txt\` with \`Disallow: /\` instead of \`Disallow: /tmp\`, and \`Allow: cart/help\`
 without its slash.
 
 ${files.map(([name, text]) => `\`${name}\`:\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\``).join('\n\n')}
@@ -261,18 +285,22 @@ ${sections.join('\n\n')}
 
 ${situations.join('\n\n')}
 
+## Options of several commands
+
+${tableOf([...shared, ...COMMON_FLAGS].map(rowOf))}
+
 ## Exit codes of all commands
 
 | code | meaning | \`robots_main\` of google/robotstxt |
 |---|---|---|
 ${exits.join('\n')}
 
-A script that calls \`robots_main FILE AGENT URL\` may call
-\`politely explain URL --robots FILE --product-token AGENT --dialect google\`. Both gave the same exit code on all 18,101 cases that
-were compared. They differ if AGENT is not a product token or URL is not a URL or path: \`politely\` exits with 2, and \`robots_main\`
+If your script calls \`robots_main FILE AGENT URL\`, it can call
+\`politely explain URL --robots FILE --product-token AGENT --dialect google\` instead. We compared 18,101 cases: both gave the same exit
+code. They differ if AGENT isn't a product token, or URL is neither a URL nor a path. Then \`politely\` exits with 2, and \`robots_main\`
 with 0 or 1.
 
-The text for people may change in any version. [Output formats](reference/output-formats.md) says what programs can rely on.
+The text for people may change in any version. Parse [\`--format json\`](reference/output-formats.md) instead.
 `,
   )
 })

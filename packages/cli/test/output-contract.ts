@@ -1,5 +1,5 @@
 // The JSON formats of the command: every field with its type and meaning. output-formats.test.ts
-// makes the tables of docs/reference/output-formats.md and JSON schemas from it.
+// writes docs/reference/schemas from it.
 
 import { PURPOSES } from '../src/commands/usage/spec.ts'
 
@@ -7,7 +7,7 @@ import { PURPOSES } from '../src/commands/usage/spec.ts'
  * A path such as `files[].line`, types, and the meaning. A `?` ends the name of a field that may be
  * absent. A type in quotes is one of several values.
  */
-export type Field = readonly [path: string, type: string, meaning: string]
+type Field = readonly [path: string, type: string, meaning: string]
 
 export interface JsonFormat {
   readonly command: string
@@ -17,11 +17,11 @@ export interface JsonFormat {
   readonly fields: readonly Field[]
 }
 
-const VERSION: Field = ['version', 'integer', 'The version of the format, 1.']
+const VERSION: Field = ['version', '1', 'The version of the format.']
 
 const REASON: readonly Field[] = [
   ['allowed', 'boolean', 'Whether the crawler may fetch the URL.'],
-  ['because', 'string', 'The reason. [Verdicts](../verdicts.md) lists the reasons.'],
+  ['because', 'string', 'The reason. docs/verdicts.md lists the reasons.'],
   ['rule?', 'object', 'The rule that decides, if one does.'],
   ['rule.directive', '"allow" or "disallow"', 'What the rule does.'],
   ['rule.text', 'string', 'The pattern as the file has it.'],
@@ -96,7 +96,7 @@ const PAGE_OUTCOME: readonly Field[] = [
 const URL_FIELD: Field = ['url', 'string', 'The URL as it was given, without credentials.']
 
 const FINDING: readonly Field[] = [
-  ['code', 'string', 'The [code](lint-findings.md) of the finding. Codes are never renamed.'],
+  ['code', 'string', 'The code of the finding. Codes are never renamed. docs/reference/lint-findings.md lists them.'],
   ['severity', '"error" or "warning" or "note"', 'How serious the finding is.'],
   ['line', 'integer', 'Counted from 1; 0 for the whole file.'],
   ['column', 'integer', 'In UTF-16 code units, counted from 1.'],
@@ -357,7 +357,7 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       [
         'crawlers',
         'object[]',
-        'The crawlers of the [catalogue](known-crawlers.md) that are in use; with `--purpose`, some.',
+        'The crawlers of the catalogue that are in use; with `--purpose`, some. docs/reference/known-crawlers.md lists them.',
       ],
       ['crawlers[].name', 'string', 'The name of the crawler.'],
       ['crawlers[].token', 'string', 'Its product token.'],
@@ -443,7 +443,7 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['files[].depth', 'integer', 'The number of indexes above the file.'],
       ['files[].foreign?', 'object', 'The other host, with `origin` and `proof`, if the index is of another one.'],
       ['files[].outcome', '"complete" or "partial" or "failed" or "unchanged" or "skipped"', 'What was read of it.'],
-      ['files[].reason?', 'string', 'Why it is not complete. [Sitemaps](../sitemaps.md) lists the reasons.'],
+      ['files[].reason?', 'string', 'Why it is not complete. docs/sitemaps.md lists the reasons.'],
       ['files[].detail?', 'string', 'More about the reason, for people.'],
       ['files[].verdict?', 'object', 'The verdict, if robots.txt does not allow the file; as in `check`.'],
       ['files[].status?', 'integer', 'The status of the response.'],
@@ -504,7 +504,7 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
   {
     command: 'cache',
     format: 'json',
-    about: 'One document of `ls`, `show` or `refresh`. The format of `export` is described in [Stores](../stores.md).',
+    about: 'One document of `ls`, `show` or `refresh`. docs/stores.md describes the format of `export`.',
     fields: [VERSION, ['entries', 'object[]', 'One object for each origin.'], ...within('entries[]', ENTRY)],
   },
   {
@@ -527,51 +527,70 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
   },
 ]
 
-/** A JSON schema that allows the fields of a format and no others. */
-export function schemaOf(fields: readonly Field[]): object {
-  const root: Schema = emptyObject()
-  for (const [path, type] of fields) {
+/** A JSON schema, as far as the formats need it. */
+interface Schema {
+  readonly [keyword: string]: unknown
+  readonly items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+}
+
+/** Returns the schema of a format, with its name in docs/reference/schemas. */
+export function schemaOf({ command, format, about, fields }: JsonFormat): Schema & { readonly $id: string } {
+  const root = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: `https://raw.githubusercontent.com/politely-crawler/politely/main/${schemaFile({ command, format })}`,
+    title: `politely ${command} --format ${format}`,
+    description: about,
+    type: 'object',
+  }
+  for (const [path, type, meaning] of fields) {
     const steps = path.split('.')
     const last = steps.pop() as string
-    const parent = steps.reduce((schema, step) => {
+    const parent = steps.reduce<Schema>((schema, step) => {
       const child = schema.properties?.[step.replace('[]', '')] as Schema
       return step.endsWith('[]') ? (child.items as Schema) : child
     }, root)
     const name = last.replace('?', '')
-    if (!last.endsWith('?')) parent.required?.push(name)
-    Object.assign(parent.properties ?? {}, { [name]: schemaOfType(type) })
-    delete parent.isOpen
+    parent.properties = { ...parent.properties, [name]: { description: meaning, ...schemaOfType(type) } }
+    if (!last.endsWith('?')) parent.required = [...(parent.required ?? []), name]
   }
-  return closed(root)
+  return root
 }
 
-interface Schema {
-  [keyword: string]: unknown
-  properties?: Record<string, Schema>
-  required?: string[]
-  items?: Schema
-  /** Whether no field of the object is listed. */
-  isOpen?: true
-}
-
-function emptyObject(): Schema {
-  return { type: 'object', properties: {}, required: [], isOpen: true }
+/** Returns the path of a schema from the root of the repository. */
+export function schemaFile({ command, format }: Pick<JsonFormat, 'command' | 'format'>): string {
+  return `docs/reference/schemas/${command}-${format}.schema.json`
 }
 
 function schemaOfType(type: string): Schema {
+  if (type === '1') return { const: 1 }
   if (type.startsWith('"')) return { enum: type.split(' or ').map((value) => JSON.parse(value)) }
-  if (type === 'object') return emptyObject()
   if (type.endsWith('[]')) return { type: 'array', items: schemaOfType(type.slice(0, -2)) }
   return { type }
 }
 
-/** Objects with listed fields have no others. */
-function closed({ isOpen, ...schema }: Schema): Schema {
+/** Returns the schema without room for fields that are not in it. Users must accept new fields; the tests must not. */
+export function closed(schema: Schema): Schema {
   const { properties, items } = schema
-  if (properties !== undefined) {
-    schema.properties = Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, closed(each)]))
-    if (!isOpen) schema.additionalProperties = false
+  return {
+    ...schema,
+    ...(items && { items: closed(items) }),
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, closed(each)])),
+      additionalProperties: false,
+    }),
   }
-  if (items !== undefined) schema.items = closed(items)
-  return schema
+}
+
+/** Formats JSON with each object or array on one line, if it fits there. */
+export function compactJson(value: unknown, indent = ''): string {
+  const line = JSON.stringify(value, undefined, 1).replaceAll(/\n\s*/g, ' ')
+  if (typeof value !== 'object' || value === null || line.length + indent.length <= 140) return line
+  const inner = `${indent}  `
+  const isList = Array.isArray(value)
+  const parts = Object.entries(value).map(
+    ([name, each]) => `${inner}${isList ? '' : `${JSON.stringify(name)}: `}${compactJson(each, inner)}`,
+  )
+  return `${isList ? '[' : '{'}\n${parts.join(',\n')}\n${indent}${isList ? ']' : '}'}`
 }

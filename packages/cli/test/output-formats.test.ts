@@ -1,8 +1,8 @@
-// The formats for programs: writes docs/reference/output-formats.md, and checks what each command
-// prints against it, against the schema of SARIF and against a schema for JUnit.
+// The formats for programs: writes docs/reference/output-formats.md and docs/reference/schemas, and checks
+// what each command prints against these schemas, the schema of SARIF and a schema for JUnit.
 import sarifSchema from '@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json' with { type: 'json' }
 import { expectPage } from '@politely/testkit/doc-page'
-import { Ajv } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { default as Ajv4 } from 'ajv-draft-04'
 import { default as addFormats } from 'ajv-formats'
 import { afterAll, beforeEach, expect, test } from 'vitest'
@@ -10,27 +10,55 @@ import { validateXML } from 'xmllint-wasm'
 import { commands } from '../src/commands.ts'
 import { version } from '../src/version.ts'
 import { withoutFolder, writeFiles } from './files.ts'
-import { JSON_FORMATS, schemaOf } from './output-contract.ts'
+import { closed, compactJson, JSON_FORMATS, schemaFile, schemaOf } from './output-contract.ts'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
 import { originWithRules, originWithStatus, startSite } from './site.ts'
 
-/** Formats without fields in JSON. */
-const TEXT_FORMATS: Readonly<Record<string, string>> = {
-  csv: 'CSV (RFC 4180) with a header line. `line` and `rule` are those of the rule that decides. A cell that a spreadsheet would read as a formula begins with an apostrophe, and control characters are escaped as \\u{1b}.',
-  'sitemap csv': 'CSV (RFC 4180) with a header line, as for `match`. The files are reported on stderr.',
-  sarif:
-    'SARIF 2.1.0. Files are relative to the root of the repository (`uriBaseId` is `%SRCROOT%`), with percent-encoding. Columns are UTF-16 code units. `partialFingerprints` stay the same while the line keeps its text. `fixes` replace or remove the line; they may change verdicts, as `lint --fix=all` may.',
-  junit:
-    'JUnit XML as Jenkins and GitLab read it. `lint`: one suite for each file, and one test for each finding. The test fails if the severity is over `--max-severity`, and passes otherwise, with the finding as its output. `test`: one test for each expectation.',
-  github:
-    'Workflow commands of GitHub Actions. Files are relative to the root of the repository. GitHub shows at most 10 errors, 10 warnings and 10 notices of a step; the log has all.',
-  gitlab:
-    'A code quality report of GitLab. An error is `major`, a warning `minor`, and a note `info`. Fingerprints stay the same while the line keeps its text, and differ within a report.',
+/** Each format: for whom it is, and what a reader has to know. */
+const ABOUT: Readonly<Record<string, readonly [use: string, notes: string]>> = {
+  json: [
+    'a script that reads one result, as with `jq`',
+    'One document for each run. Its schema is in the table above.',
+  ],
+  ndjson: [
+    'many URLs, a pipeline, a log',
+    'One document on each line. `fetch` prints the lines on stderr, because the pages are on stdout.',
+  ],
+  csv: [
+    'a spreadsheet or a database',
+    'CSV (RFC 4180) with a header line. `line` and `rule` belong to the rule that decides. A cell that a spreadsheet would read as a formula begins with an apostrophe, and control characters are escaped as `\\u{1b}`. With `sitemap`, the files are reported on stderr.',
+  ],
+  sarif: [
+    'GitHub code scanning, and editors',
+    'SARIF 2.1.0. Files are relative to the root of the repository (`uriBaseId` is `%SRCROOT%`), with percent-encoding. Columns are UTF-16 code units. `partialFingerprints` stay the same while the line keeps its text. `fixes` replace or remove the line. They may change verdicts, as `lint --fix=all` may.',
+  ],
+  junit: [
+    'the test report of Jenkins or GitLab',
+    'JUnit XML. `lint`: one suite for each file, and one test for each finding. The test fails if the severity is over `--max-severity`. Otherwise it passes, with the finding as its output. `test`: one test for each expectation.',
+  ],
+  github: [
+    'annotations in a pull request',
+    'Workflow commands of GitHub Actions. Files are relative to the root of the repository. GitHub shows at most 10 errors, 10 warnings and 10 notices of a step; the log has all of them.',
+  ],
+  gitlab: [
+    'the code quality report of a merge request',
+    'An error is `major`, a warning `minor`, and a note `info`. Fingerprints stay the same while the line keeps its text, and differ within a report.',
+  ],
 }
 
+/** Formats whose stability needs a sentence. */
+const STABILITY: Readonly<Record<string, string>> = {
+  json: 'Yes, within a `version`.',
+  ndjson: 'Yes, within a `version`.',
+  csv: 'Yes, these columns.',
+  github: 'Follows what GitHub reads.',
+  gitlab: 'Follows what GitLab reads.',
+}
+
+const ROBOTS = 'User-agent: *\nDisallow: /cart\nAllow: /cart/help\nDisalow: /tmp\n'
 const path = writeFiles({
   'retired.txt': 'User-agent: ia_archiver\nDisallow: /\n',
-  'robots.txt': 'User-agent: *\nDisallow: /cart\nAllow: /cart/help\nDisalow: /tmp\n',
+  'robots.txt': ROBOTS,
   'usage.txt':
     'User-agent: *\nContent-Usage: train-ai=n\nContent-Signal: use=reference\nLicense: https://example.com/license.xml\n',
   'new.txt': 'User-agent: *\nDisallow: /c\nAllow: /cart/help\n',
@@ -57,7 +85,7 @@ afterAll(() => {
 
 const names = ['robots.txt', 'usage.txt', 'new.txt', 'retired.txt', 'robots.expect', 'urls.txt', 'robots.sqlite']
 
-/** The runs that the page shows, by command and format. `SITE` is a site that has robots.txt. */
+/** The runs that the page or a schema shows, by command and format. `SITE` has a robots.txt. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   'check json': 'check SITE/cart --user-agent ExampleBot --format json',
   'check ndjson': 'check SITE/cart SITE/about --user-agent ExampleBot --format ndjson',
@@ -65,8 +93,6 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'usage json': 'usage /page --user-agent ExampleBot --robots usage.txt --header X-Robots-Tag:nofollow --format json',
   'usage ndjson': 'usage SITE/cart --user-agent ExampleBot --format ndjson',
   'test json': 'test robots.expect --robots robots.txt --format json',
-  'test junit': 'test robots.expect --robots robots.txt --format junit',
-  'test github': 'test robots.expect --robots robots.txt --format github',
   'lint json': 'lint robots.txt --format json',
   'lint ndjson': 'lint robots.txt --format ndjson',
   'lint sarif': 'lint robots.txt --format sarif',
@@ -118,71 +144,113 @@ function shown(stdout: string, site: string, indent: number): string {
     .join('\n')
 }
 
-const cell = (text: string) => text.replaceAll('|', '\\|')
+const ajv = new Ajv2020({ strict: false, addUsedSchema: false })
 
-test('docs/reference/output-formats.md', async () => {
+/** The examples of the page, which are all about the same robots.txt. */
+const SHOWN = [
+  'lint json',
+  'match ndjson',
+  'match csv',
+  'sitemap csv',
+  'lint junit',
+  'lint github',
+  'lint gitlab',
+  'lint sarif',
+]
+
+test('docs/reference/output-formats.md and its schemas', async () => {
   const { origin: site, server } = await startSite({ status: 200, body: RULES })
   server.respond('http://127.0.0.1:PORT/sitemap.xml', { status: 200, body: urlset(site) })
-  const example = async (key: string) => {
-    const line = EXAMPLES[key] as string
+  const printed: Record<string, string> = {}
+  for (const [key, line] of Object.entries(EXAMPLES)) {
     const args = line.split(' ').map((word) => (names.includes(word) ? path(word) : word.replace('SITE', site)))
     const { stdout, stderr } = await runInThisProcess(args)
     // The page itself is on stdout, and the summary of a crawl on stderr.
-    const printed = key.startsWith('fetch') ? stderr : stdout
     if (!/^(fetch|crawl|sitemap (?:ndjson|csv))/.test(key)) expect(stderr).toBe('')
+    printed[key] = shown(key.startsWith('fetch') ? stderr : stdout, site, key.endsWith('ndjson') ? 0 : 2)
+  }
+  for (const contract of JSON_FORMATS) {
+    const text = printed[`${contract.command} ${contract.format}`] ?? ''
+    const examples = contract.format === 'json' ? [JSON.parse(text)] : parseJsonLines(text)
+    for (const each of examples) expect(ajv.validate(closed(schemaOf(contract)), each), contract.command).toBe(true)
+    await expectPage(schemaFile(contract), `${compactJson({ ...schemaOf(contract), examples })}\n`)
+  }
+  const formatsOf = ({ flags }: (typeof commands)[number]) =>
+    flags.find((flag) => flag.name === 'format')?.choices?.filter((each) => each !== 'text') ?? []
+  const link = (command: string, format: string) => {
+    if (!/json$/.test(format)) return `\`${format}\``
+    const contract = JSON_FORMATS.find((each) => each.command === command && each.format === format)
+    if (contract === undefined) throw new Error(`${command} ${format}: describe the format in output-contract.ts`)
+    return `[\`${format}\`](${schemaFile(contract).replace('docs/reference/', '')})`
+  }
+  const rows = commands.flatMap((command) => {
+    const formats = formatsOf(command)
+    const abouts = JSON_FORMATS.filter((each) => each.command === command.name).map(
+      ({ format, about }) => `\`${format}\`: ${about.replace('docs/stores.md', '[Stores](../stores.md)')}`,
+    )
+    return formats.length === 0
+      ? []
+      : [
+          `| \`${command.name}\` | ${formats.map((format) => link(command.name, format)).join(', ')} | ${abouts.join(' ')} |`,
+        ]
+  })
+  expect(Object.keys(ABOUT).toSorted()).toEqual([...new Set(commands.flatMap(formatsOf))].toSorted())
+  const example = (key: string) => {
     const language = /json$|sarif|gitlab/.test(key) ? 'json' : key.endsWith('junit') ? 'xml' : 'text'
-    return `\`\`\`sh\npolitely ${line.replaceAll('SITE', 'https://example.com')}\n\`\`\`\n\n\`\`\`${language}\n${shown(printed, site, key.endsWith('ndjson') ? 0 : 2)}\n\`\`\``
+    return `\`\`\`sh\npolitely ${EXAMPLES[key]?.replaceAll('SITE', 'https://example.com')}\n\`\`\`\n\n\`\`\`${language}\n${printed[key]}\n\`\`\``
   }
-  const sections: string[] = []
-  for (const { name, flags } of commands) {
-    const formats = flags.find((flag) => flag.name === 'format')?.choices?.filter((each) => each !== 'text') ?? []
-    for (const format of formats) {
-      const key = `${name} ${format}`
-      const contract = JSON_FORMATS.find((each) => `${each.command} ${each.format}` === key)
-      const about = contract?.about ?? TEXT_FORMATS[key] ?? TEXT_FORMATS[format]
-      if (about === undefined || EXAMPLES[key] === undefined)
-        throw new Error(`${key}: describe the format in output-contract.ts, and add a run to EXAMPLES`)
-      const fields = contract?.fields.map(
-        ([field, type, meaning]) => `| \`${field}\` | ${cell(type)} | ${cell(meaning)} |`,
-      )
-      const table = fields && `| field | type | meaning |\n|---|---|---|\n${fields.join('\n')}`
-      sections.push(
-        [`## ${name} --format ${format}`, about, ...(table ? [table] : []), await example(key)].join('\n\n'),
-      )
-    }
-  }
+  const sections = Object.entries(ABOUT).map(([format, [, notes]]) =>
+    [`## ${format}`, notes, ...SHOWN.filter((key) => key.endsWith(` ${format}`)).map(example)].join('\n\n'),
+  )
   await expectPage(
     'docs/reference/output-formats.md',
     `# Reference: output formats
 
-What the commands print for programs. A test makes this page, and checks what each command prints against it.
+What \`--format\` prints for programs. Which one do you need?
 
-| formats | stability |
-|---|---|
-| \`json\`, \`ndjson\` | A contract. \`version\` is the first field of a document, and of each line of \`ndjson\`. |
-| \`sarif\`, \`junit\`, \`csv\` | A contract: SARIF 2.1.0, JUnit XML as Jenkins reads it, and CSV with these columns. |
-| \`github\`, \`gitlab\` | Follow what GitHub and GitLab read. |
-| \`text\` | For people. It may change in any version. |
+| format | for | stable? |
+|---|---|---|
+${Object.entries(ABOUT)
+  .map(([format, [use]]) => `| [\`${format}\`](#${format}) | ${use} | ${STABILITY[format] ?? 'Yes.'} |`)
+  .join('\n')}
+| \`text\` | people | No. It may change in any version. |
+
+Each JSON format has a [JSON Schema](https://json-schema.org/), with the meaning of every field and a real example. Give it to a validator,
+to a generator of types, or to your editor. The tests of the command check its output against these files.
+
+| command | formats, with their schemas | what a document is |
+|---|---|---|
+${rows.join('\n')}
+
+The \`examples\` of a schema are real output: use them as test data. The schemas are in the repository, not in the package.
+
+## What may change
 
 These changes are breaking. They come with another \`version\` and a major version of the package:
 
 - A field is removed or renamed, or gets another type or meaning.
-- A field that is always there becomes one that may be absent.
+- A field that is always there (\`required\`) becomes one that may be absent.
 - An exit code gets another meaning.
 
-These changes are not breaking, so a program must accept them:
+These changes aren't breaking, so your program must accept them:
 
-- A new field, or a new value of \`because\`, \`reason\`, \`code\` and other strings that are not listed in full.
+- A new field. The schemas allow fields that they don't list.
+- A new value of \`because\`, \`reason\`, \`code\` and other strings without an \`enum\` in the schema.
 - Another wording of a message, another order of fields, other whitespace.
 
-A \`?\` after a field means that it may be absent. Text of sites has no control characters: JSON escapes them, and XML has spaces in their place.
+\`version\` is the first field of a document, and of each line of \`ndjson\`. Text from sites never has raw control characters: JSON
+escapes them, and XML has spaces instead.
+
+The examples below use this \`robots.txt\`:
+
+\`\`\`text
+${ROBOTS.trimEnd()}
+\`\`\`
 
 ${sections.join('\n\n')}
 `,
   )
 })
-
-const ajv = new Ajv({ strict: false })
 
 /** More runs for each format: other outcomes, and other files. */
 const RUNS: Readonly<Record<string, readonly string[]>> = {
@@ -220,38 +288,36 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
 }
 const FILES: Readonly<Record<string, string>> = { broken: 'broken #1.txt', FILES: 'files', STORE: 'other.sqlite' }
 
-test.for(JSON_FORMATS)(
-  '$command --format $format prints the fields of the page',
-  async ({ command, format, fields }) => {
-    const site = await originWithRules(
-      'User-agent: *\nDisallow: /cart\nCrawl-delay: 2\nRequest-rate: 1/10s\nVisit-time: 0600-0845\n',
-    )
-    const { origin: plain, server } = await startSite({ status: 200, body: RULES }) // a page of SITE has to wait for its Visit-time
-    server.respond('http://127.0.0.1:PORT/sitemap.xml', { status: 200, body: urlset(plain) })
-    server.respond('http://127.0.0.1:PORT/busy', { status: 429, headers: { 'retry-after': '60' } })
-    const down = await originWithStatus(503, { 'retry-after': '60' })
-    const validate = ajv.compile(schemaOf(fields))
-    let documents = 0
-    for (const line of RUNS[command] ?? []) {
-      const args = line
-        .replace(/(?<= )[^/ ]\S*\.(?:txt|expect)\b/g, path)
-        .replaceAll('SITE', site)
-        .replaceAll('PLAIN', plain)
-        .replaceAll('DOWN', down)
-        .split(' ')
-        .map((word) => (word in FILES ? path(FILES[word] as string) : word))
-      const name = args[0]
-      const { stdout, stderr } = await runInThisProcess(name === command ? [...args, '--format', format] : args)
-      if (name !== command) continue // it only prepares the next run
-      for (const document of parseJsonLines(name === 'fetch' ? stderr : stdout)) {
-        expect(Object.keys(document)[0]).toBe('version')
-        expect(validate(document), JSON.stringify([validate.errors, document])).toBe(true)
-        documents++
-      }
+test.for(JSON_FORMATS)('$command --format $format prints what its schema says', async (contract) => {
+  const { command, format } = contract
+  const site = await originWithRules(
+    'User-agent: *\nDisallow: /cart\nCrawl-delay: 2\nRequest-rate: 1/10s\nVisit-time: 0600-0845\n',
+  )
+  const { origin: plain, server } = await startSite({ status: 200, body: RULES }) // a page of SITE has to wait for its Visit-time
+  server.respond('http://127.0.0.1:PORT/sitemap.xml', { status: 200, body: urlset(plain) })
+  server.respond('http://127.0.0.1:PORT/busy', { status: 429, headers: { 'retry-after': '60' } })
+  const down = await originWithStatus(503, { 'retry-after': '60' })
+  const validate = ajv.compile(closed(schemaOf(contract)))
+  let documents = 0
+  for (const line of RUNS[command] ?? []) {
+    const args = line
+      .replace(/(?<= )[^/ ]\S*\.(?:txt|expect)\b/g, path)
+      .replaceAll('SITE', site)
+      .replaceAll('PLAIN', plain)
+      .replaceAll('DOWN', down)
+      .split(' ')
+      .map((word) => (word in FILES ? path(FILES[word] as string) : word))
+    const name = args[0]
+    const { stdout, stderr } = await runInThisProcess(name === command ? [...args, '--format', format] : args)
+    if (name !== command) continue // it only prepares the next run
+    for (const document of parseJsonLines(name === 'fetch' ? stderr : stdout)) {
+      expect(Object.keys(document)[0]).toBe('version')
+      expect(validate(document), JSON.stringify([validate.errors, document])).toBe(true)
+      documents++
     }
-    expect(documents).toBeGreaterThan(0)
-  },
-)
+  }
+  expect(documents).toBeGreaterThan(0)
+})
 
 const lint = async (format: string, ...files: readonly string[]) => {
   const { stdout } = await runInThisProcess(['lint', ...files.map(path), '--format', format])

@@ -57,6 +57,7 @@ export function crawlerUnderTest(kind: keyof typeof kinds, switches: readonly st
     withRobots: async (context, options) => (context as CrawlerContext).start(options as never),
     launch: async (more = []) => crawlerUnderTest(kind, [...switches, ...more]),
     close: async () => undefined,
+    isConnected: () => true,
     refusedPageMessage: '',
     abortReasonOf: unused('abortReasonOf'),
     redirectsTo: unused('redirectsTo'),

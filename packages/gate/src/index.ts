@@ -30,7 +30,6 @@ export type {
 export { LocalPacer } from './pace/local-pacer.ts'
 export type {
   Admission,
-  CircuitFailure,
   CircuitReport,
   CircuitResult,
   PaceReason,

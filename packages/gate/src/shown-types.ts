@@ -1,7 +1,9 @@
 // The types that a gate, its errors and its RobotsClient show. See shown-types.ts of the fetcher.
+export type { PageOutcomeKind, PageOutcomeReason } from '@politely/core'
 export type { Delay } from '@politely/core/engine'
 export type * from '@politely/fetcher/shown-types'
 export type { PoliteGate } from './gate.ts'
+export type { CircuitFailure } from './pace/pacer.ts'
 export type { WaitLevel, WaitReason } from './pace/wait-cause.ts'
 export type { Permit } from './permit/permit.ts'
 export type { GateCounters } from './report/counters.ts'

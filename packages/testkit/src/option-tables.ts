@@ -98,7 +98,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'The pace',
-    text: 'For `new PoliteGate({ robots, … })`, `politely`, `politeAgent`, `resolveGate` and `withRobots`. [Options of pace](pace-options.md) has them beside the settings of Scrapy and StormCrawler.',
+    text: 'For `new PoliteGate({ robots, … })`, `politely`, `politeAgent`, `resolveGate` and `withRobots`. [Options of pace](pace-options.md) compares them with the settings of Scrapy and StormCrawler.',
     options: [
       {
         from: 'gate',
@@ -143,7 +143,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'PoliteGate',
-    text: 'For `new PoliteGate({ … })`, beside the options of pace.',
+    text: 'For `new PoliteGate({ … })`, in addition to the options of pace.',
     options: [
       {
         from: 'gate',
@@ -159,7 +159,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'politely(fetch)',
-    text: 'For `politely(fetch, { … })`, beside the options of a RobotsClient and of pace; or beside `robots` and the options of pace; or beside `gate`.',
+    text: 'For `politely(fetch, { … })`. You can add the options of a RobotsClient and of pace. If you pass `robots`, only the options of pace; if you pass `gate`, neither.',
     options: [
       { from: 'gate', type: 'RefusalOptions', at: { onDisallowed: 'polite-fetch.md#refusals' } },
       { from: 'gate', type: 'ResponseOptions', at: { isRateLimited: 'pauses.md#rate-limit-pages' } },
@@ -168,7 +168,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'politeAgent',
-    text: 'For `politeAgent({ … })` of `@politely/gate/undici`, beside the same options. `network`, `allowAddresses` and `lookup` apply to pages and to robots.txt.',
+    text: 'For `politeAgent({ … })` of `@politely/gate/undici`, which takes the same other options. `network`, `allowAddresses` and `lookup` apply to pages and to robots.txt.',
     options: [
       {
         from: 'gate',
@@ -179,7 +179,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'withRobots of Crawlee',
-    text: 'For `withRobots(crawler, { … })` of `@politely/crawlee`, beside the same options.',
+    text: 'For `withRobots(crawler, { … })` of `@politely/crawlee`, which takes the same other options.',
     options: [
       {
         from: 'crawlee',
@@ -194,7 +194,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'withRobots of Playwright and Puppeteer',
-    text: 'For `withRobots(browser, { … })` of `@politely/playwright` and `@politely/puppeteer`, beside the same options.',
+    text: 'For `withRobots(browser, { … })` of `@politely/playwright` and `@politely/puppeteer`, which take the same other options.',
     options: [
       {
         from: 'cdp',

@@ -134,9 +134,9 @@ ${options.flatMap(rowsOf).map(lineOf).join('')}`,
   )
   return `# All options
 
-This page is made from the code: each option, its default, and the first sentence of its description. The last column says where the option is
-explained. \`ms\` are milliseconds. A misspelt option, or one that another crawler calls differently, such as \`downloadDelay\`, throws an
-\`OptionError\` that says what to write. [Migrating](migrating.md) has the settings of other crawlers beside these.
+The code makes this page: each option, its default, and the first sentence of its description. The last column says where to read
+more. \`ms\` are milliseconds. If you misspell an option, or use another crawler's name for it, such as \`downloadDelay\`, you get an
+\`OptionError\` that says what to write. [Migrating](migrating.md) compares the settings of other crawlers with these.
 
 ${tables.join('\n')}`
 }

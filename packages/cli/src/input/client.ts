@@ -57,7 +57,7 @@ function isAddressOrBlock(text: string): boolean {
 /** Returns `--timeout` in milliseconds. @throws {UsageError} for another value than 0.001 to 600. */
 export function timeoutOf(args: Arguments): number {
   const given = args.get('timeout')
-  const ms = Number(given ?? 20) * 1000
+  const ms = Number(given) * 1000
   if (ms >= 1 && ms <= 600_000) return ms
   throw new UsageError(
     `--timeout: ${describeValue(given)} is out of range; write seconds from 0.001 to 600, such as 10`,

@@ -26,10 +26,14 @@ export function numberOf(args: Arguments, name: string, range: Range): number | 
 }
 
 /**
- * Returns the value of `--min-delay` in milliseconds, for the gate. The gate has the same default as
- * the flag.
- * @throws {UsageError} for a value that is out of range.
+ * Returns the value of a flag that limits something: Infinity if it is not given and has no default.
+ * @throws {UsageError} for a value that is not a number, or is out of range.
  */
+export function limitOf(args: Arguments, name: string, range: Range): number {
+  return numberOf(args, name, range) ?? Infinity
+}
+
+/** Returns the value of `--min-delay` in milliseconds. @throws {UsageError} for a value that is out of range. */
 export function minDelayMsOf(args: Arguments): number | undefined {
   const seconds = numberOf(args, 'min-delay', { min: 0, max: 86_400, unit: 'seconds', example: 2 })
   return seconds === undefined ? undefined : 1000 * seconds

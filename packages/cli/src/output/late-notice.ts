@@ -9,7 +9,7 @@ export function lateNotice(args: Arguments): Disposable {
   const timer = setTimeout(() => {
     if (process.stderr.isTTY === true)
       process.stderr.write(
-        errorLine(`no response yet; --timeout limits the wait (now ${args.get('timeout') ?? 20} s for one robots.txt)`),
+        errorLine(`no response yet; --timeout limits the wait (now ${args.get('timeout')} s for one robots.txt)`),
       )
   }, LATE_MS)
   timer.unref()

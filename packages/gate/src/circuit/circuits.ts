@@ -8,13 +8,12 @@ import type { Access, PageOutcomeReason } from '@politely/core'
 import { setBounded } from '@politely/fetcher/internal'
 import type { SiteCircuit } from '../options/circuit.ts'
 import { isPromise } from '../pace/is-promise.ts'
+import { LocalCircuits } from '../pace/local-circuits.ts'
 import type { Admission, CircuitFailure, CircuitReport, CircuitResult, Pacer, Ticket } from '../pace/pacer.ts'
 import { CircuitOpenError } from '../report/errors.ts'
 import { channels, type EventSource } from '../report/events.ts'
 import type { GateLog } from '../report/gate-log.ts'
-import type { AllowedCheck } from '../robots/allowed-check.ts'
-import { LocalCircuits } from './local-circuits.ts'
-import { OriginCircuit, type RestingLane, type RestingRequest } from './origin-circuit.ts'
+import { type CheckedUrl, OriginCircuit, type RestingLane, type RestingRequest } from './origin-circuit.ts'
 import { OwnNetwork } from './own-network.ts'
 
 /** For how many origins with failures the last reply is remembered. Our choice. */
@@ -115,7 +114,7 @@ export class Circuits {
   }
 
   /** Returns the error for a request that need not wait to be rejected. */
-  refusalOf(check: AllowedCheck): CircuitOpenError | undefined {
+  refusalOf(check: CheckedUrl): CircuitOpenError | undefined {
     const circuit = this.#origins.get(check.origin)
     return circuit?.isRefusing ? this.#refusal(check, circuit) : undefined
   }
@@ -125,7 +124,7 @@ export class Circuits {
    * @param failure Undefined after a success.
    */
   settle(
-    check: AllowedCheck,
+    check: CheckedUrl,
     limits: SiteCircuit,
     failure: (CircuitFailure & { readonly retryAfterMs?: number | undefined }) | undefined,
     probe: Ticket | undefined,
@@ -223,7 +222,7 @@ export class Circuits {
     channels.circuit.publish({ gate, at: now(), origin, state, failures, periods, waitMs, failure })
   }
 
-  #refusal(check: AllowedCheck, { report, retryAt }: OriginCircuit): CircuitOpenError {
+  #refusal(check: CheckedUrl, { report, retryAt }: OriginCircuit): CircuitOpenError {
     return new CircuitOpenError(check.verdict, report, retryAt)
   }
 

@@ -4,14 +4,20 @@
 // delay other origins of the same lane. When a probe may start, the first of them goes back to its
 // lane, and becomes the probe if the keeper agrees. If the circuit closes, all go back, in order of
 // arrival. If the probe fails, all are rejected, or with `whenOpen: 'wait'` they rest again.
+import type { ClientVerdict } from '@politely/fetcher'
 import { type Linked, LinkedList, MAX_TIMER_MS } from '@politely/fetcher/internal'
 import type { SiteCircuit } from '../options/circuit.ts'
 import type { CircuitReport } from '../pace/pacer.ts'
-import type { AllowedCheck } from '../robots/allowed-check.ts'
+
+/** A URL that robots.txt allows: an `AllowedCheck`. */
+export interface CheckedUrl {
+  readonly origin: string
+  readonly verdict: ClientVerdict
+}
 
 /** A request that may rest. */
 export interface RestingRequest extends Linked<RestingRequest> {
-  readonly check: AllowedCheck
+  readonly check: CheckedUrl
   /** Whether it has neither started nor ended. */
   readonly isWaiting: boolean
   hasRested: boolean

@@ -25,7 +25,7 @@ import {
   takeSlotOf,
 } from '@politely/core/engine'
 import { callable } from '@politely/fetcher/internal'
-import { LocalCircuits } from '../circuit/local-circuits.ts'
+import { LocalCircuits } from './local-circuits.ts'
 import type { Admission, CircuitReport, CircuitResult, Pacer, Reservation, Ticket, WaitEstimate } from './pacer.ts'
 
 /**

@@ -4,15 +4,12 @@ import { samplePaths } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
-import { formatOf } from '../../flags.ts'
 import { loadRobots } from '../../input/robots-file.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { crawlerAccesses } from './crawler-access.ts'
-import { namesIn, type UselessName } from './file-names.ts'
+import { namesIn } from './file-names.ts'
 import { formatAudit } from './format-audit.ts'
 import type { Audit } from './report.ts'
-
-const USELESS: readonly UselessName[] = ['misspelt', 'retired', 'ignored']
 
 /** Returns the exit code. */
 export async function audit(args: Arguments): Promise<number> {
@@ -29,7 +26,6 @@ export async function audit(args: Arguments): Promise<number> {
   const names = namesIn(robots)
   const crawlers = crawlerAccesses(robots, paths, names, args.all('purpose'))
   const found: Audit = { robots: name, date: knownCrawlersDate, paths, isSample, crawlers, names }
-  await write(formatOf(args) === 'json' ? jsonLine({ version: 1, ...found }) : formatAudit(found, args.has('all')))
-  const failing = args.has('fail-on') ? args.all('fail-on') : USELESS
-  return names.some(({ finding }) => failing.includes(finding)) ? EXITS.disallowed.code : EXITS.success.code
+  await write(args.get('format') === 'json' ? jsonLine({ version: 1, ...found }) : formatAudit(found, args.has('all')))
+  return names.some(({ finding }) => args.all('fail-on').includes(finding)) ? EXITS.disallowed.code : EXITS.success.code
 }

@@ -6,7 +6,7 @@ import { fieldsOf } from '@politely/core/internal'
 import { crawlersOfProduct } from './product-names.ts'
 
 /** Why a name does nothing. */
-export type UselessName = 'misspelt' | 'retired' | 'ignored'
+type UselessName = 'misspelt' | 'retired' | 'ignored'
 
 /** A name in the file. */
 export interface FileName {

@@ -21,7 +21,7 @@ export const auditSpec: CommandSpec = {
   name: 'audit',
   summary: 'say which known crawlers may read a site, and which names in robots.txt do nothing',
   description:
-    'Compares a robots.txt with a catalogue of known crawlers (docs/reference/known-crawlers.md). First it says which of them may read which paths, by what they fetch pages for. Then it says which names in the file do nothing: names that no crawler sends, because they are misspelt, retired, or names of products such as ChatGPT, and names of crawlers that ignore robots.txt, as their operators say.\n\nWithout a PATH it uses / and paths that it makes from the rules of the file.',
+    'Compares a robots.txt with a catalogue of known crawlers (docs/reference/known-crawlers.md). First it says which of them may read which paths, sorted by what they fetch pages for. Then it says which names in the file do nothing. No crawler sends a name that is misspelt or retired, or that belongs to a product, such as ChatGPT. Other names belong to crawlers that ignore robots.txt, as their operators say.\n\nWithout a PATH it uses / and paths that it makes from the rules of the file.',
   usage: 'FILE [PATH…]',
   flags: [
     {
@@ -31,13 +31,13 @@ export const auditSpec: CommandSpec = {
       choices: PURPOSES,
       isRepeatable: true,
     },
-    { name: 'all', text: 'list also the crawlers that the file does not name' },
+    { name: 'all', text: 'also list the crawlers that the file does not name' },
     {
       name: 'fail-on',
       value: 'NAME',
       text: 'for which names in the file the exit code is 1',
       choices: ['misspelt', 'retired', 'ignored', 'never'],
-      byDefault: 'misspelt, retired and ignored',
+      byDefault: ['misspelt', 'retired', 'ignored'],
       isRepeatable: true,
     },
     DIALECT,

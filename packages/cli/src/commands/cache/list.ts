@@ -1,7 +1,6 @@
 // `politely cache ls`: lists the entries of a store.
 import type { Arguments } from '../../command-line.ts'
 import { EXITS } from '../../exit-code.ts'
-import { formatOf } from '../../flags.ts'
 import { withExistingStore } from '../../input/store.ts'
 import { countText, durationText, sizeText } from '../../output/amounts.ts'
 import { bold, dim, printable } from '../../output/style.ts'
@@ -13,7 +12,7 @@ const WIDTHS = [14, 11, 10, 9] as const
 export async function list(args: Arguments): Promise<number> {
   const now = Date.now()
   const selection = selectionOf(args, now)
-  const format = formatOf(args)
+  const format = args.get('format')
   const listed: Listed[] = []
   let count = 0
   let bytes = 0

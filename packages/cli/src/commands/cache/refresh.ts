@@ -5,7 +5,6 @@ import type { SqliteStore } from '@politely/sqlite'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS, type ExitName } from '../../exit-code.ts'
-import { formatOf } from '../../flags.ts'
 import { withClient } from '../../input/client.ts'
 import { withExistingStore } from '../../input/store.ts'
 import { countText, durationText } from '../../output/amounts.ts'
@@ -48,7 +47,7 @@ export async function refresh(args: Arguments, operands: readonly string[]): Pro
       // A row that is refreshed moves to the end of the list, where it is too new to be yielded again.
       else for await (const { entry } of rowsOf(store, selection, now)) if (entry.latest.at < now) yield entry.origin
     }
-    return withClient(args, (client) => refreshAll(client, store, origins(), formatOf(args), now), { store })
+    return withClient(args, (client) => refreshAll(client, store, origins(), args.get('format'), now), { store })
   })
 }
 
@@ -56,7 +55,7 @@ async function refreshAll(
   client: RobotsClient,
   store: SqliteStore,
   origins: AsyncIterable<string>,
-  format: string,
+  format: string | undefined,
   now: number,
 ): Promise<number> {
   const before = new Map<string, Entry | undefined>()

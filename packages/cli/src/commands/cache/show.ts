@@ -5,7 +5,6 @@ import type { Arguments } from '../../command-line.ts'
 import { errorLine } from '../../describe-error.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
-import { formatOf } from '../../flags.ts'
 import { withExistingStore } from '../../input/store.ts'
 import { sizeText } from '../../output/amounts.ts'
 import { bold, dim, printable, safeText } from '../../output/style.ts'
@@ -16,7 +15,7 @@ export async function show(args: Arguments, operands: readonly string[]): Promis
   if (operands.length === 0)
     throw new UsageError('cache show: no origin was given; write one such as https://example.com')
   const origins = operands.map(originOfOperand)
-  const format = formatOf(args)
+  const format = args.get('format')
   const now = Date.now()
   const found = await withExistingStore(args, async (store) => {
     const rows: Row[] = []

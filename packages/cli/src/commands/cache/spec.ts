@@ -5,7 +5,7 @@ export const cacheSpec: CommandSpec = {
   name: 'cache',
   summary: 'list, show, refresh and move the robots.txt files of a store',
   description:
-    '"ls" lists the origins of a store. "show ORIGIN…" prints all that is known about an origin, with its robots.txt.\n\n"refresh" fetches robots.txt anew: of the given origins, of --all, or of those last fetched before --older-than. A server that failed is left alone until its next attempt is due.\n\n"export" writes one entry on each line, as JSON with a checksum and a version, or one robots.txt file for each origin (--robots-dir) for "politely match". "import FILE" reads the lines of "export"; of two entries about one origin, the newer one wins. If a line is wrong, nothing is imported.\n\n"prune" removes the entries that have expired, and those last fetched before --older-than.',
+    '"ls" lists the origins of a store. "show ORIGIN…" prints everything known about an origin, with its robots.txt.\n\n"refresh" fetches robots.txt again: for the given origins, for --all, or for origins last fetched before --older-than. After a failure, a server is left alone until its next attempt is due.\n\n"export" writes one entry on each line, as JSON with a checksum and a version. With --robots-dir, it writes one robots.txt file for each origin, for "politely match". "import FILE" reads the lines of "export"; of two entries about one origin, the newer one wins. If a line is wrong, nothing is imported.\n\n"prune" removes expired entries, and entries last fetched before --older-than.',
   usage: 'ls|show|refresh|export|import|prune … --store FILE',
   flags: [
     { ...STORE, text: 'the SQLite file' },
@@ -16,7 +16,7 @@ export const cacheSpec: CommandSpec = {
       text: 'only entries whose last attempt to fetch robots.txt is older',
     },
     { name: 'all', text: 'refresh every origin' },
-    { name: 'output', value: 'FILE', text: 'the file for the export, in place of stdout' },
+    { name: 'output', value: 'FILE', text: 'the file for the export, instead of stdout' },
     { name: 'robots-dir', value: 'DIR', text: 'a folder for the export of robots.txt files, such as example.com.txt' },
     USER_AGENT,
     PRODUCT_TOKEN,

@@ -14,7 +14,6 @@ import { crawlerText, tokensOf } from '../../crawler.ts'
 import { errorLine } from '../../describe-error.ts'
 import { Interrupted, UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
-import { formatOf } from '../../flags.ts'
 import { withClient } from '../../input/client.ts'
 import { describeFile, isFile } from '../../input/is-file.ts'
 import { isTooLong, readLines, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
@@ -83,7 +82,7 @@ async function checkFile(urls: readonly string[], file: string, args: Arguments)
 }
 
 async function print(all: AsyncIterable<Checked>, args: Arguments): Promise<number> {
-  const format = args.has('json') ? 'ndjson' : formatOf(args)
+  const format = args.get('format')
   let exit: ExitName = 'success'
   let reports = 0
   const list: object[] = []

@@ -10,7 +10,7 @@ export const checkSpec: CommandSpec = {
   name: 'check',
   summary: "fetch each site's robots.txt and check URLs",
   description:
-    "Fetches the robots.txt of each URL's site and prints whether the URL may be fetched, and why. Says how robots.txt was obtained, and what to change if that did not work.\n\nWith --robots, the file decides that it names, about URLs of any site and about paths.",
+    "Fetches the robots.txt of each URL's site and says whether you may fetch the URL, and why. Also says how robots.txt was obtained, and what to change if that failed.\n\nWith --robots, this file decides, whatever the site of a URL. Then a URL may be a path.",
   usage: 'URL… --user-agent NAME [--robots FILE|URL] [--edge]',
   flags: [
     USER_AGENT,

@@ -7,10 +7,9 @@ import { CrawlTimeline } from '@politely/gate/timeline'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
-import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { rejectFiles } from '../../input/is-file.ts'
-import { minDelayMsOf, numberOf } from '../../input/numbers.ts'
+import { limitOf, minDelayMsOf } from '../../input/numbers.ts'
 import { PageStart } from '../../input/page-start.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { isNofollowHeader, LinkReader, linkOf } from './links.ts'
@@ -48,13 +47,13 @@ export async function crawl(args: Arguments): Promise<number> {
       wrong,
     )
   const whole = { min: 1, isInteger: true } as const
-  const maxPages = numberOf(args, 'max-pages', { ...whole, max: 1e6, unit: 'pages', example: 100 }) ?? 50
-  const maxDepth = numberOf(args, 'depth', { ...whole, min: 0, max: 1e6, unit: 'links', example: 3 }) ?? Infinity
-  const maxConcurrent = numberOf(args, 'concurrency', { ...whole, max: 64, unit: 'requests', example: 4 }) ?? 8
+  const maxPages = limitOf(args, 'max-pages', { ...whole, max: 1e6, unit: 'pages', example: 100 })
+  const maxDepth = limitOf(args, 'depth', { ...whole, min: 0, max: 1e6, unit: 'links', example: 3 })
+  const maxConcurrent = limitOf(args, 'concurrency', { ...whole, max: 64, unit: 'requests', example: 4 })
   const minDelayMs = minDelayMsOf(args)
   return withPages(args, async (client, fetch) => {
     // The timeline shows the waits itself.
-    const logsWaits = formatOf(args) === 'text' && !process.stdout.isTTY
+    const logsWaits = args.get('format') === 'text' && !process.stdout.isTTY
     const gate = new PoliteGate({
       robots: client,
       minDelayMs,
@@ -62,7 +61,7 @@ export async function crawl(args: Arguments): Promise<number> {
       logger: logsWaits ? WAIT_LOGGER : SILENT_LOGGER,
     })
     using timeline = new CrawlTimeline({ gate })
-    const output = outputFor(formatOf(args), timeline)
+    const output = outputFor(args.get('format'), timeline)
     const crawler = new Crawler(seeds, { maxPages, maxDepth }, { client, gate, fetch, output })
     const interrupt = () => crawler.stop()
     process.once('SIGINT', interrupt)

@@ -15,7 +15,7 @@ export interface CrawlOutput {
   end(isInterrupted: boolean): Promise<void>
 }
 
-export function outputFor(format: string, timeline: CrawlTimeline): CrawlOutput {
+export function outputFor(format: string | undefined, timeline: CrawlTimeline): CrawlOutput {
   if (format !== 'text') return new JsonOutput()
   return process.stdout.isTTY ? new LiveOutput(timeline) : new LineOutput(timeline)
 }

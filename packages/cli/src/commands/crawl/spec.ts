@@ -5,13 +5,13 @@ export const crawlSpec: CommandSpec = {
   name: 'crawl',
   summary: 'crawl a few pages politely, and draw when each request started',
   description:
-    'Follows the links of pages within the origins of the given URLs, as robots.txt allows and as fast as it asks. In a terminal it draws the timeline of the requests while they run; otherwise it prints one line for each page. The pages are not stored.\n\nA redirect is followed like a link. Links with rel="nofollow" are not followed, nor the links of a page whose robots meta tag or X-Robots-Tag header says nofollow or none. Ctrl-C ends the crawl with a summary.',
+    'Follows links within the origins of the given URLs, as far and as fast as robots.txt allows. In a terminal, it draws the timeline of the requests while they run; otherwise it prints one line for each page. It does not store the pages.\n\nA redirect is followed like a link. Links with rel="nofollow" are skipped. So are all links of a page whose robots meta tag or X-Robots-Tag header says nofollow or none. Ctrl-C ends the crawl with a summary.',
   usage: 'URL… --user-agent NAME',
   flags: [
     USER_AGENT,
     PRODUCT_TOKEN,
     { name: 'max-pages', value: 'NUMBER', text: 'the most pages to request', byDefault: '50' },
-    { name: 'depth', value: 'NUMBER', text: 'the most links from a given URL to a page', byDefault: 'no limit' },
+    { name: 'depth', value: 'NUMBER', text: 'the most links from a given URL to a page', defaultText: 'no limit' },
     { name: 'concurrency', value: 'NUMBER', text: 'the most requests under way at once', byDefault: '8' },
     MIN_DELAY,
     STORE,
@@ -21,7 +21,7 @@ export const crawlSpec: CommandSpec = {
     jsonFlag('ndjson'),
   ],
   examples: [
-    ['crawl https://example.com --user-agent ExampleBot', 'Crawls up to 50 pages of a site.'],
+    ['crawl https://example.com --user-agent ExampleBot', 'Crawls the first pages of a site.'],
     [
       'crawl https://example.com --user-agent ExampleBot --max-pages 500 --format ndjson > pages.ndjson',
       'Writes one JSON object for each page, and the summary to stderr.',

@@ -14,7 +14,7 @@ import type { Arguments } from '../../command-line.ts'
 import { type Crawler, crawlersOf, crawlerText } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
-import { dialectOf, formatOf } from '../../flags.ts'
+import { dialectOf } from '../../flags.ts'
 import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
 import { isStoreFile, loadFromStore } from '../../input/store.ts'
 import { openUrls, type UrlSource } from '../../input/url-source.ts'
@@ -42,7 +42,7 @@ export async function diff(args: Arguments): Promise<number> {
   const changes = counts.map((count) => count.result())
   const isSame = changes.every(({ disallowed, allowed }) => disallowed.length + allowed.length === 0)
   const report = { old: before.name, new: after.name, urls, isSample, changes }
-  await write(formatOf(args) === 'json' ? jsonLine({ version: 1, isSame, ...report }) : textOf(report))
+  await write(args.get('format') === 'json' ? jsonLine({ version: 1, isSame, ...report }) : textOf(report))
   return isSame ? EXITS.success.code : EXITS.disallowed.code
 }
 

@@ -5,7 +5,7 @@ export const diffSpec: CommandSpec = {
   name: 'diff',
   summary: 'say what a change of robots.txt does to URLs',
   description:
-    'Compares two robots.txt by effect: for each crawler, how many URLs become disallowed or allowed, and by which line. Without --urls it compares paths that it makes from the rules of both files. Without --crawler it compares * and every crawler that one of the files names.',
+    'Compares two robots.txt by effect: for each crawler, how many URLs become disallowed or allowed, and which line does it. Without --urls, it makes up paths from the rules of both files. Without --crawler, it compares * and every crawler that either file names.',
   usage: 'OLD NEW [--urls FILE]',
   flags: [
     ...URLS,
@@ -17,7 +17,7 @@ export const diffSpec: CommandSpec = {
       name: 'origin',
       value: 'URL',
       text: 'the site whose robots.txt is compared, if OLD or NEW is a store (an SQLite file)',
-      byDefault: 'the site of the other one',
+      defaultText: 'the site of the other file',
     },
     ...NETWORK,
     formatFlag('the changes', ['text', 'json']),

@@ -3,7 +3,6 @@ import { originOf } from '@politely/core'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
-import { formatOf } from '../../flags.ts'
 import { rejectFiles } from '../../input/is-file.ts'
 import { dim, green, red, safeText, yellow } from '../../output/style.ts'
 import { wrap } from '../../output/wrap.ts'
@@ -21,7 +20,7 @@ export async function doctor(args: Arguments): Promise<number> {
   if (url !== undefined) rejectFiles([url])
   if (url !== undefined && (originOf(url) === undefined || !/^https?:/i.test(url)))
     throw new UsageError(`${JSON.stringify(url)} is not the URL of a site; write one such as https://example.com`, url)
-  const isText = formatOf(args) === 'text'
+  const isText = args.get('format') === 'text'
   const findings: Finding[] = []
   for await (const finding of allFindings(args, url)) {
     findings.push(finding)

@@ -5,7 +5,7 @@ export const doctorSpec: CommandSpec = {
   name: 'doctor',
   summary: 'say what works from here: Node, proxy, DNS, TLS, clock, store',
   description:
-    'Checks what a crawler needs on this machine, and says what to do about each problem. Without a URL it makes no requests. With a URL it resolves the host, connects, and requests the robots.txt of the site twice: once to look at the response, and once as the client of politely does.',
+    'Checks what a crawler needs on this machine, and says what to do about each problem. Without a URL it makes no requests. With a URL, it resolves the host, connects, and requests the robots.txt of the site twice: once to look at the response, and once as the client of politely does.',
   usage: '[URL] [--store FILE] [--user-agent NAME]',
   flags: [USER_AGENT, PRODUCT_TOKEN, STORE, ...NETWORK, formatFlag('the findings', ['text', 'json']), jsonFlag('json')],
   examples: [

@@ -8,7 +8,7 @@ import type { Arguments } from '../../command-line.ts'
 import { crawlerText, tokensOf } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS, exitOf } from '../../exit-code.ts'
-import { dialectOf, formatOf } from '../../flags.ts'
+import { dialectOf } from '../../flags.ts'
 import { rejectFiles } from '../../input/is-file.ts'
 import { loadRobots } from '../../input/robots-file.ts'
 import { adviceOn } from '../../output/advice.ts'
@@ -105,7 +105,7 @@ async function print(
   hops: readonly PageHop[] = [],
 ): Promise<number> {
   const [first, ...others] = subjects
-  if (formatOf(args) === 'json') {
+  if (args.get('format') === 'json') {
     const redirects = hops.map(({ verdict, ...reply }) => ({ ...verdict, ...reply }))
     await write(jsonLine({ ...reportOf(first, crawler.reading.productTokens), ...(hops.length > 0 && { redirects }) }))
   } else {

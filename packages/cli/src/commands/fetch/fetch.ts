@@ -6,7 +6,6 @@ import { type PoliteFetch, PoliteGate, politely, RobotsDisallowedError, WaitTooL
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
-import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { rejectFiles } from '../../input/is-file.ts'
 import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
@@ -32,7 +31,7 @@ export async function fetchPages(args: Arguments): Promise<number> {
   return withPages(args, async (client, fetch) => {
     const gate = new PoliteGate({
       robots: client,
-      logger: formatOf(args) === 'text' ? WAIT_LOGGER : SILENT_LOGGER,
+      logger: args.get('format') === 'text' ? WAIT_LOGGER : SILENT_LOGGER,
       maxWaitMs,
       minDelayMs,
     })
@@ -43,7 +42,7 @@ export async function fetchPages(args: Arguments): Promise<number> {
         exit = moreSevere(exit, exitOfReport(report))
         process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
         process.stderr.write(
-          formatOf(args) === 'text'
+          args.get('format') === 'text'
             ? formatFetch(report, Date.now(), args.get('proxy'))
             : jsonLine({ version: 1, ...report }),
         )

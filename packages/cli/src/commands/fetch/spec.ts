@@ -15,12 +15,12 @@ export const fetchSpec: CommandSpec = {
   name: 'fetch',
   summary: 'fetch a page as a polite crawler does',
   description:
-    'Fetches pages as a polite crawler does: checks robots.txt before each request and before each hop of a redirect, and waits as robots.txt and Retry-After ask. Writes the pages to stdout, one after the other, and a report about each of them to stderr.\n\nA wait is kept within one run only: a second run does not know when the first one made its last request. So give all URLs of a site to one run.',
+    'Fetches pages as a polite crawler does: checks robots.txt before each request and each redirect, and waits as robots.txt and Retry-After ask. Writes the pages to stdout, one after another, and a report about each of them to stderr.\n\nA second run does not know when the first run made its last request, so it does not wait for it. Give all URLs of a site to one run.',
   usage: 'URL… --user-agent NAME',
   flags: [
     USER_AGENT,
     PRODUCT_TOKEN,
-    { name: 'output', value: 'FILE', text: 'the file for the page, in place of stdout' },
+    { name: 'output', value: 'FILE', text: 'the file for the page, instead of stdout' },
     { name: 'include', text: 'write the status and the headers before the page' },
     MAX_WAIT,
     MIN_DELAY,

@@ -5,7 +5,7 @@ import type { Arguments } from '../../command-line.ts'
 import { errorLine } from '../../describe-error.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
-import { dialectOf, formatOf } from '../../flags.ts'
+import { dialectOf } from '../../flags.ts'
 import { isUrl, loadRobots, readText } from '../../input/robots-file.ts'
 import { fileName } from '../../input/stdin.ts'
 import { replaceFile } from '../../output/file.ts'
@@ -41,10 +41,10 @@ export async function lint(args: Arguments): Promise<number> {
       results.push(findingsIn(fileName(given), bytes, new TextDecoder().decode(bytes), { dialect }))
     }
   }
-  const limit = SEVERITIES.indexOf((args.get('max-severity') ?? 'note') as Severity | 'none')
+  const limit = SEVERITIES.indexOf(args.get('max-severity') as Severity | 'none')
   const isFailure = (severity: Severity) => SEVERITIES.indexOf(severity) > limit
   if (results.length === 0) return EXITS.unreachable.code
-  await write(formatFindings(results, formatOf(args) as FindingFormat, isFailure))
+  await write(formatFindings(results, args.get('format') as FindingFormat, isFailure))
   const fails = results.some(({ findings }) => findings.some(({ severity }) => isFailure(severity)))
   if (isUnreachable) return EXITS.unreachable.code
   return fails ? EXITS.disallowed.code : EXITS.success.code

@@ -5,7 +5,7 @@ export const lintSpec: CommandSpec = {
   name: 'lint',
   summary: 'find mistakes in robots.txt files',
   description:
-    'Prints each mistake with its line, its code and what to write. The codes are described in docs/reference/lint-findings.md.\n\nA comment "# politely-ignore CODE" at the end of a line suppresses a finding about this line; alone on a line, about the next one; in the first line, also about the whole file.\n\n--fix writes a line only if it can prove that no verdict changes, for any crawler and any path, in the dialects rfc9309 and google. It leaves the other fixes to you, and says why.',
+    'Prints each mistake with its line, its code and what to write. docs/reference/lint-findings.md describes the codes.\n\nA comment "# politely-ignore CODE" at the end of a line suppresses a finding about this line. On a line without anything else, it is about the next line. In the first line, it is also about the whole file.\n\n--fix writes a line only if it can prove that no verdict changes: for any crawler, any path, and the dialects rfc9309 and google. It leaves the other fixes to you, and says why.',
   usage: 'FILE… [--fix] [--format NAME]',
   flags: [
     formatFlag('the findings', ['text', 'json', 'ndjson', 'sarif', 'github', 'gitlab', 'junit']),
@@ -25,7 +25,7 @@ export const lintSpec: CommandSpec = {
       name: 'fix',
       value: 'all',
       isValueOptional: true,
-      text: 'write the fixes that change no verdict into the files; with =all, also the fixes that may change one, each with what it changes',
+      text: 'write the fixes that change no verdict into the files; with =all, also fixes that may change one, and say what they change',
       choices: ['all'],
     },
     { ...USER_AGENT, text: 'the User-Agent for the request, if a URL is given' },

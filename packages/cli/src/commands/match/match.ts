@@ -47,7 +47,7 @@ export async function match(args: Arguments): Promise<number> {
 
 function formatFor(args: Arguments): VerdictFormat {
   const byDefault = process.stdout.isTTY && !args.has('output') ? 'text' : 'ndjson'
-  const format = (args.has('json') ? 'ndjson' : (args.get('format') ?? byDefault)) as VerdictFormat
+  const format = (args.get('format') ?? byDefault) as VerdictFormat
   if (format === 'text' && args.has('output'))
     throw new UsageError('--output: text is for people; write --format ndjson or csv')
   return format

@@ -3,7 +3,6 @@ import { parseLastmod, type SitemapEntry, type SitemapFile, type SitemapReading 
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
-import { formatOf } from '../../flags.ts'
 import { numberOf } from '../../input/numbers.ts'
 import { entriesOf } from '../../input/sitemap.ts'
 import { withSitemaps } from '../../input/sitemaps.ts'
@@ -24,7 +23,7 @@ export async function sitemap(args: Arguments): Promise<number> {
     ...(since !== undefined && { since }),
     limits: { ...(maxUrls && { maxEntries: maxUrls }), ...(maxFiles && { maxFiles }) },
   }
-  const format = formatOf(args)
+  const format = args.get('format')
   if (format === 'csv') await write(csvLine(['url', 'lastmod', 'changefreq', 'priority', 'foreign', 'file']))
   const all = await withSitemaps(args.operands, args, options, (reading) =>
     format === 'text' ? printFiles(reading) : printEntries(reading, format),
@@ -62,7 +61,7 @@ async function printFiles({ files }: SitemapReading): Promise<readonly SitemapFi
 }
 
 /** Prints the URLs, and the files on stderr. For `json`, which has only the files, prints nothing. */
-async function printEntries(reading: SitemapReading, format: string): Promise<readonly SitemapFile[]> {
+async function printEntries(reading: SitemapReading, format: string | undefined): Promise<readonly SitemapFile[]> {
   const progress = new Progress('URLs')
   let count = 0
   for await (const entry of entriesOf(reading)) {

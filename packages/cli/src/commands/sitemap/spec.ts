@@ -5,7 +5,7 @@ export const sitemapSpec: CommandSpec = {
   name: 'sitemap',
   summary: "read a site's sitemaps, and say what is missing",
   description:
-    'Reads the sitemaps that the robots.txt of a site names, or one sitemap by its URL, as a polite crawler does. Says for each file how many URLs it lists, what is wrong with it, and whether its dates can be trusted.\n\nWith --format ndjson or csv, the URLs go to stdout, and the files are reported on stderr.',
+    'Reads the sitemaps that a site names in its robots.txt, or one sitemap by its URL, as a polite crawler does. For each file, it says how many URLs it lists, what is wrong with it, and whether you can trust its dates.\n\nWith --format ndjson or csv, the URLs go to stdout, and the files are reported on stderr.',
   usage: 'SITE|URL… --user-agent NAME',
   flags: [
     USER_AGENT,
@@ -14,9 +14,9 @@ export const sitemapSpec: CommandSpec = {
     {
       name: 'since',
       value: 'DATE',
-      text: 'leave out URLs and sitemaps that did not change since, as far as their dates can be trusted',
+      text: 'leave out URLs and sitemaps unchanged since then, as far as their dates can be trusted',
     },
-    { name: 'max-urls', value: 'NUMBER', text: 'read at most this many URLs', byDefault: 'no limit' },
+    { name: 'max-urls', value: 'NUMBER', text: 'read at most this many URLs', defaultText: 'no limit' },
     { name: 'max-files', value: 'NUMBER', text: 'read at most this many files', byDefault: '10000' },
     MIN_DELAY,
     STORE,

@@ -5,7 +5,7 @@ export const testSpec: CommandSpec = {
   name: 'test',
   summary: 'check that a robots.txt does what a file of expectations says',
   description:
-    'Reads files of expectations and checks a robots.txt against them. Each line is one expectation:\n\n"allow CRAWLER PATH…" and "deny CRAWLER PATH…" for paths that the crawler may or may not fetch; "deny-only CRAWLER PATH…" if these paths, and nothing else, are closed to the crawler. CRAWLER is a product token or a documented name, such as archive.org_bot; * stands for all crawlers that the file does not name. Text after # is a comment.',
+    'Reads files of expectations and checks a robots.txt against them. Each line is one expectation:\n\n"allow CRAWLER PATH…": the crawler may fetch these paths. "deny CRAWLER PATH…": it may not. "deny-only CRAWLER PATH…": these paths are closed to it, and nothing else is. CRAWLER is a product token or a documented name, such as archive.org_bot; * stands for all crawlers that the file does not name. Text after # is a comment.',
   usage: 'EXPECTATIONS… --robots FILE',
   flags: [
     { ...ROBOTS, text: 'the robots.txt file to test, or the URL of a site or of a deploy preview' },

@@ -2,7 +2,6 @@
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
-import { formatOf } from '../../flags.ts'
 import { loadRobots, readText, requiredRobots } from '../../input/robots-file.ts'
 import { fileName } from '../../input/stdin.ts'
 import { write } from '../../output/write.ts'
@@ -28,6 +27,6 @@ export async function test(args: Arguments): Promise<number> {
   if (loaded === undefined) return EXITS.unreachable.code
   const { name, robots } = loaded
   const outcomes = checkExpectations(expectations, robots)
-  await write(formatResults(name, outcomes, formatOf(args) as ResultFormat))
+  await write(formatResults(name, outcomes, args.get('format') as ResultFormat))
   return outcomes.every(({ problems }: Outcome) => problems.length === 0) ? EXITS.success.code : EXITS.disallowed.code
 }

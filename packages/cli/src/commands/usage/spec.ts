@@ -28,7 +28,7 @@ export const usageSpec: CommandSpec = {
   name: 'usage',
   summary: 'say what a crawler may do with a page: index it, train on it',
   description:
-    'Says what a site lets a crawler do with a page: show it in a search index, follow its links, train a model on it, and so on. Reads robots.txt (Content-Usage, Content-Signal, License), /.well-known/tdmrep.json, the headers of the page and the head of its HTML. The page is requested only if robots.txt allows it. Licenses are named, and never fetched.\n\nWith --header, --headers or --html, the page is not requested: these are read in its place. With --robots, only the given files are read.',
+    'Says what a site lets a crawler do with a page: show it in a search index, follow its links, train a model on it, and so on. Reads robots.txt (Content-Usage, Content-Signal, License), /.well-known/tdmrep.json, the headers of the page and the head of its HTML. It requests the page only if robots.txt allows it. It names licenses, and never fetches them.\n\n--header, --headers and --html are read instead of the page, so no request is made for it. With --robots, only the given files are read.',
   usage: 'URL… --user-agent NAME [--purpose NAME]',
   flags: [
     USER_AGENT,
@@ -40,7 +40,7 @@ export const usageSpec: CommandSpec = {
       choices: PURPOSES,
       isRepeatable: true,
     },
-    { name: 'no-page', text: 'do not request the page; read robots.txt and tdmrep.json only' },
+    { name: 'no-page', text: 'do not request the page; read only robots.txt and tdmrep.json' },
     ROBOTS,
     {
       name: 'header',
@@ -50,7 +50,7 @@ export const usageSpec: CommandSpec = {
     },
     { name: 'headers', value: 'FILE', text: 'the headers of the page, as curl -I prints them; - for stdin' },
     { name: 'html', value: 'FILE', text: 'the HTML of the page; - for stdin' },
-    { name: 'tdmrep', value: 'FILE', text: 'with --robots: a tdmrep.json file; none: do without the one of the site' },
+    { name: 'tdmrep', value: 'FILE', text: 'with --robots: a tdmrep.json file; none: do without the file of the site' },
     MAX_WAIT,
     MIN_DELAY,
     STORE,
@@ -71,7 +71,7 @@ export const usageSpec: CommandSpec = {
     ],
     [
       'usage https://example.com/ --user-agent ExampleBot --headers - < headers.txt',
-      'Reads headers that curl -I has written, in place of the page.',
+      'Reads headers that curl -I has written, instead of the page.',
     ],
   ],
   exits: {

@@ -17,7 +17,6 @@ import { tokensOf } from '../../crawler.ts'
 import { errorLine } from '../../describe-error.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
-import { formatOf } from '../../flags.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { rejectFiles } from '../../input/is-file.ts'
 import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
@@ -53,7 +52,7 @@ function usageOfSites(urls: readonly string[], page: GivenPage | undefined, args
   const maxWaitMs = maxWaitMsOf(args)
   const minDelayMs = minDelayMsOf(args)
   return withPages(args, async (client, fetch) => {
-    const logger = formatOf(args) === 'text' ? WAIT_LOGGER : SILENT_LOGGER
+    const logger = args.get('format') === 'text' ? WAIT_LOGGER : SILENT_LOGGER
     const gate = new PoliteGate({ robots: client, maxWaitMs, minDelayMs, logger })
     const site = { client, fetch: politely(fetch, { gate, onDisallowed: 'response' }) }
     async function* reports() {
@@ -165,7 +164,7 @@ async function reportOfSite(
 /** Prints reports as they come. Returns the exit code. */
 async function print(reports: AsyncIterable<Reported>, args: Arguments): Promise<number> {
   const wanted = args.all('purpose') as readonly Purpose[]
-  const format = args.has('json') ? 'ndjson' : formatOf(args)
+  const format = args.get('format')
   let exit: ExitName = 'success'
   let count = 0
   const list: object[] = []

@@ -11,7 +11,7 @@ import {
   returnProbe,
   startProbe,
 } from '@politely/core/engine'
-import type { Admission, CircuitFailure, CircuitReport, CircuitResult } from '../pace/pacer.ts'
+import type { Admission, CircuitFailure, CircuitReport, CircuitResult } from './pacer.ts'
 
 /** Most origins never fail. */
 const CLOSED: CircuitReport = { state: 'closed', failures: 0, periods: 0, waitMs: 0 }
@@ -64,8 +64,8 @@ export class LocalCircuits {
   }
 }
 
-/** Returns the circuit after a request. A pacer elsewhere may use it, too. */
-export function circuitAfter(
+/** Returns the circuit after a request. */
+function circuitAfter(
   circuit: Circuit<CircuitFailure>,
   limits: CircuitLimits,
   { kind, failure = UNKNOWN, retryAfterMs, probe }: CircuitResult,
@@ -83,7 +83,7 @@ export function circuitAfter(
 const UNKNOWN: CircuitFailure = { kind: 'connection', because: 'network' }
 
 /** Returns what the gate needs to know of a circuit. */
-export function circuitReport(circuit: Circuit<CircuitFailure>, now: number): CircuitReport {
+function circuitReport(circuit: Circuit<CircuitFailure>, now: number): CircuitReport {
   const { failures, periods, retryAt, probeUntil, failure } = circuit
   const name = circuitStateOf(circuit, now)
   const state = name === 'probing' ? 'half-open' : name
