@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import {
   BaseSequencer,
@@ -34,6 +35,9 @@ const ALONE = [...COUNT_TIMERS, ...MEASURE_HEAP]
 // Vitest starts the files first that took longest in the last run. These take long in the full run
 // only.
 const LONG_IN_FULL_RUN = /redis.test.pacer-|(browser-|puppeteer.test.)contract|fleet.test.fleet|testkit.test.snippets/
+
+// Node stores the compiled modules there, for the workers and for the processes that tests start.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node')
 
 /** The time limit of a test. */
 const TIME_LIMIT_MS = isFullRun ? 180_000 : 60_000
