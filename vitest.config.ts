@@ -18,11 +18,13 @@ const OF_THE_SITE = 'packages/site/test/**'
 // These tests count the timers that are left on a fake clock. The libraries that other files use,
 // such as undici, would add some of theirs.
 const COUNT_TIMERS = [
-  'packages/gate/test/{delay-factor,levels,max-wait,metrics,pacing,random-aborts,random-levels}.test.ts',
+  'packages/fetcher/test/{deadline,flights,redirect-limits}.test.ts',
+  'packages/gate/test/{budget,concurrency,delay-factor,jitter,levels,max-wait,metrics,pace-by-function}.test.ts',
+  'packages/gate/test/{pacing,random-aborts,random-levels,site-pacing}.test.ts',
 ]
 
 // These tests measure the heap, for which they collect garbage again and again. In a process that has
-// run a hundred other files, that took up to fifteen times as long, and garbage of these files spoilt
+// run a hundred other files, that took up to fifteen times as long, and their garbage could spoil
 // the measurements.
 const MEASURE_HEAP = [
   'packages/core/test/records.test.ts',

@@ -83,7 +83,7 @@ const zstdFrames = [
 
 /** Options of gzip, deflate and Brotli. */
 const QUICKLY = { level: 1, params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
-/** 8 MiB that compress to a few KiB. */
+/** 8 MiB that compress to less than 100 KB. */
 const bomb = () => padded(disallowsPage, 8 * 1024 * 1024)
 /**
  * 5 MiB that decode to nothing: a coding's header, then empty blocks, which are not the last one.
