@@ -27,9 +27,7 @@ const COUNT_TIMERS = [
 // run a hundred other files, that took up to fifteen times as long, and their garbage could spoil
 // the measurements.
 const MEASURE_HEAP = [
-  'packages/core/test/records.test.ts',
-  'packages/fetcher/test/{body,memory-store,response-memory,soak}.test.ts',
-  'packages/gate/test/local-pacer.test.ts',
+  'packages/fetcher/test/{body,memory-store,response-memory}.test.ts',
   'packages/sitemaps/test/memory.test.ts',
 ]
 const ALONE = [...COUNT_TIMERS, ...MEASURE_HEAP]
