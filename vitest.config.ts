@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import {
   BaseSequencer,
@@ -17,12 +18,26 @@ const OF_THE_SITE = 'packages/site/test/**'
 // These tests count the timers that are left on a fake clock. The libraries that other files use,
 // such as undici, would add some of theirs.
 const COUNT_TIMERS = [
-  'packages/gate/test/{delay-factor,levels,max-wait,metrics,pacing,random-aborts,random-levels}.test.ts',
+  'packages/fetcher/test/{deadline,flights,redirect-limits}.test.ts',
+  'packages/gate/test/{budget,concurrency,delay-factor,jitter,levels,max-wait,metrics,pace-by-function}.test.ts',
+  'packages/gate/test/{pacing,random-aborts,random-levels,site-pacing}.test.ts',
 ]
+
+// These tests measure the heap, for which they collect garbage again and again. In a process that has
+// run a hundred other files, that took up to fifteen times as long, and their garbage could spoil
+// the measurements.
+const MEASURE_HEAP = [
+  'packages/fetcher/test/{body,memory-store,response-memory}.test.ts',
+  'packages/sitemaps/test/memory.test.ts',
+]
+const ALONE = [...COUNT_TIMERS, ...MEASURE_HEAP]
 
 // Vitest starts the files first that took longest in the last run. These take long in the full run
 // only.
 const LONG_IN_FULL_RUN = /redis.test.pacer-|(browser-|puppeteer.test.)contract|fleet.test.fleet|testkit.test.snippets/
+
+// Node stores the compiled modules there, for the workers and for the processes that tests start.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node')
 
 /** The time limit of a test. */
 const TIME_LIMIT_MS = isFullRun ? 180_000 : 60_000
@@ -128,9 +143,9 @@ export default defineConfig({
       // level, because that would affect the first file only. Its functions call `onTestFinished`.
       {
         extends: true,
-        test: { name: 'shared', include: ALL, exclude: [...COUNT_TIMERS, OF_THE_SITE], isolate: false },
+        test: { name: 'shared', include: ALL, exclude: [...ALONE, OF_THE_SITE], isolate: false },
       },
-      { extends: true, test: { name: 'alone', include: COUNT_TIMERS } },
+      { extends: true, test: { name: 'alone', include: ALONE } },
     ],
     execArgv: ['--disable-warning=ExperimentalWarning'], // Node 22 prints one for node:sqlite
   },

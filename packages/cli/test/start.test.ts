@@ -1,7 +1,9 @@
 // Help and version, and what they load.
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { runCli } from './run-cli.ts'
+import { MAIN, runCli, runInThisProcess } from './run-cli.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 
@@ -10,7 +12,7 @@ test('--version prints the version of the package', async () => {
 })
 
 test.for([['--help'], ['help', 'check'], ['check', '--help']])('%j lists the exit codes', async (args) => {
-  const { code, stdout, stderr } = await runCli(args)
+  const { code, stdout, stderr } = await runInThisProcess(args)
   expect(stdout).toMatch(/^(?:Usage: )?politely/)
   for (const exit of [0, 1, 2, 3, 70, 130, 141]) expect(stdout).toMatch(new RegExp(`^  ${exit} +\\w`, 'm'))
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -23,57 +25,57 @@ test('the bundle has the licences of the packages in it', () => {
 
 /** A class of the fetcher, and a function of undici. */
 const NETWORK = /\bclass RobotsClient\b|\blazyllhttp\b/
-const PRINT_LOADED_MODULES = `data:text/javascript,${encodeURIComponent(`
-  import { registerHooks } from 'node:module'
-  import { readFileSync } from 'node:fs'
-  registerHooks({
-    load: (url, context, next) => {
-      process.stderr.write(url + '\\n')
-      if (url.startsWith('file:')) process.stderr.write(readFileSync(new URL(url)))
-      return next(url, context)
-    },
-  })
-`)}`
-
-test.for([
-  ['--help'],
-  ['--version'],
-  ['check', '--help'],
-  ['fetch', '--help'],
-  ['cache', '--help'],
-  ['crawl', '--help'],
-  ['match', '--robots', '/dev/null', '--user-agent', 'ExampleBot'],
-])('%j does not load the network code', async (args) => {
-  const { code, stderr } = await runCli(args, { node: ['--import', PRINT_LOADED_MODULES] })
-  expect(stderr).toContain('/program.js')
-  expect(stderr).not.toMatch(NETWORK)
-  expect(code).toBe(0)
-})
-
 /** A function of `@politely/core/usage`. */
 const USAGE = /\bfunction robotsDirectives\b/
 
-test.for([
-  ['match', '--robots', '/dev/null', '--user-agent', 'ExampleBot'],
-  ['check', '/', '--robots', '/dev/null', '--user-agent', 'ExampleBot'],
-  ['explain', '/', '--robots', '/dev/null', '--user-agent', 'ExampleBot'],
-])('%j does not load the code about the use of pages', async (args) => {
-  const { code, stderr } = await runCli(args, { node: ['--import', PRINT_LOADED_MODULES] })
-  expect(stderr).not.toMatch(USAGE)
-  expect(code).toBe(0)
-})
-
-test('usage loads the code about the use of pages, and this test sees it', async () => {
-  const args = ['usage', '/', '--robots', '/dev/null', '--user-agent', 'ExampleBot']
-  expect((await runCli(args, { node: ['--import', PRINT_LOADED_MODULES] })).stderr).toMatch(USAGE)
-})
-
-test('check loads the network code, and this test sees it', async () => {
-  const { stderr } = await runCli(['check', '-', '--user-agent', 'ExampleBot'], {
-    node: ['--import', PRINT_LOADED_MODULES],
+/**
+ * Runs several command lines one after another, in one process, and prints what each of them loads. A
+ * module is loaded once, so it counts for the first command line that needs it.
+ */
+const RUN_ALL = `
+  import { registerHooks } from 'node:module'
+  import { readFileSync } from 'node:fs'
+  const [main, lines] = process.argv.slice(1)
+  let loaded = ''
+  registerHooks({
+    load: (url, context, next) => {
+      loaded += url + '\\n'
+      if (url.startsWith('file:')) loaded += readFileSync(new URL(url))
+      return next(url, context)
+    },
   })
-  expect(stderr).toMatch(NETWORK)
-  expect(stderr).not.toMatch(/file:.*\/node_modules\//)
+  const results = []
+  for (const [n, line] of JSON.parse(lines).entries()) {
+    loaded = ''
+    process.argv = [process.execPath, main, ...line.split(' ')]
+    await import(main + '?' + n)
+    const found = { network: ${NETWORK}, usage: ${USAGE}, library: /file:.*\\/node_modules\\// }
+    const names = Object.keys(found).filter((name) => found[name].test(loaded))
+    results.push([line, process.exitCode, ...names])
+  }
+  process.stderr.write('\\n' + JSON.stringify(results))
+`
+
+test('a command loads the network code and the code about the use of pages only if it needs them', async () => {
+  const offline = '--robots /dev/null --user-agent ExampleBot'
+  const expected = [
+    ['--help', 0],
+    ['--version', 0],
+    ['check --help', 0],
+    ['fetch --help', 0],
+    ['cache --help', 0],
+    ['crawl --help', 0],
+    [`match ${offline}`, 0],
+    ['check - --user-agent ExampleBot', 2, 'network'], // its stdin is empty
+    [`check / ${offline}`, 0],
+    [`explain / ${offline}`, 0],
+    [`usage / ${offline}`, 0, 'usage'],
+  ]
+  const lines = JSON.stringify(expected.map(([line]) => line))
+  const running = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', RUN_ALL, MAIN, lines])
+  running.child.stdin?.end()
+  const results = (await running).stderr.split('\n').at(-1) ?? ''
+  expect(JSON.parse(results)).toEqual(expected)
 })
 
 test.for([
@@ -83,6 +85,6 @@ test.for([
   [[], {}, false],
 ] as const)('explain with %j and %j prints colours: %s', async ([flags, env, isColoured]) => {
   const args = ['explain', '/', '--product-token', 'ExampleBot', '--robots', '/dev/null', ...flags]
-  const { stdout } = await runCli(args, { env })
+  const { stdout } = await ('FORCE_COLOR' in env ? runCli(args, { env }) : runInThisProcess(args))
   expect(stdout.includes('\u001b[')).toBe(isColoured)
 })

@@ -1,5 +1,6 @@
 // Measures the heap of the process. Test files share a process, so garbage of other tests may be
-// collected during a measurement.
+// collected during a measurement. Files that measure often are listed in `MEASURE_HEAP` of
+// vitest.config.ts: they have a process of their own.
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
