@@ -19,7 +19,7 @@ const OF_THE_SITE = 'packages/site/test/**'
 // such as undici, would add some of theirs.
 const COUNT_TIMERS = [
   'packages/fetcher/test/{deadline,flights,redirect-limits}.test.ts',
-  'packages/gate/test/{budget,concurrency,delay-factor,jitter,levels,max-wait,metrics,pace-by-function}.test.ts',
+  'packages/gate/test/{budget,circuit,concurrency,delay-factor,jitter,levels,max-wait,metrics,pace-by-function}.test.ts',
   'packages/gate/test/{pacing,random-aborts,random-levels,site-pacing}.test.ts',
 ]
 

@@ -2,6 +2,8 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
+const BETWEEN = `\n${'-'.repeat(80)}\n\n`
+
 /**
  * Writes other characters than ASCII as escapes. V8 reads a file of ASCII in half the time. None of
  * these characters stands in `String.raw`, where an escape would mean something else.
@@ -24,5 +26,10 @@ export function licensesOf(output) {
     if (file === undefined) throw new Error(`${name} is in the bundle, and has no licence file`)
     return `${name} ${version}\n\n${readFileSync(`${folder}/${file}`, 'utf8').trim()}\n`
   })
-  return texts.sort().join(`\n${'-'.repeat(80)}\n\n`)
+  for (const id of modules) {
+    // A package of ours that is a bundle itself names the licences of its libraries.
+    const bundled = /^(.*\/dist\/)chunks\/libraries\.js$/.exec(id)?.[1]
+    if (bundled !== undefined) texts.push(...readFileSync(`${bundled}LICENSES.txt`, 'utf8').split(BETWEEN))
+  }
+  return texts.sort().join(BETWEEN)
 }
