@@ -32,6 +32,7 @@ export {
 export {
   AbortedWaitError,
   BudgetError,
+  CircuitOpenError,
   type EnterOptions,
   type Forecast,
   GateClosedError,

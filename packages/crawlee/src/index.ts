@@ -4,6 +4,7 @@ export { BrowserGoneError } from '@politely/cdp'
 export { isPolitelyError, OptionError } from '@politely/core'
 export {
   BudgetError,
+  CircuitOpenError,
   GateClosedError,
   InvalidRequestError,
   QueueFullError,

@@ -13,11 +13,13 @@ export {
   politely,
   type RateLimitAnswer,
   type RefusalOptions,
+  type RepeatOptions,
   type ResponseOptions,
   type TimeoutOptions,
 } from './fetch/politely.ts'
 export { type Refusal, refusalOf } from './fetch/refused-response.ts'
 export { usageOf } from './fetch/response-usage.ts'
+export type { RetryOptions } from './fetch/retry.ts'
 export { forecastEntry, PoliteGate } from './gate.ts'
 export { politeHttpAgent } from './http/http-agent.ts'
 export type {

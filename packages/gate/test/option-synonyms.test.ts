@@ -29,7 +29,8 @@ const PER_INTERVAL =
   'did you mean `minDelayMs`? (in milliseconds: the interval, divided by the number of requests that may start in it)'
 const TIMEOUT =
   'did you mean `requestTimeoutMs`? (the time for one page in milliseconds, such as 30_000; `timeoutMs` is for one robots.txt)'
-const RETRIES = 'did you mean `retries`? (for requests for robots.txt; no request for a page is repeated)'
+const RETRIES =
+  'did you mean `retries`? (for requests for robots.txt; for pages write retry: { attempts: 3 } in politely(fetch, { … }))'
 const PROXY =
   'did you mean `dispatcher`? (an undici dispatcher for the requests for robots.txt, such as new ProxyAgent(url) of undici)'
 const BUDGET = 'did you mean `budget`? (how many requests of one pace key may start)'

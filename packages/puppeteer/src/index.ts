@@ -2,6 +2,13 @@
 
 export { BrowserGoneError } from '@politely/cdp'
 export { isPolitelyError, OptionError } from '@politely/core'
-export { BudgetError, GateClosedError, QueueFullError, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
+export {
+  BudgetError,
+  CircuitOpenError,
+  GateClosedError,
+  QueueFullError,
+  RobotsDisallowedError,
+  WaitTooLongError,
+} from '@politely/gate'
 export type * from '@politely/gate/shown-types'
 export { type PoliteBrowser, type WithRobotsOptions, withRobots } from './with-robots.ts'

@@ -164,6 +164,8 @@ export const optionTables: readonly OptionTable[] = [
       { from: 'gate', type: 'RefusalOptions', at: { onDisallowed: 'polite-fetch.md#refusals' } },
       { from: 'gate', type: 'ResponseOptions', at: { isRateLimited: 'pauses.md#rate-limit-pages' } },
       { from: 'gate', type: 'TimeoutOptions', at: { requestTimeoutMs: 'production.md#time-limits' } },
+      { from: 'gate', type: 'RepeatOptions', at: { retry: 'production.md#retries' } },
+      { from: 'gate', type: 'RetryOptions', prefix: 'retry.', at: { '*': 'production.md#retries' } },
     ],
   },
   {

@@ -83,8 +83,8 @@ const GROUPS: readonly (readonly [words: string, ...targets: Target[]])[] = [
   ['deadline', SIGNAL_TIMEOUT],
   ['abort abortsignal aborter abortcontroller controller canceltoken', ['signal', 'an AbortSignal']],
   [
-    'retry retrylimit maxretries maxrequestretries retrytimes',
-    ['retries', 'for requests for robots.txt; no request for a page is repeated'],
+    'retrylimit maxretries maxrequestretries retrytimes',
+    ['retries', 'for requests for robots.txt; for pages write retry: { attempts: 3 } in politely(fetch, { … })'],
   ],
   ['redirects followredirects followredirect maxredirect', ['maxRedirects', 'a number, for requests for robots.txt']],
   ['proxy proxyurl proxies httpproxy proxyconfiguration agent httpagent httpsagent', ['dispatcher', DISPATCHER]],
@@ -137,7 +137,10 @@ const RELATED: readonly (readonly [about: RegExp | readonly RegExp[], ...targets
     ['backoff', 'such as { statuses: [429, 503], firstMs: 5_000 }'],
   ],
   [/random|jitter|fuzz/, ['jitter', 'from 0 to 1: how much longer a delay may be, at random']],
-  [/retry|retries|tries$|attempts/, ['retries', 'for requests for robots.txt; no request for a page is repeated']],
+  [
+    /retry|retries|tries$|attempts/,
+    ['retries', 'for requests for robots.txt; for pages write retry: { attempts: 3 } in politely(fetch, { … })'],
+  ],
   [/autothrottle|adaptive/, ['delayFactor', 'such as 2: the delay is twice the time of the last response']],
   [/bandwidth|kbps|limitrate|throughput/, ['minDelayMs', 'nothing limits the bandwidth, but this limits the requests']],
   [

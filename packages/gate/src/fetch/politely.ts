@@ -28,6 +28,7 @@ import { ResponseError } from '../report/errors.ts'
 import { fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import { isRefusal, refusedResponse } from './refused-response.ts'
 import { rememberOrigin } from './response-usage.ts'
+import { discard, isRepeatable, type Retry, type RetryOptions, retryOf, withRetries } from './retry.ts'
 import { outsideTimeLimit, withTimeLimit } from './time-limit.ts'
 
 /** A function with the signature of fetch: the fetch of Node, the fetch of undici, or your own. */
@@ -45,7 +46,7 @@ export interface FetchResponse {
  * An existing gate; or an existing RobotsClient and the options of a new gate; or the options of
  * both. And how to refuse, what a response means, and how long a request may take.
  */
-export type PolitelyOptions = GateOrOptions & RefusalOptions & ResponseOptions & TimeoutOptions
+export type PolitelyOptions = GateOrOptions & RefusalOptions & ResponseOptions & TimeoutOptions & RepeatOptions
 
 /** The option of `politely` for what a response means. */
 export interface ResponseOptions {
@@ -95,6 +96,18 @@ export interface TimeoutOptions {
   readonly requestTimeoutMs?: number | undefined
 }
 
+/** The option of `politely` for requests that fail. */
+export interface RepeatOptions {
+  /**
+   * Sends a request again after a failure that may pass, each time through the gate: never before
+   * the time that the site asks for, and on the `budget`. Only requests that may be sent twice: GET,
+   * HEAD, OPTIONS, TRACE, PUT and DELETE (RFC 9110 §9.2.2), without a stream as the body. The call
+   * resolves or rejects as the last attempt did. The pauses between attempts are from one to two
+   * seconds, then twice as long each time, at most a minute. Default: nothing is sent again.
+   */
+  readonly retry?: RetryOptions | undefined
+}
+
 /** The wrapped fetch. Its calls have the option `redirectedFrom` too, for a URL that a site gave. */
 export type PoliteFetch<F extends FetchLike> = ((
   input: Parameters<F>[0],
@@ -139,7 +152,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
       `${describeValue(fetch)} is not a function; write politely(globalThis.fetch, { userAgent })`,
     )
   assertGateOptions(options)
-  const { onDisallowed = 'throw', isRateLimited, requestTimeoutMs, ...others } = options
+  const { onDisallowed = 'throw', isRateLimited, requestTimeoutMs, retry, ...others } = options
   callable(
     'isRateLimited',
     isRateLimited,
@@ -157,13 +170,15 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
     isRateLimited: isRateLimited as IsRateLimited,
     timeoutMs,
     refuses: onRefusal === 'response',
+    retry: retryOf(retry),
   }
   const politeFetch = (input: unknown, init?: Init) => fetchPolitely(fetcher, input, init)
   registerPoliteFetch(politeFetch, pagesFetch)
   return Object.assign(politeFetch, { gate, close, [Symbol.asyncDispose]: close }) as unknown as PoliteFetch<F>
 }
 
-const OWN_OPTIONS: Readonly<Record<keyof (RefusalOptions & ResponseOptions & TimeoutOptions), true>> = {
+const OWN_OPTIONS: Readonly<Record<keyof (RefusalOptions & ResponseOptions & TimeoutOptions & RepeatOptions), true>> = {
+  retry: true,
   onDisallowed: true,
   isRateLimited: true,
   requestTimeoutMs: true,
@@ -187,6 +202,8 @@ interface PolitePart {
   readonly isRateLimited: IsRateLimited
   /** The option `requestTimeoutMs`. */
   readonly timeoutMs: number | undefined
+  /** The option `retry`. */
+  readonly retry: Retry | undefined
   /** Whether a refused request gets a response. */
   readonly refuses: boolean
 }
@@ -220,7 +237,9 @@ async function fetchPolitely(polite: PolitePart, input: unknown, givenInit: Init
     // The body of a Request is a stream. A copy is kept in case a redirect has to send it again.
     const isSpent = inputRequest?.body && bodyOf(init.body ?? inputRequest.body) === 'spent'
     copy = isSpent && mode === 'follow' ? inputRequest.clone() : undefined
-    let response = await sendWithPermit(polite, url, signal, chain, inputRequest ?? url, firstInit)
+    const firstBody = bodyOf(init.body ?? inputRequest?.body ?? null)
+    const mayRepeat = isRepeatable(init.method ?? inputRequest?.method ?? 'GET', firstBody)
+    let response = await sendRepeatedly(polite, mayRepeat, url, signal, chain, inputRequest ?? url, firstInit)
     let location = mode === 'follow' ? redirectOf(response) : undefined
     if (location === undefined) return response
 
@@ -240,7 +259,8 @@ async function fetchPolitely(polite: PolitePart, input: unknown, givenInit: Init
       request =
         next.body === 'spent' && copy ? { ...next, body: { value: await bodyOfCopy(port, copy, signal) } } : next
       const nextInit = { ...firstInit, ...initOf(request), signal: signal ?? null }
-      response = await sendWithPermit(polite, request.url, signal, chain, request.url, nextInit)
+      const mayRepeatHop = isRepeatable(request.method, request.body)
+      response = await sendRepeatedly(polite, mayRepeatHop, request.url, signal, chain, request.url, nextInit)
       location = redirectOf(response)
     }
     Object.defineProperty(response, 'redirected', { value: true, configurable: true })
@@ -284,6 +304,24 @@ async function bodyOfCopy(
   }
 }
 
+/** Sends one request, and again after a failure that may pass, if the option `retry` says so. */
+function sendRepeatedly(
+  polite: PolitePart,
+  mayRepeat: boolean,
+  url: string,
+  signal: AbortSignal | undefined,
+  chain: readonly string[],
+  input: string | globalThis.Request,
+  init: Init,
+): Promise<FetchResponse> {
+  const { retry } = polite
+  if (retry === undefined || !mayRepeat) return sendWithPermit(polite, url, signal, chain, input, init)
+  return withRetries(retry, signal, (onEntered) =>
+    // A Request may be used once.
+    sendWithPermit(polite, url, signal, chain, isRequest(input) ? input.clone() : input, init, onEntered),
+  )
+}
+
 /** Sends one request with a permit, and releases the permit however the request ends. */
 async function sendWithPermit(
   polite: PolitePart,
@@ -292,12 +330,14 @@ async function sendWithPermit(
   chain: readonly string[],
   input: string | globalThis.Request,
   init: Init,
+  onEntered?: () => Promise<void>,
 ): Promise<FetchResponse> {
   const { gate, port, send, isRateLimited, timeoutMs } = polite
   const entered = port.enter(url, signal, chain)
   const permit = isPromise(entered) ? await entered : entered
   let report: RequestReport | undefined
   try {
+    if (onEntered !== undefined) await onEntered()
     const sending = permit.run(() =>
       timeoutMs === undefined
         ? send(input, init)
@@ -362,18 +402,6 @@ async function reportOf(response: FetchResponse, isRateLimited: NonNullable<IsRa
   } finally {
     void discard(copy?.body)
   }
-}
-
-/**
- * Discards the rest of a body, which may have failed already. Of two copies of a body, an unread
- * copy keeps in memory what the other copy reads, and `cancel` of one does not resolve before the
- * other is cancelled or read.
- */
-async function discard(body: FetchResponse['body'] | undefined): Promise<void> {
-  const { cancel, destroy } = (body ?? {}) as { cancel?(): Promise<void>; destroy?(): void }
-  if (typeof cancel === 'function')
-    await cancel.call(body).catch(() => undefined) // rejects while it is being read
-  else destroy?.call(body)
 }
 
 /**

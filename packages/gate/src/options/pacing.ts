@@ -65,6 +65,7 @@ export const OPTIONS_OF_FETCH: Readonly<Record<string, string>> = {
   isRateLimited:
     'is an option of politely(fetch, { … }); without that fetch, report { rateLimited: true } to the permit of the request',
   onDisallowed: 'is an option of politely(fetch, { … })',
+  retry: 'is an option of politely(fetch, { … })',
   requestTimeoutMs:
     'is an option of politely(fetch, { … }); of politeAgent write agent: { headersTimeout: 30_000, bodyTimeout: 30_000 }',
 }

@@ -1,0 +1,210 @@
+// The option `retry` of `politely`: repeats a request after a failure that may pass.
+//
+// Each attempt enters the gate. So it waits for the pace, for the pauses that the site has asked for
+// and for the circuit, and counts towards the budget. The pauses of p-retry come on top of that.
+import { OptionError, outcomeOf, type PageOutcomeKind } from '@politely/core'
+import { describeValue, integer, oneOf, rememberSentPage, sentPageOf } from '@politely/fetcher/internal'
+import { assertFields } from '../options/fields.ts'
+import { isRefusal } from './refused-response.ts'
+
+/** How `politely` repeats requests. */
+export interface RetryOptions {
+  /** How often a request is sent at most, the first time included. From 2 to 100. */
+  readonly attempts: number
+  /**
+   * The outcomes after which it is sent again, as `outcomeOf` names them. Default `connection`,
+   * `server-error` and `rate-limited`.
+   */
+  readonly outcomes?: readonly PageOutcomeKind[] | undefined
+  /**
+   * Reads the body of each response before the call resolves, up to this many bytes, so that a body
+   * that breaks off is requested again. A longer body is passed on as it arrives, and may still break
+   * off. Bytes, after decoding; default 0: no body is read, and none is requested again.
+   */
+  readonly bufferBytes?: number | undefined
+}
+
+/** The checked option `retry`. */
+export interface Retry {
+  readonly attempts: number
+  readonly outcomes: ReadonlySet<string>
+  readonly bufferBytes: number
+}
+
+/** A response as far as this file reads it. */
+interface AnyResponse {
+  readonly status: number
+  readonly headers: { get(name: string): string | null }
+  readonly body: object | null
+}
+
+/** What an attempt led to. */
+type Attempt<R> = { readonly response: R } | { readonly error: unknown }
+
+const KNOWN: Readonly<Record<keyof RetryOptions, true>> = { attempts: true, outcomes: true, bufferBytes: true }
+const POSSIBLE: readonly PageOutcomeKind[] = [
+  'connection',
+  'server-error',
+  'rate-limited',
+  'challenge',
+  'denied',
+  'payment-required',
+  'login',
+  'not-found',
+  'gone',
+]
+const DEFAULT_OUTCOMES: readonly PageOutcomeKind[] = ['connection', 'server-error', 'rate-limited']
+const EXAMPLE = '{ attempts: 3 }'
+
+/** The first pause between two attempts. Each further one is twice as long, with a random part. Our choice. */
+const FIRST_PAUSE_MS = 1_000
+/** The longest of these pauses. Our choice. */
+const MAX_PAUSE_MS = 60_000
+
+/** The methods whose requests may be sent twice: idempotent ones (RFC 9110 §9.2.2). */
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+
+/** @throws {OptionError} for an invalid or unknown field. */
+export function retryOf(options: RetryOptions | undefined): Retry | undefined {
+  if (options === undefined) return undefined
+  assertFields('retry', options, EXAMPLE, KNOWN)
+  const { attempts, outcomes = DEFAULT_OUTCOMES, bufferBytes = 0 } = options
+  if (!Array.isArray(outcomes))
+    throw new OptionError(
+      'retry.outcomes',
+      `${describeValue(outcomes)} is not a list; expected outcomes such as ['connection', 'server-error']`,
+    )
+  return {
+    attempts: integer('retry.attempts', attempts, { min: 2, max: 100, example: 3 }),
+    outcomes: new Set(outcomes.map((outcome, n) => oneOf(`retry.outcomes[${n}]`, outcome, POSSIBLE))),
+    bufferBytes: integer('retry.bufferBytes', bufferBytes, { min: 0, example: 1_000_000 }),
+  }
+}
+
+/** Returns whether a request may be sent again. @param body Whether it has a body that is a stream. */
+export function isRepeatable(method: string, body: 'none' | 'spent' | object): boolean {
+  return IDEMPOTENT.has(method.toUpperCase()) && body !== 'spent'
+}
+
+/** An attempt failed, and another may follow. p-retry gets it, and nobody else. */
+class AttemptFailure extends Error {}
+
+/**
+ * Sends a request up to `attempts` times. Resolves or rejects as the last attempt did. If the gate
+ * refuses an attempt after the first, for example because the circuit has opened, the attempt before
+ * it counts.
+ * @param send Sends the request. It calls `onEntered` when the gate has let it in.
+ */
+export async function withRetries<R extends AnyResponse>(
+  retry: Retry,
+  signal: AbortSignal | undefined,
+  send: (onEntered: () => Promise<void>) => Promise<R>,
+): Promise<R> {
+  let last = await attempt(retry, () => send(async () => undefined))
+  if (!isWorthRepeating(retry, last, signal)) return resultOf(last)
+  const { default: pRetry } = await import('p-retry') // rarely needed
+  const again = async (number: number) => {
+    if (number > 1) {
+      const before = last
+      const next = await attempt(retry, () => send(() => discardResponse(before)))
+      if (isRefused(next)) return
+      last = next
+    }
+    if (isWorthRepeating(retry, last, signal)) throw new AttemptFailure()
+  }
+  try {
+    await pRetry(again, {
+      retries: retry.attempts - 1,
+      minTimeout: FIRST_PAUSE_MS,
+      maxTimeout: MAX_PAUSE_MS,
+      randomize: true,
+      ...(signal && { signal }),
+    })
+  } catch (error) {
+    if (signal?.aborted) {
+      await discardResponse(last)
+      throw signal.reason
+    }
+    if (!(error instanceof AttemptFailure)) throw error
+  }
+  return resultOf(last)
+}
+
+async function attempt<R extends AnyResponse>({ bufferBytes }: Retry, send: () => Promise<R>): Promise<Attempt<R>> {
+  try {
+    const response = await send()
+    return { response: bufferBytes > 0 ? await buffered(response, bufferBytes) : response }
+  } catch (error) {
+    return { error }
+  }
+}
+
+function isWorthRepeating({ outcomes }: Retry, last: Attempt<AnyResponse>, signal: AbortSignal | undefined): boolean {
+  if (signal?.aborted) return false
+  const outcome = outcomeOf('response' in last ? last.response : last.error)
+  return outcome !== undefined && outcomes.has(outcome.kind)
+}
+
+function isRefused(last: Attempt<AnyResponse>): boolean {
+  return 'error' in last && isRefusal(last.error)
+}
+
+function resultOf<R>(last: Attempt<R>): R {
+  if ('error' in last) throw last.error
+  return last.response
+}
+
+async function discardResponse(last: Attempt<AnyResponse>): Promise<void> {
+  if ('response' in last) await discard(last.response.body)
+}
+
+/**
+ * Discards the rest of a body, which may have failed already. Of two copies of a body, an unread
+ * copy keeps in memory what the other copy reads, and `cancel` of one does not resolve before the
+ * other is cancelled or read.
+ */
+export async function discard(body: object | null | undefined): Promise<void> {
+  const { cancel, destroy } = (body ?? {}) as { cancel?(): Promise<void>; destroy?(): void }
+  if (typeof cancel === 'function')
+    await cancel.call(body).catch(() => undefined) // rejects while it is being read
+  else destroy?.call(body)
+}
+
+/**
+ * Returns a response whose body has been read, if it is not longer than `max` bytes. Otherwise its
+ * body begins with what has been read. Rejects if the body breaks off.
+ */
+async function buffered<R extends AnyResponse>(response: R, max: number): Promise<R> {
+  const { body, status, headers } = response
+  if (!(body instanceof ReadableStream)) return response // none, or a stream of Node that another fetch returns
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  let hasEnded = false
+  while (length <= max && !hasEnded) {
+    const { value, done } = await reader.read()
+    if (value !== undefined) chunks.push(value)
+    length += value?.length ?? 0
+    hasEnded = done
+  }
+  const rest = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const chunk = chunks.shift()
+      if (chunk !== undefined) return controller.enqueue(chunk)
+      const { value, done } = hasEnded ? { value: undefined, done: true } : await reader.read()
+      if (value !== undefined) controller.enqueue(value)
+      if (done) controller.close()
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+  const { statusText = '', url, redirected, type } = response as unknown as Partial<Response>
+  const ResponseClass = response.constructor as typeof Response
+  const copy = new ResponseClass(rest, { status, statusText, headers: headers as Headers })
+  Object.defineProperties(copy, {
+    url: { value: url, configurable: true },
+    redirected: { value: redirected, configurable: true },
+    type: { value: type, configurable: true },
+  })
+  const page = sentPageOf(response)
+  return (page === undefined ? copy : rememberSentPage(copy, page)) as unknown as R
+}
