@@ -1,6 +1,7 @@
 // The option `circuit`: an origin whose last requests failed gets no requests for a time.
 import { describe, expect, test, vi } from 'vitest'
 import { type CircuitOptions, LocalPacer, type Pacer, type PacingOptions, type RequestReport } from '../src/index.ts'
+import { CrawlTimeline } from '../src/timeline/index.ts'
 import { simulate } from './simulation.ts'
 
 const REFUSED: RequestReport = {
@@ -186,6 +187,21 @@ test('outcomes that the option names open the circuit, others close it', async (
   await advance(1_000)
   await advance(60_000)
   await later
+})
+
+test('the timeline shows when a circuit was open', async () => {
+  const { visit, advance, gate } = await crawl()
+  using timeline = new CrawlTimeline({ gate })
+  const all = pages(1, 5).map((path) => visit(path, () => REFUSED))
+  await advance(70_000)
+  await Promise.all(all)
+  expect(timeline.rows()[0]?.marks.filter(({ kind }) => kind === 'rest')).toEqual([
+    { kind: 'rest', at: 2_000, forMs: 60_000 },
+    { kind: 'rest', at: 62_000, forMs: 120_000 },
+  ])
+  expect(timeline.text()).toMatch(/│●[^│]*_{10,}●│ 4\n/)
+  expect(timeline.text()).toContain('_ the circuit is open')
+  expect(timeline.svg()).toContain('>the circuit is open</text>')
 })
 
 test('with circuit: false, nothing stops', async () => {

@@ -13,6 +13,11 @@ export function shownRows(
   return { shown: rows.filter((row) => busiest.has(row)), hidden: rows.length - maxRows }
 }
 
+/** Returns whether the circuit of this row's origin was open. */
+export function hasRest({ marks }: TimelineRow): boolean {
+  return marks.some(({ kind }) => kind === 'rest')
+}
+
 /** Returns whether a request of this row waited for a limit that several origins share. */
 export function hasSharedWait({ marks }: TimelineRow): boolean {
   return marks.some(isSharedWait)

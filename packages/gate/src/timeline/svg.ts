@@ -2,6 +2,7 @@
 
 import type { TimelineRow } from './row.ts'
 import {
+  hasRest,
   hasSharedWait,
   isSharedWait,
   labelsOf,
@@ -31,12 +32,14 @@ const SHARED_WAIT = '#f0d9a8'
 const START = '#0b63ce'
 const PUSHBACK = '#c4320a'
 const REFUSED = '#8250df'
+/** Open circuits. */
+const REST = '#f2cfc7'
 
 export function timelineSvg(rows: readonly TimelineRow[], width: number, maxRows: number): string {
   const { shown, hidden } = shownRows(rows, maxRows)
   const labels = labelsOf(shown).map((label) => shortened(label, MAX_LABEL_LENGTH))
   const counts = shown.map((row) => String(requestCountOf(row)))
-  const legend = legendOf(shown.some(hasSharedWait), width)
+  const legend = legendOf(shown.some(hasRest), shown.some(hasSharedWait), width)
   const top = 18 + ROW_HEIGHT * legend.lines
   const left = MARGIN + textWidth(Math.max(8, ...labels.map(({ length }) => length)))
   const right = width - MARGIN - textWidth(Math.max(2, ...counts.map(({ length }) => length))) - 8
@@ -58,7 +61,7 @@ export function timelineSvg(rows: readonly TimelineRow[], width: number, maxRows
       `<path d="M${left} ${y}H${right}" stroke="${GRID}"/>`,
       text(left - 6, y + 4, labels[n] ?? '', `fill="${INK}" text-anchor="end"`),
       text(right + 8, y + 4, counts[n] ?? '', `fill="${FAINT}"`),
-      ...marksOf(row, x, y),
+      ...marksOf(row, x, y, right),
     )
   }
   if (hidden > 0) {
@@ -76,10 +79,11 @@ ${parts.join('\n')}
 }
 
 /**
- * Draws the marks of a row: waits as bars at the bottom, then requests and refusals, then pushbacks
+ * Draws the marks of a row: waits and open circuits as bars at the bottom, then requests and refusals, then pushbacks
  * on top.
  */
-function marksOf({ marks }: TimelineRow, x: (at: number) => number, y: number): string[] {
+function marksOf({ marks }: TimelineRow, x: (at: number) => number, y: number, right: number): string[] {
+  const rests: string[] = []
   const bars: string[] = []
   const points: string[] = []
   const pushbacks: string[] = []
@@ -94,10 +98,13 @@ function marksOf({ marks }: TimelineRow, x: (at: number) => number, y: number): 
         coveredUntil = mark.at
       }
       points.push(`<circle cx="${x(mark.at)}" cy="${y}" r="3" fill="${START}" fill-opacity="0.75"/>`)
+    } else if (mark.kind === 'rest') {
+      const width = round(Math.min(x(mark.at + mark.forMs), right) - x(mark.at))
+      rests.push(`<rect x="${x(mark.at)}" y="${y - 5}" width="${width}" height="10" fill="${REST}"/>`)
     } else if (mark.kind === 'refuse') points.push(cross(x(mark.at), y))
     else pushbacks.push(triangle(x(mark.at), y))
   }
-  return [...bars, ...points, ...pushbacks]
+  return [...bars, ...rests, ...points, ...pushbacks]
 }
 
 function cross(x: number, y: number): string {
@@ -119,17 +126,24 @@ const SHARED_WAIT_ENTRY: LegendEntry = {
   draw: (x, y) => bar(x, y, SHARED_WAIT),
 }
 
+const REST_ENTRY: LegendEntry = { label: 'the circuit is open', draw: (x, y) => bar(x, y, REST) }
+
 interface LegendEntry {
   readonly label: string
   readonly draw: (x: number, y: number) => string
 }
 
 /** Draws the legend, in as many lines as the width of the image needs. */
-function legendOf(withSharedWaits: boolean, width: number): { readonly parts: string[]; readonly lines: number } {
+function legendOf(
+  withRests: boolean,
+  withSharedWaits: boolean,
+  width: number,
+): { readonly parts: string[]; readonly lines: number } {
   const parts: string[] = []
   let x = MARGIN
   let line = 0
-  for (const { label, draw } of withSharedWaits ? [...LEGEND, SHARED_WAIT_ENTRY] : LEGEND) {
+  const entries = [...LEGEND, ...(withRests ? [REST_ENTRY] : []), ...(withSharedWaits ? [SHARED_WAIT_ENTRY] : [])]
+  for (const { label, draw } of entries) {
     const entryWidth = 24 + textWidth(label.length)
     if (x > MARGIN && x + entryWidth > width - MARGIN) {
       x = MARGIN

@@ -2,7 +2,7 @@
 
 import type { WaitLevel } from '../pace/wait-cause.ts'
 import type { TimelineRow } from './row.ts'
-import { hasSharedWait, labelsOf, requestCountOf, shortened, shownRows, spanOf, ticksOf } from './scale.ts'
+import { hasRest, hasSharedWait, labelsOf, requestCountOf, shortened, shownRows, spanOf, ticksOf } from './scale.ts'
 
 const LEGEND = [
   '● a request starts',
@@ -43,8 +43,8 @@ export function timelineText(rows: readonly TimelineRow[], columns: number, maxR
 }
 
 /**
- * Draws one character for each interval. The later steps overwrite the earlier ones: waits,
- * refusals, requests, pushbacks.
+ * Draws one character for each interval. The later steps overwrite the earlier ones: waits, open
+ * circuits, refusals, requests, pushbacks.
  */
 function plotOf({ marks }: TimelineRow, spanMs: number, width: number): string {
   const cells = Array<string>(width).fill(' ')
@@ -56,6 +56,8 @@ function plotOf({ marks }: TimelineRow, spanMs: number, width: number): string {
     starts[column] = (starts[column] ?? 0) + 1
     if (mark.waitedMs > 0) cells.fill(waitSign(mark.waitedLevel), columnOf(mark.at - mark.waitedMs), column)
   }
+  for (const mark of marks)
+    if (mark.kind === 'rest') cells.fill('_', columnOf(mark.at), columnOf(mark.at + mark.forMs) + 1)
   for (const { kind, at } of marks) if (kind === 'refuse') cells[columnOf(at)] = 'x'
   for (const [column, count] of starts.entries()) {
     if (count > 0) cells[column] = count === 1 ? '●' : count > 9 ? '+' : String(count)
@@ -64,9 +66,11 @@ function plotOf({ marks }: TimelineRow, spanMs: number, width: number): string {
   return cells.join('')
 }
 
-/** Returns the legend, with the signs of waits for shared limits if there are any. */
+/** Returns the legend, with the signs of open circuits and of waits for shared limits if there are any. */
 function legendOf(rows: readonly TimelineRow[]): readonly string[] {
-  return rows.some(hasSharedWait) ? [...LEGEND, 'one waits for: - its domain, = its address, ~ the gate'] : LEGEND
+  const rests = rows.some(hasRest) ? ['_ the circuit is open'] : []
+  const shared = rows.some(hasSharedWait) ? ['one waits for: - its domain, = its address, ~ the gate'] : []
+  return [...LEGEND, ...rests, ...shared]
 }
 
 /** Returns the character for a wait at this level. */

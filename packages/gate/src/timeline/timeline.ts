@@ -6,7 +6,7 @@ import { defaultPushbackStatuses, isOfClass } from '@politely/core/engine'
 import { assertOptions, integer } from '@politely/fetcher/internal'
 import { assertGate } from '../adapter/resolve-gate.ts'
 import type { PoliteGate } from '../gate.ts'
-import type { DoneMessage, RefuseMessage, ReportingGate, StartMessage } from '../report/events.ts'
+import type { CircuitMessage, DoneMessage, RefuseMessage, ReportingGate, StartMessage } from '../report/events.ts'
 import type { TimelineMark, TimelineRow } from './row.ts'
 import { timelineSvg } from './svg.ts'
 import { timelineText } from './text.ts'
@@ -36,8 +36,8 @@ export interface TimelineSvgOptions {
 }
 
 /**
- * Records when each origin was requested, how long requests waited, and which were refused or got a
- * response with status 429, 430, 503 or 529. It listens to the diagnostics channels of one gate, or
+ * Records when each origin was requested, how long requests waited, which were refused or got a
+ * response with status 429, 430, 503 or 529, and when the circuit of an origin was open. It listens to the diagnostics channels of one gate, or
  * of all gates of the process, from its construction until `stop`. `text` and `svg` draw the
  * recording.
  */
@@ -66,6 +66,7 @@ export class CrawlTimeline implements Disposable {
     this.#listeners = [
       ['politely:gate:start', (message) => this.#started(message as StartMessage)],
       ['politely:gate:done', (message) => this.#done(message as DoneMessage)],
+      ['politely:gate:circuit', (message) => this.#changed(message as CircuitMessage)],
       ['politely:gate:refuse', (message) => this.#refused(message as RefuseMessage)],
     ]
     for (const [name, listener] of this.#listeners) subscribe(name, listener)
@@ -114,6 +115,11 @@ export class CrawlTimeline implements Disposable {
   #done({ gate, at, origin, status }: DoneMessage): void {
     if (!this.#records(gate) || status === undefined || !defaultPushbackStatuses.includes(status)) return
     this.#add(origin, at, (since) => ({ kind: 'pushback', at: since, status }))
+  }
+
+  #changed({ gate, at, origin, state, waitMs }: CircuitMessage): void {
+    if (!this.#records(gate) || state !== 'open') return
+    this.#add(origin, at, (since) => ({ kind: 'rest', at: since, forMs: waitMs }))
   }
 
   #refused({ gate, at, verdict }: RefuseMessage): void {

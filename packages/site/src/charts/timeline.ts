@@ -12,6 +12,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   '#0b63ce': '--chart-start',
   '#c4320a': '--chart-pushback',
   '#8250df': '--chart-refused',
+  '#f2cfc7': '--chart-rest',
   '#ffffff': '--chart-paper',
 }
 
