@@ -1,17 +1,18 @@
 // The URLs that a site queue holds, by site. It reads the source, bounds the number of URLs in
 // memory, spills those that don't fit, and takes them back.
 //
-// With a spill, no site may fill the memory: when `maxHeld` is reached, each site keeps an equal
-// share of half of it, and the rest is spilled in one call. If that would spill less than a tenth,
-// the URLs are of enough sites, and the source has to wait.
+// With a spill, no site may fill the memory: when `maxHeld` is reached, each site keeps its first
+// URLs, and all others are spilled in one call. If that would free less than a tenth, the URLs are of
+// so many sites that the source can wait.
+
+import { type HeldUrl, heldUrl, type SiteQueueInput, type SiteQueueSpill } from './queue-items.ts'
 import type { QueueSite as Site } from './queue-site.ts'
 import { QueueSite } from './queue-site.ts'
-import { type HeldUrl, heldUrl, type SiteQueueInput, type SiteQueueSpill } from './queue-items.ts'
 
 /** After so many URLs, other work of the process gets a turn. Our choice. */
 const READS_IN_A_ROW = 500
-/** The fewest URLs to take back in one call, if they fit. Our choice. */
-const MIN_TAKEN = 8
+/** How many of its URLs a site keeps in memory when it spills, and how many it takes back. Our choice. */
+const SHARE = 4
 
 export interface HeldUrlsOptions<T extends SiteQueueInput> {
   readonly source: Iterable<T> | AsyncIterable<T>
@@ -142,25 +143,21 @@ export class HeldUrls<T extends SiteQueueInput> {
     return site
   }
 
-  /** How many URLs each site may keep. */
-  get #share(): number {
-    return Math.max(1, Math.floor(this.#options.maxHeld / (2 * this.#sites.size)))
-  }
-
   /** Spills what does not fit. Returns whether there is room now. */
   async #makeRoom(): Promise<boolean> {
     const { maxHeld, spill } = this.#options
     if (spill === undefined) return false
     const least = Math.max(1, Math.floor(maxHeld / 10))
     this.#resumesAt = maxHeld - least
-    const share = this.#share
-    let excess = 0
-    for (const { inMemory } of this.#sites.values()) excess += Math.max(0, inMemory - share)
+    const share = Math.min(SHARE, least)
+    // The first URLs of a site that has spilled others come before those.
+    const sites = [...this.#sites.values()].filter(({ inMemory, spilled }) => spilled === 0 && inMemory > share)
+    const excess = sites.reduce((sum, { inMemory }) => sum + inMemory - share, 0)
     if (excess >= least)
-      for (const site of this.#sites.values())
+      for (const site of sites)
         for (const url of site.truncate(share)) {
           site.spill(url)
-          this.#leaving.push(url) // it counted as held before, and still does
+          this.#leaving.push(url) // it counts as held until it is in the spill
         }
     await this.#addToSpill()
     return this.#held < maxHeld
@@ -201,7 +198,7 @@ export class HeldUrls<T extends SiteQueueInput> {
     if (site.spilled === site.leaving) await this.#addToSpill()
     const inSpill = site.spilled - site.leaving
     try {
-      const count = Math.min(inSpill, Math.max(this.#share, MIN_TAKEN), Math.max(1, maxHeld - this.#held + 1))
+      const count = Math.min(inSpill, SHARE, Math.max(1, maxHeld - this.#held + 1))
       if (count > 0)
         for (const item of (await spill?.take(site.origin, count)) ?? []) taken.push(heldUrl<T>(item, this.#order++))
       this.#unspill(site, taken.length === 0 ? inSpill : taken.length)

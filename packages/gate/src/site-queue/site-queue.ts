@@ -17,9 +17,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { escapeControls } from '@politely/core'
 import {
+  abortSignal,
   assertIterable,
   assertOptions,
-  abortSignal,
+  clientPort,
   Fifo,
   integer,
   MAX_TIMER_MS,
@@ -70,6 +71,9 @@ const OPTIONS: Readonly<Record<keyof SiteQueueOptions, true>> = {
 
 /** Our choice: about 5 MB. */
 const DEFAULT_MAX_HELD = 10_000
+
+/** How often the queue looks whether a circuit has closed. Our choice, as in `OriginCircuit`. */
+const LOOK_MS = 1_000
 
 const DONE = 'politely:gate:done' satisfies keyof GateMessages
 
@@ -137,6 +141,7 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
   readonly #options: CheckedOptions<T>
   readonly #port: ReturnType<typeof gatePort>
   readonly #urls: HeldUrls<T>
+  readonly #client: ReturnType<typeof clientPort>
   /** The pending calls of `next`. */
   readonly #consumers = new Fifo<Consumer<T>>()
   /** The sites whose next URL may start, in the order of their slots. */
@@ -159,17 +164,22 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
   readonly #unlisten: (() => void) | undefined
   readonly #onDone = (message: unknown) => {
     // The request is about to release its limits.
-    if ((message as { readonly gate?: unknown }).gate === this.#options.gate) setImmediate(() => this.#resumeFull())
+    if ((message as { readonly gate?: unknown }).gate === this.#options.gate) queueMicrotask(() => this.#resumeFull())
   }
 
   constructor(source: Iterable<T> | AsyncIterable<T>, options: CheckedOptions<T>) {
     const { gate, maxHeld, spill, signal } = options
     this.#options = options
     this.#port = gatePort(gate)
+    this.#client = clientPort(gate.robots)
     const onReady = (site: Site<T>) => void this.#estimate(site)
     this.#urls = new HeldUrls({ source, maxHeld, spill, onReady, onChange: () => this.#advance() })
-    this.#unlisten = signal && onAbort(signal, () => this.#fail(signal.reason))
-    if (signal?.aborted) this.#fail(signal.reason)
+    const abort = () => {
+      this.#takeBackAll()
+      this.#fail(signal?.reason)
+    }
+    this.#unlisten = signal && onAbort(signal, abort)
+    if (signal?.aborted) abort()
   }
 
   next(): Promise<Result<T>> {
@@ -183,6 +193,7 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
 
   /** Ends the queue for all consumers, and closes the source. */
   async return(): Promise<Result<T>> {
+    this.#takeBackAll()
     await this.#end((consumer) => consumer.resolve(OVER))
     return OVER
   }
@@ -201,9 +212,13 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     this.#unlisten?.()
     clearTimeout(this.#timer)
     this.#setFull([])
-    for (const takeBack of this.#open) takeBack()
     for (const consumer of this.#consumers.drain()) settle(consumer)
     await this.#urls.end()
+  }
+
+  /** Gives back the slots of the yielded URLs that no consumer has requested yet. */
+  #takeBackAll(): void {
+    for (const takeBack of this.#open) takeBack()
   }
 
   #fail(error: unknown): void {
@@ -229,7 +244,7 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     if (this.#urls.isOver && this.#entering === 0) {
       const { failure } = this.#urls
       if (failure !== undefined) this.#fail(failure.error)
-      else if (this.#consumers.size > 0) void this.return()
+      else void this.#end((consumer) => consumer.resolve(OVER))
     }
     this.#startTimer()
   }
@@ -248,7 +263,7 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
       this.#ready.delete(site)
       const { item, redirectedFrom } = site.first as HeldUrl<T>
       // The site's robots.txt has expired. Other sites need not wait until it's fetched.
-      if (!site.isChecked && gate.robots.checkNow(item.url, { redirectedFrom }) === undefined) {
+      if (!site.isChecked && this.#client.peek(item.url) === undefined) {
         void this.#estimate(site)
         continue
       }
@@ -285,11 +300,12 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
   }
 
   /** Keeps a site whose next URL may not start yet. */
-  #hold(site: Site<T>, { waitMs, at }: AllowedForecast): void {
+  #hold(site: Site<T>, { waitMs, at, because }: AllowedForecast): void {
     site.isChecked = false
     if (waitMs > 0) {
       site.state = 'waiting'
-      site.at = at
+      // The result of a probe may close the circuit, or open it again, at any time.
+      site.at = because === 'circuit' ? Math.min(at, this.#port.now() + LOOK_MS) : at
       site.turn = this.#turns++
       this.#waiting.add(site)
     } else {
