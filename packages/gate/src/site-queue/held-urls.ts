@@ -138,8 +138,10 @@ export class HeldUrls<T extends SiteQueueInput> {
   }
 
   #siteOf(origin: string): Site<T> {
-    let site = this.#sites.get(origin)
-    if (site === undefined) this.#sites.set(origin, (site = new QueueSite(origin)))
+    const known = this.#sites.get(origin)
+    if (known !== undefined) return known
+    const site: Site<T> = new QueueSite(origin)
+    this.#sites.set(origin, site)
     return site
   }
 

@@ -278,6 +278,7 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
 
   /** Asks the gate when the next URL of a site may start. */
   async #estimate(site: Site<T>): Promise<void> {
+    if (this.#isOver) return
     const { item, redirectedFrom } = site.first as HeldUrl<T>
     site.state = 'estimating'
     try {
@@ -408,7 +409,7 @@ function warnOfStall(
 ): void {
   if (warned.has(gate)) return
   warned.add(gate)
-  const text = `siteQueue waits for ${escapeControls(origin)}: at least half of the ${maxHeld} URLs that it holds (maxHeld) are of this site, and the URLs of other sites are not read until there is room; write the option spill, raise maxHeld, or mix the sites in the source`
+  const text = `siteQueue waits for ${escapeControls(origin)}: at least half of the ${maxHeld} URLs that it holds (maxHeld) are of this site, and there is no room to read the URLs that follow, which other sites could answer now; write the option spill, raise maxHeld, or mix the sites in the source`
   log.warn(text)
   if (hasWarned) return
   hasWarned = true
