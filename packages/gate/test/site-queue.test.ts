@@ -173,6 +173,31 @@ describe('the order', () => {
     ])
   })
 
+  test('no consumer waits for a site whose delay begins at the end of a request', async () => {
+    const simulation = await simulate({ 'a.test': '', 'b.test': '' }, { pauseFrom: 'end' })
+    const source = [...pages(simulation, 'a', 3), ...pages(simulation, 'b', 3)]
+    const { sent, ended } = crawl(simulation, source, { consumers: 2, tookMs: 3_000 })
+    await simulation.advance(30_000)
+    await ended
+    expect(sent.map(([name, at]) => `${name} ${at}`)).toEqual([
+      'a/1 0',
+      'b/1 0',
+      'a/2 4000',
+      'b/2 4000',
+      'a/3 8000',
+      'b/3 8000',
+    ])
+  })
+
+  test('no consumer waits for the delay of a domain that another host has used', async () => {
+    const simulation = await simulate({ 'a.site.test': '', 'b.site.test': '', 'c.test': '' }, { minDelayPerDomainMs: 5_000 })
+    const source = ['a.site', 'b.site', 'c', 'c'].map((host, n) => simulation.site.at(`${host}.test`, `/${n}`))
+    const { sent, ended } = crawl(simulation, source)
+    await simulation.advance(30_000)
+    await ended
+    expect(sent.map(([name, at]) => `${name} ${at}`)).toEqual(['a.site/0 0', 'c/2 100', 'b.site/1 5000', 'c/3 5100'])
+  })
+
   test('several origins with one pace key share the pace', async () => {
     const simulation = await simulate({ 'a.test': '', 'b.test': '' }, { paceBy: () => 'all' })
     const source = [...pages(simulation, 'a', 2), ...pages(simulation, 'b', 2)]
@@ -281,6 +306,31 @@ describe('consumers', () => {
       ['a/1', 1_000],
     ])
     expect(simulation.gate.counters.started).toBe(2)
+  })
+
+  test('a fetch of the gate uses the permit of its URL, and nothing waits twice', async () => {
+    const simulation = await simulate({ 'a.test': '', 'b.test': '' }, { maxConcurrentPerKey: 1 })
+    const { gate, start } = simulation
+    const sent: string[] = []
+    const fetch = politely(
+      async (url: string) => {
+        sent.push(`${nameOf(url)} ${Date.now() - start}`)
+        return new Response('page')
+      },
+      { gate },
+    )
+    const queue = siteQueue([...pages(simulation, 'a', 3), ...pages(simulation, 'b', 2)], { gate })
+    const work = async () => {
+      for await (const { url, done } of queue) {
+        await (await fetch(url)).text()
+        done()
+      }
+    }
+    const ended = Promise.all([work(), work(), work()])
+    await simulation.advance(10_000)
+    await ended
+    expect(sent).toEqual(['a/1 0', 'b/1 0', 'a/2 1000', 'b/2 1000', 'a/3 2000'])
+    expect(gate.counters).toMatchObject({ started: 5, done: 5 })
   })
 
   test('an aborted request leaves its permit to done', async () => {
