@@ -69,7 +69,7 @@ const OPTIONS: Readonly<Record<keyof SiteQueueOptions, true>> = {
   signal: true,
 }
 
-/** Our choice: about 5 MB. */
+/** Our choice: about 3 MB. */
 const DEFAULT_MAX_HELD = 10_000
 
 /** How often the queue looks whether a circuit has closed. Our choice, as in `OriginCircuit`. */
