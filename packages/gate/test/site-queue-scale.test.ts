@@ -1,5 +1,5 @@
-// `siteQueue` with many URLs in the worst order, all URLs of one site after those of another, compared
-// with an oracle that knows all URLs at the start. `SITE_QUEUE_URLS=1000000 npm run test:all -- FILE`
+// `siteQueue` with many URLs in the worst order, site after site, compared with an oracle that knows
+// all URLs at the start. `SITE_QUEUE_URLS=1000000 npm run test:all -- FILE`
 // prints the figures for a million URLs.
 import { RobotsClient } from '@politely/fetcher'
 import { sampled } from '@politely/testkit/scope'
@@ -15,7 +15,7 @@ const CONSUMERS = 64
 const TOOK_MS = 500
 const DELAY_MS = 1_000
 
-/** Keeps how many URLs of each site it has, and the number of the first one. */
+/** Keeps how many URLs of each site it has, and the number of its first URL. */
 class CountingSpill {
   readonly #sites = new Map<string, { first: number; count: number }>()
   size = 0

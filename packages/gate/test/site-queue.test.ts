@@ -190,7 +190,10 @@ describe('the order', () => {
   })
 
   test('no consumer waits for the delay of a domain that another host has used', async () => {
-    const simulation = await simulate({ 'a.site.test': '', 'b.site.test': '', 'c.test': '' }, { minDelayPerDomainMs: 5_000 })
+    const simulation = await simulate(
+      { 'a.site.test': '', 'b.site.test': '', 'c.test': '' },
+      { minDelayPerDomainMs: 5_000 },
+    )
     const source = ['a.site', 'b.site', 'c', 'c'].map((host, n) => simulation.site.at(`${host}.test`, `/${n}`))
     const { sent, ended } = crawl(simulation, source)
     await simulation.advance(30_000)

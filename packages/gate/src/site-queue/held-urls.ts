@@ -1,5 +1,5 @@
 // The URLs that a site queue holds, by site. It reads the source, bounds the number of URLs in
-// memory, spills those that don't fit, and takes them back.
+// memory, spills the others, and takes them back.
 //
 // With a spill, no site may fill the memory: when `maxHeld` is reached, each site keeps its first
 // URLs, and all others are spilled in one call. If that would free less than a tenth, the URLs are of

@@ -5,7 +5,7 @@ import type { Refusal } from '../fetch/refused-response.ts'
 import { NO_URLS } from '../options/enter-arguments.ts'
 import type { SourceOptions } from '../options/gate-options.ts'
 
-/** A URL with what the queue has to know of it. Fields of your own are yielded with it. */
+/** A URL, and what the queue has to know about it. Your own fields are yielded too. */
 export interface QueuedUrl extends SourceOptions {
   readonly url: string | HasHref
   /** Of the URLs of one site, those with the highest number come first. Default 0. */
@@ -28,8 +28,8 @@ export type SiteQueueItem<T extends SiteQueueInput = string> = Queued<T> & {
    */
   readonly refused: Refusal | undefined
   /**
-   * Ends the work on this URL: another one may start in its place (`concurrency`), and if no request
-   * was made, the slot is given back. Later calls do nothing. Not needed for a refused URL.
+   * Ends the work on this URL. Another URL may start in its place (`concurrency`), and the gate
+   * releases the slot if you made no request. Later calls do nothing. A refused URL doesn't need it.
    */
   done(): void
   /** The same as `done`. */

@@ -1,4 +1,4 @@
-// The URLs of one site in a site queue: a heap in memory, and behind it those that were spilled.
+// The URLs of one site in a site queue: a heap in memory, and behind it the spilled URLs.
 //
 // The URLs in memory come before the spilled ones. So once a site has spilled URLs, a new URL is
 // spilled too, unless its priority is higher. When the memory is empty, spilled URLs come back.
@@ -19,7 +19,7 @@ export class QueueSite<T extends SiteQueueInput> {
   isChecked = false
   /** When the next URL may start, by the gate's clock. */
   at = 0
-  /** Of two sites with the same `at`, the one that came first. */
+  /** Orders sites with the same `at`: a smaller number came first. */
   turn = 0
   /** How many of the spilled URLs are still on their way to the spill. */
   leaving = 0
@@ -33,7 +33,7 @@ export class QueueSite<T extends SiteQueueInput> {
     this.origin = origin
   }
 
-  /** How many URLs count as held: those in memory, or the place for the next one that comes back. */
+  /** How many URLs count as held: all in memory, or the place for the next URL from the spill. */
   get held(): number {
     return this.#urls.size > 0 ? this.#urls.size : Math.min(1, this.#spilled)
   }

@@ -12,8 +12,8 @@
 //   4. A consumer is done, and calls `next`. Site `a` is `waiting` for its delay. A timer makes it
 //      `ready`, and the consumer gets a/2.
 //
-// A URL enters the gate only while a consumer waits for it. A permit that nobody uses would hold up
-// other requests to its site, such as the redirects of the URL before.
+// A URL enters the gate only while a consumer waits for it. An unused permit would hold up other
+// requests to its site, such as the redirects of the URL before.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { escapeControls } from '@politely/core'
 import {
@@ -78,9 +78,9 @@ const LOOK_MS = 1_000
 const DONE = 'politely:gate:done' satisfies keyof GateMessages
 
 /**
- * Yields the URLs of a source when they may be requested: in the order in which the slots of their
- * sites come, and those of one site by priority and then in the order of the source. A site is an
- * origin. Request each URL with a client of the same gate: it need not wait again. Then call `done`.
+ * Yields the URLs of a source when they may be requested, in the order in which the slots of their
+ * sites come. A site is an origin. It gets its URLs by priority, and then in the order of the source.
+ * Request each URL with a client of the same gate: it need not wait again. Then call `done`.
  *
  * Several consumers may read one queue. If one of them leaves its loop, the queue ends for all, and
  * the source is closed. A URL that the gate refuses is yielded with the error in `refused`.
@@ -255,7 +255,7 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     return !this.#isOver && isFree && this.#consumers.size > this.#entering && this.#ready.size > 0
   }
 
-  /** Starts URLs of the ready sites, one after another: each may change when the next one may start. */
+  /** Starts URLs of the ready sites, one after another: a start may delay other sites. */
   async #startAll(): Promise<void> {
     const { gate } = this.#options
     while (this.#mayEnter) {
