@@ -2,12 +2,12 @@
 // all URLs at the start. `SITE_QUEUE_URLS=1000000 npm run test:all -- FILE`
 // prints the figures for a million URLs.
 import { RobotsClient } from '@politely/fetcher'
-import { sampled } from '@politely/testkit/scope'
+import { isFullRun } from '@politely/testkit/scope'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { PoliteGate } from '../src/index.ts'
 import { siteQueue } from '../src/site-queue/index.ts'
 
-const URLS = Number(process.env.SITE_QUEUE_URLS ?? sampled(100_000))
+const URLS = Number(process.env.SITE_QUEUE_URLS ?? (isFullRun ? 100_000 : 5_000))
 const URLS_OF_A_SITE = 50
 const SITES = URLS / URLS_OF_A_SITE
 const MAX_HELD = Math.max(500, URLS / 100)

@@ -1,4 +1,6 @@
 // `siteQueue`: yields URLs in the order in which their sites' slots come.
+import { seededIntegers } from '@politely/testkit/random-robots'
+import { sampled } from '@politely/testkit/scope'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { politely } from '../src/index.ts'
 import type { QueuedUrl, SiteQueueOptions } from '../src/site-queue/index.ts'
@@ -34,15 +36,17 @@ function crawl(
 ) {
   const { request, sent } = requestsOf(simulation, tookMs)
   const queue = siteQueue(source, { gate: simulation.gate, ...options })
+  const yielded: string[] = []
   const refused: [name: string, code: string][] = []
   const work = async () => {
     for await (const { url, refused: refusal, done } of queue) {
+      yielded.push(url)
       if (refusal) refused.push([URL.canParse(url) ? nameOf(url) : url, refusal.code])
       else await request(url)
       done()
     }
   }
-  return { sent, refused, queue, ended: Promise.all(Array.from({ length: consumers }, work)) }
+  return { sent, yielded, refused, ended: Promise.all(Array.from({ length: consumers }, work)) }
 }
 
 function pages({ site }: Simulation, host: string, count: number, from = 1): string[] {
@@ -689,6 +693,62 @@ describe('spill', () => {
     await simulation.advance(100_000)
     await ended
     expect(sent.length).toBeGreaterThan(0)
+  })
+})
+
+describe('random crawls', () => {
+  const seeds = Array.from({ length: sampled(100) }, (_, n) => n + 1)
+  test.each(seeds)('yield each URL once, in the order of its site, and leave nothing behind: seed %i', async (seed) => {
+    const below = seededIntegers(seed)
+    const hosts = Array.from({ length: 1 + below(8) }, (_, n) => `h${n}`)
+    const simulation = await simulate(
+      Object.fromEntries(hosts.map((host) => [`${host}.test`, below(2) ? `Crawl-delay: ${1 + below(3)}` : ''])),
+      { minDelayMs: below(2) * 500, maxConcurrentPerKey: 1 + below(3), maxConcurrent: 2 + below(10), logger: {} },
+    )
+    const pause = () => (below(3) === 0 ? undefined : new Promise<void>((resolve) => setTimeout(resolve, below(300))))
+    const spill = spillOf()
+    const slowSpill = {
+      add: async (items: Parameters<typeof spill.add>[0]) => {
+        await pause()
+        await spill.add(items)
+        await pause()
+      },
+      take: async (origin: string, count: number) => {
+        await pause()
+        const taken = await spill.take(origin, below(3) === 0 ? 1 : count) // it may return fewer
+        await pause()
+        return taken
+      },
+    }
+    const sources = [() => 0, () => below(hosts.length)]
+    const hostOf = sources[below(2)] as () => number
+    const urls = Array.from({ length: 1 + below(150) }, (_, n) =>
+      simulation.site.at(`${hosts[n < 60 ? hostOf() : below(hosts.length)]}.test`, `/${n}`),
+    )
+    async function* source() {
+      for (const url of urls) {
+        if (below(20) === 0) await pause()
+        yield url
+      }
+    }
+    const { yielded, ended } = crawl(simulation, source(), {
+      consumers: 1 + below(6),
+      tookMs: below(1_500),
+      maxHeld: 1 + below(40),
+      ...(below(3) > 0 && { spill: slowSpill }),
+      ...(below(2) > 0 && { concurrency: 1 + below(5) }),
+    })
+    await simulation.advance(1_000_000)
+    await ended
+    expect(yielded).toHaveLength(urls.length)
+    for (const host of hosts) {
+      const isOfHost = (url: string) => url.includes(`/${host}.`)
+      expect(yielded.filter(isOfHost)).toEqual(urls.filter(isOfHost))
+    }
+    expect([...spill.lists.values()].flat()).toEqual([])
+    expect(simulation.gate.gauges).toMatchObject({ waiting: 0, underWay: 0 })
+    expect(simulation.gate.counters).toMatchObject({ started: urls.length, done: urls.length, abandoned: 0 })
+    expect(vi.getTimerCount()).toBe(0)
   })
 })
 
