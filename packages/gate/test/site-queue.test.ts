@@ -3,7 +3,7 @@ import { seededIntegers } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { politely } from '../src/index.ts'
-import type { QueuedUrl, SiteQueueOptions } from '../src/site-queue/index.ts'
+import type { Queued, QueuedUrl, SiteQueueOptions } from '../src/site-queue/index.ts'
 import { siteQueue } from '../src/site-queue/index.ts'
 import { type Simulation, simulate } from './simulation.ts'
 
@@ -70,13 +70,13 @@ function counted<T>(urls: Iterable<T>) {
 }
 
 /** A spill in memory that counts its calls. */
-function spillOf() {
-  const lists = new Map<string, { readonly url: string }[]>()
+function spillOf<I extends { readonly url: string } = { readonly url: string }>() {
+  const lists = new Map<string, I[]>()
   const calls = { add: 0, take: 0, most: 0 }
   return {
     calls,
     lists,
-    async add(items: readonly { readonly url: string }[]) {
+    async add(items: readonly I[]) {
       calls.add++
       for (const item of items) {
         const { origin } = new URL(item.url)
@@ -650,7 +650,7 @@ describe('spill', () => {
 
   test('gets objects with the url as a string, and the fields of the source', async () => {
     const simulation = await simulate({ 'a.test': '' })
-    const spill = spillOf()
+    const spill = spillOf<Queued<{ url: URL; depth: number }>>()
     const source = pages(simulation, 'a', 30).map((url, depth) => ({ url: new URL(url), depth }))
     const queue = siteQueue(source, { gate: simulation.gate, maxHeld: 5, spill })
     void queue.next()
