@@ -68,6 +68,7 @@ const FOLDERS = {
     http: BELOW_GATE_ENTRIES,
     undici: [...BELOW_GATE_ENTRIES, 'shown-types.ts'],
     timeline: BELOW_GATE_ENTRIES,
+    'site-queue': [...BELOW_GATE_ENTRIES, 'fetch', 'shown-types.ts'],
   },
 }
 

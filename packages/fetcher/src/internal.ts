@@ -9,6 +9,7 @@ export { Fifo } from './base/fifo.ts'
 export { type Linked, LinkedList } from './base/linked-list.ts'
 export {
   abortSignal,
+  assertIterable,
   assertKnown,
   assertOptions,
   callable,

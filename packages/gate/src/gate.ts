@@ -37,6 +37,7 @@ import { LocalPacer } from './pace/local-pacer.ts'
 import { LocalStarts } from './pace/local-starts.ts'
 import type { CircuitReport } from './pace/pacer.ts'
 import type { Permit } from './permit/permit.ts'
+import { ReservedPermits } from './permit/reserved-permits.ts'
 import { sendingThrough } from './permit/sending.ts'
 import { OpenRedirects } from './redirects/open-redirects.ts'
 import { RedirectTargets } from './redirects/redirect-targets.ts'
@@ -58,13 +59,21 @@ import { RobotsPauses } from './robots/robots-pauses.ts'
 const isTracing = debuglog('politely').enabled
 
 /** What the HTTP clients of this package need of a gate, on top of its public methods. */
-interface GatePort extends Pick<GateContext, 'activity' | 'now' | 'openRedirects' | 'pacing' | 'redirects' | 'robots'> {
+interface GatePort
+  extends Pick<GateContext, 'activity' | 'log' | 'now' | 'openRedirects' | 'pacing' | 'redirects' | 'robots'> {
   /** The same as the public method, for arguments that are valid. Returns no promise if none is needed. */
   readonly enter: (
     url: string,
     signal: AbortSignal | undefined,
     redirectedFrom: readonly string[],
   ) => Permit | Promise<Permit>
+  /** Like `enter`, for a URL whose request is made later: it has no permit yet. See `reserve`. */
+  readonly enterAnew: GatePort['enter']
+  /**
+   * Keeps a permit for the next request for its URL. @returns A function that releases the permit,
+   * unless a request has taken it.
+   */
+  readonly reserve: (permit: Permit) => () => void
 }
 
 /** Returns the port of a gate. The class sets this function, since the context is private there. */
@@ -109,6 +118,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   readonly #closing = new AbortController()
   /** How many requests have a permit, and start after the calls of this turn of the event loop. */
   #startingSoon = 0
+  readonly #reserved = new ReservedPermits()
   readonly #progress: Progress | undefined = undefined
 
   static {
@@ -185,6 +195,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     this.#port = {
       ...context,
       enter: (url, signal, redirectedFrom) => this.#enter(url, signal, redirectedFrom, undefined),
+      enterAnew: (url, signal, redirectedFrom) => this.#enterAnew(url, signal, redirectedFrom, undefined),
+      reserve: (permit) => this.#reserved.add(permit),
     }
     if (pacing.progressMs !== undefined) {
       if (log.informs) this.#progress = new Progress(this, log, pacing.progressMs)
@@ -361,6 +373,22 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   ): Permit | Promise<Permit> {
     const nested = sendingThrough(this)?.nestedPermit(url)
     if (nested !== undefined) return this.#enterAgain(nested, signal, redirectedFrom)
+    if (!this.#reserved.isEmpty) {
+      this.#closing.signal.throwIfAborted()
+      signal?.throwIfAborted()
+      const reserved = this.#reserved.take(url)
+      if (reserved !== undefined) return this.#enterReserved(reserved, signal, redirectedFrom)
+    }
+    return this.#enterAnew(url, signal, redirectedFrom, maxWaitMs)
+  }
+
+  /** Enters a request that has no permit yet. */
+  #enterAnew(
+    url: string,
+    signal: AbortSignal | undefined,
+    redirectedFrom: readonly string[],
+    maxWaitMs: number | undefined,
+  ): Permit | Promise<Permit> {
     const enteredAt = isTracing ? new Error(`enter(${withoutCredentials(url)})`).stack : undefined
     const { robots, activity } = this.#context
     activity.begin()
@@ -392,6 +420,20 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     if (redirectedFrom.length > 0) await this.#context.robots.requireAllowed(nested.url, signal, redirectedFrom)
     signal?.throwIfAborted()
     return nested
+  }
+
+  /** Admits a request whose permit was reserved. If it does not start, the permit is released. */
+  async #enterReserved(
+    reserved: Permit,
+    signal: AbortSignal | undefined,
+    redirectedFrom: readonly string[],
+  ): Promise<Permit> {
+    try {
+      return await this.#enterAgain(reserved, signal, redirectedFrom)
+    } catch (error) {
+      reserved.release()
+      throw error
+    }
   }
 
   /** Enters a request whose robots.txt or whose address is not known yet. */

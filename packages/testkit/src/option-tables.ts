@@ -343,6 +343,17 @@ export const optionTables: readonly OptionTable[] = [
     options: [{ from: 'fetcher', type: 'NetworkGuardOptions', at: { '*': GUARD } }],
   },
   {
+    title: 'siteQueue',
+    text: 'For `siteQueue(source, { … })` of `@politely/gate/site-queue`.',
+    options: [
+      {
+        from: 'gate',
+        type: 'SiteQueueOptions',
+        at: { maxHeld: 'scale.md#memory', spill: 'scale.md#memory', '*': 'scale.md#one-process-many-sites' },
+      },
+    ],
+  },
+  {
     title: 'CrawlTimeline',
     text: 'For `new CrawlTimeline({ … })` of `@politely/gate/timeline`.',
     options: [

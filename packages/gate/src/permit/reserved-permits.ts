@@ -1,0 +1,51 @@
+// Permits that the gate has granted for a URL before the request for it is made: the next request
+// for the URL that enters the gate gets the permit, and doesn't wait again. `siteQueue` reserves
+// them for the URLs that it yields.
+import type { Permit } from './permit.ts'
+
+export class ReservedPermits {
+  readonly #permits = new Map<string, Permit[]>()
+
+  /** Whether no permit is reserved, as in most programs. */
+  get isEmpty(): boolean {
+    return this.#permits.size === 0
+  }
+
+  /** @returns A function that releases the permit, unless a request has taken it. */
+  add(permit: Permit): () => void {
+    const name = nameOf(permit.url)
+    const permits = this.#permits.get(name)
+    if (permits === undefined) this.#permits.set(name, [permit])
+    else permits.push(permit)
+    return () => {
+      if (this.#remove(name, permit)) permit.release()
+    }
+  }
+
+  /** Returns the permit that was reserved first for this URL, and removes it. */
+  take(url: string): Permit | undefined {
+    const name = nameOf(url)
+    const permit = this.#permits.get(name)?.[0]
+    if (permit !== undefined) this.#remove(name, permit)
+    return permit
+  }
+
+  #remove(name: string, permit: Permit): boolean {
+    const permits = this.#permits.get(name) ?? []
+    const index = permits.indexOf(permit)
+    if (index === -1) return false
+    permits.splice(index, 1)
+    if (permits.length === 0) this.#permits.delete(name)
+    return true
+  }
+}
+
+/** HTTP clients write the same URL in different ways, and none of them sends these parts in it. */
+function nameOf(url: string): string {
+  const parsed = URL.parse(url)
+  if (parsed === null) return url
+  parsed.hash = ''
+  parsed.username = ''
+  parsed.password = ''
+  return parsed.href
+}

@@ -1,0 +1,243 @@
+// The URLs that a site queue holds, by site. It reads the source, bounds the number of URLs in
+// memory, spills the others, and takes them back.
+//
+// With a spill, no site may fill the memory: when `maxHeld` is reached, each site keeps its first
+// URLs, and all others are spilled in one call. If that would free less than a tenth, the URLs are of
+// so many sites that the source can wait.
+
+import { type HeldUrl, heldUrl, type SiteQueueInput, type SiteQueueSpill } from './queue-items.ts'
+import type { QueueSite as Site } from './queue-site.ts'
+import { QueueSite } from './queue-site.ts'
+
+/** After so many URLs, other work of the process gets a turn. Our choice. */
+const READS_IN_A_ROW = 500
+/** How many of its URLs a site keeps in memory when it spills, and how many it takes back. Our choice. */
+const SHARE = 4
+
+export interface HeldUrlsOptions<T extends SiteQueueInput> {
+  readonly source: Iterable<T> | AsyncIterable<T>
+  readonly maxHeld: number
+  readonly spill: SiteQueueSpill<T> | undefined
+  /** Called when a site has a URL in memory and is idle. */
+  readonly onReady: (site: Site<T>) => void
+  /** Called when nothing is read any more, or a site has gone. */
+  readonly onChange: () => void
+}
+
+export class HeldUrls<T extends SiteQueueInput> {
+  readonly #options: HeldUrlsOptions<T>
+  readonly #sites = new Map<string, Site<T>>()
+  #iterator: Iterator<T> | AsyncIterator<T> | undefined
+  #order = 0
+  #held = 0
+  /** URLs that are to be spilled. They count as held. */
+  #leaving: HeldUrl<T>[] = []
+  #isReading = false
+  /** Whether `next` of the source, rather than `add` of the spill, is awaited. */
+  #isPulling = false
+  #isDrained = false
+  /** With a spill, the source is read again only when a tenth of the memory is free. */
+  #resumesAt: number
+  #adding: Promise<void> | undefined
+  #crowding: Site<T> | undefined
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(options: HeldUrlsOptions<T>) {
+    this.#options = options
+    this.#resumesAt = options.maxHeld - 1
+  }
+
+  /** Whether all URLs of the source have been returned by `shift`. */
+  get isOver(): boolean {
+    return this.#isDrained && !this.#isReading && this.#sites.size === 0
+  }
+
+  /** The first error of the source or of the spill. */
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#failure
+  }
+
+  /** The site that has at least half of all held URLs while the source has to wait, if there is one. */
+  get crowdingSite(): string | undefined {
+    const { maxHeld } = this.#options
+    const isFull = !this.#isDrained && this.#held >= maxHeld
+    return isFull && this.#crowding !== undefined && this.#crowding.inMemory * 2 >= maxHeld
+      ? this.#crowding.origin
+      : undefined
+  }
+
+  /** Reads the source while there is room. */
+  read(): void {
+    if (this.#isReading || this.#isDrained || this.#held > this.#resumesAt) return
+    this.#isReading = true
+    void this.#readAll()
+  }
+
+  /** Removes the next URL of a site and returns it. */
+  shift(site: Site<T>): HeldUrl<T> | undefined {
+    const before = site.held
+    const url = site.shift()
+    this.#held += site.held - before
+    return url
+  }
+
+  /** The work on a URL that `shift` returned is done: the site goes on, or is dropped. */
+  goOn(site: Site<T>): void {
+    site.state = 'idle'
+    if (site.inMemory > 0) this.#options.onReady(site)
+    else if (site.spilled > 0) void this.#takeBack(site)
+    else this.#sites.delete(site.origin)
+  }
+
+  /** Drops all URLs. Closes the source, unless that waits for its next URL for ever. */
+  async end(): Promise<void> {
+    this.#sites.clear()
+    this.#leaving = []
+    await this.#close()
+  }
+
+  async #readAll(): Promise<void> {
+    const { source, maxHeld } = this.#options
+    try {
+      this.#iterator ??= Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
+      for (let count = 1; !this.#isDrained; count++) {
+        if (this.#held >= maxHeld && !(await this.#makeRoom())) break
+        if (this.#isDrained) break
+        if (count % READS_IN_A_ROW === 0) await new Promise<void>((resolve) => setImmediate(resolve))
+        this.#isPulling = true
+        const { done, value } = await this.#iterator.next()
+        this.#isPulling = false
+        if (done) this.#isDrained = true
+        else if (!this.#isDrained) this.#add(heldUrl<T>(value, this.#order++))
+      }
+    } catch (error) {
+      const isOfSource = this.#isPulling
+      this.#isPulling = false
+      await this.#fail(error, isOfSource)
+    } finally {
+      this.#isReading = false
+      this.#options.onChange()
+    }
+  }
+
+  #add(url: HeldUrl<T>): void {
+    const site = this.#siteOf(url.origin)
+    if (site.isBehindSpill(url)) {
+      site.spill(url)
+      this.#leaving.push(url)
+      this.#held++
+    } else this.#keep(site, url)
+  }
+
+  #keep(site: Site<T>, url: HeldUrl<T>): void {
+    const before = site.held
+    site.add(url)
+    this.#held += site.held - before
+    if (site.inMemory * 2 >= this.#options.maxHeld) this.#crowding = site
+    if (site.state === 'idle' && !site.isTaking) this.#options.onReady(site)
+  }
+
+  #siteOf(origin: string): Site<T> {
+    const known = this.#sites.get(origin)
+    if (known !== undefined) return known
+    const site: Site<T> = new QueueSite(origin)
+    this.#sites.set(origin, site)
+    return site
+  }
+
+  /** Spills what does not fit. Returns whether there is room now. */
+  async #makeRoom(): Promise<boolean> {
+    const { maxHeld, spill } = this.#options
+    if (spill === undefined) return false
+    const least = Math.max(1, Math.floor(maxHeld / 10))
+    this.#resumesAt = maxHeld - least
+    const share = Math.min(SHARE, least)
+    // The first URLs of a site that has spilled others come before those.
+    const sites = [...this.#sites.values()].filter(({ inMemory, spilled }) => spilled === 0 && inMemory > share)
+    const excess = sites.reduce((sum, { inMemory }) => sum + inMemory - share, 0)
+    if (excess >= least)
+      for (const site of sites)
+        for (const url of site.truncate(share)) {
+          site.spill(url)
+          this.#leaving.push(url) // it counts as held until it is in the spill
+        }
+    await this.#addToSpill()
+    return this.#held < maxHeld
+  }
+
+  /** Spills the URLs that are to leave. One call of `add` at a time. */
+  async #addToSpill(): Promise<void> {
+    while (this.#adding !== undefined) await this.#adding
+    const urls = this.#leaving
+    if (urls.length === 0) return
+    this.#leaving = []
+    const adding = (async () => {
+      try {
+        await this.#options.spill?.add(urls.map(({ item }) => item))
+        for (const { origin } of urls) this.#siteOf(origin).leaving--
+      } catch (error) {
+        // They stay in memory, and are yielded before the error is thrown.
+        for (const url of urls) {
+          const site = this.#siteOf(url.origin)
+          site.leaving--
+          this.#unspill(site, 1)
+          this.#keep(site, url)
+        }
+        await this.#fail(error, false)
+      } finally {
+        this.#held -= urls.length
+        this.#adding = undefined
+      }
+    })()
+    this.#adding = adding
+    await adding
+  }
+
+  async #takeBack(site: Site<T>): Promise<void> {
+    const { spill, maxHeld } = this.#options
+    site.isTaking = true
+    const taken: HeldUrl<T>[] = []
+    if (site.spilled === site.leaving) await this.#addToSpill()
+    const inSpill = site.spilled - site.leaving
+    try {
+      const count = Math.min(inSpill, SHARE, Math.max(1, maxHeld - this.#held + 1))
+      if (count > 0)
+        for (const item of (await spill?.take(site.origin, count)) ?? []) taken.push(heldUrl<T>(item, this.#order++))
+      this.#unspill(site, taken.length === 0 ? inSpill : taken.length)
+    } catch (error) {
+      this.#unspill(site, inSpill)
+      await this.#fail(error, false)
+    }
+    site.isTaking = false
+    for (const url of taken) this.#keep(this.#siteOf(url.origin), url)
+    if (site.state === 'idle') this.goOn(site)
+    this.#options.onChange()
+  }
+
+  #unspill(site: Site<T>, count: number): void {
+    const before = site.held
+    site.unspill(count)
+    this.#held += site.held - before
+  }
+
+  /** Reads no more. The URLs in memory are yielded first. */
+  async #fail(error: unknown, isOfSource: boolean): Promise<void> {
+    this.#failure ??= { error }
+    // As by `for await`: a source that has thrown isn't closed, and the first error counts.
+    if (isOfSource) this.#isDrained = true
+    else await this.#close().catch(() => undefined)
+  }
+
+  /**
+   * Closes the source. An async generator with a pending `next()` settles `return()` only after it,
+   * so the close is then not awaited.
+   */
+  async #close(): Promise<void> {
+    if (this.#isDrained) return
+    this.#isDrained = true
+    const isPulling = this.#isPulling
+    const closing = Promise.resolve(this.#iterator?.return?.())
+    if (isPulling) void closing.catch(() => undefined)
+    else await closing
+  }
+}

@@ -1,0 +1,417 @@
+// siteQueue: yields the URLs of a stream in the order in which their sites' slots come.
+//
+// A crawler has more URLs than it may request now, and each site has its own pace. The queue holds
+// some of the URLs, sorted by site. It asks the gate when the next URL of each site could start, and
+// yields a URL when it may. An example with two consumers and two sites, `a` and `b`:
+//
+//   1. The source gives a/1, a/2 and b/1. Both sites are `estimating`: the client fetches their
+//      robots.txt. Then both are `ready`.
+//   2. A consumer calls `next`. a/1 enters the gate, gets a permit and is yielded. The gate reserves
+//      the permit for the consumer's request: a fetch of the gate finds it by the URL.
+//   3. The other consumer calls `next`, and gets b/1. Site `b` has no more URLs, and is dropped.
+//   4. A consumer is done, and calls `next`. Site `a` is `waiting` for its delay. A timer makes it
+//      `ready`, and the consumer gets a/2.
+//
+// A URL enters the gate only while a consumer waits for it. An unused permit would hold up other
+// requests to its site, such as the redirects of the URL before.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { escapeControls } from '@politely/core'
+import {
+  abortSignal,
+  assertIterable,
+  assertOptions,
+  clientPort,
+  Fifo,
+  integer,
+  MAX_TIMER_MS,
+  onAbort,
+  withMethods,
+} from '@politely/fetcher/internal'
+import { assertGate } from '../adapter/resolve-gate.ts'
+import { isRefusal, type Refusal } from '../fetch/refused-response.ts'
+import { forecastEntry, gatePort, type PoliteGate } from '../gate.ts'
+import type { Permit } from '../permit/permit.ts'
+import type { GateMessages } from '../report/events.ts'
+import type { AllowedForecast, Forecast } from '../report/forecast.ts'
+import { Heap } from './heap.ts'
+import { HeldUrls } from './held-urls.ts'
+import type { HeldUrl, SiteQueueInput, SiteQueueItem, SiteQueueSpill } from './queue-items.ts'
+import type { QueueSite as Site } from './queue-site.ts'
+
+/** Options of `siteQueue`. */
+export interface SiteQueueOptions<T extends SiteQueueInput = string> {
+  /** The gate through which the consumers request the URLs, such as the `gate` of `politely(fetch)`. */
+  readonly gate: PoliteGate
+  /**
+   * How many URLs may be yielded and not `done`, so that a loop that doesn't await its work can't
+   * start more. Default `Infinity`: the limits of the gate apply.
+   */
+  readonly concurrency?: number | undefined
+  /**
+   * How many URLs the queue holds in memory. It reads the source only as far as they fit. Default
+   * 10,000.
+   */
+  readonly maxHeld?: number | undefined
+  /**
+   * Where to put the URLs that don't fit, so that many URLs of one site don't keep the URLs of other
+   * sites from being read. Default: they stay in the source.
+   */
+  readonly spill?: SiteQueueSpill<T> | undefined
+  /** Aborting it ends the queue: `next` rejects with the signal's reason. */
+  readonly signal?: AbortSignal | null | undefined
+}
+
+const OPTIONS: Readonly<Record<keyof SiteQueueOptions, true>> = {
+  gate: true,
+  concurrency: true,
+  maxHeld: true,
+  spill: true,
+  signal: true,
+}
+
+/** Our choice: about 3 MB. */
+const DEFAULT_MAX_HELD = 10_000
+
+/** How often the queue looks whether a circuit has closed. Our choice, as in `OriginCircuit`. */
+const LOOK_MS = 1_000
+
+const DONE = 'politely:gate:done' satisfies keyof GateMessages
+
+/**
+ * Yields the URLs of a source when they may be requested, in the order in which the slots of their
+ * sites come. A site is an origin. It gets its URLs by priority, and then in the order of the source.
+ * Request each URL with a client of the same gate: it need not wait again. Then call `done`.
+ *
+ * Several consumers may read one queue. If one of them leaves its loop, the queue ends for all, and
+ * the source is closed. A URL that the gate refuses is yielded with the error in `refused`.
+ *
+ * `next` rejects with an error of the source or of `spill`, after all held URLs; with the signal's
+ * reason after an abort; with a `GateClosedError` or a `ClientClosedError` after `close`; with an
+ * `OptionError` for an item that is not a URL; and with what a pacer or a function of the gate's
+ * options throws.
+ *
+ * @example
+ * ```ts
+ * import { politely } from '@politely/gate'
+ * import { siteQueue } from '@politely/gate/site-queue'
+ *
+ * const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' })
+ * const urls = ['https://example.com/1', 'https://example.com/2', 'https://example.org/']
+ * for await (const { url, refused, done } of siteQueue(urls, { gate: fetch.gate })) {
+ *   if (refused) continue
+ *   await fetch(url)
+ *   done()
+ * }
+ * await fetch.close()
+ * ```
+ * @throws {OptionError} for invalid arguments.
+ */
+export function siteQueue<T extends SiteQueueInput>(
+  source: Iterable<T> | AsyncIterable<T>,
+  options: SiteQueueOptions<T>,
+): AsyncIterableIterator<SiteQueueItem<T>, undefined> & AsyncDisposable {
+  assertIterable('source', source, '[url]')
+  assertOptions(options, '{ gate }', OPTIONS)
+  const { gate, concurrency = Number.POSITIVE_INFINITY, maxHeld = DEFAULT_MAX_HELD, spill, signal } = options
+  assertGate(gate)
+  if (concurrency !== Number.POSITIVE_INFINITY) integer('concurrency', concurrency, { min: 1, infinite: 'allowed' })
+  return new SiteQueue(source, {
+    gate,
+    concurrency,
+    maxHeld: integer('maxHeld', maxHeld, { min: 1, example: DEFAULT_MAX_HELD }),
+    spill: withMethods('spill', spill, ['add', 'take'], 'an object with the methods add and take'),
+    signal: abortSignal(signal ?? undefined),
+  })
+}
+
+interface CheckedOptions<T extends SiteQueueInput> {
+  readonly gate: PoliteGate
+  readonly concurrency: number
+  readonly maxHeld: number
+  readonly spill: SiteQueueSpill<T> | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+type Result<T extends SiteQueueInput> = IteratorResult<SiteQueueItem<T>, undefined>
+type Consumer<T extends SiteQueueInput> = PromiseWithResolvers<Result<T>>
+
+const OVER = { done: true, value: undefined } as const
+
+class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQueueItem<T>, undefined> {
+  readonly #options: CheckedOptions<T>
+  readonly #port: ReturnType<typeof gatePort>
+  readonly #urls: HeldUrls<T>
+  readonly #client: ReturnType<typeof clientPort>
+  /** The pending calls of `next`. */
+  readonly #consumers = new Fifo<Consumer<T>>()
+  /** The sites whose next URL may start, in the order of their slots. */
+  readonly #ready = new Fifo<Site<T>>()
+  /** The sites that wait for their slots. */
+  readonly #waiting = new Heap<Site<T>>((a, b) => a.at - b.at || a.turn - b.turn)
+  /** The sites that wait for a concurrency limit. */
+  #full: Site<T>[] = []
+  /** How many URLs are entering the gate: at most as many as consumers wait. */
+  #entering = 0
+  /** For each yielded URL that is not done: gives its permit back, if no request has it. */
+  readonly #open = new Set<() => void>()
+  #turns = 0
+  #isStarting = false
+  #timer: NodeJS.Timeout | undefined
+  /** Aborted at the end. */
+  readonly #ending = new AbortController()
+  /** What later calls of `next` reject with. */
+  #error: { readonly error: unknown } | undefined
+  readonly #unlisten: (() => void) | undefined
+  readonly #onDone = (message: unknown) => {
+    // The request is about to release its limits.
+    if ((message as { readonly gate?: unknown }).gate === this.#options.gate) queueMicrotask(() => this.#resumeFull())
+  }
+
+  constructor(source: Iterable<T> | AsyncIterable<T>, options: CheckedOptions<T>) {
+    const { gate, maxHeld, spill, signal } = options
+    this.#options = options
+    this.#port = gatePort(gate)
+    this.#client = clientPort(gate.robots)
+    const onReady = (site: Site<T>) => void this.#estimate(site)
+    this.#urls = new HeldUrls({ source, maxHeld, spill, onReady, onChange: () => this.#advance() })
+    const abort = () => {
+      this.#takeBackAll()
+      this.#fail(signal?.reason)
+    }
+    this.#unlisten = signal && onAbort(signal, abort)
+    if (signal?.aborted) abort()
+  }
+
+  next(): Promise<Result<T>> {
+    if (this.#error !== undefined) return Promise.reject(this.#error.error)
+    if (this.#ending.signal.aborted) return Promise.resolve(OVER)
+    const consumer: Consumer<T> = Promise.withResolvers()
+    this.#consumers.add(consumer)
+    this.#advance()
+    return consumer.promise
+  }
+
+  /** Ends the queue for all consumers, and closes the source. */
+  async return(): Promise<Result<T>> {
+    this.#takeBackAll()
+    await this.#end((consumer) => consumer.resolve(OVER))
+    return OVER
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return()
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async #end(settle: (consumer: Consumer<T>) => void): Promise<void> {
+    if (this.#ending.signal.aborted) return
+    this.#ending.abort()
+    this.#unlisten?.()
+    clearTimeout(this.#timer)
+    this.#setFull([])
+    for (const consumer of this.#consumers.drain()) settle(consumer)
+    await this.#urls.end()
+  }
+
+  /** Gives back the slots of the yielded URLs that no consumer has requested yet. */
+  #takeBackAll(): void {
+    for (const takeBack of this.#open) takeBack()
+  }
+
+  #fail(error: unknown): void {
+    if (this.#ending.signal.aborted) return
+    this.#error = { error }
+    // Of two errors, the first counts, as by `for await`.
+    this.#end((consumer) => consumer.reject(error)).catch(() => undefined)
+  }
+
+  get #isOver(): boolean {
+    return this.#ending.signal.aborted
+  }
+
+  /** Does whatever can be done now. */
+  #advance(): void {
+    if (this.#isOver) return
+    this.#urls.read()
+    this.#resumeWaiting()
+    if (!this.#isStarting && this.#mayEnter) {
+      this.#isStarting = true
+      this.#startAll().catch((error: unknown) => this.#fail(error))
+    }
+    if (this.#urls.isOver && this.#entering === 0) {
+      const { failure } = this.#urls
+      if (failure !== undefined) this.#fail(failure.error)
+      else void this.#end((consumer) => consumer.resolve(OVER))
+    }
+    this.#startTimer()
+  }
+
+  /** Whether another URL may enter the gate. */
+  get #mayEnter(): boolean {
+    const isFree = this.#open.size + this.#entering < this.#options.concurrency
+    return !this.#isOver && isFree && this.#consumers.size > this.#entering && this.#ready.size > 0
+  }
+
+  /** Starts URLs of the ready sites, one after another: a start may delay other sites. */
+  async #startAll(): Promise<void> {
+    const { gate } = this.#options
+    while (this.#mayEnter) {
+      const site = this.#ready.first as Site<T>
+      this.#ready.delete(site)
+      const { item, redirectedFrom } = site.first as HeldUrl<T>
+      // The site's robots.txt has expired. Other sites need not wait until it's fetched.
+      if (!site.isChecked && this.#client.peek(item.url) === undefined) {
+        void this.#estimate(site)
+        continue
+      }
+      const forecast = await forecastEntry(gate, item.url, redirectedFrom)
+      if (this.#isOver) return
+      if (!hasToWait(forecast)) void this.#enter(site)
+      else this.#hold(site, forecast)
+    }
+    this.#isStarting = false
+    this.#startTimer()
+  }
+
+  /** Asks the gate when the next URL of a site may start. */
+  async #estimate(site: Site<T>): Promise<void> {
+    if (this.#isOver) return
+    const { item, redirectedFrom } = site.first as HeldUrl<T>
+    site.state = 'estimating'
+    try {
+      const forecast = await forecastEntry(this.#options.gate, item.url, redirectedFrom)
+      if (this.#isOver) return
+      if (hasToWait(forecast)) this.#hold(site, forecast)
+      else {
+        site.isChecked = true
+        this.#makeReady(site)
+      }
+      this.#advance()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #makeReady(site: Site<T>): void {
+    site.state = 'ready'
+    this.#ready.add(site)
+  }
+
+  /** Keeps a site whose next URL may not start yet. */
+  #hold(site: Site<T>, { waitMs, at, because }: AllowedForecast): void {
+    site.isChecked = false
+    if (waitMs > 0) {
+      site.state = 'waiting'
+      // The result of a probe may close the circuit, or open it again, at any time.
+      site.at = because === 'circuit' ? Math.min(at, this.#port.now() + LOOK_MS) : at
+      site.turn = this.#turns++
+      this.#waiting.add(site)
+    } else {
+      site.state = 'full'
+      this.#setFull([...this.#full, site])
+    }
+  }
+
+  /** The end of any request of the gate may be what these sites wait for. */
+  #setFull(sites: Site<T>[]): void {
+    if (sites.length > 0 && this.#full.length === 0) subscribe(DONE, this.#onDone)
+    if (sites.length === 0 && this.#full.length > 0) unsubscribe(DONE, this.#onDone)
+    this.#full = sites
+  }
+
+  #resumeFull(): void {
+    const sites = this.#full
+    this.#setFull([])
+    for (const site of sites) this.#makeReady(site)
+    this.#advance()
+  }
+
+  #resumeWaiting(): void {
+    if (this.#waiting.size === 0) return
+    const now = this.#port.now()
+    while (this.#waiting.first !== undefined && this.#waiting.first.at <= now)
+      this.#makeReady(this.#waiting.shift() as Site<T>)
+  }
+
+  /** While a consumer waits, and no site is ready, a timer keeps the process alive. */
+  #startTimer(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const { first } = this.#waiting
+    if (this.#isOver || this.#consumers.size === this.#entering || this.#ready.size > 0) return
+    this.#warnOfStall()
+    if (first === undefined) return
+    const waitMs = Math.max(1, first.at - this.#port.now())
+    this.#timer = setTimeout(() => this.#advance(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
+  }
+
+  /** Enters the gate with the next URL of a site, and yields the URL. */
+  async #enter(site: Site<T>): Promise<void> {
+    const url = this.#urls.shift(site) as HeldUrl<T>
+    const { item, redirectedFrom } = url
+    site.state = 'entering'
+    this.#entering++
+    try {
+      const permit = await this.#port.enterAnew(item.url, this.#ending.signal, redirectedFrom)
+      if (this.#isOver) permit.release()
+      else this.#yield(url, permit)
+    } catch (error) {
+      if (this.#isOver) return
+      if (!isRefusal(error)) return this.#fail(error)
+      this.#yield(url, undefined, error)
+    }
+    this.#entering--
+    if (this.#isOver) return
+    site.isChecked = false
+    this.#urls.goOn(site)
+    this.#advance()
+  }
+
+  #yield({ item }: HeldUrl<T>, permit: Permit | undefined, refused?: Refusal): void {
+    const consumer = this.#consumers.first as Consumer<T>
+    this.#consumers.delete(consumer)
+    const takeBack = permit === undefined ? undefined : this.#port.reserve(permit)
+    if (takeBack !== undefined) this.#open.add(takeBack)
+    const done = () => {
+      if (takeBack === undefined || !this.#open.delete(takeBack)) return
+      takeBack()
+      this.#advance()
+    }
+    const value: SiteQueueItem<T> = Object.assign({ ...item }, { refused, done, [Symbol.dispose]: done })
+    consumer.resolve({ done: false, value })
+  }
+
+  #warnOfStall(): void {
+    const origin = this.#options.spill === undefined ? this.#urls.crowdingSite : undefined
+    if (origin !== undefined) warnOfStall(this.#options, this.#port, origin)
+  }
+}
+
+/** Whether a URL may not enter the gate yet. A refused URL may: then the gate says why it is refused. */
+function hasToWait(forecast: Forecast): forecast is AllowedForecast {
+  if (!forecast.allowed) return false
+  // When all requests of the gate are under way, the first of them to end lets any site go on.
+  return forecast.waitMs > 0 || (forecast.because === 'concurrency' && forecast.level !== 'gate')
+}
+
+/** The gates whose log has the line. */
+const warned = new WeakSet<PoliteGate>()
+let hasWarned = false
+
+/** Says why a consumer waits, although other sites could have URLs: once for each gate, and once for the process. */
+function warnOfStall(
+  { gate, maxHeld }: { readonly gate: PoliteGate; readonly maxHeld: number },
+  { log }: ReturnType<typeof gatePort>,
+  origin: string,
+): void {
+  if (warned.has(gate)) return
+  warned.add(gate)
+  const text = `siteQueue waits for ${escapeControls(origin)}: at least half of the ${maxHeld} URLs that it holds (maxHeld) are of this site, and there is no room to read the URLs that follow, which other sites could answer now; write the option spill, raise maxHeld, or mix the sites in the source`
+  log.warn(text)
+  if (hasWarned) return
+  hasWarned = true
+  process.emitWarning(text, { type: 'PolitelyWarning', code: 'POLITELY_SITE_QUEUE' })
+}
