@@ -1,14 +1,17 @@
 // The circuits that the workers of a fleet share, on a real Redis.
 import { randomUUID } from 'node:crypto'
 import type { CircuitLimits } from '@politely/core/engine'
-import { type CircuitResult, LocalPacer, type Pacer, type Ticket } from '@politely/gate'
+import { RobotsClient } from '@politely/fetcher'
+import { type CircuitResult, LocalPacer, type Pacer, politely, type Ticket } from '@politely/gate'
 import { startClock } from '@politely/testkit/clock'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { isFullRun } from '@politely/testkit/scope'
 import { noRedis, useRedis } from '@politely/testkit/servers/redis'
-import { describe, expect, test } from 'vitest'
+import { startSites } from '@politely/testkit/servers/sites'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { IoredisClient } from '../src/index.ts'
 import { connectIoredis, openPacer } from './clients.ts'
+import { knowLongAgo } from './epoch.ts'
 
 const LIMITS: CircuitLimits = { failures: 3, coolMs: 60_000, maxMs: 200_000, factor: 2 }
 const SITE = 'https://a.test'
@@ -24,7 +27,7 @@ async function startFleet(onFailure: 'wait' | 'local' = 'wait') {
   const clock = startClock()
   const link = { isAway: false }
   const unsteady: IoredisClient = {
-    callBuffer: async (...args: never) => {
+    callBuffer: async (...args: [string, ...Buffer[]]) => {
       if (link.isAway) throw new Error('away')
       return client.callBuffer(...args)
     },
@@ -237,5 +240,48 @@ describe.skipIf(noRedis())('RedisPacer', () => {
       opened += results.reduce((sum, result) => sum + (result.opened ?? 0), 0)
     }
     expect(opened).toBeGreaterThan(count / 4)
+  })
+})
+
+describe.skipIf(noRedis())('a fleet of four gates', () => {
+  test('sends one request to a dead site in each cooling period, and all find it again by the first that succeeds', async () => {
+    const { url, keyPrefix } = await useRedis()
+    const sites = await startSites()
+    onTestFinished(() => sites.close())
+    const page = 'http://127.0.0.1:PORT/page'
+    const [served, failed, workers, failures, coolMs] = [12, 10, 4, 3, 150]
+    const reset = (socket: { destroy(): void }) => socket.destroy()
+    const repeat = <T>(count: number, value: T): T[] => Array(count).fill(value)
+    const ok = { status: 200 }
+    sites.respond(page, ...repeat(served, ok), ...repeat(failed, reset), ok)
+    await knowLongAgo({ client: await connectIoredis(url), keyPrefix }, [sites.withPort('http://127.0.0.1:PORT')])
+    const circuit = { failures, coolMs, factor: 1, whenOpen: 'wait' } as const
+    const crawlers = await Promise.all(
+      repeat(workers, 0).map(async () => {
+        const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', network: 'any' })
+        const pacer = openPacer({ client: await connectIoredis(url), keyPrefix, timeoutMs: 30_000 })
+        const politeFetch = politely(fetch, { robots, pacer, circuit, minDelayMs: 1 })
+        onTestFinished(() => robots.close())
+        onTestFinished(() => politeFetch.close())
+        return politeFetch
+      }),
+    )
+    /** Each worker makes requests until three of them have been served after the site was back. */
+    const crawl = async (politeFetch: (typeof crawlers)[number]) => {
+      const count = () => sites.requestedUrls.filter((seen) => seen === page).length
+      for (let again = 0; again < 3; ) {
+        const response = await politeFetch(sites.withPort(page)).catch(() => undefined)
+        await response?.body?.cancel()
+        if (response !== undefined && count() > served + failed) again++
+      }
+    }
+    await Promise.all(crawlers.map(crawl))
+    const times = sites.requests.filter((seen) => seen.url === page).map(({ at }) => at)
+    const dead = times.slice(served, served + failed + 1) // the last is the first that is served again
+    const gaps = dead.slice(1).map((at, n) => at - (dead[n] ?? 0))
+    // Three failures open the circuit, and each of the other workers may have started a request before.
+    const [shortest] = gaps.slice(failures + workers - 2).sort((one, other) => one - other)
+    expect(shortest).toBeGreaterThan(coolMs - 5) // two clocks
+    expect(crawlers.map(({ gate }) => gate.gauges.openCircuits)).toEqual(repeat(workers, 0))
   })
 })
