@@ -160,8 +160,12 @@ export class Circuits {
       const retryAfterMs = Math.max(0, access.nextAttemptAt - now)
       if (!this.#network.isDoubtful(origin, failure.because))
         this.#tell(origin, limits, { kind: 'failure', failure, retryAfterMs, probe: 'robots' })
-    } else if (this.#origins.get(origin)?.report.failure?.kind === 'connection' && access.failedRefresh === undefined)
-      this.#tell(origin, limits, SUCCESS) // the site answers again
+      return
+    }
+    const circuit = this.#origins.get(origin)
+    if (circuit?.report.failure?.kind !== 'connection' || access.failedRefresh !== undefined) return
+    // The failure may be another worker's, and later than this robots.txt.
+    if (now - access.checkedAt < circuit.sinceFailureMs) this.#tell(origin, limits, SUCCESS) // the site answers again
   }
 
   /** Remembers the last attempt to fetch robots.txt. Returns whether it was known. */

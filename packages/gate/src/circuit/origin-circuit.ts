@@ -40,6 +40,8 @@ export class OriginCircuit {
   /** The request that is to become the probe, if it has gone back to its lane. */
   #candidate: RestingRequest | undefined
   #reportedAt = 0
+  /** When this gate has heard of the last failure. */
+  #failedAt = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(whenOpen: SiteCircuit['whenOpen'], now: () => number) {
@@ -50,6 +52,11 @@ export class OriginCircuit {
   /** The end of the cooling period, by the gate's clock. Milliseconds since 1970. */
   get retryAt(): number {
     return this.#reportedAt + this.report.waitMs
+  }
+
+  /** How long ago this gate has heard of the last failure. Milliseconds. */
+  get sinceFailureMs(): number {
+    return this.#now() - this.#failedAt
   }
 
   /** The state now, without a call of the keeper. */
@@ -88,9 +95,10 @@ export class OriginCircuit {
 
   /** @param reject Rejects a request that rests. */
   update(report: CircuitReport, reject: (request: RestingRequest) => void): void {
-    const { periods } = this.report
+    const { periods, failures } = this.report
     this.report = report
     this.#reportedAt = this.#now()
+    if (report.failures > failures) this.#failedAt = this.#reportedAt
     if (report.state === 'closed') this.#resumeAll()
     else if (report.periods > periods && this.isRefusing) this.rejectAll(reject)
     this.#arm()
