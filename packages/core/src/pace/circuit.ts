@@ -32,8 +32,8 @@ export interface Circuit<F = unknown> {
   readonly periods: number
   /** The end of the last cooling period. */
   readonly retryAt: number
-  /** How many probes there were. The last one has this number. */
-  readonly probes: number
+  /** The number of the last probe; 0 before the first. */
+  readonly lastProbe: number
   /** Until when the last probe may be under way; 0 if it has ended. */
   readonly probeUntil: number
   /** The last failure, as the caller describes it. */
@@ -47,7 +47,7 @@ export const closedCircuit: Circuit<never> = {
   failures: 0,
   periods: 0,
   retryAt: 0,
-  probes: 0,
+  lastProbe: 0,
   probeUntil: 0,
   failure: undefined,
   failedAt: 0,
@@ -63,14 +63,18 @@ export function circuitStateOf({ periods, retryAt, probeUntil }: Circuit, now: n
   return now < probeUntil ? 'probing' : 'half-open'
 }
 
-/** Returns the circuit after its next probe has started. */
+/**
+ * Returns the circuit after its next probe has started. Numbers of probes grow with time, so that a
+ * late result of a probe is ignored if the circuit has closed and opened again since.
+ */
 export function startProbe<F>(circuit: Circuit<F>, now: number): Circuit<F> {
-  return { ...circuit, probes: circuit.probes + 1, probeUntil: now + MAX_UNDER_WAY_MS }
+  const lastProbe = Math.max(circuit.lastProbe + 1, Math.ceil(now))
+  return { ...circuit, lastProbe, probeUntil: now + MAX_UNDER_WAY_MS }
 }
 
 /** Returns the circuit after a probe has ended without a result, for example by an abort. */
 export function returnProbe<F>(circuit: Circuit<F>, probe: number): Circuit<F> {
-  return probe === circuit.probes && circuit.probeUntil > 0 ? { ...circuit, probeUntil: 0 } : circuit
+  return probe === circuit.lastProbe && circuit.probeUntil > 0 ? { ...circuit, probeUntil: 0 } : circuit
 }
 
 /**
@@ -88,7 +92,7 @@ export function applyFailure<F>(
   retryAfterMs = 0,
 ): Circuit<F> {
   const isOpen = circuit.periods > 0
-  if (isOpen && probe !== circuit.probes) return circuit
+  if (isOpen && probe !== circuit.lastProbe) return circuit
   const failures = circuit.failures + 1
   const failed = { ...circuit, failures, failure, failedAt: now, probeUntil: 0 }
   if (!isOpen && failures < limits.failures) return failed
@@ -171,7 +175,7 @@ export function admitTo<F>(
   const circuit = unlessForgotten(known, limits, now)
   if (circuitStateOf(circuit, now) !== 'half-open') return { circuit, probe: undefined }
   const probing = startProbe(circuit, now)
-  return { circuit: probing, probe: probing.probes }
+  return { circuit: probing, probe: probing.lastProbe }
 }
 
 /** Returns the circuit after a request has ended. */
@@ -190,7 +194,7 @@ export function circuitAfter<F>(
     return applyFailure(circuit, limits, failure, now, probe === 'robots' ? undefined : Number(probe), askedMs)
   if (state === 'open') return delayProbe(circuit, now + askedMs)
   const probing = startProbe(circuit, now)
-  return applyFailure(probing, limits, failure, now, probing.probes, askedMs)
+  return applyFailure(probing, limits, failure, now, probing.lastProbe, askedMs)
 }
 
 /** Returns what callers need to know of a circuit. */
