@@ -18,8 +18,9 @@ const OPEN: CircuitReport = {
 function startCircuits() {
   const clock = { now: 100_000 }
   const settled: CircuitResult[] = []
+  const failures: unknown[] = []
   const keeper = {
-    admit: async (): Promise<Admission> => CLOSED,
+    admit: (): Admission | Promise<Admission> => CLOSED,
     settle: async (_: string, __: object, result: CircuitResult): Promise<CircuitReport> => {
       settled.push(result)
       return CLOSED
@@ -32,9 +33,9 @@ function startCircuits() {
     keeper,
     now: () => clock.now,
     counters: new Counters(),
-    failed: () => undefined,
+    failed: (_: string, error: unknown) => void failures.push(error),
   } as never)
-  return { circuits, clock, settled }
+  return { circuits, clock, settled, keeper, failures }
 }
 
 describe('robots.txt', () => {
@@ -50,4 +51,50 @@ describe('robots.txt', () => {
     circuits.noteRobots(SITE, fetchedAt(100_001), DEFAULT_CIRCUIT, clock.now)
     expect(settled).toEqual([{ kind: 'success' }])
   })
+
+  test('says nothing of a circuit if it was not requested, or if its failures are not among the outcomes', () => {
+    const { circuits, clock, settled } = startCircuits()
+    const outcomes = new Set(['denied'] as const)
+    const failedAt = (reason: string) => ({ checkedAt: clock.now, nextAttemptAt: clock.now, reason }) as never
+    circuits.noteRobots(SITE, failedAt('refused'), { ...DEFAULT_CIRCUIT, outcomes }, clock.now)
+    circuits.passes(SITE, DEFAULT_CIRCUIT, OPEN)
+    clock.now++
+    circuits.noteRobots(SITE, failedAt('refused'), { ...DEFAULT_CIRCUIT, outcomes }, clock.now)
+    circuits.noteRobots(SITE, failedAt('aborted'), DEFAULT_CIRCUIT, clock.now)
+    expect(settled).toEqual([])
+    circuits.noteRobots(SITE, failedAt('refused'), DEFAULT_CIRCUIT, clock.now)
+    expect(settled).toMatchObject([{ kind: 'failure', probe: 'robots' }])
+  })
+})
+
+test.for<[string, () => unknown]>([
+  ['is undefined', () => undefined],
+  ['is a promise of nothing', async () => undefined],
+  ['has an unknown state', () => ({ ...OPEN, state: 'ajar' })],
+  ['has no time', async () => ({ ...OPEN, waitMs: Number.NaN })],
+  ['is an error', () => Promise.reject(new Error('away'))],
+])('a reply of admit that %s stops no request, is reported, and leaves the circuit as it was', async ([, admit]) => {
+  const { circuits, keeper, failures } = startCircuits()
+  circuits.passes(SITE, DEFAULT_CIRCUIT, OPEN)
+  keeper.admit = admit as never
+  expect(await circuits.admit(SITE, DEFAULT_CIRCUIT)).toBeUndefined()
+  expect(failures).toHaveLength(1)
+  expect(circuits.reportOf(SITE).state).toBe('open')
+})
+
+test('a request that rests goes back to its lane if its origin is forgotten for 10,000 others', () => {
+  const { circuits } = startCircuits()
+  const resumed: unknown[] = []
+  const lane = {
+    rests: () => undefined,
+    advance: () => undefined,
+    resume: (request: unknown, to: string) => resumed.push([request, to]),
+  }
+  const request = { check: { origin: SITE }, isWaiting: true, hasRested: false } as never
+  circuits.passes(SITE, DEFAULT_CIRCUIT, OPEN)
+  circuits.hold(request, lane as never, DEFAULT_CIRCUIT)
+  for (let n = 0; n < 9_999; n++) circuits.passes(`https://n${n}.test`, DEFAULT_CIRCUIT, OPEN)
+  expect(resumed).toEqual([])
+  circuits.passes('https://last.test', DEFAULT_CIRCUIT, OPEN)
+  expect(resumed).toEqual([[request, 'last']])
 })

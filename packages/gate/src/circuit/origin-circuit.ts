@@ -86,8 +86,10 @@ export class OriginCircuit {
 
   /** A request has ended, wherever it was. */
   remove(request: RestingRequest): void {
-    if (this.#resting.delete(request)) this.#laneOf.get(request)?.resume(request, 'gone')
-    else if (this.#candidate === request) {
+    if (this.#resting.delete(request)) {
+      this.#laneOf.get(request)?.resume(request, 'gone')
+      if (this.#resting.size === 0) this.#arm() // ends the timer
+    } else if (this.#candidate === request) {
       this.#candidate = undefined
       this.#arm(1)
     }
@@ -99,12 +101,13 @@ export class OriginCircuit {
     this.report = report
     this.#reportedAt = this.#now()
     if (report.failures > failures) this.#failedAt = this.#reportedAt
-    if (report.state === 'closed') this.#resumeAll()
+    if (report.state === 'closed') this.resumeAll()
     else if (report.periods > periods && this.isRefusing) this.rejectAll(reject)
-    this.#arm()
+    else this.#arm()
   }
 
-  #resumeAll(): void {
+  /** All requests go back to their lanes. */
+  resumeAll(): void {
     this.#candidate = undefined
     const lanes = new Set<RestingLane>()
     for (const request of this.#resting) {
@@ -113,6 +116,7 @@ export class OriginCircuit {
       lane.resume(request, 'last')
       lanes.add(lane)
     }
+    this.#arm()
     for (const lane of lanes) lane.advance()
   }
 
@@ -122,6 +126,7 @@ export class OriginCircuit {
       reject(request)
       this.#laneOf.get(request)?.resume(request, 'gone')
     }
+    this.#arm()
   }
 
   /** Starts the timer for the next probe, if requests rest. */

@@ -363,14 +363,12 @@ export class Lane implements WaitingLane, RoutedLane {
   }
 
   /** Step 5. Returns undefined if there is nothing to ask. */
-  #admit(first: WaitingRequest): Admission | Promise<Admission> | undefined {
+  #admit(first: WaitingRequest): Admission | undefined | Promise<Admission | undefined> {
     const { circuit } = first.route.pacing
-    return circuit === undefined || first.probe !== undefined
-      ? undefined
-      : this.#context.circuits.admit(first.check.origin, circuit)
+    return circuit && this.#context.circuits.admit(first.check.origin, circuit)
   }
 
-  async #awaitAdmission(first: WaitingRequest, pending: Promise<Admission>): Promise<void> {
+  async #awaitAdmission(first: WaitingRequest, pending: Promise<Admission | undefined>): Promise<void> {
     const admission = await pending
     if (!this.#passesCircuit(first, admission)) this.advance()
     else if (this.#reserveSlots(first) === 'done') this.advance()
@@ -384,8 +382,12 @@ export class Lane implements WaitingLane, RoutedLane {
     const isInLine = this.#line.has(first)
     if (isInLine) first.probe = admission.probe
     else circuits.giveBack(first.check.origin, circuit, admission.probe) // it was aborted meanwhile
-    const passes = circuits.passes(first.check.origin, circuit, admission)
-    if (passes && isInLine) return true
+    try {
+      if (circuits.passes(first.check.origin, circuit, admission) && isInLine) return true
+    } catch (error) {
+      this.#handleFailure(first, error) // the clock threw
+      return false
+    }
     this.#abandonAdmission(first)
     if (this.#line.delete(first)) circuits.hold(first, this, circuit)
     return false
@@ -435,6 +437,7 @@ export class Lane implements WaitingLane, RoutedLane {
       throw error
     }
     if (slots === undefined || cancelIfExpired(slots, at)) {
+      first.returnProbe() // its lease might end before the wait
       this.#abandonAdmission(first, true)
       return
     }
