@@ -20,12 +20,12 @@ import {
   circuitReport,
   closedCircuit,
 } from '@politely/core/engine'
-import type { Admission, CircuitFailure, CircuitReport, CircuitResult, LocalPacer, Ticket } from '@politely/gate'
+import type { Admission, CircuitReport, CircuitResult, LocalPacer, Ticket } from '@politely/gate'
 import { LRUCache } from 'lru-cache'
 import type { CircuitReply } from './circuit-script.ts'
 import type { PaceCalls } from './pace-calls.ts'
 
-type OriginCircuit = Circuit<CircuitFailure>
+type OriginCircuit = Circuit<NonNullable<CircuitReport['failure']>>
 
 /** How long an origin counts as healthy without a call. Milliseconds. Our choice. */
 const CLEAR_MS = 1_000
