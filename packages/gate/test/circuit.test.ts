@@ -131,6 +131,19 @@ describe.each<[string, () => Pacer | undefined]>([
   })
 })
 
+test('requests that rested start before requests that arrived later', async () => {
+  const { ended, visit, advance } = await crawl()
+  const first = pages(1, 3).map((path) => visit(path, () => REFUSED))
+  await advance(5_000)
+  await Promise.all(first)
+  const rested = pages(4, 7).map((path) => visit(path, () => OK, 500))
+  await advance(57_200)
+  const later = pages(8, 9).map((path) => visit(path, () => OK))
+  await advance(10_000)
+  await Promise.all([...rested, ...later])
+  expect(ended.slice(3)).toEqual(pages(4, 9).map((path, n) => `${path} starts at ${62 + n}`))
+})
+
 test('with whenOpen: wait, no request is rejected', async () => {
   const { ended, visit, advance } = await crawl({ circuit: { ...CIRCUIT, whenOpen: 'wait' } })
   let isBack = false

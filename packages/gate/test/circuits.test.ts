@@ -96,5 +96,5 @@ test('a request that rests goes back to its lane if its origin is forgotten for 
   for (let n = 0; n < 9_999; n++) circuits.passes(`https://n${n}.test`, DEFAULT_CIRCUIT, OPEN)
   expect(resumed).toEqual([])
   circuits.passes('https://last.test', DEFAULT_CIRCUIT, OPEN)
-  expect(resumed).toEqual([[request, 'last']])
+  expect(resumed).toEqual([[request, 'in-order']])
 })

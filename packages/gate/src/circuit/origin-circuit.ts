@@ -22,8 +22,11 @@ export interface RestingRequest extends Linked<RestingRequest> {
 export interface RestingLane {
   /** A request of this lane begins to rest. */
   rests(): void
-  /** It goes back to the line: `first` to its front, `last` to its end. `gone`: it has ended. */
-  resume(request: RestingRequest, to: 'first' | 'last' | 'gone'): void
+  /**
+   * It goes back to the line: `first` to its front, `in-order` before the requests that arrived later.
+   * `gone`: it has ended.
+   */
+  resume(request: RestingRequest, to: 'first' | 'in-order' | 'gone'): void
   advance(): void
 }
 
@@ -113,7 +116,7 @@ export class OriginCircuit {
     for (const request of this.#resting) {
       this.#resting.delete(request)
       const lane = this.#laneOf.get(request) as RestingLane
-      lane.resume(request, 'last')
+      lane.resume(request, 'in-order')
       lanes.add(lane)
     }
     this.#arm()

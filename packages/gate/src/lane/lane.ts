@@ -228,11 +228,18 @@ export class Lane implements WaitingLane, RoutedLane {
     this.#resting++
   }
 
-  resume(request: WaitingRequest, to: 'first' | 'last' | 'gone'): void {
+  resume(request: WaitingRequest, to: 'first' | 'in-order' | 'gone'): void {
     this.#resting--
     if (to === 'first') this.#line.addFirst(request)
-    else if (to === 'last') this.#line.add(request)
+    else if (to === 'in-order') this.#addByArrival(request)
     else if (this.#line.size === 0) this.#handleEmpty()
+  }
+
+  #addByArrival(request: WaitingRequest): void {
+    let before = this.#line.last
+    while (before !== undefined && before.arrivedAt > request.arrivedAt) before = before.before
+    if (before === undefined) this.#line.addFirst(request)
+    else this.#line.addAfter(request, before)
   }
 
   /**
