@@ -5,9 +5,11 @@ import { type Script, scriptOf } from './client.ts'
 import { RedisReplyError } from './errors.ts'
 
 /**
- * KEYS: the circuit of one origin. Without arguments, only reads. ARGV: the value that the caller has
- * read, its next value, and for how long Redis keeps that. An empty value stands for no key: Redis
- * needs no right to delete. Replies whether the next value is stored, the present value, and the time by the clock of Redis.
+ * KEYS: the circuit of one origin. Without arguments, the script only reads it. ARGV: the value that
+ * the caller has read, its next value, and for how long Redis keeps the next value. An empty value
+ * stands for no key, so Redis needs no right to delete.
+ *
+ * Replies whether the next value is stored, the present value, and the time by the clock of Redis.
  */
 export const CIRCUIT_SCRIPT: Script = scriptOf(`
 local value, isStored = redis.call('GET', KEYS[1]) or '', '0'

@@ -5,8 +5,8 @@
 // cluster, and fail and recover together. There are two ways to make a call:
 //
 //   tryCall   for `reserve` and `estimate`, and to tell Redis of known pauses; `tryCircuit` is the
-//             same for circuits. Returns undefined after a failure. Until the next attempt is due, all calls for the same bucket return
-//             undefined at once.
+//             same for circuits. Returns undefined after a failure. Until the next attempt is due,
+//             all calls for the same bucket return undefined at once.
 //   deliver   for calls whose loss could shorten a delay. A call that has failed is kept, and made
 //             again until Redis has replied. The calls of a bucket are repeated in order.
 //

@@ -151,8 +151,8 @@ function circuitOf(value: string): OriginCircuit {
   if (value === '') return closedCircuit
   try {
     const circuit: Partial<OriginCircuit> | null = JSON.parse(value)
-    const { failures, periods, retryAt, lastProbe, probeUntil, failedAt } = circuit ?? {}
-    const areNumbers = [failures, periods, retryAt, lastProbe, probeUntil, failedAt].every(Number.isFinite)
+    const { failures, periods, retryAt, lastProbe, probeUntil, robotsUntil, failedAt } = circuit ?? {}
+    const areNumbers = [failures, periods, retryAt, lastProbe, probeUntil, robotsUntil, failedAt].every(Number.isFinite)
     return areNumbers ? (circuit as OriginCircuit) : closedCircuit
   } catch {
     return closedCircuit

@@ -8,7 +8,7 @@
 //   PaceCalls        calls fail, and replies come late
 //   KnownPushbacks   Redis may lose the pause after a pushback
 //   LocalFallback    slots while Redis is away, with `onFailure: 'local'`
-//   RedisCircuits    which origins get no requests for a time, because the last ones failed
+//   RedisCircuits    which origins get no requests for a time, because they have failed
 //
 // Example of one request: the gate calls `reserve`. The script replies `wait`, with a turn, which
 // becomes the ticket. The gate calls `reserve` again at this turn, with the ticket. The script

@@ -171,6 +171,17 @@ describe.skipIf(noRedis())('two workers', () => {
     },
   )
 
+  test('a Redis that does not reply delays a request by no more than timeoutMs', async () => {
+    const client = { callBuffer: () => new Promise<never>(() => undefined) }
+    const pacer = openPacer({ client, timeoutMs: 20 })
+    expect(await pacer.admit(SITE, LIMITS)).toMatchObject({ state: 'closed' })
+    const { calls } = pacer.counters
+    const limits = { ownDelayMs: 0, maxDelayMs: undefined, crawlDelayMs: undefined }
+    expect(await pacer.reserve(SITE, limits)).toMatchObject({ kind: 'wait', because: 'pacer-failure' })
+    expect(await pacer.settle(SITE, LIMITS, FAILURE)).toMatchObject({ state: 'closed' })
+    expect(pacer.counters).toMatchObject({ calls, failures: 1 }) // the same attempt
+  })
+
   test('with onFailure: wait, no failure counts while Redis is away', async () => {
     const { one, link } = await startFleet()
     link.isAway = true
@@ -194,7 +205,10 @@ describe.skipIf(noRedis())('two workers', () => {
   })
 })
 
-/** Makes random calls of both pacers. Returns the first pair of replies that differ, or how often the circuit was open. */
+/**
+ * Makes random calls of both pacers. Returns the first pair of replies that differ, or how often the
+ * circuit was open.
+ */
 async function compare(seed: number, redis: Pacer, local: Pacer, advance: (ms: number) => void) {
   const random = seededRandom(seed)
   const maxMs = pick(random, [1, 60_000, 100_000 * random()])

@@ -36,6 +36,8 @@ export interface Circuit<F = unknown> {
   readonly lastProbe: number
   /** Until when the last probe may be under way; 0 if it has ended. */
   readonly probeUntil: number
+  /** Until when robots.txt is not requested again after an attempt that failed. */
+  readonly robotsUntil: number
   /** The last failure, as the caller describes it. */
   readonly failure: F | undefined
   /** When it was. */
@@ -49,6 +51,7 @@ export const closedCircuit: Circuit<never> = {
   retryAt: 0,
   lastProbe: 0,
   probeUntil: 0,
+  robotsUntil: 0,
   failure: undefined,
   failedAt: 0,
 }
@@ -144,7 +147,7 @@ export interface CircuitResult<F = unknown> {
   readonly retryAfterMs?: number | undefined
   /**
    * The ticket of `admit`, if the request was the probe. `robots`: the request was for robots.txt,
-   * which asks nobody before it starts. It counts as the probe if the circuit is half-open.
+   * which the client starts without asking. It counts as the probe if the circuit is half-open.
    */
   readonly probe?: string | number | undefined
 }
@@ -189,9 +192,12 @@ export function circuitAfter<F>(
   const askedMs = Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)
   if (kind === 'success') return applySuccess(circuit)
   if (kind === 'unknown') return returnProbe(circuit, Number(probe))
+  if (probe !== 'robots') return applyFailure(circuit, limits, failure, now, Number(probe), askedMs)
   const state = circuitStateOf(circuit, now)
-  if (probe !== 'robots' || state === 'closed')
-    return applyFailure(circuit, limits, failure, now, probe === 'robots' ? undefined : Number(probe), askedMs)
+  if (state === 'closed') {
+    if (now < circuit.robotsUntil) return circuit // another worker with the same store has told it
+    return { ...applyFailure(circuit, limits, failure, now, undefined, askedMs), robotsUntil: now + askedMs }
+  }
   if (state === 'open') return delayProbe(circuit, now + askedMs)
   const probing = startProbe(circuit, now)
   return applyFailure(probing, limits, failure, now, probing.lastProbe, askedMs)

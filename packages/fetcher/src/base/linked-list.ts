@@ -53,12 +53,12 @@ export class LinkedList<T extends Linked<T>> {
   /** Adds an item that is in no list after an item of this list. */
   addAfter(item: T, before: T): void {
     const { after } = before
-    if (after === undefined) return this.add(item)
     item.before = before
     item.after = after
     item.list = this
     before.after = item
-    after.before = item
+    if (after === undefined) this.#last = item
+    else after.before = item
     this.#size++
   }
 

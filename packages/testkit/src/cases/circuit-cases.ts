@@ -128,10 +128,33 @@ export const circuitCases: readonly CircuitCase[] = [
     steps: [...opening, advance(1_000), settle('x', 'success', closed(0)), admit('b', closed(0))],
   },
   {
+    name: 'counts an attempt to fetch robots.txt once, whatever number of workers tell it',
+    steps: [
+      settle('robots', 'failure', closed(1), 60_000),
+      advance(100),
+      settle('robots', 'failure', closed(1), 59_900),
+      settle('a', 'failure', closed(2)),
+      advance(59_900),
+      settle('robots', 'failure', open(1, 60_000)), // the next attempt
+    ],
+  },
+  {
+    name: 'takes a failed attempt to fetch robots.txt for the probe',
+    steps: [
+      ...opening,
+      settle('robots', 'failure', open(1, 90_000), 90_000),
+      advance(90_000),
+      settle('robots', 'failure', open(2, 120_000)),
+    ],
+  },
+  {
     name: 'forgets failures that are as old as the limit',
     steps: [...opening.slice(0, 2), advance(200_000), admit('b', closed(0)), settle('b', 'failure', closed(1))],
   },
 ]
+
+/** In the cases, `robots` is a request for robots.txt. */
+const robotsOr = (request: string) => (request === 'robots' ? 'robots' : undefined)
 
 /** Runs a case. Returns the replies that differ from the expected ones: none for a correct pacer. */
 export async function runCircuitCase(
@@ -150,7 +173,7 @@ export async function runCircuitCase(
     const actual =
       step.do === 'admit'
         ? await pacer.admit(origin, LIMITS)
-        : await pacer.settle(origin, LIMITS, { ...step.result, probe: tickets.get(request) })
+        : await pacer.settle(origin, LIMITS, { ...step.result, probe: tickets.get(request) ?? robotsOr(request) })
     if (step.do === 'admit') tickets.set(request, actual.probe)
     const found: Expected = { ...actual, isProbe: actual.probe !== undefined }
     const isWrong = (field: string) => {
