@@ -98,8 +98,10 @@ export class RedisCircuits {
     const changed = await this.#change('settle', origin, limits, (circuit, now) =>
       circuitAfter(circuit, limits, result, now),
     )
-    // The ticket of a probe that Redis has admitted means nothing to `local`.
-    if (changed === undefined) return open ?? local?.settle(origin, limits, { ...result, probe: undefined }) ?? CLOSED
+    if (changed === undefined) {
+      const known = probe === 'robots' ? probe : undefined // the ticket of Redis means nothing to `local`
+      return open ?? local?.settle(origin, limits, { ...result, probe: known }) ?? CLOSED
+    }
     if (settled === this.#settled) this.#remember(origin, changed)
     return changed
   }

@@ -194,7 +194,9 @@ describe.skipIf(noRedis())('two workers', () => {
     link.isAway = true
     for (let n = 0; n < LIMITS.failures; n++) await one.settle(FAILURE)
     expect(await one.admit()).toMatchObject({ state: 'open', waitMs: 60_000 })
-    advance(60_000)
+    await one.settle({ ...FAILURE, probe: 'robots', retryAfterMs: 70_000 })
+    expect(await one.admit()).toMatchObject({ state: 'open', waitMs: 70_000 })
+    advance(70_000)
     const { probe } = await one.admit()
     expect(probe).toMatch(/^local:/)
     link.isAway = false
