@@ -256,7 +256,7 @@ describe.skipIf(noRedis())('RedisPacer', () => {
     const { url, keyPrefix } = await useRedis()
     const client = await connectIoredis(url)
     let opened = 0
-    const count = isFullRun ? 20_000 : 200
+    const count = isFullRun ? 20_000 : 100
     for (let first = 0; first < count; first += 200) {
       const seeds = Array.from({ length: Math.min(200, count - first) }, (_, n) => first + n)
       const run = async (seed: number) => {
@@ -273,44 +273,48 @@ describe.skipIf(noRedis())('RedisPacer', () => {
 })
 
 describe.skipIf(noRedis())('a fleet of four gates', () => {
-  test('sends one request to a dead site in each cooling period, and all find it again by the first that succeeds', async () => {
-    const { url, keyPrefix } = await useRedis()
-    const sites = await startSites()
-    onTestFinished(() => sites.close())
-    const page = 'http://127.0.0.1:PORT/page'
-    const [served, failed, workers, failures, coolMs] = [12, 10, 4, 3, 150]
-    const reset = (socket: { destroy(): void }) => socket.destroy()
-    const repeat = <T>(count: number, value: T): T[] => Array(count).fill(value)
-    const ok = { status: 200 }
-    sites.respond(page, ...repeat(served, ok), ...repeat(failed, reset), ok)
-    await knowLongAgo({ client: await connectIoredis(url), keyPrefix }, [sites.withPort('http://127.0.0.1:PORT')])
-    const circuit = { failures, coolMs, factor: 1, whenOpen: 'wait' } as const
-    const crawlers = await Promise.all(
-      repeat(workers, 0).map(async () => {
-        const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', network: 'any' })
-        const pacer = openPacer({ client: await connectIoredis(url), keyPrefix, timeoutMs: 30_000 })
-        const politeFetch = politely(fetch, { robots, pacer, circuit, minDelayMs: 1 })
-        onTestFinished(() => robots.close())
-        onTestFinished(() => politeFetch.close())
-        return politeFetch
-      }),
-    )
-    /** Each worker makes requests until three of them have been served after the site was back. */
-    const crawl = async (politeFetch: (typeof crawlers)[number]) => {
-      const count = () => sites.requestedUrls.filter((seen) => seen === page).length
-      for (let again = 0; again < 3; ) {
-        const response = await politeFetch(sites.withPort(page)).catch(() => undefined)
-        await response?.body?.cancel()
-        if (response !== undefined && count() > served + failed) again++
+  test.runIf(isFullRun)(
+    'sends one request to a dead site in each cooling period, and all find it again by the first that succeeds',
+    async () => {
+      const { url, keyPrefix } = await useRedis()
+      const sites = await startSites()
+      onTestFinished(() => sites.close())
+      const page = 'http://127.0.0.1:PORT/page'
+      const [served, failed, workers, failures, coolMs] = [12, 20, 4, 3, 100]
+      const reset = (socket: { destroy(): void }) => socket.destroy()
+      const repeat = <T>(count: number, value: T): T[] => Array(count).fill(value)
+      const ok = { status: 200 }
+      sites.respond(page, ...repeat(served, ok), ...repeat(failed, reset), ok)
+      await knowLongAgo({ client: await connectIoredis(url), keyPrefix }, [sites.withPort('http://127.0.0.1:PORT')])
+      const circuit = { failures, coolMs, factor: 1, whenOpen: 'wait' } as const
+      const crawlers = await Promise.all(
+        repeat(workers, 0).map(async () => {
+          const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', network: 'any' })
+          const pacer = openPacer({ client: await connectIoredis(url), keyPrefix, timeoutMs: 30_000 })
+          const politeFetch = politely(fetch, { robots, pacer, circuit, minDelayMs: 1 })
+          onTestFinished(() => robots.close())
+          onTestFinished(() => politeFetch.close())
+          return politeFetch
+        }),
+      )
+      /** Each worker makes requests until three of them have been served after the site was back. */
+      const crawl = async (politeFetch: (typeof crawlers)[number]) => {
+        const count = () => sites.requestedUrls.filter((seen) => seen === page).length
+        for (let again = 0; again < 3; ) {
+          const response = await politeFetch(sites.withPort(page)).catch(() => undefined)
+          await response?.body?.cancel()
+          if (response !== undefined && count() > served + failed) again++
+        }
       }
-    }
-    await Promise.all(crawlers.map(crawl))
-    const times = sites.requests.filter((seen) => seen.url === page).map(({ at }) => at)
-    const dead = times.slice(served, served + failed + 1) // the last is the first that is served again
-    const gaps = dead.slice(1).map((at, n) => at - (dead[n] ?? 0))
-    // Three failures open the circuit, and each of the other workers may have started a request before.
-    const [shortest] = gaps.slice(failures + workers - 2).sort((one, other) => one - other)
-    expect(shortest).toBeGreaterThan(coolMs - 5) // two clocks
-    expect(crawlers.map(({ gate }) => gate.gauges.openCircuits)).toEqual(repeat(workers, 0))
-  })
+      await Promise.all(crawlers.map(crawl))
+      const times = sites.requests.filter((seen) => seen.url === page).map(({ at }) => at)
+      const dead = times.slice(served, served + failed + 1) // the last is the first that is served again
+      const gaps = dead.slice(1).map((at, n) => at - (dead[n] ?? 0))
+      // Three failures open the circuit. For a second, each of the other workers may not know of it and
+      // start one more request, which lies between two probes. The clocks of Redis and of the site differ.
+      const short = gaps.filter((gap) => gap < coolMs - 5)
+      expect(short.length).toBeLessThanOrEqual(failures - 1 + 2 * (workers - 1))
+      expect(crawlers.map(({ gate }) => gate.gauges.openCircuits)).toEqual(repeat(workers, 0))
+    },
+  )
 })
