@@ -25,11 +25,14 @@ async function startFleet(onFailure: 'wait' | 'local' = 'wait') {
   const { url, keyPrefix: base } = await useRedis()
   const client = await connectIoredis(url)
   const clock = startClock()
-  const link = { isAway: false }
+  const link = { isAway: false, replies: Promise.resolve() }
   const unsteady: IoredisClient = {
     callBuffer: async (...args: [string, ...Buffer[]]) => {
       if (link.isAway) throw new Error('away')
-      return client.callBuffer(...args)
+      const { replies } = link
+      const reply = await client.callBuffer(...args)
+      await replies
+      return reply
     },
   }
   const keyPrefix = `${base}${randomUUID()}:`
@@ -134,10 +137,24 @@ describe.skipIf(noRedis())('two workers', () => {
   })
 
   test('a reply that is older than a failure of the worker is not remembered', async () => {
-    const { one } = await startFleet()
-    const [, after] = await Promise.all([one.admit(), one.settle(FAILURE)])
-    expect(after).toMatchObject({ failures: 1 })
+    const { one, link } = await startFleet()
+    const reply = Promise.withResolvers<void>()
+    link.replies = reply.promise
+    const asked = one.admit()
+    link.replies = Promise.resolve()
+    await one.settle(FAILURE)
+    reply.resolve()
+    expect(await asked).toMatchObject({ state: 'closed', failures: 0 })
     expect(await one.admit()).toMatchObject({ state: 'closed', failures: 1 })
+  })
+
+  test('a request asks Redis from the moment on at which another one of the worker has failed', async () => {
+    const { one } = await startFleet()
+    await one.admit()
+    const settled = one.settle(FAILURE)
+    const asked = one.admit()
+    expect(asked).toBeInstanceOf(Promise)
+    await Promise.all([settled, asked])
   })
 
   test('all failures count that many workers tell at the same time', async () => {
