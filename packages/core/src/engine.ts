@@ -57,12 +57,18 @@ export type {} from './index.ts'
 export { assertKnown } from './known-options.ts'
 export { type PatternTrace, type TraceStep, tracePattern } from './match/trace.ts'
 export {
+  admitTo,
   applyFailure,
   applySuccess,
   type Circuit,
   type CircuitLimits,
+  type CircuitReport,
+  type CircuitResult,
   type CircuitStateName,
   canForgetCircuit,
+  circuitAfter,
+  circuitKeptUntil,
+  circuitReport,
   circuitStateOf,
   closedCircuit,
   coolingMs,

@@ -7,6 +7,7 @@ import {
   type Circuit,
   type CircuitLimits,
   canForgetCircuit,
+  circuitAfter,
   circuitStateOf,
   closedCircuit,
   delayProbe,
@@ -35,10 +36,10 @@ test('has one probe at a time, which is a lease', () => {
   const probing = startProbe(failed(5), 30_000)
   expect(circuitStateOf(probing, 149_999)).toBe('probing')
   expect(circuitStateOf(probing, 150_000)).toBe('half-open')
-  expect(circuitStateOf(returnProbe(probing, 1), 30_000)).toBe('half-open')
+  expect(circuitStateOf(returnProbe(probing, probing.lastProbe), 30_000)).toBe('half-open')
   const second = startProbe(probing, 150_000)
-  expect(returnProbe(second, 1)).toBe(second) // the first probe is late
-  expect(applyFailure(second, LIMITS, 'late', 150_001, 1)).toBe(second)
+  expect(returnProbe(second, probing.lastProbe)).toBe(second) // the first probe is late
+  expect(applyFailure(second, LIMITS, 'late', 150_001, probing.lastProbe)).toBe(second)
 })
 
 test('rests for longer after each probe that fails, and at most for maxMs', () => {
@@ -46,7 +47,7 @@ test('rests for longer after each probe that fails, and at most for maxMs', () =
   const rests: number[] = []
   for (let now = 30_000; rests.length < 9; now = circuit.retryAt) {
     const probing = startProbe(circuit, now)
-    circuit = applyFailure(probing, LIMITS, 'again', now, probing.probes)
+    circuit = applyFailure(probing, LIMITS, 'again', now, probing.lastProbe)
     rests.push((circuit.retryAt - now) / 1_000)
   }
   expect(rests).toEqual([60, 120, 240, 480, 960, 1_920, 3_600, 3_600, 3_600])
@@ -68,7 +69,28 @@ test('closes after a success, and begins again with the first cooling period', (
   const probing = startProbe(failed(5), 30_000)
   const closed = applySuccess(probing)
   expect(circuitStateOf(closed, 30_000)).toBe('closed')
-  expect(closed).toMatchObject({ failures: 0, periods: 0, probes: 1 })
+  expect(closed).toMatchObject({ failures: 0, periods: 0 })
+})
+
+test('numbers its probes by time, so that a late result of the probe of an earlier circuit is ignored', () => {
+  const late = startProbe(failed(5), 30_000)
+  const again = startProbe(failed(5, 40_000), 70_000)
+  expect(applyFailure(again, LIMITS, 'late', 70_001, late.lastProbe)).toBe(again)
+  expect(startProbe(again, 0).lastProbe).toBe(again.lastProbe + 1) // even if the clock goes back
+})
+
+test('counts at most a day of the time that a site asks for', () => {
+  const asked = { kind: 'failure', failure: '', retryAfterMs: Number.POSITIVE_INFINITY } as const
+  expect(circuitAfter(failed(4), LIMITS, asked, 0).retryAt).toBe(86_400_000)
+  expect(circuitAfter(failed(5), LIMITS, { ...asked, probe: 'robots' }, 0).retryAt).toBe(86_400_000)
+})
+
+test('is not forgotten while a probe is under way', () => {
+  const limits = { ...LIMITS, coolMs: 1, maxMs: 1 }
+  const probing = startProbe(failed(5, 0, limits), 1)
+  expect(circuitAfter(probing, limits, { kind: 'failure', failure: '', probe: probing.lastProbe }, 9)).toMatchObject({
+    periods: 2,
+  })
 })
 
 test('is forgotten when its last failure is old', () => {
@@ -90,7 +112,7 @@ describe('with the default values, at one request a second', () => {
       if (state === 'open') continue
       if (state === 'half-open') circuit = startProbe(circuit, now)
       sent++
-      if (fails(second)) circuit = applyFailure(circuit, LIMITS, '', now, circuit.probes)
+      if (fails(second)) circuit = applyFailure(circuit, LIMITS, '', now, circuit.lastProbe)
       else {
         circuit = applySuccess(circuit)
         servedAt ??= second

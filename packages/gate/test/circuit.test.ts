@@ -1,6 +1,14 @@
 // The option `circuit`: an origin whose last requests failed gets no requests for a time.
 import { describe, expect, test, vi } from 'vitest'
-import { type CircuitOptions, LocalPacer, type Pacer, type PacingOptions, type RequestReport } from '../src/index.ts'
+import {
+  type Admission,
+  type CircuitOptions,
+  type CircuitReport,
+  LocalPacer,
+  type Pacer,
+  type PacingOptions,
+  type RequestReport,
+} from '../src/index.ts'
 import { CrawlTimeline } from '../src/timeline/index.ts'
 import { simulate } from './simulation.ts'
 
@@ -122,6 +130,19 @@ describe.each<[string, () => Pacer | undefined]>([
     expect(gate.gauges.openCircuits).toBe(0)
     expect(vi.getTimerCount()).toBe(0)
   })
+})
+
+test('requests that rested start before requests that arrived later', async () => {
+  const { ended, visit, advance } = await crawl()
+  const first = pages(1, 3).map((path) => visit(path, () => REFUSED))
+  await advance(5_000)
+  await Promise.all(first)
+  const rested = pages(4, 7).map((path) => visit(path, () => OK, 500))
+  await advance(57_200)
+  const later = pages(8, 9).map((path) => visit(path, () => OK))
+  await advance(10_000)
+  await Promise.all([...rested, ...later])
+  expect(ended.slice(3)).toEqual(pages(4, 9).map((path, n) => `${path} starts at ${62 + n}`))
 })
 
 test('with whenOpen: wait, no request is rejected', async () => {
@@ -258,4 +279,91 @@ test('the error says how many requests failed, why, and when to try again', asyn
     retryAt: start + 182_000,
     circuit: { kind: 'connection', because: 'refused' },
   })
+})
+
+test('no timer is left when the requests that rest are aborted, or the gate is closed', async () => {
+  const { visit, advance, gate, site } = await crawl()
+  const all = pages(1, 3).map((path) => visit(path, () => REFUSED))
+  await advance(5_000)
+  await Promise.all(all)
+  const aborting = new AbortController()
+  const aborted = ['/4', '/5'].map((path) => gate.enter(site.at('a.test', path), { signal: aborting.signal }))
+  await advance(1_000)
+  expect(vi.getTimerCount()).toBe(1)
+  aborting.abort()
+  await Promise.allSettled(aborted)
+  expect(vi.getTimerCount()).toBe(0)
+  const closed = gate.enter(site.at('a.test', '/6'))
+  closed.catch(() => undefined)
+  await advance(1_000)
+  expect(vi.getTimerCount()).toBe(1)
+  gate.close()
+  await expect(closed).rejects.toMatchObject({ code: 'ERR_POLITELY_GATE_CLOSED' })
+  expect(vi.getTimerCount()).toBe(0)
+  await gate.drain()
+})
+
+test('a probe whose slot comes later gives its turn back, and takes it again with the slot', async () => {
+  const local = replyingLater()
+  const calls: string[] = []
+  let isProbe = false
+  const pacer: Pacer = {
+    ...local,
+    reserve: async (...args) => {
+      if (!isProbe) return local.reserve(...args)
+      isProbe = false
+      return { kind: 'wait', ticket: undefined, waitMs: 150_000, because: 'retry-after' }
+    },
+    admit: async (...args) => {
+      const admission = await local.admit?.(...args)
+      isProbe = admission?.probe !== undefined && calls.length === 0
+      if (admission?.probe !== undefined) calls.push('probe')
+      return admission as Admission
+    },
+    settle: async (...args) => {
+      if (args[2].probe !== undefined) calls.push(args[2].kind)
+      return local.settle?.(...args) as Promise<CircuitReport>
+    },
+  }
+  const { ended, visit, advance } = await crawl({ pacer })
+  const all = pages(1, 5).map((path) => visit(path, () => (path > '/3' ? OK : REFUSED)))
+  await advance(100_000)
+  expect(calls).toEqual(['probe', 'unknown'])
+  await advance(150_000)
+  await Promise.all(all)
+  expect(calls).toEqual(['probe', 'unknown', 'probe', 'success'])
+  expect(ended.slice(3)).toEqual(['/4 starts at 212', '/5 starts at 213'])
+})
+
+test('a clock that throws after the reply of admit rejects one request, and stops no other', async () => {
+  let isBroken = false
+  const now = () => {
+    if (isBroken) throw new Error('no clock')
+    return Date.now()
+  }
+  const local = replyingLater()
+  const pacer: Pacer = {
+    ...local,
+    admit: async (...args) => {
+      const admission = await local.admit?.(...args)
+      isBroken = args[0].includes('a.test') && admission?.state === 'open' && !hasBroken
+      hasBroken ||= isBroken
+      return admission as Admission
+    },
+  }
+  let hasBroken = false
+  const { ended, visit, advance, gate, site } = await crawl({ pacer, now } as PacingOptions)
+  const all = pages(1, 3).map((path) => visit(path, () => REFUSED))
+  await advance(5_000)
+  await Promise.all(all)
+  const broken = gate.enter(site.at('a.test', '/4'))
+  broken.catch(() => {
+    isBroken = false
+  })
+  await advance(0)
+  await expect(broken).rejects.toThrow('no clock')
+  const next = visit('/5', () => OK)
+  await advance(60_000)
+  await next
+  expect(ended.at(-1)).toBe('/5 starts at 62')
 })

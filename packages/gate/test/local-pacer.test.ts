@@ -1,5 +1,6 @@
 // LocalPacer: runs the cases that every pacer must pass, and tests the eviction of keys.
 import type { Delay, PaceLimits } from '@politely/core/engine'
+import { circuitCases, runCircuitCase } from '@politely/testkit/cases/circuit-cases'
 import { type PacerCase, pacerCases, runPacerCase } from '@politely/testkit/cases/pacer-cases'
 import { startClock } from '@politely/testkit/clock'
 import { heldBytes } from '@politely/testkit/heap'
@@ -12,6 +13,26 @@ describe('LocalPacer passes the pacer cases', () => {
   test.each(pacerCases)('$name', async (pacerCase) => {
     const { now, advance: pass } = startClock()
     expect(await runPacerCase(pacerCase, new LocalPacer(now), pass)).toEqual([])
+  })
+
+  test.each(circuitCases)('circuits: $name', async (row) => {
+    const { now, advance: pass } = startClock()
+    expect(await runCircuitCase(row, new LocalPacer(now), pass)).toEqual([])
+  })
+
+  test('each case of circuits detects a pacer that never opens one', async () => {
+    const { now, advance: pass } = startClock()
+    const never = (_: string, limits: object) => ({ ...limits, failures: 1_000 }) as never
+    for (const row of circuitCases) {
+      const pacer = new LocalPacer(now)
+      const broken = {
+        admit: (...args: [string, object]) => pacer.admit(args[0], never(...args)),
+        settle: (origin: string, limits: object, result: object) =>
+          pacer.settle(origin, never(origin, limits), result as never),
+      }
+      const found = await runCircuitCase(row, broken, pass)
+      expect(found.length > 0 || row.name.startsWith('forgets')).toBe(true)
+    }
   })
 
   test('the cases detect a broken pacer', async () => {

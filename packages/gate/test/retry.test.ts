@@ -108,10 +108,13 @@ describe.each(firstInShortRun(kits))('politely($name, { retry })', ({ fetch, Req
   })
 
   test.concurrent('stops at an abort, with its reason', async () => {
-    const { site, politeFetch, url } = await open([status(503)], { retry: { attempts: 10 } })
     const aborting = new AbortController()
+    const busy: Page = (_, response) => {
+      response.writeHead(503).end('busy')
+      setTimeout(() => aborting.abort(new Error('enough')), 100)
+    }
+    const { site, politeFetch, url } = await open([busy], { retry: { attempts: 10 } })
     const call = politeFetch(url, { signal: aborting.signal })
-    setTimeout(() => aborting.abort(new Error('enough')), 300)
     await expect(call).rejects.toThrow('enough')
     expect(site.seen).toHaveLength(1)
   })

@@ -1,9 +1,17 @@
 // The public API of `@politely/redis`.
 
 export { isPolitelyError, OptionError } from '@politely/core'
-export type { Delay } from '@politely/core/engine'
+export type { CircuitLimits, Delay } from '@politely/core/engine'
 export type { Lease } from '@politely/fetcher'
-export type { PaceReason, Reservation, Ticket, WaitEstimate } from '@politely/gate'
+export type {
+  Admission,
+  CircuitReport,
+  CircuitResult,
+  PaceReason,
+  Reservation,
+  Ticket,
+  WaitEstimate,
+} from '@politely/gate'
 export type { IoredisClient, NodeRedisClient, RedisClient } from './client.ts'
 export { RedisReplyError, RedisTimeoutError } from './errors.ts'
 export type {

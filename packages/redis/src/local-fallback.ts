@@ -61,6 +61,11 @@ export class LocalFallback {
     return this.#pacer.estimate(key, this.#scaled(limits), ahead)
   }
 
+  /** The circuits of this worker. */
+  get circuits(): Pick<LocalPacer, 'admit' | 'settle'> {
+    return this.#pacer
+  }
+
   /** Whether any key was paced locally. */
   get isUsed(): boolean {
     return this.#pacer.size > 0

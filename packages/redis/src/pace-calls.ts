@@ -1,12 +1,12 @@
-// Calls the script of RedisPacer (pace-script.ts). Handles failed calls, late replies, and the loss
+// Calls the scripts of RedisPacer (pace-script.ts, circuit-script.ts). Handles failed calls, late replies, and the loss
 // of all data.
 //
 // Each key belongs to one of 64 buckets. A bucket is a hash tag, so its keys are on one server of a
 // cluster, and fail and recover together. There are two ways to make a call:
 //
-//   tryCall   for `reserve` and `estimate`, and to tell Redis of known pauses. Returns undefined
-//             after a failure. Until the next attempt is due, all calls for the same bucket return
-//             undefined at once.
+//   tryCall   for `reserve` and `estimate`, and to tell Redis of known pauses; `tryCircuit` is the
+//             same for circuits. Returns undefined after a failure. Until the next attempt is due,
+//             all calls for the same bucket return undefined at once.
 //   deliver   for calls whose loss could shorten a delay. A call that has failed is kept, and made
 //             again until Redis has replied. The calls of a bucket are repeated in order.
 //
@@ -22,6 +22,7 @@
 //   1750 ms   it is made again, and succeeds: `onRecovered` and `onPossibleLoss` are called
 import type { PaceLimits } from '@politely/core/engine'
 import { withTimeout } from '@politely/fetcher/internal'
+import { CIRCUIT_SCRIPT, type CircuitReply, circuitReplyOf } from './circuit-script.ts'
 import type { Commands } from './client.ts'
 import { RedisTimeoutError } from './errors.ts'
 import { warnOfEviction } from './eviction-warning.ts'
@@ -114,6 +115,39 @@ export class PaceCalls {
     request: ScriptRequest,
   ): Promise<R | undefined> {
     const bucket = this.#bucketOf(key)
+    const reply = await this.#attempt(operation, bucket, key, async () => {
+      const reply = await this.#call(operation, bucket, key, request)
+      return { reply: reply as R, epoch: reply.epoch }
+    })
+    if (reply?.kind === 'pause') this.#options.onPause(key, reply)
+    return reply
+  }
+
+  /**
+   * Calls the script of circuits. Returns undefined after a failure, and until the next attempt is
+   * due.
+   * @throws The error of the script, if it rejects the call.
+   */
+  async tryCircuit(operation: Operation, origin: string, args: readonly string[]): Promise<CircuitReply | undefined> {
+    const bucket = this.#bucketOf(origin)
+    return this.#attempt(operation, bucket, origin, async () => {
+      this.counters.calls++
+      const { commands, keyPrefix, timeoutMs, hasTestClock, now } = this.#options
+      const key = keyOf(keyPrefix, bucket.name, `circuit:${origin}`)
+      const pending = commands.evalScript(CIRCUIT_SCRIPT, [key], args).then(circuitReplyOf)
+      const reply = await withTimeout(pending, timeoutMs, () => {
+        throw new RedisTimeoutError(timeoutMs)
+      })
+      return { reply: hasTestClock ? { ...reply, now: now() } : reply, epoch: bucket.epoch }
+    })
+  }
+
+  async #attempt<R>(
+    operation: Operation,
+    bucket: Bucket,
+    key: string,
+    make: () => Promise<{ readonly reply: R; readonly epoch: number | undefined }>,
+  ): Promise<R | undefined> {
     if (bucket.failures > 0) {
       const now = this.#options.now()
       if (now < bucket.retryAt) return undefined
@@ -121,9 +155,8 @@ export class PaceCalls {
     }
     const call = ++bucket.calls
     try {
-      const reply = (await this.#call(operation, bucket, key, request)) as R
-      this.#succeeded(bucket, key, reply)
-      if (reply.kind === 'pause') this.#options.onPause(key, reply)
+      const { reply, epoch } = await make()
+      this.#succeeded(bucket, key, epoch)
       return reply
     } catch (error) {
       this.#failed(operation, bucket, key, call, error)
@@ -243,7 +276,7 @@ export class PaceCalls {
     this.#isStartingEpochs = false
   }
 
-  #succeeded(bucket: Bucket, key: string, { epoch }: PaceReply): void {
+  #succeeded(bucket: Bucket, key: string, epoch: number | undefined): void {
     const { failures } = bucket
     const isNewEpoch = bucket.epoch !== epoch
     bucket.epoch = epoch

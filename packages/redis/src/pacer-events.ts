@@ -23,7 +23,7 @@ interface PacerMessage {
   readonly pacer: ReportingPacer
   /** Milliseconds since 1970. */
   readonly at: number
-  /** The pace key of the call. */
+  /** The pace key of the call; for `admit` and `settle`, the origin. */
   readonly key: string
 }
 
@@ -33,7 +33,17 @@ export interface RedisFailureMessage extends PacerMessage {
    * The method of the pacer; `pause`: tells Redis of a pause that it may have lost; `cancelWait`:
    * the worker no longer waits for a slot.
    */
-  readonly operation: 'reserve' | 'sent' | 'cancel' | 'cancelWait' | 'report' | 'end' | 'estimate' | 'pause'
+  readonly operation:
+    | 'reserve'
+    | 'sent'
+    | 'cancel'
+    | 'cancelWait'
+    | 'report'
+    | 'end'
+    | 'estimate'
+    | 'pause'
+    | 'admit'
+    | 'settle'
   readonly error: unknown
 }
 

@@ -8,6 +8,7 @@
 //   PaceCalls        calls fail, and replies come late
 //   KnownPushbacks   Redis may lose the pause after a pushback
 //   LocalFallback    slots while Redis is away, with `onFailure: 'local'`
+//   RedisCircuits    which origins get no requests for a time, because they have failed
 //
 // Example of one request: the gate calls `reserve`. The script replies `wait`, with a turn, which
 // becomes the ticket. The gate calls `reserve` again at this turn, with the ticket. The script
@@ -16,6 +17,7 @@
 import { OptionError } from '@politely/core'
 import {
   applyResponse,
+  type CircuitLimits,
   type Delay,
   MAX_RETRY_AFTER_MS,
   type PaceLimits,
@@ -25,7 +27,16 @@ import {
   startPace,
 } from '@politely/core/engine'
 import { assertOptions, callable, integer, MAX_TIMEOUT_MS, number, oneOf } from '@politely/fetcher/internal'
-import type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from '@politely/gate'
+import type {
+  Admission,
+  CircuitReport,
+  CircuitResult,
+  PaceReason,
+  Pacer,
+  Reservation,
+  Ticket,
+  WaitEstimate,
+} from '@politely/gate'
 import { LRUCache } from 'lru-cache'
 import { commandsOf, type RedisClient } from './client.ts'
 import { checkedKeyPrefix, DEFAULT_KEY_PREFIX } from './keys.ts'
@@ -35,6 +46,7 @@ import { PaceCalls } from './pace-calls.ts'
 import type { EstimateReply, SlotReply, Turn, WaitReply } from './pace-reply.ts'
 import { awaitedUntil, hadPushbacks, slotOf, ticketOf, turnOf, waitTicketOf } from './pace-tickets.ts'
 import type { RedisPacerCounters, ReportingPacer } from './pacer-events.ts'
+import { RedisCircuits } from './redis-circuits.ts'
 import { SlotAllowance } from './slot-allowance.ts'
 
 /** Options of a `RedisPacer`. Only `client` is required. */
@@ -125,6 +137,7 @@ export class RedisPacer implements Pacer, ReportingPacer {
   readonly #hasTestClock: boolean
   readonly #allowance: SlotAllowance
   readonly #pushbacks = new KnownPushbacks()
+  readonly #circuits: RedisCircuits
   /** By key: the last turn, for a request that calls `reserve` without its ticket. */
   readonly #turns = new LRUCache<string, KnownTurn>({ max: MAX_TURNS })
   /** How many of the last requests were sent in time, one after the other. */
@@ -166,6 +179,12 @@ export class RedisPacer implements Pacer, ReportingPacer {
       }
       this.#local = new LocalFallback(now, fleetSize)
     }
+    this.#circuits = new RedisCircuits({
+      calls: this.#calls,
+      now: this.#now,
+      hasTestClock,
+      local: this.#local?.circuits,
+    })
   }
 
   /** A snapshot of what the pacer has counted since it was created. */
@@ -312,6 +331,21 @@ export class RedisPacer implements Pacer, ReportingPacer {
     if (this.#local === undefined) return this.#untilRetry(key)
     const [local, pause] = [this.#local.estimate(key, limits, ahead), this.#knownPauseOf(key)]
     return pause !== undefined && pause.waitMs > local.waitMs ? pause : local
+  }
+
+  /**
+   * Says whether a request to this origin may start: see `Pacer`. Calls Redis only if the origin has
+   * had failures, or the last call is older than a second. While Redis is away, an open circuit stays
+   * open until its cooling period is over; any other counts as closed, or with `onFailure: 'local'`
+   * the worker keeps its own.
+   */
+  admit(origin: string, limits: CircuitLimits): Admission | Promise<Admission> {
+    return this.#circuits.admit(origin, limits)
+  }
+
+  /** Tells the other workers how a request to this origin has ended: see `Pacer`. */
+  settle(origin: string, limits: CircuitLimits, result: CircuitResult): Promise<CircuitReport> {
+    return this.#circuits.settle(origin, limits, result)
   }
 
   /**

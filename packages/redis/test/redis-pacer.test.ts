@@ -2,6 +2,7 @@
 import type { Delay, PaceLimits } from '@politely/core/engine'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
+import { circuitCases, runCircuitCase } from '@politely/testkit/cases/circuit-cases'
 import { pacerCases, runPacerCase } from '@politely/testkit/cases/pacer-cases'
 import { startClock } from '@politely/testkit/clock'
 import { noRedis, noRedisServer } from '@politely/testkit/servers/redis'
@@ -26,6 +27,14 @@ describe.skipIf(noRedis())('with a server', () => {
       expect(await runPacerCase(pacerCase, pacer, clock.advance)).toEqual([])
       expect(pacer.counters).toMatchObject({ failures: 0, repeats: 0 })
     })
+  })
+
+  test.for(circuitCases)('circuits: $name', async (row) => {
+    const clock = startClock()
+    const client = await connectIoredis(redis.url)
+    const pacer = new RedisPacer({ client, keyPrefix: redis.newPrefix(), now: clock.now })
+    expect(await runCircuitCase(row, pacer, clock.advance)).toEqual([])
+    expect(pacer.counters.failures).toBe(0)
   })
 
   test('calls Redis once for a request that need not wait, and twice for one that waits', async () => {

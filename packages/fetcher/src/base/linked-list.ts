@@ -22,6 +22,10 @@ export class LinkedList<T extends Linked<T>> {
     return this.#first
   }
 
+  get last(): T | undefined {
+    return this.#last
+  }
+
   has(item: T): boolean {
     return item.list === this
   }
@@ -43,6 +47,18 @@ export class LinkedList<T extends Linked<T>> {
     if (this.#first === undefined) this.#last = item
     else this.#first.before = item
     this.#first = item
+    this.#size++
+  }
+
+  /** Adds an item that is in no list after an item of this list. */
+  addAfter(item: T, before: T): void {
+    const { after } = before
+    item.before = before
+    item.after = after
+    item.list = this
+    before.after = item
+    if (after === undefined) this.#last = item
+    else after.before = item
     this.#size++
   }
 

@@ -10,7 +10,7 @@ import type { SiteCircuit } from '../options/circuit.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import { LocalCircuits } from '../pace/local-circuits.ts'
 import type { Admission, CircuitFailure, CircuitReport, CircuitResult, Pacer, Ticket } from '../pace/pacer.ts'
-import { CircuitOpenError } from '../report/errors.ts'
+import { CircuitOpenError, PacerError } from '../report/errors.ts'
 import { channels, type EventSource } from '../report/events.ts'
 import type { GateLog } from '../report/gate-log.ts'
 import { type CheckedUrl, OriginCircuit, type RestingLane, type RestingRequest } from './origin-circuit.ts'
@@ -82,16 +82,17 @@ export class Circuits {
     return (this.#origins.size === 0 || !this.#origins.has(origin)) && this.#context.keeper.isClear?.(origin) !== false
   }
 
-  /** Asks whether the request may start, and makes it the probe if it is one. Never throws. */
-  admit(origin: string, limits: SiteCircuit): Admission | Promise<Admission> {
+  /**
+   * Asks whether the request may start, and makes it the probe if it is one. Never throws. Undefined
+   * if the keeper fails: that stops no request, and says nothing of the circuit.
+   */
+  admit(origin: string, limits: SiteCircuit): Admission | undefined | Promise<Admission | undefined> {
     const { keeper, failed } = this.#context
-    const noteFailure = (error: unknown): Admission => {
-      failed(origin, error)
-      return CLOSED // a keeper that fails stops no request
-    }
+    const checked = (admission: Admission) => checkedReport('admit', admission)
+    const noteFailure = (error: unknown) => void failed(origin, error)
     try {
       const admission = keeper.admit(origin, limits)
-      return isPromise(admission) ? Promise.resolve(admission).catch(noteFailure) : admission
+      return isPromise(admission) ? Promise.resolve(admission).then(checked).catch(noteFailure) : checked(admission)
     } catch (error) {
       return noteFailure(error)
     }
@@ -152,6 +153,7 @@ export class Circuits {
   noteRobots(origin: string, access: Access, limits: SiteCircuit, now: number): void {
     const { reason, status } = access.failedRefresh ?? access
     const hasFailed = status === undefined && CONNECTION_REASONS.has(reason)
+    if (status === undefined && !(hasFailed && limits.outcomes.has('connection'))) return
     if (!hasFailed && this.isClear(origin)) return
     if (this.#knowsRobots(origin, access)) return
     if (hasFailed) {
@@ -159,8 +161,12 @@ export class Circuits {
       const retryAfterMs = Math.max(0, access.nextAttemptAt - now)
       if (!this.#network.isDoubtful(origin, failure.because))
         this.#tell(origin, limits, { kind: 'failure', failure, retryAfterMs, probe: 'robots' })
-    } else if (this.#origins.get(origin)?.report.failure?.kind === 'connection' && access.failedRefresh === undefined)
-      this.#tell(origin, limits, SUCCESS) // the site answers again
+      return
+    }
+    const circuit = this.#origins.get(origin)
+    if (circuit?.report.failure?.kind !== 'connection' || access.failedRefresh !== undefined) return
+    // The failure may be another worker's, and later than this robots.txt.
+    if (now - access.checkedAt < circuit.sinceFailureMs) this.#tell(origin, limits, SUCCESS) // the site answers again
   }
 
   /** Remembers the last attempt to fetch robots.txt. Returns whether it was known. */
@@ -187,9 +193,9 @@ export class Circuits {
       const report = keeper.settle(origin, limits, result)
       if (isPromise(report))
         Promise.resolve(report)
-          .then((found) => this.#note(origin, limits, found))
+          .then((found) => this.#note(origin, limits, checkedReport('settle', found)))
           .catch((error: unknown) => failed(origin, error))
-      else this.#note(origin, limits, report)
+      else this.#note(origin, limits, checkedReport('settle', report))
     } catch (error) {
       failed(origin, error)
     }
@@ -230,8 +236,20 @@ export class Circuits {
     let circuit = this.#origins.get(origin)
     if (circuit === undefined) {
       circuit = new OriginCircuit(limits.whenOpen, this.#context.now)
-      setBounded(this.#origins, origin, circuit, MAX_REMEMBERED)
+      const [oldest] = this.#origins.size < MAX_REMEMBERED ? [] : this.#origins
+      if (oldest !== undefined) this.#origins.delete(oldest[0])
+      this.#origins.set(origin, circuit)
+      oldest?.[1].resumeAll() // the keeper still knows the circuit
     }
     return circuit
   }
+}
+
+/** @throws {PacerError} for an invalid reply. */
+function checkedReport<R extends CircuitReport>(method: 'admit' | 'settle', report: R): R {
+  const { state, failures, periods, waitMs } = (report ?? {}) as Partial<CircuitReport>
+  const isState = state === 'closed' || state === 'open' || state === 'half-open'
+  if (isState && [failures, periods, waitMs].every((value) => Number.isFinite(value) && Number(value) >= 0))
+    return report
+  throw new PacerError(method, report, "{ state: 'closed', 'open' or 'half-open', failures, periods, waitMs }")
 }

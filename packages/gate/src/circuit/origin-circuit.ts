@@ -28,8 +28,11 @@ export interface RestingRequest extends Linked<RestingRequest> {
 export interface RestingLane {
   /** A request of this lane begins to rest. */
   rests(): void
-  /** It goes back to the line: `first` to its front, `last` to its end. `gone`: it has ended. */
-  resume(request: RestingRequest, to: 'first' | 'last' | 'gone'): void
+  /**
+   * It goes back to the line: `first` to its front, `in-order` before the requests that arrived later.
+   * `gone`: it has ended.
+   */
+  resume(request: RestingRequest, to: 'first' | 'in-order' | 'gone'): void
   advance(): void
 }
 
@@ -46,6 +49,8 @@ export class OriginCircuit {
   /** The request that is to become the probe, if it has gone back to its lane. */
   #candidate: RestingRequest | undefined
   #reportedAt = 0
+  /** When this gate has heard of the last failure. */
+  #failedAt = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(whenOpen: SiteCircuit['whenOpen'], now: () => number) {
@@ -56,6 +61,11 @@ export class OriginCircuit {
   /** The end of the cooling period, by the gate's clock. Milliseconds since 1970. */
   get retryAt(): number {
     return this.#reportedAt + this.report.waitMs
+  }
+
+  /** How long ago this gate has heard of the last failure. Milliseconds. */
+  get sinceFailureMs(): number {
+    return this.#now() - this.#failedAt
   }
 
   /** The state now, without a call of the keeper. */
@@ -85,8 +95,10 @@ export class OriginCircuit {
 
   /** A request has ended, wherever it was. */
   remove(request: RestingRequest): void {
-    if (this.#resting.delete(request)) this.#laneOf.get(request)?.resume(request, 'gone')
-    else if (this.#candidate === request) {
+    if (this.#resting.delete(request)) {
+      this.#laneOf.get(request)?.resume(request, 'gone')
+      if (this.#resting.size === 0) this.#arm() // ends the timer
+    } else if (this.#candidate === request) {
       this.#candidate = undefined
       this.#arm(1)
     }
@@ -94,23 +106,26 @@ export class OriginCircuit {
 
   /** @param reject Rejects a request that rests. */
   update(report: CircuitReport, reject: (request: RestingRequest) => void): void {
-    const { periods } = this.report
+    const { periods, failures } = this.report
     this.report = report
     this.#reportedAt = this.#now()
-    if (report.state === 'closed') this.#resumeAll()
+    if (report.failures > failures) this.#failedAt = this.#reportedAt
+    if (report.state === 'closed') this.resumeAll()
     else if (report.periods > periods && this.isRefusing) this.rejectAll(reject)
-    this.#arm()
+    else this.#arm()
   }
 
-  #resumeAll(): void {
+  /** All requests go back to their lanes. */
+  resumeAll(): void {
     this.#candidate = undefined
     const lanes = new Set<RestingLane>()
     for (const request of this.#resting) {
       this.#resting.delete(request)
       const lane = this.#laneOf.get(request) as RestingLane
-      lane.resume(request, 'last')
+      lane.resume(request, 'in-order')
       lanes.add(lane)
     }
+    this.#arm()
     for (const lane of lanes) lane.advance()
   }
 
@@ -120,6 +135,7 @@ export class OriginCircuit {
       reject(request)
       this.#laneOf.get(request)?.resume(request, 'gone')
     }
+    this.#arm()
   }
 
   /** Starts the timer for the next probe, if requests rest. */

@@ -228,11 +228,18 @@ export class Lane implements WaitingLane, RoutedLane {
     this.#resting++
   }
 
-  resume(request: WaitingRequest, to: 'first' | 'last' | 'gone'): void {
+  resume(request: WaitingRequest, to: 'first' | 'in-order' | 'gone'): void {
     this.#resting--
     if (to === 'first') this.#line.addFirst(request)
-    else if (to === 'last') this.#line.add(request)
+    else if (to === 'in-order') this.#addByArrival(request)
     else if (this.#line.size === 0) this.#handleEmpty()
+  }
+
+  #addByArrival(request: WaitingRequest): void {
+    let before = this.#line.last
+    while (before !== undefined && before.arrivedAt > request.arrivedAt) before = before.before
+    if (before === undefined) this.#line.addFirst(request)
+    else this.#line.addAfter(request, before)
   }
 
   /**
@@ -363,14 +370,12 @@ export class Lane implements WaitingLane, RoutedLane {
   }
 
   /** Step 5. Returns undefined if there is nothing to ask. */
-  #admit(first: WaitingRequest): Admission | Promise<Admission> | undefined {
+  #admit(first: WaitingRequest): Admission | undefined | Promise<Admission | undefined> {
     const { circuit } = first.route.pacing
-    return circuit === undefined || first.probe !== undefined
-      ? undefined
-      : this.#context.circuits.admit(first.check.origin, circuit)
+    return circuit && this.#context.circuits.admit(first.check.origin, circuit)
   }
 
-  async #awaitAdmission(first: WaitingRequest, pending: Promise<Admission>): Promise<void> {
+  async #awaitAdmission(first: WaitingRequest, pending: Promise<Admission | undefined>): Promise<void> {
     const admission = await pending
     if (!this.#passesCircuit(first, admission)) this.advance()
     else if (this.#reserveSlots(first) === 'done') this.advance()
@@ -384,8 +389,12 @@ export class Lane implements WaitingLane, RoutedLane {
     const isInLine = this.#line.has(first)
     if (isInLine) first.probe = admission.probe
     else circuits.giveBack(first.check.origin, circuit, admission.probe) // it was aborted meanwhile
-    const passes = circuits.passes(first.check.origin, circuit, admission)
-    if (passes && isInLine) return true
+    try {
+      if (circuits.passes(first.check.origin, circuit, admission) && isInLine) return true
+    } catch (error) {
+      this.#handleFailure(first, error) // the clock threw
+      return false
+    }
     this.#abandonAdmission(first)
     if (this.#line.delete(first)) circuits.hold(first, this, circuit)
     return false
@@ -435,6 +444,7 @@ export class Lane implements WaitingLane, RoutedLane {
       throw error
     }
     if (slots === undefined || cancelIfExpired(slots, at)) {
+      first.returnProbe() // its lease might end before the wait
       this.#abandonAdmission(first, true)
       return
     }

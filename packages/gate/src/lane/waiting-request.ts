@@ -289,11 +289,16 @@ export class WaitingRequest implements Linked<WaitingRequest> {
 
   /** The request does not start: if it rests, or was to be the probe, another one may be. */
   #leaveCircuit(): void {
-    const { circuits } = this.#context
+    if (this.hasRested) this.#context.circuits.remove(this)
+    this.returnProbe()
+  }
+
+  /** If the request was to be the probe, another one may be. */
+  returnProbe(): void {
+    const { probe } = this
     const { circuit } = this.route.pacing
-    if (circuit === undefined) return
-    if (this.hasRested) circuits.remove(this)
-    circuits.giveBack(this.#check.origin, circuit, this.probe)
+    this.probe = undefined
+    if (circuit !== undefined) this.#context.circuits.giveBack(this.#check.origin, circuit, probe)
   }
 
   #update(check: AllowedCheck): void {

@@ -3,7 +3,16 @@
 // The gate keeps the order of requests in its process. The pacer keeps the pace: in this process
 // (`LocalPacer`, the default), or in one place for a whole fleet.
 import type { PageOutcome } from '@politely/core'
-import type { CircuitLimits, Delay, PaceLimits, PaceResponse, PauseReason, Slot } from '@politely/core/engine'
+import type {
+  CircuitLimits,
+  Delay,
+  PaceLimits,
+  PaceResponse,
+  PauseReason,
+  CircuitReport as ReportOfCircuit,
+  CircuitResult as ResultOfCircuit,
+  Slot,
+} from '@politely/core/engine'
 
 /**
  * Keeps the pace of every pace key: an origin, or what `paceBy` says; and a registrable domain or
@@ -98,36 +107,10 @@ export interface Pacer {
 export type CircuitFailure = Pick<PageOutcome, 'kind' | 'because'>
 
 /** What became of a request, for the circuit of its origin. */
-export interface CircuitResult {
-  /** `unknown`: the request was aborted, or never sent. If it was the probe, another may follow. */
-  readonly kind: 'success' | 'failure' | 'unknown'
-  /** Undefined unless it is a failure. */
-  readonly failure?: CircuitFailure | undefined
-  /**
-   * How long the site asks to wait, or when robots.txt is requested again. Milliseconds from now;
-   * undefined if neither is known.
-   */
-  readonly retryAfterMs?: number | undefined
-  /**
-   * The ticket of `admit`, if the request was the probe. `robots`: the request was for robots.txt,
-   * which asks nobody before it starts. It counts as the probe if the circuit is half-open.
-   */
-  readonly probe?: Ticket | 'robots' | undefined
-}
+export type CircuitResult = ResultOfCircuit<CircuitFailure>
 
 /** The state of the circuit of an origin. */
-export interface CircuitReport {
-  /** `open`: no request may start. `half-open`: one may, the probe. */
-  readonly state: 'closed' | 'open' | 'half-open'
-  /** How many requests have failed in a row. */
-  readonly failures: number
-  /** How many cooling periods there were in a row. 0 if the circuit is closed. */
-  readonly periods: number
-  /** How long until a probe may start, as far as that is known. Milliseconds. */
-  readonly waitMs: number
-  /** The last failure. */
-  readonly failure?: CircuitFailure | undefined
-}
+export type CircuitReport = ReportOfCircuit<CircuitFailure>
 
 /** The reply to `admit`. With `closed` the request may start. */
 export interface Admission extends CircuitReport {

@@ -195,15 +195,14 @@ export class CircuitOpenError extends PolitelyError {
 
 /**
  * Your own pacer returned an invalid reply. The request that the call was for is rejected with this
- * error.
+ * error. After an invalid reply of `admit` or `settle`, the gate only counts and publishes it.
  *
- * Remedy: return from the pacer's `reserve` and `estimate` an object of the form that the message
- * shows.
+ * Remedy: return from the pacer's method an object of the form that the message shows.
  */
 export class PacerError extends PolitelyError {
   override readonly name = 'PacerError'
   readonly code = 'ERR_POLITELY_PACER'
-  constructor(method: 'reserve' | 'estimate', given: unknown, expected: string) {
+  constructor(method: 'reserve' | 'estimate' | 'admit' | 'settle', given: unknown, expected: string) {
     super(`\`${method}\` of the pacer returned ${describeValue(given)}; expected ${expected}`)
   }
 }
