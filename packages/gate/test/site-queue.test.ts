@@ -673,7 +673,7 @@ describe('spill', () => {
       if (++calls === call) throw new Error('no space left')
       return (memory[method] as (...given: unknown[]) => unknown)(...args)
     }
-    const spill = { add: memory.add, take: memory.take, [method]: failing } as ReturnType<typeof spillOf>
+    const spill: typeof memory = { ...memory, [method]: failing }
     const urls = [...pages(simulation, 'a', 40), ...pages(simulation, 'b', 3)]
     const source = counted(urls)
     const { sent, ended } = crawl(simulation, source, { maxHeld: 10, spill })
