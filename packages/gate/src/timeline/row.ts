@@ -24,7 +24,12 @@ export type TimelineMark =
     }
   /** A response asked for fewer requests: status 429, 430, 503 or 529. */
   | { readonly kind: 'pushback'; readonly at: number; readonly status: number }
-  /** The circuit of the origin opened: no request starts for `forMs` milliseconds. */
-  | { readonly kind: 'rest'; readonly at: number; readonly forMs: number }
+  /** The circuit of the origin opened. */
+  | {
+      readonly kind: 'rest'
+      readonly at: number
+      /** How long no request starts. Milliseconds. */
+      readonly forMs: number
+    }
   /** robots.txt refused a request. */
   | { readonly kind: 'refuse'; readonly at: number }
