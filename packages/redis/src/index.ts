@@ -5,6 +5,7 @@ export type { CircuitLimits, Delay } from '@politely/core/engine'
 export type { Lease } from '@politely/fetcher'
 export type {
   Admission,
+  CircuitFailure,
   CircuitReport,
   CircuitResult,
   PaceReason,
