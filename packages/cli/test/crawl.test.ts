@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import { isFullRun } from '@politely/testkit/scope'
 import { startSites } from '@politely/testkit/servers/sites'
 import { expect, onTestFinished, test } from 'vitest'
 import { isNofollowHeader, LinkReader } from '../src/commands/crawl/links.ts'
@@ -206,4 +207,22 @@ test.for([
   ['max-snippet: 5, nofollow', true],
 ] as const)('X-Robots-Tag: %s closes the links: %s', ([value, isClosed]) => {
   expect(isNofollowHeader(value, ['ExampleBot'])).toBe(isClosed)
+})
+
+test.runIf(isFullRun)('stops at a site that is down, and says until when it rests', async () => {
+  const { sites, origin, requested } = await startSite()
+  const pages = Array.from({ length: 12 }, (_, n) => `/p${n}`)
+  sites.answerAll({ 'http://127.0.0.1:PORT/': links(...pages) })
+  for (const page of pages) sites.respond(`http://127.0.0.1:PORT${page}`, (socket) => socket.destroy())
+  const options = ['--min-delay', '0', '--concurrency', '1', '--json']
+  const { stdout } = await runInThisProcess(['crawl', `${origin}/`, ...BOT, ...options])
+  const failed = (parseJsonLines(stdout) as { outcome: string; problem?: string }[]).filter(
+    ({ outcome }) => outcome === 'failed',
+  )
+  expect(failed).toHaveLength(12)
+  const rests = failed.filter(({ problem }) =>
+    /^not requested: 6 requests .* it rests until 20\S+Z$/.test(`${problem}`),
+  )
+  expect(rests).toHaveLength(6)
+  expect(requested().filter((path) => path.startsWith('/p'))).toHaveLength(6)
 })

@@ -1,8 +1,16 @@
 // `politely crawl`: crawls a few pages through a gate.
 import { originOf, outcomeOf } from '@politely/core'
+import { formatTime } from '@politely/core/engine'
 import { loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import { clientPort } from '@politely/fetcher/internal'
-import { GateClosedError, isRedirect, type Permit, PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import {
+  CircuitOpenError,
+  GateClosedError,
+  isRedirect,
+  type Permit,
+  PoliteGate,
+  RobotsDisallowedError,
+} from '@politely/gate'
 import { CrawlTimeline } from '@politely/gate/timeline'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
@@ -163,8 +171,14 @@ class Crawler {
       if (error instanceof GateClosedError || this.isStopped) return
       if (error instanceof RobotsDisallowedError)
         return output.page({ ...emptyReport(url, depth), outcome: 'refused', verdict: error.verdict })
+      if (error instanceof CircuitOpenError) {
+        const { failures, retryAt } = error
+        const problem = `not requested: ${failures} requests to this site in a row have failed; it rests until ${formatTime(retryAt)}`
+        return output.page({ ...emptyReport(url, depth), problem })
+      }
       const failure = requestFailure(error)
       if (failure === undefined) throw error
+      permit?.release({ failed: true, error }) // no effect if a response has arrived
       await output.page({
         ...emptyReport(url, depth),
         ...waitOf(permit),
