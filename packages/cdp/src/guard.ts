@@ -154,12 +154,12 @@ export class Guard implements RequestListener {
   }
 
   onResponse(paused: PausedRequest): void {
-    const { frameId, requestId, responseStatusCode: status } = paused
+    const { frameId, requestId, responseStatusCode: status, responseErrorReason: reason } = paused
     const navigation = this.#navigations.get(frameId)
     if (navigation?.requestId !== requestId) return
     if (status !== undefined) {
       navigation.permit?.release({ status, headers: { get: (name) => responseHeader(paused, name) } })
-    }
+    } else if (reason !== undefined) navigation.permit?.release({ failed: true, error: networkError(reason) })
     this.#endNavigation(frameId)
   }
 
@@ -383,4 +383,10 @@ function isSameUrl(called: string, url: string): boolean {
 function isDownload({ resourceType, networkId, request }: PausedRequest): boolean {
   const isDocument = resourceType === 'Document' && networkId === undefined
   return isDocument && request.headers?.['Upgrade-Insecure-Requests'] === undefined
+}
+
+/** Returns an error as the drivers throw it. @param reason Such as `ConnectionRefused`. */
+function networkError(reason: string): Error {
+  const code = reason.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()
+  return new Error(`net::ERR_${code}`)
 }

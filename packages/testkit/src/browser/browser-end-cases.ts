@@ -297,6 +297,15 @@ const underWayCases: readonly BrowserCase[] = [
       }),
     ),
   ),
+  {
+    name: 'navigations without a response open the circuit of their origin',
+    options: { circuit: { failures: 2 } },
+    run: async ({ sites, robots, tab, at }) => {
+      sites.respond(`${HOME}/reset`, (socket) => socket.destroy())
+      for (let n = 0; n < 2; n++) await errorOf(tab.goto(at('/reset')))
+      assert.partialDeepStrictEqual(await robots.gate.when(at('/1')), { allowed: true, because: 'circuit' })
+    },
+  },
 ]
 
 const unresponsive: Readonly<Record<string, string>> = {
