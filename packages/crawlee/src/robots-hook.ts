@@ -88,8 +88,8 @@ function replaceLog(internals: CrawleeInternals): LogSkipped {
         : `. Further requests to ${origin} that are skipped for this reason are not logged; onSkippedRequest gets them all`
     const from = withoutCredentials(skippedUrl)
     const target = url === from || URL.parse(from)?.href === url ? '' : `it leads to ${url}, which is `
-    const why = isVerdict ? `${target}${describeVerdict(verdict)}` : reason.message
-    log.warning(`Skipping request ${from}: ${why}${more}`)
+    const what = isVerdict ? `request ${from}: ${target}${describeVerdict(verdict)}` : `a request: ${reason.message}`
+    log.warning(`Skipping ${what}${more}`)
   }
 }
 
