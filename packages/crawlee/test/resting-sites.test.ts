@@ -24,7 +24,13 @@ async function crawl(
   polite: Partial<WithRobotsOptions>,
   options: CheerioCrawlerOptions = {},
 ): Promise<{ handled: string[]; skipped: unknown[]; failed: string[]; retries: number; log: string[] }> {
-  const result = { handled: [] as string[], skipped: [] as unknown[], failed: [] as string[], retries: 0, log: [] as string[] }
+  const result = {
+    handled: [] as string[],
+    skipped: [] as unknown[],
+    failed: [] as string[],
+    retries: 0,
+    log: [] as string[],
+  }
   const withPlaceholder = (text: string) => text.replaceAll(`:${sites.port}`, ':PORT')
   class Recorder extends Logger {
     override _log(level: number, message: string): void {
@@ -87,20 +93,23 @@ test('requests of a site that stays down are skipped in the end, and the log has
   ])
 })
 
-test.each([20, Infinity])('a redirect to a site that rests is not an error (deferBeyondMs: %d)', async (deferBeyondMs) => {
-  const down = pages(DEAD, 4)
-  for (const url of down) sites.respond(url, RESET)
-  sites.respond(`${HOME}/hop`, redirectTo(sites.withPort(down[0] as string)))
-  for (const url of pages(HOME, 2)) sites.respond(url, htmlPage())
-  const { handled, skipped, failed } = await crawl(
-    [...down, `${HOME}/hop`, ...pages(HOME, 2)],
-    { circuit: { ...circuit, coolMs: 400, maxMs: 400 }, giveUpAfterMs: 1_000, deferBeyondMs },
-    { maxRequestRetries: 20 },
-  )
-  expect(handled).toEqual(pages(HOME, 2))
-  expect(failed).toEqual([])
-  expect(skipped).toContainEqual([`${HOME}/hop`, 'filters', 'ERR_POLITELY_CIRCUIT', 'reset'])
-})
+test.each([20, Infinity])(
+  'a redirect to a site that rests is not an error (deferBeyondMs: %d)',
+  async (deferBeyondMs) => {
+    const down = pages(DEAD, 4)
+    for (const url of down) sites.respond(url, RESET)
+    sites.respond(`${HOME}/hop`, redirectTo(sites.withPort(down[0] as string)))
+    for (const url of pages(HOME, 2)) sites.respond(url, htmlPage())
+    const { handled, skipped, failed } = await crawl(
+      [...down, `${HOME}/hop`, ...pages(HOME, 2)],
+      { circuit: { ...circuit, coolMs: 400, maxMs: 400 }, giveUpAfterMs: 1_000, deferBeyondMs },
+      { maxRequestRetries: 20 },
+    )
+    expect(handled).toEqual(pages(HOME, 2))
+    expect(failed).toEqual([])
+    expect(skipped).toContainEqual([`${HOME}/hop`, 'filters', 'ERR_POLITELY_CIRCUIT', 'reset'])
+  },
+)
 
 test('a request that would wait too long at the gate is deferred, which is not a retry', async () => {
   const urls = pages(HOME, 3)
