@@ -238,14 +238,15 @@ export class DeferredRequests {
     return true
   }
 
-  /**
-   * Returns the deferred requests if all of them are for sites that rest. Undefined if there is
-   * another request, or none.
-   */
-  get onlyResting(): readonly TrackedRequest[] | undefined {
+  /** Whether some requests are deferred, all of them for sites that rest. */
+  get hasOnlyResting(): boolean {
     const queues = [...this.#queues.all].filter(({ requests }) => requests.size > 0)
-    if (queues.length === 0 || !queues.every((queue) => this.#rests(queue))) return undefined
-    return queues.flatMap(({ requests }) => [...requests])
+    return queues.length > 0 && queues.every((queue) => this.#rests(queue))
+  }
+
+  /** All requests that have not passed the gate. */
+  get waiting(): readonly TrackedRequest[] {
+    return [...this.#queues.all].flatMap(({ requests }) => [...requests])
   }
 
   /** Takes a deferred request out. Returns undefined if it has gone, or another crawler has handled it. */

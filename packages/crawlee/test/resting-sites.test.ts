@@ -1,6 +1,6 @@
 // What a crawl does with the requests of a site that is down: they wait until the site may get one,
 // and don't fail.
-import { Log, Logger, LogLevel } from '@crawlee/basic'
+import { BasicCrawler, Log, Logger, LogLevel } from '@crawlee/basic'
 import { CheerioCrawler, type CheerioCrawlerOptions } from '@crawlee/cheerio'
 import { type Answer, type Sites, startSites } from '@politely/testkit/servers/sites'
 import { htmlPage, redirectTo } from '@politely/testkit/servers/small-pages'
@@ -108,6 +108,31 @@ test.each([20, Infinity])(
     expect(handled).toEqual(pages(HOME, 2))
     expect(failed).toEqual([])
     expect(skipped).toContainEqual([`${HOME}/hop`, 'filters', 'ERR_POLITELY_CIRCUIT', 'reset'])
+  },
+)
+
+test.each([20, Infinity])(
+  'a handler whose own request is refused runs again when the site is back (deferBeyondMs: %d)',
+  async (deferBeyondMs) => {
+    const urls = pages(DEAD, 6)
+    for (const url of urls) sites.respond(url, RESET, RESET, htmlPage())
+    const handled: [url: string, retries: number][] = []
+    const failed: Error[] = []
+    const crawler = new BasicCrawler(
+      {
+        maxRequestRetries: 2,
+        requestHandler: async ({ request, sendRequest }) => {
+          await sendRequest()
+          handled.push([request.url, request.retryCount])
+        },
+        failedRequestHandler: (_, error) => void failed.push(error),
+      },
+      inMemory(),
+    )
+    const polite = withRobots(crawler, { userAgent, minDelayMs: 0, retries: 0, circuit, deferBeyondMs })
+    await polite.run(urls.map((url) => sites.withPort(url)))
+    expect(failed).toEqual([])
+    expect(handled.toSorted()).toEqual(urls.map((url) => [sites.withPort(url), 2]))
   },
 )
 

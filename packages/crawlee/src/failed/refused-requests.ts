@@ -65,14 +65,13 @@ export class RefusedRequests {
 
   /** To be called while nothing runs. Skips the requests of sites that rest, if nothing else has been left for long. */
   async giveUp(): Promise<void> {
-    const resting = this.#deferred.onlyResting
-    if (resting === undefined) {
+    if (!this.#deferred.hasOnlyResting) {
       this.#onlyRestingSince = undefined
       return
     }
     this.#onlyRestingSince ??= performance.now()
     if (performance.now() - this.#onlyRestingSince < this.#giveUpAfterMs) return
-    for (const tracked of resting) {
+    for (const tracked of this.#deferred.waiting) {
       const { origin } = tracked.queue
       const request = await this.#deferred.remove(tracked)
       if (request === undefined) continue
