@@ -5,7 +5,13 @@ import type { ClientVerdict } from '@politely/fetcher'
 import { isPrivateHost } from '@politely/fetcher/internal'
 import { type Permit, type PoliteGate, RobotsDisallowedError, warnOfOtherName } from '@politely/gate'
 import { FORBID_DOWNLOADS } from './page-downloads.ts'
-import { type ErrorReason, type PausedRequest, type RequestKind, responseHeader } from './paused-request.ts'
+import {
+  type ErrorReason,
+  type PausedRequest,
+  type RequestKind,
+  responseHeader,
+  siteErrorOf,
+} from './paused-request.ts'
 import { RedirectChains } from './redirect-chains.ts'
 import { Refusals } from './refusals.ts'
 import { LEAVE_OUT_SPECULATION_RULES } from './speculation-rules.ts'
@@ -159,6 +165,9 @@ export class Guard implements RequestListener {
     if (navigation?.requestId !== requestId) return
     if (status !== undefined) {
       navigation.permit?.release({ status, headers: { get: (name) => responseHeader(paused, name) } })
+    } else {
+      const error = siteErrorOf(paused)
+      if (error !== undefined) navigation.permit?.release({ failed: true, error })
     }
     this.#endNavigation(frameId)
   }

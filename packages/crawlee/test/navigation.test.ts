@@ -1,6 +1,7 @@
 // Requests of a browser crawler's pages: waiting redirects, page requests, and the option
 // pageRequests.
 
+import type { Socket } from 'node:net'
 import { PlaywrightCrawler, type PlaywrightCrawlerOptions } from '@crawlee/playwright'
 import { PuppeteerCrawler, type PuppeteerCrawlerOptions } from '@crawlee/puppeteer'
 import { RobotsDisallowedError } from '@politely/gate'
@@ -124,19 +125,21 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/hop`])
   })
 
+  /** Chromium may send a request again by itself after a reset. */
+  const resets = (count: number) => Array.from({ length: count }, () => (socket: Socket) => void socket.destroy())
+
   test.runIf(isFullRun)('a request to a site that rests waits until the site is back', async () => {
-    sites.respond(`${HOME}/`, (socket) => void socket.destroy(), htmlPage())
+    sites.respond(`${HOME}/`, ...resets(2), htmlPage())
     const circuit = { failures: 1, coolMs: 300 }
-    const result = await crawl(`${HOME}/`, { maxRequestRetries: 1 }, { circuit })
+    const result = await crawl(`${HOME}/`, { maxRequestRetries: 2 }, { circuit })
     expect(result).toEqual({ handled: [`${HOME}/`], failed: [], skipped: [] })
-    expect(pages()).toEqual([`${HOME}/`, `${HOME}/`])
   })
 
   test.runIf(isFullRun)('a request to a site that stays down is skipped in the end', async () => {
-    sites.respond(`${HOME}/`, (socket) => void socket.destroy())
-    const circuit = { failures: 1, coolMs: 2_000 }
-    const result = await crawl(`${HOME}/`, { maxRequestRetries: 100 }, { circuit, giveUpAfterMs: 0 })
-    expect(result).toEqual({ handled: [], failed: [], skipped: [['filters', 'reset']] })
+    sites.respond(`${HOME}/`, ...resets(10))
+    const circuit = { failures: 1, coolMs: 60_000 }
+    const result = await crawl(`${HOME}/`, {}, { circuit, giveUpAfterMs: 0 })
+    expect(result).toEqual({ handled: [], failed: [], skipped: [['filters', 'network']] })
   })
 
   test('page.goto of a handler is checked', async () => {
