@@ -5,7 +5,13 @@ import type { ClientVerdict } from '@politely/fetcher'
 import { isPrivateHost } from '@politely/fetcher/internal'
 import { type Permit, type PoliteGate, RobotsDisallowedError, warnOfOtherName } from '@politely/gate'
 import { FORBID_DOWNLOADS } from './page-downloads.ts'
-import { type ErrorReason, type PausedRequest, type RequestKind, responseHeader } from './paused-request.ts'
+import {
+  type ErrorReason,
+  type PausedRequest,
+  type RequestKind,
+  responseHeader,
+  siteErrorOf,
+} from './paused-request.ts'
 import { RedirectChains } from './redirect-chains.ts'
 import { Refusals } from './refusals.ts'
 import { LEAVE_OUT_SPECULATION_RULES } from './speculation-rules.ts'
@@ -154,12 +160,15 @@ export class Guard implements RequestListener {
   }
 
   onResponse(paused: PausedRequest): void {
-    const { frameId, requestId, responseStatusCode: status, responseErrorReason: reason } = paused
+    const { frameId, requestId, responseStatusCode: status } = paused
     const navigation = this.#navigations.get(frameId)
     if (navigation?.requestId !== requestId) return
     if (status !== undefined) {
       navigation.permit?.release({ status, headers: { get: (name) => responseHeader(paused, name) } })
-    } else if (reason !== undefined) navigation.permit?.release({ failed: true, error: networkError(reason) })
+    } else {
+      const error = siteErrorOf(paused)
+      if (error !== undefined) navigation.permit?.release({ failed: true, error })
+    }
     this.#endNavigation(frameId)
   }
 
@@ -383,10 +392,4 @@ function isSameUrl(called: string, url: string): boolean {
 function isDownload({ resourceType, networkId, request }: PausedRequest): boolean {
   const isDocument = resourceType === 'Document' && networkId === undefined
   return isDocument && request.headers?.['Upgrade-Insecure-Requests'] === undefined
-}
-
-/** Returns an error as the drivers throw it. @param reason Such as `ConnectionRefused`. */
-function networkError(reason: string): Error {
-  const code = reason.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()
-  return new Error(`net::ERR_${code}`)
 }

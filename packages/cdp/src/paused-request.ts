@@ -29,6 +29,19 @@ export interface PausedRequest {
   readonly responseErrorReason?: string | undefined
 }
 
+/** The failures that may be the site's. The others are the caller's: an abort, a blocked request, no network. */
+const OF_THE_SITE =
+  /^(?:Failed|TimedOut|Connection(?:Closed|Reset|Refused|Aborted|Failed)|NameNotResolved|AddressUnreachable)$/
+
+/**
+ * Returns why a request failed without a response, with Chromium's name for it, such as
+ * `net::ERR_CONNECTION_REFUSED`. Undefined if the failure is not the site's.
+ */
+export function siteErrorOf({ responseErrorReason: reason = '' }: PausedRequest): Error | undefined {
+  const name = reason.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()
+  return OF_THE_SITE.test(reason) ? new Error(`net::ERR_${name}`) : undefined
+}
+
 /**
  * Returns the first response header with this name and a value, or null. `name` is in lower case.
  * Chromium reads `Location` in the same way: a response without a value there is not a redirect.

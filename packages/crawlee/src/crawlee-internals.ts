@@ -57,6 +57,7 @@ export interface AddingQueue {
 
 /** The source that a crawler takes requests from and returns them to. */
 export interface RequestSource extends LockingQueue {
+  markRequestHandled(request: Request): Promise<unknown>
   reclaimRequest(request: Request, options?: { forefront?: boolean }): Promise<unknown>
   /** Returns the stored request. Only queues have this method. */
   getRequest?(id: string): Promise<Request | null>

@@ -41,6 +41,7 @@
 //   on-the-way            `MAX_APPROACH_MS` are over                        passed
 //   on-the-way, at-gate   it passes the gate, or its task ends              passed
 //   passed                its task ends                                     gone
+//   at-gate, passed       the gate has refused it until a later time        deferred
 //   deferred, held,       the crawl ends, and the request returns to        gone
 //   estimating, ready     Crawlee's queue
 //
@@ -53,7 +54,7 @@ import { AsyncResource } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
 import { MAX_TIMER_MS } from '@politely/fetcher/internal'
-import type { Permit, PoliteGate } from '@politely/gate'
+import { circuitOf, type Permit, type PoliteGate } from '@politely/gate'
 import { type CrawleeInternals, type RequestSource, restoreLock } from './crawlee-internals.ts'
 import {
   type Domain,
@@ -83,6 +84,11 @@ const EMPTY_QUEUE_PAUSE = 3
 const MAX_EMPTY_QUEUE_PAUSE_MS = 2_000
 /** How long an estimate is used. Each estimate may be a call of a pacer elsewhere. Our choice. */
 const MAX_ESTIMATE_AGE_MS = 2_000
+/**
+ * How long the first request of a site waits for the result of a probe until the next estimate, at
+ * most. The estimate itself assumes that the probe has no result for minutes. Our choice.
+ */
+const MAX_PROBE_WAIT_MS = 10_000
 
 export class DeferredRequests {
   readonly #internals: CrawleeInternals
@@ -91,6 +97,7 @@ export class DeferredRequests {
   /** All requests that are not gone, by key. */
   readonly #requests = new Map<string, TrackedRequest>()
   readonly #requestOf = new WeakMap<PoolTask, TrackedRequest>()
+  readonly #gate: PoliteGate
   readonly #estimates: StartEstimates
   readonly #locks: QueueLocks
   /** Crawlee's queue counts as empty until this time. `performance.now()`. */
@@ -104,6 +111,7 @@ export class DeferredRequests {
   constructor(internals: CrawleeInternals, gate: PoliteGate, deferBeyondMs: number) {
     this.#internals = internals
     this.#deferBeyondMs = deferBeyondMs
+    this.#gate = gate
     this.#estimates = new StartEstimates(gate)
     this.#locks = new QueueLocks(internals.log, this.#requests)
   }
@@ -152,7 +160,7 @@ export class DeferredRequests {
 
   /** Returns whether a request from Crawlee's queue may start now. If not, it is deferred. */
   async admits(task: PoolTask, request: Request, source: RequestSource): Promise<boolean> {
-    const key = request.id ?? request.uniqueKey
+    const key = keyOf(request)
     const origin = originOf(request.url)
     if (origin === undefined || request.skipNavigation) return true
     const known = this.#requests.get(key)
@@ -162,10 +170,7 @@ export class DeferredRequests {
     }
     const queue = this.#queues.of(origin)
     const isFirst = queue.requests.size === 0
-    const fresh = { state: 'arriving', locked: Promise.resolve(), isDeliveredAgain: false } as const
-    const tracked: TrackedRequest = { key, queue, source, request, ...fresh }
-    this.#requests.set(key, tracked)
-    queue.requests.add(tracked)
+    const tracked = this.#track(queue, request, source)
     if (isFirst || this.#admitsAll || task.signal.aborted) return this.#admitOrDefer(task, tracked)
     this.#defer(tracked)
     return false
@@ -206,11 +211,50 @@ export class DeferredRequests {
     const tracked = this.#requestOf.get(task)
     if (tracked === undefined) return
     this.#forget(tracked)
+    this.#wakeResting(tracked.queue)
     const isHandled = Boolean(tracked.request.handledAt)
     const isInterrupted = task.signal.aborted && !task.isAbortedAtGate
     if (!isHandled) this.queueChanged()
     if (isHandled || !(tracked.isDeliveredAgain || isInterrupted)) return
     await this.#timerScope.runInAsyncScope(() => this.#locks.reclaim(tracked))
+  }
+
+  /**
+   * Defers the request of a task again, because the gate has refused it. It keeps its lock, and goes
+   * straight to the pool later. Returns false for a request that is not tracked.
+   * @param origin The origin that takes no requests for `waitMs`: after a redirect, its target's.
+   */
+  deferAgain(task: PoolTask, origin: string, waitMs: number): boolean {
+    const tracked = this.#requestOf.get(task)
+    if (tracked === undefined) return false
+    this.passedGate(task)
+    this.#forget(tracked)
+    this.#requestOf.delete(task)
+    const queue = this.#queues.of(origin)
+    queue.restsUntil = performance.now() + waitMs
+    const again = this.#track(queue, tracked.request, tracked.source)
+    this.#defer(again)
+    this.#scheduleFirst(queue)
+    return true
+  }
+
+  /** Whether some requests are deferred, all of them for sites that rest. */
+  get hasOnlyResting(): boolean {
+    const queues = [...this.#queues.all].filter(({ requests }) => requests.size > 0)
+    return queues.length > 0 && queues.every((queue) => this.#rests(queue))
+  }
+
+  /** All requests that have not passed the gate. */
+  get waiting(): readonly TrackedRequest[] {
+    return [...this.#queues.all].flatMap(({ requests }) => [...requests])
+  }
+
+  /** Takes a deferred request out. Returns undefined if it has gone, or another crawler has handled it. */
+  async remove(tracked: TrackedRequest): Promise<Request | undefined> {
+    if (!isDeferred(tracked)) return undefined
+    this.#forget(tracked)
+    this.#scheduleFirst(tracked.queue)
+    return this.#locks.reload(tracked)
   }
 
   /** Ends the crawl: returns deferred requests to Crawlee's queue, for another run. */
@@ -235,9 +279,32 @@ export class DeferredRequests {
     return this.#deferBeyondMs === Number.POSITIVE_INFINITY
   }
 
+  #track(queue: OriginQueue, request: Request, source: RequestSource): TrackedRequest {
+    const key = keyOf(request)
+    const fresh = { state: 'arriving', locked: Promise.resolve(), isDeliveredAgain: false } as const
+    const tracked: TrackedRequest = { key, queue, source, request, ...fresh }
+    this.#requests.set(key, tracked)
+    queue.requests.add(tracked)
+    return tracked
+  }
+
+  /** Whether the site rests: its last requests failed, and no success is known since. */
+  #rests({ origin }: OriginQueue): boolean {
+    return circuitOf(this.#gate, origin).state !== 'closed'
+  }
+
+  /** To be called when a request of a site has ended. Estimates again if the first one waits for that. */
+  #wakeResting(queue: OriginQueue): void {
+    if (!queue.isResting) return
+    queue.isResting = false
+    if (!this.#rests(queue)) queue.restsUntil = 0
+    this.#scheduleFirst(queue)
+  }
+
   /** Admits an arriving or taken request to the pool, or defers it. */
   async #admitOrDefer(task: PoolTask, tracked: TrackedRequest): Promise<boolean> {
-    const isAdmitted = this.#admitsAll || (await this.#isNear(tracked)) || task.signal.aborted
+    const isNear = this.#admitsAll || (await this.#isNear(tracked))
+    const isAdmitted = (isNear && tracked.queue.restsUntil <= performance.now()) || task.signal.aborted
     if (!isAdmitted) {
       this.#defer(tracked)
       this.#scheduleFirst(tracked.queue)
@@ -302,14 +369,18 @@ export class DeferredRequests {
    */
   async #handOver(first: TrackedRequest): Promise<void> {
     this.#queues.enter(first, 'estimating')
-    const untilNextMs = first.queue.nextStartAt - performance.now() - this.#deferBeyondMs
+    const { queue } = first
+    const untilNextMs = Math.max(queue.nextStartAt - this.#deferBeyondMs, queue.restsUntil) - performance.now()
+    queue.isResting = this.#rests(queue)
     if (untilNextMs > 0) return this.#waitFor(first, untilNextMs)
     const estimate = waitOf(first) <= this.#deferBeyondMs ? NEAR : await this.#estimates.of(first)
     if (first.state !== 'estimating') return // the crawl has ended
-    const untilNearMs = estimate.waitMs - this.#deferBeyondMs
+    const isRefused = queue.restsUntil > performance.now()
+    const waitMs = queue.isResting && !isRefused ? Math.min(estimate.waitMs, MAX_PROBE_WAIT_MS) : estimate.waitMs
+    const untilNearMs = isRefused ? waitMs : waitMs - this.#deferBeyondMs
     if (untilNearMs > 0) {
       this.#waitFor(first, untilNearMs)
-      this.#wakeHeld(first.queue.domain)
+      this.#wakeHeld(queue.domain)
     } else if (hasRoom(first, estimate)) {
       this.#queues.enter(first, 'ready')
       void this.#internals.autoscaledPool?.notify()
@@ -325,6 +396,10 @@ export class DeferredRequests {
 
 /** The estimate of a request whose turn has come by an earlier estimate. */
 const NEAR: Estimate = { waitMs: 0, isDomainFull: false }
+
+function keyOf({ id, uniqueKey }: Request): string {
+  return id ?? uniqueKey
+}
 
 /** Returns the wait by the last estimate. Milliseconds; endless if no estimate counts. */
 function waitOf({ estimated }: TrackedRequest): number {

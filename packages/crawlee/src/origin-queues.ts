@@ -76,6 +76,10 @@ export interface OriginQueue {
   readonly requests: Set<TrackedRequest>
   /** No request starts before this time: one delay after the last start. `performance.now()`. */
   nextStartAt: number
+  /** The gate has refused requests until this time, and none goes to the pool before. `performance.now()`. */
+  restsUntil: number
+  /** Whether its first request waits since the site's last requests failed. */
+  isResting: boolean
 }
 
 /**
@@ -118,7 +122,7 @@ export class OriginQueues {
     const known = this.#queues.get(origin)
     if (known !== undefined) return known
     const domain = this.#domainOf(registrableDomainOf(origin))
-    const queue: OriginQueue = { origin, domain, requests: new Set(), nextStartAt: 0 }
+    const queue: OriginQueue = { origin, domain, requests: new Set(), nextStartAt: 0, restsUntil: 0, isResting: false }
     this.#queues.set(origin, queue)
     queue.domain.queues++
     return queue

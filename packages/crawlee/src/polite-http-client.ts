@@ -15,7 +15,7 @@ import { assertOwnHost, InvalidRequestError, type Permit, type PoliteGate } from
 import type { DeferredRequests } from './deferred-requests.ts'
 import { outsideTimeouts } from './host-timeouts.ts'
 import { sourcesOf } from './link-sources.ts'
-import { currentTask, type PoolTask } from './pool-task.ts'
+import { currentTask, navigating, type PoolTask } from './pool-task.ts'
 import { locationOf, RedirectError, redirected } from './redirected.ts'
 import { rememberRawHeaders } from './usage/loaded-page.ts'
 
@@ -46,7 +46,8 @@ export class PoliteHttpClient implements BaseHttpClient {
   }
 
   async stream(request: HttpRequest, onRedirect?: RedirectHandler): Promise<StreamingHttpResponse> {
-    const response = await this.#follow(request, onRedirect, currentTask(), (hop) => this.#inner.stream(hop))
+    const follow = () => this.#follow(request, onRedirect, currentTask(), (hop) => this.#inner.stream(hop))
+    const response = await navigating(follow)
     rememberRawHeaders(response)
     return response
   }

@@ -5,6 +5,7 @@ import type { BrowserController, BrowserPoolHooks, CrawleeInternals } from './cr
 import type { CrawlerPage } from './driver.ts'
 import { withTimeout } from './host-timeouts.ts'
 import { enterGate, type GateAccess } from './polite-http-client.ts'
+import { navigating } from './pool-task.ts'
 
 type Navigate = NonNullable<CrawleeInternals['_navigationHandler']>
 
@@ -19,8 +20,9 @@ export function hookNavigation(
 ): void {
   const goto = (internals._navigationHandler as Navigate).bind(internals)
   const browserPool = internals.browserPool as BrowserPoolHooks
-  internals._navigationHandler =
+  const navigate =
     pageRequests === 'check' ? guardEachRequest(browserPool, goto, access) : gateNavigationOnly(goto, access)
+  internals._navigationHandler = (context, gotoOptions) => navigating(() => navigate(context, gotoOptions))
 }
 
 /**

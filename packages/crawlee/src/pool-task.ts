@@ -2,11 +2,19 @@
 // tells code that runs in a task which task it belongs to.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
+import { CircuitOpenError, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
 import type { CrawleeInternals } from './crawlee-internals.ts'
+
+/** An error by which the gate refuses a request that may be made later, or that robots.txt disallows. */
+export type GateRefusal = RobotsDisallowedError | CircuitOpenError | WaitTooLongError
 
 export class PoolTask {
   /** The request that the task handles, once the task has taken it. */
   request: Request | undefined
+  /** Why the gate has refused the navigation of the request, or a redirect of it. */
+  refusal: GateRefusal | undefined
+  /** Why the task has failed. */
+  error: Error | undefined
   readonly #controller = new AbortController()
   #waits = 0
   #isAbortedAtGate = false
@@ -61,6 +69,21 @@ const taskContext = new AsyncLocalStorage<TaskContext>()
 /** Returns the task that the caller runs in. Undefined outside of the pool. */
 export function currentTask(): PoolTask | undefined {
   return taskContext.getStore()?.task
+}
+
+/** Runs the navigation of the current task's request, and remembers it if the gate refuses it. */
+export async function navigating<T>(navigate: () => Promise<T>): Promise<T> {
+  try {
+    return await navigate()
+  } catch (error) {
+    const task = currentTask()
+    if (task !== undefined && isGateRefusal(error)) task.refusal = error
+    throw error
+  }
+}
+
+function isGateRefusal(error: unknown): error is GateRefusal {
+  return [RobotsDisallowedError, CircuitOpenError, WaitTooLongError].some((kind) => error instanceof kind)
 }
 
 /** Returns whether the caller runs inside `whileAddingRequests`. */

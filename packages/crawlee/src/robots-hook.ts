@@ -2,14 +2,15 @@
 // queued and before it is handled, and each link.
 import type { Request } from '@crawlee/basic'
 import { describeVerdict, originOf } from '@politely/core'
-import { type ClientVerdict, loggableVerdict, type RobotsClient } from '@politely/fetcher'
-import type { PoliteGate } from '@politely/gate'
+import { type ClientVerdict, loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
+import { CircuitOpenError, type PoliteGate } from '@politely/gate'
 import type { CrawleeInternals, LinkFilter } from './crawlee-internals.ts'
 import { linkSources, markLinks, sourcesOf } from './link-sources.ts'
 import { currentTask, isAddingRequests, whileAddingRequests } from './pool-task.ts'
-import { rememberVerdict } from './skipped.ts'
+import { rememberVerdict, verdictOf } from './skipped.ts'
 
-export function hookRobots(internals: CrawleeInternals, gate: PoliteGate): void {
+/** Returns a function that logs a skipped request whose site rests. */
+export function hookRobots(internals: CrawleeInternals, gate: PoliteGate): LogSkipped {
   const { robots } = gate
   const { addRequests, enqueueLinksWithCrawlDepth, getRequestQueue, handleSkippedRequest } = internals
   internals.respectRobotsTxtFile = true // Crawlee's `{ userAgent }` is not needed: the RobotsClient has its own
@@ -40,13 +41,17 @@ export function hookRobots(internals: CrawleeInternals, gate: PoliteGate): void 
       const request = currentTask()?.request
       const isOwn = request?.url === skipped.url
       const redirectedFrom = isOwn ? sourcesOf(request) : linkSources(robots, skipped.url)
-      const verdict = await robots.check(skipped.url, { redirectedFrom })
+      const verdict = verdictOf(skipped) ?? (await robots.check(skipped.url, { redirectedFrom }))
       rememberVerdict(skipped, verdict)
-      logSkipped(verdict)
+      logSkipped(skipped.url, verdict)
     }
     await handleSkippedRequest.call(internals, skipped)
   }
+  return logSkipped
 }
+
+/** Logs why a request was skipped, once for each origin and kind of reason. */
+type LogSkipped = (url: string, reason: ClientVerdict | CircuitOpenError) => void
 
 /** What Crawlee writes about each skipped request. It is wrong if robots.txt is unreachable. */
 const OF_CRAWLEE =
@@ -59,7 +64,7 @@ const MAX_LOGGED_ORIGINS = 10_000
  * Removes Crawlee's messages about skipped requests from the log of a crawler. Returns a function
  * that logs the verdict instead, once for each origin and kind of reason.
  */
-function replaceLog(internals: CrawleeInternals): (verdict: ClientVerdict) => void {
+function replaceLog(internals: CrawleeInternals): LogSkipped {
   const { log } = internals
   const logged = new Set<string>()
   internals.log = Object.create(log, {
@@ -69,9 +74,11 @@ function replaceLog(internals: CrawleeInternals): (verdict: ClientVerdict) => vo
       },
     },
   }) as typeof log
-  return (verdict) => {
-    const key = `${verdict.because} ${verdict.origin ?? verdict.url}`
-    if (verdict.allowed || logged.has(key)) return // another filter of the user's has skipped an allowed link
+  return (skippedUrl, reason) => {
+    const isVerdict = !(reason instanceof CircuitOpenError)
+    const verdict = isVerdict ? reason : reason.verdict
+    const key = `${isVerdict ? verdict.because : reason.code} ${verdict.origin ?? verdict.url}`
+    if ((isVerdict && verdict.allowed) || logged.has(key)) return // another filter of the user's has skipped an allowed link
     if (logged.size >= MAX_LOGGED_ORIGINS) logged.clear()
     logged.add(key)
     const { url, origin } = loggableVerdict(verdict)
@@ -79,7 +86,10 @@ function replaceLog(internals: CrawleeInternals): (verdict: ClientVerdict) => vo
       origin === undefined
         ? ''
         : `. Further requests to ${origin} that are skipped for this reason are not logged; onSkippedRequest gets them all`
-    log.warning(`Skipping request ${url}: ${describeVerdict(verdict)}${more}`)
+    const from = withoutCredentials(skippedUrl)
+    const target = url === from || URL.parse(from)?.href === url ? '' : `it leads to ${url}, which is `
+    const what = isVerdict ? `request ${from}: ${target}${describeVerdict(verdict)}` : `a request: ${reason.message}`
+    log.warning(`Skipping ${what}${more}`)
   }
 }
 

@@ -2,6 +2,7 @@
 // "filters".
 import type { RobotsDirective } from '@politely/core/usage'
 import type { ClientVerdict } from '@politely/fetcher'
+import type { CircuitOpenError } from '@politely/gate'
 
 const verdicts = new WeakMap<object, ClientVerdict>()
 
@@ -18,6 +19,23 @@ export function verdictOf(skipped: { readonly url: string; readonly reason: stri
 /** @internal */
 export function rememberVerdict(skipped: object, verdict: ClientVerdict): void {
   verdicts.set(skipped, verdict)
+}
+
+const refusals = new WeakMap<object, CircuitOpenError>()
+
+/**
+ * Returns why a request was skipped because its site rests: the last requests to it failed (option
+ * `circuit`), and it has not come back. `skipped` is the object that Crawlee passes to
+ * `onSkippedRequest`, with the reason `filters`. `retryAt` of the error is the time of the next
+ * attempt. Undefined if the request was skipped for another reason.
+ */
+export function refusalOf(skipped: { readonly url: string; readonly reason: string }): CircuitOpenError | undefined {
+  return refusals.get(skipped)
+}
+
+/** @internal */
+export function rememberRefusal(skipped: object, refusal: CircuitOpenError): void {
+  refusals.set(skipped, refusal)
 }
 
 const tags = new WeakMap<object, RobotsDirective>()

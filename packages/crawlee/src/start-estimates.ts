@@ -9,7 +9,7 @@
 // Example: the first request of https://example.com arrives, and its robots.txt is not known.
 // `ofArriving` returns an endless wait, so the request is deferred. Then `of` returns the estimate
 // that is still pending. It settles when robots.txt has been fetched.
-import { forecastEntry, type PoliteGate } from '@politely/gate'
+import { circuitOf, forecastEntry, type PoliteGate } from '@politely/gate'
 import { sourcesOf } from './link-sources.ts'
 import type { Estimate, TrackedRequest } from './origin-queues.ts'
 
@@ -52,7 +52,13 @@ export class StartEstimates {
     try {
       const { request } = tracked
       const forecast = await forecastEntry(this.#gate, request.url, sourcesOf(request))
-      if (!forecast.allowed) return NOW
+      if (!forecast.allowed) {
+        if (forecast.circuit === undefined) return NOW
+        // The gate would reject the request until the site may get the next one.
+        const { waitMs } = circuitOf(this.#gate, tracked.queue.origin)
+        tracked.queue.restsUntil = performance.now() + waitMs
+        return { waitMs, isDomainFull: false }
+      }
       const { waitMs, because, level } = forecast
       const isDomainFull = because === 'concurrency' && (level === 'domain' || level === 'address')
       const at = performance.now()

@@ -6,6 +6,7 @@ import { abortSignal, number, onAbort, oneOf } from '@politely/fetcher/internal'
 import {
   assertGateOptions,
   BudgetError,
+  CircuitOpenError,
   type GateOrOptions,
   InvalidRequestError,
   RobotsDisallowedError,
@@ -13,6 +14,8 @@ import {
 } from '@politely/gate'
 import { type AnyCrawler, type CrawleeInternals, gatePort } from './crawlee-internals.ts'
 import { DeferredRequests } from './deferred-requests.ts'
+import { replaceFailureLog } from './failed/failure-log.ts'
+import { RefusedRequests } from './failed/refused-requests.ts'
 import { markLinks } from './link-sources.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
 import { hookNavigation } from './polite-navigation.ts'
@@ -24,7 +27,7 @@ import { obeyRobotsTags } from './robots-tags.ts'
 import { hasGate, rememberGate } from './usage/context-usage.ts'
 
 /**
- * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and three
+ * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and four
  * options for Crawlee.
  */
 export type WithRobotsOptions = GateOrOptions & {
@@ -38,6 +41,15 @@ export type WithRobotsOptions = GateOrOptions & {
    * @default 20
    */
   readonly deferBeyondMs?: number | undefined
+  /**
+   * How long the crawl goes on if only requests of sites that rest are left. Milliseconds. A site
+   * rests after its last requests failed (option `circuit`). Then these requests are skipped:
+   * `onSkippedRequest` gets each of them, and `refusalOf` says why. With `Infinity` the crawl waits
+   * until the sites are back. With `keepAlive` no request is skipped.
+   *
+   * @default 120000
+   */
+  readonly giveUpAfterMs?: number | undefined
   /**
    * How to treat the requests that a browser makes for a page. HTTP crawlers ignore this option.
    *
@@ -87,8 +99,10 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   const internals = gatePort(crawler)
   if (hasGate(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
   assertGateOptions(options)
-  const { deferBeyondMs = 20, pageRequests = 'check', robotsTags = 'ignore', ...others } = options
+  const { deferBeyondMs = 20, giveUpAfterMs = 120_000, ...forPages } = options
+  const { pageRequests = 'check', robotsTags = 'ignore', ...others } = forPages
   number('deferBeyondMs', deferBeyondMs, { min: 0, infinite: 'allowed' })
+  number('giveUpAfterMs', giveUpAfterMs, { min: 0, infinite: 'allowed' })
   oneOf('pageRequests', pageRequests, ['check', 'ignore'])
   oneOf('robotsTags', robotsTags, ['ignore', 'obey'])
   const { forGate, signal } = withoutSignal(others)
@@ -97,24 +111,25 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   const { proxyConfiguration: proxies } = internals
   const { gate, close } = resolveGate(
     forGate,
-    { deferBeyondMs: true, pageRequests: true, robotsTags: true },
+    { deferBeyondMs: true, giveUpAfterMs: true, pageRequests: true, robotsTags: true },
     OPTIONS_OF_CRAWLER,
     proxies && fetchThroughProxies(proxies),
   )
   const deferred = new DeferredRequests(internals, gate, deferBeyondMs)
   const access = { gate, deferred }
-  hookRobots(internals, gate)
+  const logSkipped = hookRobots(internals, gate)
   if (robotsTags === 'obey') obeyRobotsTags(internals, gate)
   internals.httpClient = new PoliteHttpClient(internals.httpClient, access)
   if (internals._navigationHandler !== undefined) hookNavigation(internals, access, pageRequests)
-  const endCrawl = deferRequests(internals, gate.robots, deferred, signal)
+  const refused = new RefusedRequests(internals, gate, deferred, giveUpAfterMs, logSkipped)
+  const endCrawl = deferRequests(internals, gate.robots, deferred, refused, signal)
   const abort = () => {
     endCrawl()
     void close()
   }
   if (signal !== undefined) onAbort(signal, abort)
   neverRetryRefusals(internals)
-  logAsFinal(internals)
+  replaceFailureLog(internals, isFinal)
   rememberGate(crawler, gate)
   return crawler
 }
@@ -141,6 +156,7 @@ function deferRequests(
   internals: CrawleeInternals,
   robots: RobotsClient,
   deferred: DeferredRequests,
+  refused: RefusedRequests,
   signal: AbortSignal | undefined,
 ): () => void {
   const { _isTaskReadyFunction, _defaultIsFinishedFunction, addRequests, enqueueLinksWithCrawlDepth } = internals
@@ -153,7 +169,10 @@ function deferRequests(
     // once.
     return closing === undefined && deferred.hasWork(() => _isTaskReadyFunction.call(internals))
   }
-  internals._defaultIsFinishedFunction = async () => deferred.isEmpty && _defaultIsFinishedFunction.call(internals)
+  internals._defaultIsFinishedFunction = async () => {
+    if (!deferred.isEmpty && !(await _isTaskReadyFunction.call(internals))) await refused.giveUp()
+    return deferred.isEmpty && _defaultIsFinishedFunction.call(internals)
+  }
   /**
    * Adds requests, which checks robots.txt. After an abort this rejects with the signal's reason
    * instead of the error of a closed client.
@@ -199,10 +218,17 @@ function deferRequests(
     await teardown.call(internals)
     if (closing === closed) closing = undefined
   }
-  // A request that was aborted at the gate has not failed. It goes back to the front of the queue,
+  // A request that the gate has refused is skipped or deferred. One that was aborted at the gate has
+  // not failed. It goes back to the front of the queue,
   // and no error handler is called.
   internals._requestFunctionErrorHandler = async (error, context, source) => {
-    if (!currentTask()?.isAbortedAtGate) return _requestFunctionErrorHandler.call(internals, error, context, source)
+    const task = currentTask()
+    if (!task?.isAbortedAtGate) {
+      if (task !== undefined && closing === undefined && (await refused.take(task, context.request, source, error)))
+        return
+      if (task !== undefined) task.error = error
+      return _requestFunctionErrorHandler.call(internals, error, context, source)
+    }
     // Deferred requests of its origin also go to the front of the queue. This request follows them,
     // so it ends up before them.
     closing ??= deferred.close()
@@ -219,38 +245,11 @@ function neverRetryRefusals(internals: CrawleeInternals): void {
   const { isProxyError, _canRequestBeRetried } = internals
   // Crawlee searches messages for words. A refusal may quote an error of the robots.txt fetch that
   // contains such a word.
-  internals.isProxyError = (error) => !(error instanceof RobotsDisallowedError) && isProxyError.call(internals, error)
+  internals.isProxyError = (error) =>
+    !(error instanceof RobotsDisallowedError || error instanceof CircuitOpenError) &&
+    isProxyError.call(internals, error)
   internals._canRequestBeRetried = (request, error) =>
     !isFinal(error) && _canRequestBeRetried.call(internals, request, error)
-}
-
-/** What Crawlee writes about each failed request, before the stack of the error. */
-const OF_CRAWLEE = /^Request failed and reached maximum retries\./
-
-/**
- * Replaces Crawlee's message about a request that failed for good at its first attempt: there were
- * no retries, and the stack says nothing about the site. A refusal is not an error of the crawler.
- */
-function logAsFinal(internals: CrawleeInternals): void {
-  const { log, _handleFailedRequestHandler } = internals
-  let logged: Error | undefined
-  internals.log = Object.create(log, {
-    error: {
-      value: (message: string, data?: object) => {
-        if (logged === undefined || !OF_CRAWLEE.test(message)) return log.error(message, data)
-        const level = logged instanceof RobotsDisallowedError || logged instanceof BudgetError ? 'warning' : 'error'
-        log[level](`Request failed, and is not retried: ${logged.message}`, data)
-      },
-    },
-  }) as typeof log
-  internals._handleFailedRequestHandler = (context, error) => {
-    logged = isFinal(error) ? error : undefined
-    try {
-      return _handleFailedRequestHandler.call(internals, context, error)
-    } finally {
-      logged = undefined // the message was logged before the first `await`
-    }
-  }
 }
 
 /** Returns whether a retry would fail in the same way. */

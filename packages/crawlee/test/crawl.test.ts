@@ -20,7 +20,7 @@ import {
 import { CheerioCrawler, type CheerioCrawlerOptions } from '@crawlee/cheerio'
 import { HttpCrawler } from '@crawlee/http'
 import { RobotsClient } from '@politely/fetcher'
-import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import { PoliteGate } from '@politely/gate'
 import { type Answer, type Reply, type Sites, startSites } from '@politely/testkit/servers/sites'
 import { htmlPage, redirectTo } from '@politely/testkit/servers/small-pages'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -156,21 +156,14 @@ describe('skipped requests', () => {
 })
 
 describe('failed requests', () => {
-  test('a refused redirect fails with the verdict and is not retried', async () => {
+  test.each([
+    ['disallows it', '/private', 'rule'],
+    ['is unreachable, with an error that Crawlee takes for one of a proxy', 'http://127.0.0.1:1/', 'unreachable'],
+  ])('a redirected request is skipped if robots.txt %s', async (_, target, because) => {
     sites.respond(ROBOTS, rules('Disallow: /private'))
-    sites.respond(`${HOME}/hop`, redirectTo('/private'))
-    const result = await crawl([`${HOME}/hop`])
-    const [[url, error] = []] = result.failed
-    expect([url, result.failed.length]).toEqual([`${HOME}/hop`, 1])
-    expect(error).toBeInstanceOf(RobotsDisallowedError)
-    expect((error as RobotsDisallowedError).verdict.because).toBe('rule')
-    expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/hop`])
-  })
-
-  test('a refused redirect is not retried if Crawlee takes the robots.txt error for a proxy error', async () => {
-    sites.respond(`${HOME}/hop`, redirectTo('http://127.0.0.1:1/'))
-    const result = await crawl([`${HOME}/hop`])
-    expect(result.failed.map(([, { name }]) => name)).toEqual(['RobotsDisallowedError'])
+    sites.respond(`${HOME}/hop`, redirectTo(target))
+    const { failed, skipped } = await crawl([`${HOME}/hop`])
+    expect({ failed, skipped }).toEqual({ failed: [], skipped: [[`${HOME}/hop`, 'robotsTxt', because]] })
     expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/hop`])
   })
 
@@ -557,12 +550,12 @@ describe('the log', () => {
     ])
   })
 
-  test('says in one line why a redirect to a disallowed page fails', async () => {
+  test('says in one line why a redirected request is skipped', async () => {
     sites.respond(ROBOTS, rules('Disallow: /private'))
     sites.respond(`${HOME}/hop`, redirectTo('/private/a'))
     expect(await logOf([`${HOME}/hop`], { maxRequestRetries: 3 })).toEqual({
       warnings: [
-        `Request failed, and is not retried: ${HOME}/private/a is disallowed: line 2 of robots.txt says "Disallow: /private" to *`,
+        `Skipping request ${HOME}/hop: it leads to ${HOME}/private/a, which is disallowed: line 2 of robots.txt says "Disallow: /private" to *${REST}`,
       ],
       errors: [],
     })

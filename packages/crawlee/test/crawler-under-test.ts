@@ -12,7 +12,7 @@ import type {
   TabUnderTest,
 } from '@politely/testkit/browser/browser-under-test'
 import { chromiumLaunch, findBrowser } from '@politely/testkit/parts'
-import { type AnyCrawler, withRobots } from '../src/index.ts'
+import { type AnyCrawler, verdictOf, withRobots } from '../src/index.ts'
 import { inMemory } from './in-memory.ts'
 
 /** What Crawlee's handlers get. */
@@ -90,6 +90,11 @@ class CrawlerContext implements ContextUnderTest {
       launchContext: { userAgent, launchOptions: chromiumLaunch(findBrowser(), this.#switches) },
       requestHandler: (visit: Visit) => tabOf(visit)?.loaded(visit.page),
       failedRequestHandler: (visit: Visit, error: Error) => tabOf(visit)?.failed(error),
+      onSkippedRequest: (skipped: { url: string; reason: string }) => {
+        const verdict = verdictOf(skipped)
+        if (verdict === undefined) return
+        for (const tab of this.#tabs) if (tab.url === skipped.url) tab.failed(new RobotsDisallowedError(verdict))
+      },
     })
     this.#crawler = withRobots(crawler, { gate })
     this.#run = crawler.run()
@@ -124,7 +129,8 @@ class CrawlerTab {
   readonly #visit: (url: string) => Promise<void>
   readonly #page = Promise.withResolvers<TabUnderTest>()
   readonly #closed = Promise.withResolvers<void>()
-  #isVisited = false
+  /** The URL of the first `goto`. */
+  url: string | undefined
 
   constructor(visit: (url: string) => Promise<void>) {
     this.#visit = visit
@@ -141,8 +147,8 @@ class CrawlerTab {
   }
 
   async goto(...[url, options]: Parameters<TabUnderTest['goto']>): Promise<unknown> {
-    if (this.#isVisited) return (await this.#page.promise).goto(url, options)
-    this.#isVisited = true
+    if (this.url !== undefined) return (await this.#page.promise).goto(url, options)
+    this.url = url
     await this.#visit(url)
     return this.#page.promise
   }

@@ -1,6 +1,7 @@
 // Requests of a browser crawler's pages: waiting redirects, page requests, and the option
 // pageRequests.
 
+import type { Socket } from 'node:net'
 import { PlaywrightCrawler, type PlaywrightCrawlerOptions } from '@crawlee/playwright'
 import { PuppeteerCrawler, type PuppeteerCrawlerOptions } from '@crawlee/puppeteer'
 import { RobotsDisallowedError } from '@politely/gate'
@@ -10,7 +11,7 @@ import { type Reply, type Sites, startSites } from '@politely/testkit/servers/si
 import { htmlPage, redirectTo, scriptOf } from '@politely/testkit/servers/small-pages'
 import { chromium as playwright } from 'playwright'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type AnyCrawler, type WithRobotsOptions, withRobots } from '../src/index.ts'
+import { type AnyCrawler, refusalOf, verdictOf, type WithRobotsOptions, withRobots } from '../src/index.ts'
 import { collectStarts, sinceFirstStart } from './gate-starts.ts'
 import { inMemory } from './in-memory.ts'
 
@@ -62,6 +63,7 @@ interface Options {
 interface CrawlResult {
   readonly handled: string[]
   readonly failed: Error[]
+  readonly skipped: unknown[]
 }
 
 const kinds: readonly (readonly [string, (options: object) => AnyCrawler])[] = [
@@ -77,7 +79,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     { requestHandler, useIncognitoPages = false, ...options }: Options = {},
     polite: Partial<WithRobotsOptions> = {},
   ): Promise<CrawlResult> {
-    const result: CrawlResult = { handled: [], failed: [] }
+    const result: CrawlResult = { handled: [], failed: [], skipped: [] }
     const crawler = withRobots(
       make({
         maxRequestRetries: 2,
@@ -89,6 +91,8 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
           await requestHandler?.(context)
         },
         failedRequestHandler: (_: unknown, error: Error) => void result.failed.push(error),
+        onSkippedRequest: (skipped: { url: string; reason: string }) =>
+          void result.skipped.push([skipped.reason, refusalOf(skipped)?.because ?? verdictOf(skipped)?.because]),
       }),
       { userAgent, minDelayMs: 0, retries: 0, ...polite } as WithRobotsOptions,
     )
@@ -103,7 +107,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     sites.respond(`${HOME}/end`, htmlPage())
     const starts = collectStarts()
     const result = await crawl(`${HOME}/hop`, { navigationTimeoutSecs: 2.5 })
-    expect(result).toEqual({ handled: [`${HOME}/end`], failed: [] })
+    expect(result).toEqual({ handled: [`${HOME}/end`], failed: [], skipped: [] })
     const end = sites.requests.find(({ url }) => url === `${HOME}/end`)
     expect(sinceFirstStart(starts, end)).toBeGreaterThanOrEqual(3_000)
   })
@@ -114,12 +118,30 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     expect(result.failed.map(({ message }) => message)).toEqual(['Navigation timed out after 1 seconds.'])
   })
 
-  test('a refused redirect fails with the verdict and is not retried', async () => {
+  test('a request that redirects to a disallowed page is skipped', async () => {
     sites.respond(ROBOTS, rules('Disallow: /private'))
     sites.respond(`${HOME}/hop`, redirectTo('/private'))
-    const result = await crawl(`${HOME}/hop`)
-    expect(result.failed).toEqual([expect.any(RobotsDisallowedError)])
+    expect(await crawl(`${HOME}/hop`)).toEqual({ handled: [], failed: [], skipped: [['robotsTxt', 'rule']] })
     expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/hop`])
+  })
+
+  // Crawlee starts Playwright behind a local proxy, which answers a reset with a page of status 595.
+  const seesResets = kind === 'PuppeteerCrawler'
+  /** Chromium may send a request again by itself after a reset. */
+  const resets = (count: number) => Array.from({ length: count }, () => (socket: Socket) => void socket.destroy())
+
+  test.runIf(isFullRun && seesResets)('a request to a site that rests waits until the site is back', async () => {
+    sites.respond(`${HOME}/`, ...resets(2), htmlPage())
+    const circuit = { failures: 1, coolMs: 300 }
+    const result = await crawl(`${HOME}/`, { maxRequestRetries: 2 }, { circuit })
+    expect(result).toEqual({ handled: [`${HOME}/`], failed: [], skipped: [] })
+  })
+
+  test.runIf(isFullRun && seesResets)('a request to a site that stays down is skipped in the end', async () => {
+    sites.respond(`${HOME}/`, ...resets(10))
+    const circuit = { failures: 1, coolMs: 60_000 }
+    const result = await crawl(`${HOME}/`, {}, { circuit, giveUpAfterMs: 0 })
+    expect(result).toEqual({ handled: [], failed: [], skipped: [['filters', 'network']] })
   })
 
   test('page.goto of a handler is checked', async () => {
@@ -169,7 +191,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
         if (kind === 'PuppeteerCrawler') await vi.waitFor(() => expect(page.url()).toMatch(/^chrome-error:/), 30_000)
       }
       const result = await crawl(`${HOME}/`, { useIncognitoPages, preNavigationHooks: [hook] })
-      expect(result).toEqual({ handled: [`${HOME}/`], failed: [] })
+      expect(result).toEqual({ handled: [`${HOME}/`], failed: [], skipped: [] })
       expect(failures).toEqual([expect.any(RobotsDisallowedError)])
       expect(pages()).toEqual([`${HOME}/after-image`, `${HOME}/`])
     },
@@ -193,7 +215,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
       }
       const browserPoolOptions = { postLaunchHooks: [afterLaunch], postPageCreateHooks: [afterCreate] }
       const result = await crawl(`${HOME}/`, { browserPoolOptions })
-      expect(result).toEqual({ handled: [`${HOME}/`], failed: [] })
+      expect(result).toEqual({ handled: [`${HOME}/`], failed: [], skipped: [] })
       expect(pages()).toEqual(['/after-own', '/after-launch', '/after-create', '/'].map((path) => `${HOME}${path}`))
     },
   )
@@ -249,7 +271,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     const crawled = crawl(`${HOME}/`, { navigationTimeoutSecs: 2.5, maxRequestRetries: 0 })
     await sites.requested(4)
     setTimeout(() => heldResponse.resolve({ status: 404 }), 3_000)
-    expect(await crawled).toEqual({ handled: [`${HOME}/`], failed: [] })
+    expect(await crawled).toEqual({ handled: [`${HOME}/`], failed: [], skipped: [] })
   })
 
   test.runIf(isFullRun)(
@@ -262,7 +284,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
         maxRequestRetries: 0,
         requestHandler: async (context) => void (await context.page.goto(sites.withPort(`${HOME}/next`))),
       })
-      expect(result).toEqual({ handled: [`${HOME}/`], failed: [] })
+      expect(result).toEqual({ handled: [`${HOME}/`], failed: [], skipped: [] })
       expect(pages()).toEqual([`${HOME}/`, `${HOME}/next`])
     },
   )
@@ -282,7 +304,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
       sites.respond(`${HOME}/form`, { status: 303, headers: { location: '/end' } })
       sites.respond(`${HOME}/end`, redirectTo('/private'))
       const result = await crawl({ url: `${HOME}/form`, method: 'POST', payload: 'a=1', useExtendedUniqueKey: true })
-      expect(result.failed).toEqual([expect.any(RobotsDisallowedError)])
+      expect(result).toEqual({ handled: [], failed: [], skipped: [['robotsTxt', 'rule']] })
       expect(sites.requests.map(({ method, url }) => [method, url])).toEqual([
         ['GET', ROBOTS],
         ['POST', `${HOME}/form`],
@@ -310,7 +332,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
       sites.respond(`${HOME}/private/hook`, htmlPage())
       const hook: PageHook = async ({ page }) => void (await page.goto(sites.withPort(`${HOME}/private/hook`)))
       const result = await crawl(`${HOME}/hop`, { preNavigationHooks: [hook] }, { pageRequests: 'ignore' })
-      expect(result).toEqual({ handled: [`${HOME}/private`], failed: [] })
+      expect(result).toEqual({ handled: [`${HOME}/private`], failed: [], skipped: [] })
       expect(pages()).toEqual([`${HOME}/private/hook`, `${HOME}/hop`, `${HOME}/private`])
     },
   )

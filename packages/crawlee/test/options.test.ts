@@ -43,6 +43,7 @@ test.each<[string, string, () => unknown]>([
   ['an unknown option', 'delay', () => withRobots(crawler(), { userAgent, delay: 1 } as never)],
   ['deferBeyondMs: -1', 'deferBeyondMs', () => withRobots(crawler(), { userAgent, deferBeyondMs: -1 })],
   ['deferBeyondMs: "1"', 'deferBeyondMs', () => withRobots(crawler(), { userAgent, deferBeyondMs: '1' as never })],
+  ['giveUpAfterMs: -1', 'giveUpAfterMs', () => withRobots(crawler(), { userAgent, giveUpAfterMs: -1 })],
   ['pageRequests: true', 'pageRequests', () => withRobots(crawler(), { userAgent, pageRequests: true as never })],
   ['signal: {}', 'signal', () => withRobots(crawler(), { userAgent, signal: {} as never })],
   ['a gate in place of options', 'options', () => withRobots(crawler(), resolveGate({ userAgent }).gate as never)],

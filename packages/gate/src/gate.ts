@@ -86,6 +86,12 @@ export let gatePort: (gate: PoliteGate) => GatePort
 export let forecastEntry: (gate: PoliteGate, url: string, redirectedFrom: readonly string[]) => Promise<Forecast>
 
 /**
+ * Returns the circuit of an origin, as far as this gate knows it, and the end of its cooling period.
+ * For an adapter that keeps requests elsewhere.
+ */
+export let circuitOf: (gate: PoliteGate, origin: string) => CircuitReport & { readonly retryAt: number }
+
+/**
  * Starts each request when robots.txt allows it and a slot is free. `enter` checks the URL with the
  * RobotsClient, and then waits for the delay that the caller and the site ask for, and for the
  * concurrency limits. Requests with the same pace key start in order of arrival. `politely`,
@@ -124,6 +130,10 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   static {
     gatePort = (gate) => gate.#port
     forecastEntry = (gate, url, redirectedFrom) => gate.#forecast(url, whenArguments({ redirectedFrom }), true)
+    circuitOf = (gate, origin) => {
+      const report = gate.#context.circuits.reportOf(origin)
+      return { ...report, retryAt: gate.#context.now() + report.waitMs }
+    }
     markClass('PoliteGate', PoliteGate)
   }
 

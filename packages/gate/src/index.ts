@@ -20,7 +20,7 @@ export {
 export { type Refusal, refusalOf } from './fetch/refused-response.ts'
 export { usageOf } from './fetch/response-usage.ts'
 export type { RetryOptions } from './fetch/retry.ts'
-export { forecastEntry, PoliteGate } from './gate.ts'
+export { circuitOf, forecastEntry, PoliteGate } from './gate.ts'
 export { politeHttpAgent } from './http/http-agent.ts'
 export type {
   EnterOptions,

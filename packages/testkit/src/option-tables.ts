@@ -188,6 +188,7 @@ export const optionTables: readonly OptionTable[] = [
         type: 'WithRobotsOptions',
         at: {
           deferBeyondMs: 'crawlee.md#what-waits-and-where',
+          giveUpAfterMs: 'crawlee.md#sites-that-are-down',
           pageRequests: 'crawlee.md#browsers',
           robotsTags: 'crawlee.md#what-may-be-done-with-a-page',
         },

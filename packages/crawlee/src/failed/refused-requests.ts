@@ -1,0 +1,94 @@
+// What becomes of a request that the gate refuses in the pool, and of the requests of a site that
+// stays down. None of them is an error of the crawler.
+//
+//   the gate's error                           the request
+//   disallowed by robots.txt, at a redirect    is skipped
+//   the site rests, or the wait is too long    is deferred until the site may get a request
+//   the site rests, nothing else is left       is skipped after `giveUpAfterMs`
+import { type Request, RequestState } from '@crawlee/basic'
+import { originOf } from '@politely/core'
+import { CircuitOpenError, circuitOf, type PoliteGate, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
+import type { CrawleeInternals, RequestSource } from '../crawlee-internals.ts'
+import type { DeferredRequests } from '../deferred-requests.ts'
+import type { PoolTask } from '../pool-task.ts'
+import { rememberRefusal, rememberVerdict } from '../skipped.ts'
+
+export class RefusedRequests {
+  readonly #internals: CrawleeInternals
+  readonly #gate: PoliteGate
+  readonly #deferred: DeferredRequests
+  readonly #giveUpAfterMs: number
+  readonly #logRefusal: (url: string, refusal: CircuitOpenError) => void
+  /** Since when only requests of sites that rest are left. `performance.now()`. */
+  #onlyRestingSince: number | undefined
+
+  constructor(
+    internals: CrawleeInternals,
+    gate: PoliteGate,
+    deferred: DeferredRequests,
+    giveUpAfterMs: number,
+    logRefusal: (url: string, refusal: CircuitOpenError) => void,
+  ) {
+    this.#internals = internals
+    this.#gate = gate
+    this.#deferred = deferred
+    this.#giveUpAfterMs = giveUpAfterMs
+    this.#logRefusal = logRefusal
+  }
+
+  /**
+   * Skips or defers the request of a task that has failed, if the gate has refused it. Returns false
+   * for every other failure.
+   */
+  async take(task: PoolTask, request: Request, source: RequestSource, error: Error): Promise<boolean> {
+    const { refusal } = task
+    if (refusal instanceof RobotsDisallowedError) {
+      const skipped = { url: request.url, reason: 'robotsTxt' }
+      rememberVerdict(skipped, refusal.verdict)
+      await this.#skip(request, source, skipped)
+      return true
+    }
+    const origin = originOf(request.url)
+    if (refusal instanceof CircuitOpenError) return this.#defer(task, refusal)
+    // After a redirect the site got a request. Without an end, it would get one again and again.
+    if (refusal instanceof WaitTooLongError) {
+      const isOwn = refusal.verdict.url === URL.parse(request.url)?.href
+      return isOwn && refusal.waitMs > 0 && this.#deferred.deferAgain(task, origin ?? '', refusal.waitMs)
+    }
+    // A handler's own request to the site of its page.
+    return error instanceof CircuitOpenError && error.verdict.origin === origin && this.#defer(task, error)
+  }
+
+  #defer(task: PoolTask, { verdict: { origin } }: CircuitOpenError): boolean {
+    return origin !== undefined && this.#deferred.deferAgain(task, origin, circuitOf(this.#gate, origin).waitMs)
+  }
+
+  /** To be called while nothing runs. Skips the requests of sites that rest, if nothing else has been left for long. */
+  async giveUp(): Promise<void> {
+    if (!this.#deferred.hasOnlyResting) {
+      this.#onlyRestingSince = undefined
+      return
+    }
+    this.#onlyRestingSince ??= performance.now()
+    if (performance.now() - this.#onlyRestingSince < this.#giveUpAfterMs) return
+    for (const tracked of this.#deferred.waiting) {
+      const { origin } = tracked.queue
+      const request = await this.#deferred.remove(tracked)
+      if (request === undefined) continue
+      const report = circuitOf(this.#gate, origin)
+      const verdict = await this.#gate.robots.check(request.url)
+      const refusal = new CircuitOpenError(verdict, report, report.retryAt)
+      const skipped = { url: request.url, reason: 'filters' }
+      rememberRefusal(skipped, refusal)
+      this.#logRefusal(request.url, refusal)
+      await this.#skip(request, tracked.source, skipped)
+    }
+  }
+
+  async #skip(request: Request, source: RequestSource, skipped: { url: string; reason: string }): Promise<void> {
+    request.state = RequestState.SKIPPED
+    request.noRetry = true
+    await source.markRequestHandled(request)
+    await this.#internals.handleSkippedRequest(skipped)
+  }
+}
