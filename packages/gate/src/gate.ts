@@ -257,16 +257,20 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   }
 
   /**
-   * Waits until a request for this URL may start. Release the permit when the request ends. @throws
-   * {RobotsDisallowedError} if robots.txt does not allow the URL: at once, or after a wait during
-   * which the rules have changed. Also for a string that is not a valid URL;
-   * `error.verdict.because` is then `invalid-url`. @throws {WaitTooLongError} if the request would
-   * have to wait longer than `maxWaitMs`. @throws {QueueFullError} if `maxQueuedPerKey` requests
-   * wait already. @throws {BudgetError} if the `budget` of its pace key is used up, at once or
-   * while it waits. @throws {GateClosedError} after `close`. @throws {OptionError} for a `url` that
-   * is neither a string nor an object with an `href`, and for invalid options. @throws The signal's
-   * reason after an abort; also whatever your own pacer throws, or a function that is an option
-   * (`pace`, `paceBy`, `budget`).
+   * Waits until a request for this URL may start. Release the permit when the request ends.
+   * @throws {RobotsDisallowedError} if robots.txt does not allow the URL: at once, or after a wait
+   * during which the rules have changed. Also for a string that is not a valid URL;
+   * `error.verdict.because` is then `invalid-url`.
+   * @throws {WaitTooLongError} if the request would have to wait longer than `maxWaitMs`.
+   * @throws {QueueFullError} if `maxQueuedPerKey` requests wait already.
+   * @throws {BudgetError} if the `budget` of its pace key is used up, at once or while it waits.
+   * @throws {CircuitOpenError} if the circuit of its origin is open, at once or after a probe has
+   * failed (`circuit`).
+   * @throws {GateClosedError} after `close`.
+   * @throws {OptionError} for a `url` that is neither a string nor an object with an `href`, and for
+   * invalid options.
+   * @throws The signal's reason after an abort; also whatever your own pacer throws, or a function
+   * that is an option (`pace`, `paceBy`, `budget`).
    * @throws {AbortedWaitError} if the request waits in its queue, and the signal's reason is a
    * `DOMException` of `AbortSignal.timeout` or of `abort()`. The reason is the `cause`.
    */

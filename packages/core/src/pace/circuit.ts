@@ -1,5 +1,5 @@
-// The circuit of one origin: whether requests may start, as far as the last ones failed. Pure
-// functions; the caller keeps the state. The terms are those of the field (circuit breaker).
+// The circuit of one origin: whether requests may start, as far as the last requests failed.
+// Pure functions; the caller keeps the state. The field calls it a circuit breaker.
 //
 //   closed      Requests start. `failures` in a row open the circuit.
 //   open        No request starts before `retryAt`.

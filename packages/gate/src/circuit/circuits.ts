@@ -1,4 +1,4 @@
-// The circuits of a gate: which origins get no requests for a time, because the last ones failed.
+// The circuits of a gate: which origins get no requests for a time, because the last requests failed.
 //
 // The keeper stores the circuits: the gate's pacer, or `LocalCircuits` if the pacer has no methods for
 // them. This class asks it before a request starts (`admit`) and tells it how the request ended

@@ -137,7 +137,8 @@ const MAX_REDIRECTS = 20
  * allow; a redirect hop that is not allowed is not sent. It rejects with the same error for an
  * invalid URL, such as a relative URL, and for a scheme that robots.txt does not cover. With
  * `maxWaitMs` it may reject with `WaitTooLongError`, with `maxQueuedPerKey` with `QueueFullError`,
- * and with `budget` with `BudgetError`. With `requestTimeoutMs` it may reject with a `TimeoutError`.
+ * with `budget` with `BudgetError`, and after failures of the site with `CircuitOpenError` (option
+ * `circuit`). With `requestTimeoutMs` it may reject with a `TimeoutError`.
  *
  * It rejects with `InvalidRequestError` for a request that cannot be checked: a Host header of
  * another site, or a `dispatcher` of another version of undici than the fetch. It rejects with

@@ -86,7 +86,7 @@ export function isRepeatable(method: string, body: 'none' | 'spent' | object): b
   return IDEMPOTENT.has(method.toUpperCase()) && body !== 'spent'
 }
 
-/** An attempt failed, and another may follow. p-retry gets it, and nobody else. */
+/** An attempt failed, and another may follow. Only p-retry gets it. */
 class AttemptFailure extends Error {}
 
 /**

@@ -37,9 +37,9 @@ export interface TimelineSvgOptions {
 
 /**
  * Records when each origin was requested, how long requests waited, which were refused or got a
- * response with status 429, 430, 503 or 529, and when the circuit of an origin was open. It listens to the diagnostics channels of one gate, or
- * of all gates of the process, from its construction until `stop`. `text` and `svg` draw the
- * recording.
+ * response with status 429, 430, 503 or 529, and when the circuit of an origin was open. It listens
+ * to the diagnostics channels of one gate, or of all gates of the process, from its construction
+ * until `stop`. `text` and `svg` draw the recording.
  */
 export class CrawlTimeline implements Disposable {
   readonly #gate: PoliteGate | undefined
