@@ -17,7 +17,10 @@ export interface Step {
 }
 
 const warnings: string[] = []
-process.on('warning', (warning) => warnings.push(`${'code' in warning && warning.code}: ${warning.message}`))
+process.on('warning', (warning) => {
+  if (warning.name === 'ExperimentalWarning') return // Node 22 warns of its own MockTimers
+  warnings.push(`${'code' in warning && warning.code}: ${warning.message}`)
+})
 
 async function run({ robots = '', robotsStatus = 200, waiting = 1, retryAfter = '', hasLogger, ...step }: Step) {
   const { timers, options } = step
