@@ -109,7 +109,7 @@ const DONE = 'politely:gate:done' satisfies keyof GateMessages
 export function siteQueue<T extends SiteQueueInput>(
   source: Iterable<T> | AsyncIterable<T>,
   options: SiteQueueOptions<T>,
-): AsyncIterableIterator<SiteQueueItem<T>, undefined> & AsyncDisposable {
+): AsyncIterableIterator<SiteQueueItem<T>> & AsyncDisposable {
   assertIterable('source', source, '[url]')
   assertOptions(options, '{ gate }', OPTIONS)
   const { gate, concurrency = Number.POSITIVE_INFINITY, maxHeld = DEFAULT_MAX_HELD, spill, signal } = options
@@ -137,7 +137,7 @@ type Consumer<T extends SiteQueueInput> = PromiseWithResolvers<Result<T>>
 
 const OVER = { done: true, value: undefined } as const
 
-class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQueueItem<T>, undefined> {
+class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQueueItem<T>> {
   readonly #options: CheckedOptions<T>
   readonly #port: ReturnType<typeof gatePort>
   readonly #urls: HeldUrls<T>
