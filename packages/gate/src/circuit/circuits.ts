@@ -69,7 +69,7 @@ export class Circuits {
     return open
   }
 
-  /** The circuits that are open or half-open, by their origin. */
+  /** The state of the circuit of an origin, as far as this gate knows. */
   reportOf(origin: string): CircuitReport {
     return this.#origins.get(origin)?.current ?? CLOSED
   }

@@ -238,8 +238,9 @@ async function fetchPolitely(polite: PolitePart, input: unknown, givenInit: Init
     // The body of a Request is a stream. A copy is kept in case a redirect has to send it again.
     const isSpent = inputRequest?.body && bodyOf(init.body ?? inputRequest.body) === 'spent'
     copy = isSpent && mode === 'follow' ? inputRequest.clone() : undefined
-    const firstBody = bodyOf(init.body ?? inputRequest?.body ?? null)
-    const mayRepeat = isRepeatable(init.method ?? inputRequest?.method ?? 'GET', firstBody)
+    const mayRepeat =
+      polite.retry !== undefined &&
+      isRepeatable(init.method ?? inputRequest?.method ?? 'GET', bodyOf(init.body ?? inputRequest?.body ?? null))
     let response = await sendRepeatedly(polite, mayRepeat, url, signal, chain, inputRequest ?? url, firstInit)
     let location = mode === 'follow' ? redirectOf(response) : undefined
     if (location === undefined) return response

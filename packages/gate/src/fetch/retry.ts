@@ -2,9 +2,10 @@
 //
 // Each attempt enters the gate. So it waits for the pace, for the pauses that the site has asked for
 // and for the circuit, and counts towards the budget. The pauses of p-retry come on top of that.
-import { OptionError, outcomeOf, type PageOutcomeKind } from '@politely/core'
-import { describeValue, integer, oneOf, rememberSentPage, sentPageOf } from '@politely/fetcher/internal'
+import { outcomeOf, type PageOutcomeKind } from '@politely/core'
+import { integer, rememberSentPage, sentPageOf } from '@politely/fetcher/internal'
 import { assertFields } from '../options/fields.ts'
+import { failureOutcomes } from '../options/outcomes.ts'
 import { isRefusal } from './refused-response.ts'
 
 /** How `politely` repeats requests. */
@@ -42,17 +43,6 @@ interface AnyResponse {
 type Attempt<R> = { readonly response: R } | { readonly error: unknown }
 
 const KNOWN: Readonly<Record<keyof RetryOptions, true>> = { attempts: true, outcomes: true, bufferBytes: true }
-const POSSIBLE: readonly PageOutcomeKind[] = [
-  'connection',
-  'server-error',
-  'rate-limited',
-  'challenge',
-  'denied',
-  'payment-required',
-  'login',
-  'not-found',
-  'gone',
-]
 const DEFAULT_OUTCOMES: readonly PageOutcomeKind[] = ['connection', 'server-error', 'rate-limited']
 const EXAMPLE = '{ attempts: 3 }'
 
@@ -69,14 +59,9 @@ export function retryOf(options: RetryOptions | undefined): Retry | undefined {
   if (options === undefined) return undefined
   assertFields('retry', options, EXAMPLE, KNOWN)
   const { attempts, outcomes = DEFAULT_OUTCOMES, bufferBytes = 0 } = options
-  if (!Array.isArray(outcomes))
-    throw new OptionError(
-      'retry.outcomes',
-      `${describeValue(outcomes)} is not a list; expected outcomes such as ['connection', 'server-error']`,
-    )
   return {
     attempts: integer('retry.attempts', attempts, { min: 2, max: 100, example: 3 }),
-    outcomes: new Set(outcomes.map((outcome, n) => oneOf(`retry.outcomes[${n}]`, outcome, POSSIBLE))),
+    outcomes: failureOutcomes('retry.outcomes', outcomes),
     bufferBytes: integer('retry.bufferBytes', bufferBytes, { min: 0, example: 1_000_000 }),
   }
 }
@@ -107,7 +92,7 @@ export async function withRetries<R extends AnyResponse>(
     if (number > 1) {
       const before = last
       const next = await attempt(retry, () => send(() => discardResponse(before)))
-      if (isRefused(next)) return
+      if ('error' in next && isRefusal(next.error)) return
       last = next
     }
     if (isWorthRepeating(retry, last, signal)) throw new AttemptFailure()
@@ -143,10 +128,6 @@ function isWorthRepeating({ outcomes }: Retry, last: Attempt<AnyResponse>, signa
   if (signal?.aborted) return false
   const outcome = outcomeOf('response' in last ? last.response : last.error)
   return outcome !== undefined && outcomes.has(outcome.kind)
-}
-
-function isRefused(last: Attempt<AnyResponse>): boolean {
-  return 'error' in last && isRefusal(last.error)
 }
 
 function resultOf<R>(last: Attempt<R>): R {

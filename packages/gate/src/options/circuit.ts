@@ -1,9 +1,10 @@
 // Checks the option `circuit`, and fills in its defaults.
 import { OptionError, type PageOutcomeKind } from '@politely/core'
 import { type CircuitLimits, MAX_RETRY_AFTER_MS } from '@politely/core/engine'
-import { describeValue, integer, number, oneOf } from '@politely/fetcher/internal'
+import { integer, number, oneOf } from '@politely/fetcher/internal'
 import type { CircuitOptions } from '../pace/pacing-options.ts'
 import { assertFields } from './fields.ts'
+import { failureOutcomes } from './outcomes.ts'
 
 /** The checked option `circuit`. */
 export interface SiteCircuit extends CircuitLimits {
@@ -20,23 +21,9 @@ const KNOWN: Readonly<Record<keyof CircuitOptions, true>> = {
   whenOpen: true,
 }
 
-const OUTCOMES: Readonly<Record<PageOutcomeKind, boolean>> = {
-  served: false,
-  redirect: false,
-  'not-found': true,
-  gone: true,
-  denied: true,
-  'payment-required': true,
-  challenge: true,
-  login: true,
-  'rate-limited': true,
-  'server-error': true,
-  connection: true,
-}
-const POSSIBLE = Object.entries(OUTCOMES).flatMap(([kind, isPossible]) => (isPossible ? [kind] : []))
 const EXAMPLE = "{ failures: 5, coolMs: 60_000, outcomes: ['connection', 'denied'] }"
 
-/** Our choice: `packages/bench` simulates flaky and dead sites with it. */
+/** Our choice. packages/core/test/circuit.test.ts simulates flaky and dead sites with these values. */
 export const DEFAULT_CIRCUIT: SiteCircuit = {
   failures: 5,
   coolMs: 30_000,
@@ -77,16 +64,7 @@ export function circuitOf(
     coolMs,
     maxMs,
     factor: number(`${option}.factor`, factor, { min: 1, max: 100, example: 2 }),
-    outcomes: outcomes === undefined ? base.outcomes : checkedOutcomes(`${option}.outcomes`, outcomes),
+    outcomes: outcomes === undefined ? base.outcomes : failureOutcomes(`${option}.outcomes`, outcomes),
     whenOpen: oneOf(`${option}.whenOpen`, whenOpen, ['fail', 'wait']),
   }
-}
-
-function checkedOutcomes(option: string, outcomes: readonly PageOutcomeKind[]): ReadonlySet<PageOutcomeKind> {
-  if (!Array.isArray(outcomes))
-    throw new OptionError(
-      option,
-      `${describeValue(outcomes)} is not a list; expected outcomes such as ['connection', 'denied']`,
-    )
-  return new Set(outcomes.map((outcome, n) => oneOf(`${option}[${n}]`, outcome, POSSIBLE as PageOutcomeKind[])))
 }

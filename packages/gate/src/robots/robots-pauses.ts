@@ -30,7 +30,7 @@ interface PausedRoute {
 export interface RobotsPausesContext {
   readonly pacer: { readonly canPause: boolean; pause(key: string, pauseMs: number, because: PauseReason): void }
   readonly log: GateLog
-  readonly circuits: Pick<Circuits, 'noteRobots' | 'isClear'>
+  readonly circuits: Pick<Circuits, 'noteRobots'>
   readonly routeOf: (origin: string, url: string) => PausedRoute | Promise<PausedRoute>
   /** The clock of the client, by which verdicts give their times. */
   readonly now: () => number
