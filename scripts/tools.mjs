@@ -41,7 +41,16 @@ export function installTool(name, version, { why, orElse, allowScripts = {} }) {
     mkdirSync(home, { recursive: true })
     writeFileSync(join(home, 'package.json'), JSON.stringify({ private: true, allowScripts }))
     const npmOptions = ['--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error', '--fetch-retries=1']
-    install('npm', ['install', '--prefix', '.', ...npmOptions, id], { cwd: home, what: id, orElse })
+    const npmInstall = (...more) =>
+      install('npm', ['install', '--prefix', '.', ...npmOptions, ...more, id], { cwd: home, what: id, orElse })
+    try {
+      npmInstall()
+    } catch (error) {
+      // A list of versions in npm's cache or in a mirror may be older than this one.
+      log(`${error.message}. Trying again in 10 s`)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10_000)
+      npmInstall('--prefer-online')
+    }
     writeFileSync(done, '')
   })
   return join(home, 'node_modules')
@@ -51,9 +60,11 @@ export function installTool(name, version, { why, orElse, allowScripts = {} }) {
 export function install(command, args, { cwd, what, orElse = '' }) {
   const { status, error, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8', shell: WINDOWS })
   if (status === 0) return
-  const reason = error?.code ?? stderr.match(/\b(ERR_PNPM_\w+|E[A-Z]{3,})\b/)?.[0] ?? stderr.trim()
+  const code = error?.code ?? stderr.match(/\b(ERR_PNPM_\w+|E[A-Z]{3,})\b/)?.[0]
+  const missing = stderr.match(/No matching version found for \S+[^\s.]/)?.[0]
+  const reason = [code, missing].filter(Boolean).join(': ') || stderr.trim()
   const advice =
-    reason === 'ERR_PNPM_OUTDATED_LOCKFILE'
+    code === 'ERR_PNPM_OUTDATED_LOCKFILE'
       ? 'A package.json has changed: run `npm run pnpm install`'
       : 'Setup needs the npm registry, or the mirror in your ~/.npmrc, once'
   throw new SetupError(`could not install ${what} (${reason}). ${advice}${orElse}`)

@@ -59,7 +59,8 @@ const NO_HOPS = { sees: 'each request; it follows no redirects', followsRedirect
 const OWN = { verdict: 'error.verdict' }
 const CAUSE = { verdict: 'error.cause.verdict' }
 
-export const JSDOM: LargePackage = { name: 'jsdom', version: '31.0.1' }
+/** Its last version for Node 22.19. */
+export const JSDOM: LargePackage = { name: 'jsdom', version: '29.1.1' }
 const NEST: LargePackage = { name: '@nestjs/axios', version: '12.0.1' }
 
 export const clientRows: readonly ClientRow[] = [
