@@ -1,0 +1,10 @@
+// When to fetch a page again. It has its own entry, so that a program that only reads robots.txt does
+// not load it.
+export {
+  type NextVisit,
+  type NextVisitOptions,
+  type NextVisitReason,
+  nextVisit,
+  type PastVisit,
+  type SitemapHint,
+} from './next-visit.ts'

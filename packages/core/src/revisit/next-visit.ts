@@ -1,0 +1,300 @@
+// When to fetch a page again, from what earlier visits found and from what the site says.
+import { describeValue } from '../describe-value.ts'
+import { OptionError } from '../errors.ts'
+import { assertKnownOptions } from '../known-options.ts'
+import { changeRate, type Observation } from './change-rate.ts'
+
+/** What a visit to a page found. */
+export interface PastVisit {
+  /** When the visit was. Milliseconds since 1970. */
+  readonly at: number
+  /** The status of the response, after revalidation: a 304 is one too. 0: no response arrived. */
+  readonly status: number
+  /**
+   * Whether the page differs from the last one that was received, by its validator or by a hash of
+   * its body or text. Ignored for the first visit and for failed ones.
+   */
+  readonly changed: boolean
+  /** The time in `Last-Modified`. Milliseconds since 1970. */
+  readonly lastModified?: number | undefined
+}
+
+/** What a sitemap says of the page. The names are those of the entries of `@politely/sitemaps`. */
+export interface SitemapHint {
+  /** Milliseconds since 1970. */
+  readonly lastmod?: number | undefined
+  /** `always`, `hourly`, `daily`, `weekly`, `monthly`, `yearly` or `never`. Another text is ignored. */
+  readonly changefreq?: string | undefined
+  /** From 0 to 1. Default 0.5. */
+  readonly priority?: number | undefined
+  /** How far the dates of the file can be trusted: its `dates`. Default: not trusted. */
+  readonly trust?: { readonly isTrusted: boolean } | undefined
+}
+
+export interface NextVisitOptions {
+  /** The time now. Milliseconds since 1970. Default: the time of the last visit. */
+  readonly now?: number | undefined
+  /** Until when HTTP lets the copy be used without a request. Milliseconds since 1970. */
+  readonly freshUntil?: number | undefined
+  readonly sitemap?: SitemapHint | undefined
+  /** The time in `unavailable_after` of the robots tag. Milliseconds since 1970. */
+  readonly unavailableAfter?: number | undefined
+  /** The shortest time between two visits. Milliseconds, above 0. Default: an hour. */
+  readonly minIntervalMs?: number | undefined
+  /** The longest time between two visits. Milliseconds. Default: 180 days. */
+  readonly maxIntervalMs?: number | undefined
+  /**
+   * The time to the second visit of a page about which nothing is known, and of a page that changes
+   * as often. Milliseconds. Scale it to trade freshness for requests. Default: a week.
+   */
+  readonly defaultIntervalMs?: number | undefined
+}
+
+/**
+ * Why the next visit is at this time.
+ *
+ * - `first-visit`: there was no visit with a page yet, or only one that says nothing of changes.
+ * - `change-rate`: from how often earlier visits found a change.
+ * - `last-modified`: from the age of the page at its only visit.
+ * - `sitemap`: the sitemap has a later date than the last visit, or its `changefreq` is all that is
+ *   known.
+ * - `fresh`: HTTP lets the copy be used until then.
+ * - `gone`: 404 or 410. Each further 404 doubles the interval, and each 410 quadruples it.
+ * - `refused`: another 4xx. Each further one doubles the interval.
+ * - `failed`: 5xx, 408, 425, 429 or no response. The first retry is after `minIntervalMs`; each
+ *   further failure doubles it.
+ * - `unavailable-after`: the site says when the page ends. The last visit is then; none comes later.
+ * - `min`, `max`: the interval was limited by `minIntervalMs` or `maxIntervalMs`.
+ */
+export type NextVisitReason =
+  | 'first-visit'
+  | 'change-rate'
+  | 'last-modified'
+  | 'sitemap'
+  | 'fresh'
+  | 'gone'
+  | 'refused'
+  | 'failed'
+  | 'unavailable-after'
+  | 'min'
+  | 'max'
+
+/** When to fetch a page again. Both times are undefined if that is never. */
+export type NextVisit =
+  | {
+      /** Milliseconds since 1970. In the past if the visit is overdue. */
+      readonly at: number
+      /** The time from the last visit. Milliseconds; 0 without a visit. */
+      readonly intervalMs: number
+      readonly because: NextVisitReason
+    }
+  | { readonly at: undefined; readonly intervalMs: undefined; readonly because: 'unavailable-after' }
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** The largest time of a Date. Milliseconds. */
+const MAX_TIME = 8.64e15
+
+/** As many visits count, the last ones. Older ones would weigh too little to change the result. */
+const MAX_VISITS = 100
+
+/** A `Last-Modified` so close to the visit is the time of the response, not of a change. */
+const SAME_TIME_MS = 60_000
+
+const FREQUENCIES: ReadonlyMap<string, number> = new Map([
+  ['always', HOUR_MS],
+  ['hourly', HOUR_MS],
+  ['daily', DAY_MS],
+  ['weekly', 7 * DAY_MS],
+  ['monthly', 30 * DAY_MS],
+  ['yearly', 365 * DAY_MS],
+  ['never', 3650 * DAY_MS],
+])
+
+const KNOWN: Readonly<Record<keyof NextVisitOptions, true>> = {
+  now: true,
+  freshUntil: true,
+  sitemap: true,
+  unavailableAfter: true,
+  minIntervalMs: true,
+  maxIntervalMs: true,
+  defaultIntervalMs: true,
+}
+
+/**
+ * Returns when to fetch a page again.
+ *
+ * The rate of changes is the maximum-likelihood estimate of Cho and Garcia-Molina ("Estimating
+ * Frequency of Change", 2003) for irregular visits, with the times of `Last-Modified` where they are
+ * known. The interval is `√(defaultIntervalMs / rate)`. For pages that change less often than they
+ * are visited, this square root gives the most freshness for a number of requests; a page that
+ * changes all the time takes less than its share ("Effective Page Refresh Policies", 2003).
+ * docs/revisit.md compares it with fixed intervals and with Nutch.
+ *
+ * @param history The visits, oldest first. The last 100 count.
+ * @throws {OptionError} for an invalid history or option, or for an empty history without `now`.
+ */
+export function nextVisit(history: readonly PastVisit[], options: NextVisitOptions = {}): NextVisit {
+  assertHistory(history)
+  const settings = readOptions(options)
+  const last = history.at(-1)
+  const now = settings.now ?? last?.at
+  if (now === undefined)
+    throw new OptionError('now', 'is missing; write the time, which an empty history does not have')
+  const { unavailableAfter } = settings
+  if (unavailableAfter !== undefined && unavailableAfter <= now) {
+    return { at: undefined, intervalMs: undefined, because: 'unavailable-after' }
+  }
+  if (last === undefined) return { at: now, intervalMs: 0, because: 'first-visit' }
+
+  let { intervalMs, because } = limit(planned(history, last, settings), settings)
+  if (unavailableAfter !== undefined && unavailableAfter < last.at + intervalMs) {
+    intervalMs = Math.max(unavailableAfter - last.at, settings.minIntervalMs)
+    because = 'unavailable-after'
+  }
+  return { at: last.at + intervalMs, intervalMs, because }
+}
+
+interface Plan {
+  intervalMs: number
+  because: NextVisitReason
+}
+
+type Settings = NextVisitOptions & {
+  readonly minIntervalMs: number
+  readonly maxIntervalMs: number
+  readonly defaultIntervalMs: number
+}
+
+/** Returns the next visit without the limits of the caller. */
+function planned(history: readonly PastVisit[], last: PastVisit, settings: Settings): Plan {
+  const { minIntervalMs, freshUntil } = settings
+  if (kindOf(last.status) === 'failed') {
+    const failures = history.length - 1 - history.findLastIndex(({ status }) => kindOf(status) !== 'failed')
+    return { intervalMs: minIntervalMs * 2 ** (failures - 1), because: 'failed' }
+  }
+  const plan = isNewer(last, settings)
+    ? { intervalMs: minIntervalMs, because: 'sitemap' as const }
+    : planFromStatus(history, last, settings)
+  return freshUntil !== undefined && freshUntil > last.at + plan.intervalMs
+    ? { intervalMs: freshUntil - last.at, because: 'fresh' }
+    : plan
+}
+
+/** Returns whether a trusted sitemap says that the page has changed since the last visit. */
+function isNewer(last: PastVisit, { sitemap, now = Number.POSITIVE_INFINITY }: Settings): boolean {
+  const { lastmod, trust } = sitemap ?? {}
+  return trust?.isTrusted === true && lastmod !== undefined && lastmod > last.at && lastmod <= now + DAY_MS
+}
+
+function planFromStatus(history: readonly PastVisit[], last: PastVisit, settings: Settings): Plan {
+  const kind = kindOf(last.status)
+  if (kind !== 'page') {
+    const missing = history.slice(1 + history.findLastIndex(({ status }) => kindOf(status) === 'page'))
+    const times = missing.filter(({ status }) => kindOf(status) !== 'failed')
+    const factor = times.reduce((product, { status }) => product * (status === 410 ? 4 : 2), 0.5)
+    return { intervalMs: settings.defaultIntervalMs * factor, because: kind as 'gone' | 'refused' }
+  }
+  return planFromChanges(history, settings)
+}
+
+/** Returns the time between visits to a page, by how often it changes. */
+function planFromChanges(history: readonly PastVisit[], { defaultIntervalMs, sitemap }: Settings): Plan {
+  const pages = history.filter(({ status }) => kindOf(status) === 'page').slice(-MAX_VISITS - 1)
+  const hintMs = FREQUENCIES.get(sitemap?.changefreq?.trim().toLowerCase() ?? '')
+  const observations: Observation[] = []
+  pages.forEach(({ at, changed, lastModified }, i) => {
+    const sinceVisitMs = i === 0 ? undefined : at - (pages[i - 1] as PastVisit).at
+    const sinceMs = lastModified === undefined ? 0 : at - lastModified
+    const sinceChangeMs = sinceMs < SAME_TIME_MS ? undefined : sinceMs
+    const hasChanged = i === 0 || changed
+    if (i > 0 ? sinceVisitMs !== 0 : sinceChangeMs !== undefined) {
+      observations.push({ sinceVisitMs, changed: hasChanged, sinceChangeMs })
+    }
+  })
+  const rate = changeRate(observations, hintMs ?? defaultIntervalMs)
+  const weight = 0.5 + (sitemap?.priority ?? 0.5) // an important page is worth more requests
+  const intervalMs = Math.sqrt(defaultIntervalMs / rate / weight)
+  if (pages.length > 1) return { intervalMs, because: 'change-rate' }
+  if (observations.length > 0) return { intervalMs, because: 'last-modified' }
+  return { intervalMs, because: hintMs === undefined ? 'first-visit' : 'sitemap' }
+}
+
+function limit(plan: Plan, { minIntervalMs, maxIntervalMs }: Settings): Plan {
+  if (plan.intervalMs < minIntervalMs) return { intervalMs: minIntervalMs, because: 'min' }
+  return plan.intervalMs > maxIntervalMs ? { intervalMs: maxIntervalMs, because: 'max' } : plan
+}
+
+function kindOf(status: number): 'page' | 'gone' | 'refused' | 'failed' {
+  if (status === 404 || status === 410) return 'gone'
+  if (status === 0 || status >= 500 || status === 408 || status === 425 || status === 429) return 'failed'
+  return status >= 400 ? 'refused' : 'page'
+}
+
+function assertHistory(history: unknown): asserts history is readonly PastVisit[] {
+  if (!Array.isArray(history)) {
+    throw new OptionError('history', `${describeValue(history)} is not an array; expected visits, oldest first`)
+  }
+  let before = Number.NEGATIVE_INFINITY
+  history.forEach((visit: PastVisit | null | undefined, i) => {
+    const name = `history[${i}]`
+    if (typeof visit !== 'object' || visit === null) {
+      throw new OptionError(name, `${describeValue(visit)} is not a visit; expected { at, status, changed }`)
+    }
+    const { at, status, changed, lastModified } = visit
+    assertTime(`${name}.at`, at)
+    if (at < before)
+      throw new OptionError(`${name}.at`, `${at} is before the visit before; sort the visits, oldest first`)
+    before = at
+    if (!Number.isInteger(status) || (status !== 0 && (status < 100 || status > 599))) {
+      throw new OptionError(
+        `${name}.status`,
+        `${describeValue(status)} is not a status; expected 100 to 599, or 0 for no response`,
+      )
+    }
+    if (typeof changed !== 'boolean') {
+      throw new OptionError(`${name}.changed`, `${describeValue(changed)} is not a boolean; expected true or false`)
+    }
+    if (lastModified !== undefined) assertTime(`${name}.lastModified`, lastModified)
+  })
+}
+
+function readOptions(options: NextVisitOptions): Settings {
+  assertKnownOptions(options, KNOWN, '{ now: Date.now() }')
+  const { now, freshUntil, unavailableAfter, sitemap } = options
+  const { minIntervalMs = HOUR_MS, maxIntervalMs = Math.max(180 * DAY_MS, minIntervalMs) } = options
+  const { defaultIntervalMs = Math.min(Math.max(7 * DAY_MS, minIntervalMs), maxIntervalMs) } = options
+  for (const [name, value] of Object.entries({
+    now,
+    freshUntil,
+    unavailableAfter,
+    'sitemap.lastmod': sitemap?.lastmod,
+  })) {
+    if (value !== undefined) assertTime(name, value)
+  }
+  assertInterval('minIntervalMs', minIntervalMs, 1)
+  assertInterval('maxIntervalMs', maxIntervalMs, minIntervalMs)
+  assertInterval('defaultIntervalMs', defaultIntervalMs, minIntervalMs, maxIntervalMs)
+  const priority = sitemap?.priority
+  if (priority !== undefined && !(typeof priority === 'number' && priority >= 0 && priority <= 1)) {
+    throw new OptionError(
+      'sitemap.priority',
+      `${describeValue(priority)} is out of range; expected a number from 0 to 1`,
+    )
+  }
+  return { ...options, minIntervalMs, maxIntervalMs, defaultIntervalMs }
+}
+
+function assertTime(name: string, value: unknown): void {
+  if (typeof value === 'number' && Math.abs(value) <= MAX_TIME) return
+  throw new OptionError(
+    name,
+    `${describeValue(value)} is not a time; expected milliseconds since 1970, such as Date.now()`,
+  )
+}
+
+function assertInterval(name: string, value: unknown, min: number, max = MAX_TIME): void {
+  if (typeof value === 'number' && value >= min && value <= max) return
+  throw new OptionError(name, `${describeValue(value)} is out of range; expected milliseconds from ${min} to ${max}`)
+}
