@@ -26,10 +26,10 @@ export interface Observation {
 const DECAY = 0.9
 
 /** How many changes the prior is worth. Chosen by simulation. */
-const PRIOR_CHANGES = 0.5
+const PRIOR_CHANGES = 1
 
-/** Halvings of the range of rates, which is 16 powers of ten. */
-const STEPS = 50
+/** How often the range of rates, 16 powers of ten, is halved. */
+const STEPS = 40
 
 /**
  * Returns the rate of changes with the largest likelihood, in changes for each millisecond.
