@@ -269,6 +269,11 @@ export const optionTables: readonly OptionTable[] = [
     options: [{ from: 'core', type: 'HeadReaderOptions', at: { '*': '../packages/core/src/usage/tags/page-head.ts' } }],
   },
   {
+    title: 'nextVisit',
+    text: 'For `nextVisit(history, { … })` of `@politely/core/revisit`.',
+    options: [{ from: 'core', type: 'NextVisitOptions', at: { '*': 'revisit.md' } }],
+  },
+  {
     title: 'MemoryStore',
     text: 'For `new MemoryStore({ … })` of `@politely/fetcher`.',
     options: [

@@ -41,7 +41,7 @@ export interface NextVisitOptions {
   readonly unavailableAfter?: number | undefined
   /** The shortest time between two visits. Milliseconds, above 0. Default: an hour. */
   readonly minIntervalMs?: number | undefined
-  /** The longest time between two visits. Milliseconds. Default: 180 days. */
+  /** The longest time between two visits. Milliseconds, up to a century. Default: 180 days. */
   readonly maxIntervalMs?: number | undefined
   /**
    * The time to the second visit of a page about which nothing is known, and of a page that changes
@@ -93,8 +93,11 @@ export type NextVisit =
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** The largest time of a Date. Milliseconds. */
-const MAX_TIME = 8.64e15
+/** The largest time of a Date, in milliseconds, apart from the longest interval. */
+const MAX_TIME = 8e15
+
+/** The longest interval: a century. Milliseconds. */
+const MAX_INTERVAL_MS = 36_525 * DAY_MS
 
 /** Only the last visits count. Older ones would weigh too little to change the result. */
 const MAX_VISITS = 50
@@ -134,8 +137,8 @@ const KNOWN: Readonly<Record<keyof NextVisitOptions, true>> = {
  *
  * The rate of changes is the maximum-likelihood estimate of Cho and Garcia-Molina ("Estimating
  * Frequency of Change", 2003) for irregular visits, with the times of `Last-Modified` where they are
- * known. Nutch's AdaptiveFetchSchedule needs no estimate, but visits a page that always differs as
- * often as it may.
+ * known. We did not take Nutch's AdaptiveFetchSchedule: it visits a page that always differs as often
+ * as it may.
  *
  * The interval grows with the time between changes, but less than in proportion, because the copy of
  * a page that changes all the time is out of date whatever the crawler does ("Effective Page Refresh
@@ -247,80 +250,58 @@ function kindOf(status: number): 'page' | 'gone' | 'refused' | 'failed' {
 }
 
 function assertHistory(history: unknown): asserts history is readonly PastVisit[] {
-  if (!Array.isArray(history)) {
-    throw new OptionError('history', `${describeValue(history)} is not an array; expected visits, oldest first`)
-  }
-  let before = Number.NEGATIVE_INFINITY
-  for (const [i, visit] of (history as readonly (PastVisit | null | undefined)[]).entries()) {
+  expectThat(Array.isArray(history), 'history', history, 'an array of visits, oldest first')
+  let before = -MAX_TIME
+  for (const [i, visit] of (history as readonly unknown[]).entries()) {
     const name = `history[${i}]`
-    if (typeof visit !== 'object' || visit === null) {
-      throw new OptionError(name, `${describeValue(visit)} is not a visit; expected { at, status, changed }`)
-    }
-    const { at, status, changed, lastModified } = visit
-    assertTime(`${name}.at`, at)
-    if (at < before)
-      throw new OptionError(`${name}.at`, `${at} is before the visit before; sort the visits, oldest first`)
+    expectThat(typeof visit === 'object' && visit !== null, name, visit, 'a visit, such as { at, status, changed }')
+    const { at, status, changed, lastModified } = visit as PastVisit
+    expectTime(`${name}.at`, at)
+    expectThat(
+      at >= before,
+      `${name}.at`,
+      at,
+      `a time from ${before}, that of the visit before; write visits oldest first`,
+    )
     before = at
-    if (!Number.isInteger(status) || (status !== 0 && (status < 100 || status > 599))) {
-      throw new OptionError(
-        `${name}.status`,
-        `${describeValue(status)} is not a status; expected 100 to 599, or 0 for no response`,
-      )
-    }
-    if (typeof changed !== 'boolean') {
-      throw new OptionError(`${name}.changed`, `${describeValue(changed)} is not a boolean; expected true or false`)
-    }
-    if (lastModified !== undefined) assertTime(`${name}.lastModified`, lastModified)
+    const isStatus = status === 0 || (Number.isInteger(status) && status >= 100 && status <= 599)
+    expectThat(isStatus, `${name}.status`, status, 'a status from 100 to 599, or 0 for no response')
+    expectThat(typeof changed === 'boolean', `${name}.changed`, changed, 'true or false')
+    expectTime(`${name}.lastModified`, lastModified ?? 0)
   }
 }
 
 function readOptions(options: NextVisitOptions): Settings {
   assertKnownOptions(options, KNOWN, '{ now: Date.now() }')
-  const { now, freshUntil, unavailableAfter, sitemap } = options
+  const { now, freshUntil, unavailableAfter, sitemap = {} } = options
   const { minIntervalMs = HOUR_MS, maxIntervalMs = Math.max(180 * DAY_MS, minIntervalMs) } = options
   const { defaultIntervalMs = Math.min(Math.max(7 * DAY_MS, minIntervalMs), maxIntervalMs) } = options
-  for (const [name, value] of Object.entries({ now, freshUntil, unavailableAfter })) {
-    if (value !== undefined) assertTime(name, value)
-  }
-  assertInterval('minIntervalMs', minIntervalMs, 1)
-  assertInterval('maxIntervalMs', maxIntervalMs, minIntervalMs)
-  assertInterval('defaultIntervalMs', defaultIntervalMs, minIntervalMs, maxIntervalMs)
-  if (sitemap !== undefined) assertSitemap(sitemap)
+  expectThat(
+    typeof sitemap === 'object' && sitemap !== null,
+    'sitemap',
+    sitemap,
+    'an object, such as { lastmod, trust }',
+  )
+  const { lastmod, changefreq = '', priority = 0.5 } = sitemap
+  const times = { now, freshUntil, unavailableAfter, 'sitemap.lastmod': lastmod }
+  for (const [name, time] of Object.entries(times)) expectTime(name, time ?? 0)
+  expectThat(typeof changefreq === 'string', 'sitemap.changefreq', changefreq, "a string, such as 'daily'")
+  expectNumber('sitemap.priority', priority, 0, 1)
+  expectNumber('minIntervalMs', minIntervalMs, 1, MAX_INTERVAL_MS)
+  expectNumber('maxIntervalMs', maxIntervalMs, minIntervalMs, MAX_INTERVAL_MS)
+  expectNumber('defaultIntervalMs', defaultIntervalMs, minIntervalMs, maxIntervalMs)
   return { ...options, minIntervalMs, maxIntervalMs, defaultIntervalMs }
 }
 
-function assertSitemap(sitemap: unknown): void {
-  if (typeof sitemap !== 'object' || sitemap === null) {
-    throw new OptionError(
-      'sitemap',
-      `${describeValue(sitemap)} is not an object; expected one such as { lastmod, trust }`,
-    )
-  }
-  const { lastmod, changefreq, priority } = sitemap as Readonly<Record<keyof SitemapHint, unknown>>
-  if (lastmod !== undefined) assertTime('sitemap.lastmod', lastmod)
-  if (changefreq !== undefined && typeof changefreq !== 'string') {
-    throw new OptionError(
-      'sitemap.changefreq',
-      `${describeValue(changefreq)} is not a string; expected one such as 'daily'`,
-    )
-  }
-  if (priority !== undefined && !(typeof priority === 'number' && priority >= 0 && priority <= 1)) {
-    throw new OptionError(
-      'sitemap.priority',
-      `${describeValue(priority)} is out of range; expected a number from 0 to 1`,
-    )
-  }
+function expectTime(name: string, value: unknown): void {
+  const isTime = typeof value === 'number' && Math.abs(value) <= MAX_TIME
+  expectThat(isTime, name, value, 'milliseconds since 1970, such as Date.now()')
 }
 
-function assertTime(name: string, value: unknown): void {
-  if (typeof value === 'number' && Math.abs(value) <= MAX_TIME) return
-  throw new OptionError(
-    name,
-    `${describeValue(value)} is not a time; expected milliseconds since 1970, such as Date.now()`,
-  )
+function expectNumber(name: string, value: unknown, min: number, max: number): void {
+  expectThat(typeof value === 'number' && value >= min && value <= max, name, value, `a number from ${min} to ${max}`)
 }
 
-function assertInterval(name: string, value: unknown, min: number, max = MAX_TIME): void {
-  if (typeof value === 'number' && value >= min && value <= max) return
-  throw new OptionError(name, `${describeValue(value)} is out of range; expected milliseconds from ${min} to ${max}`)
+function expectThat(isValid: boolean, name: string, value: unknown, expected: string): void {
+  if (!isValid) throw new OptionError(name, `${describeValue(value)} is invalid; expected ${expected}`)
 }
