@@ -236,11 +236,11 @@ describe('invalid arguments', () => {
     ['history[0].status', [{ ...visit, status: 200.5 }]],
     ['history[0].changed', [{ ...visit, changed: undefined }]],
     ['history[0].lastModified', [{ ...visit, lastModified: Number.NaN }]],
-    ['history[0].lastModified', [{ ...visit, lastModified: 'yesterday' }]],
+    ['history[0].lastModified', [{ ...visit, lastModified: null }]],
     ['options', once, null],
     ['minIntervalsMs', once, { minIntervalsMs: 1 }],
     ['now', once, { now: Number.POSITIVE_INFINITY }],
-    ['freshUntil', once, { freshUntil: Number.NaN }],
+    ['freshUntil', once, { freshUntil: null }],
     ['unavailableAfter', once, { unavailableAfter: '2026-01-01' }],
     ['minIntervalMs', once, { minIntervalMs: 0 }],
     ['minIntervalMs', once, { minIntervalMs: Number.NaN }],
@@ -260,7 +260,7 @@ describe('invalid arguments', () => {
 
   it('says what to write', () => {
     expect(() => nextVisit([visit, { ...visit, at: 5 }])).toThrow(
-      `history[1].at: 5 is invalid; expected a time from ${NOW}, that of the visit before; write visits oldest first`,
+      `history[1].at: 5 is invalid; expected ${NOW}, the time of the visit before, or later; sort the visits`,
     )
   })
 })

@@ -31,13 +31,15 @@ export interface SitemapHint {
   readonly trust?: { readonly isTrusted: boolean } | undefined
 }
 
+/** What the site says of the next visit to a page, and how often the caller wants to visit pages. */
 export interface NextVisitOptions {
   /** The time now. Milliseconds since 1970. Default: the time of the last visit. */
   readonly now?: number | undefined
-  /** Until when HTTP lets the copy be used without a request. Milliseconds since 1970. */
+  /** Until when HTTP lets the copy be used without a request. Milliseconds since 1970. Default: none. */
   readonly freshUntil?: number | undefined
+  /** What a sitemap says of the page. Default: none. */
   readonly sitemap?: SitemapHint | undefined
-  /** The time in `unavailable_after` of the robots tag. Milliseconds since 1970. */
+  /** The time in `unavailable_after` of the robots tag. Milliseconds since 1970. Default: none. */
   readonly unavailableAfter?: number | undefined
   /** The shortest time between two visits. Milliseconds, above 0. Default: an hour. */
   readonly minIntervalMs?: number | undefined
@@ -56,8 +58,8 @@ export interface NextVisitOptions {
  * - `first-visit`: there was no visit with a page yet, or only one that says nothing of changes.
  * - `change-rate`: from how often earlier visits found a change.
  * - `last-modified`: from the age of the page at its only visit.
- * - `sitemap`: the sitemap has a later date than the last visit, or its `changefreq` is all that is
- *   known.
+ * - `sitemap`: the sitemap has a later date than the last visit, which is then due at that date. Or
+ *   its `changefreq` is all that is known.
  * - `fresh`: HTTP lets the copy be used until then.
  * - `gone`: 404 or 410. Each further 404 doubles the interval, and each 410 quadruples it.
  * - `refused`: another 4xx. Each further one doubles the interval.
@@ -84,11 +86,17 @@ export type NextVisit =
   | {
       /** Milliseconds since 1970. In the past if the visit is overdue. */
       readonly at: number
-      /** The time from the last visit. Milliseconds; 0 without a visit. */
+      /** The time from the last visit. Milliseconds. 0 without a visit. */
       readonly intervalMs: number
       readonly because: NextVisitReason
     }
-  | { readonly at: undefined; readonly intervalMs: undefined; readonly because: 'unavailable-after' }
+  | {
+      /** No visit: the page is unavailable. */
+      readonly at: undefined
+      /** No visit. Otherwise milliseconds. */
+      readonly intervalMs: undefined
+      readonly because: 'unavailable-after'
+    }
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -145,6 +153,7 @@ const KNOWN: Readonly<Record<keyof NextVisitOptions, true>> = {
  * Policies", 2003). It is `defaultIntervalMs` for a page that changes as often as that. A page that
  * changes 10 times less often has a 2.5 times longer interval (10^0.4), and one that changes 10 times
  * more often a 1.6 times shorter one (10^0.2).
+ *
  * docs/revisit.md compares it with fixed intervals and with Nutch.
  *
  * @param history The visits, oldest first. The last 50 pages that arrived count.
@@ -177,42 +186,36 @@ interface Plan {
   because: NextVisitReason
 }
 
-type Settings = NextVisitOptions & {
-  readonly minIntervalMs: number
-  readonly maxIntervalMs: number
-  readonly defaultIntervalMs: number
-}
+type Intervals = 'minIntervalMs' | 'maxIntervalMs' | 'defaultIntervalMs'
+type Settings = NextVisitOptions & { readonly [name in Intervals]: number }
 
 /** Returns the next visit without the limits of the caller. */
 function planned(history: readonly PastVisit[], last: PastVisit, settings: Settings): Plan {
-  const { minIntervalMs, freshUntil } = settings
-  if (kindOf(last.status) === 'failed') {
+  const { minIntervalMs, freshUntil, sitemap } = settings
+  const kind = kindOf(last.status)
+  if (kind === 'failed') {
     const failures = history.length - 1 - history.findLastIndex(({ status }) => kindOf(status) !== 'failed')
-    return { intervalMs: minIntervalMs * 2 ** (failures - 1), because: 'failed' }
+    return { intervalMs: minIntervalMs * 2 ** (failures - 1), because: kind }
   }
-  const plan = isNewer(last, settings)
-    ? { intervalMs: minIntervalMs, because: 'sitemap' as const }
-    : planFromStatus(history, last, settings)
+  let plan =
+    kind === 'page'
+      ? planFromChanges(history, settings)
+      : { intervalMs: settings.defaultIntervalMs * missingFactor(history), because: kind }
+  const { lastmod, trust } = sitemap ?? {}
+  if (trust?.isTrusted === true && lastmod !== undefined && lastmod > last.at) {
+    const intervalMs = Math.max(lastmod - last.at, minIntervalMs)
+    if (intervalMs < plan.intervalMs) plan = { intervalMs, because: 'sitemap' }
+  }
   return freshUntil !== undefined && freshUntil > last.at + plan.intervalMs
     ? { intervalMs: freshUntil - last.at, because: 'fresh' }
     : plan
 }
 
-/** Returns whether a trusted sitemap says that the page has changed since the last visit. */
-function isNewer(last: PastVisit, { sitemap, now = Number.POSITIVE_INFINITY }: Settings): boolean {
-  const { lastmod, trust } = sitemap ?? {}
-  return trust?.isTrusted === true && lastmod !== undefined && lastmod > last.at && lastmod <= now + DAY_MS
-}
-
-function planFromStatus(history: readonly PastVisit[], last: PastVisit, settings: Settings): Plan {
-  const kind = kindOf(last.status)
-  if (kind !== 'page') {
-    const missing = history.slice(1 + history.findLastIndex(({ status }) => kindOf(status) === 'page'))
-    const times = missing.filter(({ status }) => kindOf(status) !== 'failed')
-    const factor = times.reduce((product, { status }) => product * (status === 410 ? 4 : 2), 0.5)
-    return { intervalMs: settings.defaultIntervalMs * factor, because: kind as 'gone' | 'refused' }
-  }
-  return planFromChanges(history, settings)
+/** Returns how many default intervals to wait, by how often the page was missing in a row. */
+function missingFactor(history: readonly PastVisit[]): number {
+  const missing = history.slice(1 + history.findLastIndex(({ status }) => kindOf(status) === 'page'))
+  const answers = missing.filter(({ status }) => kindOf(status) !== 'failed')
+  return answers.reduce((factor, { status }) => factor * (status === 410 ? 4 : 2), 0.5)
 }
 
 /** Returns the time between visits to a page, by how often it changes. */
@@ -257,17 +260,12 @@ function assertHistory(history: unknown): asserts history is readonly PastVisit[
     expectThat(typeof visit === 'object' && visit !== null, name, visit, 'a visit, such as { at, status, changed }')
     const { at, status, changed, lastModified } = visit as PastVisit
     expectTime(`${name}.at`, at)
-    expectThat(
-      at >= before,
-      `${name}.at`,
-      at,
-      `a time from ${before}, that of the visit before; write visits oldest first`,
-    )
+    expectThat(at >= before, `${name}.at`, at, `${before}, the time of the visit before, or later; sort the visits`)
     before = at
     const isStatus = status === 0 || (Number.isInteger(status) && status >= 100 && status <= 599)
     expectThat(isStatus, `${name}.status`, status, 'a status from 100 to 599, or 0 for no response')
     expectThat(typeof changed === 'boolean', `${name}.changed`, changed, 'true or false')
-    expectTime(`${name}.lastModified`, lastModified ?? 0)
+    if (lastModified !== undefined) expectTime(`${name}.lastModified`, lastModified)
   }
 }
 
@@ -280,11 +278,11 @@ function readOptions(options: NextVisitOptions): Settings {
     typeof sitemap === 'object' && sitemap !== null,
     'sitemap',
     sitemap,
-    'an object, such as { lastmod, trust }',
+    'an object such as { lastmod, trust }',
   )
   const { lastmod, changefreq = '', priority = 0.5 } = sitemap
   const times = { now, freshUntil, unavailableAfter, 'sitemap.lastmod': lastmod }
-  for (const [name, time] of Object.entries(times)) expectTime(name, time ?? 0)
+  for (const [name, time] of Object.entries(times)) if (time !== undefined) expectTime(name, time)
   expectThat(typeof changefreq === 'string', 'sitemap.changefreq', changefreq, "a string, such as 'daily'")
   expectNumber('sitemap.priority', priority, 0, 1)
   expectNumber('minIntervalMs', minIntervalMs, 1, MAX_INTERVAL_MS)
