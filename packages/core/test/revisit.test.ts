@@ -49,13 +49,8 @@ describe('the reason and the interval', () => {
       7,
       'first-visit',
     ],
-    [
-      'a lastmod in the future',
-      once,
-      { now: NOW, sitemap: { lastmod: NOW + 2 * DAY, trust: trusted } },
-      7,
-      'first-visit',
-    ],
+    ['a lastmod in 3 days', once, { sitemap: { lastmod: NOW + 3 * DAY, trust: trusted } }, 3, 'sitemap'],
+    ['a lastmod in 8 days', once, { sitemap: { lastmod: NOW + 8 * DAY, trust: trusted } }, 7, 'first-visit'],
     ['fresh for longer', once, { freshUntil: NOW + 9 * DAY }, 9, 'fresh'],
     ['fresh for shorter', once, { freshUntil: NOW + DAY }, 7, 'first-visit'],
     [
