@@ -14,7 +14,7 @@ export interface Figures {
   readonly ageMs: number
 }
 
-/** So many visits are remembered. */
+/** The number of visits that a policy sees. */
 const MAX_HISTORY = 64
 
 /** @param hasDates Whether responses have `Last-Modified`. */

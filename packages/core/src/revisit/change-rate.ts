@@ -22,7 +22,7 @@ export interface Observation {
   readonly sinceChangeMs: number | undefined
 }
 
-/** Each visit weighs this many times as much as the next one. Chosen by simulation. */
+/** A visit weighs this many times as much as the visit after it. Chosen by simulation. */
 const DECAY = 0.9
 
 /** How many changes the prior is worth. Chosen by simulation. */

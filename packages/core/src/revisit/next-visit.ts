@@ -11,15 +11,15 @@ export interface PastVisit {
   /** The status of the response, after revalidation: a 304 is one too. 0: no response arrived. */
   readonly status: number
   /**
-   * Whether the page differs from the last one that was received, by its validator or by a hash of
-   * its body or text. Ignored for the first visit and for failed ones.
+   * Whether the page differs from the last copy, by its validator or by a hash of its body or text.
+   * Ignored for the first visit and for visits without a page.
    */
   readonly changed: boolean
   /** The time in `Last-Modified`. Milliseconds since 1970. */
   readonly lastModified?: number | undefined
 }
 
-/** What a sitemap says of the page. The names are those of the entries of `@politely/sitemaps`. */
+/** What a sitemap says of the page. An entry of `@politely/sitemaps` has the same names. */
 export interface SitemapHint {
   /** Milliseconds since 1970. */
   readonly lastmod?: number | undefined
@@ -55,7 +55,7 @@ export interface NextVisitOptions {
 /**
  * Why the next visit is at this time.
  *
- * - `first-visit`: there was no visit with a page yet, or only one that says nothing of changes.
+ * - `first-visit`: there was no visit yet, or its only page says nothing of changes.
  * - `change-rate`: from how often earlier visits found a change.
  * - `last-modified`: from the age of the page at its only visit.
  * - `sitemap`: the sitemap has a later date than the last visit, which is then due at that date. Or
