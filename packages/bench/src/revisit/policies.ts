@@ -20,7 +20,7 @@ export const adaptive =
 /**
  * Nutch's AdaptiveFetchSchedule with its defaults: from 30 days on, a change makes the interval 20 %
  * shorter and no change 40 % longer, and the visits are synchronized with the last change. A page
- * that is gone waits 1.5 times as long each time (AbstractFetchSchedule).
+ * that is gone waits 1.5 times as long each time, up to 90 days (AbstractFetchSchedule).
  */
 export const nutchAdaptive: Policy = () => {
   let intervalMs = 30 * DAY_MS
@@ -28,7 +28,7 @@ export const nutchAdaptive: Policy = () => {
   return (history) => {
     const { at = 0, status, changed, lastModified } = history.at(-1) ?? {}
     if (status !== 200) {
-      intervalMs = Math.min(intervalMs * 1.5, 365 * DAY_MS)
+      intervalMs = Math.min(intervalMs * 1.5, 90 * DAY_MS)
       return at + intervalMs
     }
     if (changed) modifiedAt = lastModified ?? at
