@@ -12,13 +12,18 @@ export function once(isDone, make) {
   const lock = join('.tools', 'lock')
   for (let tries = 0; !takeLock(lock); tries++) {
     if (tries === 4) console.error(`[setup] waiting for another command to set up (if there is none, delete ${lock})`)
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250) // sleeps 250 ms
+    sleep(250)
   }
   try {
     if (!isDone()) make()
   } finally {
     rmSync(lock, { force: true })
   }
+}
+
+/** Blocks the process. @param ms Milliseconds. */
+export function sleep(ms) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
 function takeLock(lock) {

@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { once } from './once.mjs'
+import { once, sleep } from './once.mjs'
 
 /**
  * The versions of Node that tests run on: the oldest supported one, and the newest of each
@@ -48,7 +48,7 @@ export function installTool(name, version, { why, orElse, allowScripts = {} }) {
     } catch (error) {
       // A list of versions in npm's cache or in a mirror may be older than this one.
       log(`${error.message}. Trying again in 10 s`)
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10_000)
+      sleep(10_000)
       npmInstall('--prefer-online')
     }
     writeFileSync(done, '')

@@ -2,7 +2,7 @@
 import { expectTables } from '@politely/testkit/doc-page'
 import { seededRandom } from '@politely/testkit/random-robots'
 import { expect, it } from 'vitest'
-import { DAY_MS, patterns } from '../src/revisit/patterns.ts'
+import { DAY_MS, patterns, YEAR_MS } from '../src/revisit/patterns.ts'
 import { adaptive, fixed, nutchAdaptive } from '../src/revisit/policies.ts'
 import { type Policy, simulate } from '../src/revisit/simulate.ts'
 
@@ -24,7 +24,7 @@ const compare = (hasDates: boolean) =>
   policies.map(([name, policy, pagesOf]) => {
     const own = simulate(pagesOf, policy, hasDates)
     // Visits at a fixed interval begin at 0, and the last interval is cut off by half, on average.
-    const equal = simulate(pagesOf, fixed((365 * DAY_MS) / (own.requests - 0.5)), hasDates)
+    const equal = simulate(pagesOf, fixed(YEAR_MS / (own.requests - 0.5)), hasDates)
     return { name, own, equal }
   })
 

@@ -23,7 +23,7 @@ export interface PastVisit {
 export interface SitemapHint {
   /** Milliseconds since 1970. */
   readonly lastmod?: number | undefined
-  /** `always`, `hourly`, `daily`, `weekly`, `monthly`, `yearly` or `never`. Another text is ignored. */
+  /** A value of the sitemap protocol, from `always` to `never`. Another text is ignored. */
   readonly changefreq?: string | undefined
   /** From 0 to 1. Default 0.5. */
   readonly priority?: number | undefined
@@ -55,7 +55,7 @@ export interface NextVisitOptions {
 /**
  * Why the next visit is at this time.
  *
- * - `first-visit`: there was no visit yet, or its only page says nothing of changes.
+ * - `first-visit`: the page was never visited, or only once, and nothing tells how often it changes.
  * - `change-rate`: from how often earlier visits found a change.
  * - `last-modified`: from the age of the page at its only visit.
  * - `sitemap`: the sitemap has a later date than the last visit, which is then due at that date. Or
