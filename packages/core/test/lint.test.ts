@@ -176,6 +176,16 @@ describe('lintRobots', () => {
     ])
   })
 
+  it('compares no group of a policy token with *, unless the group names a crawler too', () => {
+    const shared = 'User-agent: *\nContent-Signal: ai-train=no\nDisallow: /a\n\nUser-agent: Example-Training\n'
+    const codes = (rest: string, token: string) =>
+      lintRobots(`${shared}${rest}`, { policyTokens: [{ token }] }).map(({ code }) => code)
+    const both = ['named-group-lacks-rules', 'named-group-lacks-preferences']
+    expect(codes('Disallow: /x\n', 'other')).toEqual(both)
+    expect(codes('Disallow: /x\n', 'EXAMPLE-training')).toEqual([])
+    expect(codes('User-agent: ExampleBot\nDisallow: /x\n', 'example-training')).toEqual(both)
+  })
+
   it('says which preferences of * a named group lacks, as the file writes them', () => {
     const robots = 'User-agent: *\nContent-Signal: ai-train=no\nAllow: /\nDisallow: /a\n\nUser-agent: a\nAllow: /\n'
     expect(lintRobots(robots).find(({ line }) => line === 6)?.message).toBe(
@@ -268,6 +278,9 @@ describe('lintRobots', () => {
     [{ dialect: 'bing' }, 'dialect'],
     [{ origin: 'shop.example' }, 'origin'],
     [{ dialects: 'google' }, 'dialects'],
+    [{ policyTokens: 'use' }, 'policyTokens'],
+    [{ policyTokens: [{ token: 'a b' }] }, 'policyTokens'],
+    [{ policyTokens: [null] }, 'policyTokens'],
   ])('rejects the options %j', (options, option) => {
     expect(() => lintRobots('User-agent: *\n', options)).toThrow(expect.objectContaining({ option }))
   })

@@ -151,7 +151,9 @@ export const findingMessages = {
     'trailing-star':
       'A path matches whatever follows it, so the * only makes the rule longer and thereby stronger; write {}.',
     'double-star': 'Two * match the same as one, and only make the rule longer and thereby stronger; write {}.',
-    'raw-non-ascii': 'Crawlers compare characters outside ASCII as %XX; write {} so that every crawler reads it.',
+    // Google recommends it since 2026-10-23: developers.google.com/crawling/docs/robots-txt/robots-txt-spec
+    'raw-non-ascii':
+      'Crawlers compare characters outside ASCII as %XX, and Google recommends that form; write {} so that every crawler reads it.',
     'raw-character-in-path': 'Clients percent-encode this character; write {} so that every crawler reads it.',
     'encoded-unreserved': 'This %XX needs no encoding, and Google does not decode it; write {}.',
     'robots-txt-disallowed': 'Crawlers may always fetch robots.txt; write no rule for it.',

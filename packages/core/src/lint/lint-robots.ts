@@ -3,10 +3,12 @@
 import { type ByteRange, bytesOfLatin1, encodeText, type HasBytes, latin1OfSource, rangeOf } from '../bytes.ts'
 import { dialectFor } from '../choose-dialect.ts'
 import type { Dialect, DialectName } from '../dialect.ts'
+import { OptionError } from '../errors.ts'
 import { assertKnownOptions } from '../known-options.ts'
 import { LineReader } from '../parse/line-reader.ts'
 import { isRecord, isRule, type ParsedField, type ParsedFile, parseFields } from '../parse/records.ts'
 import { assertSource } from '../parse/source.ts'
+import { isProductToken } from '../parse/user-agent-name.ts'
 import type { HasHref } from '../url/origin.ts'
 import { ownOrigin } from '../url/own-origin.ts'
 import { type Finding, findingOf, type Report } from './finding.ts'
@@ -42,6 +44,14 @@ export interface LintOptions {
    * of this site, not of `example.com`.
    */
   readonly origin?: string | HasHref | undefined
+  /**
+   * Names of groups that stand for a use, and not for a crawler, as in `usageOf` of
+   * `@politely/core/usage`. Experimental. The group for `*` is not compared with their groups, which
+   * open no path to a crawler.
+   *
+   * @default none
+   */
+  readonly policyTokens?: readonly { readonly token: string }[] | undefined
 }
 
 /**
@@ -54,12 +64,13 @@ export interface LintOptions {
  * @param source The bytes or the text of the file; or an object with its bytes in a string, such as
  * a `Copy`.
  * @throws {OptionError} if `source` has another type, or is the URL or the name of a file; if an
- * option or the dialect is unknown; or if `origin` is not an http, https or ftp URL.
+ * option or the dialect is unknown; if `origin` is not an http, https or ftp URL; or if a policy token
+ * is not a product token.
  */
 export function lintRobots(source: Uint8Array | string | HasBytes, options: LintOptions = {}): readonly Finding[] {
   assertSource(source)
   const reader = readerOf(options)
-  const { dialect } = reader
+  const { dialect, policyTokens } = reader
   const { parsing } = dialect
   const file = rangeOf(bytesOf(source))
   const text = latin1OfSource(file)
@@ -71,7 +82,8 @@ export function lintRobots(source: Uint8Array | string | HasBytes, options: Lint
     const records = parsed.fields.filter(isRecord)
     const unmergedGroups = new Set(lintGroups(parsed, report))
     for (const group of parsed.groups) lintRuleSet(group, unmergedGroups.has(group), parsing, report)
-    lintNamedGroups(parsed, unmergedGroups, lintLicenses(parsed, records, parsing, report), dialect, report)
+    const licensed = lintLicenses(parsed, records, parsing, report)
+    lintNamedGroups(parsed, unmergedGroups, licensed, dialect, policyTokens, report)
     lintPreferencePaths(parsed, records, unmergedGroups, parsing, report)
     lintIgnoredRecords(records, dialect, report)
     lintRecordAgents(records, report)
@@ -86,6 +98,8 @@ export function lintRobots(source: Uint8Array | string | HasBytes, options: Lint
 interface Reader {
   readonly dialect: Dialect
   readonly origin: string
+  /** In lower case. */
+  readonly policyTokens: readonly string[]
 }
 
 /** Stands for the site in messages if its origin is not given. */
@@ -93,11 +107,17 @@ const EXAMPLE_ORIGIN = 'https://example.com'
 
 function readerOf(options: LintOptions): Reader {
   assertKnownOptions(options, KNOWN_OPTIONS, '{ dialect: "google" }')
-  const { dialect, origin } = options
-  return { dialect: dialectFor(dialect), origin: ownOrigin(origin ?? EXAMPLE_ORIGIN) }
+  const { dialect, origin, policyTokens = [] } = options
+  if (!Array.isArray(policyTokens) || !policyTokens.every((one) => isProductToken(one?.token)))
+    throw new OptionError(
+      'policyTokens',
+      'expected a list of objects with a product token; write [{ token: "example-training" }]',
+    )
+  const tokens = policyTokens.map(({ token }) => token.toLowerCase())
+  return { dialect: dialectFor(dialect), origin: ownOrigin(origin ?? EXAMPLE_ORIGIN), policyTokens: tokens }
 }
 
-const KNOWN_OPTIONS: Readonly<Record<keyof LintOptions, true>> = { dialect: true, origin: true }
+const KNOWN_OPTIONS: Readonly<Record<keyof LintOptions, true>> = { dialect: true, origin: true, policyTokens: true }
 
 function bytesOf(source: Uint8Array | string | HasBytes): Uint8Array {
   if (typeof source === 'string') return encodeText(source)

@@ -49,15 +49,19 @@ const WITHOUT_SHARED_GROUP = /^(?:$|(?:adsbot|mediapartners|apis)-google)/
  * @param unmerged The groups whose crawlers obey no other group.
  * @param records Records in which a License inside a group has names.
  * @param dialect Of the file.
+ * @param policyTokens Names that stand for a use. In lower case. A group that names nothing else gets
+ * no finding.
  */
 export function lintNamedGroups(
   file: ParsedFile,
   unmerged: Iterable<ParsedGroup>,
   records: readonly ParsedRecord[],
   dialect: Dialect,
+  policyTokens: readonly string[],
   report: Report,
 ): void {
   const { parsing } = dialect
+  const isApart = (agent: string) => WITHOUT_SHARED_GROUP.test(agent) || policyTokens.includes(agent)
   const ofStar = file.groups.filter(({ agents }) => agents.some(namesEveryone))
   const star = parsing.groups === 'merged' ? ofStar : ofStar.slice(0, 1)
   const closed = closedPaths(star, parsing)
@@ -67,8 +71,7 @@ export function lintNamedGroups(
   for (const group of unmerged) {
     const agents = group.agents.map(nameOf)
     const own = closedPaths([group], parsing)
-    if (agents.includes('*') || agents.every((agent) => WITHOUT_SHARED_GROUP.test(agent)) || own.some(isWholeSite))
-      continue
+    if (agents.includes('*') || agents.every(isApart) || own.some(isWholeSite)) continue
     const isOpen = own.length === 0 && (group.rules.length > 0 || !hasRecord(file, group))
     if (!isOpen) lintMissingRules(group, own, shown, dialect, report)
     const missing = shared.filter(({ field }) => !agents.some((agent) => stated.has(`${field} ${agent}`)))

@@ -147,17 +147,22 @@ export function takeSlot(pace: Pace, now: number, delay: Delay, pauseFrom?: Pace
   return next
 }
 
-/** Like `takeSlot`, but changes the pace itself. */
+/**
+ * Like `takeSlot`, but changes the pace itself.
+ * @param allowanceMs How much later the request may be sent. Milliseconds. Without a delay it changes
+ * nothing.
+ */
 export function takeSlotOf(
   pace: MutablePace,
   now: number,
   delay: Delay,
   pauseFrom: PaceLimits['pauseFrom'] = 'start',
+  allowanceMs = 0,
 ): void {
   if (pace.pushbacks > 0 && canForget(pace, now)) pace.pushbacks = 0
   pace.slots++
   pace.underWay = pauseFrom === 'end' ? { until: now + MAX_UNDER_WAY_MS, delay } : undefined
-  const next = now + delay.delayMs
+  const next = now + delay.delayMs + (delay.delayMs > 0 ? allowanceMs : 0)
   if (next < pace.nextSlotAt) return
   pace.nextSlotAt = next
   pace.because = delay.because
@@ -173,11 +178,16 @@ export function shiftPause(pace: Pace, now: number, { delayMs, because }: Delay)
 }
 
 /**
- * Returns the pace after a request was sent: the delay after it counts from now. Another slot
+ * Returns the pace after a request was sent: the delay after it counts from then. Another slot
  * that is returned does not shorten it.
+ * @param slot The slot of the request. If no later slot was taken, the rest of its allowance is given
+ * up: the next slot comes earlier. By default none.
  */
-export function applySending(pace: Pace, now: number, { delayMs, because }: Delay): Pace {
-  return addLastingPause(pace, now + delayMs, because)
+export function applySending(pace: Pace, at: number, { delayMs, because }: Delay, slot?: number): Pace {
+  const next = addLastingPause(pace, at + delayMs, because)
+  if (slot === undefined || slot !== pace.slots) return next
+  const { until, because: why } = next.lastingPause
+  return { ...next, nextSlotAt: until, because: why }
 }
 
 /**

@@ -10,6 +10,7 @@ import { fieldOf, readError } from './error-chain.ts'
 import { isLoginPage, isLoginUrl } from './login-page.ts'
 import type { PageOutcome, PageOutcomeKind, PageOutcomeReason } from './outcome.ts'
 import { askedPrice, moneyOf, type PagePrice } from './price.ts'
+import { STATUS_KINDS } from './status-kinds.ts'
 
 /** The mark of the responses that a gate makes in place of a site's: see `refusalOf`. */
 export const REFUSED_RESPONSE = 'refused-response'
@@ -95,25 +96,9 @@ function byStatus(status: number, header: Header): Found {
   if (status < 200) return ['connection', 'malformed'] // RFC 9110 §15.2: a final response follows
   if (status < 300 || status === 304) return ['served', 'status']
   if (status < 400) return ['redirect', header('location')?.trim() ? 'status' : 'no-usable-location']
-  const kind = KINDS[status]
+  const kind = STATUS_KINDS[status]
   if (kind !== undefined) return [kind, kind === 'connection' ? 'proxy' : 'status']
   return [status < 500 ? 'not-found' : 'server-error', 'status']
-}
-
-/** The statuses that differ from the other 4xx or 5xx. */
-const KINDS: Readonly<Record<number, PageOutcomeKind>> = {
-  401: 'denied',
-  402: 'payment-required',
-  403: 'denied',
-  407: 'connection',
-  408: 'server-error', // RFC 9110 §15.5.9: the client may repeat the request on a new connection
-  410: 'gone',
-  421: 'server-error', // RFC 9110 §15.5.20: the same
-  425: 'server-error', // RFC 8470 §5.2: the same, after the TLS handshake
-  429: 'rate-limited',
-  430: 'rate-limited',
-  451: 'denied',
-  511: 'connection', // RFC 6585 §6: not from the site
 }
 
 function priceOf(kind: PageOutcomeKind, header: Header, body: string): PagePrice | undefined {

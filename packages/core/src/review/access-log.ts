@@ -1,7 +1,7 @@
 // Finds the URLs in the lines of an access log.
 
 /** The request line in quotes, as Apache, nginx, Caddy and most other servers log it. */
-const REQUEST = /"[A-Z]{3,10} (\S+)(?: HTTP\/[\d.]+)?"/
+export const REQUEST: RegExp = /"[A-Z]{3,10} (\S+)(?: HTTP\/[\d.]+)?"/
 
 /** Whether a line is of an access log, and not a URL. */
 export function isOfAccessLog(line: string): boolean {
@@ -28,6 +28,11 @@ export const COMMENT: unique symbol = Symbol('comment')
  */
 export class AccessLog {
   #fields: readonly string[] | undefined
+
+  /** The fields that the last `#Fields` line names. */
+  get fields(): readonly string[] | undefined {
+    return this.#fields
+  }
 
   /** Returns undefined for a line without a request. */
   urlOf(line: string): string | typeof COMMENT | undefined {

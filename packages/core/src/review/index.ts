@@ -2,10 +2,12 @@
 
 export { nearestName } from '../edit-distance.ts'
 export { KNOWN_KEYS, type KnownKey } from '../parse/directive.ts'
+export { COMMENT } from './access-log.ts'
 export { ChangeCounter, type CrawlerChange, type LineChange } from './changes.ts'
 export { type FieldsOfFile, fieldsOf } from './fields.ts'
 export { applyFixes, type Fix, type FixedFile, fixesOf, fixRobots, quickFixes } from './fix.ts'
 export { type IgnoredFindings, ignoredFindings } from './ignored-findings.ts'
+export { type LogRequest, LogRequests } from './intake/log-requests.ts'
 export { urlReaderFor } from './intake/reader-for.ts'
 export { MAX_ROW_LENGTH } from './intake/table-urls.ts'
 export { formatOfName, formatOfText, type UrlFormat } from './intake/url-format.ts'

@@ -2,6 +2,7 @@
 import { describeValue } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
 import { assertKnownOptions } from '../known-options.ts'
+import { STATUS_KINDS } from '../page/status-kinds.ts'
 import { changeRate, type Observation } from './change-rate.ts'
 
 /** What a visit to a page found. */
@@ -63,8 +64,8 @@ export interface NextVisitOptions {
  * - `fresh`: HTTP lets the copy be used until then.
  * - `gone`: 404 or 410. Each further 404 doubles the interval, and each 410 quadruples it.
  * - `refused`: another 4xx. Each further one doubles the interval.
- * - `failed`: 5xx, 408, 425, 429 or no response. The first retry is after `minIntervalMs`; each
- *   further failure doubles it.
+ * - `failed`: 5xx, another failure that may pass (407, 408, 421, 425, 429, 430), or no response. The
+ *   first retry is after `minIntervalMs`; each further failure doubles it.
  * - `unavailable-after`: the site says when the page ends. The last visit is then; none comes later.
  * - `min`, `max`: the interval was limited by `minIntervalMs` or `maxIntervalMs`.
  */
@@ -246,9 +247,12 @@ function limit(plan: Plan, { minIntervalMs, maxIntervalMs }: Settings): Plan {
   return plan.intervalMs > maxIntervalMs ? { intervalMs: maxIntervalMs, because: 'max' } : plan
 }
 
+/** The kinds of failures that may pass, in the words of `outcomeOf`. */
+const PASSING: ReadonlySet<string | undefined> = new Set(['connection', 'rate-limited', 'server-error'])
+
 function kindOf(status: number): 'page' | 'gone' | 'refused' | 'failed' {
   if (status === 404 || status === 410) return 'gone'
-  if (status === 0 || status >= 500 || status === 408 || status === 425 || status === 429) return 'failed'
+  if (status === 0 || status >= 500 || PASSING.has(STATUS_KINDS[status])) return 'failed'
   return status >= 400 ? 'refused' : 'page'
 }
 

@@ -1,5 +1,6 @@
 // The documents behind the answers, with their versions. Drafts change: a new version is a new entry.
 import { aiprefLabels, currentAiprefDraft } from '../parse/preference-labels.ts'
+import { POLICY_TOKENS } from './robots-txt/policy-tokens.ts'
 import { type RobotsDocument, robotsDocuments } from './tags/robots-rules.ts'
 import { tdmrepTerms } from './tdmrep.ts'
 
@@ -36,6 +37,12 @@ export const usageDocuments: Readonly<Record<string, RobotsDocument>> = {
     name: 'TDM Reservation Protocol',
     version: 'final report of the W3C Community Group, 2024-05-10',
     url: 'https://www.w3.org/community/reports/tdmrep/CG-FINAL-tdmrep-20240510/',
+    operator: undefined,
+  },
+  [POLICY_TOKENS]: {
+    name: 'Machine-Readable Training Preference Signal',
+    version: 'draft-kelley-aipref-training-preference-signal-00, 2026-10-30; only its abstract was read',
+    url: 'https://datatracker.ietf.org/doc/draft-kelley-aipref-training-preference-signal/00/',
     operator: undefined,
   },
   ...robotsDocuments,

@@ -29,6 +29,7 @@ export {
   parseContentUsage,
 } from './robots-txt/label-values.ts'
 export type { UsageLicense } from './robots-txt/licenses.ts'
+export type { PolicyToken } from './robots-txt/policy-tokens.ts'
 export type { UncountedMeta } from './tags/meta-slips.ts'
 export {
   type HeadLicense,

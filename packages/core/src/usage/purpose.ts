@@ -43,12 +43,13 @@ export type Channel =
   | 'x-robots-tag' // a header
   | 'meta-robots' // a meta element
   | 'tdmrep' // TDMRep: a file, a header, a meta element
+  | 'policy-token' // draft-kelley-aipref-training-preference-signal: groups of robots.txt. Experimental
 
 /** Where a statement was found. JSON-safe. */
 export interface UsageSource {
   readonly channel: Channel
   readonly in: 'robots.txt' | 'header' | 'html' | 'tdmrep.json'
-  /** The key, the name of the header or of the meta element, or the location, as written. */
+  /** The key, the name of the header or of the meta element, the location, or the policy token. */
   readonly name: string
   /** The value as written; cut after 200 characters. */
   readonly text: string

@@ -25,6 +25,7 @@ import {
   licensesOf,
   type UsageLicense,
 } from './robots-txt/licenses.ts'
+import { type PolicyToken, policyStatements } from './robots-txt/policy-tokens.ts'
 import { problemsIn, robotsPreferences, statementsIn, usesIn } from './robots-txt/robots-preferences.ts'
 import type { PageHead } from './tags/page-head.ts'
 import {
@@ -61,6 +62,12 @@ export interface UsageInput {
    * and `directives` has its date.
    */
   readonly now?: number | undefined
+  /**
+   * Names of groups in `robots` that stand for a use, and not for a crawler. Experimental. By default
+   * none, so that the groups of a file only speak of crawlers.
+   * draft-kelley-aipref-training-preference-signal-00.
+   */
+  readonly policyTokens?: readonly PolicyToken[] | undefined
 }
 
 /** The answer about one purpose. JSON-safe. */
@@ -105,6 +112,7 @@ const KNOWN_OPTIONS: Readonly<Record<keyof UsageInput, true>> = {
   html: true,
   tdmrep: true,
   now: true,
+  policyTokens: true,
 }
 
 /**
@@ -158,7 +166,8 @@ export function usageOf(input: UsageInput): Usage {
   const license = licensesOf(inRobots.lines, [...licensesInLinks(headers, base), ...licensesInHead(head, base)])
   const uses = [...inRobots.uses, ...usesIn(signals)]
   const onPage = [...statementsIn(usage), ...statementsIn(signals), ...tags.followed, ...refused]
-  const statements = [...inRobots.statements, ...onPage, ...tdm.statements]
+  const policies = policyStatements(robots, url, input.policyTokens)
+  const statements = [...inRobots.statements, ...policies, ...onPage, ...tdm.statements]
   return {
     url: base,
     purposes: Object.fromEntries(purposes.map((one) => [one, purposeUsage(one, statements)])) as Usage['purposes'],

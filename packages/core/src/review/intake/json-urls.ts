@@ -22,6 +22,7 @@ export class JsonUrls implements UrlReader {
   skipped = 0
   firstSkipped = 0
   readonly #field: readonly string[] | undefined
+  readonly #names = new FieldNames()
   #read = 0
   /** The lines of a document so far; undefined if each line is an object. */
   #document: string[] | undefined
@@ -51,27 +52,28 @@ export class JsonUrls implements UrlReader {
 
   /** Returns the first list with URLs in a value that has no URL itself; otherwise the value. */
   #itemsOf(value: unknown): readonly unknown[] {
-    if (this.#urlOf(value) !== undefined) return [value]
-    const lists = [value, ...fieldsOf(value).map((field) => field.value)].filter(Array.isArray)
-    return lists.find((list) => list.some((item) => this.#urlOf(item) !== undefined)) ?? [value]
+    if (this.urlOf(value) !== undefined) return [value]
+    const lists = [value, ...fieldsOf(value, this.#names).map((field) => field.value)].filter(Array.isArray)
+    return lists.find((list) => list.some((item) => this.urlOf(item) !== undefined)) ?? [value]
   }
 
   #urlsOf(values: readonly unknown[]): readonly string[] {
     const urls: string[] = []
     for (const value of values.flatMap((each) => this.#itemsOf(each))) {
       this.#read++
-      const url = this.#urlOf(value)
+      const url = this.urlOf(value)
       if (url !== undefined) urls.push(url)
       else if (++this.skipped === 1) this.firstSkipped = this.#read
     }
     return urls
   }
 
-  #urlOf(value: unknown): string | undefined {
+  /** Returns the URL of a request that a value of JSON describes. */
+  urlOf(value: unknown): string | undefined {
     if (typeof value === 'string') return urlIn(value) ?? value
     if (this.#field !== undefined) return textOf(this.#field.reduce<unknown>(memberOf, value))
     const texts = new Map<string, string>()
-    for (const { name, value: text } of fieldsOf(value))
+    for (const { name, value: text } of fieldsOf(value, this.#names))
       if (typeof text === 'string' && !texts.has(name)) texts.set(name, text)
     for (const name of FIELDS) {
       const text = texts.get(name)
@@ -87,7 +89,8 @@ function isOfDocument(line: string | undefined): boolean {
   return line !== undefined && (/^\s*\[/.test(line) || !/\}\s*$/.test(line))
 }
 
-function parsed(text: string): unknown {
+/** Returns undefined for a text that is not JSON. */
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -104,18 +107,35 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** Returns the fields of an object, and after them the fields of the objects in it. */
-function fieldsOf(value: unknown): readonly { readonly name: string; readonly value: unknown }[] {
-  const outer = namedFieldsOf(value)
+function fieldsOf(value: unknown, names: FieldNames): readonly { readonly name: string; readonly value: unknown }[] {
+  const outer = namedFieldsOf(value, names)
   const inner = outer.flatMap(({ name, value: object }) =>
-    namedFieldsOf(object).flatMap((field) => [field, { name: name + field.name, value: field.value }]),
+    namedFieldsOf(object, names).flatMap((field) => [field, { name: name + field.name, value: field.value }]),
   )
   return [...outer, ...inner]
 }
 
-function namedFieldsOf(value: unknown): readonly { readonly name: string; readonly value: unknown }[] {
+function namedFieldsOf(
+  value: unknown,
+  names: FieldNames,
+): readonly { readonly name: string; readonly value: unknown }[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
   return Object.entries(value).map(([name, field]) => ({
-    name: name.toLowerCase().replace(/[^a-z]/g, ''),
+    name: names.of(name),
     value: field,
   }))
+}
+
+/** Names of fields in lower case and only with letters. The lines of a log have the same names, so they are kept. */
+export class FieldNames {
+  readonly #known = new Map<string, string>()
+
+  of(key: string): string {
+    let name = this.#known.get(key)
+    if (name === undefined) {
+      name = key.toLowerCase().replace(/[^a-z]/g, '')
+      if (this.#known.size < 1000) this.#known.set(key, name)
+    }
+    return name
+  }
 }
