@@ -23,9 +23,12 @@ export type {
   UsageOptions,
 } from './options/call-options.ts'
 export type { RobotsClientOptions } from './options/options.ts'
+export type { RequestSigner, RequestToSign, SignatureHeaders } from './options/request-signer.ts'
+export { counterMeanings } from './report/client-counters.ts'
 export { loggableVerdict } from './report/client-verdict.ts'
 export { displayUrl } from './report/display.ts'
-export { type CheckTrace, counterMeanings, type FetchTrace, type Logger } from './report/telemetry.ts'
+export { gaugeMeanings } from './report/gauges.ts'
+export type { CheckTrace, FetchTrace, Logger, ReportingClient } from './report/telemetry.ts'
 export type * from './shown-types.ts'
 export { fromKeyv, type KeyvLike } from './store/from-keyv.ts'
 export { MemoryStore, type MemoryStoreOptions } from './store/memory-store.ts'

@@ -7,6 +7,7 @@ export { DomainTurns, type Outcome } from './base/domain-turns.ts'
 export { watchFakeTimers } from './base/fake-timers.ts'
 export { Fifo } from './base/fifo.ts'
 export { type Linked, LinkedList } from './base/linked-list.ts'
+export { messageOf } from './base/message-of.ts'
 export {
   abortSignal,
   assertIterable,
@@ -32,7 +33,9 @@ export { isPrivateHost, siteOf } from './network/host-name.ts'
 export { boundedLookup } from './network/lookup.ts'
 export { registerPoliteDispatcher, registerPoliteFetch } from './network/platform-fetch.ts'
 export { isProxyExcluded, proxyVariableFor } from './network/proxy-variables.ts'
+export { firstSpecialAddresses } from './network/public-address.ts'
 export { loadUndici } from './network/undici.ts'
 export { CLIENT_OPTIONS, namesItself, plausibleTimeout } from './options/options.ts'
 export { PACING_OPTIONS } from './options/pacing-options.ts'
+export { challengeOf, checkedSigner, withHeaders } from './options/request-signer.ts'
 export { CACHE_HEADERS } from './report/reported-headers.ts'

@@ -7,7 +7,13 @@ import { startClock } from '@politely/testkit/clock'
 import { isFullRun } from '@politely/testkit/scope'
 import type { Answer, Reply } from '@politely/testkit/servers/sites'
 import { describe, expect } from 'vitest'
-import { MemoryStore, type PageResponse, type RobotsClientOptions, type TdmrepFetchEvent } from '../src/index.ts'
+import {
+  MemoryStore,
+  type PageResponse,
+  type RobotsClientOptions,
+  type TdmrepFetchEvent,
+  type UsageOptions,
+} from '../src/index.ts'
 import { test } from './with-sites.ts'
 
 const DAY = 86_400_000
@@ -693,6 +699,21 @@ describe('the response', () => {
     expect(sites.requests).toEqual([])
   })
 
+  test('reads the groups of policy tokens as statements on the use, and by default as groups of crawlers', async ({
+    sites,
+    newClient,
+  }) => {
+    sites.respond(ROBOTS, { status: 200, body: 'User-agent: example-training\nDisallow: /\n' })
+    const client = newClient()
+    const answer = async (options: UsageOptions) =>
+      (await client.usage(sites.withPort(PAGE), undefined, { tdmrep: 'ignore', ...options })).purposes['train-ai']
+        .answer
+    expect(await answer({})).toBe('unstated')
+    const token = { token: 'example-training', purpose: 'train-ai', fallback: 'none' } as const
+    expect(await answer({ policyTokens: [token] })).toBe('disallowed')
+    expect((await client.check(sites.withPort(PAGE))).allowed).toBe(true)
+  })
+
   test('rejects headers of another type', async ({ sites, newClient }) => {
     const usage = newClient().usage(sites.withPort(PAGE), { headers: new Headers().entries() })
     await expect(usage).rejects.toThrow('headers: an iterator is read only once; write [...headers]')
@@ -704,11 +725,15 @@ describe('the response', () => {
     ['http://a.test/', { tdmrep: 'no' }, '"no" is not known; expected one of fetch, ignore'],
     ['http://a.test/', { tdmRep: 'ignore' }, 'did you mean `tdmrep`?'],
     ['http://a.test/', { maxAgeMs: -1 }, 'maxAgeMs'],
-  ])('rejects the URL %s with the options %j', async ([url, options, message], { newClient }) => {
-    const usage = newClient().usage(url as never, undefined, options as never)
+    [PAGE, { policyTokens: [{ token: 'a', purpose: 'train-ai' }] }, 'fallback: undefined is neither'],
+    [PAGE, { policyTokens: 'a' }, 'policyTokens: "a" is not a list'],
+  ])('rejects the URL %s with the options %j', async ([url, options, message], { sites, newClient }) => {
+    const given = typeof url === 'string' ? sites.withPort(url) : url
+    const usage = newClient().usage(given as never, undefined, options as never)
     await expect(usage).rejects.toMatchObject({
       code: 'ERR_POLITELY_OPTION',
       message: expect.stringContaining(message),
     })
+    expect(sites.requests).toEqual([])
   })
 })

@@ -1,19 +1,8 @@
-// The store contract over a Keyv, as far as its Map supports it.
+// Failures of a Keyv. packages/testing runs the cases of all stores on one.
 import { OptionError } from '@politely/core'
-import { storeCasesFor } from '@politely/testkit/cases/store-contract'
 import Keyv from 'keyv'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { fromKeyv, type KeyvLike } from '../src/index.ts'
-
-// Keyv uses Date.now and has no option for another clock.
-beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
-afterEach(() => void vi.useRealTimers())
-
-test.for(storeCasesFor('fromKeyv over a Map'))('store contract, $name', async ({ run }) => {
-  const map = new Map()
-  const clock = { now: Date.now, advance: (ms: number) => void vi.setSystemTime(Date.now() + ms) }
-  await run({ open: () => fromKeyv(new Keyv({ store: map })), clock })
-})
 
 test('a value of another type is a miss', async () => {
   const keyv = new Keyv()

@@ -1,17 +1,10 @@
-// The store contract for MemoryStore, and its use of memory.
+// The memory that MemoryStore uses, and what it evicts. packages/testing runs the cases of all
+// stores.
 import { OptionError } from '@politely/core'
-import { storeCasesFor } from '@politely/testkit/cases/store-contract'
 import { startClock } from '@politely/testkit/clock'
 import { heapBytes } from '@politely/testkit/heap'
 import { expect, test } from 'vitest'
 import { MemoryStore, type MemoryStoreOptions } from '../src/index.ts'
-
-test.for(storeCasesFor('MemoryStore'))('store contract, $name', async ({ run }) => {
-  const clock = startClock()
-  const maxBytes = 4_000_000
-  const store = new MemoryStore({ maxBytes, now: clock.now })
-  await run({ open: () => store, clock, maxBytes, heldBytes: () => store.memoryBytes })
-})
 
 test('our choice, the least recently used text is evicted first', async () => {
   const store = new MemoryStore({ maxBytes: 10_000 })

@@ -71,6 +71,8 @@ test.for([
   ['robotsVia', { robotsVia: 'pages', dispatcher: { dispatch: () => true } }],
   ['lookup', { lookup: 5 }],
   ['lookup', { lookup: {} }],
+  ['sign', { sign: {} }],
+  ['sign', { sign: { sign: () => undefined } }],
   ['signal', { signal: {} }],
   ['signal', { signal: new AbortController() }],
   ['now', { now: 5 }],

@@ -10,9 +10,12 @@ import { firstInShortRun } from '@politely/testkit/scope'
 import type { Reply } from '@politely/testkit/servers/sites'
 import { describe, expect, onTestFinished } from 'vitest'
 import {
+  type CheckTrace,
   type Counters,
   counterMeanings,
   type FetchEvent,
+  type FetchTrace,
+  gaugeMeanings,
   type Logger,
   type RobotsClient,
   type RobotsClientOptions,
@@ -272,7 +275,10 @@ describe('tracing channels', () => {
   function listen(name: string): unknown[] {
     const messages: unknown[] = []
     for (const event of ['start', 'end', 'asyncStart', 'asyncEnd', 'error']) {
-      const hear: ChannelListener = (message) => void messages.push([event, { ...(message as object) }])
+      const hear: ChannelListener = (message) => {
+        const { client: _, counters: __, ...fields } = message as CheckTrace | FetchTrace
+        messages.push([event, fields])
+      }
       subscribe(`tracing:${name}:${event}`, hear)
       onTestFinished(() => void unsubscribe(`tracing:${name}:${event}`, hear))
     }
@@ -305,6 +311,36 @@ describe('tracing channels', () => {
       ['asyncStart', { ...trace, result: events[0] }],
       ['asyncEnd', { ...trace, result: events[0] }],
     ])
+  })
+
+  test('name the client and its counters, and run the work in functions of subscribers', async ({
+    sites,
+    newClient,
+  }) => {
+    sites.respond(ROBOTS, rules)
+    const heard: unknown[] = []
+    const wrap = (name: string) => (message: CheckTrace | FetchTrace) => {
+      heard.push([message.client === client, message.counters.snapshot().questions])
+      const inner = message.run ?? ((work) => work())
+      message.run = (work) => {
+        heard.push(name)
+        return inner(work)
+      }
+    }
+    for (const [channel, name] of [
+      ['tracing:politely:check:start', 'first'],
+      ['tracing:politely:check:start', 'second'],
+      ['tracing:politely:fetch:start', 'fetch'],
+    ] as const) {
+      const hear = wrap(name) as ChannelListener
+      subscribe(channel, hear)
+      onTestFinished(() => void unsubscribe(channel, hear))
+    }
+    const client = newClient()
+    expect((await client.check(sites.withPort(checkedPage))).because).toBe('rule')
+    const known = [true, 0]
+    expect(heard).toEqual([known, known, 'second', 'first', known, 'fetch'])
+    expect(Object.keys(gaugeMeanings).sort()).toEqual(Object.keys(client.gauges).sort())
   })
 
   test('a rejected check has an error', async ({ sites, newClient }) => {

@@ -91,7 +91,7 @@ const GROUPS: readonly (readonly [words: string, ...targets: Target[]])[] = [
   ['tls ca', ['dispatcher', CONNECTIONS]],
   ['dns resolver dnslookup', ['lookup', 'a function like dns.lookup']],
   [
-    'cache cachestore storage redis',
+    'cachestore storage redis',
     ['store', 'such as new SqliteStore({ path }); memory is always used, up to `maxCacheBytes`'],
   ],
   ['cachesize maxcachesize cachemaxsize', ['maxCacheBytes', 'the size of the memory cache in bytes']],
@@ -191,7 +191,7 @@ const RELATED: readonly (readonly [about: RegExp | readonly RegExp[], ...targets
   [/cache.*(?:size|max|entries)/, ['maxCacheBytes', 'the size of the memory cache in bytes']],
   [
     /cache|persist|storage|datastore|jobdir|redis|sqlite/,
-    ['store', 'such as new SqliteStore({ path }), for robots.txt; pages are not kept'],
+    ['store', 'such as new SqliteStore({ path }), for robots.txt; pages have the option `cache` of politely(fetch)'],
   ],
   [/metarobots|robotsmeta|noindex|nofollow/, 'what a page says about its use is in usageOf(response)'],
   [

@@ -11,9 +11,11 @@ import { linesIn } from '../base/ndjson.ts'
 import { withTimeout } from '../base/timeout.ts'
 import { OwnRequests } from '../fetch/own-requests.ts'
 import { RobotsFetcher } from '../fetch/robots-fetcher.ts'
+import { isSigningError } from '../fetch/signed-request.ts'
 import type { Settings } from '../options/options.ts'
+import type { Gauges } from '../report/gauges.ts'
 import { reportedHeaders } from '../report/reported-headers.ts'
-import { type FetchEvent, type Telemetry, traceFetch } from '../report/telemetry.ts'
+import type { FetchEvent, Telemetry } from '../report/telemetry.ts'
 import { Entries } from './entries.ts'
 import { entrySince } from './entry-since.ts'
 import { FetchLease } from './fetch-lease.ts'
@@ -35,21 +37,6 @@ export interface SharedLimits {
   readonly flights: Flights<unknown>
   readonly redirectLimits: RedirectLimits
   readonly ownRequests: OwnRequests
-}
-
-/** The current size of a client. */
-export interface Gauges {
-  /** Origins whose robots.txt is in memory. */
-  readonly origins: number
-  /** The memory that these origins take, in bytes, about. */
-  readonly memoryBytes: number
-  /** Fetches of robots.txt and tdmrep.json that are under way. */
-  readonly flightsUnderWay: number
-  /**
-   * Fetches of robots.txt and tdmrep.json that wait for `maxFlights`, `maxFlightsPerDomain` or the pace of
-   * redirects to another site.
-   */
-  readonly flightsWaiting: number
 }
 
 /** The result of importing one line. */
@@ -129,12 +116,18 @@ export class RobotsCache {
     return this.#isUsable(entrySince(cached.entry, since), this.#settings.now()) ? cached : undefined
   }
 
+  /** Returns the rules of an origin in memory or in the store, however old. Never fetches. */
+  stored(origin: string): Promise<CachedRules | undefined> {
+    return this.#entries.newest(origin)
+  }
+
   /**
    * Loads the rules of an origin: reads the store, or fetches robots.txt. Callers that wait for one
    * origin share one flight.
    * @param chain The URLs that led to the origin. They restrict the connections of a new flight.
    * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asks while it makes a request
    * for this robots.txt.
+   * @throws what the option `sign` throws. Nothing is remembered then.
    */
   async load(
     { origin, robotsUrl }: ParsedUrl,
@@ -229,10 +222,10 @@ export class RobotsCache {
     const robotsUrl = `${origin}/robots.txt`
     const flight = this.#flights.startAhead(origin, (work) => this.#refresh(origin, robotsUrl, 'ahead', work))
     // The check that started this flight does not wait for it; its result goes into the entry. It
-    // fails if the client is closed, or if the caller's fetch asks the client. Any other error is a
-    // bug, and becomes an unhandled rejection.
+    // fails if the client is closed, if the caller's fetch asks the client, or if the request
+    // cannot be signed. Any other error is a bug, and becomes an unhandled rejection.
     flight.catch((error: unknown) => {
-      if (!this.#closing.aborted && !(error instanceof ReentryError)) throw error
+      if (!this.#closing.aborted && !(error instanceof ReentryError) && !isSigningError(error)) throw error
     })
   }
 
@@ -277,14 +270,13 @@ export class RobotsCache {
     work: FlightWork,
     chain: readonly string[] | undefined,
   ): Promise<CachedRules> {
-    const trace = { origin, robotsUrl }
     let saved: CachedRules | undefined
-    const event = await traceFetch(trace, async () => {
+    const event = await this.#telemetry.traceFetch(origin, robotsUrl, async () => {
       const event = await this.#attempt(origin, robotsUrl, last, work, chain)
       saved = await this.#entries.save(event.entry)
       return event
     })
-    this.#telemetry.fetched(trace, event)
+    this.#telemetry.fetched(robotsUrl, event)
     return saved as CachedRules
   }
 

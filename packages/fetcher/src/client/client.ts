@@ -29,7 +29,7 @@ import { assertCallOptions, assertIterable, describeValue, redirectChain, urlTex
 import { entrySince } from '../cache/entry-since.ts'
 import { type Inspection, inspectionOf } from '../cache/inspection.ts'
 import type { CachedRules } from '../cache/memory.ts'
-import { type Gauges, isFresh, RobotsCache } from '../cache/robots-cache.ts'
+import { isFresh, RobotsCache } from '../cache/robots-cache.ts'
 import { Deadline } from '../fetch/deadline.ts'
 import { failureOf } from '../fetch/failure.ts'
 import type { NetworkGuard } from '../network/network-guard.ts'
@@ -47,15 +47,11 @@ import {
   type UsageOptions,
 } from '../options/call-options.ts'
 import { namesItself, type RobotsClientOptions, type Settings, settingsOf } from '../options/options.ts'
+import type { RequestSigner } from '../options/request-signer.ts'
+import type { Counters } from '../report/client-counters.ts'
 import { type ClientVerdict, invalidUrlVerdict, verdictOf } from '../report/client-verdict.ts'
-import {
-  type ClientEvents,
-  type Counters,
-  isCheckTraced,
-  type Logger,
-  Telemetry,
-  traceCheck,
-} from '../report/telemetry.ts'
+import type { Gauges } from '../report/gauges.ts'
+import { type ClientEvents, isCheckTraced, type Logger, type ReportingClient, Telemetry } from '../report/telemetry.ts'
 import { openPage, type PageResponse, redirectedUrl, sentPageOf } from './page-response.ts'
 import type { ClientUsage, UsageReader } from './usage-reader.ts'
 
@@ -133,8 +129,15 @@ export interface ClientPort {
   readonly countAllowed: () => void
   /** Returns the verdict on such a URL. @param at The time of the check, by the clock of the client. */
   readonly verdictOn: (url: string, rules: CachedRules, at: number) => ClientVerdict
+  /**
+   * Returns the verdict by the robots.txt in memory or in the store, however old, as it was when the
+   * last attempt ended. Undefined if neither has it. Never fetches.
+   */
+  readonly storedVerdict: (url: string) => Promise<ClientVerdict | undefined>
   /** Decides which hosts a site may lead the client to. */
   readonly guard: () => NetworkGuard
+  /** The option `sign` of the client. */
+  readonly signer: () => RequestSigner | undefined
 }
 
 /** Returns the port of a client. The class sets this function, since the port is private there. */
@@ -156,7 +159,7 @@ export let clientPort: (client: RobotsClient) => ClientPort
  * await robots.close()
  * ```
  */
-export class RobotsClient {
+export class RobotsClient implements ReportingClient {
   readonly #settings: Settings
   readonly #telemetry: Telemetry
   readonly #cache: RobotsCache
@@ -176,7 +179,9 @@ export class RobotsClient {
     peek: (url) => this.#peek(url),
     countAllowed: () => this.#telemetry.countVerdict(true),
     verdictOn: (url, cached, at) => verdictOf(url, cached.entry.origin, url, cached, at, this.#settings.policy),
+    storedVerdict: (url) => this.#storedVerdict(url),
     guard: () => this.#settings.guard,
+    signer: () => this.#settings.sign,
   }
 
   static {
@@ -187,7 +192,7 @@ export class RobotsClient {
   /** @throws {OptionError} for an invalid or unknown option. */
   constructor(options: RobotsClientOptions) {
     this.#settings = settingsOf(options, this.#closing.signal)
-    this.#telemetry = new Telemetry(this.#settings.logger)
+    this.#telemetry = new Telemetry(this, this.#settings.logger)
     this.#cache = new RobotsCache(this.#settings, this.#telemetry, this.#closing.signal)
     this.#logProductTokens(options.productToken === undefined ? 'userAgent' : 'productToken')
     if (!namesItself(this.#settings)) this.#warnOfUserAgent()
@@ -419,12 +424,13 @@ export class RobotsClient {
     const read = await reading
     signal?.throwIfAborted()
     this.#throwIfClosed()
-    return reader.report(parsed, robots, verdict, read, tdmrep)
+    return reader.report(parsed, robots, verdict, read, tdmrep, options.policyTokens)
   }
 
   /** Loads what `usage` needs of the origin: its robots.txt, and its tdmrep.json if it is wanted. */
   async #loadForUsage(text: string, url: ParsedUrl, options: UsageOptions) {
-    const { signal, tdmrep: wanted = 'fetch' } = options
+    const { signal, tdmrep: wanted = 'fetch', policyTokens } = options
+    if (policyTokens !== undefined) (await this.#usageReader)?.checkPolicyTokens(policyTokens)
     const since = this.#sinceOf(options)
     const cached = await this.#load(url, options, since)
     const verdict = this.#verdict(text, url, cached, since)
@@ -507,7 +513,7 @@ export class RobotsClient {
     const { signal } = options
     const redirectedFrom = redirectChain(options.redirectedFrom)
     signal?.throwIfAborted()
-    const verdict = await traceCheck(text, () => this.#check(text, signal, redirectedFrom, since))
+    const verdict = await this.#telemetry.traceCheck(text, () => this.#check(text, signal, redirectedFrom, since))
     this.#telemetry.checked(verdict)
     return verdict
   }
@@ -602,6 +608,14 @@ export class RobotsClient {
     const at = now()
     const cached = this.#rulesByText(text, at)
     return cached && verdictOf(text, cached.entry.origin, text, cached, at, policy)
+  }
+
+  async #storedVerdict(text: string): Promise<ClientVerdict | undefined> {
+    this.#throwIfClosed()
+    const url = parseUrl(text)
+    if (typeof url === 'string') return invalidUrlVerdict(text, url)
+    const cached = await this.#cache.stored(url.origin)
+    return cached && verdictOf(text, url.origin, url, cached, cached.entry.latest.at, this.#settings.policy)
   }
 
   #peek(text: string): CachedRules | undefined {

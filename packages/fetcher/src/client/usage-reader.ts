@@ -2,8 +2,9 @@
 // call of `usage` loads: it needs a parser for HTML, and most crawlers never call it.
 import { type Attempt, describeReason, type ParsedUrl, type Robots } from '@politely/core'
 import { decidingAttempt, describeCause, isChallengeBy, looksLikeMeanings, parseUrl } from '@politely/core/engine'
-import { headerLines, headReader, type TdmrepFile, type Usage, usageOf } from '@politely/core/usage'
+import { headerLines, headReader, type PolicyToken, type TdmrepFile, type Usage, usageOf } from '@politely/core/usage'
 import { onAbort } from '../base/abort-listeners.ts'
+import { messageOf } from '../base/message-of.ts'
 import type { JoinOptions } from '../cache/flights.ts'
 import type { SharedLimits } from '../cache/robots-cache.ts'
 import { type CachedTdmrep, type CheckTarget, TdmrepCache, tdmrepUrl } from '../cache/tdmrep-cache.ts'
@@ -100,7 +101,7 @@ export class UsageReader {
     } catch (error) {
       // The error of undici says only `terminated`; its cause says why.
       const cause = error instanceof Error ? (error.cause ?? error) : error
-      problem ??= cause instanceof Error ? cause.message : String(cause)
+      problem ??= messageOf(cause)
     } finally {
       clearTimeout(timer)
       for (const remove of removals) remove()
@@ -130,6 +131,11 @@ export class UsageReader {
       : notFetched(origin, 'disallowed', `the crawler may not fetch it: ${describeReason(verdict)}`)
   }
 
+  /** Checks the option before a request is sent. @throws {OptionError} for an invalid token. */
+  checkPolicyTokens(policyTokens: readonly PolicyToken[]): void {
+    usageOf({ url: '/', tokens: this.#settings.productTokens, policyTokens })
+  }
+
   /** Returns what may be done with a page. @throws {OptionError} for headers of another type. */
   report(
     url: ParsedUrl,
@@ -137,13 +143,14 @@ export class UsageReader {
     verdict: ClientVerdict,
     read: ReadPage,
     { file, report: tdmrep }: LoadedTdmrep,
+    policyTokens: readonly PolicyToken[] | undefined,
   ): ClientUsage {
     const isChallenge = isChallengeBy((name) => headerLines(read.headers, name)[0]?.text)
     const { html, headers, report: page } = isChallenge ? CHALLENGE : read
     const isUnseen = page.reading === 'not-given' && verdict.because === 'rule' && !verdict.allowed
     const { productTokens: tokens, now } = this.#settings
     return {
-      ...usageOf({ url, tokens, robots, headers, html, tdmrep: file, now: now() }),
+      ...usageOf({ url, tokens, robots, headers, html, tdmrep: file, now: now(), policyTokens }),
       verdict: loggableVerdict(verdict),
       page: isUnseen ? { ...page, why: `${page.why}; ${UNSEEN_TAGS}` } : page,
       tdmrep,

@@ -4,6 +4,7 @@ import { connect, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { PassThrough } from 'node:stream'
 import type { Body, Failure, Reply } from '@politely/core/engine'
 import type * as BasicFtp from 'basic-ftp'
+import { messageOf } from '../base/message-of.ts'
 import { bareHost, type NetworkGuard, type Reach } from '../network/network-guard.ts'
 import { readBody } from './body.ts'
 import type { Deadline } from './deadline.ts'
@@ -107,7 +108,7 @@ async function loadLibrary(): Promise<typeof BasicFtp | Failure> {
   try {
     return await import('basic-ftp')
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     return {
       kind: 'failure',
       reason: 'no-transport',

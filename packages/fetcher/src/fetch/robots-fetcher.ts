@@ -15,8 +15,10 @@ import {
 import { watchFakeTimers } from '../base/fake-timers.ts'
 import { hasOtherDomain } from '../network/host-name.ts'
 import type { RobotsVia } from '../network/robots-way.ts'
+import type { RequestSigner } from '../options/request-signer.ts'
 import { Deadline } from './deadline.ts'
 import type { OwnRequests } from './own-requests.ts'
+import { sendSigned } from './signed-request.ts'
 import { Transport, type TransportOptions } from './transport.ts'
 
 export interface RobotsFetcherOptions extends TransportOptions {
@@ -68,7 +70,7 @@ export class RobotsFetcher {
    * @param chain The URLs that led to the origin of the file, if a public host has named it.
    * @throws {ReentryError} if the caller's `fetch` or `dispatcher` asked the client for this
    * robots.txt.
-   * @throws the error with which the promise of `beforeNext` rejects.
+   * @throws the error with which the promise of `beforeNext` rejects, and what the signer throws.
    */
   async fetch(
     robotsUrl: string,
@@ -112,17 +114,19 @@ class Attempt {
   readonly #deadline: Deadline
   readonly #beforeNext: BeforeNext
   readonly #chain: readonly string[]
+  readonly #signer: RequestSigner | undefined
   #requests = 0
   #isTemporary = false
 
   constructor(
-    { policy, retries }: RobotsFetcherOptions,
+    { policy, retries, sign }: RobotsFetcherOptions,
     transport: Transport,
     deadline: Deadline,
     beforeNext: BeforeNext,
     chain: readonly string[],
   ) {
     this.#chain = chain
+    this.#signer = sign
     this.#policy = policy
     this.#retries = retries
     this.#transport = transport
@@ -187,8 +191,11 @@ class Attempt {
   }
 
   #send(request: RobotsRequest): Promise<Reply> {
-    this.#requests++
-    return this.#transport.send(request, this.#deadline, this.#chain)
+    const send = (sent: RobotsRequest) => {
+      this.#requests++
+      return this.#transport.send(sent, this.#deadline, this.#chain)
+    }
+    return this.#signer === undefined ? send(request) : sendSigned(this.#signer, request, this.#deadline, send)
   }
 }
 

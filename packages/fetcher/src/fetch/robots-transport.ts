@@ -2,6 +2,7 @@
 // the caller's fetch, or FTP.
 import { type AccessPolicy, type Headers, mayBeNotFoundPage, type Reply } from '@politely/core/engine'
 import type { Reach } from '../network/network-guard.ts'
+import type { RequestSigner } from '../options/request-signer.ts'
 import type { Deadline } from './deadline.ts'
 
 export interface RobotsTransport {
@@ -25,6 +26,8 @@ export interface TransportSettings {
   /** The deadline of the whole attempt, in milliseconds. It also bounds the time to connect. */
   readonly timeoutMs: number
   readonly httpCaches: 'allow' | 'revalidate'
+  /** Adds a signature to each request. Default: none is signed. */
+  readonly sign?: RequestSigner | undefined
 }
 
 /** The size limit of a response's headers, and of all replies of an FTP server together. */

@@ -85,6 +85,22 @@ const PLATFORM_BLOCKS = [
   '161.26.0.0/16',
   '166.8.0.0/14',
 ]
+/**
+ * Returns the first address of each block that `isPublicAddress` treats specially. A range of
+ * addresses is public if these are, as far as they are in it, and its first and last address.
+ */
+export function firstSpecialAddresses(): readonly string[] {
+  // Types of ipaddr.js lack the table of its `range`.
+  const tables = [ipaddr.IPv4, ipaddr.IPv6].map(
+    ({ prototype }) =>
+      (prototype as unknown as { readonly SpecialRanges: Readonly<Record<string, readonly unknown[]>> }).SpecialRanges,
+  )
+  // A name has one block, or a list of blocks.
+  const blocks = tables.flatMap(Object.values).flatMap((entry) => (Array.isArray(entry[0]) ? entry : [entry]))
+  const special = [...(blocks as readonly AddressBlock[]), ...platformBlocks()].map(([first]) => first.toString())
+  return [...special, '4000::']
+}
+
 let parsedBlocks: readonly AddressBlock[] | undefined
 
 /** Parses `PLATFORM_BLOCKS` when they are first needed, so that importing this package is faster. */

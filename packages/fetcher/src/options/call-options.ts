@@ -1,4 +1,5 @@
 // The options of the methods of a RobotsClient.
+import type { PolicyToken } from '@politely/core/usage'
 import type { ConcurrentMapOptions } from '../base/concurrent-map.ts'
 import { assertCallOptions, integer, number, oneOf, redirectChain } from '../base/option-checks.ts'
 
@@ -33,6 +34,11 @@ export interface UsageOptions extends LookupOptions {
    * does without it (`ignore`). `maxAgeMs` applies to this file, too.
    */
   readonly tdmrep?: 'fetch' | 'ignore' | undefined
+  /**
+   * Names of groups in robots.txt that stand for a use, and not for a crawler: the option of the same
+   * name of `usageOf` in `@politely/core/usage`. Experimental. Default: none.
+   */
+  readonly policyTokens?: readonly PolicyToken[] | undefined
 }
 
 /** Options of `RobotsClient.check`. */
@@ -65,7 +71,11 @@ const LOOKUP_OPTIONS: Readonly<Record<keyof LookupOptions, true>> = {
   maxAgeMs: true,
   redirectedFrom: true,
 }
-const USAGE_OPTIONS: Readonly<Record<keyof UsageOptions, true>> = { ...LOOKUP_OPTIONS, tdmrep: true }
+const USAGE_OPTIONS: Readonly<Record<keyof UsageOptions, true>> = {
+  ...LOOKUP_OPTIONS,
+  tdmrep: true,
+  policyTokens: true,
+}
 export const PREFETCH_OPTIONS: Readonly<Record<keyof ManyOptions, true>> = { ...LOOKUP_OPTIONS, concurrency: true }
 
 const DEFAULT_CONCURRENCY = 64
@@ -84,7 +94,7 @@ export function assertLookupOptions(
   redirectChain(redirectedFrom)
 }
 
-/** Checks the options of `usage`. @throws {OptionError} for an invalid or unknown option. */
+/** Checks the options of `usage`, except `policyTokens`. @throws {OptionError} for an invalid or unknown option. */
 export function assertUsageOptions(options: UsageOptions): void {
   assertLookupOptions(options, USAGE_OPTIONS)
   oneOf('tdmrep', options.tdmrep ?? 'fetch', ['fetch', 'ignore'])

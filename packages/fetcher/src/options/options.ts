@@ -19,6 +19,7 @@ import { RobotsWay } from '../network/robots-way.ts'
 import type { Logger } from '../report/telemetry.ts'
 import type { Store } from '../store/store.ts'
 import { PACING_OPTIONS } from './pacing-options.ts'
+import { checkedSigner, type RequestSigner } from './request-signer.ts'
 
 /** Options of a `RobotsClient`. Only `userAgent` is required. */
 export interface RobotsClientOptions {
@@ -166,6 +167,14 @@ export interface RobotsClientOptions {
    * `console` is one. Default: none.
    */
   readonly logger?: Logger | undefined
+  /**
+   * Signs each request over https, for robots.txt and for pages, redirect hops included: `signer` of
+   * `@politely/web-bot-auth`. `politely`, `politeAgent` and `politeInterceptor` with this client
+   * sign pages with it. A browser does not, and `politeHttpAgent` cannot. A request that cannot be
+   * signed is not sent: the call rejects with the error of the signer, and the client remembers
+   * nothing about the site. Default: nothing is signed. Experimental.
+   */
+  readonly sign?: RequestSigner | undefined
   /** Aborting it closes the client. */
   readonly signal?: AbortSignal | undefined
   /** The clock: returns milliseconds since 1970. For tests and simulations. Default `Date.now`. */
@@ -190,6 +199,7 @@ export interface Settings {
   readonly guard: NetworkGuard
   readonly way: RobotsWay
   readonly httpCaches: 'allow' | 'revalidate'
+  readonly sign: RequestSigner | undefined
   readonly signal: AbortSignal | undefined
   readonly now: () => number
 }
@@ -233,6 +243,7 @@ export const CLIENT_OPTIONS: Readonly<Record<keyof RobotsClientOptions, true>> =
   httpCaches: true,
   lookup: true,
   logger: true,
+  sign: true,
   signal: true,
   now: true,
 }
@@ -320,6 +331,7 @@ export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal):
     logger: withMethods('logger', options.logger, [], 'an object with debug, info or warn, such as console'),
     way: wayOf(options),
     httpCaches: oneOf('httpCaches', options.httpCaches ?? 'allow', ['allow', 'revalidate']),
+    sign: checkedSigner(options.sign),
     signal: abortSignal(options.signal),
     guard: new NetworkGuard({
       network: options.network,

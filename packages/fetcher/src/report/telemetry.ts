@@ -1,6 +1,6 @@
 // Reports what a client does: typed events, tracing channels, counters, and a log line for each
 // event.
-import { tracingChannel } from 'node:diagnostics_channel'
+import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 import { describeVerdict, escapeControls } from '@politely/core'
 import {
@@ -13,7 +13,9 @@ import {
 } from '@politely/core/engine'
 import { callSafely } from '../base/call-safely.ts'
 import type { RobotsVia } from '../network/robots-way.ts'
+import { ClientCounters, type CounterName, type Counters } from './client-counters.ts'
 import { type ClientVerdict, loggableVerdict } from './client-verdict.ts'
+import type { Gauges } from './gauges.ts'
 
 /** Events of a `RobotsClient`, by name. Each listener is called with one object. */
 export interface ClientEvents {
@@ -84,51 +86,36 @@ export interface Logger {
 }
 
 /**
- * The counters of a client, and the meaning of each. They start at 0 when the client is created,
- * and never decrease.
- */
-export const counterMeanings = {
-  questions: 'URLs that were checked',
-  allowed: 'checked URLs that the crawler may fetch',
-  disallowed: 'checked URLs that it may not fetch, including invalid URLs',
-  waits: 'checks that had to wait for robots.txt',
-  fetches: 'attempts to fetch a robots.txt',
-  requests: 'requests of these attempts, including redirects and retries',
-  successes: 'attempts that ended with a file, including 304',
-  unavailable: 'attempts that ended without a file: the site has none',
-  restricted: 'attempts that ended with 401 or 403, in dialects where these restrict access',
-  unreachable: 'attempts that failed',
-  refreshesAhead: 'attempts that started before the entry was stale, while no check waited',
-  reusedRedirects: 'files at the end of a redirect that were also saved for the target’s origin',
-  redirectWaits:
-    'redirects whose target’s request had to wait, because of the limits on concurrent fetches or on redirects to one site',
-  busyTargets: 'attempts that ended with `busy-target`: a redirect to another site was not followed',
-  bytes: 'decoded bytes of robots.txt received',
-  storeHits: 'entries found in the store',
-  storeMisses: 'entries missing from the store, or incomplete there',
-  leaseWaits: 'attempts that waited, because another client held the lease of the origin',
-  storeFailures: 'store calls that threw or timed out, and leases that did not end',
-  tdmrepFetches: 'attempts to fetch a tdmrep.json; no other counter but `redirectWaits` includes them',
-  tdmrepRequests: 'requests of these attempts, including redirects and retries',
-} as const
-
-/** The name of a counter. `counterMeanings` says what each counts. */
-export type CounterName = keyof typeof counterMeanings
-/** The value of each counter. */
-export type Counters = Readonly<Record<CounterName, number>>
-
-/**
  * Channels of `node:diagnostics_channel`, shared by all clients of the process:
  * `tracing:politely:check:start` and so on.
  */
 const checkChannel = tracingChannel<unknown, CheckTrace>('politely:check')
 const fetchChannel = tracingChannel<unknown, FetchTrace>('politely:fetch')
 
+/** The client that publishes a message, a `RobotsClient`: what it reports of itself. */
+export interface ReportingClient {
+  readonly counters: Counters
+  readonly gauges: Gauges
+}
+
+/** What the messages of both channels say about the client. */
+interface ClientTrace {
+  readonly client: ReportingClient
+  /** Counts for `client`. Keep this object, not the client: it doesn't keep the client in memory. */
+  readonly counters: { snapshot(): Counters }
+  /**
+   * A subscriber to `start` may set this function. The client then calls it with the traced work,
+   * and expects the result of `work()`. So a tracer can make its span current for the work. Call
+   * the function that another subscriber has set, if any.
+   */
+  run?: (<T>(work: () => T) => T) | undefined
+}
+
 /**
  * The message of the channels `tracing:politely:check:*`. At `asyncEnd` it has a result or an
  * error.
  */
-export interface CheckTrace {
+export interface CheckTrace extends ClientTrace {
   readonly url: string
   readonly result?: ClientVerdict
   readonly error?: unknown
@@ -138,7 +125,7 @@ export interface CheckTrace {
  * The message of the channels `tracing:politely:fetch:*`. At `asyncEnd` it has a result or an
  * error.
  */
-export interface FetchTrace {
+export interface FetchTrace extends ClientTrace {
   readonly origin: string
   readonly robotsUrl: string
   readonly result?: FetchEvent
@@ -147,30 +134,7 @@ export interface FetchTrace {
 
 /** Returns whether a check has to run inside a trace. */
 export function isCheckTraced(): boolean {
-  return checkChannel.hasSubscribers
-}
-
-/**
- * Runs a check inside a trace, if anything subscribes to the channel. The messages of the trace
- * have no credentials of the URL. The caller gets the verdict unchanged.
- */
-export function traceCheck(url: string, check: () => Promise<ClientVerdict>): Promise<ClientVerdict> {
-  if (!checkChannel.hasSubscribers) return check()
-  const checked = Promise.withResolvers<ClientVerdict>()
-  const traced = checkChannel.tracePromise(
-    async () => {
-      const verdict = await check()
-      checked.resolve(verdict)
-      return loggableVerdict(verdict)
-    },
-    { url: withoutCredentials(url) },
-  )
-  return traced.then(() => checked.promise)
-}
-
-/** Runs a fetch inside a trace, if anything subscribes to the channel. */
-export function traceFetch(trace: FetchTrace, fetch: () => Promise<FetchEvent>): Promise<FetchEvent> {
-  return fetchChannel.hasSubscribers ? fetchChannel.tracePromise(fetch, trace) : fetch()
+  return hasSubscribers(checkChannel)
 }
 
 /** The ways that the client takes by itself. */
@@ -186,18 +150,14 @@ export class Telemetry {
    * check than a listener count.
    */
   #events: EventEmitter<ClientEvents> | undefined
-  readonly #counters = Object.fromEntries(Object.keys(counterMeanings).map((name) => [name, 0])) as Record<
-    CounterName,
-    number
-  >
-  /** Separate fields, since they are incremented up to a million times a second. */
-  #allowed = 0
-  #disallowed = 0
+  readonly #counters = new ClientCounters()
+  readonly #client: ReportingClient
   readonly #logger: Logger | undefined
   /** The way of the last attempt. */
   #via: RobotsVia = 'own'
 
-  constructor(logger: Logger | undefined) {
+  constructor(client: ReportingClient, logger: Logger | undefined) {
+    this.#client = client
     this.#logger = logger
   }
 
@@ -207,18 +167,41 @@ export class Telemetry {
   }
 
   get counters(): Counters {
-    const [allowed, disallowed] = [this.#allowed, this.#disallowed]
-    return { ...this.#counters, questions: allowed + disallowed, allowed, disallowed }
+    return this.#counters.snapshot()
   }
 
   count(name: CounterName, by = 1): void {
-    this.#counters[name] += by
+    this.#counters.count(name, by)
   }
 
   /** Counts one checked URL. */
   countVerdict(allowed: boolean): void {
-    if (allowed) this.#allowed++
-    else this.#disallowed++
+    this.#counters.countVerdict(allowed)
+  }
+
+  /**
+   * Runs a check inside a trace, if anything subscribes to the channel. The messages of the trace
+   * have no credentials of the URL. The caller gets the verdict unchanged.
+   */
+  traceCheck(url: string, check: () => Promise<ClientVerdict>): Promise<ClientVerdict> {
+    if (!hasSubscribers(checkChannel)) return check()
+    const checked = Promise.withResolvers<ClientVerdict>()
+    const traced = runTraced(
+      checkChannel,
+      async () => {
+        const verdict = await check()
+        checked.resolve(verdict)
+        return loggableVerdict(verdict)
+      },
+      { ...this.#traceFields(), url: withoutCredentials(url) },
+    )
+    return traced.then(() => checked.promise)
+  }
+
+  /** Runs a fetch inside a trace, if anything subscribes to the channel. */
+  traceFetch(origin: string, robotsUrl: string, fetch: () => Promise<FetchEvent>): Promise<FetchEvent> {
+    if (!hasSubscribers(fetchChannel)) return fetch()
+    return runTraced(fetchChannel, fetch, { ...this.#traceFields(), origin, robotsUrl })
   }
 
   /**
@@ -226,7 +209,7 @@ export class Telemetry {
    * create any.
    */
   get needsVerdicts(): boolean {
-    return this.#logger?.debug !== undefined || checkChannel.hasSubscribers || this.#hasListeners('verdict')
+    return this.#logger?.debug !== undefined || hasSubscribers(checkChannel) || this.#hasListeners('verdict')
   }
 
   /** Counts and publishes a verdict. */
@@ -243,7 +226,7 @@ export class Telemetry {
    * messages as the trace of `traceCheck`.
    */
   checkedNow(verdict: ClientVerdict): void {
-    if (checkChannel.hasSubscribers) void traceCheck(verdict.url, async () => verdict)
+    if (hasSubscribers(checkChannel)) void this.traceCheck(verdict.url, async () => verdict)
     this.checked(verdict)
   }
 
@@ -260,7 +243,7 @@ export class Telemetry {
   }
 
   /** Counts and publishes an attempt. */
-  fetched({ robotsUrl }: FetchTrace, event: FetchEvent): void {
+  fetched(robotsUrl: string, event: FetchEvent): void {
     const { entry, from, to, requests } = event
     const { kind, reason, at, looksLike } = entry.latest
     this.count('fetches')
@@ -311,6 +294,10 @@ export class Telemetry {
     this.#log('warn', `the store failed to ${operation} ${origin}: ${textOf(error)}`)
   }
 
+  #traceFields(): ClientTrace {
+    return { client: this.#client, counters: this.#counters }
+  }
+
   #emit<N extends keyof ClientEvents>(name: N, event: ClientEvents[N][0]): void {
     if (this.#hasListeners(name)) callSafely(() => (this.events as EventEmitter).emit(name, event))
   }
@@ -322,6 +309,27 @@ export class Telemetry {
   #log(level: keyof Logger, line: string): void {
     callSafely(() => this.#logger?.[level]?.(escapeControls(line)))
   }
+}
+
+/** The same as the channel's own `hasSubscribers`, which Bun 1.4 does not have. */
+function hasSubscribers<M extends object>(channel: TracingChannel<unknown, M>): boolean {
+  const { start, end, asyncStart, asyncEnd, error } = channel
+  return (
+    start.hasSubscribers ||
+    end.hasSubscribers ||
+    asyncStart.hasSubscribers ||
+    asyncEnd.hasSubscribers ||
+    error.hasSubscribers
+  )
+}
+
+/** Runs the work inside a trace, by the `run` of its message if a subscriber has set it. */
+function runTraced<M extends ClientTrace, T>(
+  channel: TracingChannel<unknown, M>,
+  work: () => Promise<T>,
+  message: M,
+): Promise<T> {
+  return channel.tracePromise(() => (message.run === undefined ? work() : message.run(work)), message)
 }
 
 /** Converts an error to text, even if its `toString` throws. */
