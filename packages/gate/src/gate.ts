@@ -85,6 +85,39 @@ export let gatePort: (gate: PoliteGate) => GatePort
  */
 export let forecastEntry: (gate: PoliteGate, url: string, redirectedFrom: readonly string[]) => Promise<Forecast>
 
+/** What a server that grants permits to other programs needs of a gate, on top of its public methods. */
+export interface PermitPort {
+  /**
+   * Like `when`, with the pace key of a request that may be made.
+   * @param ahead How many requests of the key wait before it, outside of the gate.
+   * @param mayFetch Whether robots.txt may be fetched.
+   * @returns The promise of the verdict, if robots.txt is not known; undefined if it may not be fetched.
+   */
+  readonly forecast: (
+    url: string,
+    redirectedFrom: readonly string[],
+    ahead: number,
+    mayFetch: boolean,
+  ) => { readonly pending: Promise<ClientVerdict> | undefined } | Promise<KeyedForecast>
+  /**
+   * Enters a request of another program, which may send it this much later. Rejects with a
+   * `WaitTooLongError` if it cannot start now.
+   */
+  readonly enter: (url: string, redirectedFrom: readonly string[], allowanceMs: number) => Promise<GrantedPermit>
+  /** The gate's clock. */
+  readonly now: () => number
+}
+
+/** A forecast, with the pace key and its concurrency limit if the request may be made. */
+export interface KeyedForecast {
+  readonly forecast: Forecast
+  readonly key: string | undefined
+  readonly maxConcurrent: number
+}
+
+/** Returns the port of a gate for a server that grants permits to other programs. */
+export let permitPort: (gate: PoliteGate) => PermitPort
+
 /**
  * Returns the circuit of an origin, as far as this gate knows it, and the end of its cooling period.
  * For an adapter that keeps requests elsewhere.
@@ -130,6 +163,24 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   static {
     gatePort = (gate) => gate.#port
     forecastEntry = (gate, url, redirectedFrom) => gate.#forecast(url, whenArguments({ redirectedFrom }), true)
+    permitPort = (gate) => ({
+      now: gate.#context.now,
+      forecast: (url, redirectedFrom, ahead, mayFetch) => {
+        const { robots } = gate.#context
+        const verdict = mayFetch ? robots.check(url, undefined, redirectedFrom) : robots.checkKnown(url, redirectedFrom)
+        if (verdict === undefined) return { pending: undefined }
+        if (isPromise(verdict)) return { pending: verdict }
+        const entry = { verdict, ahead, route: undefined as Route<Lane> | undefined }
+        return gate.#forecast(url, whenArguments(undefined), true, entry).then((forecast) => {
+          const { lane, pacing } = entry.route ?? {}
+          return { forecast, key: lane?.key, maxConcurrent: pacing?.maxConcurrentPerKey ?? 0 }
+        })
+      },
+      enter: async (url, redirectedFrom, allowanceMs) => {
+        const permit = await gate.#enterAnew(url, undefined, redirectedFrom, 0, allowanceMs)
+        return permit as GrantedPermit
+      },
+    })
     circuitOf = (gate, origin) => {
       const report = gate.#context.circuits.reportOf(origin)
       return { ...report, retryAt: gate.#context.now() + report.waitMs }
@@ -328,12 +379,19 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     return this.#forecast(urlText(url), whenArguments(options), false)
   }
 
-  async #forecast(text: string, { signal, redirectedFrom }: WhenArguments, willReserve: boolean): Promise<Forecast> {
+  /** @param entry What `permitPort` knows of the request; gets its route. */
+  async #forecast(
+    text: string,
+    { signal, redirectedFrom }: WhenArguments,
+    willReserve: boolean,
+    entry?: { readonly verdict: ClientVerdict; readonly ahead: number; route: Route<Lane> | undefined },
+  ): Promise<Forecast> {
     const { robots, now, budgets, circuits } = this.#context
-    const verdict = await robots.check(text, signal, redirectedFrom)
+    const verdict = entry?.verdict ?? (await robots.check(text, signal, redirectedFrom))
     if (!this.#disobedience.admits(verdict))
       return { allowed: false, verdict, retryAt: verdict.retryAt, budget: undefined, circuit: undefined }
     const route = this.#routes.current(await this.#routeOf(verdict, signal))
+    if (entry !== undefined) entry.route = route
     const budget = budgets?.usedUp(route.lane.key, route.lane.waiting)
     if (budget !== undefined) return { allowed: false, verdict, retryAt: undefined, budget, circuit: undefined }
     const check = AllowedCheck.by(verdict)
@@ -344,7 +402,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     }
     const limits = route.limitsFor(check)
     const { waitMs, ...wait } = afterCircuit(
-      await estimateWait(this.#context, route, limits, willReserve),
+      await estimateWait(this.#context, route, limits, willReserve, entry?.ahead),
       circuits.reportOf(verdict.origin),
     )
     return { allowed: true, verdict, at: now() + waitMs, waitMs, ...wait }
@@ -402,12 +460,13 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     signal: AbortSignal | undefined,
     redirectedFrom: readonly string[],
     maxWaitMs: number | undefined,
+    allowanceMs = 0,
   ): Permit | Promise<Permit> {
     const enteredAt = isTracing ? new Error(`enter(${withoutCredentials(url)})`).stack : undefined
     const { robots, activity } = this.#context
     activity.begin()
     try {
-      const call = { url, signal, maxWaitMs, redirectedFrom, enteredAt }
+      const call = { url, signal, maxWaitMs, redirectedFrom, allowanceMs, enteredAt }
       const check = robots.requireAllowed(url, signal, redirectedFrom)
       if (isPromise(check)) return this.#enterLater(check, call)
       const route = this.#routeOf(check, signal)

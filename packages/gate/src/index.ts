@@ -5,9 +5,10 @@ export { ClientClosedError, ReentryError } from '@politely/fetcher'
 export { assertGateOptions, type GateHandle, type GateOrOptions, resolveGate } from './adapter/resolve-gate.ts'
 export { assertOwnHost } from './adapter/target.ts'
 export { warnOfOtherName } from './adapter/user-agent.ts'
+export type { FetchLike, FetchResponse } from './fetch/fetch-response.ts'
+export { type CachedRequest, type CacheExchange, checkedCache, type ResponseCache } from './fetch/page-cache.ts'
 export {
-  type FetchLike,
-  type FetchResponse,
+  type CacheOptions,
   type PoliteFetch,
   type PolitelyOptions,
   politely,
@@ -20,6 +21,12 @@ export {
 export { type Refusal, refusalOf } from './fetch/refused-response.ts'
 export { usageOf } from './fetch/response-usage.ts'
 export type { RetryOptions } from './fetch/retry.ts'
+export type {
+  FleetFailureMessage,
+  FleetPacerCounters,
+  FleetRecoveredMessage,
+  ReportingPacer,
+} from './fleet/pacer-events.ts'
 export { circuitOf, forecastEntry, PoliteGate } from './gate.ts'
 export { politeHttpAgent } from './http/http-agent.ts'
 export type {
@@ -69,6 +76,7 @@ export type {
   AbandonMessage,
   CircuitMessage,
   DoneMessage,
+  EndedWait,
   FailureMessage,
   GateMessages,
   RefuseMessage,

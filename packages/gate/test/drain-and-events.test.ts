@@ -187,9 +187,12 @@ test('queues: lists how many requests wait and are under way, and what the first
 test('publishes the steps of a crawl on the channels', async () => {
   const { gate, enter, advance, site, start } = await simulate({ 'a.test': 'Disallow: /private' })
   const published: unknown[] = []
+  const waits: Promise<unknown>[] = []
   const stops = CHANNELS.map((name) =>
-    listenTo(name, gate, ({ gate: _, ...message }) => {
-      const { verdict, ...others } = message as { verdict?: { because: string } }
+    listenTo(name, gate, ({ gate: _, counters, ...message }) => {
+      expect(counters.snapshot()).toEqual(gate.counters)
+      const { verdict, ended, ...others } = message as { verdict?: { because: string }; ended?: Promise<unknown> }
+      if (ended !== undefined) waits.push(ended)
       published.push([name.replace('politely:gate:', ''), { ...others, ...(verdict && { verdict: verdict.because }) }])
     }),
   )
@@ -217,6 +220,10 @@ test('publishes the steps of a crawl on the channels', async () => {
     ['refuse', { url: `${origin}/private`, at: start + 100, verdict: 'rule' }],
     ['start', { ...of('2'), at: start + 5_100, waitedMs: 5_100, waitedFor: 'backoff', waitedLevel: 'origin', delay }],
     ['done', { ...of('2'), at: start + 5_100, tookMs: 0, status: undefined }],
+  ])
+  expect(await Promise.allSettled(waits)).toMatchObject([
+    { value: { waitedMs: 5_100, waitedFor: 'backoff', waitedLevel: 'origin' } },
+    { reason },
   ])
   for (const stop of stops) stop()
   const many = published.length

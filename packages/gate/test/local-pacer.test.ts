@@ -1,62 +1,11 @@
-// LocalPacer: runs the cases that every pacer must pass, and tests the eviction of keys.
+// LocalPacer: its clocks, and the eviction of keys. packages/testing runs the cases of all pacers.
 import type { Delay, PaceLimits } from '@politely/core/engine'
-import { circuitCases, runCircuitCase } from '@politely/testkit/cases/circuit-cases'
-import { type PacerCase, pacerCases, runPacerCase } from '@politely/testkit/cases/pacer-cases'
 import { startClock } from '@politely/testkit/clock'
 import { heldBytes } from '@politely/testkit/heap'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { isFullRun, sampled } from '@politely/testkit/scope'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { LocalPacer, type Ticket } from '../src/index.ts'
-
-describe('LocalPacer passes the pacer cases', () => {
-  test.each(pacerCases)('$name', async (pacerCase) => {
-    const { now, advance: pass } = startClock()
-    expect(await runPacerCase(pacerCase, new LocalPacer(now), pass)).toEqual([])
-  })
-
-  test.each(circuitCases)('circuits: $name', async (row) => {
-    const { now, advance: pass } = startClock()
-    expect(await runCircuitCase(row, new LocalPacer(now), pass)).toEqual([])
-  })
-
-  test('each case of circuits detects a pacer that never opens one', async () => {
-    const { now, advance: pass } = startClock()
-    const never = (_: string, limits: object) => ({ ...limits, failures: 1_000 }) as never
-    for (const row of circuitCases) {
-      const pacer = new LocalPacer(now)
-      const broken = {
-        admit: (...args: [string, object]) => pacer.admit(args[0], never(...args)),
-        settle: (origin: string, limits: object, result: object) =>
-          pacer.settle(origin, never(origin, limits), result as never),
-      }
-      const found = await runCircuitCase(row, broken, pass)
-      expect(found.length > 0 || row.name.startsWith('forgets')).toBe(true)
-    }
-  })
-
-  test('the cases detect a broken pacer', async () => {
-    const { now, advance: pass } = startClock()
-    const pacer = new LocalPacer(now)
-    const broken = {
-      reserve: (key: string, limits: PaceLimits) => pacer.reserve(key, { ...limits, ownDelayMs: 0 }),
-      cancel: pacer.cancel.bind(pacer),
-      report: () => {},
-      pause: () => {},
-      end: () => {},
-      estimate: pacer.estimate.bind(pacer),
-    }
-    const failed = new Set<string>()
-    for (const row of pacerCases) {
-      // Each case has keys of its own, since the pacer keeps its state from case to case.
-      const steps = row.steps.map((step) =>
-        step.do === 'advance' ? step : { ...step, key: `${row.name} ${step.key}` },
-      )
-      if ((await runPacerCase({ ...row, steps } as PacerCase, broken, pass)).length > 0) failed.add(row.name)
-    }
-    expect(failed.size).toBeGreaterThan(12)
-  })
-})
 
 test('no request starts before a pause is over that its site has asked for', () => {
   const random = seededRandom(7)

@@ -78,7 +78,7 @@ test.each([
   ['proxy', 'http://127.0.0.1:8080', PROXY],
   ['agent', {}, PROXY],
   [
-    'cache',
+    'cacheStore',
     true,
     'did you mean `store`? (such as new SqliteStore({ path }); memory is always used, up to `maxCacheBytes`)',
   ],

@@ -1,101 +1,11 @@
 // Pacers of the caller's own: one that returns promises and keeps a queue, as a pacer for a fleet
 // would; and one that fails.
-import type { Delay, PaceLimits, PaceResponse, PauseReason } from '@politely/core/engine'
 import { RobotsClient } from '@politely/fetcher'
-import { pacerCases, runPacerCase } from '@politely/testkit/cases/pacer-cases'
-import { startClock } from '@politely/testkit/clock'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type FailureMessage, LocalPacer, type Pacer, PoliteGate, type Reservation, type Ticket } from '../src/index.ts'
+import { type FailureMessage, LocalPacer, type Pacer, PoliteGate } from '../src/index.ts'
 import { listenTo } from './listen.ts'
+import { RemotePacer } from './remote-pacer.ts'
 import { lookup, Site } from './site.ts'
-
-/**
- * Behaves like a pacer for a fleet: each reply takes a while, and each waiting request gets a
- * ticket and a position in a queue. A pushback delays all of them.
- */
-class RemotePacer implements Pacer {
-  readonly calls: string[] = []
-  readonly #paces: LocalPacer
-  readonly #now: () => number
-  readonly #queues = new Map<string, { readonly ticket: string; readonly delayMs: number }[]>()
-  #tickets = 0
-
-  constructor(now: () => number) {
-    this.#now = now
-    this.#paces = new LocalPacer(now)
-  }
-
-  async reserve(key: string, limits: PaceLimits, ticket?: Ticket): Promise<Reservation> {
-    this.calls.push(`reserve ${ticket ?? ''}`.trim())
-    await this.#roundTrip()
-    const queue = this.#queueOf(key)
-    const position = queue.findIndex((one) => one.ticket === ticket)
-    if (position <= 0 && (position === 0 || queue.length === 0)) {
-      const reservation = this.#paces.reserve(key, limits)
-      if (reservation.kind === 'slot') {
-        queue.shift()
-        return reservation
-      }
-    }
-    const ahead = position === -1 ? queue.length : position
-    const { waitMs, because } = this.#paces.estimate(key, limits, ahead)
-    if (position !== -1) return { kind: 'wait', ticket, waitMs, because: because === 'none' ? 'own-delay' : because }
-    const newTicket = `t${++this.#tickets}`
-    queue.push({ ticket: newTicket, delayMs: waitMs })
-    return { kind: 'wait', ticket: newTicket, waitMs, because: because === 'none' ? 'own-delay' : because }
-  }
-
-  async sent(key: string, ticket: Ticket, delay: Delay): Promise<void> {
-    await this.#roundTrip()
-    this.#paces.sent(key, ticket, delay)
-  }
-
-  async cancel(key: string, ticket: Ticket): Promise<void> {
-    this.calls.push(`cancel ${ticket}`)
-    await this.#roundTrip()
-    const queue = this.#queueOf(key)
-    const position = queue.findIndex((one) => one.ticket === ticket)
-    if (position === -1) this.#paces.cancel(key, ticket)
-    else queue.splice(position, 1)
-  }
-
-  async report(key: string, ticket: Ticket, response: PaceResponse): Promise<void> {
-    this.calls.push(`report ${response.status}`)
-    await this.#roundTrip()
-    this.#paces.report(key, ticket, response)
-  }
-
-  async pause(key: string, pauseMs: number, because: PauseReason): Promise<void> {
-    await this.#roundTrip()
-    this.#paces.pause(key, pauseMs, because)
-  }
-
-  async end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): Promise<void> {
-    this.calls.push(`end ${tookMs}`)
-    await this.#roundTrip()
-    this.#paces.end(key, ticket, limits, tookMs)
-  }
-
-  async estimate(key: string, limits: PaceLimits, ahead: number) {
-    await this.#roundTrip()
-    return this.#paces.estimate(key, limits, ahead + this.#queueOf(key).length)
-  }
-
-  get isIdle(): boolean {
-    return [...this.#queues.values()].every((queue) => queue.length === 0)
-  }
-
-  #queueOf(key: string) {
-    const queue = this.#queues.get(key) ?? []
-    this.#queues.set(key, queue)
-    return queue
-  }
-
-  /** The time that a message takes to the pacer and back. */
-  async #roundTrip(): Promise<void> {
-    for (let hops = 0; hops < 3; hops++) await this.#now()
-  }
-}
 
 let site: Site
 let robots: RobotsClient
@@ -117,11 +27,6 @@ const now = () => Date.now()
 const advance = (ms = 0) => vi.advanceTimersByTimeAsync(ms)
 
 describe('a pacer that returns promises and keeps a queue', () => {
-  test.each(pacerCases)('passes the pacer cases: $name', async (row) => {
-    const clock = startClock()
-    expect(await runPacerCase(row, new RemotePacer(clock.now), clock.advance)).toEqual([])
-  })
-
   function fleet(size: number) {
     const pacer = new RemotePacer(now)
     const gates = Array.from({ length: size }, () => new PoliteGate({ robots, now, pacer, minDelayMs: 1_000 }))

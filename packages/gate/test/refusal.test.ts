@@ -145,7 +145,7 @@ describe('check', () => {
     const verdicts = [await gate.check(inside), await gate.check(new URL(busy))]
     unsubscribe()
     expect(verdicts.map(({ because }) => because)).toEqual(['rule', 'unreachable'])
-    expect(published).toEqual(verdicts.map((verdict) => ({ gate, at: 1_000_000, url: verdict.url, verdict })))
+    expect(published).toMatchObject(verdicts.map((verdict) => ({ gate, at: 1_000_000, url: verdict.url, verdict })))
     expect(gate.counters.refusals).toEqual({ rule: 1, unreachable: 1 })
   })
 

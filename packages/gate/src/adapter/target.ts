@@ -1,6 +1,7 @@
 // Puts together the URL of a request from its parts: an origin, a path and a Host header.
 //
 // The gate checks this URL against robots.txt. The request must go to exactly this URL, or fail.
+import { stringify } from 'node:querystring'
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/internal'
 import { isHttp } from '../redirects/redirect.ts'
@@ -34,6 +35,35 @@ export function targetOf(givenOrigin: unknown, path: unknown): Target {
   const url = URL.parse(isForProxy ? path : `${origin}${path}`)
   if (url === null) throw badPath(path)
   return targetWith(url, origin, isForProxy)
+}
+
+/**
+ * Returns the target of a request that is dispatched by undici.
+ * @param ownOrigin The origin of the Client or Pool, if it sends all requests there.
+ * @throws {InvalidRequestError} as `targetOf`, and for a request to another origin than
+ * `ownOrigin`.
+ */
+export function dispatchedTarget(
+  { origin: givenOrigin, path, query }: { readonly origin?: unknown; readonly path: unknown; readonly query?: unknown },
+  ownOrigin: string | undefined,
+): Target {
+  const target = targetOf(givenOrigin, withQuery(path, query))
+  if (ownOrigin !== undefined && ownOrigin !== target.origin)
+    throw new InvalidRequestError(
+      `origin ${target.origin} is not the origin of the Client or Pool, which would send the request to ${ownOrigin}; write a request to ${ownOrigin}, or compose an Agent: new Agent().compose(…)`,
+    )
+  return target
+}
+
+/** Combines path and query as undici does. */
+function withQuery(path: unknown, query: unknown): unknown {
+  if (!query || typeof path !== 'string') return path
+  if (/[?#]/.test(path))
+    throw new InvalidRequestError(
+      `path ${describeValue(path)} has a query or a fragment beside the option \`query\`; write the query in one of them`,
+    )
+  const text = stringify(query as NodeJS.Dict<string>)
+  return text === '' ? path : `${path}?${text}`
 }
 
 function targetWith(url: URL, origin: string, isForProxy: boolean): Target {

@@ -224,8 +224,8 @@ export class Circuits {
 
   #publish(origin: string, { state, failures, periods, waitMs, failure }: CircuitReport): void {
     if (!channels.circuit.hasSubscribers) return
-    const { gate, now } = this.#context
-    channels.circuit.publish({ gate, at: now(), origin, state, failures, periods, waitMs, failure })
+    const { gate, counters, now } = this.#context
+    channels.circuit.publish({ gate, counters, at: now(), origin, state, failures, periods, waitMs, failure })
   }
 
   #refusal(check: CheckedUrl, { report, retryAt }: OriginCircuit): CircuitOpenError {

@@ -98,6 +98,11 @@ const STRING_OPTIONS: readonly (readonly [name: keyof Init, values: readonly str
   ['duplex', ['half']],
 ]
 
+/** Returns the method as fetch sends it (WHATWG Fetch, "normalize a method"). */
+export function methodOf(method: string): string {
+  return /^(?:delete|get|head|options|post|put)$/i.test(method) ? method.toUpperCase() : method
+}
+
 /** Returns whether the input is a Request. That of undici has another class than the global one. */
 export function isRequest(input: unknown): input is globalThis.Request {
   return typeof input === 'object' && input !== null && 'url' in input && 'clone' in input

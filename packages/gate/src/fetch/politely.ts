@@ -11,6 +11,7 @@ import {
   plausibleTimeout,
   redirectChain,
   registerPoliteFetch,
+  sentPageOf,
   UNTIL_HEADERS,
 } from '@politely/fetcher/internal'
 import { versionError } from '../adapter/dispatcher-version.ts'
@@ -23,30 +24,27 @@ import type { SourceOptions } from '../options/gate-options.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import { failureOf, paceResponseOf, type RequestReport, withBackoff } from '../permit/request-report.ts'
 import { robotsTagsOf } from '../permit/sending.ts'
-import { isRedirect, type Request, redirected } from '../redirects/redirect.ts'
+import { isRedirect, MAX_REDIRECTS, type Request, redirected } from '../redirects/redirect.ts'
 import { ResponseError } from '../report/errors.ts'
 import { fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
+import type { FetchLike, FetchResponse } from './fetch-response.ts'
+import { checkedCache, initOfCache, type ResponseCache, requestToCache } from './page-cache.ts'
 import { isRefusal, refusedResponse } from './refused-response.ts'
 import { rememberOrigin } from './response-usage.ts'
 import { discard, isRepeatable, type Retry, type RetryOptions, retryOf, withRetries } from './retry.ts'
+import { type SendOnce, signing } from './signing.ts'
 import { outsideTimeLimit, withTimeLimit } from './time-limit.ts'
-
-/** A function with the signature of fetch: the fetch of Node, the fetch of undici, or your own. */
-export type FetchLike = (input: never, init?: never) => Promise<FetchResponse>
-
-/** The part of a response that `politely` reads. */
-export interface FetchResponse {
-  readonly status: number
-  readonly headers: { get(name: string): string | null }
-  /** A stream of the web, or of Node, as node-fetch returns it. */
-  readonly body: object | null
-}
 
 /**
  * An existing gate; or an existing RobotsClient and the options of a new gate; or the options of
  * both. And how to refuse, what a response means, and how long a request may take.
  */
-export type PolitelyOptions = GateOrOptions & RefusalOptions & ResponseOptions & TimeoutOptions & RepeatOptions
+export type PolitelyOptions = GateOrOptions &
+  RefusalOptions &
+  ResponseOptions &
+  TimeoutOptions &
+  RepeatOptions &
+  CacheOptions
 
 /** The option of `politely` for what a response means. */
 export interface ResponseOptions {
@@ -88,10 +86,11 @@ export interface RefusalOptions {
 export interface TimeoutOptions {
   /**
    * The time limit of one request, from its sending to the end of its response body. The wait in the
-   * queue does not count. Each redirect hop has the whole time. When the time is over, the request
-   * is aborted: the call, or the reading of the body, rejects with a `DOMException` named
-   * `TimeoutError`. Without a response, it is a failure for `backoff`. The given fetch must obey the
-   * option `signal`. Milliseconds; default none. Requests for robots.txt have `timeoutMs` instead.
+   * queue does not count. A signature (option `sign`) has as much time once more before that. Each
+   * redirect hop has the whole time. When the time is over, the request is aborted: the call, or
+   * the reading of the body, rejects with a `DOMException` named `TimeoutError`. Without a
+   * response, it is a failure for `backoff`. The given fetch must obey the option `signal`.
+   * Milliseconds; default none. Requests for robots.txt have `timeoutMs` instead.
    */
   readonly requestTimeoutMs?: number | undefined
 }
@@ -108,6 +107,18 @@ export interface RepeatOptions {
   readonly retry?: RetryOptions | undefined
 }
 
+/** The option of `politely` for a cache of pages. */
+export interface CacheOptions {
+  /**
+   * Answers requests from what it has stored, as HTTP allows (RFC 9111): a stored response that is
+   * fresh needs no slot, no delay and no connection, and is checked against robots.txt like any
+   * other. One that is no longer fresh is requested with its ETag or Last-Modified. `PageCache` of
+   * `@politely/cache` is such a cache. robots.txt does not use it: it has the option `store`.
+   * `close` leaves it open. Default: each request is sent.
+   */
+  readonly cache?: ResponseCache | undefined
+}
+
 /** The wrapped fetch. Its calls have the option `redirectedFrom` too, for a URL that a site gave. */
 export type PoliteFetch<F extends FetchLike> = ((
   input: Parameters<F>[0],
@@ -122,9 +133,6 @@ export type PoliteFetch<F extends FetchLike> = ((
      */
     close(): Promise<void>
   }
-
-/** The limit of fetch (WHATWG Fetch, HTTP-redirect fetch). */
-const MAX_REDIRECTS = 20
 
 /**
  * Wraps a fetch, so that each request and each redirect hop is checked against robots.txt and waits
@@ -153,7 +161,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
       `${describeValue(fetch)} is not a function; write politely(globalThis.fetch, { userAgent })`,
     )
   assertGateOptions(options)
-  const { onDisallowed = 'throw', isRateLimited, requestTimeoutMs, retry, ...others } = options
+  const { onDisallowed = 'throw', isRateLimited, requestTimeoutMs, retry, cache, ...others } = options
   callable(
     'isRateLimited',
     isRateLimited,
@@ -163,22 +171,31 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   const pagesFetch = fetch as unknown as typeof globalThis.fetch
   const timeoutMs = checkedTimeout(requestTimeoutMs)
   const { gate, close } = resolveGate(others, OWN_OPTIONS, {}, pagesFetch)
+  const client = clientPort(gate.robots)
+  const signer = client.signer()
+  const port = gatePort(gate)
   const fetcher: PolitePart = {
     gate,
-    port: gatePort(gate),
-    client: clientPort(gate.robots),
+    port,
+    client,
     send: fetch as unknown as Send,
     isRateLimited: isRateLimited as IsRateLimited,
     timeoutMs,
     refuses: onRefusal === 'response',
     retry: retryOf(retry),
+    cache: checkedCache(cache),
+    sendOnce:
+      signer === undefined ? sendWithPermit : signing(signer, { robots: port.robots, timeoutMs }, sendWithPermit),
   }
   const politeFetch = (input: unknown, init?: Init) => fetchPolitely(fetcher, input, init)
   registerPoliteFetch(politeFetch, pagesFetch)
   return Object.assign(politeFetch, { gate, close, [Symbol.asyncDispose]: close }) as unknown as PoliteFetch<F>
 }
 
-const OWN_OPTIONS: Readonly<Record<keyof (RefusalOptions & ResponseOptions & TimeoutOptions & RepeatOptions), true>> = {
+const OWN_OPTIONS: Readonly<
+  Record<keyof (RefusalOptions & ResponseOptions & TimeoutOptions & RepeatOptions & CacheOptions), true>
+> = {
+  cache: true,
   retry: true,
   onDisallowed: true,
   isRateLimited: true,
@@ -205,8 +222,12 @@ interface PolitePart {
   readonly timeoutMs: number | undefined
   /** The option `retry`. */
   readonly retry: Retry | undefined
+  /** The option `cache`. */
+  readonly cache: ResponseCache | undefined
   /** Whether a refused request gets a response. */
   readonly refuses: boolean
+  /** Sends one request through the gate: `sendWithPermit`, or what signs for it. */
+  readonly sendOnce: SendOnce<PolitePart>
 }
 
 /** One call of the wrapped fetch: a request for each hop of its redirects, each with a permit. */
@@ -241,7 +262,9 @@ async function fetchPolitely(polite: PolitePart, input: unknown, givenInit: Init
     const mayRepeat =
       polite.retry !== undefined &&
       isRepeatable(init.method ?? inputRequest?.method ?? 'GET', bodyOf(init.body ?? inputRequest?.body ?? null))
-    let response = await sendRepeatedly(polite, mayRepeat, url, signal, chain, inputRequest ?? url, firstInit)
+    let response = await answer(polite, mayRepeat, url, signal, chain, inputRequest ?? url, firstInit)
+    if (mode === 'error' && redirectOf(response) !== undefined)
+      throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') }) // it was stored
     let location = mode === 'follow' ? redirectOf(response) : undefined
     if (location === undefined) return response
 
@@ -262,7 +285,7 @@ async function fetchPolitely(polite: PolitePart, input: unknown, givenInit: Init
         next.body === 'spent' && copy ? { ...next, body: { value: await bodyOfCopy(port, copy, signal) } } : next
       const nextInit = { ...firstInit, ...initOf(request), signal: signal ?? null }
       const mayRepeatHop = isRepeatable(request.method, request.body)
-      response = await sendRepeatedly(polite, mayRepeatHop, request.url, signal, chain, request.url, nextInit)
+      response = await answer(polite, mayRepeatHop, request.url, signal, chain, request.url, nextInit)
       location = redirectOf(response)
     }
     Object.defineProperty(response, 'redirected', { value: true, configurable: true })
@@ -306,6 +329,35 @@ async function bodyOfCopy(
   }
 }
 
+/** Answers one request from the option `cache`, or sends it. */
+function answer(
+  polite: PolitePart,
+  mayRepeat: boolean,
+  url: string,
+  signal: AbortSignal | undefined,
+  chain: readonly string[],
+  input: string | globalThis.Request,
+  init: Init,
+): Promise<FetchResponse> {
+  const { cache, gate, port } = polite
+  const request = cache && requestToCache(url, input, init, signal)
+  if (cache === undefined || request === undefined)
+    return sendRepeatedly(polite, mayRepeat, url, signal, chain, input, init)
+  return cache.respond(request, {
+    check: async () => void (await port.robots.requireAllowed(url, signal, chain)),
+    checkStored: () => port.robots.requireStored(url, signal),
+    send: (headers) =>
+      sendRepeatedly(polite, mayRepeat, url, signal, chain, input, initOfCache(init, request, headers)),
+    robotsTagsOf: (sent) => sentPageOf(sent)?.robotsTags ?? [],
+    adopt: (response, source) => {
+      const sent = isLines(source) ? { robotsTags: source } : sentPageOf(source)
+      return rememberOrigin(response, { ...sent, robots: gate.robots, url, redirectedFrom: chain })
+    },
+  })
+}
+
+const isLines = (source: FetchResponse | readonly string[]): source is readonly string[] => Array.isArray(source)
+
 /** Sends one request, and again after a failure that may pass, if the option `retry` says so. */
 function sendRepeatedly(
   polite: PolitePart,
@@ -317,11 +369,15 @@ function sendRepeatedly(
   init: Init,
 ): Promise<FetchResponse> {
   const { retry } = polite
-  if (retry === undefined || !mayRepeat) return sendWithPermit(polite, url, signal, chain, input, init)
-  return withRetries(retry, signal, (onEntered) =>
+  if (retry === undefined || !mayRepeat) return polite.sendOnce(polite, url, signal, chain, input, init)
+  return withRetries(retry, signal, (onEntered) => {
+    const prepare = async () => {
+      await onEntered()
+      return init
+    }
     // A Request may be used once.
-    sendWithPermit(polite, url, signal, chain, isRequest(input) ? input.clone() : input, init, onEntered),
-  )
+    return polite.sendOnce(polite, url, signal, chain, isRequest(input) ? input.clone() : input, init, prepare)
+  })
 }
 
 /** Sends one request with a permit, and releases the permit however the request ends. */
@@ -332,19 +388,21 @@ async function sendWithPermit(
   chain: readonly string[],
   input: string | globalThis.Request,
   init: Init,
-  onEntered?: () => Promise<void>,
+  prepare?: () => Promise<Init>,
 ): Promise<FetchResponse> {
   const { gate, port, send, isRateLimited, timeoutMs } = polite
   const entered = port.enter(url, signal, chain)
   const permit = isPromise(entered) ? await entered : entered
   let report: RequestReport | undefined
+  let isSent = false
   try {
-    if (onEntered !== undefined) await onEntered()
+    const sentInit = prepare === undefined ? init : await prepare()
+    isSent = true
     const sending = permit.run(() =>
       timeoutMs === undefined
-        ? send(input, init)
+        ? send(input, sentInit)
         : withTimeLimit(url, timeoutMs, signal, hasUntilHeaders(init), (limit) =>
-            send(input, { ...init, signal: limit }),
+            send(input, { ...sentInit, signal: limit }),
           ),
     )
     const response = await sending
@@ -363,7 +421,7 @@ async function sendWithPermit(
       pauseDuring: timeoutMs === undefined ? undefined : (work) => outsideTimeLimit(response, work),
     })
   } catch (error) {
-    if (!(error instanceof ResponseError)) report ??= failureOf(signal, error)
+    if (isSent && !(error instanceof ResponseError)) report ??= failureOf(signal, error)
     throw error
   } finally {
     permit.release(report)

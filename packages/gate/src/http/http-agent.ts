@@ -31,7 +31,8 @@ import { InvalidRequestError } from '../report/errors.ts'
  * Set properties on the given agent, not on the returned one. Leave its `maxSockets` unlimited: a
  * request that waits for a socket has started for the gate, so the delays between requests would no
  * longer hold.
- * @throws {OptionError} if `agent` is not an agent, or `gate` is not a gate.
+ * @throws {OptionError} if `agent` is not an agent, `gate` is not a gate, or its RobotsClient has
+ * the option `sign`: this agent cannot sign.
  */
 export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A {
   const inner = agent as unknown as AgentLike
@@ -41,6 +42,11 @@ export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A 
       `${describeValue(agent)} is not an agent of node:http or node:https; write politeHttpAgent(new http.Agent(), gate)`,
     )
   assertGate(gate)
+  if (clientPort(gate.robots).signer() !== undefined)
+    throw new OptionError(
+      'gate',
+      'its RobotsClient has the option `sign`, and the headers of a request of node:http are complete before it may start; write politely(fetch, { gate }) or politeAgent({ gate }), or a RobotsClient without `sign`',
+    )
   const addRequest: AgentLike['addRequest'] = (request, options) => {
     lockProperty(request, 'method', 'the request has reached its agent')
     if (request.method === 'CONNECT') inner.addRequest(request, options)

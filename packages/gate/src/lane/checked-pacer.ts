@@ -42,8 +42,9 @@ export class CheckedPacer {
     ticket: Ticket | undefined,
     furtherSlots: number,
     seesSending: boolean,
+    allowanceMs: number,
   ): Reservation | Promise<Reservation> {
-    const reservation = this.#pacer.reserve(key, limits, ticket, furtherSlots, seesSending)
+    const reservation = this.#pacer.reserve(key, limits, ticket, furtherSlots, seesSending, allowanceMs)
     return isPromise(reservation)
       ? Promise.resolve(reservation).then(checkedReservation)
       : checkedReservation(reservation)
@@ -70,8 +71,8 @@ export class CheckedPacer {
     this.#contain(key, () => this.#pacer.started?.(key, ticket, delay))
   }
 
-  sent(key: string, ticket: Ticket, delay: Delay): void {
-    this.#contain(key, () => this.#pacer.sent?.(key, ticket, delay))
+  sent(key: string, ticket: Ticket, delay: Delay, agoMs: number | undefined): void {
+    this.#contain(key, () => this.#pacer.sent?.(key, ticket, delay, agoMs))
   }
 
   cancel(key: string, ticket: Ticket): void {
@@ -94,7 +95,7 @@ export class CheckedPacer {
   failed(key: string, error: unknown): void {
     const { gate, now, counters } = this.#source
     counters.failures++
-    if (channels.failure.hasSubscribers) channels.failure.publish({ gate, at: now(), key, error })
+    if (channels.failure.hasSubscribers) channels.failure.publish({ gate, counters, at: now(), key, error })
   }
 
   #contain(key: string, call: () => void | Promise<void>): void {

@@ -58,6 +58,8 @@ export class GrantedPermit implements NestablePermit {
   readonly waitedMs: number
   readonly waitedFor: Permit['waitedFor']
   readonly waitedLevel: Permit['waitedLevel']
+  /** How long the request took, if another program has measured it. Milliseconds. */
+  tookMs: number | undefined
   /** The stack of the call of `enter`; usually undefined. */
   readonly enteredAt: string | undefined
   readonly redirectedFrom: readonly string[]
@@ -149,7 +151,8 @@ export class GrantedPermit implements NestablePermit {
       if (waitedFor !== 'none') counters.waited(waitedFor, waitedMs)
       if (channels.start.hasSubscribers) {
         const { url, origin } = loggableVerdict(this.verdict)
-        channels.start.publish({ gate, at, url, origin, key: this.key, waitedMs, waitedFor, waitedLevel, delay })
+        const { key } = this
+        channels.start.publish({ gate, counters, at, url, origin, key, waitedMs, waitedFor, waitedLevel, delay })
       }
       for (const slot of grant.sharedSlots) slot.pacedKey.started(slot)
       grant.slot.pacedKey.started(grant.slot)
@@ -178,7 +181,15 @@ export class GrantedPermit implements NestablePermit {
     counters.abandoned++
     if (!channels.abandon.hasSubscribers) return
     const { url, origin } = loggableVerdict(this.verdict)
-    channels.abandon.publish({ gate, at: now(), url, origin, key: this.key, waitedMs: this.waitedMs, reason })
+    const { key, waitedMs } = this
+    channels.abandon.publish({ gate, counters, at: now(), url, origin, key, waitedMs, reason })
+  }
+
+  /** The request is not sent after all: its slot is free again, unless another was taken since. */
+  giveBack(reason: unknown): void {
+    if (this.#phase !== 'granted') return
+    this.abandon(reason)
+    this.#context.activity.end()
   }
 
   run<T>(send: () => T): T {
@@ -199,9 +210,21 @@ export class GrantedPermit implements NestablePermit {
     this.#phase = 'sent'
     const { now, sight } = this.#context
     sight.isSendingSeen = true
-    const at = now()
-    for (const slot of this.#grant.sharedSlots) slot.pacedKey.sent(slot, at)
-    this.#slot.pacedKey.sent(this.#slot, at)
+    this.#tellSent(now())
+  }
+
+  /** Like `sent`, for a request of another program, which was sent this long after the start, at most. */
+  sentAfter(ms: number): void {
+    if (this.#phase !== 'granted') return
+    this.#phase = 'sent'
+    const now = this.#context.now()
+    const at = Math.min(this.#grant.startedAt + ms, now)
+    this.#tellSent(at, now - at)
+  }
+
+  #tellSent(at: number, agoMs?: number): void {
+    for (const slot of this.#grant.sharedSlots) slot.pacedKey.sent(slot, at, agoMs)
+    this.#slot.pacedKey.sent(this.#slot, at, agoMs)
   }
 
   get #isUnsent(): boolean {
@@ -351,12 +374,12 @@ export class GrantedPermit implements NestablePermit {
       counters.done++
       try {
         const at = now()
-        const tookMs = at - this.#grant.startedAt
+        const tookMs = this.tookMs ?? at - this.#grant.startedAt
         if (isUnsent) this.#endUnseen(at)
         this.#endSlots(tookMs)
         if (channels.done.hasSubscribers) {
           const { url, origin } = loggableVerdict(this.verdict)
-          channels.done.publish({ gate, at, url, origin, key: this.key, tookMs, status: this.#status })
+          channels.done.publish({ gate, counters, at, url, origin, key: this.key, tookMs, status: this.#status })
         }
       } finally {
         this.#releaseLimits()

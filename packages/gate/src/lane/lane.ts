@@ -159,7 +159,7 @@ export class Lane implements WaitingLane, RoutedLane {
     if (!this.#pacedKey.isFree(at) || concurrency.fullLevel(route.site) !== undefined) return undefined
     let slot: ReturnType<PacedKey['reserve']>
     try {
-      slot = this.#pacedKey.reserve(limits, 0)
+      slot = this.#pacedKey.reserve(limits, 0, call.allowanceMs)
     } catch {
       return undefined // the same call in `advance` rejects the request with the error
     }
@@ -409,7 +409,8 @@ export class Lane implements WaitingLane, RoutedLane {
     const shared: readonly PacedLevel[] = this.#sharedLimits.filter(({ hasDelay }) => hasDelay)
     const levels = [...shared, { pacedKey: this.#pacedKey, limits: first.limits }]
     try {
-      const slots = reserveSlots(jitter === 0 ? levels : levels.map((level) => withJitter(level, jitter)))
+      const lengthened = jitter === 0 ? levels : levels.map((level) => withJitter(level, jitter))
+      const slots = reserveSlots(lengthened, first.call.allowanceMs)
       if (isPromise(slots)) {
         this.#isReserving = true
         void this.#awaitSlots(first, slots)

@@ -66,6 +66,8 @@ export class PacedKey {
   #lastDelayMs = 0
   /** Why to wait until `#askPacerAt`. */
   #delayedBy: PaceReason = 'own-delay'
+  /** The last slot that a request has used. */
+  #lastSlot: KeySlot | undefined
   /** Whether a request has a slot of this key and has not started yet. */
   #isStarting = false
   /**
@@ -165,11 +167,17 @@ export class PacedKey {
    * Asks the pacer for a slot. Returns undefined if the pacer replies with a `wait`. `startWait`
    * then says why to wait.
    * @param furtherSlots How many slots of other keys are reserved after this one.
+   * @param allowanceMs How much later than its slot the request may be sent.
    */
-  reserve(limits: PaceLimits, furtherSlots: number): KeySlot | undefined | Promise<KeySlot | undefined> {
+  reserve(
+    limits: PaceLimits,
+    furtherSlots: number,
+    allowanceMs: number,
+  ): KeySlot | undefined | Promise<KeySlot | undefined> {
     const calledAt = this.#context.now()
     const { pacer, sight } = this.#context
-    const reservation = pacer.reserve(this.key, limits, this.#ticket, furtherSlots, sight.isSendingSeen)
+    const seesSending = sight.isSendingSeen && allowanceMs === 0
+    const reservation = pacer.reserve(this.key, limits, this.#ticket, furtherSlots, seesSending, allowanceMs)
     return isPromise(reservation)
       ? reservation.then((reply) => this.#slotOf(reply, limits, calledAt))
       : this.#slotOf(reservation, limits, calledAt)
@@ -179,7 +187,9 @@ export class PacedKey {
    * The request of this slot is about to start. `started` or `cancel` must follow. @param at The
    * time of the gate's clock.
    */
-  use({ delay, nextAt }: KeySlot, at: number): void {
+  use(slot: KeySlot, at: number): void {
+    const { delay, nextAt } = slot
+    this.#lastSlot = slot
     this.#isStarting = delay.delayMs > 0
     this.#lastDelayMs = delay.delayMs
     this.#delayUntil(Math.max(at + delay.delayMs, nextAt), delay.because)
@@ -208,17 +218,23 @@ export class PacedKey {
   }
 
   /**
-   * The request of this slot has been sent: the delay counts from now.
-   * @param at The time of the gate's clock.
+   * The request of this slot has been sent: the delay counts from then.
+   * @param at When it was sent, by the gate's clock.
+   * @param agoMs How long ago that was, if the slot has an allowance. Undefined for just now.
    */
-  sent(slot: KeySlot, at: number): void {
+  sent(slot: KeySlot, at: number, agoMs?: number): void {
     const { ticket, startBy, awaitsSent, delay } = slot
     this.stopExpecting(slot)
     if (delay.delayMs === 0) return
+    if (agoMs !== undefined) {
+      if (slot === this.#lastSlot) this.#delayUntil(at + delay.delayMs, delay.because)
+      this.#context.pacer.sent(this.key, ticket, delay, agoMs)
+      return
+    }
     const until = at + delay.delayMs
     if (until > this.#askPacerAt) this.#delayUntil(until, delay.because)
     const isLate = at > startBy || startBy === Number.POSITIVE_INFINITY
-    if (awaitsSent || isLate) this.#context.pacer.sent(this.key, ticket, delay)
+    if (awaitsSent || isLate) this.#context.pacer.sent(this.key, ticket, delay, undefined)
   }
 
   /** Gives back a slot whose request does not start. The pacer may be asked again at once. */
@@ -279,11 +295,13 @@ export class PacedKey {
  * Reserves a slot at each level, in this order. If one has none, or if the pacer fails, gives back
  * the others. So a request never holds a slot of one level while it waits for another, and two
  * levels cannot block each other.
+ * @param allowanceMs How much later than its slots the request may be sent.
  * @returns The slots in the same order; undefined if a level has none. A promise if the pacer
  * replies with one.
  */
 export function reserveSlots(
   levels: readonly PacedLevel[],
+  allowanceMs: number,
   reserved: readonly KeySlot[] = [],
 ): readonly KeySlot[] | undefined | Promise<readonly KeySlot[] | undefined> {
   const slots = [...reserved]
@@ -296,13 +314,13 @@ export function reserveSlots(
     const { pacedKey, limits } = levels[slots.length] as PacedLevel
     let slot: KeySlot | undefined | Promise<KeySlot | undefined>
     try {
-      slot = pacedKey.reserve(limits, levels.length - slots.length - 1)
+      slot = pacedKey.reserve(limits, levels.length - slots.length - 1, allowanceMs)
     } catch (error) {
       return fail(error)
     }
     if (isPromise(slot)) {
       return slot.then((found) => {
-        if (found !== undefined) return reserveSlots(levels, [...slots, found])
+        if (found !== undefined) return reserveSlots(levels, allowanceMs, [...slots, found])
         cancelSlots(slots)
         return undefined
       }, fail)

@@ -17,6 +17,7 @@
 // A request may fail twice: first by an abort, then by a check of robots.txt that was under way.
 // While it waits, two things can reject it: the caller's signal, and a timer if there is a
 // `maxWaitMs`.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { PaceLimits } from '@politely/core/engine'
 import { loggableVerdict } from '@politely/fetcher'
 import { type Linked, MAX_TIMER_MS, onAbort } from '@politely/fetcher/internal'
@@ -90,6 +91,11 @@ export class WaitingRequest implements Linked<WaitingRequest> {
   #check: AllowedCheck
   #limits: PaceLimits
   #state: State = ARRIVING
+  /**
+   * Runs a function in the async context of `enter`: otherwise a tracer would add the later checks of
+   * this request to the trace of another one. Undefined if nothing listens to the wait.
+   */
+  #inOwnContext: (<T>(work: () => T) => T) | undefined
 
   constructor(context: GateContext, route: Route, check: AllowedCheck, call: EnterCall) {
     this.route = route
@@ -136,8 +142,9 @@ export class WaitingRequest implements Linked<WaitingRequest> {
     const waiting: Waiting = { name: 'waiting', resolve, reject, removeAbortListener: undefined, timer: undefined }
     this.#state = waiting
     if (channels.wait.hasSubscribers) {
+      this.#inOwnContext = AsyncLocalStorage.snapshot()
       const { because, level } = lane.heldBy ?? {}
-      channels.wait.publish({ ...this.#messageFields(), because, level, ahead })
+      channels.wait.publish({ ...this.#messageFields(), because, level, ahead, ended: promise })
     }
     const { signal } = this.call
     if (signal !== undefined && this.#state === waiting) {
@@ -153,7 +160,9 @@ export class WaitingRequest implements Linked<WaitingRequest> {
 
   /** Rejects the request if it would have to wait longer than `maxWaitMs`. Returns whether it would. */
   failIfTooLong({ waitMs, because, level }: WaitForecast): boolean {
-    if (waitMs <= this.maxWaitMs || because === 'none' || level === undefined) return false
+    if (because === 'none' || level === undefined) return false
+    // How long it would wait for a concurrency limit is not known.
+    if (because === 'concurrency' ? this.maxWaitMs > 0 : waitMs <= this.maxWaitMs) return false
     this.#failTooLong({ because, level }, waitMs, 0)
     return true
   }
@@ -187,7 +196,7 @@ export class WaitingRequest implements Linked<WaitingRequest> {
    */
   recheckNow(): 'allowed' | 'refused' | 'unknown' {
     try {
-      const check = this.#context.robots.requireAllowedNow(this.url)
+      const check = this.#checking(() => this.#context.robots.requireAllowedNow(this.url))
       if (check === undefined) return 'unknown'
       this.#update(check)
       return 'allowed'
@@ -204,12 +213,16 @@ export class WaitingRequest implements Linked<WaitingRequest> {
   async recheck(): Promise<boolean> {
     try {
       const { signal, redirectedFrom } = this.call
-      this.#update(await this.#context.robots.requireAllowed(this.url, signal, redirectedFrom))
+      this.#update(await this.#checking(() => this.#context.robots.requireAllowed(this.url, signal, redirectedFrom)))
       return true
     } catch (error) {
       this.fail(error)
       return false
     }
+  }
+
+  #checking<T>(check: () => T): T {
+    return this.#inOwnContext === undefined ? check() : this.#inOwnContext(check)
   }
 
   grant(permit: GrantedPermit): void {
@@ -307,8 +320,8 @@ export class WaitingRequest implements Linked<WaitingRequest> {
   }
 
   #messageFields() {
-    const { gate, now } = this.#context
+    const { gate, counters, now } = this.#context
     const { url, origin } = loggableVerdict(this.#check.verdict)
-    return { gate, at: now(), url, origin, key: this.route.lane.key }
+    return { gate, counters, at: now(), url, origin, key: this.route.lane.key }
   }
 }

@@ -22,6 +22,8 @@ interface EnterArguments extends WhenArguments {
 /** One call of `enter`. */
 export interface EnterCall extends EnterArguments {
   readonly url: string
+  /** How much later than its slot the request may be sent. Milliseconds; 0 in this process. */
+  readonly allowanceMs: number
   /** The stack of the call; usually undefined. */
   readonly enteredAt: string | undefined
 }

@@ -43,6 +43,7 @@ export class LocalPacer implements Pacer {
    */
   readonly #utcOffsetMs: () => number = () => 0
   readonly #paces = new Map<string, MutablePace>()
+  readonly #visitedAt: number | undefined
   /** Says whether a request to this origin may start: see `Pacer`. */
   readonly admit: (origin: string, limits: CircuitLimits) => Admission
   /** Notes how a request to this origin has ended: see `Pacer`. */
@@ -65,9 +66,12 @@ export class LocalPacer implements Pacer {
    * @param now A clock for tests and simulations: returns milliseconds since 1970, and never goes
    * back. By default, delays are counted by `performance.now`, which no change of the system clock
    * affects, and Visit-time, Request-rate and dates in Retry-After by `Date.now`.
+   * @param visitedAt Every key counts as visited at this time of the clock: a program before this one
+   * may have made requests until then. Default: no key was visited.
    * @throws {OptionError} if it is not a function.
    */
-  constructor(now?: () => number) {
+  constructor(now?: () => number, visitedAt?: number) {
+    this.#visitedAt = visitedAt
     this.#now = callable('now', now, 'a function that returns milliseconds') ?? (() => performance.now())
     if (now === undefined) this.#utcOffsetMs = () => Date.now() - performance.now()
     const circuits = new LocalCircuits(this.#now)
@@ -84,19 +88,28 @@ export class LocalPacer implements Pacer {
     return this.#paces.size
   }
 
-  reserve(key: string, limits: PaceLimits): Reservation {
+  reserve(
+    key: string,
+    limits: PaceLimits,
+    _ticket?: Ticket,
+    _furtherSlots?: number,
+    _seesSending?: boolean,
+    allowanceMs = 0,
+  ): Reservation {
     const now = this.#now()
     const utcOffsetMs = this.#offsetFor(limits)
     const known = this.#paces.get(key)
-    const pace = known ?? this.#newPace()
+    const pace = known ?? this.#newPace(limits)
     const { at, because } = nextSlot(pace, now, limits.visitTimes, utcOffsetMs)
     if (because !== 'none') return { kind: 'wait', ticket: undefined, waitMs: at - now, because }
     const delay = delayOf(limits, now + utcOffsetMs)
-    takeSlotOf(pace, now, delay, limits.pauseFrom)
+    takeSlotOf(pace, now, delay, limits.pauseFrom, allowanceMs)
     this.#maxSlot = Math.max(this.#maxSlot, pace.slots)
     if (known === undefined && !canForget(pace, now)) this.#paces.set(key, pace)
     this.#evictSome(now)
-    return { kind: 'slot', ticket: pace.slots, delay }
+    return allowanceMs === 0 || delay.delayMs === 0
+      ? { kind: 'slot', ticket: pace.slots, delay }
+      : { kind: 'slot', ticket: pace.slots, delay, nextAfterMs: delay.delayMs + allowanceMs }
   }
 
   started(key: string, ticket: Ticket, delay: Delay): void {
@@ -104,8 +117,9 @@ export class LocalPacer implements Pacer {
     if (pace?.slots === ticket) this.#paces.set(key, shiftPause(pace, this.#now(), delay))
   }
 
-  sent(key: string, _: Ticket, delay: Delay): void {
-    this.#update(key, (pace) => applySending(pace, this.#now(), delay))
+  sent(key: string, ticket: Ticket, delay: Delay, agoMs?: number): void {
+    const slot = agoMs === undefined ? undefined : Number(ticket)
+    this.#update(key, (pace) => applySending(pace, this.#now() - (agoMs ?? 0), delay, slot))
   }
 
   cancel(key: string, ticket: Ticket): void {
@@ -132,7 +146,7 @@ export class LocalPacer implements Pacer {
   estimate(key: string, limits: PaceLimits, ahead: number, _willReserve?: boolean): WaitEstimate {
     const now = this.#now()
     const utcOffsetMs = this.#offsetFor(limits)
-    let pace = this.#paceOf(key)
+    let pace: Pace = this.#paces.get(key) ?? this.#newPace(limits)
     let { at, because } = nextSlot(pace, now, limits.visitTimes, utcOffsetMs)
     for (let n = 0; n < Math.min(ahead, MAX_SIMULATED_REQUESTS); n++) {
       pace = takeSlot(pace, at, delayOf(limits, at + utcOffsetMs))
@@ -154,8 +168,11 @@ export class LocalPacer implements Pacer {
     return this.#paces.get(key) ?? this.#newPace()
   }
 
-  #newPace(): MutablePace {
-    return { ...startPace, slots: this.#maxSlot }
+  #newPace(limits?: PaceLimits): MutablePace {
+    const pace = { ...startPace, slots: this.#maxSlot }
+    if (this.#visitedAt === undefined || limits === undefined) return pace
+    const delay = delayOf(limits, this.#visitedAt + this.#offsetFor(limits))
+    return { ...takeSlot(pace, this.#visitedAt, delay), slots: this.#maxSlot }
   }
 
   /** Most sites ask for no times of day, and need no second clock. */

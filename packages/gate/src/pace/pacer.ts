@@ -35,6 +35,8 @@ export interface Pacer {
    * @param furtherSlots How many slots the gate reserves after this one for the same request, at
    * other levels. The request starts after the last of these calls. Default 0.
    * @param seesSending Whether the gate expects to see when the request is sent. Default false.
+   * @param allowanceMs How much later than its slot the request may be sent, by another program.
+   * The next slot comes later by this time, if there is a delay. Milliseconds; default 0.
    */
   reserve(
     key: string,
@@ -42,6 +44,7 @@ export interface Pacer {
     ticket?: Ticket,
     furtherSlots?: number,
     seesSending?: boolean,
+    allowanceMs?: number,
   ): Reservation | Promise<Reservation>
   /**
    * The request of this slot starts now, a moment after the slot was reserved. A pacer in the
@@ -56,8 +59,11 @@ export interface Pacer {
    * `startWithinMs`, only if that time is over: otherwise the pacer has allowed for the start
    * already. With `awaitsSent` it calls it for each slot that it does not cancel, and if it does not
    * see the request being sent, when the response arrives or the request ends.
+   * @param agoMs The request of a slot with an `allowanceMs` was sent so long ago, at most. What is
+   * left of the allowance is over: the next slot comes one delay after the request was sent.
+   * Milliseconds; undefined for a request that was sent just now.
    */
-  sent?(key: string, ticket: Ticket, delay: Delay): void | Promise<void>
+  sent?(key: string, ticket: Ticket, delay: Delay, agoMs?: number): void | Promise<void>
   /**
    * Frees the slot of a request that does not start, or the position of a queue that has become
    * empty.

@@ -10,11 +10,21 @@ export interface Request {
   readonly body: { readonly value: unknown } | 'none' | 'spent'
 }
 
+/** How many redirects fetch follows (WHATWG Fetch, HTTP-redirect fetch). */
+export const MAX_REDIRECTS = 20
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 /** Headers that describe the body. They are removed with it. */
 const BODY_HEADERS = ['content-encoding', 'content-language', 'content-location', 'content-type', 'content-length']
 /** Headers that are meant for one origin. They are removed when a redirect leads to another. */
-const PRIVATE_HEADERS = ['authorization', 'proxy-authorization', 'cookie', 'host']
+const PRIVATE_HEADERS = [
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'host',
+  'signature',
+  'signature-input',
+  'signature-agent',
+]
 
 /** Returns whether a response is a redirect that `fetch` follows. */
 export function isRedirect(status: number, location: string | null): location is string {
@@ -23,6 +33,14 @@ export function isRedirect(status: number, location: string | null): location is
 
 export function isHttp({ protocol }: URL): boolean {
   return protocol === 'http:' || protocol === 'https:'
+}
+
+/**
+ * Returns whether undici's redirect interceptor comes before another one, by the context of
+ * `onRequestStart`: the redirect handler adds the list of URLs that it has followed.
+ */
+export function hasRedirectInside(context: unknown): boolean {
+  return typeof context === 'object' && context !== null && 'history' in context
 }
 
 /** The changes that a redirect makes to a request. */

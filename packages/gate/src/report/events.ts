@@ -25,11 +25,16 @@ export interface EventSource {
   readonly counters: Counters
 }
 
-interface UrlMessage {
+interface GateMessage {
   /** The gate that publishes the message. */
   readonly gate: ReportingGate
+  /** Counts for `gate`. Keep this object, not the gate: it doesn't keep the gate in memory. */
+  readonly counters: { snapshot(): GateCounters }
   /** Milliseconds since 1970, by the gate's clock. */
   readonly at: number
+}
+
+interface UrlMessage extends GateMessage {
   /** Without credentials (`user:password@`). */
   readonly url: string
 }
@@ -49,7 +54,12 @@ export interface WaitMessage extends RequestMessage {
   readonly level: WaitLevel | undefined
   /** How many requests with the same pace key wait before it. */
   readonly ahead: number
+  /** Resolves just before the request starts. Rejects with the error that `enter` rejects with. */
+  readonly ended: Promise<EndedWait>
 }
+
+/** How the wait of a request ended that starts now. */
+export type EndedWait = Pick<StartMessage, 'waitedMs' | 'waitedFor' | 'waitedLevel'>
 
 /** A request starts. */
 export interface StartMessage extends RequestMessage {
@@ -93,22 +103,14 @@ export interface AbandonMessage extends RequestMessage {
 }
 
 /** The pacer failed in a call that no waiting request depends on. */
-export interface FailureMessage {
-  /** The gate that publishes the message. */
-  readonly gate: ReportingGate
-  /** Milliseconds since 1970, by the gate's clock. */
-  readonly at: number
+export interface FailureMessage extends GateMessage {
   /** The pace key that the failed call was for. */
   readonly key: string
   readonly error: unknown
 }
 
 /** The circuit of an origin opens, opens again after a probe, or closes. */
-export interface CircuitMessage extends CircuitReport {
-  /** The gate that publishes the message. */
-  readonly gate: ReportingGate
-  /** Milliseconds since 1970, by the gate's clock. */
-  readonly at: number
+export interface CircuitMessage extends GateMessage, CircuitReport {
   readonly origin: string
 }
 

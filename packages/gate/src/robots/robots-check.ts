@@ -55,6 +55,11 @@ export class RobotsCheck {
     return this.#checkNow(url, redirectedFrom) ?? this.#checkLater(url, signal, redirectedFrom)
   }
 
+  /** Like `check`, without a fetch. Returns undefined if the verdict is not known. */
+  checkKnown(url: string, chain: readonly string[]): ClientVerdict | undefined {
+    return this.#checkNow(url, this.#sourcesOf(url, undefined, chain))
+  }
+
   /**
    * Checks a URL without a fetch. Returns undefined if the verdict is not known.
    * @throws {RobotsDisallowedError} if the URL may not be requested. The refusal is counted.
@@ -88,6 +93,16 @@ export class RobotsCheck {
   }
 
   /**
+   * Checks a URL against the robots.txt in memory or in the store, however old. Resolves with false if
+   * neither has it. Rejects with a `RobotsDisallowedError`, as `requireAllowed` does.
+   */
+  async requireStored(url: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const verdict = await this.whileOpen(this.#port.storedVerdict(url), signal)
+    if (verdict !== undefined) this.#allowedOrThrow(verdict)
+    return verdict !== undefined
+  }
+
+  /**
    * Counts and publishes a refusal. If robots.txt asked for fewer requests, requests of the same pace
    * key that are allowed have to wait.
    */
@@ -97,7 +112,7 @@ export class RobotsCheck {
     this.#pauses.noteRefusal(verdict)
     if (!channels.refuse.hasSubscribers) return
     const loggable = loggableVerdict(verdict)
-    channels.refuse.publish({ gate, at: now(), url: loggable.url, verdict: loggable })
+    channels.refuse.publish({ gate, counters, at: now(), url: loggable.url, verdict: loggable })
   }
 
   /** Throws what `requireAllowed` throws for a host at a blocked address. */

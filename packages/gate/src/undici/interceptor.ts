@@ -6,21 +6,21 @@
 // interceptor passes `history` to every handler outside of it, which shows that it was composed on
 // the wrong side.
 import { isIP } from 'node:net'
-import { stringify } from 'node:querystring'
 import { OptionError } from '@politely/core'
 import { headerOf } from '@politely/core/engine'
-import type { BlockedAddressError } from '@politely/fetcher'
-import { clientPort, describeValue, redirectChain } from '@politely/fetcher/internal'
+import type { BlockedAddressError, RequestSigner, SignatureHeaders } from '@politely/fetcher'
+import { challengeOf, clientPort, describeValue, redirectChain, withHeaders } from '@politely/fetcher/internal'
 import type { Dispatcher } from 'undici'
 import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertGate } from '../adapter/resolve-gate.ts'
-import { assertOwnHost, targetOf } from '../adapter/target.ts'
+import { signatureFor } from '../adapter/signature.ts'
+import { assertOwnHost, dispatchedTarget } from '../adapter/target.ts'
 import { gatePort, type PoliteGate } from '../gate.ts'
 import type { SourceOptions } from '../options/gate-options.ts'
 import type { Permit } from '../permit/permit.ts'
 import { failureOf } from '../permit/request-report.ts'
 import { endNesting } from '../permit/sending.ts'
-import { isRedirect } from '../redirects/redirect.ts'
+import { hasRedirectInside, isRedirect } from '../redirects/redirect.ts'
 import { InvalidRequestError } from '../report/errors.ts'
 import { fixedHeaders } from './dispatched-headers.ts'
 
@@ -36,7 +36,8 @@ import { fixedHeaders } from './dispatched-headers.ts'
  * CONNECT requests open a tunnel and skip the gate.
  *
  * The permit is released when the response ends: read the body, or `dump` it. The permit of a
- * redirect is released when its headers arrive.
+ * redirect is released when its headers arrive. Requests are signed if the gate's RobotsClient has
+ * the option `sign`.
  * @throws {OptionError} if `gate` is not a gate. With a request of undici 6 or 7, the returned
  * interceptor throws one, too.
  */
@@ -106,11 +107,7 @@ function checkedOptions(
   ownOrigin: string | undefined,
 ): { readonly url: string; readonly options: Dispatcher.DispatchOptions; readonly redirectedFrom: readonly string[] } {
   const redirectedFrom = sourcesOf(given)
-  const { url, origin, path } = targetOf(given.origin, withQuery(given.path, given.query))
-  if (ownOrigin !== undefined && ownOrigin !== origin)
-    throw new InvalidRequestError(
-      `origin ${origin} is not the origin of the Client or Pool, which would send the request to ${ownOrigin}; write a request to ${ownOrigin}, or compose an Agent: new Agent().compose(politeInterceptor(gate))`,
-    )
+  const { url, origin, path } = dispatchedTarget(given, ownOrigin)
   const { headers, hosts } = fixedHeaders(given.headers, gate)
   try {
     assertOwnHost(url, hosts, origin)
@@ -120,17 +117,6 @@ function checkedOptions(
   const options = { ...given, origin, path, headers }
   if ('query' in options) delete options.query // `path` has it
   return { url, options, redirectedFrom }
-}
-
-/** Combines path and query as undici does. */
-function withQuery(path: unknown, query: Dispatcher.DispatchOptions['query']): unknown {
-  if (!query || typeof path !== 'string') return path
-  if (/[?#]/.test(path))
-    throw new InvalidRequestError(
-      `path ${describeValue(path)} has a query or a fragment beside the option \`query\`; write the query in one of them`,
-    )
-  const text = stringify(query)
-  return text === '' ? path : `${path}?${text}`
 }
 
 type EnterCall = SourceOptions & { readonly signal: AbortSignal }
@@ -179,6 +165,11 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   #endHold: (() => void) | undefined
   /** Set while the body of a redirect has not ended. To be called when it ends. */
   #redirectEnded: (() => void) | undefined
+  /** The option `sign` of the RobotsClient. */
+  readonly #signer: RequestSigner | undefined
+  #signature: SignatureHeaders | undefined
+  /** `now`: the site has asked for a signature, and the request is sent again. `done`: it was. */
+  #repeat: 'not' | 'now' | 'done' = 'not'
 
   constructor(
     gate: PoliteGate,
@@ -191,6 +182,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     this.#refusalOf = refusalOf
     this.#ownOrigin = ownOrigin
     this.#gate = gate
+    this.#signer = clientPort(gate.robots).signer()
     this.#dispatch = dispatch
     this.#options = options
     this.#handler = handler
@@ -199,7 +191,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   async run(): Promise<void> {
     const { signal } = this.#aborting
     try {
-      this.#startHandler()
+      if (this.#repeat === 'not') this.#startHandler()
       const { url, options, redirectedFrom } = checkedOptions(this.#options, this.#gate, this.#ownOrigin)
       // Undici checks this for its own handlers. A GatedRequest always has the method.
       if (options.upgrade && typeof this.#handler.onRequestUpgrade !== 'function')
@@ -211,10 +203,42 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       if (clientPort(this.#gate.robots).isOwnRequest(url)) return void this.#dispatch(options, this)
       this.#permit = await this.#enter(url, { signal, redirectedFrom })
       signal.throwIfAborted()
-      this.#permit.run(() => this.#dispatch(options, this))
+      const sent = this.#signer === undefined ? options : await this.#signed(this.#signer, url, options)
+      this.#permit.run(() => this.#dispatch(sent, this))
     } catch (error) {
       this.#fail(versionError(error) ?? asError(error))
     }
+  }
+
+  async #signed(
+    signer: RequestSigner,
+    url: string,
+    options: Dispatcher.DispatchOptions,
+  ): Promise<Dispatcher.DispatchOptions> {
+    try {
+      const { robots } = gatePort(this.#gate)
+      // As undici itself waits for headers: no limit for 0.
+      const timeoutMs = (options.headersTimeout ?? HEADERS_TIMEOUT_MS) || undefined
+      const bounds = { robots, signal: this.#aborting.signal, timeoutMs, option: 'headersTimeout' }
+      this.#signature = await signatureFor(signer, { method: options.method, url }, bounds)
+      bounds.signal.throwIfAborted()
+    } catch (error) {
+      this.#permit?.release() // the site has no part in it
+      throw error
+    }
+    return this.#signature === undefined
+      ? options
+      : {
+          ...options,
+          headers: withHeaders(options.headers, this.#signature) as NonNullable<Dispatcher.DispatchOptions['headers']>,
+        }
+  }
+
+  /** Returns whether a response asks for a signed request, which is then sent. */
+  #isChallenge(status: number, headers: Parameters<typeof headerOf>[0]): boolean {
+    if (this.#signer === undefined || this.#repeat !== 'not' || this.#permit === undefined) return false
+    const wish = challengeOf(this.#options.method, status, headerOf(headers, 'accept-signature'))
+    return wish !== undefined && this.#signer.challenged(this.#permit.url, wish, this.#signature)
   }
 
   #startHandler(): void {
@@ -318,8 +342,13 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   }
 
   onResponseStart(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void {
-    const [, status, headers] = args
+    const [controller, status, headers] = args
     if (status >= 200) this.#permit?.report({ status, headers })
+    if (this.#isChallenge(status, headers)) {
+      this.#repeat = 'now'
+      controller.abort(NOT_NEEDED) // a site may never end the body
+      return
+    }
     // The client may not read the body of a redirect, and a site may never end it. The next hop
     // must not wait for that.
     if (isRedirect(status, headerOf(headers, 'location') ?? null)) {
@@ -347,7 +376,12 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#fail(error)
+    if (this.#repeat === 'now' && error === NOT_NEEDED) {
+      this.#repeat = 'done'
+      this.#inner = undefined
+      this.#end()
+      void this.run()
+    } else this.#fail(error)
   }
 
   onResponseStarted(): void {
@@ -395,11 +429,12 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   }
 }
 
+/** undici's default. */
+const HEADERS_TIMEOUT_MS = 300_000
+
+/** The reason for which a response is aborted that asks for a signed request. */
+const NOT_NEEDED = new Error('the request is sent again, signed')
+
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error), { cause: error })
-}
-
-/** Undici's redirect handler adds the list of URLs that it has followed. */
-function hasRedirectInside(context: unknown): boolean {
-  return typeof context === 'object' && context !== null && 'history' in context
 }

@@ -1,0 +1,46 @@
+// The tickets of a FleetPacer. The gate keeps a ticket for the pacer, and does not read it.
+//
+//   ticket                   given with             contains
+//   '1764000000000123'       a slot                 the number of the slot
+//   '1764000000000123+'      a slot                 the same, and the key had pushbacks then
+//   '1764000000000123@42.5'  a slot                 the same, and the pacer waits until its request is
+//                                                   sent: in time, if not later than at this time
+//   'turn 1200 1000 100.5'   a wait                 the turn: when the worker calls again
+//   'local:7'                a slot of the worker   see local-fallback.ts
+import type { Ticket } from '../pace/pacer.ts'
+import type { SlotReply, Turn } from './pace-reply.ts'
+
+const TURN = 'turn'
+const PUSHBACKS = '+'
+const AWAITED = '@'
+
+export function waitTicketOf({ turnAt, turnBefore, turnStepMs }: Turn): string {
+  return `${TURN} ${turnAt} ${turnBefore} ${turnStepMs}`
+}
+
+/** Returns undefined for the ticket of a slot. */
+export function turnOf(ticket: Ticket | undefined): Turn | undefined {
+  const [name, ...numbers] = `${ticket}`.split(' ')
+  const [turnAt = 0, turnBefore = 0, turnStepMs = 0] = numbers.map(Number)
+  return name === TURN ? { turnAt, turnBefore, turnStepMs } : undefined
+}
+
+/** @param awaitedUntil Until when the request is sent in time. Undefined if the pacer does not wait. */
+export function ticketOf({ slot, hasPushbacks }: SlotReply, awaitedUntil: number | undefined): string {
+  return `${slot}${awaitedUntil === undefined ? '' : `${AWAITED}${awaitedUntil}`}${hasPushbacks ? PUSHBACKS : ''}`
+}
+
+/** Returns until when the request is sent in time. Undefined if the pacer does not wait for it. */
+export function awaitedUntil(ticket: Ticket): number | undefined {
+  const [, until] = `${ticket}`.split(AWAITED)
+  return until === undefined ? undefined : Number.parseFloat(until)
+}
+
+export function slotOf(ticket: Ticket): number {
+  return Number.parseInt(`${ticket}`, 10)
+}
+
+/** Returns whether the key had pushbacks when the slot was reserved. */
+export function hadPushbacks(ticket: Ticket): boolean {
+  return `${ticket}`.endsWith(PUSHBACKS)
+}

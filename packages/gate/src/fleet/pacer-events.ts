@@ -1,0 +1,67 @@
+// The messages that a FleetPacer publishes on channels of `node:diagnostics_channel`. Each package
+// names its channels.
+import { channel } from 'node:diagnostics_channel'
+
+/**
+ * A snapshot of what a pacer of a fleet has counted, such as `RedisPacer`. No count ever decreases.
+ * JSON-safe.
+ */
+export interface FleetPacerCounters {
+  /** Calls of the server: of Redis or Postgres. */
+  readonly calls: number
+  /** Calls that failed or took longer than `timeoutMs`. */
+  readonly failures: number
+  /** Slots that arrived too late to be used, and were reserved again. */
+  readonly repeats: number
+  /** Slots that the worker took itself while the server was away (`onFailure: 'local'`). */
+  readonly localSlots: number
+}
+
+/** The part of a pacer of a fleet that subscribers to its messages use. */
+export interface ReportingPacer {
+  readonly counters: FleetPacerCounters
+}
+
+interface PacerMessage {
+  /** The pacer that publishes the message. */
+  readonly pacer: ReportingPacer
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** The pace key of the call; for `admit` and `settle`, the origin. */
+  readonly key: string
+}
+
+/** A call of the server, such as Redis, failed or took longer than `timeoutMs`. */
+export interface FleetFailureMessage extends PacerMessage {
+  /**
+   * The method of the pacer; `pause`: tells the server of a pause that it may have lost;
+   * `cancelWait`: the worker no longer waits for a slot.
+   */
+  readonly operation:
+    | 'reserve'
+    | 'sent'
+    | 'cancel'
+    | 'cancelWait'
+    | 'report'
+    | 'end'
+    | 'estimate'
+    | 'pause'
+    | 'admit'
+    | 'settle'
+  readonly error: unknown
+}
+
+/**
+ * A call of the server, such as Redis, succeeded after a call had failed. In Redis, the calls for
+ * the keys of one hash tag fail and recover together.
+ */
+export interface FleetRecoveredMessage extends PacerMessage {
+  /** How many attempts have failed in a row. Calls that were under way together are one attempt. */
+  readonly failures: number
+}
+
+/** Makes no message if the channel has no subscribers. */
+export function publish<T extends object>(name: string, message: T): void {
+  const target = channel(name)
+  if (target.hasSubscribers) target.publish(message)
+}

@@ -1,0 +1,7 @@
+// What the other packages of Politely use of this one. Not public: it may change in any version.
+
+export { dispatchedTarget } from './adapter/target.ts'
+export { methodOf } from './fetch/fetch-input.ts'
+export { type KeyedForecast, type PermitPort, permitPort } from './gate.ts'
+export type { GrantedPermit } from './lane/granted-permit.ts'
+export { hasRedirectInside, isRedirect, MAX_REDIRECTS, redirectionOf } from './redirects/redirect.ts'
