@@ -61,9 +61,34 @@ const KNOWN: Readonly<Record<keyof SqliteStoreOptions, true>> = {
 
 /** Fills in defaults. @throws {OptionError} for an invalid option. */
 export function settingsOf(options: SqliteStoreOptions): Settings {
+  assertFileOptions(options, KNOWN, FILE_WORDS)
+  return { path: absolutePath(options.path, FILE_WORDS), ...fileSettings(options) }
+}
+
+/** What error messages say about the option that names the file. */
+export interface FileWords {
+  readonly option: string
+  /** A file name, such as `robots.sqlite`. */
+  readonly example: string
+  /** The store to use instead of a file in memory. */
+  readonly inMemory: string
+}
+
+const FILE_WORDS: FileWords = { option: 'path', example: 'robots.sqlite', inMemory: 'MemoryStore of @politely/fetcher' }
+
+/** @throws {OptionError} if `options` is not an object, or has an unknown option. */
+export function assertFileOptions(
+  options: object,
+  known: Readonly<Record<string, true>>,
+  { option, example }: FileWords,
+): void {
   if (typeof options === 'string')
-    throw new OptionError('options', `a string was given; write { path: ${JSON.stringify(options)} }`)
-  assertOptions(options, '{ path: "robots.sqlite" }', KNOWN)
+    throw new OptionError('options', `a string was given; write { ${option}: ${JSON.stringify(options)} }`)
+  assertOptions(options, `{ ${option}: "${example}" }`, known)
+}
+
+/** Fills in the defaults of the options that all stores in files have. @throws {OptionError} for an invalid option. */
+export function fileSettings(options: Omit<SqliteStoreOptions, 'path'>): Omit<Settings, 'path'> {
   const {
     maxBytes = DEFAULT_BYTES,
     busyTimeoutMs = DEFAULT_BUSY_TIMEOUT_MS,
@@ -71,7 +96,6 @@ export function settingsOf(options: SqliteStoreOptions): Settings {
     now = Date.now,
   } = options
   return {
-    path: absolutePath(options.path),
     maxBytes: integer('maxBytes', maxBytes, { min: MIN_BYTES }),
     busyTimeoutMs: number('busyTimeoutMs', busyTimeoutMs, { min: 0, max: MAX_TIMEOUT_MS }),
     onSetAside: callable('onSetAside', onSetAside, 'a function'),
@@ -83,19 +107,16 @@ export function settingsOf(options: SqliteStoreOptions): Settings {
  * Makes the path absolute, so that it leads to the same file after a change of the working
  * directory.
  */
-function absolutePath(path: unknown): string {
+export function absolutePath(path: unknown, { option, example, inMemory }: FileWords): string {
   if (typeof path !== 'string' || path === '' || path.includes('\0')) {
     const given = typeof path === 'string' ? JSON.stringify(path) : String(path)
-    throw new OptionError('path', `${given} is not a file name; write one, such as "robots.sqlite"`)
+    throw new OptionError(option, `${given} is not a file name; write one, such as "${example}"`)
   }
   if (path === ':memory:')
-    throw new OptionError(
-      'path',
-      '":memory:" is not a file; write a file name, or use MemoryStore of @politely/fetcher',
-    )
+    throw new OptionError(option, `":memory:" is not a file; write a file name, or use ${inMemory}`)
   const absolute = resolve(path)
   const folder = dirname(absolute)
-  if (!existsSync(folder)) throw new OptionError('path', `the folder ${folder} does not exist; create it first`)
+  if (!existsSync(folder)) throw new OptionError(option, `the folder ${folder} does not exist; create it first`)
   return absolute
 }
 

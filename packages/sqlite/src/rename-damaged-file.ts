@@ -5,9 +5,9 @@ import { fileIdOf } from './file-id.ts'
 
 /**
  * The write-ahead log and the shared-memory file are renamed too: a new database must not read
- * the log or the shared memory of another database.
+ * the log or the shared memory of another database. `-bodies` is the folder of a page store.
  */
-const COMPANION_SUFFIXES = ['-wal', '-shm']
+const COMPANION_SUFFIXES = ['-wal', '-shm', '-bodies']
 
 /**
  * @returns the new path; undefined if the path no longer leads to that file, because another

@@ -35,6 +35,8 @@ export class StoreError extends PolitelyError {
 const BUSY = 5
 const LOCKED = 6
 const CORRUPT = 11
+const SQL_ERROR = 1
+const CONSTRAINT = 19 // our writes keep all constraints, so an index differs from its table
 const PROTOCOL = 15 // SQLite lost the race for the lock too often
 const NOT_A_DATABASE = 26
 
@@ -43,9 +45,12 @@ export function isBusy(error: unknown): boolean {
   return [BUSY, LOCKED, PROTOCOL].includes(sqliteCodeOf(error))
 }
 
+/** SQLite did not notice the damage, but the file has not what was written. */
+export class DamageError extends Error {}
+
 /** Returns whether the file is damaged or not a database. */
 export function isDamage(error: unknown): error is Error {
-  return sqliteCodeOf(error) === CORRUPT || isNotADatabase(error)
+  return [CORRUPT, CONSTRAINT].includes(sqliteCodeOf(error)) || isNotADatabase(error) || error instanceof DamageError
 }
 
 /**
@@ -54,6 +59,11 @@ export function isDamage(error: unknown): error is Error {
  */
 export function isNotADatabase(error: unknown): boolean {
   return sqliteCodeOf(error) === NOT_A_DATABASE
+}
+
+/** Returns whether SQLite did not accept a statement. */
+export function isSqlError(error: unknown): error is Error {
+  return sqliteCodeOf(error) === SQL_ERROR
 }
 
 /** Returns the primary result code; 0 if SQLite did not throw the error. */

@@ -1,16 +1,15 @@
 // SqliteStore passes the tests that every store must pass.
 
-import { storeCasesFor } from '@politely/testkit/cases/store-contract'
-import { startClock } from '@politely/testkit/clock'
+import { storeCasesFor } from '@politely/testing/cases'
+import { storeAbilities } from '@politely/testkit/cases/store-abilities'
 import { expect } from 'vitest'
 import type { StoredText } from '../src/index.ts'
 import { inOneHour, test } from './folder.ts'
 
 const maxBytes = 16 * 1024 * 1024
 
-test.for(storeCasesFor('SqliteStore'))('store contract, $name', async ({ run }, { folder }) => {
-  const clock = startClock()
-  await run({ open: () => folder.open({ maxBytes, now: clock.now }), clock, maxBytes, heldBytes: folder.diskBytes })
+test.for(storeCasesFor(storeAbilities.SqliteStore))('store contract, $name', async ({ run }, { folder }) => {
+  await run({ open: (now) => folder.open({ maxBytes, now }), maxBytes, heldBytes: folder.diskBytes })
 })
 
 test('a value that is not a string rejects its own call, not others in the same transaction', async ({ folder }) => {

@@ -1,0 +1,34 @@
+// cacheOf: what the cache did for a response.
+
+/**
+ * - `hit`: stored, fresh, and returned without a request.
+ * - `revalidated`: stored, and the site has said that it is unchanged.
+ * - `stale`: stored, no longer fresh, and returned because the site fails or the cache is offline.
+ * - `stored`: sent by the site, and stored when its body has been read.
+ * - `bypass`: sent by the site, and not stored.
+ */
+export type CacheState = 'hit' | 'revalidated' | 'stored' | 'stale' | 'bypass'
+
+/** What the cache did for a response. */
+export interface CacheReport {
+  readonly state: CacheState
+  /** How old the response is (RFC 9111 §4.2.3). Milliseconds; 0 for one that the site just sent. */
+  readonly ageMs: number
+  /** When its body was stored. Milliseconds since 1970; undefined for one that was not stored before. */
+  readonly storedAt: number | undefined
+  /** Why it has this state, in words. */
+  readonly because: string
+}
+
+const reports = new WeakMap<object, CacheReport>()
+
+/** Remembers what the cache did for a response. Returns the response. */
+export function report<R extends object>(response: R, about: CacheReport): R {
+  reports.set(response, about)
+  return response
+}
+
+/** Returns what the cache did for a response; undefined for one that no `PageCache` returned. */
+export function cacheOf(response: object): CacheReport | undefined {
+  return reports.get(response)
+}

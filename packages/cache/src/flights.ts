@@ -1,0 +1,72 @@
+// Requests for one page that come while another one waits for its slot or its response wait for the
+// store to have the page.
+import { orAborted, setBounded } from '@politely/fetcher/internal'
+
+/** How many invalidated URLs are remembered. */
+const MAX_INVALIDATED = 10_000
+
+/**
+ * How a flight ended. `stored`: the store has the page. `aborted`: its caller has aborted it, so another
+ * request may fetch the page for all. `failed`: the page failed, may not be stored or takes too long, so
+ * each request is sent.
+ */
+export type FlightEnd = 'stored' | 'aborted' | 'failed'
+
+/** The request that fetches a page. */
+export class Flight {
+  readonly #ending = Promise.withResolvers<FlightEnd>()
+  #hasFollowers = false
+  #hasEnded = false
+
+  get hasEnded(): boolean {
+    return this.#hasEnded
+  }
+
+  get hasFollowers(): boolean {
+    return this.#hasFollowers
+  }
+
+  /** Waits for the end. Rejects when the signal is aborted. */
+  follow(signal: AbortSignal | undefined): Promise<FlightEnd> {
+    this.#hasFollowers = true
+    return signal === undefined ? this.#ending.promise : orAborted(this.#ending.promise, [signal])
+  }
+
+  /** The first end counts. */
+  end(end: FlightEnd): void {
+    this.#hasEnded = true
+    this.#ending.resolve(end)
+  }
+}
+
+/** The flights of a cache, by URL. */
+export class Flights {
+  readonly #byUrl: Map<string, Flight> = new Map()
+  /** When URLs were invalidated last. Milliseconds since 1970. */
+  readonly #invalidated: Map<string, number> = new Map()
+
+  of(url: string): Flight | undefined {
+    return this.#byUrl.get(url)
+  }
+
+  begin(url: string): Flight {
+    const flight = new Flight()
+    this.#byUrl.set(url, flight)
+    return flight
+  }
+
+  /** No more requests join. Those that did still wait for the end. */
+  close(url: string): void {
+    this.#byUrl.delete(url)
+  }
+
+  /** Notes that what is stored for a URL, or under way, is no longer valid. */
+  invalidate(url: string, at: number): void {
+    setBounded(this.#invalidated, url, at, MAX_INVALIDATED)
+  }
+
+  /** Whether a response to a request of this time may be stored. */
+  isValid(url: string, requestedAt: number): boolean {
+    return requestedAt >= (this.#invalidated.get(url) ?? Number.NEGATIVE_INFINITY)
+  }
+}

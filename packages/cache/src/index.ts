@@ -1,0 +1,13 @@
+// The public API of `@politely/cache`.
+export type { PastVisit, SitemapHint } from '@politely/core/revisit'
+export { StoreClosedError } from '@politely/fetcher'
+export type { CachedRequest, CacheExchange, FetchResponse } from '@politely/gate'
+export { type SetAside, StoreError, type StoreErrorCode } from '@politely/sqlite'
+export { type CacheReport, type CacheState, cacheOf } from './cache-report.ts'
+export { CacheMissError, type CacheMissReason } from './errors.ts'
+export { MemoryPageStore, type MemoryPageStoreOptions } from './memory-page-store.ts'
+export type { PageCacheOptions } from './options.ts'
+export { type DueOptions, type ListedPage, PageCache, type Pruned, type PruneOptions } from './page-cache.ts'
+export type { Awaitable, PageRecord, PageStore, PageWriter, StoredPage, VisitLog } from './page-store.ts'
+export { SqlitePageStore, type SqlitePageStoreOptions } from './sqlite/sqlite-page-store.ts'
+export type { RevisitOptions } from './visits.ts'

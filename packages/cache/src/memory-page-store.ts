@@ -1,0 +1,203 @@
+// A store of pages in memory. It keeps the URLs that were used last.
+
+import { BlockBuffer } from './block-buffer.ts'
+import type { PageRecord, PageStore, PageWriter, StoredPage, VisitLog } from './page-store.ts'
+
+interface Page extends StoredPage {
+  readonly blocks: readonly Uint8Array[]
+  /** With the record. */
+  readonly bytes: number
+}
+
+interface Known {
+  /** The last received first. */
+  readonly pages: readonly Page[]
+  readonly log: VisitLog | undefined
+  /** Of all that is known, with the URL. */
+  readonly bytes: number
+}
+
+/** Bodies are kept in blocks of this size, because each array also needs memory for itself. */
+const BLOCK_BYTES = 65_536
+/** The memory for the objects of a response or a URL, without their texts. Bytes, roughly. */
+const OVERHEAD_BYTES = 500
+
+/** Options of a `MemoryPageStore`. */
+export interface MemoryPageStoreOptions {
+  /** How long bodies, records and visits may be together. Bytes. */
+  readonly maxBytes: number
+}
+
+/** Keeps responses and visits in memory. A response of over a third of `maxBytes` is not kept. */
+export class MemoryPageStore implements PageStore {
+  readonly #maxBytes: number
+  /** The URL that was used last is at the end. */
+  readonly #byUrl: Map<string, Known> = new Map()
+  readonly #byId: Map<number, Page> = new Map()
+  /** What is known, and what unfinished writers have. */
+  #bytes = 0
+  #lastId = 0
+
+  constructor({ maxBytes }: MemoryPageStoreOptions) {
+    this.#maxBytes = maxBytes
+  }
+
+  find(url: string): readonly StoredPage[] {
+    const known = this.#byUrl.get(url)
+    if (known !== undefined) {
+      this.#byUrl.delete(url)
+      this.#byUrl.set(url, known)
+    }
+    return known?.pages.map(withoutBlocks) ?? []
+  }
+
+  begin(): PageWriter {
+    const buffer = new BlockBuffer(BLOCK_BYTES)
+    let blocks: Uint8Array[] = []
+    /** The first chunk, until there is another one. Most bodies have one. */
+    let only: Uint8Array | undefined
+    let bodyBytes = 0
+    let state: 'open' | 'too-long' | 'ended' = 'open'
+    const end = (as: 'too-long' | 'ended') => {
+      if (state === 'open') this.#bytes -= bodyBytes
+      buffer.clear()
+      blocks = []
+      only = undefined
+      state = as
+    }
+    return {
+      write: (chunk) => {
+        if (state !== 'open') return
+        bodyBytes += chunk.length
+        this.#bytes += chunk.length
+        if (!this.#isTooLong(bodyBytes)) this.#evict()
+        if (this.#isTooLong(bodyBytes) || this.#bytes > this.#maxBytes) end('too-long')
+        else if (bodyBytes === chunk.length) only = chunk
+        else {
+          if (only !== undefined) blocks.push(...buffer.add(only))
+          only = undefined
+          blocks.push(...buffer.add(chunk))
+        }
+      },
+      commit: (record) => {
+        if (state === 'ended') return
+        const body = only === undefined ? [...blocks, buffer.rest()].filter(({ length }) => length > 0) : [only]
+        const bytes = bodyBytes + bytesOf(record)
+        const isKept = state === 'open' && !this.#isTooLong(bytes)
+        end('ended')
+        this.#replace(record, isKept ? { id: ++this.#lastId, record, bodyBytes, blocks: body, bytes } : undefined)
+      },
+      abort: () => end('ended'),
+    }
+  }
+
+  update(id: number, record: PageRecord): void {
+    const page = this.#byId.get(id)
+    if (page === undefined) return
+    const { url, varied } = page.record
+    const { pages, log } = this.#byUrl.get(url) as Known
+    const updated = { ...page, record: { ...record, url, varied }, bytes: page.bodyBytes + bytesOf(record) }
+    this.#set(url, inOrder([updated, ...pages.filter((one) => one !== page)]), log)
+  }
+
+  body(id: number): Iterable<Uint8Array> | undefined {
+    return this.#byId.get(id)?.blocks
+  }
+
+  delete(url: string): number {
+    const known = this.#byUrl.get(url)
+    if (known === undefined) return 0
+    this.#set(url, [], known.log)
+    return known.pages.length
+  }
+
+  forget(url: string): number {
+    const known = this.#byUrl.get(url)
+    if (known === undefined) return 0
+    this.#byUrl.delete(url)
+    for (const { id } of known.pages) this.#byId.delete(id)
+    this.#bytes -= known.bytes
+    return known.pages.length
+  }
+
+  *pages(): Iterable<StoredPage> {
+    // A copy of the keys, because a use of a URL moves it to the end.
+    for (const id of [...this.#byId.keys()]) {
+      const page = this.#byId.get(id)
+      if (page !== undefined) yield withoutBlocks(page)
+    }
+  }
+
+  visits(url: string): VisitLog | undefined {
+    return this.#byUrl.get(url)?.log
+  }
+
+  setVisits(log: VisitLog): void {
+    this.#set(log.url, this.#byUrl.get(log.url)?.pages ?? [], log)
+  }
+
+  due(now: number, limit: number): readonly VisitLog[] {
+    const due = [...this.#byUrl.values()].flatMap(({ log }) => {
+      return log?.dueAt !== undefined && log.dueAt <= now ? [{ log, dueAt: log.dueAt }] : []
+    })
+    return due
+      .sort((a, b) => a.dueAt - b.dueAt)
+      .slice(0, limit)
+      .map(({ log }) => log)
+  }
+
+  close(): void {
+    for (const url of [...this.#byUrl.keys()]) this.forget(url)
+  }
+
+  #replace(record: PageRecord, added: Page | undefined): void {
+    const { url } = record
+    const known = this.#byUrl.get(url)
+    const varied = JSON.stringify(record.varied)
+    const others = (known?.pages ?? []).filter((page) => JSON.stringify(page.record.varied) !== varied)
+    this.#set(url, inOrder(added === undefined ? others : [added, ...others]), known?.log)
+  }
+
+  /** Replaces what is known of a URL, and marks it as used. */
+  #set(url: string, pages: readonly Page[], log: VisitLog | undefined): void {
+    this.forget(url)
+    const ofLog = log === undefined ? 0 : bytesOfLog(log)
+    const bytes = pages.reduce((sum, page) => sum + page.bytes, url.length + ofLog + OVERHEAD_BYTES)
+    if (this.#isTooLong(ofLog)) this.#set(url, pages, undefined)
+    else if (bytes > this.#maxBytes) this.#set(url, pages.slice(0, -1), log)
+    else if (pages.length > 0 || log !== undefined) {
+      this.#byUrl.set(url, { pages, log, bytes })
+      for (const page of pages) this.#byId.set(page.id, page)
+      this.#bytes += bytes
+      this.#evict()
+    }
+  }
+
+  #isTooLong(bytes: number): boolean {
+    return bytes > this.#maxBytes / 3
+  }
+
+  #evict(): void {
+    for (const url of this.#byUrl.keys()) {
+      if (this.#bytes <= this.#maxBytes) return
+      this.forget(url)
+    }
+  }
+}
+
+/** About how many bytes a record needs. */
+function bytesOf({ url, headers, robotsTags, varied }: PageRecord): number {
+  const texts = [...headers.flat(), ...robotsTags, ...varied.flat()]
+  return texts.reduce((sum, text) => sum + (text?.length ?? 0) + 20, url.length + OVERHEAD_BYTES)
+}
+
+function inOrder(pages: readonly Page[]): readonly Page[] {
+  return pages.toSorted((a, b) => b.record.receivedAt - a.record.receivedAt)
+}
+
+function withoutBlocks({ id, record, bodyBytes }: Page): StoredPage {
+  return { id, record, bodyBytes }
+}
+
+const bytesOfLog = ({ visits, fingerprint = '', sitemap }: VisitLog): number =>
+  visits.length * 80 + fingerprint.length + (sitemap === undefined ? 0 : JSON.stringify(sitemap).length)

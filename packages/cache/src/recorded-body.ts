@@ -1,0 +1,237 @@
+// Stores the body of a response while it is read.
+import { createHash } from 'node:crypto'
+import type { Flight } from './flights.ts'
+import { type BodySource, openStream, withBody } from './lazy-body.ts'
+import type { Awaitable, PageWriter } from './page-store.ts'
+
+/** How far a body is read ahead of its reader, if other requests wait for it. Bytes. */
+const READ_AHEAD_BYTES = 4_194_304
+
+/** The longest time that other requests wait for a body. Milliseconds. */
+const MAX_WAIT_MS = 10_000
+
+/** How long a reader has to begin, once so much has been read ahead of it. Milliseconds. */
+const MAX_UNREAD_MS = 1_000
+
+/** How a body ended. */
+export interface BodyEnd {
+  /** Whether all of it arrived. */
+  readonly isWhole: boolean
+  /** A hash of the body. Of an incomplete one, undefined. */
+  readonly fingerprint: string | undefined
+}
+
+export interface Recording {
+  /** Begins to store the body. Undefined if it is not stored. */
+  readonly begin: (() => Awaitable<PageWriter>) | undefined
+  /** A longer body is not stored. Bytes. */
+  readonly maxBytes: number
+  /** The length that the site announced; undefined if it did not, or if the body was decoded. */
+  readonly expectedBytes: number | undefined
+  /** The other requests for this page. Undefined if none waits. */
+  readonly flight: Flight | undefined
+  /** Identifies the content of a body. It gets the whole body. Default: a hash of the bytes. */
+  readonly fingerprintOf: ((body: Uint8Array) => string) | undefined
+  /**
+   * Called once, before the reader sees the end of the body.
+   * @param writer To be committed. Undefined if the body is not stored.
+   */
+  readonly onEnd: (end: BodyEnd, writer: PageWriter | undefined) => Promise<void>
+  /** Called when the writer fails. The body goes on. */
+  readonly onFailure: (error: unknown) => void
+}
+
+/**
+ * Makes a response store its body as it is read. It is stored only if it ends: neither a body that
+ * breaks off, nor one that is cancelled, nor one of another length than announced.
+ */
+export function recorded<R extends Response>(response: R, recording: Recording): R {
+  const { flight } = recording
+  const body = response.body as ReadableStream<Uint8Array>
+  const readAll = response.arrayBuffer
+  const recorder = new Recorder(recording)
+  const source: BodySource = {
+    stream: () => recordedStream(body, recorder, flight),
+    async whole() {
+      try {
+        const bytes = new Uint8Array(await readAll.call(response))
+        await recorder.write(bytes)
+        await recorder.end()
+        return bytes
+      } catch (error) {
+        await recorder.drop()
+        throw error
+      }
+    },
+  }
+  withBody(response, source)
+  if (flight !== undefined) openStream(response)
+  return response
+}
+
+function recordedStream(
+  body: ReadableStream<Uint8Array>,
+  recorder: Recorder,
+  flight: Flight | undefined,
+): ReadableStream<Uint8Array> {
+  // Locked at the first read only: a client closes the connection of an unread response.
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+  let reading: Promise<void> | undefined
+  let hasBegun = false
+  let hasEnded = false
+  let isCancelled = false
+  let isAhead = false
+  let controller: ReadableStreamDefaultController<Uint8Array>
+  // Not unreferenced: the requests that wait may be all that the process does.
+  const deadline = flight && setTimeout(() => void giveUp(), MAX_WAIT_MS)
+  let unread: NodeJS.Timeout | undefined
+
+  const ended = () => {
+    hasEnded = true
+    clearTimeout(deadline)
+    clearTimeout(unread)
+  }
+  const step = async () => {
+    try {
+      reader ??= body.getReader()
+      const { value, done } = await reader.read()
+      if (hasEnded) return
+      if (done) {
+        ended()
+        await recorder.end()
+        if (!isCancelled) controller.close()
+      } else {
+        await recorder.write(isCancelled ? value : value.slice())
+        if (!isCancelled) controller.enqueue(value)
+      }
+    } catch (error) {
+      ended()
+      await recorder.drop()
+      if (!isCancelled) controller.error(error)
+    } finally {
+      reading = undefined
+    }
+  }
+  const next = () => (reading ??= step())
+  const stop = async (reason?: unknown) => {
+    ended()
+    await recorder.drop()
+    await (reader === undefined ? body.cancel(reason) : reader.cancel(reason))
+  }
+  /** The requests that wait go on without this body. */
+  const giveUp = async () => {
+    flight?.end('failed')
+    clearTimeout(deadline)
+    if (isCancelled && !hasEnded) await stop().catch(() => undefined)
+  }
+  const readAhead = async () => {
+    if (isAhead) return
+    isAhead = true
+    while (!hasEnded && !flight?.hasEnded && (isCancelled || -(controller.desiredSize ?? 0) < READ_AHEAD_BYTES))
+      await next()
+    isAhead = false
+    if (flight?.hasEnded) await giveUp()
+    // The caller of this response may wait for the requests that wait for it.
+    else if (!hasBegun && !hasEnded) unread ??= setTimeout(() => void (hasBegun || giveUp()), MAX_UNREAD_MS)
+  }
+
+  return new ReadableStream<Uint8Array>(
+    {
+      start(own) {
+        controller = own
+        if (flight !== undefined) void readAhead()
+      },
+      async pull() {
+        hasBegun = true
+        await next()
+        if (flight !== undefined) void readAhead()
+      },
+      async cancel(reason) {
+        isCancelled = true
+        if (flight === undefined || flight.hasEnded || hasEnded) await stop(reason)
+        else void readAhead() // the other requests get the page from the store
+      },
+    },
+    { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 },
+  )
+}
+
+class Recorder {
+  readonly #recording: Recording
+  readonly #hash: ReturnType<typeof createHash> | undefined
+  readonly #chunks: Uint8Array[] = []
+  #bytes = 0
+  #hasEnded = false
+  #writer: PageWriter | undefined
+  /** Undefined if the body is not stored, or no longer. */
+  #begin: Recording['begin']
+
+  constructor(recording: Recording) {
+    this.#recording = recording
+    this.#begin = recording.begin
+    this.#hash = recording.fingerprintOf === undefined ? createHash('sha256') : undefined
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    const { maxBytes } = this.#recording
+    this.#bytes += chunk.byteLength
+    this.#hash?.update(chunk)
+    if (this.#hash === undefined && this.#bytes <= maxBytes) this.#chunks.push(chunk)
+    if (this.#bytes > maxBytes) {
+      this.#recording.flight?.end('failed')
+      await this.#abort()
+    } else if (this.#begin !== undefined) await this.#attempt(async () => (await this.#open())?.write(chunk))
+  }
+
+  async end(): Promise<void> {
+    const { expectedBytes } = this.#recording
+    if (expectedBytes !== undefined && this.#bytes !== expectedBytes) await this.drop()
+    else await this.#end({ isWhole: true, fingerprint: this.#fingerprint() })
+  }
+
+  async drop(): Promise<void> {
+    await this.#abort()
+    await this.#end({ isWhole: false, fingerprint: undefined })
+  }
+
+  async #end(end: BodyEnd): Promise<void> {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    if (end.isWhole) await this.#attempt(() => this.#open()) // an empty body has no chunks
+    await this.#recording.onEnd(end, this.#writer)
+  }
+
+  async #open(): Promise<PageWriter | undefined> {
+    this.#writer ??= await this.#begin?.()
+    return this.#writer
+  }
+
+  #fingerprint(): string | undefined {
+    const { fingerprintOf, maxBytes } = this.#recording
+    if (fingerprintOf === undefined) return this.#hash?.digest('base64url').slice(0, 22)
+    if (this.#bytes > maxBytes) return undefined
+    try {
+      return fingerprintOf(Buffer.concat(this.#chunks))
+    } catch (error) {
+      this.#recording.onFailure(error)
+      return undefined
+    }
+  }
+
+  async #abort(): Promise<void> {
+    const writer = this.#writer
+    this.#writer = undefined
+    this.#begin = undefined
+    if (writer !== undefined) await this.#attempt(() => writer.abort())
+  }
+
+  async #attempt(work: () => unknown): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#writer = undefined
+      this.#begin = undefined
+      this.#recording.onFailure(error)
+    }
+  }
+}

@@ -1,0 +1,211 @@
+// A store of pages in one SQLite file. It survives restarts, and processes may share it.
+
+import { type SetAside, StoreError } from '@politely/sqlite'
+import {
+  absolutePath,
+  assertFileOptions,
+  DatabaseAccess,
+  type FileWords,
+  fileSettings,
+} from '@politely/sqlite/internal'
+import type { PageRecord, PageStore, PageWriter, StoredPage, VisitLog } from '../page-store.ts'
+import { readBody } from './body-reader.ts'
+import { PageFile } from './page-file.ts'
+import { SqlitePageWriter } from './sqlite-page-writer.ts'
+
+/** Options of a `SqlitePageStore`. Only `file` is required. */
+export interface SqlitePageStoreOptions {
+  /**
+   * The database file. The store creates it if necessary, but not its folder. SQLite adds two files
+   * next to it, `…-wal` and `…-shm`. Bodies over 20 KiB are files in the folder `…-bodies`.
+   */
+  readonly file: string
+  /**
+   * The most bytes that all of these files take together; at least 16 MiB. When it is reached, the store
+   * deletes the URLs that were used longest ago. It keeps no body of over a third of this.
+   * SQLite's log may exceed it for a moment while several processes write.
+   * @default 1 GiB
+   */
+  readonly maxBytes?: number | undefined
+  /**
+   * How long to retry while other processes keep the file locked, in milliseconds. Methods do not
+   * block the event loop meanwhile; the constructor does.
+   * @default 5000
+   */
+  readonly busyTimeoutMs?: number | undefined
+  /**
+   * Called after the store has renamed a damaged file, just before it creates a new file.
+   * @default a process warning with the code `POLITELY_STORE_SET_ASIDE`
+   */
+  readonly onSetAside?: ((event: SetAside) => void) | undefined
+  /**
+   * The clock, in milliseconds since 1970. For tests and simulations.
+   * @default Date.now
+   */
+  readonly now?: (() => number) | undefined
+}
+
+const KNOWN: Readonly<Record<keyof SqlitePageStoreOptions, true>> = {
+  file: true,
+  maxBytes: true,
+  busyTimeoutMs: true,
+  onSetAside: true,
+  now: true,
+}
+/**
+ * A body up to this is read at once: no file stays open for a response that is never read, and damage is
+ * found before the first byte is returned. Bytes.
+ */
+const MAX_EAGER_BYTES = 1_048_576
+/** The file of a body grows by so much at a time: by one block of 128 KiB in the smallest store. */
+const MAX_RESERVED_BYTES = 1_048_576
+const RESERVED_SHARE = 128
+const FILE_WORDS: FileWords = { option: 'file', example: 'pages.sqlite', inMemory: 'MemoryPageStore' }
+
+/**
+ * Keeps responses and visits in a file, for the next run and for other processes on the same machine.
+ *
+ * When `commit` has resolved, the response survives a kill of the process at any moment. A response is
+ * whole or absent. After a power failure, the writes since SQLite's last sync may be missing, but the
+ * file is consistent (WAL, `synchronous = NORMAL`), and a body that the disk has lost is not returned:
+ * each has checksums.
+ *
+ * The store renames a damaged file to `….corrupt-TIME`, calls `onSetAside` and creates a new file. It
+ * never touches a file that does not begin with SQLite's header. Methods reject with a `StoreError`;
+ * its `code` says why.
+ */
+export class SqlitePageStore implements PageStore {
+  readonly #path: string
+  readonly #maxBytes: number
+  readonly #now: () => number
+  readonly #access: DatabaseAccess<PageFile>
+  readonly #writers: Set<PageWriter> = new Set()
+  #closing: Promise<void> | undefined
+
+  /**
+   * Opens the file, or creates it. Blocks for up to `busyTimeoutMs` while other processes keep it
+   * locked.
+   * @throws {OptionError} for an invalid option, such as a file in a folder that does not exist.
+   * @throws {StoreError} if the file cannot be opened, is not an SQLite file, or belongs to another
+   * application or a newer version.
+   */
+  constructor(options: SqlitePageStoreOptions) {
+    assertFileOptions(options, KNOWN, FILE_WORDS)
+    const { maxBytes, busyTimeoutMs, onSetAside, now } = fileSettings(options)
+    this.#path = absolutePath(options.file, FILE_WORDS)
+    this.#maxBytes = maxBytes
+    this.#now = now
+    this.#access = new DatabaseAccess(
+      { path: this.#path, example: FILE_WORDS.example, busyTimeoutMs, onSetAside },
+      () => new PageFile(this.#path, maxBytes),
+    )
+  }
+
+  async find(url: string): Promise<readonly StoredPage[]> {
+    const { pages, hasManyUses } = await this.#access.run((file) => {
+      return { pages: file.find(url), hasManyUses: file.hasManyUses }
+    })
+    if (hasManyUses) await this.#writeUses()
+    return pages
+  }
+
+  begin(): PageWriter {
+    const writer = new SqlitePageWriter({
+      access: this.#access,
+      maxBodyBytes: Math.floor(this.#maxBytes / 3),
+      reservedBytes: Math.min(MAX_RESERVED_BYTES, this.#maxBytes / RESERVED_SHARE),
+      now: this.#now,
+      onEnd: () => this.#writers.delete(writer),
+    })
+    this.#writers.add(writer)
+    return writer
+  }
+
+  async update(id: number, record: PageRecord): Promise<void> {
+    await this.#access.run((file) => file.update(id, record, this.#now()))
+  }
+
+  async body(id: number): Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array> | undefined> {
+    const { body, folder } = await this.#access.run((file) => ({ body: file.body(id), folder: file.folder }))
+    if (body?.bytes !== undefined) return body.bodyBytes === 0 ? [] : [body.bytes]
+    if (body === undefined) return undefined
+    const deletePage = () => this.#deleteDamaged(id)
+    const blocks = readBody({ body, path: this.#path, open: () => folder.open(id), onDamage: deletePage })
+    if (blocks === undefined) await deletePage() // its file is gone
+    if (blocks === undefined || body.bodyBytes > MAX_EAGER_BYTES) return blocks
+    return this.#readAtOnce(blocks)
+  }
+
+  delete(url: string): Promise<number> {
+    return this.#access.run((file) => file.delete(url, this.#now()))
+  }
+
+  forget(url: string): Promise<number> {
+    return this.#access.run((file) => file.forget(url, this.#now()))
+  }
+
+  async *pages(): AsyncIterable<StoredPage> {
+    for (let after: number | undefined = 0; after !== undefined; ) {
+      const last: number = after
+      const pages: readonly StoredPage[] = await this.#access.run((file) => file.pagesAfter(last))
+      yield* pages
+      after = pages.at(-1)?.id
+    }
+  }
+
+  visits(url: string): Promise<VisitLog | undefined> {
+    return this.#access.run((file) => file.visits(url))
+  }
+
+  setVisits(log: VisitLog): Promise<void> {
+    return this.#access.run((file) => file.setVisits(log, this.#now()))
+  }
+
+  due(now: number, limit: number): Promise<readonly VisitLog[]> {
+    return this.#access.run((file) => file.due(now, limit))
+  }
+
+  /** Forgets unfinished responses, and closes the file. Later calls of other methods reject. */
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      await Promise.allSettled([...this.#writers].map((writer) => writer.abort()))
+      await this.#writeUses()
+      this.#access.close()
+    })()
+    return this.#closing
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  /** Returns undefined if the body is damaged. */
+  async #readAtOnce(blocks: AsyncIterable<Uint8Array>): Promise<Iterable<Uint8Array> | undefined> {
+    const read: Uint8Array[] = []
+    try {
+      for await (const block of blocks) read.push(block)
+      return read
+    } catch (error) {
+      if (error instanceof StoreError && error.cause === undefined) return undefined
+      throw error
+    }
+  }
+
+  /** If that fails, the next reader finds the damage again. */
+  async #deleteDamaged(id: number): Promise<void> {
+    try {
+      await this.#access.run((file) => file.deletePage(id, this.#now()))
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+    }
+  }
+
+  /** Which URLs were used only decides which are evicted first, so a failure does not matter. */
+  async #writeUses(): Promise<void> {
+    try {
+      await this.#access.run((file) => file.writeUses(this.#now()))
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+    }
+  }
+}
