@@ -2,7 +2,6 @@
 // state (core/src/pace/circuit.ts), and the script stores it, unless another worker has stored a
 // state meanwhile.
 import { type Script, scriptOf } from './client.ts'
-import { RedisReplyError } from './errors.ts'
 
 /**
  * KEYS: the circuit of one origin. Without arguments, the script only reads it. ARGV: the value that
@@ -20,19 +19,3 @@ end
 local time = redis.call('TIME')
 return { isStored, value, string.format('%.17g', time[1] * 1000 + time[2] / 1000) }
 `)
-
-export interface CircuitReply {
-  readonly isStored: boolean
-  /** Empty if Redis has no circuit of the origin. */
-  readonly value: string
-  /** Milliseconds since 1970. */
-  readonly now: number
-}
-
-/** @throws {RedisReplyError} for a reply that the script does not give. */
-export function circuitReplyOf(raw: unknown): CircuitReply {
-  const [isStored = '', value, time = ''] = Array.isArray(raw) ? raw.map(String) : []
-  const now = Number.parseFloat(time)
-  if (!/^[01]$/.test(isStored) || value === undefined || !Number.isFinite(now)) throw new RedisReplyError(raw)
-  return { isStored: isStored === '1', value, now }
-}

@@ -8,20 +8,17 @@ export type {
   CircuitFailure,
   CircuitReport,
   CircuitResult,
+  FleetFailureMessage as RedisFailureMessage,
+  FleetPacerCounters as RedisPacerCounters,
+  FleetRecoveredMessage as RedisRecoveredMessage,
   PaceReason,
+  ReportingPacer,
   Reservation,
   Ticket,
   WaitEstimate,
 } from '@politely/gate'
 export type { IoredisClient, NodeRedisClient, RedisClient } from './client.ts'
 export { RedisReplyError, RedisTimeoutError } from './errors.ts'
-export type {
-  RedisEvictionMessage,
-  RedisFailureMessage,
-  RedisPacerCounters,
-  RedisPacerMessages,
-  RedisRecoveredMessage,
-  ReportingPacer,
-} from './pacer-events.ts'
+export type { RedisEvictionMessage, RedisPacerMessages } from './pacer-events.ts'
 export { RedisPacer, type RedisPacerOptions } from './redis-pacer.ts'
 export { RedisStore, type RedisStoreOptions } from './redis-store.ts'

@@ -8,7 +8,8 @@
 //
 // The script mirrors core's pace functions (core/src/pace): the same names, the same arithmetic on
 // doubles. test/same-slots.test.ts compares both with random sequences of calls. Core has no
-// epochs, turns or allowances (slot-allowance.ts), since a local pacer doesn't need them.
+// epochs, turns or allowances (gate/src/fleet/slot-allowance.ts), since a local pacer doesn't need
+// them.
 //
 // Example: three workers call `reserve` for a site with a delay of 1,000 ms. Their allowances add
 // up to 30 ms, of which 7 ms are for the timer of a waiting worker.
@@ -273,7 +274,7 @@ local function takeTurn(slotAt, delayMs)
   if request.turnAt and slotAt - now <= delayMs / 2 then
     return slotAt, request.turnAt, request.turnBefore, request.turnStepMs
   end
-  local turnAt, turnBefore, stepMs = slotAt, pace.lastTurnAt, delayMs + request.allowanceMs + request.timerAllowanceMs
+  local turnAt, turnBefore, stepMs = slotAt, pace.lastTurnAt, delayMs + request.allowanceMs + (request.allowedMs or 0) + request.timerAllowanceMs
   if request.turnAt == pace.lastTurnAt then
     turnBefore = request.turnBefore
   elseif hasTurnsAhead() then
@@ -303,7 +304,9 @@ function operations.reserve()
   if slot.because == 'none' and not request.turnAt and hasTurnsAhead() then slot.because = delay.because end
   if slot.because ~= 'none' then return waitForTurn(slot, delay.ms, isChanged) end
   if request.turnAt == pace.lastTurnAt then pace.lastTurnAt = 0 end
-  takeSlot(now, delay, limits.pauseFrom, request.allowanceMs)
+  -- Another program may send the request this much later.
+  local allowedMs = delay.ms > 0 and request.allowedMs or 0
+  takeSlot(now, delay, limits.pauseFrom, request.allowanceMs + allowedMs)
   -- Until the worker says that the request was sent, it counts as under way.
   if request.unsentMs and limits.pauseFrom ~= 'end' and delay.ms > 0 then
     setUnderWay(now + request.unsentMs, delay.ms, delay.because)
@@ -335,8 +338,12 @@ function operations.cancel()
 end
 
 function operations.sent()
-  if request.slot then withoutRequest(request.slot) end
-  if request.delay then addLastingPause(now + request.delay.delayMs, request.delay.because) end
+  if request.slot and not request.agoMs then withoutRequest(request.slot) end
+  if request.delay then addLastingPause(now - (request.agoMs or 0) + request.delay.delayMs, request.delay.because) end
+  -- The rest of the allowance of the last slot is given up.
+  if request.agoMs and request.slot == pace.slots then
+    pace.nextSlotAt, pace.because = pace.lastingUntil, pace.lastingBecause
+  end
   save()
   return { 'done', text(epoch) }
 end

@@ -1,16 +1,14 @@
 // What a worker sees when Redis fails, for each policy of RedisPacer. docs/fleet.md shows the
 // table.
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaceLimits } from '@politely/core/engine'
-import type { Reservation } from '@politely/gate'
 import { startClock } from '@politely/testkit/clock'
 import { expectTables } from '@politely/testkit/doc-page'
+import { type SeenFailure, watchFailure } from '@politely/testkit/pacer-failure'
 import { isFullRun } from '@politely/testkit/scope'
 import { noRedisServer, type RedisServer, startRedis } from '@politely/testkit/servers/redis'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { RedisPacerMessages } from '../src/index.ts'
 import { openPacer } from './clients.ts'
 import { type RedisProxy, startRedisProxy } from './redis-proxy.ts'
 
@@ -97,15 +95,7 @@ const cases: readonly FailureCase[] = [
 
 type Policy = 'wait' | 'local'
 
-/** What the worker sees, as one row of the table. */
-interface Seen {
-  readonly during: string
-  readonly after: string
-  readonly error: string
-  readonly starts: readonly number[]
-}
-
-async function run({ args = [], forMs = 0, fail, heal }: FailureCase, onFailure: Policy): Promise<Seen> {
+async function run({ args = [], forMs = 0, fail, heal }: FailureCase, onFailure: Policy): Promise<SeenFailure> {
   const redis = await startRedis({ args: ['--enable-debug-command', 'yes', ...args] })
   onTestFinished(redis.stop)
   const proxy = await startRedisProxy(redis.port)
@@ -117,64 +107,12 @@ async function run({ args = [], forMs = 0, fail, heal }: FailureCase, onFailure:
   }) as [Redis, Redis]
   const policy = onFailure === 'local' ? { onFailure, fleetSize: FLEET_SIZE } : {}
   const pacer = openPacer({ client, timeoutMs: TIMEOUT_MS, ...policy })
-  const errors: unknown[] = []
-  let recoveries = 0
-  listen('politely:redis:failure', ({ pacer: from, error }) => void (from === pacer && errors.push(error)))
-  listen('politely:redis:recovered', ({ pacer: from }) => void (from === pacer && recoveries++))
-  const starts: number[] = []
-  const reserve = async (): Promise<Reservation> => {
-    const reply = await pacer.reserve('k', limits)
-    if (reply.kind === 'slot') starts.push(performance.now())
-    return reply
-  }
-  /** Reserves until `isDone`, and waits as long as each reply says. */
-  const until = async (isDone: (reply: Reservation) => boolean) => {
-    for (;;) {
-      const reply = await reserve()
-      if (isDone(reply)) return reply
-      await sleep(Math.ceil(reply.kind === 'slot' ? reply.delay.delayMs : reply.waitMs))
-    }
-  }
-  const isOfRedis = (reply: Reservation) => reply.kind === 'slot' && !`${reply.ticket}`.startsWith('local')
-
-  await until(isOfRedis)
   const rig = { redis, proxy, admin }
-  await fail(rig)
-  const startsBefore = starts.length
-  const during = describeReply(await until((reply) => reply.kind === 'slot' || reply.because === 'pacer-failure'))
-  if (forMs > 0) {
-    const ends = performance.now() + forMs
-    await until(() => performance.now() > ends)
-  }
-  const firstLocal = starts[startsBefore]
-  if (pacer.counters.localSlots > 0 && firstLocal !== undefined) {
-    // Another worker may have visited just before.
-    expect(firstLocal - (starts[startsBefore - 1] as number)).toBeGreaterThanOrEqual(FLEET_SIZE * DELAY_MS)
-  }
-  await heal(rig)
-  const after = describeReply(await until(isOfRedis))
-  expect(recoveries > 0).toBe(errors.length > 0)
-  expect(pacer.counters.failures).toBe(errors.length)
-  return { during, after, error: describeError(errors[0]), starts }
-}
-
-function listen<N extends keyof RedisPacerMessages>(name: N, listener: (message: RedisPacerMessages[N]) => void): void {
-  const onMessage = (message: unknown) => listener(message as RedisPacerMessages[N])
-  subscribe(name, onMessage)
-  onTestFinished(() => void unsubscribe(name, onMessage))
-}
-
-function describeReply(reply: Reservation): string {
-  if (reply.kind === 'wait') return `a wait, \`${reply.because}\``
-  const times = reply.delay.delayMs / DELAY_MS
-  return times === 1 ? 'a slot' : `a slot with ${times === FLEET_SIZE ? '`fleetSize`' : times} times the delay`
-}
-
-/** The code of an error, or the first word of Redis's message. */
-function describeError(error: unknown): string {
-  if (error === undefined) return 'none'
-  const { code, message } = error as { code?: string; message: string }
-  return `\`${code?.startsWith('ERR_POLITELY') ? code : message.split(' ')[0]}\``
+  return await watchFailure({
+    ...{ pacer, channels: 'politely:redis', delayMs: DELAY_MS, fleetSize: FLEET_SIZE, forMs },
+    fail: () => fail(rig),
+    heal: () => heal(rig),
+  })
 }
 
 test('calls that fail together count as one failure, and the next attempt comes after 250 ms', async () => {

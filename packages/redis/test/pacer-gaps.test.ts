@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaceLimits } from '@politely/core/engine'
 import { RobotsClient } from '@politely/fetcher'
-import { type Pacer, PoliteGate, politely, type Ticket } from '@politely/gate'
+import { PoliteGate, politely } from '@politely/gate'
+import { crawlDuring, gapsOf, startPacedWorker, startsOf } from '@politely/testkit/paced-crawl'
+import { crawlKey } from '@politely/testkit/paced-worker'
 import { seededRandom } from '@politely/testkit/random-robots'
 import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
 import { lookupIn } from '@politely/testkit/servers/lookup'
@@ -20,6 +22,8 @@ import { knowLongAgo } from './epoch.ts'
 import { startRedisProxy } from './redis-proxy.ts'
 
 const DELAY_MS = 60
+/** The delay while Redis restarts. */
+const LONGER_MS = 150
 /** The Redis libraries of the workers of the fleet. */
 const LIBRARIES = ['ioredis', 'node-redis', 'ioredis', 'node-redis']
 /** How long a call takes while Redis is slow. Milliseconds. */
@@ -34,26 +38,6 @@ function pacerOn(url: string, options: Partial<RedisPacerOptions> = {}): RedisPa
   return openPacer({ client, ...options })
 }
 
-/** Makes requests of one key until `isDone`, each after the last, and returns their starts. */
-async function crawl(pacer: Pacer, asked: PaceLimits, starts: number[], isDone: () => boolean): Promise<void> {
-  let ticket: Ticket | undefined
-  while (!isDone()) {
-    const calledAt = performance.now()
-    const reply = await pacer.reserve('k', asked, ticket)
-    const at = performance.now()
-    ticket = reply.kind === 'wait' ? reply.ticket : undefined
-    if (reply.kind === 'slot') {
-      // As the gate does: on a busy machine, the process may be stopped after the reply.
-      if (at - calledAt > (reply.startWithinMs ?? 0)) {
-        await pacer.cancel('k', reply.ticket)
-        continue
-      }
-      starts.push(at)
-    }
-    await sleep(Math.ceil(Math.max(1, reply.kind === 'slot' ? reply.delay.delayMs : reply.waitMs)))
-  }
-}
-
 /**
  * Crawls one key with a worker for each URL while `disturb` runs, and checks the gaps. `disturb`
  * can wait until so many requests more have started.
@@ -63,24 +47,8 @@ async function checkGapsDuring(
   disturb: (startsMore: (count: number) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const pacers = urls.map((url) => pacerOn(url, { timeoutMs: 300 }))
-  const longer = { ...limits, ownDelayMs: 150 }
-  const starts: number[] = []
-  let isDone = false
-  const crawling = Promise.all(pacers.map((pacer) => crawl(pacer, longer, starts, () => isDone)))
-  const startsMore = async (count: number) => {
-    const wanted = starts.length + count
-    while (starts.length < wanted) await sleep(5)
-  }
-  await disturb(startsMore)
-  await startsMore(3)
-  isDone = true
-  await crawling
-  expect(Math.min(...gapsOf(starts))).toBeGreaterThanOrEqual(longer.ownDelayMs)
-}
-
-function gapsOf(starts: readonly number[]): number[] {
-  const sorted = starts.toSorted((a, b) => a - b)
-  return sorted.slice(1).map((at, i) => at - (sorted[i] as number))
+  const starts = await crawlDuring(pacers, LONGER_MS, disturb)
+  expect(Math.min(...gapsOf(starts))).toBeGreaterThanOrEqual(LONGER_MS)
 }
 
 async function startServer(args: readonly string[] = []): Promise<RedisServer> {
@@ -89,25 +57,8 @@ async function startServer(args: readonly string[] = []): Promise<RedisServer> {
   return redis
 }
 
-interface PacingWorker {
-  readonly pid: number
-  start(): void
-  output(): string
-  readonly ended: Promise<unknown>
-}
-
-async function startPacingWorker(...args: readonly string[]): Promise<PacingWorker> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'pacing-worker.ts'), ...args])
-  onTestFinished(() => void child.kill('SIGKILL'))
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
-  const ended = once(child, 'close')
-  while (!output.includes('ready')) await sleep(5)
-  return { pid: child.pid ?? 0, start: () => void child.stdin.write('start\n'), output: () => output, ended }
-}
-
-const startsIn = (output: string) =>
-  Array.from(output.matchAll(/^(\S+) ([\d.]+)$/gm), ([, key = '', at]) => ({ key, at: Number(at) }))
+const startPacingWorker = (...args: readonly string[]) =>
+  startPacedWorker(join(import.meta.dirname, 'pacing-worker.ts'), args)
 
 /** How Redis restarts, and what it still knows then. */
 const restarts: readonly (readonly [string, readonly string[], (redis: RedisServer) => Promise<void>])[] = [
@@ -144,10 +95,10 @@ describe.skipIf(!isFullRun || noRedis())('a fleet of processes', () => {
     )
     for (const { start } of workers) start()
     await Promise.all(workers.map(({ ended }) => ended))
-    const starts = workers.flatMap((worker) => startsIn(worker.output()))
+    const starts = startsOf(workers)
     const counters = workers.map((worker) => JSON.parse(worker.output().trim().split('\n').at(-1) ?? ''))
     for (const key of keys) {
-      const ofKey = starts.filter((start) => start.key === key).map(({ at }) => at)
+      const ofKey = starts.get(key) ?? []
       expect(ofKey).toHaveLength(workers.length * requests)
       expect(Math.min(...gapsOf(ofKey))).toBeGreaterThanOrEqual(DELAY_MS)
     }
@@ -164,15 +115,12 @@ describe.skipIf(!isFullRun || noRedis())('a fleet of processes', () => {
     const args = [redis.url, redis.keyPrefix, 'ioredis', '500', '2', 'k']
     const [killed, other] = await Promise.all([startPacingWorker(...args), startPacingWorker(...args)])
     killed.start()
-    while (startsIn(killed.output()).length === 0) await sleep(1)
-    process.kill(killed.pid, 'SIGKILL')
+    while (startsOf([killed]).size === 0) await sleep(1)
+    killed.process.kill('SIGKILL')
     other.start()
     await other.ended
-    const [[lost], [next]] = [killed, other].map((worker) => startsIn(worker.output()).map(({ at }) => at)) as [
-      number[],
-      number[],
-    ]
-    expect((next as number) - (lost as number)).toBeGreaterThanOrEqual(500)
+    const [lost = Number.NaN, next = Number.NaN] = [killed, other].map((worker) => startsOf([worker]).get('k')?.[0])
+    expect(next - lost).toBeGreaterThanOrEqual(500)
   })
 })
 
@@ -189,7 +137,17 @@ describe.skipIf(noRedisServer())('no gap is shorter than the delay', () => {
     const starts: number[] = []
     const pacers = proxies.map(({ url }) => pacerOn(url))
     const count = isFullRun ? 20 : 4
-    await Promise.all(pacers.map((pacer) => crawl(pacer, limits, starts, () => starts.length >= count)))
+    await Promise.all(
+      pacers.map((pacer) =>
+        crawlKey(
+          pacer,
+          'k',
+          DELAY_MS,
+          (at) => starts.push(at),
+          () => starts.length >= count,
+        ),
+      ),
+    )
     expect(Math.min(...gapsOf(starts))).toBeGreaterThanOrEqual(DELAY_MS)
   })
 

@@ -2,8 +2,7 @@
 import type { Delay, PaceLimits } from '@politely/core/engine'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
-import { circuitCases, runCircuitCase } from '@politely/testkit/cases/circuit-cases'
-import { pacerCases, runPacerCase } from '@politely/testkit/cases/pacer-cases'
+import { circuitCases, pacerCases } from '@politely/testing/cases'
 import { startClock } from '@politely/testkit/clock'
 import { noRedis, noRedisServer } from '@politely/testkit/servers/redis'
 import { describe, expect, test } from 'vitest'
@@ -18,23 +17,31 @@ describe.skipIf(noRedis())('with a server', () => {
   const redis = redisForAll()
 
   describe.for(connectors)('%s', ([, connect]) => {
-    test.for(pacerCases)('$name', async (pacerCase) => {
+    test.for(pacerCases)('$name', async ({ run }) => {
       const client = await connect(redis.url)
-      const clock = startClock()
       const options = { client, keyPrefix: redis.newPrefix() }
       await knowLongAgo(options, ['k', 'one', 'two'])
-      const pacer = new RedisPacer({ ...options, now: clock.now })
-      expect(await runPacerCase(pacerCase, pacer, clock.advance)).toEqual([])
-      expect(pacer.counters).toMatchObject({ failures: 0, repeats: 0 })
+      let pacer: RedisPacer | undefined
+      await run({
+        open: (now) => {
+          pacer = new RedisPacer({ ...options, now })
+          return pacer
+        },
+      })
+      expect(pacer?.counters).toMatchObject({ failures: 0, repeats: 0 })
     })
   })
 
-  test.for(circuitCases)('circuits: $name', async (row) => {
-    const clock = startClock()
+  test.for(circuitCases)('circuits: $name', async ({ run }) => {
     const client = await connectIoredis(redis.url)
-    const pacer = new RedisPacer({ client, keyPrefix: redis.newPrefix(), now: clock.now })
-    expect(await runCircuitCase(row, pacer, clock.advance)).toEqual([])
-    expect(pacer.counters.failures).toBe(0)
+    let pacer: RedisPacer | undefined
+    await run({
+      open: (now) => {
+        pacer = new RedisPacer({ client, keyPrefix: redis.newPrefix(), now })
+        return pacer
+      },
+    })
+    expect(pacer?.counters.failures).toBe(0)
   })
 
   test('calls Redis once for a request that need not wait, and twice for one that waits', async () => {

@@ -1,65 +1,9 @@
-// A TCP proxy in front of a Redis server that can be slow, cut the connections, or reply with
-// garbage.
-import { connect, createServer, type Socket } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { startTcpProxy, type TcpProxy } from '@politely/testkit/servers/tcp-proxy'
 
-export interface RedisProxy {
-  readonly url: string
-  /** The port of the server that gets new connections. */
-  port: number
-  /** How long each reply takes longer. Milliseconds. */
-  delayMs: () => number
-  /** Instead of the server's replies, the client gets this text. */
-  garbage: string | undefined
-  /** Ends all connections, and refuses new ones while it is set. */
-  isCut: boolean
-}
+export type RedisProxy = TcpProxy & { readonly url: string }
 
+/** Starts a proxy in front of a Redis server. It ends with its test. */
 export async function startRedisProxy(port: number): Promise<RedisProxy> {
-  const sockets = new Set<Socket>()
-  let isCut = false
-  const server = createServer((client) => {
-    if (isCut) return void client.destroy()
-    const upstream = connect(proxy.port, '127.0.0.1')
-    let lastAt = 0
-    for (const socket of [client, upstream]) {
-      sockets.add(socket)
-      socket.on('error', () => undefined)
-      socket.on('close', () => {
-        sockets.delete(socket)
-        client.destroy()
-        upstream.destroy()
-      })
-    }
-    client.on('data', (chunk) => {
-      if (proxy.garbage === undefined) upstream.write(chunk)
-      else client.write(proxy.garbage)
-    })
-    upstream.on('data', (chunk) => {
-      lastAt = Math.max(lastAt, performance.now() + proxy.delayMs()) // replies stay in order
-      setTimeout(() => client.writable && client.write(chunk), Math.max(0, lastAt - performance.now()))
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const cut = () => {
-    for (const socket of sockets) socket.destroy()
-  }
-  onTestFinished(() => {
-    server.close()
-    cut()
-  })
-  const proxy: RedisProxy = {
-    url: `redis://127.0.0.1:${(server.address() as { port: number }).port}`,
-    port,
-    delayMs: () => 0,
-    garbage: undefined,
-    get isCut() {
-      return isCut
-    },
-    set isCut(value) {
-      isCut = value
-      if (value) cut()
-    },
-  }
-  return proxy
+  const proxy = await startTcpProxy(port)
+  return Object.assign(proxy, { url: `redis://${proxy.host}` })
 }

@@ -1,7 +1,8 @@
 // RedisStore over both client libraries, on a real server.
 import { deflateRawSync } from 'node:zlib'
 import { defaultAccessPolicy, entryFrom, entryText, settle } from '@politely/core/engine'
-import { storeCasesFor } from '@politely/testkit/cases/store-contract'
+import { storeCasesFor } from '@politely/testing/cases'
+import { storeAbilities } from '@politely/testkit/cases/store-abilities'
 import { startClock } from '@politely/testkit/clock'
 import { randomRobots, seededRandom } from '@politely/testkit/random-robots'
 import { noRedis } from '@politely/testkit/servers/redis'
@@ -16,11 +17,10 @@ describe.skipIf(noRedis())('with a server', () => {
   const redis = redisForAll()
 
   describe.for(connectors)('%s', ([, connect]) => {
-    test.for(storeCasesFor('RedisStore'))('store contract, $name', async ({ run }) => {
+    test.for(storeCasesFor(storeAbilities.RedisStore))('store contract, $name', async ({ run }) => {
       const client = await connect(redis.url)
       const keyPrefix = redis.newPrefix()
-      const clock = startClock()
-      await run({ open: () => new RedisStore({ client, keyPrefix, now: clock.now }), clock })
+      await run({ open: (now) => new RedisStore({ client, keyPrefix, now }) })
     })
   })
 

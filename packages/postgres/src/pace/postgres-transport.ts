@@ -1,0 +1,85 @@
+// Makes the calls of PostgresPacer by the functions of the schema, and reads their replies.
+import { circuitReplyOf, type PaceTransport, paceReplyOf, type ReplyFields } from '@politely/gate/fleet'
+import { BAD_REQUEST, jsonOf, type PostgresClient } from '../client.ts'
+import { PostgresReplyError, PostgresSchemaError, PostgresTimeoutError, schemaErrorOf } from '../errors.ts'
+import { JoinedCalls, type StatementFailure } from './joined-calls.ts'
+
+/**
+ * The SQLSTATEs of a lock that was not had in time, of a failed serialization and of a deadlock.
+ */
+const FAILURES: Readonly<Record<string, StatementFailure>> = {
+  '55P03': 'locked',
+  '40001': 'conflict',
+  '40P01': 'conflict',
+}
+
+export function postgresTransport(client: PostgresClient, schema: string, timeoutMs: number): PaceTransport {
+  // Texts are cast in SQL, since drivers differ in what they do with a parameter of the type jsonb.
+  const statement = `SELECT to_jsonb(${schema}.call_many(ARRAY(SELECT jsonb_array_elements($1::text::jsonb)))) AS replies`
+  let hasReplied = false
+  const query = async (requests: readonly object[]) => {
+    try {
+      return await client.query(statement, [JSON.stringify(requests)])
+    } catch (error) {
+      throw schemaErrorOf(error, schema) ?? error
+    }
+  }
+  const send = async (requests: readonly object[]) => {
+    const { rows } = await query(requests)
+    const replies = parsed(rows[0]?.replies)
+    if (!Array.isArray(replies) || replies.length !== requests.length) throw new PostgresReplyError(replies)
+    hasReplied = true
+    return replies.map(parsed)
+  }
+  const calls = new JoinedCalls({ send, failureOf, timeoutMs })
+  return {
+    isEpochShared: true,
+    channels: { failure: 'politely:postgres:failure', recovered: 'politely:postgres:recovered' },
+    pace: async (key, request) => {
+      const reply = await calls.call(key, { ...request, key })
+      const fields = fieldsOf(reply)
+      return paceReplyOf(request.op, fields.kind, fields, () => new PostgresReplyError(reply))
+    },
+    circuit: async (origin, change) => {
+      const reply = await calls.call(`circuit:${origin}`, { op: 'circuit', origin, ...change })
+      return circuitReplyOf(fieldsOf(reply), () => new PostgresReplyError(reply))
+    },
+    // A schema that has never worked is a mistake, which the program sees at once. A schema that
+    // disappears, for example during a restore, is a failure: requests wait until it is back.
+    isRejection: (error) => isBadRequest(error) || (!hasReplied && error instanceof PostgresSchemaError),
+    timeoutError: (ms) => new PostgresTimeoutError(ms),
+  }
+}
+
+/**
+ * Returns whether a request is bad. The functions reject it, or the type jsonb does, with an error
+ * of the class 22: a pace key may contain a NUL character or a lone surrogate, and jsonb may not.
+ */
+function isBadRequest(error: unknown): boolean {
+  const state = stateOf(error)
+  return state === BAD_REQUEST || /^22...$/.test(state)
+}
+
+function failureOf(error: unknown): StatementFailure {
+  return isBadRequest(error) ? 'request' : (FAILURES[stateOf(error)] ?? 'other')
+}
+
+/** Returns the SQLSTATE of an error, as all drivers have it. Empty if it is not of the server. */
+function stateOf(error: unknown): string {
+  return `${(error as { readonly code?: unknown } | undefined)?.code ?? ''}`
+}
+
+/** Returns a JSON value. Other text is a reply that the functions do not give. */
+function parsed(value: unknown): unknown {
+  try {
+    return jsonOf(value)
+  } catch {
+    throw new PostgresReplyError(value)
+  }
+}
+
+/** Returns the fields of a reply and of its delay and turn. */
+function fieldsOf(reply: unknown): ReplyFields {
+  const fields = (reply ?? {}) as ReplyFields
+  return { ...fields, ...(fields.delay as ReplyFields), ...(fields.turn as ReplyFields) }
+}

@@ -1,0 +1,123 @@
+// A store in Postgres: one row for each origin.
+import { randomUUID } from 'node:crypto'
+import type { Lease, Store } from '@politely/fetcher'
+import { assertOptions, callable } from '@politely/fetcher/internal'
+import { checkedClient, checkedSchema, DEFAULT_SCHEMA, jsonOf, type PostgresClient } from './client.ts'
+import { PostgresReplyError, schemaErrorOf } from './errors.ts'
+
+/** Options of a `PostgresStore`. Only `client` is required. */
+export interface PostgresStoreOptions {
+  /**
+   * A client of a Postgres 15 or later in which `migrate` was run, such as a `Pool` of `pg`. The
+   * caller closes it.
+   */
+  readonly client: PostgresClient
+  /**
+   * The schema that `migrate` created. Workers that share a store use the same one.
+   * @default 'politely'
+   */
+  readonly schema?: string | undefined
+  /**
+   * @internal The clock instead of the clock of Postgres, in milliseconds since 1970. Only the
+   * owner of the schema may use it. For tests and simulations.
+   */
+  readonly now?: (() => number) | undefined
+}
+
+const KNOWN: Readonly<Record<keyof PostgresStoreOptions, true>> = { client: true, schema: true, now: true }
+const EXAMPLE = '{ client: new Pool({ connectionString }) }'
+/** The latest time that a Date can have. */
+const MAX_TIME = 8.64e15
+/** Longer texts are not stored. The client's longest texts have about 4 million characters. */
+const MAX_TEXT_BYTES = 16 * 1024 * 1024
+
+/** The fields that a function does not use are absent. */
+interface StoreRequest {
+  readonly origin: string
+  readonly text?: string
+  readonly keepUntil?: number
+  readonly token?: string
+  readonly leaseMs?: number
+  readonly now?: number | undefined
+}
+
+type StoreFunction = 'robots_get' | 'robots_set' | 'robots_delete' | 'lease' | 'release'
+
+/**
+ * Keeps texts in Postgres, for all workers of a fleet. It has leases, so that each robots.txt is
+ * fetched by one worker at a time.
+ *
+ * Texts outlive a crash of Postgres; leases do not. Postgres deletes expired texts when other texts
+ * are set. Methods reject with the error of the client, or with a `PostgresSchemaError` before
+ * `migrate`. There is no `close`: the caller closes the client.
+ */
+export class PostgresStore implements Store {
+  readonly #client: PostgresClient
+  readonly #schema: string
+  readonly #now: (() => number) | undefined
+
+  /** @throws {OptionError} for an invalid option, such as a `client` without `query`. */
+  constructor(options: PostgresStoreOptions) {
+    assertOptions(options, EXAMPLE, KNOWN)
+    this.#client = checkedClient(options.client)
+    this.#schema = checkedSchema(options.schema ?? DEFAULT_SCHEMA)
+    this.#now = callable('now', options.now, 'a function that returns milliseconds')
+  }
+
+  async get(origin: string): Promise<string | undefined> {
+    const { text } = await this.#call('robots_get', { origin, now: this.#now?.() })
+    return typeof text === 'string' ? unescaped(text) : undefined
+  }
+
+  /**
+   * Saves a text. A text of more than 16 MiB is not saved, and the text that it would replace is
+   * deleted.
+   */
+  async set(origin: string, text: string, keepUntil: number): Promise<void> {
+    if (Buffer.byteLength(text) > MAX_TEXT_BYTES) return this.delete(origin)
+    await this.#call('robots_set', {
+      origin,
+      text: escaped(text),
+      keepUntil: Math.min(Math.max(keepUntil, 0), MAX_TIME),
+      now: this.#now?.(),
+    })
+  }
+
+  async delete(origin: string): Promise<void> {
+    await this.#call('robots_delete', { origin })
+  }
+
+  async lease(origin: string, leaseMs: number): Promise<Lease | undefined> {
+    const holder = { origin, token: randomUUID() }
+    // A client may send a statement again after a lost connection. The same token gets the lease
+    // again.
+    const { isLeased } = await this.#call('lease', { ...holder, leaseMs })
+    return isLeased === true ? { release: async () => void (await this.#call('release', holder)) } : undefined
+  }
+
+  async #call(name: StoreFunction, request: StoreRequest): Promise<Readonly<Record<string, unknown>>> {
+    const json = JSON.stringify({ ...request, origin: escaped(request.origin) })
+    try {
+      // Texts are cast in SQL, since drivers differ in what they do with the type jsonb.
+      const statement = `SELECT ${this.#schema}.${name}($1::text::jsonb)::text AS reply`
+      const result = await this.#client.query(statement, [json])
+      if (!Array.isArray(result?.rows)) throw new PostgresReplyError(result)
+      const reply = jsonOf(result.rows[0]?.reply)
+      if (typeof reply !== 'object' || reply === null) throw new PostgresReplyError(reply)
+      return reply as Readonly<Record<string, unknown>>
+    } catch (error) {
+      throw schemaErrorOf(error, this.#schema) ?? error
+    }
+  }
+}
+
+/** A text in Postgres cannot contain NUL, so U+0001 begins an escape: U+0001 0 and U+0001 1. */
+function escaped(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters that are escaped
+  return text.toWellFormed().replace(/[\0\x01]/g, (char) => `\x01${char.charCodeAt(0)}`)
+}
+
+function unescaped(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: see `escaped`
+  return text.replace(/\x01([01])/g, (_, code) => String.fromCharCode(Number(code)))
+}

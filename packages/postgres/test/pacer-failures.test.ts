@@ -1,0 +1,158 @@
+// What a worker sees when Postgres fails, for each policy of PostgresPacer. docs/fleet.md shows the
+// table.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expectTables } from '@politely/testkit/doc-page'
+import { type SeenFailure, watchFailure } from '@politely/testkit/pacer-failure'
+import { isFullRun } from '@politely/testkit/scope'
+import { noPostgresServer, type PostgresServer } from '@politely/testkit/servers/postgres'
+import { startTcpProxy, type TcpProxy } from '@politely/testkit/servers/tcp-proxy'
+import { Client } from 'pg'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { migrate } from '../src/index.ts'
+import { knowLongAgo, openPool, pacerOn, startServer } from './server.ts'
+
+const DELAY_MS = 40
+const FLEET_SIZE = 3
+/** Far more than a call takes on a busy machine while Postgres is slow. */
+const TIMEOUT_MS = 3_500
+/** Few connections, so that a test can use up all of them. */
+const MAX_CONNECTIONS = 12
+
+interface Rig {
+  readonly server: PostgresServer
+  readonly proxy: TcpProxy
+  /** Clients of the test that keep connections. */
+  readonly others: Client[]
+}
+
+interface FailureCase {
+  readonly name: string
+  fail(rig: Rig): unknown
+  heal(rig: Rig): unknown
+}
+
+const cases: readonly FailureCase[] = [
+  {
+    name: 'slow: 200 ms per call',
+    fail: ({ proxy }) => (proxy.delayMs = () => 200),
+    heal: ({ proxy }) => (proxy.delayMs = () => 0),
+  },
+  {
+    name: 'slower than `timeoutMs`',
+    fail: ({ proxy }) => (proxy.delayMs = () => 2 * TIMEOUT_MS),
+    heal: ({ proxy }) => (proxy.delayMs = () => 0),
+  },
+  {
+    name: 'full: `too many connections`',
+    fail: async ({ server, proxy, others }) => {
+      proxy.isCut = true
+      for (let n = 0; n < MAX_CONNECTIONS; n++) await connect(server, others).catch(() => undefined)
+      proxy.isCut = false
+    },
+    heal: ({ others }) => Promise.all(others.map((client) => client.end())),
+  },
+  {
+    name: 'a standby, which is read-only',
+    fail: async ({ server, proxy }) => {
+      const replica = await server.replica()
+      proxy.isCut = true
+      proxy.port = replica.port
+      proxy.isCut = false
+      await sleep(500) // until the pool has noticed that its connections are closed
+    },
+    heal: ({ server, proxy }) => {
+      proxy.isCut = true
+      proxy.port = server.port
+      proxy.isCut = false
+    },
+  },
+  {
+    name: 'locked by another session',
+    fail: async ({ server, others }) => {
+      const client = await connect(server, others)
+      await client.query("BEGIN; SELECT FROM politely.pace WHERE key = 'k' FOR UPDATE")
+    },
+    heal: ({ others }) => Promise.all(others.map((client) => client.end())),
+  },
+  {
+    name: 'cut off',
+    fail: ({ proxy }) => (proxy.isCut = true),
+    heal: ({ proxy }) => (proxy.isCut = false),
+  },
+  {
+    name: 'ended, and started again',
+    fail: ({ server }) => server.stop('fast'),
+    heal: ({ server }) => server.restart('fast'),
+  },
+  {
+    name: 'crashed, and started again',
+    fail: ({ server }) => server.stop('immediate'),
+    heal: ({ server }) => server.restart('immediate'),
+  },
+  {
+    name: 'without the schema, for example during a restore',
+    fail: ({ server }) => server.psql('DROP SCHEMA politely CASCADE'),
+    heal: ({ server }) => migrate(openPool(server.url)),
+  },
+]
+
+async function connect({ url }: PostgresServer, others: Client[]): Promise<Client> {
+  const client = new Client(url)
+  client.on('error', () => undefined)
+  await client.connect()
+  others.push(client)
+  return client
+}
+
+async function run({ fail, heal }: FailureCase, onFailure: 'wait' | 'local'): Promise<SeenFailure> {
+  const server = await startServer({ settings: { max_connections: MAX_CONNECTIONS } })
+  await knowLongAgo(server.url, ['k'])
+  const proxy = await startTcpProxy(server.port)
+  const policy = onFailure === 'local' ? { onFailure, fleetSize: FLEET_SIZE } : {}
+  const pacer = pacerOn(server.url.replace(`127.0.0.1:${server.port}`, proxy.host), {
+    timeoutMs: TIMEOUT_MS,
+    ...policy,
+  })
+  const rig: Rig = { server, proxy, others: [] }
+  onTestFinished(async () => void (await Promise.all(rig.others.map((client) => client.end()))))
+  return await watchFailure({
+    ...{ pacer, channels: 'politely:postgres', delayMs: DELAY_MS, fleetSize: FLEET_SIZE },
+    fail: () => fail(rig),
+    heal: () => heal(rig),
+  })
+}
+
+describe.skipIf(!isFullRun || noPostgresServer())('when Postgres fails', () => {
+  const rows: string[][] = []
+
+  test.for(cases)('$name: a worker waits or paces locally, and continues when Postgres is back', async (one) => {
+    const [wait, local] = await Promise.all([run(one, 'wait'), run(one, 'local')])
+    for (const { starts } of [wait, local]) {
+      const gaps = starts.slice(1).map((at, i) => at - (starts[i] as number))
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(DELAY_MS)
+    }
+    rows.push([one.name, wait.during, local.during, wait.after, wait.error])
+  })
+
+  test('a row that another session has locked holds up no other key', async () => {
+    const server = await startServer()
+    const keys = ['k', 'a', 'b', 'c', 'd']
+    await knowLongAgo(server.url, keys)
+    const others: Client[] = []
+    const session = await connect(server, others)
+    onTestFinished(() => session.end())
+    await session.query("BEGIN; SELECT FROM politely.pace WHERE key = 'k' FOR UPDATE")
+    const pacer = pacerOn(server.url, { timeoutMs: TIMEOUT_MS })
+    const limits = { ownDelayMs: DELAY_MS, maxDelayMs: undefined, crawlDelayMs: undefined }
+    const replies = await Promise.all(keys.map((key) => pacer.reserve(key, limits)))
+    expect(replies[0]).toMatchObject({ kind: 'wait', because: 'pacer-failure' })
+    for (const reply of replies.slice(1)) expect(reply).not.toMatchObject({ because: 'pacer-failure' })
+    expect(pacer.counters).toMatchObject({ failures: 1 })
+  })
+
+  test('docs/fleet.md says so', async () => {
+    const head = ['Postgres is', 'a request gets with `wait`', 'with `local`', 'when it is back', 'error']
+    await expectTables('docs/fleet.md', { head, rows })
+  })
+})

@@ -1,0 +1,38 @@
+// Real servers, pools and pacers. They end with their tests.
+import { type PostgresServer, type PostgresServerOptions, startPostgres } from '@politely/testkit/servers/postgres'
+import { Pool } from 'pg'
+import { onTestFinished } from 'vitest'
+import { migrate, PostgresPacer, type PostgresPacerOptions } from '../src/index.ts'
+
+/** Starts a server with the default schema. */
+export async function startServer(options?: PostgresServerOptions): Promise<PostgresServer> {
+  const server = await startPostgres(options)
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  await migrate(openPool(server.url))
+  return server
+}
+
+export function openPool(
+  connectionString: string,
+  options: { readonly max?: number; readonly options?: string } = {},
+): Pool {
+  const pool = new Pool({ connectionString, max: 2, connectionTimeoutMillis: 2_000, ...options })
+  pool.on('error', () => undefined) // a lost connection: without a listener, it would end the process
+  onTestFinished(() => pool.end())
+  return pool
+}
+
+export function pacerOn(url: string, options: Partial<PostgresPacerOptions> = {}): PostgresPacer {
+  const pacer = new PostgresPacer({ client: openPool(url), ...options })
+  onTestFinished(() => pacer.close())
+  return pacer
+}
+
+/**
+ * Makes the server know these keys for long: the epoch is 1970, so that first visits need not wait.
+ */
+export async function knowLongAgo(url: string, keys: readonly string[], schema?: string): Promise<void> {
+  const pacer = pacerOn(url, { schema, timeoutMs: 30_000, now: () => 0 })
+  await Promise.all(keys.map((key) => pacer.cancel(key, '1')))
+  if (pacer.counters.failures > 0) throw new Error(`Postgres failed at ${url}`)
+}
