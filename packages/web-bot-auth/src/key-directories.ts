@@ -1,0 +1,220 @@
+// KeyDirectories: fetches and caches the key sets that signatures name.
+//
+// A stranger chooses the URL. So only public addresses are connected to, no redirect is followed,
+// and time, bytes and keys are bounded. A fetch that succeeds replaces what is known of the URL. A
+// fetch that fails proves nothing, and changes nothing.
+import type { LookupFunction } from 'node:net'
+import { NetworkGuard } from '@politely/fetcher'
+import { assertOptions, callable, integer, messageOf, setBounded } from '@politely/fetcher/internal'
+import { ACCEPT_KEYS, boundedGet, maxAgeOf } from './bounded-get.ts'
+import { isForSignatures, type Jwk, type PublicKey, readPublicKey, validityOf } from './keys.ts'
+
+/** Options of `KeyDirectories`. Experimental. */
+export interface DirectoryOptions {
+  /** The time limit of one fetch. Milliseconds. Default 5,000. */
+  readonly timeoutMs?: number | undefined
+  /** The size limit of a key set. Bytes. Default 65,536. */
+  readonly maxBodyBytes?: number | undefined
+  /** How many keys a key set may have. Default 100. A larger one is not used at all. */
+  readonly maxKeys?: number | undefined
+  /** How many key sets are kept. Default 1,000. The least recently used is evicted. */
+  readonly maxDirectories?: number | undefined
+  /** How many fetches may run at the same time. Default 20. A request beyond it is `unverified`. */
+  readonly maxFetches?: number | undefined
+  /**
+   * How long to wait before the same URL is fetched again, for a key that it did not have, or after
+   * a failure. Milliseconds. Default 60,000.
+   */
+  readonly retryMs?: number | undefined
+  /** Private addresses and blocks, such as `127.0.0.1`, to treat as public. Default none. */
+  readonly allowAddresses?: readonly string[] | undefined
+  /** A resolver with the signature of `dns.lookup`. Default `dns.lookup`. */
+  readonly lookup?: LookupFunction | undefined
+  /** The clock: returns milliseconds since 1970. Default `Date.now`. */
+  readonly now?: (() => number) | undefined
+}
+
+/** The checked limits. */
+interface Limits {
+  readonly timeoutMs: number
+  readonly maxBodyBytes: number
+  readonly maxKeys: number
+  readonly maxDirectories: number
+  readonly maxFetches: number
+  readonly retryMs: number
+}
+
+/** A public key that can verify, within its time. */
+type DirectoryKey = PublicKey & NonNullable<ReturnType<typeof validityOf>>
+
+/** The result of a search: a key, or why it was not found. */
+export type FoundKey =
+  | { readonly kind: 'key'; readonly key: DirectoryKey }
+  | { readonly kind: 'unknown-key'; readonly detail: string }
+  | { readonly kind: 'failed'; readonly detail: string }
+
+interface Directory {
+  /** By thumbprint. */
+  readonly keys: ReadonlyMap<string, DirectoryKey>
+  readonly freshUntil: number
+}
+
+/** The defaults of `maxBodyBytes` and `maxKeys`. */
+export const MAX_BODY_BYTES = 65_536
+export const MAX_KEYS = 100
+
+const KNOWN: Readonly<Record<keyof DirectoryOptions, true>> = {
+  timeoutMs: true,
+  maxBodyBytes: true,
+  maxKeys: true,
+  maxDirectories: true,
+  maxFetches: true,
+  retryMs: true,
+  allowAddresses: true,
+  lookup: true,
+  now: true,
+}
+
+/**
+ * For how long a key set without Cache-Control is fresh; and the bounds of what a site may say. Our
+ * choice.
+ */
+const DEFAULT_TTL_MS = 3_600_000
+const MIN_TTL_MS = 60_000
+const MAX_TTL_MS = 86_400_000
+
+/**
+ * The key sets of agents, for `verify`. One object serves all requests of a server. It keeps up to
+ * `maxDirectories` key sets in memory, and no connection. Experimental.
+ * @throws {OptionError} for an invalid or unknown option.
+ */
+export class KeyDirectories {
+  readonly #limits: Limits
+  readonly #guard: NetworkGuard
+  readonly #now: () => number
+  /** By URL, in the order of their last use. */
+  readonly #directories = new Map<string, Directory>()
+  /** By URL: when it may be fetched again, and how the last fetch failed. */
+  readonly #attempts = new Map<string, { readonly nextAt: number; readonly failure: string | undefined }>()
+  readonly #fetches = new Map<string, Promise<void>>()
+
+  constructor(options: DirectoryOptions = {}) {
+    assertOptions(options, '{ timeoutMs: 5000 }', KNOWN)
+    const { timeoutMs = 5_000, maxBodyBytes = MAX_BODY_BYTES, maxKeys = MAX_KEYS } = options
+    const { maxDirectories = 1_000, maxFetches = 20, retryMs = 60_000, allowAddresses, lookup } = options
+    this.#limits = {
+      timeoutMs: integer('timeoutMs', timeoutMs, { min: 1, max: 600_000, example: 5_000 }),
+      maxBodyBytes: integer('maxBodyBytes', maxBodyBytes, { min: 1, max: 2 ** 28, example: MAX_BODY_BYTES }),
+      maxKeys: integer('maxKeys', maxKeys, { min: 1, example: MAX_KEYS }),
+      maxDirectories: integer('maxDirectories', maxDirectories, { min: 1, example: 1_000 }),
+      maxFetches: integer('maxFetches', maxFetches, { min: 1, example: 20 }),
+      retryMs: integer('retryMs', retryMs, { min: 0, example: 60_000 }),
+    }
+    this.#guard = new NetworkGuard({ network: 'public-only', allowAddresses, lookup })
+    this.#now = callable('now', options.now, 'a function that returns milliseconds') ?? Date.now
+  }
+
+  /**
+   * Finds a key by the URL of its key set and its thumbprint. Fetches the key set if it is not
+   * known, no longer fresh, or does not have the key for now. Never rejects.
+   * @param skewMs How long before its `nbf`, and after its `exp`, a key still counts.
+   * @internal
+   */
+  async find(url: string, keyid: string, skewMs = 0): Promise<FoundKey> {
+    const known = this.#use(url)
+    const isKnown = this.#current(known?.keys.get(keyid), skewMs)
+    const attempt = this.#attempts.get(url)
+    const isDue = known === undefined || this.#now() >= known.freshUntil || !isKnown
+    if (isDue && (attempt === undefined || this.#now() >= attempt.nextAt)) {
+      const fetching = this.#fetches.get(url) ?? this.#begin(url)
+      if (fetching === undefined && !isKnown)
+        return { kind: 'failed', detail: `${this.#limits.maxFetches} other key sets are being fetched` }
+      await fetching
+    }
+    const directory = this.#directories.get(url)
+    const key = directory?.keys.get(keyid)
+    if (key !== undefined && this.#current(key, skewMs)) return { kind: 'key', key }
+    const failure = this.#attempts.get(url)?.failure
+    if (directory === undefined || failure !== undefined)
+      return { kind: 'failed', detail: failure ?? 'the key set is no longer kept' }
+    const why = key === undefined ? `${url} has no key ${keyid}` : `the time of the key ${keyid} is not now (nbf, exp)`
+    return { kind: 'unknown-key', detail: why }
+  }
+
+  #current(key: DirectoryKey | undefined, skewMs: number): boolean {
+    return key !== undefined && key.from - skewMs <= this.#now() && this.#now() < key.until + skewMs
+  }
+
+  #use(url: string): Directory | undefined {
+    const directory = this.#directories.get(url)
+    if (directory === undefined) return undefined
+    this.#directories.delete(url) // moves it to the end
+    this.#directories.set(url, directory)
+    return directory
+  }
+
+  #begin(url: string): Promise<void> | undefined {
+    if (this.#fetches.size >= this.#limits.maxFetches) return undefined
+    const fetching = this.#fetch(url).finally(() => this.#fetches.delete(url))
+    this.#fetches.set(url, fetching)
+    return fetching
+  }
+
+  async #fetch(url: string): Promise<void> {
+    let failure: string | undefined
+    try {
+      const directory = await this.#request(url)
+      this.#keep(url, directory)
+    } catch (error) {
+      failure = messageOf(error)
+    }
+    this.#attempts.delete(url)
+    const attempt = { nextAt: this.#now() + this.#limits.retryMs, failure }
+    setBounded(this.#attempts, url, attempt, this.#limits.maxDirectories)
+  }
+
+  #keep(url: string, directory: Directory): void {
+    this.#directories.delete(url)
+    if (this.#directories.size >= this.#limits.maxDirectories) {
+      const [evicted = ''] = this.#directories.keys()
+      this.#directories.delete(evicted)
+      this.#attempts.delete(evicted) // so that its next signature leads to a fetch, before retryMs is over
+    }
+    this.#directories.set(url, directory)
+  }
+
+  async #request(url: string): Promise<Directory> {
+    const { timeoutMs, maxBodyBytes, maxKeys } = this.#limits
+    const got = await boundedGet(url, { guard: this.#guard, timeoutMs, maxBodyBytes, accept: ACCEPT_KEYS })
+    if (got.status !== 200) throw new Error(`${url} has status ${got.status}; a key set needs 200, without a redirect`)
+    if (got.headers['content-encoding'] !== undefined)
+      throw new Error(`${url} has a Content-Encoding, which was not asked for`)
+    const keys = await keysOf(url, got.body.toString(), maxKeys)
+    const maxAge = maxAgeOf(got)
+    const ttlMs = maxAge === undefined ? DEFAULT_TTL_MS : Math.min(Math.max(maxAge * 1000, MIN_TTL_MS), MAX_TTL_MS)
+    return { keys, freshUntil: this.#now() + ttlMs }
+  }
+}
+
+/**
+ * Returns the keys of a JWK set (RFC 7517 §5) that can verify, by thumbprint. Other keys are
+ * ignored.
+ */
+async function keysOf(url: string, text: string, maxKeys: number): Promise<ReadonlyMap<string, DirectoryKey>> {
+  let keys: unknown
+  try {
+    keys = (JSON.parse(text) as { readonly keys?: unknown } | null)?.keys
+  } catch {
+    throw new Error(`${url} is not JSON`)
+  }
+  if (!Array.isArray(keys)) throw new Error(`${url} is not a JWK set: it has no list \`keys\``)
+  if (keys.length > maxKeys) throw new Error(`${url} has ${keys.length} keys, which is more than ${maxKeys}`)
+  const found = new Map<string, DirectoryKey>()
+  for (const jwk of keys as readonly unknown[]) {
+    const given = Object(jwk) as Jwk
+    const validity = validityOf(given)
+    const key = validity && isForSignatures(given) ? await readPublicKey(given) : undefined
+    if (key !== undefined && validity !== undefined) found.set(key.kid, { ...key, ...validity })
+  }
+  return found
+}

@@ -1,0 +1,235 @@
+// Keys: their forms, their thumbprints, and the algorithms of RFC 9421 §3.3.
+import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { OptionError } from '@politely/core'
+import { describeValue } from '@politely/core/engine'
+
+/** A JSON Web Key (RFC 7517), as far as this package reads it. */
+export interface Jwk {
+  readonly kty?: string | undefined
+  readonly crv?: string | undefined
+  readonly x?: string | undefined
+  readonly y?: string | undefined
+  readonly n?: string | undefined
+  readonly e?: string | undefined
+  /** The private part. Never publish it. */
+  readonly d?: string | undefined
+  readonly [name: string]: unknown
+}
+
+/** TypeScript 5.4 does not know `Uint8Array<ArrayBuffer>`. */
+type Bytes = ReturnType<InstanceType<typeof TextEncoder>['encode']>
+
+/** An algorithm whose signatures can be verified. */
+export interface Algorithm {
+  /** Its name in the parameter `alg`. */
+  readonly name: string
+  readonly imported: Readonly<Record<string, unknown>>
+  readonly used: Readonly<Record<string, unknown>>
+  /** The members of its keys that the thumbprint is made of, in their order (RFC 7638 §3.2). */
+  readonly members: readonly string[]
+}
+
+/** By `kty` and `crv`. No HMAC: a key that verifiers share could sign too. */
+const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
+  'OKP Ed25519': {
+    name: 'ed25519',
+    imported: { name: 'Ed25519' },
+    used: { name: 'Ed25519' },
+    members: ['crv', 'kty', 'x'],
+  },
+  'EC P-256': {
+    name: 'ecdsa-p256-sha256',
+    imported: { name: 'ECDSA', namedCurve: 'P-256' },
+    used: { name: 'ECDSA', hash: 'SHA-256' },
+    members: ['crv', 'kty', 'x', 'y'],
+  },
+  RSA: {
+    name: 'rsa-pss-sha512',
+    imported: { name: 'RSA-PSS', hash: 'SHA-512' },
+    used: { name: 'RSA-PSS', saltLength: 64 },
+    members: ['e', 'kty', 'n'],
+  },
+}
+
+/**
+ * Returns the algorithm of a key; undefined for an unsupported key. A stranger's key may have
+ * members of any type.
+ */
+export function algorithmOf({ kty, crv }: Jwk): Algorithm | undefined {
+  if (typeof kty !== 'string' || (crv !== undefined && typeof crv !== 'string')) return undefined
+  const name = crv === undefined ? kty : `${kty} ${crv}`
+  return Object.hasOwn(ALGORITHMS, name) ? ALGORITHMS[name] : undefined
+}
+
+/**
+ * Returns the thumbprint of a key, which is the `keyid` of its signatures: SHA-256 in base64url
+ * (RFC 7638). Private members do not change it. Experimental.
+ * @throws {OptionError} for a key that is neither Ed25519, P-256 nor RSA.
+ */
+export async function jwkThumbprint(key: Jwk): Promise<string> {
+  const algorithm = algorithmOf(Object(key))
+  const missing = algorithm?.members.find((name) => typeof key[name] !== 'string')
+  if (algorithm === undefined || missing !== undefined)
+    throw new OptionError('key', `${describeValue(key)} is not a key with a thumbprint; expected ${EXAMPLE}`)
+  const members = algorithm.members.map((name) => `${JSON.stringify(name)}:${JSON.stringify(key[name])}`)
+  const hash = await crypto.subtle.digest('SHA-256', encode(`{${members.join(',')}}`))
+  return Buffer.from(hash).toString('base64url')
+}
+
+const EXAMPLE = '{ kty: "OKP", crv: "Ed25519", x: "…" }'
+
+/** Returns the public part of a key, without any other member. */
+export function publicPart(key: Jwk): Jwk {
+  return Object.fromEntries((algorithmOf(key)?.members ?? []).map((name) => [name, key[name]]))
+}
+
+/** The types of Node and of browsers declare `CryptoKey` in different places. */
+type CryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
+
+/** Imports a public key. @throws {DOMException} for an invalid one. */
+export async function importPublic(key: Jwk, algorithm: Algorithm): Promise<CryptoKey> {
+  return crypto.subtle.importKey('jwk', publicPart(key) as never, algorithm.imported as never, true, ['verify'])
+}
+
+/** A public key of a key set. */
+export interface PublicKey {
+  readonly algorithm: Algorithm
+  readonly key: CryptoKey
+  /**
+   * The thumbprint. Base64url may end in bits that count for nothing, so one key has several
+   * spellings; this is the thumbprint of the usual spelling, whatever the key set has.
+   */
+  readonly kid: string
+}
+
+/**
+ * Imports a key of a stranger's key set. Returns undefined for a key that is invalid or not
+ * supported.
+ */
+export async function readPublicKey(key: Jwk): Promise<PublicKey | undefined> {
+  const algorithm = algorithmOf(key)
+  if (algorithm === undefined) return undefined
+  try {
+    const imported = await importPublic(key, algorithm)
+    const kid = await jwkThumbprint((await crypto.subtle.exportKey('jwk', imported)) as Jwk)
+    return { algorithm, key: imported, kid }
+  } catch {
+    return undefined // an invalid key verifies nothing
+  }
+}
+
+/**
+ * Returns the time in which a key may be used, in milliseconds since 1970.
+ * @returns undefined if `nbf` or `exp` has another type than a number.
+ */
+export function validityOf({ nbf, exp }: Jwk): { readonly from: number; readonly until: number } | undefined {
+  const [from, until] = [nbf ?? -Infinity, exp ?? Infinity]
+  const isTime = [nbf, exp].every((time) => time === undefined || (typeof time === 'number' && !Number.isNaN(time)))
+  return isTime ? { from: Number(from) * 1000, until: Number(until) * 1000 } : undefined
+}
+
+/**
+ * Returns whether a key is meant for signatures (RFC 7517 §4.2, §4.3). The public part of an
+ * exported private key keeps its `key_ops`, which are `sign`.
+ */
+export function isForSignatures({ use, key_ops: ops }: Jwk): boolean {
+  const isMeant = Array.isArray(ops) ? ops.includes('verify') || ops.includes('sign') : ops === undefined
+  return isMeant && (use === undefined || use === 'sig')
+}
+
+/** Verifies a signature of these bytes. */
+export async function verifies(key: CryptoKey, algorithm: Algorithm, signature: Bytes, text: string): Promise<boolean> {
+  return crypto.subtle.verify(algorithm.used as never, key, signature, encode(text))
+}
+
+export function encode(text: string): Bytes {
+  return new TextEncoder().encode(text)
+}
+
+/** A private key: what signs, and the public part. */
+export interface PrivateKey {
+  readonly sign: (bytes: Bytes) => Promise<ArrayBuffer>
+  readonly publicKey: Jwk
+}
+
+const HOW = 'write a JWK of an Ed25519 key with `d`, its PEM ("-----BEGIN PRIVATE KEY-----"), or a function that signs'
+/** An Ed25519 key in PKCS #8 begins with this (RFC 8410 §7), apart from lengths and the version. */
+const ED25519_OID = '06032b6570'
+
+/**
+ * Checks a JWK or a PEM, and returns a function that imports it.
+ * @throws {OptionError} for a key that is not a private Ed25519 key, and for the test key of RFC
+ * 9421.
+ */
+export function privateKeyOf(option: string, key: unknown): () => Promise<PrivateKey> {
+  const load = privateKeyLoader(option, key)
+  const isText = typeof key === 'string'
+  let x: unknown
+  try {
+    const own = createPrivateKey(isText ? key : ({ key, format: 'jwk' } as never))
+    x = createPublicKey(own).export({ format: 'jwk' }).x
+  } catch {} // `load` says what is wrong with it
+  assertOwnKey(option, x)
+  return load
+}
+
+function assertOwnKey(option: string, x: unknown): void {
+  if (x === TEST_X)
+    throw new OptionError(
+      option,
+      'is a test key of RFC 9421, which anyone can sign with; create one: politely keys new FILE',
+    )
+}
+
+/** Like `privateKeyOf`, for any private Ed25519 key. */
+export function privateKeyLoader(option: string, key: unknown): () => Promise<PrivateKey> {
+  if (typeof key === 'string') {
+    const [, text] = /^\s*-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END PRIVATE KEY-----\s*$/.exec(key) ?? []
+    const der = Buffer.from(text ?? '', 'base64')
+    if (!der.subarray(0, 16).toString('hex').includes(ED25519_OID))
+      throw new OptionError(option, `the text is not the PEM of a private Ed25519 key in PKCS #8; ${HOW}`)
+    return async () => exportable(await crypto.subtle.importKey('pkcs8', der, { name: 'Ed25519' }, true, ['sign']))
+  }
+  const { kty, crv, x, d } = Object(key) as Jwk
+  const isKey = kty === 'OKP' && crv === 'Ed25519' && is32Bytes(x)
+  if (!isKey || !is32Bytes(d)) {
+    const what = isKey ? 'a public key cannot sign' : `${describeValue(key)} is not a private Ed25519 key`
+    throw new OptionError(option, `${what}; ${HOW}`)
+  }
+  const jwk = { kty, crv, x, d }
+  return async () => exportable(await crypto.subtle.importKey('jwk', jwk as never, { name: 'Ed25519' }, true, ['sign']))
+}
+
+/**
+ * @throws {OptionError} for a key that is not a public Ed25519 key, and for the test key of RFC
+ * 9421.
+ */
+export function assertPublicKey(option: string, key: unknown): asserts key is Jwk {
+  const { kty, crv, x } = Object(key) as Jwk
+  if (kty !== 'OKP' || crv !== 'Ed25519' || !is32Bytes(x))
+    throw new OptionError(option, `${describeValue(key)} is not the JWK of a public Ed25519 key; expected ${EXAMPLE}`)
+  assertOwnKey(option, x)
+}
+
+function is32Bytes(text: unknown): text is string {
+  // Another spelling of the same bytes would give the key another thumbprint.
+  return typeof text === 'string' && text.length === 43 && Buffer.from(text, 'base64url').toString('base64url') === text
+}
+
+async function exportable(key: CryptoKey): Promise<PrivateKey> {
+  const publicKey = publicPart((await crypto.subtle.exportKey('jwk', key)) as Jwk)
+  return { sign: (bytes) => crypto.subtle.sign({ name: 'Ed25519' }, key, bytes), publicKey }
+}
+
+/** The public part of test-key-ed25519. */
+const TEST_X = 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs'
+
+/**
+ * Keys whose private part RFC 9421 appendix B.1 publishes. Anyone can sign with them.
+ */
+export const TEST_KEYS: ReadonlySet<string> = new Set([
+  'poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U', // test-key-ed25519
+  'oD0HwocPBSfpNy5W3bpJeyFGY_IQ_YpqxSjQ3Yd-CLA', // test-key-rsa-pss
+  'BHj8s0GPnMEQtkaULIM-PLgEhLBbuGUQ1vMxmBWZzEo', // test-key-rsa
+  'ydQXMtvbsOsZyFir-Y7A8t7fKEM1gbKPvyFkdpu4fvI', // test-key-ecc-p256
+])

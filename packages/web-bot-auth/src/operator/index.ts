@@ -1,0 +1,18 @@
+// The entry `@politely/web-bot-auth/operator`: keys, their directory, and what an operator
+// publishes. Experimental: it follows drafts.
+
+export { OptionError } from '@politely/core'
+export type { Jwk } from '../keys.ts'
+export type { SignBytes } from '../signer.ts'
+export { checkDirectory } from './check-directory.ts'
+export type { DnsResolver } from './check-dns.ts'
+export { type CheckIdentityOptions, checkIdentity } from './check-identity.ts'
+export { type DirectoryContent, type KeptKey, type SignedDirectory, signDirectory } from './directory.ts'
+export { type DirectoryHandler, directoryHandler } from './directory-handler.ts'
+export { IdentityFileError, KeyFileError } from './errors.ts'
+export { type Finding, type FindingCode, findingCodes } from './finding.ts'
+export { type Identity, parseIdentity } from './identity.ts'
+export { type IdentityFiles, type IdentityFilesOptions, identityFiles, type PublishedFile } from './identity-files.ts'
+export type { IpRange } from './ip-range.ts'
+export { createKey, keyText, type OwnKey, type RotationOptions, readKeyFile, rotateKey } from './key-file.ts'
+export type { StrangerOptions } from './stranger.ts'

@@ -1,0 +1,354 @@
+// signer: makes the headers that sign a request.
+import { OptionError } from '@politely/core'
+import type { RequestSigner, RequestToSign, SignatureHeaders } from '@politely/fetcher'
+import {
+  assertOptions,
+  callable,
+  describeValue,
+  integer,
+  messageOf,
+  oneOf,
+  setBounded,
+} from '@politely/fetcher/internal'
+import { serializeByteSequence, serializeInnerList, serializeItem } from 'structured-headers'
+import { agentValue, checkedAgent, directoryUrlOf } from './agent-url.ts'
+import { isFulfilled, type SigningWish, signingWish } from './challenge.ts'
+import { SigningError } from './errors.ts'
+import {
+  type Algorithm,
+  algorithmOf,
+  assertPublicKey,
+  encode,
+  importPublic,
+  type Jwk,
+  jwkThumbprint,
+  type PrivateKey,
+  privateKeyOf,
+  publicPart,
+  verifies,
+} from './keys.ts'
+import { MAX_LIFETIME_S, type Profile, type ProfileName, profiles, TAG } from './profiles.ts'
+import { signatureBase } from './signature-base.ts'
+import type { InnerList, Item } from './structured.ts'
+
+/**
+ * Signs bytes with Ed25519, for example in a key management service. Returns the 64 bytes of the
+ * signature.
+ */
+export type SignBytes = (bytes: Uint8Array) => Uint8Array | ArrayBuffer | PromiseLike<Uint8Array | ArrayBuffer>
+
+/** Options of `signer`. Experimental. */
+export interface SignerOptions {
+  /**
+   * The private Ed25519 key: a JWK with `d`, or a PEM in PKCS #8. Or a function that signs, for a
+   * key that does not leave its keeper; it needs `publicKey`.
+   */
+  readonly key: Jwk | string | SignBytes
+  /** The JWK of the public key, if `key` is a function. The first signature is checked with it. */
+  readonly publicKey?: Jwk | undefined
+  /**
+   * Where the public key is: the https: URL of your key set. An origin such as `https://bot.example`
+   * stands for its `/.well-known/http-message-signatures-directory`.
+   */
+  readonly agent: string
+  /**
+   * Which verifiers understand the signature. It has no default, since no profile suits all
+   * verifiers.
+   */
+  readonly profile: ProfileName
+  /**
+   * Which requests are signed. `always` (the default): each of them. `challenged`: those to an
+   * authority that has answered 403 with Accept-Signature; the request with this answer is sent
+   * once more if it is a GET or HEAD. 10,000 authorities are remembered.
+   */
+  readonly when?: 'always' | 'challenged' | undefined
+  /**
+   * For how long a signature is valid. Milliseconds, rounded up to the next second. Default 60,000;
+   * at most 24 hours. If `key` is a function that takes longer, the request is not sent.
+   */
+  readonly expiresMs?: number | undefined
+  /**
+   * For how long one signature is used for all requests to an authority. It then covers
+   * `@authority` and the agent only, so a thief can use it for every other page of that authority.
+   * For the profile `cloudflare` alone. Milliseconds; default 0: each request has its own. At most
+   * 30,000.
+   */
+  readonly reuseMs?: number | undefined
+  /**
+   * Headers that a site has given its visitor, such as the signature that a shop's owner makes for
+   * a crawler: by the host of the site, with its port unless it is 443. They replace your own
+   * signature there, and are sent to exactly this host, over https only. Default none.
+   */
+  readonly siteHeaders?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
+  /** The clock: returns milliseconds since 1970. Default `Date.now`. */
+  readonly now?: (() => number) | undefined
+}
+
+/**
+ * Signs requests: the option `sign` of `politely`, `politeAgent` and `new RobotsClient`. `signer`
+ * creates it. Experimental.
+ */
+export interface Signer extends RequestSigner {
+  readonly profile: ProfileName
+  /** The URL of the key set. */
+  readonly agent: string
+  /** Resolves with the public key. @throws {SigningError} for a key that cannot be used. */
+  publicKey(): Promise<Jwk>
+  /**
+   * Resolves with the thumbprint of the key (RFC 7638). @throws {SigningError} for a key that
+   * cannot be used.
+   */
+  keyid(): Promise<string>
+}
+
+const KNOWN: Readonly<Record<keyof SignerOptions, true>> = {
+  key: true,
+  publicKey: true,
+  agent: true,
+  profile: true,
+  when: true,
+  expiresMs: true,
+  reuseMs: true,
+  siteHeaders: true,
+  now: true,
+}
+const EXAMPLE = "{ key, agent: 'https://bot.example', profile: 'cloudflare' }"
+
+/** How many authorities with a wish are remembered. Our choice. */
+const MAX_AUTHORITIES = 10_000
+/** How many reusable signatures are kept. Our choice. */
+const MAX_REUSED = 1_000
+const MAX_REUSE_MS = 30_000
+/** The length of a nonce. Bytes (draft-meunier-web-bot-auth-architecture-02). */
+const NONCE_BYTES = 64
+const LABEL = 'sig1'
+
+/**
+ * Returns a signer for requests. Experimental: the profiles follow drafts, and may change in any
+ * version.
+ * @throws {OptionError} for an invalid or unknown option.
+ */
+export function signer(options: SignerOptions): Signer {
+  assertOptions(options, EXAMPLE, KNOWN)
+  return new ProfiledSigner(options)
+}
+
+/** The imported key, with what the parameters of its signatures say. */
+interface ReadyKey extends PrivateKey {
+  readonly keyid: string
+}
+
+class ProfiledSigner implements Signer {
+  readonly profile: ProfileName
+  readonly agent: string
+  readonly #profile: Profile
+  readonly #signsAlways: boolean
+  readonly #expiresMs: number
+  readonly #reuseMs: number
+  readonly #siteHeaders: ReadonlyMap<string, SignatureHeaders>
+  readonly #now: () => number
+  readonly #key: Promise<ReadyKey>
+  /** Set once the key has been imported. */
+  #knownKeyid: string | undefined
+  /** By authority. */
+  readonly #wishes = new Map<string, SigningWish>()
+  readonly #reused = new Map<string, { readonly headers: Promise<SignatureHeaders>; readonly until: number }>()
+
+  constructor(options: SignerOptions) {
+    const { key, publicKey, agent, profile, when = 'always', expiresMs = 60_000, reuseMs = 0 } = options
+    if (profile === undefined)
+      throw new OptionError('profile', `is missing; expected one of ${Object.keys(profiles).join(', ')}`)
+    this.profile = oneOf('profile', profile, Object.keys(profiles) as ProfileName[])
+    this.#profile = profiles[profile]
+    this.agent = agentFor(this.#profile, agent)
+    this.#signsAlways = oneOf('when', when, ['always', 'challenged']) === 'always'
+    this.#expiresMs = integer('expiresMs', expiresMs, { min: 1, max: MAX_LIFETIME_S * 1000, example: 60_000 })
+    this.#reuseMs = integer('reuseMs', reuseMs, { min: 0, max: MAX_REUSE_MS, example: 10_000 })
+    if (reuseMs > 0 && !this.#profile.mayReuse)
+      throw new OptionError('reuseMs', `the profile ${profile} needs a signature for each request; leave reuseMs out`)
+    if (reuseMs >= expiresMs)
+      throw new OptionError('reuseMs', `${reuseMs} is not less than expiresMs, which is ${expiresMs}; write less`)
+    this.#siteHeaders = checkedSiteHeaders(options.siteHeaders)
+    this.#now = callable('now', options.now, 'a function that returns milliseconds') ?? Date.now
+    if (typeof key === 'function') {
+      if (publicKey === undefined)
+        throw new OptionError('publicKey', 'is missing; write the JWK of the public key, whose key the function has')
+      assertPublicKey('publicKey', publicKey)
+      const loaded = { sign: checkedSign(key, publicKey), publicKey: publicPart(publicKey) }
+      this.#key = this.#readKey(async () => loaded)
+    } else {
+      if (publicKey !== undefined) throw new OptionError('publicKey', 'follows from `key`; leave it out')
+      this.#key = this.#readKey(privateKeyOf('key', key))
+    }
+    this.#key.catch(() => undefined) // each use gets the error
+  }
+
+  async publicKey(): Promise<Jwk> {
+    return (await this.#key).publicKey
+  }
+
+  async keyid(): Promise<string> {
+    return (await this.#key).keyid
+  }
+
+  sign({ method, url }: RequestToSign): Promise<SignatureHeaders | undefined> | SignatureHeaders | undefined {
+    const target = URL.parse(url)
+    if (target?.protocol !== 'https:') return undefined
+    const given = this.#siteHeaders.get(target.host)
+    if (given !== undefined) return given
+    const wish = this.#wishes.get(target.host)
+    // A site may ask for this key by its thumbprint. So it has to be known before a response comes.
+    if (wish === undefined && !this.#signsAlways)
+      return this.#knownKeyid === undefined ? this.#key.then(() => undefined) : undefined
+    const isReused = this.#reuseMs > 0 && (wish === undefined || wish.components.every((name) => name === '@authority'))
+    return isReused ? this.#reusable(method, url, target.host, wish) : this.#headers(method, url, wish, false)
+  }
+
+  challenged(url: string, acceptSignature: string, sent: SignatureHeaders | undefined): boolean {
+    const target = URL.parse(url)
+    if (target?.protocol !== 'https:' || this.#siteHeaders.has(target.host)) return false
+    const wish = signingWish(acceptSignature, this.#knownKeyid)
+    if (wish === undefined || isFulfilled(wish, sent)) return false
+    this.#wishes.delete(target.host)
+    setBounded(this.#wishes, target.host, wish, MAX_AUTHORITIES)
+    this.#reused.delete(target.host)
+    return true
+  }
+
+  #reusable(method: string, url: string, host: string, wish: SigningWish | undefined): Promise<SignatureHeaders> {
+    const known = this.#reused.get(host)
+    const now = this.#now()
+    // A clock that was set back must not make a signature last longer.
+    if (known !== undefined && now < known.until && known.until - now <= this.#reuseMs) return known.headers
+    const headers = this.#headers(method, url, wish, true)
+    const entry = { headers, until: now + this.#reuseMs }
+    this.#reused.delete(host)
+    setBounded(this.#reused, host, entry, MAX_REUSED)
+    headers.catch(() => {
+      if (this.#reused.get(host) === entry) this.#reused.delete(host)
+    })
+    return headers
+  }
+
+  async #headers(
+    method: string,
+    url: string,
+    wish: SigningWish | undefined,
+    isReused: boolean,
+  ): Promise<SignatureHeaders> {
+    const { keyid, sign } = await this.#key
+    const { label = LABEL, components: added = [] } = wish ?? {}
+    const isString = this.#profile.agent === 'string'
+    const text = serializeItem(agentValue(this.agent, this.#profile))
+    const headers = { 'signature-agent': isString ? text : `${label}=${text}` }
+    const agent: Item = ['signature-agent', new Map(isString ? [] : [['key', label]])]
+    const names = new Set([...(isReused ? ['@authority'] : this.#profile.components), ...added])
+    const now = this.#now()
+    const created = Math.floor(now / 1000)
+    // Rounded up: a signature must not end before the time for which it may be reused.
+    const expires = Math.min(Math.ceil((now + this.#expiresMs) / 1000), created + MAX_LIFETIME_S)
+    const params = new Map<string, string | number>([
+      ['created', created],
+      ['expires', expires],
+      ['keyid', keyid],
+      ['alg', 'ed25519'],
+      ['tag', TAG],
+    ])
+    // A verifier may refuse a nonce that it has seen.
+    if (!isReused)
+      params.set('nonce', Buffer.from(crypto.getRandomValues(new Uint8Array(NONCE_BYTES))).toString('base64'))
+    const input: InnerList = [[...[...names].map((name): Item => [name, new Map()]), agent], params]
+    const base = signatureBase({ method, url, headers }, input)
+    const signature = await sign(encode(base))
+    const tookMs = this.#now() - now
+    if (now + tookMs >= expires * 1000)
+      throw new SigningError(`\`key\` took ${tookMs} ms, and the signature has expired meanwhile; raise expiresMs`)
+    return {
+      ...headers,
+      'signature-input': `${label}=${serializeInnerList(input)}`,
+      signature: `${label}=${serializeByteSequence(signature)}`,
+    }
+  }
+
+  async #readKey(load: () => Promise<PrivateKey>): Promise<ReadyKey> {
+    try {
+      const key = await load()
+      const keyid = await jwkThumbprint(key.publicKey)
+      this.#knownKeyid = keyid
+      return { ...key, keyid }
+    } catch (error) {
+      throw new SigningError('the key is not a valid Ed25519 key', error)
+    }
+  }
+}
+
+/**
+ * Returns a function that calls the caller's one, and checks what it returns: each time its length,
+ * and the first time also with the public key.
+ */
+export function checkedSign(signBytes: SignBytes, publicKey: Jwk): PrivateKey['sign'] {
+  let isProven = false
+  return async (bytes) => {
+    let signature: Uint8Array<ArrayBuffer>
+    try {
+      const returned: unknown = await signBytes(bytes)
+      if (!(returned instanceof Uint8Array) && !(returned instanceof ArrayBuffer))
+        throw new SigningError(`\`key\` returned ${describeValue(returned)}; expected a Uint8Array of 64 bytes`)
+      signature = new Uint8Array(returned)
+    } catch (error) {
+      throw error instanceof SigningError ? error : new SigningError(`\`key\` failed: ${messageOf(error)}`, error)
+    }
+    if (signature.length !== 64)
+      throw new SigningError(`\`key\` returned ${signature.length} bytes; an Ed25519 signature has 64`)
+    if (!isProven) {
+      const algorithm = algorithmOf(publicKey) as Algorithm
+      const key = await importPublic(publicKey, algorithm)
+      isProven = await verifies(key, algorithm, signature, new TextDecoder().decode(bytes))
+      if (!isProven) throw new SigningError('`key` returned a signature that `publicKey` does not verify')
+    }
+    return signature.buffer
+  }
+}
+
+function agentFor(profile: Profile, agent: unknown): string {
+  const url = checkedAgent(agent)
+  if (profile.agent === 'string' && url !== directoryUrlOf(new URL(url).origin))
+    throw new OptionError(
+      'agent',
+      `${describeValue(agent)} has a path, and the profile cloudflare finds keys in the well-known directory of an origin only; write "${new URL(url).origin}"`,
+    )
+  return url
+}
+
+const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
+const HEADER_VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/
+/** Headers that say where a request goes or how it is framed. */
+const NOT_GIVEN =
+  /^(?:host|connection|keep-alive|proxy-.+|content-length|transfer-encoding|user-agent|upgrade|te|trailer|expect)$/
+
+function checkedSiteHeaders(given: SignerOptions['siteHeaders'] = {}): ReadonlyMap<string, SignatureHeaders> {
+  const example = '{ "shop.example": { signature: "sig1=:…:", "signature-input": "sig1=…" } }'
+  if (typeof given !== 'object' || given === null)
+    throw new OptionError('siteHeaders', `${describeValue(given)} is not an object; expected one such as ${example}`)
+  const headers = new Map<string, SignatureHeaders>()
+  for (const [host, fields] of Object.entries(given)) {
+    const option = `siteHeaders[${JSON.stringify(host)}]`
+    const url = URL.parse(`https://${host}`)
+    if (url === null || /[/?#@\\\s]/.test(host) || url.host === '')
+      throw new OptionError(option, 'the name is not a host; write one such as shop.example, or shop.example:8443')
+    if (headers.has(url.host))
+      throw new OptionError(option, `names ${url.host} a second time; write all its headers once`)
+    if (typeof fields !== 'object' || fields === null)
+      throw new OptionError(option, `${describeValue(fields)} is not an object of headers; expected ${example}`)
+    const checked = Object.entries(fields).map(([name, value]) => {
+      const lower = name.toLowerCase()
+      if (!HEADER_NAME.test(lower) || NOT_GIVEN.test(lower))
+        throw new OptionError(option, `${describeValue(name)} is not a header that a site gives its visitor`)
+      if (typeof value !== 'string' || !HEADER_VALUE.test(value))
+        throw new OptionError(option, `the value of ${name} is not that of a header; write visible ASCII in one line`)
+      return [lower, value] as const
+    })
+    headers.set(url.host, Object.fromEntries(checked))
+  }
+  return headers
+}
