@@ -1,17 +1,17 @@
-// Kills workers and restarts Redis during a crawl.
+// Kills workers and restarts the servers during a crawl.
 import { setTimeout } from 'node:timers/promises'
-import type { RedisServer } from '@politely/testkit/servers/redis'
 import type { WorkerProcesses } from './fleet.ts'
 import { idealMs, random, type WebShape } from './small-web.ts'
 
 export interface Chaos {
   /** How many times a random worker is killed with SIGKILL. */
   readonly kills: number
-  /** How many times Redis is killed and started again. */
+  /** How many times the servers are ended and started again. */
   readonly restarts: number
   /**
    * Which restarts lose the data of the shared Redis. `half`: every second one. They do not touch
-   * the Redis of the jobs, which must not lose its data. The other restarts kill both.
+   * the Redis of the jobs, which must not lose its data. The other restarts kill both. Each restart
+   * of Postgres loses the pace, and `wipe` says which are crashes.
    */
   readonly wipe: 'none' | 'half' | 'all'
 }
@@ -22,17 +22,15 @@ export interface ChaosReport {
   readonly wipes: number
 }
 
-export interface Servers {
-  readonly jobs: RedisServer
-  readonly shared: RedisServer
-}
+/** Ends the servers of the crawl, and starts them again after a time. */
+export type RestartServers = (options: { readonly keepData: boolean; readonly downMs: number }) => Promise<void>
 
 const DOWN_MS = 500
 
 /** Spreads the kills and restarts evenly over the time that the crawl needs at least. */
 export function startChaos(
   { kills, restarts, wipe }: Chaos,
-  { workers, servers, shape }: { workers: WorkerProcesses; servers: Servers; shape: WebShape },
+  { workers, restartServers, shape }: { workers: WorkerProcesses; restartServers: RestartServers; shape: WebShape },
 ): { stop(): Promise<void>; report(): ChaosReport } {
   const ending = new AbortController()
   const totalMs = idealMs(shape)
@@ -50,10 +48,7 @@ export function startChaos(
   }
   async function restart(n: number): Promise<void> {
     const keepData = wipe === 'none' || (wipe === 'half' && n % 2 === 0)
-    const restarted = keepData ? [servers.jobs, servers.shared] : [servers.shared]
-    await Promise.all(restarted.map((server) => server.kill()))
-    await setTimeout(DOWN_MS)
-    await Promise.all(restarted.map((server) => server.restart({ keepData })))
+    await restartServers({ keepData, downMs: DOWN_MS })
     done.restarts++
     if (!keepData) done.wipes++
   }

@@ -1,13 +1,15 @@
-// Runs a crawl: starts Redis, the small web and the workers, and waits until every URL is done.
+// Runs a crawl: starts the servers of its backend, the small web and the workers, and waits until
+// every URL is done.
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { startPostgres } from '@politely/testkit/servers/postgres'
 import { startRedis } from '@politely/testkit/servers/redis'
-import { Redis } from 'ioredis'
-import { type Chaos, type ChaosReport, startChaos } from './chaos.ts'
-import { Frontier, type Progress } from './frontier.ts'
+import { type BackendName, type BackendOptions, connectBackend } from './backend.ts'
+import { type Chaos, type ChaosReport, type RestartServers, startChaos } from './chaos.ts'
+import type { Progress } from './frontier.ts'
 import { JobQueues } from './job-queues.ts'
 import { urlOf, type WebShape } from './small-web.ts'
 import type { WebReport } from './web.ts'
@@ -16,15 +18,17 @@ import type { WorkerCounts, WorkerOptions } from './worker.ts'
 export interface FleetOptions {
   readonly workers: number
   readonly web: WebShape
+  /** Where the jobs, the URLs, the robots.txt files and the pace are. */
+  readonly backend: BackendName
   /**
    * Whether each worker crawls its own registrable domains. Otherwise any worker crawls any URL,
-   * and Redis keeps the pace.
+   * and the backend keeps the pace.
    */
   readonly partition: boolean
-  /** Kills workers and restarts Redis during the crawl. */
+  /** Kills workers and restarts the servers during the crawl. */
   readonly chaos?: Chaos | undefined
-  /** A Redis to use instead of starting one. It cannot be combined with `chaos`. */
-  readonly redisUrl?: string | undefined
+  /** A server to use instead of starting one. It cannot be combined with `chaos`. */
+  readonly url?: string | undefined
   /** Called four times per second. */
   readonly onProgress?: ((state: FleetState) => void) | undefined
 }
@@ -49,7 +53,9 @@ export interface FleetReport extends Progress {
   readonly chaos: ChaosReport | undefined
   /** Processes that were killed. */
   readonly killed: readonly number[]
-  /** The largest memory of the shared Redis that was seen. Bytes. */
+  /**
+   * The largest size of robots.txt and the pace that was seen. Bytes. With Redis, its whole memory.
+   */
   readonly maxSharedBytes: number
   /** Keys of the store and the pacer at the end. */
   readonly sharedKeys: number
@@ -77,44 +83,43 @@ export async function runFleet(options: FleetOptions): Promise<FleetReport> {
 
 /** @param defer Calls a function at the end, the last one first. */
 async function crawl(options: FleetOptions, defer: (cleanup: () => unknown) => void): Promise<FleetReport> {
-  const { workers: count, web: shape, partition, chaos, redisUrl, onProgress } = options
+  const { workers: count, web: shape, partition, chaos, url, onProgress } = options
   const prefix = `fleet-${randomBytes(4).toString('hex')}:`
-  const startServer = async () => {
-    const server = await startRedis({ args: ['--appendonly', 'yes'] })
-    defer(server.stop)
-    return server
+  const servers = url === undefined ? await startServers(options.backend, defer) : undefined
+  const backendOptions: BackendOptions = {
+    backend: options.backend,
+    jobsUrl: servers?.jobsUrl ?? url ?? '',
+    sharedUrl: servers?.sharedUrl ?? url ?? '',
+    prefix,
   }
-  const connect = (url: string) => {
-    const redis = new Redis(url, { maxRetriesPerRequest: null })
-    redis.on('error', () => undefined) // it connects again by itself
-    defer(() => redis.disconnect())
-    return redis
+  if (options.backend === 'postgres') {
+    const { migratePostgres } = await import('./postgres-backend.ts')
+    await migratePostgres(backendOptions.jobsUrl, prefix)
   }
-  const servers = redisUrl === undefined ? { jobs: await startServer(), shared: await startServer() } : undefined
-  const jobsUrl = servers?.jobs.url ?? redisUrl ?? ''
-  const sharedUrl = servers?.shared.url ?? redisUrl ?? ''
-  const jobs = connect(jobsUrl)
-  const shared = connect(sharedUrl)
-  if (redisUrl !== undefined) defer(() => deleteKeys(jobs, prefix))
+  const backend = await connectBackend(backendOptions)
+  defer(() => backend.close())
+  if (url !== undefined) defer(() => backend.delete())
 
   const web = start('web.ts', shape)
   defer(() => stop(web))
   const { port } = await reply<{ port: number }>(web)
 
-  const frontier = new Frontier(jobs, `${prefix}frontier:`)
-  const queues = new JobQueues(jobs, { prefix, queues: partition ? count : 1 })
+  const { frontier } = backend
+  const queues = new JobQueues(backend, partition ? count : 1)
+  defer(() => queues.close())
   await frontier.start(urlOf(0, 0, port), (idle) => queues.add(idle))
 
   const lockMs = chaos === undefined ? LOCK_MS.calm : LOCK_MS.chaos
   const workers = new WorkerProcesses(count, (index) => {
     const workerOptions: WorkerOptions = {
-      ...{ jobsUrl, sharedUrl, prefix, partition, lockMs, index },
+      ...backendOptions,
+      ...{ partition, lockMs, index },
       ...{ minDelayMs: shape.minDelayMs, domainDelayMs: shape.domainDelayMs, workers: count },
     }
     return start('worker.ts', workerOptions)
   })
   defer(() => workers.stop())
-  const running = chaos && servers && startChaos(chaos, { workers, servers, shape })
+  const running = chaos && servers && startChaos(chaos, { workers, restartServers: servers.restart, shape })
   if (running) defer(() => running.stop())
 
   const startedAt = performance.now()
@@ -123,17 +128,16 @@ async function crawl(options: FleetOptions, defer: (cleanup: () => unknown) => v
   let maxSharedBytes = 0
   while (progress.done < progress.found) {
     await setTimeout(TICK_MS)
-    const now = await frontier.progress()
+    const now = (await orUndefined(frontier.progress())) ?? progress
     if (now.done > progress.done) advancedAt = performance.now()
     progress = now
     workers.throwIfEnded()
     if (performance.now() - advancedAt > MAX_IDLE_MS)
       throw new Error(`no URL was finished for ${MAX_IDLE_MS / 1000} s: ${now.done} of ${now.found} are done`)
-    void memoryOf(shared).then((bytes) => {
-      maxSharedBytes = Math.max(maxSharedBytes, bytes)
-    })
+    const shared = await orUndefined(backend.shared())
+    maxSharedBytes = Math.max(maxSharedBytes, shared?.bytes ?? 0)
     if (onProgress) {
-      const waiting = await queues.waiting()
+      const waiting = (await orUndefined(queues.waiting())) ?? 0
       onProgress({ ...now, waiting, seconds: (performance.now() - startedAt) / 1000, workers: workers.states() })
     }
   }
@@ -141,8 +145,7 @@ async function crawl(options: FleetOptions, defer: (cleanup: () => unknown) => v
   await workers.stop()
   web.send('report')
   const { report } = await reply<{ report: WebReport }>(web)
-  const keys = await keysOf(shared, `${prefix}{`)
-  const lifetimes = await Promise.all(keys.map((key) => shared.pttl(key)))
+  const shared = await backend.shared()
   return {
     ...progress,
     web: report,
@@ -150,8 +153,8 @@ async function crawl(options: FleetOptions, defer: (cleanup: () => unknown) => v
     chaos: running?.report(),
     killed: workers.killed,
     maxSharedBytes,
-    sharedKeys: keys.length,
-    keysWithoutExpiry: keys.filter((key, i) => lifetimes[i] === -1 && !key.endsWith(':epoch')),
+    sharedKeys: shared.keys,
+    keysWithoutExpiry: shared.withoutExpiry,
   }
 }
 
@@ -226,17 +229,40 @@ async function stop(child: ChildProcess): Promise<void> {
   await exited
 }
 
-async function memoryOf(redis: Redis): Promise<number> {
-  const info = await redis.info('memory').catch(() => '')
-  return Number(/used_memory:(\d+)/.exec(info)?.[1] ?? 0)
+/** A server may be away while it restarts. */
+async function orUndefined<T>(promise: Promise<T>): Promise<T | undefined> {
+  return await promise.catch(() => undefined)
 }
 
-async function keysOf(redis: Redis, prefix: string): Promise<string[]> {
-  const keys: string[] = []
-  for await (const found of redis.scanStream({ match: `${prefix}*`, count: 1000 })) keys.push(...found)
-  return keys
+interface Servers {
+  readonly jobsUrl: string
+  readonly sharedUrl: string
+  readonly restart: RestartServers
 }
 
-async function deleteKeys(redis: Redis, prefix: string): Promise<void> {
-  for (const key of await keysOf(redis, prefix)) await redis.unlink(key)
+async function startServers(backend: BackendName, defer: (cleanup: () => unknown) => void): Promise<Servers> {
+  if (backend === 'postgres') {
+    const server = await startPostgres({ settings: { max_connections: 200 } })
+    defer(() => server[Symbol.asyncDispose]())
+    const restart: RestartServers = async ({ keepData, downMs }) => {
+      const how = keepData ? 'fast' : 'immediate'
+      await server.stop(how)
+      await setTimeout(downMs)
+      await server.restart(how)
+    }
+    return { jobsUrl: server.url, sharedUrl: server.url, restart }
+  }
+  const startOne = async () => {
+    const server = await startRedis({ args: ['--appendonly', 'yes'] })
+    defer(server.stop)
+    return server
+  }
+  const [jobs, shared] = [await startOne(), await startOne()]
+  const restart: RestartServers = async ({ keepData, downMs }) => {
+    const restarted = keepData ? [jobs, shared] : [shared]
+    await Promise.all(restarted.map((server) => server.kill()))
+    await setTimeout(downMs)
+    await Promise.all(restarted.map((server) => server.restart({ keepData })))
+  }
+  return { jobsUrl: jobs.url, sharedUrl: shared.url, restart }
 }

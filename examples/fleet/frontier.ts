@@ -1,8 +1,8 @@
-// The frontier: which URLs are known, and which are still to be crawled. Shared by all workers, in
-// the Redis of the jobs.
+// The frontier: which URLs are known, and which are still to be crawled. Shared by all workers, on
+// the server of the jobs.
 //
 // Each origin has a list of pending URLs (the "back queue" of the crawler Mercator), and one BullMQ
-// job while it has any. The job takes one URL at a time. Every step is one script, so that a worker
+// job while it has any. The job takes one URL at a time. Every step is atomic, so that a worker
 // may be killed between any two of them:
 //
 //   take      moves the next URL from `pending` to `taken`, or returns a URL that a
@@ -13,7 +13,7 @@
 // new generation, because BullMQ ignores a new job with the id of one that exists, and the old one
 // exists a moment longer.
 import { createHash } from 'node:crypto'
-import type { Redis } from 'ioredis'
+import type { FrontierCalls } from './backend.ts'
 
 /** The job of an origin that has URLs. */
 export interface OriginJob {
@@ -37,56 +37,11 @@ export interface Progress {
   readonly done: number
 }
 
-// ARGV: prefix, origin, generation
-const TAKE = `
-local prefix, origin, generation = ARGV[1], ARGV[2], ARGV[3]
-if (redis.call('HGET', prefix .. 'generations', origin) or '0') ~= generation then return false end
-local taken = prefix .. 'taken:' .. origin
-local entry = redis.call('LINDEX', taken, 0) or redis.call('LMOVE', prefix .. 'pending:' .. origin, taken, 'LEFT', 'RIGHT')
-if entry then
-  redis.call('SADD', prefix .. 'active', origin)
-  return entry
-end
-redis.call('HINCRBY', prefix .. 'generations', origin, 1)
-redis.call('SREM', prefix .. 'active', origin)
-return false`
-
-// ARGV: prefix, origin and entry to finish (or empty), then for each link its origin, its entry, and
-// the hash of its URL
-const FINISH = `
-local prefix, origin, entry = ARGV[1], ARGV[2], ARGV[3]
-local idle, listed = {}, {}
-for i = 4, #ARGV, 3 do
-  local target = ARGV[i]
-  if redis.call('SADD', prefix .. 'seen:' .. target, ARGV[i + 2]) == 1 then
-    redis.call('RPUSH', prefix .. 'pending:' .. target, ARGV[i + 1])
-    redis.call('INCR', prefix .. 'found')
-  end
-  if not listed[target] and redis.call('SISMEMBER', prefix .. 'active', target) == 0
-    and redis.call('EXISTS', prefix .. 'pending:' .. target) == 1 then
-    listed[target] = true
-    table.insert(idle, target)
-    table.insert(idle, redis.call('HGET', prefix .. 'generations', target) or '0')
-  end
-end
-if #idle == 0 and redis.call('LREM', prefix .. 'taken:' .. origin, 1, entry) == 1 then
-  redis.call('INCR', prefix .. 'done')
-end
-return idle`
-
 export class Frontier {
-  readonly #redis: Redis
-  readonly #prefix: string
+  readonly #calls: FrontierCalls
 
-  /**
-   * @param prefix The beginning of all keys. All keys are on one node, like the keys of a
-   * BullMQ queue.
-   */
-  constructor(redis: Redis, prefix: string) {
-    this.#redis = redis
-    this.#prefix = prefix
-    redis.defineCommand('frontierTake', { numberOfKeys: 0, lua: TAKE })
-    redis.defineCommand('frontierFinish', { numberOfKeys: 0, lua: FINISH })
+  constructor(calls: FrontierCalls) {
+    this.#calls = calls
   }
 
   /**
@@ -94,8 +49,8 @@ export class Frontier {
    * origin: then the job ends.
    */
   async take({ origin, generation }: OriginJob): Promise<Found | undefined> {
-    const entry = (await this.#call('frontierTake', [origin, `${generation}`])) as string | null
-    if (entry === null) return undefined
+    const entry = await this.#calls.take(origin, generation)
+    if (entry === undefined) return undefined
     const [url = '', page] = entry.split(' ')
     return { url, page }
   }
@@ -125,26 +80,18 @@ export class Frontier {
     await addJobs(await this.#finish(undefined, [{ url, page: undefined }]))
   }
 
-  async progress(): Promise<Progress> {
-    const [found, done] = await this.#redis.mget(`${this.#prefix}found`, `${this.#prefix}done`)
-    return { found: Number(found), done: Number(done) }
+  progress(): Promise<Progress> {
+    return this.#calls.progress()
   }
 
   async #finish(found: Found | undefined, links: readonly Found[]): Promise<OriginJob[]> {
-    const args = links.flatMap((link) => [new URL(link.url).origin, entryOf(link), hashOf(link.url)])
-    const finished = found === undefined ? ['', ''] : [new URL(found.url).origin, entryOf(found)]
-    const reply = (await this.#call('frontierFinish', [...finished, ...args])) as string[]
-    const idle: OriginJob[] = []
-    for (let i = 0; i < reply.length; i += 2) idle.push({ origin: reply[i] ?? '', generation: Number(reply[i + 1]) })
-    return idle
-  }
-
-  async #call(command: 'frontierTake' | 'frontierFinish', args: readonly (string | Buffer)[]): Promise<unknown> {
-    const commands = this.#redis as unknown as Record<
-      typeof command,
-      (...args: readonly (string | Buffer)[]) => Promise<unknown>
-    >
-    return commands[command](this.#prefix, ...args)
+    const finished = found && { origin: new URL(found.url).origin, entry: entryOf(found) }
+    const added = links.map((link) => ({
+      origin: new URL(link.url).origin,
+      entry: entryOf(link),
+      hash: hashOf(link.url),
+    }))
+    return [...(await this.#calls.finish(finished, added))]
   }
 }
 

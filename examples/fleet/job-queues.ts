@@ -2,20 +2,20 @@
 // partitioned.
 import { createHash } from 'node:crypto'
 import { registrableDomainOf } from '@politely/fetcher'
-import { Queue } from 'bullmq'
-import type { Redis } from 'ioredis'
+import type { Queue } from 'bullmq'
+import type { Backend } from './backend.ts'
 import type { OriginJob } from './frontier.ts'
 
+/**
+ * A job fails if the server is away when it is delayed. It did nothing wrong, so it is run again.
+ */
+const RETRIES = { attempts: 1_000_000, backoff: { type: 'fixed', delay: 1_000 } }
+
 export class JobQueues {
-  readonly prefix: string
   readonly #queues: readonly Queue<OriginJob>[]
 
-  constructor(connection: Redis, { prefix, queues }: { readonly prefix: string; readonly queues: number }) {
-    this.prefix = `${prefix}jobs`
-    this.#queues = Array.from(
-      { length: queues },
-      (_, index) => new Queue(this.nameOf(index), { connection, prefix: this.prefix, skipVersionCheck: true }),
-    )
+  constructor(backend: Backend, count: number) {
+    this.#queues = Array.from({ length: count }, (_, index) => backend.queue(this.nameOf(index)))
     for (const queue of this.#queues) queue.on('error', () => undefined) // a lost connection, which is opened again
   }
 
@@ -29,7 +29,7 @@ export class JobQueues {
       origins.map((data) => {
         const { origin, generation } = data
         const jobId = `${encodeURIComponent(origin)}-${generation}`
-        return this.#queueOf(origin).add('crawl', data, { jobId, removeOnComplete: true })
+        return this.#queueOf(origin).add('crawl', data, { jobId, removeOnComplete: true, ...RETRIES })
       }),
     )
   }
@@ -38,6 +38,10 @@ export class JobQueues {
   async waiting(): Promise<number> {
     const counts = await Promise.all(this.#queues.map((queue) => queue.getDelayedCount()))
     return counts.reduce((sum, count) => sum + count, 0)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#queues.map((queue) => queue.close()))
   }
 
   /** All origins of a registrable domain are in one queue. */

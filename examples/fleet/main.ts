@@ -14,10 +14,13 @@ const USAGE = `usage: npm run example -- examples/fleet/main.ts [options]
   --min-delay MS      the delay that the fleet keeps by itself; default 500
   --domain-delay MS   the delay between requests to the two hosts of a registrable domain; default 0: none
   --seed N            another small web
+  --backend NAME      redis or postgres; default redis. With postgres, no Redis is used
   --partition         each worker crawls its own registrable domains and paces them by itself
   --chaos SPEC        for example kills=30,restarts=10,wipe=half: kills workers and restarts Redis; wipe says
-                      which restarts lose what is known of robots.txt and of the pace: none, half or all
-  --redis URL         a Redis to use; default: REDIS_URL, or two servers that are started`
+                      which restarts lose what is known of robots.txt and of the pace: none, half or all.
+                      Each restart of Postgres loses the pace, and wipe says which are crashes
+  --redis URL         a Redis to use; default: REDIS_URL, or two servers that are started
+  --postgres URL      a Postgres to use; default: DATABASE_URL, or one that is started`
 
 const { values } = parseArgs({
   options: {
@@ -31,6 +34,8 @@ const { values } = parseArgs({
     partition: { type: 'boolean', default: false },
     chaos: { type: 'string' },
     redis: { type: 'string' },
+    postgres: { type: 'string' },
+    backend: { type: 'string', default: 'redis' },
     help: { type: 'boolean', default: false },
   },
 })
@@ -51,8 +56,14 @@ if (values.help) {
 
 function optionsOf(): FleetOptions {
   const chaos = values.chaos === undefined ? undefined : chaosOf(values.chaos)
-  if (chaos && values.redis)
-    throw new Error('--chaos cannot be combined with --redis: it restarts only servers that the example has started')
+  const backend = values.backend
+  if (backend !== 'redis' && backend !== 'postgres')
+    throw new Error(`--backend: "${backend}" is invalid; expected redis or postgres`)
+  if (chaos && values[backend])
+    throw new Error(
+      `--chaos cannot be combined with --${backend}: it restarts only servers that the example has started`,
+    )
+  const ofEnvironment = backend === 'redis' ? process.env.REDIS_URL : process.env.DATABASE_URL
   return {
     workers: number('workers', 1),
     web: {
@@ -63,13 +74,17 @@ function optionsOf(): FleetOptions {
       domainDelayMs: number('domain-delay', 0),
       seed: number('seed', 0),
     },
+    backend,
     partition: values.partition,
     chaos,
-    redisUrl: values.redis ?? (chaos === undefined ? process.env.REDIS_URL : undefined),
+    url: values[backend] ?? (chaos === undefined ? ofEnvironment : undefined),
   }
 }
 
-function number(name: Exclude<keyof typeof values, 'partition' | 'chaos' | 'redis' | 'help'>, min: number): number {
+function number(
+  name: Exclude<keyof typeof values, 'partition' | 'chaos' | 'redis' | 'postgres' | 'backend' | 'help'>,
+  min: number,
+): number {
   const value = Number(values[name])
   if (Number.isInteger(value) && value >= min) return value
   throw new Error(`--${name}: ${values[name]} is out of range; expected an integer from ${min}`)

@@ -5,7 +5,7 @@ import { idealMs } from './small-web.ts'
 import type { OriginReport } from './web.ts'
 import type { WorkerCounts } from './worker.ts'
 
-const COLUMNS = ['worker', 'pages/s', 'pages', 'refused', 'under way', 'early', 'robots.txt', 'Redis calls']
+const COLUMNS = ['worker', 'pages/s', 'pages', 'refused', 'under way', 'early', 'robots.txt', 'commands']
 
 /** Draws the table again in the place of the last one. */
 export class LiveTable {
@@ -60,7 +60,7 @@ function tableOf(workers: readonly WorkerState[], rateOf: (i: number) => string)
     (counts) => counts.underWay,
     (counts) => counts.early,
     (counts) => counts.robotsFetches,
-    (counts) => counts.jobCommands + counts.storeCommands + counts.pacerCommands,
+    ({ sent }) => sent.jobs + sent.store + sent.pacerTrips,
   ]
   const rows = workers.map(({ index, counts }, i) => [
     `${index}`,
@@ -81,12 +81,12 @@ export interface Summary {
 }
 
 /**
- * @param toleranceMs How much shorter than asked a gap may be. Redis grants the slots, and a busy
- * machine may stop a worker between its slot and its request.
+ * @param toleranceMs How much shorter than asked a gap may be. The server grants the slots, and a
+ * busy machine may stop a worker between its slot and its request.
  */
 export function summaryOf(
   report: FleetReport,
-  { web: shape, workers, partition, chaos, redisUrl }: FleetOptions,
+  { web: shape, workers, partition, chaos, url, backend }: FleetOptions,
   toleranceMs = 50,
 ): Summary {
   const { origins, repeated, startMs, spanMs } = report.web
@@ -112,22 +112,23 @@ export function summaryOf(
   }
   const early = report.workers.reduce((sum, { counts }) => sum + (counts?.early ?? 0), 0)
   const ideal = idealMs(shape)
+  const name = backend === 'redis' ? 'Redis' : 'Postgres'
   const lines = [
-    `${workers} workers, ${shape.origins} origins, ${partition ? 'partitioned by registrable domain' : 'one pace in Redis'}`,
+    `${workers} workers, ${shape.origins} origins, ${partition ? 'partitioned by registrable domain' : `one pace in ${name}`}`,
     `URLs            ${report.found} found, ${report.done} done, ${missing} pages missed, ${disallowed} disallowed pages requested`,
     `requests        ${requests} for pages, ${repeats} of them repeated after a kill; ${robotsFetches} for the robots.txt files of ${origins.length} origins`,
     `smallest gap    ${permitGap.text} between permits; ${arrivalGap.text} between arrivals at the server, ${soon} of them more than 10 ms short`,
     `time            ${seconds(spanMs)}; the ideal schedule takes ${seconds(ideal)}: ${percent(ideal / spanMs)} of the ideal throughput, ${((1000 * requests) / spanMs).toFixed(0)} pages/s`,
     ...(ideal / spanMs < GOOD_SHARE ? reasonsOf(report).map((reason) => `lost time       ${reason}`) : []),
-    `start           the first page was requested after ${seconds(startMs)}${partition || redisUrl ? '' : ', since each origin counts as just visited with an empty Redis'}`,
-    `Redis per page  ${per((c) => c.pacerCommands)} calls of the pacer, ${per((c) => c.storeCommands)} of the store, ${per((c) => c.jobCommands)} for jobs and URLs; ${early} runs of jobs came too early`,
-    `shared Redis    ${(report.maxSharedBytes / 2 ** 20).toFixed(1)} MiB at most, ${report.sharedKeys} keys at the end, ${report.keysWithoutExpiry.length} without expiry`,
+    `start           the first page was requested after ${seconds(startMs)}${partition || url ? '' : `, since each origin counts as just visited with an empty ${name}`}`,
+    `per page        ${per(({ sent }) => sent.pacer)} calls of the pacer in ${per(({ sent }) => sent.pacerTrips)} commands to ${name}, ${per(({ sent }) => sent.store)} of the store, ${per(({ sent }) => sent.jobs)} for jobs and URLs; ${early} runs of jobs came too early`,
+    `shared data     ${(report.maxSharedBytes / 2 ** 20).toFixed(1)} MiB at most, ${report.sharedKeys} keys at the end, ${report.keysWithoutExpiry.length} without expiry`,
   ]
   if (domainDelayMs > 0) lines.push(`domains         ${domainGap.text} between permits for one registrable domain`)
   if (report.chaos) {
     const { kills, restarts, wipes } = report.chaos
     lines.push(
-      `chaos           ${kills} workers killed, Redis restarted ${restarts} times, ${wipes} of them without its data`,
+      `chaos           ${kills} workers killed, ${name} restarted ${restarts} times, ${wipes} of them ${backend === 'redis' ? 'without its data' : 'by a crash'}`,
     )
   }
   const problems = [

@@ -6,33 +6,26 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { RobotsClient } from '@politely/fetcher'
 import { type Permit, PoliteGate, RobotsDisallowedError, type StartMessage } from '@politely/gate'
-import { RedisPacer, RedisStore } from '@politely/redis'
-import { DelayedError, type Job, Worker } from 'bullmq'
-import { Redis } from 'ioredis'
+import { DelayedError, type Job } from 'bullmq'
 import { Agent, fetch, type Response } from 'undici'
-import { type Found, Frontier, type OriginJob } from './frontier.ts'
+import { type BackendOptions, connectBackend, type Sent } from './backend.ts'
+import type { Found, OriginJob } from './frontier.ts'
 import { JobQueues } from './job-queues.ts'
 import { lookup } from './small-web.ts'
 
 const USER_AGENT = 'PolitelyFleet/0.1'
 /** A job that gets no slot within this time goes back to the queue until its slot. */
-const MAX_WAIT_MS = 50
+const MAX_WAIT_MS = 250
 /** How many pages a worker requests at the same time. */
 const CONCURRENCY = 50
-/** A job that failed is tried again after this time, for example if Redis was away. */
+/** A job that failed is tried again after this time, for example if the server was away. */
 const RETRY_MS = 1_000
 /** A page is requested so often if it answers with 429 or 5xx, or not at all. */
 const MAX_REQUESTS = 3
 const MAX_RESPONSE_MS = 30_000
 const MAX_PAGE_BYTES = 5_000_000
 
-export interface WorkerOptions {
-  /** The Redis of the jobs. It must keep its data. */
-  readonly jobsUrl: string
-  /** The Redis of robots.txt and of the pace. It may lose its data. */
-  readonly sharedUrl: string
-  /** The beginning of all keys of this crawl. */
-  readonly prefix: string
+export interface WorkerOptions extends BackendOptions {
   readonly minDelayMs: number
   readonly domainDelayMs: number
   readonly workers: number
@@ -40,7 +33,7 @@ export interface WorkerOptions {
   readonly index: number
   /**
    * Whether each origin belongs to one worker, which paces it by itself. Otherwise any worker
-   * crawls any origin, and Redis keeps the pace.
+   * crawls any origin, and the backend keeps the pace.
    */
   readonly partition: boolean
   /** How long the jobs of a killed worker stay locked. Milliseconds. */
@@ -60,24 +53,19 @@ export interface WorkerCounts {
   /** URLs under way now. */
   readonly underWay: number
   readonly robotsFetches: number
-  /** Commands to the Redis of the jobs, without the command that waits for jobs. */
-  readonly jobCommands: number
-  readonly storeCommands: number
-  readonly pacerCommands: number
+  /** Commands to the backend since the start of the worker. */
+  readonly sent: Sent
 }
 
 const [argument = ''] = process.argv.slice(2)
 const options = JSON.parse(argument) as WorkerOptions
-const { jobsUrl, sharedUrl, prefix, minDelayMs, domainDelayMs, partition, index, workers } = options
+const { minDelayMs, domainDelayMs, partition, index, workers } = options
 
-const jobsRedis = connect(jobsUrl)
-const storeRedis = connect(sharedUrl)
-const pacerRedis = connect(sharedUrl)
-const frontier = new Frontier(jobsRedis.client, `${prefix}frontier:`)
-const queues = new JobQueues(jobsRedis.client, { prefix, queues: partition ? workers : 1 })
-const store = new RedisStore({ client: storeRedis.client, keyPrefix: prefix })
+const backend = await connectBackend(options)
+const { frontier, store } = backend
+const queues = new JobQueues(backend, partition ? workers : 1)
 const robots = new RobotsClient({ userAgent: USER_AGENT, store, lookup })
-const pacer = partition ? undefined : new RedisPacer({ client: pacerRedis.client, keyPrefix: prefix })
+const pacer = partition ? undefined : backend.pacer
 const gate = new PoliteGate({ robots, minDelayMs, minDelayPerDomainMs: domainDelayMs, pacer })
 const agent = new Agent({ connect: { lookup }, keepAliveTimeout: 30_000 })
 /**
@@ -90,18 +78,17 @@ subscribe('politely:gate:start', (message) => {
 })
 const counts = { pages: 0, refused: 0, failed: 0, early: 0, underWay: 0 }
 
-const worker = new Worker<OriginJob>(queues.nameOf(partition ? index : 0), run, {
-  connection: jobsRedis.client,
-  prefix: queues.prefix,
+const worker = backend.worker(queues.nameOf(partition ? index : 0), run, {
   concurrency: CONCURRENCY,
   lockDuration: options.lockMs,
   stalledInterval: options.lockMs,
   // A job stalls when its worker dies. It did nothing wrong, so no number of deaths makes it fail.
-  maxStalledCount: Number.MAX_SAFE_INTEGER,
+  maxStalledCount: 1_000_000_000,
 })
 worker.on('error', (error: NodeJS.ErrnoException) => {
   // BullMQ connects again by itself.
-  const isLost = error.code?.startsWith('ECONN') || error.message === 'Connection is closed.'
+  const isLost =
+    /^(ECONN|57P0|XX000)/.test(error.code ?? '') || /[Cc]onnection (is closed|terminated)/.test(error.message)
   if (!isLost) console.error(`worker ${index}: ${error.message}`)
 })
 
@@ -117,7 +104,7 @@ async function run(job: Job<OriginJob>, token?: string): Promise<void> {
       return Date.now() + RETRY_MS
     })
     if (nextAt === undefined) return
-    await job.moveToDelayed(nextAt, token)
+    await job.moveToDelayed(Math.ceil(nextAt), token) // Postgres takes whole milliseconds only
   } finally {
     counts.underWay--
   }
@@ -223,26 +210,8 @@ function countsNow(): WorkerCounts {
   return {
     ...counts,
     robotsFetches: robots.counters.fetches,
-    jobCommands: jobsRedis.commands(),
-    storeCommands: storeRedis.commands(),
-    pacerCommands: pacerRedis.commands(),
+    sent: backend.sent(),
   }
-}
-
-/**
- * Connects to a Redis and counts the commands sent. A lost connection is opened again for as long
- * as it takes.
- */
-function connect(url: string): { client: Redis; commands(): number } {
-  const client = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true })
-  client.on('error', () => undefined) // it connects again by itself
-  let sent = 0
-  const send = client.sendCommand.bind(client)
-  client.sendCommand = (...args) => {
-    sent++
-    return send(...args)
-  }
-  return { client, commands: () => sent }
 }
 
 setInterval(() => process.send?.(countsNow()), 250)
@@ -250,7 +219,7 @@ process.on('disconnect', () => process.exit())
 process.on('message', async () => {
   await worker.close()
   gate.close()
-  pacer?.close()
+  backend.pacer.close()
   await robots.close()
   process.send?.(countsNow(), () => process.exit())
 })

@@ -1,6 +1,7 @@
-// The example, run with real processes, a real Redis and real requests on loopback.
+// The example, run with real processes, a real Redis or Postgres, and real requests on loopback.
 
 import { isFullRun } from '@politely/testkit/scope'
+import { noPostgresServer } from '@politely/testkit/servers/postgres'
 import { noRedisServer } from '@politely/testkit/servers/redis'
 import { describe, expect, test } from 'vitest'
 import { type FleetOptions, runFleet } from '../fleet.ts'
@@ -18,20 +19,35 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
-  { name: 'with one pace in Redis', options: { workers: 2, web, partition: false } },
-  { name: 'partitioned by domain', options: { workers: 2, web, partition: true } },
+  { name: 'with one pace in Redis', options: { workers: 2, web, backend: 'redis', partition: false } },
+  {
+    name: 'with one pace in Postgres, and no Redis',
+    options: { workers: 2, web, backend: 'postgres', partition: false },
+  },
+  { name: 'partitioned by domain', options: { workers: 2, web, backend: 'redis', partition: true } },
   {
     name: 'whose workers are killed and whose Redis loses its data',
     options: {
       workers: 2,
       web: { ...web, pages: 200 },
+      backend: 'redis',
+      partition: false,
+      chaos: { kills: 3, restarts: 2, wipe: 'half' },
+    },
+  },
+  {
+    name: 'whose workers and Postgres are killed',
+    options: {
+      workers: 2,
+      web: { ...web, pages: 200 },
+      backend: 'postgres',
       partition: false,
       chaos: { kills: 3, restarts: 2, wipe: 'half' },
     },
   },
 ]
 
-describe.skipIf(!isFullRun || noRedisServer())('a fleet', () => {
+describe.skipIf(!isFullRun || noRedisServer() || noPostgresServer())('a fleet', () => {
   test.for(cases)('$name crawls every page politely', async ({ options }) => {
     const report = await runFleet(options)
     expect(summaryOf(report, options, TOLERANCE_MS).problems).toEqual([])

@@ -1,0 +1,3 @@
+module politely
+
+go 1.19

@@ -1,0 +1,82 @@
+// The command line of the server. Standard output belongs to the protocol; messages for people go to
+// standard error.
+import { once } from 'node:events'
+import { parseArgs } from 'node:util'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { OptionError } from '@politely/core'
+import { MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
+import { FetchTools } from './fetch-tools.ts'
+import type { FetchToolsOptions } from './options.ts'
+
+const HELP = `An MCP server that reads web pages and obeys robots.txt. An MCP client starts it and talks to it over stdin and stdout.
+
+  --user-agent <name>      your User-Agent, such as "YourMCP/1.0 (+https://your.site/mcp)"; sites see YourMCP-Autonomous or YourMCP-User
+  --allow-address <block>  a private address, or a block such as 10.0.0.0/8, that the server may connect to; may be repeated
+  --min-delay <seconds>    the minimum delay between two requests to one site (default: 1)
+  --timeout <seconds>      time limit for one page, including the wait before its request (default: 50)
+  --help                   print this text`
+
+/**
+ * Serves MCP over the stdin and stdout of this process until stdin closes.
+ * @param args The command line, without `node` and the name of the script: `--user-agent NAME …`.
+ * @returns The exit code: 0, or 2 for a mistake on the command line, which is printed on stderr.
+ */
+export async function runCommand(args: readonly string[]): Promise<number> {
+  let tools: FetchTools
+  try {
+    const options = optionsOf(args)
+    if (options === undefined) {
+      console.log(HELP)
+      return 0
+    }
+    tools = new FetchTools(options)
+  } catch (error) {
+    const isUsage = error instanceof OptionError || (error instanceof TypeError && 'code' in error)
+    if (!isUsage) throw error
+    console.error(`politely-mcp: ${error.message}\nSee --help.`)
+    return 2
+  }
+  const closed = once(process.stdin, 'close')
+  serveStdio(() => tools.createServer(), { onerror: (error) => console.error(`politely-mcp: ${error.message}`) })
+  await closed
+  await tools.close() // the client has disconnected, so pending requests are useless
+  return 0
+}
+
+/** Returns undefined for `--help`. */
+function optionsOf(args: readonly string[]): FetchToolsOptions | undefined {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      'user-agent': { type: 'string' },
+      'allow-address': { type: 'string', multiple: true },
+      'min-delay': { type: 'string' },
+      timeout: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  })
+  if (values.help) return undefined
+  const userAgent = values['user-agent']
+  if (userAgent === undefined)
+    throw new OptionError('--user-agent', 'is missing; write one such as "YourMCP/1.0 (+https://your.site/mcp)"')
+  return {
+    userAgent,
+    allowAddresses: values['allow-address'],
+    minDelayMs: milliseconds('--min-delay', values['min-delay'], { min: 0 }),
+    timeoutMs: milliseconds('--timeout', values.timeout, { min: 1 }),
+  }
+}
+
+/** Converts seconds to milliseconds, from `min` to the longest delay of a timer. */
+function milliseconds(option: string, seconds: string | undefined, { min }: { min: number }): number | undefined {
+  if (seconds === undefined) return undefined
+  const ms = Math.round(Number(seconds) * 1000)
+  if (seconds.trim() === '' || !(ms >= min && ms <= MAX_TIMEOUT_MS)) {
+    const range = `from ${min / 1000} to ${Math.floor(MAX_TIMEOUT_MS / 1000)}`
+    throw new OptionError(
+      option,
+      `${JSON.stringify(seconds)} is invalid; expected a number of seconds ${range}, such as 2.5`,
+    )
+  }
+  return ms
+}

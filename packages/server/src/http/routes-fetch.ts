@@ -1,0 +1,117 @@
+// POST /v1/fetch: the server requests a page itself, for programs without an HTTP client.
+// It exists by option only. The request gets a permit like any other, and has a lease.
+//
+// The answer is one line of JSON, and after it the bytes of the page as they arrive:
+//
+//   {"state":"page","status":200,"url":"https://example.com/","headers":[["content-type","text/html"]]}
+//   <!doctype html>…
+import { Readable } from 'node:stream'
+import { loggableVerdict } from '@politely/fetcher'
+import { RobotsDisallowedError } from '@politely/gate'
+import { politeAgent } from '@politely/gate/undici'
+import type { FastifyInstance } from 'fastify'
+import { type Response, fetch as undiciFetch } from 'undici'
+import type { Lease } from '../permits/lease.ts'
+import type { ServerContext } from '../server-context.ts'
+import type { Tenant } from '../tenants.ts'
+import { Fault } from './problem.ts'
+import { answerOf } from './routes-permits.ts'
+import { FetchBody, streamAnswer } from './schemas.ts'
+
+/** The lease covers the longest time that a page may take, and its redirects. */
+const LEASE_MS = 600_000
+
+export function fetchRoute(app: FastifyInstance, { gate, desk }: ServerContext): void {
+  // The agent's connections are guarded: a public name leads to a public address, also after a redirect.
+  const agent = politeAgent({ gate })
+  app.addHook('onClose', () => agent.destroy())
+
+  app.post<{ Body: FetchBody }>(
+    '/v1/fetch',
+    {
+      schema: {
+        operationId: 'fetchPage',
+        summary: 'Request a page through the server',
+        description:
+          'The answer begins with a line of JSON. After a line with the state "page", the bytes of the page follow.',
+        body: FetchBody,
+        response: streamAnswer('application/octet-stream', 'A line of JSON, and the bytes of the page'),
+      },
+    },
+    async (request, reply) => {
+      const { tenant, mayReachPrivate, body } = request
+      const {
+        url,
+        method = 'GET',
+        headers = {},
+        timeout_ms = 30_000,
+        max_wait_ms = 20_000,
+        max_bytes = 10_485_760,
+      } = body
+      const line = (value: object) =>
+        reply.header('content-type', 'application/octet-stream').send(`${JSON.stringify(value)}\n`)
+      if (Object.keys(headers).some((name) => /^(?:user-agent|host)$/i.test(name)))
+        throw new Fault('invalid-request', 'headers: User-Agent and Host are those of the server; leave them out')
+      const waitMs = tenant.fetchWaitMs
+      if (waitMs > 0) return line({ state: 'full', wait_ms: waitMs, because: 'bytes' })
+      const ends = new AbortController()
+      reply.raw.once('close', () => ends.abort())
+      const { results } = await desk.grant({
+        tenant,
+        mayReachPrivate,
+        startWithinMs: 1,
+        holdMs: max_wait_ms,
+        leaseMs: LEASE_MS,
+        requests: [{ url }],
+        signal: ends.signal,
+      })
+      const [result] = results
+      if (result === undefined || result.state !== 'go') return line(result === undefined ? {} : answerOf(result, url))
+      const { lease } = result
+      reply.raw.once('close', () => desk.leases.end(lease))
+      const timeout = AbortSignal.timeout(timeout_ms)
+      const signal = AbortSignal.any([ends.signal, timeout])
+      const init = { method, headers: { ...headers, 'user-agent': gate.robots.userAgent }, signal, dispatcher: agent }
+      let response: Response
+      try {
+        response = await lease.permit.run(() => undiciFetch(url, init))
+      } catch (error) {
+        return refusedOrThrow(error, timeout, line)
+      }
+      reply.header('content-type', 'application/octet-stream')
+      return reply.send(Readable.from(page(response, max_bytes, tenant, desk.leases, lease)))
+    },
+  )
+}
+
+/** Yields the head and the bytes. Ends with an error after `max` bytes, so that no page looks whole. */
+async function* page(
+  { status, url, headers, body }: Response,
+  max: number,
+  tenant: Tenant,
+  leases: { end(lease: Lease): void },
+  lease: Lease,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield Buffer.from(`${JSON.stringify({ state: 'page', status, url, headers: [...headers] })}\n`)
+    let bytes = 0
+    for await (const chunk of body ?? []) {
+      bytes += chunk.length
+      tenant.fetched(chunk.length)
+      if (bytes > max) throw new Error(`the page has more than max_bytes (${max})`)
+      yield chunk
+    }
+  } finally {
+    leases.end(lease)
+  }
+}
+
+/** A refused redirect is an answer; a page that did not come is a fault. */
+function refusedOrThrow<T>(error: unknown, timeout: AbortSignal, line: (value: object) => T): T {
+  const { cause = error } = Object(error) as { readonly cause?: unknown }
+  if (cause instanceof RobotsDisallowedError) {
+    const { verdict } = cause
+    return line({ state: 'refused', because: verdict.because, verdict: loggableVerdict(verdict) })
+  }
+  throw new Fault(timeout.aborted ? 'timed-out' : 'not-fetched', (cause as Error).message)
+}

@@ -1,0 +1,151 @@
+// The URLs that wait for one pace key. Each has a ticket, and comes back when the server has said so.
+// Until then it holds no socket.
+//
+// Callers take turns, so that one with many URLs does not hold up the others. A caller is a tenant, or
+// one of the clients that it names. The URLs of one caller start in order of arrival. But clients die,
+// and lose their tickets. So a slot is kept only for a moment, and only for tickets that are due and
+// have come back before. After that moment, the next URL to ask gets the slot.
+//
+// Example with a delay of 1 s, and two callers, A and B:
+//
+//   A asks for three URLs   they may start at 1 s, 2 s and 3 s
+//   B asks for one          it may start at 2 s, after the first of A
+//   A comes back            its second URL starts at 3 s, its third at 4 s
+import type { Tenant } from '../tenants.ts'
+
+/** A URL that waits. */
+export interface Place {
+  readonly number: number
+  readonly tenant: Tenant
+  /** Its tenant, and the name of the client. */
+  readonly caller: string
+  readonly line: Line
+  /** When it asks again. Milliseconds, by the clock of the gate. */
+  askAt: number
+  /** Whether its ticket has come back, and is expected again. */
+  isConfirmed: boolean
+}
+
+/** How long a slot is kept for tickets that are due. Our choice: as long as most calls take. */
+const KEEP_MS = 100
+/** After this time a ticket counts as given up. Our choice. */
+const GIVEN_UP_MS = 30_000
+/** Only the beginning of a longer line counts. */
+const MAX_COUNTED = 1_000
+/** At most this many tickets that have not come back count for an estimate: their client may be dead. */
+const MAX_UNCONFIRMED = 10
+
+export class Line {
+  readonly key: string
+  readonly #places = new Map<string, Map<number, Place>>()
+  /** Since when a slot is free that is kept for tickets. */
+  #keptSince: number | undefined
+  /** When each caller last started a request. */
+  readonly #servedAt = new Map<string, number>()
+
+  constructor(key: string) {
+    this.key = key
+  }
+
+  get size(): number {
+    let size = 0
+    for (const places of this.#places.values()) size += places.size
+    return size
+  }
+
+  get isEmpty(): boolean {
+    return this.#places.size === 0
+  }
+
+  find(caller: string, number: number): Place | undefined {
+    return this.#places.get(caller)?.get(number)
+  }
+
+  has({ caller, number }: Place): boolean {
+    return this.find(caller, number) !== undefined
+  }
+
+  add(number: number, tenant: Tenant, caller: string): Place {
+    const place = { number, tenant, caller, line: this, askAt: 0, isConfirmed: false }
+    const places = this.#places.get(caller)
+    if (places === undefined) this.#places.set(caller, new Map([[number, place]]))
+    else places.set(number, place)
+    tenant.waiting++
+    return place
+  }
+
+  remove({ tenant, caller, number }: Place): void {
+    const places = this.#places.get(caller)
+    if (!places?.delete(number)) return
+    tenant.waiting--
+    if (places.size === 0) this.#places.delete(caller)
+  }
+
+  /** A request of this caller starts: the others come first now. */
+  served(caller: string, now: number): void {
+    this.#servedAt.set(caller, now)
+    this.#keptSince = undefined
+  }
+
+  /** Estimates how many URLs start before one. @param place Its place; undefined for a URL that arrives. */
+  ahead(caller: string, place: Place | undefined, now: number): number {
+    const own = this.#count(this.#places.get(caller), place, now)
+    let ahead = own
+    for (const [other, places] of this.#places) {
+      if (other === caller) continue
+      const turns = this.#comesFirst(other, places, caller, place) ? own + 1 : own
+      ahead += Math.min(this.#count(places, undefined, now), turns)
+    }
+    return ahead
+  }
+
+  /** Whether the slot that is free now is kept for another ticket. */
+  isKept(caller: string, place: Place | undefined, now: number): boolean {
+    const due = this.#dueBefore(caller, place, now)
+    if (due === undefined) return false
+    this.#keptSince ??= now
+    if (now < this.#keptSince + KEEP_MS) return true
+    due.isConfirmed = false // it did not come
+    this.#keptSince = undefined
+    return this.isKept(caller, place, now)
+  }
+
+  /** Drops the tickets that did not come back. */
+  sweep(now: number): void {
+    for (const places of [...this.#places.values()])
+      for (const place of places.values()) if (now > place.askAt + GIVEN_UP_MS) this.remove(place)
+  }
+
+  /** Returns a ticket that is due and comes before this one. */
+  #dueBefore(caller: string, place: Place | undefined, now: number): Place | undefined {
+    for (const [other, places] of this.#places) {
+      if (other !== caller && !this.#comesFirst(other, places, caller, place)) continue
+      let looked = 0
+      for (const one of places.values()) {
+        if (one === place || ++looked > MAX_COUNTED) break
+        if (one.isConfirmed && Math.abs(now - one.askAt) <= KEEP_MS) return one
+      }
+    }
+    return undefined
+  }
+
+  /** Whether it is the turn of another caller. */
+  #comesFirst(other: string, places: ReadonlyMap<number, Place>, caller: string, place: Place | undefined): boolean {
+    const [servedAt, otherServedAt] = [this.#servedAt.get(caller) ?? 0, this.#servedAt.get(other) ?? 0]
+    if (otherServedAt !== servedAt) return otherServedAt < servedAt
+    const [first = Number.POSITIVE_INFINITY] = places.keys()
+    return first < (place?.number ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** Counts the tickets of one caller that are expected back, up to a place. */
+  #count(places: ReadonlyMap<number, Place> | undefined, end: Place | undefined, now: number): number {
+    let [confirmed, others, looked] = [0, 0, 0]
+    for (const place of places?.values() ?? []) {
+      if (place === end || ++looked > MAX_COUNTED) break
+      if (now > place.askAt + KEEP_MS) continue
+      if (place.isConfirmed) confirmed++
+      else others++
+    }
+    return confirmed + Math.min(others, MAX_UNCONFIRMED)
+  }
+}

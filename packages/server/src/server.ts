@@ -1,0 +1,297 @@
+// PolitelyServer: one polite gate for crawlers in any language, over HTTP.
+//
+//   a client ── POST /v1/permits ──> permits/desk.ts ──> the gate
+//      │                                   │
+//      └─ sends its request itself         └─ permits/lease.ts: until POST /v1/reports, or the lease is over
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { lstatSync, rmSync } from 'node:fs'
+import { connect, isIP } from 'node:net'
+import { getHeapStatistics } from 'node:v8'
+import bearerAuth from '@fastify/bearer-auth'
+import swagger from '@fastify/swagger'
+import underPressure from '@fastify/under-pressure'
+import { OptionError } from '@politely/core'
+import { assertOptions, integer } from '@politely/fetcher/internal'
+import { permitPort } from '@politely/gate/internal'
+import fastify, { type FastifyInstance } from 'fastify'
+import { assertProgram } from './http/access.ts'
+import { Fault, handleError, sendProblem } from './http/problem.ts'
+import { fetchRoute } from './http/routes-fetch.ts'
+import { healthRoutes, operationRoutes } from './http/routes-operation.ts'
+import { permitRoutes } from './http/routes-permits.ts'
+import { robotsRoutes } from './http/routes-robots.ts'
+import { ServerMetrics } from './metrics.ts'
+import {
+  type CheckedOptions,
+  checkedOptions,
+  type PolitelyServerOptions,
+  type ServerAddress,
+  type TcpOptions,
+} from './options.ts'
+import { PermitDesk } from './permits/desk.ts'
+import type { ServerContext } from './server-context.ts'
+import { DEFAULT_QUOTAS, Tenant, Tenants } from './tenants.ts'
+import { version } from './version.ts'
+
+/** 500 URLs of the longest kind. */
+const MAX_BODY_BYTES = 5_000_000
+/** A process that starts, or collects its garbage, may stand still for seconds. Our choice. */
+const MAX_EVENT_LOOP_DELAY_MS = 5_000
+/** How long `drain` waits for permits. */
+const DRAIN_MS = 25_000
+const DRAIN_STEP_MS = 50
+/** For callers that need no token. */
+const LOCAL = 'local'
+
+/**
+ * Serves permits of one gate over HTTP: to crawlers in any language, and to several programs of one
+ * machine.
+ *
+ * @example
+ * ```ts
+ * import { RobotsClient } from '@politely/fetcher'
+ * import { PoliteGate } from '@politely/gate'
+ * import { PolitelyServer } from '@politely/server'
+ *
+ * const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' })
+ * const gate = new PoliteGate({ robots, minDelayMs: 1_000 })
+ * const server = new PolitelyServer({ gate })
+ * const address = await server.listen({ port: 0 })
+ * // Clients call POST /v1/permits at this address.
+ * await server.close()
+ * gate.close()
+ * await robots.close()
+ * ```
+ */
+export class PolitelyServer implements AsyncDisposable {
+  readonly #options: CheckedOptions
+  readonly #context: ServerContext
+  readonly #tenants: Tenants
+  readonly #local: Tenant
+  readonly #metrics: ServerMetrics
+  readonly #apps: FastifyInstance[] = []
+  #needsTokens: boolean
+  #isDraining = false
+
+  /**
+   * @throws {OptionError} for an invalid or unknown option.
+   * @throws {TokenFileError} for invalid `tokens`.
+   */
+  constructor(options: PolitelyServerOptions) {
+    this.#options = checkedOptions(options)
+    const { gate, tokens, secret = randomBytes(32), maxPauseMs, logger } = this.#options
+    const { now } = permitPort(gate)
+    this.#tenants = new Tenants(now)
+    this.#local = new Tenant(LOCAL, DEFAULT_QUOTAS, now)
+    this.#needsTokens = tokens !== undefined
+    if (tokens !== undefined) this.#tenants.load(tokens)
+    const metrics = new ServerMetrics({ open: () => desk.leases.open, waiting: () => desk.waiting })
+    const desk = new PermitDesk({
+      gate,
+      secret,
+      onResult: (state) => metrics.answered(state),
+      onExpire: () => metrics.expired(),
+      onError: (error) => logger.warn?.(`a request could not be looked at: ${(error as Error).message}`),
+      isShared: () => this.#tenants.size > 1,
+    })
+    this.#metrics = metrics
+    this.#context = {
+      gate,
+      desk,
+      maxPauseMs,
+      onReport: (status, outcome) => metrics.reported(status, outcome),
+      isDraining: () => this.#isDraining,
+      metricsText: () => metrics.text(),
+    }
+  }
+
+  /**
+   * Replaces the tokens by the tokens of a file: a line for each token, with the name of its tenant,
+   * its hash, and quotas. `newToken` makes a line.
+   * @throws {TokenFileError} for an invalid line. Then the old tokens stay.
+   */
+  loadTokens(text: string): void {
+    this.#tenants.load(text)
+    this.#needsTokens = true
+  }
+
+  /**
+   * Starts to listen, at one more address. @returns The URL of the address, or the path of the socket.
+   * @throws {OptionError} for an address other than loopback without tokens or TLS.
+   * @throws The error of Node if the address cannot be used.
+   */
+  async listen(where: ServerAddress): Promise<string> {
+    assertOptions(where, '{ port: 7420 }', { port: true, host: true, tls: true, behindTls: true, socket: true })
+    if ('socket' in where) return this.#listenOnSocket(where.socket)
+    const { port, host = '127.0.0.1', tls, behindTls = false } = where
+    integer('port', port, { min: 0, max: 65_535 })
+    if (!isLoopback(host)) this.#assertMayBePublic(host, tls, behindTls)
+    const app = await this.#createApp(this.#options.allowPrivate, tls, [host])
+    return app.listen({ port, host })
+  }
+
+  async #listenOnSocket(path: string): Promise<string> {
+    const app = await this.#createApp(true, undefined, [])
+    await removeStaleSocket(path)
+    await app.ready()
+    const listening = once(app.server, 'listening')
+    const before = process.umask(0o177)
+    try {
+      app.server.listen(path) // creates the file before it returns
+    } finally {
+      process.umask(before)
+    }
+    await listening
+    return path
+  }
+
+  /** From now on no permit is granted. Resolves when all permits have ended, or after 25 seconds. */
+  async drain(): Promise<void> {
+    this.#isDraining = true
+    const { desk } = this.#context
+    desk.drain()
+    const until = performance.now() + DRAIN_MS
+    while (desk.leases.open > 0 && performance.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_STEP_MS))
+  }
+
+  /** Stops listening, and releases all permits. */
+  async close(): Promise<void> {
+    this.#isDraining = true
+    this.#context.desk.close()
+    await Promise.all(
+      this.#apps.splice(0).map(async (app) => {
+        app.server.close()
+        app.server.closeAllConnections()
+        await app.close()
+      }),
+    )
+    await this.#metrics.close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  #assertMayBePublic(host: string, tls: TcpOptions['tls'], behindTls: boolean): void {
+    if (!this.#needsTokens)
+      throw new OptionError(
+        'tokens',
+        `is missing; the address ${host} is not of this machine only, so callers need tokens; write tokens: newToken('NAME').line`,
+      )
+    if (tls === undefined && !behindTls)
+      throw new OptionError(
+        'tls',
+        `is missing; tokens would be sent to ${host} in the clear; write tls: { cert, key }, or behindTls: true if a proxy ends TLS`,
+      )
+  }
+
+  async #createApp(
+    mayReachPrivate: boolean,
+    tls: TcpOptions['tls'],
+    hosts: readonly string[],
+  ): Promise<FastifyInstance> {
+    const { logger, hostNames, fetch } = this.#options
+    const names = new Set([...hostNames, ...hosts].map((name) => (isIP(name) === 6 ? `[${name}]` : name).toLowerCase()))
+    const app = fastify({
+      ...(tls && { https: { cert: Buffer.from(tls.cert), key: Buffer.from(tls.key) } }),
+      bodyLimit: MAX_BODY_BYTES,
+      requestTimeout: 30_000,
+      connectionTimeout: 0, // calls may be held
+      keepAliveTimeout: 72_000,
+      forceCloseConnections: true,
+      frameworkErrors: handleError(() => undefined),
+      ajv: { customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: false } },
+    } as object) as FastifyInstance
+    this.#apps.push(app)
+    app.setSerializerCompiler(() => JSON.stringify)
+    app.setErrorHandler(handleError((error) => logger.warn?.(`a call failed: ${error.stack}`)))
+    app.setNotFoundHandler((request, reply) =>
+      sendProblem(
+        reply,
+        'not-found',
+        `${request.method} ${request.url.split('?')[0]} does not exist; see /openapi.json`,
+      ),
+    )
+    app.addContentTypeParser('application/x-ndjson', { parseAs: 'string' }, (_, body, done) => done(null, body))
+    app.decorateRequest('tenant', null as never)
+    app.decorateRequest('mayReachPrivate', mayReachPrivate)
+    await app.register(swagger, {
+      openapi: {
+        openapi: '3.1.0',
+        info: {
+          title: 'Politely',
+          description: 'Permits for polite crawlers.',
+          version,
+          license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+        },
+        servers: [{ url: '/' }],
+        components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+        security: [{ token: [] }, {}],
+      },
+    })
+    await app.register(underPressure, {
+      maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
+      maxHeapUsedBytes: 0.9 * getHeapStatistics().heap_size_limit,
+      retryAfter: 1,
+      pressureHandler: () => {
+        throw new Fault('overloaded', 'the event loop of the server is blocked; call again later')
+      },
+    })
+    await app.register(async (open) => healthRoutes(open, this.#context))
+    await app.register(async (guarded) => {
+      await this.#guard(guarded, mayReachPrivate && hosts.length === 0, names)
+      operationRoutes(guarded, this.#context)
+      permitRoutes(guarded, this.#context)
+      robotsRoutes(guarded, this.#context)
+      if (fetch) fetchRoute(guarded, this.#context)
+    })
+    return app
+  }
+
+  /** Admits programs of this machine, or with a token. */
+  async #guard(app: FastifyInstance, isSocket: boolean, names: ReadonlySet<string>): Promise<void> {
+    app.addHook('onRequest', async (request) => assertProgram(request, names))
+    await app.register(bearerAuth, {
+      addHook: false,
+      keys: new Set<string>(),
+      errorResponse: () => ({ error: 'unauthorized' }),
+      auth: (token, request) => {
+        const tenant = this.#tenants.byToken(token)
+        if (tenant !== undefined) request.tenant = tenant
+        return tenant !== undefined
+      },
+    })
+    app.addHook('onRequest', async (request, reply) => {
+      if (isSocket || !this.#needsTokens) {
+        request.tenant = this.#local
+        return
+      }
+      await new Promise<void>((resolve, reject) => {
+        const verify = app.verifyBearerAuth
+        if (verify === undefined) return reject(new Error('@fastify/bearer-auth is not registered'))
+        verify(request, reply, (error) => (error === undefined ? resolve() : reject(error)))
+      }).catch(() => {
+        reply.header('www-authenticate', 'Bearer')
+        throw new Fault('unauthorized', 'send a token of the token file: Authorization: Bearer TOKEN')
+      })
+    })
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}
+
+/** Removes the socket of a server that was killed. Leaves the socket of a server that runs. */
+async function removeStaleSocket(path: string): Promise<void> {
+  const probe = connect(path)
+  try {
+    await once(probe, 'connect')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED' && lstatSync(path).isSocket()) rmSync(path)
+  } finally {
+    probe.destroy()
+  }
+}

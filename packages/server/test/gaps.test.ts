@@ -1,0 +1,203 @@
+// No gap between two requests is shorter than the delay of the site: with several clients, with two
+// servers over Redis, and after a server was killed. The times are those at which the clients send.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { RobotsClient } from '@politely/fetcher'
+import { PoliteGate } from '@politely/gate'
+import { migrate } from '@politely/postgres'
+import { RedisPacer } from '@politely/redis'
+import { isFullRun } from '@politely/testkit/scope'
+import { noPostgresServer, startPostgres } from '@politely/testkit/servers/postgres'
+import { noRedis, useRedis } from '@politely/testkit/servers/redis'
+import { Redis } from 'ioredis'
+import { Pool } from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { PolitelyServer } from '../src/index.ts'
+import { type Answer, startSite } from './kit.ts'
+
+const DELAY_MS = 200
+const RULES = `User-agent: *\nCrawl-delay: ${DELAY_MS / 1_000}`
+const RUN_MS = isFullRun ? 6_000 : 2_000
+const START_WITHIN_MS = 50
+
+async function post(server: string, path: string, body: object): Promise<Answer> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`${server}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  const answer: Answer = await response.json()
+  // A server that starts or stops may be unavailable (503). Any other fault fails the test.
+  if (response.status === 503) throw new Error(answer.detail)
+  return answer
+}
+
+/**
+ * Asks for one URL after another until `isOver`, and notes when it sends each request. Changes the
+ * server if one does not answer.
+ */
+async function crawl(
+  servers: readonly string[],
+  origin: string,
+  sentAt: number[],
+  isOver: () => boolean,
+): Promise<void> {
+  let ticket: string | undefined
+  let failures = 0
+  while (!isOver()) {
+    const server = servers[failures % servers.length] as string
+    const askedAt = performance.now()
+    const requests = [{ url: `${origin}/page`, ...(ticket !== undefined && { ticket }) }]
+    let answer: Answer
+    try {
+      answer = await post(server, '/v1/permits', { start_within_ms: START_WITHIN_MS, lease_ms: 1_000, requests })
+    } catch {
+      failures++
+      ticket = undefined
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      continue // the server was killed, or is not available
+    }
+    const [result] = answer.results
+    ticket = result.ticket
+    if (result.state === 'go') {
+      const at = performance.now()
+      const afterMs = at - askedAt - answer.held_ms
+      const isInTime = afterMs <= START_WITHIN_MS
+      if (isInTime) sentAt.push(at)
+      const report = isInTime ? { status: 200, sent_after_ms: Math.ceil(afterMs) } : { outcome: 'not-sent' }
+      await post(server, '/v1/reports', { reports: [{ permit: result.permit, ...report }] }).catch(() => undefined)
+    } else await new Promise((resolve) => setTimeout(resolve, Math.min(result.wait_ms ?? 0, 500)))
+  }
+}
+
+/** The shortest time between two requests. */
+function shortestGap(sentAt: readonly number[]): number {
+  const sorted = [...sentAt].sort((a, b) => a - b)
+  return Math.min(...sorted.slice(1).map((at, n) => at - (sorted[n] as number)))
+}
+
+async function startServer(pacer?: RedisPacer): Promise<{ server: PolitelyServer; address: string }> {
+  const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
+  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerKey: 10, pacer })
+  const server = new PolitelyServer({ gate, allowPrivate: true })
+  onTestFinished(async () => {
+    await server.close()
+    gate.close()
+    await robots.close()
+  })
+  return { server, address: await server.listen({ port: 0 }) }
+}
+
+test('with several clients of one server', async () => {
+  const { origin, requests } = await startSite(RULES)
+  const { address } = await startServer()
+  const sentAt: number[] = []
+  const until = performance.now() + RUN_MS
+  await Promise.all(Array.from({ length: 4 }, () => crawl([address], origin, sentAt, () => performance.now() > until)))
+  expect(sentAt.length).toBeGreaterThan(RUN_MS / DELAY_MS / 3)
+  expect(shortestGap(sentAt)).toBeGreaterThanOrEqual(DELAY_MS)
+  expect(requests).toEqual(['/robots.txt'])
+})
+
+test.skipIf(!isFullRun || noRedis())('with two servers over Redis, one of which goes away', async () => {
+  const { url, keyPrefix } = await useRedis()
+  const { origin } = await startSite(RULES)
+  const servers = await Promise.all(
+    [0, 1].map(async () => {
+      const client = new Redis(url)
+      const pacer = new RedisPacer({ client, keyPrefix, timeoutMs: 300 })
+      const started = await startServer(pacer)
+      onTestFinished(() => {
+        pacer.close()
+        client.disconnect()
+      })
+      return started
+    }),
+  )
+  const sentAt: number[] = []
+  const until = performance.now() + RUN_MS
+  const leaving = setTimeout(() => void servers[0]?.server.close(), RUN_MS / 2)
+  const addresses = servers.map(({ address }) => address)
+  await Promise.all(
+    Array.from({ length: 4 }, (_, n) =>
+      crawl(n % 2 === 0 ? addresses : [...addresses].reverse(), origin, sentAt, () => performance.now() > until),
+    ),
+  )
+  clearTimeout(leaving)
+  expect(sentAt.length).toBeGreaterThan(8)
+  expect(shortestGap(sentAt)).toBeGreaterThanOrEqual(DELAY_MS)
+})
+
+/** Starts the command. Resolves to its process when it listens at this port. */
+async function startCommand(
+  port: number,
+  ...more: readonly string[]
+): Promise<{ child: ChildProcess; address: string }> {
+  const main = join(import.meta.dirname, '../src/main.ts')
+  const args = [
+    main,
+    '--user-agent',
+    'ExampleBot/1.0',
+    '--port',
+    `${port}`,
+    '--allow-private',
+    '--min-delay',
+    '0',
+    '--max-per-site',
+    '10',
+    ...more,
+  ]
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  for await (const chunk of child.stderr) {
+    const address = /listens at (\S+)/.exec(`${chunk}`)?.[1]
+    if (address !== undefined) return { child, address }
+  }
+  throw new Error('the server has ended')
+}
+
+test.skipIf(!isFullRun || noPostgresServer())('with two servers over Postgres, one of which is killed', async () => {
+  await using postgres = await startPostgres()
+  const pool = new Pool({ connectionString: postgres.url })
+  await migrate(pool)
+  await pool.end()
+  const { origin } = await startSite(RULES)
+  const start = () => startCommand(0, '--pacer', 'postgres', '--postgres', postgres.url)
+  const [first, second] = await Promise.all([start(), start()])
+  const sentAt: number[] = []
+  let isOver = false
+  const addresses = [first.address, second.address]
+  const crawling = Promise.all(
+    Array.from({ length: 4 }, (_, n) =>
+      crawl(n % 2 === 0 ? addresses : [...addresses].reverse(), origin, sentAt, () => isOver),
+    ),
+  )
+  while (sentAt.length < 6) await new Promise((resolve) => setTimeout(resolve, 5))
+  first.child.kill('SIGKILL')
+  while (sentAt.length < 12) await new Promise((resolve) => setTimeout(resolve, 5))
+  isOver = true
+  second.child.kill('SIGKILL')
+  await crawling
+  expect(shortestGap(sentAt)).toBeGreaterThanOrEqual(DELAY_MS)
+})
+
+test.skipIf(!isFullRun)('after a server was killed and started again', async () => {
+  const { origin } = await startSite(RULES)
+  const sentAt: number[] = []
+  let { child, address } = await startCommand(0)
+  let isOver = false
+  const crawling = Promise.all(Array.from({ length: 3 }, () => crawl([address], origin, sentAt, () => isOver)))
+  for (let kill = 0; kill < 3; kill++) {
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    ;({ child, address } = await startCommand(Number(new URL(address).port)))
+  }
+  await new Promise((resolve) => setTimeout(resolve, 2_000))
+  isOver = true
+  await crawling
+  expect(sentAt.length).toBeGreaterThan(10)
+  expect(shortestGap(sentAt)).toBeGreaterThanOrEqual(DELAY_MS)
+})
