@@ -1,6 +1,7 @@
 // The public API of `@politely/testing`.
 
 export { isPolitelyError, OptionError } from '@politely/core'
+export type { Purpose } from '@politely/core/usage'
 export type { FakeAnswer, FakeFailure, FakeHandler, FakeReply, FakeResponse } from './answer.ts'
 export type { FakeClock, FakeTimers } from './clock.ts'
 export type { FailureName } from './failures.ts'

@@ -49,3 +49,45 @@ test('lets known crawlers read the groups that their operators document', () => 
   expect(file).toDisallow('Googlebot-News', '/drafts')
   expect(file).toAllow('AdsBot-Google', '/news')
 })
+
+const NEWS = `User-agent: *
+Content-Usage: train-ai=n
+Content-Usage: /news search=y
+
+User-agent: Bingbot
+User-agent: Yandex
+Crawl-delay: 5
+
+Sitemap: https://shop.example/map.xml
+`
+
+test('more than paths', () => {
+  expect(NEWS).toDisallowUse('GPTBot', 'train-ai')
+  expect(NEWS).toAllowUse('*', 'search', '/news/1')
+  expect(NEWS).not.toAllowUse('*', 'search')
+  expect(parseRobots(NEWS, { origin: 'https://shop.example' })).toDisallowUse('GPTBot', 'train-ai', '/about')
+  expect(NEWS).toHaveCrawlDelay('Bingbot', 5)
+  expect(NEWS).toHaveCrawlDelay('*', undefined)
+  expect(NEWS).toHaveSitemap('https://SHOP.example/map.xml')
+  expect(NEWS).toNameKnownCrawlers()
+  expect('User-agent: MyBot\nDisallow:').toNameKnownCrawlers('mybot')
+  expect(NEWS).toBeSmallerThan(1024)
+})
+
+test.each([
+  [() => expect(NEWS).toAllowUse('*', 'train-ai'), 'train-ai is disallowed for * at /: line 2 says "train-ai=n"'],
+  [() => expect(NEWS).toDisallowUse('*', 'search'), 'search is unstated for * at /: nothing says it'],
+  [() => expect(NEWS).toHaveCrawlDelay('Bingbot', 6), 'the Crawl-delay for Bingbot is 5 s'],
+  [() => expect(SHOP).toHaveSitemap('https://a.example/'), 'the file names no sitemap with its whole URL'],
+  [
+    () => expect('User-agent: GPTbott\nUser-agent: Claude-Web').toNameKnownCrawlers(),
+    'GPTbott, Claude-Web: not of a known crawler that is in use and obeys robots.txt',
+  ],
+  [() => expect('é').toBeSmallerThan(2), 'the file has 2 bytes'],
+  [() => expect(SHOP).toAllowUse('*', 'train' as 'train-ai'), '"train" is not known; expected one of index'],
+  [() => expect(SHOP).toHaveCrawlDelay('*', Number.NaN), 'write seconds, or undefined for none'],
+  [() => expect(SHOP).toHaveSitemap('/map.xml'), '"/map.xml" is not a URL'],
+  [() => expect(SHOP).toBeSmallerThan('1' as unknown as number), 'is not a number of bytes'],
+])('say what is otherwise: %#', (run, message) => {
+  expect(run).toThrow(message)
+})

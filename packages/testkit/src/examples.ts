@@ -6,6 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { Part } from './parts.ts'
+import { startPostgres } from './servers/postgres.ts'
 import { startRedis } from './servers/redis.ts'
 
 /** Some examples start a browser, and the machine may be busy. */
@@ -88,7 +89,8 @@ export interface ExampleRun {
 
 /**
  * Writes an example into `file`, whose folder must resolve its imports, and runs it. An example that
- * uses REDIS_URL gets a Redis. A test file is run by its test runner, whose output counts only if a
+ * uses REDIS_URL gets a Redis, and one that uses DATABASE_URL a Postgres with the role `crawler`. A
+ * test file is run by its test runner, whose output counts only if a
  * test fails.
  */
 export async function runExample({
@@ -109,12 +111,15 @@ export async function runExample({
   writeFileSync(file, onLoopback(code).replace("'node:https'", "'node:http'"))
   // A server of its own, because examples do not set `keyPrefix`.
   const redis = code.includes('REDIS_URL') && !process.env.REDIS_URL ? await startRedis() : undefined
+  const postgres = code.includes('DATABASE_URL') && !process.env.DATABASE_URL ? await startPostgres() : undefined
+  await postgres?.psql('CREATE ROLE crawler LOGIN')
   const command = runner?.command(file) ?? [file]
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...command], {
     cwd: dirname(file),
     env: {
       ...process.env,
       ...(redis && { REDIS_URL: redis.url }),
+      ...(postgres && { DATABASE_URL: postgres.url }),
       ...(browser && { CHROME_BIN: browser.command, ...browser.env }),
       CRAWLEE_LOG_LEVEL: 'OFF',
       NODE_ENV: undefined, // vitest sets it to `test`
@@ -125,6 +130,7 @@ export async function runExample({
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
   const status = await new Promise<number | null>((resolve) => child.on('close', resolve))
   await redis?.stop()
+  await postgres?.stop('immediate')
   const isPassedTest = runner !== undefined && status === 0
   const printed = isPassedTest || output.trimEnd() === '' ? [] : output.trimEnd().split('\n')
   return { status, printed, promised: promisedBy(code).map(onLoopback) }

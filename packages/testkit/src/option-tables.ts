@@ -8,8 +8,14 @@ export const optionPackages = [
   'crawlee',
   'cdp',
   'sqlite',
+  'cache',
+  'web-bot-auth',
   'redis',
+  'postgres',
   'sitemaps',
+  'mcp',
+  'server',
+  'otel',
   'testing',
   'playwright',
   'puppeteer',
@@ -50,6 +56,7 @@ const LIMITS = 'waiting.md#limits-on-several-levels'
 const WAITS = 'waiting.md#what-a-request-waits-for'
 const PAUSES = 'pauses.md#how-a-site-asks'
 const CIRCUITS = 'sites-that-fail.md#the-circuit-of-an-origin'
+const OPERATOR = 'identity.md#in-a-program'
 const STREAMS = 'fetching.md#streams-of-urls'
 
 /** The tables of docs/options.md, in their order. */
@@ -90,6 +97,7 @@ export const optionTables: readonly OptionTable[] = [
           httpCaches: 'fetching.md#fetching-again-on-purpose',
           lookup: STREAMS,
           logger: 'observing.md#logs',
+          sign: 'signed-requests.md',
           signal: 'reference/errors.md#error-codes',
           now: 'testing.md#vitest',
         },
@@ -165,6 +173,7 @@ export const optionTables: readonly OptionTable[] = [
       { from: 'gate', type: 'ResponseOptions', at: { isRateLimited: 'pauses.md#rate-limit-pages' } },
       { from: 'gate', type: 'TimeoutOptions', at: { requestTimeoutMs: 'production.md#time-limits' } },
       { from: 'gate', type: 'RepeatOptions', at: { retry: 'production.md#retries' } },
+      { from: 'gate', type: 'CacheOptions', at: { cache: 'page-cache.md' } },
       { from: 'gate', type: 'RetryOptions', prefix: 'retry.', at: { '*': 'production.md#retries' } },
     ],
   },
@@ -187,6 +196,7 @@ export const optionTables: readonly OptionTable[] = [
         from: 'crawlee',
         type: 'WithRobotsOptions',
         at: {
+          cache: 'crawlee.md#a-cache-of-pages',
           deferBeyondMs: 'crawlee.md#what-waits-and-where',
           giveUpAfterMs: 'crawlee.md#sites-that-are-down',
           pageRequests: 'crawlee.md#browsers',
@@ -208,7 +218,7 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'Calls of a RobotsClient',
-    text: 'Each call takes `signal`, `maxAgeMs` and `redirectedFrom`. `usage` also takes `tdmrep`. `prefetch` and `checkMany` take `concurrency`, and `checkMany` takes `order`.',
+    text: 'Each call takes `signal`, `maxAgeMs` and `redirectedFrom`. `usage` also takes `tdmrep` and `policyTokens`. `prefetch` and `checkMany` take `concurrency`, and `checkMany` takes `order`.',
     options: [
       {
         from: 'fetcher',
@@ -219,7 +229,11 @@ export const optionTables: readonly OptionTable[] = [
           redirectedFrom: 'fetching.md#urls-that-a-site-gave',
         },
       },
-      { from: 'fetcher', type: 'UsageOptions', at: { tdmrep: 'fetching.md#what-usage-fetches-and-reads' } },
+      {
+        from: 'fetcher',
+        type: 'UsageOptions',
+        at: { tdmrep: 'fetching.md#what-usage-fetches-and-reads', policyTokens: 'usage.md#policy-tokens' },
+      },
       { from: 'fetcher', type: 'ManyOptions', at: { concurrency: STREAMS } },
       { from: 'fetcher', type: 'CheckManyOptions', at: { order: STREAMS } },
     ],
@@ -259,7 +273,11 @@ export const optionTables: readonly OptionTable[] = [
       {
         from: 'core',
         type: 'LintOptions',
-        at: { dialect: 'lint.md', origin: '../packages/core/src/lint/lint-robots.ts' },
+        at: {
+          dialect: 'lint.md',
+          origin: '../packages/core/src/lint/lint-robots.ts',
+          policyTokens: 'usage.md#policy-tokens',
+        },
       },
     ],
   },
@@ -292,10 +310,133 @@ export const optionTables: readonly OptionTable[] = [
     ],
   },
   {
+    title: 'signer',
+    text: 'For `signer({ … })` of `@politely/web-bot-auth`. Experimental.',
+    options: [
+      {
+        from: 'web-bot-auth',
+        type: 'SignerOptions',
+        at: {
+          key: 'signed-requests.md#a-key-that-stays-where-it-is',
+          publicKey: 'signed-requests.md#a-key-that-stays-where-it-is',
+          agent: 'signed-requests.md',
+          profile: 'signed-requests.md#profiles',
+          when: 'signed-requests.md#sign-only-where-a-site-asks',
+          expiresMs: 'signed-requests.md#what-is-signed',
+          reuseMs: 'signed-requests.md#reuse-a-signature',
+          siteHeaders: 'signed-requests.md#headers-that-a-site-gave-you',
+          now: 'testing.md#vitest',
+        },
+      },
+    ],
+  },
+  {
+    title: 'verify and KeyDirectories',
+    text: 'For `verify(request, { … })` and `new KeyDirectories({ … })` of `@politely/web-bot-auth`. Experimental.',
+    options: [
+      {
+        from: 'web-bot-auth',
+        type: 'VerifyOptions',
+        at: {
+          now: 'testing.md#vitest',
+          directories: 'signed-requests.md#key-sets',
+          clockSkewMs: 'signed-requests.md#verify',
+        },
+      },
+      {
+        from: 'web-bot-auth',
+        type: 'DirectoryOptions',
+        at: { now: 'testing.md#vitest', '*': 'signed-requests.md#key-sets' },
+      },
+    ],
+  },
+  {
+    title: 'PageCache',
+    text: 'For `new PageCache({ … })` of `@politely/cache`.',
+    options: [
+      {
+        from: 'cache',
+        type: 'PageCacheOptions',
+        at: {
+          now: 'testing.md#vitest',
+          heuristic: 'page-cache.md#what-is-stored',
+          maxEntryBytes: 'page-cache.md#what-is-stored',
+          stale: 'page-cache.md#when-the-site-fails',
+          offline: 'page-cache.md#work-offline',
+          refresh: 'page-cache.md#work-offline',
+          fingerprint: 'page-cache.md#when-to-come-again',
+          revisit: 'page-cache.md#when-to-come-again',
+          '*': 'page-cache.md#where-pages-are-kept',
+        },
+      },
+      {
+        from: 'cache',
+        type: 'RevisitOptions',
+        prefix: 'revisit.',
+        at: { '*': 'page-cache.md#when-to-come-again' },
+      },
+    ],
+  },
+  {
+    title: 'due and prune',
+    text: 'For `cache.due({ … })` and `cache.prune({ … })` of a `PageCache`.',
+    options: [
+      { from: 'cache', type: 'DueOptions', at: { '*': 'page-cache.md#when-to-come-again' } },
+      { from: 'cache', type: 'PruneOptions', at: { '*': 'page-cache.md#where-pages-are-kept' } },
+    ],
+  },
+  {
+    title: 'MemoryPageStore',
+    text: 'For `new MemoryPageStore({ … })` of `@politely/cache`.',
+    options: [{ from: 'cache', type: 'MemoryPageStoreOptions', at: { '*': 'page-cache.md#where-pages-are-kept' } }],
+  },
+  {
+    title: 'SqlitePageStore',
+    text: 'For `new SqlitePageStore({ … })` of `@politely/cache`, which `PageCache` makes for its option `file`.',
+    options: [
+      {
+        from: 'cache',
+        type: 'SqlitePageStoreOptions',
+        at: { now: 'testing.md#vitest', '*': 'page-cache.md#where-pages-are-kept' },
+      },
+    ],
+  },
+  {
     title: 'RedisStore',
     text: 'For `new RedisStore({ … })` of `@politely/redis`.',
     options: [
       { from: 'redis', type: 'RedisStoreOptions', at: { now: 'testing.md#vitest', '*': 'stores.md#in-redis' } },
+    ],
+  },
+  {
+    title: 'migrate',
+    text: 'For `migrate(client, { … })` of `@politely/postgres`.',
+    options: [{ from: 'postgres', type: 'MigrateOptions', at: { '*': 'postgres.md#set-up' } }],
+  },
+  {
+    title: 'PostgresStore',
+    text: 'For `new PostgresStore({ … })` of `@politely/postgres`.',
+    options: [
+      {
+        from: 'postgres',
+        type: 'PostgresStoreOptions',
+        at: { schema: 'postgres.md#set-up', '*': 'postgres.md#a-worker-in-typescript' },
+      },
+    ],
+  },
+  {
+    title: 'PostgresPacer',
+    text: 'For `new PostgresPacer({ … })` of `@politely/postgres`.',
+    options: [
+      {
+        from: 'postgres',
+        type: 'PostgresPacerOptions',
+        at: {
+          client: 'postgres.md#a-worker-in-typescript',
+          schema: 'postgres.md#set-up',
+          '*': 'fleet.md#when-redis-fails',
+        },
+      },
     ],
   },
   {
@@ -330,6 +471,44 @@ export const optionTables: readonly OptionTable[] = [
         },
       },
       { from: 'sitemaps', type: 'SitemapLimits', prefix: 'limits.', at: { '*': 'sitemaps.md#limits' } },
+    ],
+  },
+  {
+    title: 'FetchTools',
+    text: 'For `new FetchTools({ … })` of `@politely/mcp`.',
+    options: [
+      {
+        from: 'mcp',
+        type: 'FetchToolsOptions',
+        at: { userAgent: 'mcp.md#two-product-tokens', '*': 'mcp.md#tools-in-your-own-server' },
+      },
+    ],
+  },
+  {
+    title: 'PolitelyServer',
+    text: 'For `new PolitelyServer({ … })` of `@politely/server`, and for its method `listen`.',
+    options: [
+      { from: 'server', type: 'PolitelyServerOptions', at: { '*': 'serve.md#in-your-own-program' } },
+      { from: 'server', type: 'TcpOptions', prefix: 'listen.', at: { '*': 'serve.md#in-your-own-program' } },
+    ],
+  },
+  {
+    title: 'PolitelyInstrumentation',
+    text: 'For `new PolitelyInstrumentation({ … })` of `@politely/otel`.',
+    options: [
+      { from: 'otel', type: 'PolitelyInstrumentationConfig', at: { '*': 'observing.md#what-it-costs' } },
+      { from: 'otel', type: 'OriginLabelOptions', prefix: 'origins.', at: { '*': 'observing.md#what-it-costs' } },
+    ],
+  },
+  {
+    title: 'The operator of a crawler',
+    text: 'For `signDirectory({ … })`, `directoryHandler({ … })`, `identityFiles(identity, { … })`, `checkDirectory(agent, kids, { … })`, `checkIdentity(identity, { … })` and `rotateKey(old, { … })` of `@politely/web-bot-auth/operator` (experimental).',
+    options: [
+      { from: 'web-bot-auth', type: 'DirectoryContent', at: { '*': OPERATOR } },
+      { from: 'web-bot-auth', type: 'IdentityFilesOptions', at: { '*': OPERATOR } },
+      { from: 'web-bot-auth', type: 'StrangerOptions', at: { '*': OPERATOR } },
+      { from: 'web-bot-auth', type: 'CheckIdentityOptions', at: { '*': OPERATOR } },
+      { from: 'web-bot-auth', type: 'RotationOptions', at: { '*': OPERATOR } },
     ],
   },
   {

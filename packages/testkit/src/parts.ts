@@ -1,7 +1,7 @@
 // Finds programs that tests use and that npm does not provide, and skips or fails the tests if a
 // program is missing.
-import { accessSync, appendFileSync, constants, existsSync, readFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { accessSync, appendFileSync, constants, existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 
 /** A program, and the environment variables that it needs in addition to ours. */
 export interface Part {
@@ -35,12 +35,84 @@ export function findHeadlessShell(): Part | undefined {
   return findOnPath('chromium-headless-shell', 'chrome-headless-shell') ?? findUnpacked('headless-shell')
 }
 
+/** Returns the curl on PATH, else the curl that `npm run parts curl` has unpacked. */
+export function findCurl(): Part | undefined {
+  return findOnPath('curl') ?? findUnpacked('curl')
+}
+
+/** Returns the Go on PATH, else the Go that `npm run parts go` has unpacked. */
+export function findGo(): Part | undefined {
+  return findOnPath('go') ?? findUnpacked('go')
+}
+
+/**
+ * Like `findGo`, with the driver of Postgres that `npm run parts go` has unpacked, or of Debian.
+ */
+export function findGoWithPq(): Part | undefined {
+  const go = findGo()
+  const unpacked = join(import.meta.dirname, '../../../.tools/parts/go/files/usr/share/gocode')
+  const GOPATH = ['/usr/share/gocode', unpacked].find((path) => existsSync(join(path, 'src/github.com/lib/pq')))
+  return go && GOPATH ? { command: go.command, env: { ...go.env, GO111MODULE: 'off', GOPATH } } : undefined
+}
+
+/**
+ * Returns Debian's Python if it has these modules, else the Python that `npm run parts python` has
+ * unpacked. Scrapy brings requests.
+ */
+export function findPython(...modules: readonly ('scrapy' | 'psycopg2')[]): Part | undefined {
+  const ofSystem = '/usr/lib/python3/dist-packages'
+  const areIn = (...folders: readonly string[]) =>
+    modules.every((module) => folders.some((folder) => existsSync(join(folder, module))))
+  if (areIn(ofSystem)) return { command: '/usr/bin/python3', env: {} }
+  const unpacked = findUnpacked('python')
+  if (unpacked === undefined) return undefined
+  // Modules that the system had already were not unpacked.
+  const folders = [join(dirname(unpacked.command), '../lib/python3/dist-packages'), ofSystem]
+  if (!areIn(...folders)) return undefined
+  return { command: unpacked.command, env: { ...unpacked.env, PYTHONPATH: folders.join(delimiter) } }
+}
+
 /**
  * Returns the Redis server on PATH, else the server that `npm run parts redis` has unpacked. Valkey
  * is used as well.
  */
 export function findRedis(): Part | undefined {
   return findOnPath('redis-server', 'valkey-server') ?? findUnpacked('redis')
+}
+
+/** Debian and Ubuntu keep the programs of each version there, and only some of them on PATH. */
+const POSTGRES_VERSIONS = '/usr/lib/postgresql'
+
+/**
+ * Returns the newest PostgreSQL server of Debian's packages, else the server on PATH, else the
+ * server that `npm run parts postgres` has unpacked. `initdb`, `psql` and `pg_dump` are in the same
+ * folder.
+ */
+export function findPostgres(): Part | undefined {
+  const versions = existsSync(POSTGRES_VERSIONS) ? readdirSync(POSTGRES_VERSIONS) : []
+  const newestFirst = versions.toSorted((a, b) => Number(b) - Number(a))
+  const onPath = findOnPath('postgres')
+  const commands = [
+    ...newestFirst.map((version) => join(POSTGRES_VERSIONS, version, 'bin/postgres')),
+    ...(onPath === undefined ? [] : [realpathSync(onPath.command)]),
+  ]
+  const command = commands.find((one) => isExecutable(one) && isExecutable(join(dirname(one), 'initdb')))
+  return command === undefined ? findUnpacked('postgres') : { command, env: {} }
+}
+
+/**
+ * Returns the PgBouncer on PATH, else the PgBouncer that `npm run parts pgbouncer` has unpacked.
+ */
+export function findPgBouncer(): Part | undefined {
+  return findOnPath('pgbouncer') ?? findUnpacked('pgbouncer')
+}
+
+/**
+ * Returns the Prometheus server on PATH, else the server that `npm run parts prometheus` has
+ * unpacked. Its `promtool` is in the same folder.
+ */
+export function findPrometheus(): Part | undefined {
+  return findOnPath('prometheus') ?? findUnpacked('prometheus')
 }
 
 /**

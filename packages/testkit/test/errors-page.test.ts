@@ -113,6 +113,7 @@ async function exampleMessages(): Promise<Readonly<Record<string, string>>> {
   const { BlockedAddressError, fromKeyv, MemoryStore, RobotsClient } = await load('fetcher')
   const { PoliteGate, politely } = await load('gate')
   const { SqliteStore } = await load('sqlite')
+  const { PageCache } = await load('cache')
   const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
   const respond = async () => new Response('User-agent: *\nDisallow: /cart\n')
   const robots = new RobotsClient({ userAgent, fetch: respond })
@@ -176,6 +177,12 @@ async function exampleMessages(): Promise<Readonly<Record<string, string>>> {
       const store = new MemoryStore()
       await store.close()
       await store.get('https://example.com')
+    },
+    'ERR_POLITELY_CACHE_MISS @politely/cache': async () => {
+      const cache = new PageCache({ offline: true })
+      const client = new RobotsClient({ userAgent, fetch: respond })
+      await client.check(url)
+      return politely(respond, { robots: client, cache })(url)
     },
     'ERR_POLITELY_STORE_FOREIGN @politely/sqlite': () =>
       new SqliteStore({ path: database('history.sqlite', 'CREATE TABLE visits (url TEXT)') }),

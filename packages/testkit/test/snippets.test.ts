@@ -7,6 +7,7 @@ import { type ExampleSite, examplesOf, promisedBy, runExample, startExampleSite 
 import { sectionsOf } from '../src/headings.ts'
 import { findBrowser, isMissing } from '../src/parts.ts'
 import { isFullRun } from '../src/scope.ts'
+import { noPostgres } from '../src/servers/postgres.ts'
 import { noRedis } from '../src/servers/redis.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -44,10 +45,54 @@ describe('the examples of the documentation', () => {
     skip(!isFullRun && page !== 'README.md') // each example starts a process
     skip(code.includes('CHROME_BIN') && isMissing('chromium', browser))
     skip(code.includes('REDIS_URL') && noRedis())
+    skip(code.includes('DATABASE_URL') && noPostgres())
     const file = join(folder, `${page.replaceAll('/', '-')}-${i}.ts`)
     const { printed, promised, status } = await runExample({ code, file, origin: site.origin, browser })
     expect(printed).toEqual(promised)
     expect(status).toBe(0)
+  })
+})
+
+describe('the imports of the examples', () => {
+  const importsOf = (code: string) =>
+    Array.from(code.matchAll(/^import (?:type )?\{([^}]*)\} from '((?:@politely\/)?[\w-]+)[^']*'/gm), (found) => ({
+      names: (found[1] ?? '').split(',').map(
+        (name) =>
+          name
+            .trim()
+            .replace(/^type /, '')
+            .split(' as ')[0],
+      ),
+      name: found[2] ?? '',
+      isEntry: found[0].includes(`'${found[2]}/`),
+    })).filter(({ name }) => /^@?politely/.test(name))
+
+  it('are from politely, unless a name is only in the package itself', () => {
+    const source = readFileSync(join(root, 'packages/cli/src/index.ts'), 'utf8')
+    const exported = new Set(
+      Array.from(source.matchAll(/export \{([^}]*)\}/g), ([, names = '']) => names.split(','))
+        .flat()
+        .map((name) => name.trim().replace(/^type /, '')),
+    )
+    const parts = ['@politely/core', '@politely/fetcher', '@politely/gate']
+    const others = all.flatMap(({ page, code }) =>
+      importsOf(code)
+        .filter(
+          ({ name, names, isEntry }) =>
+            !isEntry && parts.includes(name) && names.every((one) => exported.has(`${one}`)),
+        )
+        .map(({ name, names }) => `${page}: ${names.join(', ')} of ${name}`),
+    )
+    expect(exported.size).toBeGreaterThan(30)
+    expect(others).toEqual([])
+  })
+
+  it.each(pages)('%s installs what its examples import, if it says what to install', (page) => {
+    const text = readFileSync(join(root, page), 'utf8')
+    const installed = Array.from(text.matchAll(/npm install ([^\n`]*)/g), ([, names = '']) => names.split(' ')).flat()
+    if (!installed.some((name) => /^@?politely/.test(name))) return
+    const imported = examplesOf(text).flatMap((code) => importsOf(code).map(({ name }) => name))
+    expect(imported.filter((name) => !installed.includes(name))).toEqual([])
   })
 })
 

@@ -1,14 +1,13 @@
 // A real Redis server for tests: on loopback, in a temporary folder, ended with the process that
 // started it.
-import { type ChildProcess, spawn } from 'node:child_process'
-import { randomInt, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { findRedis, isMissing } from '../parts.ts'
+import { onFreePort, type Supervised, supervise } from './supervised.ts'
 
 export interface RedisServerOptions {
   /**
@@ -74,27 +73,13 @@ export async function useRedis(): Promise<SharedRedis> {
 }
 
 const HOST = '127.0.0.1'
-/**
- * Ports below the range that the system gives to clients, so that the port stays free during a
- * restart.
- */
-const [MIN_PORT, MAX_PORT] = [20_000, 32_000]
-const MAX_PORT_ATTEMPTS = 10
 const START_TIMEOUT_MS = 30_000
 
 /** Starts a server on a free port of 127.0.0.1. Resolves when it answers PING. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), 'politely-redis-'))
-  let port = 0
-  let running: Running | undefined
-  for (let attempt = 1; running === undefined; attempt++) {
-    port = randomInt(MIN_PORT, MAX_PORT)
-    running = await run(folder, port, options).catch((error: unknown) => {
-      if (attempt < MAX_PORT_ATTEMPTS && String(error).includes('Address already in use')) return undefined
-      throw error
-    })
-  }
-  let current: Running = running
+  const { port, ...first } = await onFreePort(async (port) => ({ port, server: await run(folder, port, options) }))
+  let current = first.server
   const stop = () => current.end({ keepFolder: false })
   return {
     url: `redis://${HOST}:${port}`,
@@ -114,54 +99,17 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
   }
 }
 
-interface Running {
-  readonly pid: number
-  end(options: { readonly keepFolder: boolean }): Promise<void>
-}
-
-/**
- * Runs a server, and ends it when a line or the end of the input arrives. The input ends with the
- * process that holds its other end, whatever ends that process: signals of a terminal that closes
- * do not end this shell first. An empty line deletes the folder.
- */
-const SUPERVISOR = `
-"$@" >"$0/redis.log" 2>&1 &
-echo $!
-trap '' HUP INT TERM
-exec >&-
-read -r keep
-kill -9 $! 2>/dev/null
-wait
-[ "$keep" ] || rm -rf "$0"
-`
-
-async function run(folder: string, port: number, { args = [], config }: RedisServerOptions): Promise<Running> {
+async function run(folder: string, port: number, { args = [], config }: RedisServerOptions): Promise<Supervised> {
   const redis = findRedis()
   if (redis === undefined) throw new Error('no Redis was found; get one with: npm run parts redis')
   mkdirSync(folder, { recursive: true })
-  const log = join(folder, 'redis.log')
+  const log = join(folder, 'server.log')
   writeFileSync(log, '')
   const configFile = config === undefined ? [] : [join(folder, 'redis.conf')]
   for (const file of configFile) writeFileSync(file, config ?? '')
   const place = ['--bind', HOST, '--port', `${port}`, '--dir', folder, '--save', '', '--appendonly', 'no']
-  const child = spawn('sh', ['-c', SUPERVISOR, folder, redis.command, ...configFile, ...place, ...args], {
-    env: { ...process.env, ...redis.env },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const exited = once(child, 'exit')
-  exited.catch(() => undefined)
-  const pid = Number(await firstLine(child))
-  // A test that forgets the server must not keep its process alive; the supervisor then ends the
-  // server.
-  child.unref()
-  for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref?(): void }).unref?.()
-
-  const end = async ({ keepFolder }: { readonly keepFolder: boolean }) => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    child.ref()
-    child.stdin?.end(keepFolder ? 'keep\n' : '\n')
-    await exited
-  }
+  const command = [redis.command, ...configFile, ...place, ...args]
+  const server = await supervise({ folder, command, env: redis.env })
   try {
     const deadline = performance.now() + START_TIMEOUT_MS
     while (!(await sendLine(port, 'PING')).startsWith('+PONG')) {
@@ -172,21 +120,12 @@ async function run(folder: string, port: number, { args = [], config }: RedisSer
     }
     // Another server may have answered on this port, just before ours failed to bind it.
     const reply = await sendLine(port, 'INFO server')
-    if (!reply.includes(`process_id:${pid}\r`)) throw new Error(`port ${port}: Address already in use`)
+    if (!reply.includes(`process_id:${server.pid}\r`)) throw new Error(`port ${port}: Address already in use`)
   } catch (error) {
-    await end({ keepFolder: false })
+    await server.end({ keepFolder: false })
     throw error
   }
-  return { pid, end }
-}
-
-async function firstLine({ stdout }: ChildProcess): Promise<string> {
-  let text = ''
-  for await (const chunk of stdout ?? []) {
-    text += chunk
-    if (text.includes('\n')) break
-  }
-  return text.trim()
+  return server
 }
 
 /**

@@ -1,30 +1,11 @@
 // Test cases that every pacer must pass that has `admit` and `settle`. A case is a list of calls and
 // of replies, of which only the listed fields count.
-
-/** The part of the interface `Pacer` of @politely/gate that the cases call. */
-export interface CircuitPacerUnderTest {
-  admit(origin: string, limits: typeof LIMITS): CircuitReply | Promise<CircuitReply>
-  settle(origin: string, limits: typeof LIMITS, result: CircuitResult): CircuitReply | Promise<CircuitReply>
-}
-
-interface CircuitReply {
-  readonly state: 'closed' | 'open' | 'half-open'
-  readonly failures: number
-  readonly periods: number
-  readonly waitMs: number
-  readonly failure?: object | undefined
-  readonly probe?: string | number | undefined
-}
-
-interface CircuitResult {
-  readonly kind: 'success' | 'failure' | 'unknown'
-  readonly failure?: { readonly kind: 'connection'; readonly because: 'refused' }
-  readonly retryAfterMs?: number | undefined
-  readonly probe?: string | number | undefined
-}
+import type { Admission, CircuitResult } from '@politely/gate'
+import { caseClock } from './case-clock.ts'
+import { expectNone, type PacerKit } from './pacer-cases.ts'
 
 /** `isProbe`: whether the reply has a ticket. */
-type Expected = Partial<Omit<CircuitReply, 'probe'>> & { readonly isProbe?: boolean }
+type Expected = Partial<Omit<Admission, 'probe'>> & { readonly isProbe?: boolean }
 
 type CircuitStep =
   | { readonly do: 'admit'; readonly request: string; readonly origin: string; readonly expected: Expected }
@@ -37,7 +18,15 @@ type CircuitStep =
     }
   | { readonly do: 'advance'; readonly ms: number }
 
+/** One requirement for a pacer with `admit` and `settle`. */
 export interface CircuitCase {
+  /** A sentence about the circuit of an origin. */
+  readonly name: string
+  /** Rejects with an `AssertionError` if the pacer does not do what the name says. */
+  run(kit: PacerKit): Promise<void>
+}
+
+interface CircuitRow {
   readonly name: string
   readonly steps: readonly CircuitStep[]
 }
@@ -66,7 +55,7 @@ const noProbe: Expected = { state: 'half-open', isProbe: false }
 /** Three requests fail, and the circuit opens for a minute. */
 const opening = [1, 2, 3].map((n) => settle('a', 'failure', n < 3 ? closed(n) : open(1, 60_000)))
 
-export const circuitCases: readonly CircuitCase[] = [
+const rows: readonly CircuitRow[] = [
   {
     name: 'opens after three failures in a row, for this origin only',
     steps: [
@@ -156,31 +145,39 @@ export const circuitCases: readonly CircuitCase[] = [
 /** In the cases, `robots` is a request for robots.txt. */
 const robotsOr = (request: string) => (request === 'robots' ? 'robots' : undefined)
 
-/** Runs a case. Returns the replies that differ from the expected ones: none for a correct pacer. */
-export async function runCircuitCase(
-  { steps }: CircuitCase,
-  pacer: CircuitPacerUnderTest,
-  advanceTime: (ms: number) => void | Promise<void>,
-): Promise<readonly { readonly step: number; readonly expected: Expected; readonly actual: CircuitReply }[]> {
-  const mismatches: { step: number; expected: Expected; actual: CircuitReply }[] = []
-  const tickets = new Map<string, CircuitReply['probe']>()
+/** What every pacer with `admit` and `settle` must do. */
+export const circuitCases: readonly CircuitCase[] = rows.map((row) => ({
+  name: row.name,
+  run: (kit) => run(row, kit),
+}))
+
+async function run({ name, steps }: CircuitRow, { open, clock = caseClock(), toleranceMs = 0 }: PacerKit) {
+  const pacer = await open(clock.now)
+  const { admit, settle } = pacer
+  if (admit === undefined || settle === undefined) throw new Error('the pacer has no methods admit and settle')
+  const mismatches: { step: number; expected: Expected; actual: Admission }[] = []
+  const tickets = new Map<string, Admission['probe']>()
   for (const [n, step] of steps.entries()) {
     if (step.do === 'advance') {
-      await advanceTime(step.ms)
+      await clock.advance(step.ms)
       continue
     }
     const { request, origin, expected } = step
-    const actual =
+    const actual: Admission =
       step.do === 'admit'
-        ? await pacer.admit(origin, LIMITS)
-        : await pacer.settle(origin, LIMITS, { ...step.result, probe: tickets.get(request) ?? robotsOr(request) })
+        ? await admit.call(pacer, origin, LIMITS)
+        : await settle.call(pacer, origin, LIMITS, {
+            ...step.result,
+            probe: tickets.get(request) ?? robotsOr(request),
+          })
     if (step.do === 'admit') tickets.set(request, actual.probe)
     const found: Expected = { ...actual, isProbe: actual.probe !== undefined }
     const isWrong = (field: string) => {
-      const [one, other] = [expected, found].map((fields) => JSON.stringify(fields[field as keyof Expected]))
-      return one !== other
+      const [one, other] = [expected, found].map((fields) => fields[field as keyof Expected])
+      if (typeof one === 'number' && typeof other === 'number') return Math.abs(one - other) > toleranceMs
+      return JSON.stringify(one) !== JSON.stringify(other)
     }
     if (Object.keys(expected).some(isWrong)) mismatches.push({ step: n, expected, actual })
   }
-  return mismatches
+  expectNone(name, mismatches)
 }

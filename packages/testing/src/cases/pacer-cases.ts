@@ -1,65 +1,12 @@
-// Test cases that every pacer must pass: `LocalPacer` and pacers of the caller's own. A case is a
-// list of calls and expected replies.
+// Test cases that every pacer must pass: ours, and yours. A case is a list of calls and expected
+// replies.
 //
-// A pacer may keep a queue of its own, or none. So for the second request of a queue the cases only
+// A pacer may keep its own queue, or none. So for the second request of a queue the cases only
 // say how long it has to wait at least.
-
-/** The part of the interface `Pacer` of @politely/gate that the cases call. */
-export interface PacerUnderTest {
-  reserve(key: string, limits: PacerLimits, ticket?: PacerTicket): PacerReservation | Promise<PacerReservation>
-  sent?(key: string, ticket: PacerTicket, delay: PacerDelay): void | Promise<void>
-  cancel(key: string, ticket: PacerTicket): void | Promise<void>
-  report(key: string, ticket: PacerTicket, response: PacerResponse): void | Promise<void>
-  pause?(key: string, pauseMs: number, because: PacerPause): void | Promise<void>
-  end(key: string, ticket: PacerTicket, limits: PacerLimits, tookMs: number): void | Promise<void>
-  estimate(key: string, limits: PacerLimits, ahead: number): PacerEstimate | Promise<PacerEstimate>
-}
-
-type PacerTicket = string | number
-
-interface PacerLimits {
-  readonly ownDelayMs: number
-  readonly maxDelayMs: number | undefined
-  readonly crawlDelayMs: number | undefined
-  readonly requestRates?: readonly { requests: number; periodMs: number; between: PacerHours | undefined }[]
-  readonly visitTimes?: readonly PacerHours[]
-  readonly pauseFrom?: 'start' | 'end'
-  readonly delayFactor?: number
-}
-
-interface PacerHours {
-  readonly from: number
-  readonly to: number
-}
-
-interface PacerResponse {
-  readonly status: number
-  readonly retryAfter: string | undefined
-  readonly isPushback?: boolean | undefined
-  readonly requestedMs?: number | undefined
-  readonly backoff?: { readonly firstMs: number; readonly maxMs: number; readonly factor: number } | undefined
-}
-
-type PacerPause = 'retry-after' | 'backoff' | 'rate-limit'
-
-interface PacerDelay {
-  readonly delayMs: number
-  readonly because: string
-}
-
-type PacerReservation =
-  | { readonly kind: 'slot'; readonly ticket: PacerTicket; readonly delay: PacerDelay }
-  | {
-      readonly kind: 'wait'
-      readonly ticket: PacerTicket | undefined
-      readonly waitMs: number
-      readonly because: string
-    }
-
-interface PacerEstimate {
-  readonly waitMs: number
-  readonly because: string
-}
+import { AssertionError } from 'node:assert/strict'
+import type { Delay, PaceLimits, PaceResponse, PauseReason } from '@politely/core/engine'
+import type { Pacer, Reservation, Ticket } from '@politely/gate'
+import { type CaseClock, caseClock } from './case-clock.ts'
 
 /** One call. Each request has a name, under which the runner keeps its ticket. */
 type PacerStep =
@@ -67,30 +14,31 @@ type PacerStep =
       readonly do: 'reserve'
       readonly request: string
       readonly key?: string
-      readonly limits?: Partial<PacerLimits>
+      readonly limits?: Partial<PaceLimits>
+      readonly allowanceMs?: number
       readonly expected: PacerExpectation
     }
-  | { readonly do: 'sent'; readonly request: string; readonly key?: string }
+  | { readonly do: 'sent'; readonly request: string; readonly key?: string; readonly agoMs?: number }
   | { readonly do: 'cancel'; readonly request: string; readonly key?: string }
   | {
       readonly do: 'report'
       readonly request: string
       readonly key?: string
-      readonly response: PacerResponse
+      readonly response: PaceResponse
     }
-  | { readonly do: 'pause'; readonly key?: string; readonly ms: number; readonly because: PacerPause }
+  | { readonly do: 'pause'; readonly key?: string; readonly ms: number; readonly because: PauseReason }
   | {
       readonly do: 'end'
       readonly request: string
       readonly key?: string
-      readonly limits?: Partial<PacerLimits>
+      readonly limits?: Partial<PaceLimits>
       readonly tookMs: number
     }
   | {
       readonly do: 'estimate'
       readonly ahead: number
       readonly key?: string
-      readonly limits?: Partial<PacerLimits>
+      readonly limits?: Partial<PaceLimits>
       readonly expected: { readonly waitMs: number; readonly because: string }
     }
   | { readonly do: 'advance'; readonly ms: number }
@@ -100,11 +48,45 @@ type PacerExpectation =
   | { readonly kind: 'wait'; readonly waitMs: number; readonly because: string }
   | { readonly kind: 'wait'; readonly atLeastMs: number }
 
+/**
+ * What only some pacers can do. `pause` and `sent`: has this method. `clock`: reads the time from
+ * the function that the kit's `open` gets.
+ */
+export type PacerAbility = 'pause' | 'sent' | 'clock'
+
+/** The pacer under test. */
+export interface PacerKit {
+  /**
+   * Returns a pacer that has kept nothing yet. `now` is the clock of the case, in milliseconds
+   * since 1970.
+   */
+  open(now: () => number): Pacer | Promise<Pacer>
+  /**
+   * Another clock, such as the fake timers of a test runner, or one that waits. Default: a clock
+   * that starts at midnight UTC and moves only with `advance`.
+   */
+  readonly clock?: CaseClock
+  /**
+   * By how much a wait may differ from the expected one, for a pacer that has its own clock.
+   * Milliseconds. Default 0.
+   */
+  readonly toleranceMs?: number
+}
+
+/** One requirement for a pacer. */
 export interface PacerCase {
+  /** A sentence about the pacer. */
+  readonly name: string
+  /** What the pacer must be able to do for this case. */
+  readonly needs: readonly PacerAbility[]
+  /** Rejects with an `AssertionError` if the pacer does not do what the name says. */
+  run(kit: PacerKit): Promise<void>
+}
+
+/** A case as data. */
+interface PacerRow {
   readonly name: string
   readonly steps: readonly PacerStep[]
-  /** The case begins at midnight UTC, so it needs a clock that the test sets. */
-  readonly clock?: 'midnight'
 }
 
 const slot = (delayMs = 1_000, because = 'own-delay'): PacerExpectation => ({ kind: 'slot', delayMs, because })
@@ -113,7 +95,7 @@ const waitAtLeast = (atLeastMs: number): PacerExpectation => ({ kind: 'wait', at
 const reserve = (
   request: string,
   expected: PacerExpectation,
-  limits: Partial<PacerLimits> = {},
+  limits: Partial<PaceLimits> = {},
   key = 'k',
 ): PacerStep => ({
   do: 'reserve',
@@ -124,15 +106,23 @@ const reserve = (
 })
 const advance = (ms: number): PacerStep => ({ do: 'advance', ms })
 const sent = (request: string): PacerStep => ({ do: 'sent', request })
+/** A request that another program may send this much later. */
+const reserveFor = (request: string, allowanceMs: number, expected: PacerExpectation): PacerStep => ({
+  do: 'reserve',
+  request,
+  allowanceMs,
+  expected,
+})
+const sentAgo = (request: string, agoMs: number): PacerStep => ({ do: 'sent', request, agoMs })
 const report = (
   request: string,
   status: number,
   retryAfter?: string,
-  more: Omit<PacerResponse, 'status' | 'retryAfter'> = {},
+  more: Omit<PaceResponse, 'status' | 'retryAfter'> = {},
 ): PacerStep => ({ do: 'report', request, response: { status, retryAfter, ...more } })
-const pause = (ms: number, because: PacerPause): PacerStep => ({ do: 'pause', ms, because })
+const pause = (ms: number, because: PauseReason): PacerStep => ({ do: 'pause', ms, because })
 
-const end = (request: string, tookMs: number, limits: Partial<PacerLimits> = {}): PacerStep => ({
+const end = (request: string, tookMs: number, limits: Partial<PaceLimits> = {}): PacerStep => ({
   do: 'end',
   request,
   tookMs,
@@ -142,7 +132,7 @@ const end = (request: string, tookMs: number, limits: Partial<PacerLimits> = {})
 const none = { ownDelayMs: 0 }
 const fromEnd = { pauseFrom: 'end' } as const
 const factor = { delayFactor: 3 }
-const morning: PacerHours = { from: 6 * 60, to: 8 * 60 }
+const morning = { from: 6 * 60, to: 8 * 60 }
 
 const dayMs = 86_400_000
 
@@ -150,7 +140,7 @@ const dayMs = 86_400_000
  * Pushbacks one after the other, each to a request that starts at the end of the pause before.
  * `pauses` are the seconds of the pauses.
  */
-function series(pauses: readonly number[], backoff?: PacerResponse['backoff'], lateMs = 0): readonly PacerStep[] {
+function series(pauses: readonly number[], backoff?: PaceResponse['backoff'], lateMs = 0): readonly PacerStep[] {
   return pauses.flatMap((seconds, n) => [
     reserve(`${n}, ${lateMs}`, slot(0), none),
     report(`${n}, ${lateMs}`, 429, undefined, { backoff }),
@@ -160,7 +150,7 @@ function series(pauses: readonly number[], backoff?: PacerResponse['backoff'], l
 }
 
 /** The caller's own delay is one second, unless a step has another. */
-export const pacerCases: readonly PacerCase[] = [
+const rows: readonly PacerRow[] = [
   { name: 'reserves the first slot at once', steps: [reserve('a', slot())] },
   {
     name: 'makes the next request wait for the delay',
@@ -225,7 +215,6 @@ export const pacerCases: readonly PacerCase[] = [
   },
   {
     name: 'reserves no slot until visit-time begins',
-    clock: 'midnight',
     steps: [
       reserve('a', wait(6 * 3_600_000, 'visit-time'), { visitTimes: [morning] }),
       advance(6 * 3_600_000),
@@ -463,7 +452,7 @@ export const pacerCases: readonly PacerCase[] = [
     ],
   },
   ...[403, 430, 500, 529].map(
-    (status): PacerCase => ({
+    (status): PacerRow => ({
       name: `delays requests by the Retry-After of a ${status}`,
       steps: [reserve('a', slot()), report('a', status, '30'), reserve('b', wait(30_000, 'retry-after'))],
     }),
@@ -513,7 +502,7 @@ export const pacerCases: readonly PacerCase[] = [
     ],
   },
   ...[Number.POSITIVE_INFINITY, 1e300].map(
-    (requestedMs): PacerCase => ({
+    (requestedMs): PacerRow => ({
       name: `limits a requested time of ${requestedMs} ms to a day`,
       steps: [
         reserve('a', slot()),
@@ -523,7 +512,7 @@ export const pacerCases: readonly PacerCase[] = [
     }),
   ),
   ...[0, -30_000, Number.NaN].map(
-    (requestedMs): PacerCase => ({
+    (requestedMs): PacerRow => ({
       name: `counts a requested time of ${requestedMs} ms as absent`,
       steps: [reserve('a', slot()), report('a', 429, '60', { requestedMs }), reserve('b', wait(5_000, 'backoff'))],
     }),
@@ -561,7 +550,7 @@ export const pacerCases: readonly PacerCase[] = [
     ],
   },
   ...(['retry-after', 'backoff', 'rate-limit'] as const).map(
-    (because): PacerCase => ({
+    (because): PacerRow => ({
       name: `keeps a pause of the site, with the reason ${because}`,
       steps: [
         reserve('a', slot()),
@@ -682,6 +671,46 @@ export const pacerCases: readonly PacerCase[] = [
     ],
   },
   {
+    name: 'adds the allowance of a slot to the delay after it',
+    steps: [
+      reserveFor('a', 100, slot()),
+      reserve('b', wait(1_100)),
+      advance(1_100),
+      reserve('b', slot()),
+      reserve('c', wait(1_000)),
+    ],
+  },
+  {
+    name: 'gives up what is left of the allowance when it learns when the request was sent',
+    steps: [
+      reserveFor('a', 100, slot()),
+      advance(30),
+      sentAgo('a', 20),
+      reserve('b', wait(980)),
+      advance(980),
+      reserve('b', slot()),
+    ],
+  },
+  {
+    name: 'keeps the delay of a later slot when it learns when an earlier request was sent',
+    steps: [
+      reserveFor('a', 100, slot()),
+      advance(1_100),
+      reserveFor('b', 100, slot()),
+      sentAgo('a', 1_090),
+      reserve('c', wait(1_100)),
+    ],
+  },
+  {
+    name: 'keeps the pause after a pushback when it learns when the request was sent',
+    steps: [
+      reserveFor('a', 100, slot()),
+      report('a', 429, '30'),
+      sentAgo('a', 0),
+      reserve('b', wait(30_000, 'retry-after')),
+    ],
+  },
+  {
     name: 'estimates without reserving',
     steps: [
       { do: 'estimate', ahead: 0, expected: { waitMs: 0, because: 'none' } },
@@ -698,31 +727,38 @@ export const pacerCases: readonly PacerCase[] = [
   },
 ]
 
+/** What every pacer must do. */
+export const pacerCases: readonly PacerCase[] = rows.map((row) => ({
+  name: row.name,
+  needs: needsOf(row),
+  run: (kit) => run(row, kit),
+}))
+
+function needsOf({ steps }: PacerRow): readonly PacerAbility[] {
+  const has = (test: (step: PacerStep) => boolean) => steps.some(test)
+  return [
+    ...(has((step) => step.do === 'pause') ? (['pause'] as const) : []),
+    ...(has((step) => step.do === 'sent') ? (['sent'] as const) : []),
+    ...(has((step) => 'limits' in step && step.limits?.visitTimes !== undefined) ? (['clock'] as const) : []),
+  ]
+}
+
 /** A reply that differs from the expected one. */
-export interface PacerMismatch {
+interface PacerMismatch {
   readonly step: number
-  readonly expected: PacerExpectation | { readonly waitMs: number; readonly because: string }
+  readonly expected: unknown
   readonly actual: unknown
 }
 
-/**
- * Runs a case. Returns the replies that differ from the expected ones: none for a correct pacer.
- * @param advanceTime Advances the pacer's clock.
- * @param toleranceMs For a pacer whose clock the test does not set.
- */
-export async function runPacerCase(
-  { steps }: PacerCase,
-  pacer: PacerUnderTest,
-  advanceTime: (ms: number) => void | Promise<void>,
-  toleranceMs = 0,
-): Promise<readonly PacerMismatch[]> {
+async function run({ name, steps }: PacerRow, { open, clock = caseClock(), toleranceMs = 0 }: PacerKit) {
+  const pacer = await open(clock.now)
   const mismatches: PacerMismatch[] = []
-  const tickets = new Map<string, PacerTicket>()
-  const delays = new Map<string, PacerDelay>()
+  const tickets = new Map<string, Ticket>()
+  const delays = new Map<string, Delay>()
   const isNear = (actual: number, expected: number) => Math.abs(actual - expected) <= toleranceMs
   for (const [n, step] of steps.entries()) {
     if (step.do === 'advance') {
-      await advanceTime(step.ms)
+      await clock.advance(step.ms)
       continue
     }
     const { key = 'k' } = step
@@ -730,7 +766,8 @@ export async function runPacerCase(
     if (step.do === 'sent') {
       const delay = delays.get(step.request)
       if (ticket === undefined || delay === undefined) throw new Error(`step ${n}: ${step.request} has no slot`)
-      await pacer.sent?.(key, ticket, delay)
+      if (pacer.sent === undefined) throw new Error(`step ${n}: the pacer has no method sent`)
+      await pacer.sent(key, ticket, delay, step.agoMs)
       continue
     }
     if (step.do === 'cancel') {
@@ -760,17 +797,32 @@ export async function runPacerCase(
         }
         continue
       }
-      const actual = await pacer.reserve(key, limits, ticket)
+      const { allowanceMs } = step
+      const actual = await pacer.reserve(key, limits, ticket, undefined, undefined, allowanceMs)
       if (actual.ticket !== undefined) tickets.set(step.request, actual.ticket)
       if (actual.kind === 'slot') delays.set(step.request, actual.delay)
       if (!matches(actual, step.expected, isNear)) mismatches.push({ step: n, expected: step.expected, actual })
     }
   }
-  return mismatches
+  expectNone(name, mismatches)
+}
+
+/** Throws an error that shows the first replies that differ, with the steps that got them. */
+export function expectNone(name: string, mismatches: readonly PacerMismatch[]): void {
+  if (mismatches.length === 0) return
+  const [actual, expected] = (['actual', 'expected'] as const).map((side) =>
+    mismatches.map((one) => ({ step: one.step, reply: one[side] })),
+  )
+  throw new AssertionError({
+    message: `${name}: ${JSON.stringify(mismatches)}`,
+    actual,
+    expected,
+    operator: 'deepEqual',
+  })
 }
 
 function matches(
-  actual: PacerReservation,
+  actual: Reservation,
   expected: PacerExpectation,
   isNear: (actual: number, expected: number) => boolean,
 ): boolean {

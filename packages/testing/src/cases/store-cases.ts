@@ -1,19 +1,9 @@
 // The contract of a store, as test cases. The function of a case throws if the store breaks the
-// contract. The cases run on every store of this project, and on other stores that supply a
-// `StoreKit`.
+// contract.
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
-import type { Clock } from '../clock.ts'
-import { pick, seededRandom } from '../random-robots.ts'
-
-/** The same as `Store` of `@politely/fetcher`, which the testkit does not depend on. */
-export interface StoreHandle {
-  get(origin: string): Promise<string | undefined>
-  set(origin: string, text: string, keepUntil: number): Promise<void>
-  delete(origin: string): Promise<void>
-  lease?(origin: string, leaseMs: number): Promise<{ release(): Promise<void> } | undefined>
-  close?(): Promise<void>
-}
+import type { Store } from '@politely/fetcher'
+import { type CaseClock, caseClock } from './case-clock.ts'
 
 /**
  * Abilities that only some stores have. `ordered`: concurrent calls of one handle take effect in
@@ -25,35 +15,41 @@ export type StoreAbility = 'ordered' | 'bounded' | 'closing' | 'shared' | 'lasti
 
 /** An empty storage for one test case. */
 export interface StoreKit {
-  /** Opens a handle on the storage. On a store that is not `shared`, a case opens only one. */
-  open(): StoreHandle
-  /** The clock of the handles. */
-  readonly clock: Clock
+  /**
+   * Opens a handle on the storage. On a store that is not `shared`, a case opens only one. `now` is
+   * the clock of the case, in milliseconds since 1970.
+   */
+  open(now: () => number): Store
+  /**
+   * Another clock, such as a faked `Date`. Default: a clock that starts at midnight UTC and moves
+   * only with `advance`.
+   */
+  readonly clock?: CaseClock
   /** The size limit of the storage in bytes; undefined if it is not `bounded`. */
   readonly maxBytes?: number
   /** Returns the current size in bytes, if it can be measured from outside. */
   heldBytes?(): number
 }
 
+/** One guarantee of a store. */
 export interface StoreCase {
+  /** A sentence about the store. */
   readonly name: string
   /** The ability that a store needs for this case; undefined if every store must pass it. */
   readonly needs?: StoreAbility
+  /** Rejects if the store breaks the guarantee. */
   run(kit: StoreKit): Promise<void>
 }
 
-export type StoreName = 'MemoryStore' | 'SqliteStore' | 'RedisStore' | 'fromKeyv over a Map'
-
-/** The abilities of each store. docs/stores.md shows them. */
-export const storeAbilities: Readonly<Record<StoreName, readonly StoreAbility[]>> = {
-  MemoryStore: ['ordered', 'bounded', 'closing'],
-  SqliteStore: ['ordered', 'bounded', 'closing', 'shared', 'lasting'],
-  RedisStore: ['shared', 'lasting', 'leasing'],
-  'fromKeyv over a Map': ['shared', 'lasting'], // several Keyvs over one Map; other storages may have other abilities
+/** Returns the cases for a store with these abilities. */
+export function storeCasesFor(abilities: readonly StoreAbility[]): readonly StoreCase[] {
+  return storeCases.filter(({ needs }) => needs === undefined || abilities.includes(needs))
 }
 
-export function storeCasesFor(store: StoreName): readonly StoreCase[] {
-  return storeCases.filter(({ needs }) => needs === undefined || storeAbilities[store].includes(needs))
+/** What a case gets: the kit of the test, with the clock of the case. */
+interface OpenKit extends Omit<StoreKit, 'open' | 'clock'> {
+  open(): Store
+  readonly clock: CaseClock
 }
 
 const A = 'https://a.test'
@@ -141,9 +137,9 @@ const everyStore: readonly StoreCase[] = [
     const store = kit.open()
     await store.set(A, 'of a', later(kit, HOUR))
     await store.set(B, 'of b', later(kit, 2 * HOUR))
-    kit.clock.advance(HOUR - 1)
+    await kit.clock.advance(HOUR - 1)
     assert.equal(await store.get(A), 'of a')
-    kit.clock.advance(2)
+    await kit.clock.advance(2)
     assert.equal(await store.get(A), undefined)
     assert.equal(await store.get(B), 'of b')
   }),
@@ -161,7 +157,7 @@ const everyStore: readonly StoreCase[] = [
     await store.set(A, 'longer', later(kit, 3 * HOUR))
     await store.set(B, 'shorter', later(kit, 3 * HOUR))
     await store.set(B, 'shorter', later(kit, HOUR))
-    kit.clock.advance(2 * HOUR)
+    await kit.clock.advance(2 * HOUR)
     assert.equal(await store.get(A), 'longer')
     assert.equal(await store.get(B), undefined)
   }),
@@ -170,7 +166,7 @@ const everyStore: readonly StoreCase[] = [
     await store.set(A, 'of a', later(kit, HOUR + 0.5))
     await store.set(B, 'of b', 8.64e15) // the largest valid Date
     assert.equal(await store.get(A), 'of a')
-    kit.clock.advance(1_000 * HOUR)
+    await kit.clock.advance(1_000 * HOUR)
     assert.equal(await store.get(B), 'of b')
   }),
 
@@ -193,13 +189,13 @@ const everyStore: readonly StoreCase[] = [
   }),
   row('behaves like a Map in a thousand random calls', async (kit) => {
     const store = kit.open()
-    const random = seededRandom(1)
+    const random = seededRandom()
     const expected = new Map<string, string>()
     for (let call = 0; call < 1_000; call++) {
-      const origin = pick(random, origins)
+      const origin = origins[Math.floor(random() * origins.length)] ?? A
       const what = random()
       if (what < 0.4) {
-        const text = `${call}${pick(random, texts)[1].slice(0, 1_000)}`
+        const text = `${call}${texts[call % texts.length]?.[1].slice(0, 1_000)}`
         expected.set(origin, text)
         await store.set(origin, text, later(kit))
       } else if (what < 0.6) {
@@ -252,7 +248,7 @@ const bounded: readonly StoreCase[] = [
     const { store, text, originOf } = filled(kit)
     for (let i = 0; i < 10; i++) await store.set(originOf(i), text, later(kit, 3 * HOUR))
     for (let i = 10; i < 55; i++) await store.set(originOf(i), text, later(kit, HOUR))
-    kit.clock.advance(2 * HOUR)
+    await kit.clock.advance(2 * HOUR)
     for (let i = 55; i < 100; i++) await store.set(originOf(i), text, later(kit, HOUR))
     for (let i = 0; i < 10; i++) assertSame(await store.get(originOf(i)), text)
     for (let i = 55; i < 100; i++) assertSame(await store.get(originOf(i)), text)
@@ -324,7 +320,7 @@ const lasting: readonly StoreCase[] = [
     await before.close?.()
     const after = kit.open()
     assert.equal(await after.get(A), 'of a')
-    kit.clock.advance(2 * HOUR)
+    await kit.clock.advance(2 * HOUR)
     assert.equal(await after.get(A), undefined)
     assert.equal(await after.get(B), 'of b')
   }),
@@ -368,7 +364,7 @@ const leasing: readonly StoreCase[] = [
     let next = await second.lease?.(A, HOUR)
     while (next === undefined) {
       await setTimeout(5) // for a store that uses another clock than the test's
-      kit.clock.advance(5)
+      await kit.clock.advance(5)
       next = await second.lease?.(A, HOUR)
     }
     await late?.release()
@@ -379,6 +375,7 @@ const leasing: readonly StoreCase[] = [
   }),
 ]
 
+/** What every store must guarantee, and what stores with an ability must. */
 export const storeCases: readonly StoreCase[] = [
   ...everyStore,
   ...needing('ordered', ordered),
@@ -389,27 +386,33 @@ export const storeCases: readonly StoreCase[] = [
   ...needing('leasing', leasing),
 ]
 
-function row(name: string, run: StoreCase['run']): StoreCase {
-  return { name, run }
+function row(name: string, run: (kit: OpenKit) => Promise<void>): StoreCase {
+  return {
+    name,
+    run: async (kit) => {
+      const { clock = caseClock() } = kit
+      await run({ ...kit, clock, open: () => kit.open(clock.now) })
+    },
+  }
 }
 
 function needing(needs: StoreAbility, rows: readonly StoreCase[]): StoreCase[] {
   return rows.map((one) => ({ ...one, needs }))
 }
 
-function later(kit: StoreKit, ms: number = HOUR): number {
+function later(kit: OpenKit, ms: number = HOUR): number {
   return kit.clock.now() + ms
 }
 
 /** Opens a store and returns a text of which a hundred fill the size limit. */
-function filled(kit: StoreKit) {
+function filled(kit: OpenKit) {
   const { maxBytes } = kit
   assert(maxBytes !== undefined, 'the kit of a bounded store must have maxBytes')
   const size = Math.ceil(maxBytes / 100)
   return { store: kit.open(), size, text: 'x'.repeat(size), originOf: (i: number) => `https://n${i}.test` }
 }
 
-function assertWithin({ maxBytes = 0 }: StoreKit, bytes: number): void {
+function assertWithin({ maxBytes = 0 }: OpenKit, bytes: number): void {
   assert(bytes <= maxBytes, `${bytes} bytes exceed the size limit of ${maxBytes} bytes`)
 }
 
@@ -425,4 +428,13 @@ function shortened(text: string | undefined): string | undefined {
 
 function ascending(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, i) => from + i)
+}
+
+/** Returns the same pseudo-random numbers from 0 to 1 in each run. */
+function seededRandom(): () => number {
+  let state = 1
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
 }

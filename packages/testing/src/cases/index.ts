@@ -1,0 +1,6 @@
+// The public API of `@politely/testing/cases`.
+
+export type { CaseClock } from './case-clock.ts'
+export { type CircuitCase, circuitCases } from './circuit-cases.ts'
+export { type PacerAbility, type PacerCase, type PacerKit, pacerCases } from './pacer-cases.ts'
+export { type StoreAbility, type StoreCase, type StoreKit, storeCases, storeCasesFor } from './store-cases.ts'
