@@ -11,8 +11,12 @@ import { diffSpec } from './commands/diff/spec.ts'
 import { doctorSpec } from './commands/doctor/spec.ts'
 import { explainSpec } from './commands/explain/spec.ts'
 import { fetchSpec } from './commands/fetch/spec.ts'
+import { identitySpec } from './commands/identity/spec.ts'
+import { keysSpec } from './commands/keys/spec.ts'
 import { lintSpec } from './commands/lint/spec.ts'
 import { matchSpec } from './commands/match/spec.ts'
+import { mcpSpec } from './commands/mcp/spec.ts'
+import { serveSpec } from './commands/serve/spec.ts'
 import { sitemapSpec } from './commands/sitemap/spec.ts'
 import { testSpec } from './commands/test/spec.ts'
 import { usageSpec } from './commands/usage/spec.ts'
@@ -31,5 +35,9 @@ export const commands: readonly CommandSpec[] = [
   crawlSpec,
   cacheSpec,
   doctorSpec,
+  mcpSpec,
+  serveSpec,
+  identitySpec,
+  keysSpec,
   completionSpec,
 ]

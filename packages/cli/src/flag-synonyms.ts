@@ -44,7 +44,7 @@ const SYNONYMS: readonly (readonly [words: string, ...flags: string[]])[] = [
     'concurrency',
   ],
   ['m maxtime timeoutseconds timeoutsecs connecttimeout readtimeout requesttimeout downloadtimeout', 'timeout'],
-  ['cache cachedir cachefile db database', 'store'],
+  ['cache cachedir cachefile pagecache httpcache httpcacheenabled db database', 'cache', 'store'],
   ['nocache fresh', 'edge'],
   ['l location followredirects', 'follow'],
 ]

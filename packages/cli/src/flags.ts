@@ -32,6 +32,13 @@ export const ROBOTS: Flag = {
   text: 'a robots.txt file, - for stdin, or the URL of a site',
 }
 
+export const ALLOW_ADDRESS: Flag = {
+  name: 'allow-address',
+  value: 'ADDRESS',
+  text: 'a private address or block, such as 10.0.0.0/8, to which requests may go',
+  isRepeatable: true,
+}
+
 /** The flags of requests. */
 export const NETWORK: readonly Flag[] = [
   {
@@ -41,12 +48,7 @@ export const NETWORK: readonly Flag[] = [
     byDefault: '20',
   },
   { name: 'proxy', value: 'URL', text: 'the HTTP proxy for all requests' },
-  {
-    name: 'allow-address',
-    value: 'ADDRESS',
-    text: 'a private address or block, such as 10.0.0.0/8, to which requests may go',
-    isRepeatable: true,
-  },
+  ALLOW_ADDRESS,
 ]
 
 /** Of the commands that request pages. */
@@ -72,6 +74,14 @@ export const STORE: Flag = {
   defaultText: 'the environment variable POLITELY_STORE',
 }
 
+/** The file that keeps pages between runs. */
+export const CACHE: Flag = {
+  name: 'cache',
+  value: 'FILE',
+  text: 'an SQLite file that keeps pages between runs; created if necessary. Needs the package @politely/cache',
+  defaultText: 'no page is kept',
+}
+
 /** Where the URLs come from. */
 export const URLS: readonly Flag[] = [
   { name: 'urls', value: 'FILE', text: 'a file with URLs or paths, also compressed (.gz); - for stdin' },
@@ -95,6 +105,13 @@ export const CRAWLER: Flag = {
   name: 'crawler',
   value: 'NAME',
   text: 'a crawler by its name in robots.txt; each of them is checked',
+  isRepeatable: true,
+}
+
+export const POLICY_TOKEN: Flag = {
+  name: 'policy-token',
+  value: 'TOKEN=PURPOSE,FALLBACK',
+  text: 'experimental: a name in robots.txt that stands for a use and not for a crawler, such as example-training=train-ai,none; with star instead of none, the groups for * speak for it too',
   isRepeatable: true,
 }
 

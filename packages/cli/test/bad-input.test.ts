@@ -24,11 +24,56 @@ const ignoring = join(folder, 'ignoring.txt')
 writeFileSync(ignoring, 'User-agent: * # politely-ignore spelling\n')
 const EXPECTATION = 'write a line such as "allow Googlebot /news" or "deny * /admin"'
 /** Files with a mistake in their second line, and what is printed. */
-const EXPECTATIONS: Readonly<Record<string, readonly [line: string, problem: string]>> = {
-  'kind.expect': ['forbid * /a', `"forbid" is not an expectation; ${EXPECTATION}`],
-  'crawler.expect': ['allow Google.bot /a', '"Google.bot" is not a crawler; write its product token, or *'],
-  'path.expect': ['allow * admin', '"admin" is not a path; begin it with /'],
-  'paths.expect': ['allow *', `no path follows; ${EXPECTATION}`],
+const EXPECTATIONS: Readonly<Record<string, readonly [line: string, problem: string, column: number]>> = {
+  'kind.expect': ['forbid * /a', `"forbid" is not an expectation; ${EXPECTATION}`, 1],
+  'similar.expect': ['  sitemaps https://a.example/', '"sitemaps" is not an expectation; write sitemap', 3],
+  'crawler.expect': ['allow Google.bot /a', '"Google.bot" is not a crawler; write its product token, or *', 7],
+  'path.expect': ['allow * admin', '"admin" is not a path; begin it with /', 9],
+  'paths.expect': ['allow * # all', `no path follows; ${EXPECTATION}`, 8],
+  'use.expect': ['deny GPTBot use:train-a', '"train-a" is not a use; write use:train-ai', 13],
+  'uses.expect': [
+    'deny GPTBot use:money',
+    '"money" is not a use; write one of index, follow, snippet, archive, search, train-ai, ai-input, text-and-data-mining',
+    13,
+  ],
+  'only.expect': ['deny-only GPTBot use:train-ai', 'deny-only is about paths; write deny GPTBot use:train-ai', 18],
+  'sign.expect': [
+    'crawl-delay Bingbot 5',
+    'no =, <, <=, > or >= follows; write crawl-delay Bingbot = 5, or = none',
+    21,
+  ],
+  'seconds.expect': [
+    'crawl-delay Bingbot = fast',
+    '"fast" is not a number of seconds; write crawl-delay Bingbot = 5, or = none',
+    21,
+  ],
+  'none.expect': [
+    'crawl-delay Bingbot < none',
+    '"none" is not a number of seconds; write crawl-delay Bingbot = 5, or = none',
+    21,
+  ],
+  'unit.expect': [
+    'size < 500 Kbit',
+    '"500Kbit" is not a size; write a number with B, kB, KiB, MB or MiB, such as size < 500KiB',
+    6,
+  ],
+  'size.expect': ['size', 'no =, <, <=, > or >= follows; write size < 500KiB', 5],
+  'sitemap.expect': [
+    'sitemap /sitemap.xml',
+    'no URL of a sitemap follows; write sitemap https://example.com/sitemap.xml',
+    9,
+  ],
+  'status.expect': ['status ok', 'no status follows; write one such as status 200', 8],
+  'file.expect': [
+    'status 200',
+    'a file has no status; write --robots with the URL of a site, or leave this line out',
+    8,
+  ],
+  'known.expect': [
+    'known-crawlers My.Bot',
+    '"My.Bot" is not a product token; write known-crawlers, or after it the names of your own crawlers',
+    16,
+  ],
 }
 for (const [name, [line]] of Object.entries(EXPECTATIONS)) writeFileSync(join(folder, name), `allow * /\n${line}\n`)
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -363,8 +408,8 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
   [['diff', robots, robots, '--urls', empty], `--urls: ${empty} has no URLs; write one on each line`],
 
   ...Object.entries(EXPECTATIONS).map(
-    ([name, [, problem]]) =>
-      [['test', join(folder, name), '--robots', robots], `${join(folder, name)}:2: ${problem}`] as const,
+    ([name, [, problem, column]]) =>
+      [['test', join(folder, name), '--robots', robots], `${join(folder, name)}:2:${column}: ${problem}`] as const,
   ),
 ]
 

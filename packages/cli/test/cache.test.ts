@@ -225,13 +225,17 @@ test.for([
   [[], 'write what to do: politely cache ls|show|refresh|export|import|prune'],
   [['list'], '"list" is not known; write politely cache ls|show|refresh|export|import|prune'],
   [['exprt'], '"exprt" is not known; write politely cache export'],
-  [['ls', 'x'], 'cache ls: "x" has no meaning here; leave it out'],
-  [['ls', '--all'], '--all is an option of cache refresh, not of cache ls'],
-  [['ls'], '--store: is missing; write --store robots.sqlite, or set the environment variable POLITELY_STORE'],
-  [['ls', '--older-than', '-1'], /--older-than/],
-  [['ls', '--host', 'a/b'], '--host: "a/b" is not a host; write one such as example.com'],
-  [['show'], 'cache show: no origin was given; write one such as https://example.com'],
-  [['show', 'a b'], '"a b" is not an origin; write one such as https://example.com'],
+  [['ls', 'x', '--store', 'x'], 'cache ls: "x" has no meaning here; leave it out'],
+  [['ls', '--all', '--store', 'x'], '--all is an option of cache refresh, not of cache ls'],
+  [
+    ['ls'],
+    'cache ls: write --store robots.sqlite for robots.txt files (or set POLITELY_STORE), or --cache pages.sqlite for pages',
+  ],
+  [['export'], '--store: is missing; write --store robots.sqlite, or set the environment variable POLITELY_STORE'],
+  [['ls', '--older-than', '-1', '--store', 'x'], /--older-than/],
+  [['ls', '--host', 'a/b', '--store', 'x'], '--host: "a/b" is not a host; write one such as example.com'],
+  [['show', '--store', 'x'], 'cache show: no origin was given; write one such as https://example.com'],
+  [['show', 'a b', '--store', 'x'], '"a b" is not an origin; write one such as https://example.com'],
   [['refresh'], 'cache refresh: write an origin such as https://example.com, or --all, or --older-than DAYS'],
   [['refresh', 'a.test', '--all'], 'cache refresh: write origins, or --all, --host and --older-than, but not both'],
   [
@@ -239,7 +243,10 @@ test.for([
     '--output is for entries and --robots-dir for robots.txt files; write one of them',
   ],
   [['import'], 'cache import: write the name of one file, or - for stdin'],
-  [['prune', '--host', 'a.test'], '--host: needs --older-than; write --older-than 0 to remove all entries of the host'],
+  [
+    ['prune', '--host', 'a.test', '--store', 'x'],
+    '--host: needs --older-than; write --older-than 0 to remove all entries of the host',
+  ],
 ] as const)('cache %j is a mistake', async ([args, message]) => {
   const { code, stderr } = await cache(...args)
   if (typeof message === 'string') expect(stderr).toBe(`politely: ${message}\n`)

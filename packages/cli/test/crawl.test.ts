@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { isFullRun } from '@politely/testkit/scope'
-import { startSites } from '@politely/testkit/servers/sites'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { isNofollowHeader, LinkReader } from '../src/commands/crawl/links.ts'
 import { exitCodeOf, parseJsonLines, runInThisProcess, startCli } from './run-cli.ts'
+import { startPageSite } from './site.ts'
 
 const BOT = ['--user-agent', 'ExampleBot']
 const HTML = { 'content-type': 'text/html; charset=utf-8' }
@@ -17,12 +17,8 @@ const links = (...hrefs: string[]) => ({
 })
 
 async function startSite() {
-  const sites = await startSites()
-  onTestFinished(() => sites.close())
-  const at = (path: string) => `http://127.0.0.1:PORT${path}`
-  sites.answerAll({
-    [at('/robots.txt')]: { status: 200, body: 'User-agent: *\nDisallow: /private\n' },
-    [at('/')]: links(
+  const { sites, origin } = await startPageSite({
+    '/': links(
       '/a',
       '/a#x',
       '/private/1',
@@ -32,16 +28,16 @@ async function startSite() {
       'mailto:a@b.test',
       '/text',
     ),
-    [at('/a')]: links('/', '/deep'),
-    [at('/deep')]: links('/deeper'),
-    [at('/deeper')]: links(),
-    [at('/moved')]: { status: 301, headers: { location: '/a' } },
-    [at('/text')]: { status: 200, headers: { 'content-type': 'text/plain' }, body: '<a href="/no">' },
-    [at('/closed')]: { ...links('/no'), headers: { ...HTML, 'x-robots-tag': 'noindex, nofollow' } },
-    [at('/busy')]: { status: 429 },
+    '/a': links('/', '/deep'),
+    '/deep': links('/deeper'),
+    '/deeper': links(),
+    '/moved': { status: 301, headers: { location: '/a' } },
+    '/text': { status: 200, headers: { 'content-type': 'text/plain' }, body: '<a href="/no">' },
+    '/closed': { ...links('/no'), headers: { ...HTML, 'x-robots-tag': 'noindex, nofollow' } },
+    '/busy': { status: 429 },
   })
   const requested = () => sites.requests.map(({ url }) => url.slice('http://127.0.0.1:PORT'.length)).sort()
-  return { sites, origin: sites.withPort('http://127.0.0.1:PORT'), requested }
+  return { sites, origin, requested }
 }
 
 test('follows links within the origins, each once, and prints a line for each page', async () => {
@@ -181,19 +177,61 @@ test.for([
 })
 
 test.for([
-  ['<a href=b>1</a><A HREF="/c?d=1&amp;e">', ['http://h/a/b', 'http://h/c?d=1&e']],
-  ['<base href="/x/"><area href=y><a>no</a><a href="#top">', ['http://h/x/y', 'http://h/x/']],
-  ['<a rel="ugc nofollow" href=b><a rel=nofollower href=c>', ['http://h/a/c']],
-  ['<meta name=ROBOTS content="noindex, NoFollow"><a href=b>', []],
-  ['<meta name=examplebot content=none><a href=b>', []],
-  ['<meta name=otherbot content=nofollow><a href=b>', ['http://h/a/b']],
-  ['<!-- <a href=b> --><script>"<a href=c>"</script><a href="ftp://h/">', []],
-  ['<a href="http://[">', []],
-  ['<a href="//user:password@h/">', ['http://h/']],
-] as const)('the links of %s', ([html, expected]) => {
+  ['<a href=b>1</a><A HREF="/c?d=1&amp;e">', ['http://h/a/b', 'http://h/c?d=1&e'], []],
+  ['<base href="/x/"><area href=y><a>no</a><a href="#top">', ['http://h/x/y', 'http://h/x/'], []],
+  ['<a rel="ugc nofollow" href=b><a rel=nofollower href=c>', ['http://h/a/c'], ['http://h/a/b']],
+  ['<a rel=nofollow href=b><a href=b#x><a rel=NOFOLLOW href=b>', ['http://h/a/b'], []],
+  ['<meta name=ROBOTS content="noindex, NoFollow"><a href=b>', [], ['http://h/a/b']],
+  ['<meta name=examplebot content=none><a href=b><a rel=nofollow href=b>', [], ['http://h/a/b']],
+  ['<meta name=otherbot content=nofollow><a href=b>', ['http://h/a/b'], []],
+  ['<!-- <a href=b> --><script>"<a href=c>"</script><a href="ftp://h/">', [], []],
+  ['<a href="http://[">', [], []],
+  ['<a href="//user:password@h/">', ['http://h/'], []],
+] as const)('the links of %s', ([html, follow, nofollow]) => {
   const reader = new LinkReader(['ExampleBot'])
   for (const character of html) reader.write(character)
-  expect(reader.end('http://h/a/')).toEqual(expected)
+  expect(reader.end('http://h/a/')).toEqual({ follow, nofollow })
+})
+
+describe('--nofollow', () => {
+  /** Returns the requested paths, the links that each page left out, and the summary. */
+  async function crawlWith(...options: readonly string[]) {
+    const { sites, origin, requested } = await startSite()
+    const page = (body: string, headers = {}) => ({ status: 200, headers: { ...HTML, ...headers }, body })
+    const marked = (href: string) => `<a rel=nofollow href=${href}>a</a>`
+    const start = `<a href=/a>a</a>${['/a', '/b', '/meta', 'http://other.test/'].map(marked).join('')}`
+    sites.answerAll({
+      'http://127.0.0.1:PORT/start': page(start),
+      'http://127.0.0.1:PORT/a': page('<a href=/b>a</a><a href=/c>a</a>', { 'x-robots-tag': 'examplebot: none' }),
+      'http://127.0.0.1:PORT/meta': page('<meta name=robots content=nofollow><a href=/c>a</a>'),
+      'http://127.0.0.1:PORT/b': page(''),
+      'http://127.0.0.1:PORT/c': page(''),
+    })
+    const args = ['crawl', `${origin}/start`, `${origin}/meta`, ...BOT, '--min-delay', '0', '--json', ...options]
+    const { stdout, stderr } = await runInThisProcess(args)
+    const counts = parseJsonLines(stdout).map(({ url, nofollow }) => [new URL(`${url}`).pathname, nofollow])
+    return { requested: requested(), counts: Object.fromEntries(counts), summary: stderr }
+  }
+
+  test('skips and counts links by default, each URL once, and none that was requested anyway', async () => {
+    const { requested, counts, summary } = await crawlWith()
+    expect(requested).toEqual(['/a', '/meta', '/robots.txt', '/start'])
+    expect(counts).toEqual({ '/start': 2, '/a': 2, '/meta': 1 })
+    expect(summary).toContain('\n  nofollow  2 links left out; --nofollow follow requests them\n')
+  })
+
+  test('does not count links that --depth leaves out', async () => {
+    const { counts, summary } = await crawlWith('--depth', '0')
+    expect(counts).toEqual({ '/start': 0, '/meta': 0 })
+    expect(summary).not.toContain('nofollow')
+  })
+
+  test('follow requests the links', async () => {
+    const { requested, counts, summary } = await crawlWith('--nofollow', 'follow')
+    expect(requested).toEqual(['/a', '/b', '/c', '/meta', '/robots.txt', '/start'])
+    expect(new Set(Object.values(counts))).toEqual(new Set([0]))
+    expect(summary).not.toContain('nofollow')
+  })
 })
 
 test.for([

@@ -31,6 +31,8 @@ const FILES: Readonly<Record<string, string>> = {
     'User-agent: *\nDisallow: /cart\n\nUser-agent: GPTbot\nUser-agent: Claude-Web\nUser-agent: Google-Extended\nUser-agent: PerplexityUser\nUser-agent: ChatGPT-User\nDisallow: /\n\nUser-agent: Googlebot\nUser-agent: Googlebot-Mobile\nDisallow: /cart\nDisallow: /print/\n',
   'urls.txt': '/\n/about\n/tmp/1\n/cart/help\n',
 }
+const GOOGLEBOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
+
 /** Files of the situations. Each situation shows its own. */
 const SITUATION_FILES: Readonly<Record<string, string>> = {
   'dist/robots.txt': 'User-agent: *\nDisallow: /\n',
@@ -43,6 +45,20 @@ const SITUATION_FILES: Readonly<Record<string, string>> = {
   'site/robots.txt': 'User-agent: *\nDisallow: /*/edit\nDisallow: /search\nAllow: /search/help\nDisallow: /*?\n',
   'live.txt': 'User-agent: *\nDisallow: /shop/cart\n',
   'new.txt': 'User-agent: *\nDisallow: /shop/c\n',
+  'rules.txt':
+    'User-agent: *\nDisallow: /cart\nDisallow: /search\n\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: Googlebot\nAllow: /\nDisallow: /cart\n',
+  'access.log': [
+    ['66.249.66.1', '/', GOOGLEBOT],
+    ['66.249.66.1', '/robots.txt', GOOGLEBOT],
+    ['203.0.113.9', '/cart?add=7', GOOGLEBOT],
+    ['20.171.207.5', '/robots.txt', 'Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)'],
+    ['198.51.100.23', '/search?q=rake', 'python-requests/2.32.3'],
+    ['198.51.100.23', '/search?q=hose', 'python-requests/2.32.3'],
+    ['192.0.2.7', '/cart', 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0'],
+  ]
+    .map(([ip, url, agent]) => `${ip} - - [27/Nov/2026:10:00:00 +0000] "GET ${url} HTTP/1.1" 200 512 "-" "${agent}"\n`)
+    .join(''),
+  'googlebot.json': '{"prefixes": [{"ipv4Prefix": "66.249.66.0/27"}]}\n',
   'pages.txt': '/shop/cart\n/shop/catalogue\n/shop/contact\n/shop/\n',
 }
 
@@ -83,6 +99,18 @@ const SITUATIONS: readonly (readonly [title: string, text: string, files: readon
     'The new rule is shorter, and closes more than the cart.',
     ['live.txt', 'new.txt'],
     'diff live.txt new.txt --urls pages.txt --crawler Googlebot',
+  ],
+  [
+    'Who broke my rules?',
+    `Count your access log by crawler. The rules are those of the file that you give, so requests from before a change may look wrong. A name is
+only a claim: give the ranges that the operator publishes, and requests from other addresses get their own row. Browsers are left out, and so is
+a crawler that claims to be one. The log may be as long as you like: memory doesn't grow with it.
+
+Logs of Apache, nginx, IIS, Caddy and Traefik work, and JSON with one object on each line. They need the User-Agent: in Apache and nginx, the
+Combined Log Format has it. Behind a proxy, let the server log the client's address, or \`--ranges\` sees the proxy's. If a log has several hosts in
+front of its lines, \`--origin\` leaves the others out. Only the first 500 characters of a User-Agent are read.`,
+    ['rules.txt', 'access.log', 'googlebot.json'],
+    'match --by-agent --robots rules.txt --urls access.log --ranges Googlebot=googlebot.json --format text',
   ],
 ]
 
@@ -165,7 +193,15 @@ async function startAll(): Promise<ReadonlyMap<string, string>> {
     headers: { 'content-type': 'text/html', 'x-robots-tag': 'noarchive, max-snippet:50' },
     body: '<!doctype html><meta name="robots" content="nofollow"><title>News</title>',
   })
+  // Only one gate of this process visits it, or there would be a warning.
+  const blog = await startSite({ status: 404 })
+  blog.server.respond('http://127.0.0.1:PORT/about', {
+    status: 200,
+    headers: { 'content-type': 'text/plain', 'cache-control': 'max-age=7200', etag: '"1"' },
+    body: 'About this blog\n',
+  })
   return new Map([
+    ['https://blog.example', blog.origin],
     ['https://news.example', news.origin],
     ['https://shop.example', shop.origin],
     ['https://login.example', login.origin],
@@ -178,9 +214,16 @@ async function startAll(): Promise<ReadonlyMap<string, string>> {
 const TIMED_RUNS: Readonly<Record<string, readonly string[]>> = {
   fetch: [
     'fetch https://shop.example/cart/help https://shop.example/cart/pay --user-agent ExampleBot --store robots.sqlite',
+    'fetch https://blog.example/about --user-agent ExampleBot --cache pages.sqlite',
+    'fetch https://blog.example/about --user-agent ExampleBot --cache pages.sqlite',
   ],
   sitemap: ['sitemap https://shop.example/sitemap.xml --user-agent ExampleBot --min-delay 0'],
-  cache: ['cache ls --store robots.sqlite'],
+  cache: [
+    'cache ls --store robots.sqlite',
+    'cache ls --cache pages.sqlite',
+    'cache show https://blog.example/about --cache pages.sqlite',
+    'cache prune --older-than 30d --cache pages.sqlite',
+  ],
   doctor: ['doctor https://shop.example --user-agent ExampleBot/1.0 --store robots.sqlite'],
 }
 
@@ -198,6 +241,10 @@ function withoutTimes(text: string): string {
     .replace(/(?<=entries, |sitemaps, )\d+ bytes/g, '2.4 kB')
     .replace(/(?<=in |after )[\d.]+ m?s/g, '35 ms')
     .replace(/[\d.]+ m?s ago +/, '3 s ago      ')
+    .replace(/[\d.]+ m?s(?= old)/g, '3 s')
+    .replace(/^200 {5}[\d.]+ m?s +/m, '200     3 s       ')
+    .replace(/\d{4}-\S+Z/g, '2026-11-25T12:00:00Z')
+    .replace(/date: .*/, 'date: Wed, 25 Nov 2026 12:00:00 GMT')
     .replace(/[\d.]+ [GM]B free/, '64 GB free')
     .replace(/(?<=clock {7}).*/, 'agrees with the Date of the response')
 }
@@ -205,7 +252,10 @@ function withoutTimes(text: string): string {
 async function transcript(line: string, sites: ReadonlyMap<string, string>): Promise<string> {
   const words = [...sites].reduce((text, [name, origin]) => text.replaceAll(name, origin), line).split(' ')
   const { stdout, stderr, code } = await runInThisProcess(
-    words.map((word) => (names.has(word) || word === 'robots.sqlite' ? path(word) : word)),
+    words.map((word) => {
+      const file = word.replace(/^Googlebot=/, '')
+      return names.has(file) || /\.sqlite$/.test(file) ? word.replace(file, path(file)) : word
+    }),
   )
   const shown = [...sites].reduce(
     (text, [name, origin]) => text.replaceAll(origin, name),
@@ -281,7 +331,7 @@ ${files.map(([name, text]) => `\`${name}\`:\n\n\`\`\`text\n${text.trimEnd()}\n\`
 
 ${sections.join('\n\n')}
 
-## Six situations
+## Seven situations
 
 ${situations.join('\n\n')}
 

@@ -1,4 +1,5 @@
 // `politely test`: what expectations mean, and how results are printed.
+import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { SHOP, withoutFolder, writeFiles } from './files.ts'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
@@ -120,4 +121,81 @@ test('compares URLs of another host by their paths, as with a file', async () =>
   const origin = await originWithRules(SHOP)
   const { code } = await run(path('host.expect'), '--robots', origin, '--user-agent', 'ExampleBot')
   expect(code).toBe(0)
+})
+
+const BASICS = `User-agent: *
+Disallow: /cart
+Content-Usage: train-ai=n
+Content-Usage: /news search=y
+
+User-agent: Bingbot
+Crawl-delay: 5
+
+User-agent: GPTbott
+User-agent: Claude-Web
+User-agent: MyBot
+User-agent: Google-Read-Aloud
+Disallow: /
+
+Sitemap: https://shop.example/map.xml
+`
+
+test.for([
+  ['crawl-delay Bingbot = 5'],
+  ['crawl-delay Bingbot <=5s'],
+  ['crawl-delay Bingbot > 4.5'],
+  ['crawl-delay Googlebot = none'],
+  ['crawl-delay Bingbot < 5', 'the Crawl-delay for Bingbot is 5 s'],
+  ['crawl-delay Sogou web spider = 1', 'the Crawl-delay for Sogou web spider is none'],
+  ['crawl-delay Bingbot = none', 'the Crawl-delay for Bingbot is 5 s'],
+  ['sitemap https://SHOP.example:443/map.xml'],
+  [
+    'sitemap https://shop.example/map.xml https://shop.example/news.xml',
+    'https://shop.example/news.xml is not named: the file names https://shop.example/map.xml',
+  ],
+  ['deny ExampleBot use:train-ai'],
+  [
+    'deny * use:train-ai /cart',
+    'use:train-ai is unstated for /cart: the page is disallowed: line 2 of robots.txt says "Disallow: /cart" to *',
+  ],
+  ['allow Googlebot use:search /news/1'],
+  ['allow Googlebot use:search', 'use:search is unstated for /: the file says nothing about it'],
+  ['allow ExampleBot use:train-ai', 'use:train-ai is disallowed for /: line 3 says "train-ai=n"'],
+  ['deny Googlebot use:search /news/1', 'use:search is allowed for /news/1: line 4 says "/news search=y"'],
+  ['size < 1KiB'],
+  ['size > 100 bytes'],
+  ['size < 0.1 kB', `the file has ${BASICS.length} bytes`],
+  [
+    'known-crawlers',
+    'GPTbott is misspelt; write GPTBot',
+    'Claude-Web is retired; write ClaudeBot, Claude-User, Claude-SearchBot',
+    'MyBot is not a known crawler',
+    'Google-Read-Aloud may ignore robots.txt, as its operator says',
+  ],
+  ['known-crawlers MyBot gptbott Claude-Web Google-Read-Aloud'],
+])('more than paths: %j', async ([line = '', ...problems]) => {
+  writeFileSync(path('basics.txt'), BASICS)
+  writeFileSync(path('more.expect'), `${line} # as it should be\n`)
+  const { stdout, code } = await run(path('more.expect'), '--robots', path('basics.txt'), '--json')
+  const [{ results }] = parseJsonLines(stdout) as [{ results: [{ problems: { message: string }[] }] }]
+  expect(results[0].problems.map(({ message }) => message)).toEqual(problems)
+  expect(code).toBe(problems.length === 0 ? 0 : 1)
+})
+
+test.for([
+  [200, 'status 200\nsize < 1MiB\n', 0],
+  [404, 'status 404\nsize = 0\n', 0],
+  [404, 'status 200\n', 1],
+] as const)('a site that sends status %i: %j', async ([status, lines, code]) => {
+  const { origin } = await startSite({ status, body: BASICS })
+  writeFileSync(path('status.expect'), lines)
+  const result = await run(path('status.expect'), '--robots', origin, '--user-agent', 'ExampleBot')
+  expect(result.code, result.stdout + result.stderr).toBe(code)
+})
+
+test('a file that was cut at the size limit is larger than any size', async () => {
+  const { origin } = await startSite({ status: 200, body: `${BASICS}#${'x'.repeat(600_000)}` })
+  writeFileSync(path('cut.expect'), 'size < 600KiB\n')
+  const { stdout } = await run(path('cut.expect'), '--robots', origin, '--user-agent', 'ExampleBot')
+  expect(stdout).toContain('the file was cut at the size limit')
 })

@@ -4,32 +4,27 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startSites } from '@politely/testkit/servers/sites'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { parseJsonLines, runInThisProcess, startCli } from './run-cli.ts'
-import { originWithRules, originWithStatus } from './site.ts'
+import { originWithRules, originWithStatus, startPageSite } from './site.ts'
 
 const BOT = ['--user-agent', 'ExampleBot/1.0', '--min-delay', '0']
 const PLAIN = { 'content-type': 'text/plain' }
 
 /** A site whose pages are short texts, and its origin. */
 async function startPages() {
-  const sites = await startSites()
-  onTestFinished(() => sites.close())
-  const at = (path: string) => `http://127.0.0.1:PORT${path}`
-  sites.answerAll({
-    [at('/robots.txt')]: { status: 200, body: 'User-agent: *\nDisallow: /private\n' },
-    [at('/page')]: { status: 200, headers: PLAIN, body: 'the page\n' },
-    [at('/moved')]: { status: 301, headers: { location: '/page' } },
-    [at('/trap')]: { status: 302, headers: { location: '/private/x' } },
-    [at('/busy')]: { status: 429, headers: { 'retry-after': '60' } },
-    [at('/overloaded')]: { status: 503 },
-    [at('/later')]: { status: 200, headers: { ...PLAIN, 'retry-after': '60' }, body: 'the page\n' },
-    [at('/image')]: { status: 200, headers: { 'content-type': 'image/png' }, body: '\u0001' },
-    [at('/escape')]: { status: 200, headers: PLAIN, body: 'a\u001b[2Jb\r\n\tc' },
+  const { sites, origin, at } = await startPageSite({
+    '/page': { status: 200, headers: PLAIN, body: 'the page\n' },
+    '/moved': { status: 301, headers: { location: '/page' } },
+    '/trap': { status: 302, headers: { location: '/private/x' } },
+    '/busy': { status: 429, headers: { 'retry-after': '60' } },
+    '/overloaded': { status: 503 },
+    '/later': { status: 200, headers: { ...PLAIN, 'retry-after': '60' }, body: 'the page\n' },
+    '/image': { status: 200, headers: { 'content-type': 'image/png' }, body: '\u0001' },
+    '/escape': { status: 200, headers: PLAIN, body: 'a\u001b[2Jb\r\n\tc' },
   })
   sites.respond(at('/reset'), (socket) => socket.destroy())
-  return { sites, origin: sites.withPort('http://127.0.0.1:PORT') }
+  return { sites, origin }
 }
 
 function folder(): string {

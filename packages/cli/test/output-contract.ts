@@ -10,6 +10,7 @@ import { PURPOSES } from '../src/commands/usage/spec.ts'
 type Field = readonly [path: string, type: string, meaning: string]
 
 export interface JsonFormat {
+  /** The command, and a flag with which it prints something else: `match --by-agent`. */
   readonly command: string
   readonly format: 'json' | 'ndjson'
   /** What a document or a line is. */
@@ -124,16 +125,50 @@ const VERDICT: readonly Field[] = [
 
 const WAITED_FOR = 'What the request waited for last: `crawl-delay`, `retry-after` and others, or `none`.'
 
+/** Of `keys check` and `identity check`. */
+const OPERATOR_FINDINGS: readonly Field[] = [
+  ['findings?', 'object[]', '`check`: one object for each finding.'],
+  ['findings[].check', 'string', 'What was checked, such as `DNS`.'],
+  ['findings[].result', '"ok" or "warn" or "fail"', 'What came of it.'],
+  ['findings[].code', 'string', 'The kind of the finding. Codes are never renamed. docs/identity.md lists them.'],
+  ['findings[].text', 'string', 'What was found. It may change.'],
+  ['findings[].remedy?', 'string', 'What to do. It may change. Absent if the result is `ok`.'],
+]
+
+const WRITTEN_FILES = (meaning: string): readonly Field[] => [
+  ['files?', 'object[]', meaning],
+  ['files[].file', 'string', 'The name of the file.'],
+  ['files[].url?', 'string', 'Where to publish it. Absent for the file of headers.'],
+  ['files[].isKept?', 'boolean', 'The page was left as it is, because it was edited.'],
+]
+
 /** The fields of an entry of a store. Each verb of `cache` prints some of them. */
 const ENTRY: readonly Field[] = [
   ['origin', 'string', 'Scheme, host and port.'],
-  ['state', 'string', 'What is known about the robots.txt, such as `rules`, `unavailable` or `lost`.'],
+  [
+    'state',
+    'string',
+    'What is known about the robots.txt, such as `rules`, `unavailable` or `lost`. With `--cache`: `fresh` or `stale`.',
+  ],
+  ['url?', 'string', '`--cache`: the URL of the page.'],
+  ['ageMs?', 'integer', '`--cache`: the age of the page (RFC 9111 §4.2.3), in milliseconds.'],
+  ['freshForMs?', 'integer', '`--cache`: how much longer it is fresh, in milliseconds.'],
+  ['storedAt?', 'integer', '`--cache`: when it was stored, in milliseconds since 1970.'],
+  ['nextVisitAt?', 'integer', '`--cache`: when the next visit is due, in milliseconds since 1970.'],
+  ['headers?', 'object[]', '`--cache`, `show`: the headers.'],
+  ['headers[].name', 'string', 'In lower case.'],
+  ['headers[].value', 'string', 'The value as received.'],
+  ['visits?', 'object[]', '`--cache`, `show`: the last visits, the earliest first.'],
+  ['visits[].at', 'integer', 'When it was, in milliseconds since 1970.'],
+  ['visits[].status', 'integer', 'The status of the response. 0: none arrived.'],
+  ['visits[].changed', 'boolean', 'Whether the page had changed since the visit before.'],
+  ['visits[].lastModified?', 'integer', 'The Last-Modified of the page, in milliseconds since 1970.'],
   ['result?', '"changed" or "unchanged" or "new" or "unreachable" or "waiting"', '`refresh`: what came of it.'],
   ['attemptedAt?', 'integer', '`ls`, `show`: when the last attempt ended, in milliseconds since 1970.'],
   ['nextAttemptAt?', 'integer', 'When the next attempt is due, in milliseconds since 1970.'],
   ['keepUntil?', 'integer', '`ls`: when the store drops the entry, in milliseconds since 1970.'],
-  ['status?', 'integer', '`ls`, `show`: the status of the last attempt, if a server responded.'],
-  ['bytes?', 'integer', '`ls`: the size of the copy, if there is one.'],
+  ['status?', 'integer', '`ls`, `show`: the status of the last attempt, if a server responded, or of the page.'],
+  ['bytes?', 'integer', '`ls`: the size of the copy, if there is one, or of the page.'],
   ['why?', 'string', '`show`, `refresh`: one sentence for people. It may change.'],
   ['failures?', 'integer', '`show`: how many attempts have failed in a row.'],
   ['unreachableSince?', 'integer', '`show`: the time of the first of these failures.'],
@@ -299,14 +334,18 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['robots', 'string', 'The name or URL of the robots.txt.'],
       ['met', 'boolean', 'Whether every expectation is met.'],
       ['results', 'object[]', 'One result for each expectation, in the order of the files.'],
-      ['results[].kind', '"allow" or "deny" or "deny-only"', 'What is expected.'],
-      ['results[].crawler', 'string', 'The name of a crawler, or `*`.'],
+      [
+        'results[].kind',
+        '"allow" or "deny" or "deny-only" or "crawl-delay" or "sitemap" or "known-crawlers" or "size" or "status"',
+        'What is expected.',
+      ],
+      ['results[].crawler', 'string', 'The name of a crawler, or `*`, also if the expectation is not about a crawler.'],
       ['results[].paths', 'string[]', 'The paths of the expectation.'],
       ['results[].file', 'string', 'The file of expectations.'],
       ['results[].line', 'integer', 'The line of the expectation.'],
       ['results[].text', 'string', 'The expectation without its comment.'],
       ['results[].met', 'boolean', 'Whether it is met.'],
-      ['results[].problems', 'object[]', 'One problem for each path that the robots.txt treats otherwise.'],
+      ['results[].problems', 'object[]', 'One problem for each path, name or value that is otherwise.'],
       ['results[].problems[].message', 'string', 'One sentence for people. It may change.'],
       ['results[].problems[].line?', 'integer', 'The line of robots.txt that decides, if one does.'],
     ],
@@ -342,6 +381,37 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['origin?', 'string', 'The origin of the URL, if the file is for another one.'],
       ['fileOrigin?', 'string', 'The origin that the file is for, if the URL is of another one.'],
       ['file?', 'string', 'The file of `--robots-dir` that does not exist.'],
+    ],
+  },
+  {
+    command: 'match --by-agent',
+    format: 'ndjson',
+    about: 'With `--by-agent`: one line for each crawler of the log. The summary is on stderr.',
+    fields: [
+      VERSION,
+      ['crawler', 'string', 'The name as claimed. `*`: names that are not clear, or after the first 1,000.'],
+      [
+        'identity',
+        '"claimed" or "verified" or "not-in-ranges"',
+        'Whether the address is in the ranges of `--ranges`. `claimed`: no ranges were given for this crawler.',
+      ],
+      ['userAgent', 'string', 'The first User-Agent that named the crawler; cut after 500 characters.'],
+      ['operator?', 'string', 'Who operates the crawler, if it is known.'],
+      ['obeys?', '"yes" or "no" or "unclear"', 'Whether it obeys robots.txt, as its operator documents it.'],
+      ['requests', 'integer', 'How many requests were judged.'],
+      ['allowed', 'integer', 'How many of them robots.txt allows.'],
+      ['disallowed', 'integer', 'How many of them robots.txt disallows.'],
+      ['robotsTxt', 'integer', 'How many more requests were for robots.txt.'],
+      ['rules', 'object[]', 'At most 20 rules that the crawler broke, the one with the most requests first.'],
+      ['rules[].rule', 'object', 'The rule.'],
+      ...within('rules[].rule', [
+        ['directive', '"allow" or "disallow"', 'What the rule does.'],
+        ['text', 'string', 'The pattern as the file has it.'],
+        ['line', 'integer', 'The line of the rule, counted from 1.'],
+        ['bytes', 'integer', 'The length of the pattern in normal form.'],
+      ]),
+      ['rules[].requests', 'integer', 'How many requests broke it.'],
+      ['rules[].example', 'string', 'The URL of the first of them; cut after 500 characters.'],
     ],
   },
   {
@@ -413,11 +483,20 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['outcome', '"fetched" or "refused" or "wait-too-long" or "failed"', 'What happened.'],
       ...PAGE_OUTCOME,
       ['problem?', 'string', 'Why the page did not arrive. One sentence for people. It may change.'],
-      ['requests', 'object[]', 'The requests that were sent: one, and one for each redirect.'],
+      ['requests', 'object[]', 'The requests that were sent: one, and one for each redirect. None for a stored page.'],
       ['requests[].url', 'string', 'The URL, without credentials.'],
       ['requests[].status?', 'integer', 'The status of the response. Absent if none arrived.'],
       ['requests[].waitedMs', 'integer', 'How long the request waited for its turn, in milliseconds.'],
       ['requests[].waitedFor', 'string', WAITED_FOR],
+      ['cache?', 'object', 'What the cache of `--cache` did for the page.'],
+      ['cache.state', '"hit" or "revalidated" or "stored" or "stale" or "bypass"', 'docs/page-cache.md explains them.'],
+      ['cache.ageMs', 'number', 'The age of the page (RFC 9111 §4.2.3), in milliseconds. 0 if the site just sent it.'],
+      [
+        'cache.storedAt?',
+        'integer',
+        'When it was stored, in milliseconds since 1970. Absent if it was not stored before.',
+      ],
+      ['cache.because', 'string', 'Why it has this state. For people. It may change.'],
       ['contentType?', 'string', 'The Content-Type of the page.'],
       ['bytes', 'integer', 'The size of the page after decoding, as far as it arrived.'],
       ['tookMs?', 'integer', 'From the start of the last request to the end of the page, in milliseconds.'],
@@ -497,6 +576,7 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['waitedFor?', 'string', WAITED_FOR],
       ['bytes', 'integer', 'The size of the page after decoding.'],
       ['location?', 'string', 'The target of a redirect.'],
+      ['nofollow', 'integer', 'How many links of the page were left out because of nofollow.'],
       ['problem?', 'string', 'Why the page did not arrive. One sentence for people. It may change.'],
       ...VERDICT,
     ],
@@ -505,12 +585,16 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
     command: 'cache',
     format: 'json',
     about: 'One document of `ls`, `show` or `refresh`. docs/stores.md describes the format of `export`.',
-    fields: [VERSION, ['entries', 'object[]', 'One object for each origin.'], ...within('entries[]', ENTRY)],
+    fields: [
+      VERSION,
+      ['entries', 'object[]', 'One object for each origin, or each page.'],
+      ...within('entries[]', ENTRY),
+    ],
   },
   {
     command: 'cache',
     format: 'ndjson',
-    about: 'One line for each origin, of `ls`, `show` or `refresh`.',
+    about: 'One line for each origin, or each page, of `ls`, `show` or `refresh`.',
     fields: [VERSION, ...ENTRY],
   },
   {
@@ -523,6 +607,40 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['findings[].check', 'string', 'The name of the check, such as `DNS`.'],
       ['findings[].result', '"ok" or "warn" or "fail"', 'What came of it.'],
       ['findings[].text', 'string', 'What was found, and what to do. It may change.'],
+    ],
+  },
+  {
+    command: 'keys',
+    format: 'json',
+    about:
+      'One document. `new` and `rotate` print `keys`, `directory` prints the response, and `check` prints findings.',
+    fields: [
+      VERSION,
+      ['keys?', 'object[]', '`new`, `rotate`: the keys, the old one first.'],
+      ['keys[].file', 'string', 'The key file.'],
+      ['keys[].kid', 'string', 'The thumbprint of the key (RFC 7638), which is the `keyid` of its signatures.'],
+      ['keys[].publicKey', 'object', 'The public part, as a JWK.'],
+      ['keys[].signsFrom', 'integer', 'From when to sign with it, in milliseconds since 1970.'],
+      ['keys[].publishedUntil?', 'integer', 'Until when to publish it, in milliseconds since 1970.'],
+      ['url?', 'string', '`directory`: where it belongs.'],
+      ['headers?', 'object', '`directory`: the headers of the response, by name.'],
+      ['body?', 'string', '`directory`: the body of the response.'],
+      ['kids?', 'string[]', '`directory`: the thumbprints of its keys.'],
+      ['validUntil?', 'integer', '`directory`: when its signatures end, in milliseconds since 1970.'],
+      ...WRITTEN_FILES('`directory` with `--output`: the files.'),
+      ...OPERATOR_FINDINGS,
+    ],
+  },
+  {
+    command: 'identity',
+    format: 'json',
+    about: 'One document. `init` prints the files, and `check` prints findings.',
+    fields: [
+      VERSION,
+      ['userAgent?', 'string', '`init`: the User-Agent of the crawler.'],
+      ...WRITTEN_FILES('`init`: the files.'),
+      ['validUntil?', 'integer', '`init`: when the signatures of the directory end, in milliseconds since 1970.'],
+      ...OPERATOR_FINDINGS,
     ],
   },
 ]
@@ -560,7 +678,7 @@ export function schemaOf({ command, format, about, fields }: JsonFormat): Schema
 
 /** Returns the path of a schema from the root of the repository. */
 export function schemaFile({ command, format }: Pick<JsonFormat, 'command' | 'format'>): string {
-  return `docs/reference/schemas/${command}-${format}.schema.json`
+  return `docs/reference/schemas/${command.replace(' --', '-')}-${format}.schema.json`
 }
 
 function schemaOfType(type: string): Schema {

@@ -67,10 +67,22 @@ const path = writeFiles({
     'Disallow: admin\nDisallow: admin\nUser-agent: *\nDisallow: /é\u202e\nDisallow /a\nAllow: /b\nAllow: /b\nHost: a\n',
   'moved/broken #1.txt': '# moved\n\nDisallow: admin\nDisallow: admin\n',
   'urls.txt': '/cart\n/about\n',
+  'access.txt': ['/cart', '/cart?add=1', '/about']
+    .map((url) => `192.0.2.1 - - [27/Nov/2026:10:00:00 +0000] "GET ${url} HTTP/1.1" 200 5 "-" "GPTBot/1.2"\n`)
+    .join(''),
   'more.txt': 'https://a.example/cart\nhttp://[\n/cart\nhttps://b.example/x\n',
   'files/a.example.txt': 'User-agent: *\nDisallow: /\n',
+  'bot.json': JSON.stringify({
+    name: 'Example Bot',
+    productToken: 'ExampleBot',
+    page: 'https://127.0.0.1:9/bot.html', // private, so nothing is sent
+    contact: 'bot@bot.example',
+    purposes: ['search'],
+    ranges: ['192.0.2.0/30'],
+  }),
   'empty.txt': '',
   'page.txt': '<html>',
+  'more.expect': 'crawl-delay * = 2\nsitemap https://a.example/\ndeny * use:train-ai\nsize < 1KiB\nknown-crawlers\n',
   'control.expect': 'deny * /\u0001\u202e%EF%BF%BF<&">\n',
 })
 // The tests run in this process, whose current folder is another one.
@@ -83,7 +95,17 @@ afterAll(() => {
   else process.env.GITHUB_WORKSPACE = GITHUB_WORKSPACE
 })
 
-const names = ['robots.txt', 'usage.txt', 'new.txt', 'retired.txt', 'robots.expect', 'urls.txt', 'robots.sqlite']
+const names = [
+  'robots.txt',
+  'usage.txt',
+  'new.txt',
+  'retired.txt',
+  'robots.expect',
+  'urls.txt',
+  'access.txt',
+  'robots.sqlite',
+  'bot.json',
+]
 
 /** The runs that the page or a schema shows, by command and format. `SITE` has a robots.txt. */
 const EXAMPLES: Readonly<Record<string, string>> = {
@@ -100,6 +122,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'lint github': 'lint robots.txt --format github',
   'lint gitlab': 'lint robots.txt --format gitlab',
   'match ndjson': 'match --urls urls.txt --robots robots.txt --user-agent ExampleBot --format ndjson',
+  'match --by-agent ndjson': 'match --by-agent --urls access.txt --robots robots.txt --format ndjson',
   'match csv': 'match --urls urls.txt --robots robots.txt --user-agent ExampleBot --format csv',
   'audit json': 'audit retired.txt /page --purpose archive --format json',
   'diff json': 'diff robots.txt new.txt --product-token ExampleBot --format json',
@@ -110,6 +133,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'crawl ndjson': 'crawl SITE/cart SITE/about --user-agent ExampleBot --format ndjson',
   'cache json': 'cache show SITE --store robots.sqlite --format json',
   'cache ndjson': 'cache ls --store robots.sqlite --format ndjson',
+  'keys json': 'keys check https://127.0.0.1:9 --format json',
+  'identity json': 'identity check bot.json --dns-server 127.0.0.1:9 --timeout 0.1 --format json',
   'doctor json': 'doctor --user-agent ExampleBot/1.0 --format json',
 }
 
@@ -165,8 +190,8 @@ test('docs/reference/output-formats.md and its schemas', async () => {
   for (const [key, line] of Object.entries(EXAMPLES)) {
     const args = line.split(' ').map((word) => (names.includes(word) ? path(word) : word.replace('SITE', site)))
     const { stdout, stderr } = await runInThisProcess(args)
-    // The page itself is on stdout, and the summary of a crawl on stderr.
-    if (!/^(fetch|crawl|sitemap (?:ndjson|csv))/.test(key)) expect(stderr).toBe('')
+    // The page itself is on stdout, and the summary of a crawl or a log on stderr.
+    if (!/^(fetch|crawl|match --by|sitemap (?:ndjson|csv))/.test(key)) expect(stderr).toBe('')
     printed[key] = shown(key.startsWith('fetch') ? stderr : stdout, site, key.endsWith('ndjson') ? 0 : 2)
   }
   for (const contract of JSON_FORMATS) {
@@ -179,13 +204,18 @@ test('docs/reference/output-formats.md and its schemas', async () => {
     flags.find((flag) => flag.name === 'format')?.choices?.filter((each) => each !== 'text') ?? []
   const link = (command: string, format: string) => {
     if (!/json$/.test(format)) return `\`${format}\``
-    const contract = JSON_FORMATS.find((each) => each.command === command && each.format === format)
-    if (contract === undefined) throw new Error(`${command} ${format}: describe the format in output-contract.ts`)
-    return `[\`${format}\`](${schemaFile(contract).replace('docs/reference/', '')})`
+    const contracts = JSON_FORMATS.filter((each) => each.command.split(' ')[0] === command && each.format === format)
+    if (contracts.length === 0) throw new Error(`${command} ${format}: describe the format in output-contract.ts`)
+    return contracts
+      .map((each) => {
+        const flag = each.command.slice(command.length)
+        return `[\`${format}\`](${schemaFile(each).replace('docs/reference/', '')})${flag && ` (with \`${flag.trim()}\`)`}`
+      })
+      .join(', ')
   }
   const rows = commands.flatMap((command) => {
     const formats = formatsOf(command)
-    const abouts = JSON_FORMATS.filter((each) => each.command === command.name).map(
+    const abouts = JSON_FORMATS.filter((each) => each.command.split(' ')[0] === command.name).map(
       ({ format, about }) => `\`${format}\`: ${about.replace('docs/stores.md', '[Stores](../stores.md)')}`,
     )
     return formats.length === 0
@@ -265,16 +295,25 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
     'usage SITE/about SITE/cart PLAIN/about DOWN/ mailto:a --user-agent ExampleBot --min-delay 0 --max-wait 0',
     'usage /page http://[ --user-agent ExampleBot --robots usage.txt --header X-Robots-Tag:none,x --header Content-Usage:train-ai=y,',
   ],
-  test: ['test robots.expect --robots robots.txt', 'test robots.expect --robots new.txt'],
+  test: [
+    'test more.expect --robots robots.txt',
+    'test robots.expect --robots robots.txt',
+    'test robots.expect --robots new.txt',
+  ],
   lint: ['lint broken robots.txt page.txt empty.txt'],
   match: [
     'match --urls more.txt --robots robots.txt --crawler Googlebot --crawler Bingbot --origin https://a.example',
     'match --urls more.txt --robots-dir FILES --user-agent ExampleBot',
   ],
+  'match --by-agent': [
+    'match --by-agent --urls access.txt --robots robots.txt',
+    'match --by-agent --urls access.txt --robots new.txt',
+  ],
   audit: ['audit robots.txt', 'audit retired.txt /page --all', 'audit SITE --user-agent ExampleBot'],
   diff: ['diff robots.txt new.txt', 'diff robots.txt robots.txt'],
   fetch: [
     'fetch PLAIN/cart PLAIN/about PLAIN/busy SITE/about DOWN/ mailto:a --user-agent ExampleBot --min-delay 0 --max-wait 0',
+    'fetch PLAIN/about PLAIN/about --user-agent ExampleBot --min-delay 0 --cache PAGES',
   ],
   sitemap: ['sitemap PLAIN PLAIN/sitemap.xml PLAIN/cart PLAIN/x DOWN --guess --user-agent ExampleBot --min-delay 0'],
   crawl: ['crawl PLAIN/cart PLAIN/about DOWN/ --user-agent ExampleBot --min-delay 0'],
@@ -283,10 +322,30 @@ const RUNS: Readonly<Record<string, readonly string[]>> = {
     'cache ls --store STORE',
     'cache show PLAIN DOWN --store STORE',
     'cache refresh --all --store STORE --user-agent ExampleBot',
+    'fetch PLAIN/about --user-agent ExampleBot --min-delay 0 --cache PAGES',
+    'cache ls --cache PAGES',
+    'cache show PLAIN/about --cache PAGES',
   ],
+  keys: [
+    'keys new KEY',
+    'keys rotate KEY NEXT',
+    'keys directory KEY --agent https://bot.example',
+    'keys directory KEY --agent https://bot.example --output PUBLIC',
+    'keys check https://127.0.0.1:9 --key KEY',
+  ],
+  identity: ['identity init BOT --output PUBLIC', 'identity check BOT --dns-server 127.0.0.1:9 --timeout 0.1'],
   doctor: ['doctor', 'doctor DOWN --user-agent ExampleBot'],
 }
-const FILES: Readonly<Record<string, string>> = { broken: 'broken #1.txt', FILES: 'files', STORE: 'other.sqlite' }
+const FILES: Readonly<Record<string, string>> = {
+  broken: 'broken #1.txt',
+  FILES: 'files',
+  STORE: 'other.sqlite',
+  PAGES: 'pages.sqlite',
+  KEY: 'bot.jwk',
+  NEXT: 'bot-2.jwk',
+  PUBLIC: 'public',
+  BOT: 'bot.json',
+}
 
 test.for(JSON_FORMATS)('$command --format $format prints what its schema says', async (contract) => {
   const { command, format } = contract
@@ -308,8 +367,9 @@ test.for(JSON_FORMATS)('$command --format $format prints what its schema says', 
       .split(' ')
       .map((word) => (word in FILES ? path(FILES[word] as string) : word))
     const name = args[0]
-    const { stdout, stderr } = await runInThisProcess(name === command ? [...args, '--format', format] : args)
-    if (name !== command) continue // it only prepares the next run
+    const isCommand = name === command.split(' ')[0]
+    const { stdout, stderr } = await runInThisProcess(isCommand ? [...args, '--format', format] : args)
+    if (!isCommand) continue // it only prepares the next run
     for (const document of parseJsonLines(name === 'fetch' ? stderr : stdout)) {
       expect(Object.keys(document)[0]).toBe('version')
       expect(validate(document), JSON.stringify([validate.errors, document])).toBe(true)

@@ -22,12 +22,17 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv
   /** Command-line options for Node. */
   readonly node?: readonly string[]
+  /** The program. Default: the bundle of this package. */
+  readonly main?: string
 }
 
 /** Starts the program in a child process. The test reads and writes its streams. */
-export function startCli(args: readonly string[], { env, node = [] }: RunOptions = {}): ChildProcessWithoutNullStreams {
+export function startCli(
+  args: readonly string[],
+  { env, node = [], main = MAIN }: RunOptions = {},
+): ChildProcessWithoutNullStreams {
   const { FORCE_COLOR, NO_COLOR, POLITELY_DEBUG, ...rest } = process.env
-  const child = spawn(process.execPath, [...node, MAIN, ...args], { env: { ...rest, ...env } })
+  const child = spawn(process.execPath, [...node, main, ...args], { env: { ...rest, ...env } })
   child.stdin.on('error', () => undefined) // the program may exit before it has read all of stdin
   return child
 }

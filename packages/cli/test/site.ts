@@ -18,6 +18,21 @@ export async function startSite(answer: Answer, path = '/robots.txt'): Promise<S
   return { origin: server.withPort('http://127.0.0.1:PORT'), server }
 }
 
+/**
+ * Starts a site until the end of the test, with these responses by path, and a robots.txt that disallows
+ * /private. `at` returns a URL as `sites` knows it.
+ */
+export async function startPageSite(pages: Readonly<Record<string, Reply>>): Promise<{
+  readonly sites: Sites
+  readonly origin: string
+  readonly at: (path: string) => string
+}> {
+  const { server: sites, origin } = await startSite({ status: 200, body: 'User-agent: *\nDisallow: /private\n' })
+  const at = (path: string) => `http://127.0.0.1:PORT${path}`
+  sites.answerAll(Object.fromEntries(Object.entries(pages).map(([path, page]) => [at(path), page])))
+  return { sites, origin, at }
+}
+
 /** Returns the origin of a site with this robots.txt. */
 export async function originWithRules(body: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
   return (await startSite({ status: 200, headers, body })).origin

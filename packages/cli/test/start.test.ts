@@ -21,6 +21,11 @@ test.for([['--help'], ['help', 'check'], ['check', '--help']])('%j lists the exi
 test('the bundle has the licences of the packages in it', () => {
   const licences = readFileSync(new URL('../bundle/LICENSES.txt', import.meta.url), 'utf8')
   for (const name of ['undici', 'tldts', 'p-retry']) expect(licences).toMatch(new RegExp(`^${name} \\d`, 'm'))
+  expect(licences).toContain('Copyright (c) Matteo Collina and Undici contributors\n')
+  const words = Array.from(licences.matchAll(/^Permission is hereby granted.*?^-----/gms), ([text]) =>
+    text.replace(/\s+/g, ' '),
+  )
+  expect(words).toHaveLength(new Set(words).size) // several licences share them
 })
 
 /** A class of the fetcher, and a function of undici. */

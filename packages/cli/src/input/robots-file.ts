@@ -18,6 +18,8 @@ import { fileName, takeStdin } from './stdin.ts'
 export interface NamedRobots {
   readonly name: string
   readonly robots: Robots
+  /** Its size; infinite if only the beginning was read, because the response is too large. */
+  readonly bytes: number
   /** How the file was obtained; undefined for a file of this machine. */
   readonly access?: Access | undefined
 }
@@ -82,7 +84,7 @@ export async function loadRobots(
   if (!isUrl(file)) {
     const bytes = await readText(file, what, WRITE_A_FILE)
     const name = fileName(file)
-    return isRobots(bytes, name) ? { name, robots: parseRobots(bytes, options) } : undefined
+    return isRobots(bytes, name) ? { name, robots: parseRobots(bytes, options), bytes: bytes.length } : undefined
   }
   const { withClient } = await import('./client.ts')
   return withClient(args, async (client) => {
@@ -92,7 +94,9 @@ export async function loadRobots(
     const name = withoutCredentials(verdict.access?.url ?? file)
     if (isSeen(verdict)) {
       const bytes = new TextEncoder().encode(text) // core rejects a text that is only a URL
-      return { name, robots: parseRobots(bytes, options), access: verdict.access }
+      const { copy } = verdict.access ?? {}
+      const size = copy?.truncated ? Number.POSITIVE_INFINITY : (copy?.bytes ?? 0)
+      return { name, robots: parseRobots(bytes, options), bytes: size, access: verdict.access }
     }
     // The file was not seen, so a sentence about the group of the crawler would mislead.
     const problem = verdict.access?.looksLike === undefined ? '' : describeForeign(verdict.access)

@@ -1,63 +1,88 @@
-// Opens the SQLite file that `--store` names.
+// Opens the SQLite file that `--store` names. page-file.ts opens the file of `--cache`.
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type DialectName, isPolitelyError, parseRobots } from '@politely/core'
 import { defaultAccessPolicy, describeState, entryFrom } from '@politely/core/engine'
-import type { SqliteStore } from '@politely/sqlite'
+import type { SetAside, SqliteStore } from '@politely/sqlite'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
 import { isFile } from './is-file.ts'
 import { isMissing, isRobots, type NamedRobots } from './robots-file.ts'
 
+/** The flags that name an SQLite file. */
+export type FileFlag = 'store' | 'cache'
+
 /**
  * Returns the value of `--store`, or of the environment variable POLITELY_STORE. @throws {UsageError}
  * for a URL.
  */
 export function storeFileOf(args: Arguments): string | undefined {
-  const path = args.get('store') ?? (process.env.POLITELY_STORE || undefined)
+  return fileOf('store', args.get('store') ?? (process.env.POLITELY_STORE || undefined))
+}
+
+/** @throws {UsageError} for a URL. */
+export function fileOf(flag: FileFlag, path: string | undefined): string | undefined {
   if (path === undefined || !/^(https?|ftp):/i.test(path)) return path
+  const example = flag === 'store' ? 'robots.sqlite' : 'pages.sqlite'
   throw new UsageError(
-    `--store: ${JSON.stringify(path)} is a URL; write the name of a file, such as robots.sqlite`,
+    `--${flag}: ${JSON.stringify(path)} is a URL; write the name of a file, such as ${example}`,
     path,
   )
 }
 
 /**
+ * What a damaged file means: it is `replaced`, with a line on stderr; or it is an `error`, since a new
+ * file has nothing to read.
+ */
+export type Damage = 'replaced' | 'error'
+
+/**
  * Opens the store, and closes it when `use` is done.
- * @param damage What a damaged file means: it is `replaced` by a new one, with a line on stderr; or
- * it is an `error`, since a new file has nothing to read.
  * @throws {UsageError} if the file cannot be opened, read or written.
  */
 export async function withStoreFile<T>(
   path: string,
   use: (store: SqliteStore) => Promise<T>,
-  damage: 'replaced' | 'error' = 'replaced',
+  damage: Damage = 'replaced',
+): Promise<T> {
+  const open = async (onSetAside: (event: SetAside) => void) => {
+    const { SqliteStore } = await withoutSqliteWarning(() => import('@politely/sqlite'))
+    return new SqliteStore({ path, onSetAside })
+  }
+  return withFile({ flag: 'store', path, damage }, open, use)
+}
+
+/**
+ * Opens a file, and closes it when `use` is done.
+ * @throws {UsageError} if the file cannot be opened, read or written.
+ */
+export async function withFile<S extends AsyncDisposable, T>(
+  { flag, path, damage }: { readonly flag: FileFlag; readonly path: string; readonly damage: Damage },
+  open: (onSetAside: (event: SetAside) => void) => Promise<S>,
+  use: (file: S) => Promise<T>,
 ): Promise<T> {
   if (!existsSync(dirname(path)))
-    throw new UsageError(`--store: ${JSON.stringify(path)}: its folder does not exist; create it first`, path)
+    throw new UsageError(`--${flag}: ${JSON.stringify(path)}: its folder does not exist; create it first`, path)
   let problem: string | undefined
   const throwIfDamaged = () => {
     if (problem !== undefined && damage === 'error') throw new UsageError(problem)
   }
-  const { SqliteStore, StoreError } = await loadSqlite()
   try {
-    await using store = new SqliteStore({
-      path,
-      onSetAside: ({ setAsideAs, error }) => {
-        problem = `--store: ${path} is damaged (${error.message}); it was renamed to ${setAsideAs}, and a new file was created`
-        if (damage === 'replaced') process.stderr.write(errorLine(problem))
-      },
+    await using file = await open(({ setAsideAs, error }) => {
+      problem = `--${flag}: ${path} is damaged (${error.message}); it was renamed to ${setAsideAs}, and a new file was created`
+      if (damage === 'replaced') process.stderr.write(errorLine(problem))
     })
     throwIfDamaged()
-    const result = await use(store)
+    const result = await use(file)
     throwIfDamaged() // the store may notice the damage late
     return result
   } catch (error) {
-    if (error instanceof StoreError)
-      throw new UsageError(`--store: ${error.message.replace(', or raise busyTimeoutMs', '')}`, path)
-    if (isPolitelyError(error) && 'option' in error && error.option === 'path')
-      throw new UsageError(`--store: ${error.message.slice('path: '.length)}`, path)
+    if (!isPolitelyError(error)) throw error
+    if (error.name === 'StoreError')
+      throw new UsageError(`--${flag}: ${error.message.replace(', or raise busyTimeoutMs', '')}`, path)
+    if ('option' in error && (error.option === 'path' || error.option === 'file'))
+      throw new UsageError(`--${flag}: ${error.message.slice(`${error.option}: `.length)}`, path)
     throw error
   }
 }
@@ -77,13 +102,17 @@ export async function withOptionalStore<T>(
  */
 export async function withExistingStore<T>(args: Arguments, use: (store: SqliteStore) => Promise<T>): Promise<T> {
   const path = requiredStoreFile(args)
-  if (!existsSync(path)) {
-    throw new UsageError(
-      `--store: ${JSON.stringify(path)}: there is no such file; politely fetch URL --store ${path} creates it`,
-      path,
-    )
-  }
+  assertExists('store', path)
   return withStoreFile(path, use, 'error')
+}
+
+/** @throws {UsageError} for a file that does not exist. */
+export function assertExists(flag: FileFlag, path: string): void {
+  if (existsSync(path)) return
+  throw new UsageError(
+    `--${flag}: ${JSON.stringify(path)}: there is no such file; politely fetch URL --${flag} ${path} creates it`,
+    path,
+  )
 }
 
 /** Whether there is an SQLite file with this name. */
@@ -119,7 +148,7 @@ export async function loadFromStore(
     return undefined
   }
   const bytes = Buffer.from(entry.copy?.bytes ?? '', 'latin1')
-  return isRobots(bytes, name) ? { name, robots: parseRobots(bytes, { dialect }) } : undefined
+  return isRobots(bytes, name) ? { name, robots: parseRobots(bytes, { dialect }), bytes: bytes.length } : undefined
 }
 
 /** @throws {UsageError} if the command line names no store. */
@@ -131,12 +160,13 @@ export function requiredStoreFile(args: Arguments): string {
   )
 }
 
-/** Loads the store without the warning of Node 22 that `node:sqlite` is experimental. */
-async function loadSqlite(): Promise<typeof import('@politely/sqlite')> {
+/** Loads a module, and `node:sqlite` without the warning of Node 22 that it is experimental. */
+export async function withoutSqliteWarning<M>(load: () => Promise<M>): Promise<M> {
   const { emitWarning } = process
   process.emitWarning = () => undefined
   try {
-    return await import('@politely/sqlite')
+    process.getBuiltinModule('node:sqlite')
+    return await load()
   } finally {
     process.emitWarning = emitWarning
   }

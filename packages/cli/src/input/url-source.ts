@@ -92,14 +92,32 @@ export class UrlSource {
     }
   }
 
+  /**
+   * Yields the lines of each chunk of input, and their format. Lines are counted, but not read.
+   * @throws {UsageError} if the input cannot be decompressed.
+   */
+  async *lines(): AsyncGenerator<{ readonly format: UrlFormat; readonly lines: readonly string[] }> {
+    const { format, bytes } = await this.#opened()
+    for await (const lines of readLines(bytes)) {
+      this.#count += lines.length
+      yield { format, lines }
+    }
+  }
+
   async #input(): Promise<AsyncIterable<readonly string[]>> {
     if (this.#network !== undefined) return (await import('./sitemap.ts')).siteUrls(this.#file, this.#network)
+    const { format, bytes } = await this.#opened()
+    if (format !== 'sitemap') return this.#urls(format, bytes)
+    return (await import('./sitemap.ts')).readSitemap(bytes, withoutCredentials(this.name))
+  }
+
+  /** Finds the format of the input, if neither `--input` nor the name says it. */
+  async #opened(): Promise<{ readonly format: UrlFormat; readonly bytes: AsyncGenerator<Uint8Array> }> {
     const input = this.#bytes()
     const { value: head = new Uint8Array() } = await input.next()
     const bytes = withHead(head, input)
     const format = this.#format ?? formatOfText(new TextDecoder(utf16Of(head)).decode(head.subarray(0, HEAD_BYTES)))
-    if (format !== 'sitemap') return this.#urls(format, inUtf8(head, bytes))
-    return (await import('./sitemap.ts')).readSitemap(bytes, withoutCredentials(this.name))
+    return { format, bytes: format === 'sitemap' ? bytes : inUtf8(head, bytes) }
   }
 
   async *#urls(

@@ -4,10 +4,11 @@ import { samplePaths } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
+import { policyTokensOf } from '../../input/policy-tokens.ts'
 import { loadRobots } from '../../input/robots-file.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { crawlerAccesses } from './crawler-access.ts'
-import { namesIn } from './file-names.ts'
+import { type FileName, namesIn } from './file-names.ts'
 import { formatAudit } from './format-audit.ts'
 import type { Audit } from './report.ts'
 
@@ -23,7 +24,12 @@ export async function audit(args: Arguments): Promise<number> {
   const { name, robots } = loaded
   const isSample = given.length === 0
   const paths = isSample ? samplePaths([robots]) : given
-  const names = namesIn(robots)
+  const policyTokens = new Set((await policyTokensOf(args)).map(({ token }) => token.toLowerCase()))
+  const names = namesIn(robots).map((one): FileName => {
+    return policyTokens.has(one.name.toLowerCase())
+      ? { ...one, finding: 'known', crawler: undefined, replacedBy: [] }
+      : one
+  })
   const crawlers = crawlerAccesses(robots, paths, names, args.all('purpose'))
   const found: Audit = { robots: name, date: knownCrawlersDate, paths, isSample, crawlers, names }
   await write(args.get('format') === 'json' ? jsonLine({ version: 1, ...found }) : formatAudit(found, args.has('all')))

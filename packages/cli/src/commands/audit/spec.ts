@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../command-line.ts'
-import { DIALECT, formatFlag, jsonFlag, NETWORK, USER_AGENT } from '../../flags.ts'
+import { DIALECT, formatFlag, jsonFlag, NETWORK, POLICY_TOKEN, USER_AGENT } from '../../flags.ts'
 
 /** The purposes of `CrawlerPurpose` of core; a test compares them. Core is not loaded for `--help`. */
 const PURPOSES = [
@@ -31,6 +31,7 @@ export const auditSpec: CommandSpec = {
       choices: PURPOSES,
       isRepeatable: true,
     },
+    POLICY_TOKEN,
     { name: 'all', text: 'also list the crawlers that the file does not name' },
     {
       name: 'fail-on',

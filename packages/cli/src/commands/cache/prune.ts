@@ -8,19 +8,26 @@ import { countText } from '../../output/amounts.ts'
 import { write } from '../../output/write.ts'
 import { selectionOf } from './rows.ts'
 
+/** @throws {UsageError} without `--older-than`. */
+export function assertAge(args: Arguments): void {
+  if (args.has('older-than')) return
+  const [flag, what] = args.has('host') ? ['--host', 'all entries of the host'] : ['cache prune', 'all pages']
+  throw new UsageError(`${flag}: needs --older-than; write --older-than 0 to remove ${what}`)
+}
+
 export async function prune(args: Arguments): Promise<number> {
   const now = Date.now()
   const selection = selectionOf(args, now)
   const hasAge = args.has('older-than')
-  if (args.has('host') && !hasAge)
-    throw new UsageError('--host: needs --older-than; write --older-than 0 to remove all entries of the host')
+  if (args.has('host')) assertAge(args)
   await withExistingStore(args, async (store) => {
     let count = 0
     const removed: string[] = []
     for await (const { origin, text, keepUntil } of store.list()) {
       count++
       const entry = keepUntil <= now ? undefined : entryFrom(text)
-      if (keepUntil <= now || (hasAge && entry !== undefined && selection.matches(entry))) removed.push(origin)
+      if (keepUntil <= now || (hasAge && entry !== undefined && selection.matches(origin, entry.latest.at)))
+        removed.push(origin)
     }
     await Promise.all(removed.map((origin) => store.delete(origin)))
     await write(`removed ${countText(removed.length, 'origin')} of ${count.toLocaleString('en')}\n`)

@@ -1,12 +1,21 @@
 // Reads the entries of a store.
 import { originOf } from '@politely/core'
-import { defaultAccessPolicy, dueAt, type Entry, entryFrom, type State, stateOf } from '@politely/core/engine'
+import {
+  defaultAccessPolicy,
+  describeValue,
+  dueAt,
+  type Entry,
+  entryFrom,
+  type State,
+  stateOf,
+} from '@politely/core/engine'
 import type { SqliteStore } from '@politely/sqlite'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
-import { numberOf } from '../../input/numbers.ts'
 
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const MAX_DAYS = 36_500
 
 /** One entry of a store. */
 export interface Row {
@@ -17,24 +26,36 @@ export interface Row {
   readonly keepUntil: number
 }
 
-/** Which entries a command line selects. */
+/** Which entries or pages a command line selects. */
 export interface Selection {
-  matches(entry: Entry): boolean
+  /** @param at When robots.txt was last tried, or when the site last sent or confirmed the page. */
+  matches(url: string, at: number): boolean
 }
 
 /** Reads `--host` and `--older-than`. @throws {UsageError} for an invalid one. */
 export function selectionOf(args: Arguments, now: number): Selection {
   const suffix = hostOf(args.get('host'))
-  const days = numberOf(args, 'older-than', { min: 0, max: 36_500, unit: 'days', example: 30 })
-  const before = days === undefined ? undefined : now - days * DAY_MS
+  const ageMs = ageMsOf(args.get('older-than'))
+  const before = ageMs === undefined ? undefined : now - ageMs
   return {
-    matches({ origin, latest }) {
-      if (before !== undefined && latest.at >= before) return false
+    matches(url, at) {
+      if (before !== undefined && at >= before) return false
       if (suffix === undefined) return true
-      const { hostname } = new URL(origin)
+      const { hostname } = new URL(url)
       return hostname === suffix || hostname.endsWith(`.${suffix}`)
     },
   }
+}
+
+function ageMsOf(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined
+  const [, count = 'none', unit] = /^(\d*\.?\d+)([dh]?)$/.exec(given.trim()) ?? []
+  const ms = Number(count) * (unit === 'h' ? HOUR_MS : DAY_MS)
+  if (ms <= MAX_DAYS * DAY_MS) return ms
+  throw new UsageError(
+    `--older-than: ${describeValue(given)} is out of range; write days from 0 to ${MAX_DAYS}, such as 30 or 30d, or hours, such as 12h`,
+    given,
+  )
 }
 
 function hostOf(given: string | undefined): string | undefined {
@@ -49,7 +70,7 @@ export async function* rowsOf(store: SqliteStore, selection: Selection, now: num
   for await (const { origin, text, keepUntil } of store.list()) {
     if (keepUntil <= now) continue
     const entry = entryFrom(text) // which checks that the origin is one
-    if (entry?.origin === origin && selection.matches(entry)) yield { entry, text, keepUntil }
+    if (entry?.origin === origin && selection.matches(origin, entry.latest.at)) yield { entry, text, keepUntil }
   }
 }
 

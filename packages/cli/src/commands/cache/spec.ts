@@ -3,20 +3,21 @@ import { formatFlag, jsonFlag, NETWORK, PRODUCT_TOKEN, STORE, USER_AGENT } from 
 
 export const cacheSpec: CommandSpec = {
   name: 'cache',
-  summary: 'list, show, refresh and move the robots.txt files of a store',
+  summary: 'list, show, refresh, move and remove stored robots.txt files and pages',
   description:
-    '"ls" lists the origins of a store. "show ORIGIN…" prints everything known about an origin, with its robots.txt.\n\n"refresh" fetches robots.txt again: for the given origins, for --all, or for origins last fetched before --older-than. After a failure, a server is left alone until its next attempt is due.\n\n"export" writes one entry on each line, as JSON with a checksum and a version. With --robots-dir, it writes one robots.txt file for each origin, for "politely match". "import FILE" reads the lines of "export"; of two entries about one origin, the newer one wins. If a line is wrong, nothing is imported.\n\n"prune" removes expired entries, and entries last fetched before --older-than.',
-  usage: 'ls|show|refresh|export|import|prune … --store FILE',
+    '"ls" lists the origins of a store. "show ORIGIN…" prints everything known about an origin, with its robots.txt.\n\n"refresh" fetches robots.txt again: for the given origins, for --all, or for origins last fetched before --older-than. After a failure, a server is left alone until its next attempt is due.\n\n"export" writes one entry on each line, as JSON with a checksum and a version. With --robots-dir, it writes one robots.txt file for each origin, for "politely match". "import FILE" reads the lines of "export"; of two entries about one origin, the newer one wins. If a line is wrong, nothing is imported.\n\n"prune" removes expired entries, and entries last fetched before --older-than.\n\nWith --cache, "ls", "show URL…" and "prune" work on the pages that "politely fetch --cache" keeps. "show" prints their headers and visits on stderr, and their bodies on stdout or into --output. "prune" removes pages that the site has neither sent nor confirmed since --older-than.',
+  usage: 'ls|show|refresh|export|import|prune … --store FILE|--cache FILE',
   flags: [
-    { ...STORE, text: 'the SQLite file' },
-    { name: 'host', value: 'NAME', text: 'only origins of this host and of the hosts under it' },
+    { ...STORE, text: 'the SQLite file of robots.txt files' },
+    { name: 'cache', value: 'FILE', text: 'the SQLite file of pages. Needs the package @politely/cache' },
+    { name: 'host', value: 'NAME', text: 'only origins or pages of this host and of the hosts under it' },
     {
       name: 'older-than',
       value: 'DAYS',
-      text: 'only entries whose last attempt to fetch robots.txt is older',
+      text: 'only entries whose last attempt to fetch robots.txt is older, or pages that the site sent or confirmed before; 30 and 30d are days, 12h hours',
     },
     { name: 'all', text: 'refresh every origin' },
-    { name: 'output', value: 'FILE', text: 'the file for the export, instead of stdout' },
+    { name: 'output', value: 'FILE', text: 'the file for the export, or for the page of show, instead of stdout' },
     { name: 'robots-dir', value: 'DIR', text: 'a folder for the export of robots.txt files, such as example.com.txt' },
     USER_AGENT,
     PRODUCT_TOKEN,
@@ -34,10 +35,16 @@ export const cacheSpec: CommandSpec = {
     ['cache export --store robots.sqlite --output entries.ndjson', 'Exports all entries.'],
     ['cache import entries.ndjson --store other.sqlite', 'Imports them into another store.'],
     ['cache prune --older-than 30 --store robots.sqlite', 'Removes what was not fetched in the last 30 days.'],
+    [
+      'cache ls --cache pages.sqlite --host example.com',
+      'Lists stored pages, how fresh they are, and when to visit them.',
+    ],
+    ['cache show https://example.com/page --cache pages.sqlite --output page.html', 'Writes a stored page to a file.'],
+    ['cache prune --older-than 30d --cache pages.sqlite', 'Removes old pages.'],
   ],
   exits: {
     success: 'it was done',
-    fails: 'show: an origin is not in the store',
+    fails: 'show: an origin or page is not stored',
   },
   run: async (args) => (await import('./cache.ts')).cache(args),
 }

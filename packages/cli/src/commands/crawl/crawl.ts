@@ -20,7 +20,7 @@ import { rejectFiles } from '../../input/is-file.ts'
 import { limitOf, minDelayMsOf } from '../../input/numbers.ts'
 import { PageStart } from '../../input/page-start.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
-import { isNofollowHeader, LinkReader, linkOf } from './links.ts'
+import { isNofollowHeader, LinkReader, type Links, linkOf } from './links.ts'
 import { type CrawlOutput, outputFor } from './output.ts'
 import type { PageReport } from './report.ts'
 
@@ -34,6 +34,8 @@ const MAX_WAITING = 100_000
 interface Limits {
   readonly maxPages: number
   readonly maxDepth: number
+  /** Whether links under nofollow are followed. */
+  readonly followsAll: boolean
 }
 
 interface Tools {
@@ -70,7 +72,8 @@ export async function crawl(args: Arguments): Promise<number> {
     })
     using timeline = new CrawlTimeline({ gate })
     const output = outputFor(args.get('format'), timeline)
-    const crawler = new Crawler(seeds, { maxPages, maxDepth }, { client, gate, fetch, output })
+    const followsAll = args.get('nofollow') === 'follow'
+    const crawler = new Crawler(seeds, { maxPages, maxDepth, followsAll }, { client, gate, fetch, output })
     const interrupt = () => crawler.stop()
     process.once('SIGINT', interrupt)
     try {
@@ -78,7 +81,7 @@ export async function crawl(args: Arguments): Promise<number> {
     } finally {
       process.off('SIGINT', interrupt)
       gate.close()
-      await output.end(crawler.isStopped)
+      await output.end(crawler.isStopped, crawler.leftOut)
     }
     if (crawler.isStopped) return EXITS.interrupted.code
     return crawler.fetched > 0 ? EXITS.success.code : EXITS.disallowed.code
@@ -101,6 +104,7 @@ class Crawler {
   readonly #tools: Tools
   readonly #origins: ReadonlySet<string | undefined>
   readonly #seen = new Set<string>()
+  readonly #nofollow = new Set<string>()
   #waiting: Candidate[] = []
   #underWay = 0
   #requested = 0
@@ -118,6 +122,11 @@ class Crawler {
   /** How many pages were requested and have responded. */
   get fetched(): number {
     return this.#fetched
+  }
+
+  /** How many URLs were found under nofollow only. Counts at most `MAX_WAITING`. */
+  get leftOut(): number {
+    return [...this.#nofollow].filter((url) => !this.#seen.has(url)).length
   }
 
   get isStopped(): boolean {
@@ -206,11 +215,16 @@ class Crawler {
     const target = isRedirect(status, headers.get('location')) ? headers.get('location') : null
     const location = target === null ? undefined : linkOf(target, url)
     const { bytes, head, links } = await this.#read(response, url)
+    let nofollow = 0
     if (depth < this.#limits.maxDepth || location !== undefined) {
-      const targets = location === undefined ? links : [location]
+      const inside = (urls: readonly string[]) => urls.filter((link) => this.#origins.has(originOf(link)))
+      const leftOut = this.#limits.followsAll ? [] : inside(links.nofollow)
+      nofollow = leftOut.length
+      for (const link of leftOut) if (this.#nofollow.size < MAX_WAITING) this.#nofollow.add(link)
+      const followed = this.#limits.followsAll ? [...links.follow, ...links.nofollow] : links.follow
       const redirectedFrom = clientPort(client).linkSources(url, sources)
       const found = { depth: location === undefined ? depth + 1 : depth, redirectedFrom }
-      for (const link of targets) if (this.#origins.has(originOf(link))) this.#add({ url: link, ...found })
+      for (const link of inside(location === undefined ? followed : [location])) this.#add({ url: link, ...found })
     }
     return {
       ...emptyReport(url, depth),
@@ -220,17 +234,18 @@ class Crawler {
       page: outcomeOf({ status, headers, head, url }),
       bytes,
       location: location && withoutCredentials(location),
+      nofollow,
       verdict: loggableVerdict(permit.verdict),
     }
   }
 
   /** Reads the body, and its links if it is HTML. */
-  async #read(response: Response, url: string): Promise<{ bytes: number; head: Uint8Array; links: readonly string[] }> {
+  async #read(response: Response, url: string): Promise<{ bytes: number; head: Uint8Array; links: Links }> {
     const { headers, body } = response
     const { productTokens } = this.#tools.client
     const isHtml = /^(text\/html|application\/xhtml\+xml)\b/i.test(headers.get('content-type') ?? '')
-    const follows = isHtml && response.ok && !isNofollowHeader(headers.get('x-robots-tag'), productTokens)
-    const reader = new LinkReader(productTokens)
+    const hasLinks = isHtml && response.ok
+    const reader = new LinkReader(productTokens, isNofollowHeader(headers.get('x-robots-tag'), productTokens))
     const decoder = new TextDecoder()
     const head = new PageStart()
     let bytes = 0
@@ -238,11 +253,11 @@ class Crawler {
       for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
         bytes += chunk.length
         head.write(chunk)
-        if (follows) reader.write(decoder.decode(chunk, { stream: true }))
+        if (hasLinks) reader.write(decoder.decode(chunk, { stream: true }))
         if (bytes > MAX_PAGE_BYTES) break // ends the body
       }
     }
-    return { bytes, head: head.bytes, links: follows ? reader.end(url) : [] }
+    return { bytes, head: head.bytes, links: reader.end(url) }
   }
 }
 
@@ -257,6 +272,7 @@ function emptyReport(url: string, depth: number): PageReport {
     waitedFor: undefined,
     bytes: 0,
     location: undefined,
+    nofollow: 0,
     problem: undefined,
     verdict: undefined,
   }

@@ -2,16 +2,28 @@
 import { robotsDirectives } from '@politely/core/usage'
 import { Parser } from 'htmlparser2'
 
+/** The links of a page: absolute URLs, each once and without its fragment. */
+export interface Links {
+  readonly follow: readonly string[]
+  /** The page has them only with `rel="nofollow"`, or says nofollow for all its links. */
+  readonly nofollow: readonly string[]
+}
+
 /** Collects links from the text of a page, which may come in pieces. */
 export class LinkReader {
   readonly #parser: Parser
   readonly #hrefs: string[] = []
+  readonly #nofollowHrefs: string[] = []
   readonly #tokens: readonly string[]
   #base: string | undefined
-  #isNofollow = false
+  #isNofollow: boolean
 
-  /** @param productTokens The names by which a meta tag may address the crawler. */
-  constructor(productTokens: readonly string[]) {
+  /**
+   * @param productTokens The names by which a meta tag may address the crawler.
+   * @param isNofollow Whether the X-Robots-Tag of the page says nofollow.
+   */
+  constructor(productTokens: readonly string[], isNofollow = false) {
+    this.#isNofollow = isNofollow
     this.#tokens = ['robots', ...productTokens.map((token) => token.toLowerCase())]
     this.#parser = new Parser({ onopentag: (name, attributes) => this.#opened(name, attributes) })
   }
@@ -20,16 +32,15 @@ export class LinkReader {
     this.#parser.write(text)
   }
 
-  /**
-   * Returns the absolute URLs of the links, each once and without its fragment.
-   * @param url The URL of the page.
-   */
-  end(url: string): readonly string[] {
+  /** @param url The URL of the page. */
+  end(url: string): Links {
     this.#parser.end()
-    if (this.#isNofollow) return []
     const base = (this.#base !== undefined && URL.parse(this.#base, url)?.href) || url
-    const links = this.#hrefs.flatMap((href) => linkOf(href, base) ?? [])
-    return [...new Set(links)]
+    const urls = (hrefs: readonly string[]) => [...new Set(hrefs.flatMap((href) => linkOf(href, base) ?? []))]
+    if (this.#isNofollow) return { follow: [], nofollow: urls([...this.#hrefs, ...this.#nofollowHrefs]) }
+    const follow = urls(this.#hrefs)
+    const unmarked = new Set(follow)
+    return { follow, nofollow: urls(this.#nofollowHrefs).filter((link) => !unmarked.has(link)) }
   }
 
   #opened(name: string, attributes: Readonly<Record<string, string>>): void {
@@ -37,8 +48,9 @@ export class LinkReader {
     if (name === 'base') this.#base ??= href
     if (name === 'meta' && this.#tokens.includes(attributes.name?.trim().toLowerCase() ?? ''))
       this.#isNofollow ||= isNofollow(content)
-    const isLink = (name === 'a' || name === 'area') && href !== undefined
-    if (isLink && !/(^|\s)nofollow(\s|$)/i.test(rel)) this.#hrefs.push(href)
+    if ((name !== 'a' && name !== 'area') || href === undefined) return
+    const isMarked = /(^|\s)nofollow(\s|$)/i.test(rel)
+    ;(isMarked ? this.#nofollowHrefs : this.#hrefs).push(href)
   }
 }
 

@@ -11,8 +11,8 @@ import { CrawlSummary } from './summary.ts'
 
 export interface CrawlOutput {
   page(report: PageReport): Promise<void>
-  /** Prints the summary. */
-  end(isInterrupted: boolean): Promise<void>
+  /** Prints the summary. @param leftOut How many URLs were left out because of nofollow. */
+  end(isInterrupted: boolean, leftOut: number): Promise<void>
 }
 
 export function outputFor(format: string | undefined, timeline: CrawlTimeline): CrawlOutput {
@@ -29,8 +29,8 @@ class JsonOutput implements CrawlOutput {
     await write(jsonLine({ version: 1, ...report }))
   }
 
-  async end(isInterrupted: boolean): Promise<void> {
-    process.stderr.write(this.#summary.text(isInterrupted))
+  async end(isInterrupted: boolean, leftOut: number): Promise<void> {
+    process.stderr.write(this.#summary.text(isInterrupted, leftOut))
   }
 }
 
@@ -47,8 +47,8 @@ class LineOutput implements CrawlOutput {
     await write(lineOf(report))
   }
 
-  async end(isInterrupted: boolean): Promise<void> {
-    await write(`\n${this.#timeline.text({ columns: 100 })}\n${this.#summary.text(isInterrupted)}`)
+  async end(isInterrupted: boolean, leftOut: number): Promise<void> {
+    await write(`\n${this.#timeline.text({ columns: 100 })}\n${this.#summary.text(isInterrupted, leftOut)}`)
   }
 }
 
@@ -72,9 +72,9 @@ class LiveOutput implements CrawlOutput {
     this.#last = report
   }
 
-  async end(isInterrupted: boolean): Promise<void> {
+  async end(isInterrupted: boolean, leftOut: number): Promise<void> {
     clearInterval(this.#timer)
-    await write(`${this.#erase()}${this.#drawing()}\n${this.#summary.text(isInterrupted)}`)
+    await write(`${this.#erase()}${this.#drawing()}\n${this.#summary.text(isInterrupted, leftOut)}`)
   }
 
   #frame(): string {

@@ -19,6 +19,8 @@ export interface PageReport {
   readonly bytes: number
   /** The target of a redirect. */
   readonly location: string | undefined
+  /** How many links of the page were left out because of nofollow. */
+  readonly nofollow: number
   /** Why the page did not arrive. */
   readonly problem: string | undefined
   readonly verdict: ClientVerdict | undefined

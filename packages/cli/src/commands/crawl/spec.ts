@@ -5,7 +5,7 @@ export const crawlSpec: CommandSpec = {
   name: 'crawl',
   summary: 'crawl a few pages politely, and draw when each request started',
   description:
-    'Follows links within the origins of the given URLs, as far and as fast as robots.txt allows. In a terminal, it draws the timeline of the requests while they run; otherwise it prints one line for each page. It does not store the pages.\n\nA redirect is followed like a link. Links with rel="nofollow" are skipped. So are all links of a page whose robots meta tag or X-Robots-Tag header says nofollow or none. Ctrl-C ends the crawl with a summary.',
+    'Follows links within the origins of the given URLs, as far and as fast as robots.txt allows. In a terminal, it draws the timeline of the requests while they run; otherwise it prints one line for each page. It does not store the pages.\n\nA redirect is followed like a link. Links with rel="nofollow" are skipped and counted. So are all links of a page whose robots meta tag or X-Robots-Tag header says nofollow or none. Ctrl-C ends the crawl with a summary.',
   usage: 'URL… --user-agent NAME',
   flags: [
     USER_AGENT,
@@ -13,6 +13,13 @@ export const crawlSpec: CommandSpec = {
     { name: 'max-pages', value: 'NUMBER', text: 'the most pages to request', byDefault: '50' },
     { name: 'depth', value: 'NUMBER', text: 'the most links from a given URL to a page', defaultText: 'no limit' },
     { name: 'concurrency', value: 'NUMBER', text: 'the most requests under way at once', byDefault: '8' },
+    {
+      name: 'nofollow',
+      value: 'NAME',
+      text: 'what to do with links under nofollow',
+      choices: ['skip', 'follow'],
+      byDefault: 'skip',
+    },
     MIN_DELAY,
     STORE,
     DIALECT,

@@ -49,7 +49,7 @@ export class CrawlSummary {
     ].join(', ')
   }
 
-  text(isInterrupted: boolean): string {
+  text(isInterrupted: boolean, leftOut: number): string {
     const statuses = listed(this.#byStatus)
     const hasProblems = [...this.#outcomes.keys()].some((kind) => kind !== 'served' && kind !== 'redirect')
     const lines = [
@@ -64,6 +64,7 @@ export class CrawlSummary {
       ...(this.#pushbacks === 0
         ? []
         : [`  pushed    ${countText(this.#pushbacks, 'response')} asked for fewer requests`]),
+      ...(leftOut === 0 ? [] : [`  nofollow  ${countText(leftOut, 'link')} left out; --nofollow follow requests them`]),
       ...reasons('refused', this.#refusals),
       ...reasons('failed', this.#problems),
     ]

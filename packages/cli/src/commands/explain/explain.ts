@@ -3,6 +3,7 @@ import { type DialectName, dialects, type Explanation, explainDialects, type Mat
 import { type CrawlerReading, readingOf } from '@politely/core/crawlers'
 import { type PatternTrace, tracePattern, withoutCredentials } from '@politely/core/engine'
 import { describeDeviations, lossOf } from '@politely/core/internal'
+import type { PolicyToken } from '@politely/core/usage'
 import type { ClientVerdict, RobotsClient } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
 import { crawlerText, tokensOf } from '../../crawler.ts'
@@ -10,6 +11,7 @@ import { UsageError } from '../../errors.ts'
 import { EXITS, exitOf } from '../../exit-code.ts'
 import { dialectOf } from '../../flags.ts'
 import { rejectFiles } from '../../input/is-file.ts'
+import { policyTokensOf } from '../../input/policy-tokens.ts'
 import { loadRobots } from '../../input/robots-file.ts'
 import { adviceOn } from '../../output/advice.ts'
 import { groupNote } from '../../output/group-note.ts'
@@ -152,7 +154,7 @@ async function drawingOf(subject: Subject, { text, names, reading }: Crawler, ar
     `${dim(printable(name))}\n${drawFile(robots, explanation)}`,
     pathOf(explanation, reading.dialect.parsing.wildcards),
     losersOf(explanation),
-    await usageOf(robots, url, productTokens),
+    await usageOf(robots, url, productTokens, await policyTokensOf(args)),
     reading.dialect.parsing.groupsForAll === 'ignored' // the built-in dialects use these groups
       ? ''
       : dialectsOf(robots, url, names, dialectOf(args), verdict.allowed),
@@ -189,9 +191,14 @@ function fieldOf({ directive, text }: Match): string {
 const USAGE_FIELDS: ReadonlySet<string> = new Set(['content-usage', 'content-signal', 'license'])
 
 /** What the file says about the use of the page. Most files say nothing, and need no parser for it. */
-async function usageOf(robots: Robots, url: string, tokens: readonly string[]): Promise<string> {
-  const isStated = robots.records.some(({ field }) => USAGE_FIELDS.has(field))
-  return isStated ? (await import('./usage-lines.ts')).usageLines(robots, url, tokens) : ''
+async function usageOf(
+  robots: Robots,
+  url: string,
+  tokens: readonly string[],
+  policyTokens: readonly PolicyToken[],
+): Promise<string> {
+  const isStated = policyTokens.length > 0 || robots.records.some(({ field }) => USAGE_FIELDS.has(field))
+  return isStated ? (await import('./usage-lines.ts')).usageLines(robots, url, tokens, policyTokens) : ''
 }
 
 /** The dialects that decide differently, each with what makes the difference. */

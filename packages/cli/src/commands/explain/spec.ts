@@ -1,5 +1,5 @@
 import type { CommandSpec, Flag } from '../../command-line.ts'
-import { DIALECT, formatFlag, jsonFlag, NETWORK, PRODUCT_TOKEN, ROBOTS, USER_AGENT } from '../../flags.ts'
+import { DIALECT, formatFlag, jsonFlag, NETWORK, POLICY_TOKEN, PRODUCT_TOKEN, ROBOTS, USER_AGENT } from '../../flags.ts'
 
 const FOLLOW: Flag = {
   name: 'follow',
@@ -16,6 +16,7 @@ export const explainSpec: CommandSpec = {
     USER_AGENT,
     PRODUCT_TOKEN,
     ROBOTS,
+    POLICY_TOKEN,
     FOLLOW,
     DIALECT,
     ...NETWORK,

@@ -1,6 +1,13 @@
 // What a robots.txt says about the use of a page, for `politely explain`.
 import type { Robots } from '@politely/core'
-import { describeStatement, purposes, type Statement, type Usage, usageOf } from '@politely/core/usage'
+import {
+  describeStatement,
+  type PolicyToken,
+  purposes,
+  type Statement,
+  type Usage,
+  usageOf,
+} from '@politely/core/usage'
 import { dim, printable } from '../../output/style.ts'
 import { answerRow } from '../../output/usage-rows.ts'
 import { hang } from '../../output/wrap.ts'
@@ -9,8 +16,13 @@ import { hang } from '../../output/wrap.ts'
  * Returns the preferences on use that apply to the crawler, the licenses, and the preferences of the
  * group for `*` that the crawler does not read, because it has a group of its own.
  */
-export function usageLines(robots: Robots, url: string, tokens: readonly string[]): string {
-  const usage = usageOf({ robots, url, tokens })
+export function usageLines(
+  robots: Robots,
+  url: string,
+  tokens: readonly string[],
+  policyTokens: readonly PolicyToken[],
+): string {
+  const usage = usageOf({ robots, url, tokens, policyTokens })
   const stated = purposes.filter((purpose) => usage.purposes[purpose].answer !== 'unstated')
   const rows = [
     ...stated.map((purpose) => answerRow(purpose, usage.purposes[purpose])),

@@ -1,5 +1,4 @@
 // `politely fetch`: fetches pages through a gate, and reports what happened to each.
-import { Readable } from 'node:stream'
 import { escapeControls, outcomeOf } from '@politely/core'
 import { loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import { type PoliteFetch, PoliteGate, politely, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
@@ -9,12 +8,13 @@ import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { rejectFiles } from '../../input/is-file.ts'
 import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
+import { type Pages, withOptionalPageFile } from '../../input/page-file.ts'
 import { PageStart } from '../../input/page-start.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
-import { replaceFile } from '../../output/file.ts'
+import { UnprintableError, writePage } from '../../output/page.ts'
 import { safeText } from '../../output/style.ts'
 import { waitProblem } from '../../output/wait-problem.ts'
-import { jsonLine, write } from '../../output/write.ts'
+import { jsonLine } from '../../output/write.ts'
 import { formatFetch } from './format-fetch.ts'
 import type { FetchReport, SentRequest } from './report.ts'
 import { listenToStarts } from './request-events.ts'
@@ -28,30 +28,32 @@ export async function fetchPages(args: Arguments): Promise<number> {
     throw new UsageError('--output: is for one page, and several URLs were given; write one URL, or > FILE')
   const maxWaitMs = maxWaitMsOf(args)
   const minDelayMs = minDelayMsOf(args)
-  return withPages(args, async (client, fetch) => {
-    const gate = new PoliteGate({
-      robots: client,
-      logger: args.get('format') === 'text' ? WAIT_LOGGER : SILENT_LOGGER,
-      maxWaitMs,
-      minDelayMs,
-    })
-    let exit: ExitName = 'success'
-    try {
-      for (const url of urls) {
-        const report = await fetchPage(url, args, { client, gate, fetch })
-        exit = moreSevere(exit, exitOfReport(report))
-        process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
-        process.stderr.write(
-          args.get('format') === 'text'
-            ? formatFetch(report, Date.now(), args.get('proxy'))
-            : jsonLine({ version: 1, ...report }),
-        )
+  return withOptionalPageFile(args, (pages) =>
+    withPages(args, async (client, fetch) => {
+      const gate = new PoliteGate({
+        robots: client,
+        logger: args.get('format') === 'text' ? WAIT_LOGGER : SILENT_LOGGER,
+        maxWaitMs,
+        minDelayMs,
+      })
+      let exit: ExitName = 'success'
+      try {
+        for (const url of urls) {
+          const report = await fetchPage(url, args, { client, gate, fetch, pages })
+          exit = moreSevere(exit, exitOfReport(report))
+          process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
+          process.stderr.write(
+            args.get('format') === 'text'
+              ? formatFetch(report, Date.now(), args.get('proxy'))
+              : jsonLine({ version: 1, ...report }),
+          )
+        }
+      } finally {
+        gate.close()
       }
-    } finally {
-      gate.close()
-    }
-    return EXITS[exit].code
-  })
+      return EXITS[exit].code
+    }),
+  )
 }
 
 function exitOfReport({ outcome, verdict }: FetchReport): ExitName {
@@ -63,9 +65,11 @@ interface Tools {
   readonly client: RobotsClient
   readonly gate: PoliteGate
   readonly fetch: Fetch
+  /** The cache of `--cache`. */
+  readonly pages: Pages | undefined
 }
 
-async function fetchPage(url: string, args: Arguments, { client, gate, fetch }: Tools): Promise<FetchReport> {
+async function fetchPage(url: string, args: Arguments, { client, gate, fetch, pages }: Tools): Promise<FetchReport> {
   const requests: SentRequest[] = []
   using starts = listenToStarts(gate)
   const politeFetch: PoliteFetch<Fetch> = politely(
@@ -82,11 +86,11 @@ async function fetchPage(url: string, args: Arguments, { client, gate, fetch }: 
       requests.splice(-1, 1, { ...sent, status: response.status })
       return response
     },
-    { gate },
+    { gate, cache: pages?.cache },
   )
   let startedAt = performance.now()
   let bytes = 0
-  const head = new PageStart()
+  const pageStart = new PageStart()
   const report = ({ outcome, ...more }: Pick<FetchReport, 'outcome'> & Partial<FetchReport>): FetchReport => ({
     url: withoutCredentials(url),
     outcome,
@@ -102,24 +106,25 @@ async function fetchPage(url: string, args: Arguments, { client, gate, fetch }: 
   try {
     const response = await politeFetch(url)
     const contentType = response.headers.get('content-type') ?? undefined
-    const last = requests.at(-1)?.url ?? url
+    // A stored page may be the target of a stored redirect, and no request was sent.
+    const last = withoutCredentials(response.url) || (requests.at(-1)?.url ?? url)
     const verdict = loggableVerdict(client.checkNow(last) ?? (await client.check(last)))
     const count = (chunk: Uint8Array) => {
       bytes += chunk.length
-      head.write(chunk)
-      return chunk
+      pageStart.write(chunk)
     }
-    await writePage(response, args, count)
+    await writePage(response, { file: args.get('output'), head: args.has('include') ? headOf(response) : '', count })
     return report({
       ...(await pauseOf(last, gate)),
       outcome: 'fetched',
       page: outcomeOf({
         status: response.status,
         headers: response.headers,
-        head: head.bytes,
+        head: pageStart.bytes,
         url: last,
-        redirected: requests.length > 1,
+        redirected: response.redirected,
       }),
+      cache: pages?.cacheOf(response),
       verdict,
       contentType,
       bytes,
@@ -140,47 +145,6 @@ async function pauseOf(url: string, gate: PoliteGate): Promise<Pick<FetchReport,
   const next = await gate.when(url)
   const isAsked = next.allowed && (next.because === 'retry-after' || next.because === 'backoff')
   return isAsked ? { waitMs: Math.round(next.waitMs), waitFor: next.because } : {}
-}
-
-/** Writes the headers, if the user wants them, and the body. */
-async function writePage(response: Response, args: Arguments, count: (chunk: Uint8Array) => Uint8Array): Promise<void> {
-  const file = args.get('output')
-  const head = args.has('include') ? headOf(response) : ''
-  const body = response.body === null ? Readable.from([]) : Readable.fromWeb(response.body as never)
-  async function* chunks(): AsyncGenerator<Uint8Array | string> {
-    if (head !== '') yield head
-    for await (const chunk of body) yield count(chunk as Uint8Array)
-  }
-  if (file !== undefined) return replaceFile('output', file, chunks())
-  if (!process.stdout.isTTY) {
-    for await (const chunk of chunks()) await write(chunk)
-    return
-  }
-  const type = response.headers.get('content-type') ?? ''
-  if (!/^text\/|json|xml|javascript/i.test(type) && type !== '') {
-    body.destroy()
-    throw new UnprintableError(type)
-  }
-  // A page could move the cursor of a terminal, or write over other lines.
-  const decoder = new TextDecoder()
-  for await (const chunk of chunks())
-    await write(forTerminal(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })))
-  await write(`${forTerminal(decoder.decode())}\n`)
-}
-
-class UnprintableError extends Error {
-  constructor(type: string) {
-    super(`the page is ${JSON.stringify(type)}, which a terminal cannot show; write --output FILE, or > FILE`)
-  }
-}
-
-/** Escapes control characters, except line ends and tabs. */
-function forTerminal(text: string): string {
-  return text
-    .replaceAll('\r\n', '\n')
-    .split(/([\n\t])/)
-    .map((part) => (part === '\n' || part === '\t' ? part : escapeControls(part)))
-    .join('')
 }
 
 function headOf({ status, statusText, headers }: Response): string {

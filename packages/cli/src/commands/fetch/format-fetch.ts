@@ -16,15 +16,15 @@ import type { FetchReport } from './report.ts'
  *       redirects   https://example.com/ (301) → https://example.com/page (200)
  *       waited      5 s (crawl-delay)
  *       received    12 kB of text/html in 350 ms
+ *       cache       stored: the site sent it
  *
  * @param proxy The value of `--proxy`.
  */
 export function formatFetch(report: FetchReport, now: number, proxy?: string): string {
   const { url, page, verdict, requests, contentType, bytes, tookMs, problem } = report
   const waits = requests.flatMap(({ waitedMs, waitedFor }) => waitText(waitedMs, waitedFor) ?? [])
-  const hops = requests.map((each) => `${printable(each.url)}${each.status === undefined ? '' : ` (${each.status})`}`)
-  const isRedirect =
-    requests.length > 1 || (verdict !== undefined && requests.length === 1 && report.outcome !== 'fetched')
+  const hops = hopsOf(report)
+  const isRedirect = hops.length > 1 || (verdict !== undefined && hops.length === 1 && report.outcome !== 'fetched')
   const lines = [
     `${headline(report)}  ${bold(printable(url))}`,
     ...(problem === undefined ? [] : [row('problem', printable(problem))]),
@@ -36,7 +36,13 @@ export function formatFetch(report: FetchReport, now: number, proxy?: string): s
     ...(waits.length === 0 ? [] : [row('waited', waits.join(', '))]),
     ...(tookMs === undefined
       ? []
-      : [row('received', `${sizeText(bytes)}${typeText(contentType)} in ${durationText(tookMs)}`)]),
+      : [
+          row(
+            requests.length === 0 ? 'read' : 'received',
+            `${sizeText(bytes)}${typeText(contentType)} in ${durationText(tookMs)}`,
+          ),
+        ]),
+    ...(report.cache === undefined ? [] : [row('cache', cacheText(report.cache))]),
     ...(verdict?.because === 'unreachable'
       ? [row('try again', `in ${durationText(Math.max(0, verdict.access.nextAttemptAt - now))}`)]
       : []),
@@ -46,8 +52,25 @@ export function formatFetch(report: FetchReport, now: number, proxy?: string): s
   return `${lines.join('\n')}\n`
 }
 
+/** The requests, and the ends of a redirect that were stored. */
+function hopsOf({ url, requests, verdict, cache }: FetchReport): readonly string[] {
+  const sent = requests.map((each) => `${printable(each.url)}${each.status === undefined ? '' : ` (${each.status})`}`)
+  if (cache === undefined || verdict === undefined) return sent
+  const first = URL.parse(url)?.href ?? url
+  const isFirstStored = (requests[0]?.url ?? verdict.url) !== first
+  const isLastStored = (requests.at(-1)?.url ?? first) !== verdict.url
+  const stored = (end: string) => `${printable(end)} (stored)`
+  return [...(isFirstStored ? [stored(first)] : []), ...sent, ...(isLastStored ? [stored(verdict.url)] : [])]
+}
+
+/** `hit (5 min old): it is fresh`. */
+function cacheText({ state, ageMs, because }: NonNullable<FetchReport['cache']>): string {
+  const isOld = state === 'hit' || state === 'stale'
+  return `${state}${isOld ? ` (${durationText(ageMs)} old)` : ''}: ${printable(because)}`
+}
+
 function headline({ outcome, page, requests, verdict }: FetchReport): string {
-  const status = requests.at(-1)?.status
+  const { status } = { status: requests.at(-1)?.status, ...page } // a page that was stored has its own
   switch (outcome) {
     case 'fetched':
       return page !== undefined && outcomeText(page) !== undefined ? yellow(`! ${status}`) : green(`✓ ${status}`)

@@ -1,4 +1,5 @@
 // What `politely fetch` reports about a URL.
+import type { CacheReport } from '@politely/cache'
 import type { PageOutcome } from '@politely/core'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { StartMessage } from '@politely/gate'
@@ -13,12 +14,14 @@ export interface FetchReport {
   readonly page: PageOutcome | undefined
   /** The verdict about the last URL. */
   readonly verdict: ClientVerdict | undefined
-  /** Every request that was sent, in order: a redirect is a hop. */
+  /** What the cache of `--cache` did for the page. */
+  readonly cache?: CacheReport | undefined
+  /** Every request that was sent, in order: a redirect is a hop. None for a page that was stored. */
   readonly requests: readonly SentRequest[]
   readonly contentType: string | undefined
   /** The size of the page after decoding. */
   readonly bytes: number
-  /** From the start of the last request to the end of the body. Milliseconds. */
+  /** From the start of the last request, or of the check if none was sent, to the end of the body. Milliseconds. */
   readonly tookMs: number | undefined
   /**
    * How long the next request to the site has to wait, if the response asked for it: by a Retry-After,

@@ -1,5 +1,6 @@
 import type { CommandSpec } from '../../command-line.ts'
 import {
+  CACHE,
   DIALECT,
   formatFlag,
   jsonFlag,
@@ -15,7 +16,7 @@ export const fetchSpec: CommandSpec = {
   name: 'fetch',
   summary: 'fetch a page as a polite crawler does',
   description:
-    'Fetches pages as a polite crawler does: checks robots.txt before each request and each redirect, and waits as robots.txt and Retry-After ask. Writes the pages to stdout, one after another, and a report about each of them to stderr.\n\nA second run does not know when the first run made its last request, so it does not wait for it. Give all URLs of a site to one run.',
+    'Fetches pages as a polite crawler does: checks robots.txt before each request and each redirect, and waits as robots.txt and Retry-After ask. Writes the pages to stdout, one after another, and a report about each of them to stderr.\n\nA second run does not know when the first run made its last request, so it does not wait for it. Give all URLs of a site to one run.\n\nWith --cache, pages are kept in a file (RFC 9111). A stored page is not requested while it is fresh. After that, the site is asked whether it has changed. The report says what the cache did: hit, revalidated, stored, stale or bypass.',
   usage: 'URL… --user-agent NAME',
   flags: [
     USER_AGENT,
@@ -25,6 +26,7 @@ export const fetchSpec: CommandSpec = {
     MAX_WAIT,
     MIN_DELAY,
     STORE,
+    CACHE,
     DIALECT,
     ...NETWORK,
     formatFlag('the reports', ['text', 'ndjson']),
@@ -35,6 +37,10 @@ export const fetchSpec: CommandSpec = {
     [
       'fetch https://example.com/a https://example.com/b --user-agent ExampleBot --store robots.sqlite --max-wait 30',
       'Fetches two pages, keeps robots.txt for the next run, and does not wait for over 30 seconds.',
+    ],
+    [
+      'fetch https://example.com/page --user-agent ExampleBot --cache pages.sqlite > page.html',
+      'Fetches one page, unless the copy of an earlier run is still fresh.',
     ],
   ],
   exits: {

@@ -6,6 +6,7 @@ import { errorLine } from '../../describe-error.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { dialectOf } from '../../flags.ts'
+import { policyTokensOf } from '../../input/policy-tokens.ts'
 import { isUrl, loadRobots, readText } from '../../input/robots-file.ts'
 import { fileName } from '../../input/stdin.ts'
 import { replaceFile } from '../../output/file.ts'
@@ -21,7 +22,7 @@ export async function lint(args: Arguments): Promise<number> {
     throw new UsageError('no file was given; write one such as politely lint public/robots.txt, or the URL of a site')
   const results: FileFindings[] = []
   let isUnreachable = false
-  const dialect = dialectOf(args)
+  const options: LintOptions = { dialect: dialectOf(args), policyTokens: await policyTokensOf(args) }
   for (const given of args.operands) {
     if (isUrl(given)) {
       if (args.has('fix')) throw new UsageError(`--fix: ${given} is a URL; write the name of a file`, given)
@@ -31,14 +32,14 @@ export async function lint(args: Arguments): Promise<number> {
         continue
       }
       const { text } = loaded.robots
-      results.push(findingsIn(loaded.name, new TextEncoder().encode(text), text, { dialect, origin: given }))
+      results.push(findingsIn(loaded.name, new TextEncoder().encode(text), text, { ...options, origin: given }))
     } else {
       if (args.has('fix')) {
         if (given === '-') throw new UsageError('--fix: - is stdin, which cannot be fixed; write the name of a file')
         await fixFile(given, args.get('fix') === 'all')
       }
       const bytes = await readText(given, 'lint', 'write the name of a robots.txt file, or the URL of a site')
-      results.push(findingsIn(fileName(given), bytes, new TextDecoder().decode(bytes), { dialect }))
+      results.push(findingsIn(fileName(given), bytes, new TextDecoder().decode(bytes), options))
     }
   }
   const limit = SEVERITIES.indexOf(args.get('max-severity') as Severity | 'none')

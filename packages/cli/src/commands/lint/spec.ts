@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../command-line.ts'
-import { DIALECT, formatFlag, jsonFlag, NETWORK, USER_AGENT } from '../../flags.ts'
+import { DIALECT, formatFlag, jsonFlag, NETWORK, POLICY_TOKEN, USER_AGENT } from '../../flags.ts'
 
 export const lintSpec: CommandSpec = {
   name: 'lint',
@@ -28,6 +28,7 @@ export const lintSpec: CommandSpec = {
       text: 'write the fixes that change no verdict into the files; with =all, also fixes that may change one, and say what they change',
       choices: ['all'],
     },
+    POLICY_TOKEN,
     { ...USER_AGENT, text: 'the User-Agent for the request, if a URL is given' },
     ...NETWORK,
   ],

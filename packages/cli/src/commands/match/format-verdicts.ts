@@ -2,12 +2,23 @@
 // and may change.
 import { explainUrlProblem } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
+import type { Arguments } from '../../command-line.ts'
+import { UsageError } from '../../errors.ts'
 import { csvLine } from '../../output/csv.ts'
 import { dim, green, printable, red } from '../../output/style.ts'
 import { jsonLine } from '../../output/write.ts'
 import type { MatchVerdict } from './rule-books.ts'
 
 export type VerdictFormat = 'ndjson' | 'text' | 'csv'
+
+/** @throws {UsageError} if the text for people is to go into a file. */
+export function formatFor(args: Arguments): VerdictFormat {
+  const byDefault = process.stdout.isTTY && !args.has('output') ? 'text' : 'ndjson'
+  const format = (args.get('format') ?? byDefault) as VerdictFormat
+  if (format === 'text' && args.has('output'))
+    throw new UsageError('--output: text is for people; write --format ndjson or csv')
+  return format
+}
 
 /** @param crawler The name of the crawler; undefined to leave it out. */
 type FormatVerdict = (url: string, verdict: MatchVerdict, crawler: string | undefined) => string

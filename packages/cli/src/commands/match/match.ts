@@ -13,7 +13,7 @@ import { openUrls, type UrlSource } from '../../input/url-source.ts'
 import { countText } from '../../output/amounts.ts'
 import { Progress } from '../../output/progress.ts'
 import { shorten } from '../../output/shorten.ts'
-import { CSV_HEADER, FORMAT_VERDICT, type VerdictFormat } from './format-verdicts.ts'
+import { CSV_HEADER, FORMAT_VERDICT, formatFor, type VerdictFormat } from './format-verdicts.ts'
 import { type CheckUrl, type MatchVerdict, openRules } from './rule-books.ts'
 import { openOutput, type VerdictOutput } from './verdict-file.ts'
 
@@ -28,6 +28,9 @@ interface Totals {
 
 /** Returns the exit code. */
 export async function match(args: Arguments): Promise<number> {
+  if (args.has('by-agent')) return (await import('./by-agent.ts')).matchByAgent(args)
+  if (args.has('ranges'))
+    throw new UsageError('--ranges: is about the clients of an access log; write --by-agent --ranges NAME=FILE')
   const crawlers = crawlersOf(args)
   const format = formatFor(args)
   const check = await openRules(args, crawlers)
@@ -43,14 +46,6 @@ export async function match(args: Arguments): Promise<number> {
   } finally {
     await output.close()
   }
-}
-
-function formatFor(args: Arguments): VerdictFormat {
-  const byDefault = process.stdout.isTTY && !args.has('output') ? 'text' : 'ndjson'
-  const format = (args.get('format') ?? byDefault) as VerdictFormat
-  if (format === 'text' && args.has('output'))
-    throw new UsageError('--output: text is for people; write --format ndjson or csv')
-  return format
 }
 
 async function matchAll(

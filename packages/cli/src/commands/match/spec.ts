@@ -15,7 +15,7 @@ export const matchSpec: CommandSpec = {
   name: 'match',
   summary: 'check millions of URLs against robots.txt files',
   description:
-    'Reads URLs or paths, from stdin without --urls, and prints a verdict on each. Makes no requests, unless --robots is a URL. Skips lines that begin with #.\n\n--robots-dir has one file for each origin: example.com.txt is for https://example.com, http_example.com.txt for http://example.com, example.com_8443.txt for https://example.com:8443.',
+    'Reads URLs or paths, from stdin without --urls, and prints a verdict on each. Makes no requests, unless --robots is a URL. Skips lines that begin with #.\n\n--robots-dir has one file for each origin: example.com.txt is for https://example.com, http_example.com.txt for http://example.com, example.com_8443.txt for https://example.com:8443.\n\nWith --by-agent, reads an access log and counts its requests by crawler: which one broke which rule of --robots. Requests for robots.txt and requests of browsers are left out.',
   usage: '--robots FILE --user-agent NAME < urls.txt',
   flags: [
     ROBOTS,
@@ -30,6 +30,16 @@ export const matchSpec: CommandSpec = {
       value: 'URL',
       text: "the file's own origin: the verdict on URLs of other origins is other-origin",
       defaultText: 'only paths are compared',
+    },
+    {
+      name: 'by-agent',
+      text: 'count the requests of an access log by crawler, as the User-Agent of each line names it',
+    },
+    {
+      name: 'ranges',
+      value: 'NAME=FILE',
+      text: 'with --by-agent: the IP ranges of a crawler, as JSON with "prefixes" as Google publishes it; its requests are verified, or not in the ranges',
+      isRepeatable: true,
     },
     formatFlag('the verdicts', ['ndjson', 'text', 'csv'], 'text in a terminal, otherwise ndjson'),
     jsonFlag('ndjson'),
@@ -53,6 +63,10 @@ export const matchSpec: CommandSpec = {
     [
       'match --robots-dir files --urls urls.txt --user-agent ExampleBot --output verdicts.ndjson --resume',
       'Checks URLs of many sites, and continues where the last run ended.',
+    ],
+    [
+      'match --by-agent --robots robots.txt --urls access.log.gz --ranges Googlebot=googlebot.json',
+      'Lists the crawlers of an access log, and the rules that they broke.',
     ],
   ],
   exits: { success: 'all URLs were read, whatever the verdicts are', fails: 'with --fail-on, a URL is disallowed' },

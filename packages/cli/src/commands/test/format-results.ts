@@ -32,7 +32,7 @@ const FORMATS: Readonly<Record<ResultFormat, (robots: string, outcomes: readonly
     return `${blocks.join('')}${summary}\n`
   },
   json(robots, outcomes) {
-    const results = outcomes.map(({ expectation, problems }) => ({
+    const results = outcomes.map(({ expectation: { check: _, ...expectation }, problems }) => ({
       ...expectation,
       met: problems.length === 0,
       problems,

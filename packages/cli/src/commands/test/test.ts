@@ -25,8 +25,7 @@ export async function test(args: Arguments): Promise<number> {
     throw new UsageError(`${files.join(', ')}: there is no expectation; write one such as "deny * /admin"`)
   const loaded = await loadRobots(file, args)
   if (loaded === undefined) return EXITS.unreachable.code
-  const { name, robots } = loaded
-  const outcomes = checkExpectations(expectations, robots)
-  await write(formatResults(name, outcomes, args.get('format') as ResultFormat))
+  const outcomes = await checkExpectations(expectations, loaded)
+  await write(formatResults(loaded.name, outcomes, args.get('format') as ResultFormat))
   return outcomes.every(({ problems }: Outcome) => problems.length === 0) ? EXITS.success.code : EXITS.disallowed.code
 }

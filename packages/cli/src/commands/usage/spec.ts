@@ -6,6 +6,7 @@ import {
   MAX_WAIT,
   MIN_DELAY,
   NETWORK,
+  POLICY_TOKEN,
   PRODUCT_TOKEN,
   ROBOTS,
   STORE,
@@ -42,6 +43,7 @@ export const usageSpec: CommandSpec = {
     },
     { name: 'no-page', text: 'do not request the page; read only robots.txt and tdmrep.json' },
     ROBOTS,
+    POLICY_TOKEN,
     {
       name: 'header',
       value: 'LINE',

@@ -21,6 +21,7 @@ import { requestFailure } from '../../input/failure.ts'
 import { rejectFiles } from '../../input/is-file.ts'
 import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import { policyTokensOf } from '../../input/policy-tokens.ts'
 import { loadRobots, readText } from '../../input/robots-file.ts'
 import { lateNotice } from '../../output/late-notice.ts'
 import { shorten } from '../../output/shorten.ts'
@@ -76,9 +77,10 @@ async function usageByFiles(
   const named = await loadRobots(file, args)
   if (named === undefined) return EXITS.unreachable.code
   const tdmrep = await givenTdmrep(args)
+  const policyTokens = await policyTokensOf(args)
   const { dialect, productTokens } = readingOf(tokens, named.robots.dialect)
   const robots = named.robots.inDialect(dialect)
-  const files = { robots, tokens: productTokens, headers: page?.headers, html: page?.html, tdmrep }
+  const files = { robots, tokens: productTokens, headers: page?.headers, html: page?.html, tdmrep, policyTokens }
   const shared = { productTokens, robots: named.name, page: reportOfGiven(page), tdmrep: reportOfTdmrep(tdmrep) }
   async function* reports(): AsyncGenerator<Reported> {
     for (const url of urls) {
@@ -120,7 +122,10 @@ async function reportOfSite(
   { client, fetch }: Site,
 ): Promise<Reported> {
   using _ = lateNotice(args)
-  const options: UsageOptions = { tdmrep: args.get('tdmrep') === 'none' ? 'ignore' : 'fetch' }
+  const options: UsageOptions = {
+    tdmrep: args.get('tdmrep') === 'none' ? 'ignore' : 'fetch',
+    policyTokens: await policyTokensOf(args),
+  }
   const first = await client.check(url)
   if (first.because === 'invalid-url') return first
   const report = (usage: ClientUsage, page: UsageReport['page']): UsageReport => ({

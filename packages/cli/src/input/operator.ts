@@ -1,0 +1,66 @@
+// What `keys` and `identity` share: the package that knows keys, key files, and the options of
+// checks.
+import { isPolitelyError } from '@politely/core'
+import type { Finding, OwnKey, StrangerOptions } from '@politely/web-bot-auth/operator'
+import type { Arguments } from '../command-line.ts'
+import { UsageError } from '../errors.ts'
+import { EXITS } from '../exit-code.ts'
+import { loadOptional } from '../optional-package.ts'
+import { findingsSummary, findingText } from '../output/findings.ts'
+import { jsonLine, write } from '../output/write.ts'
+import { allowedAddresses, timeoutOf } from './client.ts'
+import { numberOf } from './numbers.ts'
+
+const NAME = '@politely/web-bot-auth'
+const MISSING = `${NAME} is not installed next to politely; write npm install ${NAME} (with --global if politely is global)`
+
+export type Operator = typeof import('@politely/web-bot-auth/operator')
+
+/**
+ * Runs code with the package. @throws {UsageError} if it is not installed, and instead of the
+ * errors of files.
+ */
+export async function withOperator<T>(what: string, use: (operator: Operator) => Promise<T>): Promise<T> {
+  const operator = await loadOptional(NAME, () => import('@politely/web-bot-auth/operator'), MISSING)
+  try {
+    return await use(operator)
+  } catch (error) {
+    // The package has its own copies of the classes of errors.
+    if (!isPolitelyError(error)) throw error
+    const code = error.code === 'ERR_POLITELY_OPTION' ? '' : ` (${error.code})`
+    throw new UsageError(`${what}: ${error.message}${code}`)
+  }
+}
+
+/** Reads key files in order. @throws {KeyFileError} for a file that cannot be used. */
+export function keysIn(operator: Operator, files: readonly string[]): Promise<readonly OwnKey[]> {
+  return Promise.all(files.map((file) => operator.readKeyFile(file)))
+}
+
+/** Returns the options of the flags `--timeout` and `--allow-address`. */
+export function strangerOptionsOf(args: Arguments): StrangerOptions {
+  return { timeoutMs: timeoutOf(args), allowAddresses: allowedAddresses(args) }
+}
+
+const DAY_MS = 86_400_000
+
+/** Returns a flag with days in milliseconds. @throws {UsageError} for a value out of range. */
+export function daysMsOf(args: Arguments, name: string, [min, max]: readonly [number, number]): number | undefined {
+  const days = numberOf(args, name, { min, max, unit: 'days', example: 7 })
+  return days === undefined ? undefined : Math.round(days * DAY_MS)
+}
+
+/** Prints findings as they come. Returns the exit code. */
+export async function printFindings(
+  args: Arguments,
+  findings: AsyncIterable<Finding> | Iterable<Finding>,
+): Promise<number> {
+  const isText = args.get('format') === 'text'
+  const all: Finding[] = []
+  for await (const finding of findings) {
+    all.push(finding)
+    if (isText) await write(findingText(finding))
+  }
+  await write(isText ? findingsSummary(all) : jsonLine({ version: 1, findings: all }))
+  return all.some(({ result }) => result === 'fail') ? EXITS.disallowed.code : EXITS.success.code
+}
