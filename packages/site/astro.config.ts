@@ -1,20 +1,23 @@
 import { satteri } from '@astrojs/markdown-satteri'
 import starlight from '@astrojs/starlight'
 import { defineConfig } from 'astro/config'
+import { ADDRESS, address } from './src/build/address.ts'
 import { contentSecurityPolicy } from './src/build/content-security-policy.ts'
+import { search } from './src/build/search.ts'
 import { charts } from './src/charts/charts.ts'
 import { documentLinks } from './src/docs/links.ts'
 import { REPOSITORY } from './src/docs/repository.ts'
 import { sidebar } from './src/docs/sidebar.ts'
-import { tables } from './src/docs/tables.ts'
+import { namedRows, tables } from './src/docs/tables.ts'
 
 export default defineConfig({
+  base: ADDRESS?.pathname ?? '/',
   trailingSlash: 'always',
   markdown: {
     processor: satteri({
       features: { smartPunctuation: false },
       mdastPlugins: [documentLinks, charts],
-      hastPlugins: [tables],
+      hastPlugins: [tables, namedRows],
     }),
   },
   integrations: [
@@ -25,8 +28,10 @@ export default defineConfig({
       social: [{ icon: 'github', label: 'The repository', href: REPOSITORY }],
       markdown: { processedDirs: ['../..'] },
       components: {
+        Footer: './src/components/Footer.astro',
         Hero: './src/components/Hero.astro',
         MarkdownContent: './src/components/MarkdownContent.astro',
+        PageTitle: './src/components/PageTitle.astro',
         Search: './src/components/Search.astro',
         SocialIcons: './src/components/HeaderLinks.astro',
       },
@@ -38,7 +43,7 @@ export default defineConfig({
         themes: ['vitesse-dark', 'vitesse-light'],
         useStarlightUiThemeColors: true,
         styleOverrides: {
-          codeFontSize: '0.8125rem',
+          codeFontSize: 'var(--code-size)',
           codeLineHeight: '1.65',
           borderRadius: '0.375rem',
           frames: { shadowColor: 'transparent' },
@@ -54,6 +59,8 @@ export default defineConfig({
       credits: false,
     }),
     contentSecurityPolicy(),
+    search(),
+    address(),
   ],
   // Every script is a file, so that the Content-Security-Policy need not allow inline scripts.
   vite: { build: { assetsInlineLimit: 0 } },

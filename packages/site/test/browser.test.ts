@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
+import { read } from './built-site.ts'
 import { browseSite, expectAccessible, isWithoutBrowser, SITE_SCREENSHOTS } from './site-browser.ts'
 
 const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
@@ -72,6 +73,68 @@ describe.skipIf(isWithoutBrowser)('in a browser', () => {
     await page.getByRole('button', { name: 'Menu' }).click()
     await page.getByRole('link', { name: 'Pauses', exact: true }).first().click()
     await page.waitForURL('**/pauses/')
+  })
+
+  test('the start page answers what is typed', async () => {
+    const page = await open('/')
+    const trial = page.locator('#trial')
+    const cell = trial.locator('tbody tr').first().locator('td').first()
+    expect(await cell.textContent()).toMatch(/allowed\s*line 4/)
+    await trial.getByRole('textbox', { name: 'A path to check' }).fill('/cart/items')
+    expect(await cell.textContent()).toMatch(/disallowed\s*line 2/)
+    await trial.getByRole('textbox', { name: 'robots.txt' }).fill('User-agent: Googlebot\nAllow: /')
+    expect(await trial.locator('output').textContent()).toBe(
+      'Googlebot, /cart/items: allowed: line 2 of robots.txt says "Allow: /" to Googlebot.',
+    )
+    await trial.getByRole('link', { name: 'Continue in the playground' }).click()
+    await page.waitForURL('**/playground/#*')
+    await page.locator('.pg-panel', { hasText: '/cart/items' }).waitFor()
+  })
+
+  test('the start page has its verdicts without JavaScript', async () => {
+    const page = await open('/', { ...LOOKS.light, javaScriptEnabled: false })
+    expect(await page.locator('#trial td.disallowed').count()).toBe(4)
+    expect(await page.locator('#trial textarea').getAttribute('readonly')).toBe('')
+  })
+
+  test('the start page leads to the documentation, and each figure to its source', async () => {
+    const page = await open('/')
+    await page.getByRole('link', { name: 'Docs', exact: true }).waitFor()
+    expect(await page.locator('.figures p').count()).toBe(4)
+    expect(await page.locator('.figures p:has(strong):has(a[href])').count()).toBe(4)
+    expect(await page.locator('.who > div').count()).toBe(3)
+  })
+
+  test('a page is copied as Markdown', async () => {
+    const page = await open('/waiting/', { ...LOOKS.light, permissions: ['clipboard-read', 'clipboard-write'] })
+    await page.getByRole('button', { name: 'Copy page as Markdown' }).click()
+    await page.getByText('Copied.').waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(read('waiting.md').toString())
+  })
+
+  test('a matrix of a preset has the width of the page', async () => {
+    const page = await open('/playground/', { viewport: { width: 1366, height: 768 } })
+    await page.locator('#playground[data-loaded]').waitFor()
+    await page.locator('select', { hasText: 'choose a preset' }).selectOption('ai-training')
+    expect(await page.locator('.pg-matrix thead th').count()).toBeGreaterThan(20)
+    const { left, width, hidden } = await page.locator('.pg-rows').evaluate((rows) => {
+      const box = rows.getBoundingClientRect()
+      return { left: box.left, width: box.width, hidden: rows.scrollWidth - rows.clientWidth }
+    })
+    expect(left).toBeLessThan(24)
+    expect(width).toBeGreaterThan(1366 - 48)
+    expect(hidden).toBeLessThanOrEqual(0)
+  })
+
+  test('the picture of a link shows the page', async () => {
+    for (const [name, path] of Object.entries({ start: '/', playground: '/playground/' })) {
+      const page = await open(path, { viewport: { width: 1200, height: 630 } })
+      if (path === '/playground/') await page.locator('#playground[data-loaded]').waitFor()
+      await page.evaluate(() => document.fonts.ready)
+      expect(read(`card-${name}.png`).readUInt32BE(16)).toBe(1200) // the width in the header of a PNG
+      expect(read(`card-${name}.png`).readUInt32BE(20)).toBe(630)
+      if (SITE_SCREENSHOTS !== undefined) await page.screenshot({ path: join(SITE_SCREENSHOTS, `card-${name}.png`) })
+    }
   })
 
   test('the playground loads, and the browser refuses its requests', async () => {

@@ -1,6 +1,8 @@
 // The links of the built pages, and what each page says about itself.
 
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { addressIn, withAddress } from '../src/build/address.ts'
 import { pages } from '../src/docs/pages.ts'
 import { REPOSITORY } from '../src/docs/repository.ts'
 import { fileFor, files, html, read } from './built-site.ts'
@@ -80,6 +82,24 @@ test('each page has a title, a description of its own, and one heading of level 
     descriptions.set(description, file)
   }
   expect(html.size - descriptions.size).toBeLessThan(20) // pages of the API that begin with a heading have the site's
+})
+
+test('each page says the version', () => {
+  const { version } = JSON.parse(readFileSync('../core/package.json', 'utf8'))
+  expect([...html].filter(([, text]) => !text.includes(`Politely ${version}.`)).map(([file]) => file)).toEqual([])
+})
+
+test('a page names its own address and picture only if the build has an address', () => {
+  const text = html.get('waiting/index.html') ?? ''
+  expect([...html.values()].filter((page) => /rel="canonical"|og:url|og:image/.test(page))).toEqual([])
+  expect(addressIn(undefined)).toBeUndefined()
+  const at = addressIn('https://docs.example/politely')
+  const page = withAddress(text, 'waiting/', at ?? new URL('http://missing/'))
+  expect(page).toContain('<link rel="canonical" href="https://docs.example/politely/waiting/">')
+  expect(page).toContain('<meta property="og:url" content="https://docs.example/politely/waiting/">')
+  expect(page).toContain('<meta property="og:image" content="https://docs.example/politely/card-start.png">')
+  expect(withAddress(text, 'playground/', new URL('https://docs.example/'))).toContain('/card-playground.png">')
+  expect(() => addressIn('docs.example')).toThrow('--address: docs.example is not the address of a site')
 })
 
 test('each page has a Content-Security-Policy without inline scripts', () => {

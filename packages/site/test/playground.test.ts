@@ -190,7 +190,7 @@ describe.skipIf(isWithoutBrowser)('the playground', () => {
   test.each(['light', 'phone'])('a cell of a long matrix shows its verdict beside it: %s', async (look) => {
     const page = await open('', LOOKS[look])
     const paths = Array.from({ length: 40 }, (_, i) => `/cart/${i}`)
-    await page.getByRole('textbox', { name: 'URLs' }).evaluate((field: HTMLTextAreaElement, text) => {
+    await page.locator('#pg-urls').evaluate((field: HTMLTextAreaElement, text) => {
       field.value = text
       field.dispatchEvent(new Event('input'))
     }, paths.join('\n'))

@@ -28,6 +28,8 @@ export interface BrowsedSite {
    * origins. When the test ends, the list may have only problems that are `expected`.
    */
   newPage(options: BrowserContextOptions, expected?: RegExp): Promise<{ page: Page; problems: string[] }>
+  /** Opens an empty page for several tests. */
+  newLastingPage(options?: BrowserContextOptions): Promise<Page>
 }
 
 /** Starts the browser and the server before the tests of a suite, and ends them after these. */
@@ -46,6 +48,7 @@ export function browseSite(): BrowsedSite {
     get origin() {
       return server.origin
     },
+    newLastingPage: (options) => browser.newPage(options),
     async newPage(options, expected) {
       const context = await browser.newContext(options)
       const page = await context.newPage()

@@ -32,6 +32,15 @@ export function siteVisitChart(counts: readonly number[]): string {
   })
 }
 
+/** Returns how many times as fast as robots-parser a site visit is, with generated files and so many URLs. */
+export function siteVisitRatio(urls: number): number {
+  const bars = barsOf(sheetOf(newestRecord(), 'site visit', 'generated'), `N = ${urls}`, 'µs')
+  const ours = bars.find(({ isOurs }) => isOurs)
+  const theirs = bars.find(({ label }) => label === 'robots-parser')
+  if (ours === undefined || theirs === undefined) throw new Error('the newest record has no site visit of both parsers')
+  return theirs.value / ours.value
+}
+
 /** The memory of the rules of one origin. */
 export function memoryChart(): string {
   const record = newestRecord()

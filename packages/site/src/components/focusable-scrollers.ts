@@ -1,5 +1,6 @@
-// Lets the keyboard reach examples and tables that are wider than the window. Expressive Code does this for its
-// examples too, later, and makes each of them a landmark without a name.
+// Lets the keyboard reach examples and tables that are wider than the window, and shows where they are cut.
+// Expressive Code does the former for its examples too, later, and makes each of them a landmark without a name.
+import { watchCut } from './cut.ts'
 
 const observer = new ResizeObserver((entries) => {
   for (const { target } of entries) {
@@ -7,4 +8,7 @@ const observer = new ResizeObserver((entries) => {
     else target.removeAttribute('tabindex')
   }
 })
-for (const scroller of document.querySelectorAll('.sl-markdown-content :is(pre, .table)')) observer.observe(scroller)
+for (const scroller of document.querySelectorAll<HTMLElement>('.sl-markdown-content :is(pre, .table)')) {
+  observer.observe(scroller)
+  watchCut(scroller)
+}

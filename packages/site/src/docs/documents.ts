@@ -45,6 +45,8 @@ function frontMatterOf(text: string, file: string): Record<string, unknown> {
   return {
     title: title.replace(/^Reference: (.)/, (_, first: string) => first.toUpperCase()),
     ...(isApi ? { description: `${title}: all exported names.` } : descriptionOf(rest)),
+    // The names lead to guides and to the API; the list itself answers no question.
+    pagefind: file !== 'docs/reference/public-names.md',
     editUrl: `${REPOSITORY}/edit/main/${file}`,
   }
 }

@@ -2,6 +2,7 @@
 // stays a table for screen readers, and a heading without text becomes an ordinary cell.
 
 import type { SatteriProcessorOptions } from '@astrojs/markdown-satteri'
+import { pathOf } from './repository.ts'
 
 type HtmlPlugin = NonNullable<SatteriProcessorOptions['hastPlugins']>[number]
 
@@ -21,4 +22,36 @@ export const tables: HtmlPlugin = {
       },
     },
   ],
+}
+
+/** Pages whose tables have a name in each row, such as an option or a code. */
+const NAMED_ROWS: ReadonlySet<string> = new Set([
+  'docs/options.md',
+  'docs/pace-options.md',
+  'docs/reference/errors.md',
+  'docs/reference/lint-findings.md',
+])
+
+/** Makes each named row a section of its page: links lead to it, and the search shows it as a result. */
+export const namedRows: HtmlPlugin = ({ fileURL }) => {
+  if (fileURL === undefined || !NAMED_ROWS.has(pathOf(fileURL))) return undefined
+  const ids = new Set<string>()
+  return {
+    name: 'named-rows',
+    element: {
+      filter: ['tr'],
+      visit: (node, context) => {
+        const [cell] = node.children.filter((child) => child.type === 'element')
+        const [code, ...others] = cell?.children ?? []
+        if (cell?.tagName !== 'td' || others.length > 0 || code?.type !== 'element' || code.tagName !== 'code') return
+        const name = context.textContent(code)
+        const id = name.toLowerCase().replace(/[^\w.-]+/g, '-')
+        if (ids.has(id)) return
+        ids.add(id)
+        context.setProperty(cell, 'id', id)
+        context.setProperty(cell, 'dataPagefindTitle', name)
+        context.setProperty(cell, 'dataPagefindWeight', '6')
+      },
+    },
+  }
 }

@@ -31,7 +31,7 @@ export class FindingsView implements View {
     this.#editor = editor
     this.element = el(
       'section',
-      { 'aria-labelledby': 'pg-findings' },
+      { class: 'pg-lint', 'aria-labelledby': 'pg-findings' },
       el('div', { class: 'pg-head' }, el('h2', { id: 'pg-findings' }, 'Findings'), this.#summary, this.#fixAll),
       this.#list,
     )

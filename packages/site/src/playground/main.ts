@@ -13,7 +13,7 @@ import { bounded, MAX_ROBOTS_LENGTH, type PlaygroundState, startState } from '@p
 import { changedVerdicts } from './changed-verdicts.ts'
 import { ComparisonView } from './comparison-view.ts'
 import { CrawlersView } from './crawlers-view.ts'
-import { el, setText } from './dom.ts'
+import { count, el, setText } from './dom.ts'
 import { EditorSlot } from './editor-slot.ts'
 import { acceptDrops, fileButton, readFile } from './files.ts'
 import { FindingsView } from './findings-view.ts'
@@ -33,6 +33,12 @@ const MAX_KEPT_LENGTH = 4_000_000
 
 /** How long after the last change the changed verdicts are announced. */
 const ANNOUNCE_DELAY_MS = 700
+
+/** Windows that have space for all inputs. As in playground.css. */
+const WIDE = '(min-width: 40.01rem)'
+
+/** A matrix with more columns is below the file and the URLs, as wide as the page. */
+const MAX_NARROW_COLUMNS = 4
 
 class Playground {
   readonly #mount: HTMLElement
@@ -56,7 +62,10 @@ class Playground {
   readonly #comparison: ComparisonView
   readonly #outputs = new OutputsView()
   readonly #views: View[]
-  readonly #usage = el('div')
+  readonly #usage = el('div', { class: 'pg-usage' })
+  /** On a phone the inputs are folded, so that the first verdicts are on the first screen. */
+  readonly #inputs = el('details', { class: 'pg-setup' })
+  readonly #inputsTitle = el('summary')
   #shown: Shown
   /** Loaded later, because it has a parser of XML. */
   #readIntake: typeof readIntake | undefined
@@ -88,6 +97,15 @@ class Playground {
       fileButton('Open…', (file) => void this.#takeEarlier(file)),
     )
     this.#views = [urls, crawlers, this.#comparison, this.#matrix, this.#panel, this.#findings, this.#outputs]
+    this.#inputs.append(
+      this.#inputsTitle,
+      el('div', { class: 'pg-inputs' }, urls.element, crawlers.element, crawlers.details),
+    )
+    const wide = matchMedia(WIDE)
+    this.#inputs.open = wide.matches
+    wide.addEventListener('change', () => {
+      this.#inputs.open = wide.matches
+    })
     const openRobots = fileButton('Open…', (file) => void this.#takeFile(file))
     const copyLink = el(
       'button',
@@ -122,7 +140,7 @@ class Playground {
           { class: 'pg-left' },
           el(
             'section',
-            { 'aria-labelledby': 'pg-file' },
+            { class: 'pg-file', 'aria-labelledby': 'pg-file' },
             el(
               'div',
               { class: 'pg-head' },
@@ -138,7 +156,7 @@ class Playground {
         el(
           'div',
           { class: 'pg-right' },
-          el('div', { class: 'pg-inputs' }, urls.element, crawlers.element, crawlers.details),
+          this.#inputs,
           this.#comparison.element,
           this.#matrix.element,
           this.#panel.element,
@@ -194,6 +212,10 @@ class Playground {
   #render(isScrolledTo: boolean): void {
     const { state, report } = this.#shown
     for (const view of this.#views) view.render(this.#shown)
+    const { urls, crawlers } = state
+    setText(this.#inputsTitle, `${count(urls.length, 'URL')}, ${count(crawlers.length, 'crawler')}: change`)
+    if (urls.length * crawlers.length === 0) this.#inputs.open = true
+    this.#mount.classList.toggle('pg-wide', crawlers.length > MAX_NARROW_COLUMNS)
     this.#dialect.value = state.dialect
     this.#compare.hidden = state.before !== undefined
     this.#keep.hidden = state.before === undefined

@@ -9,8 +9,12 @@ import {
   decidingLine,
   signs,
 } from '@politely/playground/matrix'
+import { watchCut } from '../components/cut.ts'
 import { count, el, setText } from './dom.ts'
 import type { Shown, Update, View } from './shown.ts'
+
+/** More columns than these have only signs and lines, under names that are turned. */
+const MAX_WORDY_COLUMNS = 10
 
 /** More rows make a page that is slow to scroll. All URLs are checked. */
 const MAX_ROWS = 200
@@ -56,16 +60,18 @@ export class MatrixView implements View {
     this.#onOpen = onOpen
     this.#table.addEventListener('keydown', (event) => this.#onKey(event))
     this.#table.addEventListener('click', (event) => this.#onClick(event))
+    const scroller = el('div', { class: 'pg-scroll pg-rows' }, this.#table)
+    watchCut(scroller)
     this.element = el(
       'section',
-      { 'aria-labelledby': 'pg-verdicts' },
+      { class: 'pg-verdicts', 'aria-labelledby': 'pg-verdicts' },
       el('div', { class: 'pg-head' }, el('h2', { id: 'pg-verdicts' }, 'Verdicts'), this.#summary, this.#filter),
       el(
         'p',
         { id: 'pg-keys', class: 'pg-visually-hidden' },
         'Arrow keys move, Enter opens a cell, Escape returns to it.',
       ),
-      el('div', { class: 'pg-scroll pg-rows' }, this.#table),
+      scroller,
       this.#rest,
     )
   }
@@ -92,7 +98,7 @@ export class MatrixView implements View {
       const nodes = this.#nodes.get(row)
       matrix[row]?.forEach((cell, column) => {
         const isOpen = state.open?.url === row && state.open.crawler === column
-        if (nodes?.[column]) fill(nodes[column], cell, isOpen)
+        if (nodes?.[column]) fill(nodes[column], cell, isOpen, isDense(state.crawlers))
       })
     }
     if (state.open !== undefined) this.#moveTo(state.open.url, state.open.crawler, false)
@@ -102,6 +108,7 @@ export class MatrixView implements View {
   }
 
   #build(rows: readonly number[], { state: { urls, crawlers } }: Shown): void {
+    this.#table.classList.toggle('pg-dense', isDense(crawlers))
     const hadFocus = this.#table.contains(document.activeElement)
     this.#nodes = new Map()
     const head = el(
@@ -215,7 +222,16 @@ function newCell(url: number, crawler: number, name: string): CellNodes {
   return { cell, sign, word, note }
 }
 
-function fill({ cell, sign, word, note }: CellNodes, { verdict, before, isChanged }: Cell, isOpen: boolean): void {
+function isDense(crawlers: readonly string[]): boolean {
+  return crawlers.length > MAX_WORDY_COLUMNS
+}
+
+function fill(
+  { cell, sign, word, note }: CellNodes,
+  { verdict, before, isChanged }: Cell,
+  isOpen: boolean,
+  isShort: boolean,
+): void {
   const answer = answerOf(verdict)
   cell.className = `pg-${answer}${isChanged ? ' pg-changed' : ''}`
   cell.setAttribute('aria-selected', String(isOpen))
@@ -224,7 +240,9 @@ function fill({ cell, sign, word, note }: CellNodes, { verdict, before, isChange
   const line = decidingLine(verdict)
   const invalid = verdict.because === 'invalid-url' && verdict.problem === 'relative' ? 'no scheme' : 'not a URL'
   const was = isChanged && before !== undefined ? `was ${answerOf(before)}` : undefined
-  setText(note, was ?? (line === undefined ? (answer === 'invalid' ? invalid : 'no rule') : `line ${line}`))
+  const because = line === undefined ? (answer === 'invalid' ? invalid : 'no rule') : `line ${line}`
+  setText(note, isShort ? String(line ?? '') : (was ?? because))
+  cell.title = isShort ? [answer, because, was].filter(Boolean).join(', ') : ''
 }
 
 /** Returns the URL with its origin in another colour. */

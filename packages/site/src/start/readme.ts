@@ -27,6 +27,9 @@ export const fetchExample: string =
     code.includes('politely('),
   ) ?? ''
 
+/** How many kinds of mistakes lint finds. */
+export const [, lintKinds = ''] = /finds (\d+) kinds of mistakes/.exec(text) ?? []
+
 /** Returns the comparison with other libraries as HTML, without its heading. */
 export async function comparison(): Promise<string> {
   const [, markdown] = readFileSync(join(ROOT, 'docs/comparison.md'), 'utf8').split('\n## Comparison\n')
@@ -38,5 +41,7 @@ export async function comparison(): Promise<string> {
   return code
 }
 
-if (reasons.length !== 3 || question === '' || fetchExample === '')
-  throw new Error('README.md has lost its question, its three reasons or its polite fetch, which the start page shows')
+if (reasons.length !== 3 || question === '' || fetchExample === '' || lintKinds === '')
+  throw new Error(
+    'README.md has lost its question, its three reasons, its polite fetch or its number of lint kinds, which the start page shows',
+  )
