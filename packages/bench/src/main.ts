@@ -20,6 +20,7 @@ import { hostile } from './workloads/hostile.ts'
 import { longFiles } from './workloads/long-files.ts'
 import { match } from './workloads/match.ts'
 import { memory } from './workloads/memory.ts'
+import { pacePostgres } from './workloads/pace-postgres.ts'
 import { full, type Plan, quick, withoutSampledLibraries } from './workloads/plan.ts'
 import { siteVisit } from './workloads/site-visit.ts'
 import { storeMemory } from './workloads/store-memory.ts'
@@ -73,6 +74,7 @@ async function runAll(
     else if (workload === 'cold-fetch') show(await coldFetch(plan))
     else if (workload === 'warm-client') show(await warmClient(plan))
     else if (workload === 'store-memory') show(await storeMemory(plan))
+    else if (workload === 'pace-postgres') show(await pacePostgres(plan))
     else if (workload === 'store-redis') {
       show(...(await storeRedis(plan, corpus && Array.from(filesIn(corpus.folder, plan.maxRealFiles)))))
     } else if (workload === 'memory') {

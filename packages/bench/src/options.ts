@@ -18,6 +18,7 @@ const WORKLOADS = [
   'memory',
   'store-memory',
   'store-redis',
+  'pace-postgres',
   'agreement',
   'gate',
 ] as const

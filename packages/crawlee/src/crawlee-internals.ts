@@ -1,11 +1,14 @@
-// The internals of a Crawlee crawler that this package uses. Crawlee's types mark most of them as
-// protected.
-import type {
-  AutoscaledPool,
-  AutoscaledPoolOptions,
-  BaseHttpClient,
-  EnqueueLinksOptions,
-  Request,
+// The members of a Crawlee crawler that this package uses. `PublicMembers` are part of Crawlee's API.
+// `ProtectedMembers` are not: a version of Crawlee may rename or hide them. The guide docs/crawlee.md
+// has a table that says for each of them why no public hook replaces it. Add none without a row there.
+import {
+  type AutoscaledPool,
+  type AutoscaledPoolOptions,
+  type BaseHttpClient,
+  type EnqueueLinksOptions,
+  type IRequestManager,
+  type Request,
+  RequestQueue,
 } from '@crawlee/basic'
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/internal'
@@ -41,14 +44,6 @@ export interface LinkFilter {
 
 type LinkOptions = Omit<EnqueueLinksOptions, 'urls'> & { readonly urls: readonly (string | { readonly url: string })[] }
 
-/** The part of Crawlee's `RequestQueue` that concerns locks. */
-interface LockingQueue {
-  readonly client?: { prolongRequestLock(id: string, options: { lockSecs: number }): Promise<{ lockExpiresAt: Date }> }
-  /** Defined only in a queue that locks requests. `RequestQueueV1` does not. */
-  readonly _prolongRequestLock?: unknown
-  readonly requestLockSecs?: number
-}
-
 /** The methods of Crawlee's `RequestQueue` that add requests. All other ways to add requests call them. */
 export interface AddingQueue {
   addRequest(request: unknown, ...options: unknown[]): Promise<unknown>
@@ -56,13 +51,9 @@ export interface AddingQueue {
 }
 
 /** The source that a crawler takes requests from and returns them to. */
-export interface RequestSource extends LockingQueue {
-  markRequestHandled(request: Request): Promise<unknown>
-  reclaimRequest(request: Request, options?: { forefront?: boolean }): Promise<unknown>
+export type RequestSource = IRequestManager & {
   /** Returns the stored request. Only queues have this method. */
-  getRequest?(id: string): Promise<Request | null>
-  /** The queue of a source that combines a request list and a queue. */
-  readonly requestQueue?: LockingQueue
+  readonly getRequest?: (id: string) => Promise<Request | null>
 }
 
 /** Crawlee's object for a browser that it has launched. */
@@ -104,64 +95,56 @@ interface CrawlerLog {
   warning(message: string, data?: object): void
 }
 
-export interface CrawleeInternals {
+/** The members that are public in Crawlee. Some of them are replaced. */
+interface PublicMembers {
   log: CrawlerLog
-  /** Only HTTP and browser crawlers have one, if their user gave it. */
-  readonly proxyConfiguration?: CrawleeProxies
-  /** `reject` ends a run with an error; null when no run is under way. */
-  readonly autoscaledPool?: Pick<AutoscaledPool, 'notify'> & { readonly reject?: ((error: unknown) => void) | null }
-  readonly requestManager?: RequestSource
+  /** Only HTTP and browser crawlers have it. Undefined if their user gave none. */
+  readonly proxyConfiguration?: CrawleeProxies | undefined
+  /** Undefined before the first run. */
+  readonly autoscaledPool?: Pick<AutoscaledPool, 'abort' | 'notify' | 'resume'>
+  /** The queue that handlers add requests to. Undefined until one is needed. */
+  readonly requestQueue?: Partial<AddingQueue>
+  /** Only browser crawlers have it. */
+  readonly browserPool?: BrowserPoolHooks
+  addRequests(requests: never, options?: never): Promise<unknown>
+  run(...args: unknown[]): Promise<unknown>
+  teardown(): Promise<void>
+}
+
+/** The members that are protected or private in Crawlee 3.18. */
+interface ProtectedMembers {
+  requestManager?: RequestSource | undefined
   autoscaledPoolOptions: AutoscaledPoolOptions
   httpClient: BaseHttpClient
   respectRobotsTxtFile: boolean | { userAgent?: string }
-  addRequests(requests: never, options?: never): Promise<unknown>
-  /** Returns the queue that handlers add requests to. The first call may create it. */
-  getRequestQueue(): Promise<AddingQueue>
-  _isTaskReadyFunction(): Promise<boolean>
-  _defaultIsFinishedFunction(): Promise<boolean>
   isAllowedBasedOnRobotsTxtFile(url: string): Promise<boolean>
-  getRobotsTxtFileForUrl(url: string): Promise<LinkFilter | undefined>
   enqueueLinksWithCrawlDepth(options: LinkOptions, request: Request, queue: unknown): Promise<unknown>
   handleSkippedRequest(skipped: Skipped): Promise<void>
-  isProxyError(error: Error): boolean
-  teardown(): Promise<void>
-  _fetchNextRequest(): Promise<Request | null>
-  _canRequestBeRetried(request: Request, error: Error): boolean
   _requestFunctionErrorHandler(
     error: Error,
     context: { readonly request: Request },
     source: RequestSource,
   ): Promise<void>
-  /** Logs the error of a request that is not retried, before its first `await`. */
-  _handleFailedRequestHandler(context: object, error: Error): Promise<void>
   /** Of the user. HTTP crawlers call it; browser crawlers call `userProvidedRequestHandler`. */
   requestHandler?: (context: never) => unknown
   userProvidedRequestHandler?: (context: never) => unknown
-  /** Only HTTP and browser crawlers have it. */
-  readonly _handleNavigation?: unknown
-  /** Only browser crawlers have a browser pool and `_navigationHandler`. */
-  readonly browserPool?: BrowserPoolHooks
+  /** Only browser crawlers have it. */
   _navigationHandler?(
     context: NavigationContext,
     gotoOptions: { timeout?: number },
   ): Promise<PageResponse | null | undefined>
 }
 
+export type CrawleeInternals = PublicMembers & ProtectedMembers
+
 const METHODS = [
   'addRequests',
-  'getRequestQueue',
+  'run',
+  'teardown',
   'isAllowedBasedOnRobotsTxtFile',
-  'getRobotsTxtFileForUrl',
   'enqueueLinksWithCrawlDepth',
   'handleSkippedRequest',
-  'isProxyError',
-  'teardown',
-  '_isTaskReadyFunction',
-  '_defaultIsFinishedFunction',
-  '_fetchNextRequest',
-  '_canRequestBeRetried',
   '_requestFunctionErrorHandler',
-  '_handleFailedRequestHandler',
 ] as const satisfies readonly (keyof CrawleeInternals)[]
 
 const POOL_HOOKS = ['postLaunchHooks', 'postPageCreateHooks'] as const satisfies readonly (keyof BrowserPoolHooks)[]
@@ -175,6 +158,11 @@ const POOL_HOOKS = ['postLaunchHooks', 'postPageCreateHooks'] as const satisfies
  */
 export function gatePort(crawler: AnyCrawler): CrawleeInternals {
   const internals = crawler as unknown as CrawleeInternals | null | undefined
+  // The getter of every crawler of Crawlee 4, and of no crawler of Crawlee 3.
+  if (typeof internals === 'object' && internals !== null && 'contextPipeline' in internals) {
+    const what = 'is of Crawlee 4, which hides what withRobots needs'
+    throw new OptionError('crawler', `${what}; install Crawlee 3.18, such as @crawlee/cheerio@3.18`)
+  }
   if (typeof internals !== 'object' || internals === null || typeof internals.httpClient?.stream !== 'function') {
     throw new OptionError(
       'crawler',
@@ -199,11 +187,33 @@ export function gatePort(crawler: AnyCrawler): CrawleeInternals {
 }
 
 /**
+ * Puts `hooksOf(source)` before the methods of each source that the crawler takes requests from.
+ * Crawlee sets the source when a run begins, and again when the crawler gets a queue. The source
+ * itself stays as it is: another crawler may share it.
+ */
+export function hookRequests(
+  internals: CrawleeInternals,
+  hooksOf: (source: RequestSource) => Readonly<Record<string, () => Promise<unknown>>>,
+): void {
+  let current: RequestSource | undefined
+  const hook = (source: RequestSource | undefined) => {
+    const hooks = new Map(Object.entries(source === undefined ? {} : hooksOf(source)))
+    const get = (target: RequestSource, name: string | symbol) => {
+      const member = hooks.get(name as string) ?? Reflect.get(target, name)
+      return typeof member === 'function' ? member.bind(target) : member
+    }
+    current = source && new Proxy(source, { get })
+  }
+  hook(internals.requestManager)
+  Object.defineProperty(internals, 'requestManager', { get: () => current, set: hook })
+}
+
+/**
  * Makes the lock of a request end in `lockSecs` seconds. Crawlee's own locks are up to twice as
  * long as its timeouts. If the storage cannot change locks, the lock stays as it is. Never rejects.
  */
-export async function shortenLock(source: RequestSource, { id }: Request, lockSecs: number): Promise<void> {
-  const { client } = locksOf(source)
+export async function shortenLock(internals: CrawleeInternals, { id }: Request, lockSecs: number): Promise<void> {
+  const client = lockingQueue(internals)?.client
   if (id === undefined || client === undefined) return
   try {
     const { lockExpiresAt } = await client.prolongRequestLock(id, { lockSecs })
@@ -220,14 +230,13 @@ export async function shortenLock(source: RequestSource, { id }: Request, lockSe
  * Locks a request for as long as Crawlee does when it fetches the request from the queue. Never
  * rejects.
  */
-export async function restoreLock(source: RequestSource, { id }: Request): Promise<void> {
-  const { client, requestLockSecs } = locksOf(source)
-  if (id === undefined || client === undefined || requestLockSecs === undefined) return
-  await client.prolongRequestLock(id, { lockSecs: requestLockSecs }).catch(() => undefined)
+export async function restoreLock(internals: CrawleeInternals, { id }: Request): Promise<void> {
+  const queue = lockingQueue(internals)
+  if (id === undefined || queue === undefined) return
+  await queue.client.prolongRequestLock(id, { lockSecs: queue.requestLockSecs }).catch(() => undefined)
 }
 
-/** Returns the queue that holds the locks. Returns an empty object for a source without locks. */
-function locksOf(source: RequestSource): LockingQueue {
-  const queue = source.requestQueue ?? source
-  return queue._prolongRequestLock === undefined ? {} : queue
+/** Returns the queue of a crawler, if it locks requests. `RequestQueueV1` does not. */
+function lockingQueue({ requestQueue }: CrawleeInternals): RequestQueue | undefined {
+  return requestQueue instanceof RequestQueue ? requestQueue : undefined
 }

@@ -100,6 +100,8 @@ export class DeferredRequests {
   readonly #gate: PoliteGate
   readonly #estimates: StartEstimates
   readonly #locks: QueueLocks
+  /** Whether a request will be answered without its site. Undefined without the option `cache`. */
+  readonly #isFresh: ((request: Request) => Promise<boolean>) | undefined
   /** Crawlee's queue counts as empty until this time. `performance.now()`. */
   #emptyUntil = 0
   /**
@@ -108,12 +110,18 @@ export class DeferredRequests {
    */
   readonly #timerScope = new AsyncResource('politely.DeferredRequests')
 
-  constructor(internals: CrawleeInternals, gate: PoliteGate, deferBeyondMs: number) {
+  constructor(
+    internals: CrawleeInternals,
+    gate: PoliteGate,
+    deferBeyondMs: number,
+    isFresh?: (request: Request) => Promise<boolean>,
+  ) {
+    this.#isFresh = isFresh
     this.#internals = internals
     this.#deferBeyondMs = deferBeyondMs
     this.#gate = gate
     this.#estimates = new StartEstimates(gate)
-    this.#locks = new QueueLocks(internals.log, this.#requests)
+    this.#locks = new QueueLocks(internals, this.#requests)
   }
 
   /** Whether no request is deferred. */
@@ -152,7 +160,7 @@ export class DeferredRequests {
       }
       tracked.request = request
       if (!(await this.#admitOrDefer(task, tracked))) continue
-      await restoreLock(tracked.source, request)
+      await restoreLock(this.#internals, request)
       return request
     }
     return undefined
@@ -163,11 +171,13 @@ export class DeferredRequests {
     const key = keyOf(request)
     const origin = originOf(request.url)
     if (origin === undefined || request.skipNavigation) return true
+    const isFresh = this.#isFresh !== undefined && (await this.#isFresh(request))
     const known = this.#requests.get(key)
     if (known !== undefined) {
       known.isDeliveredAgain = true
       return false
     }
+    if (isFresh) return true
     const queue = this.#queues.of(origin)
     const isFirst = queue.requests.size === 0
     const tracked = this.#track(queue, request, source)

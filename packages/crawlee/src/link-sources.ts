@@ -12,7 +12,7 @@
 import type { Request } from '@crawlee/basic'
 import type { RobotsClient } from '@politely/fetcher'
 import { clientPort, isPrivateHost } from '@politely/fetcher/internal'
-import type { AddingQueue, RequestSource } from './crawlee-internals.ts'
+import type { AddingQueue } from './crawlee-internals.ts'
 import { currentTask } from './pool-task.ts'
 
 type Page = Pick<Request, 'url' | 'loadedUrl' | 'userData'>
@@ -44,8 +44,7 @@ export function linkSources(
 const markingQueues = new WeakSet<object>()
 
 /** Makes a queue mark the requests that are added to it in a task. */
-export function markLinks(source: AddingQueue | RequestSource, robots: RobotsClient): void {
-  const queue = ('requestQueue' in source ? source.requestQueue : source) as Partial<AddingQueue>
+export function markLinks(queue: Partial<AddingQueue>, robots: RobotsClient): void {
   const { addRequest, addRequests } = queue
   if (markingQueues.has(queue) || addRequest === undefined || addRequests === undefined) return
   markingQueues.add(queue)

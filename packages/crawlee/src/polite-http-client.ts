@@ -30,6 +30,17 @@ export interface GateAccess {
   readonly gate: PoliteGate
   /** Notified when the request of a task reaches the gate and when it passes. */
   readonly deferred: Pick<DeferredRequests, 'reachedGate' | 'passedGate'>
+  /** The option `cache`. */
+  readonly pages?: PageAnswers | undefined
+}
+
+/** Answers a request for a page, or sends it. */
+interface PageAnswers {
+  answer(
+    hop: HttpRequest,
+    url: URL,
+    send: (hop: HttpRequest) => Promise<StreamingHttpResponse>,
+  ): Promise<StreamingHttpResponse>
 }
 
 export class PoliteHttpClient implements BaseHttpClient {
@@ -42,33 +53,36 @@ export class PoliteHttpClient implements BaseHttpClient {
   }
 
   async sendRequest<T extends keyof ResponseTypes = 'text'>(request: HttpRequest<T>): Promise<HttpResponse<T>> {
-    return this.#follow(request, undefined, undefined, (hop) => this.#inner.sendRequest(hop))
+    return this.#follow(request, undefined, (hop, url) =>
+      this.#sendWithPermit(hop, url, undefined, (one) => this.#inner.sendRequest(one)),
+    )
   }
 
   async stream(request: HttpRequest, onRedirect?: RedirectHandler): Promise<StreamingHttpResponse> {
-    const follow = () => this.#follow(request, onRedirect, currentTask(), (hop) => this.#inner.stream(hop))
-    const response = await navigating(follow)
+    const task = currentTask()
+    const { pages } = this.#access
+    const send = (hop: HttpRequest, url: URL) => this.#sendWithPermit(hop, url, task, (one) => this.#inner.stream(one))
+    const answer = (hop: HttpRequest, url: URL) =>
+      pages === undefined ? send(hop, url) : pages.answer(hop, url, (one) => send(one, url))
+    const response = await navigating(() => this.#follow(request, onRedirect, answer))
     rememberRawHeaders(response)
     return response
   }
 
   /**
    * Follows redirects here instead of in the wrapped client, so that each hop gets its own permit.
-   * @param task The task that the request is a part of; undefined if the request may outlive its
-   * task.
    */
   async #follow<Q extends HttpRequest<keyof ResponseTypes>, S extends AnyResponse>(
     request: Q,
     onRedirect: RedirectHandler | undefined,
-    task: PoolTask | undefined,
-    send: (hop: Q) => Promise<S>,
+    send: (hop: Q, url: URL) => Promise<S>,
   ): Promise<S> {
     const { followRedirect = true, maxRedirects = MAX_REDIRECTS } = request
     const redirectUrls: URL[] = []
     let hop = withUserAgent(request, this.#access.gate.robots.userAgent)
     for (;;) {
       const url = new URL(hop.url)
-      const response = await this.#sendWithPermit(hop, url, task, send)
+      const response = await send(hop, url)
       const location = locationOf(response)
       const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect
       if (location === undefined || !follows) {
@@ -91,6 +105,8 @@ export class PoliteHttpClient implements BaseHttpClient {
    * Sends one request with a permit. The permit is released when the response headers arrive, or
    * when the task ends: for some invalid responses, such as a 101, the wrapped client's promise
    * never settles.
+   * @param task The task that the request is a part of; undefined if the request may outlive its
+   * task.
    */
   async #sendWithPermit<Q extends HttpRequest<keyof ResponseTypes>, S extends AnyResponse>(
     hop: Q,
@@ -187,7 +203,7 @@ const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
  * Sets the crawler's User-Agent, unless the request has one. The browser headers that got-scraping
  * generates would contradict it, so they are switched off, unless the request asks for them.
  */
-function withUserAgent<Q extends HttpRequest<keyof ResponseTypes>>(request: Q, userAgent: string): Q {
+export function withUserAgent<Q extends HttpRequest<keyof ResponseTypes>>(request: Q, userAgent: string): Q {
   const { headers = {}, useHeaderGenerator, headerGeneratorOptions, headerGenerator } = request
   if (hasHeader(headers, 'user-agent')) return request
   const wantsBrowserHeaders =

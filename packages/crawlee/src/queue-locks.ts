@@ -28,19 +28,19 @@ const LOCK_SECS = 45
 const RENEW_LOCKS_EVERY_MS = 20_000
 
 export class QueueLocks {
-  readonly #log: CrawleeInternals['log']
+  readonly #internals: CrawleeInternals
   readonly #requests: ReadonlyMap<string, TrackedRequest>
   #renewal: NodeJS.Timeout | undefined
 
   /** @param requests All tracked requests. The locks of the deferred ones are renewed. */
-  constructor(log: CrawleeInternals['log'], requests: ReadonlyMap<string, TrackedRequest>) {
-    this.#log = log
+  constructor(internals: CrawleeInternals, requests: ReadonlyMap<string, TrackedRequest>) {
+    this.#internals = internals
     this.#requests = requests
   }
 
   /** Shortens the lock of a request that is deferred from now on. */
   shorten(tracked: TrackedRequest): void {
-    tracked.locked = shortenLock(tracked.source, tracked.request, LOCK_SECS)
+    tracked.locked = shortenLock(this.#internals, tracked.request, LOCK_SECS)
     this.#renewal ??= setInterval(() => void this.#renew(), RENEW_LOCKS_EVERY_MS).unref()
   }
 
@@ -65,7 +65,7 @@ export class QueueLocks {
       const current = await currentRequest(tracked)
       if (current !== undefined) await tracked.source.reclaimRequest(current, { forefront: true })
     } catch (error) {
-      this.#log.exception(
+      this.#internals.log.exception(
         error as Error,
         `${withoutCredentials(tracked.request.url)} was deferred, and could not be put back in the queue; it stays locked until its lock expires`,
       )
@@ -76,7 +76,7 @@ export class QueueLocks {
   async #renew(): Promise<void> {
     for (const tracked of [...this.#requests.values()]) {
       if (!isDeferred(tracked)) continue
-      tracked.locked = tracked.locked.then(() => shortenLock(tracked.source, tracked.request, LOCK_SECS))
+      tracked.locked = tracked.locked.then(() => shortenLock(this.#internals, tracked.request, LOCK_SECS))
       await tracked.locked
     }
   }

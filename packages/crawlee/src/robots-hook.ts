@@ -5,34 +5,26 @@ import { describeVerdict, originOf } from '@politely/core'
 import { type ClientVerdict, loggableVerdict, type RobotsClient, withoutCredentials } from '@politely/fetcher'
 import { CircuitOpenError, type PoliteGate } from '@politely/gate'
 import type { CrawleeInternals, LinkFilter } from './crawlee-internals.ts'
-import { linkSources, markLinks, sourcesOf } from './link-sources.ts'
-import { currentTask, isAddingRequests, whileAddingRequests } from './pool-task.ts'
+import { linkSources, sourcesOf } from './link-sources.ts'
+import { currentTask, isAddingRequests } from './pool-task.ts'
 import { rememberVerdict, verdictOf } from './skipped.ts'
 
 /** Returns a function that logs a skipped request whose site rests. */
 export function hookRobots(internals: CrawleeInternals, gate: PoliteGate): LogSkipped {
   const { robots } = gate
-  const { addRequests, enqueueLinksWithCrawlDepth, getRequestQueue, handleSkippedRequest } = internals
-  internals.respectRobotsTxtFile = true // Crawlee's `{ userAgent }` is not needed: the RobotsClient has its own
+  const { enqueueLinksWithCrawlDepth, handleSkippedRequest } = internals
+  // Crawlee would fetch robots.txt under a browser's User-Agent. The method below, and the filter of
+  // links, replace the file.
+  internals.respectRobotsTxtFile = false
   internals.isAllowedBasedOnRobotsTxtFile = async (url) => {
     const redirectedFrom = isAddingRequests() ? linkSources(robots, url) : sourcesOf(currentTask()?.request)
     if (isAddingRequests() && redirectedFrom.length === 0 && !(await isKnown(url, robots))) return true
     return isAdmitted(url, gate, redirectedFrom)
   }
-  internals.addRequests = (requests, options) =>
-    whileAddingRequests(() => addRequests.call(internals, requests, options))
-  internals.getRequestQueue = async () => {
-    const queue = await getRequestQueue.call(internals)
-    markLinks(queue, robots)
-    return queue
-  }
-  // Crawlee would fetch robots.txt under a browser's User-Agent. The link filter below replaces the
-  // file.
-  internals.getRobotsTxtFileForUrl = async () => undefined
-
   internals.enqueueLinksWithCrawlDepth = async (options, request, queue) => {
     const robotsTxtFile = await linkFilter(options, request, gate)
-    return enqueueLinksWithCrawlDepth.call(internals, { ...options, robotsTxtFile } as typeof options, request, queue)
+    const filtered = { ...options, robotsTxtFile, respectRobotsTxtFile: options.respectRobotsTxtFile ?? true }
+    return enqueueLinksWithCrawlDepth.call(internals, filtered as typeof options, request, queue)
   }
 
   const logSkipped = replaceLog(internals)

@@ -17,7 +17,8 @@ interface MarkedContext extends PageContext {
  * @throws {OptionError} for a crawler that does not load pages.
  */
 export function obeyRobotsTags(internals: CrawleeInternals, { robots }: PoliteGate): void {
-  if (typeof internals._handleNavigation !== 'function')
+  if (!('proxyConfiguration' in internals))
+    // of every crawler that loads pages
     throw new OptionError(
       'robotsTags',
       "'obey' needs an HTTP crawler or a browser crawler: a BasicCrawler does not load pages",

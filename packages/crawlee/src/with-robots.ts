@@ -6,20 +6,28 @@ import { abortSignal, number, onAbort, oneOf } from '@politely/fetcher/internal'
 import {
   assertGateOptions,
   BudgetError,
-  CircuitOpenError,
+  checkedCache,
   type GateOrOptions,
   InvalidRequestError,
+  type ResponseCache,
   RobotsDisallowedError,
   resolveGate,
 } from '@politely/gate'
-import { type AnyCrawler, type CrawleeInternals, gatePort } from './crawlee-internals.ts'
+import { CachedPages } from './cache/cached-pages.ts'
+import {
+  type AnyCrawler,
+  type CrawleeInternals,
+  gatePort,
+  hookRequests,
+  type RequestSource,
+} from './crawlee-internals.ts'
 import { DeferredRequests } from './deferred-requests.ts'
 import { replaceFailureLog } from './failed/failure-log.ts'
 import { RefusedRequests } from './failed/refused-requests.ts'
 import { markLinks } from './link-sources.ts'
 import { FollowingClientError, PoliteHttpClient } from './polite-http-client.ts'
 import { hookNavigation } from './polite-navigation.ts'
-import { currentTask, PoolTasks } from './pool-task.ts'
+import { currentTask, PoolTasks, whileAddingRequests } from './pool-task.ts'
 import { fetchThroughProxies } from './proxied-fetch.ts'
 import { RedirectError } from './redirected.ts'
 import { hookRobots } from './robots-hook.ts'
@@ -27,7 +35,7 @@ import { obeyRobotsTags } from './robots-tags.ts'
 import { hasGate, rememberGate } from './usage/context-usage.ts'
 
 /**
- * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and four
+ * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and five
  * options for Crawlee.
  */
 export type WithRobotsOptions = GateOrOptions & {
@@ -61,6 +69,15 @@ export type WithRobotsOptions = GateOrOptions & {
    * @default 'check'
    */
   readonly pageRequests?: 'check' | 'ignore' | undefined
+  /**
+   * A cache of pages, such as `PageCache` of `@politely/cache`. A stored page that is fresh is handled
+   * without a request and without its slot, after the check against robots.txt. Another stored page is
+   * requested with its validators, like any other request. Only HTTP crawlers have this option, for
+   * the pages of their requests: a `sendRequest` of a handler is always sent.
+   *
+   * @default no cache
+   */
+  readonly cache?: ResponseCache | undefined
   /**
    * How to treat the robots tags of pages: X-Robots-Tag, Robots-Tag and robots meta elements for all
    * crawlers or for this one.
@@ -100,38 +117,50 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
   if (hasGate(crawler)) throw new OptionError('crawler', 'is polite already; call withRobots once')
   assertGateOptions(options)
   const { deferBeyondMs = 20, giveUpAfterMs = 120_000, ...forPages } = options
-  const { pageRequests = 'check', robotsTags = 'ignore', ...others } = forPages
+  const { pageRequests = 'check', robotsTags = 'ignore', cache: given, ...others } = forPages
   number('deferBeyondMs', deferBeyondMs, { min: 0, infinite: 'allowed' })
   number('giveUpAfterMs', giveUpAfterMs, { min: 0, infinite: 'allowed' })
   oneOf('pageRequests', pageRequests, ['check', 'ignore'])
   oneOf('robotsTags', robotsTags, ['ignore', 'obey'])
+  const cache = checkedCache(given)
+  if (cache !== undefined) assertLoadsByHttp(internals)
   const { forGate, signal } = withoutSignal(others)
   // On abort, the crawl ends before the gate closes. Otherwise requests would fail because of a
   // closed gate instead of the signal's reason.
   const { proxyConfiguration: proxies } = internals
   const { gate, close } = resolveGate(
     forGate,
-    { deferBeyondMs: true, giveUpAfterMs: true, pageRequests: true, robotsTags: true },
+    { cache: true, deferBeyondMs: true, giveUpAfterMs: true, pageRequests: true, robotsTags: true },
     OPTIONS_OF_CRAWLER,
     proxies && fetchThroughProxies(proxies),
   )
-  const deferred = new DeferredRequests(internals, gate, deferBeyondMs)
-  const access = { gate, deferred }
+  const pages = cache && new CachedPages(cache, gate)
+  const deferred = new DeferredRequests(internals, gate, deferBeyondMs, pages && ((request) => pages.isFresh(request)))
+  const access = { gate, deferred, pages }
   const logSkipped = hookRobots(internals, gate)
   if (robotsTags === 'obey') obeyRobotsTags(internals, gate)
   internals.httpClient = new PoliteHttpClient(internals.httpClient, access)
   if (internals._navigationHandler !== undefined) hookNavigation(internals, access, pageRequests)
   const refused = new RefusedRequests(internals, gate, deferred, giveUpAfterMs, logSkipped)
-  const endCrawl = deferRequests(internals, gate.robots, deferred, refused, signal)
+  const tasks = deferRequests(internals, gate.robots, deferred, refused, signal)
   const abort = () => {
-    endCrawl()
+    tasks.abortAll(signal?.reason)
+    void internals.autoscaledPool?.abort()
+    internals.autoscaledPool?.resume() // a stopped pool whose run has not begun yet would never end
     void close()
   }
   if (signal !== undefined) onAbort(signal, abort)
-  neverRetryRefusals(internals)
   replaceFailureLog(internals, isFinal)
   rememberGate(crawler, gate)
   return crawler
+}
+
+/** @throws {OptionError} for a crawler that does not load pages by `httpClient`. */
+function assertLoadsByHttp(internals: CrawleeInternals): void {
+  const isBrowser = internals._navigationHandler !== undefined
+  if ('proxyConfiguration' in internals && !isBrowser) return
+  const what = !isBrowser ? 'a BasicCrawler does not load pages' : 'a browser loads its own pages'
+  throw new OptionError('cache', `needs an HTTP crawler: ${what}; use a CheerioCrawler or HttpCrawler, or leave it out`)
 }
 
 /** Returns the options for `resolveGate`, and the signal, if there is one. */
@@ -149,8 +178,7 @@ const MAX_SEARCH_MS = 1_000
 
 /**
  * Defers requests whose turn is far off. When the crawl ends, all waiting requests go back to the
- * queue. Returns a function that ends the crawl after the signal was aborted: `run` then rejects
- * with the signal's reason.
+ * queue. Returns the tasks of the crawl.
  */
 function deferRequests(
   internals: CrawleeInternals,
@@ -158,42 +186,26 @@ function deferRequests(
   deferred: DeferredRequests,
   refused: RefusedRequests,
   signal: AbortSignal | undefined,
-): () => void {
-  const { _isTaskReadyFunction, _defaultIsFinishedFunction, addRequests, enqueueLinksWithCrawlDepth } = internals
-  const { _fetchNextRequest, _requestFunctionErrorHandler, teardown } = internals
+): PoolTasks {
+  const { addRequests, enqueueLinksWithCrawlDepth, _requestFunctionErrorHandler, run, teardown } = internals
   const tasks = new PoolTasks(internals, (task) => deferred.taskEnded(task))
   let closing: Promise<void> | undefined
-  internals._isTaskReadyFunction = async () => {
-    signal?.throwIfAborted() // ends a run that begins after the abort
-    // While the crawl ends, a task would find no request, and the pool would start the next task at
-    // once.
-    return closing === undefined && deferred.hasWork(() => _isTaskReadyFunction.call(internals))
-  }
-  internals._defaultIsFinishedFunction = async () => {
-    if (!deferred.isEmpty && !(await _isTaskReadyFunction.call(internals))) await refused.giveUp()
-    return deferred.isEmpty && _defaultIsFinishedFunction.call(internals)
-  }
-  /**
-   * Adds requests, which checks robots.txt. After an abort this rejects with the signal's reason
-   * instead of the error of a closed client.
-   */
-  const adding = async <T>(add: () => Promise<T>): Promise<T> => {
+  /** After an abort, rejects with the signal's reason, and not with the error of a closed client. */
+  const unlessAborted = async <T>(work: () => Promise<T>): Promise<T> => {
     signal?.throwIfAborted()
     try {
-      return await add()
-    } catch (error) {
-      throw signal?.aborted ? signal.reason : error
+      return await work()
     } finally {
-      deferred.queueChanged()
+      signal?.throwIfAborted()
     }
   }
-  internals.addRequests = (...args) => adding(() => addRequests.apply(internals, args))
+  const adding = <T>(add: () => Promise<T>) => unlessAborted(add).finally(() => deferred.queueChanged())
+  internals.run = (...args) => unlessAborted(() => run.apply(internals, args))
+  internals.addRequests = (...args) => adding(() => whileAddingRequests(() => addRequests.apply(internals, args)))
   internals.enqueueLinksWithCrawlDepth = (...args) => adding(() => enqueueLinksWithCrawlDepth.apply(internals, args))
-  internals._fetchNextRequest = async () => {
-    const source = internals.requestManager
+  const fetchNextRequest = async (source: RequestSource) => {
     const task = currentTask()
-    if (task === undefined || source === undefined) return _fetchNextRequest.call(internals)
-    markLinks(source, robots)
+    if (task === undefined) return source.fetchNextRequest()
     const taken = (request: Request | null) => {
       task.request = request ?? undefined
       return request
@@ -202,11 +214,27 @@ function deferRequests(
     for (const start = performance.now(); performance.now() - start < MAX_SEARCH_MS && closing === undefined; ) {
       const ready = await deferred.takeReady(task)
       if (ready !== undefined) return taken(ready)
-      const request = await _fetchNextRequest.call(internals)
+      const request = await source.fetchNextRequest()
       if (request === null || (await deferred.admits(task, request, source))) return taken(request)
     }
     return null
   }
+  hookRequests(internals, (source) => {
+    markLinks(internals.requestQueue ?? {}, robots)
+    return {
+      fetchNextRequest: () => fetchNextRequest(source),
+      isEmpty: async () => {
+        signal?.throwIfAborted() // ends a pool that starts after the abort
+        // While the crawl ends, a task would find no request, and the pool would start the next task
+        // at once.
+        return closing !== undefined || !(await deferred.hasWork(async () => !(await source.isEmpty())))
+      },
+      isFinished: async () => {
+        if (!deferred.isEmpty && (await source.isEmpty())) await refused.giveUp()
+        return deferred.isEmpty && source.isFinished()
+      },
+    }
+  })
   internals.teardown = async () => {
     tasks.abortAll(new DOMException('the crawl was torn down while this request waited', 'AbortError'))
     const closed = deferred.close()
@@ -219,37 +247,29 @@ function deferRequests(
     if (closing === closed) closing = undefined
   }
   // A request that the gate has refused is skipped or deferred. One that was aborted at the gate has
-  // not failed. It goes back to the front of the queue,
-  // and no error handler is called.
-  internals._requestFunctionErrorHandler = async (error, context, source) => {
+  // not failed. It goes back to the front of the queue, and no error handler is called.
+  internals._requestFunctionErrorHandler = async (thrown, context, source) => {
     const task = currentTask()
-    if (!task?.isAbortedAtGate) {
-      if (task !== undefined && closing === undefined && (await refused.take(task, context.request, source, error)))
-        return
-      if (task !== undefined) task.error = error
-      return _requestFunctionErrorHandler.call(internals, error, context, source)
+    const { request } = context
+    if (task?.isAbortedAtGate) {
+      // Deferred requests of its origin also go to the front of the queue. This request follows them,
+      // so it ends up before them.
+      closing ??= deferred.close()
+      await closing
+      await source.reclaimRequest(request, { forefront: true })
+      return
     }
-    // Deferred requests of its origin also go to the front of the queue. This request follows them,
-    // so it ends up before them.
-    closing ??= deferred.close()
-    await closing
-    await source.reclaimRequest(context.request, { forefront: true })
+    // Crawlee takes an error for one of a proxy by words in its message, and throws a SessionError. A
+    // refusal may quote an error of the robots.txt fetch that contains such a word.
+    const error = task?.refusal ?? thrown
+    if (task !== undefined && closing === undefined && (await refused.take(task, request, source, error))) return
+    if (task !== undefined) task.error = error
+    const isLast = isFinal(error) && !request.noRetry
+    if (isLast) request.noRetry = true
+    await _requestFunctionErrorHandler.call(internals, error, context, source)
+    if (isLast) request.noRetry = false // the caller may add the request to another run
   }
-  return () => {
-    tasks.abortAll(signal?.reason)
-    internals.autoscaledPool?.reject?.(signal?.reason)
-  }
-}
-
-function neverRetryRefusals(internals: CrawleeInternals): void {
-  const { isProxyError, _canRequestBeRetried } = internals
-  // Crawlee searches messages for words. A refusal may quote an error of the robots.txt fetch that
-  // contains such a word.
-  internals.isProxyError = (error) =>
-    !(error instanceof RobotsDisallowedError || error instanceof CircuitOpenError) &&
-    isProxyError.call(internals, error)
-  internals._canRequestBeRetried = (request, error) =>
-    !isFinal(error) && _canRequestBeRetried.call(internals, request, error)
+  return tasks
 }
 
 /** Returns whether a retry would fail in the same way. */

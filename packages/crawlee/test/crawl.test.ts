@@ -240,6 +240,30 @@ describe('failed requests', () => {
     },
   )
 
+  test.each([
+    'before a run that has no request',
+    'after a run has begun and before its pool starts',
+    'while a handler never ends',
+  ])('run() rejects with the reason of an abort %s', async (when) => {
+    sites.respond(`${HOME}/`, htmlPage())
+    const ending = new AbortController()
+    const reason = new Error('enough for today')
+    const requestHandler = () => {
+      ending.abort(reason)
+      return new Promise<void>(() => undefined)
+    }
+    const crawler = withRobots(new CheerioCrawler({ requestHandler }, inMemory()), {
+      userAgent,
+      minDelayMs: 0,
+      signal: ending.signal,
+    })
+    if (when.startsWith('before')) ending.abort(reason)
+    if (when.startsWith('after'))
+      vi.spyOn(crawler.stats, 'startCapturing').mockImplementation(async () => ending.abort(reason))
+    await expect(crawler.run(when.startsWith('before') ? [] : [sites.withPort(`${HOME}/`)])).rejects.toBe(reason)
+    expect(pages()).toHaveLength(when.startsWith('while') ? 1 : 0)
+  })
+
   test('a store that throws does not affect requests', async () => {
     sites.respond(`${HOME}/`, htmlPage())
     const fail = () => Promise.reject(new Error('no store today'))

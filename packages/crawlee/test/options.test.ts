@@ -112,3 +112,43 @@ test('a crawler of a bundled copy of Crawlee gets a message that says what to do
   const other = crawlerOf(class {})
   expect(() => withRobots(other, { userAgent })).toThrow('leave Crawlee and @politely/crawlee out of the bundle')
 })
+
+/**
+ * A crawler in the form of Crawlee 4.0.0-rc.0: other names, and real private fields instead of the
+ * members that TypeScript marked as private.
+ */
+class CrawlerOfCrawlee4 {
+  readonly #requestManager = {}
+  readonly #taskLoopOptions = {}
+  readonly #respectRobotsTxtFile = false
+  protected readonly httpClient = { sendRequest: async () => new Response() }
+  get statistics() {
+    return this.#requestManager
+  }
+  get contextPipeline(): unknown {
+    throw new Error(`not built before run: ${this.#taskLoopOptions} ${this.#respectRobotsTxtFile}`)
+  }
+  async addRequests() {
+    return {}
+  }
+  async getRequestManager() {
+    return this.#requestManager
+  }
+  async run() {
+    return { requestsFinished: 0, requestsFailed: 0 }
+  }
+  stop() {}
+  async teardown() {}
+}
+
+test('a crawler of Crawlee 4 gets a message that names the version and says what to do', () => {
+  const plain = new CrawlerOfCrawlee4()
+  const before = Object.getOwnPropertyDescriptors(plain)
+  expect(() => withRobots(plain as never, { userAgent })).toThrow(
+    new OptionError(
+      'crawler',
+      'is of Crawlee 4, which hides what withRobots needs; install Crawlee 3.18, such as @crawlee/cheerio@3.18',
+    ),
+  )
+  expect(Object.getOwnPropertyDescriptors(plain)).toEqual(before)
+})

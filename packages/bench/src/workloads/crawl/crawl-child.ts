@@ -1,6 +1,7 @@
 // A child process with one way to crawl. It receives a number of pages, fetches them, and sends the
 // processor time for each in nanoseconds. Its caches and connections stay for the next turn.
 //   node crawl-child.ts METHOD PORT HOSTS CONCURRENCY
+import { PageCache } from '@politely/cache'
 import { type CrawlerRules, parseRobots } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, politely } from '@politely/gate'
@@ -12,6 +13,7 @@ import { plainWords } from '../../files/words.ts'
 import { CRAWLER } from '../../libraries/library.ts'
 
 const DAY_MS = 86_400_000
+let misses = 0
 
 /** What the gate by hand keeps for each origin. */
 interface SiteByHand {
@@ -101,6 +103,15 @@ const methods: Readonly<Record<string, () => GetPage>> = {
       if (!robots.isAllowed(url, userAgent)) throw new Error(`${url} is not allowed`)
       return (await fetch(url, { dispatcher, headers })).text()
     }
+  },
+  // A page is of another URL each time, so each is stored and none is answered from memory.
+  'cache miss'() {
+    const politeFetch = politely(fetch, { gate: newGate(), cache: new PageCache() })
+    return async (url) => (await politeFetch(`${url}&miss=${misses++}`, { dispatcher })).text()
+  },
+  'cache hit'() {
+    const politeFetch = politely(fetch, { gate: newGate(), cache: new PageCache() })
+    return async (url) => (await politeFetch(new URL('/fresh', url), { dispatcher })).text()
   },
   'politely(undici.fetch)'() {
     const politeFetch = politely(fetch, { gate: newGate() })

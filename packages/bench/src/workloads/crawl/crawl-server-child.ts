@@ -11,7 +11,8 @@ const page = `<!doctype html><title>Page</title><p>${'A small page. '.repeat(20)
 
 const server = createServer(({ url }, response) => {
   const [type, body] = url === '/robots.txt' ? ['text/plain', robotsTxt] : ['text/html', page]
-  response.writeHead(200, { 'content-type': `${type}; charset=utf-8`, 'content-length': body.length })
+  const headers = { 'content-type': `${type}; charset=utf-8`, 'content-length': body.length }
+  response.writeHead(200, url?.includes('/fresh') ? { ...headers, 'cache-control': 'max-age=3600' } : headers)
   response.end(body)
 })
 server.keepAliveTimeout = 600_000 // no connection closes while the process of a client waits for its turn

@@ -1,0 +1,100 @@
+// The option `cache`: answers requests for pages from a cache, or stores what the site sends.
+import type { HttpRequest, Request, StreamingHttpResponse } from '@crawlee/basic'
+import { type PoliteGate, type ResponseCache, RobotsDisallowedError } from '@politely/gate'
+import { outsideTimeouts } from '../host-timeouts.ts'
+import { sourcesOf } from '../link-sources.ts'
+import { withUserAgent } from '../polite-http-client.ts'
+import { currentTask } from '../pool-task.ts'
+import { headerLines, storedResponse, toWeb, withStream } from './web-response.ts'
+
+export class CachedPages {
+  readonly #cache: ResponseCache
+  readonly #gate: PoliteGate
+
+  constructor(cache: ResponseCache, gate: PoliteGate) {
+    this.#cache = cache
+    this.#gate = gate
+  }
+
+  /** Returns whether the cache can answer a request of the queue without asking the site. */
+  async isFresh({ url, method, payload, headers }: Request): Promise<boolean> {
+    if (method !== 'GET' || payload !== undefined) return false
+    const own = headersOf(withUserAgent({ url, ...(headers && { headers }) }, this.#gate.robots.userAgent))
+    const directives = [own['cache-control'], 'only-if-cached'].filter((one) => one !== undefined).join(', ')
+    // HEAD, so that the body is not read.
+    const request = { ...requestOf(new URL(url), 'HEAD'), headers: { ...own, 'cache-control': directives } }
+    try {
+      const response = await this.#cache.respond(request, {
+        check: async () => undefined, // `answer` checks
+        checkStored: async () => true,
+        send: async () => new Response(null, { status: NOT_CACHED }),
+        robotsTagsOf: () => [],
+        adopt: (stored) => stored,
+      })
+      return response.status !== NOT_CACHED
+    } catch {
+      return false // `answer` reports the error
+    }
+  }
+
+  /** Answers one request, or one hop of a redirect. @param send Waits for its slot, and sends it. */
+  async answer(
+    hop: HttpRequest,
+    url: URL,
+    send: (hop: HttpRequest) => Promise<StreamingHttpResponse>,
+  ): Promise<StreamingHttpResponse> {
+    const own = headersOf(hop)
+    const sent = new Map<object, { readonly response: StreamingHttpResponse; readonly body: object | null }>()
+    let robotsTags: readonly string[] = []
+    const check = () => this.#check(url, hop.signal)
+    const request = { ...requestOf(url, hop.method), headers: own, hasBody: hop.body !== undefined, signal: hop.signal }
+    const result = await this.#cache.respond(request, {
+      check,
+      checkStored: async () => {
+        await check()
+        return true
+      },
+      send: async (headers) => {
+        const added = Object.entries(headers).filter(([name]) => own[name] === undefined)
+        const response = await send({ ...hop, headers: { ...hop.headers, ...Object.fromEntries(added) } })
+        const web = toWeb(response)
+        sent.set(web, { response, body: web.body })
+        return web
+      },
+      robotsTagsOf: (web) => headerLines(sent.get(web)?.response, 'x-robots-tag'),
+      adopt: (response, source) => {
+        const original = sent.get(source)
+        if (original !== undefined) sent.set(response, original)
+        else robotsTags = source as readonly string[]
+        return response
+      },
+    })
+    const original = sent.get(result)
+    for (const { response, body } of sent.values())
+      if (body === null && response !== original?.response) response.stream.resume() // frees the connection of a 304
+    if (original === undefined) return storedResponse(result as Response, hop, url, robotsTags)
+    return result.body === original.body ? original.response : withStream(original.response, result)
+  }
+
+  /** @throws {RobotsDisallowedError} if robots.txt does not allow the URL. */
+  async #check(url: URL, signal: AbortSignal | undefined): Promise<void> {
+    const redirectedFrom = sourcesOf(currentTask()?.request)
+    const { robots } = this.#gate
+    const verdict = await outsideTimeouts('gate', () => robots.check(url.href, { redirectedFrom, signal }))
+    if (!this.#gate.admits(verdict)) throw new RobotsDisallowedError(verdict)
+  }
+}
+
+/** The answer of a cache to `only-if-cached`, if it may not use what is stored (RFC 9111 §5.2.1.7). */
+const NOT_CACHED = 504
+
+function requestOf(url: URL, method = 'GET') {
+  const [withoutFragment = ''] = url.href.split('#', 1)
+  return { url: withoutFragment, method: method.toUpperCase(), hasBody: false, signal: undefined }
+}
+
+/** Names in lower case. */
+function headersOf({ headers = {} }: HttpRequest): Record<string, string> {
+  const given = Object.entries(headers).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(given.map(([name, value]) => [name.toLowerCase(), [value].flat().join(', ')]))
+}

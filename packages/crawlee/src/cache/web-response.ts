@@ -1,0 +1,91 @@
+// Converts responses of Crawlee's HTTP clients to responses of fetch, and back.
+import { Readable } from 'node:stream'
+import type { ReadableStream as NodeWebStream } from 'node:stream/web'
+import type { HttpRequest, StreamingHttpResponse } from '@crawlee/basic'
+import type { FetchResponse } from '@politely/gate'
+
+const NULL_BODY: ReadonlySet<number> = new Set([204, 205, 304])
+const PROGRESS = { percent: 1, transferred: 0 }
+
+/** The body is read when the result's body is read. The client has decoded it. */
+export function toWeb(response: StreamingHttpResponse): FetchResponse {
+  const { statusCode: status, statusMessage, stream } = response
+  const isDecoded = headerLines(response, 'content-encoding').length > 0 // got removes it from `headers`
+  const fields = Object.entries(response.headers).flatMap(([name, value]) =>
+    isDecoded && name === 'content-length' ? [] : [value ?? []].flat().map((line): [string, string] => [name, line]),
+  )
+  const init = { status, statusText: statusMessage ?? '', headers: new Headers(fields) }
+  if (status < 200 || status > 599) return { ...init, body: null } // fetch has no such response
+  return new Response(NULL_BODY.has(status) ? null : bodyOf(stream), init)
+}
+
+function bodyOf(stream: Readable): ReadableStream<Uint8Array> {
+  let chunks: AsyncIterator<Uint8Array | string> | undefined
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        chunks ??= stream[Symbol.asyncIterator]()
+        const { done, value } = await chunks.next()
+        if (done) controller.close()
+        else controller.enqueue(Buffer.from(value))
+      },
+      cancel() {
+        stream.on('error', () => undefined) // destroying the stream breaks off the body
+        stream.destroy()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** Returns the response with another body. */
+export function withStream(response: StreamingHttpResponse, { body }: FetchResponse): StreamingHttpResponse {
+  const { redirectUrls } = response
+  const stream = Object.assign(toNode(body), { redirectUrls })
+  // The client changes `complete` and `trailers` when the body has ended.
+  return Object.create(response, { stream: { value: stream, enumerable: true } })
+}
+
+/** Returns a stored response as a client of Crawlee returns it. Its body was stored decoded. */
+export function storedResponse(
+  { status, statusText, headers, body }: Response,
+  request: HttpRequest,
+  url: URL,
+  robotsTags: readonly string[],
+): StreamingHttpResponse {
+  const isDecoded = headers.has('content-encoding')
+  const lines = [...headers].filter(
+    ([name]) => name !== 'x-robots-tag' && !(isDecoded && /^content-(encoding|length)$/.test(name)),
+  )
+  const all = [...lines, ...robotsTags.map((line): [string, string] => ['x-robots-tag', line])]
+  const byName = Map.groupBy(all, ([name]) => name)
+  const fields = Array.from(byName, ([name, same]): [string, string | string[]] => {
+    const values = same.map(([, value]) => value)
+    return [name, name === 'set-cookie' ? values : values.join(', ')]
+  })
+  const response: StreamingHttpResponse & { readonly rawHeaders: readonly string[] } = {
+    stream: Object.assign(toNode(body), { redirectUrls: [] }),
+    request,
+    url: url.href,
+    redirectUrls: [],
+    statusCode: status,
+    statusMessage: statusText,
+    headers: Object.fromEntries(fields),
+    rawHeaders: all.flat(),
+    trailers: {},
+    complete: true,
+    downloadProgress: PROGRESS,
+    uploadProgress: PROGRESS,
+  }
+  return response
+}
+
+function toNode(body: object | null): Readable {
+  return body === null ? Readable.from([]) : Readable.fromWeb(body as NodeWebStream)
+}
+
+/** Returns the lines of a header, as received. */
+export function headerLines(response: object | undefined, wanted: string): readonly string[] {
+  const { rawHeaders = [] } = (response ?? {}) as { readonly rawHeaders?: readonly string[] }
+  return rawHeaders.filter((_, n) => n % 2 === 1 && rawHeaders[n - 1]?.toLowerCase() === wanted)
+}
