@@ -30,11 +30,14 @@ const MEASURE_HEAP = [
   'packages/fetcher/test/{body,memory-store,response-memory}.test.ts',
   'packages/sitemaps/test/memory.test.ts',
 ]
-const ALONE = [...COUNT_TIMERS, ...MEASURE_HEAP]
+// These tests observe all clients and gates of the process, and set its global context manager.
+const OBSERVE_ALL = ['packages/otel/test/*.test.ts']
+const ALONE = [...COUNT_TIMERS, ...MEASURE_HEAP, ...OBSERVE_ALL]
 
 // Vitest starts the files first that took longest in the last run. These take long in the full run
 // only.
-const LONG_IN_FULL_RUN = /redis.test.pacer-|(browser-|puppeteer.test.)contract|fleet.test.fleet|testkit.test.snippets/
+const LONG_IN_FULL_RUN =
+  /(redis|postgres).test.pacer-|(browser-|puppeteer.test.)contract|fleet.test.fleet|testkit.test.snippets/
 
 // Node stores the compiled modules there, for the workers and for the processes that tests start.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node')

@@ -23,9 +23,15 @@ const SHARED = [
   '@politely/core/internal',
   '@politely/fetcher/internal',
   '@politely/fetcher/shown-types',
+  '@politely/gate/fleet',
+  '@politely/gate/internal',
   '@politely/gate/shown-types',
   '@politely/sitemaps/internal',
+  '@politely/sqlite/internal',
 ]
+
+/** The classes of these entry points that public classes extend. */
+const SHARED_BASES = ['FleetPacer']
 
 /**
  * Entry points for programs that build something like Politely. The guides need few of their names;
@@ -151,6 +157,14 @@ function byName(one, other) {
   return one.name < other.name ? -1 : 1
 }
 
+/**
+ * Whether a method is listed with a class: not if users can look up the class that it is inherited
+ * from.
+ */
+function isOwn({ inheritedFrom }) {
+  return inheritedFrom === undefined || SHARED_BASES.includes(inheritedFrom.name.split('.')[0])
+}
+
 /** Returns `- \`PoliteGate\`: class with \`close\`, \`enter\``, or where a name is from. */
 function lineOf(child) {
   const target = child.isReference() ? child.getTargetReflectionDeep() : child
@@ -160,7 +174,7 @@ function lineOf(child) {
     return `- \`${child.name}\`: ${kind} of ${specifier}`
   }
   const methods = target.kindOf(typedoc.ReflectionKind.Class)
-    ? target.children.filter((one) => one.kindOf(typedoc.ReflectionKind.Method) && !one.inheritedFrom)
+    ? target.children.filter((one) => one.kindOf(typedoc.ReflectionKind.Method) && isOwn(one))
     : []
   const text = methods
     .map(({ name }) => name)
@@ -201,6 +215,7 @@ function checkSummary(reflection) {
 }
 
 function checkUnit(reflection) {
+  if (reflection.isReference()) return // documented where it is declared
   const unit = UNITS.find(([ending]) => ending.test(reflection.name))
   if (!unit || reflection.kindOf(typedoc.ReflectionKind.SomeSignature)) return
   const comments = [reflection, reflection.getSignature, ...(reflection.signatures ?? [])].map((one) => one?.comment)

@@ -15,13 +15,15 @@ import { inAscii, licensesOf } from './bundled-code.mjs'
 
 const {
   exports,
+  bin = {},
   dependencies = {},
   peerDependencies = {},
   devDependencies = {},
 } = JSON.parse(readFileSync('package.json', 'utf8'))
 const libraries = Object.keys({ ...dependencies, ...peerDependencies })
-const entries = Object.values(exports)
+const entries = [...Object.values(exports), ...Object.values(bin)]
   .map((target) => target.default ?? target.import?.default ?? target)
+  .map((target) => (/^\w/.test(target) ? `./${target}` : target))
   .filter((target) => typeof target === 'string' && target.startsWith('./dist/') && target.endsWith('.js'))
 const COMPILED = 'dist'
 

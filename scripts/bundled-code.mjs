@@ -31,5 +31,19 @@ export function licensesOf(output) {
     const bundled = /^(.*\/dist\/)chunks\/libraries\.js$/.exec(id)?.[1]
     if (bundled !== undefined) texts.push(...readFileSync(`${bundled}LICENSES.txt`, 'utf8').split(BETWEEN))
   }
-  return texts.sort().join(BETWEEN)
+  return sharingBodies(texts.sort()).join(BETWEEN)
+}
+
+/** Writes the words that several MIT licences share once, below the names and copyrights of all of them. */
+function sharingBodies(texts) {
+  const groups = new Map()
+  for (const text of texts) {
+    const start = text.indexOf('Permission is hereby granted')
+    const body = start === -1 ? text : text.slice(start)
+    const key = body.replace(/\s+/g, ' ')
+    const group = groups.get(key) ?? { heads: [], body }
+    if (start !== -1) group.heads.push(text.slice(0, start).trimEnd())
+    groups.set(key, group)
+  }
+  return Array.from(groups.values(), ({ heads, body }) => [...heads, body].join('\n\n'))
 }

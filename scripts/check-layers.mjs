@@ -16,7 +16,10 @@ const PACKAGES = {
   fetcher: ['core'],
   gate: ['core', 'fetcher'],
   sqlite: ['core', 'fetcher'],
+  cache: ['core', 'fetcher', 'gate', 'sqlite'],
+  'web-bot-auth': ['core', 'fetcher', 'gate'],
   redis: ['core', 'fetcher', 'gate'],
+  postgres: ['core', 'fetcher', 'gate'],
   cdp: ['core', 'fetcher', 'gate'],
   crawlee: ['core', 'cdp', 'fetcher', 'gate'],
   playwright: ['core', 'cdp', 'fetcher', 'gate'],
@@ -24,10 +27,13 @@ const PACKAGES = {
   'robots-parser': ['core'],
   testing: ['core', 'fetcher', 'gate'],
   sitemaps: ['core', 'fetcher'],
-  cli: ['core', 'fetcher', 'gate', 'sitemaps', 'sqlite'],
+  mcp: ['core', 'fetcher', 'gate'],
+  otel: ['core', 'fetcher', 'gate'],
+  server: ['core', 'fetcher', 'gate', 'otel', 'postgres', 'redis', 'sqlite'],
+  cli: ['cache', 'core', 'fetcher', 'gate', 'mcp', 'server', 'sitemaps', 'sqlite', 'web-bot-auth'],
   playground: ['core', 'sitemaps'],
   testkit: [], // core's tests use it, so it must not import core; tests pass core's functions to it
-  bench: ['core', 'fetcher', 'gate', 'redis', 'testkit'],
+  bench: ['cache', 'core', 'fetcher', 'gate', 'postgres', 'redis', 'testkit'],
   site: ['core', 'gate', 'playground', 'testing'],
 }
 
@@ -59,7 +65,7 @@ const FOLDERS = {
     page: ['http', 'access', 'pace'],
     crawlers: ['match', 'parse', 'robots.ts', 'index.ts'],
     review: ['lint', 'parse', 'match', 'url', 'robots.ts', 'parse-robots.ts', 'describe-value.ts', 'edit-distance.ts'],
-    revisit: ['describe-value.ts', 'known-options.ts'],
+    revisit: ['page', 'describe-value.ts', 'known-options.ts'],
     usage: ['url', 'http', 'parse', 'match', 'robots.ts', 'known-options.ts', 'choose-dialect.ts', 'index.ts'],
   },
   fetcher: eachImportsThoseBefore('base', 'network', 'report', 'store', 'options', 'fetch', 'cache', 'client'),
@@ -69,6 +75,7 @@ const FOLDERS = {
     http: BELOW_GATE_ENTRIES,
     undici: [...BELOW_GATE_ENTRIES, 'shown-types.ts'],
     timeline: BELOW_GATE_ENTRIES,
+    fleet: ['pace'],
     'site-queue': [...BELOW_GATE_ENTRIES, 'fetch', 'shown-types.ts'],
   },
 }

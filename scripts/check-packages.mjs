@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { examplesOf, runExample, startExampleSite } from '../packages/testkit/src/examples.ts'
 import { findBrowser } from '../packages/testkit/src/parts.ts'
+import { noPostgres } from '../packages/testkit/src/servers/postgres.ts'
 import { noRedis } from '../packages/testkit/src/servers/redis.ts'
 import { declarationErrors } from './declarations.mjs'
 import { createProject, packAll, peersOf, publishedPackages } from './packages.mjs'
@@ -29,14 +30,23 @@ const MANIFEST_KEYS = [
 /** The largest package is `politely`, with its command and its guides. */
 const MAX_UNPACKED_BYTES = 1_500_000
 
+/** What the examples of the READMEs import, apart from our packages and their peers. */
+const IN_EXAMPLES = [
+  '@crawlee/cheerio',
+  '@opentelemetry/exporter-prometheus',
+  '@opentelemetry/sdk-metrics',
+  'playwright',
+]
+
 const packages = publishedPackages()
 const problems = []
 const folder = mkdtempSync(join(tmpdir(), 'politely-packages-'))
 try {
   const tarballs = await packAll(packages, folder)
   tarballs.forEach(checkContents)
-  const { '@crawlee/cheerio': crawlee, playwright } = JSON.parse(readFileSync('docs/package.json', 'utf8')).dependencies
-  const others = { ...peersOf(packages), '@crawlee/cheerio': crawlee, playwright }
+  const { dependencies } = JSON.parse(readFileSync('docs/package.json', 'utf8'))
+  const others = Object.fromEntries(IN_EXAMPLES.map((name) => [name, dependencies[name]]))
+  Object.assign(others, peersOf(packages))
   await Promise.all([createProject(join(folder, 'app'), tarballs, others), ...tarballs.map(lint)])
   const count = await runExamples(join(folder, 'app'))
   problems.push(...(await declarationErrors(tarballs, join(folder, 'users'))))
@@ -57,7 +67,7 @@ function checkContents({ folder: from, published, paths }) {
   const bytes = paths.reduce((sum, path) => sum + (statSync(join(from, path), { throwIfNoEntry: false })?.size ?? 0), 0)
   if (bytes > MAX_UNPACKED_BYTES) problems.push(`${from}: ${bytes} bytes unpacked, at most ${MAX_UNPACKED_BYTES}`)
   const expected =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.*\.md|(bundle|dist|src)\/.*|required\.(cjs|d\.cts))$/
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.*\.md|(bundle|dist|src)\/.*|(grafana|prometheus)\/.*|sql\/.*\.sql|required\.(cjs|d\.cts))$/
   for (const path of paths)
     if (!expected.test(path)) problems.push(`${from}: ${path} in the tarball is of no use to users`)
 }
@@ -93,6 +103,7 @@ async function runExamples(app) {
       for (const [i, code] of examplesOf(readFileSync(`${from}/README.md`, 'utf8')).entries()) {
         if (code.includes('CHROME_BIN') && browser === undefined) continue
         if (code.includes('REDIS_URL') && noRedis()) continue
+        if (code.includes('DATABASE_URL') && noPostgres()) continue
         const file = join(app, `${from.replaceAll('/', '-')}-${i}.ts`)
         const { status, printed, promised } = await runExample({ code, file, origin: site.origin, browser })
         count++

@@ -91,11 +91,10 @@ function runtimeColumns() {
   return columns
 }
 
+/** Whether a package needs another one that a bundle cannot hold, such as a framework. */
 function needsFramework(name) {
-  return (
-    Boolean(packages.find(({ manifest }) => manifest.name === name).manifest.peerDependencies) &&
-    name !== '@politely/fetcher'
-  )
+  const { manifest } = packages.find((one) => one.manifest.name === name)
+  return Object.keys(manifest.peerDependencies ?? {}).some((peer) => !manifest.peerDependenciesMeta?.[peer]?.optional)
 }
 
 /** Returns what `make` installs; undefined if that is impossible, for example without a network. */
@@ -172,9 +171,9 @@ function worker(name) {
 
 async function bundle(esbuild, file, platform) {
   const out = file.replace(/\.mjs$/, `.${platform}.bundle.mjs`)
-  // programs.mjs imports the entry point that follows for Deno only.
+  // The programs of other packages import these, which need modules of Node.
   const args = ['--bundle', '--format=esm', `--platform=${platform}`, '--log-level=warning', `--outfile=${out}`]
-  if (platform === 'browser') args.push('--external:@politely/gate/undici')
+  if (platform === 'browser') args.push('--external:@politely/gate', '--external:@politely/fetcher')
   await runProgram(esbuild, [file, ...args], { cwd: app, timeout: TIMEOUT_MS })
   return out
 }

@@ -4,7 +4,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 
-/** What a user needs while writing a crawler, in the order of reading. */
+/** What a user needs while writing a crawler, in the order of reading. Options are in the types already. */
 const GUIDES = [
   'getting-started',
   'polite-fetch',
@@ -12,7 +12,6 @@ const GUIDES = [
   'waiting',
   'pauses',
   'pace-options',
-  'options',
   'testing',
   'production',
   'troubleshooting',

@@ -60,7 +60,7 @@ function repositoryOf({ repository }) {
 export async function createProject(folder, tarballs, dependencies = {}) {
   mkdirSync(folder)
   const ours = Object.fromEntries(tarballs.map(({ manifest, tarball }) => [manifest.name, `file:${tarball}`]))
-  const manifest = { private: true, type: 'module', dependencies: { ...ours, ...dependencies } }
+  const manifest = { private: true, type: 'module', dependencies: { ...dependencies, ...ours } }
   writeFileSync(`${folder}/package.json`, JSON.stringify(manifest))
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
   await run('npm', ['install', ...options], { cwd: folder })

@@ -10,7 +10,17 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { findChromium, findHeadlessShell, findRedis } from '../packages/testkit/src/parts.ts'
+import {
+  findChromium,
+  findCurl,
+  findGoWithPq,
+  findHeadlessShell,
+  findPgBouncer,
+  findPostgres,
+  findPrometheus,
+  findPython,
+  findRedis,
+} from '../packages/testkit/src/parts.ts'
 import { once } from './once.mjs'
 
 const PARTS = {
@@ -28,11 +38,55 @@ const PARTS = {
     isBrowser: true,
     orElse: 'it is optional: the tests use Chromium instead',
   },
+  curl: {
+    find: findCurl,
+    packages: ['curl'],
+    command: 'usr/bin/curl',
+    orElse: 'install curl 7.76 or newer',
+  },
+  go: {
+    find: findGoWithPq,
+    packages: ['golang-1.19-go', 'golang-1.19-src', 'golang-github-lib-pq-dev'],
+    command: 'usr/lib/go-1.19/bin/go',
+    versionArgument: 'version',
+    orElse: 'install Go 1.19 or newer, so that go is on PATH, and golang-github-lib-pq-dev of Debian',
+  },
+  python: {
+    find: () => findPython('scrapy', 'psycopg2'),
+    // Python looks for its modules in its own folder, so the part contains all of them.
+    packages: [
+      'python3-scrapy',
+      'python3-psycopg2',
+      'python3.11-minimal',
+      'libpython3.11-minimal',
+      'libpython3.11-stdlib',
+    ],
+    command: 'usr/bin/python3.11',
+    orElse: 'install the packages python3-scrapy, python3-requests and python3-psycopg2 of Debian 12',
+  },
   redis: {
     find: findRedis,
     packages: ['redis-server'],
     command: 'usr/bin/redis-server', // a link to redis-check-rdb, which acts by the name of its command
     orElse: 'install Redis 7 or Valkey, so that redis-server or valkey-server is on PATH',
+  },
+  postgres: {
+    find: findPostgres,
+    packages: ['postgresql-15', 'postgresql-client-15'],
+    command: 'usr/lib/postgresql/15/bin/postgres', // initdb, psql and pg_dump are in the same folder
+    orElse: 'install PostgreSQL 15 or newer, so that postgres and initdb are in one folder on PATH',
+  },
+  pgbouncer: {
+    find: findPgBouncer,
+    packages: ['pgbouncer'],
+    command: 'usr/sbin/pgbouncer',
+    orElse: 'install PgBouncer 1.18 or newer, so that pgbouncer is on PATH',
+  },
+  prometheus: {
+    find: findPrometheus,
+    packages: ['prometheus'],
+    command: 'usr/bin/prometheus', // promtool is in the same folder
+    orElse: 'install Prometheus 2.42 or newer, so that prometheus and promtool are on PATH',
   },
 }
 
@@ -53,7 +107,7 @@ function provide(name) {
     const isDone = () => part.find() !== undefined
     once(isDone, () => unpack(part, home, log))
     const { command, env } = part.find()
-    const version = versionOf(command, env)
+    const version = versionOf(command, env, part.versionArgument)
     if (part.isBrowser) openPage(command, env)
     log(`${version}, ${command}`)
   } catch (error) {
@@ -130,8 +184,9 @@ function libraryFolders(files) {
  * Runs the program. That fails if it is unusable, because a library is missing or it is only a stub
  * of another installer.
  */
-function versionOf(command, env) {
-  return run(command, ['--version'], { env: { ...process.env, ...env } }).trim()
+function versionOf(command, env, argument = '--version') {
+  const [first] = linesOf(run(command, [argument], { env: { ...process.env, ...env } }))
+  return first?.trim()
 }
 
 /**

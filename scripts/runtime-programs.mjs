@@ -58,6 +58,24 @@ export const programs = {
     expect('the stored text', await store.get('https://example.com'), 'a text')
     await store.close()
   },
+  '@politely/cache': async ({ PageCache }, origin) => {
+    const { politely } = await import('@politely/gate')
+    const cache = new PageCache({ file: `pages-${Math.random()}.sqlite` })
+    const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0', minDelayMs: 0, cache })
+    const text = await (await fetch(`${origin}/about`)).text()
+    expect('the stored page', await (await cache.get(`${origin}/about`))?.text(), text)
+    await fetch.close()
+    await cache.close()
+  },
+  '@politely/web-bot-auth': async ({ signer, verify }) => {
+    const pair = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])
+    const key = await crypto.subtle.exportKey('jwk', pair.privateKey)
+    const sign = signer({ key, agent: 'https://bot.example', profile: 'ietf-01', now: () => 0 })
+    const request = { method: 'GET', url: 'https://example.com/' }
+    const headers = await sign.sign(request)
+    expect('the agent', headers['signature-agent'].startsWith('sig1="https://bot.example/'), true)
+    expect('the reason', (await verify({ ...request, headers })).reason, 'expired')
+  },
   '@politely/redis': async ({ RedisStore }) => {
     const texts = new Map()
     const commands = {
@@ -68,11 +86,79 @@ export const programs = {
     await store.set('https://example.com', 'a text', Date.now() + 60_000)
     expect('the stored text', await store.get('https://example.com'), 'a text')
   },
+  '@politely/postgres': async ({ PostgresStore }) => {
+    const texts = new Map()
+    const functions = {
+      robots_set: ({ origin, text }) => texts.set(origin, text) && { kind: 'done' },
+      robots_get: ({ origin }) => ({ text: texts.get(origin) }),
+    }
+    const query = async (text, [request]) => {
+      const [, name] = /politely\.(\w+)/.exec(text)
+      return { rows: [{ reply: functions[name](JSON.parse(request)) }] }
+    }
+    const store = new PostgresStore({ client: { query } })
+    await store.set('https://example.com', 'a text', Date.now() + 60_000)
+    expect('the stored text', await store.get('https://example.com'), 'a text')
+  },
   '@politely/sitemaps': async ({ readSitemaps }) => {
     const text = '<urlset><url><loc>https://example.com/a</loc></url></urlset>'
     const reading = readSitemaps(new TextEncoder().encode(text), { base: 'https://example.com/sitemap.xml' })
     for await (const { loc } of reading) expect('the entry', loc, 'https://example.com/a')
     expect('the outcome', reading.files.list[0].outcome, 'complete')
+  },
+  '@politely/mcp': async ({ FetchTools }) => {
+    const tools = new FetchTools({ userAgent: 'ExampleMCP/1.0' })
+    const server = tools.createServer()
+    expect('the server', typeof server.connect, 'function')
+    await server.close()
+    await tools.close()
+  },
+  '@politely/server': async ({ newToken, PolitelyServer }, origin) => {
+    const { RobotsClient } = await import('@politely/fetcher')
+    const { PoliteGate } = await import('@politely/gate')
+    const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
+    const gate = new PoliteGate({ robots, minDelayMs: 0 })
+    await robots.check(origin)
+    const server = new PolitelyServer({ gate, allowPrivate: true })
+    const address = await server.listen({ port: 0 })
+    const body = JSON.stringify({ requests: [{ url: `${origin}/about` }, { url: `${origin}/cart` }] })
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${address}/v1/permits`, { method: 'POST', headers, body })
+    const { results } = await response.json()
+    expect('the states', results.map(({ state }) => state).join(), 'go,refused')
+    expect('the line of a token', newToken('a').line.startsWith('a sha256:'), true)
+    await server.close()
+    gate.close()
+    await robots.close()
+  },
+  '@politely/otel': async ({ PolitelyInstrumentation }, origin) => {
+    const { politely } = await import('@politely/gate')
+    const names = []
+    const values = new Map()
+    const instrument = (name) => ({ name, record: (value) => values.set(name, value) })
+    const meter = {
+      createHistogram: instrument,
+      createObservableCounter: instrument,
+      createObservableGauge: instrument,
+      createObservableUpDownCounter: instrument,
+      addBatchObservableCallback: (observe) => {
+        meter.collect = () => observe({ observe: ({ name }, value) => values.set(name, value) })
+      },
+      removeBatchObservableCallback: () => {},
+    }
+    const span = { setAttributes: () => {}, setAttribute: () => {}, end: () => {} }
+    const instrumentation = new PolitelyInstrumentation({ enabled: false })
+    instrumentation.setMeterProvider({ getMeter: () => meter })
+    instrumentation.setTracerProvider({ getTracer: () => ({ startSpan: (name) => names.push(name) && span }) })
+    instrumentation.enable()
+    const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0', minDelayMs: 0 })
+    await fetch(`${origin}/about`)
+    meter.collect()
+    expect('the spans', names.join(), 'politely.check,politely.robots.fetch')
+    expect('the counter', values.get('politely.gate.started'), 1)
+    expect('the histogram', values.get('politely.gate.wait.duration'), 0)
+    instrumentation.disable()
+    await fetch.close()
   },
   // Their own tests run these with the frameworks, on Node.
   '@politely/crawlee': isAdapter,

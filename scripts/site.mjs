@@ -1,7 +1,8 @@
 // The documentation site and the playground, packages/site. It is a workspace of its own with a
 // lockfile of its own, because Astro takes 200 MB: only these commands install it.
 //
-//   node scripts/site.mjs build    builds it into packages/site/dist
+//   node scripts/site.mjs build    builds it into packages/site/dist; build --address https://docs.example/: for this
+//                                  address, which canonical links and Open Graph pictures need
 //   node scripts/site.mjs serve    builds it, and serves it on loopback; serve --dev: shows changes of a file at once
 //   node scripts/site.mjs test     builds it, checks its links, and opens it in a browser
 
@@ -54,6 +55,8 @@ function writeApiReference() {
 
 function build() {
   const start = performance.now()
+  const at = command === 'build' ? args.indexOf('--address') : -1
+  if (at >= 0) process.env.SITE_ADDRESS = args[at + 1]
   const status = astro('build', '--silent', '--force') // --force: pages that are unchanged may be rendered differently
   if (status === 0) log(`built ${join(SITE, 'dist')} in ${((performance.now() - start) / 1000).toFixed(1)} s`)
   return status
