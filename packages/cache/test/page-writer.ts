@@ -1,8 +1,8 @@
 // A process that writes pages to a store:
 //   node page-writer.ts FILE SEED STEPS MAX_BYTES
-// It prints a line for each page: its number and the step when `commit` has resolved, or the code of
-// the error. `node page-writer.ts FILE large BYTES` writes and reads one long page, and prints how much
-// its memory grew.
+// It prints a line for each page: its number and the step when `commit` has resolved, or the code and
+// the message of the error. `node page-writer.ts FILE large BYTES` writes and reads one long page, and
+// prints how much its memory grew.
 import { SqlitePageStore } from '../src/sqlite/sqlite-page-store.ts'
 import { bodyOf, put, recordOf, START, urlOf } from './pages.ts'
 
@@ -27,7 +27,8 @@ async function writePages(lane: number): Promise<void> {
       await store.setVisits({ url: urlOf(n), visits: [{ at: START, status: 200, changed: true }], dueAt: step })
       await printed(`${n} ${step}\n`)
     } catch (error) {
-      await printed(`${(error as { readonly code?: string }).code ?? error}\n`)
+      const { code, message } = error as Error & { readonly code?: string }
+      await printed(`${code ?? 'no code'} ${message}\n`)
     }
   }
 }

@@ -154,13 +154,18 @@ export class PageFile {
 
   /** Returns the body of a page, or what is known of its file. Undefined if the page is gone. */
   body(id: number): StoredBody | undefined {
-    const row = this.#page(id)
+    // One statement, since another process may delete the page between two.
+    const row = this.#get(
+      `SELECT id, record, body_bytes, blocks, checksum, bytes FROM pages LEFT JOIN bodies ON bodies.page = pages.id
+       WHERE id = ? AND url IS NOT NULL`,
+      id,
+    )
     if (row === undefined) return undefined
     recordTextOf(row)
     const bodyBytes = Number(row.body_bytes)
     const blocks = new Uint32Array((row.blocks as Uint8Array).slice().buffer)
     if (bodyBytes > MAX_ROW_BYTES) return { bodyBytes, bytes: undefined, blocks }
-    const bytes = this.#get('SELECT bytes FROM bodies WHERE page = ?', id)?.bytes
+    const { bytes } = row
     if (bytes instanceof Uint8Array && bytes.length === bodyBytes && crc32(bytes) === blocks[0])
       return { bodyBytes, bytes, blocks }
     throw new DamageError(`the body of page ${id} is damaged`)
