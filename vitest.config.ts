@@ -27,7 +27,9 @@ const COUNT_TIMERS = [
 // run a hundred other files, that took up to fifteen times as long, and their garbage could spoil
 // the measurements.
 const MEASURE_HEAP = [
+  'packages/core/test/records.test.ts',
   'packages/fetcher/test/{body,memory-store,response-memory}.test.ts',
+  'packages/gate/test/local-pacer.test.ts',
   'packages/sitemaps/test/memory.test.ts',
 ]
 // These tests observe all clients and gates of the process, and set its global context manager.
@@ -37,7 +39,7 @@ const ALONE = [...COUNT_TIMERS, ...MEASURE_HEAP, ...OBSERVE_ALL]
 // Vitest starts the files first that took longest in the last run. These take long in the full run
 // only.
 const LONG_IN_FULL_RUN =
-  /(redis|postgres).test.pacer-|(browser-|puppeteer.test.)contract|fleet.test.fleet|testkit.test.snippets/
+  /(redis|postgres).test.pacer-|(browser-|puppeteer.test.)contract|(fleet|clients).test.|crawlee.test.navigation|snippets|mutations|lint-truth|fix.test/
 
 // Node stores the compiled modules there, for the workers and for the processes that tests start.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node')

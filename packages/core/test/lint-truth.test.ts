@@ -1,7 +1,7 @@
 // Whether what findings say is true. Small files are made of every combination of a few parts, and
 // each finding about them is compared with what the parser and the matcher do, in every dialect.
 import { pick, seededRandom } from '@politely/testkit/random-robots'
-import { isFullRun } from '@politely/testkit/scope'
+import { deepSampled, isFullRun } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
 import {
   type CrawlerRules,
@@ -553,7 +553,7 @@ describe('what a finding says is true', () => {
   it.each(families)('in files of the family "$name"', ({ texts, paths, count }) => {
     const all = [...new Set(paths.map((path) => new URL(sampleUrl(path)).href))]
     const wrong = new Map<string, string>()
-    for (let seed = 1; seed <= (isFullRun ? count : count / 100); seed++) {
+    for (let seed = 1; seed <= deepSampled(count, count / 100); seed++) {
       const random = seededRandom(seed)
       const text = texts(random)
       const bytes = Buffer.from(text)

@@ -1,15 +1,14 @@
 // What a worker sees when Postgres fails, for each policy of PostgresPacer. docs/fleet.md shows the
 // table.
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expectTables } from '@politely/testkit/doc-page'
 import { type SeenFailure, watchFailure } from '@politely/testkit/pacer-failure'
 import { isFullRun } from '@politely/testkit/scope'
 import { noPostgresServer, type PostgresServer } from '@politely/testkit/servers/postgres'
 import { startTcpProxy, type TcpProxy } from '@politely/testkit/servers/tcp-proxy'
-import { Client } from 'pg'
+import { Client, type Pool } from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { migrate } from '../src/index.ts'
+import { migrate, PostgresPacer } from '../src/index.ts'
 import { knowLongAgo, openPool, pacerOn, startServer } from './server.ts'
 
 const DELAY_MS = 40
@@ -22,6 +21,8 @@ const MAX_CONNECTIONS = 12
 interface Rig {
   readonly server: PostgresServer
   readonly proxy: TcpProxy
+  /** The pool of the pacer. */
+  readonly pool: Pool
   /** Clients of the test that keep connections. */
   readonly others: Client[]
 }
@@ -45,8 +46,8 @@ const cases: readonly FailureCase[] = [
   },
   {
     name: 'full: `too many connections`',
-    fail: async ({ server, proxy, others }) => {
-      proxy.isCut = true
+    fail: async ({ server, proxy, pool, others }) => {
+      await cut(proxy, pool)
       for (let n = 0; n < MAX_CONNECTIONS; n++) await connect(server, others).catch(() => undefined)
       proxy.isCut = false
     },
@@ -54,12 +55,10 @@ const cases: readonly FailureCase[] = [
   },
   {
     name: 'a standby, which is read-only',
-    fail: async ({ server, proxy }) => {
-      const replica = await server.replica()
-      proxy.isCut = true
-      proxy.port = replica.port
+    fail: async ({ server, proxy, pool }) => {
+      proxy.port = (await server.replica()).port
+      await cut(proxy, pool)
       proxy.isCut = false
-      await sleep(500) // until the pool has noticed that its connections are closed
     },
     heal: ({ server, proxy }) => {
       proxy.isCut = true
@@ -97,6 +96,12 @@ const cases: readonly FailureCase[] = [
   },
 ]
 
+/** Ends all connections, and waits until the pool has noticed it. */
+async function cut(proxy: TcpProxy, pool: Pool): Promise<void> {
+  proxy.isCut = true
+  await expect.poll(() => pool.totalCount).toBe(0)
+}
+
 async function connect({ url }: PostgresServer, others: Client[]): Promise<Client> {
   const client = new Client(url)
   client.on('error', () => undefined)
@@ -110,11 +115,10 @@ async function run({ fail, heal }: FailureCase, onFailure: 'wait' | 'local'): Pr
   await knowLongAgo(server.url, ['k'])
   const proxy = await startTcpProxy(server.port)
   const policy = onFailure === 'local' ? { onFailure, fleetSize: FLEET_SIZE } : {}
-  const pacer = pacerOn(server.url.replace(`127.0.0.1:${server.port}`, proxy.host), {
-    timeoutMs: TIMEOUT_MS,
-    ...policy,
-  })
-  const rig: Rig = { server, proxy, others: [] }
+  const pool = openPool(server.url.replace(`127.0.0.1:${server.port}`, proxy.host))
+  const pacer = new PostgresPacer({ client: pool, timeoutMs: TIMEOUT_MS, ...policy })
+  onTestFinished(() => pacer.close())
+  const rig: Rig = { server, proxy, pool, others: [] }
   onTestFinished(async () => void (await Promise.all(rig.others.map((client) => client.end()))))
   return await watchFailure({
     ...{ pacer, channels: 'politely:postgres', delayMs: DELAY_MS, fleetSize: FLEET_SIZE },

@@ -4,14 +4,14 @@ import { LocalPacer } from '@politely/gate'
 import { circuitCases, pacerCases } from '@politely/testing/cases'
 import { startClock } from '@politely/testkit/clock'
 import { comparePacers } from '@politely/testkit/random-pacer-calls'
-import { isFullRun } from '@politely/testkit/scope'
+import { deepSampled } from '@politely/testkit/scope'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type PostgresClient, PostgresPacer } from '../src/index.ts'
 import { openPacer } from './fake-client.ts'
 import { empty, startPglite } from './pglite.ts'
 
-/** 100,000 calls in the full run. */
-const SEQUENCES = isFullRun ? 200 : 1
+/** 100,000 calls in the deep run. */
+const SEQUENCES = deepSampled(200, 1)
 const CALLS = 500
 /** PGlite has one session, in which the calls of all sequences wait. */
 const timeoutMs = 600_000

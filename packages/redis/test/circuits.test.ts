@@ -5,7 +5,7 @@ import { RobotsClient } from '@politely/fetcher'
 import { type CircuitResult, LocalPacer, type Pacer, politely, type Ticket } from '@politely/gate'
 import { startClock } from '@politely/testkit/clock'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
-import { isFullRun } from '@politely/testkit/scope'
+import { deepSampled, isFullRun } from '@politely/testkit/scope'
 import { noRedis, useRedis } from '@politely/testkit/servers/redis'
 import { startSites } from '@politely/testkit/servers/sites'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -273,7 +273,7 @@ describe.skipIf(noRedis())('RedisPacer', () => {
     const { url, keyPrefix } = await useRedis()
     const client = await connectIoredis(url)
     let opened = 0
-    const count = isFullRun ? 20_000 : 100
+    const count = deepSampled(20_000, 100)
     for (let first = 0; first < count; first += 50) {
       const seeds = Array.from({ length: Math.min(50, count - first) }, (_, n) => first + n)
       const run = async (seed: number) => {

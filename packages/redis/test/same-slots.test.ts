@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto'
 import { LocalPacer } from '@politely/gate'
 import { startClock } from '@politely/testkit/clock'
 import { comparePacers } from '@politely/testkit/random-pacer-calls'
-import { isFullRun } from '@politely/testkit/scope'
+import { deepSampled } from '@politely/testkit/scope'
 import { noRedis, useRedis } from '@politely/testkit/servers/redis'
 import { describe, expect, test } from 'vitest'
 import { RedisPacer } from '../src/index.ts'
 import { connectIoredis } from './clients.ts'
 import { knowLongAgo } from './epoch.ts'
 
-/** 125,000 calls in the full run. */
-const SEQUENCES = isFullRun ? 250 : 12
+/** 125,000 calls in the deep run. */
+const SEQUENCES = deepSampled(250, 12)
 const CALLS = 500
 
 describe.skipIf(noRedis())('RedisPacer', () => {

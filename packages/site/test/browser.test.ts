@@ -139,7 +139,7 @@ describe.skipIf(isWithoutBrowser)('in a browser', () => {
 
   test('the playground loads, and the browser refuses its requests', async () => {
     const page = await open('/playground/', LOOKS.light, /Content Security Policy/)
-    await page.locator('#playground:not(:empty)').waitFor()
+    await page.locator('#playground[data-loaded]').waitFor()
     const requests: string[] = []
     page.on('request', (request) => requests.push(request.url()))
     const blocked = page.evaluate(

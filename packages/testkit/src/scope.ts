@@ -1,8 +1,10 @@
 // The size of a test run. `npm test` is the short run; `npm run test:all` sets POLITELY_TEST_ALL=1
-// for the full run.
+// for the full run, and `npm run test:all -- --deep` sets it to `deep`, for the run before a release.
 
-/** Whether this is the full run. */
-export const isFullRun: boolean = process.env.POLITELY_TEST_ALL === '1'
+const isDeepRun = process.env.POLITELY_TEST_ALL === 'deep'
+
+/** Whether this is the full run, or the deep one. */
+export const isFullRun: boolean = process.env.POLITELY_TEST_ALL === '1' || isDeepRun
 
 /**
  * Returns how many of the generated cases to run: all of them in the full run, a tenth in the short
@@ -10,6 +12,16 @@ export const isFullRun: boolean = process.env.POLITELY_TEST_ALL === '1'
  */
 export function sampled(cases: number): number {
   return isFullRun ? cases : Math.ceil(cases / 10)
+}
+
+/**
+ * Returns how many cases of a long fuzz test to run: all of them in the deep run, an eighth in the
+ * full one.
+ * @param short The number for the short run.
+ */
+export function deepSampled(cases: number, short: number): number {
+  if (!isFullRun) return short
+  return isDeepRun ? cases : Math.ceil(cases / 8)
 }
 
 /**

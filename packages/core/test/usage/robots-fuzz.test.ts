@@ -1,7 +1,7 @@
 // Random headers and heads of pages, in the likeness of real ones with mistakes: a million in the
 // full run. The heads are compared with parse5, which implements the HTML standard.
 import { seededIntegers } from '@politely/testkit/random-robots'
-import { isFullRun } from '@politely/testkit/scope'
+import { deepSampled } from '@politely/testkit/scope'
 import { type DefaultTreeAdapterTypes, parse } from 'parse5'
 import { describe, expect, test } from 'vitest'
 import {
@@ -93,7 +93,7 @@ function assertSound(directives: RobotsDirectives): void {
 }
 
 describe('random headers', () => {
-  const COUNT = isFullRun ? 600_000 : 1_500
+  const COUNT = deepSampled(600_000, 1_500)
 
   test('restrict the more, the more lines they have, and not less if the lines are joined', () => {
     const random = seededIntegers(1)
@@ -116,7 +116,7 @@ describe('random headers', () => {
 })
 
 describe('random heads', () => {
-  const COUNT = isFullRun ? 200_000 : 500
+  const COUNT = deepSampled(200_000, 500)
 
   test.each([
     ['without templates', HEAD_PARTS],

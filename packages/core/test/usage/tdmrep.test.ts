@@ -1,7 +1,7 @@
 // TDMRep: the file, the headers and the meta elements. The rows are from the examples of the final
 // report (2024-05-10) unless they say otherwise.
 import { pick, seededRandom } from '@politely/testkit/random-robots'
-import { isFullRun } from '@politely/testkit/scope'
+import { deepSampled } from '@politely/testkit/scope'
 import { describe, expect, test } from 'vitest'
 import { OptionError } from '../../src/index.ts'
 import { pageHeadOf, parseTdmrep, reservationIn, tdmrepOf } from '../../src/usage/index.ts'
@@ -277,7 +277,7 @@ test('mutated files never throw, and every rule can be matched', () => {
   const roll = seededRandom(47)
   const seeds = [EXAMPLE, reserve('/a*b$'), '[{"location":"/%zz*%","tdm-reservation":"1"}]', '{"a":[1,{}]}']
   const parts = ['"', '\\', '{', '}', '[', ']', ',', ':', '*', '$', '%', '/', '\0', '\ud800', '1e999', 'null', 'true']
-  for (let n = 0; n < (isFullRun ? 200_000 : 500); n++) {
+  for (let n = 0; n < deepSampled(200_000, 500); n++) {
     let text = pick(roll, seeds)
     for (let edits = Math.floor(roll() * 6); edits >= 0; edits--) {
       const at = Math.floor(roll() * text.length)

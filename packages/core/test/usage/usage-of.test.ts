@@ -6,7 +6,7 @@ import {
 } from '@politely/testkit/cases/usage/usage-cases'
 import { usageVectors } from '@politely/testkit/cases/usage/usage-vectors'
 import { expectPage, expectTables } from '@politely/testkit/doc-page'
-import { isFullRun } from '@politely/testkit/scope'
+import { deepSampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseRobots } from '../../src/index.ts'
@@ -163,7 +163,7 @@ describe('any input', () => {
         } of result.conflicts)
           expect(followed).not.toEqual(other)
       }),
-      { numRuns: isFullRun ? 50_000 : 300 },
+      { numRuns: deepSampled(50_000, 300) },
     )
   })
 })
