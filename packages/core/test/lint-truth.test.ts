@@ -504,7 +504,7 @@ const families: readonly Family[] = [
     name: 'names',
     count: 3_000,
     texts: (random) =>
-      `User-agent: ${joined(random, ['a', 'b', '*', '1', '/', '.', ' ', ',', 'é', '+', 'Mozilla/5.0 (', ')', '/1'], 4)}\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n`,
+      `User-agent: ${joined(random, ['a', 'b', '*', '1', '/', '.', ' ', ',', ', ', 'é', '+', 'Mozilla/5.0 (', ')', '/1'], 4)}\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n`,
     paths: FEW_PATHS,
   },
   {
