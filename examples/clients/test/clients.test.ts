@@ -123,8 +123,9 @@ function expectReports({ calls }: Recorder, site: Site, other: Site): void {
   expect(permits.map(({ state }) => state)).toContain('full')
   expect(reportsOf('/late')[0]).toMatchObject({ outcome: 'not-sent' })
   expect(sentOf('/late')).toMatchObject({ status: 200 })
-  expect(sentOf('/busy')).toMatchObject({ status: 429, retry_after: '1' })
-  const ratelimit = { 'ratelimit-remaining': '0', 'ratelimit-reset': '1' }
+  const pause = `${PAUSE_MS / 1_000}`
+  expect(sentOf('/busy')).toMatchObject({ status: 429, retry_after: pause })
+  const ratelimit = { 'ratelimit-remaining': '0', 'ratelimit-reset': pause }
   expect(sentOf('/limited')).toMatchObject({ status: 200, ratelimit })
   expect(sentOf('/drop')).toMatchObject({ outcome: 'failed' })
   const slow = permits.find(({ permit }) => permit === sentOf('/slow').permit)
