@@ -24,22 +24,22 @@ export async function startTcpProxy(port: number): Promise<TcpProxy> {
     if (isCut) return void client.destroy()
     const upstream = connect(proxy.port, '127.0.0.1')
     let lastAt = 0
+    /** Replies stay in order, and the end comes after the last one. */
+    const afterDelay = (work: () => void) => setTimeout(work, Math.max(0, lastAt - performance.now()))
     for (const socket of [client, upstream]) {
       sockets.add(socket)
       socket.on('error', () => undefined)
-      socket.on('close', () => {
-        sockets.delete(socket)
-        client.destroy()
-        upstream.destroy()
-      })
+      socket.on('close', () => sockets.delete(socket))
     }
+    client.on('close', () => upstream.destroy())
+    upstream.on('close', () => afterDelay(() => client.end()))
     client.on('data', (chunk) => {
       if (proxy.garbage === undefined) upstream.write(chunk)
       else client.write(proxy.garbage)
     })
     upstream.on('data', (chunk) => {
-      lastAt = Math.max(lastAt, performance.now() + proxy.delayMs()) // replies stay in order
-      setTimeout(() => client.writable && client.write(chunk), Math.max(0, lastAt - performance.now()))
+      lastAt = Math.max(lastAt, performance.now() + proxy.delayMs())
+      afterDelay(() => client.writable && client.write(chunk))
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
