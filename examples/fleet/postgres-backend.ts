@@ -148,7 +148,7 @@ function connect(
   pool.on('error', () => undefined) // a lost connection, which is opened again
   let sent = 0
   pool.on('connect', (client) => {
-    client.on('error', () => undefined) // BullMQ borrows clients, and adds no listener of its own
+    client.on('error', () => undefined) // BullMQ borrows clients and adds no listener itself
     const query = client.query.bind(client) as (...args: unknown[]) => unknown
     client.query = ((...args: unknown[]) => {
       sent++

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 export const USER_AGENT = 'ExampleBot/1.0 (+https://example.com/bot)'
 export const DELAY_MS = 300
 /**
- * What the site asks for with 429, and with RateLimit headers. The server holds a call meanwhile: for
- * longer than a permit is good for, also if the client took a second to call.
+ * What the site asks for with 429, and with RateLimit headers. The server holds a call meanwhile, for
+ * longer than a permit is valid, even when a busy client calls a second late.
  */
 export const PAUSE_MS = 2_000
 /** Longer than the lease of the client that renews its leases. */

@@ -24,7 +24,7 @@ export async function startTcpProxy(port: number): Promise<TcpProxy> {
     if (isCut) return void client.destroy()
     const upstream = connect(proxy.port, '127.0.0.1')
     let lastAt = 0
-    /** Replies stay in order, and the end comes after the last one. */
+    /** Keeps the replies in order, and the end after the last reply. */
     const afterDelay = (work: () => void) => setTimeout(work, Math.max(0, lastAt - performance.now()))
     for (const socket of [client, upstream]) {
       sockets.add(socket)
