@@ -1,52 +1,19 @@
 // Processes that write pages to one file: killed while they write, several at a time, without space.
-import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { seededRandom } from '@politely/testkit/random-robots'
 import { isFullRun } from '@politely/testkit/scope'
-import { describe, expect, onTestFinished } from 'vitest'
+import { startWriter } from '@politely/testkit/writer-process'
+import { describe, expect } from 'vitest'
 import type { SqlitePageStore } from '../src/sqlite/sqlite-page-store.ts'
 import { type Folder, test } from './folder.ts'
 import { bodyOf, headerOf, isWhole, put, recordOf, urlOf } from './pages.ts'
 
 const ROUNDS = isFullRun ? 30 : 1
 const MIB = 1_048_576
-
-interface Writer {
-  readonly child: ChildProcess
-  /** What it has printed so far. */
-  output(): string
-  readonly ended: Promise<{ stdout: string; stderr: string; status: number | null }>
-}
-
-function startWriter(args: readonly unknown[], onOutput?: () => void, limit?: string): Writer {
-  const words = [
-    '--disable-warning=ExperimentalWarning',
-    join(import.meta.dirname, 'page-writer.ts'),
-    ...args.map(String),
-  ]
-  const child =
-    limit === undefined
-      ? spawn(process.execPath, words)
-      : spawn('/bin/sh', ['-c', `${limit} && exec "$@"`, 'sh', process.execPath, ...words])
-  onTestFinished(() => void child.kill('SIGKILL'))
-  let stdout = ''
-  let stderr = ''
-  child.stdout.on('data', (chunk) => {
-    stdout += chunk
-    onOutput?.()
-  })
-  child.stderr.on('data', (chunk) => {
-    stderr += chunk
-  })
-  const ended = new Promise<{ stdout: string; stderr: string; status: number | null }>((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', (status) => resolve({ stdout, stderr, status }))
-  })
-  return { child, output: () => stdout, ended }
-}
+const WRITER = join(import.meta.dirname, 'page-writer.ts')
 
 /** The last step that each page was committed in. */
 function committedSteps(stdout: string): Map<string, number> {
@@ -88,9 +55,11 @@ test(`every page is whole and no committed page is lost after kills: ${ROUNDS}`,
   let committed = 0
   for (let round = 1; round <= ROUNDS; round++) {
     const maxPages = 1 + Math.floor(random() * 60)
-    const writer = startWriter([folder.file, round, 1_000_000], () => {
-      // A moment later, so that the kill does not always come right after a commit.
-      if (writer.output().split('\n').length > maxPages) setTimeout(() => writer.child.kill('SIGKILL'), random() * 8)
+    const writer = startWriter(WRITER, [folder.file, round, 1_000_000], {
+      onOutput: () => {
+        // A moment later, so that the kill does not always come right after a commit.
+        if (writer.output().split('\n').length > maxPages) setTimeout(() => writer.child.kill('SIGKILL'), random() * 8)
+      },
     })
     const { stdout, stderr } = await writer.ended
     expect(stderr).toBe('')
@@ -116,7 +85,9 @@ test(`every page is whole and no committed page is lost after kills: ${ROUNDS}`,
 
 test.runIf(isFullRun)('what killed processes have left is deleted when space is needed', async ({ folder }) => {
   const maxBytes = 16 * MIB
-  const writer = startWriter([folder.file, 1, 1_000_000, maxBytes], () => writer.child.kill('SIGKILL'))
+  const writer = startWriter(WRITER, [folder.file, 1, 1_000_000, maxBytes], {
+    onOutput: () => void writer.child.kill('SIGKILL'),
+  })
   await writer.ended
   const db = new DatabaseSync(folder.file)
   const { pid } = writer.child
@@ -138,7 +109,7 @@ test.runIf(isFullRun)(
     const maxBytes = 16 * MIB
     const steps = 200
     const store = folder.open({ maxBytes, onSetAside: ({ error }) => expect.fail(error.message) })
-    const writers = [1, 2].map((seed) => startWriter([folder.file, seed, steps, maxBytes]))
+    const writers = [1, 2].map((seed) => startWriter(WRITER, [folder.file, seed, steps, maxBytes]))
     let hasEnded = false
     const ends = Promise.all(writers.map(({ ended }) => ended)).finally(() => {
       hasEnded = true
@@ -177,7 +148,7 @@ describe.runIf(isFullRun && process.platform !== 'win32')('without space', () =>
   test('a write fails with a code, what is stored stays whole, and later writes succeed', async ({ folder }) => {
     // No file may be longer than 2 MiB (4,096 blocks of POSIX): long bodies and the log of SQLite fail.
     const steps = 300
-    const { ended } = startWriter([folder.file, 7, steps], undefined, 'ulimit -f 4096')
+    const { ended } = startWriter(WRITER, [folder.file, 7, steps], { limit: 'ulimit -f 4096' })
     const { stdout, stderr, status } = await ended
     expect([status, stderr]).toEqual([0, ''])
     const codes = stdout.match(/^\D\S*/gm) ?? []
@@ -197,7 +168,7 @@ describe.runIf(isFullRun && process.platform !== 'win32')('without space', () =>
 
 test.runIf(isFullRun)('a page of 300 MB takes no more memory than one of 100 MB', async ({ folder }) => {
   const bytes = 300_000_000
-  const { stdout, stderr } = await startWriter([folder.file, 'large', bytes]).ended
+  const { stdout, stderr } = await startWriter(WRITER, [folder.file, 'large', bytes]).ended
   expect(stderr).toBe('')
   const { read, heap, rss } = JSON.parse(stdout)
   expect(read).toBe(bytes)

@@ -1,21 +1,12 @@
 // Damaged files, files of other applications, locked files, and options of SqlitePageStore.
 import { execFile } from 'node:child_process'
-import {
-  closeSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { OptionError } from '@politely/core'
 import type { SetAside } from '@politely/sqlite'
+import { fileDamages, overwrite, sizeOf } from '@politely/testkit/damaged-file'
 import { seededRandom } from '@politely/testkit/random-robots'
 import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
 import { describe, expect } from 'vitest'
@@ -49,29 +40,12 @@ async function countPages(store: SqlitePageStore): Promise<number> {
   return count
 }
 
-/** Overwrites bytes with garbage or zeros, as failing disks do. */
-function overwrite(path: string, at: number, length: number, nextByte: () => number = seededRandom(at)): void {
-  const file = openSync(path, 'r+')
-  writeSync(
-    file,
-    Uint8Array.from({ length }, () => nextByte() * 256),
-    0,
-    length,
-    at,
-  )
-  closeSync(file)
-}
-
-const sizeOf = (path: string) => statSync(path).size
 const bodiesOf = ({ file }: Folder) => {
   const names = readdirSync(`${file}-bodies`, { recursive: true, encoding: 'utf8' })
   return names.filter((name) => name.includes('/')).map((name) => join(`${file}-bodies`, name))
 }
-const damages: readonly (readonly [string, (path: string) => void])[] = [
-  ['truncated in the middle', (path) => truncateSync(path, sizeOf(path) / 2)],
-  ['truncated inside the header', (path) => truncateSync(path, 50)],
-  ['overwritten with garbage after the header', (path) => overwrite(path, 16, sizeOf(path) - 16)],
-  ['first page overwritten after the header', (path) => overwrite(path, 100, 3_996)],
+const damages: typeof fileDamages = [
+  ...fileDamages,
   ...[0.2, 0.4, 0.6, 0.8].map(
     (part) =>
       [

@@ -29,13 +29,9 @@ export class Spans {
   }
 
   checkEnded(message: CheckTrace): void {
-    const { result, error } = message
-    const span = this.#take(message)
-    if (span === undefined) return
-    if (result === undefined) {
-      fail(span, error)
-      return
-    }
+    const { result } = message
+    const span = this.#ended(message)
+    if (span === undefined || result === undefined) return
     span.setAttributes({
       [ATTRIBUTES.verdict]: result.allowed ? 'allowed' : 'disallowed',
       [ATTRIBUTES.because]: result.because,
@@ -49,13 +45,9 @@ export class Spans {
   }
 
   fetchEnded(message: FetchTrace): void {
-    const { result, error } = message
-    const span = this.#take(message)
-    if (span === undefined) return
-    if (result === undefined) {
-      fail(span, error)
-      return
-    }
+    const { result } = message
+    const span = this.#ended(message)
+    if (span === undefined || result === undefined) return
     const { kind, reason, status } = result.entry.latest
     span.setAttributes({ [ATTRIBUTES.outcome]: kind, [ATTRIBUTES.state]: result.to, [ATTRIBUTES.status]: status })
     if (kind === 'unreachable') {
@@ -88,10 +80,13 @@ export class Spans {
       context.with(trace.setSpan(parent, span), () => (inner === undefined ? work() : inner(work)))
   }
 
-  #take(message: CheckTrace | FetchTrace): Span | undefined {
+  /** Returns the span of a message whose work has a result. Ends the span of failed work. */
+  #ended(message: CheckTrace | FetchTrace): Span | undefined {
     const span = this.#open.get(message)
     this.#open.delete(message)
-    return span
+    if (span === undefined || message.result !== undefined) return span
+    fail(span, message.error)
+    return undefined
   }
 
   /** Returns what the options let spans say about a URL. */

@@ -1,23 +1,11 @@
 // Damaged files, files of other applications, files without permissions, locked and deleted files.
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { OptionError } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
-import { seededRandom } from '@politely/testkit/random-robots'
+import { fileDamages, overwrite, sizeOf } from '@politely/testkit/damaged-file'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { startSites } from '@politely/testkit/servers/sites'
 import { describe, expect, onTestFinished, vi } from 'vitest'
@@ -43,29 +31,12 @@ async function countTexts(store: SqliteStore): Promise<number> {
   return count
 }
 
-/** Overwrites bytes with garbage or zeros, as failing disks do. */
-function overwrite(path: string, at: number, length: number, nextByte: () => number = seededRandom(at)): void {
-  const file = openSync(path, 'r+')
-  writeSync(
-    file,
-    Uint8Array.from({ length }, () => nextByte() * 256),
-    0,
-    length,
-    at,
-  )
-  closeSync(file)
-}
-
 function renamedFiles(folder: Folder): string[] {
   return folder.fileNames().filter((name) => /^robots\.sqlite\.corrupt-[\dTZ.-]+$/.test(name))
 }
 
-const sizeOf = (path: string) => statSync(path).size
-const damages: readonly (readonly [string, (path: string) => void])[] = [
-  ['truncated in the middle', (path) => truncateSync(path, sizeOf(path) / 2)],
-  ['truncated inside the header', (path) => truncateSync(path, 50)],
-  ['overwritten with garbage after the header', (path) => overwrite(path, 16, sizeOf(path) - 16)],
-  ['first page overwritten after the header', (path) => overwrite(path, 100, 3_996)],
+const damages: typeof fileDamages = [
+  ...fileDamages,
   [
     'every second page overwritten',
     (path) => {

@@ -1,10 +1,10 @@
 // Several processes that write to one file, and processes that are killed while they write.
 
-import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
+import { startWriter } from '@politely/testkit/writer-process'
 import { expect } from 'vitest'
 import { test } from './folder.ts'
 import { LANES, stepsOf } from './steps.ts'
@@ -15,33 +15,7 @@ import { LANES, stepsOf } from './steps.ts'
  */
 const requestedRounds = process.env.POLITELY_KILL_ROUNDS
 const ROUNDS = Number(requestedRounds ?? sampled(20))
-
-interface Writer {
-  readonly child: ChildProcess
-  /** What it has printed so far. */
-  output(): string
-  /** Resolves with everything it printed and its exit status. */
-  readonly ended: Promise<{ stdout: string; stderr: string; status: number | null }>
-}
-
-function startWriter(path: string, seed: number, steps: number, onOutput?: () => void): Writer {
-  const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'writer.ts')]
-  const child = spawn(process.execPath, [...args, path, `${seed}`, `${steps}`])
-  let stdout = ''
-  let stderr = ''
-  child.stdout.on('data', (chunk) => {
-    stdout += chunk
-    onOutput?.()
-  })
-  child.stderr.on('data', (chunk) => {
-    stderr += chunk
-  })
-  const ended = new Promise<{ stdout: string; stderr: string; status: number | null }>((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', (status) => resolve({ stdout, stderr, status }))
-  })
-  return { child, output: () => stdout, ended }
-}
+const WRITER = join(import.meta.dirname, 'writer.ts')
 
 /** Runs SQLite's own check of the whole file. */
 function checkIntegrity(path: string): unknown {
@@ -55,7 +29,7 @@ function checkIntegrity(path: string): unknown {
 
 test('three processes that create and write one file at the same time lose no write', async ({ folder }) => {
   const steps = 100
-  const writers = [1, 2, 3].map((seed) => startWriter(folder.path, seed, steps))
+  const writers = [1, 2, 3].map((seed) => startWriter(WRITER, [folder.path, seed, steps]))
   const ends = await Promise.all(writers.map(({ ended }) => ended))
   expect(ends.map(({ status, stderr }) => [status, stderr])).toEqual(Array(3).fill([0, '']))
 
@@ -84,8 +58,10 @@ test(`loses no acknowledged write in ${ROUNDS} processes ended by kill -9`, { ti
     // maybe before the file is open.
     const maxWrites = Math.floor(random() * 1_500)
     const killAfterMs = round % 8 === 0 ? 40 + random() * 120 : undefined
-    const writer = startWriter(folder.path, round, 1_000_000, () => {
-      if (killAfterMs === undefined && writer.output().split('\n').length > maxWrites) writer.child.kill('SIGKILL')
+    const writer = startWriter(WRITER, [folder.path, round, 1_000_000], {
+      onOutput: () => {
+        if (killAfterMs === undefined && writer.output().split('\n').length > maxWrites) writer.child.kill('SIGKILL')
+      },
     })
     if (killAfterMs !== undefined) setTimeout(() => writer.child.kill('SIGKILL'), killAfterMs)
     const { stdout, stderr } = await writer.ended
