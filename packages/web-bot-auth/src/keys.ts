@@ -153,8 +153,8 @@ export interface PrivateKey {
 }
 
 const HOW = 'write a JWK of an Ed25519 key with `d`, its PEM ("-----BEGIN PRIVATE KEY-----"), or a function that signs'
-/** An Ed25519 key in PKCS #8 begins with this (RFC 8410 §7), apart from lengths and the version. */
-const ED25519_OID = '06032b6570'
+/** What comes before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410 §7). */
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 /**
  * Checks a JWK or a PEM, and returns a function that imports it.
@@ -162,15 +162,9 @@ const ED25519_OID = '06032b6570'
  * 9421.
  */
 export function privateKeyOf(option: string, key: unknown): () => Promise<PrivateKey> {
-  const load = privateKeyLoader(option, key)
-  const isText = typeof key === 'string'
-  let x: unknown
-  try {
-    const own = createPrivateKey(isText ? key : ({ key, format: 'jwk' } as never))
-    x = createPublicKey(own).export({ format: 'jwk' }).x
-  } catch {} // `load` says what is wrong with it
+  const { der, x } = privateBytes(option, key)
   assertOwnKey(option, x)
-  return load
+  return () => importPrivate(der)
 }
 
 function assertOwnKey(option: string, x: unknown): void {
@@ -183,12 +177,19 @@ function assertOwnKey(option: string, x: unknown): void {
 
 /** Like `privateKeyOf`, for any private Ed25519 key. */
 export function privateKeyLoader(option: string, key: unknown): () => Promise<PrivateKey> {
+  const { der } = privateBytes(option, key)
+  return () => importPrivate(der)
+}
+
+/** Returns a private key in PKCS #8, and its public part, which is derived from it. */
+function privateBytes(option: string, key: unknown): { readonly der: Buffer<ArrayBuffer>; readonly x: string } {
   if (typeof key === 'string') {
     const [, text] = /^\s*-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END PRIVATE KEY-----\s*$/.exec(key) ?? []
     const der = Buffer.from(text ?? '', 'base64')
-    if (!der.subarray(0, 16).toString('hex').includes(ED25519_OID))
+    const derived = publicOf(der)
+    if (derived === undefined)
       throw new OptionError(option, `the text is not the PEM of a private Ed25519 key in PKCS #8; ${HOW}`)
-    return async () => exportable(await crypto.subtle.importKey('pkcs8', der, { name: 'Ed25519' }, true, ['sign']))
+    return { der, x: derived }
   }
   const { kty, crv, x, d } = Object(key) as Jwk
   const isKey = kty === 'OKP' && crv === 'Ed25519' && is32Bytes(x)
@@ -196,8 +197,29 @@ export function privateKeyLoader(option: string, key: unknown): () => Promise<Pr
     const what = isKey ? 'a public key cannot sign' : `${describeValue(key)} is not a private Ed25519 key`
     throw new OptionError(option, `${what}; ${HOW}`)
   }
-  const jwk = { kty, crv, x, d }
-  return async () => exportable(await crypto.subtle.importKey('jwk', jwk as never, { name: 'Ed25519' }, true, ['sign']))
+  const der = Buffer.concat([PKCS8_PREFIX, Buffer.from(d, 'base64url')])
+  const derived = publicOf(der)
+  if (derived === undefined || x !== derived)
+    throw new OptionError(option, `\`x\` belongs to another key than \`d\`, whose public key is ${derived}`)
+  return { der, x }
+}
+
+/** Returns `x` of a key in PKCS #8; undefined if it is no Ed25519 key. */
+function publicOf(der: Buffer): string | undefined {
+  try {
+    const { crv, x } = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })).export({
+      format: 'jwk',
+    })
+    return crv === 'Ed25519' ? x : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function importPrivate(der: Buffer<ArrayBuffer>): Promise<PrivateKey> {
+  const key = await crypto.subtle.importKey('pkcs8', der, { name: 'Ed25519' }, true, ['sign'])
+  const publicKey = publicPart((await crypto.subtle.exportKey('jwk', key)) as Jwk)
+  return { sign: (bytes) => crypto.subtle.sign({ name: 'Ed25519' }, key, bytes), publicKey }
 }
 
 /**
@@ -214,11 +236,6 @@ export function assertPublicKey(option: string, key: unknown): asserts key is Jw
 function is32Bytes(text: unknown): text is string {
   // Another spelling of the same bytes would give the key another thumbprint.
   return typeof text === 'string' && text.length === 43 && Buffer.from(text, 'base64url').toString('base64url') === text
-}
-
-async function exportable(key: CryptoKey): Promise<PrivateKey> {
-  const publicKey = publicPart((await crypto.subtle.exportKey('jwk', key)) as Jwk)
-  return { sign: (bytes) => crypto.subtle.sign({ name: 'Ed25519' }, key, bytes), publicKey }
 }
 
 /** The public part of test-key-ed25519. */

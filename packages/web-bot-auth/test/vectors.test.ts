@@ -93,16 +93,30 @@ test('nobody signs with a key whose private part RFC 9421 publishes', async () =
     message: expect.stringMatching(/is a test key of RFC 9421, which anyone can sign with/),
   })
   const agent = 'https://bot.example'
-  for (const key of [
-    testKeys.ed25519,
-    { ...testKeys.ed25519, x: generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }).x },
-    `${pem}`,
-  ])
+  for (const key of [testKeys.ed25519, `${pem}`])
     expect(() => signer({ key, agent, profile: 'ietf-01' })).toThrow(refusal)
   const byFunction = { sign: () => new Uint8Array(64), publicKey }
   expect(() => signer({ key: byFunction.sign, publicKey, agent, profile: 'ietf-01' })).toThrow(refusal)
   for (const key of [testKeys.ed25519, byFunction])
     await expect(signDirectory({ keys: [key], agent })).rejects.toEqual(refusal)
+})
+
+test('a key whose parts belong to two keys is refused at once, and the refusal names the part that fits', () => {
+  const newKey = () => generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })
+  for (const key of [newKey(), testKeys.ed25519])
+    expect(() => signer({ key: { ...key, x: newKey().x }, agent: 'https://bot.example', profile: 'ietf-01' })).toThrow(
+      expect.objectContaining({
+        code: 'ERR_POLITELY_OPTION',
+        message: expect.stringContaining(`\`x\` belongs to another key than \`d\`, whose public key is ${key.x}`),
+      }),
+    )
+})
+
+test('a PEM that is cut short is refused at once', () => {
+  const pem = `${generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })}`
+  expect(() =>
+    signer({ key: pem.replace(/.{9}(?=\n-----END)/, ''), agent: 'https://bot.example', profile: 'ietf-01' }),
+  ).toThrow(/is not the PEM of a private Ed25519 key/)
 })
 
 test('a key has one spelling', () => {

@@ -132,15 +132,13 @@ async function keyIn(path: string, text: string): Promise<OwnKey> {
     throw new KeyFileError(path, 'it is not JSON; write the name of a file of politely keys new')
   }
   const { x, d, nbf = 0, exp } = Object(parsed) as Jwk
-  let publicKey: Jwk
   try {
-    publicKey = (await privateKeyOf('key', parsed)()).publicKey
+    privateKeyOf('key', parsed)
   } catch (error) {
-    const problem = error instanceof OptionError ? 'it has no private Ed25519 key as a JWK' : 'its key is invalid'
+    const isPrivate = typeof x === 'string' && typeof d === 'string' && error instanceof OptionError
+    const problem = isPrivate ? error.explanation : 'it has no private Ed25519 key as a JWK'
     throw new KeyFileError(path, `${problem}; write the name of a file of politely keys new`)
   }
-  if (publicKey.x !== x)
-    throw new KeyFileError(path, 'its public key does not belong to the private key; create a new one')
   const times = [nbf, ...(exp === undefined ? [] : [exp])]
   if (!times.every((time) => Number.isSafeInteger(time)))
     throw new KeyFileError(path, 'nbf and exp are seconds since 1970; write whole numbers, or leave them out')
