@@ -111,7 +111,7 @@ export const CRAWLER: Flag = {
 export const POLICY_TOKEN: Flag = {
   name: 'policy-token',
   value: 'TOKEN=PURPOSE,FALLBACK',
-  text: 'experimental: a name in robots.txt that stands for a use and not for a crawler, such as example-training=train-ai,none; with star instead of none, the groups for * speak for it too',
+  text: 'experimental: a name in robots.txt that stands for a use and not for a crawler, such as example-training=train-ai,none; with star instead of none, the groups for * apply to it too',
   isRepeatable: true,
 }
 

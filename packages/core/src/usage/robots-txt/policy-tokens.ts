@@ -2,7 +2,7 @@
 // Experimental. draft-kelley-aipref-training-preference-signal-00, of which we know the abstract
 // only: "ordinary groups keyed by a per-purpose policy token in the User-Agent line", with no new
 // field and no new grammar. So the caller says which token stands for which purpose, and whether the
-// groups for `*` speak for it.
+// groups for `*` apply to it.
 import { describeValue } from '../../describe-value.ts'
 import { OptionError } from '../../errors.ts'
 import { isProductToken } from '../../parse/user-agent-name.ts'
@@ -14,7 +14,7 @@ export interface PolicyToken {
   /** As user-agent lines write it: letters, digits, `_` and `-`. */
   readonly token: string
   readonly purpose: Purpose
-  /** Whether the groups for `*` speak for the token if no group names it: `star`, or `none`. There is no default. */
+  /** Whether the groups for `*` apply to the token if no group names it: `star`, or `none`. There is no default. */
   readonly fallback: 'none' | 'star'
 }
 
