@@ -50,6 +50,7 @@ export { describeValue, textWithoutCredentials, withoutCredentials } from './des
 export { editDistance } from './edit-distance.ts'
 export { isOfClass, markClass, otherCopyProblem, PolitelyError, PolitelyTypeError } from './errors.ts'
 export { type ForeignFormat, foreignFormatOf, isText } from './foreign-format.ts'
+export { type CacheControl, cacheControlOf } from './http/cache-control.ts'
 export { httpDate } from './http/date.ts'
 export { type Headers, headerOf } from './http/headers.ts'
 export { type RateLimit, rateLimitHeaders, rateLimitOf } from './http/rate-limit.ts'

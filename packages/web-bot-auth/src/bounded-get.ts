@@ -1,6 +1,6 @@
 // One GET of a URL that someone else may have chosen: public addresses only, no redirect, and
 // bounds of time and size.
-import { headerOf } from '@politely/core/engine'
+import { cacheControlOf, headerOf } from '@politely/core/engine'
 import type { NetworkGuard } from '@politely/fetcher'
 import { loadUndici } from '@politely/fetcher/internal'
 import { DIRECTORY_TYPE } from './profiles.ts'
@@ -48,8 +48,6 @@ export async function boundedGet(url: string, options: BoundedGetOptions): Promi
 
 /** Returns `max-age` of Cache-Control in seconds, and 0 for a response that must not be kept. */
 export function maxAgeOf({ headers }: Got): number | undefined {
-  const control = headerOf(headers, 'cache-control') ?? ''
-  if (/(?:^|[\s,])no-(?:store|cache)(?:[\s,]|$)/i.test(control)) return 0
-  const [, maxAge] = /(?:^|[\s,])max-age=(\d{1,10})/i.exec(control) ?? []
-  return maxAge === undefined ? undefined : Number(maxAge)
+  const { noStore, noCache, maxAge } = cacheControlOf(headerOf(headers, 'cache-control'))
+  return noStore || noCache ? 0 : maxAge
 }

@@ -1,12 +1,15 @@
 // Parses the Cache-Control directives of a response that matter for robots.txt. RFC 9111 §5.2.2.
 import { membersOf } from './list.ts'
 
+/** What a Cache-Control header says (RFC 9111 §5.2.2). */
 export interface CacheControl {
   /** Seconds; 0 for an invalid value, which RFC 9111 §4.2.1 treats as stale. */
   readonly maxAge: number | undefined
   /** Seconds; 0 for an invalid value. */
   readonly sMaxage: number | undefined
+  /** The response must not be stored. */
   readonly noStore: boolean
+  /** The response must be checked with the server before each use. */
   readonly noCache: boolean
 }
 
