@@ -48,6 +48,7 @@ export function changeRate(observations: readonly Observation[], priorMs: number
       unchangedMs += weight * sinceChangeMs
     } else changed.push({ weight, ms: sinceVisitMs })
   })
+  if (changed.length === 0) return Math.min(Math.max(knownChanges / unchangedMs, 1e-16), 1)
   // The derivative of the logarithm of the likelihood falls with the rate. Its root is the estimate.
   const slope = (rate: number) =>
     changed.reduce(
