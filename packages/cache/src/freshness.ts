@@ -1,6 +1,7 @@
 // Says whether a response may be stored, and how long it is fresh (RFC 9111). http-cache-semantics
 // decides; what it leaves out stands here.
 import { httpDate } from '@politely/core/engine'
+import { setBounded } from '@politely/fetcher/internal'
 import CachePolicy from 'http-cache-semantics'
 import type { PageRecord } from './page-store.ts'
 
@@ -43,10 +44,27 @@ function policyOf(
   )
 }
 
-/** Decides for one cache. Remembers what it found out about records in memory. */
+/** What http-cache-semantics says of a response. */
+interface Judgement {
+  readonly isStorable: boolean
+  readonly lifetimeMs: number
+}
+
+/** How many judgements are remembered. Most responses of a site have the same directives. */
+const MAX_REMEMBERED = 1_000
+/** Longer directives are rare. */
+const MAX_KEY_LENGTH = 500
+
+/** Decides for one cache. */
 export class FreshnessRules {
   readonly #options: FreshnessOptions
-  readonly #atReceipt: WeakMap<object, Freshness> = new WeakMap()
+  /** By all that decides, for responses of which no date does. */
+  readonly #judgements: Map<string, Judgement> = new Map()
+  /** The last date that was read. Responses that arrive together have the same one. */
+  #lastDate: { readonly text: string; readonly ms: number | undefined } = { text: '', ms: undefined }
+  /** One request asks several times about one record. */
+  #lastRecord: ResponseRecord | undefined
+  #lastFreshness: Freshness = { ageMs: 0, lifetimeMs: 0 }
 
   constructor(options: FreshnessOptions) {
     this.#options = options
@@ -55,48 +73,67 @@ export class FreshnessRules {
   /** Returns whether a response to a GET may be stored (RFC 9111 §3). */
   isStorable(record: ResponseRecord, request: HeaderFields): boolean {
     const headers = Object.fromEntries(record.headers)
-    const policy = policyOf(headers, record.status, request, record.receivedAt, this.#options)
-    this.#remember(record, headers, policy)
     const isPart = record.status === 206
     const variesBeyondRequest = headers.vary?.split(',').some((name) => name.trim() === '*') === true
-    return !isPart && !variesBeyondRequest && policy.storable()
+    return !isPart && !variesBeyondRequest && this.#judge(record, headers, request).isStorable
   }
 
   freshnessOf(record: ResponseRecord, now: number): Freshness {
-    let found = this.#atReceipt.get(record.headers)
-    if (found === undefined) {
-      const headers = Object.fromEntries(record.headers)
-      found = this.#remember(record, headers, policyOf(headers, record.status, {}, record.receivedAt, this.#options))
+    if (record !== this.#lastRecord) {
+      this.#lastFreshness = this.#freshnessAtReceipt(record)
+      this.#lastRecord = record
     }
+    const { ageMs, lifetimeMs } = this.#lastFreshness
     const residentMs = now - record.receivedAt
-    // The clock was set back, so the age is not known.
-    if (residentMs < 0) return { ageMs: found.ageMs, lifetimeMs: 0 }
-    return { ageMs: found.ageMs + residentMs, lifetimeMs: found.lifetimeMs }
+    // If the clock was set back, the age is not known.
+    return residentMs < 0 ? { ageMs, lifetimeMs: 0 } : { ageMs: ageMs + residentMs, lifetimeMs }
   }
 
-  /** Remembers how fresh a response was when it arrived. Its list of headers is made for it alone. */
-  #remember(record: ResponseRecord, headers: HeaderFields, policy: CachePolicy): Freshness {
+  #freshnessAtReceipt(record: ResponseRecord): Freshness {
     const { receivedAt, requestedAt } = record
-    time = receivedAt
-    const delayMs = receivedAt - requestedAt
-    const dateMs = httpDate(headers.date ?? '', receivedAt) ?? receivedAt
-    const apparentMs = Math.max(0, receivedAt - dateMs)
-    const ageMs = Math.max(policy.age() * 1000 + delayMs, apparentMs)
-    const found = { ageMs, lifetimeMs: policy.maxAge() * 1000 }
-    this.#atReceipt.set(record.headers, found)
-    return found
+    const headers = Object.fromEntries(record.headers)
+    const { lifetimeMs } = this.#judge(record, headers, {})
+    const apparentMs = receivedAt - (this.#dateOf(headers.date, receivedAt) ?? receivedAt)
+    return { ageMs: Math.max(ageOf(headers.age) + receivedAt - requestedAt, apparentMs, 0), lifetimeMs }
+  }
+
+  #judge({ status, receivedAt }: ResponseRecord, headers: HeaderFields, request: HeaderFields): Judgement {
+    const { 'cache-control': directives, pragma, vary, expires } = headers
+    const isDated = expires !== undefined || (this.#options.heuristic > 0 && headers['last-modified'] !== undefined)
+    const key = isDated ? '' : JSON.stringify([status, directives, pragma, vary, request['cache-control']])
+    const known = this.#judgements.get(key)
+    if (known !== undefined) return known
+    const policy = policyOf(headers, status, request, receivedAt, this.#options)
+    const judgement = { isStorable: policy.storable(), lifetimeMs: policy.maxAge() * 1000 }
+    if (!isDated && key.length <= MAX_KEY_LENGTH) setBounded(this.#judgements, key, judgement, MAX_REMEMBERED)
+    return judgement
+  }
+
+  #dateOf(text: string | undefined, now: number): number | undefined {
+    if (text === undefined) return undefined
+    if (text !== this.#lastDate.text) this.#lastDate = { text, ms: httpDate(text, now) }
+    return this.#lastDate.ms
   }
 }
+
+/** Reads Age (RFC 9111 §5.1): milliseconds, 0 if it is missing or invalid, at most 2^31 seconds (§1.2.2). */
+function ageOf(age: string | undefined): number {
+  const [, seconds] = AGE.exec(age ?? '') ?? []
+  return Math.min(Number(seconds ?? 0), 2 ** 31) * 1000
+}
+const AGE = /^\s*(\d+)\s*(?:,|$)/
 
 type ResponseRecord = Pick<PageRecord, 'status' | 'headers' | 'requestedAt' | 'receivedAt'>
 
 /** The directives of Cache-Control, by their names in lower case (RFC 9111 §5.2). */
 export function directivesOf(cacheControl: string | undefined): ReadonlyMap<string, string> {
+  if (cacheControl === undefined) return NO_DIRECTIVES
   const found = new Map<string, string>()
-  for (const [, name = '', quoted, token] of (cacheControl ?? '').matchAll(DIRECTIVE))
+  for (const [, name = '', quoted, token] of cacheControl.matchAll(DIRECTIVE))
     if (!found.has(name.toLowerCase())) found.set(name.toLowerCase(), quoted ?? token ?? '')
   return found
 }
+const NO_DIRECTIVES: ReadonlyMap<string, string> = new Map()
 const DIRECTIVE = /([!#$%&'*+.^_`|~\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,"]*)))?[^,]*/g
 
 /** The value of a directive in milliseconds; undefined if it is not a number of seconds. */
@@ -107,11 +144,11 @@ export function secondsOf(value: string | undefined): number | undefined {
 /**
  * Writes headers so that http-cache-semantics reads them as meant. Cache-Control: names in lower case,
  * no commas inside of quotes, and the first of two equal directives. Dates: in the formats of HTTP
- * alone (RFC 9110 §5.6.7). Age: in whole seconds.
+ * alone (RFC 9110 §5.6.7).
  */
 function plain(headers: HeaderFields, at: number): Record<string, string> {
   const read = { ...headers }
-  const { 'cache-control': directives, expires, age } = read
+  const { 'cache-control': directives, expires } = read
   if (directives !== undefined) {
     const parts = [...directivesOf(directives)].map(([name, value]) => {
       const text = value.replaceAll(/[",]/g, ' ').trim()
@@ -122,6 +159,5 @@ function plain(headers: HeaderFields, at: number): Record<string, string> {
   if (expires !== undefined && httpDate(expires, at) === undefined) read.expires = '0'
   for (const name of ['date', 'last-modified'])
     if (read[name] !== undefined && httpDate(read[name], at) === undefined) delete read[name]
-  if (age !== undefined && !/^\s*\d+\s*(?:,|$)/.test(age)) delete read.age
   return read
 }

@@ -3,7 +3,14 @@
 import { BlockBuffer } from './block-buffer.ts'
 import type { PageRecord, PageStore, PageWriter, StoredPage, VisitLog } from './page-store.ts'
 
-interface Page extends StoredPage {
+interface Page {
+  readonly id: number
+  /** The record as JSON. The many objects of its headers would cost more memory, and more work for V8. */
+  readonly json: string
+  /** Which of the responses of its URL it is: `varied` of the record, as JSON. */
+  readonly variant: string
+  readonly receivedAt: number
+  readonly bodyBytes: number
   readonly blocks: readonly Uint8Array[]
   /** With the record. */
   readonly bytes: number
@@ -21,6 +28,9 @@ interface Known {
 const BLOCK_BYTES = 65_536
 /** The memory for the objects of a response or a URL, without their texts. Bytes, roughly. */
 const OVERHEAD_BYTES = 500
+
+/** How much of `maxBytes` is in use after the oldest pages were deleted. */
+const FILLED = 0.99
 
 /** Options of a `MemoryPageStore`. */
 export interface MemoryPageStoreOptions {
@@ -48,7 +58,7 @@ export class MemoryPageStore implements PageStore {
       this.#byUrl.delete(url)
       this.#byUrl.set(url, known)
     }
-    return known?.pages.map(withoutBlocks) ?? []
+    return known?.pages.map(storedPage) ?? []
   }
 
   begin(): PageWriter {
@@ -82,10 +92,10 @@ export class MemoryPageStore implements PageStore {
       commit: (record) => {
         if (state === 'ended') return
         const body = only === undefined ? [...blocks, buffer.rest()].filter(({ length }) => length > 0) : [only]
-        const bytes = bodyBytes + bytesOf(record)
-        const isKept = state === 'open' && !this.#isTooLong(bytes)
+        const page = pageOf(++this.#lastId, record, bodyBytes, body)
+        const isKept = state === 'open' && !this.#isTooLong(page.bytes)
         end('ended')
-        this.#replace(record, isKept ? { id: ++this.#lastId, record, bodyBytes, blocks: body, bytes } : undefined)
+        this.#replace(record.url, page, isKept)
       },
       abort: () => end('ended'),
     }
@@ -94,9 +104,9 @@ export class MemoryPageStore implements PageStore {
   update(id: number, record: PageRecord): void {
     const page = this.#byId.get(id)
     if (page === undefined) return
-    const { url, varied } = page.record
+    const { url, varied } = storedPage(page).record
     const { pages, log } = this.#byUrl.get(url) as Known
-    const updated = { ...page, record: { ...record, url, varied }, bytes: page.bodyBytes + bytesOf(record) }
+    const updated = pageOf(id, { ...record, url, varied }, page.bodyBytes, page.blocks)
     this.#set(url, inOrder([updated, ...pages.filter((one) => one !== page)]), log)
   }
 
@@ -124,7 +134,7 @@ export class MemoryPageStore implements PageStore {
     // A copy of the keys, because a use of a URL moves it to the end.
     for (const id of [...this.#byId.keys()]) {
       const page = this.#byId.get(id)
-      if (page !== undefined) yield withoutBlocks(page)
+      if (page !== undefined) yield storedPage(page)
     }
   }
 
@@ -150,12 +160,10 @@ export class MemoryPageStore implements PageStore {
     for (const url of [...this.#byUrl.keys()]) this.forget(url)
   }
 
-  #replace(record: PageRecord, added: Page | undefined): void {
-    const { url } = record
-    const known = this.#byUrl.get(url)
-    const varied = JSON.stringify(record.varied)
-    const others = (known?.pages ?? []).filter((page) => JSON.stringify(page.record.varied) !== varied)
-    this.#set(url, inOrder(added === undefined ? others : [added, ...others]), known?.log)
+  #replace(url: string, page: Page, isKept: boolean): void {
+    const { pages = [], log } = this.#byUrl.get(url) ?? {}
+    const others = pages.filter(({ variant }) => variant !== page.variant)
+    this.#set(url, inOrder(isKept ? [page, ...others] : others), log)
   }
 
   /** Replaces what is known of a URL, and marks it as used. */
@@ -177,26 +185,29 @@ export class MemoryPageStore implements PageStore {
     return bytes > this.#maxBytes / 3
   }
 
+  /** Makes room for several pages at once: a Map finds its first key slowly after deletions. */
   #evict(): void {
+    if (this.#bytes <= this.#maxBytes) return
     for (const url of this.#byUrl.keys()) {
-      if (this.#bytes <= this.#maxBytes) return
       this.forget(url)
+      if (this.#bytes <= this.#maxBytes * FILLED) return
     }
   }
 }
 
-/** About how many bytes a record needs. */
-function bytesOf({ url, headers, robotsTags, varied }: PageRecord): number {
-  const texts = [...headers.flat(), ...robotsTags, ...varied.flat()]
-  return texts.reduce((sum, text) => sum + (text?.length ?? 0) + 20, url.length + OVERHEAD_BYTES)
+function pageOf(id: number, record: PageRecord, bodyBytes: number, blocks: readonly Uint8Array[]): Page {
+  const json = JSON.stringify(record)
+  const bytes = bodyBytes + json.length + OVERHEAD_BYTES
+  return { id, json, variant: JSON.stringify(record.varied), receivedAt: record.receivedAt, bodyBytes, blocks, bytes }
 }
 
+function storedPage({ id, json, bodyBytes }: Page): StoredPage {
+  return { id, record: JSON.parse(json) as PageRecord, bodyBytes }
+}
+
+/** The last received first. Most URLs have one response. */
 function inOrder(pages: readonly Page[]): readonly Page[] {
-  return pages.toSorted((a, b) => b.record.receivedAt - a.record.receivedAt)
-}
-
-function withoutBlocks({ id, record, bodyBytes }: Page): StoredPage {
-  return { id, record, bodyBytes }
+  return pages.length < 2 ? pages : pages.toSorted((a, b) => b.receivedAt - a.receivedAt)
 }
 
 const bytesOfLog = ({ visits, fingerprint = '', sitemap }: VisitLog): number =>

@@ -1,5 +1,5 @@
 // Stores the body of a response while it is read.
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import type { Flight } from './flights.ts'
 import { type BodySource, openStream, withBody } from './lazy-body.ts'
 import type { Awaitable, PageWriter } from './page-store.ts'
@@ -158,8 +158,9 @@ function recordedStream(
 
 class Recorder {
   readonly #recording: Recording
-  readonly #hash: ReturnType<typeof createHash> | undefined
-  readonly #chunks: Uint8Array[] = []
+  /** All chunks, if the caller's function identifies the content. Otherwise the first one, until there is another. */
+  #chunks: Uint8Array[] = []
+  #hash: ReturnType<typeof createHash> | undefined
   #bytes = 0
   #hasEnded = false
   #writer: PageWriter | undefined
@@ -169,14 +170,13 @@ class Recorder {
   constructor(recording: Recording) {
     this.#recording = recording
     this.#begin = recording.begin
-    this.#hash = recording.fingerprintOf === undefined ? createHash('sha256') : undefined
   }
 
   async write(chunk: Uint8Array): Promise<void> {
-    const { maxBytes } = this.#recording
+    const { maxBytes, fingerprintOf } = this.#recording
     this.#bytes += chunk.byteLength
-    this.#hash?.update(chunk)
-    if (this.#hash === undefined && this.#bytes <= maxBytes) this.#chunks.push(chunk)
+    if (fingerprintOf === undefined) this.#digest(chunk)
+    else if (this.#bytes <= maxBytes) this.#chunks.push(chunk)
     if (this.#bytes > maxBytes) {
       this.#recording.flight?.end('failed')
       await this.#abort()
@@ -206,9 +206,23 @@ class Recorder {
     return this.#writer
   }
 
+  /** Most bodies have one chunk, which `hash` digests faster than a Hash. */
+  #digest(chunk: Uint8Array): void {
+    if (this.#hash === undefined && this.#chunks.length === 0) {
+      this.#chunks.push(chunk)
+      return
+    }
+    this.#hash ??= createHash('sha256')
+    for (const each of [...this.#chunks, chunk]) this.#hash.update(each)
+    this.#chunks = []
+  }
+
   #fingerprint(): string | undefined {
     const { fingerprintOf, maxBytes } = this.#recording
-    if (fingerprintOf === undefined) return this.#hash?.digest('base64url').slice(0, 22)
+    if (fingerprintOf === undefined) {
+      const [only = new Uint8Array()] = this.#chunks
+      return (this.#hash?.digest('base64url') ?? hash('sha256', only, 'base64url')).slice(0, 22)
+    }
     if (this.#bytes > maxBytes) return undefined
     try {
       return fingerprintOf(Buffer.concat(this.#chunks))
