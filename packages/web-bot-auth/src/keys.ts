@@ -200,7 +200,7 @@ function privateBytes(option: string, key: unknown): { readonly der: Buffer<Arra
   const der = Buffer.concat([PKCS8_PREFIX, Buffer.from(d, 'base64url')])
   const derived = publicOf(der)
   if (derived === undefined || x !== derived)
-    throw new OptionError(option, `\`x\` belongs to another key than \`d\`, whose public key is ${derived}`)
+    throw new OptionError(option, `\`x\` belongs to another key than \`d\`; write the public key of \`d\`: ${derived}`)
   return { der, x }
 }
 

@@ -150,7 +150,13 @@ function baseOf(input: InnerList, value: (component: Item) => string | undefined
     lines.set(identifier, found)
   }
   const covered = [...lines].map(([identifier, value]) => `${identifier}: ${value}\n`)
-  return `${covered.join('')}"@signature-params": ${serializeInnerList(input)}`
+  return `${covered.join('')}${PARAMS}${serializeInnerList(input)}`
+}
+const PARAMS = '"@signature-params": '
+
+/** Returns the last line of a signature base, which is the value of Signature-Input. No other line has breaks. */
+export function signedInput(base: string): string {
+  return base.slice(base.lastIndexOf('\n') + 1 + PARAMS.length)
 }
 
 function componentValue([name, params]: Item, fields: Fields, target: Target, method: string): string | undefined {

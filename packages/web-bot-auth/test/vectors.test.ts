@@ -107,7 +107,9 @@ test('a key whose parts belong to two keys is refused at once, and the refusal n
     expect(() => signer({ key: { ...key, x: newKey().x }, agent: 'https://bot.example', profile: 'ietf-01' })).toThrow(
       expect.objectContaining({
         code: 'ERR_POLITELY_OPTION',
-        message: expect.stringContaining(`\`x\` belongs to another key than \`d\`, whose public key is ${key.x}`),
+        message: expect.stringContaining(
+          `\`x\` belongs to another key than \`d\`; write the public key of \`d\`: ${key.x}`,
+        ),
       }),
     )
 })

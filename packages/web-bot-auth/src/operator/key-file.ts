@@ -136,8 +136,8 @@ async function keyIn(path: string, text: string): Promise<OwnKey> {
     privateKeyOf('key', parsed)
   } catch (error) {
     const isPrivate = typeof x === 'string' && typeof d === 'string' && error instanceof OptionError
-    const problem = isPrivate ? error.explanation : 'it has no private Ed25519 key as a JWK'
-    throw new KeyFileError(path, `${problem}; write the name of a file of politely keys new`)
+    const missing = 'it has no private Ed25519 key as a JWK; write the name of a file of politely keys new'
+    throw new KeyFileError(path, isPrivate ? error.explanation : missing)
   }
   const times = [nbf, ...(exp === undefined ? [] : [exp])]
   if (!times.every((time) => Number.isSafeInteger(time)))
