@@ -158,7 +158,7 @@ function recordedStream(
 
 class Recorder {
   readonly #recording: Recording
-  /** All chunks, if the caller's function identifies the content. Otherwise the first one, until there is another. */
+  /** All chunks, if the caller's function identifies the content. Otherwise the first chunk, until the next arrives. */
   #chunks: Uint8Array[] = []
   #hash: ReturnType<typeof createHash> | undefined
   #bytes = 0

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { createPublicKey, type JsonWebKeyInput, verify as verifyBytes } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, type JsonWebKeyInput, verify as verifyBytes } from 'node:crypto'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -83,6 +83,11 @@ test.for([
   [' '.repeat(70_000), /it has over 65536 bytes/],
 ] as const)('a key file with %j is refused', async ([text, message]) => {
   await expect(readKeyFile(newFile(text))).rejects.toThrow(message)
+})
+
+test('a key file with a PEM as JSON is refused', async () => {
+  const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })
+  await expect(readKeyFile(newFile(JSON.stringify(pem)))).rejects.toThrow(/it has no private Ed25519 key as a JWK/)
 })
 
 test('a key file whose parts do not belong together, or with wrong times, is refused', async () => {

@@ -131,9 +131,10 @@ async function keyIn(path: string, text: string): Promise<OwnKey> {
   } catch {
     throw new KeyFileError(path, 'it is not JSON; write the name of a file of politely keys new')
   }
-  const { x, d, nbf = 0, exp } = Object(parsed) as Jwk
+  const jwk = Object(parsed) as Jwk
+  const { x, d, nbf = 0, exp } = jwk
   try {
-    privateKeyOf('key', parsed)
+    privateKeyOf('key', jwk)
   } catch (error) {
     const isPrivate = typeof x === 'string' && typeof d === 'string' && error instanceof OptionError
     const missing = 'it has no private Ed25519 key as a JWK; write the name of a file of politely keys new'
