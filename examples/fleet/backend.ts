@@ -21,8 +21,14 @@ export interface Backend {
   readonly frontier: Frontier
   readonly store: Store
   readonly pacer: Pacer & { close(): void }
-  queue(name: string): Queue<OriginJob>
-  worker(name: string, run: Processor<OriginJob>, options: Omit<WorkerOptions, 'connection'>): Worker<OriginJob>
+  /** Resolves when the server answers. */
+  queue(name: string): Promise<Queue<OriginJob>>
+  /** Takes the first job when the server answers. */
+  worker(
+    name: string,
+    run: Processor<OriginJob>,
+    options: Omit<WorkerOptions, 'connection'>,
+  ): Promise<Worker<OriginJob>>
   sent(): Sent
   /** What the store and the pacer keep. */
   shared(): Promise<Shared>
@@ -73,6 +79,11 @@ export interface FinishedUrl {
 export interface FoundLink extends FinishedUrl {
   /** 16 bytes of the hash of the URL. */
   readonly hash: Buffer
+}
+
+/** Whether an error means that the server is away for a moment. */
+export function isConnectionLost({ code = '', message }: NodeJS.ErrnoException): boolean {
+  return /^(ECONN|57P0|XX000)/.test(code) || /[Cc]onnection (is closed|terminated)|not queryable/.test(message)
 }
 
 export async function connectBackend(options: BackendOptions): Promise<Backend> {

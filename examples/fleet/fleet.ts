@@ -105,7 +105,7 @@ async function crawl(options: FleetOptions, defer: (cleanup: () => unknown) => v
   const { port } = await reply<{ port: number }>(web)
 
   const { frontier } = backend
-  const queues = new JobQueues(backend, partition ? count : 1)
+  const queues = await JobQueues.open(backend, partition ? count : 1)
   defer(() => queues.close())
   await frontier.start(urlOf(0, 0, port), (idle) => queues.add(idle))
 
@@ -220,13 +220,18 @@ async function reply<T>(child: ChildProcess): Promise<T> {
   return message as T
 }
 
+/** How long a process has to finish its work. Milliseconds. */
+const MAX_STOP_MS = 45_000
+
 /** Ends a process that this one started. */
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
   if (child.spawnargs.some((argument) => argument.endsWith('worker.ts'))) child.send('stop')
   else child.disconnect()
+  const timer = globalThis.setTimeout(() => child.kill('SIGKILL'), MAX_STOP_MS)
   await exited
+  clearTimeout(timer)
 }
 
 /** A server may be away while it restarts. */

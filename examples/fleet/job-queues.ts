@@ -14,12 +14,17 @@ const RETRIES = { attempts: 1_000_000, backoff: { type: 'fixed', delay: 1_000 } 
 export class JobQueues {
   readonly #queues: readonly Queue<OriginJob>[]
 
-  constructor(backend: Backend, count: number) {
-    this.#queues = Array.from({ length: count }, (_, index) => backend.queue(this.nameOf(index)))
-    for (const queue of this.#queues) queue.on('error', () => undefined) // a lost connection, which is opened again
+  private constructor(queues: readonly Queue<OriginJob>[]) {
+    this.#queues = queues
+    for (const queue of queues) queue.on('error', () => undefined) // a lost connection, which is opened again
   }
 
-  nameOf(index: number): string {
+  static async open(backend: Backend, count: number): Promise<JobQueues> {
+    const names = Array.from({ length: count }, (_, index) => JobQueues.nameOf(index))
+    return new JobQueues(await Promise.all(names.map((name) => backend.queue(name))))
+  }
+
+  static nameOf(index: number): string {
     return `crawl-${index}`
   }
 

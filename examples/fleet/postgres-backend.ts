@@ -1,9 +1,17 @@
 // A crawl in Postgres, without Redis: BullMQ's Postgres backend has the jobs, a schema of this
 // example has the URLs, and the schema of @politely/postgres has the robots.txt files and the pace.
+import { setTimeout } from 'node:timers/promises'
 import { migrate, type PostgresClient, PostgresPacer, PostgresStore } from '@politely/postgres'
 import { createPostgresBackend, runMigrations, withBackend } from 'bullmq'
 import { Pool } from 'pg'
-import type { Backend, BackendOptions, FinishedUrl, FoundLink, FrontierCalls } from './backend.ts'
+import {
+  type Backend,
+  type BackendOptions,
+  type FinishedUrl,
+  type FoundLink,
+  type FrontierCalls,
+  isConnectionLost,
+} from './backend.ts'
 import { Frontier, type OriginJob, type Progress } from './frontier.ts'
 
 /**
@@ -98,15 +106,22 @@ export function connectPostgres({ jobsUrl, prefix }: BackendOptions): Backend {
   const { frontier, shared } = schemasOf(prefix)
   const [jobs, ofStore, ofPacer] = [connect(jobsUrl, 8, BULLMQ), connect(jobsUrl, 2), connect(jobsUrl, 2)]
   const pacer = new PostgresPacer({ client: ofPacer.client, schema: shared })
-  const { Queue, Worker } = withBackend(createPostgresBackend)
+  const bullmq = withBackend(createPostgresBackend)
   const connection = jobs.pool as never // BullMQ describes the Pool of another version of pg
   const nameOf = (name: string) => `${frontier}-${name}`
   return {
     frontier: new Frontier(new PostgresFrontier(jobs.pool, frontier)),
     store: new PostgresStore({ client: ofStore.client, schema: shared }),
     pacer,
-    queue: (name) => new Queue(nameOf(name), { connection }) as never,
-    worker: (name, run, options) => new Worker(nameOf(name), run as never, { ...options, connection }) as never,
+    queue: (name) => opened(jobs.pool, () => new bullmq.Queue(nameOf(name), { connection })) as never,
+    worker: async (name, run, options) => {
+      const worker = await opened(
+        jobs.pool,
+        () => new bullmq.Worker(nameOf(name), run as never, { ...options, connection, autorun: false }),
+      )
+      worker.run().catch((error) => worker.emit('error', error))
+      return worker as never
+    },
     sent: () => ({
       jobs: jobs.sent(),
       store: ofStore.sent(),
@@ -127,6 +142,40 @@ export function connectPostgres({ jobsUrl, prefix }: BackendOptions): Backend {
       pacer.close()
       await Promise.all([jobs, ofStore, ofPacer].map(({ pool }) => pool.end()))
     },
+  }
+}
+
+/** How long to wait for a server that is away. Milliseconds. */
+const RETRY_MS = 250
+
+interface Opening {
+  waitUntilReady(): Promise<unknown>
+  close(): Promise<void>
+}
+
+/**
+ * Opens a queue or a worker of BullMQ when Postgres answers. BullMQ 6.7 keeps the error of its first
+ * connection, and a worker then asks for jobs in a loop that leaves the process no time for anything
+ * else. A worker may start while Postgres restarts, because its predecessor was killed.
+ */
+async function opened<T extends Opening>(pool: Pool, open: () => T): Promise<T> {
+  for (;;) {
+    try {
+      await pool.query('SELECT 1')
+      const made = open()
+      // The caller adds its listener later.
+      ;(made as unknown as NodeJS.EventEmitter).on('error', () => undefined)
+      try {
+        await made.waitUntilReady()
+        return made
+      } catch (error) {
+        await made.close()
+        throw error
+      }
+    } catch (error) {
+      if (!isConnectionLost(error as Error)) throw error
+      await setTimeout(RETRY_MS)
+    }
   }
 }
 

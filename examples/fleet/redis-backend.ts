@@ -91,8 +91,9 @@ export function connectRedis({ jobsUrl, sharedUrl, prefix }: BackendOptions): Ba
     frontier: new Frontier(new RedisFrontier(jobs.client, `${prefix}frontier:`)),
     store: new RedisStore({ client: shared, keyPrefix: prefix }),
     pacer,
-    queue: (name) => new Queue(name, { connection: jobs.client, prefix: jobsPrefix, skipVersionCheck: true }),
-    worker: (name, run, options) => new Worker(name, run, { ...options, connection: jobs.client, prefix: jobsPrefix }),
+    queue: async (name) => new Queue(name, { connection: jobs.client, prefix: jobsPrefix, skipVersionCheck: true }),
+    worker: async (name, run, options) =>
+      new Worker(name, run, { ...options, connection: jobs.client, prefix: jobsPrefix }),
     sent: () => ({
       jobs: jobs.sent(),
       store: ofStore.sent(),

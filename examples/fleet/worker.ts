@@ -8,7 +8,7 @@ import { RobotsClient } from '@politely/fetcher'
 import { type Permit, PoliteGate, RobotsDisallowedError, type StartMessage } from '@politely/gate'
 import { DelayedError, type Job } from 'bullmq'
 import { Agent, fetch, type Response } from 'undici'
-import { type BackendOptions, connectBackend, type Sent } from './backend.ts'
+import { type BackendOptions, connectBackend, isConnectionLost, type Sent } from './backend.ts'
 import type { Found, OriginJob } from './frontier.ts'
 import { JobQueues } from './job-queues.ts'
 import { lookup } from './small-web.ts'
@@ -60,10 +60,11 @@ export interface WorkerCounts {
 const [argument = ''] = process.argv.slice(2)
 const options = JSON.parse(argument) as WorkerOptions
 const { minDelayMs, domainDelayMs, partition, index, workers } = options
+process.on('disconnect', () => process.exit())
 
 const backend = await connectBackend(options)
 const { frontier, store } = backend
-const queues = new JobQueues(backend, partition ? workers : 1)
+const queues = await JobQueues.open(backend, partition ? workers : 1)
 const robots = new RobotsClient({ userAgent: USER_AGENT, store, lookup })
 const pacer = partition ? undefined : backend.pacer
 const gate = new PoliteGate({ robots, minDelayMs, minDelayPerDomainMs: domainDelayMs, pacer })
@@ -78,7 +79,7 @@ subscribe('politely:gate:start', (message) => {
 })
 const counts = { pages: 0, refused: 0, failed: 0, early: 0, underWay: 0 }
 
-const worker = backend.worker(queues.nameOf(partition ? index : 0), run, {
+const worker = await backend.worker(JobQueues.nameOf(partition ? index : 0), run, {
   concurrency: CONCURRENCY,
   lockDuration: options.lockMs,
   stalledInterval: options.lockMs,
@@ -87,9 +88,7 @@ const worker = backend.worker(queues.nameOf(partition ? index : 0), run, {
 })
 worker.on('error', (error: NodeJS.ErrnoException) => {
   // BullMQ connects again by itself.
-  const isLost =
-    /^(ECONN|57P0|XX000)/.test(error.code ?? '') || /[Cc]onnection (is closed|terminated)/.test(error.message)
-  if (!isLost) console.error(`worker ${index}: ${error.message}`)
+  if (!isConnectionLost(error)) console.error(`worker ${index}: ${error.message}`)
 })
 
 /**
@@ -215,7 +214,6 @@ function countsNow(): WorkerCounts {
 }
 
 setInterval(() => process.send?.(countsNow()), 250)
-process.on('disconnect', () => process.exit())
 process.on('message', async () => {
   await worker.close()
   gate.close()
