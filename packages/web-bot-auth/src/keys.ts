@@ -162,9 +162,9 @@ const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
  * 9421.
  */
 export function privateKeyOf(option: string, key: unknown): () => Promise<PrivateKey> {
-  const { der, x } = privateBytes(option, key)
-  assertOwnKey(option, x)
-  return () => importPrivate(der)
+  const bytes = privateBytes(option, key)
+  assertOwnKey(option, bytes.x)
+  return () => importPrivate(bytes)
 }
 
 function assertOwnKey(option: string, x: unknown): void {
@@ -175,14 +175,15 @@ function assertOwnKey(option: string, x: unknown): void {
     )
 }
 
-/** Like `privateKeyOf`, for any private Ed25519 key. */
-export function privateKeyLoader(option: string, key: unknown): () => Promise<PrivateKey> {
-  const { der } = privateBytes(option, key)
-  return () => importPrivate(der)
+interface PrivateBytes {
+  /** PKCS #8. */
+  readonly der: Buffer<ArrayBuffer>
+  /** The public part, which is derived from the private one. */
+  readonly x: string
 }
 
-/** Returns a private key in PKCS #8, and its public part, which is derived from it. */
-function privateBytes(option: string, key: unknown): { readonly der: Buffer<ArrayBuffer>; readonly x: string } {
+/** Reads a JWK or a PEM. @throws {OptionError} for a key that is not a private Ed25519 key. */
+export function privateBytes(option: string, key: unknown): PrivateBytes {
   if (typeof key === 'string') {
     const [, text] = /^\s*-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END PRIVATE KEY-----\s*$/.exec(key) ?? []
     const der = Buffer.from(text ?? '', 'base64')
@@ -216,9 +217,9 @@ function publicOf(der: Buffer): string | undefined {
   }
 }
 
-async function importPrivate(der: Buffer<ArrayBuffer>): Promise<PrivateKey> {
-  const key = await crypto.subtle.importKey('pkcs8', der, { name: 'Ed25519' }, true, ['sign'])
-  const publicKey = publicPart((await crypto.subtle.exportKey('jwk', key)) as Jwk)
+export async function importPrivate({ der, x }: PrivateBytes): Promise<PrivateKey> {
+  const key = await crypto.subtle.importKey('pkcs8', der, { name: 'Ed25519' }, false, ['sign'])
+  const publicKey = { crv: 'Ed25519', kty: 'OKP', x }
   return { sign: (bytes) => crypto.subtle.sign({ name: 'Ed25519' }, key, bytes), publicKey }
 }
 

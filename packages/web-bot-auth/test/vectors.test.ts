@@ -8,10 +8,11 @@ import {
   type Algorithm,
   algorithmOf,
   encode,
+  importPrivate,
   importPublic,
   type Jwk,
   jwkThumbprint,
-  privateKeyLoader,
+  privateBytes,
   TEST_KEYS,
   verifies,
 } from '../src/keys.ts'
@@ -42,7 +43,7 @@ test.each(rfcVectors)('verifies the signature of RFC 9421 $section', async ({ ke
 
 test('makes the signature of RFC 9421 B.2.6', async () => {
   const { base, bytes } = read(rfcRequest, rfcVectors[3].input, rfcVectors[3].signature)
-  const { sign } = await privateKeyLoader('key', testKeys.ed25519)()
+  const { sign } = await importPrivate(privateBytes('key', testKeys.ed25519))
   expect(new Uint8Array(await sign(encode(base)))).toEqual(bytes)
 })
 
@@ -71,7 +72,7 @@ describe('web_bot_auth_architecture_v2', () => {
   })
 
   test('makes the signatures with Ed25519 again', async () => {
-    const { sign } = await privateKeyLoader('key', testKeys.ed25519)()
+    const { sign } = await importPrivate(privateBytes('key', testKeys.ed25519))
     const vectors = architectureVectors.filter(({ key }) => key === 'ed25519').map(partsOf)
     expect(vectors).toHaveLength(2)
     for (const { base, bytes } of vectors) expect(new Uint8Array(await sign(encode(base)))).toEqual(bytes)

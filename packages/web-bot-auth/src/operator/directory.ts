@@ -7,11 +7,11 @@
 import { createHash } from 'node:crypto'
 import { OptionError } from '@politely/core'
 import { assertOptions, callable, describeValue, integer } from '@politely/fetcher/internal'
-import { serializeByteSequence, serializeInnerList } from 'structured-headers'
+import { serializeByteSequence } from 'structured-headers'
 import { checkedAgent } from '../agent-url.ts'
 import { assertPublicKey, encode, type Jwk, jwkThumbprint, type PrivateKey, privateKeyOf, publicPart } from '../keys.ts'
 import { DIRECTORY_TAG, DIRECTORY_TYPE } from '../profiles.ts'
-import { responseSignatureBase } from '../signature-base.ts'
+import { responseSignatureBase, signedInput } from '../signature-base.ts'
 import { checkedSign, type SignBytes } from '../signer.ts'
 import type { InnerList, Item } from '../structured.ts'
 
@@ -120,9 +120,10 @@ export async function signDirectory(options: DirectoryContent): Promise<SignedDi
           ['tag', DIRECTORY_TAG],
         ]),
       ]
-      const signature = await sign(encode(responseSignatureBase(request, response, input)))
+      const base = responseSignatureBase(request, response, input)
+      const signature = await sign(encode(base))
       const label = `key${i + 1}`
-      return [`${label}=${serializeInnerList(input)}`, `${label}=${serializeByteSequence(signature)}`] as const
+      return [`${label}=${signedInput(base)}`, `${label}=${serializeByteSequence(signature)}`] as const
     }),
   )
   const headers = {
