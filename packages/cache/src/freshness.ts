@@ -29,16 +29,10 @@ export interface FreshnessOptions {
   readonly heuristic: number
 }
 
-function policyOf(
-  headers: HeaderFields,
-  status: number,
-  request: HeaderFields,
-  at: number,
-  options: FreshnessOptions,
-): CachePolicy {
+function policyOf(headers: HeaderFields, status: number, at: number, options: FreshnessOptions): CachePolicy {
   time = at
   return new TimedPolicy(
-    { method: 'GET', headers: plain(request, at) },
+    { method: 'GET', headers: {} },
     { status, headers: plain(headers, at) },
     { shared: false, cacheHeuristic: options.heuristic, immutableMinTimeToLive: 0 },
   )
@@ -70,12 +64,12 @@ export class FreshnessRules {
     this.#options = options
   }
 
-  /** Returns whether a response to a GET may be stored (RFC 9111 §3). */
-  isStorable(record: ResponseRecord, request: HeaderFields): boolean {
+  /** Returns whether a response to a GET without `no-store` may be stored (RFC 9111 §3). */
+  isStorable(record: ResponseRecord): boolean {
     const headers = Object.fromEntries(record.headers)
     const isPart = record.status === 206
     const variesBeyondRequest = headers.vary?.split(',').some((name) => name.trim() === '*') === true
-    return !isPart && !variesBeyondRequest && this.#judge(record, headers, request).isStorable
+    return !isPart && !variesBeyondRequest && this.#judge(record, headers).isStorable
   }
 
   freshnessOf(record: ResponseRecord, now: number): Freshness {
@@ -92,18 +86,18 @@ export class FreshnessRules {
   #freshnessAtReceipt(record: ResponseRecord): Freshness {
     const { receivedAt, requestedAt } = record
     const headers = Object.fromEntries(record.headers)
-    const { lifetimeMs } = this.#judge(record, headers, {})
+    const { lifetimeMs } = this.#judge(record, headers)
     const apparentMs = receivedAt - (this.#dateOf(headers.date, receivedAt) ?? receivedAt)
     return { ageMs: Math.max(ageOf(headers.age) + receivedAt - requestedAt, apparentMs, 0), lifetimeMs }
   }
 
-  #judge({ status, receivedAt }: ResponseRecord, headers: HeaderFields, request: HeaderFields): Judgement {
+  #judge({ status, receivedAt }: ResponseRecord, headers: HeaderFields): Judgement {
     const { 'cache-control': directives, pragma, vary, expires } = headers
     const isDated = expires !== undefined || (this.#options.heuristic > 0 && headers['last-modified'] !== undefined)
-    const key = isDated ? '' : JSON.stringify([status, directives, pragma, vary, request['cache-control']])
+    const key = isDated ? '' : JSON.stringify([status, directives, pragma, vary])
     const known = this.#judgements.get(key)
     if (known !== undefined) return known
-    const policy = policyOf(headers, status, request, receivedAt, this.#options)
+    const policy = policyOf(headers, status, receivedAt, this.#options)
     const judgement = { isStorable: policy.storable(), lifetimeMs: policy.maxAge() * 1000 }
     if (!isDated && key.length <= MAX_KEY_LENGTH) setBounded(this.#judgements, key, judgement, MAX_REMEMBERED)
     return judgement

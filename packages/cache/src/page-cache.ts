@@ -359,7 +359,7 @@ class Exchange {
     }
     const why =
       (method !== 'GET' && `the method is ${method}`) ||
-      (!freshness.isStorable(draft, requestHeaders) && 'HTTP forbids to store it') ||
+      (!freshness.isStorable(draft) && 'HTTP forbids to store it') ||
       (body !== null && !(body instanceof ReadableStream) && 'its body is not a stream of the web') ||
       ((numberOf(headerOf(fields, 'content-length')) ?? 0) > maxEntryBytes && 'it is longer than maxEntryBytes') ||
       (headerOf(fields, 'content-type')?.startsWith('text/event-stream') && 'it is a stream of events')
