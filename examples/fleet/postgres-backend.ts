@@ -160,19 +160,16 @@ interface Opening {
  */
 async function opened<T extends Opening>(pool: Pool, open: () => T): Promise<T> {
   for (;;) {
+    let made: T | undefined
     try {
       await pool.query('SELECT 1')
-      const made = open()
+      made = open()
       // The caller adds its listener later.
       ;(made as unknown as NodeJS.EventEmitter).on('error', () => undefined)
-      try {
-        await made.waitUntilReady()
-        return made
-      } catch (error) {
-        await made.close()
-        throw error
-      }
+      await made.waitUntilReady()
+      return made
     } catch (error) {
+      await made?.close()
       if (!isConnectionLost(error as Error)) throw error
       await setTimeout(RETRY_MS)
     }
