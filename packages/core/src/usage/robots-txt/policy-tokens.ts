@@ -14,7 +14,7 @@ export interface PolicyToken {
   /** As user-agent lines write it: letters, digits, `_` and `-`. */
   readonly token: string
   readonly purpose: Purpose
-  /** Whether the groups for `*` apply to the token if no group names it: `star`, or `none`. There is no default. */
+  /** What applies to the token if no group names it: with `star` the groups for `*`, with `none` nothing. Required. */
   readonly fallback: 'none' | 'star'
 }
 
