@@ -70,6 +70,12 @@ function checkContents({ folder: from, published, paths }) {
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.*\.md|(bundle|dist|src)\/.*|(grafana|prometheus)\/.*|sql\/.*\.sql|required\.(cjs|d\.cts))$/
   for (const path of paths)
     if (!expected.test(path)) problems.push(`${from}: ${path} in the tarball is of no use to users`)
+  for (const path of paths.filter((path) => path.endsWith('.d.ts'))) {
+    const [generic] =
+      readFileSync(join(from, path), 'utf8').match(/^(?! *(?:\*|\/[/*])).*\b(Buffer|\w+Array)<Array.*/m) ?? []
+    if (generic !== undefined)
+      problems.push(`${from}: ${path} has a type that TypeScript before 5.7 does not know: ${generic.trim()}`)
+  }
 }
 
 async function lint({ tarball, manifest }) {

@@ -177,7 +177,7 @@ function assertOwnKey(option: string, x: unknown): void {
 
 interface PrivateBytes {
   /** PKCS #8. */
-  readonly der: Buffer<ArrayBuffer>
+  readonly der: Bytes
   /** The public part, which is derived from the private one. */
   readonly x: string
 }
