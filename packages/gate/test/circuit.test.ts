@@ -70,7 +70,7 @@ function replyingLater(): Pacer {
     report: async (...args) => report(...args),
     end: async (...args) => end(...args),
     estimate: async (...args) => estimate(...args),
-    admit: async (...args) => local.admit(...args),
+    admit: async (origin, limits) => local.admit(origin, limits),
     settle: async (...args) => local.settle(...args),
   }
 }

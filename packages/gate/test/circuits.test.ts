@@ -77,7 +77,7 @@ test.for<[string, () => unknown]>([
   const { circuits, keeper, failures } = startCircuits()
   circuits.passes(SITE, DEFAULT_CIRCUIT, OPEN)
   keeper.admit = admit as never
-  expect(await circuits.admit(SITE, DEFAULT_CIRCUIT)).toBeUndefined()
+  expect(await circuits.admit(SITE, DEFAULT_CIRCUIT, SITE)).toBeUndefined()
   expect(failures).toHaveLength(1)
   expect(circuits.reportOf(SITE).state).toBe('open')
 })

@@ -169,7 +169,7 @@ IF installed IS NULL THEN
     "turnAt" politely.ms, "turnBefore" politely.ms, "turnStepMs" politely.ms, "takesTurn" boolean,
     "allowanceMs" politely.ms, "allowedMs" politely.ms, "timerAllowanceMs" politely.ms,
     "maxAllowanceMs" politely.ms, "unsentMs" politely.ms, "knownPauses" jsonb,
-    "agoMs" politely.ms, delay jsonb, pushback jsonb, "tookMs" politely.ms, ahead politely.ms
+    "agoMs" politely.ms, delay jsonb, pushback jsonb, "tookMs" politely.ms, ahead politely.ms, "ifClear" boolean
   );
   CREATE TYPE politely.limits AS (
     "ownDelayMs" politely.ms, "maxDelayMs" politely.ms, "crawlDelayMs" politely.ms, "requestRates" jsonb,
@@ -628,6 +628,14 @@ BEGIN
   IF op = 'reserve' AND r.slot IS NOT NULL THEN
     p := politely.return_slot(p, r.slot, now);
     is_changed := true;
+  END IF;
+  -- The key is an origin whose circuit has failures: nothing more is done. Circuits expire by the
+  -- clock of Postgres, also in a test with its own.
+  IF op = 'reserve' AND r."ifClear" AND EXISTS (
+    SELECT FROM politely.circuit x WHERE x.origin = r.key AND x.value <> '' AND x.keep_until > politely.clock()
+  ) THEN
+    op := 'none';
+    reply := '{"kind": "failures"}';
   END IF;
 
   -- A visit at the start of the epoch, in place of a visit that Postgres may have lost. It is the

@@ -27,8 +27,9 @@ import {
 import { type Script, scriptOf } from './client.ts'
 
 /**
- * KEYS: the pace of one key, and the epoch of its bucket. ARGV: the request as JSON. Numbers are
- * doubles: replies have them as text with 17 digits, and cmsgpack stores them exactly.
+ * KEYS: the pace of one key, the epoch of its bucket, and with `ifClear` the circuit of the key.
+ * ARGV: the request as JSON. Numbers are doubles: replies have them as text with 17 digits, and
+ * cmsgpack stores them exactly.
  *
  * The epoch is the time since which the server has lost no data, as far as the server can know. It
  * continues while the server has the same run and the same replication history, and the key of the
@@ -291,11 +292,21 @@ local function waitForTurn(slot, delayMs, isChanged)
   return { 'wait', text(epoch), text(at - now), slot.because, text(turnAt), text(turnBefore), text(stepMs) }
 end
 
+-- Whether the key is an origin whose circuit has failures.
+local function hasFailures()
+  local circuit = redis.pcall('GET', KEYS[3])
+  return type(circuit) == 'string' and circuit ~= ''
+end
+
 function operations.reserve()
   local isChanged = applyKnownPauses()
   if request.slot then
     returnSlot(request.slot)
     isChanged = true
+  end
+  if request.ifClear and hasFailures() then
+    if isChanged then save() end
+    return { 'failures', text(epoch) }
   end
   addLostVisit()
   local slot = nextSlot(now)

@@ -11,6 +11,7 @@ import { PACE_SCRIPT } from './pace-script.ts'
 const FIELDS: Readonly<Record<PaceReply['kind'], readonly string[]>> = {
   slot: ['epoch', 'isEpochLost', 'slot', 'delayMs', 'because', 'hasPushbacks'],
   wait: ['epoch', 'isEpochLost', 'waitMs', 'because', 'turnAt', 'turnBefore', 'turnStepMs'],
+  failures: ['epoch', 'isEpochLost'],
   estimate: ['epoch', 'isEpochLost', 'waitMs', 'because'],
   pause: ['epoch', 'isEpochLost', 'pauseMs', 'because'],
   done: ['epoch', 'isEpochLost'],
@@ -19,20 +20,21 @@ const CIRCUIT_FIELDS = ['isStored', 'value', 'now']
 
 /** A bucket is a hash tag of the keys, so its keys are on one server of a cluster. */
 export function redisTransport(commands: Commands, keyPrefix: string): PaceTransport {
+  const circuitKey = (origin: string, bucket: string) => keyOf(keyPrefix, bucket, `circuit:${origin}`)
   return {
     isEpochShared: false,
     channels: { failure: 'politely:redis:failure', recovered: 'politely:redis:recovered' },
     pace: async (key, request, bucket) => {
-      const keys = [keyOf(keyPrefix, bucket, `pace:${key}`), keyOf(keyPrefix, bucket, 'epoch')] as const
+      const keys: [string, ...string[]] = [keyOf(keyPrefix, bucket, `pace:${key}`), keyOf(keyPrefix, bucket, 'epoch')]
+      if (request.ifClear) keys.push(circuitKey(key, bucket))
       const raw = await commands.evalScript(PACE_SCRIPT, keys, [JSON.stringify(request)])
       const [kind = '', ...values] = textsOf(raw)
       const fields = fieldsOf(FIELDS[kind as PaceReply['kind']] ?? [], values)
       return paceReplyOf(request.op, kind, fields, () => new RedisReplyError(raw))
     },
     circuit: async (origin, change, bucket) => {
-      const key = keyOf(keyPrefix, bucket, `circuit:${origin}`)
       const args = change === undefined ? [] : [change.value, change.next, `${change.keepMs}`]
-      const raw = await commands.evalScript(CIRCUIT_SCRIPT, [key], args)
+      const raw = await commands.evalScript(CIRCUIT_SCRIPT, [circuitKey(origin, bucket)], args)
       return circuitReplyOf(fieldsOf(CIRCUIT_FIELDS, textsOf(raw)), () => new RedisReplyError(raw))
     },
     isRejection: (error) => error instanceof Error && /^ERR user_script:\d+:/.test(error.message),

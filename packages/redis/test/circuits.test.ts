@@ -136,6 +136,42 @@ describe.skipIf(noRedis())('two workers', () => {
     expect(await one.admit()).toMatchObject({ state: 'open' })
   })
 
+  test('make no call for a healthy origin that is the key of the pace, and get no slot once another one has failed', async () => {
+    const { one, other, advance } = await startFleet()
+    const limits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
+    const admit = (worker: typeof one) => worker.pacer.admit(SITE, LIMITS, SITE)
+    expect(await one.pacer.reserve(SITE, limits)).toMatchObject({ kind: 'wait' }) // Redis is empty
+    await admit(one)
+    advance(3_600_000)
+    const { calls } = one.pacer.counters
+    expect(admit(one)).toMatchObject({ state: 'closed', failures: 0 })
+    expect(await one.pacer.reserve(SITE, limits)).toMatchObject({ kind: 'slot' })
+    expect(one.pacer.counters.calls).toBe(calls + 1)
+    expect(one.pacer.admit(SITE, LIMITS, 'all my sites')).toBeInstanceOf(Promise)
+
+    const held = await one.pacer.reserve(SITE, limits)
+    expect(held).toMatchObject({ kind: 'wait', waitMs: 1_000 })
+    for (let n = 0; n < LIMITS.failures; n++) await other.settle(FAILURE)
+    advance(1_000)
+    expect(admit(one)).toMatchObject({ state: 'closed' })
+    const refused = await one.pacer.reserve(SITE, limits, held.ticket)
+    expect(refused).toEqual({ kind: 'wait', ticket: held.ticket, waitMs: 0, because: 'own-delay' })
+    expect(await admit(one)).toMatchObject({ state: 'open' })
+    expect(await one.pacer.reserve(SITE, limits, held.ticket)).toMatchObject({ kind: 'slot' }) // of a gate without circuits
+  })
+
+  test('get no slot if a request of their own fails between admit and reserve, and the circuit is open', async () => {
+    const { one, other, advance } = await startFleet()
+    const limits = { ownDelayMs: 0, maxDelayMs: undefined, crawlDelayMs: undefined }
+    await one.admit()
+    for (let n = 0; n < LIMITS.failures; n++) await other.settle(FAILURE)
+    advance(5_000)
+    expect(one.pacer.admit(SITE, LIMITS, SITE)).toMatchObject({ state: 'closed' })
+    await one.settle(FAILURE)
+    expect(await one.pacer.reserve(SITE, limits)).toMatchObject({ kind: 'wait' })
+    expect(await one.pacer.admit(SITE, LIMITS, SITE)).toMatchObject({ state: 'open' })
+  })
+
   test('a reply that is older than a failure of the worker is not remembered', async () => {
     const { one, link } = await startFleet()
     const reply = Promise.withResolvers<void>()
@@ -208,9 +244,10 @@ describe.skipIf(noRedis())('two workers', () => {
 
   test('with onFailure: local, the worker keeps its own circuits while Redis is away', async () => {
     const { one, other, advance, link } = await startFleet('local')
+    await one.admit()
     link.isAway = true
     for (let n = 0; n < LIMITS.failures; n++) await one.settle(FAILURE)
-    expect(await one.admit()).toMatchObject({ state: 'open', waitMs: 60_000 })
+    expect(await one.pacer.admit(SITE, LIMITS, SITE)).toMatchObject({ state: 'open', waitMs: 60_000 })
     await one.settle({ ...FAILURE, probe: 'robots', retryAfterMs: 70_000 })
     expect(await one.admit()).toMatchObject({ state: 'open', waitMs: 70_000 })
     advance(70_000)

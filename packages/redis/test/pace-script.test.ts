@@ -1,7 +1,7 @@
 // The script as a function: the same requests and replies as the SQL functions of
 // @politely/postgres.
 import { randomUUID } from 'node:crypto'
-import type { PaceRequest } from '@politely/gate/fleet'
+import type { CircuitChange, PaceRequest } from '@politely/gate/fleet'
 import { paceCallCases } from '@politely/testkit/cases/pace-calls'
 import { noRedis, useRedis } from '@politely/testkit/servers/redis'
 import { describe, expect, test } from 'vitest'
@@ -17,8 +17,16 @@ const DEFAULTS = { knownPauses: [], allowanceMs: 0, timerAllowanceMs: 0, maxAllo
 describe.skipIf(noRedis())('the script', () => {
   test.for(paceCallCases)('$name', async ({ calls }) => {
     const redis = await useRedis()
-    const { pace } = redisTransport(commandsOf(await connectIoredis(redis.url)), `${redis.keyPrefix}${randomUUID()}:`)
+    const { pace, circuit } = redisTransport(
+      commandsOf(await connectIoredis(redis.url)),
+      `${redis.keyPrefix}${randomUUID()}:`,
+    )
     for (const { function: name, request, reply } of calls) {
+      if (name === 'circuit') {
+        const now = expect.any(Number)
+        expect(await circuit('k', request as unknown as CircuitChange, '0')).toEqual({ ...reply, now })
+        continue
+      }
       const op = (OPERATIONS[name] ?? name) as PaceRequest['op']
       expect(await pace('k', { ...DEFAULTS, ...request, op }, '0')).toEqual(reply)
     }

@@ -85,13 +85,14 @@ export class Circuits {
   /**
    * Asks whether the request may start, and makes it the probe if it is one. Never throws. Undefined
    * if the keeper fails: that stops no request, and says nothing of the circuit.
+   * @param key The pace key of the request.
    */
-  admit(origin: string, limits: SiteCircuit): Admission | undefined | Promise<Admission | undefined> {
+  admit(origin: string, limits: SiteCircuit, key: string): Admission | undefined | Promise<Admission | undefined> {
     const { keeper, failed } = this.#context
     const checked = (admission: Admission) => checkedReport('admit', admission)
     const noteFailure = (error: unknown) => void failed(origin, error)
     try {
-      const admission = keeper.admit(origin, limits)
+      const admission = keeper.admit(origin, limits, key)
       return isPromise(admission) ? Promise.resolve(admission).then(checked).catch(noteFailure) : checked(admission)
     } catch (error) {
       return noteFailure(error)

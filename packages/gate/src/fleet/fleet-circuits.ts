@@ -5,8 +5,10 @@
 // the state, and one stores the next state, unless another worker was faster. Then the change is
 // computed again. So two workers never get the same probe.
 //
-// A request to a healthy origin must not cost a call. So this worker remembers for a second that an
-// origin has no failures. A failure of another worker reaches it that much later.
+// A request to a healthy origin must not cost a call. So this worker remembers that an origin has no
+// failures. If the origin is the key of the pace too, `reserve` takes no slot once another worker
+// has had a failure, and then this worker asks. Otherwise it asks after a second, so a failure of
+// another worker reaches it that much later.
 //
 // While the server is away, an open circuit that this worker knows of stays open until its cooling
 // period is over. Otherwise `LocalPacer` decides with `onFailure: 'local'`. With `wait`, the
@@ -29,7 +31,10 @@ import type { CircuitChange } from './pace-transport.ts'
 
 type OriginCircuit = Circuit<NonNullable<CircuitReport['failure']>>
 
-/** How long an origin counts as healthy without a call. Milliseconds. Our choice. */
+/**
+ * How long an origin counts as healthy without a call, if `reserve` does not look. Milliseconds. Our
+ * choice.
+ */
 const CLEAR_MS = 1_000
 /** How often a worker asks for the result of another worker's probe. Milliseconds. Our choice. */
 const LOOK_MS = 1_000
@@ -56,6 +61,8 @@ export class FleetCircuits {
   readonly #options: FleetCircuitsOptions
   /** What the server has said last of an origin without failures, or with an open circuit. */
   readonly #known = new LRUCache<string, { readonly report: CircuitReport; readonly at: number }>({ max: MAX_ORIGINS })
+  /** The origins that `reserve` has to look at, since the last reply of `admit` relies on that. */
+  readonly #unseen = new LRUCache<string, true>({ max: MAX_ORIGINS })
   /** How many results of requests this worker has told. A reply that is older says nothing of them. */
   #settled = 0
 
@@ -63,11 +70,27 @@ export class FleetCircuits {
     this.#options = options
   }
 
-  /** Replies without a call if the origin had no failures a moment ago. */
-  admit(origin: string, limits: CircuitLimits): Admission | Promise<Admission> {
+  /**
+   * Replies without a call if the origin had no failures a moment ago, or if `reserve` will look.
+   * @param key The key of the pace.
+   */
+  admit(origin: string, limits: CircuitLimits, key?: string): Admission | Promise<Admission> {
     const known = this.#known.get(origin)
-    const isClear = known?.report.failures === 0 && this.#options.now() - known.at < CLEAR_MS
-    return isClear ? CLOSED : this.#ask(origin, limits)
+    if (known?.report.failures !== 0) return this.#ask(origin, limits)
+    if (key === origin) this.#unseen.set(origin, true)
+    else if (this.#options.now() - known.at >= CLEAR_MS) return this.#ask(origin, limits)
+    return CLOSED
+  }
+
+  /** Whether `reserve` has to look whether the key is an origin with failures. */
+  isUnseen(key: string): boolean {
+    return this.#unseen.has(key)
+  }
+
+  /** `reserve` has looked. */
+  seen(key: string, hasFailures: boolean): void {
+    this.#unseen.delete(key)
+    if (hasFailures) this.#known.delete(key)
   }
 
   async #ask(origin: string, limits: CircuitLimits): Promise<Admission> {

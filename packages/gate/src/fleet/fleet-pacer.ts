@@ -21,6 +21,7 @@ import {
   applyResponse,
   type CircuitLimits,
   type Delay,
+  delayOf,
   MAX_RETRY_AFTER_MS,
   type PaceLimits,
   type PaceResponse,
@@ -44,10 +45,11 @@ import { FleetCircuits } from './fleet-circuits.ts'
 import { KnownPushbacks, type OwnPushback } from './known-pushbacks.ts'
 import { isLocal, LocalFallback } from './local-fallback.ts'
 import { PaceCalls } from './pace-calls.ts'
-import type { EstimateReply, SlotReply, Turn, WaitReply } from './pace-reply.ts'
-import { awaitedUntil, hadPushbacks, slotOf, ticketOf, turnOf, waitTicketOf } from './pace-tickets.ts'
+import type { EstimateReply, FailuresReply, SlotReply, Turn, WaitReply } from './pace-reply.ts'
+import { hadPushbacks, sendingOf, slotOf, ticketOf, turnOf, waitTicketOf } from './pace-tickets.ts'
 import type { PaceTransport } from './pace-transport.ts'
 import type { FleetPacerCounters, ReportingPacer } from './pacer-events.ts'
+import { SendingLateness } from './sending-lateness.ts'
 import { SlotAllowance } from './slot-allowance.ts'
 
 /** The options that the pacers of all servers have. The options of each pacer explain them. */
@@ -68,11 +70,6 @@ interface KnownTurn {
   readonly isOfEstimate: boolean
 }
 
-/**
- * The slot after a request of a worker waits until that request was sent, until so many requests of
- * the worker, one after the other, were sent in time. Our choice.
- */
-const TRUSTED_AFTER = 50
 /** Our choice. A turn that is forgotten passes unused. */
 const MAX_TURNS = 10_000
 /** How long to wait for a reply. Milliseconds. */
@@ -95,8 +92,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
   readonly #circuits: FleetCircuits
   /** By key: the last turn, for a request that calls `reserve` without its ticket. */
   readonly #turns = new LRUCache<string, KnownTurn>({ max: MAX_TURNS })
-  /** How many of the last requests were sent in time, one after the other. */
-  #sentInTime = 0
+  readonly #lateness = new SendingLateness()
   readonly #counters = { repeats: 0, localSlots: 0 }
   #isSharing = false
   #isShareDue = false
@@ -150,7 +146,7 @@ export class FleetPacer implements Pacer, ReportingPacer {
    *
    * A request that has started may be sent late, on a new connection or in a process that hardly
    * runs. So the script keeps the slot of B back until A was sent, unless the last requests of this
-   * worker were sent in time.
+   * worker were late by no more than a tenth of the delay.
    *
    * If the script rejects the call, rejects with its error.
    * @param allowedMs How much later than its slot another program may send the request: see
@@ -165,8 +161,9 @@ export class FleetPacer implements Pacer, ReportingPacer {
     allowedMs = 0,
   ): Promise<Reservation> {
     const calledAt = this.#now()
-    const awaitsSent =
-      seesSending && !this.#hasTestClock && limits.pauseFrom !== 'end' && this.#sentInTime < TRUSTED_AFTER
+    const mayBeLate = seesSending && !this.#hasTestClock && limits.pauseFrom !== 'end'
+    const shortestDelay = delayOf({ ...limits, requestRates: undefined }, 0) // rates make it longer only
+    const awaitsSent = mayBeLate && !this.#lateness.isShort(shortestDelay.delayMs)
     const unsentMs = awaitsSent ? MAX_UNSENT_MS : undefined
     const known = ticket === undefined ? this.#turns.get(key) : undefined
     this.#turns.delete(key)
@@ -187,9 +184,10 @@ export class FleetPacer implements Pacer, ReportingPacer {
         allowedMs,
         ...allowances,
         knownPauses,
+        ifClear: this.#circuits.isUnseen(key) || undefined,
         ...(turnOf(ticket) ?? known?.turn),
       }
-      const reply = await this.#calls.tryCall<SlotReply | WaitReply>('reserve', key, request)
+      const reply = await this.#calls.tryCall<SlotReply | WaitReply | FailuresReply>('reserve', key, request)
       if (reply === undefined) {
         if (slot !== undefined) void this.#calls.deliver('cancel', key, { slot }) // its reply was too late to be used
         return this.#reserveWithoutServer(key, limits, ticket, allowedMs)
@@ -197,6 +195,11 @@ export class FleetPacer implements Pacer, ReportingPacer {
       this.#pushbacks.told(key, pushback, reply.epoch)
       const tookMs = this.#now() - sentAt
       this.#allowance.replied(tookMs)
+      if (request.ifClear && reply.kind !== 'wait') this.#circuits.seen(key, reply.kind === 'failures')
+      if (reply.kind === 'failures') {
+        const { because } = shortestDelay // the gate calls `admit` before it calls `reserve` again
+        return { kind: 'wait', ticket: ticket ?? (known && waitTicketOf(known.turn)), waitMs: 0, because }
+      }
       if (reply.kind === 'wait') {
         const { waitMs, because, turn } = reply
         this.#turns.set(key, { turn, at: this.#now() + waitMs, because, isOfEstimate: false })
@@ -208,13 +211,13 @@ export class FleetPacer implements Pacer, ReportingPacer {
         const { delay } = reply
         const laterMs = delay.delayMs > 0 ? allowedMs : 0
         if (this.#hasTestClock) {
-          const slot = { kind: 'slot', ticket: ticketOf(reply, undefined), delay } as const
+          const slot = { kind: 'slot', ticket: ticketOf(reply), delay } as const
           return laterMs === 0 ? slot : { ...slot, nextAfterMs: delay.delayMs + laterMs }
         }
         const startBy = sentAt + allowances.allowanceMs
         return {
           kind: 'slot',
-          ticket: ticketOf(reply, awaitsSent ? startBy : undefined),
+          ticket: ticketOf(reply, { until: startBy, isAwaited: awaitsSent }),
           delay,
           startWithinMs: startBy - calledAt,
           awaitsSent,
@@ -237,10 +240,11 @@ export class FleetPacer implements Pacer, ReportingPacer {
       await this.#calls.deliver('sent', key, { slot: slotOf(ticket), delay, agoMs })
       return
     }
-    const until = awaitedUntil(ticket)
-    const isInTime = until !== undefined && this.#now() <= until
-    this.#sentInTime = isInTime ? this.#sentInTime + 1 : 0
-    const slot = until === undefined ? undefined : slotOf(ticket)
+    const sending = sendingOf(ticket)
+    const lateMs = sending === undefined ? undefined : this.#now() - sending.until
+    if (lateMs !== undefined) this.#lateness.sent(lateMs)
+    const isInTime = lateMs !== undefined && lateMs <= 0
+    const slot = sending?.isAwaited ? slotOf(ticket) : undefined
     await this.#calls.deliver('sent', key, { slot, delay: isInTime ? undefined : delay })
   }
 
@@ -307,12 +311,13 @@ export class FleetPacer implements Pacer, ReportingPacer {
 
   /**
    * Says whether a request to this origin may start: see `Pacer`. Calls the server only if the
-   * origin has had failures, or the last call is older than a second. While it is away, an open
-   * circuit stays open until its cooling period is over; any other counts as closed, or with
-   * `onFailure: 'local'` the worker keeps its own.
+   * origin has had failures, or this worker does not know it, or its key is another one and the last
+   * call is older than a second. While the server is away, an open circuit stays open until its
+   * cooling period is over; any other counts as closed, or with `onFailure: 'local'` the worker
+   * keeps its own.
    */
-  admit(origin: string, limits: CircuitLimits): Admission | Promise<Admission> {
-    return this.#circuits.admit(origin, limits)
+  admit(origin: string, limits: CircuitLimits, key?: string): Admission | Promise<Admission> {
+    return this.#circuits.admit(origin, limits, key)
   }
 
   /** Tells the other workers how a request to this origin has ended: see `Pacer`. */

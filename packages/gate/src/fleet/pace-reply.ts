@@ -53,11 +53,19 @@ export interface PauseReply extends Reply {
   readonly because: PaceReason
 }
 
+/**
+ * The reply to `reserve` with `ifClear` for an origin with failures. It has taken neither a slot nor
+ * a turn.
+ */
+export interface FailuresReply extends Reply {
+  readonly kind: 'failures'
+}
+
 export interface DoneReply extends Reply {
   readonly kind: 'done'
 }
 
-export type PaceReply = SlotReply | WaitReply | EstimateReply | PauseReply | DoneReply
+export type PaceReply = SlotReply | WaitReply | FailuresReply | EstimateReply | PauseReply | DoneReply
 
 /** The reply to a call about the circuit of an origin. */
 export interface CircuitReply {
@@ -79,7 +87,7 @@ const ESTIMATE_REASONS = [...WAIT_REASONS, 'none'] as const
 
 /** The kinds of replies to each operation. */
 const KINDS: Readonly<Record<string, readonly PaceReply['kind'][]>> = {
-  reserve: ['slot', 'wait'],
+  reserve: ['slot', 'wait', 'failures'],
   estimate: ['estimate', 'wait'],
   report: ['pause', 'done'],
 }
@@ -114,6 +122,7 @@ export function paceReplyOf(operation: string, kind: unknown, fields: ReplyField
       const pauseMs = ms(fields.pauseMs, invalid)
       return { epoch, isEpochLost, kind: known, pauseMs, because: one(WAIT_REASONS, because, invalid) }
     }
+    case 'failures':
     case 'done':
       return { epoch, isEpochLost, kind: known }
   }

@@ -3,8 +3,9 @@
 //   ticket                   given with             contains
 //   '1764000000000123'       a slot                 the number of the slot
 //   '1764000000000123+'      a slot                 the same, and the key had pushbacks then
-//   '1764000000000123@42.5'  a slot                 the same, and the pacer waits until its request is
-//                                                   sent: in time, if not later than at this time
+//   '1764000000000123~42.5'  a slot                 the same, and the request is sent in time if not
+//                                                   later than at this time
+//   '1764000000000123@42.5'  a slot                 the same, and the pacer waits until it is sent
 //   'turn 1200 1000 100.5'   a wait                 the turn: when the worker calls again
 //   'local:7'                a slot of the worker   see local-fallback.ts
 import type { Ticket } from '../pace/pacer.ts'
@@ -12,6 +13,7 @@ import type { SlotReply, Turn } from './pace-reply.ts'
 
 const TURN = 'turn'
 const PUSHBACKS = '+'
+const IN_TIME = '~'
 const AWAITED = '@'
 
 export function waitTicketOf({ turnAt, turnBefore, turnStepMs }: Turn): string {
@@ -25,15 +27,23 @@ export function turnOf(ticket: Ticket | undefined): Turn | undefined {
   return name === TURN ? { turnAt, turnBefore, turnStepMs } : undefined
 }
 
-/** @param awaitedUntil Until when the request is sent in time. Undefined if the pacer does not wait. */
-export function ticketOf({ slot, hasPushbacks }: SlotReply, awaitedUntil: number | undefined): string {
-  return `${slot}${awaitedUntil === undefined ? '' : `${AWAITED}${awaitedUntil}`}${hasPushbacks ? PUSHBACKS : ''}`
+interface Sending {
+  /** Until when the request is sent in time. */
+  readonly until: number
+  /** Whether the pacer waits until it is sent. */
+  readonly isAwaited: boolean
 }
 
-/** Returns until when the request is sent in time. Undefined if the pacer does not wait for it. */
-export function awaitedUntil(ticket: Ticket): number | undefined {
-  const [, until] = `${ticket}`.split(AWAITED)
-  return until === undefined ? undefined : Number.parseFloat(until)
+/** @param sending Undefined with a test clock. */
+export function ticketOf({ slot, hasPushbacks }: SlotReply, sending?: Sending): string {
+  const time = sending === undefined ? '' : `${sending.isAwaited ? AWAITED : IN_TIME}${sending.until}`
+  return `${slot}${time}${hasPushbacks ? PUSHBACKS : ''}`
+}
+
+/** Returns undefined for the ticket of a slot by a test clock. */
+export function sendingOf(ticket: Ticket): Sending | undefined {
+  const [, until] = `${ticket}`.split(/[~@]/)
+  return until === undefined ? undefined : { until: Number.parseFloat(until), isAwaited: `${ticket}`.includes(AWAITED) }
 }
 
 export function slotOf(ticket: Ticket): number {

@@ -9,6 +9,8 @@ export type Operation = FleetFailureMessage['operation']
 export interface ScriptRequest {
   readonly limits?: PaceLimits
   readonly slot?: number | undefined
+  /** `reserve` takes no slot if the key is an origin with failures. */
+  readonly ifClear?: boolean | undefined
   readonly [field: string]: unknown
 }
 

@@ -372,7 +372,7 @@ export class Lane implements WaitingLane, RoutedLane {
   /** Step 5. Returns undefined if there is nothing to ask. */
   #admit(first: WaitingRequest): Admission | undefined | Promise<Admission | undefined> {
     const { circuit } = first.route.pacing
-    return circuit && this.#context.circuits.admit(first.check.origin, circuit)
+    return circuit && this.#context.circuits.admit(first.check.origin, circuit, this.key)
   }
 
   async #awaitAdmission(first: WaitingRequest, pending: Promise<Admission | undefined>): Promise<void> {

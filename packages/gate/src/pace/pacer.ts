@@ -100,8 +100,10 @@ export interface Pacer {
    * Says whether a request to this origin may start, as far as its circuit says, and makes it the
    * probe if the circuit is half-open. Called before `reserve`. Optional, together with `settle`: a
    * gate whose pacer lacks them keeps the circuits in its process.
+   * @param key The pace key of the request. The gate calls `admit` before each call of `reserve` for
+   * this key, also after a `wait`, unless the request has no circuit.
    */
-  admit?(origin: string, limits: CircuitLimits): Admission | Promise<Admission>
+  admit?(origin: string, limits: CircuitLimits, key?: string): Admission | Promise<Admission>
   /**
    * A request to this origin has ended. The gate calls it for each failure, for each probe, and for
    * a success if it knows of failures. Returns the state of the circuit after it.

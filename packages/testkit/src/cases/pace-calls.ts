@@ -5,13 +5,14 @@ import { readFileSync } from 'node:fs'
 export interface PaceCallCase {
   readonly name: string
   /**
-   * Calls of one key, in an empty database. With the first call an epoch begins. `now` is the time of
-   * the call, in milliseconds since 1970.
+   * Calls of one key, in an empty database. With the first call an epoch begins. `now` is the time
+   * of the call, in milliseconds since 1970. `circuit` is called for the origin of the same name, and
+   * replies with the time of the server.
    */
   readonly calls: readonly {
     /** The name of the SQL function. */
     readonly function: string
-    readonly request: { readonly now: number }
+    readonly request: { readonly now?: number; readonly [field: string]: unknown }
     readonly reply: Readonly<Record<string, unknown>>
   }[]
 }
