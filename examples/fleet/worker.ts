@@ -4,6 +4,7 @@
 // one URL and then delays the job until the next slot of its origin, so that the worker is free for
 // other origins meanwhile.
 import { subscribe } from 'node:diagnostics_channel'
+import { setTimeout } from 'node:timers/promises'
 import { RobotsClient } from '@politely/fetcher'
 import { type Permit, PoliteGate, RobotsDisallowedError, type StartMessage } from '@politely/gate'
 import { DelayedError, type Job } from 'bullmq'
@@ -20,8 +21,12 @@ const MAX_WAIT_MS = 250
 const CONCURRENCY = 50
 /** A job that failed is tried again after this time, for example if the server was away. */
 const RETRY_MS = 1_000
+/** How often a page is reported as finished while the server is away. */
+const MAX_ATTEMPTS = 20
 /** A page is requested so often if it answers with 429 or 5xx, or not at all. */
 const MAX_REQUESTS = 3
+/** A shared pacer adds a few milliseconds to each delay. A job that came back before would ask it twice. */
+const ALLOWANCE_MS = 4
 const MAX_RESPONSE_MS = 30_000
 const MAX_PAGE_BYTES = 5_000_000
 
@@ -134,9 +139,10 @@ async function crawlNext(job: Job<OriginJob>): Promise<number | undefined> {
     return nextSlotOf(found)
   }
   counts[links === undefined ? 'failed' : 'pages']++
-  await frontier.finish(found, links ?? [], (jobs) => queues.add(jobs))
+  await finish(found, links ?? [])
   if (failures > 0) await job.updateData({ ...job.data, failures: 0 })
-  return Date.now() + Math.max(0, startedAt + permit.delay.delayMs - performance.now())
+  const allowanceMs = pacer === undefined ? 0 : ALLOWANCE_MS
+  return Date.now() + Math.max(0, startedAt + permit.delay.delayMs + allowanceMs - performance.now())
 }
 
 /**
@@ -156,8 +162,20 @@ function sourceOf({ page }: Found): { readonly redirectedFrom?: readonly string[
 async function refused(found: Found, retryAt: number | undefined): Promise<number> {
   if (retryAt !== undefined) return retryAt // robots.txt could not be fetched
   counts.refused++
-  await frontier.finish(found, [], (jobs) => queues.add(jobs))
+  await finish(found, [])
   return Date.now()
+}
+
+/** Waits if the server is away for a moment: without this, the page would be requested again. */
+async function finish(found: Found, links: readonly string[]): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await frontier.finish(found, links, (jobs) => queues.add(jobs))
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !isConnectionLost(error as Error)) throw error
+      await setTimeout(RETRY_MS)
+    }
+  }
 }
 
 /**
