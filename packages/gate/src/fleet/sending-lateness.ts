@@ -1,4 +1,4 @@
-// How late the requests of a worker are sent, as far as the last ones show.
+// How late a worker sends its requests, judged by its last 50.
 //
 // A slot allows for the time until its request starts. The request may be sent later than that: on a
 // new connection, or in a process that hardly runs. Then the worker tells the server, which counts
