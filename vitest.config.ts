@@ -139,9 +139,9 @@ export default defineConfig({
     hookTimeout: TIME_LIMIT_MS,
     expect: { poll: { timeout: 30_000 } },
     // Many tests wait for a server or a browser, so more workers than processors keep the
-    // processors busy. But each worker imports the modules and has a heap of its own: five workers
-    // took a fifth more processor time than three. In the full run, tests wait longer.
-    maxWorkers: (isFullRun ? 2 : 1) * availableParallelism() + 1,
+    // processors busy. But each worker imports the modules and has a heap of its own. Of three, four
+    // and five workers on two processors, four were fastest. In the full run, tests wait longer.
+    maxWorkers: isFullRun ? 2 * availableParallelism() + 1 : availableParallelism() + 2,
     projects: [
       // Files share a worker and its modules, because separate workers cost a third of the run's
       // time. A helper that several files import must not call `afterEach` and the like at its top

@@ -2,6 +2,7 @@
 
 import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
 import { startClock } from '@politely/testkit/clock'
+import { isFullRun } from '@politely/testkit/scope'
 import type { Reply } from '@politely/testkit/servers/sites'
 import { describe, expect, vi } from 'vitest'
 import { type Lease, MemoryStore, type RobotsClient, type Store } from '../src/index.ts'
@@ -135,7 +136,7 @@ describe('a lease', () => {
     }
   })
 
-  test('that arrives after two seconds is not used, and is released', async ({ sites, newClient }) => {
+  test.runIf(isFullRun)('that arrives after two seconds is not used, and is released', async ({ sites, newClient }) => {
     sites.respond(ROBOTS, rules)
     const late = Promise.withResolvers<Lease>()
     const client = newClient({ store: { ...leasingStore(), lease: () => late.promise } })

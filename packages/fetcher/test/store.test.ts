@@ -1,8 +1,10 @@
 // A store behind the memory cache: the client uses its entries, and survives its failures. All of
 // it is our choice.
+
 import { entryFrom } from '@politely/core/engine'
 import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
 import { startClock } from '@politely/testkit/clock'
+import { firstInShortRun } from '@politely/testkit/scope'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import type { Reply } from '@politely/testkit/servers/sites'
 import { describe, expect } from 'vitest'
@@ -320,7 +322,7 @@ describe('a store that fails', () => {
     expect(sites.requests).toHaveLength(1)
   })
 
-  test.for(['get', 'set'] as const)(
+  test.for(firstInShortRun(['get', 'set'] as const))(
     'the client continues without a store whose `%s` never answers',
     async (method, { sites, newClient }) => {
       sites.respond(ROBOTS, rules)

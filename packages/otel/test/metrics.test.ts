@@ -1,7 +1,9 @@
 // The instruments: each count once, whatever becomes of the client or gate.
+
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import { collectGarbage } from '@politely/testkit/heap'
+import { isFullRun } from '@politely/testkit/scope'
 import { expect, onTestFinished, test } from 'vitest'
 import { observe, startSite } from './observed.ts'
 
@@ -68,7 +70,7 @@ test('a client of two gates counts once, and clients add up', async () => {
   })
 })
 
-test('ages are the largest of all gates, in seconds', async () => {
+test.runIf(isFullRun)('ages are the largest of all gates, in seconds', async () => {
   const { metrics } = observe()
   const origin = await startSite()
   for (const minDelayMs of [10, 20]) {
@@ -109,7 +111,7 @@ test('clients and gates that were garbage collected keep their counts, and only 
   })
 })
 
-test('origins are no labels, unless the option says how many', async () => {
+test.runIf(isFullRun)('origins are no labels, unless the option says how many', async () => {
   const sites = [await startSite(), await startSite(), await startSite()]
   const { metrics, instrumentation } = observe()
   for (const site of sites) await crawl(site)

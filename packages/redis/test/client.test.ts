@@ -1,5 +1,7 @@
 // Commands over both client libraries, to a real server.
+
 import { setTimeout } from 'node:timers/promises'
+import { isFullRun } from '@politely/testkit/scope'
 import { noRedis, noRedisServer, startRedis, useRedis } from '@politely/testkit/servers/redis'
 import { createClientPool } from 'redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -44,7 +46,7 @@ describe.skipIf(noRedisServer())('other kinds of clients', () => {
     await assertCommandsWork(pool, 'x:')
   })
 
-  test('clusters send each key to the node of its hash slot', async () => {
+  test.runIf(isFullRun)('clusters send each key to the node of its hash slot', async () => {
     const { clients } = await connectCluster()
     for (const [i, client] of clients.entries()) {
       await assertCommandsWork(client, `x${i}:`)
@@ -73,7 +75,7 @@ test.for([1, null, '{a}:', 'a}'])('rejects the key prefix %s', (prefix) => {
   expect(() => checkedKeyPrefix(prefix)).toThrow(expect.objectContaining({ option: 'keyPrefix' }))
 })
 
-describe.skipIf(noRedisServer())('with an access control list', () => {
+describe.skipIf(!isFullRun || noRedisServer())('with an access control list', () => {
   // docs/fleet.md names these commands.
   test.for(connectors)('the documented commands are enough: %s', async ([, connect]) => {
     await using server = await startRedis()

@@ -1,9 +1,11 @@
 // RedisPacer over both client libraries, on a real server, with a clock that the test sets.
+
 import type { Delay, PaceLimits } from '@politely/core/engine'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import { circuitCases, pacerCases } from '@politely/testing/cases'
 import { startClock } from '@politely/testkit/clock'
+import { isFullRun } from '@politely/testkit/scope'
 import { noRedis, noRedisServer } from '@politely/testkit/servers/redis'
 import { describe, expect, test } from 'vitest'
 import { RedisPacer } from '../src/index.ts'
@@ -204,7 +206,7 @@ describe.skipIf(noRedis())('with a server', () => {
   })
 })
 
-test.skipIf(noRedisServer())('works in a cluster of three servers, with both libraries', async () => {
+test.skipIf(!isFullRun || noRedisServer())('works in a cluster of three servers, with both libraries', async () => {
   const { servers, clients } = await connectCluster()
   const longer = { ...limits, ownDelayMs: 300_000 }
   for (const [i, client] of clients.entries()) {
