@@ -1,6 +1,5 @@
 // The guard of a browser with a minimal driver, which implements the driver interface and nothing
 // more.
-
 import { type PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { isFullRun } from '@politely/testkit/scope'
 import { type Sites, startSites } from '@politely/testkit/servers/sites'

@@ -1,5 +1,4 @@
 // The guard without a browser: the test makes the paused requests.
-
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Permit } from '@politely/gate'
 import { isFullRun } from '@politely/testkit/scope'

@@ -1,5 +1,4 @@
 // The server itself is tested in packages/server.
-
 import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,6 @@
 // A small crawl over real sockets. No delay between the starts of two requests is too short, and
 // origins do not delay each other. How close the crawl comes to the ideal schedule depends on the
 // machine; packages/bench measures it.
-
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'

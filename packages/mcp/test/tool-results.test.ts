@@ -1,5 +1,4 @@
 // The results of fetch_url, above all its failures, and the requests that sites receive.
-
 import type { LookupFunction } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import type { Client } from '@modelcontextprotocol/client'

@@ -1,5 +1,4 @@
 // The instruments: each count once, whatever becomes of the client or gate.
-
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import { collectGarbage } from '@politely/testkit/heap'

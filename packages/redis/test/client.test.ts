@@ -1,5 +1,4 @@
 // Commands over both client libraries, to a real server.
-
 import { setTimeout } from 'node:timers/promises'
 import { isFullRun } from '@politely/testkit/scope'
 import { noRedis, noRedisServer, startRedis, useRedis } from '@politely/testkit/servers/redis'

@@ -1,5 +1,4 @@
 // RedisPacer over both client libraries, on a real server, with a clock that the test sets.
-
 import type { Delay, PaceLimits } from '@politely/core/engine'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
