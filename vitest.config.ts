@@ -32,8 +32,12 @@ const MEASURE_HEAP = [
   'packages/gate/test/local-pacer.test.ts',
   'packages/sitemaps/test/memory.test.ts',
 ]
-// These tests observe all clients and gates of the process, and set its global context manager.
-const OBSERVE_ALL = ['packages/otel/test/*.test.ts']
+// These tests observe all clients and gates of the process, and set its global context manager, or
+// observe all sockets, also those of other files.
+const OBSERVE_ALL = [
+  'packages/otel/test/*.test.ts',
+  'packages/fetcher/test/{client-close,ftp,network-guard,transport}.test.ts',
+]
 const ALONE = [...COUNT_TIMERS, ...MEASURE_HEAP, ...OBSERVE_ALL]
 
 // Vitest starts the files first that took longest in the last run. These take long in the full run

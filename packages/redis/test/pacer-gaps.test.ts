@@ -125,8 +125,8 @@ describe.skipIf(!isFullRun || noRedis())('a fleet of processes', () => {
 })
 
 describe.skipIf(noRedisServer())('no gap is shorter than the delay', () => {
-  test.for<[string, (random: () => number) => number]>(
-    firstInShortRun([
+  test.for(
+    firstInShortRun<[string, (random: () => number) => number]>([
       ['of uneven speed', (random) => 1.5 * SLOW_MS * random() ** 3],
       ['slow', () => SLOW_MS],
     ]),
