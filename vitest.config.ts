@@ -32,8 +32,8 @@ const MEASURE_HEAP = [
   'packages/gate/test/local-pacer.test.ts',
   'packages/sitemaps/test/memory.test.ts',
 ]
-// These tests observe all clients and gates of the process, and set its global context manager, or
-// observe all sockets, also those of other files.
+// Some of these tests observe all clients and gates of the process, and set its global context
+// manager. The others observe all sockets, and would see those of other files.
 const OBSERVE_ALL = [
   'packages/otel/test/*.test.ts',
   'packages/fetcher/test/{client-close,ftp,network-guard,transport}.test.ts',
@@ -143,8 +143,8 @@ export default defineConfig({
     hookTimeout: TIME_LIMIT_MS,
     expect: { poll: { timeout: 30_000 } },
     // Many tests wait for a server or a browser, so more workers than processors keep the
-    // processors busy. But each worker imports the modules and has a heap of its own. Of three, four
-    // and five workers on two processors, four were fastest. In the full run, tests wait longer.
+    // processors busy. But each worker imports the modules and has its own heap. On two processors,
+    // four workers were faster than three. In the full run, tests wait longer.
     maxWorkers: isFullRun ? 2 * availableParallelism() + 1 : availableParallelism() + 2,
     projects: [
       // Files share a worker and its modules, because separate workers cost a third of the run's
