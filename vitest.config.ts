@@ -33,7 +33,7 @@ const MEASURE_HEAP = [
   'packages/sitemaps/test/memory.test.ts',
 ]
 // Some of these tests observe all clients and gates of the process, and set its global context
-// manager. The others observe all sockets, and would see those of other files.
+// manager. The others observe all sockets, and would see the sockets of other files.
 const OBSERVE_ALL = [
   'packages/otel/test/*.test.ts',
   'packages/fetcher/test/{client-close,ftp,network-guard,transport}.test.ts',

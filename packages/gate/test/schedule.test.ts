@@ -73,8 +73,8 @@ test.each(firstInShortRun(['with 429 and Retry-After', 'without pushbacks']))(
         const pushedBack = marks.find((mark) => mark.kind === 'pushback' && mark.status === 429)
         const last = starts.findLast((at) => at <= (pushedBack?.at ?? 0))
         const next = starts.find((at) => at > (pushedBack?.at ?? 0))
-        // Requests that started before the 429 arrived are not delayed. The next one starts a second
-        // after it. The mark is made a little later.
+        // Requests that started before the 429 arrived are not delayed. The next request starts a
+        // second after it. The mark is made a little later.
         expect((next ?? 0) - (last ?? 0)).toBeGreaterThanOrEqual(1_000)
       }
     }

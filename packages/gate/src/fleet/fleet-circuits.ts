@@ -61,7 +61,10 @@ export class FleetCircuits {
   readonly #options: FleetCircuitsOptions
   /** What the server has said last of an origin without failures, or with an open circuit. */
   readonly #known = new LRUCache<string, { readonly report: CircuitReport; readonly at: number }>({ max: MAX_ORIGINS })
-  /** The origins that `reserve` has to look at, since the last reply of `admit` relies on that. */
+  /**
+   * The origins that `reserve` has to look at, since the last reply of `admit` relies on that. A
+   * failure in between deletes an origin from `#known`, but not from here.
+   */
   readonly #unseen = new LRUCache<string, true>({ max: MAX_ORIGINS })
   /** How many results of requests this worker has told. A reply that is older says nothing of them. */
   #settled = 0

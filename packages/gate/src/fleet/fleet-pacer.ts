@@ -240,12 +240,11 @@ export class FleetPacer implements Pacer, ReportingPacer {
       await this.#calls.deliver('sent', key, { slot: slotOf(ticket), delay, agoMs })
       return
     }
-    const sending = sendingOf(ticket)
-    const lateMs = sending === undefined ? undefined : this.#now() - sending.until
-    if (lateMs !== undefined) this.#lateness.sent(lateMs)
-    const isInTime = lateMs !== undefined && lateMs <= 0
-    const slot = sending?.isAwaited ? slotOf(ticket) : undefined
-    await this.#calls.deliver('sent', key, { slot, delay: isInTime ? undefined : delay })
+    const { until, isAwaited } = sendingOf(ticket)
+    const lateMs = this.#now() - until
+    this.#lateness.sent(lateMs)
+    const slot = isAwaited ? slotOf(ticket) : undefined
+    await this.#calls.deliver('sent', key, { slot, delay: lateMs > 0 ? delay : undefined })
   }
 
   async cancel(key: string, ticket: Ticket): Promise<void> {

@@ -40,10 +40,10 @@ export function ticketOf({ slot, hasPushbacks }: SlotReply, sending?: Sending): 
   return `${slot}${time}${hasPushbacks ? PUSHBACKS : ''}`
 }
 
-/** Returns undefined for the ticket of a slot by a test clock. */
-export function sendingOf(ticket: Ticket): Sending | undefined {
-  const [, until] = `${ticket}`.split(/[~@]/)
-  return until === undefined ? undefined : { until: Number.parseFloat(until), isAwaited: `${ticket}`.includes(AWAITED) }
+/** The ticket of a slot by a test clock has no time: its request counts as late. */
+export function sendingOf(ticket: Ticket): Sending {
+  const [, until = '-Infinity'] = `${ticket}`.split(/[~@]/)
+  return { until: Number.parseFloat(until), isAwaited: `${ticket}`.includes(AWAITED) }
 }
 
 export function slotOf(ticket: Ticket): number {
