@@ -1,3 +1,4 @@
+// @module-tag full
 // Runs the scripts of action.yml, and the examples of docs/ci.md, with the command of this
 // repository in place of the published one.
 import { spawnSync } from 'node:child_process'

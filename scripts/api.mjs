@@ -26,6 +26,8 @@ const SHARED = [
   '@politely/gate/fleet',
   '@politely/gate/internal',
   '@politely/gate/shown-types',
+  '@politely/mcp/command',
+  '@politely/server/command',
   '@politely/sitemaps/internal',
   '@politely/sqlite/internal',
 ]

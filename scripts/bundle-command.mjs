@@ -49,7 +49,7 @@ rmSync(`${FOLDER}bundle`, { recursive: true, force: true })
 const { output } = await build({
   input: `${FOLDER}dist/main.js`,
   platform: 'node',
-  external: ['@politely/cache', '@politely/mcp', '@politely/server', '@politely/web-bot-auth/operator'],
+  external: ['@politely/cache', '@politely/mcp/command', '@politely/server/command', '@politely/web-bot-auth/operator'],
   plugins: [partsOfUndici],
   // As in Node's own bundle of undici: without the experimental parser Milo, which is off by default.
   transform: { define: { esbuildDetection: '1' } },

@@ -1,3 +1,4 @@
+// @module-tag full
 // A program that passes gates, clients, responses, rules and errors between the entry points of the
 // built packages. Each module must exist once, or the other entry point does not know the object.
 import { spawnSync } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag full
 // `npm run parts` with stubs in place of the programs. It downloads nothing here: a program that is
 // found is used as it is.
 import { spawnSync } from 'node:child_process'

@@ -12,39 +12,47 @@
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { once } from './once.mjs'
+import { useSources } from './sources.mjs'
 import { install, installNode, installTool, log, SetupError, WINDOWS } from './tools.mjs'
 
 // A task is a list of Node scripts with their arguments. No shell is involved, so a URL may contain
-// `&`. Arguments after the task's name are passed to the last script.
+// `&`. Arguments after the task's name are passed to the last script. Tests, examples and the demo
+// run the sources; what users get needs a build.
 const TURBO = 'node_modules/turbo/bin/turbo'
 const BUILD = [TURBO, 'run', 'build', '--output-logs=errors-only']
 const TASKS = {
   setup: [],
   build: [[TURBO, 'run', 'build']],
-  test: [BUILD, ['node_modules/vitest/vitest.mjs', 'run']], // not a turbo task, because test results must not be cached
+  test: [['node_modules/vitest/vitest.mjs', 'run', '--tags-filter=!full']],
   'test:all': [BUILD, ['scripts/test-all.mjs']],
-  parts: [['scripts/parts.mjs']], // programs that tests need and npm does not have
+  parts: [['scripts/parts.mjs']], // programs and packages that only tests need
   check: [['scripts/check.mjs']],
-  update: [BUILD, ['scripts/update.mjs']], // writes the generated pages, the list of public names and the formatting
+  update: [['scripts/update.mjs']], // writes all that is made from the source, and the formatting
   api: [['scripts/api.mjs']], // writes docs/reference/public-names.md, and docs/reference/api/, which git ignores
   pack: [BUILD, ['scripts/pack.mjs']], // `npm run pack -- FOLDER`
   'next-version': [['scripts/next-version.mjs']],
   runtimes: [BUILD, ['scripts/check-runtimes.mjs', '--write']], // writes the tables of docs/runtimes.md
   format: [['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.']],
-  demo: [BUILD, ['examples/polite-crawl/main.ts']],
-  example: [BUILD, []], // `npm run example -- examples/recipes/got.ts`
+  demo: [['examples/polite-crawl/main.ts']],
+  example: [[]], // `npm run example -- examples/recipes/got.ts`
   bench: [BUILD, ['--expose-gc', 'packages/bench/src/main.ts']],
-  simulate: [BUILD, ['packages/bench/src/fleet/main.ts']],
+  simulate: [['packages/bench/src/fleet/main.ts']],
   site: [BUILD, ['scripts/site.mjs', 'serve']],
   'site:build': [BUILD, ['scripts/site.mjs', 'build']],
   'site:test': [BUILD, ['scripts/site.mjs', 'test']],
   pnpm: [], // the pinned pnpm itself: `npm run pnpm -- add -D some-package --filter @politely/core`
 }
+
+/** The tasks whose processes import the sources of the packages. Vitest's configuration does so itself. */
+const RUNS_SOURCES = ['demo', 'example', 'simulate']
+
+/** The packages that the demo needs, of which a third of the dependencies are. */
+const OF_DEMO = '{examples/polite-crawl}...'
 
 Object.assign(process.env, { TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' })
 const prependToPath = (folder) => {
@@ -77,7 +85,8 @@ async function main(task, ...args) {
   useNode()
   usePnpm()
   if (task === 'pnpm') return await run('pnpm', args) // without installing, because this command may be what repairs the installation
-  installDependencies()
+  installDependencies(task === 'demo' ? OF_DEMO : undefined)
+  if (RUNS_SOURCES.includes(task)) useSources()
 
   const notes = join(process.cwd(), '.tools', `notes-${process.pid}`)
   process.env.POLITELY_NOTES = notes
@@ -128,8 +137,11 @@ function usePnpm() {
   prependToPath(join(modules, '.bin'))
 }
 
-/** Runs `pnpm install` if the lockfile or a manifest has changed since the last time. */
-function installDependencies() {
+/**
+ * Runs `pnpm install` if the lockfile or a manifest has changed since the last time.
+ * @param only Which packages to install the dependencies of. Default: all.
+ */
+function installDependencies(only) {
   const folders = ['packages', 'examples']
     .flatMap((parent) => readdirSync(parent).map((name) => join(parent, name)))
     .filter((folder) => folder !== join('packages', 'site')) // scripts/site.mjs installs it
@@ -140,15 +152,21 @@ function installDependencies() {
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json', ...manifests]) {
     hash.update(file).update(readFileSync(file))
   }
-  const current = hash.digest('hex')
+  const all = hash.digest('hex')
   const stamp = join('node_modules', '.installed')
-  const isDone = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === current
-  once(isDone, () => {
-    log('installing the dependencies named in pnpm-lock.yaml')
-    rmSync(stamp, { force: true }) // so that an interrupted install does not count as complete
-    install('pnpm', ['install', '--frozen-lockfile', '--reporter=silent'], { what: 'the dependencies' })
-    writeFileSync(stamp, current)
-  })
+  const installed = () => (existsSync(stamp) ? readFileSync(stamp, 'utf8') : '')
+  once(
+    () => installed() === all || (only !== undefined && installed() === `${all} ${only}`),
+    () => {
+      log('installing the dependencies named in pnpm-lock.yaml')
+      rmSync(stamp, { force: true }) // so that an interrupted install does not count as complete
+      const filter = only === undefined ? [] : ['--filter-prod', only]
+      const args = ['install', '--frozen-lockfile', '--reporter=silent', ...filter]
+      install('pnpm', args, { what: 'the dependencies' })
+      mkdirSync('node_modules', { recursive: true })
+      writeFileSync(stamp, only === undefined ? all : `${all} ${only}`)
+    },
+  )
 }
 
 /** Runs a command and returns its exit status. With `quiet`, prints its output only if it fails. */

@@ -1,3 +1,4 @@
+// @module-tag full
 // Each client crawls the same 50 cases, in the language that it is for.
 import { spawn } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// @module-tag full
 // Runs the example in a process of its own and checks its output.
 import { fork } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -5,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { checkNaively } from '@politely/testkit/naive-reader'
-import { isFullRun } from '@politely/testkit/scope'
 import { beforeAll, describe, expect, it, test } from 'vitest'
 import { type Page, type Site, sites } from '../local-sites.ts'
 import { type Block, blocksIn, tableIn } from './parse-output.ts'
@@ -13,7 +13,7 @@ import type { RequestStart } from './report-starts.ts'
 
 const here = import.meta.dirname
 
-describe.runIf(isFullRun)('the example', () => {
+describe('the example', { tags: 'full' }, () => {
   let code: number | null
   let stdout: string
   let stderr: string

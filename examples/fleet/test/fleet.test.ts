@@ -1,6 +1,6 @@
+// @module-tag full
 // The example, run with real processes, a real Redis or Postgres, and real requests on loopback.
 
-import { isFullRun } from '@politely/testkit/scope'
 import { noPostgresServer } from '@politely/testkit/servers/postgres'
 import { noRedisServer } from '@politely/testkit/servers/redis'
 import { describe, expect, test } from 'vitest'
@@ -47,7 +47,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-describe.skipIf(!isFullRun || noRedisServer() || noPostgresServer())('a fleet', () => {
+describe.skipIf(noRedisServer() || noPostgresServer())('a fleet', { tags: 'full' }, () => {
   test.for(cases)('$name crawls every page politely', async ({ options }) => {
     const report = await runFleet(options)
     expect(summaryOf(report, options, TOLERANCE_MS).problems).toEqual([])

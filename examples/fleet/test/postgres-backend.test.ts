@@ -1,13 +1,14 @@
+// @module-tag full
 import { setTimeout } from 'node:timers/promises'
-import { isFullRun } from '@politely/testkit/scope'
 import { noPostgresServer, startPostgres } from '@politely/testkit/servers/postgres'
 import { expect, onTestFinished, test } from 'vitest'
 import type { OriginJob } from '../frontier.ts'
 import { JobQueues } from '../job-queues.ts'
 import { connectPostgres, migratePostgres } from '../postgres-backend.ts'
 
-test.skipIf(!isFullRun || noPostgresServer())(
+test.skipIf(noPostgresServer())(
   'a worker that starts while Postgres is down works when Postgres is back',
+  { tags: 'full' },
   async () => {
     const server = await startPostgres()
     onTestFinished(() => server[Symbol.asyncDispose]())

@@ -1,9 +1,9 @@
+// @module-tag full
 // Runs each recipe as a reader does, and checks its output.
 
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { isFullRun } from '@politely/testkit/scope'
 import { expect, test } from 'vitest'
 
 const folder = join(import.meta.dirname, '..')
@@ -12,14 +12,14 @@ const texts = { '/about': 'This is /about.', '/contact': 'This is /contact.' }
 
 // The short run tests the same recipes in its own process, in contract.test.ts and
 // failures.test.ts.
-test.runIf(isFullRun).each([
+test.each([
   { file: 'got.ts', expected: statuses },
   { file: 'axios.ts', expected: statuses },
   { file: 'ky.ts', expected: statuses },
   { file: 'global-fetch.ts', expected: statuses },
   { file: 'node-crawler.ts', expected: statuses },
   { file: 'langchain.ts', expected: texts },
-])('$file prints its results', async ({ file, expected }) => {
+])('$file prints its results', { tags: 'full' }, async ({ file, expected }) => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(folder, file)], { timeout: 60_000 })
   expect(stdout.trimEnd().split('\n')).toEqual([
     `/about: ${expected['/about']}`,

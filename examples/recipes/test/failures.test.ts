@@ -112,7 +112,7 @@ describe.each(tested)('$name', (recipe) => {
 })
 
 describe.each(tested.filter(({ retries }) => retries))('$name', (recipe) => {
-  test.runIf(isFullRun)('its own retries pass the gate again', async () => {
+  test('its own retries pass the gate again', { tags: 'full' }, async () => {
     const web = await openTestWeb({ minDelayMs: 2_500 }) // longer than the delay of each library before its first retry
     const get = await openOn(web, recipe)
     web.sites.respond(`${HOME}/page`, resetConnection, { status: 200, body: '<title>a page</title>' })

@@ -1,9 +1,9 @@
+// @module-tag full
 // The last column of the table in docs/http-clients.md: what does not work with the real packages.
 import { once } from 'node:events'
 import { createServer as createHttp2Server, type Http2Server } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { politely } from '@politely/gate'
-import { isFullRun } from '@politely/testkit/scope'
 import { getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { JSDOM, type Names, namesOf } from './http-clients.ts'
@@ -35,7 +35,7 @@ async function openWeb(): Promise<Web> {
   }
 }
 
-describe.runIf(isFullRun)('what the table of HTTP clients warns of', () => {
+describe('what the table of HTTP clients warns of', { tags: 'full' }, () => {
   test('node-fetch with an agent: the error of a refusal has the code, and no cause', async () => {
     const { names, at, requested } = await openWeb()
     const { default: nodeFetch } = await importPackage('node-fetch')

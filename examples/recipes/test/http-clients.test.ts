@@ -61,7 +61,7 @@ test.each(rows)('$name: $code is checked, shows the verdict, and sends the name 
   await names.dispatcher.close()
 })
 
-describe.runIf(isFullRun).each(rows)('$name: $code', (row) => {
+describe.each(rows)('$name: $code', { tags: 'full' }, (row) => {
   test.each(casesFor(row))('$capability: $name', async (adapterCase) => {
     const { statusOf, verdictOf } = await moduleOf(row)
     const outcome = await runAdapterCase(adapterCase, ({ userAgent, retries, minDelayMs }) => {
@@ -107,7 +107,7 @@ function casesFor({ followsRedirects, readsFeeds }: ClientRow): readonly Adapter
     })
 }
 
-test(`${PAGE} has these rows, and its first example declares the names that they use`, async () => {
+test(`${PAGE} has these rows, and its first example declares the names that they use`, { tags: 'page' }, async () => {
   const [setup = ''] = examplesOf(readPage(PAGE))
   const { gate, close } = openGate({ userAgent: 'RecipeBot/1.0' }, {})
   for (const name of Object.keys(namesOf(gate))) expect(setup).toMatch(new RegExp(`\\b${name}\\b`))

@@ -25,7 +25,7 @@ const DAY = 24 * 3_600_000
 const size = { origins: 2_000, urls: 20_000, workers: WORKERS, seed: 7 }
 const sites = withLargeSite(generateSites(size))
 
-it('docs/scale.md contains the figures of the record', async () => {
+it('docs/scale.md contains the figures of the record', { tags: 'page' }, async () => {
   await expectPage('docs/scale.md', scalePage(readPage('docs/scale.md'), readRecord()))
 })
 

@@ -60,7 +60,7 @@ it.each([...withoutDates, ...withDates].filter(({ name }) => name.startsWith('`n
   },
 )
 
-it('docs/revisit.md has the results', async () => {
+it('docs/revisit.md has the results', { tags: 'page' }, async () => {
   await expectTables(
     'docs/revisit.md',
     tableOf('policy, without dates', withoutDates),

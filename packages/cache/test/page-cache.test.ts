@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { OptionError } from '@politely/core'
 import { MemoryStore } from '@politely/fetcher'
 import { RobotsDisallowedError, usageOf, WaitTooLongError } from '@politely/gate'
-import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   CacheMissError,
@@ -474,25 +473,24 @@ describe('a site that fails', () => {
     expect(await read(await fetch('/a'))).toBe(expected)
   })
 
-  test.runIf(isFullRun)(
-    'a lost connection and an open circuit are failures too; a refusal and an abort are not',
-    async () => {
-      const site = await TestSite.open()
-      site.page('/a', { 'cache-control': 'max-age=1' })
-      const cache = site.cache({ stale: 'if-error' })
-      const fetch = site.fetch(cache, { maxWaitMs: 5_000, circuit: { failures: 1, outcomes: ['server-error'] } })
-      await (await fetch('/a')).text()
-      site.now += HOUR
-      site.pages.set('/a', ({ socket }) => socket.destroy())
-      site.page('/b', {}, 500)
-      expect(await read(await fetch('/a'))).toBe('200 /a 1 (stale)')
-      expect(await read(await fetch('/b'))).toBe('500 /b 1 (bypass)')
-      await expect(fetch('/b')).rejects.toThrow(WaitTooLongError) // the probe is due in half a minute
-      expect(await read(await fetch('/a'))).toBe('200 /a 1 (stale)')
-      expect(site.lines).toEqual(['GET /a', 'GET /a', 'GET /b'])
-      await expect(fetch('/a', { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough')
-    },
-  )
+  test('a lost connection and an open circuit are failures too; a refusal and an abort are not', {
+    tags: 'full',
+  }, async () => {
+    const site = await TestSite.open()
+    site.page('/a', { 'cache-control': 'max-age=1' })
+    const cache = site.cache({ stale: 'if-error' })
+    const fetch = site.fetch(cache, { maxWaitMs: 5_000, circuit: { failures: 1, outcomes: ['server-error'] } })
+    await (await fetch('/a')).text()
+    site.now += HOUR
+    site.pages.set('/a', ({ socket }) => socket.destroy())
+    site.page('/b', {}, 500)
+    expect(await read(await fetch('/a'))).toBe('200 /a 1 (stale)')
+    expect(await read(await fetch('/b'))).toBe('500 /b 1 (bypass)')
+    await expect(fetch('/b')).rejects.toThrow(WaitTooLongError) // the probe is due in half a minute
+    expect(await read(await fetch('/a'))).toBe('200 /a 1 (stale)')
+    expect(site.lines).toEqual(['GET /a', 'GET /a', 'GET /b'])
+    await expect(fetch('/a', { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough')
+  })
 
   test('`offline` answers from what is stored, with rules of any age, and sends nothing', async () => {
     const site = await TestSite.open()

@@ -1,3 +1,4 @@
+// @module-tag full
 // Processes that write pages to one file: killed while they write, several at a time, without space.
 import { existsSync, readdirSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -83,7 +84,7 @@ test(`every page is whole and no committed page is lost after kills: ${ROUNDS}`,
   expect(committed).toBeGreaterThanOrEqual(ROUNDS)
 })
 
-test.runIf(isFullRun)('what killed processes have left is deleted when space is needed', async ({ folder }) => {
+test('what killed processes have left is deleted when space is needed', { tags: 'full' }, async ({ folder }) => {
   const maxBytes = 16 * MIB
   const writer = startWriter(WRITER, [folder.file, 1, 1_000_000, maxBytes], {
     onOutput: () => void writer.child.kill('SIGKILL'),
@@ -102,49 +103,47 @@ test.runIf(isFullRun)('what killed processes have left is deleted when space is 
   expect([...steps.keys()]).toHaveLength(40)
 })
 
-test.runIf(isFullRun)(
-  'two processes write and a third reads one file that is full',
-  { timeout: 120_000 },
-  async ({ folder }) => {
-    const maxBytes = 16 * MIB
-    const steps = 200
-    const store = folder.open({ maxBytes, onSetAside: ({ error }) => expect.fail(error.message) })
-    const writers = [1, 2].map((seed) => startWriter(WRITER, [folder.file, seed, steps, maxBytes]))
-    let hasEnded = false
-    const ends = Promise.all(writers.map(({ ended }) => ended)).finally(() => {
-      hasEnded = true
-    })
-    const counts = { whole: 0, wrong: 0, gone: 0 }
-    const errors: unknown[] = []
-    let tooLong = 0
-    while (!hasEnded) {
-      for (let n = 0; n < 20; n++) {
-        const [page] = await store.find(urlOf(n))
-        if (page === undefined) continue
-        const found = await isWhole(store, page).catch((error: unknown) => void errors.push(error))
-        counts[found === undefined ? 'gone' : found ? 'whole' : 'wrong']++
-      }
-      // SQLite's log may be longer for a moment, while processes read it without a pause. And files come
-      // and go while their sizes are added up.
-      tooLong = folder.diskBytes() > 1.25 * maxBytes ? tooLong + 1 : 0
-      expect(tooLong).toBeLessThan(20)
-      await new Promise((resolve) => setTimeout(resolve, 5))
+test('two processes write and a third reads one file that is full', { tags: 'full', timeout: 120_000 }, async ({
+  folder,
+}) => {
+  const maxBytes = 16 * MIB
+  const steps = 200
+  const store = folder.open({ maxBytes, onSetAside: ({ error }) => expect.fail(error.message) })
+  const writers = [1, 2].map((seed) => startWriter(WRITER, [folder.file, seed, steps, maxBytes]))
+  let hasEnded = false
+  const ends = Promise.all(writers.map(({ ended }) => ended)).finally(() => {
+    hasEnded = true
+  })
+  const counts = { whole: 0, wrong: 0, gone: 0 }
+  const errors: unknown[] = []
+  let tooLong = 0
+  while (!hasEnded) {
+    for (let n = 0; n < 20; n++) {
+      const [page] = await store.find(urlOf(n))
+      if (page === undefined) continue
+      const found = await isWhole(store, page).catch((error: unknown) => void errors.push(error))
+      counts[found === undefined ? 'gone' : found ? 'whole' : 'wrong']++
     }
-    for (const { status, stderr, stdout } of await ends) {
-      expect([status, stderr]).toEqual([0, ''])
-      expect(stdout.match(/^\D.*$/gm)).toBeNull()
-    }
-    expect(errors).toEqual([])
-    expect(counts).toMatchObject({ wrong: 0 })
-    expect(counts.whole).toBeGreaterThan(0)
-    expect((await readAll(store)).wrong).toEqual([])
-    await store.close()
-    expect(folder.diskBytes()).toBeLessThanOrEqual(maxBytes)
-    expect(checkFiles(folder)).toEqual({ integrity: 'ok', unknownFiles: [] })
-  },
-)
+    // SQLite's log may be longer for a moment, while processes read it without a pause. And files come
+    // and go while their sizes are added up.
+    tooLong = folder.diskBytes() > 1.25 * maxBytes ? tooLong + 1 : 0
+    expect(tooLong).toBeLessThan(20)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  for (const { status, stderr, stdout } of await ends) {
+    expect([status, stderr]).toEqual([0, ''])
+    expect(stdout.match(/^\D.*$/gm)).toBeNull()
+  }
+  expect(errors).toEqual([])
+  expect(counts).toMatchObject({ wrong: 0 })
+  expect(counts.whole).toBeGreaterThan(0)
+  expect((await readAll(store)).wrong).toEqual([])
+  await store.close()
+  expect(folder.diskBytes()).toBeLessThanOrEqual(maxBytes)
+  expect(checkFiles(folder)).toEqual({ integrity: 'ok', unknownFiles: [] })
+})
 
-describe.runIf(isFullRun && process.platform !== 'win32')('without space', () => {
+describe.runIf(process.platform !== 'win32')('without space', { tags: 'full' }, () => {
   test('a write fails with a code, what is stored stays whole, and later writes succeed', async ({ folder }) => {
     // No file may be longer than 2 MiB (4,096 blocks of POSIX): long bodies and the log of SQLite fail.
     const steps = 300
@@ -166,7 +165,7 @@ describe.runIf(isFullRun && process.platform !== 'win32')('without space', () =>
   })
 })
 
-test.runIf(isFullRun)('a page of 300 MB takes no more memory than one of 100 MB', async ({ folder }) => {
+test('a page of 300 MB takes no more memory than one of 100 MB', { tags: 'full' }, async ({ folder }) => {
   const bytes = 300_000_000
   const { stdout, stderr } = await startWriter(WRITER, [folder.file, 'large', bytes]).ended
   expect(stderr).toBe('')

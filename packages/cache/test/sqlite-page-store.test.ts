@@ -8,7 +8,7 @@ import { OptionError } from '@politely/core'
 import type { SetAside } from '@politely/sqlite'
 import { fileDamages, overwrite, sizeOf } from '@politely/testkit/damaged-file'
 import { seededRandom } from '@politely/testkit/random-robots'
-import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
+import { firstInShortRun } from '@politely/testkit/scope'
 import { describe, expect } from 'vitest'
 import { SqlitePageStore, type SqlitePageStoreOptions } from '../src/sqlite/sqlite-page-store.ts'
 import { type Folder, test } from './folder.ts'
@@ -215,7 +215,7 @@ test('a folder at the path of the bodies that cannot be used fails with a code',
   expect(await store.find(urlOf(0))).toHaveLength(1)
 })
 
-test.runIf(isFullRun)('shrinks to a smaller maxBytes', async ({ folder }) => {
+test('shrinks to a smaller maxBytes', { tags: 'full' }, async ({ folder }) => {
   const MIB = 1_048_576
   await using large = folder.open()
   const body = Buffer.alloc(15_000, 'a short body ')

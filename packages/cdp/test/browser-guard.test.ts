@@ -1,7 +1,7 @@
+// @module-tag browser
 // The guard of a browser with a minimal driver, which implements the driver interface and nothing
 // more.
 import { type PoliteGate, RobotsDisallowedError } from '@politely/gate'
-import { isFullRun } from '@politely/testkit/scope'
 import { type Sites, startSites } from '@politely/testkit/servers/sites'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
@@ -116,7 +116,7 @@ describe.skipIf(noChromium)('browser guard', () => {
     expect([one, two].map(({ robots }) => robots.gate.counters.started)).toEqual([1, 1])
   })
 
-  it.runIf(isFullRun)('a driver that never lists its pages does not block requests', async () => {
+  it('a driver that never lists its pages does not block requests', { tags: 'full' }, async () => {
     sites.respond(`${HOME}/outer`, html('<iframe src="/inner"></iframe>'))
     sites.respond(`${HOME}/inner`, html('<img src="/private/inner"><img src="/shown">'))
     await chromium.newPage() // in another context, so that the guard must look up a frame's context

@@ -1,7 +1,6 @@
 // The guard without a browser: the test makes the paused requests.
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Permit } from '@politely/gate'
-import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, it, vi } from 'vitest'
 import { type Admission, Guard, type PageRequestOptions, type PausedRequest } from '../src/index.ts'
 
@@ -21,7 +20,7 @@ describe('the checks of a guard for a canceled navigation', () => {
     networkId: 'request',
   }
 
-  it.runIf(isFullRun)('run one series at a time for a page', async () => {
+  it('run one series at a time for a page', { tags: 'full' }, async () => {
     const guard = open(() => Promise.withResolvers<Permit>().promise)
     void guard.onRequest(page, 'page')
     const isPending = vi.fn(async () => true)
@@ -31,7 +30,7 @@ describe('the checks of a guard for a canceled navigation', () => {
     expect(isPending).toHaveBeenCalledTimes(8) // two series of four checks
   })
 
-  it.runIf(isFullRun)('end a navigation that waits at the gate and was canceled', async () => {
+  it('end a navigation that waits at the gate and was canceled', { tags: 'full' }, async () => {
     const signals: AbortSignal[] = []
     const guard = open((_, { signal }) => {
       signals.push(signal)
@@ -42,7 +41,7 @@ describe('the checks of a guard for a canceled navigation', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
   })
 
-  it.runIf(isFullRun)('ask the browser about a navigation that was sent only if its URL has failed', async () => {
+  it('ask the browser about a navigation that was sent only if its URL has failed', { tags: 'full' }, async () => {
     const guard = open(async () => ({ release: () => undefined }) as Permit)
     expect(await guard.onRequest(page, 'page')).toBeUndefined()
     const isPending = vi.fn(async () => true)

@@ -1,3 +1,5 @@
+// @module-tag full
+// @module-tag browser
 // The traffic of a browser, with a listener that the test controls.
 import { type Sites, startSites } from '@politely/testkit/servers/sites'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -420,7 +420,7 @@ test.for(ROWS)('rejects `politely` with the arguments %j', async ([args, line], 
   expect(await runInThisProcess(args)).toEqual({ code: 2, stdout: '', stderr: `politely: ${line}\n` })
 })
 
-test('a child process prints that line on stderr and exits with code 2', async () => {
+test('a child process prints that line on stderr and exits with code 2', { tags: 'full' }, async () => {
   const [[args, line] = [[], '']] = ROWS
   expect(await runCli(args)).toEqual({ code: 2, stdout: '', stderr: `politely: ${line}\n` })
 })
@@ -428,9 +428,13 @@ test('a child process prints that line on stderr and exits with code 2', async (
 test.for([
   ['in one line', {}, /^politely: unexpected error: ENOSPC: [^\n]*; set POLITELY_DEBUG=1 to print the stack\n$/],
   ['with its stack, with POLITELY_DEBUG', { POLITELY_DEBUG: '1' }, /^Error: ENOSPC[^\n]*\n {4}at /],
-] as const)('reports an unexpected error (a full disk) with exit code 70, %s', async ([, env, expected]) => {
-  const full = `data:text/javascript,process.stdout.write = () => { throw new Error('ENOSPC: no space left on device') }`
-  const { code, stderr } = await runCli(MATCH, { stdin: '/\n', env, node: ['--import', full] })
-  expect(stderr).toMatch(expected)
-  expect(code).toBe(70)
-})
+] as const)(
+  'reports an unexpected error (a full disk) with exit code 70, %s',
+  { tags: 'full' },
+  async ([, env, expected]) => {
+    const full = `data:text/javascript,process.stdout.write = () => { throw new Error('ENOSPC: no space left on device') }`
+    const { code, stderr } = await runCli(MATCH, { stdin: '/\n', env, node: ['--import', full] })
+    expect(stderr).toMatch(expected)
+    expect(code).toBe(70)
+  },
+)

@@ -200,7 +200,7 @@ test.for([
   expect(await runInThisProcess(['check', ...kinds.map((kind) => urls[kind]), ...BOT])).toMatchObject({ code })
 })
 
-test('checks 16 sites at once and prints verdicts in input order', async () => {
+test('checks 16 sites at once and prints verdicts in input order', { tags: 'full' }, async () => {
   const slow = Promise.withResolvers<Reply>()
   const first = await startSite(slow.promise)
   const others = await Promise.all(Array.from({ length: 19 }, () => startSite({ status: 404 })))
@@ -233,7 +233,7 @@ test('replaces - by the lines of stdin, also between other URLs', async () => {
   expect(parseJsonLines(stdout).map(({ url }) => url)).toEqual([0, 1, 2, 3].map((n) => `${A}/${n}`))
 })
 
-test('prints a verdict before the next URL is read', async () => {
+test('prints a verdict before the next URL is read', { tags: 'full' }, async () => {
   const A = await originWithStatus(404)
   const child = startCli(['check', '-', '--json', ...BOT])
   const output = createInterface(child.stdout)[Symbol.asyncIterator]()
@@ -245,7 +245,7 @@ test('prints a verdict before the next URL is read', async () => {
   expect(await exitCodeOf(child)).toBe(0)
 })
 
-test('exits with code 130 on Ctrl-C and prints nothing', async () => {
+test('exits with code 130 on Ctrl-C and prints nothing', { tags: 'full' }, async () => {
   const { origin, server } = await startSite(NO_RESPONSE)
   const child = startCli(['check', `${origin}/`, '-', ...BOT]) // stdin stays open
   const output = Promise.all([text(child.stdout), text(child.stderr)])
@@ -255,7 +255,9 @@ test('exits with code 130 on Ctrl-C and prints nothing', async () => {
   expect(await output).toEqual(['', ''])
 })
 
-test('exits with code 141 when the reader closes stdout (`| head`) and all URLs so far are allowed', async () => {
+test('exits with code 141 when the reader closes stdout (`| head`) and all URLs so far are allowed', {
+  tags: 'full',
+}, async () => {
   const A = await originWithStatus(404)
   const child = startCli(['check', '-', '--json', ...BOT])
   const stderr = text(child.stderr)
@@ -269,14 +271,18 @@ test('exits with code 141 when the reader closes stdout (`| head`) and all URLs 
 test.for([
   [1, 'disallowed', { status: 200, body: 'User-agent: *\nDisallow: /\n' }],
   [3, 'of an unreachable robots.txt', { status: 503, headers: { 'retry-after': '7200' } }],
-] as const)('exits with code %i when the reader has closed stdout and a URL is %s', async ([code, , reply]) => {
-  const { origin } = await startSite(reply)
-  const child = startCli(['check', `${origin}/`, ...BOT])
-  child.stdout.destroy()
-  expect(await exitCodeOf(child)).toBe(code)
-})
+] as const)(
+  'exits with code %i when the reader has closed stdout and a URL is %s',
+  { tags: 'full' },
+  async ([code, , reply]) => {
+    const { origin } = await startSite(reply)
+    const child = startCli(['check', `${origin}/`, ...BOT])
+    child.stdout.destroy()
+    expect(await exitCodeOf(child)).toBe(code)
+  },
+)
 
-test('prints colours only with FORCE_COLOR when stdout is a pipe', async () => {
+test('prints colours only with FORCE_COLOR when stdout is a pipe', { tags: 'full' }, async () => {
   const A = await originWithStatus(404)
   const plain = await runCli(['check', `${A}/`, ...BOT])
   expect(plain.stdout).not.toContain('\u001b')

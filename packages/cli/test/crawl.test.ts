@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { isNofollowHeader, LinkReader } from '../src/commands/crawl/links.ts'
 import { exitCodeOf, parseJsonLines, runInThisProcess, startCli } from './run-cli.ts'
@@ -146,7 +145,7 @@ test('a terminal gets the timeline, drawn in the same lines again', async () => 
     expect(line.length).toBeLessThanOrEqual(80)
 })
 
-test('Ctrl-C ends the crawl with a summary', async () => {
+test('Ctrl-C ends the crawl with a summary', { tags: 'full' }, async () => {
   const { origin } = await startSite()
   const child = startCli(['crawl', `${origin}/`, ...BOT, '--min-delay', '60', '--json'])
   const stderr = text(child.stderr)
@@ -247,7 +246,7 @@ test.for([
   expect(isNofollowHeader(value, ['ExampleBot'])).toBe(isClosed)
 })
 
-test.runIf(isFullRun)('stops at a site that is down, and says until when it rests', async () => {
+test('stops at a site that is down, and says until when it rests', { tags: 'full' }, async () => {
   const { sites, origin, requested } = await startSite()
   const pages = Array.from({ length: 12 }, (_, n) => `/p${n}`)
   sites.answerAll({ 'http://127.0.0.1:PORT/': links(...pages) })

@@ -283,7 +283,7 @@ const tableOf = (rows: readonly string[]) => `| option | meaning |\n|---|---|\n$
 const shared = [USER_AGENT, PRODUCT_TOKEN, ROBOTS, DIALECT, STORE, MIN_DELAY, MAX_WAIT, CRAWLER, ...URLS, ...NETWORK]
 const isShared = (flag: Flag) => shared.includes(flag)
 
-test('docs/cli.md', async () => {
+test('docs/cli.md', { tags: 'page' }, async () => {
   const sites = await startAll()
   const sections: string[] = []
   for (const { name, usage, description, flags, examples, exits } of commands) {

@@ -158,7 +158,7 @@ test('a terminal gets text without control characters, and no image', async () =
   expect(stderr).toContain('the page is "image/png", which a terminal cannot show; write --output FILE, or > FILE')
 })
 
-test('says that a request has to wait for long', async () => {
+test('says that a request has to wait for long', { tags: 'full' }, async () => {
   const origin = await originWithRules('User-agent: *\nCrawl-delay: 60\n')
   const child = startCli(['fetch', `${origin}/a`, `${origin}/b`, '--user-agent', 'ExampleBot'])
   let stderr = ''

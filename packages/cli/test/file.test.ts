@@ -24,7 +24,7 @@ async function runOnFullDisk(args: readonly string[]) {
 const lineAbout = (flag: string, code: string) =>
   new RegExp(`^politely: --${flag}: "[^"\\n]+" cannot be written \\(${code}\\); [^\\n]+\\n$`)
 
-test('a full disk leaves the file of lint --fix as it is', async () => {
+test('a full disk leaves the file of lint --fix as it is', { tags: 'full' }, async () => {
   const path = writeFiles({ 'robots.txt': ROBOTS })
   const { code, stderr } = await runOnFullDisk(['lint', '--fix', path('robots.txt')])
   expect(stderr).toMatch(lineAbout('fix', 'EFBIG'))
@@ -33,7 +33,7 @@ test('a full disk leaves the file of lint --fix as it is', async () => {
   expect(readdirSync(path(''))).toEqual(['robots.txt'])
 })
 
-test('a full disk leaves the file of fetch --output as it is', async () => {
+test('a full disk leaves the file of fetch --output as it is', { tags: 'full' }, async () => {
   const { origin } = await startSite({ status: 200, body: 'p'.repeat(50_000) }, '/page')
   const path = writeFiles({ page: 'old' })
   const { code, stderr } = await runOnFullDisk(['fetch', `${origin}/page`, ...BOT, '--output', path('page')])
@@ -42,7 +42,7 @@ test('a full disk leaves the file of fetch --output as it is', async () => {
   expect(readFileSync(path('page'), 'utf8')).toBe('old')
 })
 
-test('a full disk ends match --output with one line, and --resume goes on later', async () => {
+test('a full disk ends match --output with one line, and --resume goes on later', { tags: 'full' }, async () => {
   const path = writeFiles({ 'robots.txt': ROBOTS, 'urls.txt': '/page\n'.repeat(1000) })
   const args = ['match', '--robots', path('robots.txt'), '--urls', path('urls.txt'), ...BOT, '--output', path('out')]
   const { code, stderr } = await runOnFullDisk(args)
@@ -94,7 +94,7 @@ test('creates the file that a symbolic link names', async () => {
   expect(readFileSync(path('new.txt'), 'utf8')).toBe('text')
 })
 
-test.skipIf(!existsSync('/dev/stdout'))('writes directly into a pipe', async () => {
+test.skipIf(!existsSync('/dev/stdout'))('writes directly into a pipe', { tags: 'full' }, async () => {
   const path = writeFiles({ 'robots.txt': 'User-agent: *\nDisallow: /a\n' })
   const args = ['match', '--robots', path('robots.txt'), ...BOT, '--format', 'csv', '--output', '/dev/stdout']
   const child = spawn('sh', ['-c', '"$0" "$@" | cat', process.execPath, MAIN, ...args])
@@ -115,7 +115,7 @@ test('throws an error of the content unchanged, and keeps the old file', async (
   expect(readdirSync(path(''))).toEqual(['page'])
 })
 
-test('a signal leaves no temporary file', async () => {
+test('a signal leaves no temporary file', { tags: 'full' }, async () => {
   const { origin } = await startSite((socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nbegin'), '/page')
   const path = writeFiles({ page: 'old' })
   const child = startCli(['fetch', `${origin}/page`, ...BOT, '--output', path('page')])

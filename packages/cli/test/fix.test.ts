@@ -5,7 +5,7 @@ import { fixRobots } from '@politely/core/internal'
 import { type ConformanceCase, conformanceDir, judgeConformance } from '@politely/testkit/cases/conformance'
 import { printAfterRun } from '@politely/testkit/parts'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
-import { deepSampled, isFullRun } from '@politely/testkit/scope'
+import { deepSampled } from '@politely/testkit/scope'
 import { expect, test } from 'vitest'
 import { withoutFolder, writeFiles } from './files.ts'
 import { runInThisProcess } from './run-cli.ts'
@@ -310,9 +310,9 @@ test('changes no verdict of files of all kinds of mistakes', { timeout: 600_000 
 
 const dir = conformanceDir()
 
-test.skipIf(dir === undefined || !isFullRun)(
+test.skipIf(dir === undefined)(
   'changes no verdict of the conformance cases, whose URLs it does not know',
-  { timeout: 600_000 },
+  { tags: 'full', timeout: 600_000 },
   async () => {
     const texts = new Map<string, { readonly text: string; readonly fixed: string | undefined }>()
     let compared = 0

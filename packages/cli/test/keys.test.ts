@@ -130,7 +130,7 @@ test.for([
   expect(stderr).toContain(message)
 })
 
-test('says what to install if the package is missing', async () => {
+test('says what to install if the package is missing', { tags: 'full' }, async () => {
   cpSync(dirname(MAIN), path('bundle'), { recursive: true })
   cpSync(join(dirname(MAIN), '../package.json'), path('package.json'))
   for (const args of [

@@ -5,7 +5,6 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
-import { isFullRun } from '@politely/testkit/scope'
 import { expect, test } from 'vitest'
 import { crawlerOfAgent } from '../src/commands/match/agent-name.ts'
 import { writeFiles } from './files.ts'
@@ -262,7 +261,7 @@ test('reads a compressed log', async () => {
   expect(parseJsonLines(stdout)).toMatchObject([{ crawler: 'ExampleBot', disallowed: 2000 }])
 })
 
-test.runIf(isFullRun)('100,000 names and 100,000 URLs of clients fit into a heap of 64 MB', async () => {
+test('100,000 names and 100,000 URLs of clients fit into a heap of 64 MB', { tags: 'full' }, async () => {
   const child = startCli(['match', '--by-agent', '--robots', path('robots.txt'), '--input', 'log', '--json'], {
     node: ['--max-old-space-size=64'],
   })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
-import { exitCodeOf, MAIN, runCli, startCli } from './run-cli.ts'
+import { exitCodeOf, MAIN, runInThisProcess, startCli } from './run-cli.ts'
 
 test('serves MCP with the given flags until stdin ends', async () => {
   const child = startCli(['mcp', '--user-agent', 'ExampleMCP/1.0', '--timeout', '5'])
@@ -25,11 +25,11 @@ test.for([
   [['--user-agent', 'ExampleMCP', '--allow-address', 'here'], 'politely-mcp: allowAddresses'],
   [['https://example.com'], 'politely: "https://example.com": mcp takes no operands;'],
 ] as const)('mcp %j is a mistake', async ([args, message]) => {
-  const { code, stdout, stderr } = await runCli(['mcp', ...args])
+  const { code, stdout, stderr } = await runInThisProcess(['mcp', ...args])
   expect({ code, stdout, stderr: stderr.slice(0, message.length) }).toEqual({ code: 2, stdout: '', stderr: message })
 })
 
-test('says what to install if the package is missing', async () => {
+test('says what to install if the package is missing', { tags: 'full' }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'politely-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   cpSync(dirname(MAIN), join(folder, 'bundle'), { recursive: true })

@@ -183,7 +183,7 @@ const SHOWN = [
   'lint sarif',
 ]
 
-test('docs/reference/output-formats.md and its schemas', async () => {
+test('docs/reference/output-formats.md and its schemas', { tags: 'page' }, async () => {
   const { origin: site, server } = await startSite({ status: 200, body: RULES })
   server.respond('http://127.0.0.1:PORT/sitemap.xml', { status: 200, body: urlset(site) })
   const printed: Record<string, string> = {}

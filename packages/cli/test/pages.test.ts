@@ -177,7 +177,7 @@ test('a missing, foreign or damaged file is one line', async () => {
   expect((await cache('ls')).stderr).toMatch(/^politely: --cache: .* is damaged \(.*\); it was renamed to .*\n$/)
 })
 
-test('without the package, one line says what to install', async () => {
+test('without the package, one line says what to install', { tags: 'full' }, async () => {
   writeFileSync(file, '')
   const bundle = join(folder, 'politely', 'bundle')
   cpSync(join(MAIN, '..'), bundle, { recursive: true })
@@ -195,7 +195,7 @@ test('without the package, one line says what to install', async () => {
     })
 })
 
-test('runs with the bundled command share a file of pages', async () => {
+test('runs with the bundled command share a file of pages', { tags: 'full' }, async () => {
   const { origin, sites } = await startPages()
   for (const state of ['stored', 'hit']) {
     const { code, stdout, stderr } = await runCli(['fetch', `${origin}/fresh`, ...BOT, '--cache', file, '--json'])

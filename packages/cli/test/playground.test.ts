@@ -1,3 +1,4 @@
+// @module-tag full
 // What the playground writes for the command gives the verdicts that the playground shows.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -132,7 +133,7 @@ test('the JSON has each verdict with its reason', () => {
   })
 })
 
-test.skipIf(!isFullRun).each(STATES)('$id: the Vitest snippet passes', async ({ state }) => {
+test.each(STATES)('$id: the Vitest snippet passes', { tags: 'full' }, async ({ state }) => {
   writeFileSync(join(folder, 'robots.txt'), state.robots)
   const file = join(folder, 'robots.ts')
   const { status, printed } = await runExample({ code: vitestText(state), file, origin: '', browser: undefined })

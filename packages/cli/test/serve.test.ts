@@ -3,9 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isFullRun } from '@politely/testkit/scope'
 import { expect, onTestFinished, test } from 'vitest'
-import { exitCodeOf, runCli, startCli } from './run-cli.ts'
+import { exitCodeOf, runInThisProcess, startCli } from './run-cli.ts'
 
 /** Starts a server, and returns its address when it listens. */
 async function startServer(args: readonly string[]) {
@@ -40,11 +39,11 @@ test('serves permits until SIGTERM', async () => {
   await said(/stops: no permit is granted any more/)
 })
 
-test.runIf(isFullRun)('reads its tokens again on SIGHUP, and keeps the old ones if the file is wrong', async () => {
+test('reads its tokens again on SIGHUP, and keeps the old ones if the file is wrong', { tags: 'full' }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'politely-serve-'))
   const tokens = join(folder, 'tokens.txt')
   const tokenFor = async (name: string) => {
-    const { stdout, stderr } = await runCli(['serve', 'token', name])
+    const { stdout, stderr } = await runInThisProcess(['serve', 'token', name])
     return { token: stderr.trim().split('\n')[1], line: stdout }
   }
   const { token, line } = await tokenFor('search')
@@ -78,7 +77,7 @@ test.for([
   [['token'], /token needs the name of a caller/],
   [['token', 'a b'], /"a b" is not a name/],
 ] as const)('serve %j is a mistake', async ([args, message]) => {
-  const { code, stdout, stderr } = await runCli(['serve', ...args])
+  const { code, stdout, stderr } = await runInThisProcess(['serve', ...args])
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toMatch(message)
 })

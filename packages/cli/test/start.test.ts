@@ -18,7 +18,7 @@ test.for([['--help'], ['help', 'check'], ['check', '--help']])('%j lists the exi
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
 })
 
-test('the bundle has the licences of the packages in it', () => {
+test('the bundle has the licences of the packages in it', { tags: 'full' }, () => {
   const licences = readFileSync(new URL('../bundle/LICENSES.txt', import.meta.url), 'utf8')
   for (const name of ['undici', 'tldts', 'p-retry']) expect(licences).toMatch(new RegExp(`^${name} \\d`, 'm'))
   expect(licences).toContain('Copyright (c) Matteo Collina and Undici contributors\n')
@@ -61,7 +61,9 @@ const RUN_ALL = `
   process.stderr.write('\\n' + JSON.stringify(results))
 `
 
-test('a command loads the network code and the code about the use of pages only if it needs them', async () => {
+test('a command loads the network code and the code about the use of pages only if it needs them', {
+  tags: 'full',
+}, async () => {
   const offline = '--robots /dev/null --user-agent ExampleBot'
   const expected = [
     ['--help', 0],
@@ -90,6 +92,6 @@ test.for([
   [[], {}, false],
 ] as const)('explain with %j and %j prints colours: %s', async ([flags, env, isColoured]) => {
   const args = ['explain', '/', '--product-token', 'ExampleBot', '--robots', '/dev/null', ...flags]
-  const { stdout } = await ('FORCE_COLOR' in env ? runCli(args, { env }) : runInThisProcess(args))
+  const { stdout } = await runInThisProcess(args, '', env)
   expect(stdout.includes('\u001b[')).toBe(isColoured)
 })

@@ -185,7 +185,7 @@ describe('the states of an origin', () => {
     expect(freshness).toBe(states[state].holds)
   })
 
-  test('docs/fetching.md has the current tables of states and transitions', async () => {
+  test('docs/fetching.md has the current tables of states and transitions', { tags: 'page' }, async () => {
     const holds = {
       'nothing-yet': 'the check waits for the fetch',
       'fresh-rules': 'the rules, `fresh`',

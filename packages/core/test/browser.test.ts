@@ -1,3 +1,5 @@
+// @module-tag full
+// @module-tag browser
 // Runs core in Chromium, where a use of a Node API would fail. Bundles core from its sources,
 // checks the cases of rules.test.ts in a page, and compares the verdicts here.
 import { spawn } from 'node:child_process'

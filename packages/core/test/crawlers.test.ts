@@ -195,7 +195,7 @@ function retirement({ since, replacedBy }: NonNullable<KnownCrawler['retired']>)
   return `retired${since === undefined ? '' : ` since ${since}`}${names}`
 }
 
-it('docs/reference/known-crawlers.md', async () => {
+it('docs/reference/known-crawlers.md', { tags: 'page' }, async () => {
   expect(new Set(PURPOSES.map(([purpose]) => purpose))).toEqual(new Set(knownCrawlers.map(({ purpose }) => purpose)))
   const sections = PURPOSES.map(([purpose, title]) => {
     const crawlers = knownCrawlers.filter((crawler) => crawler.purpose === purpose)

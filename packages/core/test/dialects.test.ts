@@ -246,7 +246,7 @@ describe('the access defaults of a dialect', () => {
   })
 })
 
-it('docs/dialects.md has the current table', async () => {
+it('docs/dialects.md has the current table', { tags: 'page' }, async () => {
   const rows = names.flatMap((name) =>
     deviations[name].map(({ question, answer, source }) => [`\`${name}\``, `\`${question}\``, `\`${answer}\``, source]),
   )

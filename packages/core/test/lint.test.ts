@@ -368,7 +368,7 @@ describe('lintRobots', () => {
     for (const make of hostile) expect(lintRobots(bytes(make(sampled(500_000))))).toBeInstanceOf(Array)
   })
 
-  it('has the current tables in docs/reference/lint-findings.md', async () => {
+  it('has the current tables in docs/reference/lint-findings.md', { tags: 'page' }, async () => {
     const tables = (['error', 'warning', 'note'] as const).map((severity) => ({
       head: [severity, 'message'],
       rows: codes
@@ -378,7 +378,7 @@ describe('lintRobots', () => {
     await expectTables('docs/reference/lint-findings.md', ...tables)
   })
 
-  it('README.md says how many kinds of findings there are', async () => {
+  it('README.md says how many kinds of findings there are', { tags: 'page' }, async () => {
     const readme = readPage('README.md')
     expect(readme).toMatch(NUMBER_OF_KINDS)
     await expectPage('README.md', readme.replace(NUMBER_OF_KINDS, `finds ${codes.length} kinds of mistakes`))

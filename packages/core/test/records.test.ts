@@ -1,8 +1,8 @@
+// @module-tag heap
 import { readingCases, recordsCases } from '@politely/testkit/cases/records-cases'
 import { expectTables } from '@politely/testkit/doc-page'
 import type { DocTable } from '@politely/testkit/doc-table'
 import { heldBytes } from '@politely/testkit/heap'
-import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, type DayRange, type OtherRecord, parseRobots, restoreRules } from '../src/index.ts'
 
@@ -125,7 +125,7 @@ describe('request-rates and visit-times, of which 24 are kept for a crawler (our
     expect(times[23]).toEqual({ from: 0, to: 24 } satisfies DayRange)
   })
 
-  it.runIf(isFullRun)('need little memory, about as much as memoryBytes counts', async () => {
+  it('need little memory, about as much as memoryBytes counts', { tags: 'full' }, async () => {
     const file = numbered(1_000, (i) =>
       i % 2 ? `Request-rate: ${i}/999999999${i} ${hour(i)}00-${hour(i)}59` : `Visit-time: ${hour(i)}00-${hour(i)}59`,
     )
@@ -149,7 +149,7 @@ describe('request-rates and visit-times, of which 24 are kept for a crawler (our
   })
 })
 
-it('docs/records.md has the current tables', async () => {
+it('docs/records.md has the current tables', { tags: 'page' }, async () => {
   const tables = (['crawl-delay', 'request-rate', 'visit-time'] as const).map(
     (field): DocTable => ({
       head: [field, 'parsed as', 'reason'],

@@ -1,6 +1,6 @@
 import { checkNaively } from '@politely/testkit/naive-reader'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
-import { firstInShortRun, isFullRun, sampled } from '@politely/testkit/scope'
+import { firstInShortRun, sampled } from '@politely/testkit/scope'
 import { describe, expect, it } from 'vitest'
 import { parseRobots, type RulesVerdict } from '../src/index.ts'
 import { checkEveryWay, dialectNames, ruleLineOf } from './all-matchers.ts'
@@ -194,7 +194,7 @@ describe.each(firstInShortRun(dialectNames))(
       if (dialect !== 'koster-1996') expect(byLongRule).toBeGreaterThan(20)
     })
 
-    it.runIf(isFullRun)('long lines of multi-byte characters are too, with comments and NULs near the limit', () => {
+    it('long lines of multi-byte characters are too, with comments and NULs near the limit', { tags: 'full' }, () => {
       for (const letter of ['\u00e9', '\u20ac', '\u{1f600}']) {
         const bytes = encode(letter).length
         const times = Math.floor(MAX_LINE_BYTES / bytes)

@@ -1,3 +1,5 @@
+// @module-tag full
+// @module-tag browser
 // Runs the common adapter cases with Crawlee's browser crawlers and Chromium.
 
 import type { Configuration } from '@crawlee/basic'
@@ -5,7 +7,6 @@ import { PlaywrightCrawler } from '@crawlee/playwright'
 import { PuppeteerCrawler } from '@crawlee/puppeteer'
 import { adapterCasesFor, runAdapterCase } from '@politely/testkit/cases/adapter-cases'
 import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
-import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, test } from 'vitest'
 import { type AnyCrawler, withRobots } from '../src/index.ts'
 import { inMemory } from './in-memory.ts'
@@ -46,7 +47,7 @@ const kinds: readonly (readonly [string, Make])[] = [
 
 // The short run has the same cases for Playwright and Puppeteer without Crawlee. navigation.test.ts
 // covers what is specific to Crawlee.
-describe.skipIf(!isFullRun || isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => {
+describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', { tags: 'full' }, (_, make) => {
   test.each(adapterCasesFor('Crawlee: browser crawlers'))('$capability: $name', async (adapterCase) => {
     const outcome = await runAdapterCase(adapterCase, (settings) =>
       openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, deferBeyondMs: Infinity })),

@@ -1,14 +1,17 @@
+// @module-tag full
+// @module-tag browser
 // Each way in which a page can start a request, in Crawlee's browser crawlers. Most of them run in
 // the full run only: the short run has the same cases for Playwright without Crawlee.
 import { browserRequestTests } from '@politely/testkit/browser/browser-cases'
 import { findBrowser, isMissing } from '@politely/testkit/parts'
-import { isFullRun } from '@politely/testkit/scope'
 import { describe, test } from 'vitest'
 import { crawlerUnderTest } from './crawler-under-test.ts'
 
-describe
-  .skipIf(!isFullRun || isMissing('chromium', findBrowser()))
-  .each(['PlaywrightCrawler', 'PuppeteerCrawler'] as const)('%s', (kind) => {
-  const browser = crawlerUnderTest(kind)
-  for (const { name, run } of browserRequestTests) test(name, () => run(browser))
-})
+describe.skipIf(isMissing('chromium', findBrowser())).each(['PlaywrightCrawler', 'PuppeteerCrawler'] as const)(
+  '%s',
+  { tags: 'full' },
+  (kind) => {
+    const browser = crawlerUnderTest(kind)
+    for (const { name, run } of browserRequestTests) test(name, () => run(browser))
+  },
+)

@@ -1,3 +1,4 @@
+// @module-tag full
 // The option `cache`: pages that are stored are handled without a request, or revalidated.
 import { gzipSync } from 'node:zlib'
 import { BasicCrawler } from '@crawlee/basic'

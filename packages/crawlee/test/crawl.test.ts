@@ -1,3 +1,4 @@
+// @module-tag full
 // A polite crawler as its user sees it, over real sockets: skipped requests, failed requests,
 // redirects, request headers.
 import { createServer } from 'node:http'

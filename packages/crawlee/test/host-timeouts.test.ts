@@ -1,3 +1,4 @@
+// @module-tag full
 // By how much waiting requests extend Crawlee's timeouts. The clock is fake. Timers round up to
 // whole milliseconds.
 

@@ -1,3 +1,4 @@
+// @module-tag full
 // A public page that links to private hosts: their requests are skipped, and nothing reaches the
 // hosts. 127.0.0.3 stands for a public address.
 import { RequestQueue } from '@crawlee/basic'

@@ -1,3 +1,5 @@
+// @module-tag full
+// @module-tag browser
 // Requests of a browser crawler's pages: waiting redirects, page requests, and the option
 // pageRequests.
 
@@ -6,7 +8,7 @@ import { PlaywrightCrawler, type PlaywrightCrawlerOptions } from '@crawlee/playw
 import { PuppeteerCrawler, type PuppeteerCrawlerOptions } from '@crawlee/puppeteer'
 import { RobotsDisallowedError } from '@politely/gate'
 import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
-import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
+import { firstInShortRun } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/servers/sites'
 import { htmlPage, redirectTo, scriptOf } from '@politely/testkit/servers/small-pages'
 import { chromium as playwright } from 'playwright'
@@ -101,7 +103,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     return result
   }
 
-  test.runIf(isFullRun)('a redirect waits for its turn, and the wait does not count toward timeouts', async () => {
+  test('a redirect waits for its turn, and the wait does not count toward timeouts', { tags: 'full' }, async () => {
     sites.respond(ROBOTS, rules('Crawl-delay: 3'))
     sites.respond(`${HOME}/hop`, redirectTo('/end'))
     sites.respond(`${HOME}/end`, htmlPage())
@@ -112,7 +114,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     expect(sinceFirstStart(starts, end)).toBeGreaterThanOrEqual(3_000)
   })
 
-  test.runIf(isFullRun)('a site that does not respond exceeds navigationTimeoutSecs', async () => {
+  test('a site that does not respond exceeds navigationTimeoutSecs', { tags: 'full' }, async () => {
     sites.respond(`${HOME}/`, new Promise<Reply>(() => undefined))
     const result = await crawl(`${HOME}/`, { navigationTimeoutSecs: 1, maxRequestRetries: 0 })
     expect(result.failed.map(({ message }) => message)).toEqual(['Navigation timed out after 1 seconds.'])
@@ -130,14 +132,14 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
   /** Chromium may send a request again by itself after a reset. */
   const resets = (count: number) => Array.from({ length: count }, () => (socket: Socket) => void socket.destroy())
 
-  test.runIf(isFullRun && seesResets)('a request to a site that rests waits until the site is back', async () => {
+  test.runIf(seesResets)('a request to a site that rests waits until the site is back', { tags: 'full' }, async () => {
     sites.respond(`${HOME}/`, ...resets(2), htmlPage())
     const circuit = { failures: 1, coolMs: 300 }
     const result = await crawl(`${HOME}/`, { maxRequestRetries: 2 }, { circuit })
     expect(result).toEqual({ handled: [`${HOME}/`], failed: [], skipped: [] })
   })
 
-  test.runIf(isFullRun && seesResets)('a request to a site that stays down is skipped in the end', async () => {
+  test.runIf(seesResets)('a request to a site that stays down is skipped in the end', { tags: 'full' }, async () => {
     sites.respond(`${HOME}/`, ...resets(10))
     const circuit = { failures: 1, coolMs: 60_000 }
     const result = await crawl(`${HOME}/`, {}, { circuit, giveUpAfterMs: 0 })
@@ -161,7 +163,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     expect(pages()).toEqual([`${HOME}/`, `${HOME}/next`])
   })
 
-  test.runIf(isFullRun)('a page cannot start downloads', async () => {
+  test('a page cannot start downloads', { tags: 'full' }, async () => {
     sites.respond(ROBOTS, rules('Disallow: /private'))
     const links = ['/private/1', '/private/2', '/file'].map((path) => `<a download href="${path}">file</a>`).join('')
     const clickAll = "document.querySelectorAll('a').forEach((link) => link.click())"
@@ -176,8 +178,9 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     return `<img src="${sites.withPort(`${HOME}/private/${name}`)}" onerror="new Image().src = '${next}'">`
   }
 
-  test.runIf(isFullRun).each([{ useIncognitoPages: false }, { useIncognitoPages: true }])(
+  test.each([{ useIncognitoPages: false }, { useIncognitoPages: true }])(
     'requests in preNavigationHooks are checked from the first page of a browser on: $useIncognitoPages',
+    { tags: 'full' },
     async ({ useIncognitoPages }) => {
       sites.respond(ROBOTS, rules('Disallow: /private'))
       sites.respond(`${HOME}/`, htmlPage())
@@ -197,30 +200,29 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     },
   )
 
-  test.runIf(isFullRun)(
-    'requests in the hooks of browserPoolOptions are checked, also those of pages that the browser opens itself',
-    async () => {
-      sites.respond(ROBOTS, rules('Disallow: /private'))
-      sites.respond(`${HOME}/`, htmlPage())
-      const afterLaunch = async (_: string, { browser }: { browser: AnyBrowser }) => {
-        const [own] = (await browser.pages?.()) ?? browser.contexts().flatMap((context) => context.pages())
-        await own?.setContent(refusedImage('own'))
-        await sites.requested(2)
-        await (await browser.newPage()).setContent(refusedImage('launch'))
-        await sites.requested(3)
-      }
-      const afterCreate = async (page: AnyPage) => {
-        await page.setContent(refusedImage('create'))
-        await sites.requested(4)
-      }
-      const browserPoolOptions = { postLaunchHooks: [afterLaunch], postPageCreateHooks: [afterCreate] }
-      const result = await crawl(`${HOME}/`, { browserPoolOptions })
-      expect(result).toEqual({ handled: [`${HOME}/`], failed: [], skipped: [] })
-      expect(pages()).toEqual(['/after-own', '/after-launch', '/after-create', '/'].map((path) => `${HOME}${path}`))
-    },
-  )
+  test('requests in the hooks of browserPoolOptions are checked, also those of pages that the browser opens itself', {
+    tags: 'full',
+  }, async () => {
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    sites.respond(`${HOME}/`, htmlPage())
+    const afterLaunch = async (_: string, { browser }: { browser: AnyBrowser }) => {
+      const [own] = (await browser.pages?.()) ?? browser.contexts().flatMap((context) => context.pages())
+      await own?.setContent(refusedImage('own'))
+      await sites.requested(2)
+      await (await browser.newPage()).setContent(refusedImage('launch'))
+      await sites.requested(3)
+    }
+    const afterCreate = async (page: AnyPage) => {
+      await page.setContent(refusedImage('create'))
+      await sites.requested(4)
+    }
+    const browserPoolOptions = { postLaunchHooks: [afterLaunch], postPageCreateHooks: [afterCreate] }
+    const result = await crawl(`${HOME}/`, { browserPoolOptions })
+    expect(result).toEqual({ handled: [`${HOME}/`], failed: [], skipped: [] })
+    expect(pages()).toEqual(['/after-own', '/after-launch', '/after-create', '/'].map((path) => `${HOME}${path}`))
+  })
 
-  test.runIf(isFullRun)('page.goto is checked in the handler of a request with skipNavigation', async () => {
+  test('page.goto is checked in the handler of a request with skipNavigation', { tags: 'full' }, async () => {
     sites.respond(ROBOTS, rules('Disallow: /private'))
     const failures: unknown[] = []
     await crawl(
@@ -235,35 +237,34 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     expect(pages()).toEqual([])
   })
 
-  test.runIf(isFullRun)(
-    'requests of popups, frames of other sites and workers are checked, and speculation rules cause none',
-    async () => {
-      const prefetch = JSON.stringify({ prefetch: [{ urls: ['/private/ahead'], eagerness: 'immediate' }] })
-      sites.respond(ROBOTS, rules('Disallow: /private'))
-      sites.respond(`${OTHER}/robots.txt`, rules('Disallow: /private'))
-      sites.respond(`${HOME}/service.js`, scriptOf("addEventListener('install', () => fetch('/private/service'))"))
-      sites.respond(`${HOME}/worker.js`, scriptOf("fetch('/private/worker').catch(() => fetch('/by-worker'))"))
-      // Windows open after the frame has loaded: in Playwright with the headless shell, a frame of
-      // another site that is added after a window was opened is not parsed (measured with 156 and
-      // 1.65, also without Politely).
-      const frame = '<img src="/private/image" onerror="new Image().src = \'/by-frame\'">'
-      sites.respond(`${OTHER}/frame`, htmlPage(frame))
-      sites.respond(
-        `${HOME}/`,
-        htmlPage(`<script type="speculationrules">${prefetch}</script><iframe src="${sites.withPort(OTHER)}/frame"
+  test('requests of popups, frames of other sites and workers are checked, and speculation rules cause none', {
+    tags: 'full',
+  }, async () => {
+    const prefetch = JSON.stringify({ prefetch: [{ urls: ['/private/ahead'], eagerness: 'immediate' }] })
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    sites.respond(`${OTHER}/robots.txt`, rules('Disallow: /private'))
+    sites.respond(`${HOME}/service.js`, scriptOf("addEventListener('install', () => fetch('/private/service'))"))
+    sites.respond(`${HOME}/worker.js`, scriptOf("fetch('/private/worker').catch(() => fetch('/by-worker'))"))
+    // Windows open after the frame has loaded: in Playwright with the headless shell, a frame of
+    // another site that is added after a window was opened is not parsed (measured with 156 and
+    // 1.65, also without Politely).
+    const frame = '<img src="/private/image" onerror="new Image().src = \'/by-frame\'">'
+    sites.respond(`${OTHER}/frame`, htmlPage(frame))
+    sites.respond(
+      `${HOME}/`,
+      htmlPage(`<script type="speculationrules">${prefetch}</script><iframe src="${sites.withPort(OTHER)}/frame"
           onload="window.open('/private/window'); setTimeout(() => window.open('/window'))"></iframe>
         <script>new Worker('/worker.js'); navigator.serviceWorker.register('/service.js').catch(() => 0)</script>`),
-      )
-      await crawl(`${HOME}/`, { requestHandler: () => sites.requested(8) })
-      expect([...new Set(pages())].sort()).toEqual(
-        ['OTHER/by-frame', 'OTHER/frame', 'OTHER/robots.txt', '/', '/by-worker', '/window', '/worker.js'].map((path) =>
-          path.startsWith('OTHER') ? path.replace('OTHER', OTHER) : `${HOME}${path}`,
-        ),
-      )
-    },
-  )
+    )
+    await crawl(`${HOME}/`, { requestHandler: () => sites.requested(8) })
+    expect([...new Set(pages())].sort()).toEqual(
+      ['OTHER/by-frame', 'OTHER/frame', 'OTHER/robots.txt', '/', '/by-worker', '/window', '/worker.js'].map((path) =>
+        path.startsWith('OTHER') ? path.replace('OTHER', OTHER) : `${HOME}${path}`,
+      ),
+    )
+  })
 
-  test.runIf(isFullRun)('the wait of a frame for another robots.txt does not count toward timeouts', async () => {
+  test('the wait of a frame for another robots.txt does not count toward timeouts', { tags: 'full' }, async () => {
     const heldResponse = Promise.withResolvers<Reply>()
     sites.respond(`${OTHER}/robots.txt`, heldResponse.promise)
     sites.respond(`${HOME}/`, htmlPage('<iframe src="/frame"></iframe>'))
@@ -274,22 +275,21 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     expect(await crawled).toEqual({ handled: [`${HOME}/`], failed: [], skipped: [] })
   })
 
-  test.runIf(isFullRun)(
-    'page.goto of a handler waits for its turn, and the wait does not count toward requestHandlerTimeoutSecs',
-    async () => {
-      sites.respond(ROBOTS, rules('Crawl-delay: 3'))
-      for (const path of ['/', '/next']) sites.respond(`${HOME}${path}`, htmlPage())
-      const result = await crawl(`${HOME}/`, {
-        requestHandlerTimeoutSecs: 2,
-        maxRequestRetries: 0,
-        requestHandler: async (context) => void (await context.page.goto(sites.withPort(`${HOME}/next`))),
-      })
-      expect(result).toEqual({ handled: [`${HOME}/`], failed: [], skipped: [] })
-      expect(pages()).toEqual([`${HOME}/`, `${HOME}/next`])
-    },
-  )
+  test('page.goto of a handler waits for its turn, and the wait does not count toward requestHandlerTimeoutSecs', {
+    tags: 'full',
+  }, async () => {
+    sites.respond(ROBOTS, rules('Crawl-delay: 3'))
+    for (const path of ['/', '/next']) sites.respond(`${HOME}${path}`, htmlPage())
+    const result = await crawl(`${HOME}/`, {
+      requestHandlerTimeoutSecs: 2,
+      maxRequestRetries: 0,
+      requestHandler: async (context) => void (await context.page.goto(sites.withPort(`${HOME}/next`))),
+    })
+    expect(result).toEqual({ handled: [`${HOME}/`], failed: [], skipped: [] })
+    expect(pages()).toEqual([`${HOME}/`, `${HOME}/next`])
+  })
 
-  test.runIf(isFullRun)('Crawlee’s retry of a 429 response waits for Retry-After', async () => {
+  test('Crawlee’s retry of a 429 response waits for Retry-After', { tags: 'full' }, async () => {
     sites.respond(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
     const result = await crawl(`${HOME}/`)
     expect(result.handled).toEqual([`${HOME}/`])
@@ -297,45 +297,42 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
   })
 
-  test.runIf(isFullRun)(
-    'a POST, for which Crawlee intercepts requests itself, keeps its method, and its redirect is checked',
-    async () => {
-      sites.respond(ROBOTS, rules('Disallow: /private'))
-      sites.respond(`${HOME}/form`, { status: 303, headers: { location: '/end' } })
-      sites.respond(`${HOME}/end`, redirectTo('/private'))
-      const result = await crawl({ url: `${HOME}/form`, method: 'POST', payload: 'a=1', useExtendedUniqueKey: true })
-      expect(result).toEqual({ handled: [], failed: [], skipped: [['robotsTxt', 'rule']] })
-      expect(sites.requests.map(({ method, url }) => [method, url])).toEqual([
-        ['GET', ROBOTS],
-        ['POST', `${HOME}/form`],
-        ['GET', `${HOME}/end`],
-      ])
-    },
-  )
+  test('a POST, for which Crawlee intercepts requests itself, keeps its method, and its redirect is checked', {
+    tags: 'full',
+  }, async () => {
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    sites.respond(`${HOME}/form`, { status: 303, headers: { location: '/end' } })
+    sites.respond(`${HOME}/end`, redirectTo('/private'))
+    const result = await crawl({ url: `${HOME}/form`, method: 'POST', payload: 'a=1', useExtendedUniqueKey: true })
+    expect(result).toEqual({ handled: [], failed: [], skipped: [['robotsTxt', 'rule']] })
+    expect(sites.requests.map(({ method, url }) => [method, url])).toEqual([
+      ['GET', ROBOTS],
+      ['POST', `${HOME}/form`],
+      ['GET', `${HOME}/end`],
+    ])
+  })
 
-  test.runIf(isFullRun)(
-    'with pageRequests: ignore, the retry of a 429 response also waits for Retry-After',
-    async () => {
-      sites.respond(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
-      await crawl(`${HOME}/`, {}, { pageRequests: 'ignore' })
-      const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
-      expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
-    },
-  )
+  test('with pageRequests: ignore, the retry of a 429 response also waits for Retry-After', {
+    tags: 'full',
+  }, async () => {
+    sites.respond(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
+    await crawl(`${HOME}/`, {}, { pageRequests: 'ignore' })
+    const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
+  })
 
-  test.runIf(isFullRun)(
-    'with pageRequests: ignore, the page is checked, and its redirects and page.goto of a hook are not',
-    async () => {
-      sites.respond(ROBOTS, rules('Disallow: /private'))
-      sites.respond(`${HOME}/hop`, redirectTo('/private'))
-      sites.respond(`${HOME}/private`, htmlPage())
-      sites.respond(`${HOME}/private/hook`, htmlPage())
-      const hook: PageHook = async ({ page }) => void (await page.goto(sites.withPort(`${HOME}/private/hook`)))
-      const result = await crawl(`${HOME}/hop`, { preNavigationHooks: [hook] }, { pageRequests: 'ignore' })
-      expect(result).toEqual({ handled: [`${HOME}/private`], failed: [], skipped: [] })
-      expect(pages()).toEqual([`${HOME}/private/hook`, `${HOME}/hop`, `${HOME}/private`])
-    },
-  )
+  test('with pageRequests: ignore, the page is checked, and its redirects and page.goto of a hook are not', {
+    tags: 'full',
+  }, async () => {
+    sites.respond(ROBOTS, rules('Disallow: /private'))
+    sites.respond(`${HOME}/hop`, redirectTo('/private'))
+    sites.respond(`${HOME}/private`, htmlPage())
+    sites.respond(`${HOME}/private/hook`, htmlPage())
+    const hook: PageHook = async ({ page }) => void (await page.goto(sites.withPort(`${HOME}/private/hook`)))
+    const result = await crawl(`${HOME}/hop`, { preNavigationHooks: [hook] }, { pageRequests: 'ignore' })
+    expect(result).toEqual({ handled: [`${HOME}/private`], failed: [], skipped: [] })
+    expect(pages()).toEqual([`${HOME}/private/hook`, `${HOME}/hop`, `${HOME}/private`])
+  })
 })
 
 test.skipIf(isMissing('chromium', chromium))(

@@ -1,3 +1,4 @@
+// @module-tag full
 // Waiting requests: outside of Crawlee's pool, without effect on its timeouts, and what happens to
 // them when a crawl ends.
 
@@ -19,7 +20,7 @@ import {
 import { CheerioCrawler } from '@crawlee/cheerio'
 import { RobotsClient } from '@politely/fetcher'
 import { LocalPacer, type Pacer, PoliteGate } from '@politely/gate'
-import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
+import { firstInShortRun } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/servers/sites'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
@@ -190,7 +191,7 @@ test('our choice: pages of many hosts of one domain that do not arrive delay no 
   await crawlBeside(slow, () => sendResponse(page), 14)
 })
 
-test.runIf(isFullRun)('a deferred request does not inherit the timeout of the task that deferred it', async () => {
+test('a deferred request does not inherit the timeout of the task that deferred it', { tags: 'full' }, async () => {
   const urls = answerPages(SLOW, 1, 3)
   const handled: string[] = []
   const failed: string[] = []
@@ -217,35 +218,34 @@ test.runIf(isFullRun)('a deferred request does not inherit the timeout of the ta
   })
 })
 
-test.runIf(isFullRun)(
-  'a page answered with 101, for which got never settles, holds no permit after its timeout',
-  async () => {
-    const switching = (socket: Socket) => socket.write('HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
-    sites.respond(`${FAST}/robots.txt`, { status: 404 })
-    for (const n of [1, 2, 3]) sites.respond(`${FAST}/${n}`, switching)
-    const robots = new RobotsClient({ userAgent })
-    onTestFinished(() => robots.close())
-    const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerKey: 1 })
-    const failed: string[] = []
-    const crawler = withRobots(
-      new CheerioCrawler(
-        {
-          navigationTimeoutSecs: 0.5,
-          maxRequestRetries: 0,
-          requestHandler: () => undefined,
-          failedRequestHandler: (_, { message }) => void failed.push(message),
-        },
-        inMemory(),
-      ),
-      { gate },
-    )
-    await crawler.run([1, 2, 3].map((n) => sites.withPort(`${FAST}/${n}`)))
-    expect(failed).toHaveLength(3)
-    expect(gate.queues()).toEqual([])
-  },
-)
+test('a page answered with 101, for which got never settles, holds no permit after its timeout', {
+  tags: 'full',
+}, async () => {
+  const switching = (socket: Socket) => socket.write('HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
+  sites.respond(`${FAST}/robots.txt`, { status: 404 })
+  for (const n of [1, 2, 3]) sites.respond(`${FAST}/${n}`, switching)
+  const robots = new RobotsClient({ userAgent })
+  onTestFinished(() => robots.close())
+  const gate = new PoliteGate({ robots, minDelayMs: 0, maxConcurrentPerKey: 1 })
+  const failed: string[] = []
+  const crawler = withRobots(
+    new CheerioCrawler(
+      {
+        navigationTimeoutSecs: 0.5,
+        maxRequestRetries: 0,
+        requestHandler: () => undefined,
+        failedRequestHandler: (_, { message }) => void failed.push(message),
+      },
+      inMemory(),
+    ),
+    { gate },
+  )
+  await crawler.run([1, 2, 3].map((n) => sites.withPort(`${FAST}/${n}`)))
+  expect(failed).toHaveLength(3)
+  expect(gate.queues()).toEqual([])
+})
 
-test.runIf(isFullRun)('a crawl-delay longer than all timeouts of Crawlee is kept, and fails no request', async () => {
+test('a crawl-delay longer than all timeouts of Crawlee is kept, and fails no request', { tags: 'full' }, async () => {
   const urls = answerPages(SLOW, 1, 3)
   const failed: unknown[] = []
   const crawler = withRobots(
@@ -265,33 +265,32 @@ test.runIf(isFullRun)('a crawl-delay longer than all timeouts of Crawlee is kept
   expect({ failed, requestsFinished, retryHistogram }).toEqual({ failed: [], requestsFinished: 3, retryHistogram: [3] })
 })
 
-test.runIf(isFullRun)(
-  'a redirect whose second hop waits does not time out, nor does a sendRequest of a handler',
-  async () => {
-    answerPages(SLOW, 1.6, 1)
-    sites.respond(`${SLOW}/hop`, { status: 302, headers: { location: '/1' } })
-    const statuses: number[] = []
-    const failed: unknown[] = []
-    const crawler = withRobots(
-      new BasicCrawler(
-        {
-          requestHandlerTimeoutSecs: 1,
-          maxRequestRetries: 0,
-          requestHandler: async ({ sendRequest }) => void statuses.push((await sendRequest()).statusCode),
-          failedRequestHandler: (_, error) => void failed.push(error),
-        },
-        inMemory(),
-      ),
-      { userAgent, minDelayMs: 0 },
-    )
-    await crawler.run([sites.withPort(`${SLOW}/hop`)])
-    expect({ statuses, failed, requested: pages().map(({ url }) => url) }).toEqual({
-      statuses: [200],
-      failed: [],
-      requested: [`${SLOW}/hop`, `${SLOW}/1`],
-    })
-  },
-)
+test('a redirect whose second hop waits does not time out, nor does a sendRequest of a handler', {
+  tags: 'full',
+}, async () => {
+  answerPages(SLOW, 1.6, 1)
+  sites.respond(`${SLOW}/hop`, { status: 302, headers: { location: '/1' } })
+  const statuses: number[] = []
+  const failed: unknown[] = []
+  const crawler = withRobots(
+    new BasicCrawler(
+      {
+        requestHandlerTimeoutSecs: 1,
+        maxRequestRetries: 0,
+        requestHandler: async ({ sendRequest }) => void statuses.push((await sendRequest()).statusCode),
+        failedRequestHandler: (_, error) => void failed.push(error),
+      },
+      inMemory(),
+    ),
+    { userAgent, minDelayMs: 0 },
+  )
+  await crawler.run([sites.withPort(`${SLOW}/hop`)])
+  expect({ statuses, failed, requested: pages().map(({ url }) => url) }).toEqual({
+    statuses: [200],
+    failed: [],
+    requested: [`${SLOW}/hop`, `${SLOW}/1`],
+  })
+})
 
 test.each([
   ['out of the pool', 100],
@@ -483,7 +482,7 @@ test('with default options, a request that waits for the default delay leaves th
   expect(handled).toEqual([slow[0], fast].map((url) => sites.withPort(url as string)))
 })
 
-test.runIf(isFullRun)('the lock of a deferred request ends within a minute, and is renewed before that', async () => {
+test('the lock of a deferred request ends within a minute, and is renewed before that', { tags: 'full' }, async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const urls = answerPages(SLOW, 600, 3)
@@ -522,7 +521,7 @@ test.runIf(isFullRun)('the lock of a deferred request ends within a minute, and 
   expect(requestsFinished).toBe(1)
 })
 
-test.runIf(isFullRun)('after the process is killed, the next run gets the deferred requests', async () => {
+test('after the process is killed, the next run gets the deferred requests', { tags: 'full' }, async () => {
   const urls = answerPages(SLOW, 60, 20)
   const folder = await mkdtemp(join(tmpdir(), 'politely-killed-'))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -625,30 +624,29 @@ test.each(firstInShortRun(['from outside', 'in a handler']))(
   },
 )
 
-test.runIf(isFullRun)(
-  'crawlers of one process that share a queue and a gate do not wait for each other’s requests',
-  async () => {
-    const urls = answerPages(SLOW, 0.2, 8)
-    const config = inMemory()
-    const requestQueue = await RequestQueue.open('shared', { config })
-    await requestQueue.addRequests(urls.map((url) => ({ url: sites.withPort(url) })))
-    const robots = new RobotsClient({ userAgent })
-    const gate = new PoliteGate({ robots, minDelayMs: 0 })
-    const crawlers = [1, 2].map(() =>
-      withRobots(new CheerioCrawler({ requestQueue, requestHandler: () => undefined }, config), {
-        gate,
-        deferBeyondMs: 50,
-      }),
-    )
-    const starts = collectStarts()
-    const runs = await Promise.all(crawlers.map((crawler) => crawler.run()))
-    const pauses = starts.slice(1).map((time, i) => time - (starts[i] as number))
-    expect(runs.reduce((sum, { requestsFinished }) => sum + requestsFinished, 0)).toBe(urls.length)
-    expect(new Set(pages().map(({ url }) => url))).toEqual(new Set(urls))
-    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(200)
-    await robots.close()
-  },
-)
+test('crawlers of one process that share a queue and a gate do not wait for each other’s requests', {
+  tags: 'full',
+}, async () => {
+  const urls = answerPages(SLOW, 0.2, 8)
+  const config = inMemory()
+  const requestQueue = await RequestQueue.open('shared', { config })
+  await requestQueue.addRequests(urls.map((url) => ({ url: sites.withPort(url) })))
+  const robots = new RobotsClient({ userAgent })
+  const gate = new PoliteGate({ robots, minDelayMs: 0 })
+  const crawlers = [1, 2].map(() =>
+    withRobots(new CheerioCrawler({ requestQueue, requestHandler: () => undefined }, config), {
+      gate,
+      deferBeyondMs: 50,
+    }),
+  )
+  const starts = collectStarts()
+  const runs = await Promise.all(crawlers.map((crawler) => crawler.run()))
+  const pauses = starts.slice(1).map((time, i) => time - (starts[i] as number))
+  expect(runs.reduce((sum, { requestsFinished }) => sum + requestsFinished, 0)).toBe(urls.length)
+  expect(new Set(pages().map(({ url }) => url))).toEqual(new Set(urls))
+  expect(Math.min(...pauses)).toBeGreaterThanOrEqual(200)
+  await robots.close()
+})
 
 test.each(firstInShortRun(['continues', 'is torn down']))(
   'a deferred request that another crawler has handled is not pending again when the crawl %s',

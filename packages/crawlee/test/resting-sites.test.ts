@@ -1,8 +1,8 @@
+// @module-tag full
 // What a crawl does with the requests of a site that is down: they wait until the site may get one,
 // and don't fail.
 import { BasicCrawler, Log, Logger, LogLevel } from '@crawlee/basic'
 import { CheerioCrawler, type CheerioCrawlerOptions } from '@crawlee/cheerio'
-import { isFullRun } from '@politely/testkit/scope'
 import { type Answer, type Sites, startSites } from '@politely/testkit/servers/sites'
 import { htmlPage, redirectTo } from '@politely/testkit/servers/small-pages'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -95,8 +95,9 @@ test('requests of a site that stays down are skipped in the end, and the log has
   ])
 })
 
-test.runIf(isFullRun).each([20, Infinity])(
+test.each([20, Infinity])(
   'a redirect to a site that rests is not an error (deferBeyondMs: %d)',
+  { tags: 'full' },
   async (deferBeyondMs) => {
     const down = pages(DEAD, 4)
     for (const url of down) sites.respond(url, RESET)
@@ -113,8 +114,9 @@ test.runIf(isFullRun).each([20, Infinity])(
   },
 )
 
-test.runIf(isFullRun).each([20, Infinity])(
+test.each([20, Infinity])(
   'a handler whose own request is refused runs again when the site is back (deferBeyondMs: %d)',
+  { tags: 'full' },
   async (deferBeyondMs) => {
     const urls = pages(DEAD, 6)
     for (const url of urls) sites.respond(url, RESET, RESET, htmlPage())

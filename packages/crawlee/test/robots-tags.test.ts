@@ -1,3 +1,4 @@
+// @module-tag full
 // What may be done with crawled pages: `usageOf(context)`, and the option `robotsTags`.
 import { BasicCrawler } from '@crawlee/basic'
 import { CheerioCrawler, createCheerioRouter } from '@crawlee/cheerio'
@@ -161,7 +162,7 @@ test.runIf(canRunBrowsers)('an unclear refusal counts if Puppeteer joins the lin
   })
 })
 
-test.runIf(isFullRun)('the time limit of a handler stands still while usageOf fetches its own files', async () => {
+test('the time limit of a handler stands still while usageOf fetches its own files', { tags: 'full' }, async () => {
   sites.respond(`${HOME}/page`, withHead(''))
   const held = Promise.withResolvers<Reply>()
   sites.respond(FILE, held.promise)

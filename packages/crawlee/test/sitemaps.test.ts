@@ -1,3 +1,4 @@
+// @module-tag full
 // What docs/crawlee.md says about Crawlee's own loaders of sitemaps: they do not use the crawler.
 import { createRequire } from 'node:module'
 import { CheerioCrawler } from '@crawlee/cheerio'

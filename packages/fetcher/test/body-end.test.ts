@@ -144,7 +144,7 @@ test.for(
   )
 })
 
-test('docs/reference/misbehaving-servers.md contains these cases', async () => {
+test('docs/reference/misbehaving-servers.md contains these cases', { tags: 'page' }, async () => {
   const rows = bodyEndCases.map((row) => [
     row.over,
     row.name.replaceAll('_', '\\_'),

@@ -1,3 +1,4 @@
+// @module-tag sockets
 // Ending a check early: one caller by its signal, all callers when the client closes. All of it is
 // our choice.
 import { getEventListeners } from 'node:events'

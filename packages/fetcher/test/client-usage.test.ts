@@ -262,17 +262,17 @@ describe('tdmrep.json', () => {
     expect(sites.requestedUrls).toEqual([ROBOTS, ...attempts.map(() => FILE)])
   })
 
-  test.runIf(isFullRun)(
-    'is not asked for again after close, nor where the site asked to wait',
-    async ({ sites, newClient }) => {
-      sites.respond(FILE, { status: 503 }, { status: 503, headers: { 'retry-after': '60' } })
-      const clients = [newClient({ retries: 5 }), newClient({ retries: 5 })]
-      for (const client of clients) await client.usage(sites.withPort(PAGE))
-      await clients[0]?.close()
-      await setTimeout(700)
-      expect(sites.requestedUrls).toEqual([ROBOTS, FILE, ROBOTS, FILE])
-    },
-  )
+  test('is not asked for again after close, nor where the site asked to wait', { tags: 'full' }, async ({
+    sites,
+    newClient,
+  }) => {
+    sites.respond(FILE, { status: 503 }, { status: 503, headers: { 'retry-after': '60' } })
+    const clients = [newClient({ retries: 5 }), newClient({ retries: 5 })]
+    for (const client of clients) await client.usage(sites.withPort(PAGE))
+    await clients[0]?.close()
+    await setTimeout(700)
+    expect(sites.requestedUrls).toEqual([ROBOTS, FILE, ROBOTS, FILE])
+  })
 
   test('is fetched again with maxAgeMs, and after forget', async ({ sites, newClient }) => {
     sites.respond(FILE, RESERVED)

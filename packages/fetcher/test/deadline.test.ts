@@ -1,3 +1,4 @@
+// @module-tag timers
 // The deadline of an attempt, and the waits that it does not count. Our choice.
 
 import { disallowsPage } from '@politely/testkit/cases/response-cases'

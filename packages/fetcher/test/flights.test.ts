@@ -1,3 +1,4 @@
+// @module-tag timers
 // Single flight per origin, and limits on concurrent flights. All of it is our choice.
 import { getEventListeners } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'

@@ -1,3 +1,4 @@
+// @module-tag sockets
 // Robots.txt over FTP. RFC 9309 §2.3 names the scheme without details; everything that is not in
 // RFC 959 is our choice.
 import { spawn } from 'node:child_process'

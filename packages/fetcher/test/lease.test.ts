@@ -2,7 +2,6 @@
 
 import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'
 import { startClock } from '@politely/testkit/clock'
-import { isFullRun } from '@politely/testkit/scope'
 import type { Reply } from '@politely/testkit/servers/sites'
 import { describe, expect, vi } from 'vitest'
 import { type Lease, MemoryStore, type RobotsClient, type Store } from '../src/index.ts'
@@ -136,7 +135,10 @@ describe('a lease', () => {
     }
   })
 
-  test.runIf(isFullRun)('that arrives after two seconds is not used, and is released', async ({ sites, newClient }) => {
+  test('that arrives after two seconds is not used, and is released', { tags: 'full' }, async ({
+    sites,
+    newClient,
+  }) => {
     sites.respond(ROBOTS, rules)
     const late = Promise.withResolvers<Lease>()
     const client = newClient({ store: { ...leasingStore(), lease: () => late.promise } })

@@ -1,3 +1,4 @@
+// @module-tag heap
 // The memory that MemoryStore uses, and what it evicts. packages/testing runs the cases of all
 // stores.
 import { OptionError } from '@politely/core'

@@ -265,7 +265,7 @@ test("our choice, the client's own connections reject untrusted certificates too
   expect(sites.requests).toEqual([])
 })
 
-test('docs/reference/misbehaving-servers.md contains these cases', async () => {
+test('docs/reference/misbehaving-servers.md contains these cases', { tags: 'page' }, async () => {
   const tables = [
     { head: ['the server', 'source', 'result'], rows: tableRows([...connectionCases, ...misbehavingServerCases]) },
     { head: ['the response', 'source', 'result'], rows: tableRows([...replyCases, ...conditionalCases]) },

@@ -1,3 +1,4 @@
+// @module-tag timers
 // Limits of the requests that redirects of robots.txt lead to another site. All of it is our
 // choice.
 import { describeVerdict } from '@politely/core'

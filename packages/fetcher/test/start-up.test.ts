@@ -1,3 +1,4 @@
+// @module-tag full
 // What is loaded when: in a process of its own, since a module is loaded once.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'

@@ -93,7 +93,7 @@ test.each(cases)('requests in the fifth minute to a site that answers %s', async
   expect(found).toEqual(gate)
 })
 
-test('writes these cases as a table into docs/pace-options.md', async () => {
+test('writes these cases as a table into docs/pace-options.md', { tags: 'page' }, async () => {
   const rows = cases.map(([site, , scrapy, gate]) => [site, scrapy.join(', '), gate.join(', ')])
   await expectTables('docs/pace-options.md', { head: ['the site answers', 'AutoThrottle', 'Politely'], rows })
 })

@@ -1,3 +1,4 @@
+// @module-tag timers
 // The option `budget`.
 import { expect, onTestFinished, test } from 'vitest'
 import { BudgetError, politely, refusalOf } from '../src/index.ts'

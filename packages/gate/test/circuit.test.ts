@@ -1,3 +1,4 @@
+// @module-tag timers
 // The option `circuit`: an origin whose last requests failed gets no requests for a time.
 import { describe, expect, test, vi } from 'vitest'
 import {

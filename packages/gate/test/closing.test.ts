@@ -1,3 +1,4 @@
+// @module-tag full
 // After `close`, nothing that does not respond keeps the process alive: no lookup, no delay and no
 // store.
 import { execFile } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag timers
 // The concurrency limits: which requests count towards them, the limit for each registrable domain,
 // and the cost of many abort signals.
 import { getEventListeners } from 'node:events'

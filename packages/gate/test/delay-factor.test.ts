@@ -1,3 +1,4 @@
+// @module-tag timers
 // The options `delayFactor` and `pauseFrom`. All of it is our choice.
 import { describe, expect, test } from 'vitest'
 import { PoliteGate } from '../src/index.ts'

@@ -11,7 +11,6 @@ import {
 import type { AddressInfo, LookupFunction, Socket } from 'node:net'
 import { RobotsClient } from '@politely/fetcher'
 import { startClock } from '@politely/testkit/clock'
-import { isFullRun } from '@politely/testkit/scope'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import * as undici from 'undici'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -205,7 +204,7 @@ describe('idle connections of politeAgent', () => {
     await vi.waitFor(() => expect(sockets.size).toBe(KEPT), patience)
   })
 
-  test.runIf(isFullRun)('are closed after ten seconds, although the site asks for ten minutes', async () => {
+  test('are closed after ten seconds, although the site asks for ten minutes', { tags: 'full' }, async () => {
     const get = open()
     await get('evil.test')
     expect(sockets.size).toBe(1)

@@ -1,3 +1,4 @@
+// @module-tag timers
 // The option `jitter`.
 
 import { delayOf } from '@politely/core/engine'

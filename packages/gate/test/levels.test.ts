@@ -1,3 +1,4 @@
+// @module-tag timers
 import { describe, expect, test, vi } from 'vitest'
 import type { Pacer, Permit, Reservation } from '../src/index.ts'
 import { LocalPacer } from '../src/index.ts'

@@ -1,9 +1,10 @@
+// @module-tag heap
 // LocalPacer: its clocks, and the eviction of keys. packages/testing runs the cases of all pacers.
 import type { Delay, PaceLimits } from '@politely/core/engine'
 import { startClock } from '@politely/testkit/clock'
 import { heldBytes } from '@politely/testkit/heap'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
-import { isFullRun, sampled } from '@politely/testkit/scope'
+import { sampled } from '@politely/testkit/scope'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { LocalPacer, type Ticket } from '../src/index.ts'
 
@@ -135,10 +136,10 @@ describe('eviction', () => {
     expect(most).toBeLessThan(3_000)
   })
 
-  test.runIf(isFullRun).for([
+  test.for([
     ['200 bytes for each origin with a delay to keep', 20, 200],
     ['430 bytes if its name is as long as a host name can be', 253, 430],
-  ] as const)('keeps about %s', async ([, length, bytes]) => {
+  ] as const)('keeps about %s', { tags: 'full' }, async ([, length, bytes]) => {
     const keys = 20_000
     const held = await heldBytes(() => {
       const pacer = new LocalPacer()

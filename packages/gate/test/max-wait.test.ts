@@ -1,3 +1,4 @@
+// @module-tag timers
 // `maxWaitMs` and `maxQueuedPerKey`: requests that would wait too long are refused at once.
 import { expect, test, vi } from 'vitest'
 import { LocalPacer, type Pacer, QueueFullError, WaitTooLongError } from '../src/index.ts'

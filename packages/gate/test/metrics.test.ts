@@ -1,3 +1,4 @@
+// @module-tag timers
 // The gauges of a gate, the histogram of waits, the tables of their meanings, and the progress line.
 import { expectTables } from '@politely/testkit/doc-page'
 import { describe, expect, test, vi } from 'vitest'
@@ -115,7 +116,7 @@ describe('progressMs', () => {
   })
 })
 
-test('docs/observing.md has the tables', async () => {
+test('docs/observing.md has the tables', { tags: 'page' }, async () => {
   const rowsOf = (meanings: Readonly<Record<string, string>>) =>
     Object.entries(meanings).map(([name, meaning]) => [`\`${name}\``, meaning])
   const counters: Readonly<Record<keyof GateCounters, string>> = gateCounterMeanings

@@ -8,11 +8,11 @@ import { PoliteGate, politeHttpAgent, politely, resolveGate } from '../src/index
 import { CrawlTimeline } from '../src/timeline/index.ts'
 import { politeInterceptor } from '../src/undici/index.ts'
 
-// The source of a package and its build are two copies. This test has the gate's source, and the builds of core and the fetcher.
-const load = (module: string) => import(import.meta.resolve(module))
-const { RobotsClient: OtherClient } = await load('../../fetcher/src/client/client.ts')
-const { PoliteGate: OtherGate } = await load('@politely/gate')
-const { Robots: OtherRobots } = await load('../../core/src/robots.ts')
+// A module with a query is evaluated again, so its class is another one.
+const copyOf = (module: string) => import(import.meta.resolve(`../../${module}?copy`))
+const { RobotsClient: OtherClient } = await copyOf('fetcher/src/client/client.ts')
+const { PoliteGate: OtherGate } = await copyOf('gate/src/gate.ts')
+const { Robots: OtherRobots } = await copyOf('core/src/robots.ts')
 
 const userAgent = 'ExampleBot/1.0'
 const robots: RobotsClient = new OtherClient({ userAgent })

@@ -1,3 +1,4 @@
+// @module-tag timers
 // A function as the option `paceBy`.
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'

@@ -1,3 +1,4 @@
+// @module-tag timers
 // When the gate starts a request: delays, order, concurrency limits, pushbacks, aborts. RFC 9309
 // does not regulate any of this.
 //

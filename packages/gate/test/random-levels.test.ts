@@ -1,3 +1,4 @@
+// @module-tag timers
 // Random crawls on simulated time, with limits on all levels. Several origins share domains and
 // addresses. Requests are aborted at random times, the rules are fetched again, the pacer replies
 // late, fails or says wait, two gates share a pacer, some gates close early, and some have a jitter,

@@ -199,7 +199,7 @@ describe('undici.request with the redirect interceptor', () => {
   })
 })
 
-test('writes these cases as a table into docs/polite-fetch.md', async () => {
+test('writes these cases as a table into docs/polite-fetch.md', { tags: 'page' }, async () => {
   const head = ['redirect', ...MODES.map((mode) => `\`${mode}\``)]
   const rows = redirectRows.map((row) => [row.name, ...MODES.map((mode) => cellOf(row, mode))])
   await expectTables('docs/polite-fetch.md', { head, rows })

@@ -56,7 +56,7 @@ test.for(runnable.map((one) => [one.name, one] as const))('%s', async ([, one]) 
   })
 })
 
-test('docs/fetching.md contains these cases', async () => {
+test('docs/fetching.md contains these cases', { tags: 'page' }, async () => {
   const rows = wayCases.map(({ name, receiver, via, detail }) => [
     name,
     detail === undefined ? receiver : `${receiver}; the verdict says why`,

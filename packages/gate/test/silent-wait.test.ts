@@ -1,3 +1,4 @@
+// @module-tag full
 // What a program sees that has no logger, or fake timers, when a request waits: process warnings.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'

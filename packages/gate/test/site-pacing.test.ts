@@ -1,3 +1,4 @@
+// @module-tag timers
 // The option `pace`: options for one site.
 import { expect, test } from 'vitest'
 import { OptionError, type SitePacingOptions } from '../src/index.ts'

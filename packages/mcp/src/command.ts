@@ -1,11 +1,11 @@
 // The command line of the server. Standard output belongs to the protocol; messages for people go to
-// standard error.
+// standard error. It reads its flags before it loads the server, so that a mistake is answered at
+// once.
 import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
 import { parseArgs } from 'node:util'
-import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { OptionError } from '@politely/core'
-import { MAX_TIMEOUT_MS } from '@politely/fetcher/internal'
-import { FetchTools } from './fetch-tools.ts'
+import type { FetchTools } from './fetch-tools.ts'
 import type { FetchToolsOptions } from './options.ts'
 
 const HELP = `An MCP server that reads web pages and obeys robots.txt. An MCP client starts it and talks to it over stdin and stdout.
@@ -16,28 +16,45 @@ const HELP = `An MCP server that reads web pages and obeys robots.txt. An MCP cl
   --timeout <seconds>      time limit for one page, including the wait before its request (default: 50)
   --help                   print this text`
 
+/** The longest time limit of a timer of Node. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1
+
+interface Streams {
+  readonly stdin: Readable
+  readonly stdout: Writable
+  readonly stderr: Writable
+}
+
 /**
- * Serves MCP over the stdin and stdout of this process until stdin closes.
+ * Serves MCP over stdin and stdout until stdin closes.
  * @param args The command line, without `node` and the name of the script: `--user-agent NAME …`.
+ * @param streams Default: the streams of this process.
  * @returns The exit code: 0, or 2 for a mistake on the command line, which is printed on stderr.
  */
-export async function runCommand(args: readonly string[]): Promise<number> {
+export async function runCommand(
+  args: readonly string[],
+  { stdin, stdout, stderr }: Streams = process,
+): Promise<number> {
+  const say = (text: string) => void stderr.write(`politely-mcp: ${text}\n`)
   let tools: FetchTools
   try {
     const options = optionsOf(args)
     if (options === undefined) {
-      console.log(HELP)
+      stdout.write(`${HELP}\n`)
       return 0
     }
+    const { FetchTools } = await import('./fetch-tools.ts')
     tools = new FetchTools(options)
   } catch (error) {
     const isUsage = error instanceof OptionError || (error instanceof TypeError && 'code' in error)
     if (!isUsage) throw error
-    console.error(`politely-mcp: ${error.message}\nSee --help.`)
+    say(`${error.message}\nSee --help.`)
     return 2
   }
-  const closed = once(process.stdin, 'close')
-  serveStdio(() => tools.createServer(), { onerror: (error) => console.error(`politely-mcp: ${error.message}`) })
+  const { serveStdio, StdioServerTransport } = await import('@modelcontextprotocol/server/stdio')
+  const closed = once(stdin, 'close')
+  const transport = new StdioServerTransport(stdin, stdout)
+  serveStdio(() => tools.createServer(), { transport, onerror: ({ message }) => say(message) })
   await closed
   await tools.close() // the client has disconnected, so pending requests are useless
   return 0

@@ -1,9 +1,10 @@
+// @module-tag full
 // Tests the server in a child process, over stdin and stdout.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
+import { firstInShortRun } from '@politely/testkit/scope'
 import { type Sites, startSites } from '@politely/testkit/servers/sites'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { connectStdio, type StdioServer } from './connect.ts'
@@ -90,7 +91,7 @@ describe.each(firstInShortRun(REVISIONS))('in MCP %s', (revision) => {
     ])
   })
 
-  test.runIf(isFullRun)('sends progress that only grows to clients that ask for it', async () => {
+  test('sends progress that only grows to clients that ask for it', { tags: 'full' }, async () => {
     sites.respond(ROBOTS, robots('User-agent: *\nCrawl-delay: 3\n'))
     for (const path of ['/1', '/2']) sites.respond(HOME + path, page(path))
     await fetchUrl(server, '/1')
@@ -132,7 +133,7 @@ describe.each(firstInShortRun(REVISIONS))('in MCP %s', (revision) => {
     expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/1`])
   })
 
-  test.runIf(isFullRun)('paces 20 concurrent calls for one site', async () => {
+  test('paces 20 concurrent calls for one site', { tags: 'full' }, async () => {
     sites.respond(ROBOTS, robots('User-agent: *\nCrawl-delay: 0.1\n'))
     const paths = Array.from({ length: 20 }, (_, n) => `/${n}`)
     for (const path of paths) sites.respond(HOME + path, page(path))
@@ -145,7 +146,7 @@ describe.each(firstInShortRun(REVISIONS))('in MCP %s', (revision) => {
     expect(sites.requestedUrls.filter((url) => url === ROBOTS)).toHaveLength(1)
   })
 
-  test.runIf(isFullRun)('both User-Agents share one delay (our choice)', async () => {
+  test('both User-Agents share one delay (our choice)', { tags: 'full' }, async () => {
     sites.respond(ROBOTS, robots('User-agent: *\nCrawl-delay: 2\n'))
     for (const path of ['/1', '/2']) sites.respond(HOME + path, page(path))
     const url = sites.withPort(`${HOME}/2`)
@@ -202,7 +203,7 @@ test('does not connect to private addresses without --allow-address (our choice)
   expect(sites.connections).toEqual([])
 })
 
-test.runIf(isFullRun)('rejects pending calls when the server process dies', async () => {
+test('rejects pending calls when the server process dies', { tags: 'full' }, async () => {
   sites.respond(`${HOME}/1`, new Promise(() => undefined))
   const server = await start()
   const call = fetchUrl(server, '/1')
@@ -244,7 +245,7 @@ describe('the command line', () => {
     expect(printed.stdout).toBe('')
   })
 
-  test.runIf(isFullRun)('--help lists the options', async () => {
+  test('--help lists the options', { tags: 'full' }, async () => {
     const { printed, ended } = await run(['--help'])
     expect(await ended).toBe(0)
     for (const option of ['--user-agent', '--allow-address', '--min-delay', '--timeout']) {

@@ -2,7 +2,6 @@
 import type { LookupFunction } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import type { Client } from '@modelcontextprotocol/client'
-import { isFullRun } from '@politely/testkit/scope'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { type Answer, type Sites, startSites } from '@politely/testkit/servers/sites'
 import { expect, onTestFinished, test } from 'vitest'
@@ -288,7 +287,7 @@ test('does not wait for a slot after the time limit, and reports when to try aga
   expect(server.sites.requestedUrls).toEqual([ROBOTS, `${HOME}/1`])
 })
 
-test.runIf(isFullRun)('a request that times out in the queue uses no slot (our choice)', async () => {
+test('a request that times out in the queue uses no slot (our choice)', { tags: 'full' }, async () => {
   const server = await start(
     {
       [ROBOTS]: { status: 200, body: 'User-agent: *\nCrawl-delay: 1\n' },

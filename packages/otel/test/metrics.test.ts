@@ -1,8 +1,8 @@
+// @module-tag sockets
 // The instruments: each count once, whatever becomes of the client or gate.
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import { collectGarbage } from '@politely/testkit/heap'
-import { isFullRun } from '@politely/testkit/scope'
 import { expect, onTestFinished, test } from 'vitest'
 import { observe, startSite } from './observed.ts'
 
@@ -69,7 +69,7 @@ test('a client of two gates counts once, and clients add up', async () => {
   })
 })
 
-test.runIf(isFullRun)('ages are the largest of all gates, in seconds', async () => {
+test('ages are the largest of all gates, in seconds', { tags: 'full' }, async () => {
   const { metrics } = observe()
   const origin = await startSite()
   for (const minDelayMs of [10, 20]) {
@@ -110,7 +110,7 @@ test('clients and gates that were garbage collected keep their counts, and only 
   })
 })
 
-test.runIf(isFullRun)('origins are no labels, unless the option says how many', async () => {
+test('origins are no labels, unless the option says how many', { tags: 'full' }, async () => {
   const sites = [await startSite(), await startSite(), await startSite()]
   const { metrics, instrumentation } = observe()
   for (const site of sites) await crawl(site)

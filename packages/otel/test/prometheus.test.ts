@@ -1,3 +1,5 @@
+// @module-tag full
+// @module-tag sockets
 // The dashboard and the alert rules, in a real Prometheus that scrapes a real crawl.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +13,6 @@ import type { Meter } from '@opentelemetry/api'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import { findPrometheus, isMissing } from '@politely/testkit/parts'
-import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { observe, serve, startSite } from './observed.ts'
 
@@ -34,7 +35,7 @@ test('each panel of the dashboard has a query', () => {
   expect(queries.length).toBeGreaterThan(30)
 })
 
-describe.skipIf(!isFullRun || isMissing('prometheus', prometheus))('Prometheus', () => {
+describe.skipIf(isMissing('prometheus', prometheus))('Prometheus', { tags: 'full' }, () => {
   const { command = '' } = prometheus ?? {}
   const env = { ...process.env, ...prometheus?.env }
 

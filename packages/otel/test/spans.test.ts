@@ -1,3 +1,4 @@
+// @module-tag sockets
 // The spans: which span is the child of which, and what they say. The instrumentation of undici is
 // the real one.
 import { SpanStatusCode, trace } from '@opentelemetry/api'

@@ -1,3 +1,5 @@
+// @module-tag full
+// @module-tag browser
 // What happens to waiting navigations when the browser is killed, for each way in which Playwright
 // opens a browser.
 import { browserGoneTests } from '@politely/testkit/browser/browser-cases'

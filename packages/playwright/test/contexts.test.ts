@@ -1,3 +1,5 @@
+// @module-tag full
+// @module-tag browser
 // Which contexts of Playwright withRobots accepts, and how a guard ends.
 import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser/browser-fixture'
 import type { Reply } from '@politely/testkit/servers/sites'

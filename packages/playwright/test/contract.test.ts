@@ -1,3 +1,5 @@
+// @module-tag full
+// @module-tag browser
 // Runs the common cases for browsers and for adapters with Playwright. In the full run, some of
 // them use the whole Chromium.
 import { browserTestsFor } from '@politely/testkit/browser/browser-cases'

@@ -1,7 +1,8 @@
+// @module-tag full
+// @module-tag browser
 // Navigations: behaviour that is specific to Playwright.
 import { statSync } from 'node:fs'
 import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser/browser-fixture'
-import { isFullRun } from '@politely/testkit/scope'
 import { htmlPage, redirectTo } from '@politely/testkit/servers/small-pages'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
@@ -51,7 +52,7 @@ describe.skipIf(noChromium)('a page', () => {
     expect(sites.requestedUrls).toEqual([`${HOME}/robots.txt`])
   })
 
-  it.runIf(isFullRun)('is streamed, and downloads are saved', async () => {
+  it('is streamed, and downloads are saved', { tags: 'full' }, async () => {
     const { sites, tab, at } = await openTestFixture(browser, {
       '/file': { status: 200, headers: { 'content-disposition': 'attachment' }, body: 'x'.repeat(100_000) },
     })
@@ -69,7 +70,7 @@ describe.skipIf(noChromium)('a page', () => {
     expect(statSync(await download.path()).size).toBe(100_000)
   })
 
-  it.runIf(isFullRun)('that needs HTTP authentication gets the credentials of its context', async () => {
+  it('that needs HTTP authentication gets the credentials of its context', { tags: 'full' }, async () => {
     const { sites, at, defer } = await openTestFixture(browser)
     const locked = { status: 401, headers: { 'www-authenticate': 'Basic realm="here"' } }
     sites.respond(`${HOME}/in`, locked, htmlPage('authenticated'))

@@ -1,6 +1,6 @@
+// @module-tag full
 // The SQL functions on a real server, with several sessions at once.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isFullRun } from '@politely/testkit/scope'
 import { noPostgres, usePostgres } from '@politely/testkit/servers/postgres'
 import type { Pool } from 'pg'
 import postgres from 'postgres'
@@ -31,7 +31,7 @@ async function isBlocked(client: Pool, text: string): Promise<void> {
   while ((await client.query(blocked, [text])).rows.length === 0) await sleep(5)
 }
 
-describe.skipIf(!isFullRun || noPostgres())('on a server', () => {
+describe.skipIf(noPostgres())('on a server', { tags: 'full' }, () => {
   test.for([
     'TRUNCATE S.pace',
     'TRUNCATE S.pace, S.epoch',

@@ -3,7 +3,6 @@
 
 import { expectTables } from '@politely/testkit/doc-page'
 import { type SeenFailure, watchFailure } from '@politely/testkit/pacer-failure'
-import { isFullRun } from '@politely/testkit/scope'
 import { noPostgresServer, type PostgresServer } from '@politely/testkit/servers/postgres'
 import { startTcpProxy, type TcpProxy } from '@politely/testkit/servers/tcp-proxy'
 import { Client, type Pool } from 'pg'
@@ -127,7 +126,7 @@ async function run({ fail, heal }: FailureCase, onFailure: 'wait' | 'local'): Pr
   })
 }
 
-describe.skipIf(!isFullRun || noPostgresServer())('when Postgres fails', () => {
+describe.skipIf(noPostgresServer())('when Postgres fails', { tags: 'full' }, () => {
   const rows: string[][] = []
 
   test.for(cases)('$name: a worker waits or paces locally, and continues when Postgres is back', async (one) => {
@@ -155,7 +154,7 @@ describe.skipIf(!isFullRun || noPostgresServer())('when Postgres fails', () => {
     expect(pacer.counters).toMatchObject({ failures: 1 })
   })
 
-  test('docs/fleet.md says so', async () => {
+  test('docs/fleet.md says so', { tags: 'page' }, async () => {
     const head = ['Postgres is', 'a request gets with `wait`', 'with `local`', 'when it is back', 'error']
     await expectTables('docs/fleet.md', { head, rows })
   })

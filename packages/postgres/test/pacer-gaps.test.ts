@@ -9,7 +9,6 @@ import { storeAbilities } from '@politely/testkit/cases/store-abilities'
 import { crawlDuring, gapsOf, type PacedWorker, startPacedWorker, startsOf } from '@politely/testkit/paced-crawl'
 import { crawlKey } from '@politely/testkit/paced-worker'
 import { seededRandom } from '@politely/testkit/random-robots'
-import { isFullRun } from '@politely/testkit/scope'
 import {
   noPgBouncer,
   noPostgres,
@@ -50,7 +49,7 @@ async function checkGapsDuring(
 
 const epochOf = async (server: PostgresServer) => Number(await server.psql('SELECT start FROM politely.epoch'))
 
-describe.skipIf(!isFullRun || noPostgres())('on a server', () => {
+describe.skipIf(noPostgres())('on a server', { tags: 'full' }, () => {
   test.for([...pacerCases, ...circuitCases])('$name', async ({ run }) => {
     const { url, schema, client } = await newSchema()
     await knowLongAgo(url, ['k', 'one', 'two'], schema)
@@ -70,7 +69,7 @@ describe.skipIf(!isFullRun || noPostgres())('on a server', () => {
   })
 })
 
-describe.skipIf(!isFullRun || noPostgres())('a fleet of four processes', () => {
+describe.skipIf(noPostgres())('a fleet of four processes', { tags: 'full' }, () => {
   const script = join(import.meta.dirname, 'pacing-worker.ts')
 
   test('keeps the delay of each key', async () => {
@@ -119,7 +118,7 @@ describe.skipIf(!isFullRun || noPostgres())('a fleet of four processes', () => {
   })
 })
 
-describe.skipIf(!isFullRun || noPostgresServer())('no gap is shorter than the delay', () => {
+describe.skipIf(noPostgresServer())('no gap is shorter than the delay', { tags: 'full' }, () => {
   test.for(['fast', 'immediate'] as const)('when Postgres restarts (%s), and each loss counts once', async (how) => {
     const server = await startServer()
     await checkGapsDuring([server.url, server.url, server.url], async (startsMore) => {

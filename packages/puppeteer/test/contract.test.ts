@@ -1,12 +1,13 @@
+// @module-tag full
+// @module-tag browser
 // Runs the common cases for browsers and for adapters with Puppeteer. Only in the full run: the
 // short run has the same cases for Playwright, with the same guard.
 
 import { browserTestsFor } from '@politely/testkit/browser/browser-cases'
-import { isFullRun } from '@politely/testkit/scope'
 import { afterAll, beforeEach, describe, test } from 'vitest'
 import { launch, noChromium, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
 
-describe.skipIf(noChromium || !isFullRun)('Puppeteer', () => {
+describe.skipIf(noChromium)('Puppeteer', { tags: 'full' }, () => {
   let browser: PuppeteerUnderTest
 
   beforeEach(async () => {

@@ -1,8 +1,10 @@
+// @module-tag full
+// @module-tag browser
 // Request handlers of pages: whatever they do, cooperative or not, added before or after
 // withRobots, no disallowed request is sent.
 
 import { CRAWLER, errorOf, HOME, RULES, SLOW } from '@politely/testkit/browser/browser-fixture'
-import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
+import { firstInShortRun } from '@politely/testkit/scope'
 import { htmlPage } from '@politely/testkit/servers/small-pages'
 import type { HTTPRequest, Page } from 'puppeteer-core'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
@@ -77,7 +79,7 @@ describe.skipIf(noChromium)('a request handler of a page', () => {
     expect(robots.gate.counters.started).toBe(0)
   })
 
-  it.runIf(isFullRun)('can be removed before the guard is closed, or added after that', async () => {
+  it('can be removed before the guard is closed, or added after that', { tags: 'full' }, async () => {
     const { tab, robots, at } = await openTestFixture(browser, WEB)
     const seen: string[] = []
     const handle = (request: HTTPRequest) => {

@@ -1,7 +1,8 @@
+// @module-tag full
+// @module-tag browser
 // Navigations: behaviour that is specific to Puppeteer.
 import { slowWeb, waitAtGate } from '@politely/testkit/browser/browser-end-cases'
 import { CRAWLER, HOME, RULES } from '@politely/testkit/browser/browser-fixture'
-import { isFullRun } from '@politely/testkit/scope'
 import { htmlPage, redirectTo } from '@politely/testkit/servers/small-pages'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { launch, noChromium, openTestFixture, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
@@ -37,7 +38,7 @@ describe.skipIf(noChromium)('a page', () => {
     })
   })
 
-  it.runIf(isFullRun)('that waits leaves the queue when the browser is disconnected', async () => {
+  it('that waits leaves the queue when the browser is disconnected', { tags: 'full' }, async () => {
     const another = await launch()
     try {
       const opened = await openTestFixture(another, slowWeb)

@@ -1,7 +1,8 @@
+// @module-tag full
+// @module-tag browser
 // Which targets withRobots accepts: a browser, or one of its contexts. The short run omits two
 // cases that launch a browser.
 import { CRAWLER, errorOf, HOME, RULES } from '@politely/testkit/browser/browser-fixture'
-import { isFullRun } from '@politely/testkit/scope'
 import { htmlPage } from '@politely/testkit/servers/small-pages'
 import type { BrowserContext } from 'puppeteer-core'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
@@ -46,7 +47,7 @@ describe.skipIf(noChromium)('withRobots', () => {
     expect(await errorOf(withRobots(gone.driverBrowser, CRAWLER))).toBeInstanceOf(Error)
   })
 
-  it.runIf(isFullRun)('rejects a browser that uses WebDriver BiDi', async () => {
+  it('rejects a browser that uses WebDriver BiDi', { tags: 'full' }, async () => {
     const other = await launch({ protocol: 'webDriverBiDi' })
     try {
       expect(await errorOf(withRobots(other.driverBrowser, CRAWLER))).toMatchObject({
@@ -76,7 +77,7 @@ describe.skipIf(noChromium)('withRobots', () => {
     }
   })
 
-  it.runIf(isFullRun)('guards the default context alone, with the pages that it has from the start', async () => {
+  it('guards the default context alone, with the pages that it has from the start', { tags: 'full' }, async () => {
     const another = await launch()
     const { at } = await openTestFixture(browser, { '/robots.txt': RULES, '/private': htmlPage() })
     try {

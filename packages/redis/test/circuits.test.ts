@@ -5,7 +5,7 @@ import { RobotsClient } from '@politely/fetcher'
 import { type CircuitResult, LocalPacer, type Pacer, politely, type Ticket } from '@politely/gate'
 import { startClock } from '@politely/testkit/clock'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
-import { deepSampled, isFullRun } from '@politely/testkit/scope'
+import { deepSampled } from '@politely/testkit/scope'
 import { noRedis, useRedis } from '@politely/testkit/servers/redis'
 import { startSites } from '@politely/testkit/servers/sites'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -328,48 +328,47 @@ describe.skipIf(noRedis())('RedisPacer', () => {
 })
 
 describe.skipIf(noRedis())('a fleet of four gates', () => {
-  test.runIf(isFullRun)(
-    'sends one request to a dead site in each cooling period, and all find it again by the first that succeeds',
-    async () => {
-      const { url, keyPrefix } = await useRedis()
-      const sites = await startSites()
-      onTestFinished(() => sites.close())
-      const page = 'http://127.0.0.1:PORT/page'
-      const [served, failed, workers, failures, coolMs] = [12, 20, 4, 3, 100]
-      const reset = (socket: { destroy(): void }) => socket.destroy()
-      const repeat = <T>(count: number, value: T): T[] => Array(count).fill(value)
-      const ok = { status: 200 }
-      sites.respond(page, ...repeat(served, ok), ...repeat(failed, reset), ok)
-      await knowLongAgo({ client: await connectIoredis(url), keyPrefix }, [sites.withPort('http://127.0.0.1:PORT')])
-      const circuit = { failures, coolMs, factor: 1, whenOpen: 'wait' } as const
-      const crawlers = await Promise.all(
-        repeat(workers, 0).map(async () => {
-          const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', network: 'any' })
-          const pacer = openPacer({ client: await connectIoredis(url), keyPrefix, timeoutMs: 30_000 })
-          const politeFetch = politely(fetch, { robots, pacer, circuit, minDelayMs: 1 })
-          onTestFinished(() => robots.close())
-          onTestFinished(() => politeFetch.close())
-          return politeFetch
-        }),
-      )
-      /** Each worker makes requests until three of them have been served after the site was back. */
-      const crawl = async (politeFetch: (typeof crawlers)[number]) => {
-        const count = () => sites.requestedUrls.filter((seen) => seen === page).length
-        for (let again = 0; again < 3; ) {
-          const response = await politeFetch(sites.withPort(page)).catch(() => undefined)
-          await response?.body?.cancel()
-          if (response !== undefined && count() > served + failed) again++
-        }
+  test('sends one request to a dead site in each cooling period, and all find it again by the first that succeeds', {
+    tags: 'full',
+  }, async () => {
+    const { url, keyPrefix } = await useRedis()
+    const sites = await startSites()
+    onTestFinished(() => sites.close())
+    const page = 'http://127.0.0.1:PORT/page'
+    const [served, failed, workers, failures, coolMs] = [12, 20, 4, 3, 100]
+    const reset = (socket: { destroy(): void }) => socket.destroy()
+    const repeat = <T>(count: number, value: T): T[] => Array(count).fill(value)
+    const ok = { status: 200 }
+    sites.respond(page, ...repeat(served, ok), ...repeat(failed, reset), ok)
+    await knowLongAgo({ client: await connectIoredis(url), keyPrefix }, [sites.withPort('http://127.0.0.1:PORT')])
+    const circuit = { failures, coolMs, factor: 1, whenOpen: 'wait' } as const
+    const crawlers = await Promise.all(
+      repeat(workers, 0).map(async () => {
+        const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', network: 'any' })
+        const pacer = openPacer({ client: await connectIoredis(url), keyPrefix, timeoutMs: 30_000 })
+        const politeFetch = politely(fetch, { robots, pacer, circuit, minDelayMs: 1 })
+        onTestFinished(() => robots.close())
+        onTestFinished(() => politeFetch.close())
+        return politeFetch
+      }),
+    )
+    /** Each worker makes requests until three of them have been served after the site was back. */
+    const crawl = async (politeFetch: (typeof crawlers)[number]) => {
+      const count = () => sites.requestedUrls.filter((seen) => seen === page).length
+      for (let again = 0; again < 3; ) {
+        const response = await politeFetch(sites.withPort(page)).catch(() => undefined)
+        await response?.body?.cancel()
+        if (response !== undefined && count() > served + failed) again++
       }
-      await Promise.all(crawlers.map(crawl))
-      const times = sites.requests.filter((seen) => seen.url === page).map(({ at }) => at)
-      const dead = times.slice(served, served + failed + 1) // the last is the first that is served again
-      const gaps = dead.slice(1).map((at, n) => at - (dead[n] ?? 0))
-      // Three failures open the circuit. For a second, each of the other workers may not know of it and
-      // start one more request, which lies between two probes. The clocks of Redis and of the site differ.
-      const short = gaps.filter((gap) => gap < coolMs - 5)
-      expect(short.length).toBeLessThanOrEqual(failures - 1 + 2 * (workers - 1))
-      expect(crawlers.map(({ gate }) => gate.gauges.openCircuits)).toEqual(repeat(workers, 0))
-    },
-  )
+    }
+    await Promise.all(crawlers.map(crawl))
+    const times = sites.requests.filter((seen) => seen.url === page).map(({ at }) => at)
+    const dead = times.slice(served, served + failed + 1) // the last is the first that is served again
+    const gaps = dead.slice(1).map((at, n) => at - (dead[n] ?? 0))
+    // Three failures open the circuit. For a second, each of the other workers may not know of it and
+    // start one more request, which lies between two probes. The clocks of Redis and of the site differ.
+    const short = gaps.filter((gap) => gap < coolMs - 5)
+    expect(short.length).toBeLessThanOrEqual(failures - 1 + 2 * (workers - 1))
+    expect(crawlers.map(({ gate }) => gate.gauges.openCircuits)).toEqual(repeat(workers, 0))
+  })
 })

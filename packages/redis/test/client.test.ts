@@ -1,6 +1,5 @@
 // Commands over both client libraries, to a real server.
 import { setTimeout } from 'node:timers/promises'
-import { isFullRun } from '@politely/testkit/scope'
 import { noRedis, noRedisServer, startRedis, useRedis } from '@politely/testkit/servers/redis'
 import { createClientPool } from 'redis'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -45,7 +44,7 @@ describe.skipIf(noRedisServer())('other kinds of clients', () => {
     await assertCommandsWork(pool, 'x:')
   })
 
-  test.runIf(isFullRun)('clusters send each key to the node of its hash slot', async () => {
+  test('clusters send each key to the node of its hash slot', { tags: 'full' }, async () => {
     const { clients } = await connectCluster()
     for (const [i, client] of clients.entries()) {
       await assertCommandsWork(client, `x${i}:`)
@@ -74,7 +73,7 @@ test.for([1, null, '{a}:', 'a}'])('rejects the key prefix %s', (prefix) => {
   expect(() => checkedKeyPrefix(prefix)).toThrow(expect.objectContaining({ option: 'keyPrefix' }))
 })
 
-describe.skipIf(!isFullRun || noRedisServer())('with an access control list', () => {
+describe.skipIf(noRedisServer())('with an access control list', { tags: 'full' }, () => {
   // docs/fleet.md names these commands.
   test.for(connectors)('the documented commands are enough: %s', async ([, connect]) => {
     await using server = await startRedis()

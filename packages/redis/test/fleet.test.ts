@@ -1,9 +1,9 @@
+// @module-tag full
 // Workers that share a RedisStore: each robots.txt is fetched once, also when workers die or Redis
 // fails.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { RobotsClient, type StoreFailure } from '@politely/fetcher'
-import { isFullRun } from '@politely/testkit/scope'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { noRedis, noRedisServer, startRedis, useRedis } from '@politely/testkit/servers/redis'
 import { type Reply, type Sites, startSites } from '@politely/testkit/servers/sites'
@@ -75,7 +75,7 @@ async function newSites(): Promise<Sites> {
 }
 
 describe.skipIf(noRedis())('a fleet', () => {
-  test.runIf(isFullRun)('of four processes fetches the robots.txt of each of 50 origins once', async () => {
+  test('of four processes fetches the robots.txt of each of 50 origins once', { tags: 'full' }, async () => {
     const redis = await useRedis()
     const sites = await newSites()
     const response = Promise.withResolvers<Reply>()
@@ -99,35 +99,32 @@ describe.skipIf(noRedis())('a fleet', () => {
     expect(await client.keys(`${redis.keyPrefix}*:lease`)).toEqual([])
   })
 
-  test.runIf(isFullRun)(
-    'whose fetching process is killed waits until its lease expires, and one other process fetches',
-    async () => {
-      const redis = await useRedis()
-      const sites = await newSites()
-      const robotsUrl = 'http://a.test:PORT/robots.txt'
-      sites.respond(robotsUrl, new Promise<Reply>(() => undefined), rules)
-      const workers = await startWorkers(WORKERS, redis.url, redis.keyPrefix, [
-        sites.withPort('http://a.test:PORT/page'),
-      ])
-      for (const { start } of workers) start()
-      await until(
-        () => sites.requests.length === 1 && workers.filter((worker) => waitsOf(worker) === 1).length === WORKERS - 1,
-      )
-      const [holder] = workers.filter(({ name }) => sites.requests[0]?.headers['user-agent']?.startsWith(name))
-      process.kill(holder?.pid ?? 0, 'SIGKILL')
-      await expect(holder?.result).rejects.toThrow()
+  test('whose fetching process is killed waits until its lease expires, and one other process fetches', {
+    tags: 'full',
+  }, async () => {
+    const redis = await useRedis()
+    const sites = await newSites()
+    const robotsUrl = 'http://a.test:PORT/robots.txt'
+    sites.respond(robotsUrl, new Promise<Reply>(() => undefined), rules)
+    const workers = await startWorkers(WORKERS, redis.url, redis.keyPrefix, [sites.withPort('http://a.test:PORT/page')])
+    for (const { start } of workers) start()
+    await until(
+      () => sites.requests.length === 1 && workers.filter((worker) => waitsOf(worker) === 1).length === WORKERS - 1,
+    )
+    const [holder] = workers.filter(({ name }) => sites.requests[0]?.headers['user-agent']?.startsWith(name))
+    process.kill(holder?.pid ?? 0, 'SIGKILL')
+    await expect(holder?.result).rejects.toThrow()
 
-      const client = await connectIoredis(redis.url)
-      const [lease = ''] = await client.keys(`${redis.keyPrefix}*:lease`)
-      expect(await client.pttl(lease)).toBeGreaterThan(0) // it expires by itself
-      expect(sites.requests).toHaveLength(1)
-      await client.pexpire(lease, 50)
-      const others = workers.filter((worker) => worker !== holder)
-      for (const { allowed } of await Promise.all(others.map(({ result }) => result))) expect(allowed).toEqual([false])
-      expect(sites.requests).toHaveLength(2)
-      expect(await client.exists(lease)).toBe(0)
-    },
-  )
+    const client = await connectIoredis(redis.url)
+    const [lease = ''] = await client.keys(`${redis.keyPrefix}*:lease`)
+    expect(await client.pttl(lease)).toBeGreaterThan(0) // it expires by itself
+    expect(sites.requests).toHaveLength(1)
+    await client.pexpire(lease, 50)
+    const others = workers.filter((worker) => worker !== holder)
+    for (const { allowed } of await Promise.all(others.map(({ result }) => result))) expect(allowed).toEqual([false])
+    expect(sites.requests).toHaveLength(2)
+    expect(await client.exists(lease)).toBe(0)
+  })
 
   test('keeps the lease of the next holder when a late one releases its own', async () => {
     const redis = await useRedis()

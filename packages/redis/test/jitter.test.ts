@@ -1,8 +1,8 @@
+// @module-tag full
 // The option `jitter` of a gate with a RedisPacer: the workers of a fleet keep their turns.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, type StartMessage } from '@politely/gate'
-import { isFullRun } from '@politely/testkit/scope'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { noRedis } from '@politely/testkit/servers/redis'
 import { startSites } from '@politely/testkit/servers/sites'
@@ -14,7 +14,7 @@ const JITTER = 0.5
 const WORKERS = 4
 
 // In the full run only: it takes long. The tests of the gate have the same for a LocalPacer.
-describe.skipIf(!isFullRun || noRedis())('jitter with a RedisPacer', () => {
+describe.skipIf(noRedis())('jitter with a RedisPacer', { tags: 'full' }, () => {
   const redis = redisForAll()
 
   test('no gap is shorter than the delay, and every worker gets its turns', async () => {

@@ -3,7 +3,6 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaceLimits } from '@politely/core/engine'
 import { startClock } from '@politely/testkit/clock'
-import { isFullRun } from '@politely/testkit/scope'
 import { noRedis, noRedisServer, startRedis, useRedis } from '@politely/testkit/servers/redis'
 import type { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -245,8 +244,9 @@ describe.skipIf(noRedis())('lost data', () => {
   })
 })
 
-test.skipIf(!isFullRun || noRedisServer())(
+test.skipIf(noRedisServer())(
   'when one node of a cluster loses its data, only its keys wait, and at the same time',
+  { tags: 'full' },
   async () => {
     const { servers, clients } = await connectCluster()
     const lossy = await connectIoredis(servers[1]?.url ?? '')

@@ -137,8 +137,10 @@ test('calls that fail together count as one failure, and the next attempt comes 
   expect(calls).toBe(11)
 })
 
-describe.skipIf(!isFullRun || noRedisServer())('when Redis fails', () => {
-  test('a worker waits or paces locally, as the page says, and continues when Redis is back', async () => {
+describe.skipIf(noRedisServer())('when Redis fails', { tags: 'full' }, () => {
+  test('a worker waits or paces locally, as the page says, and continues when Redis is back', {
+    tags: 'page',
+  }, async () => {
     const policies = ['wait', 'local'] as const
     const results = await Promise.all(
       cases.map(async (one) => [one.name, await Promise.all(policies.map((policy) => run(one, policy)))] as const),

@@ -82,7 +82,7 @@ const restarts: readonly (readonly [string, readonly string[], (redis: RedisServ
   ],
 ]
 
-describe.skipIf(!isFullRun || noRedis())('a fleet of processes', () => {
+describe.skipIf(noRedis())('a fleet of processes', { tags: 'full' }, () => {
   test('keeps the delay of each key', async () => {
     const redis = await useRedis()
     const keys = Array.from({ length: 5 }, (_, i) => `k${i}`)
@@ -205,10 +205,10 @@ describe.skipIf(noRedisServer())('no gap is shorter than the delay', () => {
     })
   })
 
-  test.runIf(isFullRun).for([
+  test.for([
     ['that has all data', false],
     ['that lacks the last slots', true],
-  ] as const)('when a replica takes over %s', async ([, isBehind]) => {
+  ] as const)('when a replica takes over %s', { tags: 'full' }, async ([, isBehind]) => {
     const args = ['--repl-diskless-sync-delay', '0']
     let [primary, replica] = await Promise.all([startServer(args), startServer(args)])
     const proxies = await Promise.all([1, 2, 3].map(() => startRedisProxy(primary.port)))
@@ -298,7 +298,7 @@ describe.skipIf(noRedisServer())('no gap is shorter than the delay', () => {
     }
   })
 
-  test.runIf(isFullRun)('when Redis loses a Retry-After: the worker that got it tells the others', async () => {
+  test('when Redis loses a Retry-After: the worker that got it tells the others', { tags: 'full' }, async () => {
     const redis = await startServer()
     const [one, other] = [pacerOn(redis.url, { timeoutMs: 300 }), pacerOn(redis.url, { timeoutMs: 300 })] as const
     let reply = await one.reserve('k', limits)

@@ -4,7 +4,6 @@ import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import { circuitCases, pacerCases } from '@politely/testing/cases'
 import { startClock } from '@politely/testkit/clock'
-import { isFullRun } from '@politely/testkit/scope'
 import { noRedis, noRedisServer } from '@politely/testkit/servers/redis'
 import { describe, expect, test } from 'vitest'
 import { RedisPacer } from '../src/index.ts'
@@ -205,7 +204,7 @@ describe.skipIf(noRedis())('with a server', () => {
   })
 })
 
-test.skipIf(!isFullRun || noRedisServer())('works in a cluster of three servers, with both libraries', async () => {
+test.skipIf(noRedisServer())('works in a cluster of three servers, with both libraries', { tags: 'full' }, async () => {
   const { servers, clients } = await connectCluster()
   const longer = { ...limits, ownDelayMs: 300_000 }
   for (const [i, client] of clients.entries()) {

@@ -1,8 +1,8 @@
+// @module-tag full
 // A pacer whose ioredis client finds the server through a sentinel. When the server dies, the
 // sentinel lets the replica take over.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaceLimits } from '@politely/core/engine'
-import { isFullRun } from '@politely/testkit/scope'
 import { noRedisServer, startRedis } from '@politely/testkit/servers/redis'
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
@@ -17,8 +17,9 @@ async function startServer(args: readonly string[], config?: string) {
   return redis
 }
 
-test.skipIf(!isFullRun || noRedisServer())(
+test.skipIf(noRedisServer())(
   'after a failover by a sentinel, the pacer uses the new server and no visit is forgotten',
+  { tags: 'full' },
   async () => {
     const primary = await startServer([])
     const replica = await startServer([

@@ -1,3 +1,4 @@
+// @module-tag full
 // Crawlee with our package in place of robots-parser: everything that its documentation says about
 // robots.txt still holds.
 import type { CheerioCrawlingContext, SkippedRequestCallback } from '@crawlee/cheerio'

@@ -1,3 +1,4 @@
+// @module-tag full
 // The package can be loaded like robots-parser: with require and with import, in JavaScript and in
 // TypeScript.
 
@@ -6,7 +7,6 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { isFullRun } from '@politely/testkit/scope'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 let folder = ''
@@ -70,7 +70,7 @@ const modes = [
   ['commonjs', '--moduleResolution', 'bundler'],
 ]
 
-it.runIf(isFullRun).each(modes)('type-checks with --module %s %s %s', (...mode) => {
+it.each(modes)('type-checks with --module %s %s %s', { tags: 'full' }, (...mode) => {
   const isNode = mode.length === 1
   const names = isNode ? ['program.cts', 'program.mts', 'required.cts'] : ['program.ts']
   for (const name of names) writeFileSync(join(folder, name), name === 'required.cts' ? required : program)

@@ -40,7 +40,7 @@ interface Outcome {
 }
 
 describe.skipIf(dir === undefined)("the vectors of robots-parser's repository", () => {
-  it('pass, or differ for a stated reason', async () => {
+  it('pass, or differ for a stated reason', { tags: 'page' }, async () => {
     const isTheirs = ({ source }: { readonly source: string }) => source.startsWith('samclarke/robots-parser:')
     const access = (await vectorsIn(dir as string)).filter(isTheirs).map(checkAccess)
     const others = (await otherVectorsIn(dir as string)).filter(isTheirs).map(checkOther)

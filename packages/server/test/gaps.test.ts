@@ -97,7 +97,7 @@ test('with several clients of one server', async () => {
   expect(requests).toEqual(['/robots.txt'])
 })
 
-test.skipIf(!isFullRun || noRedis())('with two servers over Redis, one of which goes away', async () => {
+test.skipIf(noRedis())('with two servers over Redis, one of which goes away', { tags: 'full' }, async () => {
   const { url, keyPrefix } = await useRedis()
   const { origin } = await startSite(RULES)
   const servers = await Promise.all(
@@ -158,32 +158,36 @@ async function startCommand(
   throw new Error('the server has ended')
 }
 
-test.skipIf(!isFullRun || noPostgresServer())('with two servers over Postgres, one of which is killed', async () => {
-  await using postgres = await startPostgres()
-  const pool = new Pool({ connectionString: postgres.url })
-  await migrate(pool)
-  await pool.end()
-  const { origin } = await startSite(RULES)
-  const start = () => startCommand(0, '--pacer', 'postgres', '--postgres', postgres.url)
-  const [first, second] = await Promise.all([start(), start()])
-  const sentAt: number[] = []
-  let isOver = false
-  const addresses = [first.address, second.address]
-  const crawling = Promise.all(
-    Array.from({ length: 4 }, (_, n) =>
-      crawl(n % 2 === 0 ? addresses : [...addresses].reverse(), origin, sentAt, () => isOver),
-    ),
-  )
-  while (sentAt.length < 6) await new Promise((resolve) => setTimeout(resolve, 5))
-  first.child.kill('SIGKILL')
-  while (sentAt.length < 12) await new Promise((resolve) => setTimeout(resolve, 5))
-  isOver = true
-  second.child.kill('SIGKILL')
-  await crawling
-  expect(shortestGap(sentAt)).toBeGreaterThanOrEqual(DELAY_MS)
-})
+test.skipIf(noPostgresServer())(
+  'with two servers over Postgres, one of which is killed',
+  { tags: 'full' },
+  async () => {
+    await using postgres = await startPostgres()
+    const pool = new Pool({ connectionString: postgres.url })
+    await migrate(pool)
+    await pool.end()
+    const { origin } = await startSite(RULES)
+    const start = () => startCommand(0, '--pacer', 'postgres', '--postgres', postgres.url)
+    const [first, second] = await Promise.all([start(), start()])
+    const sentAt: number[] = []
+    let isOver = false
+    const addresses = [first.address, second.address]
+    const crawling = Promise.all(
+      Array.from({ length: 4 }, (_, n) =>
+        crawl(n % 2 === 0 ? addresses : [...addresses].reverse(), origin, sentAt, () => isOver),
+      ),
+    )
+    while (sentAt.length < 6) await new Promise((resolve) => setTimeout(resolve, 5))
+    first.child.kill('SIGKILL')
+    while (sentAt.length < 12) await new Promise((resolve) => setTimeout(resolve, 5))
+    isOver = true
+    second.child.kill('SIGKILL')
+    await crawling
+    expect(shortestGap(sentAt)).toBeGreaterThanOrEqual(DELAY_MS)
+  },
+)
 
-test.skipIf(!isFullRun)('after a server was killed and started again', async () => {
+test('after a server was killed and started again', { tags: 'full' }, async () => {
   const { origin } = await startSite(RULES)
   const sentAt: number[] = []
   let { child, address } = await startCommand(0)

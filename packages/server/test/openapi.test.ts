@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import SwaggerParser from '@apidevtools/swagger-parser'
-import { isFullRun } from '@politely/testkit/scope'
 import { expect, onTestFinished, test } from 'vitest'
 import { httpKit } from './kit.ts'
 
@@ -17,7 +16,7 @@ test('is valid by swagger-parser', async () => {
   expect(Object.keys(body.paths)).toContain('/v1/fetch')
 })
 
-test.skipIf(!isFullRun)('has no error and no warning by redocly', async () => {
+test('has no error and no warning by redocly', { tags: 'full' }, async () => {
   const { call } = await httpKit({ fetch: true })
   const folder = await mkdtemp(join(tmpdir(), 'openapi-'))
   onTestFinished(() => rm(folder, { recursive: true }))

@@ -1,3 +1,4 @@
+// @module-tag full
 // The table of docs/reference/sitemap-readers.md: which reader reads which kind of sitemap. Some
 // readers hang or end their process, so the whole comparison takes minutes, and runs on demand:
 //
@@ -65,30 +66,33 @@ test('the page has all cases, all of them right, and the versions of the readers
     expect(page).toContain(`\`${name}\` ${versionOf(name)}`)
 })
 
-test.runIf(process.env.POLITELY_COMPARE_READERS)('compares the readers', { timeout: 900_000 }, async () => {
-  await using site = await startSitemapSite()
-  const { origin, otherOrigin } = site
-  const cells = new Map<string, Outcome[]>()
-  for (const { name: reader } of readers) {
-    using child = new ReaderProcess()
-    for (const { kind, site: replies, start = ['/sitemap.xml'], limits, expected, isMissing } of wanted) {
-      site.respond(replies(origin, otherOrigin))
-      const urls = start === 'robots' ? undefined : start.map((path) => `${origin}${path}`)
-      const reply = await child.read({ reader, origin, urls, limits })
-      const key = `${reader} ${kind}`
-      cells.set(key, [...(cells.get(key) ?? []), outcomeOf(reply, expected.pages, isMissing, origin)])
+test.runIf(process.env.POLITELY_COMPARE_READERS)(
+  'compares the readers',
+  { tags: 'page', timeout: 900_000 },
+  async () => {
+    await using site = await startSitemapSite()
+    const { origin, otherOrigin } = site
+    const cells = new Map<string, Outcome[]>()
+    for (const { name: reader } of readers) {
+      using child = new ReaderProcess()
+      for (const { kind, site: replies, start = ['/sitemap.xml'], limits, expected, isMissing } of wanted) {
+        site.respond(replies(origin, otherOrigin))
+        const urls = start === 'robots' ? undefined : start.map((path) => `${origin}${path}`)
+        const reply = await child.read({ reader, origin, urls, limits })
+        const key = `${reader} ${kind}`
+        cells.set(key, [...(cells.get(key) ?? []), outcomeOf(reply, expected.pages, isMissing, origin)])
+      }
     }
-  }
-  const rows = kinds.map((kind) => {
-    return `| ${kind} | ${namesOf(kind)} | ${readers.map(({ name }) => cellOf(cells.get(`${name} ${kind}`) ?? [])).join(' | ')} |`
-  })
-  const right = readers.map(({ name }) => {
-    const all = kinds.flatMap((kind) => cells.get(`${name} ${kind}`) ?? [])
-    return `${all.filter((outcome) => outcome === 'right').length} of ${all.length}`
-  })
-  await expectPage(
-    PAGE,
-    `# Reference: readers of sitemaps
+    const rows = kinds.map((kind) => {
+      return `| ${kind} | ${namesOf(kind)} | ${readers.map(({ name }) => cellOf(cells.get(`${name} ${kind}`) ?? [])).join(' | ')} |`
+    })
+    const right = readers.map(({ name }) => {
+      const all = kinds.flatMap((kind) => cells.get(`${name} ${kind}`) ?? [])
+      return `${all.filter((outcome) => outcome === 'right').length} of ${all.length}`
+    })
+    await expectPage(
+      PAGE,
+      `# Reference: readers of sitemaps
 
 A test gives the cases of sitemaps to four readers, on one server: [\`@politely/sitemaps\`](../sitemaps.md), Crawlee's \`Sitemap.load\`
 (\`@crawlee/utils\` ${versionOf('@crawlee/utils')}), \`sitemapper\` ${versionOf('sitemapper')}, and the parser \`sitemap\` ${versionOf('sitemap')}, which reads one file. Only the
@@ -103,9 +107,10 @@ missing that can be read, or there are too many. *Not offered*: the reader reads
 ${rows.join('\n')}
 | | **all** | ${right.map((count) => `**${count}**`).join(' | ')} |
 `,
-  )
-  expect(right[0]).toBe(`${wanted.length} of ${wanted.length}`)
-})
+    )
+    expect(right[0]).toBe(`${wanted.length} of ${wanted.length}`)
+  },
+)
 
 function outcomeOf(reply: Reply, pages: readonly string[], isMissing: boolean, origin: string): Outcome {
   if (reply === 'throws') return isMissing && pages.length === 0 ? 'right' : 'throws'

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { politely } from '@politely/gate'
 import { index, url, urlset } from '@politely/testkit/cases/sitemap-case'
-import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
+import { firstInShortRun } from '@politely/testkit/scope'
 import { expect, it, onTestFinished } from 'vitest'
 import { readSitemaps, type SitemapEntry, SitemapIncompleteError, type SitemapReading } from '../src/index.ts'
 import { outcomes, paths, withTemporaryFolder } from './reading-site.ts'
@@ -66,7 +66,7 @@ async function loop(reading: SitemapReading, wait: () => Promise<unknown> = asyn
   return { entries, error }
 }
 
-it.runIf(isFullRun)('loses nothing by requestTimeoutMs, which still applies to pages', async () => {
+it('loses nothing by requestTimeoutMs, which still applies to pages', { tags: 'full' }, async () => {
   const origin = await startSite((_request, response) => {
     response.write(bigFile.subarray(0, -100_000))
     setTimeout(() => response.end(bigFile.subarray(-100_000)), 1_400) // longer than requestTimeoutMs

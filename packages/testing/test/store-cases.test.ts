@@ -47,7 +47,7 @@ test('the cases detect a store that never forgets, and one that forgets at once'
   expect(always.length).toBeGreaterThan(10)
 })
 
-test('docs/stores.md contains these rows', async () => {
+test('docs/stores.md contains these rows', { tags: 'page' }, async () => {
   const stores: readonly StoreName[] = [
     'MemoryStore',
     'SqliteStore',

@@ -25,7 +25,7 @@ const files: readonly SourceFile[] = readdirSync(join(root, 'packages'))
 const rows = errorRowsIn(files)
 
 describe('docs/reference/errors.md', () => {
-  it('lists every error code, with an example of its message', async () => {
+  it('lists every error code, with an example of its message', { tags: 'page' }, async () => {
     const head = ['code', 'class', 'package', 'message', 'cause', 'remedy']
     const messages = await exampleMessages()
     const cells = rows.map(({ code, className, packageName, template, cause, remedy }) => [
@@ -64,9 +64,9 @@ describe('docs/reference/errors.md', () => {
     const { isPolitelyError } = await load('core')
     const folder = mkdtempSync(join(tmpdir(), 'politely-core-'))
     try {
-      cpSync(join(root, 'packages/core/dist'), folder, { recursive: true })
+      cpSync(join(root, 'packages/core/src'), folder, { recursive: true })
       writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-      const other = await import(join(folder, 'index.js'))
+      const other = await import(join(folder, 'index.ts'))
       const error = new other.OptionError('minDelayMs', 'is negative')
       expect(isPolitelyError(error)).toBe(true)
       expect(error).not.toBeInstanceOf((await load('core')).OptionError)
@@ -87,8 +87,8 @@ describe('docs/reference/errors.md', () => {
   })
 })
 
-/** Loads a built package. Not a static import: packages whose tests use the testkit must not be its dependencies. */
-const load = (name: string) => import(join(root, 'docs/node_modules/@politely', name, 'dist/index.js'))
+/** Loads a package. Not a static import: packages whose tests use the testkit must not be its dependencies. */
+const load = (name: string) => import(join(root, 'packages', name, 'src/index.ts'))
 
 /**
  * The first cells of the rows of a table, without backticks. @param head The first cell of its

@@ -62,7 +62,7 @@ function publicTypes(): string[] {
 }
 
 describe('docs/options.md', () => {
-  it('lists the options of all packages', async () => {
+  it('lists the options of all packages', { tags: 'page' }, async () => {
     await expectPage('docs/options.md', optionsPage())
   })
 

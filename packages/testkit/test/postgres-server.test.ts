@@ -1,9 +1,9 @@
+// @module-tag full
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { isFullRun } from '../src/scope.ts'
 import { noPgBouncer, noPostgresServer, startPostgres } from '../src/servers/postgres.ts'
 
-describe.skipIf(!isFullRun || noPostgresServer())('a PostgreSQL server of a test', () => {
+describe.skipIf(noPostgresServer())('a PostgreSQL server of a test', { tags: 'full' }, () => {
   it('keeps its data over both kinds of restart, and unlogged rows over a fast one only', async () => {
     await using server = await startPostgres()
     await server.psql(

@@ -1,3 +1,4 @@
+// @module-tag full
 // docs/runtimes.md: with which values of `module` TypeScript accepts `require` of an ES module.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -872,11 +872,12 @@ test('every code of a fault is made by a test', () => {
   expect(others).toEqual(['page-unreachable', 'ranges-unreachable', 'card-unreachable'])
 })
 
-test('docs/identity.md lists the codes', () =>
+test('docs/identity.md lists the codes', { tags: 'page' }, () =>
   expectTables('docs/identity.md', {
     head: ['code', 'meaning'],
     rows: Object.entries(findingCodes).map(([code, meaning]) => [`\`${code}\``, meaning]),
-  }))
+  }),
+)
 
 test.for([
   ['x', /the file: it is not JSON/],

@@ -6,7 +6,6 @@ import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, politeHttpAgent, politely } from '@politely/gate'
 import { politeAgent, politeInterceptor } from '@politely/gate/undici'
 import { readSitemaps } from '@politely/sitemaps'
-import { isFullRun } from '@politely/testkit/scope'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import type { SeenRequest } from '@politely/testkit/servers/sites'
 import {
@@ -281,7 +280,7 @@ describe('politely(fetch, { sign })', () => {
     expect((await seen())[1]).toBe('DELETE https://a.test/x verified')
   })
 
-  test.runIf(isFullRun)('signs each attempt of `retry` anew', async () => {
+  test('signs each attempt of `retry` anew', { tags: 'full' }, async () => {
     server.sites.respond('https://a.test:PORT/', { status: 500 }, { status: 200 })
     const fetch = open(server.signer(), { retry: { attempts: 2 }, backoff: { firstMs: 1 } })
     expect((await fetch(server.sites.withPort('https://a.test:PORT/'))).status).toBe(200)

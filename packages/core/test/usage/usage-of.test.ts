@@ -228,7 +228,7 @@ function casesPage(): string {
 }
 
 describe('docs', () => {
-  it('docs/usage.md has the table of channels and purposes, and of conflicts', async () => {
+  it('docs/usage.md has the table of channels and purposes, and of conflicts', { tags: 'page' }, async () => {
     const cellOf = (list: readonly UsageCell[] = []) =>
       list.map(({ value, from }) => `\`${value}\`${from === 'ours' ? ' *ours*' : ''}`).join(', ') || '–'
     await expectTables(
@@ -244,7 +244,7 @@ describe('docs', () => {
     )
   })
 
-  it('docs/reference/usage-cases.md has all cases', async () => {
+  it('docs/reference/usage-cases.md has all cases', { tags: 'page' }, async () => {
     await expectPage('docs/reference/usage-cases.md', casesPage())
   })
 })

@@ -6,6 +6,6 @@ const MISSING =
 
 /** Returns the exit code. */
 export async function mcp(args: readonly string[]): Promise<number> {
-  const { runCommand } = await loadOptional('@politely/mcp', () => import('@politely/mcp'), MISSING)
+  const { runCommand } = await loadOptional('@politely/mcp', () => import('@politely/mcp/command'), MISSING)
   return runCommand(args)
 }

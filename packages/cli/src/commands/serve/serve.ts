@@ -6,6 +6,6 @@ const MISSING =
 
 /** Returns the exit code. */
 export async function serve(args: readonly string[]): Promise<number> {
-  const { runCommand } = await loadOptional('@politely/server', () => import('@politely/server'), MISSING)
+  const { runCommand } = await loadOptional('@politely/server', () => import('@politely/server/command'), MISSING)
   return runCommand(args)
 }

@@ -1,0 +1,190 @@
+// Runs the server with the settings of its command line.
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { OptionError } from '@politely/core'
+import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
+import { LocalPacer, type Pacer, PoliteGate } from '@politely/gate'
+import { readFile, UsageError } from './command-line.ts'
+import { MAX_START_WITHIN_MS } from './http/schemas.ts'
+import type { ServerAddress } from './options.ts'
+import { PolitelyServer } from './server.ts'
+
+/** What the command line says, checked. */
+export interface ServeSettings {
+  readonly userAgent: string
+  readonly allowAddresses: readonly string[]
+  readonly minDelayMs: number
+  readonly maxDelayMs: number | undefined
+  readonly maxPerSite: number
+  readonly maxRequests: number
+  /** The file of the store. */
+  readonly store: string | undefined
+  readonly pacer: { readonly name: 'local' } | { readonly name: 'redis' | 'postgres'; readonly url: string }
+  readonly address: ServerAddress
+  /** The token file, and what it contains. */
+  readonly tokens: { readonly file: string; readonly text: string } | undefined
+  /** The file of the key of permits. */
+  readonly key: string | undefined
+  readonly allowPrivate: boolean | undefined
+  readonly hostNames: readonly string[] | undefined
+  readonly fetch: boolean | undefined
+}
+
+type Log = (text: string) => void
+
+const SECRET_BYTES = 32
+/** Room for the robots.txt of about 200,000 sites. */
+const MAX_CACHE_BYTES = 256 * 1024 * 1024
+
+/**
+ * Serves permits until SIGTERM or SIGINT.
+ * @throws {UsageError} for what only the server can find, such as a port that is in use.
+ */
+export async function serve(settings: ServeSettings, log: Log): Promise<void> {
+  const { userAgent, allowAddresses, maxRequests, tokens } = settings
+  const logger = { warn: log }
+  await using store = settings.store === undefined ? undefined : await openStore(settings.store)
+  await using robots = new RobotsClient({
+    userAgent,
+    allowAddresses,
+    maxCacheBytes: MAX_CACHE_BYTES,
+    ...(store && { store }),
+    logger,
+  } satisfies RobotsClientOptions)
+  await using pacing = await openPacer(settings.pacer, log)
+  await using gate = new PoliteGate({
+    robots,
+    pacer: pacing.pacer,
+    minDelayMs: settings.minDelayMs,
+    maxDelayMs: settings.maxDelayMs,
+    maxConcurrentPerKey: settings.maxPerSite,
+    maxConcurrent: maxRequests,
+    maxConcurrentPerDomain: maxRequests,
+    releaseWarningMs: Number.POSITIVE_INFINITY, // leases do this
+    rateLimitHeaders: true, // of reports
+  })
+  await using server = new PolitelyServer({
+    gate,
+    tokens: tokens?.text,
+    secret: settings.key === undefined ? undefined : secretOf(settings.key, log),
+    allowPrivate: settings.allowPrivate,
+    hostNames: settings.hostNames,
+    fetch: settings.fetch,
+    logger,
+  })
+  const where = await listen(server, settings.address)
+  const withoutTokens = tokens === undefined ? '; programs of this machine need no token' : ''
+  log(`listens at ${where} for ${robots.productTokens.join(', ')}${withoutTokens}`)
+  const reload = () => {
+    if (tokens === undefined) return log('there is no --tokens file to read again')
+    try {
+      server.loadTokens(readFile('--tokens', tokens.file))
+      log(`has read ${tokens.file} again`)
+    } catch (error) {
+      log(`keeps the old tokens: ${(error as Error).message}`)
+    }
+  }
+  process.on('SIGHUP', reload)
+  await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
+  log('stops: no permit is granted any more')
+  await server.drain()
+  process.off('SIGHUP', reload)
+}
+
+/** @throws {UsageError} for an address that cannot be used. */
+async function listen(server: PolitelyServer, address: ServerAddress): Promise<string> {
+  try {
+    return await server.listen(address)
+  } catch (error) {
+    const option = error instanceof OptionError ? error.option : undefined
+    if (option === 'tokens')
+      throw new UsageError(
+        '--tokens is missing: others than programs of this machine can reach that address; write politely serve token NAME >> tokens.txt',
+      )
+    if (option === 'tls')
+      throw new UsageError(
+        '--tls-cert and --tls-key are missing, and tokens would be sent in the clear; if a proxy ends TLS, write --behind-tls',
+      )
+    const { code } = error as NodeJS.ErrnoException
+    if (/^ERR_(?:OSSL|SSL|TLS|CRYPTO)/.test(`${code}`))
+      throw new UsageError(`--tls-cert and --tls-key: ${(error as Error).message}`)
+    if (!/^E[A-Z]+$/.test(`${code}`)) throw error
+    const what = 'socket' in address ? `--socket ${address.socket}` : `--port ${address.port}`
+    throw new UsageError(`${what}: ${(error as Error).message}; another program may use it, so choose another one`)
+  }
+}
+
+async function openStore(path: string) {
+  const { SqliteStore } = await optional('--store', '@politely/sqlite', () => import('@politely/sqlite'))
+  return new SqliteStore({ path })
+}
+
+type OpenPacer = AsyncDisposable & { readonly pacer: Pacer }
+
+async function openPacer(pacer: ServeSettings['pacer'], log: Log): Promise<OpenPacer> {
+  if (pacer.name === 'redis') return await openRedisPacer(pacer.url, log)
+  if (pacer.name === 'postgres') return await openPostgresPacer(pacer.url, log)
+  // A server before this one may have granted slots until just now, and their requests may be sent
+  // a moment later.
+  return {
+    pacer: new LocalPacer(undefined, performance.now() + MAX_START_WITHIN_MS),
+    [Symbol.asyncDispose]: async () => undefined,
+  }
+}
+
+async function openRedisPacer(url: string, log: Log): Promise<OpenPacer> {
+  const { RedisPacer } = await optional('--pacer redis', '@politely/redis', () => import('@politely/redis'))
+  const { Redis } = await optional('--pacer redis', 'ioredis', () => import('ioredis'))
+  const client = new Redis(url)
+  client.on('error', (error: Error) => log(`Redis: ${error.message}`))
+  const pacer = new RedisPacer({ client })
+  return {
+    pacer,
+    [Symbol.asyncDispose]: async () => {
+      pacer.close()
+      client.disconnect()
+    },
+  }
+}
+
+async function openPostgresPacer(connectionString: string, log: Log): Promise<OpenPacer> {
+  const { PostgresPacer } = await optional('--pacer postgres', '@politely/postgres', () => import('@politely/postgres'))
+  const { Pool } = await optional('--pacer postgres', 'pg', () => import('pg'))
+  const pool = new Pool({ connectionString, max: 2 })
+  pool.on('error', (error) => log(`Postgres: ${error.message}`))
+  const pacer = new PostgresPacer({ client: pool })
+  return {
+    pacer,
+    [Symbol.asyncDispose]: async () => {
+      pacer.close()
+      await pool.end()
+    },
+  }
+}
+
+async function optional<M>(flag: string, name: string, load: () => Promise<M>): Promise<M> {
+  try {
+    return await load()
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes(`'${name}'`)) throw error
+    throw new UsageError(`${flag} needs the package ${name}; write npm install ${name}`)
+  }
+}
+
+/** Reads the key of permits. Makes one that only this user may read, if the file does not exist. */
+function secretOf(path: string, log: Log): Uint8Array {
+  try {
+    if (!existsSync(path))
+      writeFileSync(path, `${randomBytes(SECRET_BYTES).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    throw new UsageError(`--key: ${(error as Error).message}`)
+  }
+  if ((statSync(path).mode & 0o077) !== 0) log(`--key: others may read ${path}; write chmod 600 ${path}`)
+  const secret = Buffer.from(readFile('--key', path).trim(), 'base64url')
+  if (secret.length >= SECRET_BYTES) return secret
+  throw new UsageError(
+    `--key: ${path} has ${secret.length} bytes; delete it, and the server makes one of ${SECRET_BYTES}`,
+  )
+}
