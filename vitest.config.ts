@@ -56,9 +56,9 @@ export default defineConfig({
       { name: 'full', description: 'Only `npm run test:all` runs it: it takes long, or starts many processes.' },
       { name: 'page', description: 'Compares a page of the documentation. `npm run update` writes the page.' },
       { name: 'nodes', description: 'Runs on the oldest and the newest Node too: it uses what differs there.' },
-      { name: 'browser', description: 'Starts browsers. These files run after all others, one at a time.' },
-      { name: 'heap', description: 'Measures the heap. Each file has its own process.' },
-      { name: 'sockets', description: 'Watches all sockets or all clients of the process, so it needs its own.' },
+      { name: 'browser', description: 'Starts browsers. These files run one at a time.' },
+      { name: 'heap', description: 'Measures the heap. Each file has its own process, one at a time.' },
+      { name: 'sockets', description: 'Watches all sockets or all clients of the process.' },
       { name: 'timers', description: 'Counts the timers of a fake clock. Libraries of other files would leave some.' },
     ],
     // How often a failed test is repeated. CI repeats it once, on machines of unknown load.
@@ -86,10 +86,11 @@ export default defineConfig({
         { isolate: false },
       ),
       project('timers', tagged('timers'), { isolate: false }),
-      project('sockets', tagged('sockets')),
-      project('heap', tagged('heap')),
-      // A browser has many processes, and what it does is bounded by time.
-      project('browser', tagged('browser'), { sequence: { groupOrder: 1 }, maxWorkers: 1 }),
+      project('sockets', tagged('sockets'), { isolate: false }),
+      // One file after another, after all others: bounds of the heap, and browsers, which have many
+      // processes, should not depend on what else runs.
+      project('heap', tagged('heap'), { sequence: { groupOrder: 1 }, maxWorkers: 1 }),
+      project('browser', tagged('browser'), { sequence: { groupOrder: 2 }, maxWorkers: 1 }),
     ],
   },
 })

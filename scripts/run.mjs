@@ -28,7 +28,7 @@ const BUILD = [TURBO, 'run', 'build', '--output-logs=errors-only']
 const TASKS = {
   setup: [],
   build: [[TURBO, 'run', 'build']],
-  test: [['node_modules/vitest/vitest.mjs', 'run', '--tags-filter=!full']],
+  test: [['node_modules/vitest/vitest.mjs', 'run', '--tags-filter=!full && !page']],
   'test:all': [BUILD, ['scripts/test-all.mjs']],
   parts: [['scripts/parts.mjs']], // programs and packages that only tests need
   check: [['scripts/check.mjs']],

@@ -41,7 +41,7 @@ test('a stream of a disallowed page fails with RobotsDisallowedError', async () 
   expect(findRefusal(error)?.verdict.because).toBe('rule')
 })
 
-test('Retry-After delays a retry that would start earlier', async () => {
+test('Retry-After delays a retry that would start earlier', { tags: 'full' }, async () => {
   const { sites, gate } = await openTestWeb()
   sites.respond(`${HOME}/page`, { status: 503, headers: { 'retry-after': '1' } }, { status: 200 })
   const retry = { limit: 1, calculateDelay: ({ computedValue }: { computedValue: number }) => computedValue && 1 }

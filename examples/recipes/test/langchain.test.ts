@@ -29,7 +29,7 @@ test('a loader that times out leaves the queue and does not retry', async () => 
   permit.release()
 })
 
-test('without politeLoaderOptions, a loader retries a disallowed page', async () => {
+test('without politeLoaderOptions, a loader retries a disallowed page', { tags: 'full' }, async () => {
   const { sites, gate } = await openPoliteWeb()
   const loader = new CheerioWebBaseLoader(sites.withPort(`${HOME}/private`), { maxRetries: 1 })
   await expect(loader.load()).rejects.toThrow('fetch failed')

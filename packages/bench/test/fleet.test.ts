@@ -134,7 +134,7 @@ it('counts the calls of Redis: five for each fetch of robots.txt, and one slot f
   expect(shared.calls.get).toBe(shared.calls.lease + shared.cache.redisHits)
 })
 
-it('the command prints a record as JSON, and rejects invalid sizes', () => {
+it('the command prints a record as JSON, and rejects invalid sizes', { tags: 'full' }, () => {
   const command = (...args: string[]) =>
     spawnSync(process.execPath, [join(import.meta.dirname, '../src/fleet/main.ts'), ...args], { encoding: 'utf8' })
   const { stdout } = command('--origins', '500', '--urls', '2000', '--workers', '2', '--seed', '3', '--json')

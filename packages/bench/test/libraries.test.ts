@@ -1,3 +1,4 @@
+// @module-tag full
 // Checks that the benchmark calls each library correctly. On these simple files all libraries must
 // return the same verdicts.
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag full
 // The tables of docs/revisit.md, and what they must show.
 import { expectTables } from '@politely/testkit/doc-page'
 import { seededRandom } from '@politely/testkit/random-robots'

@@ -1,3 +1,4 @@
+// @module-tag full
 import { expect, it } from 'vitest'
 import { LONG_RULES, longFile } from '../src/files/long-file.ts'
 import { siteFile } from '../src/files/site-file.ts'

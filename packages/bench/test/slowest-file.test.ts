@@ -1,3 +1,4 @@
+// @module-tag full
 import { expect, it } from 'vitest'
 import { findSlowestFile } from '../src/slowest-file.ts'
 

@@ -1,3 +1,4 @@
+// @module-tag full
 // Runs every workload at a tiny size. Checks that it completes and that its table is well-formed,
 // not its figures.
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -117,7 +117,7 @@ describe('requests for one page at the same time', () => {
     expect(site.lines).toEqual(['GET /a', 'GET /a', 'GET /a'])
   })
 
-  test('calls that wait for each other get a page of any length', async () => {
+  test('calls that wait for each other get a page of any length', { tags: 'full' }, async () => {
     for (const length of [3_000_000, 6_000_000]) {
       const site = await TestSite.open()
       site.pages.set('/a', (_, response) => response.writeHead(200, FRESH).end('x'.repeat(length)))

@@ -1,6 +1,6 @@
 // Both stores pass the published cases. Filling a file takes long, so most cases that do are in the
 // full run only.
-import { firstInShortRun } from '@politely/testkit/scope'
+import { withoutSlow } from '@politely/testkit/scope'
 import { describe, test as plainTest } from 'vitest'
 import { MemoryPageStore } from '../src/memory-page-store.ts'
 import { pageStoreCases } from '../src/page-store-cases.ts'
@@ -16,7 +16,10 @@ describe('MemoryPageStore', () => {
 })
 
 describe('SqlitePageStore', () => {
-  test.for([...needing(false), ...firstInShortRun(needing(true))])('$name', async ({ run }, { folder }) => {
-    await run({ open: () => folder.open({ maxBytes }), maxBytes, heldBytes: folder.diskBytes })
-  })
+  test.for(withoutSlow([...needing(false), ...needing(true)], /limit|evict|two handles/))(
+    '$name',
+    async ({ run }, { folder }) => {
+      await run({ open: () => folder.open({ maxBytes }), maxBytes, heldBytes: folder.diskBytes })
+    },
+  )
 })

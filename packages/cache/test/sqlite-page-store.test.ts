@@ -261,7 +261,7 @@ test.for([
   expect(folder.fileNames()).toEqual([])
 })
 
-test('node:sqlite is loaded when a store is opened, not with the package', async ({ folder }) => {
+test('node:sqlite is loaded when a store is opened, not with the package', { tags: 'full' }, async ({ folder }) => {
   const store = join(import.meta.dirname, '../src/sqlite/sqlite-page-store.ts')
   const program = `
     const isLoaded = () => process.moduleLoadList.includes('NativeModule sqlite')

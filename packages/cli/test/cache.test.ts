@@ -254,7 +254,7 @@ test.for([
   expect(code).toBe(2)
 })
 
-test('ls, export and import keep a large store', { timeout: 120_000 }, async () => {
+test('ls, export and import keep a large store', { tags: 'full', timeout: 120_000 }, async () => {
   const count = isFullRun ? 20_000 : 500
   await fill(Object.fromEntries(Array.from({ length: count }, (_, n) => [`https://${n}.test`, 0])))
   const { stdout } = await cache('ls', '--store', store, '--format', 'ndjson')

@@ -17,7 +17,7 @@ printf '%s\n' "\${COMPREPLY[@]}"`
   return run('bash', '-uc', script).split('\n').filter(Boolean)
 }
 
-test('bash completes commands, flags, values and files', async () => {
+test('bash completes commands, flags, values and files', { tags: 'full' }, async () => {
   expect(await offers('e')).toEqual(['explain'])
   expect(await offers('help', 'li')).toEqual(['lint'])
   expect(await offers('lint', '--fi')).toEqual(['--fix'])

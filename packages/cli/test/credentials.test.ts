@@ -40,7 +40,7 @@ test.each(['rfc9309', 'google'])('of match, in dialect %s', async (dialect) => {
   expect(stdout + stderr).not.toMatch(PASSWORD)
 })
 
-test('about a misplaced URL', async () => {
+test('about a misplaced URL', { tags: 'full' }, async () => {
   for (const url of await urls()) {
     const commands = [
       [url],

@@ -281,7 +281,7 @@ function pathsFor(texts: readonly string[]): readonly string[] {
 
 test('changes no verdict of files of all kinds of mistakes', { timeout: 600_000 }, () => {
   const found = { files: 0, before: 0, after: 0, compared: 0 }
-  for (let seed = 1; seed <= deepSampled(20_000, 200); seed++) {
+  for (let seed = 1; seed <= deepSampled(20_000, 40); seed++) {
     const source = randomFile(seededRandom(seed))
     const bytes = Buffer.from(source)
     const { text } = fixRobots(source, false)

@@ -1,8 +1,6 @@
-// @module-tag heap
 import { readingCases, recordsCases } from '@politely/testkit/cases/records-cases'
 import { expectTables } from '@politely/testkit/doc-page'
 import type { DocTable } from '@politely/testkit/doc-table'
-import { heldBytes } from '@politely/testkit/heap'
 import { describe, expect, it } from 'vitest'
 import { type CrawlerRules, type DayRange, type OtherRecord, parseRobots, restoreRules } from '../src/index.ts'
 
@@ -47,7 +45,7 @@ describe('records of a file (RFC 9309 §2.2.4)', () => {
     expect(JSON.parse(JSON.stringify(records))).toEqual(records)
   })
 
-  it('show at most 100 names each, so that their JSON is not much larger than the file', () => {
+  it('show at most 100 names each, so that their JSON is not much larger than the file', { tags: 'full' }, () => {
     const names = (count: number) => Array.from({ length: count }, (_, i) => `bot${i}`)
     const fileOf = (count: number) =>
       names(count)
@@ -123,17 +121,6 @@ describe('request-rates and visit-times, of which 24 are kept for a crawler (our
     ).visitTimes
     expect(times).toHaveLength(24)
     expect(times[23]).toEqual({ from: 0, to: 24 } satisfies DayRange)
-  })
-
-  it('need little memory, about as much as memoryBytes counts', { tags: 'full' }, async () => {
-    const file = numbered(1_000, (i) =>
-      i % 2 ? `Request-rate: ${i}/999999999${i} ${hour(i)}00-${hour(i)}59` : `Visit-time: ${hour(i)}00-${hour(i)}59`,
-    )
-    const held = await heldBytes(() => Array.from({ length: 200 }, () => bound(file)))
-    const counted = 200 * bound(file).memoryBytes
-    expect(counted).toBeLessThan(200 * 10_000)
-    expect(held).toBeLessThan(counted * 1.2 + 100_000)
-    expect(counted).toBeLessThan(held * 3 + 100_000)
   })
 
   it('are limited to 24 of each in a file of 500 KiB, and counted in memoryBytes', () => {

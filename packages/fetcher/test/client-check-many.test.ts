@@ -66,7 +66,7 @@ describe('checkMany', () => {
   test('checks a long list of URLs of cached origins', async ({ sites, newClient }) => {
     sites.respond(ROBOTS, rules)
     const client = newClient()
-    const count = sampled(200_000)
+    const count = sampled(240_000)
     const base = sites.withPort('http://a.test:PORT/')
     function* urls() {
       for (let i = 0; i < count; i++) yield `${base}${i % 2 ? 'page' : 'other'}/${i}`

@@ -17,9 +17,12 @@ interface Item {
   isExempt: boolean
 }
 
+/** With fewer, rare cases would not occur. */
+const SEEDS = Math.max(10, sampled(100))
+
 test('in random order of calls, the limits hold, and no item waits while it may start', () => {
   const seen = { started: 0, exempt: 0, ended: 0, deleted: 0, blocked: 0, slow: 0 }
-  for (let seed = 1; seed <= sampled(100); seed++) {
+  for (let seed = 1; seed <= SEEDS; seed++) {
     const roll = seededRandom(seed)
     const below = (n: number) => Math.floor(roll() * n)
     const [max, maxPerSite] = [1 + below(8), 1 + below(3)]
@@ -97,5 +100,5 @@ test('in random order of calls, the limits hold, and no item waits while it may 
       }
     }
   }
-  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(sampled(100))
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(SEEDS)
 })

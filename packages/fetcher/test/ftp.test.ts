@@ -479,7 +479,7 @@ describe.for([
   ['without basic-ftp', [], 'no-transport', /npm install basic-ftp/],
   ['with it', ['basic-ftp'], 'refused', /ECONNREFUSED/],
 ] as const)('%s', ([, extra, reason, detail]) => {
-  test('the reason for an ftp: URL', async () => {
+  test('the reason for an ftp: URL', { tags: 'full' }, async () => {
     const here = join(import.meta.dirname, '..')
     const { dependencies } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')) as { dependencies: object }
     const folder = mkdtempSync(join(tmpdir(), 'fetcher-'))

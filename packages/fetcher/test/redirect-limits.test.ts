@@ -165,7 +165,7 @@ describe('the pace of redirects to one site', () => {
 })
 
 describe('the wait for a redirect to another site', () => {
-  test('is limited to ten minutes: hosts for which it would be longer are refused at once', async ({
+  test('is limited to ten minutes: hosts for which it would be longer are refused at once', { tags: 'full' }, async ({
     sites,
     newClient,
   }) => {

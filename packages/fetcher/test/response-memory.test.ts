@@ -1,3 +1,4 @@
+// @module-tag full
 // @module-tag heap
 // The memory that a response in many small chunks takes while it is received, with each transport.
 // Our choice.

@@ -1,3 +1,4 @@
+// @module-tag full
 // One client checks thousands of origins that misbehave in all ways of the tables at once. Each
 // verdict must be the expected verdict of its case, everything must end, and nothing may stay
 // behind. A seeded random generator assigns the cases. All of it is our choice.

@@ -9,7 +9,7 @@ import { simulate } from './simulation.ts'
 import { HOSTS, lookup, visits } from './visits.ts'
 
 describe('a request waits for the level that is last to have a slot', () => {
-  test('a delay that ends while the gate looks at it leaves no request behind', async () => {
+  test('a delay that ends while the gate looks at it leaves no request behind', { tags: 'full' }, async () => {
     let aheadMs = 0
     let stepMs = 0
     const now = () => {
@@ -367,7 +367,7 @@ test('a request whose levels have slots at different times does not starve besid
   expect(at).toBeLessThan(8_000)
 })
 
-test('a full gate does not make every start try all queues that wait for a domain', async () => {
+test('a full gate does not make every start try all queues that wait for a domain', { tags: 'full' }, async () => {
   const advance = vi.spyOn(Lane.prototype, 'advance')
   const hosts = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`h${n}.d.test`, '']))
   const simulation = await simulate(

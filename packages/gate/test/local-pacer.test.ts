@@ -1,8 +1,6 @@
-// @module-tag heap
 // LocalPacer: its clocks, and the eviction of keys. packages/testing runs the cases of all pacers.
 import type { Delay, PaceLimits } from '@politely/core/engine'
 import { startClock } from '@politely/testkit/clock'
-import { heldBytes } from '@politely/testkit/heap'
 import { pick, seededRandom } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -134,23 +132,6 @@ describe('eviction', () => {
       most = Math.max(most, pacer.size)
     }
     expect(most).toBeLessThan(3_000)
-  })
-
-  test.for([
-    ['200 bytes for each origin with a delay to keep', 20, 200],
-    ['430 bytes if its name is as long as a host name can be', 253, 430],
-  ] as const)('keeps about %s', { tags: 'full' }, async ([, length, bytes]) => {
-    const keys = 20_000
-    const held = await heldBytes(() => {
-      const pacer = new LocalPacer()
-      for (let n = 0; n < keys; n++) {
-        const host = `${n}.test`.padStart(length, 'a')
-        pacer.reserve(Buffer.from(`http://${host}`).toString(), limits) // a string without parts
-      }
-      return pacer
-    })
-    expect(held / keys).toBeGreaterThan(0.5 * bytes)
-    expect(held / keys).toBeLessThan(1.2 * bytes)
   })
 
   test('keeps keys with a delay to keep, and keys that were pushed back for five minutes after that', () => {

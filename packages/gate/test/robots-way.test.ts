@@ -45,7 +45,7 @@ async function run(one: WayCase): Promise<Seen> {
 const hasEnvProxy = process.allowedNodeEnvironmentFlags.has('--use-env-proxy')
 const runnable = wayCases.filter(({ node, receiver }) => hasEnvProxy || node === undefined || receiver !== 'the proxy')
 
-test.for(runnable.map((one) => [one.name, one] as const))('%s', async ([, one]) => {
+test.for(runnable.map((one) => [one.name, one] as const))('%s', { tags: 'full' }, async ([, one]) => {
   const { because, detail, via, receivers } = await run(one)
   const found = ['the network', 'nothing'].includes(one.receiver) ? [] : [one.receiver]
   expect({ via, receivers, because, detail }).toEqual({

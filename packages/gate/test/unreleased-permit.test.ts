@@ -85,7 +85,9 @@ test('queues() shows the age of the oldest permit of each queue', async () => {
   expect(gate.queues()).toEqual([])
 })
 
-test('with NODE_DEBUG=politely the warning has the stack of enter, and it keeps no process alive', async () => {
+test('with NODE_DEBUG=politely the warning has the stack of enter, and it keeps no process alive', {
+  tags: 'full',
+}, async () => {
   const child = join(import.meta.dirname, 'unreleased-child.ts')
   const env = { ...process.env, NODE_DEBUG: 'politely' }
   const { stdout } = await promisify(execFile)(process.execPath, [child], { env })
@@ -104,7 +106,7 @@ test.each([
   ['waits, and close', undefined],
   ['waits, and releaseWarningMs: Infinity', undefined],
   ['nothing waits', undefined],
-])('a process that ends while a permit is not released: %s', async (name, warning) => {
+])('a process that ends while a permit is not released: %s', { tags: 'full' }, async (name, warning) => {
   const site = await Site.open()
   onTestFinished(() => site.close())
   site.pages.set('/1', (_, response) => response.end('x'.repeat(10_000_000)))

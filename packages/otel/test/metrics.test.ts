@@ -53,7 +53,7 @@ test.for([true, false])('counters and gauges have the values of the client and t
   expect(counters.pushbacks).toBe(1)
 })
 
-test('a client of two gates counts once, and clients add up', async () => {
+test('a client of two gates counts once, and clients add up', { tags: 'full' }, async () => {
   const { metrics } = observe()
   const origin = await startSite()
   const { robots } = await crawl(origin)
@@ -84,7 +84,7 @@ test('ages are the largest of all gates, in seconds', { tags: 'full' }, async ()
   expect(underWay).toBe(2)
 })
 
-test('clients and gates that were garbage collected keep their counts, and only these', async () => {
+test('clients and gates that were garbage collected keep their counts, and only these', { tags: 'full' }, async () => {
   const { metrics } = observe()
   const origin = await startSite()
   const gone = await (async () => {

@@ -91,7 +91,7 @@ test('spans of a request are in its own trace, and so is the check after its wai
   }
 })
 
-test('what fails has an error; a refusal is a result, and an abort has no error status', async () => {
+test('what fails has an error; a refusal is a result, and an abort has no error status', { tags: 'full' }, async () => {
   const { spans } = observe()
   const client = newClient()
   await client.check(`${await startSite(500)}/`)

@@ -1,3 +1,4 @@
+// @module-tag full
 // @module-tag heap
 // The memory for a long file.
 import { heapBytes } from '@politely/testkit/heap'

@@ -97,6 +97,7 @@ it('loses nothing to a server that closes stalled connections', async () => {
 
 it.each(firstInShortRun(['with', 'without']))(
   'requests the rest if there is no disk, from a server %s ranges',
+  { tags: 'full' },
   async (ranges) => {
     withTemporaryFolder('/no/such/folder')
     const asked: (string | undefined)[] = []

@@ -92,7 +92,7 @@ it('takes everything from the network although nothing is read, then rejects aft
   await spool.return()
 })
 
-it('keeps little memory for many small chunks', async () => {
+it('keeps little memory for many small chunks', { tags: 'full' }, async () => {
   const network = Buffer.alloc(64 * 1024) // fetch yields parts of a buffer like this one
   let sent = 0
   const source = (async function* () {

@@ -2,15 +2,19 @@
 
 import { storeCasesFor } from '@politely/testing/cases'
 import { storeAbilities } from '@politely/testkit/cases/store-abilities'
+import { withoutSlow } from '@politely/testkit/scope'
 import { expect } from 'vitest'
 import type { StoredText } from '../src/index.ts'
 import { inOneHour, test } from './folder.ts'
 
 const maxBytes = 16 * 1024 * 1024
 
-test.for(storeCasesFor(storeAbilities.SqliteStore))('store contract, $name', async ({ run }, { folder }) => {
-  await run({ open: (now) => folder.open({ maxBytes, now }), maxBytes, heldBytes: folder.diskBytes })
-})
+test.for(withoutSlow(storeCasesFor(storeAbilities.SqliteStore), /size limit|repeated sets|evicts expired/))(
+  'store contract, $name',
+  async ({ run }, { folder }) => {
+    await run({ open: (now) => folder.open({ maxBytes, now }), maxBytes, heldBytes: folder.diskBytes })
+  },
+)
 
 test('a value that is not a string rejects its own call, not others in the same transaction', async ({ folder }) => {
   const store = folder.open()

@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { OptionError } from '@politely/core'
 import { RobotsClient } from '@politely/fetcher'
 import { fileDamages, overwrite, sizeOf } from '@politely/testkit/damaged-file'
+import { firstInShortRun } from '@politely/testkit/scope'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { startSites } from '@politely/testkit/servers/sites'
 import { describe, expect, onTestFinished, vi } from 'vitest'
@@ -59,7 +60,7 @@ function changeLetters(path: string, text: string): void {
 }
 
 describe('a damaged file is renamed, reported and replaced (our choice)', () => {
-  test.for(damages)('%s', async ([, damage], { folder }) => {
+  test.for(firstInShortRun(damages))('%s', async ([, damage], { folder }) => {
     await fill(folder)
     damage(folder.path)
     const damaged = folder.path.concat('.copy')
@@ -101,7 +102,9 @@ describe('a damaged file is renamed, reported and replaced (our choice)', () => 
     expect(renamedFiles(folder)).toHaveLength(1)
   })
 
-  test('one of two stores renames the file, and the other one uses the new file', async ({ folder }) => {
+  test('one of two stores renames the file, and the other one uses the new file', { tags: 'full' }, async ({
+    folder,
+  }) => {
     await fill(folder)
     const events: SetAside[] = []
     const [one, other] = [1, 2].map(() => folder.open({ onSetAside: (event) => events.push(event) }))
@@ -369,7 +372,7 @@ test('creates a new file when the open one is deleted', async ({ folder }) => {
   expect(await last.get(originOf(1))).toBe('new too')
 })
 
-test('shrinks a large file to a smaller maxBytes', async ({ folder }) => {
+test('shrinks a large file to a smaller maxBytes', { tags: 'full' }, async ({ folder }) => {
   await using large = folder.open()
   await Promise.all(Array.from({ length: 100 }, (_, i) => large.set(originOf(i), 'x'.repeat(400_000), inOneHour)))
   await large.close()

@@ -67,7 +67,8 @@ describe('the built-in fetch', () => {
     const responses = Promise.all([politeFetch('https://site.example/'), politeFetch('https://site.example/')])
     await web.clock.advance(2_000)
     expect((await responses).map(({ status }) => status)).toEqual([200, 200])
-    expect(web.requests.map(({ isRobotsTxt }) => isRobotsTxt)).toEqual([true, false, false])
+    const page = 'https://site.example/'
+    expect(web.requests.map(({ url }) => url)).toEqual([`${page}robots.txt`, page, page])
     await politeFetch.close()
   })
 })

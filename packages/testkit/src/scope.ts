@@ -1,5 +1,6 @@
-// The size of a test run. `npm test` is the short run; `npm run test:all` sets POLITELY_TEST_ALL=1
-// for the full run, and `npm run test:all -- --deep` sets it to `deep`, for the run before a release.
+// The size of a test run. `npm test` is the short run, which leaves out the tests with the tag `full`.
+// `npm run test:all` sets POLITELY_TEST_ALL=1 for the full run, and `npm run test:all -- --deep` sets it
+// to `deep`, for the run before a release.
 
 const isDeepRun = process.env.POLITELY_TEST_ALL === 'deep'
 
@@ -7,11 +8,11 @@ const isDeepRun = process.env.POLITELY_TEST_ALL === 'deep'
 export const isFullRun: boolean = process.env.POLITELY_TEST_ALL === '1' || isDeepRun
 
 /**
- * Returns how many of the generated cases to run: all of them in the full run, a tenth in the short
- * one.
+ * Returns how many of the generated cases to run: all of them in the full run, a thirtieth in the
+ * short one.
  */
 export function sampled(cases: number): number {
-  return isFullRun ? cases : Math.ceil(cases / 10)
+  return isFullRun ? cases : Math.ceil(cases / 30)
 }
 
 /**
@@ -22,6 +23,11 @@ export function sampled(cases: number): number {
 export function deepSampled(cases: number, short: number): number {
   if (!isFullRun) return short
   return isDeepRun ? cases : Math.ceil(cases / 8)
+}
+
+/** Returns the cases to run: in the short run without those whose names match. */
+export function withoutSlow<T extends { readonly name: string }>(cases: readonly T[], slow: RegExp): readonly T[] {
+  return isFullRun ? cases : cases.filter(({ name }) => !slow.test(name))
 }
 
 /**

@@ -84,6 +84,9 @@ const zstdFrames = [
 /** Options of gzip, deflate and Brotli. */
 const QUICKLY = { level: 1, params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
 /** 8 MiB that compress to less than 100 KB. */
+/** Bombs that are decompressed in several steps. The short run keeps the bombs with one coding. */
+export const SLOW_BODIES: RegExp = /bomb.*: (?:.*, |deflate|br)/
+
 const bomb = () => padded(disallowsPage, 8 * 1024 * 1024)
 /**
  * 5 MiB that decode to nothing: a coding's header, then empty blocks, which are not the last one.

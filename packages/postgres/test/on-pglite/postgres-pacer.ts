@@ -6,9 +6,9 @@ import { startClock } from '@politely/testkit/clock'
 import { comparePacers } from '@politely/testkit/random-pacer-calls'
 import { deepSampled } from '@politely/testkit/scope'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type PostgresClient, PostgresPacer } from '../src/index.ts'
-import { openPacer } from './fake-client.ts'
-import { empty, startPglite } from './pglite.ts'
+import { type PostgresClient, PostgresPacer } from '../../src/index.ts'
+import { openPacer } from '../fake-client.ts'
+import { empty, pglite } from './pglite.ts'
 
 /** 100,000 calls in the deep run. */
 const SEQUENCES = deepSampled(200, 1)
@@ -18,7 +18,7 @@ const timeoutMs = 600_000
 
 const limits: PaceLimits = { ownDelayMs: 1_000, maxDelayMs: undefined, crawlDelayMs: undefined }
 
-const client = await startPglite()
+const client = await pglite()
 
 /** The epoch began in 1970, so that first visits need not wait. */
 beforeEach(async () => {
@@ -39,7 +39,7 @@ test.for([...pacerCases, ...circuitCases])('$name', async ({ run }) => {
   expect(pacer?.counters).toMatchObject({ failures: 0, repeats: 0 })
 })
 
-test('replies like LocalPacer to random calls', { timeout: timeoutMs }, async () => {
+test('replies like LocalPacer to random calls', { tags: 'full', timeout: timeoutMs }, async () => {
   const run = (seed: number) => {
     const clock = startClock()
     const pacer = new PostgresPacer({ client, now: clock.now, timeoutMs })

@@ -1,10 +1,10 @@
 // The SQL functions, called as a worker in another language calls them.
 import { paceCallCases } from '@politely/testkit/cases/pace-calls'
 import { describe, expect, test } from 'vitest'
-import { migrate } from '../src/index.ts'
-import { empty, newSchema, startPglite } from './pglite.ts'
+import { migrate } from '../../src/index.ts'
+import { empty, newSchema, pglite } from './pglite.ts'
 
-const client = await startPglite()
+const client = await pglite()
 const KEY = 'https://example.com'
 const limits = { ownDelayMs: 1_000 }
 

@@ -1,14 +1,15 @@
-// One PGlite for the tests of a file: a Postgres in this process, with one session.
+// One PGlite for all files of this folder: a Postgres in this process, with one session.
 import { PGlite } from '@electric-sql/pglite'
-import { afterAll } from 'vitest'
-import { migrate } from '../src/index.ts'
+import { migrate } from '../../src/index.ts'
 
-/** Starts a PGlite with the schema `politely`, which takes a few seconds. */
-export async function startPglite(): Promise<PGlite> {
-  const database = await PGlite.create()
-  afterAll(() => database.close())
+const started = PGlite.create().then(async (database) => {
   await migrate(database)
   return database
+})
+
+/** Returns the PGlite, with the schema `politely`. It takes a few seconds to start. */
+export function pglite(): Promise<PGlite> {
+  return started
 }
 
 /** Empties the tables of the schema, for a test that needs no schema of its own. */

@@ -1,19 +1,20 @@
 // PostgresStore on a Postgres in this process.
 import { storeCasesFor } from '@politely/testing/cases'
 import { storeAbilities } from '@politely/testkit/cases/store-abilities'
+import { withoutSlow } from '@politely/testkit/scope'
 import { expect, test } from 'vitest'
-import { PostgresStore } from '../src/index.ts'
-import { empty, startPglite } from './pglite.ts'
+import { PostgresStore } from '../../src/index.ts'
+import { empty, pglite } from './pglite.ts'
 
 const A = 'https://a.test'
-const client = await startPglite()
+const client = await pglite()
 
-test.for(storeCasesFor(storeAbilities.PostgresStore))('store contract, $name', async ({ run }) => {
+test.for(withoutSlow(storeCasesFor(storeAbilities.PostgresStore), /thousand|two handles/))('store contract, $name', async ({ run }) => {
   const schema = await empty(client)
   await run({ open: (now) => new PostgresStore({ client, schema, now }) })
 })
 
-test('a text of more than 16 MiB is not saved, and deletes the text before it', async () => {
+test('a text of more than 16 MiB is not saved, and deletes the text before it', { tags: 'full' }, async () => {
   const store = new PostgresStore({ client, schema: await empty(client) })
   const keepUntil = Date.now() + 60_000
   const long = 'x'.repeat(16 * 1024 * 1024)
