@@ -9,6 +9,14 @@ export const hooks = {
   beforePacking(manifest, folder) {
     copyFileSync(join(import.meta.dirname, 'CHANGELOG.md'), join(folder, 'CHANGELOG.md'))
     const { scripts, devDependencies, ...published } = manifest
-    return published
+    const exports = Object.entries(manifest.exports).map(([path, target]) => [path, withoutSource(target)])
+    return { ...published, exports: Object.fromEntries(exports) }
   },
+}
+
+/** Leaves out the condition that only tests and examples of the workspace use. */
+function withoutSource(target) {
+  if (typeof target === 'string') return target
+  const { 'politely-source': _, ...published } = target
+  return published
 }

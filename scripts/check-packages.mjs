@@ -1,6 +1,9 @@
-// Checks the packages as a user gets them. Packs every published package, installs the tarballs
-// into an empty project outside the workspace, lints them with publint and attw, runs the examples of
-// their READMEs there, and compiles the declarations of users who install with pnpm.
+// Checks the packages as a user gets them: installed into an empty project outside the workspace.
+// Lints them with publint and attw, runs the examples of their READMEs, compiles the declarations of
+// users who install with pnpm, and runs a program for each of them on each runtime. Part of
+// `npm run test:all`.
+//
+//   npm run runtimes     only the last part, of which it writes the tables of docs/runtimes.md
 
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -11,8 +14,10 @@ import { examplesOf, runExample, startExampleSite } from '../packages/testkit/sr
 import { findBrowser } from '../packages/testkit/src/parts.ts'
 import { noPostgres } from '../packages/testkit/src/servers/postgres.ts'
 import { noRedis } from '../packages/testkit/src/servers/redis.ts'
+import { checkRuntimes } from './check-runtimes.mjs'
 import { declarationErrors } from './declarations.mjs'
-import { createProject, packAll, peersOf, publishedPackages } from './packages.mjs'
+import { eachInParallel, publishedPackages } from './packages.mjs'
+import { installPacked } from './packed.mjs'
 
 const run = promisify(execFile)
 const MANIFEST_KEYS = [
@@ -30,32 +35,33 @@ const MANIFEST_KEYS = [
 /** The largest package is `politely`, with its command and its guides. */
 const MAX_UNPACKED_BYTES = 1_500_000
 
-/** What the examples of the READMEs import, apart from our packages and their peers. */
-const IN_EXAMPLES = [
-  '@crawlee/cheerio',
-  '@opentelemetry/exporter-prometheus',
-  '@opentelemetry/sdk-metrics',
-  'playwright',
-]
-
-const packages = publishedPackages()
 const problems = []
 const folder = mkdtempSync(join(tmpdir(), 'politely-packages-'))
+const site = await startExampleSite()
 try {
-  const tarballs = await packAll(packages, folder)
-  tarballs.forEach(checkContents)
-  const { dependencies } = JSON.parse(readFileSync('docs/package.json', 'utf8'))
-  const others = Object.fromEntries(IN_EXAMPLES.map((name) => [name, dependencies[name]]))
-  Object.assign(others, peersOf(packages))
-  await Promise.all([createProject(join(folder, 'app'), tarballs, others), ...tarballs.map(lint)])
-  const count = await runExamples(join(folder, 'app'))
-  problems.push(...(await declarationErrors(tarballs, join(folder, 'users'))))
-  console.log(`${tarballs.length} packages installed from tarballs, ${count} examples run`)
+  const { app, tarballs } = await step('packed and installed', () => installPacked(folder))
+  if (!process.argv.includes('--write')) {
+    tarballs.forEach(checkContents)
+    await step('linted by publint and attw', () => eachInParallel(tarballs, lint))
+    await step('examples of READMEs run', () => runExamples(app))
+    await step('declarations compiled', async () =>
+      problems.push(...(await declarationErrors(tarballs, app, join(folder, 'users')))),
+    )
+  }
+  problems.push(...(await checkRuntimes(app, site.origin, { isWriting: process.argv.includes('--write') })))
 } finally {
+  site.close()
   rmSync(folder, { recursive: true, force: true })
 }
 for (const problem of problems) console.error(problem)
 process.exitCode = problems.length > 0 ? 1 : 0
+
+async function step(what, work) {
+  const start = performance.now()
+  const result = await work()
+  console.log(`packages: ${what}, ${((performance.now() - start) / 1000).toFixed(1)} s`)
+  return result
+}
 
 /** A tarball has what npm and users look for, and nothing that only the workspace needs. */
 function checkContents({ folder: from, published, paths }) {
@@ -68,6 +74,8 @@ function checkContents({ folder: from, published, paths }) {
   if (bytes > MAX_UNPACKED_BYTES) problems.push(`${from}: ${bytes} bytes unpacked, at most ${MAX_UNPACKED_BYTES}`)
   const expected =
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.*\.md|(bundle|dist|src)\/.*|(grafana|prometheus)\/.*|sql\/.*\.sql|required\.(cjs|d\.cts))$/
+  if (JSON.stringify(published.exports).includes('politely-source'))
+    problems.push(`${from}: the condition politely-source is in the tarball, whose sources are not`)
   for (const path of paths)
     if (!expected.test(path)) problems.push(`${from}: ${path} in the tarball is of no use to users`)
   for (const path of paths.filter((path) => path.endsWith('.d.ts'))) {
@@ -100,28 +108,23 @@ function attwOptions({ exports }) {
   return ['--profile', 'node16', '--ignore-rules', 'false-export-default']
 }
 
+/** Runs the examples of the READMEs, each in the project. */
 async function runExamples(app) {
-  const site = await startExampleSite()
   const browser = findBrowser()
-  let count = 0
-  try {
-    for (const { folder: from } of packages) {
-      for (const [i, code] of examplesOf(readFileSync(`${from}/README.md`, 'utf8')).entries()) {
-        if (code.includes('CHROME_BIN') && browser === undefined) continue
-        if (code.includes('REDIS_URL') && noRedis()) continue
-        if (code.includes('DATABASE_URL') && noPostgres()) continue
-        const file = join(app, `${from.replaceAll('/', '-')}-${i}.ts`)
-        const { status, printed, promised } = await runExample({ code, file, origin: site.origin, browser })
-        count++
-        if (status !== 0 || printed.join('\n') !== promised.join('\n')) {
-          problems.push(
-            `${from}/README.md, example ${i}: printed\n${printed.join('\n')}\ninstead of\n${promised.join('\n')}`,
-          )
-        }
-      }
-    }
-  } finally {
-    site.close()
-  }
-  return count
+  const examples = publishedPackages().flatMap(({ folder: from }) =>
+    examplesOf(readFileSync(`${from}/README.md`, 'utf8')).map((code, i) => ({ from, code, i })),
+  )
+  const runnable = examples.filter(
+    ({ code }) =>
+      !(code.includes('CHROME_BIN') && browser === undefined) &&
+      !(code.includes('REDIS_URL') && noRedis()) &&
+      !(code.includes('DATABASE_URL') && noPostgres()),
+  )
+  await eachInParallel(runnable, async ({ from, code, i }) => {
+    const file = join(app, `${from.replaceAll('/', '-')}-${i}.ts`)
+    const { status, printed, promised } = await runExample({ code, file, origin: site.origin, browser })
+    if (status === 0 && printed.join('\n') === promised.join('\n')) return
+    const lines = `printed\n${printed.join('\n')}\ninstead of\n${promised.join('\n')}`
+    problems.push(`${from}/README.md, example ${i}: ${lines}`)
+  })
 }

@@ -1,47 +1,38 @@
-// Installs the packed packages into an empty project, runs a program for each package on each
-// runtime and in each module form, and compiles imports of each entry point with several versions
-// of TypeScript. The results are the tables of docs/runtimes.md. Part of `npm run test:all`.
-//
-//   npm run runtimes           writes the tables (`--write`); without it, the script fails if they differ
-//
-// The runtimes are downloaded into .tools/ once. Without them their columns are not run; with
-// REQUIRE_PARTS=1 that fails.
+// Runs a program for each installed package on each runtime and in each module form, and compiles
+// imports of each entry point with several versions of TypeScript. The results are the tables of
+// docs/runtimes.md.
 
 import { execFile } from 'node:child_process'
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
-import { startExampleSite } from '../packages/testkit/src/examples.ts'
-import { createProject, entryPoints, packAll, peersOf, publishedPackages } from './packages.mjs'
+import { eachInParallel, entryPoints, publishedPackages } from './packages.mjs'
+import { TYPESCRIPTS } from './packed.mjs'
 import { programs } from './runtime-programs.mjs'
-import { installNode, installTool, log, NODES, SetupError } from './tools.mjs'
+import { installNode, NODES } from './tools.mjs'
 
 const PAGE = 'docs/runtimes.md'
-const TOOLS = { deno: '2.9.6', bun: '1.4.5', workerd: '1.20261117.1', esbuild: '0.28.2' }
-const TYPESCRIPTS = { 5.4: '5.4.5', 5.9: '5.9.3', '6.0': '6.0.3', '7.0': '7.0.2' }
 const TIMEOUT_MS = 30_000
 
-const WHY = 'docs/runtimes.md says that the packages work there'
 const runProgram = promisify(execFile)
 const packages = publishedPackages().filter(({ manifest }) => manifest.name in programs)
-const start = performance.now()
-const folder = mkdtempSync(join(tmpdir(), 'politely-runtimes-'))
-const app = join(folder, 'app')
-const site = await startExampleSite()
-try {
-  const tarballs = await packAll(publishedPackages(), folder)
-  const compilers = Object.values(TYPESCRIPTS).map((version) => [`typescript-${version}`, `npm:typescript@${version}`])
-  const others = { ...peersOf(packages), '@types/node': '^22.19.0', ...Object.fromEntries(compilers) }
-  await createProject(app, tarballs, others)
+let app
+let origin
+
+/**
+ * Runs everything in the project `project`. Returns the problems; writes the page if `isWriting`.
+ * @param site The address of the site that the programs visit.
+ */
+export async function checkRuntimes(project, site, { isWriting }) {
+  app = project
+  origin = site
   copyFileSync('scripts/runtime-programs.mjs', join(app, 'programs.mjs'))
-  const runtimes = runtimeColumns()
+  const start = performance.now()
   const names = packages.map(({ manifest }) => manifest.name)
-  const tables = [await fill(runtimes, names), await fill(typescriptColumns(), names)]
-  report(tables)
-} finally {
-  site.close()
-  rmSync(folder, { recursive: true, force: true })
+  const tables = [await fill(runtimeColumns(), names), await fill(typescriptColumns(), names)]
+  const cells = tables.reduce((sum, { columns, rows }) => sum + rows.length * columns.length, 0)
+  console.log(`packages: ${cells} cells of ${PAGE} run, ${((performance.now() - start) / 1000).toFixed(1)} s`)
+  return compare(tables, isWriting)
 }
 
 /**
@@ -51,61 +42,42 @@ try {
 function runtimeColumns() {
   const columns = []
   for (const version of NODES) {
-    const node = install(() =>
-      join(installNode(version, { why: WHY }), process.platform === 'win32' ? 'node.exe' : 'node'),
-    )
+    const why = 'docs/runtimes.md says that the packages work there'
+    const node = join(installNode(version, { why }), process.platform === 'win32' ? 'node.exe' : 'node')
     const short = version.replace(/\.\d+$/, '')
-    columns.push({ title: `Node ${short}, \`import\``, missing: !node, run: (name) => execute([node], esm(name)) })
-    columns.push({ title: `Node ${short}, \`require\``, missing: !node, run: (name) => execute([node], cjs(name)) })
+    columns.push({ title: `Node ${short}, \`import\``, run: (name) => execute([node], esm(name)) })
+    columns.push({ title: `Node ${short}, \`require\``, run: (name) => execute([node], cjs(name)) })
   }
-  const command = Object.fromEntries(
-    Object.entries(TOOLS).map(([name, version]) => [
-      name,
-      install(() => join(installTool(name, version, { why: WHY, allowScripts: { [name]: true } }), '.bin', name)),
-    ]),
-  )
-  const { deno, bun, workerd, esbuild } = command
+  const [deno, bun, workerd] = ['deno', 'bun', 'workerd'].map(binary)
   columns.push(
-    { title: 'Deno 2.9', missing: !deno, run: (name) => execute([deno, 'run', '--allow-all', '--no-lock'], esm(name)) },
-    { title: 'Bun 1.4', missing: !bun, run: (name) => execute([bun], esm(name)) },
+    { title: 'Deno 2.9', run: (name) => execute([deno, 'run', '--allow-all', '--no-lock'], esm(name)) },
+    { title: 'Bun 1.4', run: (name) => execute([bun], esm(name)) },
     {
       title: 'esbuild 0.28, ESM bundle on Node',
-      missing: !esbuild,
       run: async (name) =>
         needsFramework(name)
           ? '–'
-          : bundle(esbuild, esm(name), 'node').then((file) => execute([process.execPath], file), messageOf),
+          : bundle(esm(name), 'node').then((file) => execute([process.execPath], file), messageOf),
     },
     {
       title: 'workerd 2026-11-17',
-      missing: !workerd || !esbuild,
       run: async (name) => {
         if (name !== '@politely/core') return '–'
-        return bundle(esbuild, worker(name), 'browser').then(
-          (file) => execute([workerd, 'test'], capnp(file)),
-          messageOf,
-        )
+        return bundle(worker(name), 'browser').then((file) => execute([workerd, 'test'], capnp(file)), messageOf)
       },
     },
   )
   return columns
 }
 
+function binary(name) {
+  return join(app, 'node_modules/.bin', name)
+}
+
 /** Whether a package needs another one that a bundle cannot hold, such as a framework. */
 function needsFramework(name) {
   const { manifest } = packages.find((one) => one.manifest.name === name)
   return Object.keys(manifest.peerDependencies ?? {}).some((peer) => !manifest.peerDependenciesMeta?.[peer]?.optional)
-}
-
-/** Returns what `make` installs; undefined if that is impossible, for example without a network. */
-function install(make) {
-  try {
-    return make()
-  } catch (error) {
-    if (!(error instanceof SetupError)) throw error
-    log(error.message)
-    return undefined
-  }
 }
 
 /** Returns the error's line, or undefined. */
@@ -122,7 +94,7 @@ async function execute([command, ...args], file) {
 function messageOf({ stdout = '', stderr = '', message }) {
   const lines = stripVTControlCharacters(`${stderr}\n${stdout}\n${message}`).split('\n')
   const line = lines.find((one) => /^(error: )?(Uncaught .*)?\w*Error\b( \[\w+\])?:/.test(one)) ?? message
-  return line.trim().replaceAll(site.origin, 'http://localhost').replaceAll(app, '…').replaceAll(folder, '…')
+  return line.trim().replaceAll(origin, 'http://localhost').replaceAll(app, '…')
 }
 
 /** Writes a file, unless it exists: another runtime may be reading it. */
@@ -151,7 +123,7 @@ function imports(name) {
 }
 
 function runOn(name) {
-  return `programs['${name}'](m0, '${site.origin}')`
+  return `programs['${name}'](m0, '${origin}')`
 }
 
 function esm(name) {
@@ -169,12 +141,12 @@ function worker(name) {
   return write(`${name}-worker`, '.mjs', `${text}export default { test: () => ${runOn(name)} }\n`)
 }
 
-async function bundle(esbuild, file, platform) {
+async function bundle(file, platform) {
   const out = file.replace(/\.mjs$/, `.${platform}.bundle.mjs`)
   // The programs of other packages import these, which need modules of Node.
   const args = ['--bundle', '--format=esm', `--platform=${platform}`, '--log-level=warning', `--outfile=${out}`]
   if (platform === 'browser') args.push('--external:@politely/gate', '--external:@politely/fetcher')
-  await runProgram(esbuild, [file, ...args], { cwd: app, timeout: TIMEOUT_MS })
+  await runProgram(binary('esbuild'), [file, ...args], { cwd: app, timeout: TIMEOUT_MS })
   return out
 }
 
@@ -245,50 +217,27 @@ async function compile(version) {
   return stdout.split('\n')
 }
 
-/** Runs all rows of all columns, as many at once as there are processors. */
+/** Runs all rows of all columns. */
 async function fill(columns, rows) {
-  const cells = new Map()
   const jobs = columns.flatMap((column) => rows.map((row) => ({ column, row })))
-  const next = async () => {
-    for (let job = jobs.shift(); job !== undefined; job = jobs.shift())
-      if (!job.column.missing) cells.set(job, await job.column.run(job.row))
-  }
-  const all = [...jobs]
-  await Promise.all(Array.from({ length: availableParallelism() }, next))
-  return {
-    columns,
-    rows,
-    cell: (column, row) => cells.get(all.find((one) => one.column === column && one.row === row)),
-  }
+  const results = await eachInParallel(jobs, ({ column, row }) => column.run(row))
+  const cells = new Map(jobs.map(({ column, row }, i) => [`${column.title} ${row}`, results[i]]))
+  return { columns, rows, cell: (column, row) => cells.get(`${column.title} ${row}`) }
 }
 
-function report(tables) {
-  const missing = tables.flatMap(({ columns }) => columns.filter((column) => column.missing)).map(({ title }) => title)
-  const cells = tables.reduce(
-    (sum, { columns, rows }) => sum + rows.length * columns.filter((one) => !one.missing).length,
-    0,
-  )
-  const seconds = Math.round((performance.now() - start) / 1000)
-  console.log(
-    `${cells} cells of ${PAGE} were run in ${seconds} s${missing.length > 0 ? `; not run: ${missing.join('; ')}` : ''}`,
-  )
-  if (missing.length > 0 && process.env.REQUIRE_PARTS === '1') process.exitCode = 1
-
+/** Compares the page with the tables, or writes it. Returns the problems. */
+function compare(tables, isWriting) {
   const old = readFileSync(PAGE, 'utf8')
   let i = 0
   const page = old.replaceAll(
     /(<!-- table -->\n).*?(<!-- end -->)/gs,
     (_, begin, end) => `${begin}\n${markdown(tables[i++])}\n${end}`,
   )
-  if (process.argv.includes('--write')) {
-    if (missing.length > 0) throw new Error(`cannot write ${PAGE}: not all runtimes are installed`)
-    writeFileSync(PAGE, page)
-  } else if (missing.length === 0 && page !== old) {
-    console.error(`${PAGE} is not current; run \`npm run runtimes\` and read what changed:`)
-    const before = old.split('\n')
-    for (const line of page.split('\n')) if (!before.includes(line)) console.error(line)
-    process.exitCode = 1
-  }
+  if (isWriting) writeFileSync(PAGE, page)
+  if (isWriting || page === old) return []
+  const before = old.split('\n')
+  const changed = page.split('\n').filter((line) => !before.includes(line))
+  return [`${PAGE} is not current; run \`npm run runtimes\` and read what changed:`, ...changed]
 }
 
 /** A table, and the messages of the cells that say `no`. */

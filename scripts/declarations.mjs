@@ -7,51 +7,45 @@
 // of parameters.
 
 import { execFile } from 'node:child_process'
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { entryPoints, peersOf } from './packages.mjs'
+import { eachInParallel, entryPoints, peersOf } from './packages.mjs'
 
 const run = promisify(execFile)
 
 /** Returns the errors of the compiler about all users, each with the value that it is about. */
-export async function declarationErrors(tarballs, folder) {
-  const users = await installUsers(tarballs, folder)
+export async function declarationErrors(tarballs, app, folder) {
+  const users = createUsers(tarballs, app, folder)
   writePrograms(users)
-  const errors = []
-  for (const user of users) errors.push(...(await errorsOf(user)))
-  return errors
+  return (await eachInParallel(users, errorsOf)).flat()
 }
 
 /** Entry points with values for undici. Their users have undici. */
 const WITH_UNDICI = ['@politely/fetcher', '@politely/gate/undici', '@politely/testing']
 
-/** Creates a project for each entry point, and installs its package there with pnpm. */
-async function installUsers(tarballs, folder) {
-  const ours = Object.fromEntries(tarballs.map(({ manifest, tarball }) => [manifest.name, `file:${tarball}`]))
-  const users = tarballs.flatMap((one) =>
-    entryPoints(one.manifest)
-      .filter(({ specifier }) => !/\/(internal|shown-types)$/.test(specifier))
-      .map(({ specifier, file }) => ({
-        ...one,
-        specifier,
-        file,
-        folder: join(folder, specifier.replaceAll(/\W+/g, '-')),
-      })),
+/**
+ * Creates a folder for each entry point, with the modules that a user of it has: the package, which is
+ * installed in the project `app`, and its peers. Pnpm links modules in the same way.
+ */
+function createUsers(tarballs, app, folder) {
+  return tarballs.flatMap(({ manifest }) =>
+    entryPoints(manifest)
+      .filter(({ specifier }) => !/\/(internal|shown-types|command)$/.test(specifier))
+      .map(({ specifier, file }) => {
+        const home = join(folder, specifier.replaceAll(/\W+/g, '-'))
+        const modules = [manifest.name, '@types/node', ...Object.keys(peersOf([{ manifest }]))]
+        if (WITH_UNDICI.includes(specifier)) modules.push('undici')
+        for (const name of modules) {
+          const link = join(home, 'node_modules', name)
+          mkdirSync(dirname(link), { recursive: true })
+          symlinkSync(realpathSync(join(app, 'node_modules', name)), link)
+        }
+        writeFileSync(join(home, 'package.json'), '{ "private": true, "type": "module" }')
+        return { manifest, specifier, file, folder: home }
+      }),
   )
-  mkdirSync(folder)
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }')
-  writeFileSync(join(folder, 'pnpm-workspace.yaml'), JSON.stringify({ packages: ['*'], overrides: ours }))
-  for (const user of users) {
-    const { name } = user.manifest
-    const { undici } = WITH_UNDICI.includes(user.specifier) ? user.manifest.dependencies : {}
-    const dependencies = { [name]: ours[name], '@types/node': '^22.19.0', ...peersOf([user]), undici }
-    mkdirSync(user.folder)
-    writeFileSync(join(user.folder, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
-  }
-  await run('pnpm', ['install', '--ignore-scripts', '--prefer-offline', '--no-frozen-lockfile'], { cwd: folder })
-  return users
 }
 
 function writePrograms(users) {

@@ -1,8 +1,8 @@
-// The published packages: their manifests, their entry points, their tarballs, and a project
-// outside the workspace that has them installed.
+// The published packages: their manifests, their entry points, and their tarballs.
 
 import { execFile } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { copyGuides } from './guides.mjs'
@@ -37,33 +37,35 @@ export function entryPoints({ name, exports }) {
  * it.
  */
 export async function packAll(packages, destination) {
-  return Promise.all(
-    packages.map(async (one) => {
-      if (one.manifest.files.includes('docs')) copyGuides(one.folder, repositoryOf(one.manifest))
-      const { stdout } = await run('pnpm', ['pack', '--json', '--pack-destination', destination], {
-        cwd: resolve(one.folder),
-      })
-      const { filename, files } = JSON.parse(stdout)
-      const tarball = resolve(destination, filename)
-      const published = JSON.parse((await run('tar', ['xOf', tarball, 'package/package.json'])).stdout)
-      return { ...one, tarball, published, paths: files.map(({ path }) => path) }
-    }),
-  )
+  return eachInParallel(packages, async (one) => {
+    if (one.manifest.files.includes('docs')) copyGuides(one.folder, repositoryOf(one.manifest))
+    const { stdout } = await run('pnpm', ['pack', '--json', '--pack-destination', destination], {
+      cwd: resolve(one.folder),
+    })
+    const { filename, files } = JSON.parse(stdout)
+    const tarball = resolve(destination, filename)
+    const published = JSON.parse((await run('tar', ['xOf', tarball, 'package/package.json'])).stdout)
+    return { ...one, tarball, published, paths: files.map(({ path }) => path) }
+  })
+}
+
+/** Works on all items, as many at once as there are processors. Resolves to the results, in order. */
+export async function eachInParallel(items, work) {
+  const results = []
+  const left = [...items.entries()]
+  const next = async () => {
+    for (let entry = left.shift(); entry !== undefined; entry = left.shift()) {
+      const [i, item] = entry
+      results[i] = await work(item)
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, next))
+  return results
 }
 
 /** Returns the address of the repository on the web. */
 function repositoryOf({ repository }) {
   return repository.url.replace(/^git\+/, '').replace(/\.git$/, '')
-}
-
-/** Creates a project with these tarballs and other dependencies, and installs them with npm. */
-export async function createProject(folder, tarballs, dependencies = {}) {
-  mkdirSync(folder)
-  const ours = Object.fromEntries(tarballs.map(({ manifest, tarball }) => [manifest.name, `file:${tarball}`]))
-  const manifest = { private: true, type: 'module', dependencies: { ...dependencies, ...ours } }
-  writeFileSync(`${folder}/package.json`, JSON.stringify(manifest))
-  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
-  await run('npm', ['install', ...options], { cwd: folder })
 }
 
 /**

@@ -1,6 +1,9 @@
-// `npm run parts [name…]`: installs programs that tests need and npm does not have into
-// .tools/parts/<name>/, where packages/testkit/src/parts.ts finds them. Programs that this machine
-// already has are used as they are.
+// `npm run parts`: fetches everything from outside that tests and checks need, so that nothing is
+// missing later: the supported Nodes, what the lockfiles of the site and of the packed packages
+// name, and programs that npm does not have. `npm run parts NAME…` fetches these programs only.
+//
+// The programs go into .tools/parts/<name>/, where packages/testkit/src/parts.ts finds them. Programs
+// that this machine already has are used as they are.
 //
 // They are Debian packages, downloaded and unpacked but not installed, so root rights are not
 // needed. To download them again, delete the folder. Tested on Debian 12, amd64. Ubuntu has
@@ -22,6 +25,8 @@ import {
   findRedis,
 } from '../packages/testkit/src/parts.ts'
 import { once } from './once.mjs'
+import { fetchPacked } from './packed.mjs'
+import { installNode, installSite, NODES, SetupError } from './tools.mjs'
 
 const PARTS = {
   chromium: {
@@ -92,11 +97,29 @@ const PARTS = {
 
 class PartError extends Error {}
 
-const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(PARTS)
-if (names.every((name) => Object.hasOwn(PARTS, name))) names.forEach(provide)
+const names = process.argv.slice(2)
+if (names.length === 0) {
+  installPackages()
+  Object.keys(PARTS).forEach(provide)
+} else if (names.every((name) => Object.hasOwn(PARTS, name))) names.forEach(provide)
 else {
   console.error(`usage: npm run parts [${Object.keys(PARTS).join('|')}]`)
   process.exitCode = 2
+}
+
+/** Fetches what comes from the npm registry. The launcher has installed the dependencies already. */
+function installPackages() {
+  const others = NODES.filter((version) => version !== process.versions.node)
+  const why = 'tests and packages run on each of them'
+  for (const fetch of [...others.map((version) => () => installNode(version, { why })), installSite, fetchPacked]) {
+    try {
+      fetch()
+    } catch (error) {
+      if (!(error instanceof SetupError)) throw error
+      console.error(`[parts] ${error.message}`)
+      process.exitCode = 1
+    }
+  }
 }
 
 function provide(name) {

@@ -11,14 +11,12 @@
 // Tested on Linux with glibc. The code for macOS, Windows and musl was never tested.
 
 import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { once } from './once.mjs'
 import { useSources } from './sources.mjs'
-import { install, installNode, installTool, log, SetupError, WINDOWS } from './tools.mjs'
+import { installLocked, installNode, installTool, log, SetupError, WINDOWS } from './tools.mjs'
 
 // A task is a list of Node scripts with their arguments. No shell is involved, so a URL may contain
 // `&`. Arguments after the task's name are passed to the last script. Tests, examples and the demo
@@ -36,7 +34,8 @@ const TASKS = {
   api: [['scripts/api.mjs']], // writes docs/reference/public-names.md, and docs/reference/api/, which git ignores
   pack: [BUILD, ['scripts/pack.mjs']], // `npm run pack -- FOLDER`
   'next-version': [['scripts/next-version.mjs']],
-  runtimes: [BUILD, ['scripts/check-runtimes.mjs', '--write']], // writes the tables of docs/runtimes.md
+  packages: [BUILD, ['scripts/check-packages.mjs']],
+  runtimes: [BUILD, ['scripts/check-packages.mjs', '--write']], // writes the tables of docs/runtimes.md
   format: [['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.']],
   demo: [['examples/polite-crawl/main.ts']],
   example: [[]], // `npm run example -- examples/recipes/got.ts`
@@ -138,7 +137,7 @@ function usePnpm() {
 }
 
 /**
- * Runs `pnpm install` if the lockfile or a manifest has changed since the last time.
+ * Installs the dependencies if the lockfile or a manifest has changed since the last time.
  * @param only Which packages to install the dependencies of. Default: all.
  */
 function installDependencies(only) {
@@ -148,25 +147,8 @@ function installDependencies(only) {
   const manifests = [...folders, 'docs']
     .map((folder) => join(folder, 'package.json'))
     .filter((file) => existsSync(file))
-  const hash = createHash('sha256')
-  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json', ...manifests]) {
-    hash.update(file).update(readFileSync(file))
-  }
-  const all = hash.digest('hex')
-  const stamp = join('node_modules', '.installed')
-  const installed = () => (existsSync(stamp) ? readFileSync(stamp, 'utf8') : '')
-  once(
-    () => installed() === all || (only !== undefined && installed() === `${all} ${only}`),
-    () => {
-      log('installing the dependencies named in pnpm-lock.yaml')
-      rmSync(stamp, { force: true }) // so that an interrupted install does not count as complete
-      const filter = only === undefined ? [] : ['--filter-prod', only]
-      const args = ['install', '--frozen-lockfile', '--reporter=silent', ...filter]
-      install('pnpm', args, { what: 'the dependencies' })
-      mkdirSync('node_modules', { recursive: true })
-      writeFileSync(stamp, only === undefined ? all : `${all} ${only}`)
-    },
-  )
+  const inputs = ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json', ...manifests]
+  installLocked('.', { inputs, what: 'the dependencies named in pnpm-lock.yaml', only })
 }
 
 /** Runs a command and returns its exit status. With `quiet`, prints its output only if it fails. */

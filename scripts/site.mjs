@@ -1,5 +1,5 @@
-// The documentation site and the playground, packages/site. It is a workspace of its own with a
-// lockfile of its own, because Astro takes 200 MB: only these commands install it.
+// The documentation site and the playground, packages/site. It has its own lockfile, because Astro takes
+// 200 MB: only these commands and `npm run parts` install it.
 //
 //   node scripts/site.mjs build    builds it into packages/site/dist; build --address https://docs.example/: for this
 //                                  address, which canonical links and Open Graph pictures need
@@ -7,13 +7,8 @@
 //   node scripts/site.mjs test     builds it, checks its links, and opens it in a browser
 
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { once } from './once.mjs'
-import { install, log } from './tools.mjs'
-
-const SITE = join('packages', 'site')
+import { installSite, log, SITE } from './tools.mjs'
 
 const [command, ...args] = process.argv.slice(2)
 installSite()
@@ -27,24 +22,6 @@ function run() {
   const status = build()
   if (status !== 0 || command === 'build') return status
   return command === 'serve' ? astro('preview', ...onLoopback) : test()
-}
-
-/** Installs what the site's lockfile names, unless that is installed. */
-function installSite() {
-  const hash = createHash('sha256')
-  for (const name of ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml']) {
-    hash.update(readFileSync(join(SITE, name)))
-  }
-  const current = hash.digest('hex')
-  const stamp = join(SITE, 'node_modules', '.installed')
-  const isDone = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === current
-  once(isDone, () => {
-    log(`installing the dependencies named in ${SITE}/pnpm-lock.yaml`)
-    rmSync(stamp, { force: true })
-    const options = { cwd: SITE, what: 'the dependencies of the site' }
-    install('pnpm', ['install', '--frozen-lockfile', '--reporter=silent'], options)
-    writeFileSync(stamp, current)
-  })
 }
 
 /** Writes docs/reference/api, whose pages are on the site only. */

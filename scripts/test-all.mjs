@@ -1,45 +1,35 @@
-// `npm run test:all`: the full run on this Node, then the documentation site, then the short run on
-// each other supported Node, then the installed packages on each runtime.
+// `npm run test:all`: the full run on this Node; on the oldest and the newest Node the tests of what
+// differs there, which have the tag `nodes`; then the documentation site, and the packed packages.
 //
 //   npm run test:all -- --no-matrix       only the full run
-//   npm run test:all -- --tested=22.19.0  without the short run on this Node, which was made before
 //   npm run test:all -- --deep            eight times as many cases of the long fuzz tests
 //   npm run test:all -- packages/core     other arguments are passed to vitest; then only the full run
 
 import { spawnSync } from 'node:child_process'
+import { testFiles } from './test-files.mjs'
 import { NODES } from './tools.mjs'
 
-const OWN = /^--(no-matrix|deep|tested=.*)$/
+const OWN = /^--(no-matrix|deep)$/
 const args = process.argv.slice(2)
 const others = args.filter((arg) => !OWN.test(arg))
-const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...others], {
-  stdio: 'inherit',
-  env: { ...process.env, POLITELY_TEST_ALL: args.includes('--deep') ? 'deep' : '1' },
+const passed = step('the full run', ['node_modules/vitest/vitest.mjs', 'run', ...others], {
+  POLITELY_TEST_ALL: args.includes('--deep') ? 'deep' : '1',
 })
-process.exitCode = status ?? 1
-
-if (status === 0 && others.length === 0 && !args.includes('--no-matrix')) {
-  const site = spawnSync(process.execPath, ['scripts/site.mjs', 'test'], { stdio: 'inherit' })
-  if (site.status !== 0) process.exitCode = 1
-  const isTested = (version) => version === process.versions.node || args.includes(`--tested=${version}`)
-  for (const version of NODES.filter((one) => !isTested(one))) testOn(version)
-  const runtimes = spawnSync(process.execPath, ['scripts/check-runtimes.mjs'], { stdio: 'inherit' })
-  if (runtimes.status !== 0) process.exitCode = 1
+if (passed && others.length === 0 && !args.includes('--no-matrix')) {
+  const files = testFiles().filter(({ tags }) => tags.includes('nodes'))
+  const ofNodes = ['scripts/run.mjs', 'test', ...files.map(({ file }) => file)]
+  for (const version of NODES.filter((one) => one !== process.versions.node))
+    step(`Node ${version}`, ofNodes, { PROJECT_NODE: version })
+  step('the site', ['scripts/site.mjs', 'test'])
+  step('the packages', ['scripts/check-packages.mjs'])
 }
 
-/** Runs `npm test` on another Node. Prints its summary, and all output if it fails. */
-function testOn(version) {
+/** Runs a script, prints how long it took, and returns whether it passed. */
+function step(name, argv, env) {
   const start = performance.now()
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/run.mjs', 'test'], {
-    encoding: 'utf8',
-    maxBuffer: 2 ** 28,
-    env: { ...process.env, PROJECT_NODE: version, NO_COLOR: '1', FORCE_COLOR: undefined },
-  })
+  const { status } = spawnSync(process.execPath, argv, { stdio: 'inherit', env: { ...process.env, ...env } })
   const seconds = Math.round((performance.now() - start) / 1000)
-  const [tests = ''] = stdout.match(/^ *Tests .*$/m) ?? []
-  console.log(`${status === 0 ? 'ok    ' : 'FAILED'}  Node ${version}, npm test, ${seconds} s: ${tests.trim()}`)
-  for (const line of stdout.match(/^unstable: .*\n.*$/gm) ?? []) console.log(line)
-  if (status === 0) return
-  console.log(`${stdout}${stderr}`)
-  process.exitCode = 1
+  console.log(`${status === 0 ? 'ok    ' : 'FAILED'}  ${name}, ${seconds} s`)
+  if (status !== 0) process.exitCode = 1
+  return status === 0
 }

@@ -1,8 +1,9 @@
-// Programs that npm downloads into .tools/: a Node, pnpm, other runtimes. Used by the launcher, so
-// it must run on Node 18.
+// Installs what comes from registries: a Node and pnpm into .tools/, and what lockfiles name. Used by
+// the launcher, so it must run on Node 18.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { once, sleep } from './once.mjs'
 
@@ -54,6 +55,38 @@ export function installTool(name, version, { why, orElse, allowScripts = {} }) {
     writeFileSync(done, '')
   })
   return join(home, 'node_modules')
+}
+
+/**
+ * Installs what the lockfile of a folder names, once for the same inputs.
+ * @param inputs The files that decide what is installed.
+ * @param only For which packages of the workspace to install: a filter of pnpm. Default: for all.
+ * @param prepare Makes the folder, if it has to be made.
+ */
+export function installLocked(folder, { inputs, what, only, prepare }) {
+  const hash = createHash('sha256')
+  for (const file of inputs) hash.update(file).update(readFileSync(file))
+  const all = hash.digest('hex')
+  const some = only === undefined ? all : `${all} ${only}`
+  const stamp = join(folder, 'node_modules', '.installed')
+  const isDone = () => existsSync(stamp) && [all, some].includes(readFileSync(stamp, 'utf8'))
+  once(isDone, () => {
+    log(`installing ${what}`)
+    rmSync(stamp, { force: true }) // so that an interrupted install does not count as complete
+    prepare?.()
+    const filter = only === undefined ? [] : ['--filter-prod', only]
+    install('pnpm', ['install', '--frozen-lockfile', '--reporter=silent', ...filter], { cwd: folder, what })
+    mkdirSync(join(folder, 'node_modules'), { recursive: true })
+    writeFileSync(stamp, some)
+  })
+}
+
+export const SITE = join('packages', 'site')
+
+/** Installs what the documentation site needs. */
+export function installSite() {
+  const inputs = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((name) => join(SITE, name))
+  installLocked(SITE, { inputs, what: `the dependencies named in ${SITE}/pnpm-lock.yaml` })
 }
 
 /** Runs a command that installs something. @throws {SetupError} with advice if it fails. */

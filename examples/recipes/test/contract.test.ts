@@ -1,3 +1,4 @@
+// @module-tag nodes
 // Runs the tests of all adapters on each recipe.
 import { adapterCasesFor, runAdapterCase, type Visit } from '@politely/testkit/cases/adapter-cases'
 import { describe, expect, test } from 'vitest'

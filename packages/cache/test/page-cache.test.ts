@@ -1,3 +1,4 @@
+// @module-tag nodes
 // PageCache behind politely(fetch), at a real site. Only the clock of the cache is faked.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // Both stores pass the published cases. Filling a file takes long, so most cases that do are in the
 // full run only.
 import { withoutSlow } from '@politely/testkit/scope'

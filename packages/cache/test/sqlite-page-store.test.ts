@@ -1,3 +1,4 @@
+// @module-tag nodes
 // Damaged files, files of other applications, locked files, and options of SqlitePageStore.
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'

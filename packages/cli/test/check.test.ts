@@ -1,3 +1,4 @@
+// @module-tag nodes
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // The server itself is tested in packages/mcp.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // The server itself is tested in packages/server.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'

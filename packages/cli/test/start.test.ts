@@ -1,3 +1,4 @@
+// @module-tag nodes
 // Help and version, and what they load.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // Runs the common adapter cases with Crawlee's HTTP crawlers.
 import type { Configuration } from '@crawlee/basic'
 import { CheerioCrawler } from '@crawlee/cheerio'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // Every way in which a body can end, with every transport: a truncated body never counts as
 // complete. RFC 9112 §8, §9.8, RFC 9113 §8.1.
 import { connect } from 'node:http2'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // Bodies: content codings, the size limit of RFC 9309 §2.5, and decompression bombs.
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // @module-tag sockets
 // Ending a check early: one caller by its signal, all callers when the client closes. All of it is
 // our choice.

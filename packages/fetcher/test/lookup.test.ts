@@ -1,3 +1,4 @@
+// @module-tag nodes
 // A lookup that never ends or ends late must delay only its own site. Our choice.
 import { createSocket } from 'node:dgram'
 import type { AddressInfo, LookupFunction } from 'node:net'

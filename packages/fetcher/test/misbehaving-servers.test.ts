@@ -1,3 +1,4 @@
+// @module-tag nodes
 // Misbehaving servers, missing hosts and unsupported schemes make robots.txt unreachable, and are
 // never thrown. RFC 9309 §2.3.1.4.
 import { describeVerdict } from '@politely/core'

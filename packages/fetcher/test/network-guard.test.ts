@@ -1,3 +1,4 @@
+// @module-tag nodes
 // @module-tag sockets
 // Which addresses a fetch of robots.txt may connect to. All of it is our choice. Names with ICANN
 // suffixes serve as public hosts. They resolve to loopback, so that no test connects to another

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // The headers of requests for robots.txt: the given User-Agent, and never credentials, cookies or a
 // Referer. All of it is our choice.
 import { checkedPage, disallowsPage } from '@politely/testkit/cases/response-cases'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // The limit of the bytes of a whole response on the client's own connections. Our choice.
 import type { Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // @module-tag sockets
 // Fetches robots.txt with the caller's fetch or undici dispatcher. Our choice: redirects, limits,
 // the deadline and the reasons for `unreachable` are the same for every transport.

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // Runs the adapter cases with the three wrappers that the other adapters are built on.
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'

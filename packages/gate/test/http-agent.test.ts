@@ -1,3 +1,4 @@
+// @module-tag nodes
 // politeHttpAgent: the URL that it checks, and the release of permits, also of requests that are
 // never sent and responses that are never read.
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // politeInterceptor and politeAgent: what they leave unchanged, what they refuse, and the release
 // of permits.
 import { EventEmitter, once } from 'node:events'

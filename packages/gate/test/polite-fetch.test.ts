@@ -1,3 +1,4 @@
+// @module-tag nodes
 // What politely(fetch) adds to fetch: every request is checked and waits for its slot. What stays
 // the same as in fetch: see same-fetch.test.ts.
 import { getEventListeners } from 'node:events'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // Every redirect hop enters the gate, whether it is followed by `politely`, by fetch through
 // `politeAgent`, or by undici's interceptor. Methods and bodies follow WHATWG Fetch, "HTTP-redirect
 // fetch".

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // politely(fetch) behaves like the wrapped fetch. Each case runs with the plain fetch and with the
 // polite one, against the same server. The requests that the server gets and the responses must be
 // equal. WHATWG Fetch, "HTTP-redirect fetch", as implemented by Node and by undici.

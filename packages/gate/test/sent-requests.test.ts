@@ -1,3 +1,4 @@
+// @module-tag nodes
 // Delays count from the moment at which a request is sent. A connection takes some time, so that
 // is later than the start of the request.
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // Runs the tests of all adapters on the tool fetch_url. The server runs in this process, because
 // the tests observe its gates; the client talks to it over the real protocol.
 import { LocalPacer } from '@politely/gate'

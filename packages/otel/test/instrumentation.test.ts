@@ -1,3 +1,4 @@
+// @module-tag nodes
 // @module-tag sockets
 // The class as OpenTelemetry uses it: options, providers, enable and disable.
 import { channel } from 'node:diagnostics_channel'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // @module-tag full
 // The package can be loaded like robots-parser: with require and with import, in JavaScript and in
 // TypeScript.

@@ -15,6 +15,7 @@ import { OptionError } from '@politely/core'
 import { assertOptions, integer } from '@politely/fetcher/internal'
 import { permitPort } from '@politely/gate/internal'
 import fastify, { type FastifyInstance } from 'fastify'
+import { EventLoopDelay } from './event-loop.ts'
 import { assertProgram } from './http/access.ts'
 import { Fault, handleError, sendProblem } from './http/problem.ts'
 import { fetchRoute } from './http/routes-fetch.ts'
@@ -71,6 +72,7 @@ export class PolitelyServer implements AsyncDisposable {
   readonly #local: Tenant
   readonly #metrics: ServerMetrics
   readonly #apps: FastifyInstance[] = []
+  readonly #eventLoop = new EventLoopDelay()
   #needsTokens: boolean
   #isDraining = false
 
@@ -160,6 +162,7 @@ export class PolitelyServer implements AsyncDisposable {
   async close(): Promise<void> {
     this.#isDraining = true
     this.#context.desk.close()
+    this.#eventLoop[Symbol.dispose]()
     await Promise.all(
       this.#apps.splice(0).map(async (app) => {
         app.server.close()
@@ -231,12 +234,16 @@ export class PolitelyServer implements AsyncDisposable {
         security: [{ token: [] }, {}],
       },
     })
+    app.addHook('onRequest', async (_, reply) => {
+      if (!this.#eventLoop.exceeds(MAX_EVENT_LOOP_DELAY_MS)) return
+      reply.header('retry-after', '1')
+      throw new Fault('overloaded', 'the event loop of the server is blocked; call again later')
+    })
     await app.register(underPressure, {
-      maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
       maxHeapUsedBytes: 0.9 * getHeapStatistics().heap_size_limit,
       retryAfter: 1,
       pressureHandler: () => {
-        throw new Fault('overloaded', 'the event loop of the server is blocked; call again later')
+        throw new Fault('overloaded', 'the heap of the server is almost full; call again later')
       },
     })
     await app.register(async (open) => healthRoutes(open, this.#context))

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // The server over HTTP: the callers that it admits, its answers, and its faults.
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'

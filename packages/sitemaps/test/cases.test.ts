@@ -1,3 +1,4 @@
+// @module-tag nodes
 // The table of kinds, read with politely(fetch) from a real server.
 import { politely } from '@politely/gate'
 import { sitemapCases } from '@politely/testkit/cases/sitemap-cases'

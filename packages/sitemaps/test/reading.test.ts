@@ -1,3 +1,4 @@
+// @module-tag nodes
 // readSitemaps from call to end: sources, entries, since, conditional requests, resuming.
 import { RobotsClient } from '@politely/fetcher'
 import { index, lastmod, url, urlset } from '@politely/testkit/cases/sitemap-case'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // A slow caller loses nothing. If a body still breaks off, the loop throws after the last entry.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

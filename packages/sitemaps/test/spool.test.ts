@@ -1,3 +1,4 @@
+// @module-tag nodes
 // The spool alone: order, room, and what it leaves behind.
 import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // SqliteStore passes the tests that every store must pass.
 
 import { storeCasesFor } from '@politely/testing/cases'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // Damaged files, files of other applications, files without permissions, locked and deleted files.
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // @module-tag full
 // Several processes that write to one file, and processes that are killed while they write.
 

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // A gate and a client on a fake web, with fake timers.
 import { mock } from 'node:test'
 import { RobotsClient } from '@politely/fetcher'

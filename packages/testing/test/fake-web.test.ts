@@ -1,3 +1,4 @@
+// @module-tag nodes
 // The answers of a fake web, through its fetch and through its dispatcher.
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, politely } from '@politely/gate'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // The cases of all pacers, on the pacer of the gate and on one of a caller.
 import { LocalPacer } from '@politely/gate'
 import { expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // The matchers, as `expect.extend` calls them.
 import { parseRobots } from '@politely/core'
 import { expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 // The cases of all stores, on the stores of the fetcher. docs/stores.md shows which store
 // guarantees what.
 import { fromKeyv, MemoryStore, type Store } from '@politely/fetcher'

@@ -1,3 +1,4 @@
+// @module-tag nodes
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { describe, expect, test } from 'vitest'
 import {

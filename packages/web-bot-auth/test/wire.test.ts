@@ -1,3 +1,4 @@
+// @module-tag nodes
 // Signed requests as a site receives them: robots.txt, pages and redirect hops, over each HTTP
 // client.
 import { Agent as HttpsAgent } from 'node:https'

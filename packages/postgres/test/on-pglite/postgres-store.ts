@@ -9,10 +9,13 @@ import { empty, pglite } from './pglite.ts'
 const A = 'https://a.test'
 const client = await pglite()
 
-test.for(withoutSlow(storeCasesFor(storeAbilities.PostgresStore), /thousand|two handles/))('store contract, $name', async ({ run }) => {
-  const schema = await empty(client)
-  await run({ open: (now) => new PostgresStore({ client, schema, now }) })
-})
+test.for(withoutSlow(storeCasesFor(storeAbilities.PostgresStore), /thousand|two handles/))(
+  'store contract, $name',
+  async ({ run }) => {
+    const schema = await empty(client)
+    await run({ open: (now) => new PostgresStore({ client, schema, now }) })
+  },
+)
 
 test('a text of more than 16 MiB is not saved, and deletes the text before it', { tags: 'full' }, async () => {
   const store = new PostgresStore({ client, schema: await empty(client) })
