@@ -4,7 +4,8 @@
 // A tag says what is special about a test: `test('…', { tags: 'full' }, …)`. The comment
 // `// @module-tag full` gives the tag to all tests of its file. Some tags move a file to another
 // project.
-import { availableParallelism } from 'node:os'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import type { Reporter, TestCase, TestModule, TestRunEndReason } from 'vitest/node'
@@ -16,6 +17,13 @@ if (!isFullRun) useSources()
 // Node stores the compiled modules there, for the workers and for the processes that tests start.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node')
 
+// The folder for temporary files of all tests, which is deleted with what they leave. Other users may
+// enter it, because Postgres does not run as root.
+const temporary = mkdtempSync(join(tmpdir(), 'politely-tests-'))
+chmodSync(temporary, 0o755)
+process.env.TMPDIR = temporary
+process.once('exit', () => rmSync(temporary, { recursive: true, force: true }))
+
 /** The time limit of a test. Some start a browser or a server, and the machine may be busy. */
 const TIME_LIMIT_MS = isFullRun ? 180_000 : 60_000
 
@@ -25,7 +33,7 @@ const MAX_REPEATED = 2
 // In the short run, Vitest need not import a file to find that all its tests are left out.
 const files = testFiles().filter(({ tags }) => isFullRun || !tags.includes('full'))
 const tagged = (tag: string) => files.filter(({ tags }) => tags.includes(tag)).map(({ file }) => file)
-const OF_PROJECTS = ['browser', 'heap', 'sockets', 'timers']
+const OF_PROJECTS = ['browser', 'heap', 'sockets', 'timers', ...(isFullRun ? ['slow'] : [])]
 
 /** Names the tests that failed first and passed when they were repeated. Fails a run with several. */
 class Repeated implements Reporter {
@@ -54,6 +62,7 @@ export default defineConfig({
     reporters: [isFullRun || process.stdout.isTTY ? 'default' : 'minimal', new Repeated()],
     tags: [
       { name: 'full', description: 'Only `npm run test:all` runs it: it takes long, or starts many processes.' },
+      { name: 'slow', description: 'Waits for minutes, mostly for servers and other processes.' },
       { name: 'page', description: 'Compares a page of the documentation. `npm run update` writes the page.' },
       { name: 'nodes', description: 'Runs on the oldest and the newest Node too: it uses what differs there.' },
       { name: 'browser', description: 'Starts browsers. These files run one at a time.' },
@@ -87,10 +96,11 @@ export default defineConfig({
       ),
       project('timers', tagged('timers'), { isolate: false }),
       project('sockets', tagged('sockets'), { isolate: false }),
+      project('slow', isFullRun ? tagged('slow') : [], { maxWorkers: 3, sequence: { groupOrder: 1 } }),
       // One file after another, after all others: bounds of the heap, and browsers, which have many
       // processes, should not depend on what else runs.
-      project('heap', tagged('heap'), { sequence: { groupOrder: 1 }, maxWorkers: 1 }),
-      project('browser', tagged('browser'), { sequence: { groupOrder: 2 }, maxWorkers: 1 }),
+      project('heap', tagged('heap'), { sequence: { groupOrder: 2 }, maxWorkers: 1 }),
+      project('browser', tagged('browser'), { sequence: { groupOrder: 3 }, maxWorkers: 1 }),
     ],
   },
 })

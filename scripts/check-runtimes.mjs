@@ -38,6 +38,9 @@ export async function checkRuntimes(project, site, { isWriting }) {
 /**
  * A column has a title and a function that tries one row. The function resolves to undefined if the
  * row works, to the error if it does not, and to '–' if the row makes no sense there.
+ *
+ * A runtime first loads all packages in one process. Only a package that fails there gets its own
+ * process, whose error the page shows.
  */
 function runtimeColumns() {
   const columns = []
@@ -45,13 +48,13 @@ function runtimeColumns() {
     const why = 'docs/runtimes.md says that the packages work there'
     const node = join(installNode(version, { why }), process.platform === 'win32' ? 'node.exe' : 'node')
     const short = version.replace(/\.\d+$/, '')
-    columns.push({ title: `Node ${short}, \`import\``, run: (name) => execute([node], esm(name)) })
-    columns.push({ title: `Node ${short}, \`require\``, run: (name) => execute([node], cjs(name)) })
+    columns.push({ title: `Node ${short}, \`import\``, run: runner([node], esm) })
+    columns.push({ title: `Node ${short}, \`require\``, run: runner([node], cjs) })
   }
   const [deno, bun, workerd] = ['deno', 'bun', 'workerd'].map(binary)
   columns.push(
-    { title: 'Deno 2.9', run: (name) => execute([deno, 'run', '--allow-all', '--no-lock'], esm(name)) },
-    { title: 'Bun 1.4', run: (name) => execute([bun], esm(name)) },
+    { title: 'Deno 2.9', run: runner([deno, 'run', '--allow-all', '--no-lock'], esm) },
+    { title: 'Bun 1.4', run: runner([bun], esm) },
     {
       title: 'esbuild 0.28, ESM bundle on Node',
       run: async (name) =>
@@ -68,6 +71,31 @@ function runtimeColumns() {
     },
   )
   return columns
+}
+
+/** @param fileOf Writes the program of a package, and returns its path. */
+function runner(command, fileOf) {
+  let together
+  return async (name) => {
+    together ??= runTogether(command, fileOf)
+    if ((await together).includes(name)) return undefined
+    return execute(command, fileOf(name))
+  }
+}
+
+/** Runs the programs of all packages in one process. Returns the names of those that worked. */
+async function runTogether([command, ...args], fileOf) {
+  const files = packages.map(({ manifest: { name } }) => [name, fileOf(name)])
+  const program = files.map(
+    ([name, file]) =>
+      `try { await (await import(${JSON.stringify(file)})).default; console.log('works: ${name}') } catch {}`,
+  )
+  const file = write(`all-${slug(fileOf.name)}`, '.mjs', `${program.join('\n')}\nprocess.exit(0)\n`)
+  // A package may end the process; those after it then get their own.
+  const { stdout } = await runProgram(command, [...args, file], { cwd: app, timeout: TIMEOUT_MS }).catch(
+    (error) => error,
+  )
+  return Array.from((stdout ?? '').matchAll(/^works: (.*)$/gm), ([, name]) => name)
 }
 
 function binary(name) {
@@ -133,7 +161,7 @@ function esm(name) {
 function cjs(name) {
   const requires = lines(name, (id, specifier) => `const ${id} = require('${specifier}')`)
   const text = `const { programs } = require('./programs.mjs')\n${requires}\n`
-  return write(name, '.cjs', `${text}${runOn(name)}.catch((error) => { console.error(error); process.exitCode = 1 })\n`)
+  return write(name, '.cjs', `${text}module.exports = ${runOn(name)}\n`) // a rejection ends the process
 }
 
 function worker(name) {

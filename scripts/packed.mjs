@@ -1,7 +1,7 @@
 // An empty project outside the workspace with all published packages, as users install them, and
 // what only the checks of packages need: their peers, the runtimes, several versions of TypeScript.
 //
-// Its lockfile, packed-lock.yaml, names the version of everything from outside. So the project is
+// Its lockfile, packed/pnpm-lock.yaml, names the version of everything from outside. So the project is
 // fetched in the first minute of CI (`npm run parts`), and later installed without the network. The
 // packages are the unpacked tarballs, which the lockfile knows as folders.
 
@@ -14,7 +14,7 @@ import { packAll, peersOf, publishedPackages } from './packages.mjs'
 import { install, installLocked } from './tools.mjs'
 
 const run = promisify(execFile)
-const LOCKFILE = 'scripts/packed-lock.yaml'
+const LOCKFILE = 'scripts/packed/pnpm-lock.yaml'
 /** Where the project is fetched. */
 const HOME = resolve('.tools', 'packed')
 
@@ -25,6 +25,7 @@ export const TYPESCRIPTS = { 5.4: '5.4.5', 5.9: '5.9.3', '6.0': '6.0.3', '7.0': 
 /** What the examples of the READMEs import, apart from our packages and their peers. */
 const IN_EXAMPLES = [
   '@crawlee/cheerio',
+  '@modelcontextprotocol/server',
   '@opentelemetry/exporter-prometheus',
   '@opentelemetry/sdk-metrics',
   'playwright',

@@ -2,34 +2,51 @@
 // differs there, which have the tag `nodes`; then the documentation site, and the packed packages.
 //
 //   npm run test:all -- --no-matrix       only the full run
-//   npm run test:all -- --deep            eight times as many cases of the long fuzz tests
+//   npm run test:all -- --deep            all cases of the generated tests
 //   npm run test:all -- packages/core     other arguments are passed to vitest; then only the full run
 
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { testFiles } from './test-files.mjs'
 import { NODES } from './tools.mjs'
 
 const OWN = /^--(no-matrix|deep)$/
 const args = process.argv.slice(2)
 const others = args.filter((arg) => !OWN.test(arg))
-const passed = step('the full run', ['node_modules/vitest/vitest.mjs', 'run', ...others], {
-  POLITELY_TEST_ALL: args.includes('--deep') ? 'deep' : '1',
-})
-if (passed && others.length === 0 && !args.includes('--no-matrix')) {
+const env = { ...process.env, POLITELY_TEST_ALL: args.includes('--deep') ? 'deep' : '1' }
+const vitest = ['node_modules/vitest/vitest.mjs', 'run']
+
+if (others.length > 0) await step('the full run', [...vitest, ...others], env)
+else {
+  const slow = [...vitest, '--project=slow']
+  const browsers = [...vitest, '--project=browser']
+  await step('the full run', [...vitest, '--project=!slow', '--project=!browser'], env)
+  // Both of them wait most of the time, and one of them would leave a processor idle. Their output comes
+  // when they have ended.
+  await Promise.all([
+    step('the full run, browsers', browsers, env, { isQuiet: true }),
+    step('the full run, slow tests', slow, env, { isQuiet: true }),
+  ])
+  if (!args.includes('--no-matrix') && !process.exitCode) await matrix()
+}
+
+async function matrix() {
   const files = testFiles().filter(({ tags }) => tags.includes('nodes'))
   const ofNodes = ['scripts/run.mjs', 'test', ...files.map(({ file }) => file)]
   for (const version of NODES.filter((one) => one !== process.versions.node))
-    step(`Node ${version}`, ofNodes, { PROJECT_NODE: version })
-  step('the site', ['scripts/site.mjs', 'test'])
-  step('the packages', ['scripts/check-packages.mjs'])
+    await step(`Node ${version}`, ofNodes, { ...process.env, PROJECT_NODE: version })
+  await step('the site', ['scripts/site.mjs', 'test'])
+  await step('the packages', ['scripts/check-packages.mjs'])
 }
 
-/** Runs a script, prints how long it took, and returns whether it passed. */
-function step(name, argv, env) {
+/** Runs a script, and prints how long it took. */
+async function step(name, argv, env = process.env, { isQuiet = false } = {}) {
   const start = performance.now()
-  const { status } = spawnSync(process.execPath, argv, { stdio: 'inherit', env: { ...process.env, ...env } })
+  const child = spawn(process.execPath, argv, { stdio: isQuiet ? 'pipe' : 'inherit', env })
+  const printed = []
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => printed.push(chunk))
+  const status = await new Promise((resolve) => child.on('close', resolve))
+  process.stdout.write(Buffer.concat(printed))
   const seconds = Math.round((performance.now() - start) / 1000)
   console.log(`${status === 0 ? 'ok    ' : 'FAILED'}  ${name}, ${seconds} s`)
   if (status !== 0) process.exitCode = 1
-  return status === 0
 }

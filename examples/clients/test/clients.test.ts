@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag full
 // Each client crawls the same 50 cases, in the language that it is for.
 import { spawn } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag full
 // Workers in Python and Go share one pace by Postgres alone.
 import { spawn } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag full
 // The example, run with real processes, a real Redis or Postgres, and real requests on loopback.
 

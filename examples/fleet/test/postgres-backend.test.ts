@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag full
 import { setTimeout } from 'node:timers/promises'
 import { noPostgresServer, startPostgres } from '@politely/testkit/servers/postgres'

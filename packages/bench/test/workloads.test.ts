@@ -4,7 +4,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { isFullRun } from '@politely/testkit/scope'
 import { noRedisServer } from '@politely/testkit/servers/redis'
 import { expect, it } from 'vitest'
 import { siteFiles } from '../src/files/site-file.ts'
@@ -48,8 +47,6 @@ const plan: Plan = {
 }
 const sites = Array.from(siteFiles(6), (file, i) => siteOf(file, i))
 
-/** These start other processes and take seconds. */
-const slow = ['hostile', 'memory', 'cold fetch', 'crawl', 'store memory', 'store redis']
 type Workload = [string, () => Promise<Sheet | Sheet[]>]
 const workloads: Workload[] = [
   ['match', () => match({ ...plan, libraries }, sites, 'generated')],
@@ -65,20 +62,17 @@ const workloads: Workload[] = [
   ['agreement', () => agreement({ ...plan, libraries }, sites, 'generated')],
 ]
 
-it.each(workloads.filter(([name]) => isFullRun || !slow.includes(name)))(
-  'the workload %s completes',
-  async (_, run) => {
-    for (const sheet of [await run()].flat()) {
-      expect(sheet.rows.length).toBeGreaterThan(0)
-      for (const { name, cells } of sheet.rows) {
-        expect(cells, name).toHaveLength(sheet.columns.length)
-        for (const cell of cells) if (typeof cell === 'number') expect(cell, name).not.toBeNaN()
-      }
-      for (const line of sheetText(sheet).split('\n')) expect(line.length, line).toBeLessThanOrEqual(100)
-      for (const { what, value } of sheet.findings) expect(value, what).toBeTypeOf('number')
+it.each(workloads)('the workload %s completes', async (_, run) => {
+  for (const sheet of [await run()].flat()) {
+    expect(sheet.rows.length).toBeGreaterThan(0)
+    for (const { name, cells } of sheet.rows) {
+      expect(cells, name).toHaveLength(sheet.columns.length)
+      for (const cell of cells) if (typeof cell === 'number') expect(cell, name).not.toBeNaN()
     }
-  },
-)
+    for (const line of sheetText(sheet).split('\n')) expect(line.length, line).toBeLessThanOrEqual(100)
+    for (const { what, value } of sheet.findings) expect(value, what).toBeTypeOf('number')
+  }
+})
 
 it('a record contains figures but no names of files', async () => {
   const sheet = await match(plan, sites, 'real')

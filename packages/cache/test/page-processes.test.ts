@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag full
 // Processes that write pages to one file: killed while they write, several at a time, without space.
 import { existsSync, readdirSync } from 'node:fs'
@@ -5,14 +6,13 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { seededRandom } from '@politely/testkit/random-robots'
-import { isFullRun } from '@politely/testkit/scope'
 import { startWriter } from '@politely/testkit/writer-process'
 import { describe, expect } from 'vitest'
 import type { SqlitePageStore } from '../src/sqlite/sqlite-page-store.ts'
 import { type Folder, test } from './folder.ts'
 import { bodyOf, headerOf, isWhole, put, recordOf, urlOf } from './pages.ts'
 
-const ROUNDS = isFullRun ? 30 : 1
+const ROUNDS = 10
 const MIB = 1_048_576
 const WRITER = join(import.meta.dirname, 'page-writer.ts')
 

@@ -383,7 +383,7 @@ describe("an origin that only begins like the file's origin is another origin, R
   })
 })
 
-describe('a URL whose path is about as long as the longest path that is checked', () => {
+describe('a URL whose path is about as long as the longest path that is checked', { tags: 'full' }, () => {
   const ORIGIN = 'https://xn--bcher-kva.example'
   const FILES = [
     '',

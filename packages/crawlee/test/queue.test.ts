@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag full
 // Waiting requests: outside of Crawlee's pool, without effect on its timeouts, and what happens to
 // them when a crawl ends.

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag full
 // What may be done with crawled pages: `usageOf(context)`, and the option `robotsTags`.
 import { BasicCrawler } from '@crawlee/basic'

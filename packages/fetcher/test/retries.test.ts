@@ -93,10 +93,9 @@ test.concurrent('our choice, a redirect that leads back to its own domain has re
   expect(sites.requestedUrls).toEqual([ROBOTS, ELSEWHERE, back, back])
 })
 
-test.concurrent('our choice, if the deadline passes before a retry, the last response is the reason', async ({
-  sites,
-  newClient,
-}) => {
+test.concurrent('our choice, if the deadline passes before a retry, the last response is the reason', {
+  tags: 'full',
+}, async ({ sites, newClient }) => {
   sites.respond(ROBOTS, { status: 502 })
   // Retries follow after 0.5, 1.5 and 3.5 s. The deadline is far from all of them, because the
   // machine may be busy.

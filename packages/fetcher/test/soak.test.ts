@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag full
 // One client checks thousands of origins that misbehave in all ways of the tables at once. Each
 // verdict must be the expected verdict of its case, everything must end, and nothing may stay

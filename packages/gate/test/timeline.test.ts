@@ -87,7 +87,7 @@ test('svg: draws everything inside the image, and escapes text from sites', asyn
   }
 })
 
-test('shows the origins with the most requests, and counts the others', async () => {
+test('shows the origins with the most requests, and counts the others', { tags: 'full' }, async () => {
   const { gate, site, advance } = await simulate({ '*': '' }, { minDelayMs: 0 })
   const timeline = new CrawlTimeline({ gate })
   for (let n = 0; n < 10; n++) {

@@ -19,12 +19,6 @@ const HELP = `An MCP server that reads web pages and obeys robots.txt. An MCP cl
 /** The longest time limit of a timer of Node. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
-interface Streams {
-  readonly stdin: Readable
-  readonly stdout: Writable
-  readonly stderr: Writable
-}
-
 /**
  * Serves MCP over stdin and stdout until stdin closes.
  * @param args The command line, without `node` and the name of the script: `--user-agent NAME …`.
@@ -33,7 +27,11 @@ interface Streams {
  */
 export async function runCommand(
   args: readonly string[],
-  { stdin, stdout, stderr }: Streams = process,
+  {
+    stdin,
+    stdout,
+    stderr,
+  }: { readonly stdin: Readable; readonly stdout: Writable; readonly stderr: Writable } = process,
 ): Promise<number> {
   const say = (text: string) => void stderr.write(`politely-mcp: ${text}\n`)
   let tools: FetchTools

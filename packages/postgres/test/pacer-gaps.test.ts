@@ -1,3 +1,4 @@
+// @module-tag slow
 // Gaps between the requests of a fleet that paces by a PostgresPacer, on a real server: never
 // shorter than the delay, whatever Postgres and the workers do.
 import { rm } from 'node:fs/promises'

@@ -306,7 +306,7 @@ async function compare(seed: number, redis: Pacer, local: Pacer, advance: (ms: n
 }
 
 describe.skipIf(noRedis())('RedisPacer', () => {
-  test('keeps circuits like LocalPacer in random sequences', { timeout: 900_000 }, async () => {
+  test('keeps circuits like LocalPacer in random sequences', { tags: 'full', timeout: 900_000 }, async () => {
     const { url, keyPrefix } = await useRedis()
     const client = await connectIoredis(url)
     let opened = 0

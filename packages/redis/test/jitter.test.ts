@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag full
 // The option `jitter` of a gate with a RedisPacer: the workers of a fleet keep their turns.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'

@@ -1,3 +1,4 @@
+// @module-tag slow
 // What a worker sees when Redis fails, for each policy of RedisPacer. docs/fleet.md shows the
 // table.
 import { setTimeout as sleep } from 'node:timers/promises'

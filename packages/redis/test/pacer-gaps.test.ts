@@ -1,3 +1,5 @@
+// @module-tag full
+// @module-tag slow
 // Gaps between the requests of a fleet that paces by a RedisPacer: never shorter than the delay,
 // whatever Redis and the workers do.
 import { spawn } from 'node:child_process'

@@ -55,7 +55,7 @@ describe.skipIf(noRedis())('with a server', () => {
     expect(await other.strlen(short)).toBe('short'.length + 9)
   })
 
-  test('a text of more than 16 MiB is not saved, and deletes the one before it', async () => {
+  test('a text of more than 16 MiB is not saved, and deletes the one before it', { tags: 'full' }, async () => {
     const { store, clock } = await filled('before')
     const long = 'x'.repeat(16 * 1024 * 1024)
     await store.set(A, long, clock.now() + HOUR)
@@ -82,7 +82,7 @@ describe.skipIf(noRedis())('with a server', () => {
     ['text of another program', () => Buffer.from('{"robots":"User-agent: *"}')],
     ['longer than any value of ours', () => encoded(1, never, Buffer.alloc(16 * 1024 * 1024 + 1))],
     ['a compressed text of 64 MiB', () => encoded(2, never, deflateRawSync(Buffer.alloc(2 ** 26), { level: 1 }))],
-  ])('a value that cannot be decoded is a miss: %s', async ([, damage]) => {
+  ])('a value that cannot be decoded is a miss: %s', { tags: 'full' }, async ([, damage]) => {
     const { client, store, key } = await filled(
       'User-agent: *\nDisallow: /a/b/c\n'.repeat(20) + randomRobots(seededRandom(1)),
     )

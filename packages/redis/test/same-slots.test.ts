@@ -1,3 +1,4 @@
+// @module-tag full
 // RedisPacer and LocalPacer give the same replies to the same random calls, by the same clock.
 import { randomUUID } from 'node:crypto'
 import { LocalPacer } from '@politely/gate'

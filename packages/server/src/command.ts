@@ -33,11 +33,6 @@ const HELP = `Grants permits to crawlers in any language: when each of them may 
 
 politely serve token NAME   prints a token for a caller, and its line for the token file`
 
-interface Printed {
-  readonly stdout: { write(text: string): unknown }
-  readonly stderr: { write(text: string): unknown }
-}
-
 const DEFAULT_PORT = 7420
 const DEFAULT_REDIS = 'redis://127.0.0.1:6379'
 
@@ -47,9 +42,12 @@ const DEFAULT_REDIS = 'redis://127.0.0.1:6379'
  * @param streams Where the command prints. Default: the streams of this process.
  * @returns The exit code: 0, or 2 for a mistake on the command line, which is printed on stderr.
  */
-export async function runCommand(args: readonly string[], { stdout, stderr }: Printed = process): Promise<number> {
+export async function runCommand(
+  args: readonly string[],
+  { stdout, stderr }: { readonly stdout: NodeJS.WritableStream; readonly stderr: NodeJS.WritableStream } = process,
+): Promise<number> {
   try {
-    if (args[0] === 'token') return await printToken(args.slice(1), { stdout, stderr })
+    if (args[0] === 'token') return await printToken(args.slice(1), stdout, stderr)
     const values = parsed(args)
     if (values.help) {
       stdout.write(`${HELP}\n`)
@@ -71,7 +69,11 @@ function isUsage(error: unknown): error is Error {
   return error instanceof UsageError || isPolitelyError(error) || `${code}`.startsWith('ERR_PARSE_ARGS')
 }
 
-async function printToken([name, ...rest]: readonly string[], { stdout, stderr }: Printed): Promise<number> {
+async function printToken(
+  [name, ...rest]: readonly string[],
+  stdout: NodeJS.WritableStream,
+  stderr: NodeJS.WritableStream,
+): Promise<number> {
   if (name === undefined || rest.length > 0)
     throw new UsageError('token needs the name of a caller; write politely serve token NAME')
   const { newToken } = await import('./tenants.ts')

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag full
 // No gap between two requests is shorter than the delay of the site: with several clients, with two
 // servers over Redis, and after a server was killed. The times are those at which the clients send.

@@ -8,21 +8,21 @@ const isDeepRun = process.env.POLITELY_TEST_ALL === 'deep'
 export const isFullRun: boolean = process.env.POLITELY_TEST_ALL === '1' || isDeepRun
 
 /**
- * Returns how many of the generated cases to run: all of them in the full run, a thirtieth in the
- * short one.
+ * Returns how many of the generated cases to run: all of them in the deep run, a third in the full
+ * one, a thirtieth in the short one.
  */
 export function sampled(cases: number): number {
-  return isFullRun ? cases : Math.ceil(cases / 30)
+  return Math.ceil(cases / (isDeepRun ? 1 : isFullRun ? 3 : 30))
 }
 
 /**
- * Returns how many cases of a long fuzz test to run: all of them in the deep run, an eighth in the
+ * Returns how many cases of a long fuzz test to run: all of them in the deep run, a sixteenth in the
  * full one.
  * @param short The number for the short run.
  */
 export function deepSampled(cases: number, short: number): number {
   if (!isFullRun) return short
-  return isDeepRun ? cases : Math.ceil(cases / 8)
+  return isDeepRun ? cases : Math.ceil(cases / 16)
 }
 
 /** Returns the cases to run: in the short run without those whose names match. */

@@ -1,3 +1,4 @@
+// @module-tag slow
 // Runs every TypeScript example in README.md and docs/, and checks its output.
 // `https://example.com` is replaced by a server on loopback.
 import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'

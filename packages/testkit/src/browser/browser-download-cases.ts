@@ -144,16 +144,19 @@ export const downloadsInWindowsCase: BrowserCase = {
   ].sort(),
 }
 
-/** Two links in an empty frame, which the page's listeners make downloads. */
+/**
+ * Two links in an empty frame, which the page's listeners make downloads. The first one still waits for
+ * the delay of the site when Chromium sends the second one.
+ */
 export const emptyFrameCase: BrowserCase = {
   name: 'of two downloads in an empty frame, Chromium sends the second one without a check',
   web: {
-    '/robots.txt': RULES,
+    '/robots.txt': { status: 200, body: 'User-agent: *\nDisallow: /private\nCrawl-delay: 60\n' },
     '/open': htmlPage(`<iframe></iframe><script>
       const { contentDocument } = document.querySelector('iframe')
-      for (const name of ['first', 'second']) {
+      for (const path of ['/first', '/private/second']) {
         const link = contentDocument.body.appendChild(contentDocument.createElement('a'))
-        link.href = '/private/' + name; link.onclick = () => { link.download = '' }; link.click()
+        link.href = path; link.onclick = () => { link.download = '' }; link.click()
       }</script>`),
   },
   run: async ({ sites, tab, at }) => {

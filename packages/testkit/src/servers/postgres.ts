@@ -114,10 +114,29 @@ const SETTINGS = {
 
 /** Starts a server with an empty database on a free port of 127.0.0.1. */
 export async function startPostgres({ settings }: PostgresServerOptions = {}): Promise<PostgresServer> {
-  return await startIn(async (data) => {
+  return await startIn(async (data) => await runUnprivileged('cp', ['-R', `${await emptyData()}/.`, data]), settings)
+}
+
+/** What `initdb` makes in a second: once in each process of a test run, which deletes it in the end. */
+let initialized: Promise<string> | undefined
+
+function emptyData(): Promise<string> {
+  initialized ??= (async () => {
+    const data = newDataFolder(newFolder('politely-initdb-'))
     const options = ['--no-sync', '--auth=trust', '--encoding=UTF8', '--locale=C', `--username=${SUPERUSER}`]
-    await runUnprivileged('initdb', [...options, '--pgdata', data])
-  }, settings)
+    await runUnprivileged(programPath('initdb'), [...options, '--pgdata', data])
+    return data
+  })()
+  return initialized
+}
+
+/** Creates the folder for the data of a server, which belongs to the unprivileged user. */
+function newDataFolder(folder: string): string {
+  const data = join(folder, 'data')
+  mkdirSync(data, { mode: 0o700 })
+  const { uid, gid } = unprivileged() ?? {}
+  if (uid !== undefined && gid !== undefined) chownSync(data, uid, gid)
+  return data
 }
 
 /** Starts a server in a new folder. `init` creates its data. */
@@ -126,13 +145,9 @@ async function startIn(
   settings: PostgresServerOptions['settings'],
 ): Promise<PostgresServer> {
   const folder = newFolder('politely-postgres-')
-  const data = join(folder, 'data')
   const first = await (async () => {
     try {
-      mkdirSync(data, { mode: 0o700 })
-      const { uid, gid } = unprivileged() ?? {}
-      if (uid !== undefined && gid !== undefined) chownSync(data, uid, gid)
-      await init(data)
+      await init(newDataFolder(folder))
       return await onFreePort(async (port) => ({ port, server: await run(folder, port, settings) }))
     } catch (error) {
       rmSync(folder, { recursive: true, force: true })
@@ -162,7 +177,7 @@ async function startIn(
     program,
     replica: async (options = {}) => {
       const copy = (data: string) =>
-        runUnprivileged('pg_basebackup', ['--checkpoint=fast', '--no-sync', '-R', '-D', data, '-d', url])
+        runUnprivileged(programPath('pg_basebackup'), ['--checkpoint=fast', '--no-sync', '-R', '-D', data, '-d', url])
       const replica = await startIn(copy, { ...settings, ...options.settings })
       followers.push(replica)
       const promote = async () => void (await replica.psql('SELECT pg_promote()'))
@@ -290,8 +305,8 @@ function programPath(name: string): string {
   return join(dirname(part().command), name)
 }
 
-async function runUnprivileged(name: string, args: readonly string[]): Promise<void> {
-  await runProgram([...asUnprivileged(), programPath(name), ...args])
+async function runUnprivileged(command: string, args: readonly string[]): Promise<void> {
+  await runProgram([...asUnprivileged(), command, ...args])
 }
 
 async function runProgram([command = '', ...args]: readonly string[]): Promise<string> {
