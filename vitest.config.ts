@@ -1,5 +1,5 @@
 // Vitest imports the sources of the packages: the short run needs no build. The processes that tests
-// start do so too in the short run. In the full run they use the builds, which are what users get.
+// start do so too in the short run, and use the builds in the full run.
 //
 // A tag says what is special about a test: `test('…', { tags: 'full' }, …)`. The comment
 // `// @module-tag full` gives the tag to all tests of its file. Some tags move a file to another
@@ -9,11 +9,11 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import type { Reporter, TestCase, TestModule, TestRunEndReason } from 'vitest/node'
-import { isFullRun } from './packages/testkit/src/scope.ts'
+import { isFullRun, usesBuilds } from './packages/testkit/src/scope.ts'
 import { FROM_SOURCES, useSources } from './scripts/sources.mjs'
 import { testFiles } from './scripts/test-files.mjs'
 
-if (!isFullRun) useSources()
+if (!usesBuilds) useSources()
 // Node stores the compiled modules there, for the workers and for the processes that tests start.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node')
 
@@ -82,9 +82,9 @@ export default defineConfig({
     testTimeout: TIME_LIMIT_MS,
     hookTimeout: TIME_LIMIT_MS,
     expect: { poll: { timeout: 30_000 } },
-    // Many tests wait for a server, so more workers than processors keep the processors busy. But
-    // each worker imports the modules and has its own heap. In the full run, tests wait longer.
-    maxWorkers: isFullRun ? 2 * availableParallelism() + 1 : availableParallelism() + 1,
+    // Many tests wait for a server, so a worker more than processors keeps the processors busy. But
+    // each worker imports the modules and has its own heap.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       // Files share a worker and its modules, because separate workers cost a third of the run's
       // time. A helper that several files import must not call `afterEach` and the like at its top
@@ -96,7 +96,7 @@ export default defineConfig({
       ),
       project('timers', tagged('timers'), { isolate: false }),
       project('sockets', tagged('sockets'), { isolate: false }),
-      project('slow', isFullRun ? tagged('slow') : [], { maxWorkers: 3, sequence: { groupOrder: 1 } }),
+      project('slow', isFullRun ? tagged('slow') : [], { maxWorkers: 2, sequence: { groupOrder: 1 } }),
       // One file after another, after all others: bounds of the heap, and browsers, which have many
       // processes, should not depend on what else runs.
       project('heap', tagged('heap'), { sequence: { groupOrder: 2 }, maxWorkers: 1 }),

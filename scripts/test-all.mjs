@@ -17,14 +17,12 @@ const vitest = ['node_modules/vitest/vitest.mjs', 'run']
 
 if (others.length > 0) await step('the full run', [...vitest, ...others], env)
 else {
-  const slow = [...vitest, '--project=slow']
-  const browsers = [...vitest, '--project=browser']
-  await step('the full run', [...vitest, '--project=!slow', '--project=!browser'], env)
-  // Both of them wait most of the time, and one of them would leave a processor idle. Their output comes
-  // when they have ended.
+  // Beside each other, because browsers and slow tests wait most of the time. What they print comes when
+  // they have ended.
   await Promise.all([
-    step('the full run, browsers', browsers, env, { isQuiet: true }),
-    step('the full run, slow tests', slow, env, { isQuiet: true }),
+    step('the full run', [...vitest, '--project=!slow', '--project=!browser'], env),
+    step('the full run: browsers', [...vitest, '--project=browser'], env, { isQuiet: true }),
+    step('the full run: slow tests', [...vitest, '--project=slow'], env, { isQuiet: true }),
   ])
   if (!args.includes('--no-matrix') && !process.exitCode) await matrix()
 }
@@ -33,7 +31,7 @@ async function matrix() {
   const files = testFiles().filter(({ tags }) => tags.includes('nodes'))
   const ofNodes = ['scripts/run.mjs', 'test', ...files.map(({ file }) => file)]
   for (const version of NODES.filter((one) => one !== process.versions.node))
-    await step(`Node ${version}`, ofNodes, { ...process.env, PROJECT_NODE: version })
+    await step(`Node ${version}`, ofNodes, { ...process.env, PROJECT_NODE: version, POLITELY_TEST_BUILDS: '1' })
   await step('the site', ['scripts/site.mjs', 'test'])
   await step('the packages', ['scripts/check-packages.mjs'])
 }

@@ -3,13 +3,13 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { isFullRun } from '@politely/testkit/scope'
+import { usesBuilds } from '@politely/testkit/scope'
 import { vi } from 'vitest'
 import { describeError } from '../src/describe-error.ts'
 import { runProgram } from '../src/program.ts'
 
-/** What a process runs: the bundle that users get in the full run, which builds it, else the sources. */
-export const MAIN: string = fileURLToPath(new URL(isFullRun ? '../bundle/main.js' : '../src/main.ts', import.meta.url))
+/** What a process runs: the bundle that users get, or the sources. */
+export const MAIN: string = fileURLToPath(new URL(usesBuilds ? '../bundle/main.js' : '../src/main.ts', import.meta.url))
 
 export interface Result {
   readonly code: number | null

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startsProcesses } from '@politely/testkit/scope'
 import { expect, onTestFinished, test } from 'vitest'
 import { exitCodeOf, runInThisProcess, startCli } from './run-cli.ts'
 
@@ -29,7 +30,7 @@ async function startServer(args: readonly string[]) {
   return { child, said, address: await said(/listens at (\S+) for ExampleBot/) }
 }
 
-test('serves permits until SIGTERM', async () => {
+test.runIf(startsProcesses)('serves permits until SIGTERM', async () => {
   const { child, address, said } = await startServer([])
   const headers = { 'content-type': 'application/json' }
   const body = '{"requests":[{"url":"http://127.0.0.1/"}]}'

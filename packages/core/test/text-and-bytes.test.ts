@@ -86,7 +86,7 @@ describe.each(firstInShortRun(dialectNames))(
       let byRule = 0
       let disallowed = 0
       let checks = 0
-      for (let seed = 1; seed <= sampled(400); seed++) {
+      for (let seed = 1; seed <= sampled(1_200); seed++) {
         const random = seededRandom(seed)
         const lines = Array.from({ length: Math.floor(random() * 12) }, () => pick(random, LINES) + pick(random, ENDS))
         const start = pick(random, ['', '', '\ufeff', '\ufeff\ufeff', '\n'])

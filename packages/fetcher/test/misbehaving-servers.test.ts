@@ -17,6 +17,7 @@ import {
   replyCases,
 } from '@politely/testkit/cases/response-cases'
 import { expectTables } from '@politely/testkit/doc-page'
+import { HeldTimer } from '@politely/testkit/held-timer'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { startRawServer } from '@politely/testkit/servers/raw-server'
 import { holdRefusingPort } from '@politely/testkit/servers/refusing-port'
@@ -33,16 +34,19 @@ function verdictOf({ expected: { allowed, because, ...access } }: MisbehavingSer
 
 const ROBOTS = 'http://a.test:PORT/robots.txt'
 
-// Concurrent, since some cases wait for the deadline.
+// A fetch that waits for its deadline although its case does not require it exceeds the time limit of
+// the test.
 test.concurrent.for(misbehavingServerCases.map((row) => [row.name, row] as const))(
   '%s',
   async ([, row], { sites, newClient }) => {
     sites.respond(ROBOTS, row.behave)
-    // A fetch that waits for the deadline although its case does not require it exceeds the time
-    // limit of the test.
-    const client = newClient({ timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
-
-    const verdict = await client.check(sites.withPort(checkedPage))
+    using deadline = new HeldTimer()
+    const checking = newClient({ timeoutMs: deadline.ms }).check(sites.withPort(checkedPage))
+    if (row.lastsUntilDeadline) {
+      await sites.requested(1)
+      deadline.fire()
+    }
+    const verdict = await checking
 
     expect(verdict).toMatchObject(verdictOf(row))
     expect(sites.requestedUrls).toEqual([ROBOTS])
@@ -54,9 +58,13 @@ test.concurrent.for(connectionCases.map((row) => [row.name, row] as const))(
   async ([, row], { newClient, onTestFinished }) => {
     const server = await startRawServer(row.accept)
     onTestFinished(() => server.close())
-    const client = newClient({ timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
-
-    const verdict = await client.check(`${row.scheme}://a.test:${server.port}/page`)
+    using deadline = new HeldTimer()
+    const checking = newClient({ timeoutMs: deadline.ms }).check(`${row.scheme}://a.test:${server.port}/page`)
+    if (row.lastsUntilDeadline) {
+      await server.connected
+      deadline.fire()
+    }
+    const verdict = await checking
 
     expect(verdict).toMatchObject(verdictOf(row))
   },
@@ -68,7 +76,7 @@ test('RFC 9309 §2.3.1.2, a redirect whose body stalls is followed', async ({ si
   })
   sites.respond('http://a.test:PORT/rules', { status: 200, body: disallowsPage })
 
-  const verdict = await newClient({ timeoutMs: 500 }).check(sites.withPort(checkedPage))
+  const verdict = await newClient({ timeoutMs: 60_000 }).check(sites.withPort(checkedPage))
 
   expect(sites.requestedUrls).toEqual([ROBOTS, 'http://a.test:PORT/rules'])
   expect(verdict).toMatchObject({ allowed: false, because: 'rule', access: { outcome: 'success' } })
@@ -84,7 +92,11 @@ test('our choice, one deadline covers all redirects together, none of which take
     sites.respond(hop, (socket) => void setTimeout(() => socket.end(answer), 50))
   }
 
-  const verdict = await newClient({ timeoutMs: 500, maxRedirects: 50 }).check(sites.withPort(checkedPage))
+  using deadline = new HeldTimer()
+  const checking = newClient({ timeoutMs: deadline.ms, maxRedirects: 50 }).check(sites.withPort(checkedPage))
+  await sites.requested(3)
+  deadline.fire()
+  const verdict = await checking
 
   expect(verdict).toMatchObject({ because: 'unreachable', access: { outcome: 'unreachable', reason: 'timeout' } })
   expect(sites.requestedUrls.length).toBeLessThan(40)

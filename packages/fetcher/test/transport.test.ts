@@ -14,6 +14,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompress
 import { bodyCases, bodyLimit, SLOW_BODIES } from '@politely/testkit/cases/body-cases'
 import { misbehavingServerCases } from '@politely/testkit/cases/misbehaving-server-cases'
 import { checkedPage, disallowsPage, replyCases } from '@politely/testkit/cases/response-cases'
+import { HeldTimer } from '@politely/testkit/held-timer'
 import { isFullRun, withoutSlow } from '@politely/testkit/scope'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { holdRefusingPort } from '@politely/testkit/servers/refusing-port'
@@ -32,7 +33,7 @@ import {
   fetch as undiciFetch,
 } from 'undici'
 import { afterAll, describe, expect, onTestFinished } from 'vitest'
-import { NetworkGuard } from '../src/index.ts'
+import { NetworkGuard, type RobotsClient, type RobotsClientOptions } from '../src/index.ts'
 import { watchOwnSockets } from './own-sockets.ts'
 import { test } from './with-sites.ts'
 
@@ -91,6 +92,26 @@ const DIFFERENT_WITH_FETCH: readonly (readonly [name: RegExp, why: string])[] = 
 const isSameWithFetch = ({ name }: { readonly name: string }) =>
   !DIFFERENT_WITH_FETCH.some(([pattern]) => pattern.test(name))
 
+const timedOut = { because: 'unreachable', access: { reason: 'timeout' } }
+
+/** Checks a URL with this fetch. The deadline passes a moment after the fetch was called. */
+async function checkUntilDeadline(newClient: (options: Partial<RobotsClientOptions>) => RobotsClient, fetch: Fetch) {
+  using deadline = new HeldTimer()
+  const called = Promise.withResolvers<void>()
+  const client = newClient({
+    fetch: (input, init) => {
+      called.resolve()
+      return fetch(input, init)
+    },
+    timeoutMs: deadline.ms,
+  })
+  const checking = client.check('http://a.test/page')
+  await called.promise
+  await nextTurn()
+  deadline.fire()
+  return await checking
+}
+
 describe.for([
   ["the caller's fetch: Node's", () => ({ fetch: fetchOfNode() }), isSameWithFetch, 0],
   ["the caller's fetch: undici's", () => ({ fetch: fetchOfUndici() }), isSameWithFetch, 1],
@@ -117,8 +138,13 @@ describe.for([
 
   test.concurrent.for(casesOf(misbehavingServerCases))('%s', async ([, row], { sites, newClient }) => {
     sites.respond(ROBOTS, row.behave)
-    const client = newClient({ ...transport(), timeoutMs: row.lastsUntilDeadline ? 500 : 60_000 })
-    const verdict = await client.check(sites.withPort(checkedPage))
+    using deadline = new HeldTimer()
+    const checking = newClient({ ...transport(), timeoutMs: deadline.ms }).check(sites.withPort(checkedPage))
+    if (row.lastsUntilDeadline) {
+      await sites.requested(1)
+      deadline.fire()
+    }
+    const verdict = await checking
     const { allowed, because, ...access } = row.expected
     expect(verdict).toMatchObject({ allowed, because, access })
   })
@@ -331,16 +357,14 @@ describe('a fetch that violates its contract', () => {
   test('ignores the signal: the deadline applies, and a late response is cancelled', async ({ newClient }) => {
     const late = Promise.withResolvers<Response>()
     const cancelled = Promise.withResolvers<unknown>()
-    const client = newClient({ fetch: () => late.promise, timeoutMs: 50 })
-    expect(await client.check(page)).toMatchObject({ because: 'unreachable', access: { reason: 'timeout' } })
+    expect(await checkUntilDeadline(newClient, () => late.promise)).toMatchObject(timedOut)
     late.resolve(new Response(new ReadableStream({ cancel: cancelled.resolve })))
     await cancelled.promise
   })
 
   test('ignores the signal: a late response whose body cannot be cancelled does no harm', async ({ newClient }) => {
     const late = Promise.withResolvers<Response>()
-    const client = newClient({ fetch: () => late.promise, timeoutMs: 50 })
-    expect(await client.check(page)).toMatchObject({ because: 'unreachable', access: { reason: 'timeout' } })
+    expect(await checkUntilDeadline(newClient, () => late.promise)).toMatchObject(timedOut)
     late.resolve({ ...head, body: Readable.from(['User-agent: *']) } as never)
     await nextTurn() // an unhandled rejection would fail the run
   })
@@ -358,8 +382,7 @@ describe('a fetch that violates its contract', () => {
       start: (stream) => stream.enqueue(new TextEncoder().encode(disallowsPage)),
       cancel: cancelled.resolve,
     })
-    const client = newClient({ fetch: async () => new Response(body), timeoutMs: 50 })
-    expect(await client.check(page)).toMatchObject({ because: 'unreachable', access: { reason: 'timeout' } })
+    expect(await checkUntilDeadline(newClient, async () => new Response(body))).toMatchObject(timedOut)
     await cancelled.promise
   })
 
@@ -493,11 +516,8 @@ describe("the caller's fetch: codings that it does not decode", () => {
 describe("the caller's fetch: failures", () => {
   test('a body that never ends and ignores the signal ends with the deadline', async ({ newClient }) => {
     const never = () => new Promise<void>(() => undefined)
-    const client = newClient({
-      fetch: async () => new Response(new ReadableStream({ pull: never, cancel: never })),
-      timeoutMs: 50,
-    })
-    expect(await client.check('http://a.test/page')).toMatchObject({ access: { reason: 'timeout' } })
+    const endless = async () => new Response(new ReadableStream({ pull: never, cancel: never }))
+    expect(await checkUntilDeadline(newClient, endless)).toMatchObject(timedOut)
   })
 
   test.for([
