@@ -78,7 +78,6 @@ export default defineConfig({
     experimental: { viteModuleRunner: Number.parseInt(process.versions.node, 10) < 24, nodeLoader: false },
     execArgv: FROM_SOURCES,
     silent: 'passed-only',
-    setupFiles: process.env.CPU_LOG ? ['./.cpu-setup.mjs'] : [],
     testTimeout: TIME_LIMIT_MS,
     hookTimeout: TIME_LIMIT_MS,
     expect: { poll: { timeout: 30_000 } },

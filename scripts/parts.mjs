@@ -97,6 +97,13 @@ const PARTS = {
 
 class PartError extends Error {}
 
+/** The package lists of this run. */
+const lists = mkdtempSync(join(tmpdir(), 'politely-apt-'))
+mkdirSync(join(lists, 'partial'))
+process.once('exit', () => rmSync(lists, { recursive: true }))
+/** What `apt-get update` said, if it was run. */
+let updateErrors
+
 const names = process.argv.slice(2)
 if (names.length === 0) {
   installPackages()
@@ -149,20 +156,22 @@ function unpack({ packages, command }, home, log) {
   const apt = join(process.cwd(), home, 'apt')
   const files = join(home, 'files')
   rmSync(home, { recursive: true, force: true })
-  for (const folder of ['lists/partial', 'archives/partial']) mkdirSync(join(apt, folder), { recursive: true })
+  mkdirSync(join(apt, 'archives/partial'), { recursive: true })
   mkdirSync(files)
 
   // Uses its own lists and cache, because the system's lists and cache belong to root and may be
   // empty or outdated. It does not write to the system's files, so it does not need their locks,
   // and apt need not switch from root to a user who cannot write here.
-  const own = [`Dir::State::lists=${apt}/lists`, `Dir::Cache=${apt}`, 'Debug::NoLocking=1', 'APT::Sandbox::User=root']
+  const own = [`Dir::State::lists=${lists}`, `Dir::Cache=${apt}`, 'Debug::NoLocking=1', 'APT::Sandbox::User=root']
   const options = own.flatMap((option) => ['-o', option])
 
-  log('downloading the package lists')
   const start = performance.now()
-  // `update` fails if one of many sources fails. Only the next command shows whether the downloaded
-  // lists contain the packages.
-  const { stderr: updateErrors } = spawnSync('apt-get', [...options, 'update'], { encoding: 'utf8' })
+  if (updateErrors === undefined) {
+    log('downloading the package lists')
+    // `update` fails if one of many sources fails. Only the next command shows whether the downloaded
+    // lists contain the packages.
+    updateErrors = spawnSync('apt-get', [...options, 'update'], { encoding: 'utf8' }).stderr
+  }
   // `--reinstall` lists a package that the system has already, too: chromium-headless-shell finds
   // the files of chromium-common only beside itself. Libraries of the system are found where they
   // are.

@@ -17,13 +17,13 @@ const vitest = ['node_modules/vitest/vitest.mjs', 'run']
 
 if (others.length > 0) await step('the full run', [...vitest, ...others], env)
 else {
-  // Beside each other, because browsers and slow tests wait most of the time. What they print comes when
-  // they have ended.
+  // Slow tests wait most of the time, so they run beside the others. What they print comes when they have
+  // ended. Browsers get the machine for themselves.
   await Promise.all([
     step('the full run', [...vitest, '--project=!slow', '--project=!browser'], env),
-    step('the full run: browsers', [...vitest, '--project=browser'], env, { isQuiet: true }),
     step('the full run: slow tests', [...vitest, '--project=slow'], env, { isQuiet: true }),
   ])
+  await step('the full run: browsers', [...vitest, '--project=browser'], env)
   if (!args.includes('--no-matrix') && !process.exitCode) await matrix()
 }
 

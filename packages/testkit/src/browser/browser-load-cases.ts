@@ -253,11 +253,12 @@ export const browserLoadCases: readonly BrowserCase[] = [
     fullRun: true,
     web: {
       '/robots.txt': RULES,
-      '/open': htmlPage(`<script>let frames = 0; setInterval(() => {
-        const frame = document.createElement('iframe'); frame.src = '/private/' + frames++; document.body.append(frame)
-        setTimeout(() => frame.remove(), 300) }, 20)</script>`),
+      // The next frame comes when the last one was refused, so that a busy machine keeps up with them.
+      '/open': htmlPage(`<script>let frames = 0; const refuse = () => {
+        const frame = document.createElement('iframe'); frame.src = '/private/' + frames++
+        frame.onload = () => { frame.remove(); setTimeout(refuse, 10) }; document.body.append(frame) }; refuse()</script>`),
     },
-    run: async ({ sites, context, tab, at }) => {
+    run: async ({ sites, context, tab, at, refusedUrls }) => {
       await tab.goto(at('/open'))
       for (let visits = 0; visits < 8; visits++) {
         const url = `${OTHER}/${visits}`
@@ -276,6 +277,7 @@ export const browserLoadCases: readonly BrowserCase[] = [
         await visit
         await page.close()
       }
+      assert.ok(refusedUrls.length > 20, `only ${refusedUrls.length} frames were refused`)
     },
   },
   {
