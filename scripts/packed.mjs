@@ -11,7 +11,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { packAll, peersOf, publishedPackages } from './packages.mjs'
-import { install, installLocked } from './tools.mjs'
+import { install, installLocked, SetupError } from './tools.mjs'
 
 const run = promisify(execFile)
 const LOCKFILE = 'scripts/packed/pnpm-lock.yaml'
@@ -43,61 +43,80 @@ export async function installPacked(folder) {
   return { app, tarballs }
 }
 
-/** Downloads what the project needs. */
+/** Downloads what the project needs. @throws {SetupError} */
 export function fetchPacked() {
+  const missing = missingInPackedLock()
+  if (missing.length > 0) throw new SetupError(`${LOCKFILE} lacks ${missing.join(', ')}. Run \`npm run update\``)
   const what = `the dependencies named in ${LOCKFILE}`
   installLocked(HOME, { inputs: [LOCKFILE], what, prepare: () => writeProject(HOME) })
 }
 
-/** Writes the lockfile anew. Versions stay, as far as the manifests allow it. */
+/** Writes the lockfile anew if it lacks something. Versions stay, as far as the manifests allow it. */
 export function updatePackedLock() {
+  if (missingInPackedLock().length === 0) return
   writeProject(HOME)
   installFrom(HOME, 'what packed packages need', ['--lockfile-only', '--no-frozen-lockfile'])
   copyFileSync(join(HOME, 'pnpm-lock.yaml'), LOCKFILE)
 }
 
-/** Returns what differs between the manifests of our packages and the lockfile. */
-export function outdatedInPackedLock() {
-  const { packages, snapshots } = parse(readFileSync(LOCKFILE, 'utf8'))
-  return publishedPackages().flatMap(({ folder, manifest: { name, dependencies = {} } }) => {
+/**
+ * Returns what the manifests have and the lockfile lacks. pnpm compares only the manifest of the
+ * project, and not those of packages in folders.
+ */
+function missingInPackedLock() {
+  const { importers, packages, snapshots } = parse(readFileSync(LOCKFILE, 'utf8'))
+  const locked = importers['.'].dependencies
+  const own = Object.entries(projectDependencies()).filter(([name, range]) => locked[name]?.specifier !== range)
+  const ours = publishedPackages().flatMap(({ folder, manifest: { name, dependencies = {} } }) => {
     const id = `${name}@file:${folderOf(folder)}`
+    if (packages[id] === undefined) return [name]
     const [, snapshot] = Object.entries(snapshots).find(([key]) => key === id || key.startsWith(`${id}(`)) ?? []
-    const locked = snapshot?.dependencies ?? {}
-    const missing = Object.keys(dependencies).filter((one) => !(one in locked))
-    return packages[id] === undefined ? [name] : missing.map((one) => `${name} > ${one}`)
+    const missing = Object.keys(dependencies).filter((one) => snapshot?.dependencies?.[one] === undefined)
+    return missing.map((one) => `${name} > ${one}`)
   })
+  return [...own.map(([name, range]) => `${name}@${range}`), ...ours]
 }
 
 function folderOf(from) {
   return from.replace(/^packages/, 'packed')
 }
 
-/** Writes the manifests of the project, and those of our packages as they will be packed. */
-function writeProject(folder) {
+/** The published packages, as folders in the project. */
+function packagesInFolders() {
+  return Object.fromEntries(
+    publishedPackages().map(({ folder, manifest }) => [manifest.name, `file:${folderOf(folder)}`]),
+  )
+}
+
+function projectDependencies() {
   const packages = publishedPackages()
   const { dependencies } = JSON.parse(readFileSync('docs/package.json', 'utf8'))
-  const ours = Object.fromEntries(packages.map(({ folder, manifest }) => [manifest.name, `file:${folderOf(folder)}`]))
   const typescripts = Object.values(TYPESCRIPTS).map((version) => [
     `typescript-${version}`,
     `npm:typescript@${version}`,
   ])
-  const others = {
+  return {
     ...peersOf(packages),
     ...Object.fromEntries(IN_EXAMPLES.map((name) => [name, dependencies[name]])),
     ...Object.fromEntries(typescripts),
     ...RUNTIMES,
     '@types/node': '^22.19.0',
     undici: packages.find(({ folder }) => folder === 'packages/gate').manifest.dependencies.undici,
+    ...packagesInFolders(),
   }
+}
+
+/** Writes the manifests of the project, and those of our packages as they will be packed. */
+function writeProject(folder) {
   const allowBuilds = Object.fromEntries(Object.keys(RUNTIMES).map((name) => [name, true]))
   const write = (path, value) => {
     mkdirSync(join(folder, path, '..'), { recursive: true })
     writeFileSync(join(folder, path), JSON.stringify(value, undefined, 2))
   }
-  write('package.json', { private: true, type: 'module', dependencies: { ...others, ...ours } })
-  write('pnpm-workspace.yaml', { overrides: ours, allowBuilds })
+  write('package.json', { private: true, type: 'module', dependencies: projectDependencies() })
+  write('pnpm-workspace.yaml', { overrides: packagesInFolders(), allowBuilds })
   copyFileSync(LOCKFILE, join(folder, 'pnpm-lock.yaml'))
-  for (const { folder: from, manifest } of packages) {
+  for (const { folder: from, manifest } of publishedPackages()) {
     const { scripts, devDependencies, ...published } = manifest
     const text = JSON.stringify(published).replaceAll('"workspace:*"', JSON.stringify(manifest.version))
     write(join(folderOf(from), 'package.json'), JSON.parse(text))

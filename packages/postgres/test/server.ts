@@ -14,16 +14,18 @@ export async function startServer(options?: PostgresServerOptions): Promise<Post
 
 export function openPool(
   connectionString: string,
-  options: { readonly max?: number; readonly options?: string } = {},
+  options: { readonly max?: number; readonly options?: string; readonly connectionTimeoutMillis?: number } = {},
 ): Pool {
-  const pool = new Pool({ connectionString, max: 2, connectionTimeoutMillis: 2_000, ...options })
+  const pool = new Pool({ connectionString, max: 2, connectionTimeoutMillis: 30_000, ...options })
   pool.on('error', () => undefined) // a lost connection: without a listener, it would end the process
   onTestFinished(() => pool.end())
   return pool
 }
 
 export function pacerOn(url: string, options: Partial<PostgresPacerOptions> = {}): PostgresPacer {
-  const pacer = new PostgresPacer({ client: openPool(url), ...options })
+  // A pacer that gives up early is about a server that doesn't reply: its pool gives up early too.
+  const connectionTimeoutMillis = Math.max(2_000, options.timeoutMs ?? 0)
+  const pacer = new PostgresPacer({ client: openPool(url, { connectionTimeoutMillis }), ...options })
   onTestFinished(() => pacer.close())
   return pacer
 }
