@@ -2,10 +2,11 @@
 // @module-tag browser
 // Which contexts of Playwright withRobots accepts, and how a guard ends.
 import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser/browser-fixture'
+import { useOneBrowser } from '@politely/testkit/browser/one-browser'
 import type { Reply } from '@politely/testkit/servers/sites'
 import { htmlPage } from '@politely/testkit/servers/small-pages'
 import { type BrowserContext, chromium } from 'playwright-core'
-import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import {
   launch,
@@ -17,12 +18,9 @@ import {
 
 describe.skipIf(noChromium)('withRobots of a context', () => {
   let browser: PlaywrightUnderTest
-
-  beforeEach(async () => {
-    if (!browser?.isConnected()) browser = await launch() // Chromium may have crashed
+  useOneBrowser(launch, (one) => {
+    browser = one
   })
-
-  afterAll(() => browser.close())
 
   it('rejects a page, and a context that is polite already', async () => {
     const { context, tab } = await openTestFixture(browser)

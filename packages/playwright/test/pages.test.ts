@@ -3,8 +3,9 @@
 // Navigations: behaviour that is specific to Playwright.
 import { statSync } from 'node:fs'
 import { CRAWLER, errorOf, HOME, OTHER, RULES } from '@politely/testkit/browser/browser-fixture'
+import { useOneBrowser } from '@politely/testkit/browser/one-browser'
 import { htmlPage, redirectTo } from '@politely/testkit/servers/small-pages'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium, openTestFixture, type PlaywrightUnderTest } from './playwright-under-test.ts'
 
@@ -12,12 +13,9 @@ const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 
 describe.skipIf(noChromium)('a page', () => {
   let browser: PlaywrightUnderTest
-
-  beforeEach(async () => {
-    if (!browser?.isConnected()) browser = await launch() // Chromium may have crashed
+  useOneBrowser(launch, (one) => {
+    browser = one
   })
-
-  afterAll(() => browser.close())
 
   it('stays as it was when a click leads to a refused page', async () => {
     const open = htmlPage('<a href="/hop">away</a><a id="direct" href="/private#z">away</a>')

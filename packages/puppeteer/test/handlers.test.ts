@@ -4,10 +4,11 @@
 // withRobots, no disallowed request is sent.
 
 import { CRAWLER, errorOf, HOME, RULES, SLOW } from '@politely/testkit/browser/browser-fixture'
+import { useOneBrowser } from '@politely/testkit/browser/one-browser'
 import { firstInShortRun } from '@politely/testkit/scope'
 import { htmlPage } from '@politely/testkit/servers/small-pages'
 import type { HTTPRequest, Page } from 'puppeteer-core'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium, openTestFixture, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
 
@@ -20,12 +21,9 @@ const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 
 describe.skipIf(noChromium)('a request handler of a page', () => {
   let browser: PuppeteerUnderTest
-
-  beforeEach(async () => {
-    if (!browser?.isConnected()) browser = await launch() // Chromium may have crashed
+  useOneBrowser(launch, (one) => {
+    browser = one
   })
-
-  afterAll(() => browser.close())
 
   const handlers: readonly (readonly [string, (request: HTTPRequest) => Promise<void>])[] = [
     ['continues every request with the highest priority', (request) => request.continue({}, Number.MAX_SAFE_INTEGER)],

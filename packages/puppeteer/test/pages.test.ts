@@ -3,18 +3,16 @@
 // Navigations: behaviour that is specific to Puppeteer.
 import { slowWeb, waitAtGate } from '@politely/testkit/browser/browser-end-cases'
 import { CRAWLER, HOME, RULES } from '@politely/testkit/browser/browser-fixture'
+import { useOneBrowser } from '@politely/testkit/browser/one-browser'
 import { htmlPage, redirectTo } from '@politely/testkit/servers/small-pages'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { launch, noChromium, openTestFixture, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
 
 describe.skipIf(noChromium)('a page', () => {
   let browser: PuppeteerUnderTest
-
-  beforeEach(async () => {
-    if (!browser?.isConnected()) browser = await launch() // Chromium may have crashed
+  useOneBrowser(launch, (one) => {
+    browser = one
   })
-
-  afterAll(() => browser.close())
 
   it('shows an error when a click leads to a refused page, and waitForNavigation resolves without a response', async () => {
     const web = { '/robots.txt': RULES, '/open': htmlPage('<a href="/hop">away</a>'), '/hop': redirectTo('/private') }

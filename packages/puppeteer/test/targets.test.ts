@@ -3,9 +3,10 @@
 // Which targets withRobots accepts: a browser, or one of its contexts. The short run omits two
 // cases that launch a browser.
 import { CRAWLER, errorOf, HOME, RULES } from '@politely/testkit/browser/browser-fixture'
+import { useOneBrowser } from '@politely/testkit/browser/one-browser'
 import { htmlPage } from '@politely/testkit/servers/small-pages'
 import type { BrowserContext } from 'puppeteer-core'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
 import { launch, noChromium, openTestFixture, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
 
@@ -13,12 +14,9 @@ const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 
 describe.skipIf(noChromium)('withRobots', () => {
   let browser: PuppeteerUnderTest
-
-  beforeEach(async () => {
-    if (!browser?.isConnected()) browser = await launch() // Chromium may have crashed
+  useOneBrowser(launch, (one) => {
+    browser = one
   })
-
-  afterAll(() => browser.close())
 
   it('rejects a page, and a value that is not an object of Puppeteer', async () => {
     const { tab } = await openTestFixture(browser)

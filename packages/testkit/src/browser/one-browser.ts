@@ -1,0 +1,21 @@
+// One browser for all tests of a group, because a launch takes a second.
+import { afterAll, afterEach, beforeEach } from 'vitest'
+import type { BrowserUnderTest } from './browser-under-test.ts'
+
+/**
+ * Launches a browser for the tests of this group, and gives it to `use`. The next test gets another
+ * one if it has crashed, and if a test has failed: pages that still load, or that hang, must not
+ * disturb other tests.
+ */
+export function useOneBrowser<B extends BrowserUnderTest>(launch: () => Promise<B>, use: (browser: B) => void): void {
+  let browser: B | undefined
+  beforeEach(async () => {
+    if (browser?.isConnected()) return
+    browser = await launch()
+    use(browser)
+  })
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail' && browser?.isConnected()) await browser.kill()
+  })
+  afterAll(() => browser?.close())
+}
