@@ -60,8 +60,8 @@ export function updatePackedLock() {
 }
 
 /**
- * Returns what the manifests have and the lockfile lacks. pnpm compares only the manifest of the
- * project, and not those of packages in folders.
+ * Returns what the manifests have and the lockfile lacks. pnpm compares the manifest of the
+ * project, but not the manifests of packages in folders.
  */
 function missingInPackedLock() {
   const { importers, packages, snapshots } = parse(readFileSync(LOCKFILE, 'utf8'))
@@ -106,7 +106,7 @@ function projectDependencies() {
   }
 }
 
-/** Writes the manifests of the project, and those of our packages as they will be packed. */
+/** Writes the manifests of the project, and the manifests of our packages as they will be packed. */
 function writeProject(folder) {
   const allowBuilds = Object.fromEntries(Object.keys(RUNTIMES).map((name) => [name, true]))
   const write = (path, value) => {

@@ -2,7 +2,7 @@
 
 import { globSync, readFileSync } from 'node:fs'
 
-const OF_THE_SITE = 'packages/site/' // it has a configuration of its own
+const OF_THE_SITE = 'packages/site/' // it has another configuration
 
 /** Returns the paths of all test files from the root, with their module tags. */
 export function testFiles() {

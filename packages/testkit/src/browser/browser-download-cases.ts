@@ -145,8 +145,8 @@ export const downloadsInWindowsCase: BrowserCase = {
 }
 
 /**
- * Two links in an empty frame, which the page's listeners make downloads. The first one still waits for
- * the delay of the site when Chromium sends the second one.
+ * Two links in an empty frame, which the page's listeners make downloads. The first download still
+ * waits for the delay of the site when Chromium sends the second.
  */
 export const emptyFrameCase: BrowserCase = {
   name: 'of two downloads in an empty frame, Chromium sends the second one without a check',

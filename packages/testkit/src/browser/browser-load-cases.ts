@@ -253,7 +253,7 @@ export const browserLoadCases: readonly BrowserCase[] = [
     fullRun: true,
     web: {
       '/robots.txt': RULES,
-      // The next frame comes when the last one was refused, so that a busy machine keeps up with them.
+      // Each refused frame brings the next, so that a busy machine keeps up with them.
       '/open': htmlPage(`<script>let frames = 0; const refuse = () => {
         const frame = document.createElement('iframe'); frame.src = '/private/' + frames++
         frame.onload = () => { frame.remove(); setTimeout(refuse, 10) }; document.body.append(frame) }; refuse()</script>`),
