@@ -9,7 +9,7 @@ import { adapterCasesFor, runAdapterCase } from '@politely/testkit/cases/adapter
 import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
 import { describe, expect, test } from 'vitest'
 import { type AnyCrawler, withRobots } from '../src/index.ts'
-import { inMemory } from './in-memory.ts'
+import { inMemory, withoutFingerprints } from './in-memory.ts'
 import { openVisits, type VisitHandlers } from './visits.ts'
 
 const chromium = findBrowser()
@@ -24,6 +24,7 @@ const kinds: readonly (readonly [string, Make])[] = [
         {
           ...handlers,
           keepAlive: true,
+          browserPoolOptions: withoutFingerprints,
           launchContext: { launchOptions: chromiumLaunch(chromium) },
           requestHandler: ({ request, response }) => onResponse(request, response?.status() ?? 0),
         },
@@ -37,6 +38,7 @@ const kinds: readonly (readonly [string, Make])[] = [
         {
           ...handlers,
           keepAlive: true,
+          browserPoolOptions: withoutFingerprints,
           launchContext: { launchOptions: chromiumLaunch(chromium) },
           requestHandler: ({ request, response }) => onResponse(request, response?.status() ?? 0),
         },

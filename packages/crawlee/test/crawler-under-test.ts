@@ -13,7 +13,7 @@ import type {
 } from '@politely/testkit/browser/browser-under-test'
 import { chromiumLaunch, findBrowser } from '@politely/testkit/parts'
 import { type AnyCrawler, verdictOf, withRobots } from '../src/index.ts'
-import { inMemory } from './in-memory.ts'
+import { inMemory, withoutFingerprints } from './in-memory.ts'
 
 /** What Crawlee's handlers get. */
 interface Visit {
@@ -85,6 +85,7 @@ class CrawlerContext implements ContextUnderTest {
     const tabOf = ({ request }: Visit) => this.#tabs[request.userData.tab ?? -1]
     const crawler = this.#make({
       keepAlive: true,
+      browserPoolOptions: withoutFingerprints,
       maxRequestRetries: 0,
       requestHandlerTimeoutSecs: 120,
       launchContext: { userAgent, launchOptions: chromiumLaunch(findBrowser(), this.#switches) },

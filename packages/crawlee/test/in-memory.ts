@@ -19,3 +19,9 @@ export function inMemory(): Configuration {
   configuration.useEventManager(new EventsWithoutSystemInfo(configuration))
   return configuration
 }
+
+/**
+ * Options of a browser pool. Crawlee makes the fingerprint of a browser from a large model, which takes
+ * a third of the time of a short crawl.
+ */
+export const withoutFingerprints = { useFingerprints: false }

@@ -15,7 +15,7 @@ import { chromium as playwright } from 'playwright'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type AnyCrawler, refusalOf, verdictOf, type WithRobotsOptions, withRobots } from '../src/index.ts'
 import { collectStarts, sinceFirstStart } from './gate-starts.ts'
-import { inMemory } from './in-memory.ts'
+import { inMemory, withoutFingerprints } from './in-memory.ts'
 
 const chromium = findBrowser()
 const userAgent = 'ExampleBot/1.0 (+https://example.com/bot)'
@@ -86,6 +86,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
       make({
         maxRequestRetries: 2,
         launchContext: { launchOptions: chromiumLaunch(chromium), useIncognitoPages },
+        browserPoolOptions: withoutFingerprints,
         ...options,
         requestHandler: async (context: { request: { url: string; loadedUrl?: string }; page: never }) => {
           const { url, loadedUrl = url } = context.request
@@ -193,7 +194,8 @@ describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%
         // that page for its own.
         if (kind === 'PuppeteerCrawler') await vi.waitFor(() => expect(page.url()).toMatch(/^chrome-error:/), 30_000)
       }
-      const result = await crawl(`${HOME}/`, { useIncognitoPages, preNavigationHooks: [hook] })
+      const withFingerprints = { browserPoolOptions: {} }
+      const result = await crawl(`${HOME}/`, { useIncognitoPages, preNavigationHooks: [hook], ...withFingerprints })
       expect(result).toEqual({ handled: [`${HOME}/`], failed: [], skipped: [] })
       expect(failures).toEqual([expect.any(RobotsDisallowedError)])
       expect(pages()).toEqual([`${HOME}/after-image`, `${HOME}/`])

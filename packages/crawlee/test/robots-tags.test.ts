@@ -21,7 +21,7 @@ import {
   type WithRobotsOptions,
   withRobots,
 } from '../src/index.ts'
-import { inMemory } from './in-memory.ts'
+import { inMemory, withoutFingerprints } from './in-memory.ts'
 
 const HOME = 'http://localhost:PORT'
 const ROBOTS: Reply = { status: 200, body: 'User-agent: *\nContent-Usage: train-ai=n\nDisallow: /private\n' }
@@ -54,6 +54,7 @@ const cheerio: Make = (options) => new CheerioCrawler(options as never, inMemory
 const http: Make = (options) => new HttpCrawler(options as never, inMemory())
 const withChromium = (options: Options) => ({
   ...options,
+  browserPoolOptions: withoutFingerprints,
   launchContext: { launchOptions: chromiumLaunch(chromium) },
 })
 const playwright: Make = (options) => new PlaywrightCrawler(withChromium(options) as never, inMemory())
