@@ -15,7 +15,10 @@ export function useOneBrowser<B extends BrowserUnderTest>(launch: () => Promise<
     use(browser)
   })
   afterEach(async ({ task }) => {
-    if (task.result?.state === 'fail' && browser?.isConnected()) await browser.kill()
+    if (task.result?.state !== 'fail' || !browser?.isConnected()) return
+    const last = browser
+    browser = undefined // it is connected for a moment after the kill
+    await last.kill()
   })
   afterAll(() => browser?.close())
 }
