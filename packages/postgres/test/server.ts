@@ -24,8 +24,9 @@ export function openPool(
 
 export function pacerOn(url: string, options: Partial<PostgresPacerOptions> = {}): PostgresPacer {
   // A pacer that gives up early is about a server that doesn't reply: its pool gives up early too.
-  const connectionTimeoutMillis = Math.max(2_000, options.timeoutMs ?? 0)
-  const pacer = new PostgresPacer({ client: openPool(url, { connectionTimeoutMillis }), ...options })
+  const { timeoutMs = 30_000 } = options
+  const client = openPool(url, { connectionTimeoutMillis: Math.max(2_000, timeoutMs) })
+  const pacer = new PostgresPacer({ client, ...options, timeoutMs })
   onTestFinished(() => pacer.close())
   return pacer
 }

@@ -45,7 +45,7 @@ async function connectNodeRedis(url: string): Promise<RedisClient> {
 }
 
 export function openPacer(options: RedisPacerOptions): RedisPacer {
-  const pacer = new RedisPacer(options)
+  const pacer = new RedisPacer({ timeoutMs: 30_000, ...options })
   onTestFinished(() => pacer.close())
   return pacer
 }

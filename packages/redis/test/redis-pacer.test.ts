@@ -19,7 +19,7 @@ describe.skipIf(noRedis())('with a server', () => {
   describe.for(connectors)('%s', ([, connect]) => {
     test.for(pacerCases)('$name', async ({ run }) => {
       const client = await connect(redis.url)
-      const options = { client, keyPrefix: redis.newPrefix() }
+      const options = { client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000 }
       await knowLongAgo(options, ['k', 'one', 'two'])
       let pacer: RedisPacer | undefined
       await run({
@@ -37,7 +37,7 @@ describe.skipIf(noRedis())('with a server', () => {
     let pacer: RedisPacer | undefined
     await run({
       open: (now) => {
-        pacer = new RedisPacer({ client, keyPrefix: redis.newPrefix(), now })
+        pacer = new RedisPacer({ client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000, now })
         return pacer
       },
     })
@@ -47,7 +47,7 @@ describe.skipIf(noRedis())('with a server', () => {
   test('calls Redis once for a request that need not wait, and twice for one that waits', async () => {
     const client = await connectIoredis(redis.url)
     const clock = startClock()
-    const options = { client, keyPrefix: redis.newPrefix() }
+    const options = { client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000 }
     await knowLongAgo(options, ['k'])
     const pacer = new RedisPacer({ ...options, now: clock.now })
     for (let page = 0; page < 10; page++) {
@@ -85,7 +85,7 @@ describe.skipIf(noRedis())('with a server', () => {
 
   test('waits until a request was sent, unless the last 50 of the worker were late by at most a tenth of the delay', async () => {
     const client = await connectIoredis(redis.url)
-    const options = { client, keyPrefix: redis.newPrefix() }
+    const options = { client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000 }
     const keys = ['a', 'b', 'c', 'd']
     await knowLongAgo(options, keys)
     const pacer = new RedisPacer(options)
@@ -115,7 +115,7 @@ describe.skipIf(noRedis())('with a server', () => {
   test('an epoch that another program has replaced with a list counts as lost', async () => {
     const client = await connectIoredis(redis.url)
     const clock = startClock()
-    const options = { client, keyPrefix: redis.newPrefix() }
+    const options = { client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000 }
     await knowLongAgo(options, ['k'])
     const pacer = new RedisPacer({ ...options, now: clock.now })
     const epoch = await epochKeyOf(client, options.keyPrefix, 'k')
@@ -130,7 +130,7 @@ describe.skipIf(noRedis())('with a server', () => {
   test('a caller that only estimates sees the wait for an unknown key end', async () => {
     const client = await connectIoredis(redis.url)
     const clock = startClock()
-    const pacer = new RedisPacer({ client, keyPrefix: redis.newPrefix(), now: clock.now })
+    const pacer = new RedisPacer({ client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000, now: clock.now })
     expect(await pacer.estimate('k', limits, 0)).toEqual({ waitMs: 1_000, because: 'own-delay' })
     clock.advance(1_000)
     expect(await pacer.estimate('k', limits, 0)).toEqual({ waitMs: 0, because: 'none' })
@@ -139,7 +139,7 @@ describe.skipIf(noRedis())('with a server', () => {
 
   test('maxWaitMs of a gate: starts what need not wait, and rejects the others at once', async () => {
     const client = await connectIoredis(redis.url)
-    const options = { client, keyPrefix: redis.newPrefix() }
+    const options = { client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000 }
     await knowLongAgo(options, ['https://example.com'])
     const fetch = async () => new Response('')
     await using robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', fetch })
@@ -160,7 +160,7 @@ describe.skipIf(noRedis())('with a server', () => {
 
   test('the allowance covers the replies to the slots that follow', async () => {
     const client = await connectIoredis(redis.url)
-    const options = { client, keyPrefix: redis.newPrefix() }
+    const options = { client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000 }
     await knowLongAgo(options, ['k'])
     const slot = await new RedisPacer(options).reserve('k', limits, undefined, 2)
     // A first reply may take 20 ms, and the start of the request 2 ms more.
@@ -169,10 +169,10 @@ describe.skipIf(noRedis())('with a server', () => {
 
   test('every key expires, except the epochs, of which there are at most 64', async () => {
     const client = await connectIoredis(redis.url)
-    const options = { client, keyPrefix: redis.newPrefix() }
+    const options = { client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000 }
     const keys = Array.from({ length: 500 }, (_, i) => `https://n${i}.test`)
     await knowLongAgo(options, keys)
-    const pacer = new RedisPacer({ ...options, timeoutMs: 30_000 })
+    const pacer = new RedisPacer(options)
     for (const [i, key] of keys.entries()) {
       const slot = await pacer.reserve(key, { ...limits, pauseFrom: i % 3 === 0 ? 'end' : 'start' })
       if (slot.kind !== 'slot') throw new Error('the first slot is free')
@@ -194,7 +194,7 @@ describe.skipIf(noRedis())('with a server', () => {
 
   test('the keys of a pace key have one hash tag, whatever the pace key is', async () => {
     const client = await connectIoredis(redis.url)
-    const options = { client, keyPrefix: redis.newPrefix() }
+    const options = { client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000 }
     const key = 'http://{a}.test{}'
     await knowLongAgo(options, [key])
     await client.del(await epochKeyOf(client, options.keyPrefix, key))
@@ -211,7 +211,7 @@ test.skipIf(noRedisServer())('works in a cluster of three servers, with both lib
     const options = { client, keyPrefix: `x${i}:` }
     const keys = Array.from({ length: 100 }, (_, n) => `http://n${n}.test`)
     await knowLongAgo(options, keys)
-    const pacer = new RedisPacer({ ...options, timeoutMs: 30_000 })
+    const pacer = new RedisPacer(options)
     for (const key of keys) expect(await pacer.reserve(key, longer)).toMatchObject({ kind: 'slot' })
     for (const key of keys) expect(await pacer.reserve(key, longer)).toMatchObject({ kind: 'wait' })
   }

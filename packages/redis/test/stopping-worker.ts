@@ -10,7 +10,7 @@ import { Redis } from 'ioredis'
 import { RedisPacer } from '../src/index.ts'
 
 const [url = '', keyPrefix = '', delayMs = '', page = ''] = process.argv.slice(2)
-const pacer = new RedisPacer({ client: new Redis(url), keyPrefix })
+const pacer = new RedisPacer({ client: new Redis(url), keyPrefix, timeoutMs: 30_000 })
 const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', network: 'any' })
 subscribe('politely:gate:start', () => {
   writeSync(1, 'stopped\n')

@@ -300,11 +300,10 @@ export const bodyEndCases: readonly BodyEndCase[] = [
     ([name, frames, end, expected]): BodyEndCase => ({
       over: 'HTTP/2',
       name,
-      behave: ({ id, tls, socket }) => {
-        tls.write(Buffer.concat(frames(id)), () => {
-          if (end === 'FIN') tls.end()
-          if (end === 'RST') setTimeout(() => socket.resetAndDestroy(), 20) // after the client has read the frames
-        })
+      behave: ({ id, tls, socket, whenRead }) => {
+        tls.write(Buffer.concat(frames(id)))
+        if (end === 'FIN') tls.end()
+        if (end === 'RST') whenRead(() => socket.resetAndDestroy())
       },
       expected,
     }),

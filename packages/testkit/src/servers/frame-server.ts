@@ -12,6 +12,8 @@ export interface FrameStream {
   readonly tls: TLSSocket
   /** The TCP connection under TLS. */
   readonly socket: Socket
+  /** Calls `then` when the client has read all frames that were sent: it has acknowledged a PING. */
+  whenRead(then: () => void): void
 }
 
 export interface FrameServer {
@@ -19,7 +21,7 @@ export interface FrameServer {
   close(): Promise<void>
 }
 
-const TYPES = { data: 0, headers: 1, resetStream: 3, settings: 4, goAway: 7 } as const
+const TYPES = { data: 0, headers: 1, resetStream: 3, settings: 4, ping: 6, goAway: 7 } as const
 export const END_STREAM = 0x01
 export const END_HEADERS = 0x04
 
@@ -62,6 +64,11 @@ export async function startFrameServer(certificate: Certificate, respond: Respon
     tls.write(frame('settings', 0, 0))
     let received = Buffer.alloc(0)
     let offset = PREFACE_LENGTH
+    let acknowledged = () => {}
+    const whenRead = (then: () => void) => {
+      acknowledged = then
+      tls.write(frame('ping', 0, 0, words(0, 0)))
+    }
     tls.on('data', (bytes: Buffer) => {
       received = Buffer.concat([received, bytes])
       while (received.length >= offset + 9) {
@@ -72,8 +79,9 @@ export async function startFrameServer(certificate: Certificate, respond: Respon
         const id = received.readUInt32BE(offset + 5)
         offset += 9 + length
         if (type === TYPES.settings && !isAcknowledged) tls.write(frame('settings', 1, 0))
+        if (type === TYPES.ping && isAcknowledged) acknowledged()
         const socket = tcpOf.get(tls.remotePort)
-        if (type === TYPES.headers && socket !== undefined) respond({ id, tls, socket })
+        if (type === TYPES.headers && socket !== undefined) respond({ id, tls, socket, whenRead })
       }
     })
   })
