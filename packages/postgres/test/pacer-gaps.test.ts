@@ -147,7 +147,7 @@ describe.skipIf(noPostgresServer())('no gap is shorter than the delay', { tags: 
     for (const how of ['fast', 'immediate'] as const) {
       await knowLongAgo(server.url, ['k'])
       await server.restart(how)
-      const pacer = pacerOn(server.url)
+      const pacer = pacerOn(server.url, { timeoutMs: 2_000 })
       const first = await pacer.reserve('k', limits)
       expect(first).toMatchObject({ kind: 'wait', because: 'own-delay' })
       if (first.kind === 'wait') expect(first.waitMs).toBeLessThanOrEqual(7_000 + 1_000) // and the allowance
@@ -228,7 +228,9 @@ describe.skipIf(noPostgresServer())('no gap is shorter than the delay', { tags: 
     const random = seededRandom(1)
     for (const proxy of proxies) proxy.delayMs = () => 300 * random() ** 3
     const starts: number[] = []
-    const pacers = proxies.map(({ host }) => pacerOn(server.url.replace(`127.0.0.1:${server.port}`, host)))
+    const pacers = proxies.map(({ host }) =>
+      pacerOn(server.url.replace(`127.0.0.1:${server.port}`, host), { timeoutMs: 2_000 }),
+    )
     await Promise.all(
       pacers.map((pacer) =>
         crawlKey(
