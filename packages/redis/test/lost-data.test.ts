@@ -435,7 +435,7 @@ describe.skipIf(noRedisServer())('calls that fail', () => {
     const { pacer, other, proxy } = await startBehindProxy({ timeoutMs: 100 })
     const long = { ...limits, ownDelayMs: 3_600_000 }
     expect(await other.reserve('k', long)).toMatchObject({ kind: 'slot' })
-    proxy.delayMs = () => 300
+    proxy.delayMs = () => 1_500
     expect(await pacer.reserve('k', long)).toMatchObject({ kind: 'wait', because: 'pacer-failure' })
     proxy.delayMs = () => 0
     const waitMs = async () => {
