@@ -23,6 +23,7 @@ const temporary = mkdtempSync(join(tmpdir(), 'politely-tests-'))
 chmodSync(temporary, 0o755)
 process.env.TMPDIR = temporary
 process.once('exit', () => rmSync(temporary, { recursive: true, force: true }))
+process.once('SIGTERM', () => process.exit(143))
 
 /** The time limit of a test. Some start a browser or a server, and the machine may be busy. */
 const TIME_LIMIT_MS = isFullRun ? 180_000 : 60_000
@@ -65,6 +66,7 @@ export default defineConfig({
       { name: 'slow', description: 'Waits for minutes, mostly for servers and other processes.' },
       { name: 'page', description: 'Compares a page of the documentation. `npm run update` writes the page.' },
       { name: 'nodes', description: 'Runs on the oldest and the newest Node too: it uses what differs there.' },
+      { name: 'process', description: 'Starts processes: `nodes` includes its tests with the tag `full`.' },
       { name: 'browser', description: 'Starts browsers. These files run one at a time.' },
       { name: 'heap', description: 'Measures the heap. Each file has its own process, one at a time.' },
       { name: 'sockets', description: 'Watches all sockets or all clients of the process.' },

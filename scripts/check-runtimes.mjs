@@ -90,12 +90,12 @@ async function runTogether([command, ...args], fileOf) {
     ([name, file]) =>
       `try { await (await import(${JSON.stringify(file)})).default; console.log('works: ${name}') } catch {}`,
   )
-  const file = write(`all-${slug(fileOf.name)}`, '.mjs', `${program.join('\n')}\nprocess.exit(0)\n`)
-  // A package may end the process; those after it then get their own.
-  const { stdout } = await runProgram(command, [...args, file], { cwd: app, timeout: TIMEOUT_MS }).catch(
-    (error) => error,
-  )
-  return Array.from((stdout ?? '').matchAll(/^works: (.*)$/gm), ([, name]) => name)
+  const file = write(`all-${slug(fileOf.name)}`, '.mjs', `${program.join('\n')}\n`)
+  // If a package ends the process, or keeps it alive, each package gets its own.
+  const { stdout } = await runProgram(command, [...args, file], { cwd: app, timeout: TIMEOUT_MS }).catch(() => ({
+    stdout: '',
+  }))
+  return Array.from(stdout.matchAll(/^works: (.*)$/gm), ([, name]) => name)
 }
 
 function binary(name) {

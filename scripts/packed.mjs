@@ -9,12 +9,12 @@ import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { parse } from 'yaml'
 import { packAll, peersOf, publishedPackages } from './packages.mjs'
 import { install, installLocked, SetupError } from './tools.mjs'
 
 const run = promisify(execFile)
 const LOCKFILE = 'scripts/packed/pnpm-lock.yaml'
+const MANIFESTS = 'scripts/packed/manifests.json'
 /** Where the project is fetched. */
 const HOME = resolve('.tools', 'packed')
 
@@ -45,36 +45,37 @@ export async function installPacked(folder) {
 
 /** Downloads what the project needs. @throws {SetupError} */
 export function fetchPacked() {
-  const missing = missingInPackedLock()
-  if (missing.length > 0) throw new SetupError(`${LOCKFILE} lacks ${missing.join(', ')}. Run \`npm run update\``)
+  const changed = changedSinceLock()
+  if (changed.length > 0)
+    throw new SetupError(`${LOCKFILE} is older than the manifest of ${changed.join(', ')}. Run \`npm run update\``)
   const what = `the dependencies named in ${LOCKFILE}`
-  installLocked(HOME, { inputs: [LOCKFILE], what, prepare: () => writeProject(HOME) })
+  installLocked(HOME, { inputs: [LOCKFILE, MANIFESTS], what, prepare: () => writeProject(HOME) })
 }
 
-/** Writes the lockfile anew if it lacks something. Versions stay, as far as the manifests allow it. */
+/** Writes the lockfile anew if a manifest has changed. Versions stay, as far as the manifests allow it. */
 export function updatePackedLock() {
-  if (missingInPackedLock().length === 0) return
+  if (changedSinceLock().length === 0) return
   writeProject(HOME)
   installFrom(HOME, 'what packed packages need', ['--lockfile-only', '--no-frozen-lockfile'])
   copyFileSync(join(HOME, 'pnpm-lock.yaml'), LOCKFILE)
+  writeFileSync(MANIFESTS, `${JSON.stringify(manifests(), undefined, 2)}\n`)
 }
 
-/**
- * Returns what the manifests have and the lockfile lacks. pnpm compares the manifest of the
- * project, but not the manifests of packages in folders.
- */
-function missingInPackedLock() {
-  const { importers, packages, snapshots } = parse(readFileSync(LOCKFILE, 'utf8'))
-  const locked = importers['.'].dependencies
-  const own = Object.entries(projectDependencies()).filter(([name, range]) => locked[name]?.specifier !== range)
-  const ours = publishedPackages().flatMap(({ folder, manifest: { name, dependencies = {} } }) => {
-    const id = `${name}@file:${folderOf(folder)}`
-    if (packages[id] === undefined) return [name]
-    const [, snapshot] = Object.entries(snapshots).find(([key]) => key === id || key.startsWith(`${id}(`)) ?? []
-    const missing = Object.keys(dependencies).filter((one) => snapshot?.dependencies?.[one] === undefined)
-    return missing.map((one) => `${name} > ${one}`)
+/** What the lockfile was made from: the dependencies of the project, and of each of our packages. */
+function manifests() {
+  const ours = publishedPackages().map(({ manifest }) => {
+    const { name, dependencies, peerDependencies, peerDependenciesMeta, optionalDependencies } = manifest
+    return [name, { dependencies, peerDependencies, peerDependenciesMeta, optionalDependencies }]
   })
-  return [...own.map(([name, range]) => `${name}@${range}`), ...ours]
+  return { 'the project': { dependencies: projectDependencies() }, ...Object.fromEntries(ours) }
+}
+
+/** Returns the names of changed manifests. pnpm doesn't look for changes in packages that are folders. */
+function changedSinceLock() {
+  const locked = JSON.parse(readFileSync(MANIFESTS, 'utf8'))
+  const current = manifests()
+  const names = [...new Set([...Object.keys(locked), ...Object.keys(current)])]
+  return names.filter((name) => JSON.stringify(locked[name]) !== JSON.stringify(current[name]))
 }
 
 function folderOf(from) {
@@ -114,7 +115,9 @@ function writeProject(folder) {
     writeFileSync(join(folder, path), JSON.stringify(value, undefined, 2))
   }
   write('package.json', { private: true, type: 'module', dependencies: projectDependencies() })
-  write('pnpm-workspace.yaml', { overrides: packagesInFolders(), allowBuilds })
+  // The project may be on another file system than the temporary folder, where pnpm has another store.
+  const storeDir = join(HOME, 'store')
+  write('pnpm-workspace.yaml', { overrides: packagesInFolders(), allowBuilds, storeDir })
   copyFileSync(LOCKFILE, join(folder, 'pnpm-lock.yaml'))
   for (const { folder: from, manifest } of publishedPackages()) {
     const { scripts, devDependencies, ...published } = manifest

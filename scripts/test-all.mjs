@@ -29,9 +29,13 @@ else {
 
 async function matrix() {
   const files = testFiles().filter(({ tags }) => tags.includes('nodes'))
-  const ofNodes = ['scripts/run.mjs', 'test', ...files.map(({ file }) => file)]
-  for (const version of NODES.filter((one) => one !== process.versions.node))
-    await step(`Node ${version}`, ofNodes, { ...process.env, PROJECT_NODE: version, POLITELY_TEST_BUILDS: '1' })
+  const some = files.filter(({ tags }) => !tags.includes('process')).map(({ file }) => file)
+  const all = files.filter(({ tags }) => tags.includes('process')).map(({ file }) => file)
+  for (const version of NODES.filter((one) => one !== process.versions.node)) {
+    const ofNode = { ...process.env, PROJECT_NODE: version, POLITELY_TEST_BUILDS: '1' }
+    await step(`Node ${version}`, ['scripts/run.mjs', 'test', ...some], ofNode)
+    await step(`Node ${version}: processes`, ['scripts/run.mjs', 'test:all', '--tags-filter=nodes', ...all], ofNode)
+  }
   await step('the site', ['scripts/site.mjs', 'test'])
   await step('the packages', ['scripts/check-packages.mjs'])
 }

@@ -1,4 +1,5 @@
 // @module-tag nodes
+// @module-tag process
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'

@@ -1,4 +1,5 @@
 // @module-tag nodes
+// @module-tag process
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, request } from 'node:http'

@@ -1,4 +1,5 @@
 // @module-tag nodes
+// @module-tag process
 // The server itself is tested in packages/mcp.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,5 @@
 // @module-tag nodes
+// @module-tag process
 // The server itself is tested in packages/server.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'

@@ -1,4 +1,5 @@
 // @module-tag nodes
+// @module-tag process
 // Help and version, and what they load.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -47,8 +47,7 @@ const kinds: readonly (readonly [string, Make])[] = [
   ],
 ]
 
-// The short run has the same cases for Playwright and Puppeteer without Crawlee. navigation.test.ts
-// covers what is specific to Crawlee.
+// navigation.test.ts covers what is specific to Crawlee.
 describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', { tags: 'full' }, (_, make) => {
   test.each(adapterCasesFor('Crawlee: browser crawlers'))('$capability: $name', async (adapterCase) => {
     const outcome = await runAdapterCase(adapterCase, (settings) =>

@@ -1,7 +1,6 @@
 // @module-tag full
 // @module-tag browser
-// Each way in which a page can start a request, in Crawlee's browser crawlers. Most of them run in
-// the full run only: the short run has the same cases for Playwright without Crawlee.
+// Each way in which a page can start a request, in Crawlee's browser crawlers.
 import { browserRequestTests } from '@politely/testkit/browser/browser-cases'
 import { findBrowser, isMissing } from '@politely/testkit/parts'
 import { describe, test } from 'vitest'

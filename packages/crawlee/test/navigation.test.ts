@@ -8,7 +8,6 @@ import { PlaywrightCrawler, type PlaywrightCrawlerOptions } from '@crawlee/playw
 import { PuppeteerCrawler, type PuppeteerCrawlerOptions } from '@crawlee/puppeteer'
 import { RobotsDisallowedError } from '@politely/gate'
 import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
-import { firstInShortRun } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/servers/sites'
 import { htmlPage, redirectTo, scriptOf } from '@politely/testkit/servers/small-pages'
 import { chromium as playwright } from 'playwright'
@@ -73,9 +72,8 @@ const kinds: readonly (readonly [string, (options: object) => AnyCrawler])[] = [
   ['PuppeteerCrawler', (options) => new PuppeteerCrawler(options as PuppeteerCrawlerOptions, inMemory())],
 ]
 
-// Each test starts a browser. The short run uses one crawler only. It omits cases that the tests of
-// Playwright cover without Crawlee, and all but one of similar cases.
-describe.skipIf(isMissing('chromium', chromium)).each(firstInShortRun(kinds))('%s', (kind, make) => {
+// Each test starts a browser.
+describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (kind, make) => {
   async function crawl(
     request: string | { url: string; [more: string]: unknown },
     { requestHandler, useIncognitoPages = false, ...options }: Options = {},

@@ -527,7 +527,7 @@ test('after the process is killed, the next run gets the deferred requests', { t
   const folder = await mkdtemp(join(tmpdir(), 'politely-killed-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const crawl = (...args: readonly string[]) =>
-    fork(join(import.meta.dirname, 'stored-queue-child.ts'), [folder, ...args])
+    fork(join(import.meta.dirname, 'stored-queue-child.ts'), [folder, ...args], { execArgv: [] })
   const first = crawl(...urls.map((url) => sites.withPort(url)))
   await vi.waitFor(() => expect(pages()).toHaveLength(1), 30_000)
   const stored = join(folder, 'request_queues', 'kept')

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag browser
 // @module-tag full
 // What may be done with crawled pages: `usageOf(context)`, and the option `robotsTags`.
 import { BasicCrawler } from '@crawlee/basic'

@@ -1,6 +1,7 @@
 // @module-tag nodes
 // Misbehaving servers, missing hosts and unsupported schemes make robots.txt unreachable, and are
 // never thrown. RFC 9309 §2.3.1.4.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describeVerdict } from '@politely/core'
 import { bodyCases } from '@politely/testkit/cases/body-cases'
 import {
@@ -44,6 +45,7 @@ test.concurrent.for(misbehavingServerCases.map((row) => [row.name, row] as const
     const checking = newClient({ timeoutMs: deadline.ms }).check(sites.withPort(checkedPage))
     if (row.lastsUntilDeadline) {
       await sites.requested(1)
+      await sleep(100) // the client reads what the server sends
       deadline.fire()
     }
     const verdict = await checking

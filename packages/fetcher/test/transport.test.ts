@@ -9,7 +9,7 @@ import { createServer, get, type IncomingHttpHeaders, type IncomingMessage } fro
 import { createSecureServer, type Http2SecureServer } from 'node:http2'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { bodyCases, bodyLimit, SLOW_BODIES } from '@politely/testkit/cases/body-cases'
 import { misbehavingServerCases } from '@politely/testkit/cases/misbehaving-server-cases'
@@ -142,6 +142,7 @@ describe.for([
     const checking = newClient({ ...transport(), timeoutMs: deadline.ms }).check(sites.withPort(checkedPage))
     if (row.lastsUntilDeadline) {
       await sites.requested(1)
+      await sleep(100) // the client reads what the server sends
       deadline.fire()
     }
     const verdict = await checking

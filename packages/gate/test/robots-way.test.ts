@@ -1,3 +1,5 @@
+// @module-tag nodes
+// @module-tag process
 // robots.txt takes the way that pages take: with mocks, stubs and proxies, each the real one.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'

@@ -134,7 +134,9 @@ async function run({ fail, heal }: FailureCase, onFailure: 'wait' | 'local'): Pr
 describe.skipIf(noPostgresServer())('when Postgres fails', { tags: 'full' }, () => {
   const rows: string[][] = []
 
-  test.for(cases)('$name: a worker waits or paces locally, and continues when Postgres is back', async (one) => {
+  const name = '$name: a worker waits or paces locally, and continues when Postgres is back'
+  // They make the rows of the page.
+  test.for(cases)(name, { tags: 'page' }, async (one) => {
     const [wait, local] = await Promise.all([run(one, 'wait'), run(one, 'local')])
     for (const { starts } of [wait, local]) {
       const gaps = starts.slice(1).map((at, i) => at - (starts[i] as number))
@@ -162,6 +164,7 @@ describe.skipIf(noPostgresServer())('when Postgres fails', { tags: 'full' }, () 
   })
 
   test('docs/fleet.md says so', { tags: 'page' }, async () => {
+    expect(rows).toHaveLength(cases.length)
     const head = ['Postgres is', 'a request gets with `wait`', 'with `local`', 'when it is back', 'error']
     await expectTables('docs/fleet.md', { head, rows })
   })

@@ -1,7 +1,6 @@
 // @module-tag full
 // @module-tag browser
-// Runs the common cases for browsers and for adapters with Puppeteer. Only in the full run: the
-// short run has the same cases for Playwright, with the same guard.
+// Runs the common cases for browsers and for adapters with Puppeteer.
 
 import { browserTestsFor } from '@politely/testkit/browser/browser-cases'
 import { useOneBrowser } from '@politely/testkit/browser/one-browser'

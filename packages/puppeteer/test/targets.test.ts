@@ -1,7 +1,6 @@
 // @module-tag full
 // @module-tag browser
-// Which targets withRobots accepts: a browser, or one of its contexts. The short run omits two
-// cases that launch a browser.
+// Which targets withRobots accepts: a browser, or one of its contexts.
 import { CRAWLER, errorOf, HOME, RULES } from '@politely/testkit/browser/browser-fixture'
 import { useOneBrowser } from '@politely/testkit/browser/one-browser'
 import { htmlPage } from '@politely/testkit/servers/small-pages'

@@ -1,4 +1,5 @@
 // @module-tag nodes
+// @module-tag process
 // @module-tag full
 // The package can be loaded like robots-parser: with require and with import, in JavaScript and in
 // TypeScript.

@@ -31,6 +31,6 @@ it('does not grow with the number of entries', async () => {
   }
   expect(count).toBe(ENTRIES)
   expect(reading.files.list[0]?.outcome).toBe('complete')
-  // If entries were kept, the short run would hold 10 MB more.
+  // If entries were kept, the heap would have 10 MB more.
   expect(late - early).toBeLessThan(4_000_000)
 })

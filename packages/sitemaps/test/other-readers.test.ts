@@ -2,7 +2,7 @@
 // The table of docs/reference/sitemap-readers.md: which reader reads which kind of sitemap. Some
 // readers hang or end their process, so the whole comparison takes minutes, and runs on demand:
 //
-//   POLITELY_COMPARE_READERS=1 npm test -- packages/sitemaps/test/other-readers.test.ts -u
+//   POLITELY_COMPARE_READERS=1 npm run test:all -- packages/sitemaps/test/other-readers.test.ts -u
 //
 // Without it, the tests check that the page has all cases and the versions of the readers.
 import { type ChildProcess, fork } from 'node:child_process'
@@ -24,7 +24,7 @@ class ReaderProcess implements Disposable {
   #child: ChildProcess | undefined
 
   async read(task: Task): Promise<Reply> {
-    this.#child ??= fork(new URL('./other-readers-child.ts', import.meta.url), { stdio: 'ignore' })
+    this.#child ??= fork(new URL('./other-readers-child.ts', import.meta.url), { stdio: 'ignore', execArgv: [] })
     const child = this.#child
     const reply = await new Promise<Reply>((resolve) => {
       const timer = setTimeout(() => resolve('hangs'), MAX_MS)

@@ -1,4 +1,5 @@
 // @module-tag nodes
+// @module-tag process
 // @module-tag full
 // Several processes that write to one file, and processes that are killed while they write.
 

@@ -26,7 +26,7 @@ export async function expectPage(page: string, text: string): Promise<void> {
   }
 }
 
-/** `npm run update` makes the short run, which leaves out some tests. */
+/** `npm run update` writes the page; so does a full run with `-u`. */
 function updateCommand(): string {
   return isFullRun ? `npm run test:all -- ${relative(root, expect.getState().testPath ?? '')} -u` : 'npm run update'
 }

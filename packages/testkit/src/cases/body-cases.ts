@@ -83,10 +83,10 @@ const zstdFrames = [
 
 /** Options of gzip, deflate and Brotli. */
 const QUICKLY = { level: 1, params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
-/** 8 MiB that compress to less than 100 KB. */
 /** Bombs that are decompressed in several steps. The short run keeps the bombs with one coding. */
 export const SLOW_BODIES: RegExp = /bomb.*: (?:.*, |deflate|br)/
 
+/** 8 MiB that compress to less than 100 KB. */
 const bomb = () => padded(disallowsPage, 8 * 1024 * 1024)
 /**
  * 5 MiB that decode to nothing: a coding's header, then empty blocks, which are not the last one.
