@@ -1,5 +1,6 @@
 // What the flags of the command have in common.
 import { readFileSync } from 'node:fs'
+import { describeValue } from '@politely/core/engine'
 
 /** A mistake on the command line. */
 export class UsageError extends Error {}
@@ -16,14 +17,12 @@ export function milliseconds(flag: string, seconds: string | undefined): number 
   if (seconds === undefined) return undefined
   const ms = Number(seconds) * 1000
   if (seconds.trim() !== '' && ms >= 0 && ms <= 86_400_000) return ms
-  throw new UsageError(
-    `${flag}: ${JSON.stringify(seconds)} is out of range; write seconds from 0 to 86400, such as 2.5`,
-  )
+  throw new UsageError(`${flag}: ${describeValue(seconds)} is out of range; write seconds from 0 to 86400, such as 2.5`)
 }
 
 export function count(flag: string, text: string | undefined, min = 1): number | undefined {
   if (text === undefined) return undefined
   const value = Number(text)
   if (text.trim() !== '' && Number.isInteger(value) && value >= min) return value
-  throw new UsageError(`${flag}: ${JSON.stringify(text)} is not a whole number from ${min} on`)
+  throw new UsageError(`${flag}: ${describeValue(text)} is not a whole number from ${min} on`)
 }

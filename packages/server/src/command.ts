@@ -2,6 +2,7 @@
 // is answered at once.
 import { parseArgs } from 'node:util'
 import { isPolitelyError } from '@politely/core'
+import { describeValue } from '@politely/core/engine'
 import { count, milliseconds, readFile, UsageError } from './command-line.ts'
 import type { ServeSettings } from './serve.ts'
 
@@ -160,17 +161,13 @@ function addressOf(values: Values): ServeSettings['address'] {
   return { port: count('--port', port, 0) ?? DEFAULT_PORT, host, tls, behindTls }
 }
 
-/** An address may have a password. */
-function shown(text: string): string {
-  return /^[\w-]{1,40}$/.test(text) ? JSON.stringify(text) : 'the value'
-}
-
 function pacerOf({ pacer = 'local', redis, postgres }: Values): ServeSettings['pacer'] {
   if (redis !== undefined && pacer !== 'redis') throw new UsageError('--redis needs --pacer redis')
   if (postgres !== undefined && pacer !== 'postgres') throw new UsageError('--postgres needs --pacer postgres')
   if (pacer === 'local') return { name: 'local' }
   if (pacer === 'redis') return { name: 'redis', url: redis ?? DEFAULT_REDIS }
-  if (pacer !== 'postgres') throw new UsageError(`--pacer: ${shown(pacer)} is unknown; write local, redis or postgres`)
+  if (pacer !== 'postgres')
+    throw new UsageError(`--pacer: ${describeValue(pacer)} is unknown; write local, redis or postgres`)
   if (postgres === undefined)
     throw new UsageError('--postgres is missing; write the address of the database, such as postgres://localhost/crawl')
   return { name: 'postgres', url: postgres }
