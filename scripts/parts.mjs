@@ -97,11 +97,8 @@ const PARTS = {
 
 class PartError extends Error {}
 
-/** The package lists of this run. */
-const lists = mkdtempSync(join(tmpdir(), 'politely-apt-'))
-mkdirSync(join(lists, 'partial'))
-process.once('exit', () => rmSync(lists, { recursive: true }))
-/** What `apt-get update` said, if it was run. */
+/** The folder of the package lists, once a part needs them, and what `apt-get update` said. */
+let lists
 let updateErrors
 
 const names = process.argv.slice(2)
@@ -162,14 +159,20 @@ function unpack({ packages, command }, home, log) {
   // Uses its own lists and cache, because the system's lists and cache belong to root and may be
   // empty or outdated. It does not write to the system's files, so it does not need their locks,
   // and apt need not switch from root to a user who cannot write here.
+  const areNew = lists === undefined
+  if (areNew) {
+    lists = mkdtempSync(join(tmpdir(), 'politely-apt-'))
+    mkdirSync(join(lists, 'partial'))
+    process.once('exit', () => rmSync(lists, { recursive: true }))
+  }
   const own = [`Dir::State::lists=${lists}`, `Dir::Cache=${apt}`, 'Debug::NoLocking=1', 'APT::Sandbox::User=root']
   const options = own.flatMap((option) => ['-o', option])
 
   const start = performance.now()
-  if (updateErrors === undefined) {
+  if (areNew) {
     log('downloading the package lists')
-    // `update` fails if one of many sources fails. Only the next command shows whether the downloaded
-    // lists contain the packages.
+    // `update` fails if one of many sources fails. Only the next command shows whether the
+    // downloaded lists contain the packages.
     updateErrors = spawnSync('apt-get', [...options, 'update'], { encoding: 'utf8' }).stderr
   }
   // `--reinstall` lists a package that the system has already, too: chromium-headless-shell finds
