@@ -1,7 +1,6 @@
 // @module-tag nodes
 // Misbehaving servers, missing hosts and unsupported schemes make robots.txt unreachable, and are
 // never thrown. RFC 9309 §2.3.1.4.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describeVerdict } from '@politely/core'
 import { bodyCases } from '@politely/testkit/cases/body-cases'
 import {
@@ -18,7 +17,7 @@ import {
   replyCases,
 } from '@politely/testkit/cases/response-cases'
 import { expectTables } from '@politely/testkit/doc-page'
-import { HeldTimer } from '@politely/testkit/held-timer'
+import { withHeldTimer } from '@politely/testkit/held-timer'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { startRawServer } from '@politely/testkit/servers/raw-server'
 import { holdRefusingPort } from '@politely/testkit/servers/refusing-port'
@@ -35,20 +34,14 @@ function verdictOf({ expected: { allowed, because, ...access } }: MisbehavingSer
 
 const ROBOTS = 'http://a.test:PORT/robots.txt'
 
-// A fetch that waits for its deadline although its case does not require it exceeds the time limit of
-// the test.
+// A fetch that waits for its deadline although its case does not require it exceeds the time limit
+// of the test.
 test.concurrent.for(misbehavingServerCases.map((row) => [row.name, row] as const))(
   '%s',
   async ([, row], { sites, newClient }) => {
     sites.respond(ROBOTS, row.behave)
-    using deadline = new HeldTimer()
-    const checking = newClient({ timeoutMs: deadline.ms }).check(sites.withPort(checkedPage))
-    if (row.lastsUntilDeadline) {
-      await sites.requested(1)
-      await sleep(100) // the client reads what the server sends
-      deadline.fire()
-    }
-    const verdict = await checking
+    const check = (timeoutMs: number) => newClient({ timeoutMs }).check(sites.withPort(checkedPage))
+    const verdict = await withHeldTimer(check, row.lastsUntilDeadline ? () => sites.requested(1) : undefined)
 
     expect(verdict).toMatchObject(verdictOf(row))
     expect(sites.requestedUrls).toEqual([ROBOTS])
@@ -60,13 +53,9 @@ test.concurrent.for(connectionCases.map((row) => [row.name, row] as const))(
   async ([, row], { newClient, onTestFinished }) => {
     const server = await startRawServer(row.accept)
     onTestFinished(() => server.close())
-    using deadline = new HeldTimer()
-    const checking = newClient({ timeoutMs: deadline.ms }).check(`${row.scheme}://a.test:${server.port}/page`)
-    if (row.lastsUntilDeadline) {
-      await server.connected
-      deadline.fire()
-    }
-    const verdict = await checking
+    const url = `${row.scheme}://a.test:${server.port}/page`
+    const check = (timeoutMs: number) => newClient({ timeoutMs }).check(url)
+    const verdict = await withHeldTimer(check, row.lastsUntilDeadline ? () => server.connected : undefined)
 
     expect(verdict).toMatchObject(verdictOf(row))
   },
@@ -94,11 +83,8 @@ test('our choice, one deadline covers all redirects together, none of which take
     sites.respond(hop, (socket) => void setTimeout(() => socket.end(answer), 50))
   }
 
-  using deadline = new HeldTimer()
-  const checking = newClient({ timeoutMs: deadline.ms, maxRedirects: 50 }).check(sites.withPort(checkedPage))
-  await sites.requested(3)
-  deadline.fire()
-  const verdict = await checking
+  const check = (timeoutMs: number) => newClient({ timeoutMs, maxRedirects: 50 }).check(sites.withPort(checkedPage))
+  const verdict = await withHeldTimer(check, () => sites.requested(3))
 
   expect(verdict).toMatchObject({ because: 'unreachable', access: { outcome: 'unreachable', reason: 'timeout' } })
   expect(sites.requestedUrls.length).toBeLessThan(40)

@@ -9,12 +9,12 @@ import { createServer, get, type IncomingHttpHeaders, type IncomingMessage } fro
 import { createSecureServer, type Http2SecureServer } from 'node:http2'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { bodyCases, bodyLimit, SLOW_BODIES } from '@politely/testkit/cases/body-cases'
 import { misbehavingServerCases } from '@politely/testkit/cases/misbehaving-server-cases'
 import { checkedPage, disallowsPage, replyCases } from '@politely/testkit/cases/response-cases'
-import { HeldTimer } from '@politely/testkit/held-timer'
+import { withHeldTimer } from '@politely/testkit/held-timer'
 import { isFullRun, withoutSlow } from '@politely/testkit/scope'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { holdRefusingPort } from '@politely/testkit/servers/refusing-port'
@@ -96,20 +96,13 @@ const timedOut = { because: 'unreachable', access: { reason: 'timeout' } }
 
 /** Checks a URL with this fetch. The deadline passes a moment after the fetch was called. */
 async function checkUntilDeadline(newClient: (options: Partial<RobotsClientOptions>) => RobotsClient, fetch: Fetch) {
-  using deadline = new HeldTimer()
   const called = Promise.withResolvers<void>()
-  const client = newClient({
-    fetch: (input, init) => {
-      called.resolve()
-      return fetch(input, init)
-    },
-    timeoutMs: deadline.ms,
-  })
-  const checking = client.check('http://a.test/page')
-  await called.promise
-  await nextTurn()
-  deadline.fire()
-  return await checking
+  const noted: Fetch = (input, init) => {
+    called.resolve()
+    return fetch(input, init)
+  }
+  const check = (timeoutMs: number) => newClient({ fetch: noted, timeoutMs }).check('http://a.test/page')
+  return await withHeldTimer(check, () => called.promise)
 }
 
 describe.for([
@@ -138,14 +131,8 @@ describe.for([
 
   test.concurrent.for(casesOf(misbehavingServerCases))('%s', async ([, row], { sites, newClient }) => {
     sites.respond(ROBOTS, row.behave)
-    using deadline = new HeldTimer()
-    const checking = newClient({ ...transport(), timeoutMs: deadline.ms }).check(sites.withPort(checkedPage))
-    if (row.lastsUntilDeadline) {
-      await sites.requested(1)
-      await sleep(100) // the client reads what the server sends
-      deadline.fire()
-    }
-    const verdict = await checking
+    const check = (timeoutMs: number) => newClient({ ...transport(), timeoutMs }).check(sites.withPort(checkedPage))
+    const verdict = await withHeldTimer(check, row.lastsUntilDeadline ? () => sites.requested(1) : undefined)
     const { allowed, because, ...access } = row.expected
     expect(verdict).toMatchObject({ allowed, because, access })
   })

@@ -1,5 +1,7 @@
-// A timer that fires when a test says so, while all other timers run. So a deadline passes after the
-// server has begun, however busy the machine is, and no test waits for it.
+// A timer that fires when a test says so, while all other timers run. So a deadline passes after
+// the server has begun, however busy the machine is, and no test waits for it.
+
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The timers of this process that are held, by their delay. */
 const held = new Map<number, () => void>()
@@ -7,8 +9,30 @@ const held = new Map<number, () => void>()
 /** Each held timer has another delay, so that tests may run at the same time. */
 let nextMs = 20_001
 
-export class HeldTimer implements Disposable {
-  /** The delay to give to the code under test. Its timer of exactly this delay is held. Milliseconds. */
+/**
+ * Runs something with a time limit, in milliseconds, whose timer is held. It fires when `begun` has
+ * resolved and the bytes that the server has sent by then are read; without `begun`, it never
+ * fires.
+ */
+export async function withHeldTimer<T>(
+  run: (timeoutMs: number) => Promise<T>,
+  begun?: () => Promise<unknown>,
+): Promise<T> {
+  using timer = new HeldTimer()
+  const running = run(timer.ms)
+  if (begun !== undefined) {
+    await begun()
+    await sleep(100)
+    timer.fire()
+  }
+  return await running
+}
+
+class HeldTimer implements Disposable {
+  /**
+   * The delay to give to the code under test. Its timer of exactly this delay is held.
+   * Milliseconds.
+   */
   readonly ms: number = nextMs++
 
   constructor() {
