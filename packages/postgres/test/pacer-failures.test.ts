@@ -155,7 +155,7 @@ describe.skipIf(noPostgresServer())('when Postgres fails', { tags: 'full' }, () 
     const session = await connect(server, others)
     onTestFinished(() => session.end())
     await session.query("BEGIN; SELECT FROM politely.pace WHERE key = 'k' FOR UPDATE")
-    const pacer = pacerOn(server.url, { timeoutMs: 30_000 }) // Postgres ends the wait for the row after half a second
+    const pacer = pacerOn(server.url) // Postgres ends the wait for the row after half a second
     const limits = { ownDelayMs: DELAY_MS, maxDelayMs: undefined, crawlDelayMs: undefined }
     const replies = await Promise.all(keys.map((key) => pacer.reserve(key, limits)))
     expect(replies[0]).toMatchObject({ kind: 'wait', because: 'pacer-failure' })

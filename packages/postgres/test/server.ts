@@ -35,7 +35,7 @@ export function pacerOn(url: string, options: Partial<PostgresPacerOptions> = {}
  * Makes the server know these keys for long: the epoch is 1970, so that first visits need not wait.
  */
 export async function knowLongAgo(url: string, keys: readonly string[], schema?: string): Promise<void> {
-  const pacer = pacerOn(url, { schema, timeoutMs: 30_000, now: () => 0 })
+  const pacer = pacerOn(url, { schema, now: () => 0 })
   await Promise.all(keys.map((key) => pacer.cancel(key, '1')))
   if (pacer.counters.failures > 0) throw new Error(`Postgres failed at ${url}`)
 }

@@ -255,7 +255,7 @@ test.skipIf(noRedisServer())(
       const keyPrefix = `x${i}:`
       await knowLongAgo({ client, keyPrefix }, keys)
       const clock = startClock()
-      const pacer = openPacer({ client, keyPrefix, now: clock.now, timeoutMs: 30_000 })
+      const pacer = openPacer({ client, keyPrefix, now: clock.now })
       for (const key of keys) expect(await pacer.reserve(key, limits)).toMatchObject({ kind: 'slot' })
       clock.advance(1_000)
       const epochs = async () => (await lossy.keys(`${keyPrefix}*:epoch`)).length

@@ -7,7 +7,7 @@ import { startClock } from '@politely/testkit/clock'
 import { noRedis, noRedisServer } from '@politely/testkit/servers/redis'
 import { describe, expect, test } from 'vitest'
 import { RedisPacer } from '../src/index.ts'
-import { connectIoredis, connectors, redisForAll } from './clients.ts'
+import { connectIoredis, connectors, openPacer, redisForAll } from './clients.ts'
 import { connectCluster } from './cluster.ts'
 import { epochKeyOf, knowLongAgo } from './epoch.ts'
 
@@ -19,12 +19,12 @@ describe.skipIf(noRedis())('with a server', () => {
   describe.for(connectors)('%s', ([, connect]) => {
     test.for(pacerCases)('$name', async ({ run }) => {
       const client = await connect(redis.url)
-      const options = { client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000 }
+      const options = { client, keyPrefix: redis.newPrefix() }
       await knowLongAgo(options, ['k', 'one', 'two'])
       let pacer: RedisPacer | undefined
       await run({
         open: (now) => {
-          pacer = new RedisPacer({ ...options, now })
+          pacer = openPacer({ ...options, now })
           return pacer
         },
       })
@@ -37,7 +37,7 @@ describe.skipIf(noRedis())('with a server', () => {
     let pacer: RedisPacer | undefined
     await run({
       open: (now) => {
-        pacer = new RedisPacer({ client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000, now })
+        pacer = openPacer({ client, keyPrefix: redis.newPrefix(), now })
         return pacer
       },
     })
@@ -47,9 +47,9 @@ describe.skipIf(noRedis())('with a server', () => {
   test('calls Redis once for a request that need not wait, and twice for one that waits', async () => {
     const client = await connectIoredis(redis.url)
     const clock = startClock()
-    const options = { client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000 }
+    const options = { client, keyPrefix: redis.newPrefix() }
     await knowLongAgo(options, ['k'])
-    const pacer = new RedisPacer({ ...options, now: clock.now })
+    const pacer = openPacer({ ...options, now: clock.now })
     for (let page = 0; page < 10; page++) {
       const { calls } = pacer.counters
       const first = await pacer.reserve('k', limits)
@@ -69,7 +69,7 @@ describe.skipIf(noRedis())('with a server', () => {
     const clock = startClock()
     const options = { client, keyPrefix: redis.newPrefix(), now: clock.now }
     await knowLongAgo(options, ['k'])
-    const [pacer, other] = [new RedisPacer(options), new RedisPacer(options)]
+    const [pacer, other] = [openPacer(options), openPacer(options)]
     expect(await other.reserve('k', limits)).toMatchObject({ kind: 'slot' })
     expect(await pacer.estimate('k', limits, 0, true)).toEqual({ waitMs: 1_000, because: 'own-delay' })
     const ofOther = await other.reserve('k', limits)
@@ -85,10 +85,10 @@ describe.skipIf(noRedis())('with a server', () => {
 
   test('waits until a request was sent, unless the last 50 of the worker were late by at most a tenth of the delay', async () => {
     const client = await connectIoredis(redis.url)
-    const options = { client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000 }
+    const options = { client, keyPrefix: redis.newPrefix() }
     const keys = ['a', 'b', 'c', 'd']
     await knowLongAgo(options, keys)
-    const pacer = new RedisPacer(options)
+    const pacer = openPacer(options)
     const slots = await Promise.all(keys.map((key) => pacer.reserve(key, limits, undefined, 0, true)))
     expect(slots).toMatchObject(slots.map(() => ({ kind: 'slot', awaitsSent: true })))
     const delay: Delay = { delayMs: 1_000, because: 'own-delay' }
@@ -115,9 +115,9 @@ describe.skipIf(noRedis())('with a server', () => {
   test('an epoch that another program has replaced with a list counts as lost', async () => {
     const client = await connectIoredis(redis.url)
     const clock = startClock()
-    const options = { client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000 }
+    const options = { client, keyPrefix: redis.newPrefix() }
     await knowLongAgo(options, ['k'])
-    const pacer = new RedisPacer({ ...options, now: clock.now })
+    const pacer = openPacer({ ...options, now: clock.now })
     const epoch = await epochKeyOf(client, options.keyPrefix, 'k')
     await client.del(epoch)
     await client.rpush(epoch, 'x')
@@ -130,7 +130,7 @@ describe.skipIf(noRedis())('with a server', () => {
   test('a caller that only estimates sees the wait for an unknown key end', async () => {
     const client = await connectIoredis(redis.url)
     const clock = startClock()
-    const pacer = new RedisPacer({ client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000, now: clock.now })
+    const pacer = openPacer({ client, keyPrefix: redis.newPrefix(), now: clock.now })
     expect(await pacer.estimate('k', limits, 0)).toEqual({ waitMs: 1_000, because: 'own-delay' })
     clock.advance(1_000)
     expect(await pacer.estimate('k', limits, 0)).toEqual({ waitMs: 0, because: 'none' })
@@ -139,11 +139,11 @@ describe.skipIf(noRedis())('with a server', () => {
 
   test('maxWaitMs of a gate: starts what need not wait, and rejects the others at once', async () => {
     const client = await connectIoredis(redis.url)
-    const options = { client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000 }
+    const options = { client, keyPrefix: redis.newPrefix() }
     await knowLongAgo(options, ['https://example.com'])
     const fetch = async () => new Response('')
     await using robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', fetch })
-    const pacer = new RedisPacer(options)
+    const pacer = openPacer(options)
     await using gate = new PoliteGate({ robots, pacer, minDelayMs: 600_000, maxWaitMs: 900_000 })
     const enter = (maxWaitMs?: number) => gate.enter('https://example.com/', { maxWaitMs }).catch((error) => error)
     const patient = [enter(0), enter()] as const
@@ -160,19 +160,19 @@ describe.skipIf(noRedis())('with a server', () => {
 
   test('the allowance covers the replies to the slots that follow', async () => {
     const client = await connectIoredis(redis.url)
-    const options = { client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000 }
+    const options = { client, keyPrefix: redis.newPrefix() }
     await knowLongAgo(options, ['k'])
-    const slot = await new RedisPacer(options).reserve('k', limits, undefined, 2)
+    const slot = await openPacer(options).reserve('k', limits, undefined, 2)
     // A first reply may take 20 ms, and the start of the request 2 ms more.
     expect(slot.kind === 'slot' && slot.startWithinMs).toBeGreaterThanOrEqual(2 * 20 + 2)
   })
 
   test('every key expires, except the epochs, of which there are at most 64', async () => {
     const client = await connectIoredis(redis.url)
-    const options = { client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000 }
+    const options = { client, keyPrefix: redis.newPrefix() }
     const keys = Array.from({ length: 500 }, (_, i) => `https://n${i}.test`)
     await knowLongAgo(options, keys)
-    const pacer = new RedisPacer(options)
+    const pacer = openPacer(options)
     for (const [i, key] of keys.entries()) {
       const slot = await pacer.reserve(key, { ...limits, pauseFrom: i % 3 === 0 ? 'end' : 'start' })
       if (slot.kind !== 'slot') throw new Error('the first slot is free')
@@ -194,11 +194,11 @@ describe.skipIf(noRedis())('with a server', () => {
 
   test('the keys of a pace key have one hash tag, whatever the pace key is', async () => {
     const client = await connectIoredis(redis.url)
-    const options = { client, keyPrefix: redis.newPrefix(), timeoutMs: 30_000 }
+    const options = { client, keyPrefix: redis.newPrefix() }
     const key = 'http://{a}.test{}'
     await knowLongAgo(options, [key])
     await client.del(await epochKeyOf(client, options.keyPrefix, key))
-    expect(await new RedisPacer(options).reserve(key, limits)).toMatchObject({ kind: 'wait' })
+    expect(await openPacer(options).reserve(key, limits)).toMatchObject({ kind: 'wait' })
     const tags = (await client.keys(`${options.keyPrefix}*`)).map((key) => /\{(.*?)\}/.exec(key)?.[1])
     expect(new Set(tags).size).toBe(64)
   })
@@ -211,7 +211,7 @@ test.skipIf(noRedisServer())('works in a cluster of three servers, with both lib
     const options = { client, keyPrefix: `x${i}:` }
     const keys = Array.from({ length: 100 }, (_, n) => `http://n${n}.test`)
     await knowLongAgo(options, keys)
-    const pacer = new RedisPacer(options)
+    const pacer = openPacer(options)
     for (const key of keys) expect(await pacer.reserve(key, longer)).toMatchObject({ kind: 'slot' })
     for (const key of keys) expect(await pacer.reserve(key, longer)).toMatchObject({ kind: 'wait' })
   }
