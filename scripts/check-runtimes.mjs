@@ -83,7 +83,9 @@ function runner(command, fileOf) {
   }
 }
 
-/** Runs the programs of all packages in one process. Returns the names of the packages that worked. */
+/**
+ * Runs the programs of all packages in one process. Returns the names of the packages that worked.
+ */
 async function runTogether([command, ...args], fileOf) {
   const files = packages.map(({ manifest: { name } }) => [name, fileOf(name)])
   const program = files.map(

@@ -1,5 +1,6 @@
-// `npm run check`: all checks that take seconds. `npm run check -- --fast` is for before a commit: format,
-// layers and types, then the tests of what has changed, which compare the pages that are made from it.
+// `npm run check`: all checks that take seconds. `npm run check -- --fast` is for before a commit:
+// format, layers and types, then the tests of what has changed, which compare the pages that are
+// made from it.
 
 import { spawnSync } from 'node:child_process'
 

@@ -52,7 +52,10 @@ export function fetchPacked() {
   installLocked(HOME, { inputs: [LOCKFILE, MANIFESTS], what, prepare: () => writeProject(HOME) })
 }
 
-/** Writes the lockfile anew if a manifest has changed. Versions stay, as far as the manifests allow it. */
+/**
+ * Writes the lockfile anew if a manifest has changed. Versions stay, as far as the manifests allow
+ * it.
+ */
 export function updatePackedLock() {
   if (changedSinceLock().length === 0) return
   writeProject(HOME)
@@ -61,7 +64,9 @@ export function updatePackedLock() {
   writeFileSync(MANIFESTS, `${JSON.stringify(manifests(), undefined, 2)}\n`)
 }
 
-/** What the lockfile was made from: the dependencies of the project, and of each of our packages. */
+/**
+ * What the lockfile was made from: the dependencies of the project, and of each of our packages.
+ */
 function manifests() {
   const ours = publishedPackages().map(({ manifest }) => {
     const { name, dependencies, peerDependencies, peerDependenciesMeta, optionalDependencies } = manifest
@@ -70,7 +75,10 @@ function manifests() {
   return { 'the project': { dependencies: projectDependencies() }, ...Object.fromEntries(ours) }
 }
 
-/** Returns the names of changed manifests. pnpm doesn't look for changes in packages that are folders. */
+/**
+ * Returns the names of changed manifests. pnpm doesn't look for changes in packages that are
+ * folders.
+ */
 function changedSinceLock() {
   const locked = JSON.parse(readFileSync(MANIFESTS, 'utf8'))
   const current = manifests()
@@ -107,7 +115,9 @@ function projectDependencies() {
   }
 }
 
-/** Writes the manifests of the project, and the manifests of our packages as they will be packed. */
+/**
+ * Writes the manifests of the project, and the manifests of our packages as they will be packed.
+ */
 function writeProject(folder) {
   const allowBuilds = Object.fromEntries(Object.keys(RUNTIMES).map((name) => [name, true]))
   const write = (path, value) => {
@@ -115,7 +125,8 @@ function writeProject(folder) {
     writeFileSync(join(folder, path), JSON.stringify(value, undefined, 2))
   }
   write('package.json', { private: true, type: 'module', dependencies: projectDependencies() })
-  // The project may be on another file system than the temporary folder, where pnpm has another store.
+  // The project may be on another file system than the temporary folder, where pnpm has another
+  // store.
   const storeDir = join(HOME, 'store')
   write('pnpm-workspace.yaml', { overrides: packagesInFolders(), allowBuilds, storeDir })
   copyFileSync(LOCKFILE, join(folder, 'pnpm-lock.yaml'))

@@ -17,8 +17,8 @@ const vitest = ['node_modules/vitest/vitest.mjs', 'run']
 
 if (others.length > 0) await step('the full run', [...vitest, ...others], env)
 else {
-  // Slow tests wait most of the time, so they run at the same time as the others. What they print comes when they have
-  // ended. Browsers get the machine for themselves.
+  // Slow tests wait most of the time, so they run at the same time as the others. What they print
+  // comes when they have ended. Browsers get the machine for themselves.
   await Promise.all([
     step('the full run', [...vitest, '--project=!slow', '--project=!browser'], env),
     step('the full run: slow tests', [...vitest, '--project=slow'], env, { isQuiet: true }),

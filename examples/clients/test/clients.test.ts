@@ -7,14 +7,16 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { findCurl, findGo, findPython, isMissing, type Part } from '@politely/testkit/parts'
-import { isFullRun } from '@politely/testkit/scope'
 import { describe, expect, test } from 'vitest'
 import { Recorder } from './recorder.ts'
 import { CASES, DELAY_MS, PAUSE_MS, type Site, SLOW_MS, startSite, USER_AGENT } from './site.ts'
 
 /** A busy machine may stop a client between its permit and its request. */
 const TOLERANCE_MS = 120
-/** How long a client may take for all cases, which start hundreds of processes: a minute if nothing else runs. */
+/**
+ * How long a client may take for all cases, which start hundreds of processes: a minute if nothing
+ * else runs.
+ */
 const CRAWL_MS = 500_000
 
 const HERE = import.meta.dirname
@@ -34,7 +36,7 @@ const crawls: readonly (readonly [client: string, partName: string, find: () => 
 ]
 
 /** Each client takes a minute. The script for curl needs bash 5. */
-const mayRun = isFullRun && process.platform === 'linux'
+const mayRun = process.platform === 'linux'
 
 describe('a client', () => {
   for (const [client, partName, find, crawl] of crawls) {

@@ -8,7 +8,6 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { migrate } from '@politely/postgres'
 import { findGoWithPq, findPython, isMissing, type Part } from '@politely/testkit/parts'
-import { isFullRun } from '@politely/testkit/scope'
 import { noPostgresServer, startPostgres } from '@politely/testkit/servers/postgres'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
@@ -18,7 +17,7 @@ const PAGES = 8
 const CLIENTS = join(import.meta.dirname, '../postgres')
 const python = findPython('psycopg2')
 const go = findGoWithPq()
-const mayRun = isFullRun && !isMissing('python', python) && !isMissing('go', go) && !noPostgresServer()
+const mayRun = !isMissing('python', python) && !isMissing('go', go) && !noPostgresServer()
 
 test.skipIf(!mayRun)('workers in Python and Go keep one delay by `reserve` alone', async ({ onTestFinished }) => {
   const postgres = await startPostgres()

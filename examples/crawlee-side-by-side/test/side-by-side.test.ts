@@ -13,7 +13,7 @@ import type { RequestStart } from './report-starts.ts'
 
 const here = import.meta.dirname
 
-describe('the example', { tags: 'full' }, () => {
+describe('the example', () => {
   let code: number | null
   let stdout: string
   let stderr: string

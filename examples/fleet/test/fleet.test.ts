@@ -48,7 +48,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-describe.skipIf(noRedisServer() || noPostgresServer())('a fleet', { tags: 'full' }, () => {
+describe.skipIf(noRedisServer() || noPostgresServer())('a fleet', () => {
   test.for(cases)('$name crawls every page politely', async ({ options }) => {
     const report = await runFleet(options)
     expect(summaryOf(report, options, TOLERANCE_MS).problems).toEqual([])

@@ -19,7 +19,7 @@ test.each([
   { file: 'global-fetch.ts', expected: statuses },
   { file: 'node-crawler.ts', expected: statuses },
   { file: 'langchain.ts', expected: texts },
-])('$file prints its results', { tags: 'full' }, async ({ file, expected }) => {
+])('$file prints its results', async ({ file, expected }) => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(folder, file)], { timeout: 60_000 })
   expect(stdout.trimEnd().split('\n')).toEqual([
     `/about: ${expected['/about']}`,

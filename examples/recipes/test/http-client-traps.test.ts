@@ -35,7 +35,7 @@ async function openWeb(): Promise<Web> {
   }
 }
 
-describe('what the table of HTTP clients warns of', { tags: 'full' }, () => {
+describe('what the table of HTTP clients warns of', () => {
   test('node-fetch with an agent: the error of a refusal has the code, and no cause', async () => {
     const { names, at, requested } = await openWeb()
     const { default: nodeFetch } = await importPackage('node-fetch')

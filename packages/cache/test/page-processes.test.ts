@@ -84,7 +84,7 @@ test(`every page is whole and no committed page is lost after kills: ${ROUNDS}`,
   expect(committed).toBeGreaterThanOrEqual(ROUNDS)
 })
 
-test('what killed processes have left is deleted when space is needed', { tags: 'full' }, async ({ folder }) => {
+test('what killed processes have left is deleted when space is needed', async ({ folder }) => {
   const maxBytes = 16 * MIB
   const writer = startWriter(WRITER, [folder.file, 1, 1_000_000, maxBytes], {
     onOutput: () => void writer.child.kill('SIGKILL'),
@@ -103,9 +103,7 @@ test('what killed processes have left is deleted when space is needed', { tags: 
   expect([...steps.keys()]).toHaveLength(40)
 })
 
-test('two processes write and a third reads one file that is full', { tags: 'full', timeout: 120_000 }, async ({
-  folder,
-}) => {
+test('two processes write and a third reads one file that is full', { timeout: 120_000 }, async ({ folder }) => {
   const maxBytes = 16 * MIB
   const steps = 200
   const store = folder.open({ maxBytes, onSetAside: ({ error }) => expect.fail(error.message) })
@@ -143,7 +141,7 @@ test('two processes write and a third reads one file that is full', { tags: 'ful
   expect(checkFiles(folder)).toEqual({ integrity: 'ok', unknownFiles: [] })
 })
 
-describe.runIf(process.platform !== 'win32')('without space', { tags: 'full' }, () => {
+describe.runIf(process.platform !== 'win32')('without space', () => {
   test('a write fails with a code, what is stored stays whole, and later writes succeed', async ({ folder }) => {
     // No file may be longer than 2 MiB (4,096 blocks of POSIX): long bodies and the log of SQLite fail.
     const steps = 300
@@ -165,7 +163,7 @@ describe.runIf(process.platform !== 'win32')('without space', { tags: 'full' }, 
   })
 })
 
-test('a page of 300 MB takes no more memory than one of 100 MB', { tags: 'full' }, async ({ folder }) => {
+test('a page of 300 MB takes no more memory than one of 100 MB', async ({ folder }) => {
   const bytes = 300_000_000
   const { stdout, stderr } = await startWriter(WRITER, [folder.file, 'large', bytes]).ended
   expect(stderr).toBe('')

@@ -48,7 +48,7 @@ const kinds: readonly (readonly [string, Make])[] = [
 ]
 
 // navigation.test.ts covers what is specific to Crawlee.
-describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', { tags: 'full' }, (_, make) => {
+describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (_, make) => {
   test.each(adapterCasesFor('Crawlee: browser crawlers'))('$capability: $name', async (adapterCase) => {
     const outcome = await runAdapterCase(adapterCase, (settings) =>
       openVisits((handlers) => withRobots(make(handlers, inMemory()), { ...settings, deferBeyondMs: Infinity })),

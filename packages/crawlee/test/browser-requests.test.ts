@@ -8,7 +8,6 @@ import { crawlerUnderTest } from './crawler-under-test.ts'
 
 describe.skipIf(isMissing('chromium', findBrowser())).each(['PlaywrightCrawler', 'PuppeteerCrawler'] as const)(
   '%s',
-  { tags: 'full' },
   (kind) => {
     const browser = crawlerUnderTest(kind)
     for (const { name, run } of browserRequestTests) test(name, () => run(browser))

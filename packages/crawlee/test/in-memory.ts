@@ -21,7 +21,7 @@ export function inMemory(): Configuration {
 }
 
 /**
- * Options of a browser pool. Crawlee makes the fingerprint of a browser from a large model, which takes
- * a third of the time of a short crawl.
+ * Options of a browser pool. Crawlee makes the fingerprint of a browser from a large model, which
+ * takes a third of the time of a short crawl.
  */
 export const withoutFingerprints = { useFingerprints: false }

@@ -102,7 +102,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (kind, make) 
     return result
   }
 
-  test('a redirect waits for its turn, and the wait does not count toward timeouts', { tags: 'full' }, async () => {
+  test('a redirect waits for its turn, and the wait does not count toward timeouts', async () => {
     sites.respond(ROBOTS, rules('Crawl-delay: 3'))
     sites.respond(`${HOME}/hop`, redirectTo('/end'))
     sites.respond(`${HOME}/end`, htmlPage())
@@ -113,7 +113,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (kind, make) 
     expect(sinceFirstStart(starts, end)).toBeGreaterThanOrEqual(3_000)
   })
 
-  test('a site that does not respond exceeds navigationTimeoutSecs', { tags: 'full' }, async () => {
+  test('a site that does not respond exceeds navigationTimeoutSecs', async () => {
     sites.respond(`${HOME}/`, new Promise<Reply>(() => undefined))
     const result = await crawl(`${HOME}/`, { navigationTimeoutSecs: 1, maxRequestRetries: 0 })
     expect(result.failed.map(({ message }) => message)).toEqual(['Navigation timed out after 1 seconds.'])
@@ -131,14 +131,14 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (kind, make) 
   /** Chromium may send a request again by itself after a reset. */
   const resets = (count: number) => Array.from({ length: count }, () => (socket: Socket) => void socket.destroy())
 
-  test.runIf(seesResets)('a request to a site that rests waits until the site is back', { tags: 'full' }, async () => {
+  test.runIf(seesResets)('a request to a site that rests waits until the site is back', async () => {
     sites.respond(`${HOME}/`, ...resets(2), htmlPage())
     const circuit = { failures: 1, coolMs: 300 }
     const result = await crawl(`${HOME}/`, { maxRequestRetries: 2 }, { circuit })
     expect(result).toEqual({ handled: [`${HOME}/`], failed: [], skipped: [] })
   })
 
-  test.runIf(seesResets)('a request to a site that stays down is skipped in the end', { tags: 'full' }, async () => {
+  test.runIf(seesResets)('a request to a site that stays down is skipped in the end', async () => {
     sites.respond(`${HOME}/`, ...resets(10))
     const circuit = { failures: 1, coolMs: 60_000 }
     const result = await crawl(`${HOME}/`, {}, { circuit, giveUpAfterMs: 0 })
@@ -162,7 +162,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (kind, make) 
     expect(pages()).toEqual([`${HOME}/`, `${HOME}/next`])
   })
 
-  test('a page cannot start downloads', { tags: 'full' }, async () => {
+  test('a page cannot start downloads', async () => {
     sites.respond(ROBOTS, rules('Disallow: /private'))
     const links = ['/private/1', '/private/2', '/file'].map((path) => `<a download href="${path}">file</a>`).join('')
     const clickAll = "document.querySelectorAll('a').forEach((link) => link.click())"
@@ -179,7 +179,6 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (kind, make) 
 
   test.each([{ useIncognitoPages: false }, { useIncognitoPages: true }])(
     'requests in preNavigationHooks are checked from the first page of a browser on: $useIncognitoPages',
-    { tags: 'full' },
     async ({ useIncognitoPages }) => {
       sites.respond(ROBOTS, rules('Disallow: /private'))
       sites.respond(`${HOME}/`, htmlPage())
@@ -200,9 +199,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (kind, make) 
     },
   )
 
-  test('requests in the hooks of browserPoolOptions are checked, also those of pages that the browser opens itself', {
-    tags: 'full',
-  }, async () => {
+  test('requests in the hooks of browserPoolOptions are checked, also those of pages that the browser opens itself', async () => {
     sites.respond(ROBOTS, rules('Disallow: /private'))
     sites.respond(`${HOME}/`, htmlPage())
     const afterLaunch = async (_: string, { browser }: { browser: AnyBrowser }) => {
@@ -222,7 +219,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (kind, make) 
     expect(pages()).toEqual(['/after-own', '/after-launch', '/after-create', '/'].map((path) => `${HOME}${path}`))
   })
 
-  test('page.goto is checked in the handler of a request with skipNavigation', { tags: 'full' }, async () => {
+  test('page.goto is checked in the handler of a request with skipNavigation', async () => {
     sites.respond(ROBOTS, rules('Disallow: /private'))
     const failures: unknown[] = []
     await crawl(
@@ -237,9 +234,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (kind, make) 
     expect(pages()).toEqual([])
   })
 
-  test('requests of popups, frames of other sites and workers are checked, and speculation rules cause none', {
-    tags: 'full',
-  }, async () => {
+  test('requests of popups, frames of other sites and workers are checked, and speculation rules cause none', async () => {
     const prefetch = JSON.stringify({ prefetch: [{ urls: ['/private/ahead'], eagerness: 'immediate' }] })
     sites.respond(ROBOTS, rules('Disallow: /private'))
     sites.respond(`${OTHER}/robots.txt`, rules('Disallow: /private'))
@@ -264,7 +259,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (kind, make) 
     )
   })
 
-  test('the wait of a frame for another robots.txt does not count toward timeouts', { tags: 'full' }, async () => {
+  test('the wait of a frame for another robots.txt does not count toward timeouts', async () => {
     const heldResponse = Promise.withResolvers<Reply>()
     sites.respond(`${OTHER}/robots.txt`, heldResponse.promise)
     sites.respond(`${HOME}/`, htmlPage('<iframe src="/frame"></iframe>'))
@@ -275,9 +270,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (kind, make) 
     expect(await crawled).toEqual({ handled: [`${HOME}/`], failed: [], skipped: [] })
   })
 
-  test('page.goto of a handler waits for its turn, and the wait does not count toward requestHandlerTimeoutSecs', {
-    tags: 'full',
-  }, async () => {
+  test('page.goto of a handler waits for its turn, and the wait does not count toward requestHandlerTimeoutSecs', async () => {
     sites.respond(ROBOTS, rules('Crawl-delay: 3'))
     for (const path of ['/', '/next']) sites.respond(`${HOME}${path}`, htmlPage())
     const result = await crawl(`${HOME}/`, {
@@ -289,7 +282,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (kind, make) 
     expect(pages()).toEqual([`${HOME}/`, `${HOME}/next`])
   })
 
-  test('Crawlee’s retry of a 429 response waits for Retry-After', { tags: 'full' }, async () => {
+  test('Crawlee’s retry of a 429 response waits for Retry-After', async () => {
     sites.respond(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
     const result = await crawl(`${HOME}/`)
     expect(result.handled).toEqual([`${HOME}/`])
@@ -297,9 +290,7 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (kind, make) 
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
   })
 
-  test('a POST, for which Crawlee intercepts requests itself, keeps its method, and its redirect is checked', {
-    tags: 'full',
-  }, async () => {
+  test('a POST, for which Crawlee intercepts requests itself, keeps its method, and its redirect is checked', async () => {
     sites.respond(ROBOTS, rules('Disallow: /private'))
     sites.respond(`${HOME}/form`, { status: 303, headers: { location: '/end' } })
     sites.respond(`${HOME}/end`, redirectTo('/private'))
@@ -312,18 +303,14 @@ describe.skipIf(isMissing('chromium', chromium)).each(kinds)('%s', (kind, make) 
     ])
   })
 
-  test('with pageRequests: ignore, the retry of a 429 response also waits for Retry-After', {
-    tags: 'full',
-  }, async () => {
+  test('with pageRequests: ignore, the retry of a 429 response also waits for Retry-After', async () => {
     sites.respond(`${HOME}/`, { ...htmlPage(), status: 429, headers: { 'retry-after': '3' } }, htmlPage())
     await crawl(`${HOME}/`, {}, { pageRequests: 'ignore' })
     const [first, second] = sites.requests.filter(({ url }) => url !== ROBOTS)
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(2_800)
   })
 
-  test('with pageRequests: ignore, the page is checked, and its redirects and page.goto of a hook are not', {
-    tags: 'full',
-  }, async () => {
+  test('with pageRequests: ignore, the page is checked, and its redirects and page.goto of a hook are not', async () => {
     sites.respond(ROBOTS, rules('Disallow: /private'))
     sites.respond(`${HOME}/hop`, redirectTo('/private'))
     sites.respond(`${HOME}/private`, htmlPage())

@@ -21,7 +21,6 @@ import {
 import { CheerioCrawler } from '@crawlee/cheerio'
 import { RobotsClient } from '@politely/fetcher'
 import { LocalPacer, type Pacer, PoliteGate } from '@politely/gate'
-import { firstInShortRun } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/servers/sites'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
@@ -192,7 +191,7 @@ test('our choice: pages of many hosts of one domain that do not arrive delay no 
   await crawlBeside(slow, () => sendResponse(page), 14)
 })
 
-test('a deferred request does not inherit the timeout of the task that deferred it', { tags: 'full' }, async () => {
+test('a deferred request does not inherit the timeout of the task that deferred it', async () => {
   const urls = answerPages(SLOW, 1, 3)
   const handled: string[] = []
   const failed: string[] = []
@@ -219,9 +218,7 @@ test('a deferred request does not inherit the timeout of the task that deferred 
   })
 })
 
-test('a page answered with 101, for which got never settles, holds no permit after its timeout', {
-  tags: 'full',
-}, async () => {
+test('a page answered with 101, for which got never settles, holds no permit after its timeout', async () => {
   const switching = (socket: Socket) => socket.write('HTTP/1.1 101 x\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
   sites.respond(`${FAST}/robots.txt`, { status: 404 })
   for (const n of [1, 2, 3]) sites.respond(`${FAST}/${n}`, switching)
@@ -246,7 +243,7 @@ test('a page answered with 101, for which got never settles, holds no permit aft
   expect(gate.queues()).toEqual([])
 })
 
-test('a crawl-delay longer than all timeouts of Crawlee is kept, and fails no request', { tags: 'full' }, async () => {
+test('a crawl-delay longer than all timeouts of Crawlee is kept, and fails no request', async () => {
   const urls = answerPages(SLOW, 1, 3)
   const failed: unknown[] = []
   const crawler = withRobots(
@@ -266,9 +263,7 @@ test('a crawl-delay longer than all timeouts of Crawlee is kept, and fails no re
   expect({ failed, requestsFinished, retryHistogram }).toEqual({ failed: [], requestsFinished: 3, retryHistogram: [3] })
 })
 
-test('a redirect whose second hop waits does not time out, nor does a sendRequest of a handler', {
-  tags: 'full',
-}, async () => {
+test('a redirect whose second hop waits does not time out, nor does a sendRequest of a handler', async () => {
   answerPages(SLOW, 1.6, 1)
   sites.respond(`${SLOW}/hop`, { status: 302, headers: { location: '/1' } })
   const statuses: number[] = []
@@ -347,7 +342,7 @@ test('a retry is not lost when its turn comes before its first task has ended, a
   expect({ requestsFinished, retries }).toEqual({ requestsFinished: 1, retries: [0, 1] })
 })
 
-test.each(firstInShortRun(['a RequestQueue', 'a RequestList and a RequestQueue']))(
+test.each(['a RequestQueue', 'a RequestList and a RequestQueue'])(
   'a request of %s is handled once with all its retries counted, though its lock expires each time',
   async (source) => {
     const [url] = answerPages(SLOW, 0, 1).map((page) => sites.withPort(page))
@@ -483,7 +478,7 @@ test('with default options, a request that waits for the default delay leaves th
   expect(handled).toEqual([slow[0], fast].map((url) => sites.withPort(url as string)))
 })
 
-test('the lock of a deferred request ends within a minute, and is renewed before that', { tags: 'full' }, async () => {
+test('the lock of a deferred request ends within a minute, and is renewed before that', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const urls = answerPages(SLOW, 600, 3)
@@ -522,7 +517,7 @@ test('the lock of a deferred request ends within a minute, and is renewed before
   expect(requestsFinished).toBe(1)
 })
 
-test('after the process is killed, the next run gets the deferred requests', { tags: 'full' }, async () => {
+test('after the process is killed, the next run gets the deferred requests', async () => {
   const urls = answerPages(SLOW, 60, 20)
   const folder = await mkdtemp(join(tmpdir(), 'politely-killed-'))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -551,7 +546,7 @@ test('after the process is killed, the next run gets the deferred requests', { t
   expect(sites.requestedPages).toEqual([...urls].sort())
 })
 
-test.each(firstInShortRun(['stop', 'teardown'] as const))(
+test.each(['stop', 'teardown'] as const)(
   '%s returns waiting requests to the queue in order, and the next run handles them after the crawl-delay',
   async (end) => {
     const urls = answerPages(SLOW, 1.2, 3)
@@ -581,7 +576,7 @@ test.each(firstInShortRun(['stop', 'teardown'] as const))(
   },
 )
 
-test.each(firstInShortRun(['from outside', 'in a handler']))(
+test.each(['from outside', 'in a handler'])(
   'teardown %s returns a request that waits at the gate to the queue, and the request has not failed',
   async (where) => {
     const urls = answerPages(SLOW, 3, 2) // long enough for a teardown on a busy machine
@@ -625,9 +620,7 @@ test.each(firstInShortRun(['from outside', 'in a handler']))(
   },
 )
 
-test('crawlers of one process that share a queue and a gate do not wait for each other’s requests', {
-  tags: 'full',
-}, async () => {
+test('crawlers of one process that share a queue and a gate do not wait for each other’s requests', async () => {
   const urls = answerPages(SLOW, 0.2, 8)
   const config = inMemory()
   const requestQueue = await RequestQueue.open('shared', { config })
@@ -649,7 +642,7 @@ test('crawlers of one process that share a queue and a gate do not wait for each
   await robots.close()
 })
 
-test.each(firstInShortRun(['continues', 'is torn down']))(
+test.each(['continues', 'is torn down'])(
   'a deferred request that another crawler has handled is not pending again when the crawl %s',
   async (how) => {
     const urls = answerPages(SLOW, 0.4, 3)

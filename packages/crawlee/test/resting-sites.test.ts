@@ -97,7 +97,6 @@ test('requests of a site that stays down are skipped in the end, and the log has
 
 test.each([20, Infinity])(
   'a redirect to a site that rests is not an error (deferBeyondMs: %d)',
-  { tags: 'full' },
   async (deferBeyondMs) => {
     const down = pages(DEAD, 4)
     for (const url of down) sites.respond(url, RESET)
@@ -116,7 +115,6 @@ test.each([20, Infinity])(
 
 test.each([20, Infinity])(
   'a handler whose own request is refused runs again when the site is back (deferBeyondMs: %d)',
-  { tags: 'full' },
   async (deferBeyondMs) => {
     const urls = pages(DEAD, 6)
     for (const url of urls) sites.respond(url, RESET, RESET, htmlPage())

@@ -8,7 +8,6 @@ import { PlaywrightCrawler } from '@crawlee/playwright'
 import { PuppeteerCrawler } from '@crawlee/puppeteer'
 import type { ClientUsage } from '@politely/fetcher'
 import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
-import { isFullRun } from '@politely/testkit/scope'
 import { type Reply, type Sites, startSites } from '@politely/testkit/servers/sites'
 import { htmlPage, redirectTo } from '@politely/testkit/servers/small-pages'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -97,7 +96,7 @@ const ofBrowsers: readonly (readonly [string, Make])[] = [
   ['PlaywrightCrawler', playwright],
   ['PuppeteerCrawler', puppeteer],
 ]
-const canRunBrowsers = isFullRun && !isMissing('chromium', chromium)
+const canRunBrowsers = !isMissing('chromium', chromium)
 
 describe.each([...ofHttp, ...(canRunBrowsers ? ofBrowsers : [])])('usageOf(context) of %s', (kind, make) => {
   test('reads robots.txt, tdmrep.json, headers and head, of the URL after redirects', async () => {
@@ -164,7 +163,7 @@ test.runIf(canRunBrowsers)('an unclear refusal counts if Puppeteer joins the lin
   })
 })
 
-test('the time limit of a handler stands still while usageOf fetches its own files', { tags: 'full' }, async () => {
+test('the time limit of a handler stands still while usageOf fetches its own files', async () => {
   sites.respond(`${HOME}/page`, withHead(''))
   const held = Promise.withResolvers<Reply>()
   sites.respond(FILE, held.promise)

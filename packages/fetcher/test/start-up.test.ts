@@ -2,7 +2,6 @@
 // What is loaded when: in a process of its own, since a module is loaded once.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { firstInShortRun } from '@politely/testkit/scope'
 import { startSites } from '@politely/testkit/servers/sites'
 import { expect, onTestFinished, test } from 'vitest'
 
@@ -60,7 +59,7 @@ const privateTargets: [name: string, url: string, options: string][] = [
   ['a name of the hosts file', 'http://localhost:9/page', ''],
 ]
 
-test.for(firstInShortRun(privateTargets))(
+test.for(privateTargets)(
   'on Bun, the guard refuses %s that is not public, before the request',
   async ([, url, lookup]) => {
     const program = `

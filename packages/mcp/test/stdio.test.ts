@@ -4,7 +4,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { firstInShortRun } from '@politely/testkit/scope'
 import { type Sites, startSites } from '@politely/testkit/servers/sites'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { connectStdio, type StdioServer } from './connect.ts'
@@ -56,7 +55,7 @@ async function fetchUrl(
 
 const REVISIONS = ['2026-07-28', '2025-11-25'] as const
 
-describe.each(firstInShortRun(REVISIONS))('in MCP %s', (revision) => {
+describe.each(REVISIONS)('in MCP %s', (revision) => {
   let server: StdioServer
   beforeAll(async () => {
     server = await connectStdio(ARGS, revision)
@@ -91,7 +90,7 @@ describe.each(firstInShortRun(REVISIONS))('in MCP %s', (revision) => {
     ])
   })
 
-  test('sends progress that only grows to clients that ask for it', { tags: 'full' }, async () => {
+  test('sends progress that only grows to clients that ask for it', async () => {
     sites.respond(ROBOTS, robots('User-agent: *\nCrawl-delay: 3\n'))
     for (const path of ['/1', '/2']) sites.respond(HOME + path, page(path))
     await fetchUrl(server, '/1')
@@ -133,7 +132,7 @@ describe.each(firstInShortRun(REVISIONS))('in MCP %s', (revision) => {
     expect(sites.requestedUrls).toEqual([ROBOTS, `${HOME}/1`])
   })
 
-  test('paces 20 concurrent calls for one site', { tags: 'full' }, async () => {
+  test('paces 20 concurrent calls for one site', async () => {
     sites.respond(ROBOTS, robots('User-agent: *\nCrawl-delay: 0.1\n'))
     const paths = Array.from({ length: 20 }, (_, n) => `/${n}`)
     for (const path of paths) sites.respond(HOME + path, page(path))
@@ -146,7 +145,7 @@ describe.each(firstInShortRun(REVISIONS))('in MCP %s', (revision) => {
     expect(sites.requestedUrls.filter((url) => url === ROBOTS)).toHaveLength(1)
   })
 
-  test('both User-Agents share one delay (our choice)', { tags: 'full' }, async () => {
+  test('both User-Agents share one delay (our choice)', async () => {
     sites.respond(ROBOTS, robots('User-agent: *\nCrawl-delay: 2\n'))
     for (const path of ['/1', '/2']) sites.respond(HOME + path, page(path))
     const url = sites.withPort(`${HOME}/2`)
@@ -203,7 +202,7 @@ test('does not connect to private addresses without --allow-address (our choice)
   expect(sites.connections).toEqual([])
 })
 
-test('rejects pending calls when the server process dies', { tags: 'full' }, async () => {
+test('rejects pending calls when the server process dies', async () => {
   sites.respond(`${HOME}/1`, new Promise(() => undefined))
   const server = await start()
   const call = fetchUrl(server, '/1')
@@ -237,7 +236,7 @@ describe('the command line', () => {
     [['--agent', 'x'], /--agent/],
     [['--user-agent', ''], /userAgent: /],
   ]
-  test.each(firstInShortRun(wrong))('rejects %o with one line', async (args, message) => {
+  test.each(wrong)('rejects %o with one line', async (args, message) => {
     const { printed, ended } = await run(args)
     expect(await ended).toBe(2)
     expect(printed.stderr).toMatch(message)
@@ -245,7 +244,7 @@ describe('the command line', () => {
     expect(printed.stdout).toBe('')
   })
 
-  test('--help lists the options', { tags: 'full' }, async () => {
+  test('--help lists the options', async () => {
     const { printed, ended } = await run(['--help'])
     expect(await ended).toBe(0)
     for (const option of ['--user-agent', '--allow-address', '--min-delay', '--timeout']) {

@@ -35,7 +35,7 @@ test('each panel of the dashboard has a query', () => {
   expect(queries.length).toBeGreaterThan(30)
 })
 
-describe.skipIf(isMissing('prometheus', prometheus))('Prometheus', { tags: 'full' }, () => {
+describe.skipIf(isMissing('prometheus', prometheus))('Prometheus', () => {
   const { command = '' } = prometheus ?? {}
   const env = { ...process.env, ...prometheus?.env }
 

@@ -8,22 +8,13 @@ import { htmlPage } from '@politely/testkit/servers/small-pages'
 import { type BrowserContext, chromium } from 'playwright-core'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import {
-  launch,
-  launchOptions,
-  noChromium,
-  openTestFixture,
-  type PlaywrightUnderTest,
-} from './playwright-under-test.ts'
+import { launch, launchOptions, noChromium, openTestFixture } from './playwright-under-test.ts'
 
 describe.skipIf(noChromium)('withRobots of a context', () => {
-  let browser: PlaywrightUnderTest
-  useOneBrowser(launch, (one) => {
-    browser = one
-  })
+  const browser = useOneBrowser(launch)
 
   it('rejects a page, and a context that is polite already', async () => {
-    const { context, tab } = await openTestFixture(browser)
+    const { context, tab } = await openTestFixture(browser())
     expect(await errorOf(withRobots(tab as unknown as BrowserContext, CRAWLER))).toMatchObject({
       message: expect.stringContaining('for a page withRobots(page.context(), { userAgent })'),
     })
@@ -33,7 +24,7 @@ describe.skipIf(noChromium)('withRobots of a context', () => {
   })
 
   it('accepts a persistent context', async () => {
-    const { at } = await openTestFixture(browser, { '/robots.txt': RULES })
+    const { at } = await openTestFixture(browser(), { '/robots.txt': RULES })
     const context = await chromium.launchPersistentContext('', launchOptions())
     onTestFinished(() => context.close())
     await withRobots(context, CRAWLER)
@@ -44,7 +35,7 @@ describe.skipIf(noChromium)('withRobots of a context', () => {
   })
 
   it('closes its gate when the context is closed', async () => {
-    const { context, robots, at } = await openTestFixture(browser, { '/1': htmlPage() })
+    const { context, robots, at } = await openTestFixture(browser(), { '/1': htmlPage() })
     await context.close()
     const closed = { code: 'ERR_POLITELY_GATE_CLOSED' }
     await expect.poll(() => errorOf(robots.gate.when(at('/1')))).toMatchObject(closed)
@@ -52,7 +43,7 @@ describe.skipIf(noChromium)('withRobots of a context', () => {
 
   it('fails the requests that still wait for a robots.txt when the guard is closed', async () => {
     const images = Array.from({ length: 20 }, (_, i) => `<img src="${OTHER}/${i}">`).join('')
-    const { sites, tab, robots, at } = await openTestFixture(browser, { '/1': htmlPage(images) })
+    const { sites, tab, robots, at } = await openTestFixture(browser(), { '/1': htmlPage(images) })
     const heldResponse = Promise.withResolvers<Reply>()
     onTestFinished(() => heldResponse.resolve({ status: 404 }))
     sites.respond(`${OTHER}/robots.txt`, heldResponse.promise)

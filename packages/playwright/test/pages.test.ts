@@ -7,20 +7,17 @@ import { useOneBrowser } from '@politely/testkit/browser/one-browser'
 import { htmlPage, redirectTo } from '@politely/testkit/servers/small-pages'
 import { describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { launch, noChromium, openTestFixture, type PlaywrightUnderTest } from './playwright-under-test.ts'
+import { launch, noChromium, openTestFixture } from './playwright-under-test.ts'
 
 const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 
 describe.skipIf(noChromium)('a page', () => {
-  let browser: PlaywrightUnderTest
-  useOneBrowser(launch, (one) => {
-    browser = one
-  })
+  const browser = useOneBrowser(launch)
 
   it('stays as it was when a click leads to a refused page', async () => {
     const open = htmlPage('<a href="/hop">away</a><a id="direct" href="/private#z">away</a>')
     const web = { '/robots.txt': RULES, '/open': open, '/hop': redirectTo('/private') }
-    const { sites, tab, robots, at } = await openTestFixture(browser, web)
+    const { sites, tab, robots, at } = await openTestFixture(browser(), web)
     await tab.goto(at('/open'))
     for (const link of ['a', '#direct']) {
       const failed = tab.waitForEvent('requestfailed')
@@ -32,7 +29,7 @@ describe.skipIf(noChromium)('a page', () => {
 
   it('that opens as a popup and is refused has a refusal, at each hop', async () => {
     const web = { '/robots.txt': RULES, '/open': htmlPage(), '/hop': redirectTo('/private') }
-    const { context, tab, robots, at } = await openTestFixture(browser, web)
+    const { context, tab, robots, at } = await openTestFixture(browser(), web)
     await tab.goto(at('/open'))
     for (const path of ['/private', '/hop']) {
       const failed = context.waitForEvent('requestfailed')
@@ -42,7 +39,7 @@ describe.skipIf(noChromium)('a page', () => {
   })
 
   it('is checked after all routes; a request that a route fulfills is not sent', async () => {
-    const { sites, tab, at } = await openTestFixture(browser, { '/robots.txt': RULES, '/private': htmlPage() })
+    const { sites, tab, at } = await openTestFixture(browser(), { '/robots.txt': RULES, '/private': htmlPage() })
     await tab.route('**/*', (route) => route.continue())
     expect(await errorOf(tab.goto(at('/private')))).toMatchObject(REFUSED)
     await tab.route('**/*', (route) => route.fulfill({ body: 'made by a route' }))
@@ -50,8 +47,8 @@ describe.skipIf(noChromium)('a page', () => {
     expect(sites.requestedUrls).toEqual([`${HOME}/robots.txt`])
   })
 
-  it('is streamed, and downloads are saved', { tags: 'full' }, async () => {
-    const { sites, tab, at } = await openTestFixture(browser, {
+  it('is streamed, and downloads are saved', async () => {
+    const { sites, tab, at } = await openTestFixture(browser(), {
       '/file': { status: 200, headers: { 'content-disposition': 'attachment' }, body: 'x'.repeat(100_000) },
     })
     const restOfBody = Promise.withResolvers<void>()
@@ -68,12 +65,12 @@ describe.skipIf(noChromium)('a page', () => {
     expect(statSync(await download.path()).size).toBe(100_000)
   })
 
-  it('that needs HTTP authentication gets the credentials of its context', { tags: 'full' }, async () => {
-    const { sites, at, defer } = await openTestFixture(browser)
+  it('that needs HTTP authentication gets the credentials of its context', async () => {
+    const { sites, at, defer } = await openTestFixture(browser())
     const locked = { status: 401, headers: { 'www-authenticate': 'Basic realm="here"' } }
     sites.respond(`${HOME}/in`, locked, htmlPage('authenticated'))
     const httpCredentials = { username: 'user', password: 'secret' }
-    const context = await browser.driverBrowser.newContext({ httpCredentials })
+    const context = await browser().driverBrowser.newContext({ httpCredentials })
     defer(() => context.close())
     await withRobots(context, CRAWLER)
     const tab = await context.newPage()
@@ -82,7 +79,7 @@ describe.skipIf(noChromium)('a page', () => {
   })
 
   it('context.request does not use the browser, so its requests are not checked', async () => {
-    const { sites, context, at } = await openTestFixture(browser, { '/robots.txt': RULES, '/private': htmlPage() })
+    const { sites, context, at } = await openTestFixture(browser(), { '/robots.txt': RULES, '/private': htmlPage() })
     expect((await context.request.get(at('/private'))).status()).toBe(200)
     expect(sites.requestedUrls).toEqual([`${HOME}/private`])
   })

@@ -10,7 +10,6 @@ import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { type BrowserFixture, killProcesses, openFixture } from '@politely/testkit/browser/browser-fixture'
 import type { BrowserUnderTest } from '@politely/testkit/browser/browser-under-test'
 import { chromiumLaunch, findBrowser, findChromium, isMissing, type Part } from '@politely/testkit/parts'
-import { isFullRun } from '@politely/testkit/scope'
 import type { Reply } from '@politely/testkit/servers/sites'
 import {
   type Browser,
@@ -26,7 +25,7 @@ import { type PoliteContext, withRobots } from '../src/index.ts'
 const classes = { RobotsClient, PoliteGate, RobotsDisallowedError }
 const found = findBrowser()
 
-export const noChromium: boolean = isMissing('chromium', isFullRun ? findChromium() : found)
+export const noChromium: boolean = isMissing('chromium', findChromium())
 
 export const launchOptions = (switches?: readonly string[], part: Part | undefined = found): LaunchOptions =>
   chromiumLaunch(part, switches)

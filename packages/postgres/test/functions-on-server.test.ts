@@ -31,7 +31,7 @@ async function isBlocked(client: Pool, text: string): Promise<void> {
   while ((await client.query(blocked, [text])).rows.length === 0) await sleep(5)
 }
 
-describe.skipIf(noPostgres())('on a server', { tags: 'full' }, () => {
+describe.skipIf(noPostgres())('on a server', () => {
   test.for([
     'TRUNCATE S.pace',
     'TRUNCATE S.pace, S.epoch',

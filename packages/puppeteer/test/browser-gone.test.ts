@@ -9,6 +9,6 @@ import { connect, launch, noChromium } from './puppeteer-under-test.ts'
 describe.skipIf(noChromium).each([
   ['launch', launch],
   ['connect', connect],
-] as const)('Puppeteer’s %s', { tags: 'full' }, (_, open) => {
+] as const)('Puppeteer’s %s', (_, open) => {
   for (const { name, run } of browserGoneTests) test(name, () => run(() => open()))
 })

@@ -5,13 +5,10 @@
 import { browserTestsFor } from '@politely/testkit/browser/browser-cases'
 import { useOneBrowser } from '@politely/testkit/browser/one-browser'
 import { describe, test } from 'vitest'
-import { launch, noChromium, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
+import { launch, noChromium } from './puppeteer-under-test.ts'
 
-describe.skipIf(noChromium)('Puppeteer', { tags: 'full' }, () => {
-  let browser: PuppeteerUnderTest
-  useOneBrowser(launch, (one) => {
-    browser = one
-  })
+describe.skipIf(noChromium)('Puppeteer', () => {
+  const browser = useOneBrowser(launch)
 
-  for (const { name, run } of browserTestsFor('Puppeteer')) test(name, () => run(browser))
+  for (const { name, run } of browserTestsFor('Puppeteer')) test(name, () => run(browser()))
 })

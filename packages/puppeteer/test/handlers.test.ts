@@ -5,12 +5,11 @@
 
 import { CRAWLER, errorOf, HOME, RULES, SLOW } from '@politely/testkit/browser/browser-fixture'
 import { useOneBrowser } from '@politely/testkit/browser/one-browser'
-import { firstInShortRun } from '@politely/testkit/scope'
 import { htmlPage } from '@politely/testkit/servers/small-pages'
 import type { HTTPRequest, Page } from 'puppeteer-core'
 import { describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { launch, noChromium, openTestFixture, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
+import { launch, noChromium, openTestFixture } from './puppeteer-under-test.ts'
 
 const WEB = {
   '/robots.txt': RULES,
@@ -20,22 +19,18 @@ const WEB = {
 const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 
 describe.skipIf(noChromium)('a request handler of a page', () => {
-  let browser: PuppeteerUnderTest
-  useOneBrowser(launch, (one) => {
-    browser = one
-  })
+  const browser = useOneBrowser(launch)
 
   const handlers: readonly (readonly [string, (request: HTTPRequest) => Promise<void>])[] = [
     ['continues every request with the highest priority', (request) => request.continue({}, Number.MAX_SAFE_INTEGER)],
     ['continues every request without a priority', (request) => request.continue()],
     ['has no opinion', (request) => request.continue(request.continueRequestOverrides(), 0)],
   ]
-  const tested = firstInShortRun(handlers)
 
-  it.each(tested.flatMap(([name, handle]) => [[name, 'before', handle] as const, [name, 'after', handle] as const]))(
+  it.each(handlers.flatMap(([name, handle]) => [[name, 'before', handle] as const, [name, 'after', handle] as const]))(
     'that %s, added %s withRobots, does not bypass the checks',
     async (_, when, handle) => {
-      const { sites, openContext, at } = await openTestFixture(browser, WEB)
+      const { sites, openContext, at } = await openTestFixture(browser(), WEB)
       const context = await openContext()
       const tab = await context.newPage()
       const intercept = async () => {
@@ -52,14 +47,14 @@ describe.skipIf(noChromium)('a request handler of a page', () => {
   )
 
   it('that changes the URL of a request: the new URL is checked', async () => {
-    const { sites, tab, at } = await openTestFixture(browser, WEB)
+    const { sites, tab, at } = await openTestFixture(browser(), WEB)
     await intercepted(tab, (request) => request.continue({ url: request.url().replace('/secret', '/private') }))
     expect(await errorOf(tab.goto(at('/secret')))).toMatchObject(REFUSED)
     expect(sites.requestedPages).toEqual([])
   })
 
   it('that responds itself sends no request and takes no turn', async () => {
-    const { sites, tab, robots, at } = await openTestFixture(browser, { ...WEB, '/robots.txt': SLOW })
+    const { sites, tab, robots, at } = await openTestFixture(browser(), { ...WEB, '/robots.txt': SLOW })
     await intercepted(tab, (request) => request.respond({ body: 'made by a handler' }, 0))
     for (const path of ['/open', '/private']) {
       expect(await (await tab.goto(at(path)))?.text()).toBe('made by a handler')
@@ -69,7 +64,7 @@ describe.skipIf(noChromium)('a request handler of a page', () => {
   })
 
   it('that aborts a request makes goto reject with Puppeteer’s own error', async () => {
-    const { tab, robots, at } = await openTestFixture(browser, WEB)
+    const { tab, robots, at } = await openTestFixture(browser(), WEB)
     await intercepted(tab, (request) => request.abort('accessdenied', 0))
     expect(await errorOf(tab.goto(at('/open')))).toMatchObject({
       message: expect.stringContaining('net::ERR_ACCESS_DENIED'),
@@ -77,8 +72,8 @@ describe.skipIf(noChromium)('a request handler of a page', () => {
     expect(robots.gate.counters.started).toBe(0)
   })
 
-  it('can be removed before the guard is closed, or added after that', { tags: 'full' }, async () => {
-    const { tab, robots, at } = await openTestFixture(browser, WEB)
+  it('can be removed before the guard is closed, or added after that', async () => {
+    const { tab, robots, at } = await openTestFixture(browser(), WEB)
     const seen: string[] = []
     const handle = (request: HTTPRequest) => {
       if (request.url().startsWith('http')) seen.push(request.url()) // an error page loads images with other schemes
@@ -95,7 +90,7 @@ describe.skipIf(noChromium)('a request handler of a page', () => {
   })
 
   it('is not needed: a page without one does not intercept requests, and emits its events as usual', async () => {
-    const { tab, at } = await openTestFixture(browser, WEB)
+    const { tab, at } = await openTestFixture(browser(), WEB)
     const states: string[] = []
     tab.on('request', (request) => void states.push(request.interceptResolutionState().action))
     await tab.goto(at('/open'))
@@ -103,7 +98,7 @@ describe.skipIf(noChromium)('a request handler of a page', () => {
   })
 
   it('does not affect HTTP authentication', async () => {
-    const { sites, tab, at } = await openTestFixture(browser, WEB)
+    const { sites, tab, at } = await openTestFixture(browser(), WEB)
     const locked = { status: 401, headers: { 'www-authenticate': 'Basic realm="here"' } }
     sites.respond(`${HOME}/locked`, locked, htmlPage('unlocked'))
     await tab.authenticate({ username: 'me', password: 'secret' })

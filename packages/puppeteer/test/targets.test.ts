@@ -7,18 +7,15 @@ import { htmlPage } from '@politely/testkit/servers/small-pages'
 import type { BrowserContext } from 'puppeteer-core'
 import { describe, expect, it } from 'vitest'
 import { withRobots } from '../src/index.ts'
-import { launch, noChromium, openTestFixture, type PuppeteerUnderTest } from './puppeteer-under-test.ts'
+import { launch, noChromium, openTestFixture } from './puppeteer-under-test.ts'
 
 const REFUSED = { code: 'ERR_POLITELY_DISALLOWED' }
 
 describe.skipIf(noChromium)('withRobots', () => {
-  let browser: PuppeteerUnderTest
-  useOneBrowser(launch, (one) => {
-    browser = one
-  })
+  const browser = useOneBrowser(launch)
 
   it('rejects a page, and a value that is not an object of Puppeteer', async () => {
-    const { tab } = await openTestFixture(browser)
+    const { tab } = await openTestFixture(browser())
     for (const target of [tab, undefined, null, {}]) {
       expect(await errorOf(withRobots(target as unknown as BrowserContext, CRAWLER))).toMatchObject({
         code: 'ERR_POLITELY_OPTION',
@@ -28,13 +25,13 @@ describe.skipIf(noChromium)('withRobots', () => {
   })
 
   it('rejects a target that is polite already, or whose browser or context is', async () => {
-    const { context, robots } = await openTestFixture(browser)
+    const { context, robots } = await openTestFixture(browser())
     const twice = { message: expect.stringContaining('target: is polite already') }
     expect(await errorOf(withRobots(context, CRAWLER))).toMatchObject(twice)
-    expect(await errorOf(withRobots(browser.driverBrowser, CRAWLER))).toMatchObject(twice)
+    expect(await errorOf(withRobots(browser().driverBrowser, CRAWLER))).toMatchObject(twice)
     await robots.close()
-    await using _ = await withRobots(browser.driverBrowser, CRAWLER)
-    expect(await errorOf(withRobots(browser.driverBrowser, CRAWLER))).toMatchObject(twice)
+    await using _ = await withRobots(browser().driverBrowser, CRAWLER)
+    expect(await errorOf(withRobots(browser().driverBrowser, CRAWLER))).toMatchObject(twice)
     expect(await errorOf(withRobots(context, CRAWLER))).toMatchObject(twice)
   })
 
@@ -44,7 +41,7 @@ describe.skipIf(noChromium)('withRobots', () => {
     expect(await errorOf(withRobots(gone.driverBrowser, CRAWLER))).toBeInstanceOf(Error)
   })
 
-  it('rejects a browser that uses WebDriver BiDi', { tags: 'full' }, async () => {
+  it('rejects a browser that uses WebDriver BiDi', async () => {
     const other = await launch({ protocol: 'webDriverBiDi' })
     try {
       expect(await errorOf(withRobots(other.driverBrowser, CRAWLER))).toMatchObject({
@@ -59,7 +56,7 @@ describe.skipIf(noChromium)('withRobots', () => {
   it('of a browser guards all of its contexts, also later ones', async () => {
     const another = await launch()
     const web = { '/robots.txt': RULES, '/open': htmlPage('<iframe src="/private/frame">') }
-    const { sites, at } = await openTestFixture(browser, web)
+    const { sites, at } = await openTestFixture(browser(), web)
     try {
       await using robots = await withRobots(another.driverBrowser, CRAWLER)
       for (const context of [another.driverBrowser.defaultBrowserContext(), await another.newContext()]) {
@@ -74,9 +71,9 @@ describe.skipIf(noChromium)('withRobots', () => {
     }
   })
 
-  it('guards the default context alone, with the pages that it has from the start', { tags: 'full' }, async () => {
+  it('guards the default context alone, with the pages that it has from the start', async () => {
     const another = await launch()
-    const { at } = await openTestFixture(browser, { '/robots.txt': RULES, '/private': htmlPage() })
+    const { at } = await openTestFixture(browser(), { '/robots.txt': RULES, '/private': htmlPage() })
     try {
       await using _ = await withRobots(another.driverBrowser.defaultBrowserContext(), CRAWLER)
       const other = await another.newContext()

@@ -75,7 +75,7 @@ async function newSites(): Promise<Sites> {
 }
 
 describe.skipIf(noRedis())('a fleet', () => {
-  test('of four processes fetches the robots.txt of each of 50 origins once', { tags: 'full' }, async () => {
+  test('of four processes fetches the robots.txt of each of 50 origins once', async () => {
     const redis = await useRedis()
     const sites = await newSites()
     const response = Promise.withResolvers<Reply>()
@@ -99,9 +99,7 @@ describe.skipIf(noRedis())('a fleet', () => {
     expect(await client.keys(`${redis.keyPrefix}*:lease`)).toEqual([])
   })
 
-  test('whose fetching process is killed waits until its lease expires, and one other process fetches', {
-    tags: 'full',
-  }, async () => {
+  test('whose fetching process is killed waits until its lease expires, and one other process fetches', async () => {
     const redis = await useRedis()
     const sites = await newSites()
     const robotsUrl = 'http://a.test:PORT/robots.txt'

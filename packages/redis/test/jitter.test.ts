@@ -15,7 +15,7 @@ const JITTER = 0.5
 const WORKERS = 4
 
 // In the full run only: it takes long. The tests of the gate have the same for a LocalPacer.
-describe.skipIf(noRedis())('jitter with a RedisPacer', { tags: 'full' }, () => {
+describe.skipIf(noRedis())('jitter with a RedisPacer', () => {
   const redis = redisForAll()
 
   test('no gap is shorter than the delay, and every worker gets its turns', async () => {

@@ -12,7 +12,6 @@ import { PoliteGate, politely } from '@politely/gate'
 import { crawlDuring, gapsOf, startPacedWorker, startsOf } from '@politely/testkit/paced-crawl'
 import { crawlKey } from '@politely/testkit/paced-worker'
 import { seededRandom } from '@politely/testkit/random-robots'
-import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { noRedis, noRedisServer, type RedisServer, startRedis, useRedis } from '@politely/testkit/servers/redis'
 import { startSites } from '@politely/testkit/servers/sites'
@@ -29,7 +28,7 @@ const LONGER_MS = 150
 /** The Redis libraries of the workers of the fleet. */
 const LIBRARIES = ['ioredis', 'node-redis', 'ioredis', 'node-redis']
 /** How long a call takes while Redis is slow. Milliseconds. */
-const SLOW_MS = isFullRun ? 200 : 50
+const SLOW_MS = 200
 const limits: PaceLimits = { ownDelayMs: DELAY_MS, maxDelayMs: undefined, crawlDelayMs: undefined }
 
 /** A pacer with a connection of its own, which comes back soon after a loss. */
@@ -84,7 +83,7 @@ const restarts: readonly (readonly [string, readonly string[], (redis: RedisServ
   ],
 ]
 
-describe.skipIf(noRedis())('a fleet of processes', { tags: 'full' }, () => {
+describe.skipIf(noRedis())('a fleet of processes', () => {
   test('keeps the delay of each key', async () => {
     const redis = await useRedis()
     const keys = Array.from({ length: 5 }, (_, i) => `k${i}`)
@@ -127,12 +126,10 @@ describe.skipIf(noRedis())('a fleet of processes', { tags: 'full' }, () => {
 })
 
 describe.skipIf(noRedisServer())('no gap is shorter than the delay', () => {
-  test.for(
-    firstInShortRun<[string, (random: () => number) => number]>([
-      ['of uneven speed', (random) => 1.5 * SLOW_MS * random() ** 3],
-      ['slow', () => SLOW_MS],
-    ]),
-  )('while Redis is %s', async ([, delayMs]) => {
+  test.for([
+    ['of uneven speed', (random: () => number) => 1.5 * SLOW_MS * random() ** 3],
+    ['slow', () => SLOW_MS],
+  ] as const)('while Redis is %s', async ([, delayMs]) => {
     const redis = await startServer()
     const random = seededRandom(1)
     await knowLongAgo({ client: await connectIoredis(redis.url), keyPrefix: 'politely:' }, ['k'])
@@ -140,7 +137,7 @@ describe.skipIf(noRedisServer())('no gap is shorter than the delay', () => {
     for (const proxy of proxies) proxy.delayMs = () => delayMs(random)
     const starts: number[] = []
     const pacers = proxies.map(({ url }) => pacerOn(url))
-    const count = isFullRun ? 20 : 4
+    const count = 20
     await Promise.all(
       pacers.map((pacer) =>
         crawlKey(
@@ -190,9 +187,9 @@ describe.skipIf(noRedisServer())('no gap is shorter than the delay', () => {
     expect(Math.min(...gapsOf(starts))).toBeGreaterThanOrEqual(DELAY_MS)
   })
 
-  test.for(firstInShortRun(restarts))('when Redis restarts %s', async ([name, args, restart]) => {
+  test.for(restarts)('when Redis restarts %s', async ([name, args, restart]) => {
     const redis = await startServer(args)
-    const rounds = isFullRun ? 10 : 1
+    const rounds = 10
     await checkGapsDuring([redis.url, redis.url, redis.url], async (startsMore) => {
       for (let round = 0; round < rounds; round++) {
         await startsMore(3)
@@ -210,7 +207,7 @@ describe.skipIf(noRedisServer())('no gap is shorter than the delay', () => {
   test.for([
     ['that has all data', false],
     ['that lacks the last slots', true],
-  ] as const)('when a replica takes over %s', { tags: 'full' }, async ([, isBehind]) => {
+  ] as const)('when a replica takes over %s', async ([, isBehind]) => {
     const args = ['--repl-diskless-sync-delay', '0']
     let [primary, replica] = await Promise.all([startServer(args), startServer(args)])
     const proxies = await Promise.all([1, 2, 3].map(() => startRedisProxy(primary.port)))
@@ -300,7 +297,7 @@ describe.skipIf(noRedisServer())('no gap is shorter than the delay', () => {
     }
   })
 
-  test('when Redis loses a Retry-After: the worker that got it tells the others', { tags: 'full' }, async () => {
+  test('when Redis loses a Retry-After: the worker that got it tells the others', async () => {
     const redis = await startServer()
     const [one, other] = [pacerOn(redis.url, { timeoutMs: 300 }), pacerOn(redis.url, { timeoutMs: 300 })] as const
     let reply = await one.reserve('k', limits)

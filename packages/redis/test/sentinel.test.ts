@@ -19,7 +19,6 @@ async function startServer(args: readonly string[], config?: string) {
 
 test.skipIf(noRedisServer())(
   'after a failover by a sentinel, the pacer uses the new server and no visit is forgotten',
-  { tags: 'full' },
   async () => {
     const primary = await startServer([])
     const replica = await startServer([

@@ -72,7 +72,7 @@ const modes = [
   ['commonjs', '--moduleResolution', 'bundler'],
 ]
 
-it.each(modes)('type-checks with --module %s %s %s', { tags: 'full' }, (...mode) => {
+it.each(modes)('type-checks with --module %s %s %s', (...mode) => {
   const isNode = mode.length === 1
   const names = isNode ? ['program.cts', 'program.mts', 'required.cts'] : ['program.ts']
   for (const name of names) writeFileSync(join(folder, name), name === 'required.cts' ? required : program)

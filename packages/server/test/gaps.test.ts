@@ -9,7 +9,6 @@ import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import { migrate } from '@politely/postgres'
 import { RedisPacer } from '@politely/redis'
-import { isFullRun } from '@politely/testkit/scope'
 import { noPostgresServer, startPostgres } from '@politely/testkit/servers/postgres'
 import { noRedis, useRedis } from '@politely/testkit/servers/redis'
 import { Redis } from 'ioredis'
@@ -20,7 +19,7 @@ import { type Answer, startSite } from './kit.ts'
 
 const DELAY_MS = 200
 const RULES = `User-agent: *\nCrawl-delay: ${DELAY_MS / 1_000}`
-const REQUESTS = isFullRun ? 20 : 6
+const REQUESTS = 20
 /** Long enough for a busy machine: a client gives back what it can't send in time. */
 const START_WITHIN_MS = 500
 
@@ -104,7 +103,7 @@ test('with several clients of one server', async () => {
   expect(requests).toEqual(['/robots.txt'])
 })
 
-test.skipIf(noRedis())('with two servers over Redis, one of which goes away', { tags: 'full' }, async () => {
+test.skipIf(noRedis())('with two servers over Redis, one of which goes away', async () => {
   const { url, keyPrefix } = await useRedis()
   const { origin } = await startSite(RULES)
   const servers = await Promise.all(
@@ -164,36 +163,32 @@ async function startCommand(
   throw new Error('the server has ended')
 }
 
-test.skipIf(noPostgresServer())(
-  'with two servers over Postgres, one of which is killed',
-  { tags: 'full' },
-  async () => {
-    await using postgres = await startPostgres()
-    const pool = new Pool({ connectionString: postgres.url })
-    await migrate(pool)
-    await pool.end()
-    const { origin } = await startSite(RULES)
-    const start = () => startCommand(0, '--pacer', 'postgres', '--postgres', postgres.url)
-    const [first, second] = await Promise.all([start(), start()])
-    const sentAt: number[] = []
-    let isOver = false
-    const addresses = [first.address, second.address]
-    const crawling = Promise.all(
-      Array.from({ length: 4 }, (_, n) =>
-        crawl(n % 2 === 0 ? addresses : [...addresses].reverse(), origin, sentAt, () => isOver),
-      ),
-    )
-    await sent(sentAt, 6)
-    first.child.kill('SIGKILL')
-    await sent(sentAt, 12)
-    isOver = true
-    second.child.kill('SIGKILL')
-    await crawling
-    expect(shortestGap(sentAt)).toBeGreaterThanOrEqual(DELAY_MS)
-  },
-)
+test.skipIf(noPostgresServer())('with two servers over Postgres, one of which is killed', async () => {
+  await using postgres = await startPostgres()
+  const pool = new Pool({ connectionString: postgres.url })
+  await migrate(pool)
+  await pool.end()
+  const { origin } = await startSite(RULES)
+  const start = () => startCommand(0, '--pacer', 'postgres', '--postgres', postgres.url)
+  const [first, second] = await Promise.all([start(), start()])
+  const sentAt: number[] = []
+  let isOver = false
+  const addresses = [first.address, second.address]
+  const crawling = Promise.all(
+    Array.from({ length: 4 }, (_, n) =>
+      crawl(n % 2 === 0 ? addresses : [...addresses].reverse(), origin, sentAt, () => isOver),
+    ),
+  )
+  await sent(sentAt, 6)
+  first.child.kill('SIGKILL')
+  await sent(sentAt, 12)
+  isOver = true
+  second.child.kill('SIGKILL')
+  await crawling
+  expect(shortestGap(sentAt)).toBeGreaterThanOrEqual(DELAY_MS)
+})
 
-test('after a server was killed and started again', { tags: 'full' }, async () => {
+test('after a server was killed and started again', async () => {
   const { origin } = await startSite(RULES)
   const sentAt: number[] = []
   let { child, address } = await startCommand(0)

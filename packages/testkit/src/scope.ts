@@ -7,7 +7,10 @@ const isDeepRun = process.env.POLITELY_TEST_ALL === 'deep'
 /** Whether this is the full run, or the deep one. */
 export const isFullRun: boolean = process.env.POLITELY_TEST_ALL === '1' || isDeepRun
 
-/** Whether the processes that tests start use the builds, which are what users get, instead of the sources. */
+/**
+ * Whether the processes that tests start use the builds, which are what users get, instead of the
+ * sources.
+ */
 export const usesBuilds: boolean = isFullRun || process.env.POLITELY_TEST_BUILDS === '1'
 
 /** Node 22 cannot start sources with `await using`, which a build compiles for it. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { noPgBouncer, noPostgresServer, startPostgres } from '../src/servers/postgres.ts'
 
-describe.skipIf(noPostgresServer())('a PostgreSQL server of a test', { tags: 'full' }, () => {
+describe.skipIf(noPostgresServer())('a PostgreSQL server of a test', () => {
   it('keeps its data over both kinds of restart, and unlogged rows over a fast one only', async () => {
     await using server = await startPostgres()
     await server.psql(

@@ -6,19 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { firstInShortRun } from '../src/scope.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 test.each([
-  ...firstInShortRun([
-    ['nodenext', ''],
-    ['node20', ''],
-  ]),
-  ...firstInShortRun([
-    ['node18', 'TS1471'],
-    ['node16', 'TS1471'],
-  ]),
+  ['nodenext', ''],
+  ['node20', ''],
+  ['node18', 'TS1471'],
+  ['node16', 'TS1471'],
 ] as const)('a CommonJS file that requires core, with module %s: "%s"', (module, error) => {
   const folder = mkdtempSync(join(tmpdir(), 'politely-module-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

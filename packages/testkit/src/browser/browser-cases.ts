@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AdapterSettings, type AdapterUnderTest, adapterCasesFor, runAdapterCase } from '../cases/adapter-cases.ts'
-import { isFullRun } from '../scope.ts'
 import { browserEndCases, browserGoneCases } from './browser-end-cases.ts'
 import { type BrowserCase, HOME, openFixture, verdictOf } from './browser-fixture.ts'
 import { browserLoadCases } from './browser-load-cases.ts'
@@ -47,13 +46,11 @@ export function browserTestsFor(adapter: string): readonly BrowserTest[] {
 export const browserRequestTests: readonly BrowserTest[] = testsOf(browserRequestWays)
 
 function testsOf(cases: readonly BrowserCase[]): BrowserTest[] {
-  return cases
-    .filter((testCase) => isFullRun || !(testCase.fullRun || hasOwnBrowser(testCase)))
-    .map((testCase) => ({
-      name: testCase.name,
-      wholeChromium: testCase.wholeChromium === true,
-      run: (browser: BrowserUnderTest) => runCase(testCase, browser),
-    }))
+  return cases.map((testCase) => ({
+    name: testCase.name,
+    wholeChromium: testCase.wholeChromium === true,
+    run: (browser: BrowserUnderTest) => runCase(testCase, browser),
+  }))
 }
 
 /** The cases to run for each way to open a browser. */

@@ -112,7 +112,6 @@ const windowNames = ['other-site', 'popup', 'second']
 
 export const downloadsInWindowsCase: BrowserCase = {
   name: 'a page cannot start downloads from a frame of another site, nor from its popups',
-  fullRun: true,
   web: {
     '/robots.txt': RULES,
     'http://127.0.0.1:PORT/frame': htmlPage('<script src="/attack.js?other-site"></script>'),

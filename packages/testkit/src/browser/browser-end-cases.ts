@@ -127,7 +127,6 @@ const waitingCases: readonly BrowserCase[] = [
   },
   {
     name: 'a waiting goto leaves the queue when it times out; later navigations of the page still wait',
-    fullRun: true,
     web: slowWeb,
     run: async (fixture) => {
       const { robots, at, gateEvent } = fixture
@@ -161,7 +160,6 @@ const waitingCases: readonly BrowserCase[] = [
   },
   {
     name: 'a waiting goto leaves the queue when another goto of the page replaces it',
-    fullRun: true,
     web: slowWeb,
     run: async (fixture) => {
       const { tab, robots, at, gateEvent } = fixture
@@ -179,7 +177,6 @@ const waitingCases: readonly BrowserCase[] = [
     Object.entries(endsOfOwnNavigation).map(
       ([when, end]): BrowserCase => ({
         name: `a waiting navigation that the page started leaves the queue when ${when}`,
-        fullRun: true,
         web: slowWeb,
         ...(when.endsWith('crashes') && { browser: 'own' }),
         run: async (fixture) => {
@@ -198,7 +195,6 @@ const waitingCases: readonly BrowserCase[] = [
   ),
   {
     name: 'a waiting goto does not reject with the refusal of the goto that replaces it',
-    fullRun: true,
     web: slowWeb,
     run: async (fixture) => {
       const { visit } = await waitAtGate(fixture)
@@ -252,7 +248,6 @@ const underWayCases: readonly BrowserCase[] = [
   },
   {
     name: 'a navigation under way that the page started releases its permit when the page navigates elsewhere',
-    fullRun: true,
     web: { '/1': htmlPage() },
     run: async ({ sites, robots, tab, at, gateEvent }) => {
       sites.respond(`${HOME}/hangs`, () => undefined)
@@ -267,7 +262,6 @@ const underWayCases: readonly BrowserCase[] = [
   },
   {
     name: 'a goto under way releases its permit when the connection closes without a response',
-    fullRun: true,
     run: async ({ sites, robots, tab, at }) => {
       sites.respond(`${HOME}/broken`, (socket) => socket.destroy())
       await assert.rejects(tab.goto(at('/broken')), /ERR_EMPTY_RESPONSE/)
@@ -276,7 +270,6 @@ const underWayCases: readonly BrowserCase[] = [
   },
   {
     name: 'a goto under way releases its permit when the response is a download',
-    fullRun: true,
     web: { '/file': { status: 200, headers: { 'content-disposition': 'attachment' }, body: 'x' } },
     run: async ({ robots, tab, at, gateEvent }) => {
       const done = gateEvent('done', '/file')
@@ -330,7 +323,6 @@ const closeCases: readonly BrowserCase[] = Object.entries(unresponsive).map(([wh
 const busyPage: BrowserCase = {
   name: 'the requests of a page that did not respond to withRobots are checked when it responds again',
   web: { '/robots.txt': RULES, '/open': htmlPage(), '/late': htmlPage() },
-  fullRun: true,
   run: async ({ browser, openContext, sites, at, defer }) => {
     const context = await openContext()
     const tab = await context.newPage()

@@ -17,13 +17,8 @@ import type {
 
 export interface BrowserCase {
   /**
-   * The case runs in the full run only, because it takes long, or because popups of the headless
-   * shell sometimes hang.
-   */
-  readonly fullRun?: true
-  /**
    * The outcome depends on what Chromium does by itself: popups, prefetching, payment and login
-   * dialogs, requests of closed pages. In the full run, a suite can run these cases in the whole
+   * dialogs, requests of closed pages. A suite can run these cases in the whole
    * Chromium and all others in the headless shell.
    */
   readonly wholeChromium?: true
@@ -34,7 +29,7 @@ export interface BrowserCase {
   /** Options of `withRobots`, in addition to CRAWLER. */
   readonly options?: object
   /**
-   * The case damages the browser, so it gets a browser of its own. It runs in the full run only.
+   * The case damages the browser, so it gets a browser of its own.
    */
   readonly browser?: 'own'
   /**

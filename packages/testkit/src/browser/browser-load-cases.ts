@@ -99,7 +99,6 @@ export const browserLoadCases: readonly BrowserCase[] = [
   },
   {
     name: 'with pageRequests: ignore, only navigations are checked',
-    fullRun: true,
     web: { '/robots.txt': RULES, '/open': htmlPage(`<img src="/private/image"><img src="${OTHER}/image">`) },
     options: { pageRequests: 'ignore' },
     run: async ({ browser, sites, tab, at }) => {
@@ -111,7 +110,6 @@ export const browserLoadCases: readonly BrowserCase[] = [
   },
   {
     name: 'refuses page requests to an origin whose robots.txt is unreachable (RFC 9309 §2.3.1.4)',
-    fullRun: true,
     web: { [`${OTHER}/robots.txt`]: { status: 503 }, '/open': htmlPage(`<img src="${OTHER}/image">`) },
     run: async ({ robots, tab, at }) => {
       const failed = nextFailure(tab)
@@ -213,7 +211,6 @@ export const browserLoadCases: readonly BrowserCase[] = [
   },
   {
     name: 'requests of a closed page are not checked if its context has no guard',
-    fullRun: true,
     wholeChromium: true,
     web: { '/robots.txt': RULES, '/open': LATE },
     run: async ({ sites, openContext, at }) => {
@@ -230,7 +227,6 @@ export const browserLoadCases: readonly BrowserCase[] = [
   },
   {
     name: 'contexts of one browser do not wait for a crashed or busy page of another context',
-    fullRun: true,
     web: {
       '/robots.txt': RULES,
       '/open': htmlPage('<iframe src="/frame"></iframe>'),
@@ -250,7 +246,6 @@ export const browserLoadCases: readonly BrowserCase[] = [
   },
   {
     name: 'a document is shown while it still arrives, also beside a page whose frames are refused all the time',
-    fullRun: true,
     web: {
       '/robots.txt': RULES,
       // Each refused frame brings the next, so that a busy machine keeps up with them.
@@ -282,7 +277,6 @@ export const browserLoadCases: readonly BrowserCase[] = [
   },
   {
     name: 'guards of contexts of one browser close separately',
-    fullRun: true,
     web: { '/robots.txt': RULES, '/private': htmlPage(), '/hop': redirectTo('/private') },
     run: async ({ browser, context, robots, tab, openPolite, at, defer }) => {
       const other = await openPolite()

@@ -117,7 +117,6 @@ export const browserNamedUrlCases: readonly BrowserCase[] = [
   },
   {
     name: 'a public page cannot use a goto of the caller to open another private URL',
-    fullRun: true,
     options,
     web: { [page]: htmlPage() },
     run: async (fixture) => {

@@ -49,7 +49,6 @@ export const browserPageCases: readonly BrowserCase[] = [
   },
   {
     name: 'a redirected page has the final URL, and the driver knows the redirects',
-    fullRun: true,
     web: {
       '/hop': { ...redirectTo('/there/'), headers: { location: '/step', 'set-cookie': 'hop=1' } },
       '/step': redirectTo(`${OTHER}/there/`, 301),
@@ -80,7 +79,6 @@ export const browserPageCases: readonly BrowserCase[] = [
     ].map(
       ({ status, method, body }): BrowserCase => ({
         name: `a POST that is redirected with status ${status} continues as ${method} with the body "${body}"`,
-        fullRun: true,
         web: {
           '/form': htmlPage(
             '<form method="post" action="/send"><input name="a" value="1"><button>send</button></form>',
@@ -103,7 +101,6 @@ export const browserPageCases: readonly BrowserCase[] = [
   ),
   {
     name: 'a page is loaded whatever its status code, with and without a reason phrase',
-    fullRun: true,
     run: async ({ sites, tab, at }) => {
       for (const statusLine of ['520 Web Server Is Returning an Unknown Error', '599', '299 \xe9', '404']) {
         const path = `/${Number.parseInt(statusLine, 10)}`
@@ -132,7 +129,6 @@ export const browserPageCases: readonly BrowserCase[] = [
   },
   {
     name: 'reload and goBack reject with the verdict if the page is no longer allowed',
-    fullRun: true,
     web: {
       '/robots.txt': RULES,
       '/open': htmlPage('<script>history.replaceState(0, "", "/private"); onunload = () => 0</script>', {
@@ -189,7 +185,6 @@ export const browserPageCases: readonly BrowserCase[] = [
   ),
   {
     name: 'each of a dozen popups that open at once is checked',
-    fullRun: true,
     wholeChromium: true,
     web: { '/robots.txt': RULES, '/open': htmlPage() },
     run: async ({ tab, at, gateEvent }) => {
@@ -223,7 +218,6 @@ export const browserPageCases: readonly BrowserCase[] = [
   },
   {
     name: 'speculation rules cause no requests, however a page inserts them',
-    fullRun: true,
     wholeChromium: true,
     web: {
       '/robots.txt': RULES,
@@ -263,7 +257,6 @@ export const browserPageCases: readonly BrowserCase[] = [
   },
   {
     name: 'speculation rules that a page inserts after 10,000 nested shadow roots cause no requests',
-    fullRun: true,
     wholeChromium: true,
     web: {
       '/robots.txt': RULES,
@@ -285,7 +278,6 @@ export const browserPageCases: readonly BrowserCase[] = [
   },
   {
     name: 'a page that needs no network causes no request and takes no turn',
-    fullRun: true,
     run: async ({ sites, robots, tab }) => {
       for (const url of ['about:blank', 'data:text/html,here', import.meta.url]) await tab.goto(url)
       await tab.evaluate('location = URL.createObjectURL(new Blob(["x"]))')
@@ -310,7 +302,6 @@ export const browserPageCases: readonly BrowserCase[] = [
   },
   {
     name: 'the browser’s cache is used',
-    fullRun: true,
     web: {
       '/open': htmlPage('<img src="/image">'),
       '/image': {

@@ -143,7 +143,7 @@ const PAYMENT = `try { new PaymentRequest([{ supportedMethods: location.origin +
   catch (error) { document.title = error.name }`
 
 /** @param title The page's title when its script has finished. */
-function titled(name: string, page: Reply, title: string, more: Partial<BrowserCase> = {}): BrowserCase {
+function titled(name: string, page: Reply, title: string): BrowserCase {
   return {
     name,
     web: { '/robots.txt': RULES, '/open': page },
@@ -152,7 +152,6 @@ function titled(name: string, page: Reply, title: string, more: Partial<BrowserC
       await tab.waitForFunction(`document.title === '${title}'`)
     },
     requested: ['/open'],
-    ...more,
   }
 }
 
@@ -160,7 +159,7 @@ const switchedOff: readonly UncheckedKind[] = [
   {
     what: 'FedCM: `/.well-known/web-identity`, `configURL`',
     outcome: 'switched off: the call rejects with a `NotAllowedError`',
-    testCase: titled('FedCM is switched off', htmlPage(script(FEDCM('window'))), 'NotAllowedError', { fullRun: true }),
+    testCase: titled('FedCM is switched off', htmlPage(script(FEDCM('window'))), 'NotAllowedError'),
   },
   {
     what: 'FedCM on a page whose own `Permissions-Policy` allows it or cannot be parsed',
@@ -188,7 +187,6 @@ const redirectToNowhere: BrowserCase = titled(
   'PaymentRequest is switched off on a page with status 302 and an empty Location',
   { ...htmlPage(script(PAYMENT), { location: '' }), status: 302 },
   'SecurityError',
-  { fullRun: true },
 )
 
 const config: Reply = { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }
@@ -468,7 +466,6 @@ export const requestTable: DocTable = {
 }
 
 const ofWholeChromium = (testCase: BrowserCase): BrowserCase => ({ ...testCase, wholeChromium: true })
-const inFullRun = ({ testCase }: UncheckedKind): BrowserCase => ({ ...testCase, fullRun: true })
 
 /** The ways in which a page can start a request. They need a page, and no more of a browser. */
 export const browserRequestWays: readonly BrowserCase[] = [
@@ -481,7 +478,9 @@ export const browserRequestWays: readonly BrowserCase[] = [
 
 export const browserRequestCases: readonly BrowserCase[] = [
   ...browserRequestWays,
-  ...[...browserServiceWorkerCases, ...[...notSeen, ...repeated].map(inFullRun), ...switchCases].map(ofWholeChromium),
+  ...[...browserServiceWorkerCases, ...[...notSeen, ...repeated].map(({ testCase }) => testCase), ...switchCases].map(
+    ofWholeChromium,
+  ),
 ]
 
 assert.equal(new Set(all('')).size, all('').length, 'two kinds of request use the same resource name')

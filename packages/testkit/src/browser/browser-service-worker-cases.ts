@@ -70,7 +70,6 @@ const notRegistered = firstInShortRun(Object.entries(WORKERS)).flatMap(([what, w
 const unregistered = firstInShortRun(Object.entries(WORKERS)).map(
   ([what, worker]): BrowserCase => ({
     name: `a service worker with ${what} that was registered before is unregistered`,
-    fullRun: true,
     web: web(worker),
     run: async (fixture) => {
       const context = await fixture.openContext()
@@ -88,7 +87,6 @@ const unregistered = firstInShortRun(Object.entries(WORKERS)).map(
 
 const backgroundFetch: BrowserCase = {
   name: 'a service worker that was registered before cannot start a Background Fetch, and is not updated',
-  fullRun: true,
   web: { ...web(controlling('')), '/private/file': { status: 200, body: 'x' } },
   run: async ({ browser, openContext, at, defer }) => {
     const context = await openContext()

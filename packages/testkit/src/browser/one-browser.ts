@@ -3,16 +3,14 @@ import { afterAll, afterEach, beforeEach } from 'vitest'
 import type { BrowserUnderTest } from './browser-under-test.ts'
 
 /**
- * Launches a browser for the tests of this group, and gives it to `use`. The next test gets another
- * one if it has crashed, and if a test has failed: pages that still load, or that hang, must not
- * disturb other tests.
+ * Launches a browser for the tests of this group, and returns what gives it to them. The next test
+ * gets another browser if this one has crashed, and if a test has failed: pages that still load, or
+ * that hang, must not disturb other tests.
  */
-export function useOneBrowser<B extends BrowserUnderTest>(launch: () => Promise<B>, use: (browser: B) => void): void {
+export function useOneBrowser<B extends BrowserUnderTest>(launch: () => Promise<B>): () => B {
   let browser: B | undefined
   beforeEach(async () => {
-    if (browser?.isConnected()) return
-    browser = await launch()
-    use(browser)
+    if (!browser?.isConnected()) browser = await launch()
   })
   afterEach(async ({ task }) => {
     if (task.result?.state !== 'fail' || !browser?.isConnected()) return
@@ -21,4 +19,5 @@ export function useOneBrowser<B extends BrowserUnderTest>(launch: () => Promise<
     await last.kill()
   })
   afterAll(() => browser?.close())
+  return () => browser as B // it is there from the first test on
 }

@@ -27,7 +27,6 @@ const closing: readonly BrowserCase[] = [
   },
   {
     name: 'close keeps a goto that other code has assigned over the guard’s',
-    fullRun: true,
     web: { '/1': htmlPage() },
     run: async ({ robots, tab, at }) => {
       const guarded = tab.goto.bind(tab)
@@ -40,7 +39,6 @@ const closing: readonly BrowserCase[] = [
   },
   {
     name: 'close closes a gate that withRobots made, and not one that was passed in',
-    fullRun: true,
     web: { '/1': htmlPage() },
     run: async ({ robots: made, openPolite, openGate, at }) => {
       await made.close()
@@ -67,7 +65,6 @@ const closing: readonly BrowserCase[] = [
   ].map(
     ({ whose, code }): BrowserCase => ({
       name: `when the caller closes ${whose} that a guard uses, goto rejects with its error and no request is sent`,
-      fullRun: true,
       web: { '/1': htmlPage() },
       run: async ({ sites, openPolite, openGate, at }) => {
         const { gate, robots } = openGate()
@@ -110,7 +107,6 @@ const given: readonly BrowserCase[] = [
   ),
   {
     name: 'with network: public-only, pages at private addresses are refused, because their robots.txt is unreachable',
-    fullRun: true,
     web: { '/1': htmlPage() },
     options: { network: 'public-only' },
     run: async ({ browser, sites, tab, at }) => {
@@ -134,7 +130,6 @@ const given: readonly BrowserCase[] = [
   },
   {
     name: 'contexts with one gate share its pace and its robots.txt',
-    fullRun: true,
     web: { '/1': htmlPage(), '/2': htmlPage() },
     run: async ({ sites, openPolite, openGate, at }) => {
       const { gate } = openGate()
@@ -145,7 +140,6 @@ const given: readonly BrowserCase[] = [
   },
   {
     name: 'a store that throws does not affect navigations',
-    fullRun: true,
     web: { '/robots.txt': RULES, '/1': htmlPage() },
     options: { store: { get: broken, set: broken, delete: broken } },
     run: async ({ browser, tab, at }) => {

@@ -12,7 +12,9 @@ export interface FrameStream {
   readonly tls: TLSSocket
   /** The TCP connection under TLS. */
   readonly socket: Socket
-  /** Calls `then` when the client has read all frames that were sent: it has acknowledged a PING. */
+  /**
+   * Calls `then` when the client has read all frames that were sent: it has acknowledged a PING.
+   */
   whenRead(then: () => void): void
 }
 
