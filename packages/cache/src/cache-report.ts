@@ -3,8 +3,10 @@
 /**
  * - `hit`: stored, fresh, and returned without a request.
  * - `revalidated`: stored, and the site has said that it is unchanged.
- * - `stale`: stored, no longer fresh, and returned because the site fails or the cache is offline.
- * - `stored`: sent by the site, and stored when its body has been read.
+ * - `stale`: stored, no longer fresh, and returned because the site fails, the cache is offline, or the
+ *   request accepts it (`max-stale`, `cache: 'force-cache'`).
+ * - `stored`: sent by the site, and stored when its body has been read. If the body is then found not to
+ *   be whole, or not to be the page, the state becomes `bypass`.
  * - `bypass`: sent by the site, and not stored.
  */
 export type CacheState = 'hit' | 'revalidated' | 'stored' | 'stale' | 'bypass'

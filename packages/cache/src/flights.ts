@@ -14,9 +14,14 @@ export type FlightEnd = 'stored' | 'aborted' | 'failed'
 
 /** The request that fetches a page. */
 export class Flight {
+  readonly key: string
   readonly #ending = Promise.withResolvers<FlightEnd>()
   #hasFollowers = false
   #hasEnded = false
+
+  constructor(key: string) {
+    this.key = key
+  }
 
   get hasEnded(): boolean {
     return this.#hasEnded
@@ -39,25 +44,25 @@ export class Flight {
   }
 }
 
-/** The flights of a cache, by URL. */
+/** The flights of a cache, by URL and by the headers that a page may depend on (`flightKey`). */
 export class Flights {
-  readonly #byUrl: Map<string, Flight> = new Map()
+  readonly #byKey: Map<string, Flight> = new Map()
   /** When URLs were invalidated last. Milliseconds since 1970. */
   readonly #invalidated: Map<string, number> = new Map()
 
-  of(url: string): Flight | undefined {
-    return this.#byUrl.get(url)
+  of(key: string): Flight | undefined {
+    return this.#byKey.get(key)
   }
 
-  begin(url: string): Flight {
-    const flight = new Flight()
-    this.#byUrl.set(url, flight)
+  begin(key: string): Flight {
+    const flight = new Flight(key)
+    this.#byKey.set(key, flight)
     return flight
   }
 
   /** No more requests join. Those that did still wait for the end. */
-  close(url: string): void {
-    this.#byUrl.delete(url)
+  close(flight: Flight): void {
+    if (this.#byKey.get(flight.key) === flight) this.#byKey.delete(flight.key)
   }
 
   /** Notes that what is stored for a URL, or under way, is no longer valid. */

@@ -64,12 +64,17 @@ export class FreshnessRules {
     this.#options = options
   }
 
-  /** Returns whether a response to a GET without `no-store` may be stored (RFC 9111 §3). */
-  isStorable(record: ResponseRecord): boolean {
+  /** Returns why a response to a GET without `no-store` is not stored; undefined if it may be (RFC 9111 §3). */
+  obstacleTo(record: ResponseRecord): string | undefined {
+    const { status } = record
     const headers = Object.fromEntries(record.headers)
-    const isPart = record.status === 206
-    const variesBeyondRequest = headers.vary?.split(',').some((name) => name.trim() === '*') === true
-    return !isPart && !variesBeyondRequest && this.#judge(record, headers).isStorable
+    if (status === 206) return 'it is a part of a page'
+    if (headers.vary?.split(',').some((name) => name.trim() === '*')) return 'its Vary is *'
+    if (this.#judge(record, headers).isStorable) return undefined
+    const directives = directivesOf(headers['cache-control'])
+    if (directives.has('no-store')) return 'its Cache-Control says no-store'
+    const isLasting = directives.has('max-age') || headers.expires !== undefined
+    return `a response with status ${status}${isLasting ? '' : ' and without a lifetime'} is not stored`
   }
 
   freshnessOf(record: ResponseRecord, now: number): Freshness {
@@ -77,7 +82,8 @@ export class FreshnessRules {
       this.#lastFreshness = this.#freshnessAtReceipt(record)
       this.#lastRecord = record
     }
-    const { ageMs, lifetimeMs } = this.#lastFreshness
+    const { ageMs } = this.#lastFreshness
+    const lifetimeMs = record.isOutdated ? 0 : this.#lastFreshness.lifetimeMs
     const residentMs = now - record.receivedAt
     // If the clock was set back, the age is not known.
     return residentMs < 0 ? { ageMs, lifetimeMs: 0 } : { ageMs: ageMs + residentMs, lifetimeMs }
@@ -98,7 +104,10 @@ export class FreshnessRules {
     const known = this.#judgements.get(key)
     if (known !== undefined) return known
     const policy = policyOf(headers, status, receivedAt, this.#options)
-    const judgement = { isStorable: policy.storable(), lifetimeMs: policy.maxAge() * 1000 }
+    const judgement = {
+      isStorable: policy.storable(),
+      lifetimeMs: Math.min(policy.maxAge() * 1000, MAX_SECONDS * 1000),
+    }
     if (!isDated && key.length <= MAX_KEY_LENGTH) setBounded(this.#judgements, key, judgement, MAX_REMEMBERED)
     return judgement
   }
@@ -113,31 +122,35 @@ export class FreshnessRules {
 /** Reads Age (RFC 9111 §5.1): milliseconds, 0 if it is missing or invalid, at most 2^31 seconds (§1.2.2). */
 function ageOf(age: string | undefined): number {
   const [, seconds] = AGE.exec(age ?? '') ?? []
-  return Math.min(Number(seconds ?? 0), 2 ** 31) * 1000
+  return Math.min(Number(seconds ?? 0), MAX_SECONDS) * 1000
 }
 const AGE = /^\s*(\d+)\s*(?:,|$)/
 
-type ResponseRecord = Pick<PageRecord, 'status' | 'headers' | 'requestedAt' | 'receivedAt'>
+type ResponseRecord = Pick<PageRecord, 'status' | 'headers' | 'requestedAt' | 'receivedAt' | 'isOutdated'>
 
 /** The directives of Cache-Control, by their names in lower case (RFC 9111 §5.2). */
 export function directivesOf(cacheControl: string | undefined): ReadonlyMap<string, string> {
   if (cacheControl === undefined) return NO_DIRECTIVES
   const found = new Map<string, string>()
-  for (const [, name = '', quoted, token] of cacheControl.matchAll(DIRECTIVE))
-    if (!found.has(name.toLowerCase())) found.set(name.toLowerCase(), quoted ?? token ?? '')
+  for (const [, name = '', quoted, token, rest = ''] of cacheControl.matchAll(DIRECTIVE))
+    if (!found.has(name.toLowerCase())) found.set(name.toLowerCase(), (quoted ?? token ?? '') + rest.trimEnd())
   return found
 }
 const NO_DIRECTIVES: ReadonlyMap<string, string> = new Map()
-const DIRECTIVE = /([!#$%&'*+.^_`|~\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,"]*)))?[^,]*/g
+const DIRECTIVE = /([!#$%&'*+.^_`|~\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,"]*)))?([^,]*)/g
 
 /** The value of a directive in milliseconds; undefined if it is not a number of seconds. */
 export function secondsOf(value: string | undefined): number | undefined {
-  return value !== undefined && /^\d+$/.test(value) ? Number(value) * 1000 : undefined
+  return value !== undefined && /^\d+$/.test(value) ? Math.min(Number(value), MAX_SECONDS) * 1000 : undefined
 }
+
+/** A longer time counts as this (RFC 9111 §1.2.2). */
+const MAX_SECONDS = 2 ** 31
 
 /**
  * Writes headers so that http-cache-semantics reads them as meant. Cache-Control: names in lower case,
- * no commas inside of quotes, and the first of two equal directives. Dates: in the formats of HTTP
+ * no commas inside of quotes, at most 2^31 seconds, none for an invalid max-age, and the first of
+ * two equal directives. Dates: in the formats of HTTP
  * alone (RFC 9110 §5.6.7).
  */
 function plain(headers: HeaderFields, at: number): Record<string, string> {
@@ -145,7 +158,8 @@ function plain(headers: HeaderFields, at: number): Record<string, string> {
   const { 'cache-control': directives, expires } = read
   if (directives !== undefined) {
     const parts = [...directivesOf(directives)].map(([name, value]) => {
-      const text = value.replaceAll(/[",]/g, ' ').trim()
+      const seconds = secondsOf(value) ?? (name === 'max-age' ? 0 : undefined)
+      const text = seconds === undefined ? value.replaceAll(/[",]/g, ' ').trim() : String(seconds / 1000)
       return text === '' ? name : `${name}=${text}`
     })
     read['cache-control'] = parts.join(', ')

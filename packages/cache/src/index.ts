@@ -9,5 +9,6 @@ export { MemoryPageStore, type MemoryPageStoreOptions } from './memory-page-stor
 export type { PageCacheOptions } from './options.ts'
 export { type DueOptions, type ListedPage, PageCache, type Pruned, type PruneOptions } from './page-cache.ts'
 export type { Awaitable, PageRecord, PageStore, PageWriter, StoredPage, VisitLog } from './page-store.ts'
+export type { RequestHeaderKind } from './request-headers.ts'
 export { SqlitePageStore, type SqlitePageStoreOptions } from './sqlite/sqlite-page-store.ts'
 export type { RevisitOptions } from './visits.ts'

@@ -4,6 +4,8 @@
 // than a page of 20 KB: 100 µs. Most callers call `text()`, `json()` or `bytes()`, so these read the
 // whole body at once, and a stream is made only for callers that touch `body`.
 
+import { makeResponse } from '@politely/fetcher/internal'
+
 export interface BodySource {
   /** Reads the whole body. Called at most once, and not after `stream`. The bytes must not be changed. */
   whole(): Promise<Uint8Array>
@@ -82,11 +84,7 @@ class LazyResponse {
   }
 
   clone(): Response {
-    const { status, statusText, headers, url } = this as unknown as Response
-    const copy = new Response(streamedBody(bodyOf(this)).clone().body, { statusText, headers })
-    // The constructor knows no status such as 999.
-    const own = { status: { value: status }, ok: { value: status >= 200 && status < 300 }, url: { value: url } }
-    return Object.defineProperties(copy, own)
+    return makeResponse(streamedBody(bodyOf(this)).clone().body, this as unknown as Response)
   }
 }
 

@@ -1,7 +1,14 @@
 // A store of pages in memory. It keeps the URLs that were used last.
 
 import { BlockBuffer } from './block-buffer.ts'
-import type { PageRecord, PageStore, PageWriter, StoredPage, VisitLog } from './page-store.ts'
+import {
+  MAX_VARIANTS,
+  type PageRecord,
+  type PageStore,
+  type PageWriter,
+  type StoredPage,
+  type VisitLog,
+} from './page-store.ts'
 
 interface Page {
   readonly id: number
@@ -104,10 +111,11 @@ export class MemoryPageStore implements PageStore {
   update(id: number, record: PageRecord): void {
     const page = this.#byId.get(id)
     if (page === undefined) return
-    const { url, varied } = storedPage(page).record
+    const { url } = storedPage(page).record
     const { pages, log } = this.#byUrl.get(url) as Known
-    const updated = pageOf(id, { ...record, url, varied }, page.bodyBytes, page.blocks)
-    this.#set(url, inOrder([updated, ...pages.filter((one) => one !== page)]), log)
+    const updated = pageOf(id, { ...record, url }, page.bodyBytes, page.blocks)
+    const others = pages.filter((one) => one !== page && one.variant !== updated.variant)
+    this.#set(url, inOrder([updated, ...others]), log)
   }
 
   body(id: number): Iterable<Uint8Array> | undefined {
@@ -163,7 +171,7 @@ export class MemoryPageStore implements PageStore {
   #replace(url: string, page: Page, isKept: boolean): void {
     const { pages = [], log } = this.#byUrl.get(url) ?? {}
     const others = pages.filter(({ variant }) => variant !== page.variant)
-    this.#set(url, inOrder(isKept ? [page, ...others] : others), log)
+    this.#set(url, inOrder(isKept ? [page, ...others] : others).slice(0, MAX_VARIANTS), log)
   }
 
   /** Replaces what is known of a URL, and marks it as used. */

@@ -5,6 +5,7 @@ import { assertOptions, callable, describeValue, integer, oneOf } from '@politel
 import { FreshnessRules } from './freshness.ts'
 import { MemoryPageStore } from './memory-page-store.ts'
 import type { PageStore } from './page-store.ts'
+import { type RequestHeaderKind, RequestHeaders } from './request-headers.ts'
 import { SqlitePageStore } from './sqlite/sqlite-page-store.ts'
 import type { RevisitOptions } from './visits.ts'
 
@@ -53,6 +54,14 @@ export interface PageCacheOptions {
   readonly fingerprint?:
     | ((body: Uint8Array, page: { readonly url: string; readonly headers: Headers }) => string)
     | undefined
+  /**
+   * What headers of your requests say, by name: a `credential` names a user, so its page is given to
+   * requests with the same value alone. A `harmless` header, such as the ID of a request, matters only
+   * if Vary names it. Names like Authorization, Cookie, `x-api-key` and `private-token` are
+   * credentials already, and the fields of HTTP and of tracing are harmless. The page of a request with
+   * any other header is given to requests with the same value alone.
+   */
+  readonly requestHeaders?: Readonly<Record<string, RequestHeaderKind>> | undefined
   /** The clock, in milliseconds since 1970. For tests and simulations. Default `Date.now`. */
   readonly now?: (() => number) | undefined
 }
@@ -66,6 +75,7 @@ export interface Settings {
   readonly refresh: boolean
   readonly revisit: RevisitOptions
   readonly fingerprint: PageCacheOptions['fingerprint']
+  readonly requestHeaders: RequestHeaders
   readonly now: () => number
 }
 
@@ -80,9 +90,12 @@ const KNOWN: Readonly<Record<keyof PageCacheOptions, true>> = {
   refresh: true,
   revisit: true,
   fingerprint: true,
+  requestHeaders: true,
   now: true,
 }
 const MIB = 1024 * 1024
+/** As a `SqlitePageStore` requires. */
+const MIN_FILE_BYTES = 16 * MIB
 
 /** Fills in defaults. @throws {OptionError} for an invalid option. */
 export function settingsOf(options: PageCacheOptions): Settings {
@@ -105,6 +118,7 @@ export function settingsOf(options: PageCacheOptions): Settings {
     revisit,
     fingerprint:
       fingerprint && callable('fingerprint', fingerprint, 'a function that gets the body and returns a string'),
+    requestHeaders: new RequestHeaders(options.requestHeaders),
     now: callable('now', now, 'a function that returns milliseconds'),
   }
   return { ...settings, store: storeOf(options, settings.now) }
@@ -116,7 +130,10 @@ function storeOf({ file, store, maxBytes }: PageCacheOptions, now: () => number)
     if (other) throw new OptionError(other, 'has no effect together with `store`; pass it to the store')
     return store
   }
-  const size = maxBytes === undefined ? undefined : integer('maxBytes', maxBytes, { min: MIB })
+  const size =
+    maxBytes === undefined
+      ? undefined
+      : integer('maxBytes', maxBytes, { min: file === undefined ? MIB : MIN_FILE_BYTES, example: 100 * MIB })
   return file === undefined
     ? new MemoryPageStore({ maxBytes: size ?? 100 * MIB })
     : new SqlitePageStore({ file, maxBytes: size, now })

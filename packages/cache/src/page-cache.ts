@@ -7,10 +7,19 @@
 // 4. Otherwise the request is sent, with the validators of the stored page if there is one. A 304
 //    returns the stored page (`revalidated`), a failure may do so (`stale`), and another response is
 //    stored while the caller reads it (`stored`).
-import { isPolitelyError, OptionError, outcomeOf } from '@politely/core'
+import { isPolitelyError, OptionError, outcomeOf, type PageOutcomeKind } from '@politely/core'
 import { httpDate } from '@politely/core/engine'
 import type { SitemapHint } from '@politely/core/revisit'
-import { assertOptions, integer, messageOf, number } from '@politely/fetcher/internal'
+import {
+  assertOptions,
+  callable,
+  integer,
+  isDecodedByFetch,
+  makeResponse,
+  messageOf,
+  number,
+  UNSEEN_CODING,
+} from '@politely/fetcher/internal'
 import type { CachedRequest, CacheExchange, FetchResponse, ResponseCache } from '@politely/gate'
 import { type CacheReport, type CacheState, report } from './cache-report.ts'
 import { CacheMissError } from './errors.ts'
@@ -18,22 +27,20 @@ import { type Flight, type FlightEnd, Flights } from './flights.ts'
 import { directivesOf, type Freshness, secondsOf } from './freshness.ts'
 import { withBody } from './lazy-body.ts'
 import { type PageCacheOptions, type Settings, settingsOf } from './options.ts'
-import type { Awaitable, PageRecord, PageWriter, StoredPage, VisitLog } from './page-store.ts'
+import type { PageRecord, PageStore, PageWriter, StoredPage, VisitLog } from './page-store.ts'
 import { type BodyEnd, recorded } from './recorded-body.ts'
 import {
-  fits,
   freshenedHeaders,
+  hasChanged,
   headerOf,
   invalidatedBy,
   isOfOtherPage,
-  isPersonal,
   keyOf,
   storedHeaders,
   validatorsOf,
-  variedFields,
   withoutBody,
 } from './response-fields.ts'
-import { Visits } from './visits.ts'
+import { type Attempt, Visits } from './visits.ts'
 
 /** Methods that change nothing at the site (RFC 9110 §9.2.1). */
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
@@ -42,6 +49,10 @@ const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 const OWN_CONDITIONS = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since']
 
 const NULL_BODY: ReadonlySet<number> = new Set([204, 205, 304])
+/** What is stored: pages, redirects, and that a page is missing. Errors and what is sent in place of a page are not. */
+const KEPT_OUTCOMES: ReadonlySet<PageOutcomeKind> = new Set(['served', 'redirect', 'not-found', 'gone'])
+/** The types of challenges and login pages. */
+const MAY_BE_CHALLENGE = /html|json|xml|text/i
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** Which responses `prune` deletes. */
@@ -50,6 +61,8 @@ export interface PruneOptions {
   readonly olderThanMs: number
   /** Whether the visits of their URLs are deleted too. Default false. */
   readonly forget?: boolean | undefined
+  /** Only responses for which this returns true, such as those of one host. Default: all. */
+  readonly where?: ((page: StoredPage) => boolean) | undefined
 }
 
 /** Which URLs `due` yields. */
@@ -97,7 +110,7 @@ export class PageCache implements ResponseCache {
   readonly #visits: Visits
   readonly #flights: Flights = new Flights()
   readonly #shared: Shared
-  #hasFailed = false
+  readonly #warned: Set<string> = new Set()
 
   /**
    * @throws {OptionError} for an invalid or unknown option.
@@ -105,9 +118,20 @@ export class PageCache implements ResponseCache {
    */
   constructor(options: PageCacheOptions = {}) {
     this.#settings = settingsOf(options)
-    this.#visits = new Visits(this.#settings.store, this.#settings.revisit)
-    const failed = (error: unknown) => this.#failed(error)
-    this.#shared = { settings: this.#settings, visits: this.#visits, flights: this.#flights, failed }
+    const attempt: Attempt = async (work) => {
+      try {
+        return await work()
+      } catch (error) {
+        this.#warn(
+          'POLITELY_PAGE_STORE',
+          `the store of the page cache has failed (${messageOf(error)}); requests go on without it`,
+        )
+        return undefined
+      }
+    }
+    this.#visits = new Visits(this.#settings.store, this.#settings.revisit, attempt)
+    const warn = (code: string, message: string) => this.#warn(code, message)
+    this.#shared = { settings: this.#settings, visits: this.#visits, flights: this.#flights, attempt, warn }
   }
 
   /** Called by `politely`. Not meant for other callers. */
@@ -120,8 +144,11 @@ export class PageCache implements ResponseCache {
    * robots.txt. Returns undefined if the page is not stored.
    */
   async get(url: string | URL): Promise<Response | undefined> {
-    const [page] = await this.#settings.store.find(keyOf(url))
-    return page && (await restored(page, 'GET', this.#settings, 'hit', 'the caller asked the store'))
+    const { store } = this.#settings
+    const [page] = await store.find(keyOf(url))
+    if (page === undefined) return undefined
+    const chunks = await bodyOf(page, 'GET', store)
+    return chunks && restored(page, chunks, this.#settings, 'hit', 'the caller asked the store')
   }
 
   /** Deletes the stored responses for a URL. Returns how many there were. Its visits are kept. */
@@ -146,21 +173,24 @@ export class PageCache implements ResponseCache {
    * @throws {OptionError} for an invalid option.
    */
   async prune(options: PruneOptions): Promise<Pruned> {
-    assertOptions(options, '{ olderThanMs: 2_592_000_000 }', { olderThanMs: true, forget: true })
-    const { forget = false } = options
+    assertOptions(options, '{ olderThanMs: 2_592_000_000 }', { olderThanMs: true, forget: true, where: true })
+    const { forget = false, where = () => true } = options
+    callable('where', where, 'a function that gets a stored response and returns true or false')
     const olderThanMs = number('olderThanMs', options.olderThanMs, { min: 0 })
     const { store, now } = this.#settings
     const before = now() - olderThanMs
     const urls = new Set<string>()
     let pages = 0
     let bytes = 0
-    for await (const { record, bodyBytes } of store.pages()) {
-      if (record.receivedAt >= before) continue
+    for await (const page of store.pages()) {
+      const { record, bodyBytes } = page
+      if (!where(page) || record.receivedAt >= before) continue
       urls.add(record.url)
       pages++
       bytes += bodyBytes
     }
     for (const url of urls) await (forget ? store.forget(url) : store.delete(url))
+    await store.compact?.()
     return { pages, bytes }
   }
 
@@ -204,13 +234,10 @@ export class PageCache implements ResponseCache {
     await this.close()
   }
 
-  #failed(error: unknown): void {
-    if (this.#hasFailed) return
-    this.#hasFailed = true
-    process.emitWarning(`the store of the page cache has failed (${messageOf(error)}); requests go on without it`, {
-      type: 'PolitelyWarning',
-      code: 'POLITELY_PAGE_STORE',
-    })
+  #warn(code: string, message: string): void {
+    if (this.#warned.has(code)) return
+    this.#warned.add(code)
+    process.emitWarning(message, { type: 'PolitelyWarning', code })
   }
 }
 
@@ -219,8 +246,18 @@ interface Shared {
   readonly settings: Settings
   readonly visits: Visits
   readonly flights: Flights
-  /** Called when the store fails. */
-  readonly failed: (error: unknown) => void
+  readonly attempt: Attempt
+  /** Warns of a mistake of the program, once for each code. */
+  readonly warn: (code: string, message: string) => void
+}
+
+/** What was sent to the site. */
+interface Asked {
+  /** What was stored then. */
+  readonly found: StoredPage | undefined
+  /** Whether its validators were sent. */
+  readonly isConditional: boolean
+  readonly requestedAt: number
 }
 
 /** One request through the cache. */
@@ -230,15 +267,18 @@ class Exchange {
   readonly #flights: Flights
   readonly #request: CachedRequest
   readonly #exchange: CacheExchange
-  readonly #failed: (error: unknown) => void
+  readonly #attempt: Attempt
+  readonly #warn: Shared['warn']
 
-  constructor({ settings, visits, flights, failed }: Shared, request: CachedRequest, exchange: CacheExchange) {
+  constructor(shared: Shared, request: CachedRequest, exchange: CacheExchange) {
+    const { settings, visits, flights, attempt, warn } = shared
     this.#settings = settings
     this.#visits = visits
     this.#flights = flights
     this.#request = request
     this.#exchange = exchange
-    this.#failed = failed
+    this.#attempt = attempt
+    this.#warn = warn
   }
 
   async respond(): Promise<FetchResponse> {
@@ -251,11 +291,15 @@ class Exchange {
     if (why !== false) return this.#bypass(why)
 
     const found = await this.#find()
+    if (this.#request.isReload) return this.#revalidate(found, undefined)
     if (found !== undefined && this.#isUsable(found) && !(await this.#isOutdated(found))) {
       await this.#exchange.check()
-      const hit = await this.#restore(found, 'hit', 'it is fresh')
+      const { ageMs, lifetimeMs } = this.#freshness(found)
+      const hit =
+        ageMs < lifetimeMs
+          ? await this.#restore(found, 'hit', 'it is fresh')
+          : await this.#restore(found, 'stale', 'the request accepts an old page')
       if (hit !== undefined) {
-        const { ageMs, lifetimeMs } = this.#freshness(found)
         await this.#postpone(this.#settings.now() + lifetimeMs - ageMs)
         return hit
       }
@@ -263,10 +307,11 @@ class Exchange {
     const directives = directivesOf(headers['cache-control'])
     if (directives.has('only-if-cached')) return this.#notCached()
     if (directives.has('no-store')) return this.#bypass('the request says no-store')
-    if (method !== 'GET' || directives.size > 0 || isPersonal(headers)) return this.#revalidate(found, undefined)
+    if (method !== 'GET' || directives.size > 0 || this.#isPersonal) return this.#revalidate(found, undefined)
 
     const joinedAt = this.#settings.now()
-    for (let other = this.#flights.of(url); other !== undefined; other = this.#flights.of(url)) {
+    const key = this.#settings.requestHeaders.flightKey(url, headers)
+    for (let other = this.#flights.of(key); other !== undefined; other = this.#flights.of(key)) {
       const end = await other.follow(this.#request.signal)
       const stored = end === 'stored' ? await this.#find() : undefined
       if (stored !== undefined && stored.record.receivedAt >= joinedAt) {
@@ -276,12 +321,12 @@ class Exchange {
       }
       if (end !== 'aborted') return this.#revalidate(await this.#find(), undefined)
     }
-    return this.#lead(found)
+    return this.#lead(found, key)
   }
 
   /** Fetches a page for which other requests may wait. */
-  async #lead(found: StoredPage | undefined): Promise<FetchResponse> {
-    const flight = this.#flights.begin(this.#request.url)
+  async #lead(found: StoredPage | undefined, key: string): Promise<FetchResponse> {
+    const flight = this.#flights.begin(key)
     try {
       return await this.#revalidate(found, flight)
     } catch (error) {
@@ -292,13 +337,15 @@ class Exchange {
 
   /** Sends a stored response's validators, and returns what follows. */
   async #revalidate(found: StoredPage | undefined, flight: Flight | undefined): Promise<FetchResponse> {
-    const { headers, url, signal } = this.#request
-    const { now } = this.#settings
+    const { headers, signal, isReload = false } = this.#request
+    const { now, store, freshness } = this.#settings
     const requestedAt = now()
+    const validators = found === undefined || isReload ? {} : validatorsOf(found.record.headers)
+    const isConditional = Object.keys(validators).length > 0
     const isStaleAllowed = found !== undefined && this.#mayBeStale(found)
     let sent: FetchResponse
     try {
-      sent = await this.#exchange.send({ ...headers, ...(found && validatorsOf(found.record.headers)) })
+      sent = await this.#exchange.send({ ...headers, ...validators })
     } catch (error) {
       if (isPolitelyError(error) && error.code === 'ERR_POLITELY_DISALLOWED')
         await this.#postpone((error as { readonly retryAt?: number }).retryAt)
@@ -310,16 +357,18 @@ class Exchange {
       return stale
     } finally {
       // A request that comes now would wait for a body that this caller may never read.
-      if (flight !== undefined) this.#flights.close(url)
+      if (flight !== undefined) this.#flights.close(flight)
     }
-    if (found !== undefined && sent.status === 304) {
+    if (found !== undefined && isConditional && sent.status === 304) {
       await cancel(sent.body)
       if (isOfOtherPage(found.record.headers, sent)) return this.#revalidate(undefined, flight)
       const fresh = { ...found, record: this.#freshened(found.record, sent, requestedAt) }
-      await this.#attempt(() => this.#settings.store.update(found.id, fresh.record))
+      const isKept = freshness.obstacleTo(fresh.record) === undefined // the 304 may say no-store
+      if (isKept) await this.#attempt(() => store.update(found.id, fresh.record))
       await this.#visitedPage(fresh.record, 304, false, undefined)
-      flight?.end('stored')
       const revalidated = await this.#restore(fresh, 'revalidated', 'the site says that it is unchanged')
+      if (!isKept) await this.#attempt(() => store.delete(fresh.record.url))
+      flight?.end(isKept ? 'stored' : 'failed')
       // Another request or process has deleted the page meanwhile.
       return revalidated ?? this.#revalidate(undefined, flight)
     }
@@ -332,24 +381,23 @@ class Exchange {
         return stale
       }
     }
-    return this.#stored(sent, found, requestedAt, flight)
+    return this.#stored(sent, { found, isConditional, requestedAt }, flight)
   }
 
   /** Returns a sent response whose body is stored as the caller reads it. */
   async #stored(
     sent: FetchResponse,
-    found: StoredPage | undefined,
-    requestedAt: number,
+    { found, isConditional, requestedAt }: Asked,
     flight: Flight | undefined,
   ): Promise<FetchResponse> {
     const { url, method, headers: requestHeaders } = this.#request
-    const { now, freshness, maxEntryBytes, store, fingerprint: fingerprintOf } = this.#settings
+    const { now, freshness, maxEntryBytes, store, fingerprint: fingerprintOf, requestHeaders: rules } = this.#settings
     const { status, body } = sent
     const fields = storedHeaders(sent)
     const receivedAt = now()
     const draft: Omit<PageRecord, 'storedAt'> = {
       url,
-      varied: variedFields(headerOf(fields, 'vary'), requestHeaders),
+      varied: rules.variedFields(headerOf(fields, 'vary'), requestHeaders),
       status,
       statusText: (sent as Partial<Response>).statusText ?? '',
       headers: fields,
@@ -357,12 +405,21 @@ class Exchange {
       requestedAt,
       receivedAt,
     }
+    const stream = body instanceof ReadableStream
+    const codedBody = this.#exchange.codedBodyOf(sent)
+    const isCoded =
+      codedBody !== undefined || isDecodedByFetch({ 'content-encoding': headerOf(fields, 'content-encoding') })
+    const otherThanPage = this.#otherThanPage(sent)
     const why =
       (method !== 'GET' && `the method is ${method}`) ||
-      (!freshness.isStorable(draft) && 'HTTP forbids to store it') ||
-      (body !== null && !(body instanceof ReadableStream) && 'its body is not a stream of the web') ||
-      ((numberOf(headerOf(fields, 'content-length')) ?? 0) > maxEntryBytes && 'it is longer than maxEntryBytes') ||
-      (headerOf(fields, 'content-type')?.startsWith('text/event-stream') && 'it is a stream of events')
+      otherThanPage?.because ||
+      freshness.obstacleTo(draft) ||
+      (body !== null && !stream && 'its body is not a stream of the web') ||
+      (!isCoded &&
+        (numberOf(headerOf(fields, 'content-length')) ?? 0) > maxEntryBytes &&
+        'it is longer than maxEntryBytes') ||
+      (headerOf(fields, 'content-type')?.startsWith('text/event-stream') && 'it is a stream of events') ||
+      (stream && isCoded && codedBody === undefined && `it may be cut off: ${UNSEEN_CODING}`)
     const about: CacheReport = {
       state: why ? 'bypass' : 'stored',
       ageMs: 0,
@@ -370,46 +427,89 @@ class Exchange {
       because: why || 'the site sent it',
     }
     if (why) flight?.end('failed')
-    if (method !== 'GET') return report(sent, about)
+    if (method !== 'GET') {
+      if (
+        found !== undefined &&
+        status === 200 &&
+        otherThanPage === undefined &&
+        hasChanged(found.record.headers, sent)
+      )
+        await this.#attempt(() => store.update(found.id, { ...found.record, isOutdated: true }))
+      return report(sent, about)
+    }
 
     const location = REDIRECTS.has(status) ? headerOf(fields, 'location') : undefined
-    if (location !== undefined || !(body instanceof ReadableStream)) {
+    if (location !== undefined || !stream) {
       // Few read the body of a redirect, so it is left out.
       const record = { ...draft, headers: location === undefined ? fields : withoutBody(fields), storedAt: receivedAt }
       const isStored = !why && (await this.#commit(await this.#attempt(() => store.begin()), record))
-      await this.#visitedPage(record, status, found !== undefined, location && `${status} ${location}`)
+      if (otherThanPage?.isInPlaceOfPage) await this.#postpone()
+      else await this.#visitedPage(record, status, isConditional, location && `${status} ${location}`)
       flight?.end(isStored ? 'stored' : 'failed')
       return report(sent, about)
     }
     // The caller may not read the body of an error, or of a page that is due.
-    if (status >= 400) await this.#visitedPage({ ...draft, storedAt: receivedAt }, status, false, undefined)
+    if (status >= 400 && !otherThanPage?.isInPlaceOfPage)
+      await this.#visitedPage({ ...draft, storedAt: receivedAt }, status, false, undefined)
     else await this.#postpone()
     const response = recorded(sent as Response, {
       begin: why ? undefined : () => store.begin(),
       maxBytes: maxEntryBytes,
-      expectedBytes:
-        headerOf(fields, 'content-encoding') === undefined ? numberOf(headerOf(fields, 'content-length')) : undefined,
+      expectedBytes: isCoded ? undefined : numberOf(headerOf(fields, 'content-length')),
+      codedBody,
+      check: (head) => this.#otherThanPage(sent, head)?.because,
       flight: flight?.hasFollowers && !why ? flight : undefined,
       fingerprintOf: fingerprintOf && ((bytes) => fingerprintOf(bytes, { url, headers: sent.headers as Headers })),
-      onEnd: (end, writer) => this.#bodyEnded(end, writer, draft, found, flight),
-      onFailure: this.#failed,
+      onEnd: async (end, writer) => {
+        if (end.problem !== undefined && !why) report(response, { ...about, state: 'bypass', because: end.problem })
+        if (!otherThanPage) await this.#bodyEnded(end, writer, draft, isConditional, flight)
+      },
+      onFailure: (error) => void this.#attempt(() => Promise.reject(error)),
+      onFingerprintFailure: (error) =>
+        this.#warn(
+          'POLITELY_FINGERPRINT',
+          `the option \`fingerprint\` has thrown for ${url} (${messageOf(error)}); pages are stored, and compared without it`,
+        ),
     })
     return report(response, about)
   }
 
+  /**
+   * Says why a response is not to be stored, although HTTP may allow it: it is an error, or the site has
+   * sent something else in place of the page. Undefined for a page, a redirect, and a missing page.
+   * @param head The start of its body. Without it, only the headers count.
+   */
+  #otherThanPage(
+    sent: FetchResponse,
+    head?: Uint8Array,
+  ): { readonly because: string; readonly isInPlaceOfPage: boolean } | undefined {
+    const { status, headers } = sent
+    if (this.#exchange.isRateLimited(sent))
+      return { because: 'isRateLimited says that it asks for fewer requests', isInPlaceOfPage: true }
+    if (head !== undefined && !MAY_BE_CHALLENGE.test(headers.get('content-type') ?? 'text/html')) return undefined
+    const response = { status, headers: headers as Headers, url: this.#request.url, ...(head && { head }) }
+    const kind = outcomeOf(response)?.kind ?? 'served'
+    if (KEPT_OUTCOMES.has(kind)) return undefined
+    const isInPlaceOfPage = kind === 'challenge' || kind === 'login'
+    return {
+      because: `its outcome is \`${kind}\`; only pages, redirects and missing pages are stored`,
+      isInPlaceOfPage,
+    }
+  }
+
   async #bodyEnded(
-    { isWhole, fingerprint }: BodyEnd,
+    { problem, isWhole, fingerprint }: BodyEnd,
     writer: PageWriter | undefined,
     draft: Omit<PageRecord, 'storedAt'>,
-    found: StoredPage | undefined,
+    isConditional: boolean,
     flight: Flight | undefined,
   ): Promise<void> {
     const record = { ...draft, storedAt: this.#settings.now() }
-    const isStored = isWhole && (await this.#commit(writer, record))
-    if (record.status < 400) {
+    const isStored = problem === undefined && (await this.#commit(writer, record))
+    const isInPlaceOfPage = isWhole && problem !== undefined
+    if (record.status < 400 && !isInPlaceOfPage) {
       // Without a body to compare, the site's answer to the validators says whether the page has changed.
-      const hasValidators = found !== undefined && Object.keys(validatorsOf(found.record.headers)).length > 0
-      await this.#visitedPage(record, record.status, hasValidators, fingerprint)
+      await this.#visitedPage(record, record.status, isConditional, fingerprint)
     }
     flight?.end(isStored ? 'stored' : this.#endWithoutPage())
   }
@@ -466,7 +566,8 @@ class Exchange {
   }
 
   #notCached(): Response {
-    const response = asSent(new Response(null, { status: 504, statusText: 'Gateway Timeout' }), this.#request.url)
+    const { url } = this.#request
+    const response = makeResponse(null, { status: 504, statusText: 'Gateway Timeout', url })
     return report(this.#exchange.adopt(response, []), {
       state: 'bypass',
       ageMs: 0,
@@ -478,14 +579,15 @@ class Exchange {
   /** Makes a response of what is stored. Undefined if its body is gone. */
   async #restore(page: StoredPage, state: CacheState, because: string): Promise<Response | undefined> {
     const { method } = this.#request
-    const response = await this.#attempt(() => restored(page, method, this.#settings, state, because))
+    const chunks = await this.#attempt(() => bodyOf(page, method, this.#settings.store))
+    const response = chunks && restored(page, chunks, this.#settings, state, because)
     return response && this.#exchange.adopt(response, page.record.robotsTags)
   }
 
   async #find(): Promise<StoredPage | undefined> {
     const { url, headers } = this.#request
     const found = (await this.#attempt(() => this.#settings.store.find(url))) ?? []
-    return found.find(({ record }) => fits(record, headers))
+    return found.find(({ record }) => this.#settings.requestHeaders.fits(record, headers))
   }
 
   #freshness({ record }: StoredPage): Freshness {
@@ -496,8 +598,7 @@ class Exchange {
   /** Whether a stored response may be returned without asking the site (RFC 9111 §4.2, §5.2.1). */
   #isUsable(found: StoredPage): boolean {
     if (this.#settings.refresh) return false
-    const { headers } = this.#request
-    const asked = directivesOf(headers['cache-control'] ?? (/no-cache/i.test(headers.pragma ?? '') ? 'no-cache' : ''))
+    const asked = this.#asked
     if (asked.has('no-cache') || asked.has('no-store')) return false
     const { ageMs, lifetimeMs } = this.#freshness(found)
     const maxAgeMs = secondsOf(asked.get('max-age'))
@@ -506,12 +607,26 @@ class Exchange {
     if (minFreshMs !== undefined && lifetimeMs - ageMs < minFreshMs) return false
     if (ageMs < lifetimeMs) return true
     if (!asked.has('max-stale') || forbidsStale(found)) return false
-    const maxStaleMs = secondsOf(asked.get('max-stale')) ?? Number.POSITIVE_INFINITY
-    return ageMs - lifetimeMs <= maxStaleMs
+    const maxStale = asked.get('max-stale')
+    return ageMs - lifetimeMs <= (maxStale === '' ? Number.POSITIVE_INFINITY : (secondsOf(maxStale) ?? 0))
+  }
+
+  /** Whether the request is for one user. */
+  get #isPersonal(): boolean {
+    return this.#settings.requestHeaders.isPersonal(this.#request.headers)
+  }
+
+  /** What the request asks of caches (RFC 9111 §5.2.1, §5.4). */
+  get #asked(): ReadonlyMap<string, string> {
+    const { 'cache-control': directives, pragma = '' } = this.#request.headers
+    return directivesOf(directives ?? (/no-cache/i.test(pragma) ? 'no-cache' : ''))
   }
 
   /** Whether a stored response may be returned because the site fails (RFC 5861 §4). */
   #mayBeStale(found: StoredPage): boolean {
+    const asked = this.#asked
+    // The caller wants what the site confirms, and must not take an old page for that.
+    if (this.#request.isReload || asked.has('no-cache') || secondsOf(asked.get('max-age')) === 0) return false
     if (forbidsStale(found)) return false
     if (this.#settings.isStaleIfError) return true
     const allowedMs = secondsOf(directivesIn(found).get('stale-if-error')) ?? 0
@@ -521,9 +636,13 @@ class Exchange {
 
   /** Returns what is known of a stored response after a 304 (RFC 9111 §3.2). */
   #freshened(record: PageRecord, sent: FetchResponse, requestedAt: number): PageRecord {
+    const { isOutdated: _, ...known } = record
+    const headers = freshenedHeaders(record.headers, sent)
     return {
-      ...record,
-      headers: freshenedHeaders(record.headers, sent),
+      ...known,
+      // The site has chosen this page for the request of the 304 (RFC 9111 §4.1).
+      varied: this.#settings.requestHeaders.variedFields(headerOf(headers, 'vary'), this.#request.headers),
+      headers,
       robotsTags: sent.headers.get('x-robots-tag') === null ? record.robotsTags : this.#exchange.robotsTagsOf(sent),
       requestedAt,
       receivedAt: this.#settings.now(),
@@ -552,52 +671,47 @@ class Exchange {
 
   /** Notes a visit. Those of a caller's own cookies and authorization are about another page. */
   async #visited(found: Parameters<Visits['add']>[1]): Promise<void> {
-    const { method, url, headers } = this.#request
+    const { method, url } = this.#request
     if (method !== 'GET') return
-    if (isPersonal(headers)) await this.#postpone()
-    else await this.#attempt(() => this.#visits.add(url, found))
+    if (this.#isPersonal) await this.#postpone()
+    else await this.#visits.add(url, found)
   }
 
   /** Lets a page that is due be due later. */
   async #postpone(until?: number): Promise<void> {
     const { now } = this.#settings
-    if (this.#visits.isUsed) await this.#attempt(() => this.#visits.postpone(this.#request.url, now(), until))
+    if (this.#visits.isUsed) await this.#visits.postpone(this.#request.url, now(), until)
   }
 
   /** Whether a sitemap dates a change after the stored response. */
   async #isOutdated({ record }: StoredPage): Promise<boolean> {
     if (!this.#visits.isUsed) return false
-    return (await this.#attempt(() => this.#visits.hasChangedSince(record.url, record.receivedAt))) ?? false
-  }
-
-  /** Works with the store. If that fails, requests go on without it. */
-  async #attempt<T>(work: () => Awaitable<T>): Promise<T | undefined> {
-    try {
-      return await work()
-    } catch (error) {
-      this.#failed(error)
-      return undefined
-    }
+    return this.#visits.hasChangedSince(record.url, record.receivedAt)
   }
 }
 
-/** Makes a response of what is stored. Undefined if its body is gone. */
-async function restored(
-  { id, record, bodyBytes }: StoredPage,
-  method: string,
-  { now, freshness, store }: Settings,
+/** Returns the body of what is stored: none for a HEAD. Undefined if it is gone. */
+async function bodyOf({ id, record, bodyBytes }: StoredPage, method: string, store: PageStore) {
+  const hasBody = method !== 'HEAD' && bodyBytes > 0 && !NULL_BODY.has(record.status)
+  return hasBody ? store.body(id) : NO_CHUNKS
+}
+
+const NO_CHUNKS: readonly Uint8Array[] = []
+
+/** Makes a response of what is stored. */
+function restored(
+  { record, bodyBytes }: StoredPage,
+  chunks: Chunks,
+  { now, freshness }: Settings,
   state: CacheState,
   because: string,
-): Promise<Response | undefined> {
+): Response {
   const { url, status, statusText, storedAt } = record
   const { ageMs } = freshness.freshnessOf(record, now())
   const headers = record.headers.filter(([name]) => name !== 'age') as [string, string][]
   headers.push(['age', String(Math.floor(ageMs / 1000))])
-  const hasBody = method !== 'HEAD' && bodyBytes > 0 && !NULL_BODY.has(status)
-  const chunks = hasBody ? await store.body(id) : undefined
-  if (hasBody && chunks === undefined) return undefined
-  const response = asSent(new Response(null, { status, statusText, headers }), url)
-  if (chunks !== undefined) {
+  const response = makeResponse(null, { status, statusText, headers, url })
+  if (chunks !== NO_CHUNKS) {
     withBody(response, {
       stream: () => ReadableStream.from(copies(chunks)) as ReadableStream<Uint8Array>,
       whole: () => joined(chunks, bodyBytes),
@@ -644,12 +758,6 @@ async function unavailableAfter(robotsTags: readonly string[], now: number): Pro
   if (!robotsTags.some((line) => /unavailable_after/i.test(line))) return undefined
   const { robotsDirectives } = await import('@politely/core/usage')
   return robotsDirectives({ headers: { 'x-robots-tag': [...robotsTags] }, now }, '*').unavailableAfter
-}
-
-/** Makes a response look as fetch returns it. */
-function asSent(response: Response, url: string): Response {
-  Object.defineProperty(response, 'url', { value: url, configurable: true })
-  return response
 }
 
 function numberOf(text: string | undefined): number | undefined {

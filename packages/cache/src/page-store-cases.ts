@@ -1,7 +1,14 @@
 // The contract of a store of pages, as test cases. They need no test runner: a case throws if the
 // store breaks the contract.
 import assert from 'node:assert/strict'
-import type { Awaitable, PageRecord, PageStore, StoredPage, VisitLog } from './page-store.ts'
+import {
+  type Awaitable,
+  MAX_VARIANTS,
+  type PageRecord,
+  type PageStore,
+  type StoredPage,
+  type VisitLog,
+} from './page-store.ts'
 
 /**
  * What only some stores can do. `bounded`: has a size limit in bytes. `shared`: several handles on one
@@ -168,6 +175,34 @@ const everyStore: readonly PageStoreCase[] = [
     const [after] = await store.find(A)
     assert.deepEqual(after, { id: before?.id, record, bodyBytes: 200_000 })
     await assertBody(store, after, bodyOf(1, 200_000))
+  }),
+  row('an update may change the varied fields, and replaces the response that has them', async ({ open }) => {
+    const store = await open()
+    const german = { ...recordOf(A), varied: [['accept-language', 'de']] as const }
+    await put(store, german, bodyOf(1, 30_000))
+    await put(store, { ...recordOf(A), receivedAt: START + 1 }, bodyOf(2, 30_000))
+    const [any] = await store.find(A)
+    await store.update(any?.id ?? 0, { ...german, receivedAt: START + 2 })
+    const found = await store.find(A)
+    assert.deepEqual(found, [{ id: any?.id, record: { ...german, receivedAt: START + 2 }, bodyBytes: 30_000 }])
+    await assertBody(store, found[0], bodyOf(2, 30_000))
+    await put(store, german, bodyOf(3, 10))
+    assert.equal((await store.find(A)).length, 1)
+  }),
+  row(`keeps the ${MAX_VARIANTS} responses of a URL that were received last`, async ({ open }) => {
+    const store = await open()
+    await put(store, recordOf(B), bodyOf(0, 10))
+    for (const n of ascending(0, MAX_VARIANTS + 5)) {
+      const record = { ...recordOf(A), varied: [['accept', `${n}`]] as const, receivedAt: START + n }
+      await put(store, record, bodyOf(n, 10))
+    }
+    const found = await store.find(A)
+    assert.deepEqual(
+      found.map(({ record }) => record.receivedAt - START),
+      ascending(5, MAX_VARIANTS + 5).reverse(),
+    )
+    await assertBody(store, found.at(-1), bodyOf(5, 10))
+    assert.equal((await store.find(B)).length, 1)
   }),
   row('an update of a response that is gone does nothing', async ({ open }) => {
     const store = await open()

@@ -10,7 +10,7 @@ export interface PageRecord {
   readonly url: string
   /**
    * The fields of the request that Vary names, in lower case, each with its value; null if it was not
-   * sent. Values of Authorization and Cookie are hashes.
+   * sent. Then the fields that may name a user, whose values are hashes.
    */
   readonly varied: readonly (readonly [name: string, value: string | null])[]
   readonly status: number
@@ -25,6 +25,8 @@ export interface PageRecord {
   readonly receivedAt: number
   /** When the whole body had arrived. Milliseconds since 1970. */
   readonly storedAt: number
+  /** Whether the site has shown since that the page has changed. It is then no longer fresh. */
+  readonly isOutdated?: true | undefined
 }
 
 /** A stored response. */
@@ -35,6 +37,9 @@ export interface StoredPage {
   /** The length of the body. Bytes. */
   readonly bodyBytes: number
 }
+
+/** How many responses a store keeps of one URL, which differ in their varied fields. Our choice. */
+export const MAX_VARIANTS = 20
 
 /** What earlier visits to a URL found, and when the next is due. JSON-safe. */
 export interface VisitLog {
@@ -62,8 +67,9 @@ export interface PageWriter {
 
 /**
  * Keeps responses and visits. `MemoryPageStore` and `SqlitePageStore` are stores. A full store deletes
- * the URLs that were used longest ago, each with its responses and its visits. A response that is too
- * long for the store is not kept, and the response that it would replace is deleted. `pageStoreCases` of
+ * the URLs that were used longest ago, each with its responses and its visits. Of a URL, it keeps the
+ * `MAX_VARIANTS` responses that were received last. A response that is too long for the store is not
+ * kept, and the response that it would replace is deleted. `pageStoreCases` of
  * `@politely/cache/testing` tests this contract.
  */
 export interface PageStore {
@@ -72,8 +78,9 @@ export interface PageStore {
   /** Begins to store a response. */
   begin(): Awaitable<PageWriter>
   /**
-   * Replaces what is known of a response, and keeps its body, its URL and its varied fields. Does
-   * nothing if it is gone.
+   * Replaces what is known of a response, its varied fields too, and keeps its body and its URL. If
+   * another response for the URL has these varied fields, that is deleted. Does nothing if the
+   * response is gone.
    */
   update(id: number, record: PageRecord): Awaitable<void>
   /**
@@ -94,6 +101,8 @@ export interface PageStore {
   setVisits(log: VisitLog): Awaitable<void>
   /** The URLs that are due at this time, or were before, the longest due first; at most `limit`. */
   due(now: number, limit: number): Awaitable<readonly VisitLog[]>
+  /** Returns the space of deleted responses to the system. For stores that would keep it. */
+  compact?(): Awaitable<void>
   /** Closes the store. */
   close(): Awaitable<void>
 }

@@ -1,5 +1,6 @@
 // Stores the body of a response while it is read.
 import { createHash, hash } from 'node:crypto'
+import type { CodedBody } from '@politely/fetcher/internal'
 import type { Flight } from './flights.ts'
 import { type BodySource, openStream, withBody } from './lazy-body.ts'
 import type { Awaitable, PageWriter } from './page-store.ts'
@@ -13,8 +14,13 @@ const MAX_WAIT_MS = 10_000
 /** How long a reader has to begin, once so much has been read ahead of it. Milliseconds. */
 const MAX_UNREAD_MS = 1_000
 
+/** How much of the start of a body is kept for `check`: as much as `outcomeOf` reads. Bytes. */
+const HEAD_BYTES = 65_536
+
 /** How a body ended. */
 export interface BodyEnd {
+  /** Why it must not be stored; undefined if it may. */
+  readonly problem: string | undefined
   /** Whether all of it arrived. */
   readonly isWhole: boolean
   /** A hash of the body. Of an incomplete one, undefined. */
@@ -28,6 +34,10 @@ export interface Recording {
   readonly maxBytes: number
   /** The length that the site announced; undefined if it did not, or if the body was decoded. */
   readonly expectedBytes: number | undefined
+  /** The coded bytes of the body, which show whether it is whole. Undefined if it has no coding. */
+  readonly codedBody: CodedBody | undefined
+  /** Says why a whole body is not the page, by its start. It is then not stored. */
+  readonly check: (head: Uint8Array) => string | undefined
   /** The other requests for this page. Undefined if none waits. */
   readonly flight: Flight | undefined
   /** Identifies the content of a body. It gets the whole body. Default: a hash of the bytes. */
@@ -39,11 +49,14 @@ export interface Recording {
   readonly onEnd: (end: BodyEnd, writer: PageWriter | undefined) => Promise<void>
   /** Called when the writer fails. The body goes on. */
   readonly onFailure: (error: unknown) => void
+  /** Called when `fingerprintOf` throws. The body is stored all the same. */
+  readonly onFingerprintFailure: (error: unknown) => void
 }
 
 /**
  * Makes a response store its body as it is read. It is stored only if it ends: neither a body that
- * breaks off, nor one that is cancelled, nor one of another length than announced.
+ * breaks off, nor one that is cancelled, nor one of another length than announced, nor one whose coding
+ * is cut.
  */
 export function recorded<R extends Response>(response: R, recording: Recording): R {
   const { flight } = recording
@@ -59,7 +72,7 @@ export function recorded<R extends Response>(response: R, recording: Recording):
         await recorder.end()
         return bytes
       } catch (error) {
-        await recorder.drop()
+        await recorder.drop(BROKEN_OFF)
         throw error
       }
     },
@@ -106,7 +119,7 @@ function recordedStream(
       }
     } catch (error) {
       ended()
-      await recorder.drop()
+      await recorder.drop(BROKEN_OFF)
       if (!isCancelled) controller.error(error)
     } finally {
       reading = undefined
@@ -115,7 +128,7 @@ function recordedStream(
   const next = () => (reading ??= step())
   const stop = async (reason?: unknown) => {
     ended()
-    await recorder.drop()
+    await recorder.drop('the caller has cancelled its body')
     await (reader === undefined ? body.cancel(reason) : reader.cancel(reason))
   }
   /** The requests that wait go on without this body. */
@@ -156,12 +169,17 @@ function recordedStream(
   )
 }
 
+const BROKEN_OFF = 'its body broke off'
+const NO_BYTES = new Uint8Array(0)
+
 class Recorder {
   readonly #recording: Recording
   /** All chunks, if the caller's function identifies the content. Otherwise the first chunk, until the next arrives. */
   #chunks: Uint8Array[] = []
   #hash: ReturnType<typeof createHash> | undefined
   #bytes = 0
+  /** The chunks that have the start of the body. */
+  readonly #head: Uint8Array[] = []
   #hasEnded = false
   #writer: PageWriter | undefined
   /** Undefined if the body is not stored, or no longer. */
@@ -174,6 +192,7 @@ class Recorder {
 
   async write(chunk: Uint8Array): Promise<void> {
     const { maxBytes, fingerprintOf } = this.#recording
+    if (this.#bytes < HEAD_BYTES) this.#head.push(chunk)
     this.#bytes += chunk.byteLength
     if (fingerprintOf === undefined) this.#digest(chunk)
     else if (this.#bytes <= maxBytes) this.#chunks.push(chunk)
@@ -184,21 +203,30 @@ class Recorder {
   }
 
   async end(): Promise<void> {
-    const { expectedBytes } = this.#recording
-    if (expectedBytes !== undefined && this.#bytes !== expectedBytes) await this.drop()
-    else await this.#end({ isWhole: true, fingerprint: this.#fingerprint() })
+    const { expectedBytes, codedBody } = this.#recording
+    const cut =
+      expectedBytes !== undefined && this.#bytes !== expectedBytes
+        ? `${this.#bytes} bytes of a body with Content-Length ${expectedBytes} have arrived`
+        : await codedBody?.problem(this.#bytes)
+    if (cut !== undefined) await this.drop(`its body is not whole: ${cut}`)
+    else await this.#end({ problem: this.#problem(), isWhole: true, fingerprint: this.#fingerprint() })
   }
 
-  async drop(): Promise<void> {
-    await this.#abort()
-    await this.#end({ isWhole: false, fingerprint: undefined })
+  async drop(problem: string): Promise<void> {
+    await this.#end({ problem, isWhole: false, fingerprint: undefined })
   }
 
   async #end(end: BodyEnd): Promise<void> {
     if (this.#hasEnded) return
     this.#hasEnded = true
-    if (end.isWhole) await this.#attempt(() => this.#open()) // an empty body has no chunks
+    if (end.problem !== undefined) await this.#abort()
+    else await this.#attempt(() => this.#open()) // an empty body has no chunks
     await this.#recording.onEnd(end, this.#writer)
+  }
+
+  #problem(): string | undefined {
+    const [first = NO_BYTES, ...others] = this.#head
+    return this.#recording.check(others.length === 0 ? first : Buffer.concat(this.#head))
   }
 
   async #open(): Promise<PageWriter | undefined> {
@@ -227,7 +255,7 @@ class Recorder {
     try {
       return fingerprintOf(Buffer.concat(this.#chunks))
     } catch (error) {
-      this.#recording.onFailure(error)
+      this.#recording.onFingerprintFailure(error)
       return undefined
     }
   }

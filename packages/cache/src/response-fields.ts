@@ -1,7 +1,5 @@
-// The headers of requests and responses: what is stored of them, and what a 304 changes.
-import { createHash } from 'node:crypto'
-import type { CachedRequest, FetchResponse } from '@politely/gate'
-import type { PageRecord } from './page-store.ts'
+// The headers of responses: what is stored of them, and what a 304 changes.
+import type { FetchResponse } from '@politely/gate'
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
@@ -29,17 +27,6 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 
 /** These describe a body (RFC 9110 §8). */
 const OF_BODY: ReadonlySet<string> = new Set(['content-encoding', 'content-length', 'content-type'])
-
-/** The credentials of a user. */
-const OF_USER = ['authorization', 'cookie']
-
-/** Their values are secrets, which a file must not keep. */
-const SECRET: ReadonlySet<string> = new Set([...OF_USER, 'proxy-authorization'])
-
-/** Whether a request is for one user. */
-export function isPersonal(headers: CachedRequest['headers']): boolean {
-  return OF_USER.some((name) => headers[name] !== undefined)
-}
 
 /** Returns the headers of a response that may be stored. */
 export function storedHeaders({ headers }: FetchResponse): HeaderList {
@@ -74,33 +61,6 @@ export function headerOf(headers: HeaderList, name: string): string | undefined 
   return headers.find(([found]) => found === name)?.[1]
 }
 
-/**
- * Returns the fields of a request that its response depends on: the fields that Vary names, and the
- * user's credentials. HTTP lets a user reuse such a response, but a process may act for several users.
- */
-export function variedFields(vary: string | undefined, headers: CachedRequest['headers']): PageRecord['varied'] {
-  const own = OF_USER.filter((name) => headers[name] !== undefined)
-  if (vary === undefined && own.length === 0) return []
-  const names = [vary, ...own]
-    .join()
-    .toLowerCase()
-    .split(',')
-    .map((name) => name.trim())
-  return [...new Set(names.filter((name) => name !== ''))].toSorted().map((name) => [name, varied(name, headers)])
-}
-
-/** Whether a stored response fits a request, and is for the same user (RFC 9111 §4.1). */
-export function fits({ varied: fields }: PageRecord, headers: CachedRequest['headers']): boolean {
-  const isListed = (name: string) => headers[name] === undefined || fields.some(([listed]) => listed === name)
-  return fields.every(([name, value]) => value === varied(name, headers)) && OF_USER.every(isListed)
-}
-
-function varied(name: string, headers: CachedRequest['headers']): string | null {
-  const value = headers[name]
-  if (value === undefined) return null
-  return SECRET.has(name) ? createHash('sha256').update(value).digest('base64url') : value
-}
-
 /** Returns the URLs whose stored responses an unsafe request makes invalid (RFC 9111 §4.4). */
 export function invalidatedBy(url: string, { headers }: FetchResponse): readonly string[] {
   const others = ['location', 'content-location'].flatMap((name) => {
@@ -120,10 +80,29 @@ function withoutFragment(url: string): string {
   return url.split('#', 1)[0] as string
 }
 
-/** Whether a 304 is about another page than the stored one (RFC 9111 §4.3.4). Servers mark codings in the ETag. */
+/**
+ * Whether a 304 is about another page than the stored one, which it then must not update (RFC 9111
+ * §4.3.4). ETags are compared without their mark of weakness and of the coding: servers strengthen a
+ * weak one in a 304, and name the coding in one of the two.
+ */
 export function isOfOtherPage(stored: HeaderList, { headers }: FetchResponse): boolean {
-  const [old, now] = [headerOf(stored, 'etag'), headers.get('etag')].map((etag) => {
-    return etag?.replace(/^W\//, '').replace(/[-;](?:gzip|br|zstd|deflate)"$/, '"')
+  const etag = headers.get('etag')
+  const old = headerOf(stored, 'etag')
+  if (etag !== null && (old !== undefined || !etag.startsWith('W/')))
+    return old === undefined || tagOf(etag) !== tagOf(old)
+  const modified = headers.get('last-modified')
+  return modified !== null && modified !== headerOf(stored, 'last-modified')
+}
+
+/** Whether the response to a HEAD shows that the stored page has changed (RFC 9111 §4.3.5). */
+export function hasChanged(stored: HeaderList, { headers }: FetchResponse): boolean {
+  return ['etag', 'last-modified', 'content-length'].some((name) => {
+    const [before, now] = [headerOf(stored, name), headers.get(name)]
+    if (before === undefined || now === null) return false
+    return name === 'etag' ? tagOf(before) !== tagOf(now) : before !== now
   })
-  return old !== undefined && now !== undefined && old !== now
+}
+
+function tagOf(etag: string): string {
+  return etag.replace(/^W\//, '').replace(/[-;](?:gzip|br|zstd|deflate)"$/, '"')
 }

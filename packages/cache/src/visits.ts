@@ -1,6 +1,6 @@
 // What the visits to a page found, and when the next is due.
 import { nextVisit, type PastVisit, type SitemapHint } from '@politely/core/revisit'
-import type { PageStore, VisitLog } from './page-store.ts'
+import type { Awaitable, PageStore, VisitLog } from './page-store.ts'
 
 /** The limits of `nextVisit` that the caller chose. */
 export interface RevisitOptions {
@@ -33,13 +33,18 @@ export interface Found {
 /** How many visits are kept of a URL. */
 const MAX_VISITS = 20
 
+/** Works with the store. If that fails, it says so, and requests go on without it. */
+export type Attempt = <T>(work: () => Awaitable<T>) => Promise<T | undefined>
+
 export class Visits {
   readonly #store: PageStore
   readonly #options: RevisitOptions
+  readonly #attempt: Attempt
 
-  constructor(store: PageStore, options: RevisitOptions) {
+  constructor(store: PageStore, options: RevisitOptions, attempt: Attempt) {
     this.#store = store
     this.#options = options
+    this.#attempt = attempt
   }
 
   /** Whether this program asks what is due. Otherwise nothing has to be postponed. */
@@ -50,7 +55,7 @@ export class Visits {
     const status = Math.min(found.status, 599) // a few sites refuse with 999
     const isPage = status > 0 && status < 400
     const fingerprint = isPage ? found.fingerprint : undefined // an error page is not another copy of the page
-    const log = await this.#store.visits(url)
+    const log = await this.#logOf(url)
     // The clock may have been set back.
     const earlier = (log?.visits ?? []).filter((visit) => visit.at <= at).slice(1 - MAX_VISITS)
     const isCompared = fingerprint !== undefined && log?.fingerprint !== undefined
@@ -64,7 +69,8 @@ export class Visits {
       freshUntil: found.freshUntil,
       unavailableAfter: found.unavailableAfter,
     }).at
-    await this.#store.setVisits({ url, visits, fingerprint: fingerprint ?? log?.fingerprint, sitemap, dueAt })
+    const next = { url, visits, fingerprint: fingerprint ?? log?.fingerprint, sitemap, dueAt }
+    await this.#attempt(() => this.#store.setVisits(next))
   }
 
   /** Notes that the next visit is due now, or when a sitemap says. */
@@ -86,17 +92,21 @@ export class Visits {
    * the default interval.
    */
   async postpone(url: string, now: number, until?: number): Promise<void> {
-    const log = await this.#store.visits(url)
+    const log = await this.#logOf(url)
     if (log?.dueAt === undefined || log.dueAt > now) return
     const { minIntervalMs = HOUR_MS } = this.#options
     const { intervalMs } = nextVisit([{ at: now, status: 200, changed: false }], this.#options)
     const dueAt = until === undefined ? now + (intervalMs ?? 0) : Math.max(until, now + minIntervalMs)
-    await this.#store.setVisits({ ...log, dueAt })
+    await this.#attempt(() => this.#store.setVisits({ ...log, dueAt }))
   }
 
   /** Whether a trusted sitemap dates a change after this time. */
   async hasChangedSince(url: string, time: number): Promise<boolean> {
-    return datesChangeAfter((await this.#store.visits(url))?.sitemap, time)
+    return datesChangeAfter((await this.#logOf(url))?.sitemap, time)
+  }
+
+  #logOf(url: string): Promise<VisitLog | undefined> {
+    return this.#attempt(() => this.#store.visits(url))
   }
 }
 

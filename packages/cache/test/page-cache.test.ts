@@ -226,7 +226,7 @@ describe('a page that may have changed', () => {
     expect(await state('max-age=60')).toBe('200 hit')
     expect(await state('min-fresh=51')).toBe('200 stored')
     site.now += 150 * SECOND
-    expect(await state('max-stale=60')).toBe('200 hit')
+    expect(await state('max-stale=60')).toBe('200 stale')
     expect(await state('only-if-cached')).toBe('504 bypass')
     expect(await state('no-store')).toBe('200 bypass')
     expect(await state('no-cache')).toBe('200 stored')

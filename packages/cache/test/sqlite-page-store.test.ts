@@ -1,7 +1,7 @@
 // @module-tag nodes
 // Damaged files, files of other applications, locked files, and options of SqlitePageStore.
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
@@ -10,10 +10,11 @@ import type { SetAside } from '@politely/sqlite'
 import { fileDamages, overwrite, sizeOf } from '@politely/testkit/damaged-file'
 import { seededRandom } from '@politely/testkit/random-robots'
 import { firstInShortRun } from '@politely/testkit/scope'
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished, vi } from 'vitest'
 import { SqlitePageStore, type SqlitePageStoreOptions } from '../src/sqlite/sqlite-page-store.ts'
 import { type Folder, test } from './folder.ts'
 import { bodyOf, isWhole, put, recordOf, START, urlOf } from './pages.ts'
+import { listOf } from './site.ts'
 
 const COUNT = 40
 
@@ -150,6 +151,54 @@ describe('a body whose file is damaged is gone (our choice)', () => {
   })
 })
 
+describe('the folder of bodies', () => {
+  test('is refused if it is a symbolic link', ({ folder }) => {
+    mkdirSync(`${folder.file}-elsewhere`)
+    symlinkSync(`${folder.file}-elsewhere`, `${folder.file}-bodies`)
+    expect(() => folder.open()).toThrow(/-bodies, is a symbolic link; remove it, or write another path/)
+    expect(readdirSync(`${folder.file}-elsewhere`)).toEqual([])
+  })
+
+  test('is refused if it belongs to another user', ({ folder }) => {
+    mkdirSync(`${folder.file}-bodies`)
+    const getuid = vi.spyOn(process as { getuid(): number }, 'getuid').mockReturnValue(54_321)
+    onTestFinished(() => getuid.mockRestore())
+    expect(() => folder.open()).toThrow(/-bodies, belongs to another user/)
+  })
+})
+
+test('`compact` returns the space of deleted pages to the file system', async ({ folder }) => {
+  const store = folder.open()
+  for (let n = 0; n < 100; n++)
+    await put(store, recordOf(urlOf(n), bodyOf(n)), Buffer.alloc(n % 2 === 0 ? 15_000 : 100_000, n))
+  const before = folder.diskBytes()
+  for (let n = 0; n < 100; n++) await store.delete(urlOf(n))
+  await store.compact()
+  expect(folder.diskBytes()).toBeLessThan(before / 20)
+  expect(await listOf(store.pages())).toEqual([])
+})
+
+test('a file of an earlier version keeps its visits, and its pages are deleted', async ({ folder }) => {
+  const before = folder.open()
+  await put(before, recordOf(urlOf(1), bodyOf(1)), Buffer.alloc(100_000, 1))
+  const log = { url: urlOf(1), visits: [{ at: START, status: 200, changed: false }], fingerprint: 'a', dueAt: START }
+  await before.setVisits(log)
+  await put(before, recordOf(urlOf(2), bodyOf(2)), Buffer.alloc(100, 1))
+  await before.close()
+  const db = new DatabaseSync(folder.file)
+  db.exec('PRAGMA user_version = 1')
+  db.close()
+  const after = folder.open()
+  expect(await listOf(after.pages())).toEqual([])
+  expect(await after.visits(urlOf(1))).toEqual(log)
+  await after.compact()
+  expect(
+    readdirSync(`${folder.file}-bodies`, { recursive: true, encoding: 'utf8' }).filter((name) => name.length > 2),
+  ).toEqual([])
+  await put(after, recordOf(urlOf(2), bodyOf(2)), Buffer.alloc(100_000, 2))
+  expect(await listOf(after.pages())).toHaveLength(1)
+})
+
 describe('does not change a file that another application or version owns', () => {
   test.for([
     ["another application's tables", 'CREATE TABLE pages (a)', 'FOREIGN'],
@@ -160,7 +209,7 @@ describe('does not change a file that another application or version owns', () =
     ],
     [
       'a newer version',
-      `PRAGMA application_id = ${0x506c7470}; PRAGMA user_version = 2; CREATE TABLE other (a)`,
+      `PRAGMA application_id = ${0x506c7470}; PRAGMA user_version = 3; CREATE TABLE other (a)`,
       'NEWER',
     ],
   ] as const)('%s', ([, sql, code], { folder }) => {

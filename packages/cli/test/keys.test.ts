@@ -1,5 +1,15 @@
 // The directory itself is tested in packages/web-bot-auth.
-import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
@@ -59,6 +69,32 @@ test('rotates: says when to sign with which key, and publishes both until then',
   const both = [path('bot.jwk'), path('bot-2.jwk')]
   const { kids } = JSON.parse((await keys('directory', ...both, '--agent', 'https://bot.example', '--json')).stdout)
   expect(kids).toEqual([old.kid, next.kid])
+})
+
+test.skipIf(process.platform === 'win32')('a rotation that cannot write the old key changes nothing', async () => {
+  mkdirSync(path('locked'))
+  await keys('new', path('locked/bot.jwk'))
+  const before = json('locked/bot.jwk')
+  chmodSync(path('locked/bot.jwk'), 0o400)
+  chmodSync(path('locked'), 0o555)
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) for (const name of ['.', 'locked/bot.jwk']) chownSync(path(name), 65_534, 65_534)
+  if (isRoot) process.seteuid?.(65_534) // root may write every file
+  try {
+    expect(await keys('rotate', path('locked/bot.jwk'), path('bot-2.jwk'))).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'politely: "FOLDER/locked/bot.jwk" cannot be written (EACCES); permission was denied; change the permissions, or write another name\n',
+    })
+    expect(json('locked/bot.jwk')).toEqual(before)
+    expect(existsSync(path('bot-2.jwk'))).toBe(false)
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+    chmodSync(path('locked'), 0o755)
+  }
+  chmodSync(path('locked/bot.jwk'), 0o600)
+  expect(await keys('rotate', path('locked/bot.jwk'), path('bot-2.jwk'))).toMatchObject({ code: 0 })
 })
 
 test('writes the directory for a static host', async () => {

@@ -7,6 +7,7 @@ export { DomainTurns, type Outcome } from './base/domain-turns.ts'
 export { watchFakeTimers } from './base/fake-timers.ts'
 export { Fifo } from './base/fifo.ts'
 export { type Linked, LinkedList } from './base/linked-list.ts'
+export { makeResponse, markRedirected } from './base/make-response.ts'
 export { messageOf } from './base/message-of.ts'
 export {
   abortSignal,
@@ -29,6 +30,9 @@ export { MAX_TIMEOUT_MS, MAX_TIMER_MS, UNTIL_HEADERS, withTimeout } from './base
 export type { CachedRules } from './cache/memory.ts'
 export { type ClientPort, clientPort } from './client/client.ts'
 export { isHtml, rememberSentPage, type SentPage, sentPageOf, UNSEEN_TAGS } from './client/page-response.ts'
+export { isDecodedByFetch } from './fetch/body.ts'
+export { type CodedBody, type CodingWatch, UNSEEN_CODING, watchCoding } from './fetch/coded-body.ts'
+export { framingOf } from './fetch/request-observer.ts'
 export { isPrivateHost, siteOf } from './network/host-name.ts'
 export { boundedLookup } from './network/lookup.ts'
 export { registerPoliteDispatcher, registerPoliteFetch } from './network/platform-fetch.ts'

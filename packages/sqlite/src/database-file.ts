@@ -138,6 +138,11 @@ export class DatabaseFile {
     if (excess > 0) this.#db.exec(`PRAGMA incremental_vacuum(${excess})`)
   }
 
+  /** Returns all free pages to the file system, and shortens the log. */
+  compact(): void {
+    this.#db.exec('PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)')
+  }
+
   close(): void {
     this.#db.close()
   }

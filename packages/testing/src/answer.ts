@@ -1,13 +1,13 @@
 // What the fake web answers to a request: a body, a status, a response, a failure, or a function
 // that returns one of these.
 import { OptionError } from '@politely/core'
-import { describeValue, integer, oneOf } from '@politely/fetcher/internal'
+import { describeValue, integer, makeResponse, oneOf } from '@politely/fetcher/internal'
 import { FAILURE_NAMES, type FailureName, failureError } from './failures.ts'
 import { ANSWER_HINTS, assertParts, FAILURE_HINTS } from './parts.ts'
 
 /** A response of the fake web. Each part has a default. */
 export interface FakeResponse {
-  /** Default 200. From 200 to 599. */
+  /** Default 200. From 200 to 999. */
   readonly status?: number | undefined
   /** Default: the Content-Type of text, and the Content-Length of the body. */
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -43,9 +43,6 @@ export type FakeAnswer = FakeReply | FakeHandler
 const EXPECTED =
   'expected a text, a status such as 404, { status, headers, body }, { fails: "timeout" }, or a function that returns one of these'
 const RESPONSE_KEYS = { status: true, headers: true, body: true } as const
-/** A Response of these statuses has no body (WHATWG Fetch, null body status). */
-const BODILESS: readonly number[] = [204, 205, 304]
-
 /** @throws {OptionError} for an invalid answer. @param option Its name in the error message. */
 export function assertAnswer(option: string, answer: unknown): asserts answer is FakeAnswer {
   if (typeof answer !== 'function') assertReply(option, answer)
@@ -80,7 +77,7 @@ function assertReply(option: string, reply: unknown): asserts reply is FakeReply
 }
 
 function assertStatus(option: string, status: number): void {
-  integer(option, status, { min: 200, max: 599, example: 404 })
+  integer(option, status, { min: 200, max: 999, example: 404 })
 }
 
 /**
@@ -107,7 +104,7 @@ function responseOf(reply: string | number | FakeResponse | null, method: string
   const all = new Headers(headers)
   if (!all.has('content-type')) all.set('content-type', 'text/plain; charset=utf-8')
   if (!all.has('content-length') && !all.has('transfer-encoding')) all.set('content-length', String(bytes.length))
-  return new Response(method === 'HEAD' || BODILESS.includes(status) ? null : bytes, { status, headers: all })
+  return makeResponse(method === 'HEAD' ? null : bytes, { status, headers: all })
 }
 
 function partsOf(reply: string | number | FakeResponse | null): FakeResponse {

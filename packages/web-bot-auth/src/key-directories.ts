@@ -3,11 +3,26 @@
 // A stranger chooses the URL. So only public addresses are connected to, no redirect is followed,
 // and time, bytes and keys are bounded. A fetch that succeeds replaces what is known of the URL. A
 // fetch that fails proves nothing, and changes nothing.
+//
+// The stranger may own the domain of the URL, with any number of hosts and paths, and keep others
+// out; or a third party does, and gets the requests. So each site has a share of the fetches at a
+// time and of the memory, and gets few requests a minute.
 import type { LookupFunction } from 'node:net'
 import { NetworkGuard } from '@politely/fetcher'
-import { assertOptions, callable, integer, messageOf, setBounded } from '@politely/fetcher/internal'
+import {
+  assertOptions,
+  callable,
+  DomainTurns,
+  Fifo,
+  integer,
+  messageOf,
+  type Site,
+  siteOf,
+} from '@politely/fetcher/internal'
 import { ACCEPT_KEYS, boundedGet, maxAgeOf } from './bounded-get.ts'
+import { DomainMap } from './domain-map.ts'
 import { isForSignatures, type Jwk, type PublicKey, readPublicKey, validityOf } from './keys.ts'
+import { DIRECTORY_PATH } from './profiles.ts'
 
 /** Options of `KeyDirectories`. Experimental. */
 export interface DirectoryOptions {
@@ -17,9 +32,15 @@ export interface DirectoryOptions {
   readonly maxBodyBytes?: number | undefined
   /** How many keys a key set may have. Default 100. A larger one is not used at all. */
   readonly maxKeys?: number | undefined
-  /** How many key sets are kept. Default 1,000. The least recently used is evicted. */
+  /**
+   * How many key sets are kept. Default 1,000; their keys take at most about 32 MiB. When there are
+   * more, the registrable domains with the most lose their least recently used.
+   */
   readonly maxDirectories?: number | undefined
-  /** How many fetches may run at the same time. Default 20. A request beyond it is `unverified`. */
+  /**
+   * How many fetches may run at the same time. Default 20. A site may have a fifth of them, and a
+   * platform half. A request beyond it is `unverified`.
+   */
   readonly maxFetches?: number | undefined
   /**
    * How long to wait before the same URL is fetched again, for a key that it did not have, or after
@@ -57,6 +78,14 @@ interface Directory {
   /** By thumbprint. */
   readonly keys: ReadonlyMap<string, DirectoryKey>
   readonly freshUntil: number
+  /** About how much memory it takes. */
+  readonly bytes: number
+}
+
+/** How a fetch ended. The key set of an earlier fetch stays when it fails. */
+interface Fetched {
+  readonly directory: Directory | undefined
+  readonly failure: string | undefined
 }
 
 /** The defaults of `maxBodyBytes` and `maxKeys`. */
@@ -83,6 +112,22 @@ const DEFAULT_TTL_MS = 3_600_000
 const MIN_TTL_MS = 60_000
 const MAX_TTL_MS = 86_400_000
 
+/** All fetches at a time are enough for this many sites. Our choice. */
+const SITES_AT_ONCE = 5
+/** How many requests of each kind a site gets within `ASKED_MS`. Our choice. */
+const MAX_ASKED_PER_SITE = 10
+const ASKED_MS = 60_000
+/** How many of these requests are remembered. Our choice. */
+const MAX_ASKED = 10_000
+
+/** The memory of an imported key. Measured, and rounded up for RSA. */
+const BYTES_PER_KEY = 6_000
+/** The memory for all key sets; and for each set, if `maxDirectories` is large. Our choice. */
+const KEPT_BYTES = 2 ** 25
+const BYTES_PER_DIRECTORY = 2 ** 15
+/** The memory for an attempt: its URL, and a failure that names the URL too. */
+const BYTES_PER_ATTEMPT = 2 ** 12
+
 /**
  * The key sets of agents, for `verify`. One object serves all requests of a server. It keeps up to
  * `maxDirectories` key sets in memory, and no connection. Experimental.
@@ -92,11 +137,16 @@ export class KeyDirectories {
   readonly #limits: Limits
   readonly #guard: NetworkGuard
   readonly #now: () => number
-  /** By URL, in the order of their last use. */
-  readonly #directories = new Map<string, Directory>()
+  /** By URL. An evicted key set is fetched again for its next signature, before `retryMs` is over. */
+  readonly #directories: DomainMap<Directory>
   /** By URL: when it may be fetched again, and how the last fetch failed. */
-  readonly #attempts = new Map<string, { readonly nextAt: number; readonly failure: string | undefined }>()
-  readonly #fetches = new Map<string, Promise<void>>()
+  readonly #attempts: DomainMap<{ readonly nextAt: number; readonly failure: string | undefined }>
+  readonly #fetches = new Map<string, Promise<Fetched>>()
+  /** The sites of these fetches. */
+  readonly #fetching: DomainTurns<never>
+  /** The sites of the requests within `ASKED_MS`, and when they began, the oldest first. */
+  readonly #asked = new Fifo<{ readonly site: Site; readonly at: number }>()
+  readonly #asking = new DomainTurns<never>(Number.POSITIVE_INFINITY, MAX_ASKED_PER_SITE)
 
   constructor(options: DirectoryOptions = {}) {
     assertOptions(options, '{ timeoutMs: 5000 }', KNOWN)
@@ -112,6 +162,10 @@ export class KeyDirectories {
     }
     this.#guard = new NetworkGuard({ network: 'public-only', allowAddresses, lookup })
     this.#now = callable('now', options.now, 'a function that returns milliseconds') ?? Date.now
+    const bytesEach = Math.max(BYTES_PER_DIRECTORY, Math.ceil(KEPT_BYTES / maxDirectories))
+    this.#directories = new DomainMap(maxDirectories, bytesEach, (url) => this.#attempts.delete(url))
+    this.#attempts = new DomainMap(maxDirectories, BYTES_PER_ATTEMPT)
+    this.#fetching = new DomainTurns(maxFetches, Math.ceil(maxFetches / SITES_AT_ONCE))
   }
 
   /**
@@ -121,20 +175,18 @@ export class KeyDirectories {
    * @internal
    */
   async find(url: string, keyid: string, skewMs = 0): Promise<FoundKey> {
-    const known = this.#use(url)
-    const isKnown = this.#current(known?.keys.get(keyid), skewMs)
+    let directory = this.#directories.get(url)
+    const isKnown = this.#current(directory?.keys.get(keyid), skewMs)
     const attempt = this.#attempts.get(url)
-    const isDue = known === undefined || this.#now() >= known.freshUntil || !isKnown
+    let failure = attempt?.failure
+    const isDue = directory === undefined || this.#now() >= directory.freshUntil || !isKnown
     if (isDue && (attempt === undefined || this.#now() >= attempt.nextAt)) {
       const fetching = this.#fetches.get(url) ?? this.#begin(url)
-      if (fetching === undefined && !isKnown)
-        return { kind: 'failed', detail: `${this.#limits.maxFetches} other key sets are being fetched` }
-      await fetching
+      if (typeof fetching !== 'string') ({ directory, failure } = await fetching)
+      else if (!isKnown) return { kind: 'failed', detail: fetching }
     }
-    const directory = this.#directories.get(url)
     const key = directory?.keys.get(keyid)
     if (key !== undefined && this.#current(key, skewMs)) return { kind: 'key', key }
-    const failure = this.#attempts.get(url)?.failure
     if (directory === undefined || failure !== undefined)
       return { kind: 'failed', detail: failure ?? 'the key set is no longer kept' }
     const why = key === undefined ? `${url} has no key ${keyid}` : `the time of the key ${keyid} is not now (nbf, exp)`
@@ -145,42 +197,57 @@ export class KeyDirectories {
     return key !== undefined && key.from - skewMs <= this.#now() && this.#now() < key.until + skewMs
   }
 
-  #use(url: string): Directory | undefined {
-    const directory = this.#directories.get(url)
-    if (directory === undefined) return undefined
-    this.#directories.delete(url) // moves it to the end
-    this.#directories.set(url, directory)
-    return directory
-  }
-
-  #begin(url: string): Promise<void> | undefined {
-    if (this.#fetches.size >= this.#limits.maxFetches) return undefined
-    const fetching = this.#fetch(url).finally(() => this.#fetches.delete(url))
+  /** Begins a fetch. Returns why not if it may not begin now. */
+  #begin(url: string): Promise<Fetched> | string {
+    const { origin, pathname } = new URL(url)
+    const site = siteOf(origin)
+    const { underWay } = this.#fetching
+    const limit = this.#fetching.fullLimit(site)
+    if (limit === 'all') return `${underWay} other key sets are being fetched`
+    if (limit === 'domain') return `too many other key sets of ${site.name} are being fetched`
+    // Each kind counts apart, so that invented URLs keep out neither the well-known key sets nor
+    // the fetch that shows that a known key was revoked.
+    const isKnown = this.#directories.has(url)
+    const kind = isKnown ? 'known' : pathname === DIRECTORY_PATH ? 'well-known' : 'other'
+    const platform = isKnown ? undefined : site.platform
+    if (!this.#mayAsk({ name: `${kind} ${site.name}`, platform }))
+      return `${site.name} was asked for too many key sets within a minute`
+    this.#fetching.start(site)
+    const fetching = this.#fetch(url).finally(() => {
+      this.#fetches.delete(url)
+      this.#fetching.end(site)
+    })
     this.#fetches.set(url, fetching)
     return fetching
   }
 
-  async #fetch(url: string): Promise<void> {
-    let failure: string | undefined
-    try {
-      const directory = await this.#request(url)
-      this.#keep(url, directory)
-    } catch (error) {
-      failure = messageOf(error)
+  /** Counts a request to a site. Returns false if the site has had too many. */
+  #mayAsk(site: Site): boolean {
+    const now = this.#now()
+    const isOver = ({ at }: { readonly at: number }) => Math.abs(now - at) >= ASKED_MS || this.#asked.size >= MAX_ASKED
+    for (let first = this.#asked.first; first !== undefined && isOver(first); first = this.#asked.first) {
+      this.#asked.delete(first)
+      this.#asking.end(first.site)
     }
-    this.#attempts.delete(url)
-    const attempt = { nextAt: this.#now() + this.#limits.retryMs, failure }
-    setBounded(this.#attempts, url, attempt, this.#limits.maxDirectories)
+    if (this.#asking.fullLimit(site) !== undefined) return false
+    this.#asking.start(site)
+    this.#asked.add({ site, at: now })
+    return true
   }
 
-  #keep(url: string, directory: Directory): void {
-    this.#directories.delete(url)
-    if (this.#directories.size >= this.#limits.maxDirectories) {
-      const [evicted = ''] = this.#directories.keys()
-      this.#directories.delete(evicted)
-      this.#attempts.delete(evicted) // so that its next signature leads to a fetch, before retryMs is over
+  async #fetch(url: string): Promise<Fetched> {
+    let directory: Directory | undefined
+    let failure: string | undefined
+    try {
+      directory = await this.#request(url)
+      this.#directories.set(url, directory, directory.bytes)
+    } catch (error) {
+      directory = this.#directories.get(url)
+      failure = messageOf(error)
     }
-    this.#directories.set(url, directory)
+    const attempt = { nextAt: this.#now() + this.#limits.retryMs, failure }
+    this.#attempts.set(url, attempt, failure?.length ?? 0)
+    return { directory, failure }
   }
 
   async #request(url: string): Promise<Directory> {
@@ -190,9 +257,10 @@ export class KeyDirectories {
     if (got.headers['content-encoding'] !== undefined)
       throw new Error(`${url} has a Content-Encoding, which was not asked for`)
     const keys = await keysOf(url, got.body.toString(), maxKeys)
+    const bytes = keys.size * BYTES_PER_KEY + 2 * got.body.length
     const maxAge = maxAgeOf(got)
     const ttlMs = maxAge === undefined ? DEFAULT_TTL_MS : Math.min(Math.max(maxAge * 1000, MIN_TTL_MS), MAX_TTL_MS)
-    return { keys, freshUntil: this.#now() + ttlMs }
+    return { keys, freshUntil: this.#now() + ttlMs, bytes }
   }
 }
 

@@ -17,6 +17,8 @@ interface Target {
   readonly path: string
   /** With its `?`; empty without a query. */
   readonly query: string
+  /** Parsed once: a signature may cover many parameters. */
+  params?: URLSearchParams
 }
 
 /** The components that follow from method and URL (RFC 9421 §2.2). */
@@ -174,14 +176,28 @@ function componentValue([name, params]: Item, fields: Fields, target: Target, me
   throw new ComponentError(`${serializeItem([name, params])} is not supported`)
 }
 
-/** Returns a parameter of the query that occurs once (RFC 9421 §2.2.8). */
-function queryParam({ query }: Target, name: string): string | undefined {
-  let decoded: string
+/**
+ * Returns a parameter of the query that occurs once (RFC 9421 §2.2.8).
+ * @param name Encoded: each parameter has one name, so that none is covered twice.
+ */
+function queryParam(target: Target, name: string): string | undefined {
+  let decoded = ''
   try {
     decoded = decodeURIComponent(name)
-  } catch {
-    throw new ComponentError(`the name ${JSON.stringify(name)} of a query parameter is not percent-encoded UTF-8`)
-  }
-  const [value, ...others] = new URLSearchParams(query).getAll(decoded)
-  return value === undefined || others.length > 0 ? undefined : encodeURIComponent(value)
+  } catch {}
+  const quoted = `the name ${JSON.stringify(name)} of a query parameter`
+  if (formEncoded(decoded) !== name)
+    throw new ComponentError(`${quoted} is not percent-encoded UTF-8 (RFC 9421 §2.2.8)`)
+  target.params ??= new URLSearchParams(target.query)
+  const [value, ...others] = target.params.getAll(decoded)
+  if (others.length > 0) throw new ComponentError(`${quoted} occurs ${others.length + 1} times; cover "@query" instead`)
+  return value && formEncoded(value)
+}
+
+/**
+ * Encodes with the percent-encode set of forms (URL Standard), and a space as `%20`.
+ * `encodeURIComponent` leaves five more characters as they are.
+ */
+function formEncoded(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()~]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
 }

@@ -1,18 +1,11 @@
 // signer: makes the headers that sign a request.
 import { OptionError } from '@politely/core'
 import type { RequestSigner, RequestToSign, SignatureHeaders } from '@politely/fetcher'
-import {
-  assertOptions,
-  callable,
-  describeValue,
-  integer,
-  messageOf,
-  oneOf,
-  setBounded,
-} from '@politely/fetcher/internal'
+import { assertOptions, callable, describeValue, integer, messageOf, oneOf } from '@politely/fetcher/internal'
 import { serializeByteSequence, serializeItem } from 'structured-headers'
 import { agentValue, checkedAgent, directoryUrlOf } from './agent-url.ts'
 import { isFulfilled, type SigningWish, signingWish } from './challenge.ts'
+import { DomainMap } from './domain-map.ts'
 import { SigningError } from './errors.ts'
 import {
   type Algorithm,
@@ -59,7 +52,8 @@ export interface SignerOptions {
   /**
    * Which requests are signed. `always` (the default): each of them. `challenged`: those to an
    * authority that has answered 403 with Accept-Signature; the request with this answer is sent
-   * once more if it is a GET or HEAD. 10,000 authorities are remembered.
+   * once more if it is a GET or HEAD. 10,000 authorities are remembered. If there are more, the
+   * registrable domains with the most lose theirs first.
    */
   readonly when?: 'always' | 'challenged' | undefined
   /**
@@ -116,8 +110,14 @@ const EXAMPLE = "{ key, agent: 'https://bot.example', profile: 'cloudflare' }"
 
 /** How many authorities with a wish are remembered. Our choice. */
 const MAX_AUTHORITIES = 10_000
+/** The memory for a wish, and for its components. */
+const BYTES_PER_WISH = 800
+const COMPONENTS_BYTES = 200
 /** How many reusable signatures are kept. Our choice. */
 const MAX_REUSED = 1_000
+/** The memory for the headers of a signature, and without its label. */
+const BYTES_PER_REUSED = 2_400
+const HEADERS_BYTES = 1_500
 const MAX_REUSE_MS = 30_000
 /** The length of a nonce. Bytes (draft-meunier-web-bot-auth-architecture-02). */
 const NONCE_BYTES = 64
@@ -148,6 +148,11 @@ interface ReadyKey extends PrivateKey {
   readonly keyid: string
 }
 
+interface Reusable {
+  readonly headers: Promise<SignatureHeaders>
+  readonly until: number
+}
+
 class ProfiledSigner implements Signer {
   readonly profile: ProfileName
   readonly agent: string
@@ -160,9 +165,9 @@ class ProfiledSigner implements Signer {
   readonly #key: Promise<ReadyKey>
   /** Set once the key has been imported. */
   #knownKeyid: string | undefined
-  /** By authority. */
-  readonly #wishes = new Map<string, SigningWish>()
-  readonly #reused = new Map<string, { readonly headers: Promise<SignatureHeaders>; readonly until: number }>()
+  /** By origin. */
+  readonly #wishes = new DomainMap<SigningWish>(MAX_AUTHORITIES, BYTES_PER_WISH)
+  readonly #reused = new DomainMap<Reusable>(MAX_REUSED, BYTES_PER_REUSED)
 
   constructor(options: SignerOptions) {
     const { key, publicKey, agent, profile, when = 'always', expiresMs = 60_000, reuseMs = 0 } = options
@@ -206,12 +211,12 @@ class ProfiledSigner implements Signer {
     if (target?.protocol !== 'https:') return undefined
     const given = this.#siteHeaders.get(target.host)
     if (given !== undefined) return given
-    const wish = this.#wishes.get(target.host)
+    const wish = this.#wishes.get(target.origin)
     // A site may ask for this key by its thumbprint. So it has to be known before a response comes.
     if (wish === undefined && !this.#signsAlways)
       return this.#knownKeyid === undefined ? this.#key.then(() => undefined) : undefined
     const isReused = this.#reuseMs > 0 && (wish === undefined || wish.components.every((name) => name === '@authority'))
-    return isReused ? this.#reusable(method, url, target.host, wish) : this.#headers(method, url, wish, false)
+    return isReused ? this.#reusable(method, url, target.origin, wish) : this.#headers(method, url, wish, false)
   }
 
   challenged(url: string, acceptSignature: string, sent: SignatureHeaders | undefined): boolean {
@@ -219,23 +224,21 @@ class ProfiledSigner implements Signer {
     if (target?.protocol !== 'https:' || this.#siteHeaders.has(target.host)) return false
     const wish = signingWish(acceptSignature, this.#knownKeyid)
     if (wish === undefined || isFulfilled(wish, sent)) return false
-    this.#wishes.delete(target.host)
-    setBounded(this.#wishes, target.host, wish, MAX_AUTHORITIES)
-    this.#reused.delete(target.host)
+    this.#wishes.set(target.origin, wish, COMPONENTS_BYTES + wish.label.length)
+    this.#reused.delete(target.origin)
     return true
   }
 
-  #reusable(method: string, url: string, host: string, wish: SigningWish | undefined): Promise<SignatureHeaders> {
-    const known = this.#reused.get(host)
+  #reusable(method: string, url: string, origin: string, wish: SigningWish | undefined): Promise<SignatureHeaders> {
+    const known = this.#reused.get(origin)
     const now = this.#now()
     // A clock that was set back must not make a signature last longer.
     if (known !== undefined && now < known.until && known.until - now <= this.#reuseMs) return known.headers
     const headers = this.#headers(method, url, wish, true)
     const entry = { headers, until: now + this.#reuseMs }
-    this.#reused.delete(host)
-    setBounded(this.#reused, host, entry, MAX_REUSED)
+    this.#reused.set(origin, entry, HEADERS_BYTES + 3 * (wish?.label.length ?? 0))
     headers.catch(() => {
-      if (this.#reused.get(host) === entry) this.#reused.delete(host)
+      if (this.#reused.get(origin) === entry) this.#reused.delete(origin)
     })
     return headers
   }

@@ -124,13 +124,19 @@ export async function verify(request: SignedRequest, options: VerifyOptions = {}
   if (read.alg !== undefined && read.alg !== algorithm.name)
     return invalid('wrong-algorithm', `alg is ${describeValue(read.alg)}, and the key is for ${algorithm.name}`)
   if (!(await verifies(key, algorithm, signature, base)))
-    return invalid('wrong-signature', `the key ${keyid} has not signed this request`)
+    return invalid('wrong-signature', wrongSignature(request, read))
   const { profile, covered, nonce } = read
   return { kind: 'verified', agent, keyid, profile, covered, created, expires, nonce }
 }
 
 const invalid = (reason: InvalidReason, detail: string): Verification => ({ kind: 'invalid', reason, detail })
 const unverified = (reason: UnverifiedReason, detail: string): Verification => ({ kind: 'unverified', reason, detail })
+
+/** Says what was compared: most often, the URL is another than the client's. */
+function wrongSignature({ method, url }: SignedRequest, { keyid, covered }: ReadSignature): string {
+  const compared = `compared: ${covered.join(', ')} of ${method} ${describeValue(url)}`
+  return `the key ${keyid} has not signed this request; ${compared}; behind a proxy, write the public URL`
+}
 
 function assertRequest(request: SignedRequest): void {
   const { method, url, headers } = Object(request) as Partial<SignedRequest>
@@ -220,6 +226,9 @@ function readSignature(request: SignedRequest): ReadSignature | Verification {
 /** The largest time of a `Date`. */
 const MAX_TIME_S = 8.64e12
 
+/** The longest URL of a key set. Our choice. */
+const MAX_AGENT_LENGTH = 2_048
+
 /** Reads the agent, which the signature must cover. */
 function readAgent(
   field: string | undefined,
@@ -239,7 +248,7 @@ function readAgent(
     } catch {}
   }
   const agent = typeof value === 'string' ? directoryUrlOf(value) : undefined
-  if (agent === undefined)
+  if (agent === undefined || agent.length > MAX_AGENT_LENGTH)
     return invalid('bad-agent', `Signature-Agent ${describeValue(field)} does not name the https: URL of a key set`)
   return { agent, profile: typeof key === 'string' ? 'ietf-01' : 'cloudflare' }
 }

@@ -224,6 +224,10 @@ describe('Accept-Signature', () => {
     'sig=("@authority");alg="rsa-pss-sha512"',
     'sig=("@authority");nonce="abc"',
     'sig=("@authority";req)',
+    'sig=("@path" "@authority" "@path")',
+    'sig=("signature-agent";key="a" "signature-agent";key="b")',
+    `${'a'.repeat(65)}=("@path")`,
+    `sig=("@path");x="${'a'.repeat(4_096)}"`,
     'sig=?1',
     'no dictionary (',
     '',
@@ -250,6 +254,20 @@ describe('Accept-Signature', () => {
     expect(isAnswered).toBe(true)
     const headers = (await challenged.sign({ method: 'GET', url })) as Record<string, string>
     expect(coveredBy(headers)).toBe('"@authority" "@method" "@target-uri" "@path" "signature-agent"')
+  })
+
+  test('of one domain with many names is forgotten before that of others', { tags: 'full' }, async () => {
+    const challenged = signer({ ...valid, when: 'challenged' })
+    const ask = (host: string) => challenged.challenged(`https://${host}/`, `${'a'.repeat(64)}=("@path")`, undefined)
+    const isSigned = async (host: string) =>
+      (await challenged.sign({ method: 'GET', url: `https://${host}/page` })) !== undefined
+    expect(ask('shop.example')).toBe(true)
+    for (let n = 0; n <= 10_000; n++) ask(`a${n}.hostile.example`)
+    expect(await Promise.all(['shop.example', 'a1.hostile.example', 'a10000.hostile.example'].map(isSigned))).toEqual([
+      true,
+      false,
+      true,
+    ])
   })
 
   test('over http changes nothing', () => {

@@ -1,4 +1,5 @@
 // @module-tag nodes
+import { createPrivateKey, sign as signBytes } from 'node:crypto'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import { describe, expect, test } from 'vitest'
 import {
@@ -10,6 +11,7 @@ import {
   type SignerOptions,
   verify,
 } from '../src/index.ts'
+import { DIRECTORY_PATH } from '../src/profiles.ts'
 import { KEYS_URL, type KeyServer, newKey, otherSpelling, startKeyServer } from './key-server.ts'
 import { testKeys } from './vectors.ts'
 
@@ -36,10 +38,11 @@ describe.each(Object.keys(profiles) as ProfileName[])('a request signed for %s',
     expect(
       await verify(new Request(request.url, { headers: signed.headers as Record<string, string> }), { directories }),
     ).toEqual(verified)
-    const rawHeaders = Object.fromEntries(
-      Object.entries(signed.headers).map(([name, value]) => [name.toUpperCase(), [value as string]]),
-    )
-    expect(await verify({ ...request, headers: rawHeaders }, { directories })).toEqual(verified)
+    const pairs = Object.entries(signed.headers as Record<string, string>)
+    const lists = Object.fromEntries(pairs.map(([name, value]) => [name.toUpperCase(), [value]]))
+    const rawHeaders = ['Host', 'shop.example', ...pairs.flat()]
+    for (const headers of [lists, pairs, rawHeaders])
+      expect(await verify({ ...request, headers }, { directories })).toEqual(verified)
     expect(fetches(server)).toBe(1)
   })
 
@@ -86,6 +89,48 @@ test('a reused signature verifies for another path and method, as it covers neit
   })
 })
 
+test('a request whose URL a proxy has changed is refused with what was compared', async () => {
+  const server = await startKeyServer()
+  const changed = { ...(await signedFor(server)), url: 'http://10.0.0.7:3000/list?page=2' }
+  expect(await verify(changed, { directories: server.directories() })).toEqual({
+    kind: 'invalid',
+    reason: 'wrong-signature',
+    detail: `the key ${await server.signer().keyid()} has not signed this request; compared: @method, @target-uri, signature-agent of GET "http://10.0.0.7:3000/list?page=2"; behind a proxy, write the public URL`,
+  })
+})
+
+describe('@query-param (RFC 9421 §2.2.8)', () => {
+  test.each<[string, string, string, object]>([
+    ['?who=J.+O%27Hara+(~1!)*', 'who', 'J.%20O%27Hara%20%28%7E1%21%29*', { kind: 'verified' }],
+    ['?who=J.+O%27Hara+(~1!)*', 'who', "J.%20O'Hara%20(~1!)*", { reason: 'wrong-signature' }],
+    ['?a=1&size%28cm%29=9', 'size%28cm%29', '9', { kind: 'verified' }],
+    ['?a=1&size(cm)=9', 'size(cm)', '9', { reason: 'unsupported-component', detail: /not percent-encoded/ }],
+    ['?a=', 'a', '', { kind: 'verified' }],
+    ['?a=1&b=2&a=3', 'b', '2', { kind: 'verified' }],
+    ['?a=1&b=2&a=1', 'a', '1', { reason: 'unsupported-component', detail: /occurs 2 times; cover "@query"/ }],
+    ['?a=1&b=2&%61=3', 'a', '1', { reason: 'unsupported-component', detail: /occurs 2 times/ }],
+    ['?a=1', 'b', '', { reason: 'unsupported-component', detail: /has no "@query-param";name="b"/ }],
+  ])('of %s: %s is %s', async (query, name, value, { detail, ...expected }: { detail?: RegExp }) => {
+    const server = await startKeyServer()
+    const seconds = Math.floor(Date.now() / 1000)
+    const agent = `"${server.sites.withPort('https://bot.test:PORT')}"`
+    const keyid = await server.signer().keyid()
+    const input = `("@authority" "@query-param";name="${name}" "signature-agent");created=${seconds};expires=${seconds + 60};keyid="${keyid}";tag="web-bot-auth"`
+    const base = [
+      '"@authority": shop.example',
+      `"@query-param";name="${name}": ${value}`,
+      `"signature-agent": ${agent}`,
+      `"@signature-params": ${input}`,
+    ].join('\n')
+    const key = createPrivateKey({ key: server.key.privateKey, format: 'jwk' } as never)
+    const signature = signBytes(null, Buffer.from(base), key).toString('base64')
+    const headers = { 'signature-agent': agent, 'signature-input': `s=${input}`, signature: `s=:${signature}:` }
+    const url = `https://shop.example/list${query}`
+    const verification = await verify({ method: 'GET', url, headers }, { directories: server.directories() })
+    expect(verification).toMatchObject({ ...expected, ...(detail && { detail: expect.stringMatching(detail) }) })
+  })
+})
+
 describe('what is wrong with a signature is named:', () => {
   const change = (name: string, from: string | RegExp, to: string) => (headers: Record<string, string>) => {
     headers[name] = (headers[name] ?? '').replace(from, to)
@@ -127,6 +172,7 @@ describe('what is wrong with a signature is named:', () => {
     ['invalid', 'missing-agent', remove('signature-agent')],
     ['invalid', 'bad-agent', change('signature-agent', 'https:', 'http:')],
     ['invalid', 'bad-agent', change('signature-agent', /^/, 'sig1="https://a.example", ')],
+    ['invalid', 'bad-agent', change('signature-agent', /"$/, `/${'a'.repeat(2_048)}"`)],
     ['invalid', 'agent-not-covered', change(input, / "signature-agent"[^)]*/, '')],
     ['invalid', 'target-not-covered', change(input, '"@target-uri"', '"@path"')],
     ['invalid', 'unsupported-component', change(input, '("@method"', '("@method" "@method"')],
@@ -393,6 +439,84 @@ describe('a key set', () => {
     expect(results.map(({ kind }) => kind)).toEqual(['verified', 'verified', 'verified', 'unverified'])
     expect(results[3]).toMatchObject({ reason: 'directory-failed', detail: '1 other key sets are being fetched' })
     expect(fetches(server)).toBe(1)
+  })
+
+  describe('of a domain with many', () => {
+    const many = Array.from({ length: 30 }, (_, n) => n)
+    const hosts = many.map((n) => `https://a${n}.hostile.test:PORT${DIRECTORY_PATH}`)
+    const paths = many.map((n) => `https://hostile.test:PORT/${'/'.repeat(n)}keys`)
+    const asked = ({ sites }: KeyServer) => sites.requestedUrls.filter((url) => url.includes('hostile.test'))
+
+    test('that never come leave most fetches to others', async () => {
+      const server = await startKeyServer()
+      const urls = [...hosts, ...paths]
+      for (const url of urls) server.sites.respond(url, new Promise<never>(() => undefined))
+      const directories = server.directories({ timeoutMs: 500 })
+      const found = urls.map((url) => directories.find(server.sites.withPort(url), 'key'))
+      expect(await verify(await signedFor(server), { directories })).toMatchObject({ kind: 'verified' })
+      const refused = { kind: 'failed', detail: 'too many other key sets of hostile.test are being fetched' }
+      expect((await Promise.all(found)).slice(4)).toEqual(urls.slice(4).map(() => refused))
+    })
+
+    test('does not evict the key sets of others', async () => {
+      const server = await startKeyServer()
+      let now = Date.now()
+      const directories = server.directories({ maxDirectories: 10, now: () => now })
+      const signed = await signedFor(server, { expiresMs: 86_400_000 })
+      expect(await verify(signed, { directories })).toMatchObject({ kind: 'verified' })
+      for (const url of [...paths, ...hosts]) {
+        server.sites.respond(url, { status: 200, body: '{"keys":[]}' })
+        expect(await directories.find(server.sites.withPort(url), 'key')).toMatchObject({ kind: 'unknown-key' })
+        now += 6_000
+      }
+      expect(await verify(signed, { directories })).toMatchObject({ kind: 'verified' })
+      expect(fetches(server)).toBe(1)
+    })
+
+    test.each([
+      ['answers with key sets', { status: 200, body: '{"keys":[]}' }],
+      ['has none', { status: 404 }],
+    ])('and that %s is asked for ten well-known key sets and ten others a minute', async (_, answer) => {
+      const server = await startKeyServer()
+      let now = Date.now()
+      const directories = server.directories({ now: () => now, maxDirectories: 5 })
+      const findAll = async () => {
+        for (const url of [...paths, ...hosts]) {
+          server.sites.respond(url, answer)
+          await directories.find(server.sites.withPort(url), 'key')
+        }
+      }
+      await findAll()
+      now += 59_999
+      await findAll()
+      expect(asked(server)).toEqual([...paths.slice(0, 10), ...hosts.slice(0, 10)])
+      expect(await directories.find(server.sites.withPort(paths[20] as string), 'key')).toEqual({
+        kind: 'failed',
+        detail: 'hostile.test was asked for too many key sets within a minute',
+      })
+      expect(await verify(await signedFor(server), { directories })).toMatchObject({ kind: 'verified' })
+      now += 1
+      await findAll()
+      expect(asked(server)).toHaveLength(40)
+    })
+
+    test('is asked for ten known key sets a minute, whose keys stay in force', async () => {
+      const server = await startKeyServer()
+      let now = Date.now()
+      const directories = server.directories({ now: () => now, retryMs: 0 })
+      const keyid = await server.signer().keyid()
+      const find = (url: string, key: string) => directories.find(server.sites.withPort(url), key)
+      for (const url of hosts) {
+        server.sites.respond(url, { status: 200, body: JSON.stringify({ keys: [server.key.publicKey] }) })
+        expect(await find(url, keyid)).toMatchObject({ kind: 'key' })
+        now += 6_000
+      }
+      for (const url of hosts) await find(url, 'other')
+      expect(asked(server)).toHaveLength(40)
+      now += 7_200_000
+      for (const url of hosts) expect(await find(url, keyid)).toMatchObject({ kind: 'key' })
+      expect(asked(server)).toHaveLength(50)
+    })
   })
 
   test('that was evicted is fetched again at once', async () => {

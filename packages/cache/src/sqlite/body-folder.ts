@@ -1,7 +1,7 @@
 // The files of long bodies, in a folder next to the database. Each is named by the ID of its page. A
 // file is deleted before its row in the database is, and its row is created before the file is, so each
 // file has a row.
-import { closeSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, lstatSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { StoreError } from '@politely/sqlite/internal'
 
@@ -15,6 +15,7 @@ export class BodyFolder {
   constructor(databasePath: string) {
     this.#databasePath = databasePath
     this.#path = `${databasePath}-bodies`
+    this.#assertOwn()
   }
 
   /** Creates the file of a page. Replaces one that a killed process left. */
@@ -26,6 +27,7 @@ export class BodyFolder {
       } catch (error) {
         if (!isMissing(error)) throw error
         mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+        this.#assertOwn()
         return new BodyFile(openSync(path, 'w+', 0o600), this.#databasePath)
       }
     })
@@ -56,6 +58,24 @@ export class BodyFolder {
 
   #pathOf(id: number): string {
     return join(this.#path, (id % SUBFOLDERS).toString(16).padStart(2, '0'), `${id}`)
+  }
+
+  /**
+   * Pages may be for the eyes of one user, so their folder must not lead elsewhere.
+   * @throws {StoreError} if it is a symbolic link, or belongs to another user.
+   */
+  #assertOwn(): void {
+    const found = lstatSync(this.#path, { throwIfNoEntry: false })
+    if (found === undefined) return
+    const problem =
+      (found.isSymbolicLink() && 'is a symbolic link') ||
+      (process.getuid !== undefined && found.uid !== process.getuid() && 'belongs to another user')
+    if (problem)
+      throw new StoreError(
+        'ERR_POLITELY_STORE_FAILED',
+        this.#databasePath,
+        `the folder of its bodies, ${this.#path}, ${problem}; remove it, or write another path`,
+      )
   }
 
   #attempt<T>(what: string, work: () => T): T {

@@ -17,7 +17,7 @@ import { closeSync, openSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { crc32 } from 'node:zlib'
 import { DamageError, DatabaseFile, type FileFormat, sizeLimits } from '@politely/sqlite/internal'
-import type { PageRecord, StoredPage, VisitLog } from '../page-store.ts'
+import { MAX_VARIANTS, type PageRecord, type StoredPage, type VisitLog } from '../page-store.ts'
 import { type BodyFile, BodyFolder } from './body-folder.ts'
 
 /**
@@ -27,10 +27,12 @@ import { type BodyFile, BodyFolder } from './body-folder.ts'
  */
 const FORMAT: FileFormat = {
   applicationId: 0x506c7470, // "Pltp"
-  version: 1,
+  version: 2,
   packageName: '@politely/cache',
+  // Of a file of version 1, the visits are kept, and the pages are deleted: it has stored cut bodies,
+  // challenges, and pages of API keys that it would return to others.
   schema: `
-    CREATE TABLE urls (
+    CREATE TABLE IF NOT EXISTS urls (
       id INTEGER PRIMARY KEY,
       url BLOB NOT NULL UNIQUE,
       used INTEGER NOT NULL,
@@ -38,9 +40,9 @@ const FORMAT: FileFormat = {
       checksum INTEGER,
       due_at REAL
     );
-    CREATE INDEX urls_by_use ON urls (used);
-    CREATE INDEX urls_by_due ON urls (due_at) WHERE due_at IS NOT NULL;
-    CREATE TABLE pages (
+    CREATE INDEX IF NOT EXISTS urls_by_use ON urls (used);
+    CREATE INDEX IF NOT EXISTS urls_by_due ON urls (due_at) WHERE due_at IS NOT NULL;
+    CREATE TABLE IF NOT EXISTS pages (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       url INTEGER,
       varied BLOB,
@@ -54,20 +56,24 @@ const FORMAT: FileFormat = {
       writer TEXT,
       UNIQUE (url, varied)
     );
-    CREATE INDEX loose_pages ON pages (keep_until) WHERE url IS NULL;
-    CREATE TABLE bodies (
+    CREATE INDEX IF NOT EXISTS loose_pages ON pages (keep_until) WHERE url IS NULL;
+    CREATE TABLE IF NOT EXISTS bodies (
       page INTEGER PRIMARY KEY,
       bytes BLOB NOT NULL
     );
-    CREATE TABLE usage (file_bytes INTEGER NOT NULL);
-    INSERT INTO usage VALUES (0);
-    CREATE TRIGGER reserved AFTER UPDATE OF file_bytes ON pages BEGIN
+    CREATE TABLE IF NOT EXISTS usage (file_bytes INTEGER NOT NULL);
+    INSERT INTO usage SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM usage);
+    CREATE TRIGGER IF NOT EXISTS reserved AFTER UPDATE OF file_bytes ON pages BEGIN
       UPDATE usage SET file_bytes = file_bytes + new.file_bytes - old.file_bytes;
     END;
-    CREATE TRIGGER deleted AFTER DELETE ON pages WHEN old.file_bytes > 0 BEGIN
+    CREATE TRIGGER IF NOT EXISTS deleted AFTER DELETE ON pages WHEN old.file_bytes > 0 BEGIN
       UPDATE usage SET file_bytes = file_bytes - old.file_bytes;
     END;
-    INSERT INTO sqlite_sequence (name, seq) VALUES ('pages', abs(random()) >> 12);
+    INSERT INTO sqlite_sequence (name, seq)
+      SELECT 'pages', abs(random()) >> 12 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'pages');
+    UPDATE pages SET url = NULL, varied = NULL, record = NULL, file_bytes = 0, keep_until = 0, writer = NULL;
+    DELETE FROM bodies;
+    DELETE FROM urls WHERE visits IS NULL;
   `,
 }
 
@@ -252,8 +258,10 @@ export class PageFile {
     this.#write(now, () => {
       const row = this.#page(id)
       if (row === undefined) return
-      const { url, varied } = JSON.parse(recordTextOf(row)) as PageRecord
-      const text = textOf({ ...record, url, varied })
+      const { url } = JSON.parse(recordTextOf(row)) as PageRecord
+      const text = textOf({ ...record, url })
+      const varied = textOf(record.varied)
+      this.#deleteVariant(Number(row.url), varied, id)
       if (text.length > this.#maxTextBytes) {
         this.#deletePage(id)
         this.#deleteUnusedUrl(Number(row.url))
@@ -261,7 +269,8 @@ export class PageFile {
       }
       this.#makeRoom(text.length, { url: Number(row.url) })
       this.#run(
-        'UPDATE pages SET record = ?, received_at = ?, checksum = ? WHERE id = ?',
+        'UPDATE pages SET varied = ?, record = ?, received_at = ?, checksum = ? WHERE id = ?',
+        varied,
         text,
         record.receivedAt,
         checksumOf(text, row.blocks as Uint8Array, id, Number(row.body_bytes)),
@@ -325,6 +334,17 @@ export class PageFile {
     ).map(logOf)
   }
 
+  /** Returns the space of deleted pages to the file system. */
+  compact(now: number): void {
+    const loose = 'SELECT count(*) AS n FROM pages WHERE url IS NULL AND keep_until <= ?'
+    let left = Number.POSITIVE_INFINITY
+    for (let n = Number(this.#get(loose, now)?.n); n > 0 && n < left; n = Number(this.#get(loose, now)?.n)) {
+      left = n
+      this.#transaction(now, () => undefined)
+    }
+    this.database.compact()
+  }
+
   /** Writes which URLs were used. */
   writeUses(now: number): void {
     if (this.#used.size > 0) this.#write(now, () => undefined)
@@ -373,13 +393,20 @@ export class PageFile {
     const varied = textOf(record.varied)
     this.#write(now, () => {
       const url = this.#idOfUrl(record.url)
-      for (const { id } of this.#all('SELECT id FROM pages WHERE url = ? AND varied = ?', url, varied))
-        this.#deletePage(Number(id))
+      this.#deleteVariant(url, varied)
       work(url, varied)
+      const oldest = 'SELECT id FROM pages WHERE url = ? ORDER BY received_at DESC, id DESC LIMIT -1 OFFSET ?'
+      for (const { id } of this.#all(oldest, url, MAX_VARIANTS)) this.#deletePage(Number(id))
       if (draft !== undefined && this.#get('SELECT 1 FROM pages WHERE id = ? AND url IS NULL', draft))
         this.#deletePage(draft) // it was not kept
       this.#deleteUnusedUrl(url)
     })
+  }
+
+  /** Deletes the page of a URL with these varied fields, except the page `kept`. */
+  #deleteVariant(url: number, varied: Uint8Array, kept = -1): void {
+    for (const { id } of this.#all('SELECT id FROM pages WHERE url = ? AND varied = ? AND id <> ?', url, varied, kept))
+      this.#deletePage(Number(id))
   }
 
   /** Writes a body of one block to a file. */

@@ -165,6 +165,10 @@ export class SqlitePageStore implements PageStore {
     return this.#access.run((file) => file.due(now, limit))
   }
 
+  async compact(): Promise<void> {
+    await this.#access.run((file) => file.compact(this.#now()))
+  }
+
   /** Forgets unfinished responses, and closes the file. Later calls of other methods reject. */
   close(): Promise<void> {
     this.#closing ??= (async () => {

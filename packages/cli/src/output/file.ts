@@ -20,14 +20,16 @@ import { writeError } from '../errors.ts'
 
 /**
  * Calls `work`, which writes to a file.
+ * @param flag Undefined if the file is an operand.
  * @throws {UsageError} if the operating system refuses.
  */
-export async function writing<T>(flag: string, file: string, work: () => T): Promise<Awaited<T>> {
+export async function writing<T>(flag: string | undefined, file: string, work: () => T): Promise<Awaited<T>> {
   try {
     return await work()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error
-    throw writeError(`--${flag}: ${JSON.stringify(file)}`, error as NodeJS.ErrnoException)
+    const what = `${flag === undefined ? '' : `--${flag}: `}${JSON.stringify(file)}`
+    throw writeError(what, error as NodeJS.ErrnoException)
   }
 }
 
@@ -40,7 +42,7 @@ export async function writing<T>(flag: string, file: string, work: () => T): Pro
  * @throws {UsageError} if the operating system refuses to write.
  */
 export async function replaceFile(
-  flag: string,
+  flag: string | undefined,
   file: string,
   chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
 ): Promise<void> {

@@ -29,6 +29,8 @@ export class CachedPages {
         checkStored: async () => true,
         send: async () => new Response(null, { status: NOT_CACHED }),
         robotsTagsOf: () => [],
+        codedBodyOf: () => undefined,
+        isRateLimited: () => false,
         adopt: (stored) => stored,
       })
       return response.status !== NOT_CACHED
@@ -62,6 +64,9 @@ export class CachedPages {
         return web
       },
       robotsTagsOf: (web) => headerLines(sent.get(web)?.response, 'x-robots-tag'),
+      // got, Crawlee's own client, refuses a coded body that is cut, and removes Content-Encoding.
+      codedBodyOf: () => undefined,
+      isRateLimited: () => false,
       adopt: (response, source) => {
         const original = sent.get(source)
         if (original !== undefined) sent.set(response, original)

@@ -2,21 +2,19 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeWebStream } from 'node:stream/web'
 import type { HttpRequest, StreamingHttpResponse } from '@crawlee/basic'
+import { makeResponse } from '@politely/fetcher/internal'
 import type { FetchResponse } from '@politely/gate'
 
-const NULL_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 const PROGRESS = { percent: 1, transferred: 0 }
 
 /** The body is read when the result's body is read. The client has decoded it. */
 export function toWeb(response: StreamingHttpResponse): FetchResponse {
-  const { statusCode: status, statusMessage, stream } = response
+  const { statusCode: status, statusMessage, stream, url } = response
   const isDecoded = headerLines(response, 'content-encoding').length > 0 // got removes it from `headers`
   const fields = Object.entries(response.headers).flatMap(([name, value]) =>
     isDecoded && name === 'content-length' ? [] : [value ?? []].flat().map((line): [string, string] => [name, line]),
   )
-  const init = { status, statusText: statusMessage ?? '', headers: new Headers(fields) }
-  if (status < 200 || status > 599) return { ...init, body: null } // fetch has no such response
-  return new Response(NULL_BODY.has(status) ? null : bodyOf(stream), init)
+  return makeResponse(bodyOf(stream), { status, statusText: statusMessage, headers: fields, url })
 }
 
 function bodyOf(stream: Readable): ReadableStream<Uint8Array> {

@@ -130,7 +130,8 @@ export async function readBody(
   return decodedBody
 }
 
-function hasOwnEnd(headers: Headers): boolean {
+/** Returns whether the framing shows where a body ends, even an empty one. */
+export function hasOwnEnd(headers: Headers): boolean {
   if (headerOf(headers, 'content-length') === '0') return true
   return listed(headerOf(headers, 'transfer-encoding')).at(-1) === 'chunked'
 }
@@ -196,6 +197,21 @@ export function isCoded(headers: Headers): boolean {
   const { codings, unknown } = codingsOf(headers)
   return codings.length > 0 || unknown !== undefined
 }
+
+/** Returns whether fetch decodes a body with these headers. It leaves a body with an unknown coding as it is. */
+export function isDecodedByFetch(headers: Headers): boolean {
+  const { codings, unknown } = codingsOf(headers)
+  return codings.length > 0 && unknown === undefined
+}
+
+/** Returns the streams that decode a body as fetch does, but strictly. Undefined if there are none. */
+export function decodersOf(headers: Headers): readonly Transform[] | undefined {
+  const { codings } = codingsOf(headers)
+  return isDecodedByFetch(headers) && codings.length <= MAX_CODINGS ? decodersFor(codings, MAX_PASSED_BYTES) : undefined
+}
+
+/** The limit between two decoders of a page. */
+const MAX_PASSED_BYTES = 2 ** 30
 
 function decode(body: Readable, decoders: readonly Transform[]): Readable {
   if (decoders.length === 0) return body

@@ -278,7 +278,7 @@ const FRAMING = ['content-length', 'transfer-encoding', 'content-encoding']
  * Picks the framing headers. undici reports headers as a list of Buffers, names and values by
  * turns; over HTTP/2 as an object.
  */
-function framingOf(headers: unknown): Headers {
+export function framingOf(headers: unknown): Headers {
   const found: Record<string, string> = {}
   const pairs = Array.isArray(headers)
     ? headers.flatMap((name, i) => (i % 2 === 0 ? [[String(name).toLowerCase(), String(headers[i + 1])] as const] : []))

@@ -1,6 +1,6 @@
 // What politely(fetch) asks of a cache of pages. PageCache of @politely/cache is one.
 import { OptionError } from '@politely/core'
-import { describeValue } from '@politely/fetcher/internal'
+import { type CodedBody, describeValue } from '@politely/fetcher/internal'
 import { type Init, isRequest } from './fetch-input.ts'
 import type { FetchResponse } from './fetch-response.ts'
 
@@ -22,6 +22,11 @@ export interface CachedRequest {
   /** All headers that the request is sent with, by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly hasBody: boolean
+  /**
+   * Whether the site must send the page again, whatever is stored: the mode `reload` of fetch
+   * (WHATWG Fetch §2.2.5). Default false.
+   */
+  readonly isReload?: boolean | undefined
   /** Aborts this call only. Other calls may wait for the same response. */
   readonly signal: AbortSignal | undefined
 }
@@ -46,6 +51,13 @@ export interface CacheExchange {
   /** The lines of X-Robots-Tag of a response that `send` returned, as received, to be stored with it. */
   robotsTagsOf(sent: FetchResponse): readonly string[]
   /**
+   * The coded bytes of a response that `send` returned, which show whether its body is whole.
+   * Undefined if its body has no coding, or if nothing shows its coded bytes.
+   */
+  codedBodyOf(sent: FetchResponse): CodedBody | undefined
+  /** Whether the caller's `isRateLimited` said so of a response that `send` returned. */
+  isRateLimited(sent: FetchResponse): boolean
+  /**
    * Makes `usageOf` know a response that the cache made, and returns it. Needed for every response
    * that is not the very object that `send` returned, such as one whose body the cache copies.
    * @param source What `send` returned, if the response is a copy of it. Otherwise, for a stored
@@ -69,12 +81,13 @@ export function checkedCache(cache: unknown): ResponseCache | undefined {
   throw new OptionError('cache', problem)
 }
 
-/** The cache mode of fetch (WHATWG Fetch §2.2.5), as the directive of a request that means the same. */
+/** The cache mode of fetch (WHATWG Fetch §2.2.5), as the directives of a request that mean the same. */
 const DIRECTIVES: Readonly<Record<string, string>> = {
   'no-store': 'no-store',
   reload: 'no-cache',
   'no-cache': 'max-age=0',
   'force-cache': 'max-stale',
+  'only-if-cached': 'only-if-cached, max-stale',
 }
 
 /** The headers of the first hop are an object with names in lower case already. */
@@ -109,13 +122,14 @@ export function requestToCache(
   if (integrity || /^https?:\/\/[^/?#]*@/.test(url)) return undefined
   const headers = headersOf(init.headers)
   const { cache: mode = request?.cache ?? 'default' } = init as { readonly cache?: string }
-  const directive = DIRECTIVES[mode]
-  if (directive !== undefined && headers['cache-control'] === undefined) headers['cache-control'] = directive
+  const directives = [DIRECTIVES[mode], headers['cache-control']].filter((one) => one !== undefined)
+  if (directives.length > 0) headers['cache-control'] = directives.join(', ')
   return {
     url: url.split('#', 1)[0] as string,
     method: (init.method ?? request?.method ?? 'GET').toUpperCase(),
     headers,
     hasBody: (init.body ?? request?.body ?? null) !== null,
+    ...(mode === 'reload' && { isReload: true }),
     signal,
   }
 }

@@ -6,6 +6,7 @@ import {
   clientPort,
   describeValue,
   MAX_TIMEOUT_MS,
+  markRedirected,
   number,
   oneOf,
   plausibleTimeout,
@@ -22,6 +23,7 @@ import { gatePort, type PoliteGate } from '../gate.ts'
 import { NO_URLS } from '../options/enter-arguments.ts'
 import type { SourceOptions } from '../options/gate-options.ts'
 import { isPromise } from '../pace/is-promise.ts'
+import { codedBodyOf, expectCodedBody } from '../permit/coded-bodies.ts'
 import { failureOf, paceResponseOf, type RequestReport, withBackoff } from '../permit/request-report.ts'
 import { robotsTagsOf } from '../permit/sending.ts'
 import { isRedirect, MAX_REDIRECTS, type Request, redirected } from '../redirects/redirect.ts'
@@ -30,7 +32,7 @@ import { fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import type { FetchLike, FetchResponse } from './fetch-response.ts'
 import { checkedCache, initOfCache, type ResponseCache, requestToCache } from './page-cache.ts'
 import { isRefusal, refusedResponse } from './refused-response.ts'
-import { rememberOrigin } from './response-usage.ts'
+import { originOf, rememberOrigin } from './response-usage.ts'
 import { discard, isRepeatable, type Retry, type RetryOptions, retryOf, withRetries } from './retry.ts'
 import { type SendOnce, signing } from './signing.ts'
 import { outsideTimeLimit, withTimeLimit } from './time-limit.ts'
@@ -288,7 +290,7 @@ async function fetchPolitely(polite: PolitePart, input: unknown, givenInit: Init
       response = await answer(polite, mayRepeatHop, request.url, signal, chain, request.url, nextInit)
       location = redirectOf(response)
     }
-    Object.defineProperty(response, 'redirected', { value: true, configurable: true })
+    markRedirected(response)
     return response
   } catch (error) {
     if (polite.refuses && isRefusal(error)) {
@@ -349,6 +351,8 @@ function answer(
     send: (headers) =>
       sendRepeatedly(polite, mayRepeat, url, signal, chain, input, initOfCache(init, request, headers)),
     robotsTagsOf: (sent) => sentPageOf(sent)?.robotsTags ?? [],
+    codedBodyOf: (sent) => originOf(sent)?.codedBody,
+    isRateLimited: (sent) => originOf(sent)?.isRateLimited === true,
     adopt: (response, source) => {
       const sent = isLines(source) ? { robotsTags: source } : sentPageOf(source)
       return rememberOrigin(response, { ...sent, robots: gate.robots, url, redirectedFrom: chain })
@@ -390,11 +394,12 @@ async function sendWithPermit(
   init: Init,
   prepare?: () => Promise<Init>,
 ): Promise<FetchResponse> {
-  const { gate, port, send, isRateLimited, timeoutMs } = polite
+  const { gate, port, send, isRateLimited, timeoutMs, cache } = polite
   const entered = port.enter(url, signal, chain)
   const permit = isPromise(entered) ? await entered : entered
   let report: RequestReport | undefined
   let isSent = false
+  if (cache !== undefined) expectCodedBody(permit)
   try {
     const sentInit = prepare === undefined ? init : await prepare()
     isSent = true
@@ -418,6 +423,8 @@ async function sendWithPermit(
       url,
       redirectedFrom: chain,
       robotsTags: robotsTagsOf(permit),
+      codedBody: cache && codedBodyOf(permit),
+      isRateLimited: 'rateLimited' in report,
       pauseDuring: timeoutMs === undefined ? undefined : (work) => outsideTimeLimit(response, work),
     })
   } catch (error) {

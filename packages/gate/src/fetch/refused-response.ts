@@ -1,7 +1,7 @@
 // Turns a refusal into a Response, for callers that handle statuses rather than errors.
 import { OptionError } from '@politely/core'
 import { markClass, REFUSED_RESPONSE } from '@politely/core/engine'
-import { describeValue } from '@politely/fetcher/internal'
+import { describeValue, makeResponse } from '@politely/fetcher/internal'
 import {
   BudgetError,
   CircuitOpenError,
@@ -40,8 +40,7 @@ export function refusedResponse(error: Refusal): Response {
   const byRobots = error instanceof RobotsDisallowedError
   const status = byRobots && retryAt === undefined ? 403 : 503
   const statusText = byRobots ? 'Refused by robots.txt' : 'Refused by the gate'
-  const response = new Response(`${message}\n`, { status, statusText, headers })
-  Object.defineProperty(response, 'url', { value: verdict.url })
+  const response = makeResponse(`${message}\n`, { status, statusText, headers, url: verdict.url })
   refusals.set(response, error)
   markClass(REFUSED_RESPONSE, { prototype: response }) // for outcomeOf, which is in core
   return response

@@ -3,6 +3,7 @@ import { OptionError } from '@politely/core'
 import { isOfClass } from '@politely/core/engine'
 import type { ClientUsage, PageResponse, RobotsClient, UsageOptions } from '@politely/fetcher'
 import {
+  type CodedBody,
   clientPort,
   describeValue,
   redirectChain,
@@ -20,11 +21,20 @@ export interface ResponseOrigin extends SentPage {
   readonly url: string
   /** The URLs that led to it. */
   readonly redirectedFrom: readonly string[]
+  /** Its coded body, for a cache. */
+  readonly codedBody?: CodedBody | undefined
+  /** Whether the caller's `isRateLimited` said so. */
+  readonly isRateLimited?: boolean | undefined
 }
 
 /** Remembers where a response comes from, until it is garbage-collected. Returns the response. */
 export function rememberOrigin<R extends object>(response: R, origin: ResponseOrigin): R {
   return rememberSentPage(response, origin)
+}
+
+/** Returns where a response comes from, if a fetch of `politely` sent it. */
+export function originOf(response: unknown): ResponseOrigin | undefined {
+  return sentPageOf(response) as ResponseOrigin | undefined
 }
 
 /**
@@ -54,7 +64,7 @@ export function rememberOrigin<R extends object>(response: R, origin: ResponseOr
  * @throws {ClientClosedError} after the fetch or its RobotsClient was closed.
  */
 export async function usageOf(response: object, options: UsageOptions = {}): Promise<ClientUsage> {
-  const origin = sentPageOf(response) as ResponseOrigin | undefined
+  const origin = originOf(response)
   if (origin === undefined) throw new OptionError('response', explainUnknown(response))
   const { robots, url, redirectedFrom: chain } = origin
   const sources = { redirectedFrom: [...chain, ...redirectChain(options?.redirectedFrom)] }

@@ -3,7 +3,7 @@
 // Each attempt enters the gate. So it waits for the pace, for the pauses that the site has asked for
 // and for the circuit, and counts towards the budget. The pauses of p-retry come on top of that.
 import { outcomeOf, type PageOutcomeKind } from '@politely/core'
-import { integer, rememberSentPage, sentPageOf } from '@politely/fetcher/internal'
+import { integer, makeResponse, rememberSentPage, sentPageOf } from '@politely/fetcher/internal'
 import { assertFields } from '../options/fields.ts'
 import { failureOutcomes } from '../options/outcomes.ts'
 import { isRefusal } from './refused-response.ts'
@@ -156,7 +156,7 @@ export async function discard(body: object | null | undefined): Promise<void> {
  * body begins with what has been read. Rejects if the body breaks off.
  */
 async function buffered<R extends AnyResponse>(response: R, max: number): Promise<R> {
-  const { body, status, headers } = response
+  const { body } = response
   if (!(body instanceof ReadableStream)) return response // none, or a stream of Node that another fetch returns
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
   const chunks: Uint8Array[] = []
@@ -178,14 +178,8 @@ async function buffered<R extends AnyResponse>(response: R, max: number): Promis
     },
     cancel: (reason) => reader.cancel(reason),
   })
-  const { statusText = '', url, redirected, type } = response as unknown as Partial<Response>
-  const ResponseClass = response.constructor as typeof Response
-  const copy = new ResponseClass(rest, { status, statusText, headers: headers as Headers })
-  Object.defineProperties(copy, {
-    url: { value: url, configurable: true },
-    redirected: { value: redirected, configurable: true },
-    type: { value: type, configurable: true },
-  })
+  const head = response as unknown as Response
+  const copy = makeResponse(rest, head, head.constructor as typeof Response)
   const page = sentPageOf(response)
   return (page === undefined ? copy : rememberSentPage(copy, page)) as unknown as R
 }

@@ -10,6 +10,7 @@
 import { OptionError } from '@politely/core'
 import { AsyncVariable, describeValue } from '@politely/fetcher/internal'
 import { isRedirect } from '../redirects/redirect.ts'
+import { watchCodedBody } from './coded-bodies.ts'
 import type { Permit } from './permit.ts'
 import { isResponse, locationOf, type RequestReport } from './request-report.ts'
 import { observeSentRequests, type RequestListeners } from './sent-requests.ts'
@@ -173,6 +174,9 @@ const LISTENERS: RequestListeners = {
   },
   onRobotsTags: (request, lines) => {
     for (const permit of (request as RequestOfUndici)[PERMITS] ?? []) robotsTags.set(permit, lines)
+  },
+  onHeaders: (request, status, headers) => {
+    watchCodedBody(request, (request as RequestOfUndici)[PERMITS], status, headers)
   },
 }
 

@@ -16,6 +16,8 @@ export interface RequestListeners {
   readonly onCreated: (request: object) => void
   /** Called with the lines of X-Robots-Tag, for a response in which fetch may have joined them. */
   readonly onRobotsTags: (request: object, lines: readonly string[]) => void
+  /** Called when undici has received the headers of a response, as undici reports them. */
+  readonly onHeaders: (request: object, status: number, headers: unknown) => void
 }
 
 const NAME = 'x-robots-tag'
@@ -23,14 +25,18 @@ const NAME = 'x-robots-tag'
 let isObserving = false
 
 /** Observes every request that this process sends from now on. Only the first call has an effect. */
-export function observeSentRequests({ onSent, onCreated, onRobotsTags }: RequestListeners): void {
+export function observeSentRequests({ onSent, onCreated, onRobotsTags, onHeaders }: RequestListeners): void {
   if (isObserving) return
   isObserving = true
   subscribe('undici:request:create', (message) => onCreated((message as { request: object }).request))
   subscribe('undici:request:headers', (message) => {
-    const { request, response } = message as { request: object; response?: { headers?: unknown } }
+    const { request, response } = message as {
+      request: object
+      response?: { readonly statusCode?: number; readonly headers?: unknown }
+    }
     const lines = robotsTagsIn(response?.headers)
     if (lines.length > 1 || lines[0]?.includes(',')) onRobotsTags(request, lines)
+    onHeaders(request, response?.statusCode ?? 0, response?.headers)
   })
   // `fetch` of Node and of undici, and undici's dispatchers. Published right before the
   // headers are written to the connection.

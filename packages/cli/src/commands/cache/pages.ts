@@ -87,15 +87,14 @@ export async function prunePages(args: Arguments): Promise<number> {
   const selection = selectionOf(args, Date.now())
   await withExistingPageFile(args, async (cache) => {
     let count = 0
-    let removed = 0
-    let bytes = 0
-    for await (const { record, bodyBytes } of cache.pages()) {
-      count++
-      if (!selection.matches(record.url, record.receivedAt)) continue
-      removed += await cache.delete(record.url) // with its other responses, for other values of Vary
-      bytes += bodyBytes
-    }
-    await write(`removed ${countText(removed, 'page')} of ${count.toLocaleString('en')}, ${sizeText(bytes)}\n`)
+    const { pages, bytes } = await cache.prune({
+      olderThanMs: 0,
+      where: ({ record }) => {
+        count++
+        return selection.matches(record.url, record.receivedAt)
+      },
+    })
+    await write(`removed ${countText(pages, 'page')} of ${count.toLocaleString('en')}, ${sizeText(bytes)}\n`)
   })
   return EXITS.success.code
 }

@@ -1,5 +1,5 @@
 // `politely keys`: creates, rotates, publishes and checks keys.
-import { open } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import type { OwnKey } from '@politely/web-bot-auth/operator'
 import type { Arguments } from '../../command-line.ts'
 import { errorLine } from '../../describe-error.ts'
@@ -60,7 +60,12 @@ async function rotate(args: Arguments, [oldFile = '', newFile = '']: readonly st
   return withOperator('keys rotate', async ({ readKeyFile, rotateKey, keyText }) => {
     const { old, next } = await rotateKey(await readKeyFile(oldFile), { leadMs, overlapMs, now: Date.now() })
     await writeNewKey(newFile, keyText(next))
-    await replaceFile('old', oldFile, [keyText(old)])
+    try {
+      await replaceFile(undefined, oldFile, [keyText(old)])
+    } catch (error) {
+      await rm(newFile) // so that nothing has changed, and the next try may take its name
+      throw error
+    }
     if (args.get('format') === 'json')
       await write(jsonLine({ version: 1, keys: [shown(oldFile, old), shown(newFile, next)] }))
     else {
