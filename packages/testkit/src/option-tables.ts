@@ -366,6 +366,7 @@ export const optionTables: readonly OptionTable[] = [
           refresh: 'page-cache.md#work-offline',
           fingerprint: 'page-cache.md#when-to-come-again',
           revisit: 'page-cache.md#when-to-come-again',
+          requestHeaders: 'page-cache.md#pages-of-one-user',
           '*': 'page-cache.md#where-pages-are-kept',
         },
       },
