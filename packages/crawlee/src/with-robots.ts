@@ -134,7 +134,7 @@ export function withRobots<C extends AnyCrawler>(crawler: C, options: WithRobots
     OPTIONS_OF_CRAWLER,
     proxies && fetchThroughProxies(proxies),
   )
-  const pages = cache && new CachedPages(cache, gate)
+  const pages = cache && new CachedPages(cache, gate, internals.httpClient)
   const deferred = new DeferredRequests(internals, gate, deferBeyondMs, pages && ((request) => pages.isFresh(request)))
   const access = { gate, deferred, pages }
   const logSkipped = hookRobots(internals, gate)

@@ -1,6 +1,6 @@
 // @module-tag full
 // The option `cache`: pages that are stored are handled without a request, or revalidated.
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { BasicCrawler } from '@crawlee/basic'
 import { CheerioCrawler, type CheerioCrawlerOptions } from '@crawlee/cheerio'
 import { HttpCrawler } from '@crawlee/http'
@@ -30,6 +30,12 @@ afterEach(async () => {
 })
 
 const pages = () => sites.requestedUrls.filter((url) => !url.endsWith('/robots.txt'))
+
+async function stored(): Promise<number> {
+  let count = 0
+  for await (const _ of cache.pages()) count++
+  return count
+}
 
 interface Handled {
   readonly url: string
@@ -157,6 +163,21 @@ test('a body that breaks off is not stored', async () => {
   })
   expect((await crawl(['/'])).failed).toHaveLength(1)
   expect((await crawl(['/'])).handled).toMatchObject([{ title: 'whole' }])
+})
+
+test.each([
+  ['gzip', gzipSync],
+  ['br', brotliCompressSync],
+  ['deflate', deflateSync],
+] as const)('a body whose %s is cut is not stored', async (coding, encode) => {
+  const bytes = encode(`<title>whole</title>${Array.from({ length: 1_000 }, (_, n) => `<p>${n}</p>`).join('')}`)
+  const headers = { ...FRESH, 'content-encoding': coding }
+  const cut = bytes.subarray(0, bytes.length / 2)
+  sites.respond(`${HOME}/`, { status: 200, headers, body: cut }, { status: 200, headers, body: bytes })
+  await crawl(['/'])
+  expect(await stored()).toBe(0)
+  expect((await crawl(['/'])).handled).toMatchObject([{ title: 'whole' }])
+  expect(await stored()).toBe(1)
 })
 
 test('a page that says no-store, and a POST, go to the site', async () => {

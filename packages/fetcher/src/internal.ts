@@ -30,7 +30,7 @@ export { MAX_TIMEOUT_MS, MAX_TIMER_MS, UNTIL_HEADERS, withTimeout } from './base
 export type { CachedRules } from './cache/memory.ts'
 export { type ClientPort, clientPort } from './client/client.ts'
 export { isHtml, rememberSentPage, type SentPage, sentPageOf, UNSEEN_TAGS } from './client/page-response.ts'
-export { isDecodedByFetch } from './fetch/body.ts'
+export { decodersOf, isDecodedByFetch } from './fetch/body.ts'
 export { type CodedBody, type CodingWatch, UNSEEN_CODING, watchCoding } from './fetch/coded-body.ts'
 export { framingOf } from './fetch/request-observer.ts'
 export { isPrivateHost, siteOf } from './network/host-name.ts'

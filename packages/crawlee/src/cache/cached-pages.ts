@@ -1,19 +1,23 @@
 // The option `cache`: answers requests for pages from a cache, or stores what the site sends.
-import type { HttpRequest, Request, StreamingHttpResponse } from '@crawlee/basic'
+import type { BaseHttpClient, HttpRequest, Request, StreamingHttpResponse } from '@crawlee/basic'
+import type { CodedBody } from '@politely/fetcher/internal'
 import { type PoliteGate, type ResponseCache, RobotsDisallowedError } from '@politely/gate'
 import { outsideTimeouts } from '../host-timeouts.ts'
 import { sourcesOf } from '../link-sources.ts'
 import { withUserAgent } from '../polite-http-client.ts'
 import { currentTask } from '../pool-task.ts'
-import { headerLines, storedResponse, toWeb, withStream } from './web-response.ts'
+import { decoded, headerLines, storedResponse, toWeb, withStream } from './web-response.ts'
 
 export class CachedPages {
   readonly #cache: ResponseCache
   readonly #gate: PoliteGate
+  readonly #isGot: boolean
 
-  constructor(cache: ResponseCache, gate: PoliteGate) {
+  /** @param client What sends the requests. */
+  constructor(cache: ResponseCache, gate: PoliteGate, client: BaseHttpClient) {
     this.#cache = cache
     this.#gate = gate
+    this.#isGot = client.constructor.name === 'GotScrapingHttpClient'
   }
 
   /** Returns whether the cache can answer a request of the queue without asking the site. */
@@ -46,7 +50,11 @@ export class CachedPages {
     send: (hop: HttpRequest) => Promise<StreamingHttpResponse>,
   ): Promise<StreamingHttpResponse> {
     const own = headersOf(hop)
-    const sent = new Map<object, { readonly response: StreamingHttpResponse; readonly body: object | null }>()
+    const sent = new Map<object, Sent>()
+    // got, Crawlee's own client, returns half a gzip without an error. So it is told to leave bodies coded.
+    const isCoded = this.#isGot && hop.method !== 'HEAD' && hop.decompress === undefined
+    const coded = isCoded ? { decompress: false } : {}
+    const accepted = isCoded && own['accept-encoding'] === undefined ? { 'accept-encoding': ACCEPT_ENCODING } : {}
     let robotsTags: readonly string[] = []
     const check = () => this.#check(url, hop.signal)
     const request = { ...requestOf(url, hop.method), headers: own, hasBody: hop.body !== undefined, signal: hop.signal }
@@ -58,14 +66,15 @@ export class CachedPages {
       },
       send: async (headers) => {
         const added = Object.entries(headers).filter(([name]) => own[name] === undefined)
-        const response = await send({ ...hop, headers: { ...hop.headers, ...Object.fromEntries(added) } })
+        const all = { ...hop.headers, ...accepted, ...Object.fromEntries(added) }
+        const received = await send({ ...hop, ...coded, headers: all })
+        const { response, codedBody } = isCoded ? decoded(received) : { response: received }
         const web = toWeb(response)
-        sent.set(web, { response, body: web.body })
+        sent.set(web, { response, body: web.body, codedBody })
         return web
       },
       robotsTagsOf: (web) => headerLines(sent.get(web)?.response, 'x-robots-tag'),
-      // got, Crawlee's own client, refuses a coded body that is cut, and removes Content-Encoding.
-      codedBodyOf: () => undefined,
+      codedBodyOf: (web) => sent.get(web)?.codedBody,
       isRateLimited: () => false,
       adopt: (response, source) => {
         const original = sent.get(source)
@@ -89,6 +98,16 @@ export class CachedPages {
     if (!this.#gate.admits(verdict)) throw new RobotsDisallowedError(verdict)
   }
 }
+
+/** What a client has returned, and what it became. */
+interface Sent {
+  readonly response: StreamingHttpResponse
+  readonly body: object | null
+  readonly codedBody: CodedBody | undefined
+}
+
+/** What got asks for. */
+const ACCEPT_ENCODING = 'gzip, deflate, br'
 
 /** The answer of a cache to `only-if-cached`, if it may not use what is stored (RFC 9111 §5.2.1.7). */
 const NOT_CACHED = 504

@@ -1,8 +1,8 @@
 // Converts responses of Crawlee's HTTP clients to responses of fetch, and back.
-import { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
 import type { ReadableStream as NodeWebStream } from 'node:stream/web'
 import type { HttpRequest, StreamingHttpResponse } from '@crawlee/basic'
-import { makeResponse } from '@politely/fetcher/internal'
+import { type CodedBody, decodersOf, makeResponse, messageOf } from '@politely/fetcher/internal'
 import type { FetchResponse } from '@politely/gate'
 
 const PROGRESS = { percent: 1, transferred: 0 }
@@ -35,6 +35,46 @@ function bodyOf(stream: Readable): ReadableStream<Uint8Array> {
     { highWaterMark: 0 },
   )
 }
+
+/**
+ * Decodes a body that the client has left coded. A gzip that is cut ends where it is cut, as got lets it
+ * end; the result's `codedBody` then says so.
+ */
+export function decoded(response: StreamingHttpResponse): {
+  readonly response: StreamingHttpResponse
+  readonly codedBody?: CodedBody
+} {
+  const { 'content-encoding': coding, 'content-length': length, ...headers } = response.headers
+  const hasBody = !NULL_BODY.has(response.statusCode) && length !== '0'
+  const decoders = hasBody ? decodersOf({ 'content-encoding': coding }) : undefined
+  const last = decoders?.at(-1)
+  if (decoders === undefined || last === undefined) return { response }
+  let size = 0
+  let problem: string | undefined = 'its end was not reached'
+  const counted = async function* () {
+    for await (const chunk of response.stream) {
+      size += chunk.length
+      yield chunk
+    }
+  }
+  const chunks = async function* () {
+    try {
+      pipeline([Readable.from(counted()), ...decoders], () => undefined) // `last` gets the errors of all
+      yield* last
+      problem = undefined
+    } catch (error) {
+      problem = messageOf(error)
+      const isCut = (error as { readonly code?: unknown }).code === 'Z_BUF_ERROR'
+      if (!isCut || (size > 0 && !/gzip/i.test(String(coding)))) throw error
+    }
+  }
+  const stream = Object.assign(Readable.from(chunks()), { redirectUrls: response.redirectUrls })
+  stream.on('error', () => undefined) // its reader gets it, if there is one
+  const fields = { headers: { value: headers, enumerable: true }, stream: { value: stream, enumerable: true } }
+  return { response: Object.create(response, fields), codedBody: { problem: async () => problem } }
+}
+
+const NULL_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Returns the response with another body. */
 export function withStream(response: StreamingHttpResponse, { body }: FetchResponse): StreamingHttpResponse {
