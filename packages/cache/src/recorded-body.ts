@@ -1,5 +1,6 @@
 // Stores the body of a response while it is read.
 import { createHash, hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import type { CodedBody } from '@politely/fetcher/internal'
 import type { Flight } from './flights.ts'
 import { type BodySource, openStream, withBody } from './lazy-body.ts'
@@ -178,6 +179,8 @@ class Recorder {
   #chunks: Uint8Array[] = []
   #hash: ReturnType<typeof createHash> | undefined
   #bytes = 0
+  /** Of all bytes, if the body has a coding. */
+  #crc32 = 0
   /** The chunks that have the start of the body. */
   readonly #head: Uint8Array[] = []
   #hasEnded = false
@@ -191,7 +194,8 @@ class Recorder {
   }
 
   async write(chunk: Uint8Array): Promise<void> {
-    const { maxBytes, fingerprintOf } = this.#recording
+    const { maxBytes, fingerprintOf, codedBody } = this.#recording
+    if (codedBody !== undefined) this.#crc32 = crc32(chunk, this.#crc32)
     if (this.#bytes < HEAD_BYTES) this.#head.push(chunk)
     this.#bytes += chunk.byteLength
     if (fingerprintOf === undefined) this.#digest(chunk)
@@ -207,7 +211,7 @@ class Recorder {
     const cut =
       expectedBytes !== undefined && this.#bytes !== expectedBytes
         ? `${this.#bytes} bytes of a body with Content-Length ${expectedBytes} have arrived`
-        : await codedBody?.problem(this.#bytes)
+        : await codedBody?.problem({ bytes: this.#bytes, crc32: this.#crc32 })
     if (cut !== undefined) await this.drop(`its body is not whole: ${cut}`)
     else await this.#end({ problem: this.#problem(), isWhole: true, fingerprint: this.#fingerprint() })
   }

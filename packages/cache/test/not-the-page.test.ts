@@ -62,6 +62,29 @@ describe('a coded body', () => {
     expect((await read('/whole')).state).toBe(isShown ? 'hit' : 'bypass')
   })
 
+  test.runIf(isShown)('of gzip may have several members, zeros after them, or a megabyte', async () => {
+    const { site, isRead } = await opened()
+    const long = Array.from({ length: 300_000 }, (_, n) => ((n * 7_919) % 1_000_003).toString(36)).join(' ')
+    const answers: Readonly<Record<string, readonly [Buffer, string]>> = {
+      '/members': [Buffer.concat([gzipSync('one '), gzipSync('two')]), 'one two'],
+      '/zeros': [Buffer.concat([gzipSync('one'), Buffer.alloc(512)]), 'one'],
+      '/long': [gzipSync(long), long],
+    }
+    for (const [path, [bytes]] of Object.entries(answers))
+      site.pages.set(path, (_, response) =>
+        response.writeHead(200, { ...FRESH, 'content-encoding': 'gzip' }).end(bytes),
+      )
+    for (const state of ['stored', 'hit'])
+      for (const [path, [, text]] of Object.entries(answers))
+        expect(`${path}: ${await isRead(path, text)}`).toContain(`: the text (${state}`)
+    const [bytes] = answers['/long'] as readonly [Buffer, string]
+    expect(bytes.length).toBeGreaterThan(500_000)
+    site.pages.set('/cut', (_, response) =>
+      response.writeHead(200, { ...FRESH, 'content-encoding': 'gzip' }).end(bytes.subarray(0, 500_000)),
+    )
+    expect(await isRead('/cut', long)).toContain('(bypass: its body is not whole')
+  })
+
   test('may end with the connection', async () => {
     const { site, cache, read } = await opened()
     const answer = (bytes: Uint8Array) =>

@@ -1,7 +1,16 @@
 // @module-tag nodes
 // Damaged files, files of other applications, locked files, and options of SqlitePageStore.
 import { execFile } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
@@ -151,13 +160,16 @@ describe('a body whose file is damaged is gone (our choice)', () => {
   })
 })
 
-test.skipIf(process.platform === 'win32')('the file and its bodies: only its owner may read them', async ({ folder }) => {
-  await using store = folder.open()
-  await put(store, recordOf(urlOf(1), bodyOf(1)), Buffer.alloc(100_000, 1))
-  const paths = [folder.file, `${folder.file}-wal`, `${folder.file}-bodies`, ...bodiesOf(folder)]
-  expect(paths).toHaveLength(4)
-  expect(paths.filter((path) => (statSync(path).mode & 0o077) !== 0)).toEqual([])
-})
+test.skipIf(process.platform === 'win32')(
+  'the file and its bodies: only its owner may read them',
+  async ({ folder }) => {
+    await using store = folder.open()
+    await put(store, recordOf(urlOf(1), bodyOf(1)), Buffer.alloc(100_000, 1))
+    const paths = [folder.file, `${folder.file}-wal`, `${folder.file}-bodies`, ...bodiesOf(folder)]
+    expect(paths).toHaveLength(4)
+    expect(paths.filter((path) => (statSync(path).mode & 0o077) !== 0)).toEqual([])
+  },
+)
 
 describe('the folder of bodies', () => {
   test('is refused if it is a symbolic link', ({ folder }) => {

@@ -273,6 +273,7 @@ function urlOf({ origin, path, host }: UndiciRequest): string {
 }
 
 const FRAMING = ['content-length', 'transfer-encoding', 'content-encoding']
+const FRAMING_LENGTHS: ReadonlySet<number> = new Set(FRAMING.map((name) => name.length))
 
 /**
  * Picks the framing headers. undici reports headers as a list of Buffers, names and values by
@@ -280,10 +281,11 @@ const FRAMING = ['content-length', 'transfer-encoding', 'content-encoding']
  */
 export function framingOf(headers: unknown): Headers {
   const found: Record<string, string> = {}
-  const pairs = Array.isArray(headers)
-    ? headers.flatMap((name, i) => (i % 2 === 0 ? [[String(name).toLowerCase(), String(headers[i + 1])] as const] : []))
-    : Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)] as const)
-  for (const [name, value] of pairs) {
+  const pairs: readonly unknown[] = Array.isArray(headers) ? headers : Object.entries(headers ?? {}).flat()
+  for (let i = 0; i < pairs.length; i += 2) {
+    if (!FRAMING_LENGTHS.has((pairs[i] as { readonly length: number }).length)) continue
+    const name = String(pairs[i]).toLowerCase()
+    const value = String(pairs[i + 1])
     if (FRAMING.includes(name)) found[name] = found[name] === undefined ? value : `${found[name]}, ${value}`
   }
   return found
