@@ -35,7 +35,7 @@ export interface Recording {
   readonly maxBytes: number
   /** The length that the site announced; undefined if it did not, or if the body was decoded. */
   readonly expectedBytes: number | undefined
-  /** The coded bytes of the body, which show whether it is whole. Undefined if it has no coding. */
+  /** Shows whether the body is whole. Undefined if its length or its last chunk does. */
   readonly codedBody: CodedBody | undefined
   /** Says why a whole body is not the page, by its start. It is then not stored. */
   readonly check: (head: Uint8Array) => string | undefined

@@ -88,8 +88,7 @@ function withoutFragment(url: string): string {
 export function isOfOtherPage(stored: HeaderList, { headers }: FetchResponse): boolean {
   const etag = headers.get('etag')
   const old = headerOf(stored, 'etag')
-  if (etag !== null && (old !== undefined || !etag.startsWith('W/')))
-    return old === undefined || tagOf(etag) !== tagOf(old)
+  if (etag !== null) return old === undefined || tagOf(etag) !== tagOf(old)
   const modified = headers.get('last-modified')
   return modified !== null && modified !== headerOf(stored, 'last-modified')
 }

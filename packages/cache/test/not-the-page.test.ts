@@ -162,6 +162,21 @@ describe('a coded body', () => {
   })
 })
 
+test('a body that ends with its connection is stored only if the site has ended the connection', async () => {
+  const { site, cache, read } = await opened()
+  const answer = (end: 'end' | 'resetAndDestroy') =>
+    site.pages.set('/a', ({ socket }) => {
+      socket.write('HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\n\r\nthe page', () => socket[end]())
+    })
+  answer('resetAndDestroy')
+  const { state, because } = await read('/a')
+  expect([state, because]).toEqual(['bypass', expect.stringMatching(/^its body is not whole: the connection broke/)])
+  expect(await listOf(cache.pages())).toEqual([])
+  answer('end')
+  expect(await read('/a')).toMatchObject({ text: 'the page', state: 'stored' })
+  expect((await read('/a')).state).toBe('hit')
+})
+
 describe('what a site sends in place of a page', () => {
   test.each<[string, number, Record<string, string>, string]>([
     ['a challenge by its header', 200, { 'cf-mitigated': 'challenge' }, '<p>x</p>'],
@@ -315,6 +330,7 @@ describe('a 304', () => {
     ['a strong ETag that is not stored', { 'last-modified': new Date(0).toUTCString() }, { etag: '"B"' }],
     ['another ETag', { etag: '"A"' }, { etag: '"B"' }],
     ['another weak ETag', { etag: 'W/"A"' }, { etag: 'W/"B"' }],
+    ['a weak ETag that is not stored', { 'last-modified': new Date(0).toUTCString() }, { etag: 'W/"B"' }],
     [
       'a later Last-Modified',
       { 'last-modified': new Date(0).toUTCString() },

@@ -51,8 +51,9 @@ export interface CacheExchange {
   /** The lines of X-Robots-Tag of a response that `send` returned, as received, to be stored with it. */
   robotsTagsOf(sent: FetchResponse): readonly string[]
   /**
-   * The coded bytes of a response that `send` returned, which show whether its body is whole.
-   * Undefined if its body has no coding, or if nothing shows its coded bytes.
+   * Shows whether the body of a response that `send` returned is whole: by its coded bytes or, if the
+   * end of the connection ends it, by that. Undefined if its length or its last chunk shows it, or if
+   * nothing does.
    */
   codedBodyOf(sent: FetchResponse): CodedBody | undefined
   /** Whether the caller's `isRateLimited` said so of a response that `send` returned. */
