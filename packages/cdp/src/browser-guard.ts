@@ -10,11 +10,12 @@ import {
   resolveGate,
 } from '@politely/gate'
 import { Guard, type PageRequests } from './guard.ts'
+import { guardedContext } from './guarded-context.ts'
 import { type GuardedPage, Pages } from './pages.ts'
 import type { ErrorReason } from './paused-request.ts'
 import type { FailedRequest } from './refusals.ts'
 import { changePages, type DriverBrowser, waitForPages } from './session.ts'
-import { interceptOpenPage, trafficOf } from './traffic.ts'
+import { trafficOf } from './traffic.ts'
 
 /**
  * Your own `gate`, or your own `robots` and the options of a gate, or the options of both; and how
@@ -51,6 +52,8 @@ export interface BrowserScope {
    * the scopes inside it.
    */
   readonly overlapping: readonly object[]
+  /** The protocol's ID of the context, if the driver knows it. Default: the ID that its pages have. */
+  readonly contextId?: string | undefined
   readonly refusedPage: ErrorReason
   /** Returns the open pages. */
   pages(): Promise<readonly GuardedPage[]>
@@ -106,9 +109,10 @@ export async function guardBrowser<R extends FailedRequest>(
   guardedObjects.add(scope.driverObject)
 
   const isWholeBrowser = scope.driverObject === scope.browser.driverObject
-  const contexts = isWholeBrowser ? 'all' : async (id: string) => id === (await pages.contextId())
+  const contexts = isWholeBrowser ? 'all' : (id: string) => isGuarded(id)
   const guard = new Guard(gate, { gate, contexts, pageRequests, refusedPage: scope.refusedPage })
   const pages = new Pages(guard, scope.browser)
+  const isGuarded = guardedContext(scope, pages)
   const undo: (() => void | Promise<void>)[] = []
   /** Steps that wait for pages. */
   const undoInPages: (() => Promise<void>)[] = [() => pages.close()]
@@ -143,7 +147,7 @@ export async function guardBrowser<R extends FailedRequest>(
     await trafficOf(scope.browser).add(guard)
     await adding
     if (scope.prepare !== undefined) undoInPages.push(await changePages(scope.prepare(guard.documentScript)))
-    await Promise.all(open.map(interceptOpenPage))
+    if (open.length > 0) await trafficOf(scope.browser).interceptOpenPages(guard)
   } catch (error) {
     await close()
     throw error

@@ -3,16 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setBounded } from '@politely/fetcher/internal'
 import type { PausedRequest } from './paused-request.ts'
-import {
-  type DriverBrowser,
-  type DriverPage,
-  type DriverSession,
-  type FrameTree,
-  listen,
-  send,
-  type TargetInfo,
-  withSession,
-} from './session.ts'
+import { type DriverSession, type FrameTree, listen, type TargetInfo } from './session.ts'
 
 /**
  * How many frames are remembered: frames without their own process, and frames whose target is
@@ -20,14 +11,12 @@ import {
  */
 const MAX_FRAMES = 10_000
 
-/**
- * How long to wait for a page to list its frames, and for a driver to list its pages. Milliseconds;
- * our choice.
- */
+/** How long to wait for a page to list its frames. Milliseconds; our choice. */
 const MAX_LOOKUP_MS = 1_000
 
 export class Frames {
-  readonly #browser: DriverBrowser
+  readonly #frameTreeOf: (targetId: string) => Promise<FrameTree>
+  readonly #onTargetClosed: (targetId: string) => void
   readonly #targets = new Map<string, TargetInfo>()
   /**
    * The context IDs of frames that are not targets: frames that share a process with their page,
@@ -41,15 +30,23 @@ export class Frames {
    */
   readonly #documents = new Map<string, string>()
   /**
-   * Drivers and pages that exceeded the time limit and have not responded since. A crashed page
-   * never responds, a busy page may take long, and a driver may wait for such a page.
+   * Pages that exceeded the time limit and have not responded since. A crashed page never responds,
+   * a busy page may take long.
    */
-  readonly #unresponsive = new WeakSet<object>()
+  readonly #unresponsive = new Set<string>()
   #lookup: Promise<void> | undefined
 
-  /** @param onTargetClosed Called for each target that is closed or has crashed. */
-  constructor(browser: DriverBrowser, session: DriverSession, onTargetClosed: (targetId: string) => void) {
-    this.#browser = browser
+  /**
+   * @param frameTreeOf Asks a page for its frames.
+   * @param onTargetClosed Called for each target that is closed or has crashed.
+   */
+  constructor(frameTreeOf: (targetId: string) => Promise<FrameTree>, onTargetClosed: (targetId: string) => void) {
+    this.#frameTreeOf = frameTreeOf
+    this.#onTargetClosed = onTargetClosed
+  }
+
+  /** Follows the targets that a session reports. Several sessions may report the same ones. */
+  follow(session: DriverSession): void {
     listen(session, 'Target.targetCreated', ({ targetInfo }) => this.#targets.set(targetInfo.targetId, targetInfo))
     listen(session, 'Target.targetInfoChanged', ({ targetInfo }) => {
       if (this.#targets.has(targetInfo.targetId)) this.#targets.set(targetInfo.targetId, targetInfo)
@@ -58,9 +55,15 @@ export class Frames {
       const contextId = this.#targets.get(targetId)?.browserContextId
       if (contextId !== undefined) this.#remember(targetId, contextId)
       this.#targets.delete(targetId)
-      onTargetClosed(targetId)
+      this.#unresponsive.delete(targetId)
+      this.#onTargetClosed(targetId)
     })
-    listen(session, 'Target.targetCrashed', ({ targetId }) => onTargetClosed(targetId))
+    listen(session, 'Target.targetCrashed', ({ targetId }) => this.#onTargetClosed(targetId))
+  }
+
+  /** Returns the open pages of all contexts. */
+  pages(): readonly TargetInfo[] {
+    return [...this.#targets.values()].filter(({ type }) => type === 'page')
   }
 
   /**
@@ -138,8 +141,7 @@ export class Frames {
   /** Returns the context ID of all open pages if they share one, as in most browsers. */
   onlyContextId(): string | undefined {
     let only: string | undefined
-    for (const { type, browserContextId } of this.#targets.values()) {
-      if (type !== 'page') continue
+    for (const { browserContextId } of this.pages()) {
       if (only !== undefined && only !== browserContextId) return undefined
       only = browserContextId
     }
@@ -148,36 +150,22 @@ export class Frames {
 
   /** Asks all pages for their frames. The frames of a page that does not respond stay unknown. */
   async #lookUpAll(): Promise<void> {
-    let pages: readonly DriverPage[] = []
-    await this.#withTimeLimit(this.#browser.driverObject, async () => {
-      pages = await this.#browser.pages()
-    })
-    await Promise.all(pages.map((page) => this.#withTimeLimit(page.driverObject, () => this.#lookUpPage(page))))
+    await Promise.all(this.pages().map((page) => this.#lookUpPage(page)))
   }
 
   /**
-   * Waits for `lookup` up to the time limit. After a timeout, `target` is skipped until its late
-   * lookup settles.
+   * Waits up to the time limit. After a timeout, the page is skipped until its late lookup settles.
    */
-  async #withTimeLimit(target: object, lookup: () => Promise<void>): Promise<void> {
-    if (this.#unresponsive.has(target)) return
-    const settled = lookup()
+  async #lookUpPage({ targetId, browserContextId: contextId }: TargetInfo): Promise<void> {
+    if (contextId === undefined || this.#unresponsive.has(targetId)) return
+    const settled = this.#frameTreeOf(targetId)
+      .then((tree) => {
+        for (const frameId of frameIdsIn(tree)) this.#remember(frameId, contextId)
+      })
       .catch(() => undefined)
-      .then(() => void this.#unresponsive.delete(target))
+      .then(() => void this.#unresponsive.delete(targetId))
     const timeout = sleep(MAX_LOOKUP_MS, 'timeout', { ref: false })
-    if ((await Promise.race([settled, timeout])) === 'timeout') this.#unresponsive.add(target)
-  }
-
-  async #lookUpPage(page: DriverPage): Promise<void> {
-    const found = await withSession(page, async (session) => {
-      const [{ targetInfo }, { frameTree }] = await Promise.all([
-        send(session, 'Target.getTargetInfo'),
-        send(session, 'Page.getFrameTree'),
-      ])
-      return { contextId: targetInfo.browserContextId, frameTree }
-    })
-    if (found?.contextId === undefined) return
-    for (const frameId of frameIdsIn(found.frameTree)) this.#remember(frameId, found.contextId)
+    if ((await Promise.race([settled, timeout])) === 'timeout') this.#unresponsive.add(targetId)
   }
 
   #remember(frameId: string, contextId: string): void {

@@ -11,4 +11,4 @@ export { type DriverRequest, type GuardedPage, Pages, type WrapNavigation } from
 export type { ErrorReason, HeaderEntry, PausedRequest, RequestKind } from './paused-request.ts'
 export type { FailedRequest, Refusals } from './refusals.ts'
 export type { DriverBrowser, DriverPage, DriverSession } from './session.ts'
-export { type GuardedContexts, interceptOpenPage, type RequestListener, type Traffic, trafficOf } from './traffic.ts'
+export { type GuardedContexts, type RequestListener, type Traffic, trafficOf } from './traffic.ts'

@@ -93,7 +93,7 @@ export class Pages {
     const { driverObject } = page
     const known = this.#entries.get(driverObject)
     if (known !== undefined) return (await known.identity)?.targetId
-    const identity = this.#identify(page)
+    const identity = this.#identify(page).catch(() => this.#identify(page)) // its session may be detached meanwhile
     const unwrap = this.#wrap(page, identity)
     const onFailed = (request: DriverRequest) => {
       if (request.isNavigationRequest() && isOfMainFrame(request, driverObject))

@@ -2,52 +2,71 @@
 //
 // A driver learns of a popup too late: Puppeteer when its first document has arrived. So a session
 // of our own with the popup adds the script at once, and the popup's first request waits for that.
-// The session stays open, because the script is removed with it. A driver cannot open a session
-// through the browser's session, so the messages to a popup are sent as texts.
-import { type DriverSession, listen, send, waitForPages } from './session.ts'
+// The session stays open, because the script is removed with it. If the session is lost, the popup's
+// next request waits for another one.
+import { send, type TargetSession, waitForPages } from './session.ts'
+
+interface Popup {
+  /** Whether the popup has the script, or needs none. Undefined if its session was lost. */
+  prepared: Promise<boolean> | undefined
+}
 
 export class Popups {
-  readonly #session: DriverSession
-  /** By target ID: resolves when the popup has the script, or cannot get it. Never rejects. */
-  readonly #prepared = new Map<string, Promise<void>>()
-  /** By session ID: called when the popup has replied. */
-  readonly #onReply = new Map<string, () => void>()
+  readonly #attach: (targetId: string) => Promise<TargetSession>
+  readonly #scriptFor: (targetId: string) => Promise<string | undefined>
+  /** By target ID. */
+  readonly #popups = new Map<string, Popup>()
 
-  constructor(session: DriverSession) {
-    this.#session = session
-    listen(session, 'Target.receivedMessageFromTarget', ({ sessionId, message }) => {
-      const onReply = this.#onReply.get(sessionId)
-      if (onReply !== undefined && JSON.parse(message).id === 2) onReply()
-    })
+  /**
+   * @param attach Opens a session with a target.
+   * @param scriptFor Returns the script for a popup. Undefined if its context is not guarded.
+   */
+  constructor(
+    attach: (targetId: string) => Promise<TargetSession>,
+    scriptFor: (targetId: string) => Promise<string | undefined>,
+  ) {
+    this.#attach = attach
+    this.#scriptFor = scriptFor
   }
 
-  /** Adds the script, if there is one, to a popup that has just been created. */
-  add(targetId: string, documentScript: Promise<string | undefined>): void {
-    const prepared = this.#prepare(targetId, documentScript).catch(() => undefined) // the popup is closed
-    this.#prepared.set(targetId, waitForPages(prepared))
+  /** Adds the script to a popup that has just been created. */
+  add(targetId: string): void {
+    if (!this.#popups.has(targetId)) this.#popups.set(targetId, { prepared: this.#prepare(targetId) })
   }
 
-  /** Resolves when a page that is a popup has the script. Waits a second at most. */
-  async prepared(targetId: string): Promise<void> {
-    await this.#prepared.get(targetId)
+  /**
+   * Resolves when a page that is a popup has the script, or will have it: a busy page runs it later.
+   * Waits a second at most. Resolves with false if the popup cannot get the script.
+   */
+  async prepared(targetId: string): Promise<boolean> {
+    const popup = this.#popups.get(targetId)
+    if (popup === undefined || (await popup.prepared)) return true
+    popup.prepared = this.#prepare(targetId)
+    return popup.prepared
   }
 
   delete(targetId: string): void {
-    this.#prepared.delete(targetId)
+    this.#popups.delete(targetId)
   }
 
-  async #prepare(targetId: string, documentScript: Promise<string | undefined>): Promise<void> {
-    const source = await documentScript
-    if (source === undefined) return
-    const { sessionId } = await send(this.#session, 'Target.attachToTarget', { targetId, flatten: false })
-    const replied = new Promise<void>((resolve) => this.#onReply.set(sessionId, resolve))
-    const commands = [
-      { id: 1, method: 'Page.enable' }, // otherwise the script does not run in later documents
-      { id: 2, method: 'Page.addScriptToEvaluateOnNewDocument', params: { source, runImmediately: true } },
-    ]
-    for (const command of commands)
-      await send(this.#session, 'Target.sendMessageToTarget', { sessionId, message: JSON.stringify(command) })
-    await replied
-    this.#onReply.delete(sessionId)
+  /** The session with a popup has ended, or the sessions with all of them. */
+  lost(targetId?: string): void {
+    for (const [id, popup] of this.#popups) if (targetId === undefined || id === targetId) popup.prepared = undefined
+  }
+
+  async #prepare(targetId: string): Promise<boolean> {
+    try {
+      const source = await this.#scriptFor(targetId)
+      if (source === undefined) return true
+      const target = await this.#attach(targetId)
+      const added = Promise.all([
+        send(target, 'Page.enable'), // otherwise the script does not run in later documents
+        send(target, 'Page.addScriptToEvaluateOnNewDocument', { source, runImmediately: true }),
+      ])
+      await waitForPages(added)
+      return true
+    } catch {
+      return false // the popup is closed, or the session is lost
+    }
   }
 }

@@ -6,12 +6,12 @@
 // Fetch. A page can start each of them, and some of them fetch pages. All of them need a
 // registration. The guard therefore fails the request for each worker's script, which makes
 // `register()` reject. It also unregisters the workers that were registered before.
-import { type DriverSession, send } from './session.ts'
+import { send, type TargetSession } from './session.ts'
 
 /**
  * Unregisters all service workers of the context that a page's session belongs to. Later
  * navigations bypass them.
  */
-export async function unregisterServiceWorkers(session: DriverSession): Promise<void> {
+export async function unregisterServiceWorkers(session: TargetSession): Promise<void> {
   await send(session, 'Storage.clearDataForOrigin', { origin: '*', storageTypes: 'service_workers' })
 }

@@ -34,9 +34,12 @@ interface MethodResults {
   'Fetch.failRequest': unknown
   'Fetch.getResponseBody': unknown
   'Storage.clearDataForOrigin': unknown
-  'Target.attachToTarget': { readonly sessionId: string }
-  'Target.sendMessageToTarget': unknown
+  'Page.addScriptToEvaluateOnNewDocument': unknown
+  'Page.enable': unknown
   'Page.getFrameTree': { readonly frameTree: FrameTree }
+  'Target.attachToTarget': { readonly sessionId: string }
+  'Target.detachFromTarget': unknown
+  'Target.sendMessageToTarget': unknown
   'Target.getTargetInfo': { readonly targetInfo: TargetInfo }
   'Target.setDiscoverTargets': unknown
 }
@@ -44,6 +47,7 @@ interface MethodResults {
 /** The events that the guard listens to. */
 interface EventParameters {
   'Fetch.requestPaused': PausedRequest
+  'Target.detachedFromTarget': { readonly sessionId: string; readonly targetId?: string | undefined }
   'Target.receivedMessageFromTarget': { readonly sessionId: string; readonly message: string }
   'Target.targetCrashed': { readonly targetId: string }
   'Target.targetCreated': { readonly targetInfo: TargetInfo }
@@ -57,6 +61,23 @@ export interface DriverSession {
   on(event: string, listener: (parameters: unknown) => void): unknown
   detach(): Promise<void>
 }
+
+/** What Puppeteer's sessions have in addition: their connection tells which sessions have ended. */
+interface SessionWithConnection extends DriverSession {
+  connection?(): { on(event: 'sessiondetached', listener: (session: unknown) => void): unknown } | undefined
+}
+
+/**
+ * Calls `onDetached` when the browser or the caller has detached the session, if the driver reports
+ * that: Playwright with an event of the session, Puppeteer with an event of its connection.
+ */
+export function listenForDetach(session: SessionWithConnection, onDetached: () => void): void {
+  session.on('close', onDetached)
+  session.connection?.()?.on('sessiondetached', (detached) => detached === session && onDetached())
+}
+
+/** A session of the guard's own with a page. */
+export type TargetSession = Pick<DriverSession, 'send'>
 
 /** A page of a driver, with the operations that each driver does in its own way. */
 export interface DriverPage {
@@ -91,7 +112,7 @@ export async function isResponding(browser: DriverBrowser): Promise<boolean> {
 }
 
 export function send<M extends keyof MethodResults>(
-  session: DriverSession,
+  session: TargetSession,
   method: M,
   parameters?: object,
 ): Promise<MethodResults[M]> {

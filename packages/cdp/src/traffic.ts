@@ -1,20 +1,36 @@
 // The traffic of one browser. Each request pauses here before it is sent, and the response to each
 // document pauses before the page reads it.
 //
-// One session of the DevTools protocol intercepts the requests of the whole browser, instead of one
+// A session of the DevTools protocol intercepts the requests of the whole browser, instead of one
 // interception per page or one route per context. This is the interception point closest to the
 // network. Requests reach it after the handlers of pages, so that no handler can bypass it, and
 // handlers need no change. It sees requests that pages do not see: the first request of a popup,
 // frames in other processes, workers and what they load. The browser makes the requests itself,
 // with its own cache, cookies and connections.
+//
+// When a session is detached, Chromium sends what it had paused. So there are two sessions, and each
+// request pauses in both, one after the other. The first one decides. The second one lets pass what
+// the first one has let pass, and decides about everything else: the first one is lost. A lost
+// session is replaced at once if the driver reports the loss, and before the next navigation
+// otherwise.
+import { setBounded } from '@politely/fetcher/internal'
 import { isRedirect } from '@politely/gate'
+import { BrowserSession, isDelivered } from './browser-session.ts'
 import { documentHeaders } from './document-headers.ts'
 import { rememberRobotsTags } from './document-tags.ts'
 import { Frames } from './frames.ts'
 import { type ErrorReason, type PausedRequest, type RequestKind, responseHeader } from './paused-request.ts'
 import { Popups } from './popups.ts'
 import { unregisterServiceWorkers } from './service-workers.ts'
-import { type DriverBrowser, type DriverPage, type DriverSession, listen, send, withSession } from './session.ts'
+import {
+  type DriverBrowser,
+  type DriverSession,
+  listen,
+  listenForDetach,
+  send,
+  type TargetInfo,
+  type TargetSession,
+} from './session.ts'
 
 /** The guarded contexts: all of them, or the contexts for which the function returns true. */
 export type GuardedContexts = 'all' | ((contextId: string) => boolean | Promise<boolean>)
@@ -55,20 +71,54 @@ export function trafficOf(browser: DriverBrowser): Traffic {
   return traffic
 }
 
+/** One for the requests, and one that takes over when the first is lost. */
+const SESSIONS = 2
+
+/** How often lost sessions are replaced before the request that waits for them fails. Our choice. */
+const MAX_ATTEMPTS = 5
+
 /**
- * The requests of one browser. One session of the DevTools protocol pauses each request before it
- * is sent, and asks the listener of its context whether it may be sent.
+ * How many requests are remembered that the second session has not seen yet, and how many documents
+ * whose response has not arrived.
+ */
+const MAX_REQUESTS = 10_000
+
+/**
+ * The requests of one browser. Two sessions of the DevTools protocol pause each request before it is
+ * sent. The first one asks the listener of its context whether it may be sent.
  */
 export class Traffic {
   readonly #browser: DriverBrowser
   readonly #listeners = new Set<RequestListener>()
+  readonly #frames: Frames
+  readonly #popups: Popups
   /** Paused requests that have not been continued or failed yet. */
   readonly #pausedRequests = new Set<Promise<void>>()
-  #session: Promise<DriverSession> | undefined
+  #sessions: readonly BrowserSession[] = []
+  /** Opens the missing sessions, while that is under way. */
+  #restoring: Promise<void> | undefined
+  /** Whether open pages may bypass a session that has replaced a lost one. */
+  #isBypassed = false
+  /** What one session has let pass and the other has not seen yet: its request ID, by `keyOf`. */
+  readonly #passed = new Map<string, string>()
+  /** The request IDs of documents in the session that has decided, by those in the other one. */
+  readonly #decidedIds = new Map<string, string>()
 
   /** `trafficOf` creates instances. */
   constructor(browser: DriverBrowser) {
     this.#browser = browser
+    const frameTreeOf = async (targetId: string) => {
+      const ask = (page: TargetSession) => send(page, 'Page.getFrameTree')
+      return (await this.#anySession().withTarget(targetId, ask)).frameTree
+    }
+    this.#frames = new Frames(frameTreeOf, (targetId) => {
+      this.#popups.delete(targetId)
+      for (const listener of this.#listeners) listener.onTargetClosed(targetId)
+    })
+    this.#popups = new Popups(
+      (targetId) => this.#anySession().attach(targetId),
+      async (targetId) => (await this.#listenersFor(targetId))[0]?.documentScript,
+    )
   }
 
   /**
@@ -77,8 +127,7 @@ export class Traffic {
    */
   async add(listener: RequestListener): Promise<void> {
     this.#listeners.add(listener)
-    this.#session ??= this.#start()
-    await this.#session
+    await this.#restore()
   }
 
   /**
@@ -91,43 +140,76 @@ export class Traffic {
       return
     }
     trafficByBrowser.delete(this.#browser.driverObject) // a listener that is added from now on starts a new interception
-    const session = await this.#session?.catch(() => undefined) // `add` rejected with the error
-    await Promise.allSettled(this.#pausedRequests) // or the browser would continue them
+    await this.#restoring?.catch(() => undefined) // `add` rejected with the error
+    // Or the browser would continue them. The second session pauses what the first one continues.
+    while (this.#pausedRequests.size > 0) await Promise.allSettled(this.#pausedRequests)
+    const sessions = this.#sessions
+    this.#sessions = []
     // Detaching fails when the browser is gone. `isConnected` may still return true then, so every
     // failure is ignored. A session that stayed open by mistake would continue each request,
     // because the listener is removed below.
-    await session?.detach().catch(() => undefined)
+    await Promise.all(sessions.map((session) => session.detach()))
     this.#listeners.delete(listener)
   }
 
   /** Returns whether the browser still waits for the response to this request. */
   async isPending(requestId: string): Promise<boolean> {
-    const session = await this.#session?.catch(() => undefined)
-    if (session === undefined) return false
-    // For a pending request the browser reports a missing body. For a canceled request it reports
-    // an unknown ID.
-    const result = await send(session, 'Fetch.getResponseBody', { requestId }).catch(String)
-    return typeof result !== 'string' || !result.includes('Invalid InterceptionId')
+    // For a pending request the browser reports a missing body. A session where the request is
+    // canceled, or that has not seen it, reports an unknown ID.
+    const asked = this.#sessions.map(async ({ driverSession }) => {
+      const result = await send(driverSession, 'Fetch.getResponseBody', { requestId }).catch(String)
+      return typeof result !== 'string' || !result.includes('Invalid InterceptionId')
+    })
+    return (await Promise.all(asked)).includes(true)
   }
 
-  async #start(): Promise<DriverSession> {
-    const session = await this.#browser.newSession()
-    const popups = new Popups(session)
-    const frames = new Frames(this.#browser, session, (targetId) => {
-      popups.delete(targetId)
-      for (const listener of this.#listeners) listener.onTargetClosed(targetId)
+  /** @throws {Error} if all sessions are lost. Requests fail then. */
+  #anySession(): BrowserSession {
+    const session = this.#sessions.at(-1)
+    if (session === undefined) throw new Error('the guard has no session with the browser')
+    return session
+  }
+
+  /** Replaces the sessions that were detached. */
+  #restore(): Promise<void> {
+    this.#restoring ??= this.#openMissing().finally(() => {
+      this.#restoring = undefined
     })
+    return this.#restoring
+  }
+
+  async #openMissing(): Promise<void> {
+    for (let i = 0; i < MAX_ATTEMPTS; i++) {
+      const isAttached = await Promise.all(this.#sessions.map((session) => session.isAttached()))
+      const lost = this.#sessions.filter((_, i) => !isAttached[i])
+      this.#sessions = this.#sessions.filter((_, i) => isAttached[i])
+      if (lost.length > 0) this.#isBypassed = true
+      if (this.#sessions.length === SESSIONS && !this.#isBypassed) return
+      await Promise.all(lost.map((session) => session.detach())) // rejects what waits for a reply
+      while (this.#sessions.length < SESSIONS) this.#sessions = [...this.#sessions, await this.#open()]
+      if (!this.#isBypassed) continue
+      this.#popups.lost()
+      await this.interceptOpenPages()
+      this.#isBypassed = false
+    }
+    throw new Error(`the sessions of the guard with the browser were detached ${MAX_ATTEMPTS} times in a row`)
+  }
+
+  async #open(): Promise<BrowserSession> {
+    const session = await this.#browser.newSession()
+    this.#frames.follow(session)
     listen(session, 'Target.targetCreated', ({ targetInfo: { type, targetId, openerId } }) => {
-      if (type === 'page' && openerId !== undefined) popups.add(targetId, this.#scriptFor(frames, targetId))
+      if (type === 'page' && openerId !== undefined) this.#popups.add(targetId)
     })
     listen(session, 'Fetch.requestPaused', (paused) => {
       const fail = () =>
         isDelivered(send(session, 'Fetch.failRequest', { requestId: paused.requestId, errorReason: 'Aborted' }))
-      const handled = this.#onPaused(session, frames, popups, paused)
+      const handled = this.#onPaused(session, paused)
         .catch(fail)
         .then(() => void this.#pausedRequests.delete(handled))
       this.#pausedRequests.add(handled)
     })
+    const opened = new BrowserSession(session, (targetId) => this.#popups.lost(targetId))
     await send(session, 'Target.setDiscoverTargets', { discover: true })
     await send(session, 'Fetch.enable', {
       patterns: [
@@ -135,52 +217,98 @@ export class Traffic {
         { urlPattern: '*', requestStage: 'Response', resourceType: 'Document' },
       ],
     })
-    return session
+    listenForDetach(session, () => {
+      if (this.#sessions.includes(opened)) this.#restore().catch(() => undefined) // tried again before the next navigation
+    })
+    return opened
   }
 
-  async #scriptFor(frames: Frames, targetId: string): Promise<string | undefined> {
-    return (await this.#listenersFor(frames, targetId))[0]?.documentScript
-  }
-
-  async #onPaused(session: DriverSession, frames: Frames, popups: Popups, paused: PausedRequest): Promise<void> {
-    const listeners = await this.#listenersFor(frames, paused.frameId)
-    if (paused.responseStatusCode !== undefined || paused.responseErrorReason !== undefined) {
-      if (isDocument(paused)) frames.receives(paused.frameId, paused.request.url)
-      for (const listener of listeners) listener.onResponse(paused)
+  async #onPaused(session: DriverSession, paused: PausedRequest): Promise<void> {
+    const { requestId, frameId } = paused
+    const key = keyOf(paused)
+    const decidedId = this.#passed.get(key)
+    if (decidedId !== undefined) {
+      this.#passed.delete(key)
+      if (paused.resourceType === 'Document') setBounded(this.#decidedIds, requestId, decidedId, MAX_REQUESTS)
+      await isDelivered(send(session, 'Fetch.continueRequest', { requestId }))
+      return
+    }
+    const listeners = await this.#listenersFor(frameId)
+    if (isResponse(paused)) {
+      if (isDocument(paused)) this.#frames.receives(frameId, paused.request.url)
+      const decided = { ...paused, requestId: this.#decidedIds.get(requestId) ?? requestId }
+      this.#decidedIds.delete(requestId)
+      for (const listener of listeners) listener.onResponse(decided)
+      this.#pass(key, requestId)
       await continueResponse(session, paused, listeners.length > 0)
       return
     }
-    const { requestId } = paused
-    const kind = requestKind(paused, frames)
-    if (kind === 'page') await popups.prepared(paused.frameId)
+    const kind = requestKind(paused, this.#frames)
+    if (kind === 'page') {
+      await this.#restore()
+      if (!(await this.#popups.prepared(frameId))) throw new Error('the popup has no document script')
+    }
     for (const listener of listeners) {
-      const failureReason = await listener.onRequest(paused, kind, () => frames.sourcesOf(paused))
+      const failureReason = await listener.onRequest(paused, kind, () => this.#frames.sourcesOf(paused))
       if (failureReason === undefined) continue
       // With `BlockedByClient`, Chromium sometimes closes the tab that prerenders the page
       // (measured with the headless shell 156).
-      const errorReason = frames.isPrerendered(paused.frameId) ? 'Aborted' : failureReason
+      const errorReason = this.#frames.isPrerendered(frameId) ? 'Aborted' : failureReason
       await isDelivered(send(session, 'Fetch.failRequest', { requestId, errorReason }))
       for (const each of listeners) each.onCanceled(paused)
       return
     }
+    this.#pass(key, requestId)
     if (await isDelivered(send(session, 'Fetch.continueRequest', { requestId }))) return
+    this.#passed.delete(key)
     for (const listener of listeners) listener.onCanceled(paused)
+  }
+
+  /** Lets a request or a response pass in the other session too. */
+  #pass(key: string, requestId: string): void {
+    setBounded(this.#passed, key, requestId, MAX_REQUESTS)
+  }
+
+  /**
+   * Makes the guarded pages that were open before the interception use it. Such a page bypasses a
+   * later session until it loads its next document. Starting and ending an interception of the page
+   * itself makes the page renew its request paths. Until then the page could register service
+   * workers, so they are unregistered again.
+   * @param only The listener whose pages they are. Default: the pages of all listeners.
+   */
+  async interceptOpenPages(only?: RequestListener): Promise<void> {
+    const intercept = async (page: TargetSession) => {
+      await unregisterServiceWorkers(page)
+      await send(page, 'Fetch.enable', { patterns: [{ urlPattern: 'politely:nothing' }] })
+      await send(page, 'Fetch.disable')
+    }
+    const isOpen = (targetId: string) => this.#frames.targetTypeOf(targetId) !== undefined
+    const interceptIfGuarded = async ({ targetId }: TargetInfo) => {
+      const listeners = await this.#listenersFor(targetId)
+      if (only === undefined ? listeners.length === 0 : !listeners.includes(only)) return
+      await this.#anySession()
+        .withTarget(targetId, intercept)
+        .catch((error: unknown) => {
+          if (isOpen(targetId)) throw error
+        })
+    }
+    await Promise.all(this.#frames.pages().map(interceptIfGuarded))
   }
 
   /**
    * Returns the listener of the request's context, or none if the context is not guarded. Returns
    * all listeners if the context is unknown: the sender may be a closed frame of any context.
    */
-  async #listenersFor(frames: Frames, frameId: string): Promise<readonly RequestListener[]> {
+  async #listenersFor(frameId: string): Promise<readonly RequestListener[]> {
     const [first, second] = this.#listeners
     if (first === undefined) return []
     if (first.contexts === 'all') return [first]
-    if (second === undefined && frames.knownContextIdOf(frameId) === undefined) {
+    if (second === undefined && this.#frames.knownContextIdOf(frameId) === undefined) {
       // No lookup is needed here: known or not, the result is the same.
-      const onlyContextId = frames.onlyContextId()
+      const onlyContextId = this.#frames.onlyContextId()
       if (onlyContextId !== undefined && (await first.contexts(onlyContextId))) return [first]
     }
-    const contextId = await frames.contextIdOf(frameId)
+    const contextId = await this.#frames.contextIdOf(frameId)
     if (contextId === undefined) return [...this.#listeners]
     for (const listener of this.#listeners)
       if (listener.contexts === 'all' || (await listener.contexts(contextId))) return [listener]
@@ -208,6 +336,15 @@ async function continueResponse(session: DriverSession, paused: PausedRequest, i
   }
 }
 
+/** Returns what both sessions report alike about a request or a response, and no other one has. */
+function keyOf(paused: PausedRequest): string {
+  return `${isResponse(paused) ? 'response' : 'request'} ${paused.networkId ?? paused.frameId} ${paused.request.url}`
+}
+
+function isResponse({ responseStatusCode, responseErrorReason }: PausedRequest): boolean {
+  return responseStatusCode !== undefined || responseErrorReason !== undefined
+}
+
 /** Returns whether the paused response is a document, and not a redirect or a failure. */
 function isDocument(paused: PausedRequest): boolean {
   const { responseStatusCode: status } = paused
@@ -221,29 +358,4 @@ function requestKind({ frameId, resourceType, request }: PausedRequest, frames: 
   // Workers, "Update").
   const isServiceWorker = sender === 'service_worker' || request.headers?.['Service-Worker'] === 'script'
   return isServiceWorker ? 'service-worker' : 'other'
-}
-
-/**
- * Returns whether the browser accepted the command. It rejects commands for a page that was closed
- * meanwhile.
- */
-async function isDelivered(sent: Promise<unknown>): Promise<boolean> {
-  return sent.then(
-    () => true,
-    () => false,
-  )
-}
-
-/**
- * Makes a page that was open before the interception use it. Such a page bypasses a later session
- * until it loads its next document. Starting and ending an interception of the page itself makes
- * the page renew its request paths. Until then the page could register service workers, so they are
- * unregistered again.
- */
-export async function interceptOpenPage(page: DriverPage): Promise<void> {
-  await withSession(page, async (session) => {
-    await unregisterServiceWorkers(session)
-    await send(session, 'Fetch.enable', { patterns: [{ urlPattern: 'politely:nothing' }] })
-    await send(session, 'Fetch.disable')
-  })
 }

@@ -1,7 +1,7 @@
 // Guards one browser of a crawler: each request of its pages and workers is sent when the gate
 // admits it.
 import { AsyncResource } from 'node:async_hooks'
-import { type Admission, Guard, interceptOpenPage, Pages, trafficOf, type WrapNavigation } from '@politely/cdp'
+import { type Admission, Guard, Pages, trafficOf, type WrapNavigation } from '@politely/cdp'
 import type { BrowserController } from './crawlee-internals.ts'
 import { adaptBrowser, adaptPage, type CrawlerBrowser, type CrawlerPage } from './driver.ts'
 import { outsideTimeouts } from './host-timeouts.ts'
@@ -64,7 +64,7 @@ export class BrowserGuard implements Admission {
       await trafficOf(this.#browser).add(this.#guard)
       const open = await this.#browser.pages()
       await Promise.all(open.map((page) => this.#pages.add(page)))
-      await Promise.all(open.map(interceptOpenPage))
+      await trafficOf(this.#browser).interceptOpenPages(this.#guard)
     } catch (error) {
       await this.#close()
       throw error

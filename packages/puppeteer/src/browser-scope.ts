@@ -13,6 +13,7 @@ export function browserScopeOf(target: Browser | BrowserContext): BrowserScope {
     browser: adaptBrowser(browser),
     driverObject: target,
     name: 'target',
+    contextId: context?.id,
     overlapping: context === undefined ? [browser, ...browser.browserContexts()] : [browser, context],
     // The browser shows an error page. With `Aborted`, `reload`, `goBack` and `waitForNavigation`
     // would wait forever (measured).
