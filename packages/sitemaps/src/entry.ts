@@ -38,7 +38,7 @@ export interface ForeignHost {
 
 /** The page in another language, or for another medium. */
 export interface SitemapAlternate {
-  /** The URL, as written. */
+  /** The URL: absolute, resolved against the URL of the page. */
   readonly href: string
   readonly hreflang?: string
   readonly media?: string

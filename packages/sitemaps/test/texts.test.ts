@@ -1,30 +1,87 @@
 // Texts that are not quite right: URLs are read, or a problem says what is wrong.
 import { gzipSync } from 'node:zlib'
-import { url, urlset } from '@politely/testkit/cases/sitemap-case'
+import { DECLARATION, NAMESPACE, url, urlset } from '@politely/testkit/cases/sitemap-case'
 import { startSitemapSite } from '@politely/testkit/servers/sitemap-site'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { describeFile, readSitemaps } from '../src/index.ts'
 import { all, politeFetch } from './reading-site.ts'
 
 const SITE = 'https://site.example'
+const IMAGES = `${NAMESPACE} xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"`
+const XHTML = 'http://www.w3.org/1999/xhtml'
 const feed = (loc: string) => `<feed><entry><link href="${loc}"/></entry></feed>`
 
 const texts: Readonly<Record<string, readonly [file: string | Buffer, locs: readonly string[], ...codes: string[]]>> = {
   'an entity of HTML': [urlset(url(`${SITE}/caf&eacute;`)), ['/caf&eacute;'], 'unknown-entity'],
   'an entity that the file declares': [
-    `<!DOCTYPE urlset [<!ENTITY test "x">]>${urlset(url(`${SITE}/&test;`))}`,
+    urlset(url(`${SITE}/&test;`)).replace('<urlset', '<!DOCTYPE urlset [<!ENTITY test "x">]>\n<urlset'),
     ['/&test;'],
     'unknown-entity',
   ],
   'an & that was escaped twice': [urlset(url(`${SITE}/?a=1&amp;amp;b`)), ['/?a=1&amp;b'], 'unknown-entity'],
   'an escaped & in CDATA': [urlset(url(`<![CDATA[${SITE}/?a&amp;b]]>`)), ['/?a&amp;b'], 'unknown-entity'],
   'an entity in the URL of an image': [
-    urlset(url(`${SITE}/a`, `<image:image><image:loc>${SITE}/&eacute;.png</image:loc></image:image>`)),
+    urlset(url(`${SITE}/a`, `<image:image><image:loc>${SITE}/&eacute;.png</image:loc></image:image>`), IMAGES),
+    ['/a'],
+    'unknown-entity',
+  ],
+  'an entity in another text': [
+    urlset(url(`${SITE}/a`, '<image:image><image:title>caf&eacute;</image:title></image:image>'), IMAGES),
     ['/a'],
     'unknown-entity',
   ],
   'an entity in a link of Atom': [feed(`${SITE}/caf&eacute;`), ['/caf&eacute;'], 'unknown-entity'],
-  'a bare &': [urlset(url(`${SITE}/?a=1&b=2&copy=3;`)), ['/?a=1&b=2&copy=3;']],
+  'a bare &': [urlset(url(`${SITE}/?a=1&b=2&copy=3;`)), ['/?a=1&b=2&copy=3;'], 'unescaped'],
+  'a bare & after an escaped one': [urlset(url(`${SITE}/?a&amp;b&c`)), ['/?a&b&c'], 'unescaped'],
+  'a bare & in CDATA': [urlset(url(`<![CDATA[${SITE}/?a&b]]>`)), ['/?a&b']],
+  'a bare & in an attribute': [urlset(`<url a="x&y"><loc>${SITE}/a</loc></url>`), ['/a'], 'unescaped'],
+  'a bare & in the text of a feed': [
+    `<rss><channel><item><title>A & B</title><link>${SITE}/a</link></item></channel></rss>`,
+    ['/a'],
+    'unescaped',
+  ],
+  'a bare <': [urlset(url(`${SITE}/a?x<y`) + url(`${SITE}/b?x < y`)), ['/a?x<y', '/b?x < y'], 'unescaped'],
+  'an attribute without quotes': [urlset(url(`${SITE}/a`), `${NAMESPACE} version=1`), ['/a'], 'bad-attribute'],
+  'an attribute without a value': [urlset(url(`${SITE}/a`), `${NAMESPACE} hidden`), ['/a'], 'bad-attribute'],
+  'an attribute twice': [urlset(url(`${SITE}/a`), `${NAMESPACE} a="1" a="2"`), ['/a'], 'bad-attribute'],
+  'an empty line before the declaration': [`\n${urlset(url(`${SITE}/a`))}`, ['/a'], 'before-xml'],
+  'two byte order marks': [`\uFEFF\uFEFF${urlset(url(`${SITE}/a`))}`, ['/a'], 'before-xml'],
+  'a byte order mark': [`\uFEFF${urlset(url(`${SITE}/a`))}`, ['/a']],
+  'a comment before the declaration': [`<!-- -->${urlset(url(`${SITE}/a`))}`, ['/a'], 'before-xml'],
+  'a notice before the declaration': [`Notice: x in y.php\n${urlset(url(`${SITE}/a`))}`, ['/a'], 'before-xml'],
+  'a notice before the root': [`Notice: x<urlset ${NAMESPACE}>${url(`${SITE}/a`)}</urlset>`, ['/a'], 'before-xml'],
+  'an empty line, without a declaration': [`\n<urlset ${NAMESPACE}>${url(`${SITE}/a`)}</urlset>`, ['/a']],
+  'a notice after the root': [`${urlset(url(`${SITE}/a`))}Notice: x`, ['/a'], 'after-xml'],
+  'loc that is not closed': [urlset(`<url><loc>${SITE}/a</url>${url(`${SITE}/b`)}`), ['/a', '/b'], 'unclosed'],
+  'no namespace': [`${DECLARATION}<urlset>${url(`${SITE}/a`)}</urlset>`, ['/a'], 'wrong-namespace'],
+  'a namespace with https': [urlset(url(`${SITE}/a`), NAMESPACE.replace('http:', 'https:')), ['/a'], 'wrong-namespace'],
+  'a prefix with a wrong namespace': [
+    `<s:urlset xmlns:s="http://www.sitemaps.org/schemas/sitemap"><s:url><s:loc>${SITE}/a</s:loc></s:url></s:urlset>`,
+    ['/a'],
+    'wrong-namespace',
+  ],
+  'an attribute whose prefix is not declared': [
+    urlset(url(`${SITE}/a`), `${NAMESPACE} xsi:schemaLocation="x" xml:lang="en"`),
+    ['/a'],
+    'wrong-namespace',
+  ],
+  'a prefix of a feed that is not declared': [
+    `<rss><channel><item><link>${SITE}/a</link><media:title>A</media:title></item></channel></rss>`,
+    ['/a'],
+    'wrong-namespace',
+  ],
+  'images without a namespace': [
+    urlset(url(`${SITE}/a`, `<image><loc>${SITE}/1.png</loc></image>`)),
+    ['/a'],
+    'wrong-namespace',
+  ],
+  'namespaces that the elements declare': [
+    urlset(
+      `<url ${IMAGES}><loc>${SITE}/a</loc><image:image><image:loc>${SITE}/1.png</image:loc></image:image>` +
+        `<link xmlns="${XHTML}" rel="alternate" hreflang="de" href="${SITE}/de"/></url>`,
+    ),
+    ['/a'],
+  ],
   'a byte that is not UTF-8': [Buffer.from(urlset(url(`${SITE}/caf\xe9`)), 'latin1'), ['/caf\uFFFD'], 'bad-character'],
   'a byte that is not UTF-8, in a list': [Buffer.from(`${SITE}/caf\xe9\n`, 'latin1'), ['/caf\uFFFD'], 'bad-character'],
   'half of a surrogate pair': [urlset(url(`${SITE}/&#55357;`)), ['/\uFFFD'], 'bad-character'],
@@ -42,6 +99,81 @@ it.each(Object.keys(texts))('%s', async (name) => {
   )
   expect(found).toEqual(locs)
   expect(reading.files.list[0]?.problems.map(({ code }) => code)).toEqual(codes)
+})
+
+describe('alternates', () => {
+  const read = async (links: readonly string[], xhtml = XHTML) => {
+    const entry = (link: string) => `<url><loc>${SITE}/en/a</loc>${link}</url>`
+    const body = urlset(links.map(entry).join(''), `${NAMESPACE} xmlns:xhtml="${xhtml}"`)
+    const reading = readSitemaps(Buffer.from(body), { base: `${SITE}/s.xml` })
+    const alternates = (await all(reading)).map((entry) => entry.alternates?.map(({ href }) => href))
+    const problems = reading.files.list[0]?.problems.map(({ code, count, example }) => [code, count, example])
+    return { alternates, problems }
+  }
+  const link = (hreflang: string, href: string, rel = 'alternate') =>
+    `<xhtml:link rel="${rel}" hreflang="${hreflang}" href="${href}"/>`
+
+  it('have URLs that are resolved against the page', async () => {
+    const links = ['/de', 'de?x', '//fr.example/'].map((href) => link('de', href))
+    expect(await read([...links, link('de', 'android-app://x/y')])).toEqual({
+      alternates: [[`${SITE}/de`], [`${SITE}/en/de?x`], ['https://fr.example/'], ['android-app://x/y']],
+      problems: [['relative-url', 3, '/de']],
+    })
+    expect(await read([link('de', 'http://') + link('fr', 'www.site.example/fr')])).toEqual({
+      alternates: [undefined],
+      problems: [['invalid-url', 2, 'http://']],
+    })
+  })
+
+  it('have languages that exist', async () => {
+    const right = ['en', 'en-GB', 'EN-us', 'zh-Hant', 'zh-hant-TW', 'es-419', 'fil', 'de-1996', 'sl-rozaj', 'x-default']
+    const wrong = ['en_GB', 'en-UK', 'jp', 'en-XX', 'english', 'de-', 'en-GB ', 'x-foo', '']
+    const { problems, alternates } = await read([...wrong, ...right].map((code) => link(code, `${SITE}/`)))
+    expect(problems).toEqual([['bad-hreflang', wrong.length, 'en_GB']])
+    expect(alternates).toEqual([...wrong, ...right].map(() => [`${SITE}/`]))
+    const media = `<xhtml:link rel="alternate" media="print" href="${SITE}/"/>`
+    expect((await read([media])).problems).toEqual([])
+  })
+
+  it('name one page for a language', async () => {
+    const twice = link('de-AT', `${SITE}/1`) + link('DE-at', `${SITE}/2`)
+    expect((await read([twice, link('de', `${SITE}/1`).repeat(2), link('de', `${SITE}/3`)])).problems).toEqual([
+      ['duplicate-hreflang', 1, `DE-at: ${SITE}/1 and ${SITE}/2`],
+    ])
+  })
+
+  it('are left out without a URL, and with another rel', async () => {
+    expect(await read([link('de', `${SITE}/`, 'alernate') + link('fr', '')])).toEqual({
+      alternates: [undefined],
+      problems: [['bad-link', 2, `rel="alernate" href="${SITE}/"`]],
+    })
+  })
+
+  it('need the namespace of XHTML', async () => {
+    const wrong = 'http://www.w3.org/TR/xhtml11/xhtml11_schema.html'
+    const read2 = await read([link('de', `${SITE}/`), link('fr', `${SITE}/`)], wrong)
+    expect(read2.problems).toEqual([['wrong-namespace', 1, `xmlns:xhtml="${wrong}"`]])
+    expect((await read([''], wrong)).problems).toEqual([]) // nothing uses it
+    const without = `<link rel="alternate" hreflang="de" href="${SITE}/"/>`
+    expect(await read([without])).toEqual({ alternates: [[`${SITE}/`]], problems: [['wrong-namespace', 1, '<link>']] })
+    expect((await read([link('de', `${SITE}/`).replace('xhtml:', 'x:')])).problems).toEqual([
+      ['wrong-namespace', 1, 'x:link'],
+    ])
+  })
+})
+
+it.each([
+  ['<br />\n<b>Notice</b>: Undefined index: HTTP_HOST in <b>/a.php</b> on line <b>3</b>', 'not-a-sitemap'],
+  ['Fatal error: Allowed memory size of 134217728 bytes exhausted in /a.php', 'not-a-sitemap'],
+  [' <!DOCTYPE html><html lang="en"><head><title>Just a moment...</title></head></html>', 'html-instead'],
+  ['<?xml version="1.0"?>', 'xml'],
+])('quotes the beginning of %j', async (body, reason) => {
+  const reading = readSitemaps(Buffer.from(body), { base: `${SITE}/s.xml` })
+  await all(reading)
+  const [file] = reading.files.list
+  const quote = JSON.stringify(body.trim().replaceAll(/\s+/g, ' ').slice(0, 60))
+  expect(file).toMatchObject({ outcome: 'failed', reason })
+  expect(file?.detail).toMatch(new RegExp(`; it begins with ${RegExp.escape(quote)}$`))
 })
 
 it('sitemap in loc, in an index', async () => {

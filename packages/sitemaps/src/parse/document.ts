@@ -35,6 +35,9 @@ const ROOTS: Readonly<Record<string, SitemapFormat>> = {
 /** Bounds the texts of one entry together: so many texts of the greatest length. */
 const MAX_LONG_TEXTS = 16
 const HTML = new Set(['html', 'head', 'body', '!doctype'])
+/** A `<`, or an `&` that does not begin an entity with a name. */
+const RAW = /<|&(?![a-z][\w.-]{0,30};)/i
+const MAX_BEFORE = 200
 
 interface OpenEntry {
   readonly kind: FoundEntry['kind']
@@ -67,8 +70,12 @@ export class DocumentParser implements TokenHandler {
   readonly #limits: DocumentLimits
   readonly #problems: Problems
   readonly #tokens: Tokens
-  readonly #names = new Names()
+  readonly #names = new Names((what) => this.#problems.add('wrong-namespace', what))
   #root = ''
+  /** The text before the root. */
+  #before = ''
+  /** Whether declarations in a DOCTYPE precede the root. Their end looks like a text. */
+  #hasSubset = false
   #entry: OpenEntry | undefined
   #container: { readonly space: 'image' | 'video' | 'news'; readonly texts: Texts } | undefined
   #field: OpenField | undefined
@@ -97,6 +104,7 @@ export class DocumentParser implements TokenHandler {
   }
 
   declaration(text: string): void {
+    if (text.includes('[')) this.#hasSubset = true
     if (/^!?doctype\s+html\b/i.test(text) && this.#root === '') this.problem = 'html-instead'
   }
 
@@ -105,12 +113,21 @@ export class DocumentParser implements TokenHandler {
     this.reached.add(limit)
   }
 
+  malformed(what: 'text' | 'value' | 'attribute' | 'xml', text: string): void {
+    if (what === 'xml') this.#addBefore()
+    if (what === 'xml' || this.format === undefined) return
+    if (what === 'attribute') this.#problems.add('bad-attribute', text)
+    else if (RAW.test(text)) this.#problems.add('unescaped', what === 'text' ? this.#text + text : text)
+    else if (what === 'text' && !URL_FIELDS.has(this.#field?.local ?? '')) this.#problems.add('unknown-entity', text)
+  }
+
   open(name: string, attributes: ReadonlyMap<string, string>): void {
     if (this.problem !== undefined) return
     if (this.#root === '') {
       this.#openRoot(name, attributes)
       return
     }
+    if (attributes.size > 0) this.#names.declare(attributes)
     const element = this.#names.resolve(name)
     if (this.#isEntry(element)) {
       if (this.#field?.local === 'loc' && this.#text.trim() === '') {
@@ -125,7 +142,12 @@ export class DocumentParser implements TokenHandler {
   }
 
   text(part: string): void {
-    if (this.#field === undefined || this.#isCut) return
+    if (this.#field === undefined) {
+      if (this.#root === '' && !this.#hasSubset) this.#before = (this.#before + part).slice(0, MAX_BEFORE)
+      else if (this.isWhole && part.trim() !== '') this.#problems.add('after-xml', part.trim())
+      return
+    }
+    if (this.#isCut) return
     const room = this.#limits.maxTextLength - this.#text.length
     if (part.length > room) this.tooLong('maxTextLength')
     else this.#text += part
@@ -143,8 +165,10 @@ export class DocumentParser implements TokenHandler {
     }
     const element = this.#names.resolve(name)
     if (this.#container !== undefined && element.local === this.#container.space) this.#endContainer()
-    else if (this.#isEntry(element)) this.#endEntry()
-    else if (name === this.#root) {
+    else if (this.#isEntry(element)) {
+      if (this.#field !== undefined) this.#problems.add('unclosed')
+      this.#endEntry()
+    } else if (name === this.#root) {
       this.#endEntry()
       this.isWhole = true
     }
@@ -152,11 +176,19 @@ export class DocumentParser implements TokenHandler {
 
   #openRoot(name: string, attributes: ReadonlyMap<string, string>): void {
     this.#root = name
-    this.#names.declare(name, attributes)
-    const { local } = this.#names.resolve(name)
-    if (Object.hasOwn(ROOTS, local)) this.format = ROOTS[local]
-    else if (HTML.has(local)) this.problem = 'html-instead'
-    else this.problem ??= 'not-a-sitemap'
+    const local = name.slice(name.indexOf(':') + 1).toLowerCase()
+    if (!Object.hasOwn(ROOTS, local)) {
+      this.problem ??= HTML.has(local) ? 'html-instead' : 'not-a-sitemap'
+      return
+    }
+    this.format = ROOTS[local]
+    this.#names.declareRoot(name, attributes, this.format === 'urlset' || this.format === 'index')
+    if (this.#before.trim() !== '') this.#addBefore()
+  }
+
+  #addBefore(): void {
+    this.#problems.add('before-xml', this.#before.trim() || this.#before || undefined)
+    this.#before = ''
   }
 
   #isEntry({ space, local }: ElementName): boolean {
@@ -169,8 +201,11 @@ export class DocumentParser implements TokenHandler {
   #openInSitemap(name: string, element: ElementName, attributes: ReadonlyMap<string, string>): void {
     const { local } = element
     const space = element.space === 'sitemap' ? this.#spaceInside(local) : element.space
-    if (local === 'link' && (space === 'xhtml' || space === 'sitemap')) this.#addAlternate(attributes)
-    else if (space === local && (space === 'image' || space === 'video' || space === 'news')) {
+    if (local === 'link' && (space === 'xhtml' || space === 'sitemap')) {
+      if (space === 'sitemap') this.#names.checkDefault(name, 'xhtml', attributes)
+      this.#addAlternate(attributes)
+    } else if (space === local && (space === 'image' || space === 'video' || space === 'news')) {
+      if (element.space === 'sitemap') this.#names.checkDefault(name, space, attributes)
       this.#endContainer()
       this.#container = { space, texts: new Map() }
     } else if (FIELDS[space].has(local)) this.#beginField(name, local, this.#textsOf(space))
@@ -260,12 +295,18 @@ export class DocumentParser implements TokenHandler {
   }
 
   #addAlternate(attributes: ReadonlyMap<string, string>): void {
+    if (this.#entry === undefined) return
     const href = attributes.get('href')?.trim()
-    if (!href || this.#entry === undefined || !/\balternate\b/i.test(attributes.get('rel') ?? '')) return
+    const rel = attributes.get('rel') ?? ''
+    if (!href || !/\balternate\b/i.test(rel)) {
+      this.#problems.add('bad-link', `rel="${rel}" href="${href ?? ''}"`)
+      return
+    }
     if (!this.#hasRoomFor(href)) return
     this.#problems.checkText(href, true)
     const hreflang = attributes.get('hreflang')
     const media = attributes.get('media')
+    if (!hreflang && !media && !attributes.has('type')) this.#problems.add('bad-hreflang', href)
     const alternate: SitemapAlternate = { href, ...(hreflang && { hreflang }), ...(media && { media }) }
     this.#addItem(this.#entry.items, 'alternates', alternate)
   }

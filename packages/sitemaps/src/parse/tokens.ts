@@ -16,6 +16,11 @@ export interface TokenHandler {
   tooLong(limit: 'maxTextLength' | 'maxAttributeLength'): void
   /** A declaration, such as `!DOCTYPE html`. */
   declaration(text: string): void
+  /**
+   * Something that no parser of XML accepts: a text or an attribute with a raw `&` or `<`, an
+   * attribute without quotes, or `<?xml` after other text. The token follows as usual.
+   */
+  malformed?(what: 'text' | 'value' | 'attribute' | 'xml', text: string): void
 }
 
 /** The limits of `Tokens`. Characters. */
@@ -26,6 +31,8 @@ export interface TokenLimits {
 
 /** More attributes of one tag are dropped. */
 const MAX_ATTRIBUTES = 64
+/** The types of htmlparser2 below this one have no quotes. */
+const FIRST_QUOTE = 2
 /** Smaller pieces are joined, since each call of `write` copies the token that is under way. */
 const MIN_PIECE = 16 * 1024
 const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map()
@@ -46,6 +53,10 @@ export class Tokens {
   #attributes: Map<string, string> | undefined
   #attribute = ''
   #value = ''
+  /** An attribute of the tag that is not well-formed. */
+  #badAttribute: string | undefined
+  /** Whether the name of the tag or of an attribute ends with `<`. */
+  #hasLessThan = false
 
   constructor(handler: TokenHandler, limits: TokenLimits) {
     this.#handler = handler
@@ -56,17 +67,27 @@ export class Tokens {
         onopentagname: (start, end) => {
           this.#name = this.#slice(start, end)
           this.#attributes = undefined
+          this.#badAttribute = undefined
+          this.#hasLessThan = this.#name.endsWith('<')
         },
         onattribname: (start, end) => {
           this.#attribute = this.#slice(start, end)
           this.#value = ''
+          if (this.#attribute.endsWith('<')) this.#hasLessThan = true
         },
-        onattribdata: (start, end) => this.#addToValue(this.#slice(start, end)),
+        onattribdata: (start, end) => {
+          const part = this.#slice(start, end)
+          if (part.includes('&') || part.includes('<')) this.#handler.malformed?.('value', this.#value + part)
+          this.#addToValue(part)
+        },
         onattribentity: (codePoint) => this.#addToValue(String.fromCodePoint(codePoint)),
-        onattribend: (_quote, end) => {
+        onattribend: (quote, end) => {
           this.#handled = end
           this.#attributes ??= new Map()
-          if (this.#attributes.size < MAX_ATTRIBUTES) this.#attributes.set(this.#attribute, this.#value)
+          const { size } = this.#attributes
+          if (size < MAX_ATTRIBUTES) this.#attributes.set(this.#attribute, this.#value)
+          const isRepeated = size < MAX_ATTRIBUTES && this.#attributes.size === size
+          if (isRepeated || quote < FIRST_QUOTE) this.#badAttribute ??= this.#attribute
         },
         onopentagend: (end) => {
           this.#handled = end
@@ -78,7 +99,11 @@ export class Tokens {
           this.#handler.close(this.#name)
         },
         onclosetag: (start, end) => this.#handler.close(this.#slice(start, end)),
-        ontext: (start, end) => this.#handler.text(this.#slice(start, end)),
+        ontext: (start, end) => {
+          const part = this.#slice(start, end)
+          if (part.includes('&') || part.startsWith('<')) this.#handler.malformed?.('text', part)
+          this.#handler.text(part)
+        },
         ontextentity: (codePoint, end) => {
           this.#handled = end
           this.#handler.text(String.fromCodePoint(codePoint))
@@ -90,7 +115,9 @@ export class Tokens {
         oncomment: (_start, end) => {
           this.#handled = end
         },
-        onprocessinginstruction: (_start, end) => {
+        onprocessinginstruction: (start, end) => {
+          const isLate = start > '<?'.length && start >= this.#offset
+          if (isLate && /^xml[\s?]/.test(this.#slice(start, end))) this.#handler.malformed?.('xml', '')
           this.#handled = end
         },
         ondeclaration: (start, end) => {
@@ -143,18 +170,19 @@ export class Tokens {
    */
   #open(): void {
     const attributes = this.#attributes ?? NO_ATTRIBUTES
-    const parts = [this.#name, ...attributes.keys()]
+    const parts = this.#hasLessThan ? [this.#name, ...attributes.keys()] : []
     const broken = parts.findIndex((part) => part.endsWith('<'))
     if (broken === -1) {
+      if (this.#badAttribute !== undefined) this.#handler.malformed?.('attribute', this.#badAttribute)
       this.#handler.open(this.#name, attributes)
       return
     }
-    this.#handler.text(
-      `<${parts
-        .slice(0, broken + 1)
-        .join(' ')
-        .slice(0, -1)}`,
-    )
+    const text = `<${parts
+      .slice(0, broken + 1)
+      .join(' ')
+      .slice(0, -1)}`
+    this.#handler.malformed?.('text', text)
+    this.#handler.text(text)
     const closed = parts[broken + 1]
     if (closed !== undefined) this.#handler.close(closed)
   }

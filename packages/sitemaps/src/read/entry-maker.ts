@@ -3,6 +3,7 @@ import type { ForeignHost, SitemapEntry } from '../entry.ts'
 import type { DateCounter } from '../parse/date-trust.ts'
 import type { FoundEntry, Problems } from '../parse/found.ts'
 import { parseLastmod } from '../parse/lastmod.ts'
+import { Alternates } from './alternates.ts'
 
 /** The longest URL that sitemaps.org allows, in characters as written. */
 const MAX_URL_LENGTH = 2_048
@@ -23,6 +24,7 @@ export class EntryMaker {
   readonly #problems: Problems
   readonly #dates: DateCounter
   readonly #others: OtherHosts
+  readonly #alternates: Alternates
 
   /** @param file The URL of the file, after redirects. */
   constructor(file: string, problems: Problems, dates: DateCounter, others: OtherHosts) {
@@ -32,6 +34,7 @@ export class EntryMaker {
     this.#problems = problems
     this.#dates = dates
     this.#others = others
+    this.#alternates = new Alternates(this.#ownPrefix, problems)
   }
 
   /** Returns the absolute URL of an entry; undefined if it has none. */
@@ -67,7 +70,8 @@ export class EntryMaker {
   entryOf(found: FoundEntry): SitemapEntry | Promise<SitemapEntry | undefined> | undefined {
     const loc = this.urlOf(found)
     if (loc === undefined) return undefined
-    const { kind: _kind, priority: priorityText, lastmodText, loc: _loc, ...rest } = found
+    const { kind: _kind, priority: priorityText, lastmodText, loc: _loc, alternates: links, ...rest } = found
+    const alternates = links === undefined ? [] : this.#alternates.of(links, loc)
     const lastmod = this.dateOf(found)
     const priority = this.#priorityOf(priorityText)
     const entry = (foreign: false | ForeignHost): SitemapEntry => ({
@@ -75,6 +79,7 @@ export class EntryMaker {
       ...(lastmod !== undefined && { lastmod }),
       ...(lastmodText !== undefined && { lastmodText }),
       ...(priority !== undefined && { priority }),
+      ...(alternates.length > 0 && { alternates }),
       ...rest,
       file: this.#file,
       foreign,

@@ -2,9 +2,9 @@
 import { FileDecoder } from '../bytes/decode.ts'
 import { PackReport } from '../bytes/gunzip.ts'
 import { unpacked } from '../bytes/unpack.ts'
-import type { SitemapOutcome } from '../file-result.ts'
+import { reasonMeanings, type SitemapOutcome } from '../file-result.ts'
 import type { Limits } from '../limits.ts'
-import { DocumentParser } from '../parse/document.ts'
+import { DocumentParser, type NotASitemap } from '../parse/document.ts'
 import type { FoundEntry, Problems, SitemapFormat } from '../parse/found.ts'
 import { TextListParser } from '../parse/text-list.ts'
 import type { BodySource } from './body-source.ts'
@@ -14,6 +14,8 @@ const OFFICIAL_BYTES = 52_428_800
 /** The roots of documents. A warning of the server may precede them. */
 const DOCUMENT = /<(?:\?xml|!doctype|html|(?:[\w.-]+:)?(?:urlset|sitemapindex|rss|rdf|feed))\b/i
 const SNIFFED = 1_024
+/** The characters of a file that is no sitemap which its result quotes. */
+const QUOTED = 60
 
 /** How a file ended. */
 export interface FileEnd {
@@ -32,6 +34,9 @@ export class FileParser {
   readonly #decoder: FileDecoder
   #parser: DocumentParser | TextListParser | undefined
   #stop: Stop | undefined
+  /** The white space before the first character, cut. */
+  #blank = ''
+  #beginning = ''
   #foundAny = false
 
   constructor(source: BodySource, charset: string | undefined, limits: Limits, problems: Problems, watch: FileWatch) {
@@ -82,10 +87,10 @@ export class FileParser {
     const stop = this.#stop
     const isDocument = parser instanceof DocumentParser
     if (isDocument && parser.problem !== undefined && !(parser.problem === 'xml' && stop !== undefined))
-      return { outcome: 'failed', reason: parser.problem }
+      return this.#noSitemap(parser.problem)
     if (stop !== undefined) return { outcome: this.#foundAny ? 'partial' : 'failed', ...stop }
     if (parser === undefined) return { outcome: 'failed', reason: 'empty' }
-    if (!isDocument && !this.#foundAny && !parser.hasLongLine) return { outcome: 'failed', reason: 'not-a-sitemap' }
+    if (!isDocument && !this.#foundAny && !parser.hasLongLine) return this.#noSitemap('not-a-sitemap')
     if (isDocument && !parser.isWhole) return { outcome: 'partial', reason: 'cut-off' }
     const [limit] = isDocument ? parser.reached : parser.hasLongLine ? (['maxTextLength'] as const) : []
     return limit === undefined ? { outcome: 'complete' } : { outcome: 'partial', reason: `limit: ${limit}` }
@@ -95,13 +100,25 @@ export class FileParser {
     return this.#parser instanceof DocumentParser && this.#parser.problem !== undefined
   }
 
+  /** A page of the server, or the notices of PHP, say more than their absence of a sitemap. */
+  #noSitemap(reason: NotASitemap): FileEnd {
+    const quote = JSON.stringify(this.#beginning.replaceAll(/\s+/g, ' ').slice(0, QUOTED))
+    return { outcome: 'failed', reason, detail: `${reasonMeanings[reason]}; it begins with ${quote}` }
+  }
+
   #write(text: string): void {
-    const piece = this.#parser === undefined ? text.replace(/^[\s\uFEFF]+/, '') : text
+    if (this.#parser !== undefined || text === '') {
+      this.#parser?.write(text)
+      return
+    }
+    const piece = text.replace(/^[\s\uFEFF]+/, '')
+    this.#blank = (this.#blank + text.slice(0, text.length - piece.length)).slice(0, QUOTED)
     if (piece === '') return
-    this.#parser ??=
-      piece.startsWith('<') || DOCUMENT.test(piece.slice(0, SNIFFED))
-        ? new DocumentParser(this.#limits, this.#problems)
-        : new TextListParser(this.#limits.maxTextLength, this.#problems)
+    this.#beginning = piece.slice(0, SNIFFED)
+    if (piece.startsWith('<') || DOCUMENT.test(this.#beginning)) {
+      this.#parser = new DocumentParser(this.#limits, this.#problems)
+      this.#parser.write(this.#blank)
+    } else this.#parser = new TextListParser(this.#limits.maxTextLength, this.#problems)
     this.#parser.write(piece)
   }
 

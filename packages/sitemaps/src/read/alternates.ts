@@ -1,0 +1,71 @@
+// The pages of an entry in other languages: makes their URLs absolute, and checks their languages.
+import type { SitemapAlternate } from '../entry.ts'
+import type { Problems } from '../parse/found.ts'
+
+/** A language, a script, a region and variants. RFC 5646 §2.1, without what search engines ignore. */
+const LANGUAGE_TAG = /^([a-z]{2,3})(?:-[a-z]{4})?(?:-([a-z]{2}|\d{3}))?(?:-[a-z\d]{5,8}|-\d[a-z\d]{3})*$/
+const LANGUAGES = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
+const REGIONS = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+/** More languages are checked again each time. */
+const MAX_KEPT = 1_000
+
+export class Alternates {
+  /** The origin of the file, and a slash. */
+  readonly #ownPrefix: string
+  readonly #problems: Problems
+  /** The languages as written, and in lower case; undefined for an invalid one. */
+  readonly #languages = new Map<string, string | undefined>()
+
+  constructor(ownPrefix: string, problems: Problems) {
+    this.#ownPrefix = ownPrefix
+    this.#problems = problems
+  }
+
+  /** Returns the alternates of a page with absolute URLs. An alternate without a valid URL is left out. */
+  of(found: readonly SitemapAlternate[], page: string): SitemapAlternate[] {
+    const list: SitemapAlternate[] = []
+    const hrefs = new Map<string, string>()
+    for (const alternate of found) {
+      const { hreflang, media } = alternate
+      const href = this.#urlOf(alternate.href, page)
+      if (href === undefined) continue
+      list.push(href === alternate.href ? alternate : { ...alternate, href })
+      const language = hreflang && this.#languageOf(hreflang)
+      if (!language || media !== undefined) continue
+      const known = hrefs.get(language)
+      if (known === undefined) hrefs.set(language, href)
+      else if (known !== href) this.#problems.add('duplicate-hreflang', `${hreflang}: ${known} and ${href}`)
+    }
+    return list
+  }
+
+  /** Other schemes, such as `android-app:`, stay as written. */
+  #urlOf(href: string, page: string): string | undefined {
+    if (href.startsWith(this.#ownPrefix)) return href
+    const scheme = /^[a-z][a-z\d+.-]*:/i.exec(href)?.[0].toLowerCase()
+    if (scheme !== undefined && (!/^https?:$/.test(scheme) || URL.canParse(href))) return href
+    const resolved = scheme === undefined && !/^www\./i.test(href) ? URL.parse(href, page)?.href : undefined
+    this.#problems.add(resolved === undefined ? 'invalid-url' : 'relative-url', href)
+    return resolved
+  }
+
+  #languageOf(hreflang: string): string | undefined {
+    let language = this.#languages.get(hreflang)
+    if (language === undefined && !this.#languages.has(hreflang)) {
+      const tag = hreflang.toLowerCase()
+      language = tag === 'x-default' || isLanguage(tag) ? tag : undefined
+      if (this.#languages.size < MAX_KEPT) this.#languages.set(hreflang, language)
+    }
+    if (language === undefined) this.#problems.add('bad-hreflang', hreflang)
+    return language
+  }
+}
+
+/** @param tag In lower case. */
+function isLanguage(tag: string): boolean {
+  const [, language, region] = LANGUAGE_TAG.exec(tag) ?? []
+  if (language === undefined || LANGUAGES.of(language) === undefined) return false
+  if (region === undefined) return true
+  const code = region.toUpperCase()
+  return REGIONS.of(code) !== undefined && new Intl.Locale(`und-${code}`).region === code // `UK` becomes `GB`
+}
