@@ -206,9 +206,9 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     this.#robots = robots
     const sitePacingOf = sitePacingBy(pacing)
     const ownPacer = pacing.pacer ?? new LocalPacer(clock)
-    const pacer = new CheckedPacer(ownPacer, source)
     const port = clientPort(robots)
     const log = new GateLog(ownLogger ?? port.logger(), now)
+    const pacer = new CheckedPacer(ownPacer, source, log)
     const concurrency = new ConcurrencyLimit(pacing, now)
     this.#disobedience = new Disobedience(sitePacingOf, source.counters, log)
     // Each of these objects knows the context, and is a part of it.

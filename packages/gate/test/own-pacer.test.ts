@@ -1,7 +1,7 @@
 // Pacers of the caller's own: one that returns promises and keeps a queue, as a pacer for a fleet
 // would; and one that fails.
 import { RobotsClient } from '@politely/fetcher'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type FailureMessage, LocalPacer, type Pacer, PoliteGate } from '../src/index.ts'
 import { listenTo } from './listen.ts'
 import { RemotePacer } from './remote-pacer.ts'
@@ -222,6 +222,88 @@ describe('a pacer that fails', () => {
     stop()
     expect(published).toMatchObject([{ key: site.at('a.test', ''), error: broken }])
     expect(gate.counters.failures).toBe(1)
+  })
+
+  describe('is told', () => {
+    let isAway: boolean
+    const log: string[] = []
+    const record = (line: string) => void log.push(line)
+    const open = (overrides: Partial<Pacer>) => {
+      const emitted: unknown[][] = []
+      const emit = vi.spyOn(process, 'emitWarning').mockImplementation((...args: unknown[]) => void emitted.push(args))
+      onTestFinished(() => emit.mockRestore())
+      isAway = true
+      log.length = 0
+      const gate = new PoliteGate({ robots, now, pacer: failing(overrides), minDelayMs: 0, logger: { warn: record } })
+      return { gate, emitted }
+    }
+    const warning = (text: string) => [
+      `${text}; check the address of its server, and that it runs`,
+      { type: 'PolitelyWarning', code: 'POLITELY_PACER' },
+    ]
+    const local = new LocalPacer(now)
+    const cause = Object.assign(new AggregateError([new Error('connect ECONNREFUSED ::1:6379')]), { message: '' })
+
+    test('when requests wait for it, and when it works again', async () => {
+      const { gate, emitted } = open({
+        failureOf: () => (isAway ? cause : undefined),
+        reserve: async (key, limits) =>
+          isAway
+            ? { kind: 'wait', ticket: undefined, waitMs: 100, because: 'pacer-failure' }
+            : local.reserve(key, limits),
+      })
+      const entered = Promise.all([gate.enter(url()), gate.enter(url())])
+      await advance(1_000)
+      const line = 'the pacer fails: connect ECONNREFUSED ::1:6379; requests wait until it answers'
+      expect(log).toEqual([line])
+      isAway = false
+      await advance(1_000)
+      for (const permit of await entered) permit.release()
+      expect(log).toEqual([line, 'the pacer works again'])
+      isAway = true
+      const again = gate.enter(url())
+      await advance(100)
+      expect(log.slice(2)).toEqual([line])
+      isAway = false
+      await advance(1_000)
+      ;(await again).release()
+      expect(emitted).toEqual([warning(line)])
+    })
+
+    test('when it goes on without its server', async () => {
+      const { gate, emitted } = open({ failureOf: () => (isAway ? cause : undefined) })
+      for (isAway of [true, true, false]) (await gate.enter(url())).release()
+      const line = 'the pacer fails: connect ECONNREFUSED ::1:6379; until it answers, this process keeps the pace alone'
+      expect(log).toEqual([line, 'the pacer works again'])
+      expect(emitted).toEqual([warning(line)])
+    })
+
+    test('once, while it fails for one of several keys', async () => {
+      const { gate } = open({
+        reserve: (key, limits) => {
+          if (key.includes('a.test')) throw broken
+          return local.reserve(key, limits)
+        },
+      })
+      for (let n = 0; n < 3; n++) {
+        await expect(gate.enter(url())).rejects.toBe(broken)
+        ;(await gate.enter(site.at('b.test', '/'))).release()
+      }
+      expect(log).toEqual(['the pacer fails: the pacer is unreachable; the request is rejected'])
+      await advance(11_000)
+      ;(await gate.enter(site.at('b.test', '/'))).release()
+      expect(log.slice(1)).toEqual(['the pacer works again'])
+    })
+
+    test('when it loses what no request waits for', async () => {
+      const { gate, emitted } = open({ report: () => Promise.reject(broken) })
+      for (let n = 0; n < 2; n++) (await gate.enter(url())).release({ status: 200, headers: {} })
+      await advance()
+      const line =
+        'the pacer fails: the pacer is unreachable; what it should have kept, such as the pause of a site, may be lost'
+      expect(log).toEqual([line])
+      expect(emitted).toEqual([warning(line)])
+    })
   })
 
   test('in `estimate`: `when` rejects', async () => {

@@ -3,8 +3,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CircuitLimits, PaceLimits } from '@politely/core/engine'
+import { RobotsClient } from '@politely/fetcher'
+import { PoliteGate } from '@politely/gate'
 import { startClock } from '@politely/testkit/clock'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { PostgresPacer, type PostgresPacerMessages } from '../src/index.ts'
 import { DELAY_MS, type FakeRequest, fakeClient, openPacer, replyTo, slotReply, stateError } from './fake-client.ts'
 
@@ -337,6 +339,30 @@ describe('a caller', () => {
     expect(await pacer.reserve('a', limits)).toMatchObject({ kind: 'wait', because: 'pacer-failure' })
     expect(failures).toMatchObject([{ error: schemaError }])
   })
+})
+
+test('the gate says why requests wait, and when Postgres is back', async () => {
+  const emit = vi.spyOn(process, 'emitWarning').mockReturnValue()
+  onTestFinished(() => emit.mockRestore())
+  let isAway = true
+  const refused = ['::1', '127.0.0.1'].map((address) => new Error(`connect ECONNREFUSED ${address}:5432`))
+  const { client } = fakeClient(({ reply, fail }) => (isAway ? fail(new AggregateError(refused)) : reply()))
+  const log: string[] = []
+  const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', fetch: async () => new Response('') })
+  const gate = new PoliteGate({ robots, pacer: openPacer({ client }), logger: { warn: (line) => log.push(line) } })
+  const url = 'https://example.com/'
+  const entered = gate.enter(url)
+  await expect.poll(() => log).toHaveLength(1)
+  isAway = false
+  ;(await entered).release()
+  const line =
+    'PostgresPacer fails: connect ECONNREFUSED ::1:5432; connect ECONNREFUSED 127.0.0.1:5432; requests wait until it answers'
+  expect(log).toEqual([line, 'PostgresPacer works again'])
+  expect(emit.mock.calls).toEqual([
+    [expect.stringContaining(line), { type: 'PolitelyWarning', code: 'POLITELY_PACER' }],
+  ])
+  gate.close()
+  await robots.close()
 })
 
 const client = fakeClient().client

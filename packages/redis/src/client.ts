@@ -35,6 +35,8 @@ export interface Commands {
   call(key: string, args: readonly Argument[]): Promise<unknown>
   /** Runs a script. All keys must be in one hash slot. */
   evalScript(script: Script, keys: readonly [string, ...string[]], args?: readonly Argument[]): Promise<unknown>
+  /** Where the client finds no Redis, such as `localhost:6379`. Undefined while it is connected. */
+  readonly missingAt: string | undefined
 }
 
 /** A Lua script and the SHA-1 by which Redis knows it. */
@@ -52,6 +54,12 @@ export function commandsOf(client: RedisClient): Commands {
   const call = callOf(client)
   return {
     call,
+    get missingAt() {
+      const { status = 'ready', isReady = true, options = {} } = client as ClientState
+      if (status === 'ready' && isReady) return undefined
+      const { host, port } = options.socket ?? options
+      return host === undefined ? 'its address' : `${host}:${port}`
+    },
     evalScript: async ({ source, sha }, keys, args = []) => {
       const rest = [`${keys.length}`, ...keys, ...args]
       try {
@@ -68,6 +76,18 @@ const EXPECTED =
   'expected one of ioredis 5.3 or later, such as new Redis(url), or of node-redis 5.7 or later, such as createClient({ url })'
 /** Makes node-redis return bulk strings, which are type `$` in the protocol, as Buffers. */
 const BUFFER_REPLIES = { typeMapping: { ['$'.charCodeAt(0)]: Buffer } }
+
+/** The state of a client: `status` of ioredis, `isReady` of node-redis. Not all kinds of clients have it. */
+interface ClientState {
+  readonly status?: string
+  readonly isReady?: boolean
+  readonly options?: Address & { readonly socket?: Address }
+}
+
+interface Address {
+  readonly host?: string
+  readonly port?: number
+}
 
 /** The methods by which the kinds of clients are recognised, and those that are called. */
 interface AnyClient {

@@ -6,14 +6,17 @@ import { describeValue } from '@politely/fetcher/internal'
  * Redis did not reply to a call of `RedisPacer` within `timeoutMs`. The pacer does what `onFailure`
  * says, and tries again.
  *
- * Remedy: look at the load of Redis and at the network, or set a larger `timeoutMs`.
+ * Remedy: if there is no connection, correct the address of Redis, or start it. Otherwise look at the load of Redis and at the network, or set a larger `timeoutMs`.
  */
 export class RedisTimeoutError extends PolitelyError {
   override readonly name = 'RedisTimeoutError'
   readonly code = 'ERR_POLITELY_REDIS_TIMEOUT'
-  /** @param timeoutMs Milliseconds. */
-  constructor(timeoutMs: number) {
-    super(`Redis did not reply within ${timeoutMs} ms; expected a reply sooner, or a larger timeoutMs`)
+  /**
+   * @param timeoutMs Milliseconds.
+   * @param problem Why, if that is known: `: no connection to localhost:6379`.
+   */
+  constructor(timeoutMs: number, problem = '') {
+    super(`Redis did not reply within ${timeoutMs} ms${problem}; expected a reply sooner, or a larger timeoutMs`)
   }
 }
 

@@ -38,7 +38,10 @@ export function redisTransport(commands: Commands, keyPrefix: string): PaceTrans
       return circuitReplyOf(fieldsOf(CIRCUIT_FIELDS, textsOf(raw)), () => new RedisReplyError(raw))
     },
     isRejection: (error) => error instanceof Error && /^ERR user_script:\d+:/.test(error.message),
-    timeoutError: (timeoutMs) => new RedisTimeoutError(timeoutMs),
+    timeoutError: (timeoutMs) => {
+      const { missingAt } = commands
+      return new RedisTimeoutError(timeoutMs, missingAt && `: no connection to ${missingAt}`)
+    },
     onFirstReply: (key, pacer) => void warnOfEviction(commands, key, pacer),
   }
 }

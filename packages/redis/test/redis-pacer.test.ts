@@ -1,12 +1,16 @@
 // RedisPacer over both client libraries, on a real server, with a clock that the test sets.
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import type { Delay, PaceLimits } from '@politely/core/engine'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import { circuitCases, pacerCases } from '@politely/testing/cases'
 import { startClock } from '@politely/testkit/clock'
 import { noRedis, noRedisServer } from '@politely/testkit/servers/redis'
-import { describe, expect, test } from 'vitest'
-import { RedisPacer } from '../src/index.ts'
+import { Redis } from 'ioredis'
+import { createClient } from 'redis'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { type RedisClient, RedisPacer } from '../src/index.ts'
 import { connectIoredis, connectors, openPacer, redisForAll } from './clients.ts'
 import { connectCluster } from './cluster.ts'
 import { epochKeyOf, knowLongAgo } from './epoch.ts'
@@ -216,6 +220,49 @@ test.skipIf(noRedisServer())('works in a cluster of three servers, with both lib
     for (const key of keys) expect(await pacer.reserve(key, longer)).toMatchObject({ kind: 'wait' })
   }
   for (const { url } of servers) expect(await (await connectIoredis(url)).dbsize()).toBeGreaterThan(20)
+})
+
+test.for<[string, (url: string) => RedisClient]>([
+  [
+    'ioredis',
+    (url) => {
+      const client = new Redis(url)
+      client.on('error', () => undefined)
+      onTestFinished(() => client.disconnect())
+      return client
+    },
+  ],
+  [
+    'node-redis',
+    (url) => {
+      const client = createClient({ url })
+      client.on('error', () => undefined)
+      client.connect().catch(() => undefined)
+      onTestFinished(() => client.destroy())
+      return client
+    },
+  ],
+])('with a wrong address, says which one: %s', async ([, connect]) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  const client = connect(`redis://127.0.0.1:${port}`)
+  const emit = vi.spyOn(process, 'emitWarning').mockReturnValue()
+  onTestFinished(() => emit.mockRestore())
+  const log: string[] = []
+  const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', fetch: async () => new Response('') })
+  const pacer = openPacer({ client, timeoutMs: 50 })
+  const gate = new PoliteGate({ robots, pacer, logger: { warn: (line) => log.push(line) } })
+  const entered = gate.enter('https://example.com/').catch((error) => error.code)
+  const line = `RedisPacer fails: Redis did not reply within 50 ms: no connection to 127.0.0.1:${port}; expected a reply sooner, or a larger timeoutMs; requests wait until it answers`
+  await expect.poll(() => log, { timeout: 10_000 }).toEqual([line])
+  expect(emit.mock.calls).toEqual([
+    [expect.stringContaining(line), { type: 'PolitelyWarning', code: 'POLITELY_PACER' }],
+  ])
+  gate.close()
+  expect(await entered).toBe('ERR_POLITELY_GATE_CLOSED')
+  await robots.close()
 })
 
 test.for<[string, unknown, string]>([

@@ -308,6 +308,10 @@ export class FleetPacer implements Pacer, ReportingPacer {
     return pause !== undefined && pause.waitMs > local.waitMs ? pause : local
   }
 
+  failureOf(key: string): unknown {
+    return this.#calls.failureOf(key)
+  }
+
   /**
    * Says whether a request to this origin may start: see `Pacer`. Calls the server only if the
    * origin has had failures, or this worker does not know it, or its key is another one and the last

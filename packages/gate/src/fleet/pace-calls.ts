@@ -39,6 +39,8 @@ interface Bucket {
    * together are one attempt.
    */
   failures: number
+  /** What the last of them failed with. */
+  error: unknown
   /** How many calls were made. They have the numbers 1, 2 and so on. */
   calls: number
   /**
@@ -174,6 +176,12 @@ export class PaceCalls {
     return Math.max(this.#bucketOf(key).retryAt - this.#options.now(), 1)
   }
 
+  /** Returns the last error of the calls for a key; undefined after a call that succeeded. */
+  failureOf(key: string): unknown {
+    const { failures, error } = this.#bucketOf(key)
+    return failures > 0 ? error : undefined
+  }
+
   /** Gives up the calls that would be made again. */
   close(): void {
     this.#isClosed = true
@@ -280,6 +288,7 @@ export class PaceCalls {
       bucket.failures++
       bucket.callsAtFailure = bucket.calls
       bucket.retryAt = this.#options.now() + retryMs(bucket.failures)
+      bucket.error = error
     }
     this.#publish<FleetFailureMessage>('failure', { key, operation, error })
   }
@@ -296,7 +305,7 @@ export class PaceCalls {
     const name = bucketName(key)
     let bucket = this.#buckets.get(name)
     if (bucket === undefined) {
-      const idle = { epoch: undefined, unsent: [], resending: undefined, timer: undefined }
+      const idle = { epoch: undefined, error: undefined, unsent: [], resending: undefined, timer: undefined }
       bucket = { name, failures: 0, calls: 0, callsAtFailure: 0, retryAt: 0, ...idle }
       this.#buckets.set(name, bucket)
     }

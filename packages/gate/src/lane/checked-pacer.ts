@@ -1,10 +1,14 @@
 // Calls a pacer on behalf of the gate. The caller may supply a pacer, such as one that asks a
-// service for a fleet of crawlers. So the gate validates its replies and contains its failures.
+// service for a fleet of crawlers. So the gate validates its replies, contains its failures, and
+// tells the caller of them: a pacer with a wrong address would look like a hang.
+import { escapeControls } from '@politely/core'
 import type { Delay, PaceLimits, PaceResponse, PauseReason } from '@politely/core/engine'
+import { messageOf } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
 import type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from '../pace/pacer.ts'
 import { PacerError } from '../report/errors.ts'
 import { channels, type EventSource } from '../report/events.ts'
+import type { GateLog } from '../report/gate-log.ts'
 
 const REASONS: Readonly<Record<PaceReason, true>> = {
   'own-delay': true,
@@ -23,13 +27,40 @@ const REASON = `because one of ${Object.keys(REASONS).join(', ')}`
 const SLOT = "{ kind: 'slot', ticket, delay: { delayMs, because }, startWithinMs? }"
 const WAIT = "{ kind: 'wait', ticket, waitMs, because }"
 
+/**
+ * A pacer that has failed for one key works again after this time without a failure, if it answers
+ * for other keys: the failed key may have no more requests. Milliseconds. Our choice, longer than a
+ * `FleetPacer` waits before it tries again.
+ */
+const QUIET_MS = 10_000
+
+/** The methods whose replies requests wait for. */
+type Asked = 'reserve' | 'estimate'
+
+interface Failing {
+  readonly call: Asked
+  readonly key: string
+  /** By the gate's clock. */
+  readonly at: number
+  readonly isLogged: boolean
+}
+
+/** The pacers of which a process warning says that they fail. */
+const warned = new WeakSet<Pacer>()
+
 export class CheckedPacer {
   readonly #pacer: Pacer
   readonly #source: EventSource
+  readonly #log: GateLog
+  /** The last failure of `reserve` or `estimate`, until the pacer works again. */
+  #failing: Failing | undefined
+  /** Whether the log says that a call failed that no waiting request depends on. */
+  #hasLoggedLoss = false
 
-  constructor(pacer: Pacer, source: EventSource) {
+  constructor(pacer: Pacer, source: EventSource, log: GateLog) {
     this.#pacer = pacer
     this.#source = source
+    this.#log = log
   }
 
   /**
@@ -44,10 +75,14 @@ export class CheckedPacer {
     seesSending: boolean,
     allowanceMs: number,
   ): Reservation | Promise<Reservation> {
-    const reservation = this.#pacer.reserve(key, limits, ticket, furtherSlots, seesSending, allowanceMs)
-    return isPromise(reservation)
-      ? Promise.resolve(reservation).then(checkedReservation)
-      : checkedReservation(reservation)
+    try {
+      const reservation = this.#pacer.reserve(key, limits, ticket, furtherSlots, seesSending, allowanceMs)
+      return isPromise(reservation)
+        ? this.#settled('reserve', key, reservation, checkedReservation)
+        : this.#answered('reserve', key, checkedReservation(reservation))
+    } catch (error) {
+      return this.#rejected('reserve', key, error)
+    }
   }
 
   /**
@@ -56,7 +91,9 @@ export class CheckedPacer {
    */
   estimate(key: string, limits: PaceLimits, ahead: number, willReserve = false): WaitEstimate | Promise<WaitEstimate> {
     const estimate = this.#pacer.estimate(key, limits, ahead, willReserve)
-    return isPromise(estimate) ? Promise.resolve(estimate).then(checkedEstimate) : checkedEstimate(estimate)
+    return isPromise(estimate)
+      ? this.#settled('estimate', key, estimate, checkedEstimate)
+      : this.#answered('estimate', key, checkedEstimate(estimate))
   }
 
   /** Whether the pacer has the optional method `pause`. */
@@ -91,11 +128,74 @@ export class CheckedPacer {
     this.#contain(key, () => this.#pacer.end(key, ticket, limits, tookMs))
   }
 
-  /** Counts and publishes a failure of the pacer that no request can be rejected with. */
+  /** Counts, publishes and logs a failure of the pacer that no request can be rejected with. */
   failed(key: string, error: unknown): void {
     const { gate, now, counters } = this.#source
     counters.failures++
     if (channels.failure.hasSubscribers) channels.failure.publish({ gate, counters, at: now(), key, error })
+    this.#tell(error, 'what it should have kept, such as the pause of a site, may be lost', !this.#hasLoggedLoss)
+    this.#hasLoggedLoss = true
+  }
+
+  async #settled<R extends Reservation | WaitEstimate>(
+    call: Asked,
+    key: string,
+    pending: Promise<R>,
+    check: (reply: R) => R,
+  ): Promise<R> {
+    try {
+      return this.#answered(call, key, check(await pending))
+    } catch (error) {
+      return this.#rejected(call, key, error)
+    }
+  }
+
+  /** A reply may say that the pacer fails: the request waits, or the pacer goes on without its server. */
+  #answered<R extends Reservation | WaitEstimate>(call: Asked, key: string, reply: R): R {
+    const error = this.#pacer.failureOf?.(key)
+    const waits = 'because' in reply && reply.because === 'pacer-failure'
+    if (waits) this.#fails(call, key, error, 'requests wait until it answers')
+    else if (error !== undefined) this.#fails(call, key, error, 'until it answers, this process keeps the pace alone')
+    else if (this.#failing !== undefined) this.#works(call, key, this.#failing)
+    return reply
+  }
+
+  /** What `estimate` throws reaches a caller who looks at it, or a log line that goes without it. */
+  #rejected(call: Asked, key: string, error: unknown): never {
+    if (call === 'reserve') this.#fails(call, key, error, 'the request is rejected')
+    throw error
+  }
+
+  #fails(call: Asked, key: string, error: unknown, effect: string): void {
+    const isLogged = this.#failing?.isLogged ?? false
+    this.#failing = { call, key, at: this.#source.now(), isLogged: isLogged || error !== undefined }
+    this.#tell(error, effect, !isLogged)
+  }
+
+  #works(call: Asked, key: string, failing: Failing): void {
+    const isQuiet = this.#source.now() - failing.at > QUIET_MS
+    if (!isQuiet && (call !== failing.call || key !== failing.key)) return
+    this.#failing = undefined
+    if (failing.isLogged) this.#log.warn(`${this.#name} works again`)
+  }
+
+  /** Warns of a failure: in the log, and once for each pacer of the process. */
+  #tell(error: unknown, effect: string, logs: boolean): void {
+    const cause = error === undefined ? "it replies 'pacer-failure'" : messageOf(error)
+    if (logs && error !== undefined) this.#log.warn(`${this.#name} fails: ${cause}; ${effect}`)
+    if (warned.has(this.#pacer)) return
+    warned.add(this.#pacer)
+    const hint = error instanceof PacerError ? '' : '; check the address of its server, and that it runs'
+    process.emitWarning(escapeControls(`${this.#name} fails: ${cause}; ${effect}${hint}`), {
+      type: 'PolitelyWarning',
+      code: 'POLITELY_PACER',
+    })
+  }
+
+  /** The class of the pacer, such as RedisPacer. */
+  get #name(): string {
+    const { name = '' } = this.#pacer.constructor ?? {}
+    return name === '' || name === 'Object' ? 'the pacer' : name
   }
 
   #contain(key: string, call: () => void | Promise<void>): void {

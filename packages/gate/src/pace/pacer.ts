@@ -97,6 +97,12 @@ export interface Pacer {
    */
   estimate(key: string, limits: PaceLimits, ahead: number, willReserve?: boolean): WaitEstimate | Promise<WaitEstimate>
   /**
+   * Returns the error with which the pacer fails for this key at present, such as the error of a
+   * lost connection; undefined while it works. The gate asks after each reply, so that it can tell
+   * the caller why requests wait. Optional, for a pacer that handles its failures itself.
+   */
+  failureOf?(key: string): unknown
+  /**
    * Says whether a request to this origin may start, as far as its circuit says, and makes it the
    * probe if the circuit is half-open. Called before `reserve`. Optional, together with `settle`: a
    * gate whose pacer lacks them keeps the circuits in its process.
