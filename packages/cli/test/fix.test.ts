@@ -68,6 +68,22 @@ test.each([
   expect(fixRobots(HEAD + before, true).text).toBe(HEAD + after)
 })
 
+test.each([
+  '"/a',
+  'www.shop.example/a',
+  '\\a',
+  '/"a"',
+  '//shop.example/a',
+  '/shop.example/a',
+  '/a&amp;b',
+  '/[&%]a',
+  '/null/',
+  'a b',
+])('with --fix=all, writes no path for %s that its author did not mean', (path) => {
+  const { text } = fixRobots(`${HEAD}Disallow: ${path}\n`, true)
+  if (text !== `${HEAD}Disallow: /a\n`) expect(lintRobots(text).map(({ line }) => line)).toEqual([2])
+})
+
 test('removes only as many rules that cover each other as changes no verdict', () => {
   const { text } = fixRobots(`${HEAD}Disallow: /a*\nDisallow: /a\nDisallow: /a$\n`, false)
   expect(text).toBe(`${HEAD}Disallow: /a\n`)

@@ -105,6 +105,14 @@ const isShorter: Claim = (found) => {
   return isEqual && (found.write?.[0]?.length ?? 0) < lineOf(found).length
 }
 
+/** Each URL that the line matches contains the text that the message quotes. */
+const containsFound: Claim = (found) => {
+  const [, text = found.message.includes('quotation') ? '"' : ''] = /contain "(.+?)"[;,]/.exec(found.message) ?? []
+  return matchedBy(lineOf(found), found).every((url) =>
+    decodeURIComponent(url.replace(/%(?!\w\w)/g, '%25')).includes(text),
+  )
+}
+
 /** No crawler reads the group because of this line. */
 const namesNoCrawler: Claim = (found) => isSame(found, found.robots, withLine(found, 'User-agent: never-sent'))
 
@@ -243,6 +251,7 @@ const claims: Readonly<Record<FindingCode, Claim | string>> = {
   },
   'url-as-path': (found) => matchedBy(lineOf(found), found).every((url) => url.includes('http:/', 8)),
   'regular-expression-in-path': (found) => (found.write ?? []).every((line) => !/[\\()|^[\]]/.test(line)),
+  'literal-wildcard': containsFound,
   'malformed-percent': (found) => fieldsIn(found).every(({ value }) => /%(?![\dA-Fa-f]{2})/.test(value)),
   'dot-segments': matchesNothing,
   'crawl-delay-unreadable': (found) => isSame(found, found.robots, withLine(found, 'Noindex: /')),
@@ -323,6 +332,7 @@ const claims: Readonly<Record<FindingCode, Claim | string>> = {
   'raw-non-ascii': isSpelling,
   'raw-character-in-path': isSpelling,
   'encoded-unreserved': isSpelling,
+  'literal-text-in-path': containsFound,
   'robots-txt-disallowed': ({ robots, dialect }) =>
     dialects[dialect].parsing.robotsTxtItself === 'by-rules' || robots.isAllowed('/robots.txt', '*'),
   'index-page-also-allows-folder': (found) => {
@@ -404,6 +414,9 @@ const families: readonly Family[] = [
           'robots.txt',
           'http://a.b/',
           'https://a.b',
+          'www.a.com/',
+          '"',
+          'null',
           ', /',
           ' /',
           '<br>',
@@ -419,6 +432,9 @@ const families: readonly Family[] = [
       'index.htm',
       'robots.txt',
       'http://a.b/',
+      'www.a.com/',
+      '%22',
+      'null',
       'i-ndex.html',
       '?',
       ',',

@@ -11,8 +11,8 @@ const bytes = (text: string) => Uint8Array.from(text, (c) => c.charCodeAt(0))
 const codes = Object.keys(findingKinds) as FindingCode[]
 
 describe('lintRobots', () => {
-  it.each(lintCases)('reports all findings in $name', ({ robots, findings }) => {
-    const found = lintRobots(bytes(robots))
+  it.each(lintCases)('reports all findings in $name', ({ robots, findings, dialect }) => {
+    const found = lintRobots(bytes(robots), { dialect })
     expect(found.map(({ code, line }) => `${code} ${line}`)).toEqual(findings)
     expect(JSON.parse(JSON.stringify(found))).toEqual(found)
     for (const { message } of found) expect(withoutQuotes(message)).toMatch(ONE_SENTENCE)
@@ -51,6 +51,17 @@ describe('lintRobots', () => {
     ['Disallow: /a/../b$', 'Disallow: /b$'],
     ['Disallow: /a/../caf\u00e9', 'Disallow: /caf%C3%A9'],
     ['Disallow: /a\\b?c\\e', 'Disallow: /a/b?c\\e'],
+    ['Disallow: "/b"', 'Disallow: /b'],
+    ['Disallow: \u201cb/\u201d', 'Disallow: /b/'],
+    ['Disallow: &quot;/b&quot;', 'Disallow: /b'],
+    ['Disallow: \\b\\', 'Disallow: /b/'],
+    ['Disallow: : /b', 'Disallow: /b'],
+    ['Disallow: www.shop.example:80/b*', 'Disallow: /b*'],
+    ['Disallow: "https://www.shop.example/b"', 'Disallow: /b'],
+    ['Disallow: //shop.example/b', 'Disallow: /b'],
+    ['Disallow: /shop.example/b', 'Disallow: /b'],
+    ['Disallow: /%22/b%22', 'Disallow: /b'],
+    ['Disallow: /b?c&amp;d', 'Disallow: /b?c&d'],
     ['Dissallow /a: b', 'Disallow: /a: b'],
     ['Sitemap: /a.xml', 'Sitemap: https://example.com/a.xml'],
     ['Sitemap: //example.net/a.xml', 'Sitemap: https://example.net/a.xml'],
@@ -107,11 +118,32 @@ describe('lintRobots', () => {
   })
 
   it.each([
+    'Disallow: .js',
+    'Disallow: ?print',
+    'Disallow: a=b',
+    'Disallow: "/a", "/b"',
+    'Disallow: all of a',
+    'Disallow: ../a',
+    'Disallow: \\\\host\\a',
+    'Disallow: C:\\a',
+    'Disallow: javascript:void(0)',
+    'Disallow: - /a',
+    'Disallow: /a // b',
+    'Disallow: https://cdn.example/a',
+    'Disallow: /cdn.example/a',
+  ])('for %s, says nothing to write, because the path is not certain', (line) => {
+    const findings = lintRobots(`Sitemap: https://www.shop.example/map.xml\nUser-agent: *\n${line}\nDisallow: /zz\n`)
+    expect(findings.map(({ line, write }) => [line, write])).toEqual([[3, undefined]])
+  })
+
+  it.each([
     'Disallow: none',
     'Disallow: All',
     'Disallow: https://example.com/',
     'Disallow: /../',
     'Disallow: / /a',
+    'Disallow: "/"',
+    'Disallow: www.example.com',
     'Allow: $',
   ])('for %s, writes no rule, because it might close or open the whole site', (line) => {
     const findings = lintRobots(`User-agent: *\n${line}\nDisallow: /zz\n`)

@@ -56,7 +56,8 @@ export const findingMessages = {
     'rule-before-group':
       'Crawlers ignore a rule that belongs to no user-agent line; write the line above it, such as "User-agent: *" for all.',
     'path-without-slash': 'A path begins with a slash, so this rule matches nothing; write one that does, as in {}.',
-    'absolute-url-in-rule': 'A rule with a whole URL matches nothing; write its path alone, as in {}.',
+    'absolute-url-in-rule':
+      'A rule with a URL or a host matches nothing; write its path alone, in the robots.txt of that host, as in {}.',
     'two-paths-on-one-line': 'A rule has one path, so several are read as one; write a rule for each, as in {}.',
     // Other records
     'sitemap-not-absolute': 'Sitemap needs an absolute URL; write one such as {}.',
@@ -73,7 +74,7 @@ export const findingMessages = {
   },
   warning: {
     'partial-bom': 'The file begins with an incomplete byte order mark; save it as UTF-8 without one.',
-    'control-character': 'A control character is read as part of the key or value; remove it.',
+    'control-character': 'Crawlers differ in whether a control character is part of the key or value; remove it.',
     'not-utf-8': 'The line is not UTF-8, so crawlers may read it in different ways; save the file as UTF-8.',
     'missing-colon': 'Not every crawler reads a line without a colon; write {}.',
     'not-a-field': 'This line is neither a field nor a comment; write # before it if it is a comment.',
@@ -95,12 +96,15 @@ export const findingMessages = {
     'shadowed-rule': 'A longer rule for the same paths always decides instead; write only one of them.',
     'fragment-in-rule': 'A # begins a comment, and clients do not send fragments; write %23 if it is part of the path.',
     'dollar-inside': 'A $ matches the end of the path only as the last character; write it last if you mean the end.',
-    'raw-space-in-path': 'The space is read as part of the path; write {}, or # before a comment.',
+    'raw-space-in-path':
+      'The space is read as part of the path; write # before a comment, or %20 for a space, as in {}.',
     'backslash-in-path':
       'Clients send / for a backslash in a path, so this rule matches no URL that has one there; write {}.',
     'url-as-path': 'This matches only paths that contain a whole URL; write its path alone if you mean that, as in {}.',
     'regular-expression-in-path':
       'Only * and a final $ are special in a path, so crawlers read no regular expression in {found}; write * for any characters, as in {}.',
+    'literal-wildcard':
+      'Crawlers of this dialect know no wildcards, so this rule matches only paths that contain {found}; write paths that begin alike.',
     'malformed-percent':
       'A % without two hex digits after it is compared unchanged; write {} if you mean the character.',
     'dot-segments':
@@ -156,6 +160,8 @@ export const findingMessages = {
       'Crawlers compare characters outside ASCII as %XX, and Google recommends that form; write {} so that every crawler reads it.',
     'raw-character-in-path': 'Clients percent-encode this character; write {} so that every crawler reads it.',
     'encoded-unreserved': 'This %XX needs no encoding, and Google does not decode it; write {}.',
+    'literal-text-in-path':
+      'This rule matches only URLs that contain {found}, as broken links do; write another path if you mean other URLs, as in {}.',
     'robots-txt-disallowed': 'Crawlers may always fetch robots.txt; write no rule for it.',
     'index-page-also-allows-folder':
       'Google reads this as a rule for the folder too; write {} if you do not mean the folder.',

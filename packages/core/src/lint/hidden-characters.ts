@@ -1,7 +1,7 @@
 // Finds characters that a reader of the file does not see.
 
 /** Characters that are invisible everywhere. U+200C and U+200D are not, as some words need them. */
-const INVISIBLE = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
+const INVISIBLE = /[\u0085\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g
 
 /** Blanks outside ASCII, and the characters that are invisible at the end of a word. */
 const BLANKS = /(?![\t-\r ])[\s\u200c\u200d]/g

@@ -4,7 +4,7 @@ import { latin1Of, textOf } from '../bytes.ts'
 import type { Dialect } from '../dialect.ts'
 import { type KnownKey, knownKeyOf } from '../parse/directive.ts'
 import type { ParsedField } from '../parse/records.ts'
-import { containsField } from './field-in-text.ts'
+import { beginsWithField, containsField } from './field-in-text.ts'
 import type { Report } from './finding.ts'
 import { lintUnknownField } from './known-fields.ts'
 import { trimBlanks } from './line.ts'
@@ -42,7 +42,7 @@ export function lintKey(
     report('ignored-field', { line: number, found: `the dialect ${dialect.name} has no Allow` })
     return false
   }
-  if (containsField(value)) {
+  if (beginsWithField(value) || containsField(value)) {
     report('several-fields-on-one-line', number)
     return false
   }

@@ -25,14 +25,15 @@ export function lintTruncation(text: string, start: number, end: number, line: n
  * Checks the bytes of a line's content. @returns Whether its key and value can be checked further.
  * False if hidden characters change them.
  */
-export function lintBytes(content: string, line: number, report: Report): boolean {
+export function lintBytes(content: string, lineText: string, line: number, report: Report): boolean {
   const text = textOf(content)
   // Decoding replaces invalid UTF-8 with U+FFFD. It does not count if the file itself contains it.
   if (text.includes('\ufffd') && !content.includes('\xef\xbf\xbd')) report('not-utf-8', line)
-  if (/(?![\t\v\f\u0085])\p{Cc}/u.test(text)) report('control-character', line)
+  const isTwoLines = hasOtherLineEnd(textOf(lineText))
+  if (!isTwoLines && /(?![\t\u0085])\p{Cc}/u.test(text)) report('control-character', line)
   const hidden = hiddenCharacter(text, keyAndValue(text))
   const html = text.match(HTML)?.[0]
-  if (/[\v\f\u0085\u2028\u2029]/.test(text)) report('other-line-end', line)
+  if (isTwoLines) report('other-line-end', line)
   else if (text.startsWith(BOM)) report('misplaced-bom', line)
   else if (hidden !== undefined) {
     report('non-ascii-blank', { line, found: nameOfHidden(hidden) }, withoutHidden(text))
@@ -43,6 +44,15 @@ export function lintBytes(content: string, line: number, report: Report): boolea
     report('html-in-line', { line, found: quoted(html) }, withoutHtml(text))
   } else return true
   return false
+}
+
+/**
+ * Returns whether a character that ends a line elsewhere stands between a value and a field or comment.
+ * At any other place, a line end would cut a value off.
+ */
+function hasOtherLineEnd(lineText: string): boolean {
+  const [first = '', ...rest] = lineText.split(/[\v\f\u0085\u2028\u2029]/)
+  return !/(?:^|:)\s*$/.test(first) && (rest.some(beginsWithField) || /[\u0085\u2028\u2029]\s*#/.test(lineText))
 }
 
 /** Returns whether a `\n` as text stands before a field, a comment, another `\n` or the end of the line. */

@@ -1,15 +1,22 @@
 // Finds mistakes in a robots.txt file.
 
-import { type ByteRange, bytesOfLatin1, encodeText, type HasBytes, latin1OfSource, rangeOf } from '../bytes.ts'
+import { type ByteRange, bytesOfLatin1, encodeText, type HasBytes, latin1OfSource, rangeOf, textOf } from '../bytes.ts'
 import { dialectFor } from '../choose-dialect.ts'
 import type { Dialect, DialectName } from '../dialect.ts'
 import { OptionError } from '../errors.ts'
 import { assertKnownOptions } from '../known-options.ts'
 import { LineReader } from '../parse/line-reader.ts'
-import { isRecord, isRule, type ParsedField, type ParsedFile, parseFields } from '../parse/records.ts'
+import {
+  isRecord,
+  isRule,
+  type ParsedField,
+  type ParsedFile,
+  type ParsedRecord,
+  parseFields,
+} from '../parse/records.ts'
 import { assertSource } from '../parse/source.ts'
 import { isProductToken } from '../parse/user-agent-name.ts'
-import type { HasHref } from '../url/origin.ts'
+import { type HasHref, hostOf, originOf } from '../url/origin.ts'
 import { ownOrigin } from '../url/own-origin.ts'
 import { type Finding, findingOf, type Report } from './finding.ts'
 import { lintGroups } from './groups.ts'
@@ -20,6 +27,7 @@ import { lintLookAlikes } from './look-alike.ts'
 import { lintName } from './name.ts'
 import { lintNamedGroups } from './named-groups.ts'
 import { isCutByComment, lintPath } from './path.ts'
+import { bareHost } from './paths/meant-path.ts'
 import { lintPlaceholder } from './placeholder.ts'
 import { lintLicenses } from './preferences/licenses.ts'
 import { lintPreferencePaths } from './preferences/preference-paths.ts'
@@ -78,8 +86,9 @@ export function lintRobots(source: Uint8Array | string | HasBytes, options: Lint
   const report: Report = (code, place, ...write) => findings.push(findingOf(code, place, write))
   if (lintWholeFile(text, report)) {
     const parsed = parseFields(file, parsing)
-    lintLines(file, text, parsed, reader, report)
     const records = parsed.fields.filter(isRecord)
+    const hosts = hostsOf(records, options.origin === undefined ? undefined : reader.origin)
+    lintLines(file, text, parsed, { ...reader, hosts }, report)
     const unmergedGroups = new Set(lintGroups(parsed, report))
     for (const group of parsed.groups) lintRuleSet(group, unmergedGroups.has(group), parsing, report)
     const licensed = lintLicenses(parsed, records, parsing, report)
@@ -102,6 +111,12 @@ interface Reader {
   readonly policyTokens: readonly string[]
 }
 
+/** A reader that knows the file. */
+interface FileReader extends Reader {
+  /** The hosts of the site as far as known, as `bareHost` returns them. */
+  readonly hosts: ReadonlySet<string>
+}
+
 /** Stands for the site in messages if its origin is not given. */
 const EXAMPLE_ORIGIN = 'https://example.com'
 
@@ -117,6 +132,15 @@ function readerOf(options: LintOptions): Reader {
   return { dialect: dialectFor(dialect), origin: ownOrigin(origin ?? EXAMPLE_ORIGIN), policyTokens: tokens }
 }
 
+/** Returns the hosts of the site, as `bareHost` returns them: of its origin, or else of its sitemaps. */
+function hostsOf(records: readonly ParsedRecord[], origin: string | undefined): ReadonlySet<string> {
+  const urls =
+    origin === undefined
+      ? records.filter(({ field }) => field === 'sitemap').map(({ value }) => textOf(value))
+      : [origin]
+  return new Set(urls.flatMap((url) => bareHost(hostOf(originOf(url) ?? '')) || []))
+}
+
 const KNOWN_OPTIONS: Readonly<Record<keyof LintOptions, true>> = { dialect: true, origin: true, policyTokens: true }
 
 function bytesOf(source: Uint8Array | string | HasBytes): Uint8Array {
@@ -125,7 +149,7 @@ function bytesOf(source: Uint8Array | string | HasBytes): Uint8Array {
 }
 
 /** Checks each line by itself. @param text The file, one character for each byte. */
-function lintLines(file: ByteRange, text: string, { fields }: ParsedFile, reader: Reader, report: Report): void {
+function lintLines(file: ByteRange, text: string, { fields }: ParsedFile, reader: FileReader, report: Report): void {
   let next = 0
   let lineAtLimit = 0
   const lines = new LineReader().open(file, reader.dialect.parsing.keys)
@@ -148,21 +172,21 @@ function lintContent(
   lineText: string,
   field: ParsedField | undefined,
   line: number,
-  reader: Reader,
+  reader: FileReader,
   report: Report,
 ): void {
-  if (!lintBytes(content, line, report)) return
+  if (!lintBytes(content, lineText, line, report)) return
   if (lintPlaceholder(content, lineText, field, reader.origin, line, report)) return
   if (lintLookAlikes(content, line, report)) return
   if (lintKey(content, field, line, reader.dialect, report) && field !== undefined)
     lintValue(lineText, field, reader, report)
 }
 
-function lintValue(lineText: string, field: ParsedField, { dialect, origin }: Reader, report: Report): void {
+function lintValue(lineText: string, field: ParsedField, { dialect, origin, hosts }: FileReader, report: Report): void {
   const { value, line } = field
   if (field.field === 'user-agent') lintName(value, line, report)
   else if (isRule(field)) {
     if (isCutByComment(lineText)) report('fragment-in-rule', line)
-    lintPath(field, dialect.parsing, report)
+    lintPath(field, dialect.parsing, hosts, report)
   } else if (isRecord(field) && field.field !== 'unknown') lintRecord(field.field, value, line, origin, report)
 }

@@ -6,43 +6,94 @@ import { indexFolder } from '../parse/index-page.ts'
 import type { ParsedRule } from '../parse/records.ts'
 import { baseOf } from '../parse/rule-forms.ts'
 import { ruleForm } from '../url/normal-form.ts'
-import { parseUrl } from '../url/origin.ts'
+import { hostOf, parseUrl } from '../url/origin.ts'
 import { quoted, type Report } from './finding.ts'
 import { canonicalKey } from './key.ts'
 import { trimBlanks } from './line.ts'
-import { expressionIn, withWildcards } from './regular-expression.ts'
+import {
+  bareHost,
+  decodeEntities,
+  entityIn,
+  type HostedPath,
+  hostedPathIn,
+  meantPath,
+  withoutQuotes,
+} from './paths/meant-path.ts'
+import { expressionIn, withWildcards } from './paths/regular-expression.ts'
 
-export function lintPath(rule: ParsedRule, parsing: ParsingRules, report: Report): void {
+/** @param hosts The hosts of the site as far as known, as `bareHost` returns them. */
+export function lintPath(rule: ParsedRule, parsing: ParsingRules, hosts: ReadonlySet<string>, report: Report): void {
   const { field, value: path, line } = rule
   const write: WriteRules = (...better) => {
     // What closes or opens a whole site is for its owner to write.
     const isForAll = better.some(matchesAll) && !matchesAll(path)
     return isForAll ? [] : better.map((one) => `${canonicalKey(field)}: ${textOf(one)}`)
   }
-  const start = parsing.wildcards === 'special' ? /^[/*]/ : /^\//
+  // Another host has another robots.txt, so nothing is known about its paths here.
+  const writeFor = (hosted: HostedPath) =>
+    hosts.size > 0 && !hosts.has(bareHost(hosted.host)) ? [] : write(hosted.path.replace(/^(?!\/)/, '/'))
+  const isLiteral = parsing.wildcards === 'literal'
+  const start = isLiteral ? /^\// : /^[/*]/
+  const url = urlIn(path)
+  const expression = expressionIn(path)
   if (path === '') {
     if (field === 'allow' && parsing.emptyRules !== 'allows-all') report('empty-allow', line)
-  } else if (/^(https?|ftp):\/\//i.test(path)) {
-    report('absolute-url-in-rule', line, ...write(pathOfUrl(path)))
+  } else if (url !== undefined) {
+    report('absolute-url-in-rule', line, ...writeFor(url))
   } else if (/^\/https?:\/\/[\w-]+\.[^/]*\/./i.test(path)) {
     report('url-as-path', line, ...write(pathOfUrl(path.slice(1))))
-  } else if (expressionIn(path) !== undefined) {
-    const found = quoted(expressionIn(path) ?? '')
-    report('regular-expression-in-path', { line, found }, ...write(...withWildcards(path)))
+  } else if (expression !== undefined && !isLiteral) {
+    report('regular-expression-in-path', { line, found: quoted(expression) }, ...write(...withWildcards(path)))
   } else if (!start.test(path)) {
-    const better = WORD.test(path) ? [] : write(`/${path.replace(/^[\\$]+/, '')}`)
-    report('path-without-slash', line, ...better)
+    const meant = meantPath(path)
+    report('path-without-slash', line, ...(meant === undefined ? [] : write(meant)))
   } else {
+    const wildcard = isLiteral ? (expression ?? /\*|\$$/.exec(path)?.[0]) : undefined
+    if (wildcard !== undefined) report('literal-wildcard', { line, found: quoted(wildcard) })
+    if (lintLiteralText(rule, write, writeFor, report)) return
     lintSpelling(rule, parsing, write, report)
     lintMeaning(rule, parsing, write, report)
   }
 }
 
+/**
+ * Reports text that an author rarely means as a part of a URL. Some rules have it on purpose, because a
+ * broken link has it too. @returns Whether another spelling of it would be no better.
+ */
+function lintLiteralText(
+  { value: path, line }: ParsedRule,
+  write: WriteRules,
+  writeFor: (hosted: HostedPath) => readonly string[],
+  report: Report,
+): boolean {
+  const entity = entityIn(path)
+  const meant = entity === undefined ? withoutQuotes(path) : decodeEntities(path)
+  if (meant !== undefined) {
+    const found = entity === undefined ? 'quotation marks' : quoted(entity)
+    report('literal-text-in-path', { line, found }, ...(withoutQuotes(meant) === undefined ? write(meant) : []))
+    return true
+  }
+  const hosted = hostedPathIn(path.replace(/^[/*]{1,2}\.?/, ''))
+  if (hosted !== undefined && /^\/./.test(hosted.path))
+    report('literal-text-in-path', { line, found: quoted(hosted.host) }, ...writeFor(hosted))
+  const missing = MISSING.exec(path)?.[0]
+  if (missing !== undefined) report('literal-text-in-path', { line, found: quoted(missing) })
+  return false
+}
+
+/** A missing value of JavaScript as a part of a path, as scripts write it into links. */
+const MISSING = /(?<=^\/|\*\/|\/[^?]*\/)(?:undefined|null|NaN)(?=[/?*$.]|$)/
+
+/** Returns the host and path of a URL, or of a host without a scheme, where a value begins with one. */
+function urlIn(value: string): HostedPath | undefined {
+  const url = withoutQuotes(value) ?? value
+  if (!/^(?:https?|ftp):\/\//i.test(url)) return hostedPathIn(url)
+  const parsed = parseUrl(textOf(url))
+  return { host: typeof parsed === 'string' ? '' : hostOf(parsed.origin), path: pathOfUrl(url) }
+}
+
 /** Returns the lines to write for paths, such as `Disallow: /a`; none if the author must decide. */
 type WriteRules = (...paths: readonly string[]) => readonly string[]
-
-/** Words that say how much is meant, and name no path. */
-const WORD = /^(?:all|any|everything|none|nothing|no|yes|true|false|off|on)$/i
 
 function matchesAll(path: string): boolean {
   return baseOf(ruleForm(path)) === '/'
@@ -56,6 +107,9 @@ function pathsIn(value: string): readonly string[] {
   const before = value.includes('?') ? /[\t ](?=[/*])/ : /[\t ](?=[/*])|[,;|][\t ]?(?=\/)/
   return value.split(before).flatMap((path) => trimBlanks(path) || [])
 }
+
+/** The beginning of a comment of another language. */
+const COMMENT = /[\t ](?:\/\/|\/\*|<!?-|--?(?=[\t ])|;)/
 
 /** @param url One character for each byte. */
 function pathOfUrl(url: string): string {
@@ -92,7 +146,8 @@ function lintSpelling(
     }
   }
   const several = pathsIn(path)
-  if (several.length > 1) report('two-paths-on-one-line', line, ...write(...several))
+  if (COMMENT.test(path)) report('raw-space-in-path', line)
+  else if (several.length > 1) report('two-paths-on-one-line', line, ...write(...several))
   else if (/[\t ]/.test(path)) report('raw-space-in-path', line, ...write(path.replace(/[\t ]/g, '%20')))
   if (certainPath(path, parsing).includes('\\')) {
     report('backslash-in-path', line, ...write(path.replace(/^[^?]*/, (before) => before.replaceAll('\\', '/'))))

@@ -1,8 +1,11 @@
 // Finds templates that no program filled in, such as `Sitemap: ${SITE_URL}/sitemap.xml`. Any advice
 // about such a line would keep the placeholder, so the line gets no other finding.
+//
+// A rule that begins as a path does may have one on purpose: it keeps crawlers from the URLs that
+// such a template makes in a page. It gets a note.
 
 import { textOf } from '../bytes.ts'
-import type { ParsedField } from '../parse/records.ts'
+import { isRule, type ParsedField } from '../parse/records.ts'
 import { quoted, type Report } from './finding.ts'
 
 /**
@@ -40,7 +43,9 @@ export function lintPlaceholder(
 ): boolean {
   const found = placeholderIn(content, lineText, field, origin)
   if (found === undefined) return false
-  report('unfilled-template', { line, found: quoted(textOf(found)) })
+  if (field?.field === 'noindex') return false // its value is a path too, and no crawler reads it
+  const isPath = field !== undefined && isRule(field) && /^[/*]/.test(field.value)
+  report(isPath ? 'literal-text-in-path' : 'unfilled-template', { line, found: quoted(textOf(found)) })
   return true
 }
 

@@ -6,7 +6,7 @@ import { crawlDelayMsOf, dayRangeOf, requestRateOf } from '../parse/pace-records
 import type { ParsedRecord } from '../parse/records.ts'
 import { splitSitemaps } from '../parse/sitemaps.ts'
 import { MAX_TIMED_RECORDS } from '../timed-records.ts'
-import { originOf, parseUrl } from '../url/origin.ts'
+import { hostOf, originOf, parseUrl } from '../url/origin.ts'
 import { quoted, type Report } from './finding.ts'
 import type { FindingCode } from './finding-kinds.ts'
 import { nameOf } from './name.ts'
@@ -59,7 +59,7 @@ function lintSitemaps(urls: readonly string[], line: number, origin: string, rep
   for (const url of urls) {
     const parsed = parseUrl(url)
     if (typeof parsed === 'string' || parsed.origin === origin) continue
-    const host = parsed.origin.replace(/^\w+:\/\/|:\d+$/g, '')
+    const host = hostOf(parsed.origin)
     if (!PRIVATE_HOST.test(host)) continue
     report('sitemap-on-private-host', { line, found: quoted(host) }, `Sitemap: ${origin}${parsed.path}`)
   }

@@ -115,6 +115,11 @@ export function originOf(url: string | HasHref): string | undefined {
   return typeof parsed === 'string' ? undefined : parsed.origin
 }
 
+/** Returns the host of an origin. */
+export function hostOf(origin: string): string {
+  return origin.replace(/^\w+:\/\/|:\d+$/g, '')
+}
+
 /**
  * Returns whether a URL begins with this origin, as a URL parser writes it, and `/`. Such a URL
  * belongs to the origin, whatever its path. A URL in another spelling may belong to it too.

@@ -6,6 +6,8 @@ export interface LintCase {
   readonly robots: string
   /** All findings as code and line, such as `missing-colon 2`. Line 0 means the whole file. */
   readonly findings: readonly string[]
+  /** Default `rfc9309`. */
+  readonly dialect?: 'koster-1996'
 }
 
 const file = (name: string, robots: string, ...findings: string[]): LintCase => ({ name, robots, findings })
@@ -70,6 +72,12 @@ const lines: readonly LintCase[] = [
   withRules('a NUL byte', 'Disallow: /a\x00b', 'nul-octet 2'),
   withRules('a control character', 'Disallow: /a\x07b', 'control-character 2'),
   file('a form feed as a line end', 'User-agent: *\x0cDisallow: /a\n', 'other-line-end 1', 'group-without-rules 1'),
+  withRules(
+    'a vertical tab before a path, where a line end would empty the rule',
+    'Disallow:\v/a',
+    'control-character 2',
+  ),
+  withRules('U+2028 before a path', 'Disallow: \xe2\x80\xa8/a', 'non-ascii-blank 2'),
   withRules('U+2028 as a line end', 'Disallow: /a\xe2\x80\xa8# b', 'other-line-end 2'),
   withRules('a no-break space before the key', '\xc2\xa0Disallow: /a', 'non-ascii-blank 2'),
   withRules('a no-break space before the value', 'Sitemap:\xc2\xa0https://example.com/a', 'non-ascii-blank 2'),
@@ -145,8 +153,7 @@ const templates: readonly LintCase[] = [
   'Sitemap: [object Object]',
   'Disallow: null',
   'Disallow: undefined/a',
-  `Disallow: /\${path}/`,
-  'Disallow: /{{path}}/',
+  'Disallow: {{path}}/',
   'Crawl-delay: NaN',
   '{% if staging %}',
   '<?php echo $rules; ?>',
@@ -453,6 +460,42 @@ const ruleSets: readonly LintCase[] = [
 const paths: readonly LintCase[] = [
   withRules('a path without a slash', 'Disallow: a', 'path-without-slash 2'),
   withRules('a path that begins with a star', 'Disallow: *a', 'path-begins-with-star 2'),
+  withRules(
+    'templates in paths, which keep crawlers from links that no program filled in',
+    [`Disallow: /*\${`, 'Disallow: *{{ url }}*', 'Disallow: /a/undefined/'],
+    ...[2, 3, 4].map((line) => `literal-text-in-path ${line}`),
+  ),
+  withRules(
+    'quotation marks and entities in paths',
+    ['Disallow: /"a"', 'Disallow: /%22/b%22', 'Disallow: /c"', 'Disallow: /d&amp;e'],
+    ...[2, 3, 4, 5].map((line) => `literal-text-in-path ${line}`),
+  ),
+  withRules(
+    'hosts at the beginning of paths',
+    ['Disallow: /example.com/a', 'Disallow: //www.shop.example/b', 'Disallow: *.example.com/c'],
+    'literal-text-in-path 2',
+    'literal-text-in-path 3',
+    'literal-text-in-path 4',
+    'path-begins-with-star 4',
+  ),
+  withRules('names with dots that are no hosts, or whose path is not meant', [
+    'Disallow: /a.min.js/b',
+    'Disallow: /App.NET/c',
+    'Disallow: /www.example.com/',
+    'Disallow: //d',
+  ]),
+  {
+    ...withRules('wildcards in a dialect without them', ['Disallow: /a*b', 'Disallow: /a.pdf$', 'Disallow: /[&]']),
+    dialect: 'koster-1996',
+    findings: [2, 3, 4].map((line) => `literal-wildcard ${line}`),
+  },
+  withRules(
+    'hosts as paths',
+    ['Disallow: www.example.com/a', 'Disallow: shop.example/b'],
+    'absolute-url-in-rule 2',
+    'absolute-url-in-rule 3',
+  ),
+  withRules('a field as a path', 'Allow: Sitemap: https://example.com/a', 'several-fields-on-one-line 2'),
   withRules('a URL as a path', 'Disallow: https://example.com/a', 'absolute-url-in-rule 2'),
   withRules('two paths on one line', 'Disallow: /a /b', 'two-paths-on-one-line 2'),
   withRules(
@@ -473,8 +516,9 @@ const paths: readonly LintCase[] = [
       'Disallow: /d/[0-9]+',
       'Disallow: /e/\\d',
       'Disallow: .*f',
+      'Disallow: /*[&%]g',
     ],
-    ...[2, 3, 4, 5, 6, 7].map((line) => `regular-expression-in-path ${line}`),
+    ...[2, 3, 4, 5, 6, 7, 8].map((line) => `regular-expression-in-path ${line}`),
   ),
   withRules(
     'characters of regular expressions that URLs have',
@@ -496,7 +540,7 @@ const paths: readonly LintCase[] = [
   withRules('a star at the end of a path', 'Disallow: /a*', 'trailing-star 2'),
   withRules('two stars in a row', 'Disallow: /a**b', 'double-star 2'),
   withRules('paths that only look like templates', [
-    'Disallow: /undefined/',
+    'Disallow: /undefined-values/',
     'Disallow: /%D1%82%D0%B5%D1%81%D1%82%20A',
     'Disallow: /%C3%A9TUDE%20B',
     'Disallow: /*.PDF$',

@@ -5,10 +5,10 @@
 
 /**
  * The parts of a path that only a regular expression has, in this order: `^/a`, `.*a`, `/.*a` (but
- * not `/.*` alone, which are hidden files), `(.*)`, `(a|b)`, `[0-9]`, `\d` and `\.`.
+ * not `/.*` alone, which are hidden files), `(.*)`, `(a|b)`, `[0-9]`, `[&%]`, `\d` and `\.`.
  */
 const EXPRESSION =
-  /^\/?\^|^\.[*+]|\/\.[*+](?=[^/*]|\/.)|\(\.[*+]\??\)|\((?:\?:)?[^()\\/]{0,40}\|[^()]{0,40}\)?|\[\^?(?:a-z|A-Z|\d-\d)[^\]]{0,20}\]|\\[dws](?![A-Za-z])|\\[./?+()[\]$-]/
+  /^\/?\^|^\.[*+]|\/\.[*+](?=[^/*]|\/.)|\(\.[*+]\??\)|\((?:\?:)?[^()\\/]{0,40}\|[^()]{0,40}\)?|\[\^?(?:a-z|A-Z|\d-\d)[^\]]{0,20}\]|\[\^?[^\w\s[\]*]{1,20}\]|\\[dws](?![A-Za-z])|\\[./?+()[\]$-]/
 
 /** Returns the part of a path that shows that it is a regular expression. */
 export function expressionIn(path: string): string | undefined {
