@@ -12,7 +12,7 @@ export const EXITS = {
       'a robots.txt is unreachable, was not sent, or is another file such as an HTML page: its rules are unknown',
   },
   internal: { code: 70, meaning: 'a bug in politely, or a failure of the operating system' },
-  interrupted: { code: 130, meaning: 'Ctrl-C' },
+  interrupted: { code: 130, meaning: 'Ctrl-C, or SIGTERM while politely crawl runs' },
   /** A shell shows this code for a program that SIGPIPE ended. */
   outputClosed: { code: 141, meaning: 'the reader closed the output (| head) before anything led to 1, 2 or 3' },
 } as const

@@ -37,6 +37,7 @@ const SYNONYMS: readonly (readonly [words: string, ...flags: string[]])[] = [
     'min-delay',
   ],
   ['maxdelay longestwait', 'max-wait'],
+  ['retries tries retrydelay maxretries retrytimes', 'retry'],
   ['maxdepth level l recursionlevel maxhops recursive r', 'depth'],
   ['n limit pages maxrequests maxurls maxpages maxcount max count quota maxlinks', 'max-pages', 'max-urls'],
   [
@@ -64,11 +65,7 @@ const ANSWERS: readonly (readonly [words: string, commands: string, answer: stri
     OF_PAGES,
     'redirects are followed, and each one is checked against robots.txt first',
   ],
-  [
-    'retry retries tries retrydelay maxretries retrytimes',
-    '',
-    'a page is requested once, and robots.txt up to three times',
-  ],
+  ['retry retries tries retrydelay maxretries retrytimes', '', 'robots.txt is requested up to three times'],
   [
     'k insecure nocheckcertificate ignoressl ignoresslerrors cacert',
     '',

@@ -66,6 +66,13 @@ export const MAX_WAIT: Flag = {
   defaultText: 'no limit',
 }
 
+export const RETRY: Flag = {
+  name: 'retry',
+  value: 'NUMBER',
+  text: 'request a page again, at most so many times, after a failure that may pass: no response or half of one, a status such as 503, or 429',
+  byDefault: '0',
+}
+
 /** The file that keeps robots.txt between runs, for the commands that use the network. */
 export const STORE: Flag = {
   name: 'store',

@@ -168,6 +168,7 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
       ['sitemap', '--limit', '--max-urls'],
       ['match', '-i', '--urls'],
       ['match', '--field', '--column'],
+      ['crawl', '--tries', '--retry'],
       ['match', '--fail', '--fail-on'],
       ['explain', '--location', '--follow'],
     ] as const
@@ -179,7 +180,7 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     [
       ['fetch', '-L', 'redirects are followed, and each one is checked against robots.txt first'],
       ['crawl', '--follow', 'redirects are followed, and each one is checked against robots.txt first'],
-      ['fetch', '--retry', 'a page is requested once, and robots.txt up to three times'],
+      ['check', '--retry', 'robots.txt is requested up to three times'],
       ['crawl', '--ignore-robots', 'politely always obeys robots.txt, so there is no option for it'],
       ['fetch', '-k', 'to trust a certificate, set NODE_EXTRA_CA_CERTS=FILE'],
       [

@@ -145,15 +145,24 @@ test('a terminal gets the timeline, drawn in the same lines again', async () => 
     expect(line.length).toBeLessThanOrEqual(80)
 })
 
-test('Ctrl-C ends the crawl with a summary', { tags: 'full' }, async () => {
+test.for(['SIGINT', 'SIGTERM'] as const)('%s ends the crawl with a summary', { tags: 'full' }, async (signal) => {
   const { origin } = await startSite()
   const child = startCli(['crawl', `${origin}/`, ...BOT, '--min-delay', '60', '--json'])
   const stderr = text(child.stderr)
   await once(child.stdout, 'data')
-  child.kill('SIGINT')
+  child.kill(signal)
   child.stdout.resume()
   expect(await exitCodeOf(child)).toBe(130)
   expect(await stderr).toMatch(/^1 page, .* \(interrupted\)\n/)
+})
+
+test('--retry requests a page again after a 429, and follows its links', { tags: 'full' }, async () => {
+  const { sites, origin, requested } = await startSite()
+  sites.respond('http://127.0.0.1:PORT/', { status: 429, headers: { 'retry-after': '1' } }, links('/a'))
+  const args = ['crawl', `${origin}/`, ...BOT, '--min-delay', '0', '--depth', '1']
+  const { stdout } = await runInThisProcess([...args, '--retry', '1'])
+  expect(stdout).toMatch(/^✓ 200 {6}\S+ {2}\d+ bytes, 2 attempts/m)
+  expect(requested()).toEqual(['/', '/', '/a', '/robots.txt'])
 })
 
 test.for([

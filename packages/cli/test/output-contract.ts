@@ -570,6 +570,7 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['url', 'string', 'The URL, without credentials.'],
       ['outcome', '"fetched" or "refused" or "failed"', 'What happened.'],
       ['status?', 'integer', 'The status of the response. Absent if none arrived.'],
+      ['attempts', 'integer', 'How many requests were sent for the page: more than 1 with `--retry`.'],
       ...PAGE_OUTCOME,
       ['depth', 'integer', 'How many links led to the page.'],
       ['waitedMs', 'integer', 'How long the request waited for its turn, in milliseconds.'],

@@ -1,9 +1,11 @@
-// A file that is not a robots.txt, such as a login page: its rules are unknown, whichever command reads it.
+// A robots.txt that is missing, at another path than the root, or another file, such as a login page:
+// every command that reads it says so.
 import { defaultAccessPolicy, entryText, settle } from '@politely/core/engine'
 import { SqliteStore } from '@politely/sqlite'
 import { expect, test } from 'vitest'
 import { withoutFolder, writeFiles } from './files.ts'
 import { runInThisProcess } from './run-cli.ts'
+import { originWithRules, originWithStatus } from './site.ts'
 
 const PAGE = '<!DOCTYPE html>\n<html><title>Log in</title><body>User-agent: *</body></html>'
 const path = writeFiles({
@@ -77,4 +79,43 @@ test.for([
   const { code, stderr } = await runInThisProcess(['diff', store, path('robots.txt'), '--origin', origin])
   expect(stderr).toContain(reason)
   expect(code).toBe(3)
+})
+
+const READERS = [
+  ['lint', 'SITE'],
+  ['audit', 'SITE'],
+  ['test', path('expect'), '--robots', 'SITE'],
+  ['check', '/a', '--robots', 'SITE'],
+  ['match', '--urls', path('urls'), '--robots', 'SITE'],
+  ['explain', '/a', '--robots', 'SITE'],
+  ['usage', '/a', '--robots', 'SITE'],
+  ['diff', 'SITE', path('robots.txt')],
+  ['diff', path('robots.txt'), 'SITE'],
+] as const
+const readFrom = (site: string, args: readonly string[]) =>
+  runInThisProcess([...args.map((arg) => (arg === 'SITE' ? site : arg)), ...BOT])
+
+test.for(READERS)('%s %j says that robots.txt counts only at the root', async (args) => {
+  const origin = await originWithRules('User-agent: *\nDisallow: /a\n')
+  const { stderr } = await readFrom(`${origin}/blog/robots.txt`, args)
+  const problem = 'robots.txt counts only at the root of a site (RFC 9309 §2.3)'
+  expect(stderr).toContain(`politely: ${origin}/blog/robots.txt: ${problem}, so politely reads ${origin}/robots.txt\n`)
+  expect((await readFrom(`${origin}/robots.txt`, args)).stderr).not.toContain(problem)
+})
+
+test.for(READERS)('%s %j says that the site has no robots.txt', async (args) => {
+  const origin = await originWithStatus(404)
+  const { stdout, stderr } = await readFrom(origin, args)
+  expect(args[0] === 'lint' ? stdout : stderr).toContain(
+    'the site has no robots.txt (status 404), so everything is allowed',
+  )
+})
+
+test.for([
+  [503, 'robots.txt is unreachable (status 503)'],
+  [403, 'the server refused robots.txt (status 403)'],
+] as const)('lint exits with 3 for the URL of a robots.txt that has status %d', async ([status, reason]) => {
+  const { code, stdout, stderr } = await readFrom(`${await originWithStatus(status)}/robots.txt`, ['lint', 'SITE'])
+  expect(stderr).toContain(reason)
+  expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
 })

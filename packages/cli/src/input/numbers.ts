@@ -1,5 +1,6 @@
 // Reads flags whose value is a number.
 import { describeValue } from '@politely/core/engine'
+import type { RetryOptions } from '@politely/gate'
 import type { Arguments } from '../command-line.ts'
 import { UsageError } from '../errors.ts'
 
@@ -43,4 +44,10 @@ export function minDelayMsOf(args: Arguments): number | undefined {
 export function maxWaitMsOf(args: Arguments): number | undefined {
   const seconds = numberOf(args, 'max-wait', { min: 0, max: 1e6, unit: 'seconds', example: 30 })
   return seconds === undefined ? undefined : 1000 * seconds
+}
+
+/** Returns the value of `--retry` as an option of `politely`; undefined for 0. @throws {UsageError} for a value that is out of range. */
+export function retryOptionsOf(args: Arguments): RetryOptions | undefined {
+  const retries = numberOf(args, 'retry', { min: 0, max: 99, unit: 'requests', example: 2, isInteger: true }) ?? 0
+  return retries === 0 ? undefined : { attempts: retries + 1, bufferBytes: 5_000_000 }
 }

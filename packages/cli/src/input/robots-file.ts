@@ -22,6 +22,8 @@ export interface NamedRobots {
   readonly bytes: number
   /** How the file was obtained; undefined for a file of this machine. */
   readonly access?: Access | undefined
+  /** Says that the site has no robots.txt. */
+  readonly missing?: string | undefined
 }
 
 const READ_ERRORS: Readonly<Record<string, string>> = {
@@ -68,7 +70,8 @@ export function requiredRobots(args: Arguments, example: string): string {
 
 /**
  * Reads a robots.txt: a file, or the robots.txt of a URL's site. A site without one allows
- * everything, as an empty file does. Returns undefined, after a line on stderr, if the rules are not
+ * everything, as an empty file does. Except for `lint`, which says so itself, stderr says so.
+ * Says on stderr, too, if the URL has another path than the file that is read. Returns undefined, after a line on stderr, if the rules are not
  * known: the site is unreachable or refused, or the file is something else, such as a login page.
  *
  * @param what The flag, or the command if the file is an operand.
@@ -90,13 +93,22 @@ export async function loadRobots(
   return withClient(args, async (client) => {
     using _ = lateNotice(args)
     const text = (await client.robots(file))?.text ?? ''
-    const verdict = await client.check(file)
+    const { href, pathname, search } = new URL(file)
+    const verdict = await client.check(new URL('/', href).href) // robots.txt itself is always allowed
     const name = withoutCredentials(verdict.access?.url ?? file)
+    if (!/^\/(?:robots\.txt)?$/.test(pathname + search)) {
+      const problem = 'robots.txt counts only at the root of a site (RFC 9309 §2.3)'
+      const remedy = `so politely reads ${verdict.origin}/robots.txt`
+      process.stderr.write(errorLine(`${withoutCredentials(file)}: ${problem}, ${remedy}`))
+    }
     if (isSeen(verdict)) {
+      const isNone = verdict.because === 'unavailable'
+      const missing = isNone ? `${reasonText(verdict)}, so everything is allowed` : undefined
+      if (missing !== undefined && what !== 'lint') process.stderr.write(errorLine(`${name}: ${missing}`))
       const bytes = new TextEncoder().encode(text) // core rejects a text that is only a URL
       const { copy } = verdict.access ?? {}
       const size = copy?.truncated ? Number.POSITIVE_INFINITY : (copy?.bytes ?? 0)
-      return { name, robots: parseRobots(bytes, options), bytes: size, access: verdict.access }
+      return { name, robots: parseRobots(bytes, options), bytes: size, access: verdict.access, missing }
     }
     // The file was not seen, so a sentence about the group of the crawler would mislead.
     const problem = verdict.access?.looksLike === undefined ? '' : describeForeign(verdict.access)

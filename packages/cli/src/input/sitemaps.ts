@@ -4,7 +4,7 @@ import { type ReadSitemapsOptions, readSitemaps, type SitemapReading } from '@po
 import type { Arguments } from '../command-line.ts'
 import { UsageError } from '../errors.ts'
 import { isFile } from './is-file.ts'
-import { minDelayMsOf } from './numbers.ts'
+import { minDelayMsOf, retryOptionsOf } from './numbers.ts'
 import { WAIT_LOGGER, withPages } from './pages.ts'
 
 /**
@@ -22,7 +22,7 @@ export async function withSitemaps<T>(
   const minDelayMs = minDelayMsOf(args)
   return withPages(args, async (client, fetch) => {
     const gate = new PoliteGate({ robots: client, logger: WAIT_LOGGER, minDelayMs })
-    const polite = politely(fetch, { gate })
+    const polite = politely(fetch, { gate, retry: retryOptionsOf(args) })
     try {
       const results: T[] = []
       for (const source of sources) results.push(await use(readSitemaps(source, { ...options, fetch: polite })))

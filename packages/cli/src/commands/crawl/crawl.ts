@@ -11,13 +11,14 @@ import {
   PoliteGate,
   RobotsDisallowedError,
 } from '@politely/gate'
+import { retryOf, withRetries } from '@politely/gate/internal'
 import { CrawlTimeline } from '@politely/gate/timeline'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { rejectFiles } from '../../input/is-file.ts'
-import { limitOf, minDelayMsOf } from '../../input/numbers.ts'
+import { limitOf, minDelayMsOf, retryOptionsOf } from '../../input/numbers.ts'
 import { PageStart } from '../../input/page-start.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { isNofollowHeader, LinkReader, type Links, linkOf } from './links.ts'
@@ -43,6 +44,7 @@ interface Tools {
   readonly gate: PoliteGate
   readonly fetch: Fetch
   readonly output: CrawlOutput
+  readonly retry: ReturnType<typeof retryOf>
 }
 
 /** Returns the exit code. */
@@ -61,6 +63,7 @@ export async function crawl(args: Arguments): Promise<number> {
   const maxDepth = limitOf(args, 'depth', { ...whole, min: 0, max: 1e6, unit: 'links', example: 3 })
   const maxConcurrent = limitOf(args, 'concurrency', { ...whole, max: 64, unit: 'requests', example: 4 })
   const minDelayMs = minDelayMsOf(args)
+  const retry = retryOf(retryOptionsOf(args))
   return withPages(args, async (client, fetch) => {
     // The timeline shows the waits itself.
     const logsWaits = args.get('format') === 'text' && !process.stdout.isTTY
@@ -73,13 +76,13 @@ export async function crawl(args: Arguments): Promise<number> {
     using timeline = new CrawlTimeline({ gate })
     const output = outputFor(args.get('format'), timeline)
     const followsAll = args.get('nofollow') === 'follow'
-    const crawler = new Crawler(seeds, { maxPages, maxDepth, followsAll }, { client, gate, fetch, output })
+    const crawler = new Crawler(seeds, { maxPages, maxDepth, followsAll }, { client, gate, fetch, output, retry })
     const interrupt = () => crawler.stop()
-    process.once('SIGINT', interrupt)
+    for (const signal of SIGNALS) process.once(signal, interrupt)
     try {
       await crawler.run()
     } finally {
-      process.off('SIGINT', interrupt)
+      for (const signal of SIGNALS) process.off(signal, interrupt)
       gate.close()
       await output.end(crawler.isStopped, crawler.leftOut)
     }
@@ -88,11 +91,20 @@ export async function crawl(args: Arguments): Promise<number> {
   })
 }
 
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
 interface Candidate {
   readonly url: string
   readonly depth: number
   /** The public origin that led to it. Empty for a URL of the command line. */
   readonly redirectedFrom: readonly string[]
+}
+
+/** The requests for a candidate. */
+interface Visit extends Candidate {
+  attempts: number
+  /** Of the last request. */
+  permit: Permit | undefined
 }
 
 /**
@@ -169,12 +181,13 @@ class Crawler {
   }
 
   async #visit(candidate: Candidate): Promise<void> {
-    const { url, depth, redirectedFrom } = candidate
-    const { gate, output } = this.#tools
-    let permit: Permit | undefined
+    const { url, depth } = candidate
+    const { output, retry } = this.#tools
+    const visit: Visit = { ...candidate, attempts: 0, permit: undefined }
+    const send = (onEntered: () => Promise<void>) => this.#send(visit, onEntered)
     try {
-      permit = await gate.enter(url, { signal: this.#stopping.signal, redirectedFrom })
-      await output.page(await this.#request(permit, candidate))
+      const sent = retry === undefined ? send(async () => undefined) : withRetries(retry, this.#stopping.signal, send)
+      await output.page(await this.#read(await sent, visit))
       this.#fetched++
     } catch (error) {
       if (error instanceof GateClosedError || this.isStopped) return
@@ -187,34 +200,47 @@ class Crawler {
       }
       const failure = requestFailure(error)
       if (failure === undefined) throw error
-      permit?.release({ failed: true, error }) // no effect if a response has arrived
       await output.page({
         ...emptyReport(url, depth),
-        ...waitOf(permit),
+        ...sendingOf(visit),
         problem: failure.text,
         page: outcomeOf(error),
       })
     } finally {
-      permit?.release()
-      if (permit !== undefined) this.#requested++
+      if (visit.attempts > 0) this.#requested++
     }
   }
 
-  async #request(permit: Permit, { depth, redirectedFrom: sources }: Candidate): Promise<PageReport> {
-    const { client, fetch } = this.#tools
-    const { url } = permit
-    const response = await permit.run(() =>
-      fetch(url, {
-        headers: { 'user-agent': client.userAgent },
-        redirect: 'manual',
-        signal: this.#stopping.signal,
-      }),
-    )
-    permit.release(response)
+  /** Sends one request with a permit. @param onEntered Is called when the gate has let it in. */
+  async #send(visit: Visit, onEntered: () => Promise<void>): Promise<Response> {
+    const { client, fetch, gate } = this.#tools
+    const { signal } = this.#stopping
+    const permit = await gate.enter(visit.url, { signal, redirectedFrom: visit.redirectedFrom })
+    visit.permit = permit
+    visit.attempts++
+    try {
+      await onEntered()
+      const headers = { 'user-agent': client.userAgent }
+      const response = await permit.run(() => fetch(permit.url, { headers, redirect: 'manual', signal }))
+      permit.release(response)
+      return response
+    } catch (error) {
+      if (!this.isStopped && requestFailure(error) !== undefined) permit.release({ failed: true, error })
+      throw error
+    } finally {
+      permit.release() // no effect after another call
+    }
+  }
+
+  /** Reads a response, and adds the links in it. */
+  async #read(response: Response, visit: Visit): Promise<PageReport> {
+    const { client } = this.#tools
+    const { depth, permit, redirectedFrom: sources } = visit
+    const url = permit?.url ?? visit.url
     const { status, headers } = response
     const target = isRedirect(status, headers.get('location')) ? headers.get('location') : null
     const location = target === null ? undefined : linkOf(target, url)
-    const { bytes, head, links } = await this.#read(response, url)
+    const { bytes, head, links } = await this.#readBody(response, url)
     let nofollow = 0
     if (depth < this.#limits.maxDepth || location !== undefined) {
       const inside = (urls: readonly string[]) => urls.filter((link) => this.#origins.has(originOf(link)))
@@ -228,19 +254,19 @@ class Crawler {
     }
     return {
       ...emptyReport(url, depth),
-      ...waitOf(permit),
+      ...sendingOf(visit),
       outcome: 'fetched',
       status,
       page: outcomeOf({ status, headers, head, url }),
       bytes,
       location: location && withoutCredentials(location),
       nofollow,
-      verdict: loggableVerdict(permit.verdict),
+      verdict: permit && loggableVerdict(permit.verdict),
     }
   }
 
   /** Reads the body, and its links if it is HTML. */
-  async #read(response: Response, url: string): Promise<{ bytes: number; head: Uint8Array; links: Links }> {
+  async #readBody(response: Response, url: string): Promise<{ bytes: number; head: Uint8Array; links: Links }> {
     const { headers, body } = response
     const { productTokens } = this.#tools.client
     const isHtml = /^(text\/html|application\/xhtml\+xml)\b/i.test(headers.get('content-type') ?? '')
@@ -266,6 +292,7 @@ function emptyReport(url: string, depth: number): PageReport {
     url: withoutCredentials(url),
     outcome: 'failed',
     status: undefined,
+    attempts: 0,
     page: undefined,
     depth,
     waitedMs: 0,
@@ -278,6 +305,6 @@ function emptyReport(url: string, depth: number): PageReport {
   }
 }
 
-function waitOf(permit: Permit | undefined): Pick<PageReport, 'waitedMs' | 'waitedFor'> {
-  return { waitedMs: Math.round(permit?.waitedMs ?? 0), waitedFor: permit?.waitedFor }
+function sendingOf({ permit, attempts }: Visit): Pick<PageReport, 'attempts' | 'waitedMs' | 'waitedFor'> {
+  return { attempts, waitedMs: Math.round(permit?.waitedMs ?? 0), waitedFor: permit?.waitedFor }
 }

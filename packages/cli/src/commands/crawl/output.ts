@@ -108,11 +108,11 @@ function cut(line: string, width: number): string {
 
 /** @param isColoured False for a line that is cut to the width of the terminal. */
 function lineOf(report: PageReport, isColoured = true): string {
-  const { url, outcome, status, page, waitedMs, waitedFor, bytes, location, problem, verdict } = report
+  const { url, outcome, status, attempts, page, waitedMs, waitedFor, bytes, location, problem, verdict } = report
   const paint = (colour: (text: string) => string, text: string) => (isColoured ? colour(text) : text)
   const shown = paint(bold, printable(url))
   const waited = waitText(waitedMs, waitedFor)
-  const wait = waited === undefined ? '' : `, waited ${waited}`
+  const wait = `${attempts > 1 ? `, ${attempts} attempts` : ''}${waited === undefined ? '' : `, waited ${waited}`}`
   switch (outcome) {
     case 'fetched': {
       const text = page && outcomeText(page)

@@ -9,6 +9,8 @@ export interface PageReport {
   readonly url: string
   readonly outcome: 'fetched' | 'refused' | 'failed'
   readonly status: number | undefined
+  /** How many requests were sent for it. More than 1 with `--retry`. */
+  readonly attempts: number
   /** What became of the request; undefined if it says nothing about the site. */
   readonly page: PageOutcome | undefined
   /** How many links led to the page. */

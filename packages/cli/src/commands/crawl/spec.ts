@@ -1,11 +1,21 @@
 import type { CommandSpec } from '../../command-line.ts'
-import { DIALECT, formatFlag, jsonFlag, MIN_DELAY, NETWORK, PRODUCT_TOKEN, STORE, USER_AGENT } from '../../flags.ts'
+import {
+  DIALECT,
+  formatFlag,
+  jsonFlag,
+  MIN_DELAY,
+  NETWORK,
+  PRODUCT_TOKEN,
+  RETRY,
+  STORE,
+  USER_AGENT,
+} from '../../flags.ts'
 
 export const crawlSpec: CommandSpec = {
   name: 'crawl',
   summary: 'crawl a few pages politely, and draw when each request started',
   description:
-    'Follows links within the origins of the given URLs, as far and as fast as robots.txt allows. In a terminal, it draws the timeline of the requests while they run; otherwise it prints one line for each page. It does not store the pages.\n\nA redirect is followed like a link. Links with rel="nofollow" are skipped and counted. So are all links of a page whose robots meta tag or X-Robots-Tag header says nofollow or none. Ctrl-C ends the crawl with a summary.',
+    'Follows links within the origins of the given URLs, as far and as fast as robots.txt allows. In a terminal, it draws the timeline of the requests while they run; otherwise it prints one line for each page. It does not store the pages.\n\nA redirect is followed like a link. Links with rel="nofollow" are skipped and counted. So are all links of a page whose robots meta tag or X-Robots-Tag header says nofollow or none. Ctrl-C and SIGTERM end the crawl with a summary.',
   usage: 'URL… --user-agent NAME',
   flags: [
     USER_AGENT,
@@ -21,6 +31,7 @@ export const crawlSpec: CommandSpec = {
       byDefault: 'skip',
     },
     MIN_DELAY,
+    RETRY,
     STORE,
     DIALECT,
     ...NETWORK,

@@ -7,7 +7,7 @@ import { UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { rejectFiles } from '../../input/is-file.ts'
-import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
+import { maxWaitMsOf, minDelayMsOf, retryOptionsOf } from '../../input/numbers.ts'
 import { type Pages, withOptionalPageFile } from '../../input/page-file.ts'
 import { PageStart } from '../../input/page-start.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
@@ -86,7 +86,7 @@ async function fetchPage(url: string, args: Arguments, { client, gate, fetch, pa
       requests.splice(-1, 1, { ...sent, status: response.status })
       return response
     },
-    { gate, cache: pages?.cache },
+    { gate, cache: pages?.cache, retry: retryOptionsOf(args) },
   )
   let startedAt = performance.now()
   let bytes = 0

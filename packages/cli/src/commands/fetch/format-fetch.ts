@@ -25,6 +25,7 @@ export function formatFetch(report: FetchReport, now: number, proxy?: string): s
   const waits = requests.flatMap(({ waitedMs, waitedFor }) => waitText(waitedMs, waitedFor) ?? [])
   const hops = hopsOf(report)
   const isRedirect = hops.length > 1 || (verdict !== undefined && hops.length === 1 && report.outcome !== 'fetched')
+  const isRepeated = requests.some(({ url }, i) => url === requests[i - 1]?.url)
   const lines = [
     `${headline(report)}  ${bold(printable(url))}`,
     ...(problem === undefined ? [] : [row('problem', printable(problem))]),
@@ -32,7 +33,9 @@ export function formatFetch(report: FetchReport, now: number, proxy?: string): s
       ? []
       : [row('outcome', `${page.kind}: ${describeOutcome(page)}`)]),
     ...(verdict === undefined ? [] : [row('because', shorten(reasonText(verdict)))]),
-    ...(isRedirect ? [row('redirects', [...hops, ...refusedTarget(report)].join(' → '))] : []),
+    ...(isRedirect
+      ? [row(isRepeated ? 'requests' : 'redirects', [...hops, ...refusedTarget(report)].join(' → '))]
+      : []),
     ...(waits.length === 0 ? [] : [row('waited', waits.join(', '))]),
     ...(tookMs === undefined
       ? []

@@ -8,6 +8,7 @@ import {
   MIN_DELAY,
   NETWORK,
   PRODUCT_TOKEN,
+  RETRY,
   STORE,
   USER_AGENT,
 } from '../../flags.ts'
@@ -25,6 +26,7 @@ export const fetchSpec: CommandSpec = {
     { name: 'include', text: 'write the status and the headers before the page' },
     MAX_WAIT,
     MIN_DELAY,
+    RETRY,
     STORE,
     CACHE,
     DIALECT,

@@ -26,13 +26,18 @@ export async function lint(args: Arguments): Promise<number> {
   for (const given of args.operands) {
     if (isUrl(given)) {
       if (args.has('fix')) throw new UsageError(`--fix: ${given} is a URL; write the name of a file`, given)
-      const loaded = await loadRobots(given, args)
+      const loaded = await loadRobots(given, args, 'lint')
       if (loaded === undefined) {
         isUnreachable = true // the findings of the others are printed all the same
         continue
       }
-      const { text } = loaded.robots
-      results.push(findingsIn(loaded.name, new TextEncoder().encode(text), text, { ...options, origin: given }))
+      const { name, missing, robots } = loaded
+      const { findings, ...rest } = findingsIn(name, new TextEncoder().encode(robots.text), robots.text, {
+        ...options,
+        origin: given,
+      })
+      const message = missing && `Nothing to lint: ${missing}.` // not that a file is empty
+      results.push({ ...rest, findings: message ? findings.map((finding) => ({ ...finding, message })) : findings })
     } else {
       if (args.has('fix')) {
         if (given === '-') throw new UsageError('--fix: - is stdin, which cannot be fixed; write the name of a file')

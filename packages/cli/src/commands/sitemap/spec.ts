@@ -1,5 +1,15 @@
 import type { CommandSpec } from '../../command-line.ts'
-import { DIALECT, formatFlag, jsonFlag, MIN_DELAY, NETWORK, PRODUCT_TOKEN, STORE, USER_AGENT } from '../../flags.ts'
+import {
+  DIALECT,
+  formatFlag,
+  jsonFlag,
+  MIN_DELAY,
+  NETWORK,
+  PRODUCT_TOKEN,
+  RETRY,
+  STORE,
+  USER_AGENT,
+} from '../../flags.ts'
 
 export const sitemapSpec: CommandSpec = {
   name: 'sitemap',
@@ -19,6 +29,7 @@ export const sitemapSpec: CommandSpec = {
     { name: 'max-urls', value: 'NUMBER', text: 'read at most this many URLs', defaultText: 'no limit' },
     { name: 'max-files', value: 'NUMBER', text: 'read at most this many files', byDefault: '10000' },
     MIN_DELAY,
+    RETRY,
     STORE,
     DIALECT,
     ...NETWORK,

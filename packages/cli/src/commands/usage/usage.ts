@@ -19,7 +19,7 @@ import { UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { rejectFiles } from '../../input/is-file.ts'
-import { maxWaitMsOf, minDelayMsOf } from '../../input/numbers.ts'
+import { maxWaitMsOf, minDelayMsOf, retryOptionsOf } from '../../input/numbers.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { policyTokensOf } from '../../input/policy-tokens.ts'
 import { loadRobots, readText } from '../../input/robots-file.ts'
@@ -55,7 +55,7 @@ function usageOfSites(urls: readonly string[], page: GivenPage | undefined, args
   return withPages(args, async (client, fetch) => {
     const logger = args.get('format') === 'text' ? WAIT_LOGGER : SILENT_LOGGER
     const gate = new PoliteGate({ robots: client, maxWaitMs, minDelayMs, logger })
-    const site = { client, fetch: politely(fetch, { gate, onDisallowed: 'response' }) }
+    const site = { client, fetch: politely(fetch, { gate, onDisallowed: 'response', retry: retryOptionsOf(args) }) }
     async function* reports() {
       for (const url of urls) yield await reportOfSite(url, page, args, site)
     }
