@@ -14,6 +14,7 @@ import { parseAst } from 'rolldown/parseAst'
 import { inAscii, licensesOf } from './bundled-code.mjs'
 
 const {
+  name: packageName,
   exports,
   bin = {},
   dependencies = {},
@@ -105,10 +106,19 @@ const { output } = await build({
   checks: { pluginTimings: false },
   logLevel: 'warn',
 })
-for (const { name, fileName, code } of output) {
+for (const { name, fileName, code, isEntry } of output) {
   const small = name === LIBRARIES ? minifySync(fileName, code, { module: true }).code : code
-  writeFileSync(join(COMPILED, fileName), inAscii(small))
+  writeFileSync(join(COMPILED, fileName), `${isEntry ? checkOfNode(fileName, code) : ''}${inAscii(small)}`)
 }
+
+/** The first import of every entry point. A command (`#!`) loads all of its modules after the check itself. */
+function checkOfNode(fileName, code) {
+  if (fileName === 'node-version.js' || code.startsWith('#!')) return ''
+  const isCore = packageName === '@politely/core'
+  const path = `${'../'.repeat(fileName.split('/').length - 1) || './'}node-version.js`
+  return `import '${isCore ? path : '@politely/core/node-version'}'\n`
+}
+
 const LICENSES = resolve(COMPILED, 'LICENSES.txt')
 const licenses = licensesOf(output)
 if (licenses !== '') writeFileSync(LICENSES, licenses)
