@@ -113,10 +113,10 @@ for (const { name, fileName, code, isEntry } of output) {
 
 /** The first import of every entry point. A command (`#!`) loads all of its modules after the check itself. */
 function checkOfNode(fileName, code) {
-  if (fileName === 'node-version.js' || code.startsWith('#!')) return ''
-  const isCore = packageName === '@politely/core'
-  const path = `${'../'.repeat(fileName.split('/').length - 1) || './'}node-version.js`
-  return `import '${isCore ? path : '@politely/core/node-version'}'\n`
+  const check = 'runtime/node-version.js'
+  if (fileName === check || code.startsWith('#!')) return ''
+  const toRoot = fileName.includes('/') ? '../' : './'
+  return `import '${packageName === '@politely/core' ? `${toRoot}${check}` : '@politely/core/node-version'}'\n`
 }
 
 const LICENSES = resolve(COMPILED, 'LICENSES.txt')

@@ -12,7 +12,7 @@ afterEach(() => {
 /** Loads another copy of the module in a process with these versions. */
 function load(some: Readonly<Record<string, string>>): Promise<unknown> {
   Object.defineProperty(process, 'versions', { value: some })
-  return import(`../src/node-version.ts?${encodeURIComponent(JSON.stringify(some))}`)
+  return import(`../src/runtime/node-version.ts?${encodeURIComponent(JSON.stringify(some))}`)
 }
 
 it.each(['20.20.2', '18.0.0', '22.18.9'])('throws on Node %s', async (node) => {

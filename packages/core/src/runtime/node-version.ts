@@ -1,6 +1,6 @@
 // Throws if Node is too old. scripts/bundle-package.mjs makes this the first import of every entry
 // point, so that an old Node fails here, and not in the middle of a library that it can't load.
-import { PolitelyError } from './errors.ts'
+import { PolitelyError } from '../errors.ts'
 
 /** As `engines` of package.json says; a test compares them. */
 const MAJOR = 22
@@ -22,8 +22,8 @@ class OldNodeError extends PolitelyError {
 }
 
 // Bun and Deno name the Node that they resemble, which says little. A browser has no versions.
-const { process } = globalThis as { readonly process?: { readonly versions?: Readonly<Record<string, string>> } }
-const { node, bun, deno } = process?.versions ?? {}
+type Runtime = { readonly process?: { readonly versions?: Readonly<Record<string, string>> } }
+const { node, bun, deno } = (globalThis as Runtime).process?.versions ?? {}
 if (node !== undefined && bun === undefined && deno === undefined) {
   const [major = 0, minor = 0] = node.split('.').map(Number)
   if (major < MAJOR || (major === MAJOR && minor < MINOR)) throw new OldNodeError(node)
