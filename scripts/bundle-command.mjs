@@ -51,6 +51,8 @@ const { output } = await build({
   platform: 'node',
   external: ['@politely/cache', '@politely/mcp/command', '@politely/server/command', '@politely/web-bot-auth/operator'],
   plugins: [partsOfUndici],
+  // `sideEffects: false` of core says nothing about this file, which throws on an old Node.
+  treeshake: { moduleSideEffects: [{ test: /\/core\/dist\/runtime\/node-version\.js$/, sideEffects: true }] },
   // As in Node's own bundle of undici: without the experimental parser Milo, which is off by default.
   transform: { define: { esbuildDetection: '1' } },
   output: {

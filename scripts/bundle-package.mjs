@@ -14,6 +14,7 @@ import { parseAst } from 'rolldown/parseAst'
 import { inAscii, licensesOf } from './bundled-code.mjs'
 
 const {
+  name: packageName,
   exports,
   bin = {},
   dependencies = {},
@@ -105,10 +106,19 @@ const { output } = await build({
   checks: { pluginTimings: false },
   logLevel: 'warn',
 })
-for (const { name, fileName, code } of output) {
+for (const { name, fileName, code, isEntry } of output) {
   const small = name === LIBRARIES ? minifySync(fileName, code, { module: true }).code : code
-  writeFileSync(join(COMPILED, fileName), inAscii(small))
+  writeFileSync(join(COMPILED, fileName), `${isEntry ? checkOfNode(fileName, code) : ''}${inAscii(small)}`)
 }
+
+/** The first import of every entry point. A command (`#!`) loads all of its modules after the check itself. */
+function checkOfNode(fileName, code) {
+  const check = 'runtime/node-version.js'
+  if (fileName === check || code.startsWith('#!')) return ''
+  const toRoot = fileName.includes('/') ? '../' : './'
+  return `import '${packageName === '@politely/core' ? `${toRoot}${check}` : '@politely/core/node-version'}'\n`
+}
+
 const LICENSES = resolve(COMPILED, 'LICENSES.txt')
 const licenses = licensesOf(output)
 if (licenses !== '') writeFileSync(LICENSES, licenses)

@@ -55,6 +55,7 @@ const BELOW_GATE_ENTRIES = [
 // list has its name.
 const FOLDERS = {
   core: {
+    runtime: ['errors.ts'],
     url: [],
     http: ['describe-value.ts'],
     parse: ['url'],

@@ -1,7 +1,7 @@
 // Checks the packages as a user gets them: installed into an empty project outside the workspace.
-// Lints them with publint and attw, runs the examples of their READMEs, compiles the declarations of
-// users who install with pnpm, and runs a program for each of them on each runtime. Part of
-// `npm run test:all`.
+// Lints them with publint and attw, runs the examples of their READMEs, starts them on a Node that is
+// too old, compiles the declarations of users who install with pnpm, and runs a program for each of
+// them on each runtime. Part of `npm run test:all`.
 //
 //   npm run runtimes     only the last part, of which it writes the tables of docs/runtimes.md
 
@@ -14,6 +14,7 @@ import { examplesOf, runExample, startExampleSite } from '../packages/testkit/sr
 import { findBrowser } from '../packages/testkit/src/parts.ts'
 import { noPostgres } from '../packages/testkit/src/servers/postgres.ts'
 import { noRedis } from '../packages/testkit/src/servers/redis.ts'
+import { oldNodeProblems } from './check-old-node.mjs'
 import { checkRuntimes } from './check-runtimes.mjs'
 import { declarationErrors } from './declarations.mjs'
 import { eachInParallel, publishedPackages } from './packages.mjs'
@@ -44,6 +45,7 @@ try {
     tarballs.forEach(checkContents)
     await step('linted by publint and attw', () => eachInParallel(tarballs, lint))
     await step('examples of READMEs run', () => runExamples(app))
+    await step('started on an old Node', async () => problems.push(...(await oldNodeProblems(app, tarballs))))
     await step('declarations compiled', async () =>
       problems.push(...(await declarationErrors(tarballs, app, join(folder, 'users')))),
     )

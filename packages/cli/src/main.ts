@@ -1,37 +1,14 @@
 #!/usr/bin/env node
 // Entry point. A mistake on the command line prints one line that says what to write, never a
-// stack.
-import { enableCompileCache } from 'node:module'
-import { writeError } from './errors.ts'
-import { EXITS } from './exit-code.ts'
+// stack. All imports are dynamic: an old Node cannot load the other modules, and says so first.
 
-enableCompileCache()
-
-let hasFailed = false
-
-// EPIPE: the reader closed the pipe (`| head`). That ends the program without a message. The exit
-// code is not 0, because verdicts are missing. Another error, such as a full disk, has a message.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(process.exitCode || EXITS.outputClosed.code)
-    void fail(writeError('the output', error)).finally(() => process.exit())
-  })
-}
-
-try {
-  const { runProgram } = await import('./program.ts')
-  process.exitCode = await runProgram(process.argv.slice(2))
-} catch (error) {
-  await fail(error)
-}
-
-async function fail(error: unknown): Promise<void> {
-  if (hasFailed) return // the error of a stream also rejects the write that waits for it
-  hasFailed = true
-  const { describeError } = await import('./describe-error.ts')
-  const { exitCode, text } = describeError(error)
-  process.exitCode = exitCode
-  process.stderr.write(text)
-  // Pending requests and an open stdin would keep the process alive.
-  if (exitCode === EXITS.interrupted.code) process.exit()
-}
+await import('@politely/core/node-version').then(
+  async () => {
+    const { run } = await import('./run.ts')
+    await run()
+  },
+  ({ message }: Error) => {
+    process.exitCode = 70 // EXITS.internal
+    process.stderr.write(`${message}\n`)
+  },
+)

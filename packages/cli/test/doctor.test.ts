@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SqliteStore } from '@politely/sqlite'
 import { holdRefusingPort } from '@politely/testkit/servers/refusing-port'
 import { selfSigned } from '@politely/testkit/servers/self-signed'
 import { startSites } from '@politely/testkit/servers/sites'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { checkNode, NEEDED_NODE } from '../src/commands/doctor/machine.ts'
 import { checkClock } from '../src/commands/doctor/site.ts'
 import { writeFiles } from './files.ts'
 import { type Result, runInThisProcess } from './run-cli.ts'
@@ -201,12 +199,6 @@ test('compares the clock with the Date of the response', () => {
   expect(checkClock(at(120_000), now, now).text).toMatch(/^this machine is 2 min behind the server/)
   expect(checkClock(at(-121_000), now, now).text).toMatch(/^this machine is 2 min ahead of the server/)
   expect(checkClock(null, now, now).text).toBe('the response has no Date, so the clock was not compared')
-})
-
-test('the oldest Node is the one of package.json', () => {
-  const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-  expect(engines.node).toBe(`>=${NEEDED_NODE}`)
-  expect(checkNode('20.19.0')).toMatchObject({ result: 'fail' })
 })
 
 test('--json prints the findings', async () => {

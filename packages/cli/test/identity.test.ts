@@ -227,3 +227,68 @@ test('names the field of an identity file that is wrong', async () => {
     'politely: identity check FOLDER/bot.json: productToken: "A b" is not a product token; write letters, digits, "-" and "_" (RFC 9309 §2.2.1), such as "ExampleBot" (ERR_POLITELY_IDENTITY_FILE)\n',
   )
 })
+
+test('the steps of docs/identity.md in their order leave the headers of all files, and the page', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+  const guide = readFileSync(new URL('../../../docs/identity.md', import.meta.url), 'utf8')
+  const steps = guide.match(/\bpolitely (?:identity init|keys (?:new|directory|rotate)) [^`\n]+/g) ?? []
+  expect(steps.map((step) => step.split(' ').slice(1, 3).join(' '))).toEqual([
+    'keys new',
+    'identity init',
+    'keys new',
+    'keys directory',
+    'keys rotate',
+    'keys directory',
+  ])
+  const origin = sites.withPort('https://127.0.0.1:PORT')
+  const done = new Set<string>()
+  const run = async (step: string) => {
+    const args = step.replace('https://bot.example', origin).split(' ').slice(1)
+    return runInThisProcess(args.map((each) => (/^(?:bot[\w.-]*|public)$/.test(each) ? path(each) : each)))
+  }
+  for (const step of steps) {
+    if (!done.has(step)) expect(await run(step)).toMatchObject({ code: 0, stderr: '' })
+    done.add(step)
+    if (!done.has(steps[1] as string)) continue
+    const paths = readFileSync(path('public/_headers'), 'utf8').match(/^\/.*/gm)
+    expect(paths).toEqual([
+      '/bot.html',
+      '/crawler-ranges.json',
+      '/signature-agent-card.json',
+      '/.well-known/http-message-signatures-directory',
+    ])
+    publish()
+    expect((await check(RECORDS)).stdout).toMatch(/^(?:everything works|0 failed, .*)$/m)
+  }
+  expect((await run(steps[1] as string)).stdout).not.toMatch(/kept/)
+})
+
+test('keeps lines of the headers that others have written, and the folders of several hosts', async () => {
+  const own = '/*\n  x-frame-options: DENY'
+  await init()
+  writeFileSync(path('public/_headers'), `${readFileSync(path('public/_headers'), 'utf8')}\n# ours\n${own}\n`)
+  const sign = (name: string) =>
+    runInThisProcess([
+      'keys',
+      'directory',
+      path('bot.jwk'),
+      '--agent',
+      name,
+      '--output',
+      path('public'),
+      '--valid',
+      '3',
+    ])
+  const before = readFileSync(path('public/_headers'), 'utf8')
+  await sign(sites.withPort('https://127.0.0.1:PORT'))
+  const after = readFileSync(path('public/_headers'), 'utf8')
+  expect(after).not.toBe(before)
+  const withoutSignature = (text: string) => text.replaceAll(/signature.*/gi, '')
+  expect(withoutSignature(after)).toBe(withoutSignature(before).replace('\n\n# ours', '\n\n# ours'))
+
+  const given = JSON.parse(readFileSync(path('bot.json'), 'utf8'))
+  writeFileSync(path('bot.json'), JSON.stringify({ ...given, directory: 'https://keys.example' }))
+  rmSync(path('public'), { recursive: true })
+  await identity('init', path('bot.json'), '--key', path('bot.jwk'), '--output', path('public'))
+  expect((await sign('https://keys.example')).stdout).toContain(path('public/keys.example/_headers'))
+})

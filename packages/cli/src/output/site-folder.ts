@@ -15,11 +15,13 @@ export interface WrittenFile {
 }
 
 const FLAG = 'output'
+const HEADERS = '_headers'
 /** The first line of `_headers`. Another file of that name is not ours. */
 const MARK = '# Written by politely'
 
 /**
- * Writes each file below the folder. If they belong to several hosts, each host has a folder.
+ * Writes each file below the folder. If they belong to several hosts, each host has a folder, which
+ * later calls use too. Entries of `_headers` for other files stay.
  * @param editable The URL of a file that people edit. An edited file is kept, without `overwrite`.
  * The digest in `_headers` shows whether a file is as politely has written it.
  * @throws {UsageError} for a `_headers` file that politely did not write, and if the operating
@@ -34,8 +36,9 @@ export async function writeSite(
   const written: WrittenFile[] = []
   for (const [host, ofHost] of byHost) {
     // A port has a colon, which is not allowed in names of files everywhere.
-    const root = byHost.size === 1 ? folder : join(folder, host.replace(':', '_').replace(/[[\]]/g, ''))
-    const headers = join(root, '_headers')
+    const ofItsOwn = join(folder, host.replace(':', '_').replace(/[[\]]/g, ''))
+    const root = byHost.size > 1 || existsSync(join(ofItsOwn, HEADERS)) ? ofItsOwn : folder
+    const headers = join(root, HEADERS)
     const before = existsSync(headers) ? readFileSync(headers, 'utf8') : undefined
     if (before !== undefined && !before.startsWith(MARK))
       throw new UsageError(
@@ -50,13 +53,13 @@ export async function writeSite(
         throw new UsageError(`--output: ${file.url} would replace the headers; write another URL`)
       const isEditable = file.url === editable?.url
       const known = isEditable && existsSync(path) ? digestLine(file, readFileSync(path, 'utf8')) : undefined
-      const digest = isEditable ? digestLine(file, file.body) : ''
+      const digest = isEditable ? digestLine(file, file.body) : undefined
       const isKept = known !== undefined && known !== digest && !editable?.overwrite && !before?.includes(known)
-      if (!isKept) digests.push(digest)
+      if (!isKept && digest !== undefined) digests.push(digest)
       if (!isKept) await put(path, file.body)
       written.push({ file: path, url: file.url, ...(isKept && { isKept }) })
     }
-    await put(headers, headersText(ofHost, digests))
+    await put(headers, headersText(before ?? `${MARK}: the headers of each path, for static hosts.`, ofHost, digests))
     written.push({ file: headers })
   }
   return written
@@ -69,14 +72,31 @@ async function put(path: string, text: string): Promise<void> {
 
 /** Returns the comment that says how a file was written. */
 function digestLine({ url }: PublishedFile, body: string): string {
-  return `# ${new URL(url).pathname} sha-256 ${createHash('sha256').update(body).digest('hex')}\n`
+  return `# ${new URL(url).pathname} sha-256 ${createHash('sha256').update(body).digest('hex')}`
 }
 
-/** Returns the headers in the form that Cloudflare Pages and Netlify read. */
-function headersText(files: readonly PublishedFile[], digests: readonly string[]): string {
-  const blocks = files.map(({ url, headers }) => {
-    const lines = Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`)
-    return [new URL(url).pathname, ...lines].join('\n')
+/** Matches the path of an entry, and `# /path` of a digest. */
+const KEY = /^(?:# \S+(?= sha-256 )|\S+)/
+
+/**
+ * Replaces the entries and digests of these files, in the form that Cloudflare Pages and Netlify
+ * read.
+ */
+function headersText(before: string, files: readonly PublishedFile[], digests: readonly string[]): string {
+  const paths = files.map(({ url }) => new URL(url).pathname)
+  const entries = files.map(({ headers }, i) =>
+    [paths[i], ...Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`)].join('\n'),
+  )
+  const next = new Map([...digests, ...entries].map((block) => [KEY.exec(block)?.[0], block]))
+  const kept = before.split(/\r?\n(?=\S)/).flatMap((old) => {
+    const key = KEY.exec(old)?.[0] ?? ''
+    const block = next.get(key) ?? (paths.includes(key.replace('# ', '')) ? '' : old.trimEnd())
+    next.delete(key)
+    return block === '' ? [] : [block]
   })
-  return `${MARK}: the headers of each path, for static hosts.\n${digests.join('')}${blocks.join('\n\n')}\n`
+  const [mark = '', ...others] = kept
+  const added = [...next.values()]
+  const isComment = (block: string) => block.startsWith('#')
+  const blocks = [mark, ...added.filter(isComment), ...others, ...added.filter((block) => !isComment(block))]
+  return `${blocks.map((block) => (isComment(block) ? block : `${block}\n`)).join('\n')}`
 }

@@ -5,7 +5,7 @@
 // that disallows a URL. So this module parses the frame from block to block before the bytes reach
 // the decoder.
 import { Transform, type TransformCallback } from 'node:stream'
-import { constants, createZstdDecompress } from 'node:zlib'
+import zlib from 'node:zlib' // its names for zstd are missing in Node 20, which could not load this module then
 import { TransferError } from './failure.ts'
 
 /**
@@ -13,8 +13,8 @@ import { TransferError } from './failure.ts'
  * choice.
  */
 export function createZstdDecoders(options: { readonly highWaterMark: number }): Transform[] {
-  const params = { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG_MAX }
-  return [new FrameCheck(options), createZstdDecompress({ ...options, params })]
+  const params = { [zlib.constants.ZSTD_d_windowLogMax]: WINDOW_LOG_MAX }
+  return [new FrameCheck(options), zlib.createZstdDecompress({ ...options, params })]
 }
 
 /** 8 MiB: the largest window that a content coding may require. RFC 9659 §3. */
