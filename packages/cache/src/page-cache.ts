@@ -608,7 +608,7 @@ class Exchange {
     if (ageMs < lifetimeMs) return true
     if (!asked.has('max-stale') || forbidsStale(found)) return false
     const maxStale = asked.get('max-stale')
-    return ageMs - lifetimeMs <= (maxStale === '' ? Number.POSITIVE_INFINITY : (secondsOf(maxStale) ?? 0))
+    return ageMs - lifetimeMs <= (maxStale === '' ? Number.POSITIVE_INFINITY : (secondsOf(maxStale) ?? -1))
   }
 
   /** Whether the request is for one user. */

@@ -433,6 +433,13 @@ describe('what a request asks of the cache', () => {
     expect((await read('/a', init)).state).toBe(state)
   })
 
+  test('an invalid max-stale allows nothing at the very end of the lifetime either', async () => {
+    const { site, read } = await opened()
+    site.page('/a', { etag: '"1"' })
+    await read('/a')
+    expect((await read('/a', { headers: { 'cache-control': 'max-stale=x' } })).state).toBe('revalidated')
+  })
+
   test('`only-if-cached` never sends: what is missing is a 504', async () => {
     const { site, read } = await opened()
     expect(await read('/a', { cache: 'only-if-cached' })).toMatchObject({ status: 504, state: 'bypass' })

@@ -265,7 +265,7 @@ class Judge {
     const entry: Entry = { ...sent, requests: [request] }
     if (request.method === 'HEAD' && sent.status === 200)
       for (const known of others)
-        if (isOutdatedBy(known.entry, sent)) known.entry = { ...known.entry, isOutdated: true }
+        if (known.isCertain && isOutdatedBy(known.entry, sent)) known.entry = { ...known.entry, isOutdated: true }
     if (request.method === 'POST' && sent.status < 400)
       for (const [serial, { url }] of this.#known) if (url === sent.url) this.#known.delete(serial)
     const isStorable = mayStore(request, entry) && isPage(sent.status)
