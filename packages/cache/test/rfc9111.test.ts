@@ -263,7 +263,7 @@ class Judge {
       return 'the site was asked, although the stored response is fresh'
     if (response.status !== sent.status) return `status ${response.status} instead of ${sent.status}`
     const entry: Entry = { ...sent, requests: [request] }
-    if (request.method === 'HEAD' && sent.status === 200)
+    if (request.method === 'HEAD' && sent.status === 200 && !wants(request).has('no-store'))
       for (const known of others)
         if (known.isCertain && isOutdatedBy(known.entry, sent)) known.entry = { ...known.entry, isOutdated: true }
     if (request.method === 'POST' && sent.status < 400)
