@@ -291,7 +291,8 @@ class Exchange {
     if (why !== false) return this.#bypass(why)
 
     const found = await this.#find()
-    if (this.#request.isReload) return this.#revalidate(found, undefined)
+    const directives = directivesOf(headers['cache-control'])
+    if (this.#request.isReload && !directives.has('no-store')) return this.#revalidate(found, undefined)
     if (found !== undefined && this.#isUsable(found) && !(await this.#isOutdated(found))) {
       await this.#exchange.check()
       const { ageMs, lifetimeMs } = this.#freshness(found)
@@ -304,7 +305,6 @@ class Exchange {
         return hit
       }
     }
-    const directives = directivesOf(headers['cache-control'])
     if (directives.has('only-if-cached')) return this.#notCached()
     if (directives.has('no-store')) return this.#bypass('the request says no-store')
     if (method !== 'GET' || directives.size > 0 || this.#isPersonal) return this.#revalidate(found, undefined)
@@ -608,7 +608,7 @@ class Exchange {
     if (ageMs < lifetimeMs) return true
     if (!asked.has('max-stale') || forbidsStale(found)) return false
     const maxStale = asked.get('max-stale')
-    return ageMs - lifetimeMs <= (maxStale === '' ? Number.POSITIVE_INFINITY : (secondsOf(maxStale) ?? 0))
+    return ageMs - lifetimeMs <= (maxStale === '' ? Number.POSITIVE_INFINITY : (secondsOf(maxStale) ?? -1))
   }
 
   /** Whether the request is for one user. */

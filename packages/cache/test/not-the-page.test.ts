@@ -250,6 +250,14 @@ describe('cache: "reload"', () => {
     expect(await read('/a')).toMatchObject({ text: '/a 2', state: 'hit' })
   })
 
+  test('with `Cache-Control: no-store` stores nothing (RFC 9111 §5.2.1.5)', async () => {
+    const { site, cache, read } = await opened()
+    site.page('/a', FRESH)
+    const init = { cache: 'reload', headers: { 'cache-control': 'no-store' } }
+    expect(await read('/a', init)).toMatchObject({ state: 'bypass', because: 'the request says no-store' })
+    expect(await listOf(cache.pages())).toEqual([])
+  })
+
   test('gives no stale copy, and keeps it for other requests', async () => {
     const { site, read } = await opened({ stale: 'if-error' })
     site.page('/a', { etag: '"1"' })
@@ -446,6 +454,13 @@ describe('what a request asks of the cache', () => {
     await read('/a')
     site.now += 61 * SECOND
     expect((await read('/a', init)).state).toBe(state)
+  })
+
+  test('an invalid max-stale allows nothing at the very end of the lifetime either', async () => {
+    const { site, read } = await opened()
+    site.page('/a', { etag: '"1"' })
+    await read('/a')
+    expect((await read('/a', { headers: { 'cache-control': 'max-stale=x' } })).state).toBe('revalidated')
   })
 
   test('`only-if-cached` never sends: what is missing is a 504', async () => {
