@@ -92,7 +92,7 @@ class CrawlerContext implements ContextUnderTest {
     const tabOf = ({ request }: Visit) => this.#tabs[request.userData.tab ?? -1]
     const crawler = this.#make({
       keepAlive: true,
-      browserPoolOptions: { ...withoutFingerprints, postLaunchHooks: [this.#onLaunch] },
+      browserPoolOptions: withoutFingerprints,
       maxRequestRetries: 0,
       requestHandlerTimeoutSecs: 120,
       launchContext: { userAgent, launchOptions: chromiumLaunch(findBrowser(), this.#switches) },
@@ -105,6 +105,8 @@ class CrawlerContext implements ContextUnderTest {
       },
     })
     this.#crawler = withRobots(crawler, { gate })
+    const { browserPool } = crawler as PlaywrightCrawler
+    browserPool.postLaunchHooks.unshift((_, { browser }) => this.#onLaunch(browser as never))
     this.#run = crawler.run()
     const close = async () => {
       gate.close()
@@ -113,7 +115,7 @@ class CrawlerContext implements ContextUnderTest {
     return { gate, refusalOf: () => undefined, close }
   }
 
-  readonly #onLaunch = async (_: string, { browser }: { readonly browser: LaunchedBrowser }) => {
+  #onLaunch(browser: LaunchedBrowser): void {
     if ('newBrowserCDPSession' in browser) {
       const [context] = browser.contexts()
       recordSessions(context?.browser() ?? browser, 'newBrowserCDPSession', this.#sessions)
