@@ -173,11 +173,12 @@ export class Traffic {
   }
 
   /** Replaces the sessions that were detached. */
-  #restore(): Promise<void> {
+  async #restore(): Promise<void> {
+    if (trafficByBrowser.get(this.#browser.driverObject) !== this) return // the interception ends
     this.#restoring ??= this.#openMissing().finally(() => {
       this.#restoring = undefined
     })
-    return this.#restoring
+    await this.#restoring
   }
 
   async #openMissing(): Promise<void> {

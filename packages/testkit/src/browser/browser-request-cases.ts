@@ -261,7 +261,7 @@ function earlyHintsCase(name: string, switches: readonly string[], requestedPath
 
 const notSeen: readonly UncheckedKind[] = [
   {
-    what: '`<a download>` in an empty frame or popup, a document that no server sent, while another download is pending',
+    what: '`<a download>` in an empty frame or popup, a document that no server sent, while two other downloads are pending',
     outcome: 'not seen',
     testCase: emptyFrameCase,
   },
