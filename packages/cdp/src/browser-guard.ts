@@ -14,7 +14,7 @@ import { guardedContext } from './guarded-context.ts'
 import { type GuardedPage, Pages } from './pages.ts'
 import type { ErrorReason } from './paused-request.ts'
 import type { FailedRequest } from './refusals.ts'
-import { changePages, type DriverBrowser, waitForPages } from './session.ts'
+import { changePages, type DriverBrowser, type DriverPage, waitForPages } from './session.ts'
 import { trafficOf } from './traffic.ts'
 
 /**
@@ -52,11 +52,16 @@ export interface BrowserScope {
    * the scopes inside it.
    */
   readonly overlapping: readonly object[]
-  /** The protocol's ID of the context, if the driver knows it. Default: the ID that its pages have. */
+  /** The protocol's ID of the context. Default: the ID that its first page has. */
   readonly contextId?: string | undefined
   readonly refusedPage: ErrorReason
   /** Returns the open pages. */
   pages(): Promise<readonly GuardedPage[]>
+  /**
+   * Returns the open pages outside a context whose `contextId` is not given. Until the context has
+   * its first page, all other requests of the browser are checked as if they were the context's.
+   */
+  otherPages?(): Promise<readonly DriverPage[]>
   /**
    * Calls `onPage` for each new page, and `onClose` when the scope itself closes. Returns a
    * function that stops this.

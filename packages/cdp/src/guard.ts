@@ -148,7 +148,7 @@ export class Guard implements RequestListener {
     // See service-workers.ts.
     if (kind === 'service-worker') return 'BlockedByClient'
     if (kind === 'other' && this.#pageRequests === 'ignore') return undefined
-    // See page-downloads.ts. While this one waited, Chromium would send all others.
+    // See page-downloads.ts. While it waited, Chromium would send others.
     if (this.#pageRequests === 'check' && isDownload(paused)) return 'BlockedByClient'
     const decision = kind === 'page' ? this.#enterGate(paused, sources) : this.#checkPageRequest(paused, sources)
     this.#pendingDecisions.add(decision)

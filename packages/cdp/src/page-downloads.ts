@@ -1,7 +1,8 @@
 // Keeps pages from starting downloads with a link.
 //
-// Chromium 156 pauses only one download of a browser at a time. While it waits for its check,
-// Chromium sends all others at once, and no session of the DevTools protocol sees them (measured).
+// Chromium 156 pauses only one download at a time in each session of the DevTools protocol, so two in
+// the sessions of the guard. Meanwhile it sends all others at once, and no session sees them
+// (measured).
 // So downloads must end in the page, before Chromium requests anything. Navigations aren't
 // affected: a file that `goto` opens is downloaded after its check and its turn.
 //

@@ -62,18 +62,27 @@ export interface DriverSession {
   detach(): Promise<void>
 }
 
-/** What Puppeteer's sessions have in addition: their connection tells which sessions have ended. */
-interface SessionWithConnection extends DriverSession {
-  connection?(): { on(event: 'sessiondetached', listener: (session: unknown) => void): unknown } | undefined
+interface DriverConnection {
+  on(event: 'sessiondetached', listener: (session: unknown) => void): unknown
+  off(event: 'sessiondetached', listener: (session: unknown) => void): unknown
 }
 
 /**
- * Calls `onDetached` when the browser or the caller has detached the session, if the driver reports
- * that: Playwright with an event of the session, Puppeteer with an event of its connection.
+ * Calls `onDetached` when the session is detached, if the driver reports that: Playwright with an
+ * event of the session, Puppeteer with an event of its connection.
  */
-export function listenForDetach(session: SessionWithConnection, onDetached: () => void): void {
+export function listenForDetach(
+  session: DriverSession & { connection?(): DriverConnection | undefined },
+  onDetached: () => void,
+): void {
   session.on('close', onDetached)
-  session.connection?.()?.on('sessiondetached', (detached) => detached === session && onDetached())
+  const connection = session.connection?.()
+  const onSession = (detached: unknown) => {
+    if (detached !== session) return
+    connection?.off('sessiondetached', onSession)
+    onDetached()
+  }
+  connection?.on('sessiondetached', onSession)
 }
 
 /** A session of the guard's own with a page. */

@@ -101,6 +101,8 @@ export class Traffic {
   #isBypassed = false
   /** What one session has let pass and the other has not seen yet: its request ID, by `keyOf`. */
   readonly #passed = new Map<string, string>()
+  /** The session that decides about a request now, and the request's ID there, by `keyOf`. */
+  readonly #deciding = new Map<string, { readonly session: DriverSession; readonly requestId: string }>()
   /** The request IDs of documents in the session that has decided, by those in the other one. */
   readonly #decidedIds = new Map<string, string>()
 
@@ -171,21 +173,25 @@ export class Traffic {
   }
 
   /** Replaces the sessions that were detached. */
-  #restore(): Promise<void> {
+  async #restore(): Promise<void> {
+    if (trafficByBrowser.get(this.#browser.driverObject) !== this) return // the interception ends
     this.#restoring ??= this.#openMissing().finally(() => {
       this.#restoring = undefined
     })
-    return this.#restoring
+    await this.#restoring
   }
 
   async #openMissing(): Promise<void> {
     for (let i = 0; i < MAX_ATTEMPTS; i++) {
       const isAttached = await Promise.all(this.#sessions.map((session) => session.isAttached()))
       const lost = this.#sessions.filter((_, i) => !isAttached[i])
-      this.#sessions = this.#sessions.filter((_, i) => isAttached[i])
-      if (lost.length > 0) this.#isBypassed = true
+      if (lost.length > 0) {
+        this.#isBypassed = true
+        this.#sessions = this.#sessions.filter((_, i) => isAttached[i])
+        this.#passed.clear() // or it would let pass later requests with the same key
+        await Promise.all(lost.map((session) => session.detach())) // rejects what waits for a reply
+      }
       if (this.#sessions.length === SESSIONS && !this.#isBypassed) return
-      await Promise.all(lost.map((session) => session.detach())) // rejects what waits for a reply
       while (this.#sessions.length < SESSIONS) this.#sessions = [...this.#sessions, await this.#open()]
       if (!this.#isBypassed) continue
       this.#popups.lost()
@@ -226,23 +232,61 @@ export class Traffic {
   async #onPaused(session: DriverSession, paused: PausedRequest): Promise<void> {
     const { requestId, frameId } = paused
     const key = keyOf(paused)
-    const decidedId = this.#passed.get(key)
-    if (decidedId !== undefined) {
+    const passedId = this.#passed.get(key)
+    if (passedId !== undefined) {
       this.#passed.delete(key)
-      if (paused.resourceType === 'Document') setBounded(this.#decidedIds, requestId, decidedId, MAX_REQUESTS)
+      if (paused.resourceType === 'Document' && !isResponse(paused))
+        setBounded(this.#decidedIds, requestId, passedId, MAX_REQUESTS)
       await isDelivered(send(session, 'Fetch.continueRequest', { requestId }))
       return
     }
     const listeners = await this.#listenersFor(frameId)
     if (isResponse(paused)) {
       if (isDocument(paused)) this.#frames.receives(frameId, paused.request.url)
-      const decided = { ...paused, requestId: this.#decidedIds.get(requestId) ?? requestId }
+      const decidedId = this.#decidedIds.get(requestId)
       this.#decidedIds.delete(requestId)
-      for (const listener of listeners) listener.onResponse(decided)
-      this.#pass(key, requestId)
+      for (const listener of listeners) listener.onResponse({ ...paused, requestId: decidedId ?? requestId })
+      if (decidedId !== undefined) this.#pass(key, decidedId)
       await continueResponse(session, paused, listeners.length > 0)
       return
     }
+    if (await this.#hasLostDecider(session, paused, key, listeners)) throw new Error('the first session was detached')
+    const decider = { session, requestId }
+    this.#deciding.set(key, decider)
+    try {
+      await this.#decide(session, paused, key, listeners)
+    } finally {
+      if (this.#deciding.get(key) === decider) this.#deciding.delete(key)
+    }
+  }
+
+  /**
+   * Returns whether another session that waited for the decision about this request was detached,
+   * and cancels that wait. The request fails then: no other session would pause it if this one were
+   * detached too.
+   */
+  async #hasLostDecider(
+    session: DriverSession,
+    paused: PausedRequest,
+    key: string,
+    listeners: readonly RequestListener[],
+  ): Promise<boolean> {
+    const decider = this.#deciding.get(key)
+    if (decider === undefined || decider.session === session) return false
+    await this.#restore()
+    if (this.#sessions.some(({ driverSession }) => driverSession === decider.session)) return false
+    for (const listener of listeners) listener.onCanceled({ ...paused, requestId: decider.requestId })
+    return true
+  }
+
+  async #decide(
+    session: DriverSession,
+    paused: PausedRequest,
+    key: string,
+    listeners: readonly RequestListener[],
+  ): Promise<void> {
+    const { requestId, frameId } = paused
+    const sessions = this.#sessions
     const kind = requestKind(paused, this.#frames)
     if (kind === 'page') {
       await this.#restore()
@@ -258,7 +302,7 @@ export class Traffic {
       for (const each of listeners) each.onCanceled(paused)
       return
     }
-    this.#pass(key, requestId)
+    if (this.#sessions === sessions) this.#pass(key, requestId) // a session opened since then does not pause it
     if (await isDelivered(send(session, 'Fetch.continueRequest', { requestId }))) return
     this.#passed.delete(key)
     for (const listener of listeners) listener.onCanceled(paused)

@@ -82,7 +82,7 @@ export class Chromium implements DriverBrowser {
 
   async attach(method: string, parameters: object): Promise<DriverSession> {
     const { sessionId } = (await this.send(method, parameters)) as { sessionId: string }
-    const events = new EventEmitter()
+    const events = new EventEmitter().setMaxListeners(0)
     this.#sessions.set(sessionId, events)
     return {
       send: (name, more = {}) => this.send(name, more, sessionId),
@@ -152,8 +152,14 @@ export class Page extends EventEmitter implements GuardedPage {
   }
 
   async address(): Promise<string> {
-    const result = await (await this.#open()).send('Runtime.evaluate', { expression: 'location.href' })
-    return (result as { result: { value: string } }).result.value
+    return (await this.evaluate('location.href')) as string
+  }
+
+  async evaluate(expression: string): Promise<unknown> {
+    const session = await this.#open()
+    const options = { expression, awaitPromise: true, userGesture: true }
+    const { result } = (await session.send('Runtime.evaluate', options)) as { result: { value: unknown } }
+    return result.value
   }
 
   #open(): Promise<DriverSession> {

@@ -5,6 +5,7 @@ import { PlaywrightCrawler } from '@crawlee/playwright'
 import { PuppeteerCrawler, type PuppeteerHook } from '@crawlee/puppeteer'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import { recordSessions } from '@politely/testkit/browser/browser-lost-session-case'
 import type {
   BrowserUnderTest,
   ContextUnderTest,
@@ -12,6 +13,7 @@ import type {
   TabUnderTest,
 } from '@politely/testkit/browser/browser-under-test'
 import { chromiumLaunch, findBrowser } from '@politely/testkit/parts'
+import type { LaunchedBrowser } from '../src/driver.ts'
 import { type AnyCrawler, verdictOf, withRobots } from '../src/index.ts'
 import { inMemory, withoutFingerprints } from './in-memory.ts'
 
@@ -21,6 +23,7 @@ interface Visit {
   readonly page: TabUnderTest
 }
 
+type Session = BrowserUnderTest['sessions'][number]
 type Make = (options: object) => AnyCrawler
 
 /** The options that the cases about requests use. */
@@ -50,10 +53,12 @@ export function crawlerUnderTest(kind: keyof typeof kinds, switches: readonly st
   const unused = (name: string) => () => {
     throw new Error(`the cases about requests do not use ${name}`)
   }
+  const sessions: Session[] = []
   return {
     networkIdle,
+    sessions,
     classes: { RobotsClient, PoliteGate, RobotsDisallowedError },
-    newContext: async () => new CrawlerContext(make, switches),
+    newContext: async () => new CrawlerContext(make, switches, sessions),
     withRobots: async (context, options) => (context as CrawlerContext).start(options as never),
     launch: async (more = []) => crawlerUnderTest(kind, [...switches, ...more]),
     close: async () => undefined,
@@ -70,12 +75,14 @@ export function crawlerUnderTest(kind: keyof typeof kinds, switches: readonly st
 class CrawlerContext implements ContextUnderTest {
   readonly #make: Make
   readonly #switches: readonly string[]
+  readonly #sessions: Session[]
   readonly #tabs: CrawlerTab[] = []
   #crawler: AnyCrawler | undefined
   #run: Promise<unknown> | undefined
 
-  constructor(make: Make, switches: readonly string[]) {
+  constructor(make: Make, switches: readonly string[], sessions: Session[]) {
     this.#make = make
+    this.#sessions = sessions
     this.#switches = switches
   }
 
@@ -98,12 +105,24 @@ class CrawlerContext implements ContextUnderTest {
       },
     })
     this.#crawler = withRobots(crawler, { gate })
+    const { browserPool } = crawler as PlaywrightCrawler
+    browserPool.postLaunchHooks.unshift((_, { browser }) => this.#onLaunch(browser as never))
     this.#run = crawler.run()
     const close = async () => {
       gate.close()
       await robots.close()
     }
     return { gate, refusalOf: () => undefined, close }
+  }
+
+  #onLaunch(browser: LaunchedBrowser): void {
+    if ('newBrowserCDPSession' in browser) {
+      const [context] = browser.contexts()
+      recordSessions(context?.browser() ?? browser, 'newBrowserCDPSession', this.#sessions)
+    } else {
+      const driverBrowser = browser.on('disconnected', () => undefined) // the browser itself is a proxy
+      recordSessions(driverBrowser.target(), 'createCDPSession', this.#sessions)
+    }
   }
 
   async newPage(): Promise<TabUnderTest> {

@@ -12,6 +12,7 @@ export function browserScopeOf(context: BrowserContext, browser: Browser): Brows
     // (measured).
     refusedPage: 'Aborted',
     pages: async () => context.pages().map(adaptPage),
+    otherPages: async () => pagesOf(browser.contexts().filter((other) => other !== context)),
     listen: (onPage, onClose) => {
       const handlePage = (page: Page) => onPage(adaptPage(page))
       context.on('page', handlePage)
@@ -36,9 +37,13 @@ function adaptBrowser(browser: Browser): DriverBrowser {
   return {
     driverObject: browser,
     newSession: () => browser.newBrowserCDPSession(),
-    pages: async () => browser.contexts().flatMap((context) => context.pages().map(adaptPage)),
+    pages: async () => pagesOf(browser.contexts()),
     isConnected: () => browser.isConnected(),
   }
+}
+
+function pagesOf(contexts: readonly BrowserContext[]): GuardedPage[] {
+  return contexts.flatMap((context) => context.pages().map(adaptPage))
 }
 
 function adaptPage(page: Page): GuardedPage {

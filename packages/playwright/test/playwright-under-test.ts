@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { type BrowserFixture, killProcesses, openFixture } from '@politely/testkit/browser/browser-fixture'
+import { recordSessions } from '@politely/testkit/browser/browser-lost-session-case'
 import type { BrowserUnderTest } from '@politely/testkit/browser/browser-under-test'
 import { chromiumLaunch, findBrowser, findChromium, isMissing, type Part } from '@politely/testkit/parts'
 import type { Reply } from '@politely/testkit/servers/sites'
@@ -85,6 +86,7 @@ export async function launch(
       await own.close()
       await closeServer?.()
     },
+    sessions: recordSessions(own, 'newBrowserCDPSession'),
     isConnected: () => own.isConnected(),
     kill: async () =>
       killProcesses('browser', await (await own.newBrowserCDPSession()).send('SystemInfo.getProcessInfo')),

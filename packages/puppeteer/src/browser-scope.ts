@@ -19,6 +19,10 @@ export function browserScopeOf(target: Browser | BrowserContext): BrowserScope {
     // would wait forever (measured).
     refusedPage: 'BlockedByClient',
     pages: async () => (await target.pages()).map(adaptPage),
+    otherPages: async () => {
+      const others = browser.browserContexts().filter((other) => other !== context)
+      return (await Promise.all(others.map((other) => other.pages()))).flat().map(adaptPage)
+    },
     listen: (onPage, onClose) => {
       const handleTarget = (created: Target) => {
         if ((created.type() as string) !== 'page') return

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate, RobotsDisallowedError } from '@politely/gate'
 import { type BrowserFixture, killProcesses, openFixture } from '@politely/testkit/browser/browser-fixture'
+import { recordSessions } from '@politely/testkit/browser/browser-lost-session-case'
 import type { BrowserUnderTest } from '@politely/testkit/browser/browser-under-test'
 import { chromiumLaunch, findBrowser, isMissing } from '@politely/testkit/parts'
 import type { Reply } from '@politely/testkit/servers/sites'
@@ -46,6 +47,7 @@ function drive(own: Browser): PuppeteerUnderTest {
     launch: (switches) => launch(chromiumLaunch(found, switches)),
     newContext: () => own.createBrowserContext({ downloadBehavior: { policy: 'allow', downloadPath } }),
     close: () => own.close(),
+    sessions: recordSessions(own.target(), 'createCDPSession'),
     isConnected: () => own.connected,
     kill: async () =>
       killProcesses('browser', await (await own.target().createCDPSession()).send('SystemInfo.getProcessInfo')),

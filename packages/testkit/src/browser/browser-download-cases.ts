@@ -144,23 +144,23 @@ export const downloadsInWindowsCase: BrowserCase = {
 }
 
 /**
- * Two links in an empty frame, which the page's listeners make downloads. The first download still
- * waits for the delay of the site when Chromium sends the second.
+ * Three links in an empty frame, which the page's listeners make downloads. Each session of the guard
+ * still pauses one of the first two when Chromium sends the third.
  */
 export const emptyFrameCase: BrowserCase = {
-  name: 'of two downloads in an empty frame, Chromium sends the second one without a check',
+  name: 'of three downloads in an empty frame, Chromium sends the third one without a check',
   web: {
     '/robots.txt': { status: 200, body: 'User-agent: *\nDisallow: /private\nCrawl-delay: 60\n' },
     '/open': htmlPage(`<iframe></iframe><script>
       const { contentDocument } = document.querySelector('iframe')
-      for (const path of ['/first', '/private/second']) {
+      for (const path of ['/private/first', '/private/second', '/private/third']) {
         const link = contentDocument.body.appendChild(contentDocument.createElement('a'))
         link.href = path; link.onclick = () => { link.download = '' }; link.click()
       }</script>`),
   },
   run: async ({ sites, tab, at }) => {
     await tab.goto(at('/open'))
-    while (!sites.requestedPages.includes(`${HOME}/private/second`)) await sites.requested(sites.requests.length + 1)
+    while (!sites.requestedPages.includes(`${HOME}/private/third`)) await sites.requested(sites.requests.length + 1)
   },
-  requested: ['/open', '/private/second'],
+  requested: ['/open', '/private/third'],
 }

@@ -10,6 +10,7 @@ import { type Reply, type Sites, startSites } from '../servers/sites.ts'
 import { htmlPage } from '../servers/small-pages.ts'
 import { downloadsCase, downloadsInWindowsCase, emptyFrameCase } from './browser-download-cases.ts'
 import { type BrowserCase, errorOf, HOME, RULES } from './browser-fixture.ts'
+import { lostSessionCase } from './browser-lost-session-case.ts'
 import { browserNavigationCase } from './browser-navigation-cases.ts'
 import { browserServiceWorkerCases } from './browser-service-worker-cases.ts'
 import { startEarlyHintsSite } from './early-hints-site.ts'
@@ -260,7 +261,7 @@ function earlyHintsCase(name: string, switches: readonly string[], requestedPath
 
 const notSeen: readonly UncheckedKind[] = [
   {
-    what: '`<a download>` in an empty frame or popup, a document that no server sent, while another download is pending',
+    what: '`<a download>` in an empty frame or popup, a document that no server sent, while two other downloads are pending',
     outcome: 'not seen',
     testCase: emptyFrameCase,
   },
@@ -474,6 +475,7 @@ export const browserRequestWays: readonly BrowserCase[] = [
   redirectToNowhere,
   downloadsInWindowsCase,
   browserNavigationCase,
+  lostSessionCase,
 ].map(ofWholeChromium)
 
 export const browserRequestCases: readonly BrowserCase[] = [

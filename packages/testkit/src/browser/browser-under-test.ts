@@ -85,6 +85,8 @@ export interface BrowserUnderTest<
   /** Launches another browser, with these switches in addition to the usual ones. */
   launch(switches?: readonly string[]): Promise<BrowserUnderTest<C, R>>
   close(): Promise<void>
+  /** The sessions with the browser that were opened, in order. */
+  readonly sessions: readonly { detach(): Promise<unknown> }[]
   /** Whether the browser is running. False after a crash. */
   isConnected(): boolean
   /** The value of `waitUntil` for a `goto` that waits until nothing more is loaded. */
