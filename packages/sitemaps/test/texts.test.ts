@@ -127,10 +127,11 @@ describe('alternates', () => {
 
   it('have languages that exist', async () => {
     const right = ['en', 'en-GB', 'EN-us', 'zh-Hant', 'zh-hant-TW', 'es-419', 'fil', 'de-1996', 'sl-rozaj', 'x-default']
-    const wrong = ['en_GB', 'en-UK', 'jp', 'en-XX', 'english', 'de-', 'en-GB ', 'x-foo', '']
+    const wrong = ['en_GB', 'en-UK', 'jp', 'en-XX', 'english', 'de-', 'en-GB ', 'x-foo']
     const { problems, alternates } = await read([...wrong, ...right].map((code) => link(code, `${SITE}/`)))
     expect(problems).toEqual([['bad-hreflang', wrong.length, 'en_GB']])
     expect(alternates).toEqual([...wrong, ...right].map(() => [`${SITE}/`]))
+    expect((await read([link('', `${SITE}/`)])).problems).toEqual([['bad-hreflang', 1, `${SITE}/`]])
     const media = `<xhtml:link rel="alternate" media="print" href="${SITE}/"/>`
     expect((await read([media])).problems).toEqual([])
   })
@@ -173,7 +174,7 @@ it.each([
   const [file] = reading.files.list
   const quote = JSON.stringify(body.trim().replaceAll(/\s+/g, ' ').slice(0, 60))
   expect(file).toMatchObject({ outcome: 'failed', reason })
-  expect(file?.detail).toMatch(new RegExp(`; it begins with ${RegExp.escape(quote)}$`))
+  expect(file?.detail).toContain(`; it begins with ${quote}`)
 })
 
 it('sitemap in loc, in an index', async () => {

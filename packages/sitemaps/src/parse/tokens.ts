@@ -18,7 +18,7 @@ export interface TokenHandler {
   declaration(text: string): void
   /**
    * Something that no parser of XML accepts: a text or an attribute with a raw `&` or `<`, an
-   * attribute without quotes, or `<?xml` after other text. The token follows as usual.
+   * attribute without quotes, or `<?xml` after other text. It is handled as usual too.
    */
   malformed?(what: 'text' | 'value' | 'attribute' | 'xml', text: string): void
 }
@@ -173,8 +173,8 @@ export class Tokens {
     const parts = this.#hasLessThan ? [this.#name, ...attributes.keys()] : []
     const broken = parts.findIndex((part) => part.endsWith('<'))
     if (broken === -1) {
-      if (this.#badAttribute !== undefined) this.#handler.malformed?.('attribute', this.#badAttribute)
       this.#handler.open(this.#name, attributes)
+      if (this.#badAttribute !== undefined) this.#handler.malformed?.('attribute', this.#badAttribute)
       return
     }
     const text = `<${parts
