@@ -53,6 +53,8 @@ const texts: Readonly<Record<string, readonly [file: string | Buffer, locs: read
   'an empty line, without a declaration': [`\n<urlset ${NAMESPACE}>${url(`${SITE}/a`)}</urlset>`, ['/a']],
   'a notice after the root': [`${urlset(url(`${SITE}/a`))}Notice: x`, ['/a'], 'after-xml'],
   'loc that is not closed': [urlset(`<url><loc>${SITE}/a</url>${url(`${SITE}/b`)}`), ['/a', '/b'], 'unclosed'],
+  'a file that is cut in a tag': [`<urlset ${NAMESPACE}>${url(`${SITE}/a`)}<`, ['/a']],
+  'a file that is cut in an entity': [`<urlset ${NAMESPACE}>${url(`${SITE}/a`)}<url><loc>${SITE}/?a&am`, ['/a']],
   'no namespace': [`${DECLARATION}<urlset>${url(`${SITE}/a`)}</urlset>`, ['/a'], 'wrong-namespace'],
   'a namespace with https': [urlset(url(`${SITE}/a`), NAMESPACE.replace('http:', 'https:')), ['/a'], 'wrong-namespace'],
   'a prefix with a wrong namespace': [

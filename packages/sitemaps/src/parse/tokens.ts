@@ -57,6 +57,8 @@ export class Tokens {
   #badAttribute: string | undefined
   /** Whether the name of the tag or of an attribute ends with `<`. */
   #hasLessThan = false
+  /** Whether the file ended. Its last token may be cut. */
+  #isAtEnd = false
 
   constructor(handler: TokenHandler, limits: TokenLimits) {
     this.#handler = handler
@@ -101,7 +103,7 @@ export class Tokens {
         onclosetag: (start, end) => this.#handler.close(this.#slice(start, end)),
         ontext: (start, end) => {
           const part = this.#slice(start, end)
-          if (part.includes('&') || part.startsWith('<')) this.#handler.malformed?.('text', part)
+          if ((part.includes('&') || part.startsWith('<')) && !this.#isAtEnd) this.#handler.malformed?.('text', part)
           this.#handler.text(part)
         },
         ontextentity: (codePoint, end) => {
@@ -137,6 +139,7 @@ export class Tokens {
   /** Handles the last piece. A text at the end of the file counts; an unfinished tag does not. */
   end(): void {
     this.#flush()
+    this.#isAtEnd = true
     this.#tokenizer.end()
   }
 
