@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { DECLARATION, NAMESPACE, url, urlset } from '@politely/testkit/cases/sitemap-case'
 import { startSitemapSite } from '@politely/testkit/servers/sitemap-site'
 import { describe, expect, it } from 'vitest'
-import { describeFile, readSitemaps } from '../src/index.ts'
+import { describeFile, readSitemaps, type SitemapLimits } from '../src/index.ts'
 import { all, politeFetch } from './reading-site.ts'
 
 const SITE = 'https://site.example'
@@ -177,6 +177,44 @@ it.each([
   const quote = JSON.stringify(body.trim().replaceAll(/\s+/g, ' ').slice(0, 60))
   expect(file).toMatchObject({ outcome: 'failed', reason })
   expect(file?.detail).toContain(`; it begins with ${quote}`)
+})
+
+it('reads the last line of a list without a line break, unless it is cut', async () => {
+  const list = Buffer.from(`${SITE}/a\r\n${SITE}/b`)
+  const read = async (limits: SitemapLimits) => {
+    const reading = readSitemaps(list, { base: `${SITE}/s.txt`, limits })
+    return { locs: (await all(reading)).map(({ loc }) => loc), file: reading.files.list[0] }
+  }
+  expect(await read({})).toMatchObject({ locs: [`${SITE}/a`, `${SITE}/b`], file: { outcome: 'complete' } })
+  const cut = await read({ maxBytesIn: list.length - 1 })
+  expect(cut).toMatchObject({ locs: [`${SITE}/a`], file: { outcome: 'partial', reason: 'limit: maxBytesIn' } })
+})
+
+it('reads priorities from 0 to 1, and reports others', async () => {
+  const given = { '0': 0, '1.0': 1, '0,8': 0.8, '-0.1': undefined, '1.1': undefined, high: undefined }
+  const entries = Object.keys(given).map((text) => url(`${SITE}/a`, `<priority>${text}</priority>`))
+  const reading = readSitemaps(Buffer.from(urlset(entries.join(''))), { base: `${SITE}/s.xml` })
+  expect((await all(reading)).map(({ priority }) => priority)).toEqual(Object.values(given))
+  expect(reading.files.list[0]?.problems).toEqual([{ code: 'bad-priority', count: 3, example: '-0.1' }])
+})
+
+describe('a gzip header', () => {
+  const packed = gzipSync(urlset(url(`${SITE}/a`)))
+  /** Returns a header of this size, by the length of its file name. RFC 1952 §2.3. */
+  const header = (size: number) =>
+    Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]), Buffer.alloc(size - 11, 'x'), Buffer.alloc(1)])
+  async function* chunks(...list: readonly Buffer[]) {
+    yield* list
+  }
+
+  it.each([11, 4_096])('of %d bytes may end with a chunk, or be the last that arrives', async (size) => {
+    const whole = readSitemaps(chunks(header(size), packed.subarray(10)), { base: `${SITE}/s.xml` })
+    expect((await all(whole)).map(({ loc }) => loc)).toEqual([`${SITE}/a`])
+    expect(whole.files.list[0]).toMatchObject({ outcome: 'complete', gzipLayers: 1 })
+    const cut = readSitemaps(chunks(header(size)), { base: `${SITE}/s.xml` })
+    await all(cut)
+    expect(cut.files.list[0]).toMatchObject({ outcome: 'failed', reason: 'cut-off' })
+  })
 })
 
 it('sitemap in loc, in an index', async () => {
