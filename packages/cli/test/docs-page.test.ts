@@ -169,9 +169,9 @@ async function startAll(): Promise<ReadonlyMap<string, string>> {
   })
   const part = (name: string) => `<sitemap><loc>${shop.origin}/${name}</loc></sitemap>`
   const pages = (...paths: string[]) =>
-    `<urlset>${paths.map((path) => `<url><loc>${shop.origin}${path}</loc></url>`).join('')}</urlset>`
+    `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${paths.map((path) => `<url><loc>${shop.origin}${path}</loc></url>`).join('')}</urlset>`
   const maps = {
-    'sitemap.xml': `<sitemapindex>${part('pages.xml')}${part('news.xml')}${part('old.xml')}</sitemapindex>`,
+    'sitemap.xml': `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${part('pages.xml')}${part('news.xml')}${part('old.xml')}</sitemapindex>`,
     'pages.xml': pages('/', '/about', '/cart/help'),
     'news.xml': pages('/news/1', '/news/2').slice(0, -20),
   }

@@ -540,6 +540,11 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['files[].problems', 'object[]', 'What is wrong with it, each with `code`, `count` and perhaps `example`.'],
       ['files[].etag?', 'string', 'The ETag of the response.'],
       ['files[].lastModified?', 'string', 'The Last-Modified of the response.'],
+      ['returnLinks?', 'object', 'What --return-links found.'],
+      ['returnLinks.links', 'integer', 'How many links to pages in other languages were checked.'],
+      ['returnLinks.missing', 'integer', 'How many of these pages do not name the page in return.'],
+      ['returnLinks.examples', 'object[]', 'The first of them, each with `from`, `to`, and whether `to` is `listed`.'],
+      ['returnLinks.complete', 'boolean', 'Whether every link was checked.'],
     ],
   },
   {

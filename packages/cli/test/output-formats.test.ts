@@ -139,7 +139,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 }
 
 const urlset = (site: string) =>
-  `<urlset><url><loc>${site}/about</loc><lastmod>2026-01-02</lastmod></url><url><loc>${site}/?a=1&amp;b=2</loc></url></urlset>`
+  `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>${site}/about</loc><lastmod>2026-01-02</lastmod></url><url><loc>${site}/?a=1&amp;b=2</loc></url></urlset>`
 
 const RULES = 'User-agent: *\nDisallow: /cart\n'
 const STABLE: Readonly<Record<string, number>> = {

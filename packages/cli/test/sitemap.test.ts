@@ -3,7 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { startSites } from '@politely/testkit/servers/sites'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { ReturnLinks } from '../src/commands/sitemap/return-links.ts'
 import { writeFiles } from './files.ts'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
 
@@ -11,7 +12,7 @@ const path = writeFiles({ 'robots.txt': 'User-agent: *\nDisallow: /a0\n', 'old.t
 const BOT = ['--user-agent', 'ExampleBot', '--min-delay', '0']
 
 const urlset = (urls: readonly string[]) =>
-  `<urlset>${urls.map((url) => `<url><loc>${url}</loc><lastmod>2026-01-02</lastmod></url>`).join('')}</urlset>`
+  `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls.map((url) => `<url><loc>${url}</loc><lastmod>2026-01-02</lastmod></url>`).join('')}</urlset>`
 
 /** Starts a site with an index of five sitemaps: two whole, one cut, one missing, one disallowed. */
 async function startShop(): Promise<string> {
@@ -22,10 +23,10 @@ async function startShop(): Promise<string> {
   const names = ['a.xml', 'b.xml.gz', 'cut.xml', 'gone.xml', 'private/x.xml']
   const files: Readonly<Record<string, string | Uint8Array>> = {
     'robots.txt': `User-agent: *\nDisallow: /private\nSitemap: ${origin}/index.xml\n`,
-    'index.xml': `<sitemapindex>${names.map((name) => `<sitemap><loc>${origin}/${name}</loc></sitemap>`).join('')}</sitemapindex>`,
+    'index.xml': `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${names.map((name) => `<sitemap><loc>${origin}/${name}</loc></sitemap>`).join('')}</sitemapindex>`,
     'a.xml': urlset(urls('a', 3)),
     'b.xml.gz': gzipSync(urlset(urls('b', 2))),
-    'cut.xml': urlset(urls('c', 5)).slice(0, 200),
+    'cut.xml': urlset(urls('c', 5)).slice(0, 252),
   }
   for (const [name, body] of Object.entries(files))
     server.respond(`http://127.0.0.1:PORT/${name}`, { status: 200, body })
@@ -111,6 +112,115 @@ test('reports a file whose connection ends early, in every format', async () => 
   const match = await runInThisProcess(['match', '--robots', path('robots.txt'), '--sitemap', file, ...BOT.slice(0, 2)])
   expect(parseJsonLines(match.stdout)).toHaveLength(2)
   expect(match.stderr).toContain('the body ended early: terminated')
+})
+
+/** Starts a site with these files. */
+async function startFiles(files: (origin: string) => Readonly<Record<string, string>>): Promise<string> {
+  const server = await startSites()
+  onTestFinished(() => server.close())
+  const origin = server.withPort('http://127.0.0.1:PORT')
+  for (const [name, body] of Object.entries(files(origin)))
+    server.respond(`http://127.0.0.1:PORT/${name}`, { status: 200, body })
+  return origin
+}
+
+test('does not call a file with problems complete without them', async () => {
+  const origin = await startFiles((site) => ({
+    's.xml': `\n<?xml version="1.0"?>${urlset([`${site}/?a&b`, `${site}/b`]).replace('2026-01-02', '2026-01-01')}`,
+  }))
+  const { stdout, code } = await sitemap(`${origin}/s.xml`)
+  expect(stdout.replaceAll(origin, 'SITE')).toMatchInlineSnapshot(`
+    "! complete   SITE
+                 2 entries, 244 bytes
+                 1 time: an empty line or other text comes before <?xml or the first element; delete it, such as "\\n"
+                 1 time: a text or an attribute has a raw & or <; write &amp; or &lt;, such as "SITE/?a&b"
+
+    2 URLs in 1 file; 1 with problems
+    "
+  `)
+  expect(code).toBe(0)
+})
+
+test('quotes what is no sitemap, and says what reads the sitemaps of a robots.txt', async () => {
+  const origin = await startFiles(() => ({
+    's.xml': '<br />\n<b>Notice</b>: Undefined index: HTTP_HOST in <b>/a.php</b> on line <b>3</b>',
+    'robots.txt': 'User-agent: *\nDisallow: /x\nSitemap: https://example.com/a.xml\n',
+  }))
+  const { stdout } = await sitemap(`${origin}/s.xml`)
+  expect(stdout).toContain(
+    'nor a list of URLs; it begins with "<br /> <b>Notice</b>: Undefined index: HTTP_HOST in <b>/a.ph"\n',
+  )
+  const robots = await sitemap(`${origin}/robots.txt`)
+  expect(robots.stdout.replaceAll(origin, 'SITE')).toContain(
+    'politely sitemap SITE reads the sitemaps that a robots.txt names\n',
+  )
+  expect(robots.code).toBe(1)
+})
+
+describe('--return-links', () => {
+  const page = (loc: string, alternates: Readonly<Record<string, string>>) =>
+    `<url><loc>${loc}</loc>${Object.entries(alternates)
+      .map(([code, href]) => `<xhtml:link rel="alternate" hreflang="${code}" href="${href}"/>`)
+      .join('')}</url>`
+  const pages = (...list: readonly string[]) =>
+    `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">${list.join('')}</urlset>`
+
+  test('names pages that are not named in return', async () => {
+    const all = (site: string) => ({ en: `${site}/en`, de: `${site}/de`, fr: `${site}/fr`, it: `${site}/it` })
+    const origin = await startFiles((site) => ({
+      'robots.txt': `Sitemap: ${site}/1.xml\nSitemap: ${site}/2.xml\n`,
+      '1.xml': pages(page(`${site}/en`, all(site)), page(`${site}/fr`, { fr: `${site}/fr` })),
+      '2.xml': pages(page(`${site}/de`, { de: '/de#x', en: '/en', 'x-default': '/en' })),
+    }))
+    const text = await sitemap(origin, '--return-links')
+    expect(text.stdout.slice(text.stdout.indexOf('! no return'))).toMatchInlineSnapshot(`
+      "! no return  2 of 4 links to pages in other languages have no return link
+                   SITE/en names SITE/fr, which does not name it
+                   SITE/en names SITE/it, which is in none of the sitemaps
+
+      3 URLs in 2 files; 1 with problems
+      "
+    `)
+    expect(text.code).toBe(1)
+    const { stdout } = await sitemap(origin, '--return-links', '--json')
+    const from = 'SITE/en'
+    expect(JSON.parse(stdout).returnLinks).toEqual({
+      links: 4,
+      missing: 2,
+      examples: [
+        { from, to: 'SITE/fr', listed: true },
+        { from, to: 'SITE/it', listed: false },
+      ],
+      complete: true,
+    })
+    const csv = await sitemap(origin, '--return-links', '--format', 'csv')
+    expect(csv.stderr).toContain('SITE/en names SITE/fr, which does not name it\n')
+    const whole = await sitemap(`${origin}/1.xml`, '--return-links', '--max-urls', '1')
+    expect(whole.stdout).toContain('✓ returned   0 links')
+    expect(whole.stdout).toContain('             links to pages that were not read are left out\n')
+  })
+
+  test('does not count pages that were not read, nor links after the memory is used up', () => {
+    const entry = (loc: string, href: string) =>
+      ({ loc, alternates: [{ href, hreflang: 'de' }], file: '', foreign: false }) as const
+    const [a, b, c] = ['https://site.example/a', 'https://site.example/b', 'https://site.example/c'] as const
+    const whole = new ReturnLinks()
+    for (const [from, to] of [
+      [a, b],
+      [b, a],
+      [b, c],
+    ] as const)
+      whole.add(entry(from, to))
+    expect(whole.result(true)).toMatchObject({ links: 3, missing: 1, complete: true })
+    expect(whole.result(false)).toMatchObject({ links: 2, missing: 0, complete: false })
+    const full = new ReturnLinks(300)
+    for (const [from, to] of [
+      [a, b],
+      [b, a],
+    ] as const)
+      full.add(entry(from, to))
+    expect(full.result(true)).toEqual({ links: 0, missing: 0, examples: [], complete: false })
+  })
 })
 
 test('exits with 1 if --max-files leaves files out', async () => {

@@ -1,6 +1,6 @@
 // The limits of a reading, the signal, and invalid options.
 import { gzipSync } from 'node:zlib'
-import { index, lastmod, url, urlset } from '@politely/testkit/cases/sitemap-case'
+import { index, lastmod, NAMESPACE, url, urlset } from '@politely/testkit/cases/sitemap-case'
 import { type SitemapSite, startSitemapSite } from '@politely/testkit/servers/sitemap-site'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ResumeToken, readSitemaps, type SitemapEntry } from '../src/index.ts'
@@ -55,6 +55,19 @@ describe('limits', () => {
       expect((await all(reading)).length).toBeGreaterThan(0)
       expect(reading.files.list[0]).toMatchObject({ outcome: 'partial', reason: `limit: ${Object.keys(limits)[0]}` })
     }
+  })
+
+  it.each(['at once', 'with pauses'])('end a file whose bytes never end, and come %s', async (how) => {
+    async function* endless() {
+      yield Buffer.from(`<urlset ${NAMESPACE}>`)
+      for (let n = 0; ; n++) {
+        if (how === 'with pauses') await new Promise((resolve) => setTimeout(resolve, 1))
+        yield Buffer.from(url(`${origin}/${n}`).padEnd(20_000))
+      }
+    }
+    const reading = readSitemaps(endless(), { base: `${origin}/s.xml`, limits: { maxFileMs: 100 } })
+    expect((await all(reading)).length).toBeGreaterThan(0)
+    expect(reading.files.list[0]).toMatchObject({ outcome: 'partial', reason: 'limit: maxFileMs' })
   })
 
   it('cancel a stream that hangs', async () => {

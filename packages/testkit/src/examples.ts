@@ -67,7 +67,9 @@ export async function startExampleSite(): Promise<ExampleSite> {
     if (request.url === '/robots.txt') response.end('User-agent: *\nDisallow: /cart\n')
     else if (request.url === '/.well-known/tdmrep.json') response.end('[{"location":"/","tdm-reservation":1}]')
     else if (request.url === '/sitemap.xml')
-      response.end(`<urlset><url><loc>http://${request.headers.host}/about.html</loc></url></urlset>`)
+      response.end(
+        `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://${request.headers.host}/about.html</loc></url></urlset>`,
+      )
     else response.end('a page')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

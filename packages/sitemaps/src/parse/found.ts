@@ -38,8 +38,6 @@ export const problemMeanings = {
   'bad-hreflang':
     'an alternate has no hreflang, or none of the form en, en-GB, zh-Hant or x-default, with codes that exist',
   'duplicate-hreflang': 'an entry names two pages for one language',
-  'no-return-link':
-    'a page names an alternate that does not name it too; only --return-links of politely sitemap looks',
   'bad-date': 'a date could not be read',
   'bad-priority': 'a priority is not a number from 0 to 1',
   'duplicate-file': 'an index lists a sitemap that was listed before; it is read once',

@@ -18,7 +18,7 @@ export interface TokenHandler {
   declaration(text: string): void
   /**
    * Something that no parser of XML accepts: a text or an attribute with a raw `&` or `<`, an
-   * attribute without quotes, or `<?xml` after other text. The token follows as usual.
+   * attribute without quotes, or `<?xml` after other text. It is handled as usual too.
    */
   malformed?(what: 'text' | 'value' | 'attribute' | 'xml', text: string): void
 }
@@ -57,6 +57,8 @@ export class Tokens {
   #badAttribute: string | undefined
   /** Whether the name of the tag or of an attribute ends with `<`. */
   #hasLessThan = false
+  /** Whether the file ended. Its last token may be cut. */
+  #isAtEnd = false
 
   constructor(handler: TokenHandler, limits: TokenLimits) {
     this.#handler = handler
@@ -101,7 +103,7 @@ export class Tokens {
         onclosetag: (start, end) => this.#handler.close(this.#slice(start, end)),
         ontext: (start, end) => {
           const part = this.#slice(start, end)
-          if (part.includes('&') || part.startsWith('<')) this.#handler.malformed?.('text', part)
+          if ((part.includes('&') || part.startsWith('<')) && !this.#isAtEnd) this.#handler.malformed?.('text', part)
           this.#handler.text(part)
         },
         ontextentity: (codePoint, end) => {
@@ -137,6 +139,7 @@ export class Tokens {
   /** Handles the last piece. A text at the end of the file counts; an unfinished tag does not. */
   end(): void {
     this.#flush()
+    this.#isAtEnd = true
     this.#tokenizer.end()
   }
 
@@ -173,8 +176,8 @@ export class Tokens {
     const parts = this.#hasLessThan ? [this.#name, ...attributes.keys()] : []
     const broken = parts.findIndex((part) => part.endsWith('<'))
     if (broken === -1) {
-      if (this.#badAttribute !== undefined) this.#handler.malformed?.('attribute', this.#badAttribute)
       this.#handler.open(this.#name, attributes)
+      if (this.#badAttribute !== undefined) this.#handler.malformed?.('attribute', this.#badAttribute)
       return
     }
     const text = `<${parts

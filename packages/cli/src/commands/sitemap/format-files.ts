@@ -4,6 +4,7 @@ import { describeFile, problemMeanings, type SitemapFile, type SitemapOutcome } 
 import { countText, sizeText } from '../../output/amounts.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
+import type { ReturnLinksResult } from './return-links.ts'
 
 const MARKS: Readonly<Record<SitemapOutcome, string>> = {
   complete: green('✓ complete '),
@@ -13,6 +14,8 @@ const MARKS: Readonly<Record<SitemapOutcome, string>> = {
   failed: red('✗ failed   '),
 }
 
+/** A whole file that has problems: search engines may refuse it. */
+const WITH_PROBLEMS = yellow('! complete ')
 const INDENT = 13
 
 /** Returns one line for the file, one for what was read, and one for each problem. */
@@ -32,11 +35,36 @@ export function formatFile(file: SitemapFile): string {
     }),
     ...(isRead && dates.dates > 0 && !dates.isTrusted ? [`its dates cannot be trusted: ${distrust(file)}`] : []),
     ...(foreignEntries > 0 ? [`${countText(foreignEntries, 'URL')} of other hosts`] : []),
+    ...(isRobots(file) ? [`politely sitemap ${new URL(url).origin} reads the sitemaps that a robots.txt names`] : []),
     ...(reason === 'no-sitemaps' ? ['--guess reads /sitemap.xml of such a site'] : []),
     ...(outcome === 'failed' && status !== undefined && !counts.includes(String(status)) ? [`status ${status}`] : []),
   ]
-  const rows = lines.map((line) => `${' '.repeat(INDENT)}${hang(printable(line), INDENT)}\n`)
-  return `${MARKS[outcome]}  ${bold(printable(url))}\n${rows.join('')}`
+  return `${hasProblems(file) ? WITH_PROBLEMS : MARKS[outcome]}  ${bold(printable(url))}\n${rows(lines)}`
+}
+
+function rows(lines: readonly string[]): string {
+  return lines.map((line) => `${' '.repeat(INDENT)}${hang(printable(line), INDENT)}\n`).join('')
+}
+
+function hasProblems({ outcome, problems }: SitemapFile): boolean {
+  return outcome === 'complete' && problems.length > 0
+}
+
+function isRobots({ url, reason }: SitemapFile): boolean {
+  return reason === 'not-a-sitemap' && new URL(url).pathname === '/robots.txt'
+}
+
+/** Returns what --return-links found. */
+export function formatReturnLinks({ links, missing, examples, complete }: ReturnLinksResult): string {
+  const counted = `${countText(links, 'link')} to pages in other languages`
+  const partly = complete ? [] : ['links to pages that were not read are left out']
+  if (missing === 0) return `${green('✓ returned ')}  ${counted}; each page names the other one too\n${rows(partly)}`
+  const lines = examples.map(({ from, to, listed }) => {
+    const why = listed ? 'does not name it' : 'is in none of the sitemaps'
+    return `${withoutCredentials(from)} names ${withoutCredentials(to)}, which ${why}`
+  })
+  const more = missing > examples.length ? [`and ${missing - examples.length} more`] : []
+  return `${yellow('! no return ')} ${missing} of ${counted} have no return link\n${rows([...lines, ...more, ...partly])}`
 }
 
 function distrust({ dates: { equalShare, futureShare, fetchTimeShare } }: SitemapFile): string {
@@ -52,8 +80,11 @@ function distrust({ dates: { equalShare, futureShare, fetchTimeShare } }: Sitema
 export function formatSummary(files: readonly SitemapFile[]): string {
   const entries = files.reduce((sum, file) => sum + file.entries - file.skippedEntries, 0)
   const of = (outcome: SitemapOutcome) => files.filter((file) => file.outcome === outcome).length
-  const missing = (['partial', 'failed', 'skipped'] as const)
-    .filter((outcome) => of(outcome) > 0)
-    .map((outcome) => `${of(outcome)} ${outcome}`)
+  const missing = [
+    ...[files.filter(hasProblems).length].filter((count) => count > 0).map((count) => `${count} with problems`),
+    ...(['partial', 'failed', 'skipped'] as const)
+      .filter((outcome) => of(outcome) > 0)
+      .map((outcome) => `${of(outcome)} ${outcome}`),
+  ]
   return `\n${countText(entries, 'URL')} in ${countText(files.length, 'file')}${missing.length > 0 ? `; ${missing.join(', ')}` : ''}\n`
 }

@@ -9,7 +9,8 @@ import { withSitemaps } from '../../input/sitemaps.ts'
 import { csvLine } from '../../output/csv.ts'
 import { Progress } from '../../output/progress.ts'
 import { jsonLine, write } from '../../output/write.ts'
-import { formatFile, formatSummary } from './format-files.ts'
+import { formatFile, formatReturnLinks, formatSummary } from './format-files.ts'
+import { ReturnLinks } from './return-links.ts'
 
 /** Returns the exit code. */
 export async function sitemap(args: Arguments): Promise<number> {
@@ -25,17 +26,20 @@ export async function sitemap(args: Arguments): Promise<number> {
   }
   const format = args.get('format')
   if (format === 'csv') await write(csvLine(['url', 'lastmod', 'changefreq', 'priority', 'foreign', 'file']))
+  const links = args.has('return-links') ? new ReturnLinks() : undefined
   const all = await withSitemaps(args.operands, args, options, (reading) =>
-    format === 'text' ? printFiles(reading) : printEntries(reading, format),
+    format === 'text' ? printFiles(reading, links) : printEntries(reading, format, links),
   )
   const files = all.flat()
-  if (format === 'json') await write(jsonLine({ version: 1, files: files.map(withoutFalse) }))
+  const returnLinks = links?.result(!files.some(isMissing))
+  if (format === 'json') await write(jsonLine({ version: 1, files: files.map(withoutFalse), returnLinks }))
+  else if (returnLinks !== undefined) await (format === 'text' ? write : writeError)(formatReturnLinks(returnLinks))
   if (format === 'text') await write(formatSummary(files))
   const robotsLost = files.some(
     ({ reason, verdict }) => reason === 'robots-unreachable' || verdict?.because === 'unreachable',
   )
   if (robotsLost) return EXITS.unreachable.code
-  return files.some(isMissing) ? EXITS.disallowed.code : EXITS.success.code
+  return files.some(isMissing) || (returnLinks?.missing ?? 0) > 0 ? EXITS.disallowed.code : EXITS.success.code
 }
 
 /** A file that was read before, or that did not change, is skipped, and nothing is missing. */
@@ -55,23 +59,38 @@ function sinceOf(args: Arguments): number | undefined {
 }
 
 /** Prints each file when it has been read. */
-async function printFiles({ files }: SitemapReading): Promise<readonly SitemapFile[]> {
-  for await (const file of files) await write(formatFile(file))
-  return files.list
+async function printFiles(reading: SitemapReading, links?: ReturnLinks): Promise<readonly SitemapFile[]> {
+  const collect = async () => {
+    if (links !== undefined) for await (const entry of entriesOf(reading)) links.add(entry)
+  }
+  const print = async () => {
+    for await (const file of reading.files) await write(formatFile(file))
+  }
+  await Promise.all([collect(), print()])
+  return reading.files.list
+}
+
+function writeError(text: string): void {
+  process.stderr.write(text)
 }
 
 /** Prints the URLs, and the files on stderr. For `json`, which has only the files, prints nothing. */
-async function printEntries(reading: SitemapReading, format: string | undefined): Promise<readonly SitemapFile[]> {
+async function printEntries(
+  reading: SitemapReading,
+  format: string | undefined,
+  links?: ReturnLinks,
+): Promise<readonly SitemapFile[]> {
   const progress = new Progress('URLs')
   let count = 0
   for await (const entry of entriesOf(reading)) {
     count++
+    links?.add(entry)
     if (format === 'ndjson') await write(jsonLine({ version: 1, ...withoutFalse(entry) }))
     if (format === 'csv') await write(csvOf(entry))
     progress.update(count)
   }
   progress.end(count)
-  if (format !== 'json') for (const file of reading.files.list) process.stderr.write(formatFile(file))
+  if (format !== 'json') for (const file of reading.files.list) writeError(formatFile(file))
   return reading.files.list
 }
 

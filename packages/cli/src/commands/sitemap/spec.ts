@@ -15,7 +15,7 @@ export const sitemapSpec: CommandSpec = {
   name: 'sitemap',
   summary: "read a site's sitemaps, and say what is missing",
   description:
-    'Reads the sitemaps that a site names in its robots.txt, or one sitemap by its URL, as a polite crawler does. For each file, it says how many URLs it lists, what is wrong with it, and whether you can trust its dates.\n\nWith --format ndjson or csv, the URLs go to stdout, and the files are reported on stderr.',
+    'Reads the sitemaps that a site names in its robots.txt, or one sitemap by its URL, as a polite crawler does. For each file, it says how many URLs it lists, what is wrong with it, and whether you can trust its dates. `!` marks a whole file with problems, which search engines may refuse.\n\nWith --format ndjson or csv, the URLs go to stdout, and the files are reported on stderr.',
   usage: 'SITE|URL… --user-agent NAME',
   flags: [
     USER_AGENT,
@@ -28,6 +28,7 @@ export const sitemapSpec: CommandSpec = {
     },
     { name: 'max-urls', value: 'NUMBER', text: 'read at most this many URLs', defaultText: 'no limit' },
     { name: 'max-files', value: 'NUMBER', text: 'read at most this many files', byDefault: '10000' },
+    { name: 'return-links', text: 'check that pages in other languages name each other' },
     MIN_DELAY,
     RETRY,
     STORE,
@@ -43,6 +44,10 @@ export const sitemapSpec: CommandSpec = {
       'The URLs of one sitemap that have changed since.',
     ],
   ],
-  exits: { success: 'every file was read', fails: 'a file was read in part or not at all, or the site has no sitemap' },
+  exits: {
+    success: 'every file was read',
+    fails:
+      'a file was read in part or not at all, the site has no sitemap, or --return-links found a page that is not named in return',
+  },
   run: async (args) => (await import('./sitemap.ts')).sitemap(args),
 }
