@@ -37,7 +37,7 @@ import { LocalPacer } from './pace/local-pacer.ts'
 import { LocalStarts } from './pace/local-starts.ts'
 import type { CircuitReport } from './pace/pacer.ts'
 import type { Permit } from './permit/permit.ts'
-import { ReservedPermits } from './permit/reserved-permits.ts'
+import { includesRequestFor, ReservedPermits } from './permit/reserved-permits.ts'
 import { sendingThrough } from './permit/sending.ts'
 import { OpenRedirects } from './redirects/open-redirects.ts'
 import { RedirectTargets } from './redirects/redirect-targets.ts'
@@ -70,10 +70,15 @@ interface GatePort
   /** Like `enter`, for a URL whose request is made later: it has no permit yet. See `reserve`. */
   readonly enterAnew: GatePort['enter']
   /**
-   * Keeps a permit for the next request for its URL. @returns A function that releases the permit,
-   * unless a request has taken it.
+   * Keeps a permit for the next request for its URL. @returns A function to call when the URL is
+   * done. It releases the permit, unless a request has taken it.
    */
   readonly reserve: (permit: Permit) => () => void
+  /**
+   * Whether a request for one of these URLs, or for a redirect from one, waits or is under way. A
+   * reserved permit is not a request.
+   */
+  readonly isBusyWith: (urls: Iterable<string>) => boolean
 }
 
 /** Returns the port of a gate. The class sets this function, since the context is private there. */
@@ -258,6 +263,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       enter: (url, signal, redirectedFrom) => this.#enter(url, signal, redirectedFrom, undefined),
       enterAnew: (url, signal, redirectedFrom) => this.#enterAnew(url, signal, redirectedFrom, undefined),
       reserve: (permit) => this.#reserved.add(permit),
+      isBusyWith: (urls) =>
+        includesRequestFor(urls, this.#requests()) || this.#busyLanes().some(({ isResting }) => isResting),
     }
     if (pacing.progressMs !== undefined) {
       if (log.informs) this.#progress = new Progress(this, log, pacing.progressMs)
@@ -287,6 +294,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       oldestPermitMs: openPermits.oldestMs(at),
       openCircuits: circuits.open,
       oldestWaitMs: lanes.reduce((longest, { waitingSince = at }) => Math.max(longest, at - waitingSince), 0),
+      yielded: this.#reserved.yielded,
     }
   }
 
@@ -572,6 +580,13 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   ): Route<Lane> | Promise<Route<Lane>> {
     const route = this.#routes.of(origin, url)
     return isPromise(route) ? this.#context.robots.whileOpen(route, signal) : route
+  }
+
+  /** The requests that wait or are under way. */
+  *#requests(): Generator<{ readonly url: string; readonly redirectedFrom: readonly string[] }> {
+    for (const { permit } of this.#context.concurrency.started)
+      if (permit !== undefined && !this.#reserved.has(permit)) yield permit
+    for (const { requests } of this.#routes.lanes) for (const { call } of requests) yield call
   }
 
   #busyLanes(): readonly Lane[] {

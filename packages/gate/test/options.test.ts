@@ -227,6 +227,41 @@ test.each<[call: string, make: () => unknown, message: string]>([
     () => politeAgent({ gate, agent: { pipelining: 8 } }),
     'agent.pipelining',
   ],
+  [
+    'politeAgent({ agent: { connectTimout } })',
+    () => politeAgent({ gate, agent: wrong({ connectTimout: 5 }) }),
+    'agent.connectTimout: is an unknown option; did you mean `agent.connectTimeout`?',
+  ],
+  [
+    'politeAgent({ agent: { allowH2: true } })',
+    () => politeAgent({ gate, agent: wrong({ allowH2: true }) }),
+    'agent.allowH2: HTTP/2 is not supported, because its requests share a connection',
+  ],
+  [
+    'politeAgent({ agent: { h2Options } })',
+    () => politeAgent({ gate, agent: wrong({ h2Options: {} }) }),
+    'agent.h2Options: HTTP/2 is not supported',
+  ],
+  [
+    'politeAgent({ agent: { connect: buildConnector() } })',
+    () => politeAgent({ gate, agent: { connect: wrong(() => undefined) } }),
+    'agent.connect: a function is not supported: the agent makes its connections itself',
+  ],
+  [
+    'politeAgent({ agent: { connect: { rejectUnauthorised } } })',
+    () => politeAgent({ gate, agent: { connect: wrong({ rejectUnauthorised: false }) } }),
+    'did you mean `agent.connect.rejectUnauthorized`?',
+  ],
+  [
+    'politeAgent({ agent: { connect: { lookup } } })',
+    () => politeAgent({ gate, agent: { connect: wrong({ lookup: () => undefined }) } }),
+    'agent.connect.lookup: write { lookup } next to `agent`',
+  ],
+  [
+    'politeAgent({ agent: { factory } })',
+    () => politeAgent({ gate, agent: wrong({ factory: () => undefined }) }),
+    'agent.factory: the agent makes its connections itself',
+  ],
   ['politeAgent({ maxRedirection })', () => politeAgent(wrong({ gate, maxRedirection: 5 })), 'maxRedirections'],
   [
     'politeInterceptor()',

@@ -2,7 +2,7 @@
 import { seededIntegers } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { politely } from '../src/index.ts'
+import { type PoliteGate, politely } from '../src/index.ts'
 import type { Queued, QueuedUrl, SiteQueueOptions } from '../src/site-queue/index.ts'
 import { siteQueue } from '../src/site-queue/index.ts'
 import { type Simulation, simulate } from './simulation.ts'
@@ -591,6 +591,141 @@ describe('the source', () => {
   test('an empty source ends at once', async () => {
     const simulation = await simulate({ 'a.test': '' })
     for await (const _ of siteQueue([], { gate: simulation.gate })) expect.unreachable()
+  })
+})
+
+describe('a forgotten done', () => {
+  async function start(options: Partial<SiteQueueOptions> = {}, hosts: readonly string[] = ['a', 'b', 'c']) {
+    const logged: string[] = []
+    const warn = (line: string) => void (line.startsWith('siteQueue') && logged.push(line))
+    const emitted = vi.spyOn(process, 'emitWarning').mockReturnValue()
+    const simulation = await simulate(Object.fromEntries(hosts.map((host) => [`${host}.test`, ''])), {
+      logger: { warn },
+    })
+    const urls = hosts.map((host) => simulation.site.at(`${host}.test`, '/1'))
+    const queue = siteQueue(urls, { gate: simulation.gate, concurrency: 1, ...options })
+    const { request } = requestsOf(simulation, 100)
+    const warnings = () => {
+      expect(emitted.mock.calls.map(([text]) => text)).toEqual(logged)
+      return emitted.mock.calls
+    }
+    return { ...simulation, queue, request, urls, warnings }
+  }
+
+  test('after a request: a warning names the URL, once, and done() lets the queue go on', async () => {
+    const { queue, request, urls, gate, advance, warnings } = await start()
+    const dones: (() => void)[] = []
+    const loop = (async () => {
+      for await (const { url, done } of queue) {
+        dones.push(done)
+        void request(url)
+      }
+    })()
+    await advance(30_099)
+    expect(warnings()).toEqual([])
+    expect(gate.gauges).toMatchObject({ underWay: 0, yielded: 1 })
+    await advance(1)
+    const text = `siteQueue stands still: its only place (concurrency) is taken, and no request for ${urls[0]} is under way; call done() when the work on a URL ends, also after an error, or write using item = …`
+    expect(warnings()).toEqual([[text, { type: 'PolitelyWarning', code: 'POLITELY_SITE_QUEUE_DONE' }]])
+    dones[0]?.()
+    await advance(100_000)
+    dones[1]?.()
+    await advance(1_000)
+    dones[2]?.()
+    await loop
+    expect(warnings()).toHaveLength(1)
+    expect(gate.gauges).toMatchObject({ yielded: 0 })
+  })
+
+  test('without a request, with several places', async () => {
+    const { queue, advance, warnings } = await start({ concurrency: 2 })
+    const loop = (async () => {
+      for await (const _ of queue);
+    })()
+    await advance(30_000)
+    expect(warnings()).toEqual([
+      [expect.stringContaining('all of its 2 places (concurrency) are taken'), expect.anything()],
+    ])
+    await queue.return?.()
+    await loop
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test.each<[string, (gate: PoliteGate, url: string) => Promise<() => void>]>([
+    [
+      'a request that takes minutes',
+      async (gate, url) => {
+        const permit = await gate.enter(url)
+        return () => permit.release()
+      },
+    ],
+    [
+      'the target of a redirect that takes minutes',
+      async (gate, url) => {
+        ;(await gate.enter(url)).release()
+        const permit = await gate.enter(url.replace('a.test', 'b.test'), { redirectedFrom: [url] })
+        return () => permit.release()
+      },
+    ],
+    [
+      'a retry that waits for minutes',
+      async (gate, url) => {
+        ;(await gate.enter(url)).release({ status: 429, headers: { 'retry-after': '300' } })
+        void gate.enter(url).then((permit) => permit.release())
+        return () => undefined
+      },
+    ],
+  ])('%s is none', async (_, send) => {
+    const { queue, gate, advance, warnings } = await start()
+    const { value } = await queue.next()
+    const next = queue.next()
+    const end = await send(gate, value?.url as string)
+    await advance(200_000)
+    expect(warnings()).toEqual([])
+    end()
+    await advance(20_000)
+    value?.done()
+    await advance(2_000)
+    expect(await next).toMatchObject({ done: false })
+    expect(warnings()).toEqual([])
+    await queue.return?.()
+  })
+
+  test('a loop that does something else meanwhile is none', async () => {
+    const { queue, advance, warnings } = await start()
+    await queue.next()
+    await advance(200_000)
+    expect(warnings()).toEqual([])
+    await queue.return?.()
+  })
+})
+
+describe('a second loop', () => {
+  test.each(['break', 'the end'])('throws after %s', async (how) => {
+    const { gate, site } = await simulate({ 'a.test': '' })
+    const queue = siteQueue([site.at('a.test', '/1')], { gate })
+    for await (const { done } of queue) {
+      if (how === 'break') break
+      done()
+    }
+    const again = async () => {
+      for await (const _ of queue) expect.unreachable()
+    }
+    await expect(again()).rejects.toMatchObject({ code: 'ERR_POLITELY_OPTION', option: 'queue' })
+  })
+
+  test('await using ends the queue, and closes its source', async () => {
+    const hosts = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+    const simulation = await simulate(Object.fromEntries(hosts.map((host) => [`${host}.test`, ''])))
+    const source = counted(hosts.flatMap((host) => pages(simulation, host, 1)))
+    {
+      await using queue = siteQueue(source, { gate: simulation.gate, maxHeld: 3 })
+      await queue.next()
+    }
+    expect(source.counts.read).toBeLessThan(7)
+    expect(source.counts.closed).toBe(1)
+    expect(simulation.gate.gauges).toMatchObject({ underWay: 0, yielded: 0 })
+    expect(vi.getTimerCount()).toBe(0)
   })
 })
 

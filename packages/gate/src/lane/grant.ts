@@ -1,5 +1,6 @@
 // What a request holds from its start to its end: a slot at each level, and a place under each limit.
 import type { Site, StartedItem } from '@politely/fetcher/internal'
+import type { Permit } from '../permit/permit.ts'
 import type { KeySlot } from './paced-key.ts'
 
 const NO_SLOTS: readonly KeySlot[] = []
@@ -27,7 +28,7 @@ export class Grant implements StartedItem {
   readonly sharedSlots: readonly KeySlot[]
   readonly sharedLimits: readonly Held[]
   /** The permit of the request. */
-  permit: { readonly url: string; readonly enteredAt: string | undefined } | undefined
+  permit: (Permit & { readonly enteredAt: string | undefined; readonly redirectedFrom: readonly string[] }) | undefined
 
   constructor(
     lane: Grant['lane'],

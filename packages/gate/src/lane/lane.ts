@@ -97,6 +97,15 @@ export class Lane implements WaitingLane, RoutedLane {
     return this.#line.size + this.#resting
   }
 
+  /** Its waiting requests, apart from the requests that wait for an open circuit. */
+  get requests(): Iterable<WaitingRequest> {
+    return this.#line
+  }
+
+  get isResting(): boolean {
+    return this.#resting > 0
+  }
+
   /** When the first of them arrived, by the gate's clock. */
   get waitingSince(): number | undefined {
     return this.#line.first?.arrivedAt

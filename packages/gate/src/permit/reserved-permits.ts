@@ -3,23 +3,48 @@
 // them for the URLs that it yields.
 import type { Permit } from './permit.ts'
 
+/** A request that waits or is under way. */
+interface EnteredRequest {
+  readonly url: string
+  readonly redirectedFrom: readonly string[]
+}
+
 export class ReservedPermits {
   readonly #permits = new Map<string, Permit[]>()
+  /** How many permits were reserved, and not yet given back. Undefined before the first one. */
+  #yielded: number | undefined
 
   /** Whether no permit is reserved, as in most programs. */
   get isEmpty(): boolean {
     return this.#permits.size === 0
   }
 
-  /** @returns A function that releases the permit, unless a request has taken it. */
+  /** How many URLs were yielded with a permit, and are not done. Undefined if none ever was. */
+  get yielded(): number | undefined {
+    return this.#yielded
+  }
+
+  /**
+   * @returns A function to call when the URL is done. It releases the permit, unless a request has
+   * taken it.
+   */
   add(permit: Permit): () => void {
+    this.#yielded = (this.#yielded ?? 0) + 1
+    let isDone = false
     const name = nameOf(permit.url)
     const permits = this.#permits.get(name)
     if (permits === undefined) this.#permits.set(name, [permit])
     else permits.push(permit)
     return () => {
+      if (!isDone) this.#yielded = (this.#yielded ?? 0) - 1
+      isDone = true
       if (this.#remove(name, permit)) permit.release()
     }
+  }
+
+  /** Whether this permit is reserved. */
+  has(permit: Permit): boolean {
+    return this.#permits.get(nameOf(permit.url))?.includes(permit) ?? false
   }
 
   /** Returns the permit that was reserved first for this URL, and removes it. */
@@ -48,4 +73,12 @@ function nameOf(url: string): string {
   parsed.username = ''
   parsed.password = ''
   return parsed.href
+}
+
+/** Whether one of these requests is for one of the URLs, or for a redirect from it. */
+export function includesRequestFor(urls: Iterable<string>, requests: Iterable<EnteredRequest>): boolean {
+  const names = new Set(Array.from(urls, nameOf))
+  for (const { url, redirectedFrom } of requests)
+    if ([url, ...redirectedFrom].some((one) => names.has(nameOf(one)))) return true
+  return false
 }

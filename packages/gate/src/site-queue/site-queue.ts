@@ -15,7 +15,7 @@
 // A URL enters the gate only while a consumer waits for it. An unused permit would hold up other
 // requests to its site, such as the redirects of the URL before.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { escapeControls } from '@politely/core'
+import { escapeControls, OptionError } from '@politely/core'
 import {
   abortSignal,
   assertIterable,
@@ -31,8 +31,8 @@ import { assertGate } from '../adapter/resolve-gate.ts'
 import { isRefusal, type Refusal } from '../fetch/refused-response.ts'
 import { forecastEntry, gatePort, type PoliteGate } from '../gate.ts'
 import type { Permit } from '../permit/permit.ts'
-import type { GateMessages } from '../report/events.ts'
 import type { AllowedForecast, Forecast } from '../report/forecast.ts'
+import { DONE, DoneWatch } from './done-watch.ts'
 import { Heap } from './heap.ts'
 import { HeldUrls } from './held-urls.ts'
 import type { HeldUrl, SiteQueueInput, SiteQueueItem, SiteQueueSpill } from './queue-items.ts'
@@ -75,15 +75,14 @@ const DEFAULT_MAX_HELD = 10_000
 /** How often the queue looks whether a circuit has closed. Our choice, as in `OriginCircuit`. */
 const LOOK_MS = 1_000
 
-const DONE = 'politely:gate:done' satisfies keyof GateMessages
-
 /**
  * Yields the URLs of a source when they may be requested, in the order in which the slots of their
  * sites come. A site is an origin. It gets its URLs by priority, and then in the order of the source.
  * Request each URL with a client of the same gate: it need not wait again. Then call `done`.
  *
  * Several consumers may read one queue. If one of them leaves its loop, the queue ends for all, and
- * the source is closed. A URL that the gate refuses is yielded with the error in `refused`.
+ * the source is closed. A loop that begins after the end throws an `OptionError`. A URL that the gate
+ * refuses is yielded with the error in `refused`.
  *
  * `next` rejects with an error of the source or of `spill`, after all held URLs; with the signal's
  * reason after an abort; with a `GateClosedError` or a `ClientClosedError` after `close`; with an
@@ -152,8 +151,9 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
   #full: Site<T>[] = []
   /** How many URLs are entering the gate: at most as many as consumers wait. */
   #entering = 0
-  /** For each yielded URL that is not done: gives its permit back, if no request has it. */
-  readonly #open = new Set<() => void>()
+  /** The yielded URLs that are not done. `takeBack` gives the permit back, if no request has it. */
+  readonly #open = new Set<{ readonly url: string; takeBack(): void }>()
+  readonly #doneWatch: DoneWatch
   #turns = 0
   #isStarting = false
   #timer: NodeJS.Timeout | undefined
@@ -172,6 +172,7 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     this.#options = options
     this.#port = gatePort(gate)
     this.#client = clientPort(gate.robots)
+    this.#doneWatch = new DoneWatch(gate, this.#port)
     const onReady = (site: Site<T>) => void this.#estimate(site)
     this.#urls = new HeldUrls({ source, maxHeld, spill, onReady, onChange: () => this.#advance() })
     const abort = () => {
@@ -202,7 +203,13 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     await this.return()
   }
 
+  /** @throws {OptionError} after the end, since a second loop would get no URLs. */
   [Symbol.asyncIterator](): this {
+    if (this.#isOver && this.#error === undefined)
+      throw new OptionError(
+        'queue',
+        'was iterated to its end before, or left by break or return, and keeps no URLs; call siteQueue again',
+      )
     return this
   }
 
@@ -211,6 +218,7 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     this.#ending.abort()
     this.#unlisten?.()
     clearTimeout(this.#timer)
+    this.#doneWatch.watch(undefined)
     this.#setFull([])
     for (const consumer of this.#consumers.drain()) settle(consumer)
     await this.#urls.end()
@@ -218,7 +226,7 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
 
   /** Gives back the slots of the yielded URLs that no consumer has requested yet. */
   #takeBackAll(): void {
-    for (const takeBack of this.#open) takeBack()
+    for (const { takeBack } of this.#open) takeBack()
   }
 
   #fail(error: unknown): void {
@@ -340,6 +348,8 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
   #startTimer(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
+    const lacksPlace = this.#consumers.size > this.#entering && this.#open.size >= this.#options.concurrency
+    this.#doneWatch.watch(lacksPlace && !this.#isOver ? this.#open : undefined)
     const { first } = this.#waiting
     if (this.#isOver || this.#consumers.size === this.#entering || this.#ready.size > 0) return
     this.#warnOfStall()
@@ -373,11 +383,11 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
   #yield({ item }: HeldUrl<T>, permit: Permit | undefined, refused?: Refusal): void {
     const consumer = this.#consumers.first as Consumer<T>
     this.#consumers.delete(consumer)
-    const takeBack = permit === undefined ? undefined : this.#port.reserve(permit)
-    if (takeBack !== undefined) this.#open.add(takeBack)
+    const open = permit && { url: item.url, takeBack: this.#port.reserve(permit) }
+    if (open !== undefined) this.#open.add(open)
     const done = () => {
-      if (takeBack === undefined || !this.#open.delete(takeBack)) return
-      takeBack()
+      if (open === undefined || !this.#open.delete(open)) return
+      open.takeBack()
       this.#advance()
     }
     const value: SiteQueueItem<T> = Object.assign({ ...item }, { refused, done, [Symbol.dispose]: done })

@@ -1,13 +1,13 @@
 // politeAgent: an undici dispatcher whose requests enter a gate. It composes the gate, the network
 // guard and redirects in the right order.
 import type { LookupFunction } from 'node:net'
-import { OptionError } from '@politely/core'
 import { NetworkGuard, type NetworkPolicy, type RobotsClientOptions } from '@politely/fetcher'
-import { describeValue, integer, registerPoliteDispatcher } from '@politely/fetcher/internal'
-import { type Agent, Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
+import { integer, registerPoliteDispatcher } from '@politely/fetcher/internal'
+import { Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
 import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
 import type { PoliteGate } from '../gate.ts'
 import { OPTIONS_OF_FETCH } from '../options/pacing.ts'
+import { type UndiciOptions, undiciOptionsOf } from './agent-options.ts'
 import { guardedInterceptor } from './interceptor.ts'
 import { PageNetwork } from './page-network.ts'
 
@@ -36,11 +36,12 @@ export type PoliteAgentOptions = GateOrOptions & {
    */
   readonly maxRedirections?: number | undefined
   /**
-   * Options for undici's Agent, such as its timeouts. `connections` is not supported: a request
-   * that waits for a connection would start later than its slot. `pipelining` may be 0 or 1: if a
-   * site closes a connection, undici sends pipelined requests again, without slots.
+   * Options for undici's Agent, such as its timeouts, and `connect: { ca }` for its connections.
+   * `connections` is not supported: a request that waits for a connection would start later than its
+   * slot. `pipelining` may be 0 or 1, and HTTP/2 is not supported: if a site closes a connection,
+   * undici sends its requests again, without slots.
    */
-  readonly agent?: Omit<Agent.Options, 'connect' | 'factory' | 'allowH2' | 'connections'> | undefined
+  readonly agent?: UndiciOptions | undefined
 }
 
 /**
@@ -93,18 +94,13 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
     const { network, allowAddresses, lookup, maxRedirections = 0, agent = {}, ...others } = options
     const reach = { ...(network && { network }), ...(allowAddresses && { allowAddresses }), ...(lookup && { lookup }) }
     integer('maxRedirections', maxRedirections, { min: 0 })
-    if (typeof agent !== 'object' || agent === null || 'dispatch' in agent)
-      throw new OptionError(
-        'agent',
-        `${describeValue(agent)} is not an object of options for undici's Agent; write { agent: { headersTimeout: 5000 } }`,
-      )
-    assertAgentOptions(agent)
+    const undici = undiciOptionsOf(agent)
     const guard = new NetworkGuard({ ...reach, closing: this.#closing.signal })
     const { gate, close } = resolveGate(gateOptions(others, reach), AGENT_OPTIONS, OPTIONS_OF_FETCH, 'own')
     registerPoliteDispatcher(this)
     this.gate = gate
     this.#closeGate = close
-    const pages = new PageNetwork(guard, agent, gate)
+    const pages = new PageNetwork(guard, undici, gate)
     this.#network = pages
     const gated = guardedInterceptor(gate, pages.refusalOf)(pages.dispatch)
     const redirecting = maxRedirections === 0 ? gated : interceptors.redirect({ maxRedirections })(gated)
@@ -179,21 +175,4 @@ const wrapper = Dispatcher1Wrapper as unknown as {
 
 function currentHandler(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
   return wrapper.wrapHandler(handler)
-}
-
-/**
- * @throws {OptionError} for options with which undici would not send each request at the time of
- * its slot.
- */
-function assertAgentOptions({ connections, pipelining = 1 }: Agent.Options): void {
-  if (connections !== undefined && connections !== null)
-    throw new OptionError(
-      'agent.connections',
-      'requests would wait for a connection after their slots; write { maxConcurrentPerKey } beside `agent`',
-    )
-  if (pipelining !== 0 && pipelining !== 1)
-    throw new OptionError(
-      'agent.pipelining',
-      `${describeValue(pipelining)} is not supported, because undici sends pipelined requests again when a connection closes; write 0 or 1`,
-    )
 }

@@ -4,6 +4,7 @@ import { type BlockedAddressError, type NetworkGuard, type Reach, registrableDom
 import { Agent, type Dispatcher } from 'undici'
 import { gatePort, type PoliteGate } from '../gate.ts'
 import { sendingThrough } from '../permit/sending.ts'
+import type { undiciOptionsOf } from './agent-options.ts'
 import { sourcesOf } from './interceptor.ts'
 
 /**
@@ -59,12 +60,12 @@ export class PageNetwork {
    * @param gate Knows the origins whose redirects led to a URL: `fetch` dispatches a redirect hop
    * like a new request.
    */
-  constructor(guard: NetworkGuard, options: Agent.Options, gate: PoliteGate) {
+  constructor(guard: NetworkGuard, { agent, connect }: ReturnType<typeof undiciOptionsOf>, gate: PoliteGate) {
     this.#guard = guard
     this.#gate = gate
-    const http1 = { keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS, ...options, allowH2: false }
-    this.#public = new Agent({ ...http1, connect: guard.connector({ reach: 'public', allowH2: false }) })
-    this.#any = new Agent({ ...http1, connect: guard.connector({ reach: 'any', allowH2: false }) })
+    const http1 = { keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS, ...agent, allowH2: false }
+    this.#public = new Agent({ ...http1, connect: guard.connector({ ...connect, reach: 'public' }) })
+    this.#any = new Agent({ ...http1, connect: guard.connector({ ...connect, reach: 'any' }) })
   }
 
   /** Must wrap each interceptor that may make several requests from one, such as `redirect`. */

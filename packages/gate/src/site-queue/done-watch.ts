@@ -1,0 +1,81 @@
+// Notices that a site queue stands still because `done()` is never called: the yielded URLs take all
+// places of `concurrency`, a consumer waits for more, and the gate has no request for them. Slow
+// requests are no mistake, nor is slow work on a page that ends in time.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { escapeControls } from '@politely/core'
+import { withoutCredentials } from '@politely/fetcher'
+import type { gatePort, PoliteGate } from '../gate.ts'
+import type { DoneMessage, GateMessages } from '../report/events.ts'
+
+/** So long nothing has to happen. Our choice. */
+const QUIET_MS = 30_000
+
+export const DONE: 'politely:gate:done' & keyof GateMessages = 'politely:gate:done'
+
+/** The gates of which a warning has told. */
+const warned = new WeakSet<PoliteGate>()
+
+export class DoneWatch {
+  readonly #gate: PoliteGate
+  readonly #port: ReturnType<typeof gatePort>
+  /** The yielded URLs that are not done, while a consumer waits for the place of one of them. */
+  #urls: ReadonlySet<{ readonly url: string }> | undefined
+  /** Since when nothing has happened, by the gate's clock. */
+  #quietFrom = 0
+  #wasBusy = false
+  #timer: NodeJS.Timeout | undefined
+  readonly #onDone = (message: unknown) => {
+    const { gate, url, at } = message as DoneMessage
+    if (gate !== this.#gate || ![...(this.#urls ?? [])].some((one) => withoutCredentials(one.url) === url)) return
+    this.#quietFrom = at
+    this.#wasBusy = false
+    this.#startTimer()
+  }
+
+  constructor(gate: PoliteGate, port: ReturnType<typeof gatePort>) {
+    this.#gate = gate
+    this.#port = port
+  }
+
+  /** @param urls The yielded URLs that are not done, if a consumer waits for one of them to be done. */
+  watch(urls: ReadonlySet<{ readonly url: string }> | undefined): void {
+    if ((urls === undefined) === (this.#urls === undefined) || warned.has(this.#gate)) return
+    this.#urls = urls
+    if (urls === undefined) {
+      clearTimeout(this.#timer)
+      unsubscribe(DONE, this.#onDone)
+    } else {
+      subscribe(DONE, this.#onDone)
+      this.#quietFrom = this.#port.now()
+      this.#wasBusy = false
+      this.#startTimer()
+    }
+  }
+
+  /** The timer keeps the process alive: it would end without a word if nothing else is left to do. */
+  #startTimer(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#look(), Math.max(1, Math.ceil(this.#quietFrom + QUIET_MS - this.#port.now())))
+  }
+
+  #look(): void {
+    const urls = Array.from(this.#urls ?? [], ({ url }) => url)
+    const [first] = urls
+    if (first === undefined) return
+    // The message about the end of a redirect names another URL, so it ended at some time until now.
+    const isBusy = this.#port.isBusyWith(urls)
+    if (isBusy || this.#wasBusy) this.#quietFrom = this.#port.now()
+    this.#wasBusy = isBusy
+    if (this.#port.now() - this.#quietFrom < QUIET_MS) this.#startTimer()
+    else this.#warn(first, urls.length)
+  }
+
+  #warn(url: string, count: number): void {
+    this.watch(undefined)
+    warned.add(this.#gate)
+    const places = count === 1 ? 'its only place (concurrency) is' : `all of its ${count} places (concurrency) are`
+    const text = `siteQueue stands still: ${places} taken, and no request for ${escapeControls(withoutCredentials(url))} is under way; call done() when the work on a URL ends, also after an error, or write using item = …`
+    this.#port.log.warn(text)
+    process.emitWarning(text, { type: 'PolitelyWarning', code: 'POLITELY_SITE_QUEUE_DONE' })
+  }
+}
