@@ -78,7 +78,7 @@ export const findingMessages = {
     'not-utf-8': 'The line is not UTF-8, so crawlers may read it in different ways; save the file as UTF-8.',
     'missing-colon': 'Not every crawler reads a line without a colon; write {}.',
     'not-a-field': 'This line is neither a field nor a comment; write # before it if it is a comment.',
-    'misspelt-key': 'A few crawlers accept this misspelling, such as {found}, but others may not; write {}.',
+    'misspelt-key': 'Google accepts this misspelling, but other crawlers may not; write {}.',
     'key-known-by-its-beginning':
       'Crawlers may read this key as {}, because it begins with it; write only that, or another word.',
     'product-token-with-other-characters':

@@ -32,9 +32,9 @@ export function lintKey(
   const known = knownKeyOf(key)
   if (known === undefined) {
     const similar = similarField(textOf(key))
-    if (key.toLowerCase() === 'content-signals') {
-      report('misspelt-key', { line: number, found: 'crawler-commons' }, textOf(`Content-Signal: ${value}`))
-    } else if (/^(https?|ftp)$/i.test(key) && value.startsWith('//')) {
+    // crawler-commons reads it so: github.com/crawler-commons/crawler-commons/pull/595
+    if (key.toLowerCase() === 'content-signals') report('key-known-by-its-beginning', number, 'Content-Signal')
+    else if (/^(https?|ftp)$/i.test(key) && value.startsWith('//')) {
       report('url-without-key', number, `Sitemap: ${textOf(`${key}:${value}`)}`)
     } else if (similar !== undefined) report('unreadable-key', number, `${canonicalKey(similar)}:`)
     else lintUnknownField(key.toLowerCase(), number, dialect, report)
@@ -66,7 +66,7 @@ function lintSpelling(
     report('late-colon', line, `${correctKey}: ${textOf(trimBlanks(content.slice(name.length)))}`)
     return false
   }
-  if (latin1Of(name) !== directive) report('misspelt-key', { line, found: 'Google' }, corrected)
+  if (latin1Of(name) !== directive) report('misspelt-key', line, corrected)
   else if (rest !== '') report('key-known-by-its-beginning', line, correctKey)
   return field !== 'unknown' // it is in a dialect that knows exact keys only
 }

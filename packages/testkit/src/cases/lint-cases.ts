@@ -126,7 +126,7 @@ const lines: readonly LintCase[] = [
   withRules('a key with swapped letters', 'Alolw: /a', 'unreadable-key 2'),
   withRules('a key with another separator', 'Crawl_delay: 1', 'unreadable-key 2'),
   withRules('a key that begins with a known one', 'DisallowAITraining: /a', 'key-known-by-its-beginning 2'),
-  withRules('a misspelling that crawler-commons knows', 'Content-Signals: ai-train=no', 'misspelt-key 2'),
+  withRules('a misspelling that crawler-commons knows', 'Content-Signals: ai-train=no', 'key-known-by-its-beginning 2'),
   withRules('an unknown field', 'Comment: hello', 'unknown-field 2'),
   withRules('a field that is known to be ignored', 'Noarchive: /a', 'ignored-field 2'),
 ]
