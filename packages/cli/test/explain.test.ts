@@ -149,6 +149,44 @@ test('names the crawler if no group is for it', async () => {
   expect(stdout).toContain('✓ allowed  /  for NewBot, then Bot, by the group for * (line 2)\n')
 })
 
+test.each([
+  ['/*.pdf$', '/a.pdf?x=1', 'its $ ends the URL, which goes on with "?x=1"'],
+  ['/Admin/', '/admin/x', 'the case differs: the URL has "/admin/"'],
+  ['/admin/', '/admin?x=1', 'the URL has no slash after "/admin"'],
+  ['/a%2Fb', '/a/b', '"/a/b" has other percent-encoding'],
+  ['/*?sort=', '/a?x=1&sort=2', 'the URL has the parameter after another one, with & before it'],
+  ['"/admin"', '/admin', 'a path begins with a slash, as in "/admin"'],
+  ['www.shop.example/a', '/a/b', 'a path begins with a slash, as in "/a"'],
+  ['/private', '/x/private', 'the URL has this later, and a rule matches from the beginning of the path'],
+  ['/Admin$', '/admin/', 'the case differs: the URL has "/admin", and its $ ends the URL, which goes on with "/"'],
+])('says what keeps %s from matching %s', async (rule, url, why) => {
+  const robots = `User-agent: *\nDisallow: /other\nDisallow: ${rule}\n`
+  const { stdout } = await runInThisProcess(['explain', url, '--user-agent', 'ExampleBot', '--robots', '-'], robots)
+  expect(stdout).toContain(`Rules that nearly match:\n  line 3     Disallow: ${rule}  ${why}\n`)
+})
+
+test('names the rule of the group for * that is not for a crawler with its own group', async () => {
+  const { stdout } = await runInThisProcess([
+    'explain',
+    '/tmp',
+    '--user-agent',
+    'OtherBot',
+    '--robots',
+    path('shop.txt'),
+  ])
+  expect(stdout).toContain('line 3     Disallow: /tmp  it is for *, and this crawler has its own group\n')
+})
+
+test('names no rule that would not change the verdict', async () => {
+  const robots = 'User-agent: *\nDisallow: /a/b/\nAllow: /A\nDisallow: /A/B/C/\n'
+  const { stdout } = await runInThisProcess(
+    ['explain', '/a/b/c/', '--user-agent', 'ExampleBot', '--robots', '-'],
+    robots,
+  )
+  expect(stdout).toContain('disallowed')
+  expect(stdout).not.toContain('nearly match')
+})
+
 test('prints JSON with a version', async () => {
   const [json] = parseJsonLines((await explain('shop.txt', '/cart/items', '--json')).stdout)
   expect(json).toMatchObject({ version: 1, url: '/cart/items', allowed: false, rule: { line: 11 } })

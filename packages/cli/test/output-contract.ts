@@ -306,6 +306,11 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['explanation.matches[].bytes', 'integer', 'The length of the pattern in normal form.'],
       ['explanation.matches[].form', 'string', 'The pattern in normal form.'],
       ['explanation.matches[].source?', 'string', 'The whole line.'],
+      ['explanation.nearRules', 'object[]', 'Up to three rules that would change the verdict, and nearly match.'],
+      ['explanation.nearRules[].directive', '"allow" or "disallow"', 'What the rule does.'],
+      ['explanation.nearRules[].text', 'string', 'The pattern as the file has it.'],
+      ['explanation.nearRules[].line', 'integer', 'The line of the rule.'],
+      ['explanation.nearRules[].why', 'string', 'What keeps it from matching, for people.'],
       [
         'redirects?',
         'object[]',

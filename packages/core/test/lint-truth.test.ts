@@ -283,6 +283,7 @@ const claims: Readonly<Record<FindingCode, Claim | string>> = {
     const name = found.write?.[0] ?? ''
     return named(`${name}`, 'rfc9309', [name]).join() === named(fieldValue(found), 'rfc9309', [name]).join()
   },
+  'product-token-without-vendor': ADVICE,
   'product-token-with-digits': (found) => {
     const letters = fieldValue(found).replace(/[^A-Za-z_-].*/s, '')
     return named(fieldValue(found), 'google', [letters]).length === 1
@@ -326,6 +327,15 @@ const claims: Readonly<Record<FindingCode, Claim | string>> = {
   'allow-without-disallow': isSuperfluous,
   'blocks-everything': ({ robots, urls }) =>
     urls.every((url) => /\/robots\.txt$/.test(url) || !robots.isAllowed(url, 'q')),
+  'closes-page-resources': (found) =>
+    (found.write ?? []).every((allow) => {
+      const path = sampleUrl(allow.replace('Allow: ', '').replaceAll('*', 'x'))
+      const crawlers = namedOn(found)
+      return crawlers.every(
+        (name) => !found.robots.isAllowed(path, name) && withLine(found, lineOf(found), allow).isAllowed(path, name),
+      )
+    }),
+  'bing-obeys-shared-delay': ADVICE,
   'path-begins-with-star': isSpelling,
   'trailing-star': isShorter,
   'double-star': isShorter,
@@ -467,6 +477,10 @@ const families: readonly Family[] = [
         '*/',
         '/a*b',
         '/*b',
+        '/js/',
+        '/a/css',
+        '/_next/*',
+        '/*.js$',
       ]
       const lines = () =>
         Array.from(

@@ -255,6 +255,34 @@ describe('lintRobots', () => {
     }
   })
 
+  it('names a known crawler instead of a part of its name, and no part that is a name', () => {
+    const names = new Set(knownCrawlers.map(({ token }) => token.toLowerCase()))
+    const parts = knownCrawlers.flatMap(({ token }) => [
+      token,
+      token.replace(/^[^-]*-/, ''),
+      token.replace(/-[^-]*$/, ''),
+    ])
+    let found = 0
+    for (const part of new Set(parts)) {
+      const [finding] = lintRobots(`User-agent: ${part}\nDisallow: /a\n`).filter(
+        ({ code }) => code === 'product-token-without-vendor',
+      )
+      if (finding === undefined) continue
+      found++
+      expect(names.has(part.toLowerCase()), part).toBe(false)
+      expect(names.has(finding.write?.[0]?.toLowerCase() ?? ''), part).toBe(true)
+    }
+    expect(found).toBeGreaterThan(10)
+  })
+
+  it('says that search engines lack style sheets only of known search engines', () => {
+    const found = knownCrawlers.filter(({ token }) =>
+      lintRobots(`User-agent: ${token}\nDisallow: /*.css$\n`).some(({ code }) => code === 'closes-page-resources'),
+    )
+    expect(found.filter(({ purpose, retired }) => purpose !== 'search' || retired !== undefined)).toEqual([])
+    expect(found.length).toBeGreaterThan(3)
+  })
+
   it.each<[string, DialectName, string | undefined]>([
     [
       'Crawl-delay: 1',

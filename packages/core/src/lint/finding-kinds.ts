@@ -136,6 +136,7 @@ export const findingMessages = {
     'unknown-field': 'Few crawlers or none know this field; write # before it if it is a comment.',
     'ignored-field': 'This field is known, but {found}; write it only for crawlers that read it.',
     'product-token-with-version': 'A version is not part of the product token; write {}.',
+    'product-token-without-vendor': 'No known crawler has this name alone; write {} if you mean that crawler.',
     'product-token-with-digits':
       'Google reads a name only up to its first digit; write digits only if the product token has them.',
     'named-group-lacks-rules':
@@ -151,6 +152,10 @@ export const findingMessages = {
     'allow-without-disallow': 'An Allow has no effect in a group without Disallow; write "Disallow:" instead.',
     'blocks-everything':
       'This disallows everything to all crawlers without a group of their own; write "Disallow:" to allow everything.',
+    'closes-page-resources':
+      'Search engines render pages, and this rule keeps them from {found}; remove it, or write an Allow for what your pages use, as in {}.',
+    'bing-obeys-shared-delay':
+      'Bing says that bingbot obeys the Crawl-delay of *, here in {found}, even though this group replaces all other lines of *; write a Crawl-delay here if bingbot should obey another one.',
     'path-begins-with-star': 'RFC 9309 requires a path to begin with a slash; write {}.',
     'trailing-star':
       'A path matches whatever follows it, so the * only makes the rule longer and thereby stronger; write {}.',

@@ -32,7 +32,9 @@ export function lintKey(
   const known = knownKeyOf(key)
   if (known === undefined) {
     const similar = similarField(textOf(key))
-    if (/^(https?|ftp)$/i.test(key) && value.startsWith('//')) {
+    // crawler-commons reads it so: github.com/crawler-commons/crawler-commons/pull/595
+    if (key.toLowerCase() === 'content-signals') report('key-known-by-its-beginning', number, 'Content-Signal')
+    else if (/^(https?|ftp)$/i.test(key) && value.startsWith('//')) {
       report('url-without-key', number, `Sitemap: ${textOf(`${key}:${value}`)}`)
     } else if (similar !== undefined) report('unreadable-key', number, `${canonicalKey(similar)}:`)
     else lintUnknownField(key.toLowerCase(), number, dialect, report)

@@ -33,6 +33,7 @@ import { lintLicenses } from './preferences/licenses.ts'
 import { lintPreferencePaths } from './preferences/preference-paths.ts'
 import { lintRecord, lintRecordAgents, lintSitemapTwice, lintTimedRecords } from './record.ts'
 import { lintRuleSet } from './rule-set.ts'
+import { lintBingDelay, lintPageResources } from './search-engines.ts'
 import { lintWholeFile } from './whole-file.ts'
 
 /** The number of bytes that crawlers must read at least. RFC 9309 §2.5. */
@@ -93,6 +94,8 @@ export function lintRobots(source: Uint8Array | string | HasBytes, options: Lint
     for (const group of parsed.groups) lintRuleSet(group, unmergedGroups.has(group), parsing, report)
     const licensed = lintLicenses(parsed, records, parsing, report)
     lintNamedGroups(parsed, unmergedGroups, licensed, dialect, policyTokens, report)
+    lintPageResources(unmergedGroups, dialect, report)
+    lintBingDelay(parsed, records, dialect, report)
     lintPreferencePaths(parsed, records, unmergedGroups, parsing, report)
     lintIgnoredRecords(records, dialect, report)
     lintRecordAgents(records, report)

@@ -31,6 +31,25 @@ export function isDocumented(name: string): boolean {
   return DOCUMENTED.has(name.toLowerCase())
 }
 
+/**
+ * Product tokens that files shorten to what follows or precedes the name of the operator, by that
+ * part. No other known crawler has it as its name; a test compares them with the catalogue.
+ */
+const SHORTENED: Readonly<Record<string, string>> = {
+  cloudvertexbot: 'Google-CloudVertexBot',
+  inspectiontool: 'Google-InspectionTool',
+  notebooklm: 'Google-NotebookLM',
+  feedfetcher: 'FeedFetcher-Google',
+  mediapartners: 'Mediapartners-Google',
+  storebot: 'Storebot-Google',
+  externalagent: 'meta-externalagent',
+  externalads: 'meta-externalads',
+  externalfetcher: 'meta-externalfetcher',
+  webindexer: 'meta-webindexer',
+  qbusiness: 'amazon-QBusiness',
+  autorag: 'Cloudflare-AutoRAG',
+}
+
 export function lintName(value: string, line: number, report: Report): void {
   const [, name = '', version = ''] = /^(.*?)(\/[^\t /]*)?$/s.exec(value) ?? []
   const isKnown = isDocumented(name)
@@ -45,6 +64,8 @@ export function lintName(value: string, line: number, report: Report): void {
   else if (/^[\t ]*[,;|][\t ]*[A-Za-z0-9_*-]/.test(rest)) report('several-names-on-one-line', line)
   else if (VERSION.test(rest)) report('product-token-with-version', line, token)
   else if (rest !== '') report('product-token-with-other-characters', line, token)
+  const whole = Object.hasOwn(SHORTENED, token.toLowerCase()) ? SHORTENED[token.toLowerCase()] : undefined
+  if (whole !== undefined) report('product-token-without-vendor', line, whole)
   if (/[0-9]/.test(token) && !isKnown) report('product-token-with-digits', line)
 }
 

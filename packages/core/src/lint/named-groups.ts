@@ -121,7 +121,7 @@ function exampleOf({ base }: ClosedPath, { wildcards }: ParsingRules): string | 
 const FIRST_LINE = 2
 
 /** Returns the rules of groups, as a crawler reads them that obeys these groups. */
-function rulesOf(groups: readonly ParsedGroup[], dialect: Dialect): CrawlerRules {
+export function rulesOf(groups: readonly ParsedGroup[], dialect: Dialect): CrawlerRules {
   const rules = groups.flatMap(({ rules }) => rules)
   const lines = rules.map(({ field, value }) => `${field}:${value}\n`)
   return parseRobots(bytesOfLatin1(`user-agent:*\n${lines.join('')}`), { dialect }).forCrawler('*')

@@ -14,5 +14,6 @@ export { formatOfName, formatOfText, type UrlFormat } from './intake/url-format.
 export { isUrlOrPath, lacksScheme, urlIn } from './intake/url-in-text.ts'
 export type { UrlProblem, UrlReader } from './intake/url-reader.ts'
 export { describeDeviations, differences, lossOf } from './losses.ts'
+export { type NearRule, nearRules } from './near-rules.ts'
 export { printablePattern } from './printable-pattern.ts'
 export { crawlersIn, samplePaths, sampleUrl } from './sample-paths.ts'

@@ -71,6 +71,7 @@ describe('what was not used', () => {
     ['content-usage', 'User-agent: *\nContent-Usage: /page', 'the line has a path and no preference'],
     ['content-signal', 'User-agent: *\nContent-Signal: /other/ai-train=no', 'the line has a path and no preference'],
     ['content-usage', 'Content-Usage: train-ai=n\nUser-agent: *\nAllow: /', 'outside of the groups'],
+    ['content-signal', 'User-agent: *\nContent-Signals: ai-train=no\nAllow: /', 'misspelling of Content-Signal'],
     ['license', 'User-agent: *\nLicense: l.xml', 'no absolute URL'],
   ])('%s: %s', (channel, robots, why) => {
     expect(usage({ robots }).problems).toEqual([

@@ -126,6 +126,7 @@ const lines: readonly LintCase[] = [
   withRules('a key with swapped letters', 'Alolw: /a', 'unreadable-key 2'),
   withRules('a key with another separator', 'Crawl_delay: 1', 'unreadable-key 2'),
   withRules('a key that begins with a known one', 'DisallowAITraining: /a', 'key-known-by-its-beginning 2'),
+  withRules('a misspelling that crawler-commons knows', 'Content-Signals: ai-train=no', 'key-known-by-its-beginning 2'),
   withRules('an unknown field', 'Comment: hello', 'unknown-field 2'),
   withRules('a field that is known to be ignored', 'Noarchive: /a', 'ignored-field 2'),
 ]
@@ -169,6 +170,7 @@ const names: readonly LintCase[] = [
   withUserAgent('a name of two words', 'Example Bot', 'product-token-with-other-characters 1'),
   withUserAgent('a star after a name', 'Example*', 'product-token-with-other-characters 1'),
   withUserAgent('a word after a star', '* all', 'product-token-with-other-characters 1'),
+  withUserAgent('a name without the name of its operator', 'CloudVertexBot', 'product-token-without-vendor 1'),
   withUserAgent('a name with a version', 'Example/1.0', 'product-token-with-version 1'),
   withUserAgent('a name with digits', 'Example12', 'product-token-with-digits 1'),
   withUserAgent('a documented name with digits', 'MJ12bot'),
@@ -458,6 +460,32 @@ const ruleSets: readonly LintCase[] = [
 ]
 
 const paths: readonly LintCase[] = [
+  withRules(
+    'style sheets and scripts that search engines may not fetch',
+    ['Disallow: /*.css$', 'Disallow: */*.js', 'Disallow: /js/', 'Disallow: /blog/wp-includes'],
+    'closes-page-resources 2',
+    'path-begins-with-star 3',
+    'closes-page-resources 3',
+    'closes-page-resources 4',
+    'closes-page-resources 5',
+  ),
+  withRules('a single script, files with data, and scripts that an Allow opens', [
+    'Disallow: /js/ads.js',
+    'Disallow: /*a.js',
+    'Disallow: /*.json$',
+    'Disallow: /js/',
+    'Allow: /js/*.js',
+  ]),
+  file('style sheets and scripts that another crawler may not fetch', 'User-agent: a\nDisallow: /*.js$\n'),
+  file(
+    'a group of bingbot without a Crawl-delay, which * has',
+    'User-agent: *\nCrawl-delay: 5\nDisallow: /a\n\nUser-agent: bingbot\nDisallow: /a\n',
+    'bing-obeys-shared-delay 5',
+  ),
+  file(
+    'a group of bingbot with a Crawl-delay, and one of another crawler without',
+    'User-agent: *\nCrawl-delay: 5\nDisallow: /a\n\nUser-agent: bingbot\nCrawl-delay: 1\nDisallow: /a\n\nUser-agent: a\nDisallow: /a\n',
+  ),
   withRules('a path without a slash', 'Disallow: a', 'path-without-slash 2'),
   withRules('a path that begins with a star', 'Disallow: *a', 'path-begins-with-star 2'),
   withRules(

@@ -2,7 +2,7 @@
 import { type DialectName, dialects, type Explanation, explainDialects, type Match, type Robots } from '@politely/core'
 import { type CrawlerReading, readingOf } from '@politely/core/crawlers'
 import { type PatternTrace, tracePattern, withoutCredentials } from '@politely/core/engine'
-import { describeDeviations, lossOf } from '@politely/core/internal'
+import { describeDeviations, lossOf, nearRules } from '@politely/core/internal'
 import type { PolicyToken } from '@politely/core/usage'
 import type { ClientVerdict, RobotsClient } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
@@ -119,14 +119,17 @@ async function print(
 }
 
 /** The JSON of `--json`. */
-function reportOf({ url, name, explanation, verdict }: Subject, tokens: readonly string[]) {
+function reportOf({ url, name, robots, explanation, verdict }: Subject, tokens: readonly string[]) {
   return {
     version: 1,
     ...verdict,
     url: withoutCredentials(url),
     robots: withoutCredentials(name),
     productTokens: tokens,
-    ...(explanation !== undefined && { explanation: { ...explanation, verdict: undefined } }),
+    ...(explanation !== undefined &&
+      robots !== undefined && {
+        explanation: { ...explanation, verdict: undefined, nearRules: nearRules(robots, explanation) },
+      }),
   }
 }
 
@@ -154,6 +157,7 @@ async function drawingOf(subject: Subject, { text, names, reading }: Crawler, ar
     `${dim(printable(name))}\n${drawFile(robots, explanation)}`,
     pathOf(explanation, reading.dialect.parsing.wildcards),
     losersOf(explanation),
+    nearRulesOf(robots, explanation),
     await usageOf(robots, url, productTokens, await policyTokensOf(args)),
     reading.dialect.parsing.groupsForAll === 'ignored' // the built-in dialects use these groups
       ? ''
@@ -184,7 +188,15 @@ function losersOf({ matches: [winner, ...others], wonBy }: Explanation): string 
   return `${dim('Other rules that match:')}\n${rows.join('\n')}\n`
 }
 
-function fieldOf({ directive, text }: Match): string {
+/** The rules that would change the verdict, and what keeps each from matching. */
+function nearRulesOf(robots: Robots, explanation: Explanation): string {
+  const rows = nearRules(robots, explanation).map(
+    (rule) => `  line ${String(rule.line).padEnd(5)} ${fieldOf(rule)}  ${dim(hang(printable(rule.why), 4))}`,
+  )
+  return rows.length === 0 ? '' : `${dim('Rules that nearly match:')}\n${rows.join('\n')}\n`
+}
+
+function fieldOf({ directive, text }: Pick<Match, 'directive' | 'text'>): string {
   return `${directive === 'allow' ? 'Allow' : 'Disallow'}: ${printable(text)}`
 }
 

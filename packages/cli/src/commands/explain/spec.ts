@@ -10,7 +10,7 @@ export const explainSpec: CommandSpec = {
   name: 'explain',
   summary: 'draw which line of robots.txt decides about a URL, and why',
   description:
-    'Draws the robots.txt with line numbers. Marks the groups for the crawler, and the line that decides. Lists the other matching rules, and why each of them lost. Says which dialects decide differently.\n\nWithout --robots, the robots.txt of the URL is fetched. With it, the URL may be a path. The page itself is requested only with --follow: a GET whose body is not read, and at most ten redirects.',
+    'Draws the robots.txt with line numbers. Marks the groups for the crawler, and the line that decides. Lists the other matching rules, and why each of them lost. Lists rules that nearly match, and what keeps each of them from it. Says which dialects decide differently.\n\nWithout --robots, the robots.txt of the URL is fetched. With it, the URL may be a path. The page itself is requested only with --follow: a GET whose body is not read, and at most ten redirects.',
   usage: 'URL --user-agent NAME [--robots FILE|URL]',
   flags: [
     USER_AGENT,

@@ -58,8 +58,19 @@ export function robotsPreferences(robots: Robots | undefined, url: string, token
     statements: [...(verdict.allowed ? usage.followed.statements : []), ...signals.followed.statements],
     uses: usesIn(signals.counting),
     conflicts: [...(verdict.allowed ? usageConflicts(usage) : pageConflicts(usage)), ...signalConflicts(signals)],
-    problems: [...usage.problems, ...signals.problems],
+    problems: [...usage.problems, ...signals.problems, ...misspeltSignals(robots)],
   }
+}
+
+/** Reports lines with the key `Content-Signals`, which crawler-commons reads too since 2026. */
+function misspeltSignals(robots: Robots): readonly UsageProblem[] {
+  if (!/^[\t ]*content-signals[\t ]*:/im.test(robots.text)) return []
+  return robots.records
+    .filter(({ key }) => key.toLowerCase() === 'content-signals')
+    .map(({ key, value, line }) => ({
+      source: sourceOf('content-signal', 'robots.txt', key, value, line),
+      why: 'only crawlers with crawler-commons read this misspelling of Content-Signal',
+    }))
 }
 
 /** A line with a preference. */

@@ -1,0 +1,90 @@
+// Notes about crawlers of search engines: what keeps them from rendering pages, and how Bing reads a
+// Crawl-delay.
+import type { Dialect } from '../dialect.ts'
+import type { ParsedFile, ParsedGroup, ParsedRecord } from '../parse/records.ts'
+import type { Report } from './finding.ts'
+import { nameOf } from './name.ts'
+import { closesAll, rulesOf } from './named-groups.ts'
+
+/**
+ * Names of search engines that render pages, and `*`. In lower case; a test compares them with the
+ * catalogue of known crawlers.
+ */
+const SEARCH = /^(?:\*|applebot|baiduspider|bingbot|googlebot|yandex(?:bot)?)$/
+
+/** A rule for all style sheets or scripts of a folder or the site. */
+const EXTENSION = /(?:^|\/)\*+\.(css|m?js)(?:\?\*?|[*$]*)$/i
+
+/** Folders of style sheets, of scripts, or of both, with little else that a search engine shows. */
+const FOLDERS: readonly (readonly [path: RegExp, kinds: readonly Kind[]])[] = [
+  [/^[/*]*(?:[^/]+\/)?(?:css|stylesheets?)\/?\*?$/i, ['css']],
+  [/^[/*]*(?:[^/]+\/)?(?:js|javascripts?)\/?\*?$/i, ['js']],
+  [/\/(?:_next(?:\/static)?|wp-includes|wp-content(?:\/(?:plugins|themes))?)\/?\*?$/i, ['css', 'js']],
+]
+
+type Kind = 'css' | 'js'
+
+const KIND_NAMES: Readonly<Record<Kind, string>> = { css: 'style sheets', js: 'scripts' }
+
+/**
+ * Reports rules that keep search engines from style sheets and scripts. Google renders pages, and
+ * asks sites to let it fetch both (Search Central, "Understand the JavaScript SEO basics"). A rule for
+ * a single file is not reported, nor one whose files an Allow opens.
+ *
+ * @param unmerged The groups whose crawlers obey no other group.
+ */
+export function lintPageResources(unmerged: Iterable<ParsedGroup>, dialect: Dialect, report: Report): void {
+  if (dialect.parsing.wildcards === 'literal') return
+  for (const group of unmerged) {
+    if (!group.agents.some((agent) => SEARCH.test(nameOf(agent))) || closesAll(group, dialect.parsing)) continue
+    const rules = group.rules.filter(({ field, value }) => field === 'disallow' && kindsOf(value).length > 0)
+    const own = rules.length === 0 ? undefined : rulesOf([group], dialect)
+    for (const { value, line } of rules) {
+      const isFolder = !EXTENSION.test(value)
+      const folder = value.replace(/\/?\*?$/, '/')
+      const closed = kindsOf(value).filter(
+        (kind) => own?.isAllowed(sampleOf(isFolder ? `${folder}x.${kind}` : value)) === false,
+      )
+      if (closed.length === 0) continue
+      const found = closed.map((kind) => KIND_NAMES[kind]).join(' and ')
+      report(
+        'closes-page-resources',
+        { line, found },
+        ...(isFolder ? closed.map((kind) => `Allow: ${folder}*.${kind}`) : []),
+      )
+    }
+  }
+}
+
+/** Returns what a rule for all files of a kind, or for a folder, is about. */
+function kindsOf(pattern: string): readonly Kind[] {
+  const extension = EXTENSION.exec(pattern)?.[1]
+  if (extension !== undefined) return [extension.toLowerCase() === 'css' ? 'css' : 'js']
+  return FOLDERS.find(([path]) => path.test(pattern))?.[1] ?? []
+}
+
+/** Returns a path that a pattern matches. */
+function sampleOf(pattern: string): string {
+  return `/${pattern.replace(/\$$/, '').replaceAll('*', 'x')}`.replace('//', '/')
+}
+
+/**
+ * Reports a group of bingbot without a Crawl-delay, if the group for `*` has one. Bing obeys it then,
+ * as the only line of that group: blogs.bing.com/webmaster/2012/05/03, and F. Dubut of Bing, 2019.
+ */
+export function lintBingDelay(
+  { groups }: ParsedFile,
+  records: readonly ParsedRecord[],
+  { parsing }: Dialect,
+  report: Report,
+): void {
+  const delays = records.filter(({ field, agents = [] }) => field === 'crawl-delay' && agents.length > 0)
+  const names = ({ agents = [] }: Pick<ParsedRecord, 'agents'>, name: string) =>
+    agents.some((agent) => nameOf(agent) === name)
+  const shared = delays.find((delay) => names(delay, '*'))
+  const own = groups.filter((group) => names(group, 'bingbot'))
+  const [first] = own
+  if (shared === undefined || first === undefined || delays.some((delay) => names(delay, 'bingbot'))) return
+  if (own.some((group) => names(group, '*') || closesAll(group, parsing))) return
+  report('bing-obeys-shared-delay', { line: first.line, found: `line ${shared.line}` })
+}

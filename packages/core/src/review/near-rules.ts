@@ -1,0 +1,173 @@
+// Rules that nearly match a URL, and what keeps each from it: for `politely explain`.
+//
+// A rule is near if it matches as soon as one or two differences are set aside: another case, a
+// final `$`, a missing slash, percent-encoding, and the like. `tracePattern` tries them.
+import { textOf } from '../bytes.ts'
+import type { ParsingRules } from '../dialect.ts'
+import { hostedPathIn, meantPath } from '../lint/paths/meant-path.ts'
+import type { Explanation } from '../match/explanation.ts'
+import { type PatternTrace, tracePattern } from '../match/trace.ts'
+import { isRule, type ParsedRule } from '../parse/records.ts'
+import type { Robots } from '../robots.ts'
+import { printableForm, ruleForm } from '../url/normal-form.ts'
+
+/** A rule that nearly matches. */
+export interface NearRule {
+  readonly directive: 'allow' | 'disallow'
+  /** The pattern as written in the file. */
+  readonly text: string
+  readonly line: number
+  /** What keeps it from matching, for people: `its $ ends the URL, which goes on with "?a=1"`. */
+  readonly why: string
+}
+
+/** A pattern and a path in normal form. */
+interface Pair {
+  readonly form: string
+  readonly target: string
+}
+
+/** Sets one difference aside. */
+interface Relaxation {
+  /** Returns the pair without the difference; undefined if it has none. */
+  readonly relax: (pair: Pair) => Pair | undefined
+  /** @param trace Of the relaxed pair. */
+  readonly why: (pair: Pair, trace: PatternTrace) => string
+}
+
+const CASE: Relaxation = {
+  relax: ({ form, target }) => ({ form: form.toLowerCase(), target: target.toLowerCase() }),
+  why: ({ form, target }, { steps }) => {
+    const pieces = form
+      .replace(/\$$/, '')
+      .split('*')
+      .filter((piece) => piece !== '')
+    const literals = steps.filter(({ part }) => part !== '*' && part !== '$')
+    const i = literals.findIndex(({ start, end }, k) => target.slice(start, end) !== pieces[k])
+    return `the case differs: the URL has "${target.slice(literals[i]?.start, literals[i]?.end)}"`
+  },
+}
+
+const END: Relaxation = {
+  relax: ({ form, target }) => (form.endsWith('$') ? { form: form.slice(0, -1), target } : undefined),
+  why: ({ target }, { steps }) => `its $ ends the URL, which goes on with "${target.slice(steps.at(-1)?.end)}"`,
+}
+
+const SLASH: Relaxation = {
+  relax: ({ form, target }) => {
+    const longer = target.replace(/^([^?]*[^/?])(?=\?|$)/, '$1/')
+    return longer === target ? undefined : { form, target: longer }
+  },
+  why: ({ target }) => `the URL has no slash after "${target.split('?', 1)[0]}"`,
+}
+
+const ENCODING: Relaxation = {
+  relax: ({ form, target }) => ({ form: decoded(form), target: decoded(target) }),
+  why: ({ target }) => `"${target}" has other percent-encoding`,
+}
+
+function decoded(form: string): string {
+  return form.replace(/(?:%[\dA-F]{2})+/gi, (bytes) => {
+    try {
+      return decodeURIComponent(bytes)
+    } catch {
+      return bytes
+    }
+  })
+}
+
+const PARAMETER: Relaxation = {
+  relax: ({ form, target }) =>
+    /[?&]/.test(form) ? { form: form.replace(/\?(?=.)/, '?*&').replace(/^([^?]*)&/, '$1?'), target } : undefined,
+  why: ({ form }) =>
+    form.includes('?')
+      ? 'the URL has the parameter after another one, with & before it'
+      : 'the URL has the parameter first, with ? before it',
+}
+
+/** In the order in which they are tried. */
+const RELAXATIONS: readonly Relaxation[] = [CASE, END, SLASH, ENCODING, PARAMETER]
+
+const MAX_SHOWN = 3
+
+/** Bounds the time for a large file. */
+const MAX_COMPARED = 10_000
+
+/**
+ * Returns the rules that would change the verdict if they matched, and that nearly do: the nearest
+ * three.
+ */
+export function nearRules(robots: Robots, { target, verdict, groups, matches }: Explanation): readonly NearRule[] {
+  if (target === undefined || (verdict.because !== 'rule' && verdict.because !== 'no-rule-matched')) return []
+  const { parsing } = robots.dialect
+  const file = robots.fields()
+  const lines = new Set(groups.map(({ line }) => line))
+  const rules = file.groups.filter(({ line }) => lines.has(line)).flatMap((group) => group.rules)
+  const others = rules.filter(
+    (rule) => isRule(rule) && rule.value !== '' && (rule.field === 'allow') !== verdict.allowed,
+  )
+  const near = others.slice(0, MAX_COMPARED).flatMap((rule) => {
+    if (verdict.because === 'rule' && !wins(rule, verdict.rule, parsing)) return []
+    const { field: directive, line } = rule
+    if (matches.some((match) => match.line === line)) return []
+    const found = differenceOf(rule, target, parsing, matches.length === 0)
+    return found === undefined ? [] : [{ directive, text: textOf(rule.value), line, ...found }]
+  })
+  return [...near, ...rulesOfAll(robots, target, verdict.allowed, groups)]
+    .sort((a, b) => a.rank - b.rank || b.text.length - a.text.length)
+    .slice(0, MAX_SHOWN)
+    .map(({ rank, ...rule }) => rule)
+}
+
+/** Returns the rule of the group for `*` that would decide, if the crawler read that group. */
+function rulesOfAll(robots: Robots, target: string, allowed: boolean, groups: Explanation['groups']) {
+  const { verdict, groups: ofAll } = robots.explain(target, '*')
+  const isRead = ofAll.some(({ line }) => groups.some((group) => group.line === line))
+  if (isRead || verdict.because !== 'rule' || verdict.allowed === allowed) return []
+  const { directive, text, line } = verdict.rule
+  return [{ directive, text, line, why: 'it is for *, and this crawler has its own group', rank: 5 }]
+}
+
+/** Whether a rule would decide instead of another one that it contradicts. */
+function wins(rule: ParsedRule, other: { line: number; bytes: number }, { compare, winner }: ParsingRules): boolean {
+  if (winner === 'first') return rule.line < other.line
+  const bytes = ruleForm(rule.value, compare).length
+  return rule.field === 'allow' ? bytes >= other.bytes : bytes > other.bytes
+}
+
+/** @param isAlone Whether no rule matches, so that a remote likeness counts too. */
+function differenceOf(
+  { value }: ParsedRule,
+  target: string,
+  { compare, wildcards }: ParsingRules,
+  isAlone: boolean,
+): { readonly why: string; readonly rank: number } | undefined {
+  const traceOf = (pair: Pair) => tracePattern(pair.form, pair.target, wildcards)
+  const pair = { form: printableForm(ruleForm(value, compare)), target }
+  if (!/^[/*]/.test(value)) {
+    const meant = hostedPathIn(value.replace(/^https?:\/\//i, ''))?.path ?? meantPath(value) ?? `/${value}`
+    const isMeant = traceOf({ form: printableForm(ruleForm(meant, compare)), target }).matches
+    return isMeant ? { why: `a path begins with a slash, as in "${textOf(meant)}"`, rank: 0 } : undefined
+  }
+  // The printable forms are equal, but not the bytes that are compared.
+  if (traceOf(pair).matches) return { why: ENCODING.why(pair, traceOf(pair)), rank: 3 }
+  if (wildcards === 'literal' && tracePattern(pair.form, target).matches)
+    return { why: 'this dialect has no wildcards', rank: 0 }
+  for (const [rank, { relax, why }] of RELAXATIONS.entries()) {
+    const relaxed = relax(pair)
+    const trace = relaxed === undefined ? undefined : traceOf(relaxed)
+    if (trace?.matches) return { why: why(pair, trace), rank }
+  }
+  for (const [i, first] of RELAXATIONS.entries()) {
+    const one = first.relax(pair)
+    for (const second of one === undefined ? [] : RELAXATIONS.slice(i + 1)) {
+      const two = second.relax(one as Pair)
+      const trace = two === undefined ? undefined : traceOf(two)
+      if (trace?.matches) return { why: `${first.why(pair, trace)}, and ${second.why(pair, trace)}`, rank: 10 + i }
+    }
+  }
+  const isLater = isAlone && pair.form.length > 2 && traceOf({ form: `/*${pair.form}`, target }).matches
+  return isLater
+    ? { why: 'the URL has this later, and a rule matches from the beginning of the path', rank: 20 }
+    : undefined
+}
