@@ -37,6 +37,7 @@ const SYNONYMS: readonly (readonly [words: string, ...flags: string[]])[] = [
     'min-delay',
   ],
   ['maxdelay longestwait', 'max-wait'],
+  ['sitemaps usesitemap', 'sitemap'],
   ['retries tries retrydelay maxretries retrytimes', 'retry'],
   ['maxdepth level l recursionlevel maxhops recursive r', 'depth'],
   ['n limit pages maxrequests maxurls maxpages maxcount max count quota maxlinks', 'max-pages', 'max-urls'],
@@ -81,7 +82,6 @@ const ANSWERS: readonly (readonly [words: string, commands: string, answer: stri
     'crawl',
     'crawl stays within the origins of its URLs, and has no filter; politely match filters lists of URLs',
   ],
-  ['sitemaps sitemap usesitemap', 'crawl', 'crawl follows links only; politely sitemap lists the URLs of a site'],
   ['n limit max count maxurls head', 'match', 'match reads all URLs; write head -n 100 urls.txt | politely match …'],
   [
     'j p jobs parallel threads workers concurrency',
