@@ -38,6 +38,7 @@ const SYNONYMS: readonly (readonly [words: string, ...flags: string[]])[] = [
   ],
   ['maxdelay longestwait', 'max-wait'],
   ['sitemaps usesitemap', 'sitemap'],
+  ['bots byagent bybot bycrawler byuseragent who violations', 'by-agent'],
   ['retries tries retrydelay maxretries retrytimes', 'retry'],
   ['maxdepth level l recursionlevel maxhops recursive r', 'depth'],
   ['n limit pages maxrequests maxurls maxpages maxcount max count quota maxlinks', 'max-pages', 'max-urls'],
@@ -170,7 +171,7 @@ const COMMAND_SYNONYMS: Readonly<Record<string, string>> = {
   test: 'verify assert expect',
   lint: 'validate fix format parse',
   diff: 'compare changes',
-  match: 'filter grep batch',
+  match: 'filter grep batch log logs accesslog accesslogs who violations offenders',
 }
 
 /** Returns the command that a word stands for, if it is known or similar to one. */

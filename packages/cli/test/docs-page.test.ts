@@ -101,7 +101,7 @@ const SITUATIONS: readonly (readonly [title: string, text: string, files: readon
     'diff live.txt new.txt --urls pages.txt --crawler Googlebot',
   ],
   [
-    'Who broke my rules?',
+    'Who in my access log broke robots.txt?',
     `Count your access log by crawler. The rules are those of the file that you give, so requests from before a change may look wrong. A name is
 only a claim: give the ranges that the operator publishes, and requests from other addresses get their own row. Browsers are left out, and so is
 a crawler that claims to be one. The log may be as long as you like: memory doesn't grow with it.
