@@ -12,6 +12,7 @@ import {
   MIN_DELAY,
   NETWORK,
   PRODUCT_TOKEN,
+  RETRY,
   ROBOTS,
   STORE,
   URLS,
@@ -280,7 +281,19 @@ const rowOf = (flag: Flag) => {
 const tableOf = (rows: readonly string[]) => `| option | meaning |\n|---|---|\n${rows.join('\n')}`
 
 /** The flags that mean the same in several commands. The page has them once. */
-const shared = [USER_AGENT, PRODUCT_TOKEN, ROBOTS, DIALECT, STORE, MIN_DELAY, MAX_WAIT, CRAWLER, ...URLS, ...NETWORK]
+const shared = [
+  USER_AGENT,
+  PRODUCT_TOKEN,
+  ROBOTS,
+  DIALECT,
+  STORE,
+  MIN_DELAY,
+  MAX_WAIT,
+  RETRY,
+  CRAWLER,
+  ...URLS,
+  ...NETWORK,
+]
 const isShared = (flag: Flag) => shared.includes(flag)
 
 test('docs/cli.md', { tags: 'page' }, async () => {
