@@ -67,7 +67,17 @@ const FOLDERS = {
     crawlers: ['match', 'parse', 'robots.ts', 'index.ts'],
     review: ['lint', 'parse', 'match', 'url', 'robots.ts', 'parse-robots.ts', 'describe-value.ts', 'edit-distance.ts'],
     revisit: ['page', 'describe-value.ts', 'known-options.ts'],
-    usage: ['url', 'http', 'parse', 'match', 'robots.ts', 'known-options.ts', 'choose-dialect.ts', 'index.ts'],
+    usage: [
+      'url',
+      'http',
+      'parse',
+      'match',
+      'foreign-format.ts',
+      'robots.ts',
+      'known-options.ts',
+      'choose-dialect.ts',
+      'index.ts',
+    ],
   },
   fetcher: eachImportsThoseBefore('base', 'network', 'report', 'store', 'options', 'fetch', 'cache', 'client'),
   gate: {

@@ -37,6 +37,8 @@ const SYNONYMS: readonly (readonly [words: string, ...flags: string[]])[] = [
     'min-delay',
   ],
   ['maxdelay longestwait', 'max-wait'],
+  ['sitemaps usesitemap', 'sitemap'],
+  ['bots byagent bybot bycrawler byuseragent who violations', 'by-agent'],
   ['retries tries retrydelay maxretries retrytimes', 'retry'],
   ['maxdepth level l recursionlevel maxhops recursive r', 'depth'],
   ['n limit pages maxrequests maxurls maxpages maxcount max count quota maxlinks', 'max-pages', 'max-urls'],
@@ -81,7 +83,6 @@ const ANSWERS: readonly (readonly [words: string, commands: string, answer: stri
     'crawl',
     'crawl stays within the origins of its URLs, and has no filter; politely match filters lists of URLs',
   ],
-  ['sitemaps sitemap usesitemap', 'crawl', 'crawl follows links only; politely sitemap lists the URLs of a site'],
   ['n limit max count maxurls head', 'match', 'match reads all URLs; write head -n 100 urls.txt | politely match …'],
   [
     'j p jobs parallel threads workers concurrency',
@@ -170,7 +171,7 @@ const COMMAND_SYNONYMS: Readonly<Record<string, string>> = {
   test: 'verify assert expect',
   lint: 'validate fix format parse',
   diff: 'compare changes',
-  match: 'filter grep batch',
+  match: 'filter grep batch log logs accesslog accesslogs who violations offenders',
 }
 
 /** Returns the command that a word stands for, if it is known or similar to one. */

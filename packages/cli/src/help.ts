@@ -3,18 +3,31 @@ import { COMMON_FLAGS, type CommandSpec, type Flag } from './command-line.ts'
 import { EXITS } from './exit-code.ts'
 import { wrap } from './output/wrap.ts'
 
+/** What people ask, and the command line that answers it. */
+export const QUESTIONS: readonly (readonly [question: string, line: string])[] = [
+  ['May I fetch this page, and why?', 'check https://example.com/page --user-agent ExampleBot'],
+  ['What is wrong with my robots.txt?', 'lint public/robots.txt'],
+  ['Who in my access log broke robots.txt?', 'match --by-agent --robots robots.txt --urls access.log'],
+  ['What would a new robots.txt change?', 'diff https://example.com public/robots.txt --user-agent ExampleBot'],
+  ['Which known crawlers may read my site?', 'audit public/robots.txt'],
+  [
+    'Which pages of my sitemaps say noindex?',
+    'usage --sitemap https://example.com --user-agent ExampleBot --purpose index',
+  ],
+]
+
 export function programHelp(commands: readonly CommandSpec[]): string {
   const rows = commands.map(({ name, summary }) => [name, summary] as const)
   return `${[
     'politely: may a crawler fetch this URL, and why? (robots.txt, RFC 9309)',
     'Usage: politely COMMAND …',
-    section('Commands', table(rows)),
     section(
       'Examples',
-      commands.flatMap(({ examples }) => examples.slice(0, 1).map(([line]) => `  politely ${line}`)),
+      QUESTIONS.flatMap(([question, line]) => [`  ${question}`, `      politely ${line}`]),
     ),
+    section('Commands', table(rows)),
     section('Exit codes', exitRows(EXITS.success.meaning, EXITS.disallowed.meaning)),
-    'politely COMMAND --help describes a command; politely --version prints the version.',
+    'politely COMMAND --help describes a command, with more examples; politely --version prints the version.',
   ].join('\n\n')}\n`
 }
 
@@ -25,7 +38,6 @@ export function commandHelp({ name, usage, description, flags, examples, exits }
       .split('\n\n')
       .map((paragraph) => wrap(paragraph, 0))
       .join('\n\n'),
-    section('Options', table([...flags, ...COMMON_FLAGS].map((flag) => [flagText(flag), describeFlag(flag)] as const))),
     section(
       'Examples',
       examples.flatMap(([line, text]) => [
@@ -35,6 +47,7 @@ export function commandHelp({ name, usage, description, flags, examples, exits }
           .map((each) => `      ${each}`),
       ]),
     ),
+    section('Options', table([...flags, ...COMMON_FLAGS].map((flag) => [flagText(flag), describeFlag(flag)] as const))),
     section('Exit codes', exitRows(exits.success, exits.fails)),
   ].join('\n\n')}\n`
 }

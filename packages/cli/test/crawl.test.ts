@@ -166,7 +166,7 @@ test('--retry requests a page again after a 429, and follows its links', { tags:
 })
 
 test.for([
-  [[], 'no URL was given; write one such as https://example.com'],
+  [[], 'no URL was given; write one such as https://example.com, or - to read URLs from stdin'],
   [['example.com'], '"example.com" is not the URL of a page; write one such as https://example.com'],
   [
     ['http://a.test', '--max-pages', '1.5'],

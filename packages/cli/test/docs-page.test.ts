@@ -12,6 +12,7 @@ import {
   MIN_DELAY,
   NETWORK,
   PRODUCT_TOKEN,
+  RETRY,
   ROBOTS,
   STORE,
   URLS,
@@ -101,7 +102,7 @@ const SITUATIONS: readonly (readonly [title: string, text: string, files: readon
     'diff live.txt new.txt --urls pages.txt --crawler Googlebot',
   ],
   [
-    'Who broke my rules?',
+    'Who in my access log broke robots.txt?',
     `Count your access log by crawler. The rules are those of the file that you give, so requests from before a change may look wrong. A name is
 only a claim: give the ranges that the operator publishes, and requests from other addresses get their own row. Browsers are left out, and so is
 a crawler that claims to be one. The log may be as long as you like: memory doesn't grow with it.
@@ -280,7 +281,19 @@ const rowOf = (flag: Flag) => {
 const tableOf = (rows: readonly string[]) => `| option | meaning |\n|---|---|\n${rows.join('\n')}`
 
 /** The flags that mean the same in several commands. The page has them once. */
-const shared = [USER_AGENT, PRODUCT_TOKEN, ROBOTS, DIALECT, STORE, MIN_DELAY, MAX_WAIT, CRAWLER, ...URLS, ...NETWORK]
+const shared = [
+  USER_AGENT,
+  PRODUCT_TOKEN,
+  ROBOTS,
+  DIALECT,
+  STORE,
+  MIN_DELAY,
+  MAX_WAIT,
+  RETRY,
+  CRAWLER,
+  ...URLS,
+  ...NETWORK,
+]
 const isShared = (flag: Flag) => shared.includes(flag)
 
 test('docs/cli.md', { tags: 'page' }, async () => {

@@ -216,7 +216,7 @@ test('runs with the same --store share robots.txt', async () => {
 })
 
 test.for([
-  [[], 'no URL was given; write one such as https://example.com/page'],
+  [[], 'no URL was given; write one such as https://example.com/page, or - to read URLs from stdin'],
   [
     ['http://a.test', 'http://b.test', '--output', 'x'],
     '--output: is for one page, and several URLs were given; write one URL, or > FILE',

@@ -38,6 +38,7 @@ const path = writeFiles({
   }),
   'wrong.json': '{"prefixes": [{"ipv4Prefix": "66.249.66.0"}]}',
   'empty.json': '{"prefixes": []}',
+  'page.json': '<!doctype html>',
   'no.json': 'prefixes',
 })
 
@@ -111,7 +112,8 @@ test.for([
   [`Googlebot=${path('missing.json')}`, 'there is no such file'],
   [`Googlebot=${path('wrong.json')}`, 'entry 1 of "prefixes" has no valid range: {"ipv4Prefix":"66.249.66.0"}'],
   [`Googlebot=${path('empty.json')}`, 'has no list "prefixes"'],
-  [`Googlebot=${path('no.json')}`, 'is not JSON'],
+  [`Googlebot=${path('no.json')}`, 'is not JSON; expected'],
+  [`Googlebot=${path('page.json')}`, 'is not JSON, but a web page; expected'],
 ] as const)('rejects --ranges %s', async ([value, message]) => {
   const { stderr, code } = await byAgent('', '--ranges', value)
   expect(stderr).toContain(message)

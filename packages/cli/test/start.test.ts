@@ -5,6 +5,9 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { type CommandSpec, parseCommand } from '../src/command-line.ts'
+import { commands } from '../src/commands.ts'
+import { QUESTIONS } from '../src/help.ts'
 import { MAIN, runCli, runInThisProcess } from './run-cli.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
@@ -28,6 +31,21 @@ test('the bundle has the licences of the packages in it', { tags: 'full' }, () =
     text.replace(/\s+/g, ' '),
   )
   expect(words).toHaveLength(new Set(words).size) // several licences share them
+})
+
+test.for([['--help'], ['match', '--help']])(
+  'the first screen of %j answers who in a log broke robots.txt',
+  async (args) => {
+    const { stdout } = await runInThisProcess(args)
+    expect(stdout.split('\n').slice(0, 24).join('\n')).toMatch(/Who in my .*log broke robots\.txt/)
+    expect(stdout).toContain('politely match --by-agent --robots robots.txt --urls access.log\n')
+  },
+)
+
+test.for(QUESTIONS)('%s: %s has no mistake', ([, line]) => {
+  const [name, ...args] = line.split(' ')
+  const spec = commands.find((command) => command.name === name) as CommandSpec
+  expect(() => parseCommand(spec, args, commands)).not.toThrow()
 })
 
 /** A class of the fetcher, and a function of undici. */

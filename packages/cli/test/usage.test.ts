@@ -254,7 +254,7 @@ test.each([
   [['/a', '/b', '--header', 'A: b'], 'are for one page, and several URLs were given; write one URL'],
   [['/a', '--tdmrep', path('tdmrep.json')], '--tdmrep: a file is read with --robots only'],
   [['/a', '--purpose', 'train'], '--purpose: "train" is not known; write one of index, follow,'],
-  [[], 'no URL was given; write one such as https://example.com/page'],
+  [[], 'no URL was given; write one such as https://example.com/page, or - to read URLs from stdin'],
 ])('%j is a mistake', async (args, message) => {
   const { code, stderr } = await runInThisProcess(['usage', ...args, ...BOT])
   expect(stderr).toContain(message)

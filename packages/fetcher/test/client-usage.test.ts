@@ -100,8 +100,8 @@ describe('tdmrep.json', () => {
     'a page in place of the file, logged once as info': {
       answers: { [FILE]: { status: 200, body: '<!doctype html><title>Home</title>' } },
       reading: 'unreadable',
-      why: 'the file is not valid JSON, so it is ignored (status 200)',
-      log: [`info ${FILE}: the file is not valid JSON, so it is ignored`],
+      why: 'the server sent a web page instead of the file, so it is ignored (status 200)',
+      log: [`info ${FILE}: the server sent a web page instead of the file, so it is ignored`],
     },
     'an object in place of the array, logged once as a warning': {
       answers: { [FILE]: { status: 200, body: RULE.slice(1, -1) } },

@@ -41,6 +41,8 @@ export const questions: Questions = {
   'ssrf private ip': ['fetching', 'security'],
   'process does not exit': ['troubleshooting'],
   'cloudflare captcha': ['outcomes'],
+  'who in my log broke robots.txt': ['cli'],
+  'which bots in my access log ignore robots.txt': ['cli'],
 }
 
 /** These were written before the search was tuned, and it was not tuned with them. */

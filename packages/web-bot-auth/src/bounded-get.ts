@@ -1,6 +1,6 @@
 // One GET of a URL that someone else may have chosen: public addresses only, no redirect, and
 // bounds of time and size.
-import { cacheControlOf, headerOf } from '@politely/core/engine'
+import { cacheControlOf, foreignFormatOf, headerOf } from '@politely/core/engine'
 import type { NetworkGuard } from '@politely/fetcher'
 import { loadUndici } from '@politely/fetcher/internal'
 import { DIRECTORY_TYPE } from './profiles.ts'
@@ -50,4 +50,9 @@ export async function boundedGet(url: string, options: BoundedGetOptions): Promi
 export function maxAgeOf({ headers }: Got): number | undefined {
   const { noStore, noCache, maxAge } = cacheControlOf(headerOf(headers, 'cache-control'))
   return noStore || noCache ? 0 : maxAge
+}
+
+/** Returns what to add to a message about a body that is not JSON, if it is a web page. */
+export function pageNote(body: Buffer | string): string {
+  return foreignFormatOf(body.toString()) === 'html' ? ': the server sent a web page' : ''
 }

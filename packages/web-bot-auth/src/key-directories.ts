@@ -19,7 +19,7 @@ import {
   type Site,
   siteOf,
 } from '@politely/fetcher/internal'
-import { ACCEPT_KEYS, boundedGet, maxAgeOf } from './bounded-get.ts'
+import { ACCEPT_KEYS, boundedGet, maxAgeOf, pageNote } from './bounded-get.ts'
 import { DomainMap } from './domain-map.ts'
 import { isForSignatures, type Jwk, type PublicKey, readPublicKey, validityOf } from './keys.ts'
 import { DIRECTORY_PATH } from './profiles.ts'
@@ -273,7 +273,7 @@ async function keysOf(url: string, text: string, maxKeys: number): Promise<Reado
   try {
     keys = (JSON.parse(text) as { readonly keys?: unknown } | null)?.keys
   } catch {
-    throw new Error(`${url} is not JSON`)
+    throw new Error(`${url} is not JSON${pageNote(text)}`)
   }
   if (!Array.isArray(keys)) throw new Error(`${url} is not a JWK set: it has no list \`keys\``)
   if (keys.length > maxKeys) throw new Error(`${url} has ${keys.length} keys, which is more than ${maxKeys}`)

@@ -315,7 +315,7 @@ const FAULTS: readonly (readonly [
     'the ranges are no JSON',
     'ranges-not-json',
     'fail',
-    /is not a JSON object with a list "prefixes"/,
+    /is not a JSON object with a list "prefixes": the server sent a web page/,
     /init/,
     at('/crawler-ranges.json', html('<!doctype html>')),
   ],
@@ -463,6 +463,14 @@ const FAULTS: readonly (readonly [
     /init/,
     at('/signature-agent-card.json', json([])),
   ],
+  [
+    'the card is a web page',
+    'card-not-json',
+    'fail',
+    /not a JSON object: the server sent a web page/,
+    /init/,
+    at('/signature-agent-card.json', html('<!doctype html>')),
+  ],
   ['the directory is missing', 'directory-status', 'fail', /status 404/, /init/, at(KEYS, status(404))],
   [
     'the directory is behind a challenge',
@@ -489,6 +497,14 @@ const FAULTS: readonly (readonly [
     header('content-type', () => 'application/json'),
   ],
   ['the directory is no JSON', 'directory-not-json', 'fail', /is not JSON/, /keys directory/, directory({}, () => '{')],
+  [
+    'the directory is a web page',
+    'directory-not-json',
+    'fail',
+    /list "keys": the server sent a web page/,
+    /keys directory/,
+    directory({}, () => '<!doctype html>'),
+  ],
   [
     'the directory is empty',
     'directory-empty',

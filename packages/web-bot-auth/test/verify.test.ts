@@ -392,7 +392,7 @@ describe('a key set', () => {
       /has status 302; a key set needs 200, without a redirect/,
     ],
     ['status 203', { status: 203, body: '{"keys":[]}' }, /has status 203/],
-    ['no JSON', { status: 200, body: '<html>' }, /is not JSON/],
+    ['no JSON', { status: 200, body: '<html>' }, /is not JSON: the server sent a web page/],
     ['no list', { status: 200, body: '{"keys":{}}' }, /has no list `keys`/],
     ['too many keys', { status: 200, body: JSON.stringify({ keys: many }) }, /has 101 keys, which is more than 100/],
     ['too many bytes', { status: 200, body: ' '.repeat(65_537) }, /is longer than 65536 bytes/],

@@ -9,6 +9,7 @@ import {
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
+import type { Fetch } from './pages.ts'
 
 const BATCH = 1000
 
@@ -36,23 +37,36 @@ export async function* readSitemap(input: AsyncIterable<Uint8Array>, name: strin
 /**
  * Yields the URLs of the sitemaps of a site in batches. Says on stderr which files are missing.
  * @param site The URL of a site, or of a sitemap.
+ * @param fetch Requests the sitemaps through a gate. By default, a gate is opened.
  */
-export async function* siteUrls(site: string, args: Arguments): AsyncGenerator<readonly string[]> {
-  const { withSitemaps } = await import('./sitemaps.ts')
+export async function* siteUrls(site: string, args: Arguments, fetch?: Fetch): AsyncGenerator<readonly string[]> {
+  const { sourceOf, withSitemaps } = await import('./sitemaps.ts')
+  if (fetch !== undefined) return yield* urlsIn(readSitemaps(sourceOf(site), { fetch }), site)
   const { readable, writable } = new TransformStream<readonly string[], readonly string[]>()
   const writer = writable.getWriter()
   const done = withSitemaps([site], args, {}, async (reading) => {
-    for await (const urls of batchesOf(reading)) await writer.write(urls)
-    for (const file of reading.files.list) {
-      if (file.outcome === 'partial' || file.outcome === 'failed')
-        process.stderr.write(errorLine(`${file.url}: ${describeFile(file)}`))
-    }
+    for await (const urls of urlsIn(reading, site)) await writer.write(urls)
   }).then(
     () => writer.close(),
     (error) => writer.abort(error),
   )
   yield* readable
   await done
+}
+
+/** @throws {UsageError} if there are none. */
+async function* urlsIn(reading: SitemapReading, site: string): AsyncGenerator<readonly string[]> {
+  let count = 0
+  for await (const urls of batchesOf(reading)) {
+    count += urls.length
+    yield urls
+  }
+  for (const file of reading.files.list) {
+    if (file.outcome === 'partial' || file.outcome === 'failed')
+      process.stderr.write(errorLine(`${file.url}: ${describeFile(file)}`))
+  }
+  if (count === 0)
+    throw new UsageError(`--sitemap: ${site} lists no URLs; write politely sitemap ${site}, which says why`, site)
 }
 
 /** Yields the entries. A file that broke off is among the results, which each command prints. */

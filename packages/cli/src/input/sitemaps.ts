@@ -34,7 +34,7 @@ export async function withSitemaps<T>(
 }
 
 /** A site has no path; a URL with a path is a sitemap. */
-function sourceOf(given: string): string | readonly string[] {
+export function sourceOf(given: string): string | readonly string[] {
   const url = URL.parse(given)
   if (url !== null && /^https?:$/.test(url.protocol)) return url.pathname === '/' ? url.href : [url.href]
   const shown = JSON.stringify(given)

@@ -14,6 +14,7 @@ import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
 import { shorten } from '../output/shorten.ts'
+import type { Fetch } from './pages.ts'
 import { readLines } from './read-lines.ts'
 import { explainReadError } from './robots-file.ts'
 import { fileName, takeStdin } from './stdin.ts'
@@ -21,17 +22,47 @@ import { fileName, takeStdin } from './stdin.ts'
 const WRITE_A_FILE = 'write the name of a file with one URL on each line, or - for stdin'
 
 /**
- * Opens the input that `--urls` names, or stdin.
+ * Opens the input that `--urls` or `--sitemap` names, or stdin.
+ * @param fetch Requests sitemaps. By default, they have a gate to themselves.
  * @throws {UsageError} if it cannot be read.
  */
-export function openUrls(args: Arguments): UrlSource {
+export function openUrls(args: Arguments, fetch?: Fetch): UrlSource {
   const site = args.get('sitemap')
   if (site !== undefined && args.has('urls'))
     throw new UsageError('--urls and --sitemap cannot be combined; leave one of them out')
-  if (site !== undefined) return new UrlSource(site, 'sitemap', undefined, args)
-  const file = args.get('urls') ?? '-'
+  if (site === undefined) return openFile(args.get('urls') ?? '-', args)
+  const open = async () => (await import('./sitemap.ts')).siteUrls(site, args, fetch)
+  return new UrlSource(site, 'sitemap', undefined, open)
+}
+
+function openFile(file: string, args: Arguments): UrlSource {
   const format = (args.get('input') as UrlFormat | undefined) ?? formatOfName(file)
   return new UrlSource(file, format, args.get('column'))
+}
+
+/** Whether the command line gives a list of URLs: `-`, `--urls` or `--sitemap`. */
+export function hasList(args: Arguments): boolean {
+  return args.operands.includes('-') || args.has('urls') || args.has('sitemap')
+}
+
+/**
+ * Yields the URLs of a command line: its operands, with the list on stdin in place of `-`, and then the
+ * URLs of `--urls` or `--sitemap`.
+ * @param fetch As in `openUrls`.
+ * @throws {UsageError} if there are none, or a list cannot be read.
+ */
+export async function* urlsOf(args: Arguments, fetch?: Fetch): AsyncGenerator<string> {
+  for (const url of args.operands) {
+    if (url !== '-') yield url
+    else for await (const urls of openFile('-', args).batches()) yield* urls
+  }
+  if (args.has('urls') || args.has('sitemap')) for await (const urls of openUrls(args, fetch).batches()) yield* urls
+}
+
+/** @throws {UsageError} if the command line has neither a URL nor a list. */
+export function assertUrls(args: Arguments, example = 'https://example.com/page'): void {
+  if (args.operands.length === 0 && !hasList(args))
+    throw new UsageError(`no URL was given; write one such as ${example}, or - to read URLs from stdin`)
 }
 
 /** The URLs of one input, in bounded memory. */
@@ -41,19 +72,24 @@ export class UrlSource {
   /** Undefined until the first line is read, if neither `--input` nor the name says it. */
   #format: UrlFormat | undefined
   readonly #column: string | undefined
-  readonly #network: Arguments | undefined
+  readonly #open: (() => Promise<AsyncIterable<readonly string[]>>) | undefined
   readonly #size: number | undefined
   #bytesRead = 0
   #count = 0
 
-  /** @param network The command line, if `file` is the URL of a site whose sitemaps are read. */
-  constructor(file: string, format: UrlFormat | undefined, column: string | undefined, network?: Arguments) {
-    this.name = network === undefined ? fileName(file) : file
+  /** @param open Reads the sitemaps, if `file` is the URL of a site. */
+  constructor(
+    file: string,
+    format: UrlFormat | undefined,
+    column: string | undefined,
+    open?: () => Promise<AsyncIterable<readonly string[]>>,
+  ) {
+    this.name = open === undefined ? fileName(file) : file
     this.#file = file
     this.#format = format
     this.#column = column
-    this.#network = network
-    const stats = network === undefined ? statsOf(file) : undefined
+    this.#open = open
+    const stats = open === undefined ? statsOf(file) : undefined
     this.#size = stats?.isFile() ? stats.size : undefined
   }
 
@@ -105,7 +141,7 @@ export class UrlSource {
   }
 
   async #input(): Promise<AsyncIterable<readonly string[]>> {
-    if (this.#network !== undefined) return (await import('./sitemap.ts')).siteUrls(this.#file, this.#network)
+    if (this.#open !== undefined) return this.#open()
     const { format, bytes } = await this.#opened()
     if (format !== 'sitemap') return this.#urls(format, bytes)
     return (await import('./sitemap.ts')).readSitemap(bytes, withoutCredentials(this.name))

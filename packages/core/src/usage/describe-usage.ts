@@ -18,7 +18,7 @@ export function describeSource({ in: where, channel, name, line }: UsageSource):
     case 'html':
       return escapeControls(channel === 'license' ? `the element ${name}` : `the meta element ${name}`)
     case 'tdmrep.json':
-      return escapeControls(`tdmrep.json, location ${name}`)
+      return name === '' ? 'tdmrep.json' : escapeControls(`tdmrep.json, location ${name}`)
   }
 }
 

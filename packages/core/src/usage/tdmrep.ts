@@ -15,6 +15,7 @@
 import { decodeText, encodeText, type HasBytes, textOf } from '../bytes.ts'
 import { describeValue } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
+import { foreignFormatOf } from '../foreign-format.ts'
 import { headerLines, type ResponseHeaders } from '../http/header-lines.ts'
 import { matchesWildcards } from '../match/pattern.ts'
 import { workspace } from '../match/workspace.ts'
@@ -100,7 +101,9 @@ function parseFile(source: TdmrepSource, option: string): TdmrepFile {
   try {
     rules = JSON.parse(text)
   } catch {
-    return unreadable(text, 'the file is not valid JSON, so it is ignored')
+    return foreignFormatOf(text) === 'html'
+      ? unreadable('', 'the server sent a web page instead of the file, so it is ignored')
+      : unreadable(text, 'the file is not valid JSON, so it is ignored')
   }
   return Array.isArray(rules) ? fileOf(rules) : unreadable(text, NOT_AN_ARRAY)
 }

@@ -78,7 +78,7 @@ describe('a file', () => {
     ['GAIP: not JSON', 'not json', 'unreadable', 'not valid JSON'],
     ['GAIP: an empty array', '[]', '', undefined],
     ['an empty file', '', 'unreadable', 'not valid JSON'],
-    ['an HTML page', '<!doctype html><title>Home</title>', 'unreadable', 'not valid JSON'],
+    ['an HTML page', '<!doctype html><title>Home</title>', 'unreadable', 'the server sent a web page'],
     ['null', 'null', 'unreadable', 'not an array'],
     ['a byte order mark', `\ufeff${JSON.stringify([rule])}`, '1', undefined],
     ['a trailing comma', '[{"location":"/","tdm-reservation":1},]', 'unreadable', 'not valid JSON'],

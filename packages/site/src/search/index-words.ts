@@ -82,7 +82,7 @@ const WORDS: Readonly<Record<string, string>> = {
   serve:
     'serve server sidecar service daemon http api permit permits lease python scrapy requests go golang rust java php curl language languages rate limiter shared gate several programs urlfrontier openapi token tenant quota metrics unix socket',
   mcp: 'mcp model context protocol claude cursor chatgpt llm agent tool ai assistant fetch server',
-  cli: 'command line cli terminal npx politely shell bash exit code status flags options --json user-agent flag access log logs',
+  cli: 'command line cli terminal npx politely shell bash exit code status flags options --json user-agent flag who in my access log broke robots.txt logs log file analysis which bots crawlers broke ignore violate disobey break rules offenders server log apache nginx by-agent --by-agent submitted url marked noindex list of urls sitemap urls',
   ci: 'ci continuous integration github action actions workflow gitlab pipeline pre-commit hook husky pull request test robots.txt deploy check code scanning',
   'reference/output-formats': 'output format json ndjson jsonl csv sarif junit schema machine readable parse output',
   options: 'options option list all settings configuration config default defaults parameters',

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { headerOf } from '@politely/core/engine'
 import { describeValue } from '@politely/fetcher/internal'
 import { checkedAgent } from '../agent-url.ts'
-import { ACCEPT_KEYS, type Got, maxAgeOf } from '../bounded-get.ts'
+import { ACCEPT_KEYS, type Got, maxAgeOf, pageNote } from '../bounded-get.ts'
 import { MAX_BODY_BYTES, MAX_KEYS } from '../key-directories.ts'
 import {
   isForSignatures,
@@ -56,7 +56,10 @@ export async function directoryFindings(
   const findings = [...headerFindings(url, got)]
   const keys = keysIn(got)
   if (keys === undefined)
-    return [...findings, fail(CHECK, 'directory-not-json', `${url} is not JSON with a list "keys"`, SIGN)]
+    return [
+      ...findings,
+      fail(CHECK, 'directory-not-json', `${url} is not JSON with a list "keys"${pageNote(got.body)}`, SIGN),
+    ]
   if (keys.length === 0) return [...findings, fail(CHECK, 'directory-empty', `${url} has no key`, SIGN)]
   if (keys.length > MAX_KEYS)
     findings.push(

@@ -4,7 +4,7 @@ import { describeVerdict } from '@politely/core'
 import { headerOf } from '@politely/core/engine'
 import { NetworkGuard, RobotsClient } from '@politely/fetcher'
 import { assertOptions, describeValue, withMethods } from '@politely/fetcher/internal'
-import type { Got } from '../bounded-get.ts'
+import { type Got, pageNote } from '../bounded-get.ts'
 import { directoryFindings } from './check-directory.ts'
 import { type DnsResolver, dnsFindings } from './check-dns.ts'
 import { type Finding, fail, jsonText, ok, warn } from './finding.ts'
@@ -175,7 +175,14 @@ async function rangesFindings(
   if ('result' in got) return [got]
   const file = jsonObject(got)
   if (file === undefined || !Array.isArray(file.prefixes))
-    return [fail(CHECK, 'ranges-not-json', `${rangesUrl} is not a JSON object with a list "prefixes"`, REPUBLISH)]
+    return [
+      fail(
+        CHECK,
+        'ranges-not-json',
+        `${rangesUrl} is not a JSON object with a list "prefixes"${pageNote(got.body)}`,
+        REPUBLISH,
+      ),
+    ]
   const findings: Finding[] = []
   const wrong: Finding[] = []
   const published: IpRange[] = []
@@ -261,7 +268,8 @@ async function cardFindings(identity: Identity, stranger: Stranger): Promise<rea
   const got = await stranger.get('card', 'card', card, 'application/json')
   if ('result' in got) return [got]
   const found = jsonObject(got)
-  if (found === undefined) return [fail('card', 'card-not-json', `${card} is not a JSON object`, REPUBLISH)]
+  if (found === undefined)
+    return [fail('card', 'card-not-json', `${card} is not a JSON object${pageNote(got.body)}`, REPUBLISH)]
   const expected = cardJson(identity)
   const differs = (of: Readonly<Record<string, unknown>>, wanted: Readonly<Record<string, unknown>>, prefix: string) =>
     Object.keys(wanted)

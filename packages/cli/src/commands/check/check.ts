@@ -16,10 +16,10 @@ import { Interrupted, UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
 import { withClient } from '../../input/client.ts'
 import { describeFile, isFile } from '../../input/is-file.ts'
-import { isTooLong, readLines, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
+import { isTooLong, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
 import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
-import { takeStdin } from '../../input/stdin.ts'
 import { withOptionalStore } from '../../input/store.ts'
+import { assertUrls, urlsOf } from '../../input/url-source.ts'
 import { lateNotice } from '../../output/late-notice.ts'
 import { shorten } from '../../output/shorten.ts'
 import { jsonLine, write } from '../../output/write.ts'
@@ -42,10 +42,7 @@ interface Checked {
 
 /** Returns the exit code. */
 export async function check(args: Arguments): Promise<number> {
-  const urls = args.operands
-  if (urls.length === 0) {
-    throw new UsageError('no URL was given; write one such as https://example.com/page, or - to read URLs from stdin')
-  }
+  assertUrls(args)
   const file = args.get('robots')
   if (file !== undefined && args.has('edge'))
     throw new UsageError('--edge compares two responses of a site; leave --robots out, or leave --edge out')
@@ -55,20 +52,20 @@ export async function check(args: Arguments): Promise<number> {
   })
   interrupted.catch(() => undefined) // `done.abort()` rejects it when the race is already over
   try {
-    return await Promise.race([file === undefined ? checkSites(urls, args) : checkFile(urls, file, args), interrupted])
+    return await Promise.race([file === undefined ? checkSites(args) : checkFile(file, args), interrupted])
   } finally {
     done.abort()
   }
 }
 
-async function checkSites(urls: readonly string[], args: Arguments): Promise<number> {
+async function checkSites(args: Arguments): Promise<number> {
   const checkWith = (store: Store | undefined) =>
     withClient(
       args,
       async (client) => {
-        if (!args.has('edge')) return print(verdictsOf(client, urls), args)
+        if (!args.has('edge')) return print(verdictsOf(client, args), args)
         const revalidating = { httpCaches: 'revalidate' } as const
-        return withClient(args, (other) => print(verdictsOf(client, urls, other), args), revalidating)
+        return withClient(args, (other) => print(verdictsOf(client, args, other), args), revalidating)
       },
       { store },
     )
@@ -76,9 +73,9 @@ async function checkSites(urls: readonly string[], args: Arguments): Promise<num
 }
 
 /** Checks the URLs against one file, whatever their origins are. */
-async function checkFile(urls: readonly string[], file: string, args: Arguments): Promise<number> {
+async function checkFile(file: string, args: Arguments): Promise<number> {
   const named = await loadRobots(file, args)
-  return named === undefined ? EXITS.unreachable.code : print(verdictsByFile(named, tokensOf(args), urls), args)
+  return named === undefined ? EXITS.unreachable.code : print(verdictsByFile(named, tokensOf(args), args), args)
 }
 
 async function print(all: AsyncIterable<Checked>, args: Arguments): Promise<number> {
@@ -125,11 +122,7 @@ function describeInvalid({ url, problem }: Extract<ClientVerdict, { readonly bec
  * Yields one verdict for each URL, in input order.
  * @param revalidated A client that asks caches on the way to revalidate, for `--edge`.
  */
-async function* verdictsOf(
-  client: RobotsClient,
-  args: readonly string[],
-  revalidated?: RobotsClient,
-): AsyncGenerator<Checked> {
+async function* verdictsOf(client: RobotsClient, args: Arguments, revalidated?: RobotsClient): AsyncGenerator<Checked> {
   const plain = { client, headers: responseHeaders(client) }
   const other = revalidated && { client: revalidated, headers: responseHeaders(revalidated) }
   const pending: string[] = []
@@ -151,7 +144,7 @@ async function* verdictsOf(
 async function* verdictsByFile(
   { name, robots, access }: NamedRobots,
   tokens: readonly string[],
-  args: readonly string[],
+  args: Arguments,
 ): AsyncGenerator<Checked> {
   const { productTokens } = readingOf(tokens, robots.dialect)
   const rules = rulesFor(robots, tokens)
@@ -162,13 +155,5 @@ async function* verdictsByFile(
     const pace = { crawlDelayMs, requestRates, visitTimes, ...(access && { access }) }
     const checked = verdict.because === 'invalid-url' ? { url, ...verdict } : { url, ...verdict, ...pace }
     yield { verdict: { ...checked, url }, context: { productTokens, file } }
-  }
-}
-
-/** Yields the URLs of the command line. Replaces `-` with the lines of stdin. */
-async function* urlsOf(args: readonly string[]): AsyncGenerator<string> {
-  for (const url of args) {
-    if (url !== '-') yield url
-    else for await (const lines of readLines(takeStdin('check'))) yield* lines
   }
 }

@@ -1,5 +1,5 @@
 import type { CommandSpec, Flag } from '../../command-line.ts'
-import { DIALECT, formatFlag, jsonFlag, NETWORK, PRODUCT_TOKEN, ROBOTS, STORE, USER_AGENT } from '../../flags.ts'
+import { DIALECT, formatFlag, jsonFlag, NETWORK, PRODUCT_TOKEN, ROBOTS, STORE, URLS, USER_AGENT } from '../../flags.ts'
 
 const EDGE: Flag = {
   name: 'edge',
@@ -13,6 +13,7 @@ export const checkSpec: CommandSpec = {
     "Fetches the robots.txt of each URL's site and says whether you may fetch the URL, and why. Also says how robots.txt was obtained, and what to change if that failed.\n\nWith --robots, this file decides, whatever the site of a URL. Then a URL may be a path.",
   usage: 'URL… --user-agent NAME [--robots FILE|URL] [--edge]',
   flags: [
+    ...URLS,
     USER_AGENT,
     PRODUCT_TOKEN,
     ROBOTS,

@@ -9,6 +9,7 @@ import {
   isRedirect,
   type Permit,
   PoliteGate,
+  politely,
   RobotsDisallowedError,
 } from '@politely/gate'
 import { retryOf, withRetries } from '@politely/gate/internal'
@@ -21,6 +22,7 @@ import { rejectFiles } from '../../input/is-file.ts'
 import { limitOf, minDelayMsOf, retryOptionsOf } from '../../input/numbers.ts'
 import { PageStart } from '../../input/page-start.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import { assertUrls, urlsOf } from '../../input/url-source.ts'
 import { isNofollowHeader, LinkReader, type Links, linkOf } from './links.ts'
 import { type CrawlOutput, outputFor } from './output.ts'
 import type { PageReport } from './report.ts'
@@ -49,21 +51,14 @@ interface Tools {
 
 /** Returns the exit code. */
 export async function crawl(args: Arguments): Promise<number> {
-  const seeds = args.operands
-  if (seeds.length === 0) throw new UsageError('no URL was given; write one such as https://example.com')
-  rejectFiles(seeds)
-  const wrong = seeds.find((url) => originOf(url) === undefined || !/^https?:/i.test(url))
-  if (wrong !== undefined)
-    throw new UsageError(
-      `${JSON.stringify(wrong)} is not the URL of a page; write one such as https://example.com`,
-      wrong,
-    )
+  assertUrls(args, 'https://example.com')
+  rejectFiles(args.operands, 'check', 'crawl')
+  assertPages(args.operands.filter((url) => url !== '-'))
   const whole = { min: 1, isInteger: true } as const
   const maxPages = limitOf(args, 'max-pages', { ...whole, max: 1e6, unit: 'pages', example: 100 })
   const maxDepth = limitOf(args, 'depth', { ...whole, min: 0, max: 1e6, unit: 'links', example: 3 })
   const maxConcurrent = limitOf(args, 'concurrency', { ...whole, max: 64, unit: 'requests', example: 4 })
   const minDelayMs = minDelayMsOf(args)
-  const retry = retryOf(retryOptionsOf(args))
   return withPages(args, async (client, fetch) => {
     // The timeline shows the waits itself.
     const logsWaits = args.get('format') === 'text' && !process.stdout.isTTY
@@ -73,10 +68,16 @@ export async function crawl(args: Arguments): Promise<number> {
       maxConcurrent,
       logger: logsWaits ? WAIT_LOGGER : SILENT_LOGGER,
     })
+    const retry = retryOptionsOf(args)
+    const seeds = await seedsOf(args, politely(fetch, { gate, retry }))
     using timeline = new CrawlTimeline({ gate })
     const output = outputFor(args.get('format'), timeline)
     const followsAll = args.get('nofollow') === 'follow'
-    const crawler = new Crawler(seeds, { maxPages, maxDepth, followsAll }, { client, gate, fetch, output, retry })
+    const crawler = new Crawler(
+      seeds,
+      { maxPages, maxDepth, followsAll },
+      { client, gate, fetch, output, retry: retryOf(retry) },
+    )
     const interrupt = () => crawler.stop()
     for (const signal of SIGNALS) process.once(signal, interrupt)
     try {
@@ -89,6 +90,21 @@ export async function crawl(args: Arguments): Promise<number> {
     if (crawler.isStopped) return EXITS.interrupted.code
     return crawler.fetched > 0 ? EXITS.success.code : EXITS.disallowed.code
   })
+}
+
+async function seedsOf(args: Arguments, fetch: Fetch): Promise<readonly string[]> {
+  const seeds: string[] = []
+  for await (const url of urlsOf(args, fetch)) seeds.push(url)
+  assertPages(seeds)
+  return seeds
+}
+
+/** @throws {UsageError} if one is not the URL of a page. */
+function assertPages(urls: readonly string[]): void {
+  const wrong = urls.find((url) => originOf(url) === undefined || !/^https?:/i.test(url))
+  if (wrong === undefined) return
+  const problem = `${JSON.stringify(wrong)} is not the URL of a page`
+  throw new UsageError(`${problem}; write one such as https://example.com`, wrong)
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const

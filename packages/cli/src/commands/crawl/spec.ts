@@ -8,6 +8,7 @@ import {
   PRODUCT_TOKEN,
   RETRY,
   STORE,
+  URLS,
   USER_AGENT,
 } from '../../flags.ts'
 
@@ -18,6 +19,7 @@ export const crawlSpec: CommandSpec = {
     'Follows links within the origins of the given URLs, as far and as fast as robots.txt allows. In a terminal, it draws the timeline of the requests while they run; otherwise it prints one line for each page. It does not store the pages.\n\nA redirect is followed like a link. Links with rel="nofollow" are skipped and counted. So are all links of a page whose robots meta tag or X-Robots-Tag header says nofollow or none. Ctrl-C and SIGTERM end the crawl with a summary.',
   usage: 'URL… --user-agent NAME',
   flags: [
+    ...URLS,
     USER_AGENT,
     PRODUCT_TOKEN,
     { name: 'max-pages', value: 'NUMBER', text: 'the most pages to request', byDefault: '50' },

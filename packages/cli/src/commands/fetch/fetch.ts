@@ -11,6 +11,7 @@ import { maxWaitMsOf, minDelayMsOf, retryOptionsOf } from '../../input/numbers.t
 import { type Pages, withOptionalPageFile } from '../../input/page-file.ts'
 import { PageStart } from '../../input/page-start.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
+import { assertUrls, hasList, urlsOf } from '../../input/url-source.ts'
 import { UnprintableError, writePage } from '../../output/page.ts'
 import { safeText } from '../../output/style.ts'
 import { waitProblem } from '../../output/wait-problem.ts'
@@ -21,10 +22,9 @@ import { listenToStarts } from './request-events.ts'
 
 /** Returns the exit code. */
 export async function fetchPages(args: Arguments): Promise<number> {
-  const urls = args.operands
-  if (urls.length === 0) throw new UsageError('no URL was given; write one such as https://example.com/page')
-  rejectFiles(urls)
-  if (urls.length > 1 && args.has('output'))
+  assertUrls(args)
+  rejectFiles(args.operands, 'check', 'fetch')
+  if ((args.operands.length > 1 || hasList(args)) && args.has('output'))
     throw new UsageError('--output: is for one page, and several URLs were given; write one URL, or > FILE')
   const maxWaitMs = maxWaitMsOf(args)
   const minDelayMs = minDelayMsOf(args)
@@ -38,7 +38,7 @@ export async function fetchPages(args: Arguments): Promise<number> {
       })
       let exit: ExitName = 'success'
       try {
-        for (const url of urls) {
+        for await (const url of urlsOf(args, politely(fetch, { gate, retry: retryOptionsOf(args) }))) {
           const report = await fetchPage(url, args, { client, gate, fetch, pages })
           exit = moreSevere(exit, exitOfReport(report))
           process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output

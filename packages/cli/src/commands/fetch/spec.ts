@@ -10,6 +10,7 @@ import {
   PRODUCT_TOKEN,
   RETRY,
   STORE,
+  URLS,
   USER_AGENT,
 } from '../../flags.ts'
 
@@ -20,6 +21,7 @@ export const fetchSpec: CommandSpec = {
     'Fetches pages as a polite crawler does: checks robots.txt before each request and each redirect, and waits as robots.txt and Retry-After ask. Writes the pages to stdout, one after another, and a report about each of them to stderr.\n\nA second run does not know when the first run made its last request, so it does not wait for it. Give all URLs of a site to one run.\n\nWith --cache, pages are kept in a file (RFC 9111). A stored page is not requested while it is fresh. After that, the site is asked whether it has changed. The report says what the cache did: hit, revalidated, stored, stale or bypass.',
   usage: 'URL… --user-agent NAME',
   flags: [
+    ...URLS,
     USER_AGENT,
     PRODUCT_TOKEN,
     { name: 'output', value: 'FILE', text: 'the file for the page, instead of stdout' },

@@ -1,6 +1,7 @@
 // The files of `--ranges`: the IP ranges from which operators say that their crawlers come.
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { findCrawler, isCrawlerName } from '@politely/core/crawlers'
+import { foreignFormatOf } from '@politely/core/engine'
 import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { readText } from '../../input/robots-file.ts'
@@ -47,7 +48,9 @@ function prefixesIn(text: string, file: string): readonly string[] {
   try {
     list = (JSON.parse(text) as { prefixes?: unknown } | null)?.prefixes
   } catch {
-    throw new UsageError(`${name} is not JSON; ${expected}`)
+    throw new UsageError(
+      `${name} is not JSON${foreignFormatOf(text) === 'html' ? ', but a web page' : ''}; ${expected}`,
+    )
   }
   if (!Array.isArray(list) || list.length === 0) throw new UsageError(`${name} has no list "prefixes"; ${expected}`)
   return list.map((entry: { ipv4Prefix?: unknown; ipv6Prefix?: unknown } | null, i) => {

@@ -13,9 +13,9 @@ import {
 
 export const matchSpec: CommandSpec = {
   name: 'match',
-  summary: 'check millions of URLs against robots.txt files',
+  summary: 'check millions of URLs, or find who in a log broke robots.txt',
   description:
-    'Reads URLs or paths, from stdin without --urls, and prints a verdict on each. Makes no requests, unless --robots is a URL. Skips lines that begin with #.\n\n--robots-dir has one file for each origin: example.com.txt is for https://example.com, http_example.com.txt for http://example.com, example.com_8443.txt for https://example.com:8443.\n\nWith --by-agent, reads an access log and counts its requests by crawler: which one broke which rule of --robots. Requests for robots.txt and requests of browsers are left out.',
+    'Reads URLs or paths, from stdin without --urls, and prints a verdict on each. Makes no requests, unless --robots is a URL. Skips lines that begin with #.\n\n--robots-dir has one file for each origin: example.com.txt is for https://example.com, http_example.com.txt for http://example.com, example.com_8443.txt for https://example.com:8443.\n\nWith --by-agent, says who in an access log broke robots.txt: counts the requests by crawler, and names the rules of --robots that each one broke. Requests for robots.txt and requests of browsers are left out.',
   usage: '--robots FILE --user-agent NAME < urls.txt',
   flags: [
     ROBOTS,
@@ -56,6 +56,11 @@ export const matchSpec: CommandSpec = {
   ],
   examples: [
     ['match --robots robots.txt --user-agent ExampleBot < urls.txt', 'Checks a list of URLs.'],
+    ['match --by-agent --robots robots.txt --urls access.log', 'Who in my log broke robots.txt, and which rule?'],
+    [
+      'match --by-agent --robots robots.txt --urls access.log.gz --ranges Googlebot=googlebot.json',
+      'Who broke it? Real Googlebots are told from fake ones by their addresses.',
+    ],
     [
       'match --robots robots.txt --urls access.log.gz --crawler Googlebot --crawler Bingbot --format csv',
       'Checks the URLs of an access log for two crawlers.',
@@ -63,10 +68,6 @@ export const matchSpec: CommandSpec = {
     [
       'match --robots-dir files --urls urls.txt --user-agent ExampleBot --output verdicts.ndjson --resume',
       'Checks URLs of many sites, and continues where the last run ended.',
-    ],
-    [
-      'match --by-agent --robots robots.txt --urls access.log.gz --ranges Googlebot=googlebot.json',
-      'Lists the crawlers of an access log, and the rules that they broke.',
     ],
   ],
   exits: { success: 'all URLs were read, whatever the verdicts are', fails: 'with --fail-on, a URL is disallowed' },

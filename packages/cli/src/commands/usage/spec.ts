@@ -11,6 +11,7 @@ import {
   RETRY,
   ROBOTS,
   STORE,
+  URLS,
   USER_AGENT,
 } from '../../flags.ts'
 
@@ -33,6 +34,7 @@ export const usageSpec: CommandSpec = {
     'Says what a site lets a crawler do with a page: show it in a search index, follow its links, train a model on it, and so on. Reads robots.txt (Content-Usage, Content-Signal, License), /.well-known/tdmrep.json, the headers of the page and the head of its HTML. It requests the page only if robots.txt allows it. It names licenses, and never fetches them.\n\n--header, --headers and --html are read instead of the page, so no request is made for it. With --robots, only the given files are read.',
   usage: 'URL… --user-agent NAME [--purpose NAME]',
   flags: [
+    ...URLS,
     USER_AGENT,
     PRODUCT_TOKEN,
     {
@@ -68,6 +70,10 @@ export const usageSpec: CommandSpec = {
     [
       'usage https://example.com/page --user-agent ExampleBot --purpose train-ai',
       'Exits with 1 if the page must not be used for training.',
+    ],
+    [
+      'usage --sitemap https://example.com --user-agent ExampleBot --purpose index',
+      'Which pages of the sitemaps are marked noindex?',
     ],
     [
       'usage /page --user-agent ExampleBot --robots public/robots.txt --header "X-Robots-Tag: noindex" --html page.html',

@@ -23,6 +23,7 @@ import { maxWaitMsOf, minDelayMsOf, retryOptionsOf } from '../../input/numbers.t
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { policyTokensOf } from '../../input/policy-tokens.ts'
 import { loadRobots, readText } from '../../input/robots-file.ts'
+import { assertUrls, hasList, urlsOf } from '../../input/url-source.ts'
 import { lateNotice } from '../../output/late-notice.ts'
 import { shorten } from '../../output/shorten.ts'
 import { waitProblem } from '../../output/wait-problem.ts'
@@ -36,28 +37,29 @@ type Reported = UsageReport | (InvalidUrl & { readonly url: string })
 
 /** Returns the exit code. */
 export async function usage(args: Arguments): Promise<number> {
-  const urls = args.operands
-  if (urls.length === 0) throw new UsageError('no URL was given; write one such as https://example.com/page')
+  assertUrls(args)
   const file = args.get('robots')
-  if (file === undefined) rejectFiles(urls, 'usage')
+  if (file === undefined) rejectFiles(args.operands, 'usage', 'usage')
   const tdmrep = args.get('tdmrep')
   if (file === undefined && tdmrep !== undefined && tdmrep !== 'none')
     throw new UsageError('--tdmrep: a file is read with --robots only; add --robots FILE, or write --tdmrep none')
   const page = await givenPageOf(args)
-  if (page !== undefined && urls.length > 1)
+  if (page !== undefined && (args.operands.length > 1 || hasList(args)))
     throw new UsageError('--header, --headers and --html are for one page, and several URLs were given; write one URL')
-  return file === undefined ? usageOfSites(urls, page, args) : usageByFiles(urls, file, page, args)
+  return file === undefined ? usageOfSites(page, args) : usageByFiles(file, page, args)
 }
 
-function usageOfSites(urls: readonly string[], page: GivenPage | undefined, args: Arguments): Promise<number> {
+function usageOfSites(page: GivenPage | undefined, args: Arguments): Promise<number> {
   const maxWaitMs = maxWaitMsOf(args)
   const minDelayMs = minDelayMsOf(args)
   return withPages(args, async (client, fetch) => {
     const logger = args.get('format') === 'text' ? WAIT_LOGGER : SILENT_LOGGER
     const gate = new PoliteGate({ robots: client, maxWaitMs, minDelayMs, logger })
-    const site = { client, fetch: politely(fetch, { gate, onDisallowed: 'response', retry: retryOptionsOf(args) }) }
+    const retry = retryOptionsOf(args)
+    const site = { client, fetch: politely(fetch, { gate, onDisallowed: 'response', retry }) }
     async function* reports() {
-      for (const url of urls) yield await reportOfSite(url, page, args, site)
+      for await (const url of urlsOf(args, politely(fetch, { gate, retry })))
+        yield await reportOfSite(url, page, args, site)
     }
     try {
       return await print(reports(), args)
@@ -67,12 +69,7 @@ function usageOfSites(urls: readonly string[], page: GivenPage | undefined, args
   })
 }
 
-async function usageByFiles(
-  urls: readonly string[],
-  file: string,
-  page: GivenPage | undefined,
-  args: Arguments,
-): Promise<number> {
+async function usageByFiles(file: string, page: GivenPage | undefined, args: Arguments): Promise<number> {
   const tokens = tokensOf(args)
   const named = await loadRobots(file, args)
   if (named === undefined) return EXITS.unreachable.code
@@ -83,7 +80,7 @@ async function usageByFiles(
   const files = { robots, tokens: productTokens, headers: page?.headers, html: page?.html, tdmrep, policyTokens }
   const shared = { productTokens, robots: named.name, page: reportOfGiven(page), tdmrep: reportOfTdmrep(tdmrep) }
   async function* reports(): AsyncGenerator<Reported> {
-    for (const url of urls) {
+    for await (const url of urlsOf(args)) {
       const usage = usageOfFiles({ ...files, url, now: Date.now() })
       const verdict = usage.crawl as RulesVerdict // a robots.txt was given
       yield verdict.because === 'invalid-url' ? { ...verdict, url } : { ...shared, url: usage.url, usage, verdict }
