@@ -3,7 +3,8 @@ import { gzipSync } from 'node:zlib'
 import { url, urlset } from '@politely/testkit/cases/sitemap-case'
 import { startSitemapSite } from '@politely/testkit/servers/sitemap-site'
 import { expect, it } from 'vitest'
-import { describeFile, readSitemaps } from '../src/index.ts'
+import { describeResult } from '../src/file-result.ts'
+import { readSitemaps } from '../src/index.ts'
 import { all, politeFetch } from './reading-site.ts'
 
 const SITE = 'https://site.example'
@@ -68,7 +69,7 @@ it('a wrong Content-Encoding is not called an early end', async () => {
   for (const coding of ['gzip', 'br', 'damaged']) {
     const reading = readSitemaps([`${site.origin}/${coding}`], { fetch })
     await all(reading)
-    described.push(reading.files.list.map((file) => `${file.reason}, ${describeFile(file)}`).join())
+    described.push(reading.files.list.map((file) => `${file.reason}, ${describeResult(file)}`).join())
   }
   expect(described).toEqual([
     expect.stringMatching(/^not-gzip, failed: the body cannot be unpacked as its Content-Encoding says: incorrect/),
