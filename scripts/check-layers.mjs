@@ -55,7 +55,7 @@ const BELOW_GATE_ENTRIES = [
 // list has its name.
 const FOLDERS = {
   core: {
-    runtime: ['errors.ts'],
+    runtime: ['errors.ts', 'describe-value.ts'],
     url: [],
     http: ['describe-value.ts'],
     parse: ['url'],
@@ -63,7 +63,7 @@ const FOLDERS = {
     lint: ['parse', 'url', 'match', 'choose-dialect.ts', 'known-options.ts', 'foreign-format.ts', 'parse-robots.ts'],
     access: ['url', 'http', 'foreign-format.ts'],
     pace: ['url', 'http'],
-    page: ['http', 'access', 'pace'],
+    page: ['http', 'access', 'pace', 'runtime', 'describe-value.ts'],
     crawlers: ['match', 'parse', 'robots.ts', 'index.ts'],
     review: ['lint', 'parse', 'match', 'url', 'robots.ts', 'parse-robots.ts', 'describe-value.ts', 'edit-distance.ts'],
     revisit: ['page', 'describe-value.ts', 'known-options.ts'],

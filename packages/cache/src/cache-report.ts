@@ -1,4 +1,5 @@
 // cacheOf: what the cache did for a response.
+import { warnOfNoResponse } from '@politely/core/engine'
 
 /**
  * - `hit`: stored, fresh, and returned without a request.
@@ -30,7 +31,11 @@ export function report<R extends object>(response: R, about: CacheReport): R {
   return response
 }
 
-/** Returns what the cache did for a response; undefined for one that no `PageCache` returned. */
+/**
+ * Returns what the cache did for a response; undefined for one that no `PageCache` returned. Never
+ * throws: a number or a promise leads to a process warning (`POLITELY_NOT_A_RESPONSE`).
+ */
 export function cacheOf(response: object): CacheReport | undefined {
+  warnOfNoResponse('cacheOf', response)
   return reports.get(response)
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { OptionError } from '@politely/core'
 import { MemoryStore } from '@politely/fetcher'
 import { RobotsDisallowedError, usageOf, WaitTooLongError } from '@politely/gate'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   CacheMissError,
   cacheOf,
@@ -602,4 +602,14 @@ test('PageCache refuses options that it does not have', () => {
   expect(problemOf({ maxBytes: 1 })).toContain('maxBytes')
   expect(problemOf({ offline: true, refresh: true })).toBe('refresh: contradicts `offline`; leave one out')
   expect(problemOf({ heuristic: 0.1 })).toBe('heuristic: 0.1 is invalid; expected true or false')
+})
+
+test('cacheOf warns once of a promise, and never throws', () => {
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+  onTestFinished(() => warn.mockRestore())
+  for (const value of [Promise.resolve(), Promise.resolve(), undefined, {}])
+    expect(cacheOf(value as object)).toBeUndefined()
+  expect(warn.mock.calls.map(([text]) => text)).toEqual([
+    'cacheOf: a promise is not a response, so the result is undefined; write cacheOf(await response)',
+  ])
 })

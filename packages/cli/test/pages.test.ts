@@ -167,11 +167,11 @@ test('a missing, foreign or damaged file is one line', async () => {
   await isForeign(/^politely: --cache: .*: this is the SQLite file of another application; write another path\n$/)
   rmSync(file)
   await runInThisProcess(['fetch', `${origin}/fresh`, ...BOT, '--store', file])
-  await isForeign(/^politely: --cache: .*: this is the SQLite file of another application; write another path\n$/)
+  await isForeign(/^politely: --cache: .*: this file has robots\.txt files, not pages: it is for SqliteStore, .*\n$/)
   rmSync(file)
   await fetchPages(`${origin}/fresh`)
   expect((await runInThisProcess(['cache', 'ls', '--store', file])).stderr).toMatch(
-    /^politely: --store: .*: this is the SQLite file of another application; write another path\n$/,
+    /^politely: --store: .*: this file has pages, not robots\.txt files: it is for SqlitePageStore, or --cache of the command; write another path\n$/,
   )
   truncateSync(file, 5000)
   expect((await cache('ls')).stderr).toMatch(/^politely: --cache: .* is damaged \(.*\); it was renamed to .*\n$/)

@@ -72,7 +72,10 @@ test.for([
   [['--user-agent', 'ExampleBot', '--host', '0.0.0.0'], /--tokens is missing/],
   [['--user-agent', 'ExampleBot', '--port', 'x'], /--port: "x" is not a whole number/],
   [['--user-agent', 'ExampleBot', '--tls-cert', 'cert.pem'], /--tls-cert and --tls-key belong together/],
-  [['--user-agent', 'ExampleBot', '--tokens', '/nowhere'], /--tokens: ENOENT/],
+  [
+    ['--user-agent', 'ExampleBot', '--tokens', '/nowhere'],
+    /--tokens: "\/nowhere": there is no such file; create it, or write the name of another file/,
+  ],
   [['--user-agent', 'ExampleBot', '--pacer', 'other'], /--pacer/],
   [['--user-agent', 'ExampleBot', '--pacer', 'postgres'], /--postgres is missing/],
   [['--user-agent', 'ExampleBot', '--postgres', 'postgres://127.0.0.1/x'], /--postgres needs --pacer postgres/],

@@ -113,5 +113,6 @@ export {
 } from './pace/pushback.ts'
 export { REFUSED_RESPONSE } from './page/outcome-of.ts'
 export { explainMissingToken } from './parse/user-agent-name.ts'
+export { warnOfNoResponse } from './runtime/no-response.ts'
 export { MAX_TIMED_RECORDS } from './timed-records.ts'
 export { MAX_SHORT_URL_LENGTH, parseUrl, startsWithOrigin, urlText } from './url/origin.ts'

@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process'
 import { sampled } from '@politely/testkit/scope'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { describeOutcome, outcomeOf, type PageOutcomeKind } from '../src/index.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describeOutcome, OptionError, outcomeOf, type PageOutcomeKind } from '../src/index.ts'
 
 const HTML = { 'content-type': 'text/html; charset=utf-8' }
 const NOW = Date.UTC(2026, 10, 27, 12)
@@ -556,6 +557,8 @@ describe('the outcome of an error', () => {
 
 describe('outcomeOf', () => {
   it('never throws', () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+    onTestFinished(() => warn.mockRestore())
     const hostile = new Proxy(
       {},
       { get: () => fail(), getPrototypeOf: () => fail(), has: () => fail(), ownKeys: () => fail() },
@@ -600,6 +603,7 @@ describe('outcomeOf', () => {
         statusCode: status,
         headers,
         head,
+        body: head,
         url: any,
         redirected: any,
         message: any,
@@ -621,10 +625,41 @@ describe('outcomeOf', () => {
       { numRuns: sampled(20_000) },
     )
     expect(outcomeOf(hostile)).toBeUndefined()
-    expect(outcomeOf({ status: 200, headers: hostile, head: hostile, url: hostile })?.kind).toBe('served')
+    expect(outcomeOf({ status: 200, headers: hostile, head: hostile, body: hostile, url: hostile })?.kind).toBe(
+      'served',
+    )
     for (const field of ['name', 'message', 'cause', 'errors', 'response']) {
       expect(outcomeOf({ code: 'ECONNRESET', [field]: hostile })?.because).toBe('reset')
     }
+  })
+
+  it.each([
+    ['a text', (text: string) => ({ head: text })],
+    ['an ArrayBuffer', (text: string) => ({ head: bytes(text).buffer })],
+    ['the body of got', (text: string) => ({ body: text })],
+    ['the data of axios', (text: string) => ({ data: text })],
+    [
+      'bytes in an error of axios',
+      (text: string) => ({ message: 'failed', response: { status: 403, headers: {}, data: bytes(text) } }),
+    ],
+  ])('reads %s', (_, parts) => {
+    const page = '<title>Just a moment...</title><script>window._cf_chl_opt = {cvId: "3"};</script>'
+    expect(outcomeOf({ status: 200, headers: {}, ...parts(page) })?.kind).toBe('challenge')
+    expect(outcomeOf({ status: 200, headers: HTML, ...parts('<p>Hello</p>') })?.kind).not.toBe('challenge')
+    expect(outcomeOf({ status: 200, headers: {}, ...parts('<p>') })?.kind).not.toBe('challenge')
+  })
+
+  it('warns once of a number and once of a promise', () => {
+    const calls = [404, 200, 'Promise.resolve(new Response())', 'Promise.resolve(200)', 'null', "'thrown'", '{}']
+    const program = `import { outcomeOf } from ${JSON.stringify(import.meta.resolve('../src/index.ts'))}
+      if ([${calls}].some((value) => outcomeOf(value) !== undefined)) throw new Error('not undefined')`
+    const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', program]
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+    expect(status).toBe(0)
+    expect(stderr.match(/\[POLITELY_NOT_A_RESPONSE\] .*/g)).toEqual([
+      '[POLITELY_NOT_A_RESPONSE] PolitelyWarning: outcomeOf: 404 is not a response, so the result is undefined; write outcomeOf(response) or outcomeOf({ status: 404, headers: {} })',
+      '[POLITELY_NOT_A_RESPONSE] PolitelyWarning: outcomeOf: a promise is not a response, so the result is undefined; write outcomeOf(await response)',
+    ])
   })
 
   it('takes linear time for long heads', () => {
@@ -672,5 +707,19 @@ describe('describeOutcome', () => {
   ])('describes %j', (result, expected) => {
     const found = outcomeOf(result)
     expect(found && describeOutcome(found)).toBe(expected)
+  })
+
+  it.each([
+    [undefined, /^outcome: undefined is not an outcome; outcomeOf returns it for .*, so check for it first$/],
+    [
+      null,
+      /^outcome: null is not an outcome; expected what outcomeOf returns; write describeOutcome\(outcomeOf\(response\)\)$/,
+    ],
+    [404, /^outcome: 404 is not an outcome;/],
+    [{ kind: 'toString' }, /^outcome: an object is not an outcome;/],
+  ])('refuses %j', (value, message) => {
+    const describing = () => describeOutcome(value as never)
+    expect(describing).toThrow(OptionError)
+    expect(describing).toThrow(message)
   })
 })

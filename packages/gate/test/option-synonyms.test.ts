@@ -39,6 +39,8 @@ const OBEYED = 'robots.txt is fetched and obeyed by default; remove the option'
 const OBEY = 'did you mean `obey`? (`obey: { rules: false }` or `obey: { delays: false }`, for your own site)'
 
 test.each([
+  ['circuitBreaker', true, 'did you mean `circuit`? (such as { failures: 5, coolMs: 30_000 }, which is the default)'],
+  ['signer', {}, 'did you mean `sign`? (what signer({ … }) of @politely/web-bot-auth returns)'],
   ['concurrency', 5, CONCURRENT],
   ['maxConcurrency', 5, CONCURRENT],
   ['CONCURRENT_REQUESTS', 5, CONCURRENT],

@@ -38,7 +38,10 @@ test.for([
   [undefined, 'options: is missing; expected an object such as { userAgent: "YourMCP/1.0 (+https://your.site/mcp)" }'],
   [{}, /^userAgent: /],
   [{ userAgent: '()' }, /^userAgent: "\(\)" contains no product token; begin it with a name such as ExampleMCP\/1\.0/],
-  [{ userAgent: 'ExampleMCP', timeout: 5 }, /^timeout: is an unknown option/],
+  [
+    { userAgent: 'ExampleMCP', timeout: 5 },
+    /^timeout: is an unknown option; did you mean `timeoutMs`\? \(in milliseconds, such as 20_000\)$/,
+  ],
   [{ userAgent: 'ExampleMCP', timeoutMs: 0 }, /^timeoutMs: 0 is out of range/],
 ] as const)('rejects the options %o', ([options, message]) => {
   expect(() => new FetchTools(options as never)).toThrow(message)

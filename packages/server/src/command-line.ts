@@ -5,11 +5,20 @@ import { describeValue } from '@politely/core/engine'
 /** A mistake on the command line. */
 export class UsageError extends Error {}
 
+const READ_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file; create it, or write the name of another file',
+  EISDIR: 'this is a directory; write the name of a file',
+  EACCES: 'permission was denied; change the permissions, or write another file',
+}
+
+/** @throws {UsageError} for a file that cannot be read. */
 export function readFile(flag: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new UsageError(`${flag}: ${(error as Error).message}`)
+    const { code = '', message } = error as NodeJS.ErrnoException
+    const problem = READ_PROBLEMS[code] ?? `it cannot be read (${code || message}); write another file`
+    throw new UsageError(`${flag}: ${describeValue(path)}: ${problem}`)
   }
 }
 

@@ -1,6 +1,6 @@
 // The error of this package.
 import { PolitelyError, withoutCredentials } from '@politely/core/engine'
-import { describeFile, type SitemapFile } from './file-result.ts'
+import { describeResult, type SitemapFile } from './file-result.ts'
 
 /**
  * The body of a sitemap broke off: the connection ended before the file did. The iteration of the
@@ -19,7 +19,7 @@ export class SitemapIncompleteError extends PolitelyError {
     const [first, ...others] = files
     const more = others.length === 0 ? '' : ` (and ${others.length} more)`
     super(
-      `${withoutCredentials(first.url)} broke off${more}: ${describeFile(first)}; read the rest with the option resume: reading.token()`,
+      `${withoutCredentials(first.url)} broke off${more}: ${describeResult(first)}; read the rest with the option resume: reading.token()`,
     )
     this.files = files
   }

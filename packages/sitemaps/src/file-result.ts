@@ -1,5 +1,6 @@
 // The result of one file: what was read, and what is missing.
 import { describeVerdict } from '@politely/core'
+import { withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { ForeignHost } from './entry.ts'
 import type { LimitName } from './limits.ts'
@@ -85,8 +86,13 @@ export interface SitemapFile {
   readonly lastModified?: string
 }
 
-/** Returns one sentence about the file, without its URL. */
-export function describeFile({ outcome, reason, detail, verdict, status, entries, sitemaps }: SitemapFile): string {
+/** Returns one sentence about the file: its URL without credentials, a colon, and what became of it. */
+export function describeFile(file: SitemapFile): string {
+  return `${withoutCredentials(file.url)}: ${describeResult(file)}`
+}
+
+/** `describeFile` without the URL. */
+export function describeResult({ outcome, reason, detail, verdict, status, entries, sitemaps }: SitemapFile): string {
   const ofSitemaps = sitemaps > 0 ? `, ${sitemaps} ${sitemaps === 1 ? 'sitemap' : 'sitemaps'}` : ''
   const read = `${entries} ${entries === 1 ? 'entry' : 'entries'}${ofSitemaps}`
   if (reason === undefined) return outcome === 'unchanged' ? 'unchanged' : `${outcome}: ${read}`

@@ -1,3 +1,4 @@
-// What the playground uses. Not public: it may change in any version.
+// What the playground and the command use. Not public: it may change in any version.
 
+export { describeResult } from './file-result.ts'
 export { type DocumentUrls, documentUrls } from './parse/document-urls.ts'

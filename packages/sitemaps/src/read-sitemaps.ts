@@ -32,7 +32,7 @@ export interface SitemapReading extends AsyncIterable<SitemapEntry> {
  * const fetch = politely(globalThis.fetch, { userAgent: 'ExampleBot/1.0 (+https://example.com/bot)' })
  * const reading = readSitemaps('https://example.com', { fetch })
  * for await (const { loc } of reading) await fetch(loc)
- * for (const file of reading.files.list) console.log(file.url, describeFile(file))
+ * for (const file of reading.files.list) console.log(describeFile(file))
  * ```
  * @param source A site, a list of sitemaps, or bytes.
  * @throws {OptionError} for an invalid source or option.

@@ -6,13 +6,8 @@ import { RobotsClient } from '@politely/fetcher'
 import { politely } from '@politely/gate'
 import { index, url, urlset } from '@politely/testkit/cases/sitemap-case'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import {
-  describeFile,
-  type ReadSitemapsOptions,
-  readSitemaps,
-  type SitemapFile,
-  type SitemapReading,
-} from '../src/index.ts'
+import { describeResult } from '../src/file-result.ts'
+import { type ReadSitemapsOptions, readSitemaps, type SitemapFile, type SitemapReading } from '../src/index.ts'
 import { all } from './reading-site.ts'
 
 let site = ''
@@ -68,7 +63,7 @@ const problemsOf = ({ files }: SitemapReading) =>
   files.list.map((file: SitemapFile) => [
     new URL(file.url).host === new URL(site).host ? new URL(file.url).pathname : 'inside',
     ...file.problems.map(({ code, count }) => `${code} ${count}`),
-    ...(file.verdict === undefined ? [] : [describeFile(file)]),
+    ...(file.verdict === undefined ? [] : [describeResult(file)]),
   ])
 
 describe.each(Object.keys(ways))('with %s', (way) => {

@@ -1,7 +1,8 @@
 // The site of the tests of readings, and what they look at.
 import { type PoliteFetch, politely } from '@politely/gate'
 import { onTestFinished } from 'vitest'
-import { describeFile, type SitemapEntry, type SitemapReading } from '../src/index.ts'
+import { describeResult } from '../src/file-result.ts'
+import type { SitemapEntry, SitemapReading } from '../src/index.ts'
 
 /** Returns a polite fetch, which is closed at the end of the test. */
 export function politeFetch(): PoliteFetch<typeof globalThis.fetch> {
@@ -19,7 +20,7 @@ export async function all(reading: SitemapReading): Promise<SitemapEntry[]> {
 const withoutOrigin = (url: string) => url.replace(/^http:\/\/127\.0\.0\.1:\d+/, '')
 export const paths = (entries: readonly SitemapEntry[]): string[] => entries.map(({ loc }) => withoutOrigin(loc))
 export const outcomes = ({ files }: SitemapReading): string[] =>
-  files.list.map((file) => `${withoutOrigin(file.url)} ${describeFile(file)}`)
+  files.list.map((file) => `${withoutOrigin(file.url)} ${describeResult(file)}`)
 /** Returns the first days of a month of 2026. */
 export const days = (month: number, count: number): string[] =>
   Array.from({ length: count }, (_, n) => `2026-${`${month}`.padStart(2, '0')}-${`${n + 1}`.padStart(2, '0')}`)

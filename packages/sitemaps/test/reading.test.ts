@@ -127,7 +127,7 @@ describe('sources', () => {
     const seen: string[] = []
     for await (const file of readSitemaps([`${origin}/s.xml`], { fetch: politeFetch() }).files)
       seen.push(describeFile(file))
-    expect(seen).toEqual(['complete: 1 entry'])
+    expect(seen).toEqual([`${origin}/s.xml: complete: 1 entry`])
   })
 })
 

@@ -3,7 +3,8 @@ import { gzipSync } from 'node:zlib'
 import { DECLARATION, NAMESPACE, url, urlset } from '@politely/testkit/cases/sitemap-case'
 import { startSitemapSite } from '@politely/testkit/servers/sitemap-site'
 import { describe, expect, it } from 'vitest'
-import { describeFile, readSitemaps, type SitemapLimits } from '../src/index.ts'
+import { describeResult } from '../src/file-result.ts'
+import { readSitemaps, type SitemapLimits } from '../src/index.ts'
 import { all, politeFetch } from './reading-site.ts'
 
 const SITE = 'https://site.example'
@@ -241,7 +242,7 @@ it('a wrong Content-Encoding is not called an early end', async () => {
   for (const coding of ['gzip', 'br', 'damaged']) {
     const reading = readSitemaps([`${site.origin}/${coding}`], { fetch })
     await all(reading)
-    described.push(reading.files.list.map((file) => `${file.reason}, ${describeFile(file)}`).join())
+    described.push(reading.files.list.map((file) => `${file.reason}, ${describeResult(file)}`).join())
   }
   expect(described).toEqual([
     expect.stringMatching(/^not-gzip, failed: the body cannot be unpacked as its Content-Encoding says: incorrect/),

@@ -26,6 +26,12 @@ export interface OpenFile {
   readonly database: DatabaseFile
 }
 
+/** What a file of our other kind is, by its application id. */
+const OUR_FILES: Readonly<Record<number, string>> = {
+  1349284979: 'this file has robots.txt files, not pages: it is for SqliteStore, or --store of the command',
+  1349284976: 'this file has pages, not robots.txt files: it is for SqlitePageStore, or --cache of the command',
+}
+
 /** How long to wait for other processes, to empty the log. This blocks the event loop, but it is rare. */
 const MAX_CHECKPOINT_WAIT_MS = 50
 
@@ -172,7 +178,7 @@ export class DatabaseFile {
     throw new StoreError(
       'ERR_POLITELY_STORE_FOREIGN',
       this.#path,
-      'this is the SQLite file of another application; write another path',
+      `${OUR_FILES[this.#number('PRAGMA application_id')] ?? 'this is the SQLite file of another application'}; write another path`,
     )
   }
 

@@ -6,6 +6,7 @@ import {
   SitemapIncompleteError,
   type SitemapReading,
 } from '@politely/sitemaps'
+import { describeResult } from '@politely/sitemaps/internal'
 import type { Arguments } from '../command-line.ts'
 import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
@@ -31,7 +32,7 @@ export async function* readSitemap(input: AsyncIterable<Uint8Array>, name: strin
     )
   if (count === 0) throw new UsageError(`${name}: this is no sitemap with URLs; write --input with its format`)
   if (file !== undefined && file.outcome !== 'complete')
-    process.stderr.write(errorLine(`${name}: ${describeFile(file)}`))
+    process.stderr.write(errorLine(`${name}: ${describeResult(file)}`))
 }
 
 /**
@@ -63,7 +64,7 @@ async function* urlsIn(reading: SitemapReading, site: string): AsyncGenerator<re
   }
   for (const file of reading.files.list) {
     if (file.outcome === 'partial' || file.outcome === 'failed')
-      process.stderr.write(errorLine(`${file.url}: ${describeFile(file)}`))
+      process.stderr.write(errorLine(describeFile(file)))
   }
   if (count === 0)
     throw new UsageError(`--sitemap: ${site} lists no URLs; write politely sitemap ${site}, which says why`, site)

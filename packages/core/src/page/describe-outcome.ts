@@ -1,5 +1,7 @@
 // Describes the outcome of a request for a page in English, for people. The wording may change;
 // programs read the data itself.
+import { describeValue } from '../describe-value.ts'
+import { OptionError } from '../errors.ts'
 import { escapeControls } from '../escape-controls.ts'
 import type { PageOutcome, PageOutcomeKind, PageOutcomeReason } from './outcome.ts'
 import type { PagePrice } from './price.ts'
@@ -32,8 +34,19 @@ const CAUSES: Readonly<Partial<Record<PageOutcomeReason, string>>> = {
 /**
  * Describes an outcome in one sentence, such as `the site asks for payment (status 402, USD 0.01)`.
  * Text from the site is escaped, so the result is safe to print.
+ *
+ * @throws {OptionError} if `outcome` is not an outcome. `outcomeOf` may return undefined, so check that
+ * first.
  */
-export function describeOutcome({ kind, because, status, retryAfterMs, price }: PageOutcome): string {
+export function describeOutcome(outcome: PageOutcome): string {
+  if (!Object.hasOwn(SENTENCES, String((outcome as PageOutcome | undefined | null)?.kind))) {
+    const hint =
+      outcome === undefined
+        ? 'undefined is not an outcome; outcomeOf returns it for what says nothing about the site, so check for it first'
+        : `${describeValue(outcome)} is not an outcome; expected what outcomeOf returns; write describeOutcome(outcomeOf(response))`
+    throw new OptionError('outcome', hint)
+  }
+  const { kind, because, status, retryAfterMs, price } = outcome
   const cause = because === 'status' ? undefined : (CAUSES[because] ?? because)
   const wait = retryAfterMs === undefined ? undefined : `asked to wait ${Math.ceil(retryAfterMs / 1000)} s`
   const parts = [status === undefined ? undefined : `status ${status}`, cause, price && priceText(price), wait]

@@ -5,6 +5,7 @@ import { isOfClass } from '../errors.ts'
 import { httpDate } from '../http/date.ts'
 import { headerLines, type ResponseHeaders } from '../http/header-lines.ts'
 import { pushbackOf } from '../pace/pushback.ts'
+import { warnOfNoResponse } from '../runtime/no-response.ts'
 import { isChallengeJson, isChallengePage } from './challenge-page.ts'
 import { fieldOf, readError } from './error-chain.ts'
 import { isLoginPage, isLoginUrl } from './login-page.ts'
@@ -29,9 +30,10 @@ export const REFUSED_RESPONSE = 'refused-response'
  *
  * Returns undefined for what says nothing about the site: an abort by the caller, an error or a
  * response of Politely's own, the caller's mistakes (such as an invalid URL), and values that are
- * neither a response nor an error of a request. A time limit that passed is a `connection`.
+ * neither a response nor an error of a request. A time limit that passed is a `connection`. A number
+ * and a promise lead to a process warning (`POLITELY_NOT_A_RESPONSE`), since neither says anything.
  *
- * @param result A `PageResponse`, such as a `Response`, whose body is not read; or what a request
+ * @param result A `PageResponse`, such as a `Response`, whose stream is not read; or what a request
  * rejected with. The errors of fetch, undici, node:http, got, axios, ky and of browsers are known.
  * If an error carries a response, the response counts.
  * @param now Milliseconds since 1970, for a date in Retry-After. Default: the Date header.
@@ -39,7 +41,10 @@ export const REFUSED_RESPONSE = 'refused-response'
 export function outcomeOf(result: unknown, now?: number): PageOutcome | undefined {
   if (isResponse(result)) return outcomeOfResponse(result, now)
   const read = readError(result)
-  if (read === undefined) return undefined
+  if (read === undefined) {
+    warnOfNoResponse('outcomeOf', result, ' or outcomeOf({ status: STATUS, headers: {} })')
+    return undefined
+  }
   return 'response' in read ? outcomeOfResponse(read.response, now) : read
 }
 
@@ -60,7 +65,7 @@ function outcomeOfResponse(response: object, now: number | undefined): PageOutco
   if (!Number.isInteger(status) || status < 100 || status > 999 || isOfClass(REFUSED_RESPONSE, response))
     return undefined
   const header = headersOf(fieldOf(response, 'headers'))
-  const head = fieldOf(response, 'head')
+  const head = ['head', 'body', 'data'].map((name) => fieldOf(response, name)).find(isText)
   const contentType = head === undefined ? undefined : header('content-type')
   const body = textOfHead(head, contentType)
   const html = isHtml(contentType, body) ? body : ''
@@ -154,11 +159,22 @@ function urlOf(text: unknown, base?: string): URL | undefined {
 /** More of a page is not searched: its start shows what it is. Our choice. */
 const MAX_HEAD_BYTES = 65_536
 
-/** Decodes the start of a page, by its byte order mark, Content-Type or meta element. */
-function textOfHead(head: unknown, contentType: string | undefined): string {
+type Text = string | Uint8Array | ArrayBuffer
+
+/** A stream, and JSON that a library has parsed, are neither. */
+function isText(value: unknown): value is Text {
   try {
-    if (!(head instanceof Uint8Array)) return ''
-    const bytes = head.subarray(0, MAX_HEAD_BYTES)
+    return typeof value === 'string' || value instanceof Uint8Array || value instanceof ArrayBuffer
+  } catch {
+    return false // a proxy, whose handler threw
+  }
+}
+
+/** Decodes the start of a page, by its byte order mark, Content-Type or meta element. */
+function textOfHead(head: Text | undefined, contentType: string | undefined): string {
+  try {
+    if (head === undefined || typeof head === 'string') return head?.slice(0, MAX_HEAD_BYTES) ?? ''
+    const bytes = (head instanceof Uint8Array ? head : new Uint8Array(head)).subarray(0, MAX_HEAD_BYTES)
     const mark = latin1Of(bytes.subarray(0, 2))
     const utf16 = mark === '\xff\xfe' ? 'utf-16le' : mark === '\xfe\xff' ? 'utf-16be' : undefined
     return decode(

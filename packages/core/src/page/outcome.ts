@@ -94,10 +94,11 @@ export interface PageResponse {
   /** A `Headers`, an object by name in any case, or pairs. */
   readonly headers: ResponseHeaders
   /**
-   * The start of the decoded body, for challenges and login pages that headers do not show. At least
-   * 4 KB are useful. At most the first 65,536 bytes are read.
+   * The start of the decoded body, as bytes or as text, for challenges and login pages that headers do
+   * not show. At least 4 KB are useful. At most the first 65,536 bytes or characters are read. Without
+   * `head`, the bytes or the text in `body` (got) or `data` (axios) are read.
    */
-  readonly head?: Uint8Array
+  readonly head?: string | Uint8Array | ArrayBuffer
   /** The URL that sent this response. With it, a redirect from one login page to another is no `login`. */
   readonly url?: string
   /** Whether `url` is the target of a redirect that was followed. */

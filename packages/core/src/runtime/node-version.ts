@@ -17,7 +17,7 @@ class OldNodeError extends PolitelyError {
   readonly code = 'ERR_POLITELY_NODE'
 
   constructor(version: string) {
-    super(`politely needs Node ${MAJOR}.${MINOR} or later; this is ${version}`)
+    super(`politely needs Node 22.19 or later; this is ${version}`)
   }
 }
 

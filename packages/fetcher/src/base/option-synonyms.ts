@@ -21,6 +21,14 @@ const TTLS: Target[] = [
   ['maxAgeMs', 'in milliseconds, such as 3_600_000 for an hour'],
 ]
 
+/** Options that only a RobotsClient and `politely` have for robots.txt. Other functions mean this by them. */
+const OF_OTHERS: Readonly<Record<string, string>> = {
+  timeoutMs: 'in milliseconds, such as 20_000',
+  retries: 'a number, such as 2',
+  maxRedirects: 'a number, such as 5',
+  maxBodyBytes: 'in bytes, such as 1_000_000',
+}
+
 /** Words in lower case without `_` and `-`, separated by blanks, and what to write instead. */
 const GROUPS: readonly (readonly [words: string, ...targets: Target[]])[] = [
   [
@@ -67,6 +75,11 @@ const GROUPS: readonly (readonly [words: string, ...targets: Target[]])[] = [
     'retryhttpcodes retrystatuses retrystatuscodes pushbackstatuses backofftime backofflimit exponentialbackoff',
     ['backoff', 'such as { statuses: [429, 503], firstMs: 5_000 }'],
   ],
+  [
+    'circuitbreaker circuitbreakeroptions breaker circuitoptions',
+    ['circuit', 'such as { failures: 5, coolMs: 30_000 }, which is the default'],
+  ],
+  ['signer signature signatures signing webbotauth', ['sign', 'what signer({ … }) of @politely/web-bot-auth returns']],
   ['ratelimitheader respectratelimit respectratelimitheaders', ['rateLimitHeaders', 'true or false']],
   [
     'persite perorigin perhost siteoptions origins sites overrides downloadslots',
@@ -282,7 +295,8 @@ function hintOf(
     targets.find(([option]) => Object.hasOwn(elsewhere, option))
   if (target === undefined) return undefined
   const [option, note] = target
-  const text = typeof note === 'string' ? note : note(value)
+  const isOfOthers = Object.hasOwn(known, option) && !Object.hasOwn(known, 'productToken')
+  const text = (isOfOthers && OF_OTHERS[option]) || (typeof note === 'string' ? note : note(value))
   const place = Object.hasOwn(known, option) ? '' : `; it ${elsewhere[option]}`
   return `did you mean \`${option}\`? (${text})${place}`
 }

@@ -30,6 +30,7 @@ import { isRedirect, MAX_REDIRECTS, type Request, redirected } from '../redirect
 import { ResponseError } from '../report/errors.ts'
 import { fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import type { FetchLike, FetchResponse } from './fetch-response.ts'
+import { warnOfRetries } from './misplaced-options.ts'
 import { checkedCache, initOfCache, type ResponseCache, requestToCache } from './page-cache.ts'
 import { isRefusal, refusedResponse } from './refused-response.ts'
 import { originOf, rememberOrigin } from './response-usage.ts'
@@ -173,6 +174,7 @@ export function politely<F extends FetchLike>(fetch: F, options: PolitelyOptions
   const pagesFetch = fetch as unknown as typeof globalThis.fetch
   const timeoutMs = checkedTimeout(requestTimeoutMs)
   const { gate, close } = resolveGate(others, OWN_OPTIONS, {}, pagesFetch)
+  if ('retries' in others && !('retry' in options)) warnOfRetries(others.retries)
   const client = clientPort(gate.robots)
   const signer = client.signer()
   const port = gatePort(gate)

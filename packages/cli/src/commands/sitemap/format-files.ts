@@ -1,6 +1,7 @@
 // Prints the files of a reading for people.
 import { withoutCredentials } from '@politely/core/engine'
-import { describeFile, problemMeanings, type SitemapFile, type SitemapOutcome } from '@politely/sitemaps'
+import { problemMeanings, type SitemapFile, type SitemapOutcome } from '@politely/sitemaps'
+import { describeResult } from '@politely/sitemaps/internal'
 import { countText, sizeText } from '../../output/amounts.ts'
 import { bold, dim, green, printable, red, yellow } from '../../output/style.ts'
 import { hang } from '../../output/wrap.ts'
@@ -22,7 +23,7 @@ const INDENT = 13
 export function formatFile(file: SitemapFile): string {
   const { url, outcome, reason, status, bytesOut, gzipLayers, hops, problems, dates, foreignEntries } = file
   const isRead = outcome === 'complete' || outcome === 'partial'
-  const counts = describeFile(file)
+  const counts = describeResult(file)
     .replace(/^(?:complete|failed|skipped): /, '')
     .replace(/^partial \((.*)\): /, '$1; ')
   const size = isRead ? `, ${sizeText(bytesOut)}${gzipLayers > 0 ? ' (gzip)' : ''}` : ''
