@@ -152,7 +152,7 @@ function historyOf(seed: number): History {
       isUnchanged: chance(0.3),
       confirm: chance(0.7)
         ? {
-            headers: fields(0.2),
+            headers: { ...fields(0.2), ...(chance(0.1) && { 'content-type': 'text/plain' }) },
             validators: pick([
               'same',
               'same',
@@ -244,23 +244,24 @@ class Judge {
       if (last === undefined && response.status === 504 && wants(request).has('only-if-cached')) return { text: '' }
       return 'the response is neither the site’s nor stored'
     }
-    if (last?.serial === serial) return this.#sent(request, last, given)
+    if (last?.serial === serial) return this.#sent(request, last, exchanges[0], given)
     const known = this.#known.get(serial)
     if (known === undefined) return `${serial} must not have been stored`
     return this.#stored(request, url, known, last, given, now) ?? { text: known.body, of: known }
   }
 
   /** Judges the site's own answer. */
-  #sent(request: Step, sent: Exchange, { response, state }: Given): string | Body {
+  #sent(request: Step, sent: Exchange, first: Exchange | undefined, { response, state }: Given): string | Body {
     const others = this.#fitting(sent.url, request, matches)
-    const [first] = others
+    const newest = this.#newest(sent.url, request)
     if (
-      first !== undefined &&
-      this.#newest(sent.url, request) !== undefined &&
+      newest !== undefined &&
       !this.#options.refresh &&
       others.every(({ entry }) => withoutAsking(entry, request, sent.requestedAt) === 'fresh')
     )
       return 'the site was asked, although the stored response is fresh'
+    if (first !== undefined && first !== sent && first.status === 304 && newest && isAskedWith(newest, first))
+      if (isConfirmedBy(newest, first)) return 'the page was requested again, although a 304 had confirmed it'
     if (response.status !== sent.status) return `status ${response.status} instead of ${sent.status}`
     const entry: Entry = { ...sent, requests: [request] }
     if (request.method === 'HEAD' && sent.status === 200 && !wants(request).has('no-store'))
@@ -299,10 +300,7 @@ class Judge {
       if (may === undefined) return 'given without asking the site'
       if (state !== (may === 'fresh' ? 'hit' : 'stale')) return `a ${may} page is told as ${state}`
     } else if (last.status === 304) {
-      const { etag, 'last-modified': date } = known.entry.headers
-      const sent = [last.asked['if-none-match'], last.asked['if-modified-since']]
-      if (sent.some((value, n) => value !== undefined && value !== [etag, date][n]?.toLowerCase()))
-        return 'confirmed by a 304 to other validators'
+      if (!isAskedWith(known.entry, last)) return 'confirmed by a 304 to other validators'
       if (!isConfirmedBy(known.entry, last)) return 'confirmed by a 304 with other validators'
       if (state !== 'revalidated') return `a confirmed page is told as ${state}`
       known.entry = confirmed(known.entry, request, last)
@@ -373,6 +371,11 @@ const withCredentials = (entry: Entry): Entry => {
   const vary = [entry.headers.vary, ...CREDENTIALS, 'x-theme'].filter(Boolean).join(', ')
   return { ...entry, headers: { ...entry.headers, vary } }
 }
+
+/** Whether a request had the validators of a stored response, and no others. */
+const isAskedWith = ({ headers }: Entry, { asked }: Exchange): boolean =>
+  asked['if-none-match'] === headers.etag?.toLowerCase() &&
+  asked['if-modified-since'] === headers['last-modified']?.toLowerCase()
 
 const dateOf = ({ headers, receivedAt }: Entry): number => Date.parse(headers.date ?? '') || receivedAt
 
