@@ -152,7 +152,8 @@ export async function guardBrowser<R extends FailedRequest>(
     await trafficOf(scope.browser).add(guard)
     await adding
     if (scope.prepare !== undefined) undoInPages.push(await changePages(scope.prepare(guard.documentScript)))
-    if (open.length > 0) await trafficOf(scope.browser).interceptOpenPages(guard)
+    const isKnown = isWholeBrowser || scope.contextId !== undefined || open.length > 0
+    if (isKnown) await trafficOf(scope.browser).interceptOpenPages(guard)
   } catch (error) {
     await close()
     throw error

@@ -13,23 +13,26 @@ interface Message {
 
 type ReplyHandler = (reply: Message) => void
 
+/** A session with a target. */
+interface OpenTarget {
+  /** What waits for replies, by message ID. */
+  readonly replyHandlers: Map<number, ReplyHandler>
+  readonly onEnd: () => void
+}
+
 export class BrowserSession {
   readonly driverSession: DriverSession
-  /** By session ID of the target: what waits for replies, by message ID. */
-  readonly #replyHandlers = new Map<string, Map<number, ReplyHandler>>()
+  /** By session ID. */
+  readonly #targets = new Map<string, OpenTarget>()
   #lastId = 0
 
-  /** @param onDetached Called with the ID of each target whose session ended. */
-  constructor(driverSession: DriverSession, onDetached: (targetId: string) => void) {
+  constructor(driverSession: DriverSession) {
     this.driverSession = driverSession
     listen(driverSession, 'Target.receivedMessageFromTarget', ({ sessionId, message }) => {
       const reply: Message = JSON.parse(message)
-      this.#replyHandlers.get(sessionId)?.get(reply.id ?? 0)?.(reply)
+      this.#targets.get(sessionId)?.replyHandlers.get(reply.id ?? 0)?.(reply)
     })
-    listen(driverSession, 'Target.detachedFromTarget', ({ sessionId, targetId }) => {
-      this.#end(sessionId)
-      if (targetId !== undefined) onDetached(targetId)
-    })
+    listen(driverSession, 'Target.detachedFromTarget', ({ sessionId }) => this.#end(sessionId))
   }
 
   /** Returns whether the session still receives what the browser sends. */
@@ -37,14 +40,17 @@ export class BrowserSession {
     return isDelivered(send(this.driverSession, 'Target.getTargetInfo'))
   }
 
-  /** Opens a session with a target. It ends with this session, or when the target is closed. */
-  async attach(targetId: string): Promise<TargetSession> {
-    return this.#targetSession(await this.#attach(targetId))
+  /**
+   * Opens a session with a target. It ends with this session, or when the target is closed.
+   * @param onEnd Called when it ends.
+   */
+  async attach(targetId: string, onEnd: () => void): Promise<TargetSession> {
+    return this.#targetSession(await this.#attach(targetId, onEnd))
   }
 
   /** Runs `work` with a session of a target, then ends that session. */
   async withTarget<T>(targetId: string, work: (target: TargetSession) => Promise<T>): Promise<T> {
-    const sessionId = await this.#attach(targetId)
+    const sessionId = await this.#attach(targetId, () => undefined)
     try {
       return await work(this.#targetSession(sessionId))
     } finally {
@@ -55,20 +61,20 @@ export class BrowserSession {
 
   /** Rejects all commands that wait for a reply, and detaches the session. */
   async detach(): Promise<void> {
-    for (const sessionId of [...this.#replyHandlers.keys()]) this.#end(sessionId)
+    for (const sessionId of [...this.#targets.keys()]) this.#end(sessionId)
     await isDelivered(this.driverSession.detach())
   }
 
-  async #attach(targetId: string): Promise<string> {
+  async #attach(targetId: string, onEnd: () => void): Promise<string> {
     const { sessionId } = await send(this.driverSession, 'Target.attachToTarget', { targetId, flatten: false })
-    this.#replyHandlers.set(sessionId, new Map())
+    this.#targets.set(sessionId, { replyHandlers: new Map(), onEnd })
     return sessionId
   }
 
   #targetSession(sessionId: string): TargetSession {
     return {
       send: async (method, params = {}) => {
-        const handlers = this.#replyHandlers.get(sessionId)
+        const handlers = this.#targets.get(sessionId)?.replyHandlers
         if (handlers === undefined) throw new Error('the session with the target has ended')
         const id = ++this.#lastId
         const replied = new Promise<Message>((resolve) => handlers.set(id, resolve))
@@ -86,9 +92,11 @@ export class BrowserSession {
   }
 
   #end(sessionId: string): void {
-    const handlers = this.#replyHandlers.get(sessionId)
-    this.#replyHandlers.delete(sessionId)
-    for (const handle of [...(handlers?.values() ?? [])]) handle({ error: { message: 'the session has ended' } })
+    const target = this.#targets.get(sessionId)
+    if (target === undefined) return
+    this.#targets.delete(sessionId)
+    for (const handle of [...target.replyHandlers.values()]) handle({ error: { message: 'the session has ended' } })
+    target.onEnd()
   }
 }
 

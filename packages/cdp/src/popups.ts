@@ -4,7 +4,8 @@
 // of our own with the popup adds the script at once, and the popup's first request waits for that.
 // The session stays open, because the script is removed with it. If the session is lost, the popup's
 // next request waits for another one.
-import { send, type TargetSession, waitForPages } from './session.ts'
+import type { BrowserSession } from './browser-session.ts'
+import { send, waitForPages } from './session.ts'
 
 interface Popup {
   /** Whether the popup has the script, or needs none. Undefined if its session was lost. */
@@ -12,7 +13,7 @@ interface Popup {
 }
 
 export class Popups {
-  readonly #attach: (targetId: string) => Promise<TargetSession>
+  readonly #attach: BrowserSession['attach']
   readonly #scriptFor: (targetId: string) => Promise<string | undefined>
   /** By target ID. */
   readonly #popups = new Map<string, Popup>()
@@ -21,10 +22,7 @@ export class Popups {
    * @param attach Opens a session with a target.
    * @param scriptFor Returns the script for a popup. Undefined if its context is not guarded.
    */
-  constructor(
-    attach: (targetId: string) => Promise<TargetSession>,
-    scriptFor: (targetId: string) => Promise<string | undefined>,
-  ) {
+  constructor(attach: BrowserSession['attach'], scriptFor: (targetId: string) => Promise<string | undefined>) {
     this.#attach = attach
     this.#scriptFor = scriptFor
   }
@@ -49,16 +47,14 @@ export class Popups {
     this.#popups.delete(targetId)
   }
 
-  /** The session with a popup has ended, or the sessions with all of them. */
-  lost(targetId?: string): void {
-    for (const [id, popup] of this.#popups) if (targetId === undefined || id === targetId) popup.prepared = undefined
-  }
-
   async #prepare(targetId: string): Promise<boolean> {
     try {
       const source = await this.#scriptFor(targetId)
       if (source === undefined) return true
-      const target = await this.#attach(targetId)
+      const target = await this.#attach(targetId, () => {
+        const popup = this.#popups.get(targetId)
+        if (popup !== undefined) popup.prepared = undefined
+      })
       const added = Promise.all([
         send(target, 'Page.enable'), // otherwise the script does not run in later documents
         send(target, 'Page.addScriptToEvaluateOnNewDocument', { source, runImmediately: true }),

@@ -118,7 +118,7 @@ export class Traffic {
       for (const listener of this.#listeners) listener.onTargetClosed(targetId)
     })
     this.#popups = new Popups(
-      (targetId) => this.#anySession().attach(targetId),
+      (targetId, onEnd) => this.#anySession().attach(targetId, onEnd),
       async (targetId) => (await this.#listenersFor(targetId))[0]?.documentScript,
     )
   }
@@ -194,7 +194,6 @@ export class Traffic {
       if (this.#sessions.length === SESSIONS && !this.#isBypassed) return
       while (this.#sessions.length < SESSIONS) this.#sessions = [...this.#sessions, await this.#open()]
       if (!this.#isBypassed) continue
-      this.#popups.lost()
       await this.interceptOpenPages()
       this.#isBypassed = false
     }
@@ -215,7 +214,7 @@ export class Traffic {
         .then(() => void this.#pausedRequests.delete(handled))
       this.#pausedRequests.add(handled)
     })
-    const opened = new BrowserSession(session, (targetId) => this.#popups.lost(targetId))
+    const opened = new BrowserSession(session)
     await send(session, 'Target.setDiscoverTargets', { discover: true })
     await send(session, 'Fetch.enable', {
       patterns: [

@@ -1,3 +1,4 @@
+// @module-tag full
 // @module-tag browser
 // The sessions of a guard are detached at each step. A page whose guard is lost sends nothing.
 import { RobotsDisallowedError } from '@politely/gate'

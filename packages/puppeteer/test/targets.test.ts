@@ -53,6 +53,21 @@ describe.skipIf(noChromium)('withRobots', () => {
     }
   })
 
+  it('guards a page that Puppeteer has lost', async () => {
+    const { sites, openContext, at } = await openTestFixture(browser(), { '/robots.txt': RULES, '/open': htmlPage() })
+    const context = await openContext()
+    const tab = await context.newPage()
+    await tab.goto(at('/open'))
+    const sessions = await Promise.all([tab.createCDPSession(), tab.createCDPSession()])
+    for (const session of sessions) await session.detach()
+    expect(await context.pages()).toEqual([])
+    await using _ = await withRobots(context, CRAWLER)
+    await tab.evaluate("location = '/private'")
+    await expect.poll(() => sites.requestedUrls).toContain(`${HOME}/robots.txt`)
+    await tab.evaluate("fetch('/private/data').catch(() => 0)").catch(() => undefined) // the page shows an error
+    expect(sites.requestedPages).toEqual([`${HOME}/open`])
+  })
+
   it('of a browser guards all of its contexts, also later ones', async () => {
     const another = await launch()
     const web = { '/robots.txt': RULES, '/open': htmlPage('<iframe src="/private/frame">') }
