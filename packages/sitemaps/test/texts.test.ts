@@ -41,6 +41,7 @@ const texts: Readonly<Record<string, readonly [file: string | Buffer, locs: read
     'unescaped',
   ],
   'a bare <': [urlset(url(`${SITE}/a?x<y`) + url(`${SITE}/b?x < y`)), ['/a?x<y', '/b?x < y'], 'unescaped'],
+  'a bare < in an attribute': [urlset(`<url a="x<y"><loc>${SITE}/a</loc></url>`), ['/a'], 'unescaped'],
   'an attribute without quotes': [urlset(url(`${SITE}/a`), `${NAMESPACE} version=1`), ['/a'], 'bad-attribute'],
   'an attribute without a value': [urlset(url(`${SITE}/a`), `${NAMESPACE} hidden`), ['/a'], 'bad-attribute'],
   'an attribute twice': [urlset(url(`${SITE}/a`), `${NAMESPACE} a="1" a="2"`), ['/a'], 'bad-attribute'],
