@@ -1,9 +1,10 @@
 // Texts that are not quite right: URLs are read, or a problem says what is wrong.
+import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { DECLARATION, NAMESPACE, url, urlset } from '@politely/testkit/cases/sitemap-case'
 import { startSitemapSite } from '@politely/testkit/servers/sitemap-site'
 import { describe, expect, it } from 'vitest'
-import { describeFile, readSitemaps, type SitemapLimits } from '../src/index.ts'
+import { describeFile, problemMeanings, readSitemaps, type SitemapLimits } from '../src/index.ts'
 import { all, politeFetch } from './reading-site.ts'
 
 const SITE = 'https://site.example'
@@ -216,6 +217,13 @@ describe('a gzip header', () => {
     await all(cut)
     expect(cut.files.list[0]).toMatchObject({ outcome: 'failed', reason: 'cut-off' })
   })
+})
+
+it('has each problem in the table of docs/sitemaps.md', () => {
+  const page = readFileSync(new URL('../../../docs/sitemaps.md', import.meta.url), 'utf8')
+  const table = page.slice(page.indexOf('| code |'), page.indexOf('## Limits'))
+  const named = [...table.matchAll(/`([a-z\d-]+)`(?=[^|]* \|[^|]*\|[^|]*\|$)/gm)].map(([, code]) => code)
+  expect(named.toSorted()).toEqual(Object.keys(problemMeanings).toSorted())
 })
 
 it('sitemap in loc, in an index', async () => {
