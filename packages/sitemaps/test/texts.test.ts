@@ -1,10 +1,11 @@
 // Texts that are not quite right: URLs are read, or a problem says what is wrong.
+import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { DECLARATION, NAMESPACE, url, urlset } from '@politely/testkit/cases/sitemap-case'
 import { startSitemapSite } from '@politely/testkit/servers/sitemap-site'
 import { describe, expect, it } from 'vitest'
 import { describeResult } from '../src/file-result.ts'
-import { readSitemaps, type SitemapLimits } from '../src/index.ts'
+import { problemMeanings, readSitemaps, type SitemapLimits } from '../src/index.ts'
 import { all, politeFetch } from './reading-site.ts'
 
 const SITE = 'https://site.example'
@@ -42,6 +43,7 @@ const texts: Readonly<Record<string, readonly [file: string | Buffer, locs: read
     'unescaped',
   ],
   'a bare <': [urlset(url(`${SITE}/a?x<y`) + url(`${SITE}/b?x < y`)), ['/a?x<y', '/b?x < y'], 'unescaped'],
+  'a bare < in an attribute': [urlset(`<url a="x<y"><loc>${SITE}/a</loc></url>`), ['/a'], 'unescaped'],
   'an attribute without quotes': [urlset(url(`${SITE}/a`), `${NAMESPACE} version=1`), ['/a'], 'bad-attribute'],
   'an attribute without a value': [urlset(url(`${SITE}/a`), `${NAMESPACE} hidden`), ['/a'], 'bad-attribute'],
   'an attribute twice': [urlset(url(`${SITE}/a`), `${NAMESPACE} a="1" a="2"`), ['/a'], 'bad-attribute'],
@@ -216,6 +218,13 @@ describe('a gzip header', () => {
     await all(cut)
     expect(cut.files.list[0]).toMatchObject({ outcome: 'failed', reason: 'cut-off' })
   })
+})
+
+it('has each problem in the table of docs/sitemaps.md', () => {
+  const page = readFileSync(new URL('../../../docs/sitemaps.md', import.meta.url), 'utf8')
+  const table = page.slice(page.indexOf('| code |'), page.indexOf('## Limits'))
+  const named = [...table.matchAll(/`([a-z\d-]+)`(?=[^|]* \|[^|]*\|[^|]*\|$)/gm)].map(([, code]) => code)
+  expect(named.toSorted()).toEqual(Object.keys(problemMeanings).toSorted())
 })
 
 it('sitemap in loc, in an index', async () => {

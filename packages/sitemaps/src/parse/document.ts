@@ -121,13 +121,13 @@ export class DocumentParser implements TokenHandler {
     else if (what === 'text' && !URL_FIELDS.has(this.#field?.local ?? '')) this.#problems.add('unknown-entity', text)
   }
 
-  open(name: string, attributes: ReadonlyMap<string, string>): void {
+  open(name: string, attributes: ReadonlyMap<string, string>, declares: boolean): void {
     if (this.problem !== undefined) return
     if (this.#root === '') {
       this.#openRoot(name, attributes)
       return
     }
-    if (attributes.size > 0) this.#names.declare(attributes)
+    if (declares) this.#names.declare(attributes)
     const element = this.#names.resolve(name)
     if (this.#isEntry(element)) {
       if (this.#field?.local === 'loc' && this.#text.trim() === '') {

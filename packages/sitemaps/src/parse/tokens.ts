@@ -8,7 +8,8 @@ import { Tokenizer } from 'htmlparser2'
 /** Receives the tokens of a file, in order. */
 export interface TokenHandler {
   /** A start tag, or an empty tag, for which `close` follows. */
-  open(name: string, attributes: ReadonlyMap<string, string>): void
+  /** @param declares Whether an attribute may declare a namespace. */
+  open(name: string, attributes: ReadonlyMap<string, string>, declares: boolean): void
   /** A part of a text, decoded. A text may come in several parts. */
   text(part: string): void
   close(name: string): void
@@ -33,6 +34,8 @@ export interface TokenLimits {
 const MAX_ATTRIBUTES = 64
 /** The types of htmlparser2 below this one have no quotes. */
 const FIRST_QUOTE = 2
+const LESS_THAN = 0x3c
+const X = 0x78
 /** Smaller pieces are joined, since each call of `write` copies the token that is under way. */
 const MIN_PIECE = 16 * 1024
 const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map()
@@ -55,8 +58,10 @@ export class Tokens {
   #value = ''
   /** An attribute of the tag that is not well-formed. */
   #badAttribute: string | undefined
-  /** Whether the name of the tag or of an attribute ends with `<`. */
-  #hasLessThan = false
+  #tagStart = 0
+  #declares = false
+  /** The position of an `&`, with none between it and the last token. So tokens need not be searched. */
+  #ampersand = -1
   /** Whether the file ended. Its last token may be cut. */
   #isAtEnd = false
 
@@ -70,16 +75,17 @@ export class Tokens {
           this.#name = this.#slice(start, end)
           this.#attributes = undefined
           this.#badAttribute = undefined
-          this.#hasLessThan = this.#name.endsWith('<')
+          this.#tagStart = start
+          this.#declares = false
         },
         onattribname: (start, end) => {
           this.#attribute = this.#slice(start, end)
           this.#value = ''
-          if (this.#attribute.endsWith('<')) this.#hasLessThan = true
+          if (this.#attribute.charCodeAt(0) === X && this.#attribute.startsWith('xmlns')) this.#declares = true
         },
         onattribdata: (start, end) => {
           const part = this.#slice(start, end)
-          if (part.includes('&') || part.includes('<')) this.#handler.malformed?.('value', this.#value + part)
+          if (this.#hasAmpersand(start, end)) this.#handler.malformed?.('value', this.#value + part)
           this.#addToValue(part)
         },
         onattribentity: (codePoint) => this.#addToValue(String.fromCodePoint(codePoint)),
@@ -103,7 +109,8 @@ export class Tokens {
         onclosetag: (start, end) => this.#handler.close(this.#slice(start, end)),
         ontext: (start, end) => {
           const part = this.#slice(start, end)
-          if ((part.includes('&') || part.startsWith('<')) && !this.#isAtEnd) this.#handler.malformed?.('text', part)
+          const isRaw = this.#hasAmpersand(start, end) || part.charCodeAt(0) === LESS_THAN
+          if (isRaw && !this.#isAtEnd) this.#handler.malformed?.('text', part)
           this.#handler.text(part)
         },
         ontextentity: (codePoint, end) => {
@@ -150,6 +157,7 @@ export class Tokens {
     if (kept.length > this.#limits.maxTextLength) kept = ''
     this.#offset += this.#buffer.length - kept.length
     this.#buffer = kept + piece
+    this.#ampersand = -1
     this.#tokenizer.write(piece)
   }
 
@@ -159,6 +167,14 @@ export class Tokens {
     if (start >= this.#offset) return this.#buffer.slice(start - this.#offset, end - this.#offset)
     this.#handler.tooLong('maxTextLength')
     return ''
+  }
+
+  #hasAmpersand(start: number, end: number): boolean {
+    if (this.#ampersand < start) {
+      const at = this.#buffer.indexOf('&', start - this.#offset)
+      this.#ampersand = at === -1 ? Number.POSITIVE_INFINITY : at + this.#offset
+    }
+    return this.#ampersand < end
   }
 
   #addToValue(part: string): void {
@@ -173,10 +189,14 @@ export class Tokens {
    */
   #open(): void {
     const attributes = this.#attributes ?? NO_ATTRIBUTES
-    const parts = this.#hasLessThan ? [this.#name, ...attributes.keys()] : []
+    const start = Math.max(0, this.#tagStart - this.#offset)
+    const lessThan = attributes === NO_ATTRIBUTES ? start + this.#name.indexOf('<') : this.#buffer.indexOf('<', start)
+    const hasLessThan = lessThan >= start && lessThan < this.#handled - this.#offset
+    const parts = hasLessThan ? [this.#name, ...attributes.keys()] : []
     const broken = parts.findIndex((part) => part.endsWith('<'))
     if (broken === -1) {
-      this.#handler.open(this.#name, attributes)
+      if (hasLessThan) this.#handler.malformed?.('value', this.#buffer.slice(start, this.#handled - this.#offset))
+      this.#handler.open(this.#name, attributes, this.#declares)
       if (this.#badAttribute !== undefined) this.#handler.malformed?.('attribute', this.#badAttribute)
       return
     }

@@ -9,12 +9,19 @@ const REGIONS = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }
 /** More languages are checked again each time. */
 const MAX_KEPT = 1_000
 
+interface Language {
+  /** The last entry with this language, and its page. */
+  entry: number
+  href: string
+}
+
 export class Alternates {
   /** The origin of the file, and a slash. */
   readonly #ownPrefix: string
   readonly #problems: Problems
-  /** The languages as written, and in lower case; undefined for an invalid one. */
-  readonly #languages = new Map<string, string | undefined>()
+  /** By the text as written, and in lower case. Undefined for an invalid language. */
+  readonly #languages = new Map<string, Language | undefined>()
+  #entries = 0
 
   constructor(ownPrefix: string, problems: Problems) {
     this.#ownPrefix = ownPrefix
@@ -24,17 +31,19 @@ export class Alternates {
   /** Returns the alternates of a page with absolute URLs. An alternate without a valid URL is left out. */
   of(found: readonly SitemapAlternate[], page: string): SitemapAlternate[] {
     const list: SitemapAlternate[] = []
-    const hrefs = new Map<string, string>()
+    const entry = ++this.#entries
     for (const alternate of found) {
       const { hreflang, media } = alternate
       const href = this.#urlOf(alternate.href, page)
       if (href === undefined) continue
       list.push(href === alternate.href ? alternate : { ...alternate, href })
-      const language = hreflang && this.#languageOf(hreflang)
-      if (!language || media !== undefined) continue
-      const known = hrefs.get(language)
-      if (known === undefined) hrefs.set(language, href)
-      else if (known !== href) this.#problems.add('duplicate-hreflang', `${hreflang}: ${known} and ${href}`)
+      const language = hreflang === undefined ? undefined : this.#languageOf(hreflang)
+      if (language === undefined || media !== undefined) continue
+      if (language.entry !== entry) {
+        language.entry = entry
+        language.href = href
+      } else if (language.href !== href)
+        this.#problems.add('duplicate-hreflang', `${hreflang}: ${language.href} and ${href}`)
     }
     return list
   }
@@ -49,12 +58,12 @@ export class Alternates {
     return resolved
   }
 
-  #languageOf(hreflang: string): string | undefined {
+  #languageOf(hreflang: string): Language | undefined {
     let language = this.#languages.get(hreflang)
     if (language === undefined && !this.#languages.has(hreflang)) {
       const tag = hreflang.toLowerCase()
-      language = tag === 'x-default' || isLanguage(tag) ? tag : undefined
-      if (this.#languages.size < MAX_KEPT) this.#languages.set(hreflang, language)
+      if (tag === 'x-default' || isLanguage(tag)) language = this.#languages.get(tag) ?? { entry: 0, href: '' }
+      if (this.#languages.size < MAX_KEPT) this.#languages.set(hreflang, language).set(tag, language)
     }
     if (language === undefined) this.#problems.add('bad-hreflang', hreflang)
     return language

@@ -3,7 +3,10 @@ import { gzipSync } from 'node:zlib'
 import { AB, DECLARATION, lastmod, NAMESPACE, oneFile, type SitemapCase, two, url, urlset } from './sitemap-case.ts'
 
 export const namespaceCases: readonly SitemapCase[] = [
-  oneFile(11, 'no namespace', (origin) => urlset(`${url(`${origin}/a`)}${url(`${origin}/b`)}`, 'v="1"'), { pages: AB }),
+  oneFile(11, 'no namespace', (origin) => urlset(`${url(`${origin}/a`)}${url(`${origin}/b`)}`, 'v="1"'), {
+    pages: AB,
+    problems: ['wrong-namespace'],
+  }),
   oneFile(
     12,
     'prefixed elements',
@@ -78,6 +81,7 @@ export const malformedCases: readonly SitemapCase[] = [
   }),
   oneFile(19, 'a bare & in loc', (origin) => urlset(`${url(`${origin}/a?x=1&y=2&copy=3`)}${url(`${origin}/b`)}`), {
     pages: ['/a?x=1&y=2&copy=3', '/b'],
+    problems: ['unescaped'],
   }),
   oneFile(20, 'broken surrogates', (origin) => urlset(`${url(`${origin}/a&#55357;&#56832;`)}${url(`${origin}/b`)}`), {
     pages: ['/a\uFFFD\uFFFD', '/b'],
@@ -87,14 +91,18 @@ export const malformedCases: readonly SitemapCase[] = [
     20,
     '< in a text',
     (origin) => urlset(`${url(`${origin}/a?x<y`)}${url(`${origin}/b`)}${url(`${origin}/c?x < y`)}`),
-    { pages: ['/a?x<y', '/b', '/c?x < y'] },
+    { pages: ['/a?x<y', '/b', '/c?x < y'], problems: ['unescaped'] },
   ),
 ]
 
 export const encodingCases: readonly SitemapCase[] = [
-  oneFile(21, 'blank lines before the declaration', (origin) => `\n\n \t\n${two(origin)}`, { pages: AB }),
+  oneFile(21, 'blank lines before the declaration', (origin) => `\n\n \t\n${two(origin)}`, {
+    pages: AB,
+    problems: ['before-xml'],
+  }),
   oneFile(21, 'a warning before the declaration', (origin) => `Warning: unlink() in cache.php\n${two(origin)}`, {
     pages: AB,
+    problems: ['before-xml'],
   }),
   oneFile(22, 'UTF-8 with a byte order mark', (origin) => `\uFEFF${two(origin)}`, { pages: AB }),
   oneFile(22, 'UTF-16 LE', (origin) => Buffer.from(`\uFEFF${two(origin).replace('UTF-8', 'UTF-16')}`, 'utf16le'), {

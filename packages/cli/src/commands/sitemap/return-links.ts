@@ -5,7 +5,7 @@
 import type { SitemapEntry } from '@politely/sitemaps'
 
 /** A page, and an alternate that does not name it. */
-export interface UnreturnedLink {
+interface UnreturnedLink {
   readonly from: string
   readonly to: string
   /** Whether a sitemap lists `to`. */
