@@ -99,7 +99,7 @@ const MIN_FILE_BYTES = 16 * MIB
 
 /** Fills in defaults. @throws {OptionError} for an invalid option. */
 export function settingsOf(options: PageCacheOptions): Settings {
-  assertOptions(options, '{ file: "pages.sqlite" }', KNOWN)
+  assertOptions(options, '{ file: "pages.sqlite" }, or { store: new MemoryPageStore() }', KNOWN)
   const { maxEntryBytes = 20 * MIB, stale, offline = false, refresh = false, now = Date.now, revisit = {} } = options
   const { fingerprint } = options
   if (offline && refresh) throw new OptionError('refresh', 'contradicts `offline`; leave one out')

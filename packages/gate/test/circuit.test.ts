@@ -226,6 +226,19 @@ test('the timeline shows when a circuit was open', async () => {
   expect(timeline.svg()).toContain('>the circuit is open</text>')
 })
 
+test('a body over the limit of the caller does not count', async () => {
+  const { gate, enter, advance } = await simulate(
+    { 'a.test': '' },
+    { circuit: { failures: 1 }, backoff: { failures: true }, minDelayMs: 0 },
+  )
+  const error = Object.assign(new Error('Response content exceeded max size'), {
+    code: 'UND_ERR_RES_EXCEEDED_MAX_SIZE',
+  })
+  for (let n = 0; n < 3; n++) (await enter(`${n}`, 'a.test')).release({ failed: true, error })
+  await advance()
+  expect(gate.counters).toMatchObject({ started: 3, circuitsOpened: 0, pushbacks: 0 })
+})
+
 test('with circuit: false, nothing stops', async () => {
   const { ended, visit, advance, gate } = await crawl({ circuit: false })
   const all = pages(1, 20).map((path) => visit(path, () => REFUSED))

@@ -6,8 +6,9 @@ import type { CircuitLimits, PaceLimits } from '@politely/core/engine'
 import { RobotsClient } from '@politely/fetcher'
 import { PoliteGate } from '@politely/gate'
 import { startClock } from '@politely/testkit/clock'
+import pg from 'pg'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { PostgresPacer, type PostgresPacerMessages } from '../src/index.ts'
+import { PostgresPacer, type PostgresPacerMessages, PostgresStore } from '../src/index.ts'
 import { DELAY_MS, type FakeRequest, fakeClient, openPacer, replyTo, slotReply, stateError } from './fake-client.ts'
 
 const limits: PaceLimits = { ownDelayMs: DELAY_MS, maxDelayMs: undefined, crawlDelayMs: undefined }
@@ -380,4 +381,14 @@ test.for<[string, unknown, string]>([
   expect(() => new PostgresPacer(options as never)).toThrow(
     expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option }),
   )
+})
+
+test.for<[string, (client: never) => unknown]>([
+  ['PostgresPacer', (client) => new PostgresPacer(client)],
+  ['PostgresStore', (client) => new PostgresStore(client)],
+])('%s: says what to write for a client instead of options', ([, create]) => {
+  for (const client of [new pg.Pool(), new pg.Client()])
+    expect(() => create(client as never)).toThrow(
+      'options: an object of another class was given instead of options; write { client }',
+    )
 })

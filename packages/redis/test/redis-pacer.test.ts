@@ -10,7 +10,7 @@ import { noRedis, noRedisServer } from '@politely/testkit/servers/redis'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { type RedisClient, RedisPacer } from '../src/index.ts'
+import { type RedisClient, RedisPacer, RedisStore } from '../src/index.ts'
 import { connectIoredis, connectors, openPacer, redisForAll } from './clients.ts'
 import { connectCluster } from './cluster.ts'
 import { epochKeyOf, knowLongAgo } from './epoch.ts'
@@ -279,4 +279,14 @@ test.for<[string, unknown, string]>([
   expect(() => new RedisPacer(options as never)).toThrow(
     expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option }),
   )
+})
+
+test.for<[string, (client: never) => unknown]>([
+  ['RedisPacer', (client) => new RedisPacer(client)],
+  ['RedisStore', (client) => new RedisStore(client)],
+])('%s: says what to write for a client instead of options', ([, create]) => {
+  for (const client of [new Redis({ lazyConnect: true }), createClient()])
+    expect(() => create(client as never)).toThrow(
+      'options: an object of another class was given instead of options; write { client }',
+    )
 })

@@ -85,14 +85,17 @@ function isAbort({ name, code, message }: ReadError): boolean {
 }
 
 /**
- * Codes of mistakes in the caller's request, and of the limits of its machine: invalid arguments, a
- * closed dispatcher, no file descriptors.
+ * Codes of mistakes in the caller's request, and of its limits: invalid arguments, a closed
+ * dispatcher, a body longer than the caller accepts, no file descriptors.
  */
 const OWN_FAULT =
-  /^(?:ERR_(?:INVALID|UNESCAPED|MISSING|OUT_OF_RANGE|METHOD_NOT|UNSUPPORTED|MODULE|HTTP_HEADERS_SENT|BODY_PARSE)|UND_ERR_(?:INVALID|NOT_SUPPORTED|CLOSED|DESTROYED|REQ_CONTENT)|EMFILE$|ENFILE$|ENOMEM$|ENOBUFS$|EACCES$|EPERM$|ENOENT$)/
+  /^(?:ERR_(?:INVALID|UNESCAPED|MISSING|OUT_OF_RANGE|METHOD_NOT|UNSUPPORTED|MODULE|HTTP_HEADERS_SENT|BODY_PARSE)|UND_ERR_(?:INVALID|NOT_SUPPORTED|CLOSED|DESTROYED|REQ_CONTENT|RES_EXCEEDED_MAX_SIZE)|EMFILE$|ENFILE$|ENOMEM$|ENOBUFS$|EACCES$|EPERM$|ENOENT$)/
+
+/** What Chromium, axios and node-fetch say of requests that the caller blocks, and of bodies over its limit. */
+const OWN_LIMIT = /net::ERR_BLOCKED_BY_CLIENT|^maxContentLength size of |^content size at .* over limit/
 
 function isOwnFault({ code, message }: ReadError): boolean {
-  return OWN_FAULT.test(code) || message.includes('net::ERR_BLOCKED_BY_CLIENT')
+  return OWN_FAULT.test(code) || OWN_LIMIT.test(message)
 }
 
 /** Returns undefined for an error that no request makes. */

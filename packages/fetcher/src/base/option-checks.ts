@@ -12,7 +12,8 @@ const CLIENT_EXAMPLE = '{ userAgent: "ExampleBot/1.0 (+https://example.com/bot)"
 /**
  * @param example Options to show in the error message.
  * @param known The names of all options, to check them too. See `assertKnown`.
- * @throws {OptionError} if `options` is not an object, or has an option that is not known.
+ * @throws {OptionError} if `options` is not an object, has an option that is not known, or is the
+ * value of an option, such as a client of Redis.
  */
 export function assertOptions(
   options: unknown,
@@ -24,7 +25,20 @@ export function assertOptions(
     const problem = options === undefined ? 'is missing' : `${describeValue(options)} is not an object`
     throw new OptionError('options', `${problem}; expected an object such as ${example}`)
   }
-  if (known !== undefined) assertKnown(options, known, elsewhere)
+  if (known === undefined) return
+  if (isOfOtherClass(options, known)) {
+    const remedy = example.includes(', or ') ? example : `{ ${/\w+/.exec(example)} }`
+    throw new OptionError('options', `an object of another class was given instead of options; write ${remedy}`)
+  }
+  assertKnown(options, known, elsewhere)
+}
+
+/** Whether an object is the instance of a class, and has no option: the value of an option, such as a client. */
+function isOfOtherClass(options: object, known: Readonly<Record<string, true>>): boolean {
+  if ((Object.getPrototypeOf(options) ?? Object.prototype) === Object.prototype || Array.isArray(options)) return false
+  // The class of a client may have methods with the names of options. A class of options may have getters.
+  const isEmpty = Object.keys(options).length === 0
+  return !Object.keys(known).some((name) => (isEmpty ? name in options : Object.hasOwn(options, name)))
 }
 
 /**

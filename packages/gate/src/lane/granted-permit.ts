@@ -284,8 +284,11 @@ export class GrantedPermit implements NestablePermit {
 
   #applyFailure(error: unknown): void {
     const outcome = error === undefined ? NO_RESPONSE : outcomeOf(error)
-    if (outcome === undefined) this.#giveBackProbe()
-    else this.#settle(outcome)
+    if (outcome === undefined) {
+      this.#giveBackProbe()
+      return // it says nothing about the site
+    }
+    this.#settle(outcome)
     // An open circuit makes requests wait longer than the pause would.
     if (this.#context.pacing.backoff.failures && !this.#isCircuitOpen)
       this.#tell({ status: 0, retryAfter: undefined, isPushback: true }, undefined)

@@ -28,7 +28,7 @@ type Unsupported =
 /** Options for undici's Agent, apart from those that `politeAgent` cannot obey. */
 export interface UndiciOptions extends Omit<Agent.Options, Unsupported> {
   /** Options for the connections, such as `{ ca }` or `{ rejectUnauthorized: false }`. No function. */
-  readonly connect?: Omit<buildConnector.BuildOptions, 'allowH2' | 'localAddress' | 'lookup' | 'path' | 'socketPath'>
+  readonly connect?: buildConnector.BuildOptions & { readonly lookup?: undefined; readonly allowH2?: false }
   /** The agent speaks HTTP/1.1. */
   readonly allowH2?: false
 }

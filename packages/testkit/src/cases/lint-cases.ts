@@ -412,6 +412,15 @@ const preferencePaths: readonly LintCase[] = [
     'Content-Usage: /zz train-ai=n',
     'Allow: /zz/a',
   ]),
+  withRules('a preference for an index page whose folder is allowed', [
+    'Disallow: /z/index.html',
+    'Content-Usage: /z/index.html train-ai=n',
+  ]),
+  withRules(
+    'a preference for an index page whose folder is disallowed too',
+    ['Disallow: /z/', 'Content-Usage: /z/index.html train-ai=n'],
+    'preference-for-disallowed-path 3',
+  ),
   file(
     'a preference of a group that disallows everything',
     'User-agent: a\nContent-Usage: train-ai=n\nDisallow: /\n',

@@ -40,8 +40,10 @@ export function lintPreferencePaths(
     const form = ruleForm(value.startsWith('/') ? splitPreference(value).path : '')
     const path = { length: form.length, line }
     const base = baseOf(form)
-    if (isClosed(base, closed)) report('preference-for-disallowed-path', line)
-    if (indexFolder(form) !== undefined) continue // the folder is another path, of the same length for all
+    const folder = indexFolder(form) // the preference of an index page is for its folder too
+    const bases = folder === undefined ? [base] : [base, baseOf(folder)]
+    if (bases.every((one) => isClosed(one, closed))) report('preference-for-disallowed-path', line)
+    if (folder !== undefined) continue // the folder is another path, of the same length for all
     const other = longest.get(base) ?? path
     const [shorter, longer] = path.length < other.length ? [path, other] : [other, path]
     longest.set(base, longer)
