@@ -71,7 +71,7 @@ export async function crawl(args: Arguments): Promise<number> {
       logger: logsWaits ? WAIT_LOGGER : SILENT_LOGGER,
     })
     using timeline = new CrawlTimeline({ gate })
-    const output = outputFor(args.get('format'), timeline)
+    const output = outputFor(args.get('format'), timeline, client.userAgent)
     const followsAll = args.get('nofollow') === 'follow'
     const crawler = new Crawler(seeds, { maxPages, maxDepth, followsAll }, { client, gate, fetch, output })
     const interrupt = () => crawler.stop()
