@@ -7,6 +7,13 @@ import { describeValue, explainMissingToken } from '@politely/core/engine'
 import type { Arguments } from './command-line.ts'
 import { UsageError } from './errors.ts'
 
+/** Says what a User-Agent header lacks if it has neither a URL nor a mail address. */
+export function adviceOnContact(userAgent: string): string | undefined {
+  return /https?:\/\/|@/.test(userAgent)
+    ? undefined
+    : 'a URL in the header, such as (+https://example.com/bot), tells a site whom to ask'
+}
+
 /**
  * Returns the product tokens, in order. `check` gets the same messages from the fetcher, which
  * `match` does not load.

@@ -103,7 +103,9 @@ test('--json writes one object for each page, and the summary to stderr', async 
     { version: 1, url: `${origin}/private`, outcome: 'refused', verdict: { allowed: false, because: 'rule' } },
   ])
   expect(stderr).toMatch(/^2 pages, 1 refused, .*\n {2}statuses {2}1 × \d+, 1 × \d+\n/)
-  expect(stderr).toContain('  pushed    1 response asked for fewer requests\n')
+  expect(stderr).toContain(
+    '  pushed    1 response asked for fewer requests\n  advice    a URL in the header, such as (+https://example.com/bot), tells a site whom to ask\n',
+  )
   expect(code).toBe(0)
 })
 

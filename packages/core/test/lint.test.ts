@@ -117,6 +117,15 @@ describe('lintRobots', () => {
     expect(findings[0]?.message).toMatch(/^[^{}]*[^,]\.$/)
   })
 
+  it.each<[string, string | undefined]>([
+    ['https://shop.co.uk/a', 'Disallow: /a'],
+    ['https://cdn.shop.example/a', undefined],
+    ['cdn.shop.example/a', undefined],
+  ])('without a sitemap, writes for %s: %s', (path, better) => {
+    const [finding] = lintRobots(`User-agent: *\nDisallow: ${path}\n`)
+    expect([finding?.code, finding?.write?.[0]]).toEqual(['absolute-url-in-rule', better])
+  })
+
   it.each([
     'Disallow: .js',
     'Disallow: ?print',
@@ -131,6 +140,7 @@ describe('lintRobots', () => {
     'Disallow: /a // b',
     'Disallow: https://cdn.example/a',
     'Disallow: /cdn.example/a',
+    'Disallow: https://www.other.example/a',
   ])('for %s, says nothing to write, because the path is not certain', (line) => {
     const findings = lintRobots(`Sitemap: https://www.shop.example/map.xml\nUser-agent: *\n${line}\nDisallow: /zz\n`)
     expect(findings.map(({ line, write }) => [line, write])).toEqual([[3, undefined]])

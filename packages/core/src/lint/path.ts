@@ -30,8 +30,10 @@ export function lintPath(rule: ParsedRule, parsing: ParsingRules, hosts: Readonl
     return isForAll ? [] : better.map((one) => `${canonicalKey(field)}: ${textOf(one)}`)
   }
   // Another host has another robots.txt, so nothing is known about its paths here.
-  const writeFor = (hosted: HostedPath) =>
-    hosts.size > 0 && !hosts.has(bareHost(hosted.host)) ? [] : write(hosted.path.replace(/^(?!\/)/, '/'))
+  const writeFor = ({ host, path: own }: HostedPath) => {
+    const bare = bareHost(host)
+    return (hosts.size > 0 ? hosts.has(bare) : MAIN_HOST.test(bare)) ? write(own.replace(/^(?!\/)/, '/')) : []
+  }
   const isLiteral = parsing.wildcards === 'literal'
   const start = isLiteral ? /^\// : /^[/*]/
   const url = urlIn(path)
@@ -83,6 +85,9 @@ function lintLiteralText(
 
 /** A missing value of JavaScript as a part of a path, as scripts write it into links. */
 const MISSING = /(?<=^\/|\*\/|\/[^?]*\/)(?:undefined|null|NaN)(?=[/?*$.]|$)/
+
+/** A host that is probably the site itself: `shop.example` or `shop.co.uk`, but not `cdn.shop.example`. */
+const MAIN_HOST = /^[^.]*(?:\.(?:ac|co|com|edu|gov|net|or|org)(?=\.[a-z]{2}$))?(?:\.[^.]+)?$/
 
 /** Returns the host and path of a URL, or of a host without a scheme, where a value begins with one. */
 function urlIn(value: string): HostedPath | undefined {

@@ -9,12 +9,12 @@ import { isRule, type ParsedField } from '../parse/records.ts'
 import { quoted, type Report } from './finding.ts'
 
 /**
- * What template languages and shells replace: `${x}`, `{{ x }}`, `{% x %}`, `<?php x ?>`,
+ * What template languages and shells replace: `${x}`, `{0}`, `{{ x }}`, `{% x %}`, `<?php x ?>`,
  * `<%= x %>`, `%X_Y%`, `$(x)`, `$X_Y`, `__X__`, `[object Object]`. A `%` with two hex digits after
  * it may encode a byte, so there the name needs an underscore, or capital letters only.
  */
 const PLACEHOLDER =
-  /\$\{[^}]*\}?|\{\{.*?(?:\}\}|$)|\{%[-+]?[\t ].*?(?:%\}|$)|<\?(?:php|=).*?(?:\?>|$)|<%.*?(?:%>|$)|(?<!%[\dA-Fa-f]{2})%(?:(?![\dA-Fa-f]{2})[A-Za-z][\w.-]*|[A-Za-z]+[-_.]\w+|[A-Z]{3,}[A-Z\d]*)%(?![\dA-Fa-f]{2})|\$\([\w. -]+\)|\$[A-Z][A-Z\d]*_?[A-Z\d_]{2,}|__[A-Z][A-Z\d_]*__|\[object \w+\]/
+  /\$\{[^}]*\}?|\{\d\}|\{\{.*?(?:\}\}|$)|\{%[-+]?[\t ].*?(?:%\}|$)|<\?(?:php|=).*?(?:\?>|$)|<%.*?(?:%>|$)|(?<!%[\dA-Fa-f]{2})%(?:(?![\dA-Fa-f]{2})[A-Za-z][\w.-]*|[A-Za-z]+[-_.]\w+|[A-Z]{3,}[A-Z\d]*)%(?![\dA-Fa-f]{2})|\$\([\w. -]+\)|\$[A-Z][A-Z\d]*_?[A-Z\d_]{2,}|__[A-Z][A-Z\d_]*__|\[object \w+\]/
 
 /** A missing value of a programming language, where a value begins. */
 const MISSING = /^(?:undefined|null|nan)(?=[/?]|$)/i

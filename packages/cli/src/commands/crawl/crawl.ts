@@ -71,7 +71,7 @@ export async function crawl(args: Arguments): Promise<number> {
     const retry = retryOptionsOf(args)
     const seeds = await seedsOf(args, politely(fetch, { gate, retry }))
     using timeline = new CrawlTimeline({ gate })
-    const output = outputFor(args.get('format'), timeline)
+    const output = outputFor(args.get('format'), timeline, client.userAgent)
     const followsAll = args.get('nofollow') === 'follow'
     const crawler = new Crawler(
       seeds,

@@ -15,14 +15,19 @@ export interface CrawlOutput {
   end(isInterrupted: boolean, leftOut: number): Promise<void>
 }
 
-export function outputFor(format: string | undefined, timeline: CrawlTimeline): CrawlOutput {
-  if (format !== 'text') return new JsonOutput()
-  return process.stdout.isTTY ? new LiveOutput(timeline) : new LineOutput(timeline)
+export function outputFor(format: string | undefined, timeline: CrawlTimeline, userAgent: string): CrawlOutput {
+  const summary = new CrawlSummary(userAgent)
+  if (format !== 'text') return new JsonOutput(summary)
+  return process.stdout.isTTY ? new LiveOutput(timeline, summary) : new LineOutput(timeline, summary)
 }
 
 /** One JSON object for each page on stdout, and the summary on stderr. */
 class JsonOutput implements CrawlOutput {
-  readonly #summary = new CrawlSummary()
+  readonly #summary: CrawlSummary
+
+  constructor(summary: CrawlSummary) {
+    this.#summary = summary
+  }
 
   async page(report: PageReport): Promise<void> {
     this.#summary.add(report)
@@ -35,11 +40,12 @@ class JsonOutput implements CrawlOutput {
 }
 
 class LineOutput implements CrawlOutput {
-  readonly #summary = new CrawlSummary()
+  readonly #summary: CrawlSummary
   readonly #timeline: CrawlTimeline
 
-  constructor(timeline: CrawlTimeline) {
+  constructor(timeline: CrawlTimeline, summary: CrawlSummary) {
     this.#timeline = timeline
+    this.#summary = summary
   }
 
   async page(report: PageReport): Promise<void> {
@@ -56,14 +62,15 @@ const REDRAW_MS = 200
 
 /** Draws the timeline again and again in the same lines of a terminal. */
 class LiveOutput implements CrawlOutput {
-  readonly #summary = new CrawlSummary()
+  readonly #summary: CrawlSummary
   readonly #timeline: CrawlTimeline
   readonly #timer: NodeJS.Timeout
   #last: PageReport | undefined
   #drawnLines = 0
 
-  constructor(timeline: CrawlTimeline) {
+  constructor(timeline: CrawlTimeline, summary: CrawlSummary) {
     this.#timeline = timeline
+    this.#summary = summary
     this.#timer = setInterval(() => process.stdout.write(this.#frame()), REDRAW_MS)
   }
 

@@ -1,4 +1,5 @@
 // Counts what happened in a crawl.
+import { adviceOnContact } from '../../crawler.ts'
 import { countText, durationText, sizeText, waitText } from '../../output/amounts.ts'
 import { reasonText } from '../../output/reason-text.ts'
 import { bold, printable } from '../../output/style.ts'
@@ -20,6 +21,12 @@ export class CrawlSummary {
   #waitedMs = 0
   #longestMs = 0
   #pushbacks = 0
+  /** What the header lacks for a site that wants fewer requests, or none. */
+  readonly #advice: string | undefined
+
+  constructor(userAgent: string) {
+    this.#advice = adviceOnContact(userAgent)
+  }
 
   add({ outcome, status, page, bytes, waitedMs, waitedFor, problem, verdict, url }: PageReport): void {
     if (waitText(waitedMs, waitedFor) !== undefined) this.#waits++
@@ -64,6 +71,9 @@ export class CrawlSummary {
       ...(this.#pushbacks === 0
         ? []
         : [`  pushed    ${countText(this.#pushbacks, 'response')} asked for fewer requests`]),
+      ...(this.#advice === undefined || (this.#pushbacks === 0 && !this.#byStatus.has('403'))
+        ? []
+        : [`  advice    ${this.#advice}`]),
       ...(leftOut === 0 ? [] : [`  nofollow  ${countText(leftOut, 'link')} left out; --nofollow follow requests them`]),
       ...reasons('refused', this.#refusals),
       ...reasons('failed', this.#problems),

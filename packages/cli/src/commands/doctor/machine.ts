@@ -6,6 +6,7 @@ import { isCrawlerName } from '@politely/core/crawlers'
 import { explainMissingToken, withoutCredentials } from '@politely/core/engine'
 import { isProxyExcluded, proxyVariableFor } from '@politely/fetcher/internal'
 import type { Arguments } from '../../command-line.ts'
+import { adviceOnContact } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { storeFileOf, withStoreFile } from '../../input/store.ts'
 import { countText, sizeText } from '../../output/amounts.ts'
@@ -98,12 +99,7 @@ export function checkCrawler(args: Arguments): Finding {
       `the User-Agent ${JSON.stringify(userAgent)} does not contain ${names.join(' or ')}, so a site cannot tell which rules the crawler obeys; begin it with ${names[0]}/1.0 (RFC 9309 §2.2.1)`,
     )
   const looksFor = `robots.txt is read for ${names.join(', else ')}`
-  if (!/https?:\/\/|@/.test(userAgent))
-    return ok(
-      'crawler',
-      `${looksFor}; a URL in the header, such as (+https://example.com/bot), tells a site whom to ask`,
-    )
-  return ok('crawler', looksFor)
+  return ok('crawler', [looksFor, adviceOnContact(userAgent)].filter((text) => text !== undefined).join('; '))
 }
 
 /** Opens the store, writes to it, and looks at the free space of its disk. */

@@ -70,7 +70,7 @@ const EXTENSION = /^\.(?:css|gif|ico|jpe?g|js|json|mp[34]|pdf|png|svg|txt|webp|w
  * A path without its slash: no query or parameter alone, no scheme, and nothing that a URL has only
  * encoded.
  */
-const PATH = /^(?!https?\b|[^/?]*=)[\w~%\x80-\xff.][^\s"'<>`{}[\]\\|^:]*$/i
+const PATH = /^(?!https?\b|[^/?]*=|[\x80-\xff]{1,3}\/)[\w~%\x80-\xff.][^\s"'<>`{}[\]\\|^:]*$/i
 
 /** Returns the path that a value without a leading slash stands for. */
 export function meantPath(value: string): string | undefined {
