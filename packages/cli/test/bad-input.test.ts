@@ -358,6 +358,7 @@ const ROWS: readonly (readonly [args: readonly string[], line: string])[] = [
     '"http://127.0.0.1:9/": match reads URLs from stdin; write < urls.txt, or --urls FILE; see politely match --help',
   ],
   // explain
+  [['explain', '-', ...BOT], 'explain is about one URL; to check the URLs on stdin, write politely check - < urls.txt'],
   [['explain', ...BOT], 'no URL was given; write one, such as politely explain https://example.com/page'],
   [
     ['explain', '/a', '/b', ...BOT],

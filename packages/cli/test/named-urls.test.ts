@@ -198,6 +198,16 @@ const ways: Readonly<Record<string, Way>> = {
     isCommand: true,
     follow: ({ page, politely }) => politely('check', page),
   },
+  ...Object.fromEntries(
+    ['usage', 'fetch', 'crawl'].map((command): [string, Way] => [
+      `politely ${command} --sitemap: a URL in it`,
+      {
+        site: { '/page': { status: 200, body: '<urlset><url><loc>TARGET</loc></url></urlset>' } },
+        isCommand: true,
+        follow: ({ page, politely }) => politely(command, '--sitemap', page),
+      },
+    ]),
+  ),
   'politely crawl: a redirect': {
     site: redirectingPage,
     isCommand: true,

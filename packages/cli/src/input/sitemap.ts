@@ -21,9 +21,9 @@ const BATCH = 1000
 export async function* readSitemap(input: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<readonly string[]> {
   const reading = readSitemaps(input, { base: 'https://file.invalid/sitemap.xml' }) // where it comes from does not matter
   let count = 0
-  for await (const urls of batchesOf(reading)) {
-    count += urls.length
-    yield urls
+  for await (const entries of batchesOf(reading)) {
+    count += entries.length
+    yield entries.map(({ loc }) => loc)
   }
   const [file] = reading.files.list
   if (file?.format === 'index')
@@ -35,18 +35,28 @@ export async function* readSitemap(input: AsyncIterable<Uint8Array>, name: strin
     process.stderr.write(errorLine(`${name}: ${describeResult(file)}`))
 }
 
+/** Yields the URLs of the sitemaps of a site in batches, as `siteEntries` yields the entries. */
+export async function* siteUrls(site: string, args: Arguments): AsyncGenerator<readonly string[]> {
+  for await (const entries of siteEntries(site, args)) yield entries.map(({ loc }) => loc)
+}
+
 /**
- * Yields the URLs of the sitemaps of a site in batches. Says on stderr which files are missing.
+ * Yields the entries of the sitemaps of a site in batches. Says on stderr which files are missing.
  * @param site The URL of a site, or of a sitemap.
  * @param fetch Requests the sitemaps through a gate. By default, a gate is opened.
+ * @throws {UsageError} if there are none.
  */
-export async function* siteUrls(site: string, args: Arguments, fetch?: Fetch): AsyncGenerator<readonly string[]> {
+export async function* siteEntries(
+  site: string,
+  args: Arguments,
+  fetch?: Fetch,
+): AsyncGenerator<readonly SitemapEntry[]> {
   const { sourceOf, withSitemaps } = await import('./sitemaps.ts')
-  if (fetch !== undefined) return yield* urlsIn(readSitemaps(sourceOf(site), { fetch }), site)
-  const { readable, writable } = new TransformStream<readonly string[], readonly string[]>()
+  if (fetch !== undefined) return yield* entriesIn(readSitemaps(sourceOf(site), { fetch }), site)
+  const { readable, writable } = new TransformStream<readonly SitemapEntry[], readonly SitemapEntry[]>()
   const writer = writable.getWriter()
   const done = withSitemaps([site], args, {}, async (reading) => {
-    for await (const urls of urlsIn(reading, site)) await writer.write(urls)
+    for await (const entries of entriesIn(reading, site)) await writer.write(entries)
   }).then(
     () => writer.close(),
     (error) => writer.abort(error),
@@ -55,12 +65,11 @@ export async function* siteUrls(site: string, args: Arguments, fetch?: Fetch): A
   await done
 }
 
-/** @throws {UsageError} if there are none. */
-async function* urlsIn(reading: SitemapReading, site: string): AsyncGenerator<readonly string[]> {
+async function* entriesIn(reading: SitemapReading, site: string): AsyncGenerator<readonly SitemapEntry[]> {
   let count = 0
-  for await (const urls of batchesOf(reading)) {
-    count += urls.length
-    yield urls
+  for await (const entries of batchesOf(reading)) {
+    count += entries.length
+    yield entries
   }
   for (const file of reading.files.list) {
     if (file.outcome === 'partial' || file.outcome === 'failed')
@@ -79,13 +88,13 @@ export async function* entriesOf(reading: SitemapReading): AsyncGenerator<Sitema
   }
 }
 
-async function* batchesOf(reading: SitemapReading): AsyncGenerator<readonly string[]> {
-  let urls: string[] = []
-  for await (const { loc } of entriesOf(reading)) {
-    urls.push(loc)
-    if (urls.length < BATCH) continue
-    yield urls
-    urls = []
+async function* batchesOf(reading: SitemapReading): AsyncGenerator<readonly SitemapEntry[]> {
+  let entries: SitemapEntry[] = []
+  for await (const entry of entriesOf(reading)) {
+    entries.push(entry)
+    if (entries.length < BATCH) continue
+    yield entries
+    entries = []
   }
-  if (urls.length > 0) yield urls
+  if (entries.length > 0) yield entries
 }

@@ -23,15 +23,13 @@ const WRITE_A_FILE = 'write the name of a file with one URL on each line, or - f
 
 /**
  * Opens the input that `--urls` or `--sitemap` names, or stdin.
- * @param fetch Requests sitemaps. By default, they have a gate to themselves.
  * @throws {UsageError} if it cannot be read.
  */
-export function openUrls(args: Arguments, fetch?: Fetch): UrlSource {
+export function openUrls(args: Arguments): UrlSource {
   const site = args.get('sitemap')
-  if (site !== undefined && args.has('urls'))
-    throw new UsageError('--urls and --sitemap cannot be combined; leave one of them out')
   if (site === undefined) return openFile(args.get('urls') ?? '-', args)
-  const open = async () => (await import('./sitemap.ts')).siteUrls(site, args, fetch)
+  assertOneList(args)
+  const open = async () => (await import('./sitemap.ts')).siteUrls(site, args)
   return new UrlSource(site, 'sitemap', undefined, open)
 }
 
@@ -45,18 +43,56 @@ export function hasList(args: Arguments): boolean {
   return args.operands.includes('-') || args.has('urls') || args.has('sitemap')
 }
 
+/** A URL of a command line, and what led to it. */
+export interface GivenUrl {
+  readonly url: string
+  /** The site of `--sitemap`, and its file that lists the URL. Empty for all other URLs. */
+  readonly redirectedFrom: readonly string[]
+}
+
+/** URLs that the same sources led to. */
+export interface UrlGroup {
+  readonly urls: AsyncIterable<string> | Iterable<string>
+  readonly redirectedFrom: readonly string[]
+}
+
 /**
- * Yields the URLs of a command line: its operands, with the list on stdin in place of `-`, and then the
+ * Yields the URLs of a command line: its operands, with the list on stdin in place of `-`, then the
  * URLs of `--urls` or `--sitemap`.
- * @param fetch As in `openUrls`.
- * @throws {UsageError} if there are none, or a list cannot be read.
+ * @param fetch Requests sitemaps through a gate. By default, a gate is opened for them.
+ * @throws {UsageError} if a list cannot be read.
  */
-export async function* urlsOf(args: Arguments, fetch?: Fetch): AsyncGenerator<string> {
+export async function* urlGroupsOf(args: Arguments, fetch?: Fetch): AsyncGenerator<UrlGroup> {
+  const site = args.get('sitemap')
+  if (site !== undefined) assertOneList(args)
+  yield { urls: writtenIn(args), redirectedFrom: [] }
+  if (site === undefined) return
+  const { siteEntries } = await import('./sitemap.ts')
+  for await (const entries of siteEntries(site, args, fetch)) {
+    for (const [file, ofFile] of Map.groupBy(entries, (entry) => entry.file))
+      yield { urls: ofFile.map(({ loc }) => loc), redirectedFrom: [site, file] }
+  }
+}
+
+/** As `urlGroupsOf`, one by one. */
+export async function* urlsOf(args: Arguments, fetch?: Fetch): AsyncGenerator<GivenUrl> {
+  for await (const { urls, redirectedFrom } of urlGroupsOf(args, fetch))
+    for await (const url of urls) yield { url, redirectedFrom }
+}
+
+/** Yields the URLs that the user has written, or has put into a list. */
+async function* writtenIn(args: Arguments): AsyncGenerator<string> {
   for (const url of args.operands) {
     if (url !== '-') yield url
     else for await (const urls of openFile('-', args).batches()) yield* urls
   }
-  if (args.has('urls') || args.has('sitemap')) for await (const urls of openUrls(args, fetch).batches()) yield* urls
+  const file = args.get('urls')
+  if (file !== undefined) for await (const urls of openFile(file, args).batches()) yield* urls
+}
+
+/** @throws {UsageError} for both `--urls` and `--sitemap`. */
+function assertOneList(args: Arguments): void {
+  if (args.has('urls')) throw new UsageError('--urls and --sitemap cannot be combined; leave one of them out')
 }
 
 /** @throws {UsageError} if the command line has neither a URL nor a list. */

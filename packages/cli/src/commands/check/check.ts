@@ -19,11 +19,11 @@ import { describeFile, isFile } from '../../input/is-file.ts'
 import { isTooLong, TOO_LONG_VERDICT } from '../../input/read-lines.ts'
 import { loadRobots, type NamedRobots } from '../../input/robots-file.ts'
 import { withOptionalStore } from '../../input/store.ts'
-import { assertUrls, urlsOf } from '../../input/url-source.ts'
+import { assertUrls, type UrlGroup, urlGroupsOf, urlsOf } from '../../input/url-source.ts'
 import { lateNotice } from '../../output/late-notice.ts'
 import { shorten } from '../../output/shorten.ts'
 import { jsonLine, write } from '../../output/write.ts'
-import { compareEdge, type EdgeComparison } from './compare-edge.ts'
+import { compareEdge, type EdgeComparison, type EdgeSide } from './compare-edge.ts'
 import { formatReport, type ReportContext, type ReportedVerdict } from './format-report.ts'
 import { responseHeaders } from './response-headers.ts'
 
@@ -46,6 +46,8 @@ export async function check(args: Arguments): Promise<number> {
   const file = args.get('robots')
   if (file !== undefined && args.has('edge'))
     throw new UsageError('--edge compares two responses of a site; leave --robots out, or leave --edge out')
+  if (args.has('sitemap') && args.has('edge'))
+    throw new UsageError('--edge and --sitemap cannot be combined; write --edge with one URL of the site')
   const done = new AbortController()
   const interrupted = once(process, 'SIGINT', { signal: done.signal }).then(() => {
     throw new Interrupted()
@@ -125,14 +127,23 @@ function describeInvalid({ url, problem }: Extract<ClientVerdict, { readonly bec
 async function* verdictsOf(client: RobotsClient, args: Arguments, revalidated?: RobotsClient): AsyncGenerator<Checked> {
   const plain = { client, headers: responseHeaders(client) }
   const other = revalidated && { client: revalidated, headers: responseHeaders(revalidated) }
+  for await (const group of urlGroupsOf(args)) yield* verdictsOfGroup(group, plain, other)
+}
+
+async function* verdictsOfGroup(
+  { urls: given, redirectedFrom }: UrlGroup,
+  plain: EdgeSide,
+  other: EdgeSide | undefined,
+): AsyncGenerator<Checked> {
+  const { client } = plain
   const pending: string[] = []
   async function* urls() {
-    for await (const url of urlsOf(args)) {
+    for await (const url of given) {
       pending.push(url)
       yield isTooLong(url) ? '' : url // the client must not make a request for a URL whose end was cut off
     }
   }
-  for await (const verdict of client.checkMany(urls(), { concurrency: CONCURRENCY })) {
+  for await (const verdict of client.checkMany(urls(), { concurrency: CONCURRENCY, redirectedFrom })) {
     const url = pending.shift() as string
     const context = { productTokens: client.productTokens, headers: plain.headers.get(verdict.origin ?? '') }
     yield isTooLong(url)
@@ -150,7 +161,7 @@ async function* verdictsByFile(
   const rules = rulesFor(robots, tokens)
   const { crawlDelayMs, requestRates, visitTimes } = rules
   const file = { name, bytes: new TextEncoder().encode(robots.text).length }
-  for await (const url of urlsOf(args)) {
+  for await (const { url } of urlsOf(args)) {
     const verdict = isTooLong(url) ? TOO_LONG_VERDICT : rules.check(url)
     const pace = { crawlDelayMs, requestRates, visitTimes, ...(access && { access }) }
     const checked = verdict.because === 'invalid-url' ? { url, ...verdict } : { url, ...verdict, ...pace }

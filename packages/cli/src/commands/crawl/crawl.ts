@@ -22,7 +22,7 @@ import { rejectFiles } from '../../input/is-file.ts'
 import { limitOf, minDelayMsOf, retryOptionsOf } from '../../input/numbers.ts'
 import { PageStart } from '../../input/page-start.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
-import { assertUrls, urlsOf } from '../../input/url-source.ts'
+import { assertUrls, type GivenUrl, urlsOf } from '../../input/url-source.ts'
 import { isNofollowHeader, LinkReader, type Links, linkOf } from './links.ts'
 import { type CrawlOutput, outputFor } from './output.ts'
 import type { PageReport } from './report.ts'
@@ -92,10 +92,10 @@ export async function crawl(args: Arguments): Promise<number> {
   })
 }
 
-async function seedsOf(args: Arguments, fetch: Fetch): Promise<readonly string[]> {
-  const seeds: string[] = []
-  for await (const url of urlsOf(args, fetch)) seeds.push(url)
-  assertPages(seeds)
+async function seedsOf(args: Arguments, fetch: Fetch): Promise<readonly GivenUrl[]> {
+  const seeds: GivenUrl[] = []
+  for await (const given of urlsOf(args, fetch)) seeds.push(given)
+  assertPages(seeds.map(({ url }) => url))
   return seeds
 }
 
@@ -112,7 +112,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 interface Candidate {
   readonly url: string
   readonly depth: number
-  /** The public origin that led to it. Empty for a URL of the command line. */
+  /** The public origin, or the sitemap, that led to it. Empty for a URL that the user wrote. */
   readonly redirectedFrom: readonly string[]
 }
 
@@ -140,11 +140,11 @@ class Crawler {
   readonly #stopping = new AbortController()
   readonly #ended = Promise.withResolvers<void>()
 
-  constructor(seeds: readonly string[], limits: Limits, tools: Tools) {
+  constructor(seeds: readonly GivenUrl[], limits: Limits, tools: Tools) {
     this.#limits = limits
     this.#tools = tools
-    this.#origins = new Set(seeds.map((url) => originOf(url)))
-    for (const url of seeds) this.#add({ url: new URL(url).href, depth: 0, redirectedFrom: [] })
+    this.#origins = new Set(seeds.map(({ url }) => originOf(url)))
+    for (const { url, redirectedFrom } of seeds) this.#add({ url: new URL(url).href, depth: 0, redirectedFrom })
   }
 
   /** How many pages were requested and have responded. */

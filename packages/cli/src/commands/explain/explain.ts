@@ -39,6 +39,8 @@ export async function explain(args: Arguments): Promise<number> {
     const problem = url === undefined ? 'no URL was given' : 'more than one URL was given'
     throw new UsageError(`${problem}; write one, such as politely explain https://example.com/page`)
   }
+  if (url === '-')
+    throw new UsageError('explain is about one URL; to check the URLs on stdin, write politely check - < urls.txt', url)
   const crawler = crawlerOf(args)
   const file = args.get('robots')
   if (file === undefined) {

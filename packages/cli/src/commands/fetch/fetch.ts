@@ -11,7 +11,7 @@ import { maxWaitMsOf, minDelayMsOf, retryOptionsOf } from '../../input/numbers.t
 import { type Pages, withOptionalPageFile } from '../../input/page-file.ts'
 import { PageStart } from '../../input/page-start.ts'
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
-import { assertUrls, hasList, urlsOf } from '../../input/url-source.ts'
+import { assertUrls, type GivenUrl, hasList, urlsOf } from '../../input/url-source.ts'
 import { UnprintableError, writePage } from '../../output/page.ts'
 import { safeText } from '../../output/style.ts'
 import { waitProblem } from '../../output/wait-problem.ts'
@@ -38,8 +38,8 @@ export async function fetchPages(args: Arguments): Promise<number> {
       })
       let exit: ExitName = 'success'
       try {
-        for await (const url of urlsOf(args, politely(fetch, { gate, retry: retryOptionsOf(args) }))) {
-          const report = await fetchPage(url, args, { client, gate, fetch, pages })
+        for await (const given of urlsOf(args, politely(fetch, { gate, retry: retryOptionsOf(args) }))) {
+          const report = await fetchPage(given, args, { client, gate, fetch, pages })
           exit = moreSevere(exit, exitOfReport(report))
           process.exitCode = EXITS[exit].code // main.ts exits with it if the reader closes the output
           process.stderr.write(
@@ -69,7 +69,11 @@ interface Tools {
   readonly pages: Pages | undefined
 }
 
-async function fetchPage(url: string, args: Arguments, { client, gate, fetch, pages }: Tools): Promise<FetchReport> {
+async function fetchPage(
+  { url, redirectedFrom }: GivenUrl,
+  args: Arguments,
+  { client, gate, fetch, pages }: Tools,
+): Promise<FetchReport> {
   const requests: SentRequest[] = []
   using starts = listenToStarts(gate)
   const politeFetch: PoliteFetch<Fetch> = politely(
@@ -104,7 +108,7 @@ async function fetchPage(url: string, args: Arguments, { client, gate, fetch, pa
     ...more,
   })
   try {
-    const response = await politeFetch(url)
+    const response = await politeFetch(url, { redirectedFrom })
     const contentType = response.headers.get('content-type') ?? undefined
     // A stored page may be the target of a stored redirect, and no request was sent.
     const last = withoutCredentials(response.url) || (requests.at(-1)?.url ?? url)

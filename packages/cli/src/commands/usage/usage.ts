@@ -23,7 +23,7 @@ import { maxWaitMsOf, minDelayMsOf, retryOptionsOf } from '../../input/numbers.t
 import { type Fetch, SILENT_LOGGER, WAIT_LOGGER, withPages } from '../../input/pages.ts'
 import { policyTokensOf } from '../../input/policy-tokens.ts'
 import { loadRobots, readText } from '../../input/robots-file.ts'
-import { assertUrls, hasList, urlsOf } from '../../input/url-source.ts'
+import { assertUrls, type GivenUrl, hasList, urlsOf } from '../../input/url-source.ts'
 import { lateNotice } from '../../output/late-notice.ts'
 import { shorten } from '../../output/shorten.ts'
 import { waitProblem } from '../../output/wait-problem.ts'
@@ -58,8 +58,8 @@ function usageOfSites(page: GivenPage | undefined, args: Arguments): Promise<num
     const retry = retryOptionsOf(args)
     const site = { client, fetch: politely(fetch, { gate, onDisallowed: 'response', retry }) }
     async function* reports() {
-      for await (const url of urlsOf(args, politely(fetch, { gate, retry })))
-        yield await reportOfSite(url, page, args, site)
+      for await (const given of urlsOf(args, politely(fetch, { gate, retry })))
+        yield await reportOfSite(given, page, args, site)
     }
     try {
       return await print(reports(), args)
@@ -80,7 +80,7 @@ async function usageByFiles(file: string, page: GivenPage | undefined, args: Arg
   const files = { robots, tokens: productTokens, headers: page?.headers, html: page?.html, tdmrep, policyTokens }
   const shared = { productTokens, robots: named.name, page: reportOfGiven(page), tdmrep: reportOfTdmrep(tdmrep) }
   async function* reports(): AsyncGenerator<Reported> {
-    for await (const url of urlsOf(args)) {
+    for await (const { url } of urlsOf(args)) {
       const usage = usageOfFiles({ ...files, url, now: Date.now() })
       const verdict = usage.crawl as RulesVerdict // a robots.txt was given
       yield verdict.because === 'invalid-url' ? { ...verdict, url } : { ...shared, url: usage.url, usage, verdict }
@@ -113,7 +113,7 @@ interface Site {
 }
 
 async function reportOfSite(
-  url: string,
+  { url, redirectedFrom }: GivenUrl,
   given: GivenPage | undefined,
   args: Arguments,
   { client, fetch }: Site,
@@ -122,8 +122,9 @@ async function reportOfSite(
   const options: UsageOptions = {
     tdmrep: args.get('tdmrep') === 'none' ? 'ignore' : 'fetch',
     policyTokens: await policyTokensOf(args),
+    redirectedFrom,
   }
-  const first = await client.check(url)
+  const first = await client.check(url, { redirectedFrom })
   if (first.because === 'invalid-url') return first
   const report = (usage: ClientUsage, page: UsageReport['page']): UsageReport => ({
     url: withoutCredentials(url),
@@ -142,7 +143,7 @@ async function reportOfSite(
       ...(isMissing && { isMissing }),
     })
   if (args.has('no-page')) return withoutPage('not requested, because of --no-page')
-  const response = await fetch(url).catch((error: unknown) => error as Error)
+  const response = await fetch(url, { redirectedFrom }).catch((error: unknown) => error as Error)
   if (response instanceof Error) {
     const failure = requestFailure(response)
     if (failure === undefined) throw response
