@@ -1,5 +1,5 @@
 // Stores the body of a response while it is read.
-import { createHash, hash } from 'node:crypto'
+import nodeCrypto, { createHash } from 'node:crypto' // hash is missing in an old Node, which could not load this module then
 import type { CodedBody } from '@politely/fetcher/internal'
 import type { Flight } from './flights.ts'
 import { type BodySource, openStream, withBody } from './lazy-body.ts'
@@ -249,7 +249,7 @@ class Recorder {
     const { fingerprintOf, maxBytes } = this.#recording
     if (fingerprintOf === undefined) {
       const [only = new Uint8Array()] = this.#chunks
-      return (this.#hash?.digest('base64url') ?? hash('sha256', only, 'base64url')).slice(0, 22)
+      return (this.#hash?.digest('base64url') ?? nodeCrypto.hash('sha256', only, 'base64url')).slice(0, 22)
     }
     if (this.#bytes > maxBytes) return undefined
     try {
