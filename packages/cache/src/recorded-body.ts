@@ -1,6 +1,7 @@
 // Stores the body of a response while it is read.
-import { createHash, hash } from 'node:crypto'
-import { crc32 } from 'node:zlib'
+// An old Node lacks hash and crc32, and could not load this module if they were imported by name.
+import nodeCrypto, { createHash } from 'node:crypto'
+import zlib from 'node:zlib'
 import type { CodedBody } from '@politely/fetcher/internal'
 import type { Flight } from './flights.ts'
 import { type BodySource, openStream, withBody } from './lazy-body.ts'
@@ -195,7 +196,7 @@ class Recorder {
 
   async write(chunk: Uint8Array): Promise<void> {
     const { maxBytes, fingerprintOf, codedBody } = this.#recording
-    if (codedBody !== undefined) this.#crc32 = crc32(chunk, this.#crc32)
+    if (codedBody !== undefined) this.#crc32 = zlib.crc32(chunk, this.#crc32)
     if (this.#bytes < HEAD_BYTES) this.#head.push(chunk)
     this.#bytes += chunk.byteLength
     if (fingerprintOf === undefined) this.#digest(chunk)
@@ -253,7 +254,7 @@ class Recorder {
     const { fingerprintOf, maxBytes } = this.#recording
     if (fingerprintOf === undefined) {
       const [only = new Uint8Array()] = this.#chunks
-      return (this.#hash?.digest('base64url') ?? hash('sha256', only, 'base64url')).slice(0, 22)
+      return (this.#hash?.digest('base64url') ?? nodeCrypto.hash('sha256', only, 'base64url')).slice(0, 22)
     }
     if (this.#bytes > maxBytes) return undefined
     try {

@@ -5,7 +5,9 @@ import { type Dialect, type DialectName, dialects, productTokenOf } from '@polit
 import { findCrawler, isCrawlerName, readingOf } from '@politely/core/crawlers'
 import { describeValue, explainMissingToken } from '@politely/core/engine'
 import type { Arguments } from './command-line.ts'
+import { errorLine } from './describe-error.ts'
 import { UsageError } from './errors.ts'
+import { crawlersOfProduct } from './product-names.ts'
 
 /** Says what a User-Agent header lacks if it has neither a URL nor a mail address. */
 export function adviceOnContact(userAgent: string): string | undefined {
@@ -42,6 +44,21 @@ function checkedTokens(flag: 'product-token' | 'crawler', given: readonly string
   throw new UsageError(
     `--${flag}: ${describeValue(invalid)} is not a product token; write letters, digits, "-" and "_", such as ExampleBot`,
   )
+}
+
+/**
+ * Says on stderr if the command line names a product or a company instead of a crawler: `ChatGPT`. The
+ * verdict for such a name is of no use, unless the user's own crawler has it.
+ */
+export function noteProducts(args: Arguments): void {
+  const given = [...args.all('crawler'), ...args.all('product-token')]
+  const names = given.length > 0 ? given : [productTokenOf(args.get('user-agent') ?? '') ?? '']
+  for (const name of names) {
+    const crawlers = findCrawler(name) === undefined ? crawlersOfProduct(name) : []
+    if (crawlers.length === 0) continue
+    const list = [crawlers.slice(0, -1).join(', '), crawlers.at(-1)].filter(Boolean).join(' or ')
+    process.stderr.write(errorLine(`no known crawler has the name ${name}; unless it is yours, write ${list}`))
+  }
 }
 
 /** A crawler, and the names that it looks for in robots.txt, in order. */

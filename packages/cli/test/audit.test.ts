@@ -1,8 +1,8 @@
 // `politely audit`: which known crawlers may read which paths, and which names in the file do nothing.
 import { findCrawler, knownCrawlers, knownCrawlersDate } from '@politely/core/crawlers'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { crawlersOfProduct, PRODUCT_NAMES } from '../src/commands/audit/product-names.ts'
 import { auditSpec } from '../src/commands/audit/spec.ts'
+import { crawlersOfProduct, PRODUCT_NAMES } from '../src/product-names.ts'
 import { withoutFolder, writeFiles } from './files.ts'
 import { parseJsonLines, runInThisProcess } from './run-cli.ts'
 import { originWithRules } from './site.ts'

@@ -9,6 +9,7 @@ const ROBOTS = 'User-agent: Googlebot\nDisallow: /drafts/\n\nUser-agent: *\nDisa
 const path = writeFiles({
   'robots.txt': ROBOTS,
   'open.txt': '',
+  'urls.txt': '/cart\n',
   'robots.expect': 'allow Googlebot-News /drafts/1\ndeny AdsBot-Google /\ndeny ExampleBot /\n',
 })
 const NEWS = `Googlebot-News, then Googlebot (as Google documents it, ${findCrawler('Googlebot-News')?.readOn})`
@@ -86,4 +87,20 @@ test('test and diff say what was applied', async () => {
   const { stdout } = await run('diff', path('robots.txt'), path('open.txt'), ...tokens)
   expect(stdout).toContain(`\n${NEWS}\n`)
   expect(stdout).toContain('Nothing changes for 1 other crawler.')
+})
+
+test.each([
+  ['check', '--user-agent', '/cart', '--robots', path('robots.txt')],
+  ['explain', '--user-agent', '/cart', '--robots', path('robots.txt')],
+  ['usage', '--product-token', 'https://example.com/cart', '--robots', path('robots.txt')],
+  ['match', '--crawler', '--urls', path('urls.txt'), '--robots', path('robots.txt')],
+  ['diff', '--crawler', path('robots.txt'), path('open.txt')],
+])('%s names the crawlers of a product, which no crawler has as its name', async (command, flag, ...rest) => {
+  const note = async (name: string) => (await run(command, ...rest, flag, name)).stderr.match(/^politely: no .*/m)?.[0]
+  expect(await note('ChatGPT')).toBe(
+    'politely: no known crawler has the name ChatGPT; unless it is yours, write GPTBot, OAI-SearchBot or ChatGPT-User',
+  )
+  expect(await note('Gemini')).toMatch(/the name Gemini; unless it is yours, write Google-Extended$/)
+  expect(await note('GPTBot')).toBeUndefined()
+  expect(await note('ExampleBot')).toBeUndefined()
 })

@@ -1,5 +1,5 @@
 // Reads a long body from its file, and checks its blocks.
-import { crc32 } from 'node:zlib'
+import zlib from 'node:zlib' // crc32 is missing in an old Node, which could not load this module then
 import { StoreError } from '@politely/sqlite'
 import type { BodyFile } from './body-folder.ts'
 import { BLOCK_BYTES, type StoredBody } from './page-file.ts'
@@ -32,7 +32,7 @@ async function* blocksOf(file: IdleFile, { body, path, onDamage }: ReaderSetting
       const at = n * BLOCK_BYTES
       const length = Math.min(BLOCK_BYTES, body.bodyBytes - at)
       const block = file.read(at, length)
-      if (block?.length !== length || crc32(block) !== checksum) {
+      if (block?.length !== length || zlib.crc32(block) !== checksum) {
         if (block !== undefined) await onDamage()
         throw new StoreError(
           'ERR_POLITELY_STORE_FAILED',

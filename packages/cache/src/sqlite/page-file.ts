@@ -15,7 +15,7 @@
 // up.
 import { closeSync, openSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { crc32 } from 'node:zlib'
+import zlib from 'node:zlib' // crc32 is missing in an old Node, which could not load this module then
 import { DamageError, DatabaseFile, type FileFormat, sizeLimits } from '@politely/sqlite/internal'
 import { MAX_VARIANTS, type PageRecord, type StoredPage, type VisitLog } from '../page-store.ts'
 import { type BodyFile, BodyFolder } from './body-folder.ts'
@@ -172,7 +172,7 @@ export class PageFile {
     const blocks = new Uint32Array((row.blocks as Uint8Array).slice().buffer)
     if (bodyBytes > MAX_ROW_BYTES) return { bodyBytes, bytes: undefined, blocks }
     const { bytes } = row
-    if (bytes instanceof Uint8Array && bytes.length === bodyBytes && crc32(bytes) === blocks[0])
+    if (bytes instanceof Uint8Array && bytes.length === bodyBytes && zlib.crc32(bytes) === blocks[0])
       return { bodyBytes, bytes, blocks }
     throw new DamageError(`the body of page ${id} is damaged`)
   }
@@ -557,7 +557,7 @@ function textOf(value: unknown): Buffer {
 
 /** @param others What else must be as it was written. */
 function checksumOf(text: Uint8Array, blocks: Uint8Array, ...others: number[]): number {
-  return crc32(text, crc32(blocks, crc32(others.join())))
+  return zlib.crc32(text, zlib.crc32(blocks, zlib.crc32(others.join())))
 }
 
 /** @throws {DamageError} if this is not what was written. */

@@ -1,5 +1,5 @@
 // Writes one response: a long body to a file while it arrives, and the rest to the database.
-import { crc32 } from 'node:zlib'
+import zlib from 'node:zlib' // crc32 is missing in an old Node, which could not load this module then
 import type { DatabaseAccess } from '@politely/sqlite/internal'
 import { BlockBuffer } from '../block-buffer.ts'
 import type { PageRecord, PageWriter } from '../page-store.ts'
@@ -83,7 +83,7 @@ export class SqlitePageWriter implements PageWriter {
     if (this.#id !== undefined && rest.length > 0) await this.#append([rest])
     if (this.#isLost) return access.run((file) => file.publishNothing(record, now()))
     const bytes = this.#id === undefined ? rest : new Uint8Array(0)
-    const blocks = this.#id === undefined ? [crc32(rest)] : this.#blocks
+    const blocks = this.#id === undefined ? [zlib.crc32(rest)] : this.#blocks
     await access.run((file) => file.publish({ record, bodyBytes, id: this.#id, blocks, bytes }, now()))
   }
 
@@ -92,7 +92,7 @@ export class SqlitePageWriter implements PageWriter {
       if (!this.#isLost) await this.#reserve(this.#blocks.length * BLOCK_BYTES + block.length)
       if (this.#isLost) return
       this.#file?.append(block)
-      this.#blocks.push(crc32(block))
+      this.#blocks.push(zlib.crc32(block))
     }
   }
 

@@ -72,8 +72,7 @@ async function* entriesIn(reading: SitemapReading, site: string): AsyncGenerator
     yield entries
   }
   for (const file of reading.files.list) {
-    if (file.outcome === 'partial' || file.outcome === 'failed')
-      process.stderr.write(errorLine(describeFile(file)))
+    if (file.outcome === 'partial' || file.outcome === 'failed') process.stderr.write(errorLine(describeFile(file)))
   }
   if (count === 0)
     throw new UsageError(`--sitemap: ${site} lists no URLs; write politely sitemap ${site}, which says why`, site)

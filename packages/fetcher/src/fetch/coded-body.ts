@@ -5,7 +5,7 @@
 // decodes to (RFC 1952 §2.2), which are compared. The last block of deflate, brotli and zstd is marked,
 // so they are decoded a second time, on zlib's threads, and what they decode to is dropped.
 import { finished, type Transform } from 'node:stream'
-import { crc32, gunzip } from 'node:zlib'
+import zlib from 'node:zlib' // crc32 is missing in an old Node, which could not load this module then
 import type { Headers } from '@politely/core/engine'
 import { decodersOf, hasOwnEnd } from './body.ts'
 
@@ -130,8 +130,8 @@ class GzipCheck implements EndCheck {
 
 function isGzipOf(coded: Buffer, bytes: number, checksum: number): Promise<boolean> {
   return new Promise((resolve) => {
-    gunzip(coded, { maxOutputLength: bytes + 1 }, (error, decoded) => {
-      resolve(error === null && decoded.byteLength === bytes && crc32(decoded) === checksum)
+    zlib.gunzip(coded, { maxOutputLength: bytes + 1 }, (error, decoded) => {
+      resolve(error === null && decoded.byteLength === bytes && zlib.crc32(decoded) === checksum)
     })
   })
 }

@@ -2,7 +2,7 @@
 //
 // Node's Gunzip loses its last output if garbage follows the data, and it is common that a server
 // appends some. So the header and the trailer are read here, and zlib inflates what is between.
-import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib'
+import zlib, { createInflateRaw, type InflateRaw } from 'node:zlib' // crc32 is missing in an old Node, which could not load this module then
 import type { ByteReader } from './byte-reader.ts'
 
 /** What the reader found out about the gzip data of a file, and whether it may go on. */
@@ -91,7 +91,7 @@ async function* member(reader: ByteReader, report: PackReport): AsyncGenerator<U
       const piece = await reader.take(MAX_INPUT)
       const unused = await inflating.write(piece)
       for (const chunk of inflating.output()) {
-        crc = crc32(chunk, crc)
+        crc = zlib.crc32(chunk, crc)
         size += chunk.length
         report.bytes += chunk.length
         yield chunk

@@ -3,7 +3,7 @@ import type { Robots } from '@politely/core'
 import { findCrawler, type KnownCrawler, knownCrawlers } from '@politely/core/crawlers'
 import { editDistance } from '@politely/core/engine'
 import { fieldsOf } from '@politely/core/internal'
-import { crawlersOfProduct } from './product-names.ts'
+import { crawlersOfProduct } from '../../product-names.ts'
 
 /** Why a name does nothing. */
 type UselessName = 'misspelt' | 'retired' | 'ignored'

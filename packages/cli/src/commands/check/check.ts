@@ -10,7 +10,7 @@ import {
   withoutCredentials,
 } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
-import { crawlerText, tokensOf } from '../../crawler.ts'
+import { crawlerText, noteProducts, tokensOf } from '../../crawler.ts'
 import { errorLine } from '../../describe-error.ts'
 import { Interrupted, UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
@@ -48,6 +48,7 @@ export async function check(args: Arguments): Promise<number> {
     throw new UsageError('--edge compares two responses of a site; leave --robots out, or leave --edge out')
   if (args.has('sitemap') && args.has('edge'))
     throw new UsageError('--edge and --sitemap cannot be combined; write --edge with one URL of the site')
+  noteProducts(args)
   const done = new AbortController()
   const interrupted = once(process, 'SIGINT', { signal: done.signal }).then(() => {
     throw new Interrupted()

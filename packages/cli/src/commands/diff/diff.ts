@@ -11,7 +11,7 @@ import {
   sampleUrl,
 } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
-import { type Crawler, crawlersOf, crawlerText } from '../../crawler.ts'
+import { type Crawler, crawlersOf, crawlerText, noteProducts } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { dialectOf } from '../../flags.ts'
@@ -29,6 +29,7 @@ export async function diff(args: Arguments): Promise<number> {
   if (oldName === undefined || newName === undefined || another !== undefined)
     throw new UsageError('write two files or URLs, such as politely diff live.txt public/robots.txt --urls urls.txt')
   const given = givenCrawlers(args)
+  if (given !== undefined) noteProducts(args)
   const before = await load(oldName, newName, args)
   const after = await load(newName, oldName, args)
   if (before === undefined || after === undefined) return EXITS.unreachable.code

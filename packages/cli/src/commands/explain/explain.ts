@@ -6,7 +6,7 @@ import { describeDeviations, lossOf, nearRules } from '@politely/core/internal'
 import type { PolicyToken } from '@politely/core/usage'
 import type { ClientVerdict, RobotsClient } from '@politely/fetcher'
 import type { Arguments } from '../../command-line.ts'
-import { crawlerText, tokensOf } from '../../crawler.ts'
+import { crawlerText, noteProducts, tokensOf } from '../../crawler.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS, exitOf } from '../../exit-code.ts'
 import { dialectOf } from '../../flags.ts'
@@ -66,6 +66,7 @@ interface Crawler {
 
 function crawlerOf(args: Arguments): Crawler {
   const names = tokensOf(args)
+  noteProducts(args)
   return { text: crawlerText(names), names, reading: readingOf(names, dialects[dialectOf(args)]) }
 }
 

@@ -3,7 +3,7 @@ import { parseRobots } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
 import { fieldsOf } from '@politely/core/internal'
 import type { Arguments } from '../../command-line.ts'
-import { type Crawler, crawlersOf, crawlerText } from '../../crawler.ts'
+import { type Crawler, crawlersOf, crawlerText, noteProducts } from '../../crawler.ts'
 import { errorLine } from '../../describe-error.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
@@ -32,6 +32,7 @@ export async function match(args: Arguments): Promise<number> {
   if (args.has('ranges'))
     throw new UsageError('--ranges: is about the clients of an access log; write --by-agent --ranges NAME=FILE')
   const crawlers = crawlersOf(args)
+  noteProducts(args)
   const format = formatFor(args)
   const check = await openRules(args, crawlers)
   if (check === undefined) return EXITS.unreachable.code

@@ -13,7 +13,7 @@ import {
 import { UNSEEN_TAGS } from '@politely/fetcher/internal'
 import { type PoliteFetch, PoliteGate, politely, refusalOf, usageOf, WaitTooLongError } from '@politely/gate'
 import type { Arguments } from '../../command-line.ts'
-import { tokensOf } from '../../crawler.ts'
+import { noteProducts, tokensOf } from '../../crawler.ts'
 import { errorLine } from '../../describe-error.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS, type ExitName, exitOf, moreSevere } from '../../exit-code.ts'
@@ -46,6 +46,7 @@ export async function usage(args: Arguments): Promise<number> {
   const page = await givenPageOf(args)
   if (page !== undefined && (args.operands.length > 1 || hasList(args)))
     throw new UsageError('--header, --headers and --html are for one page, and several URLs were given; write one URL')
+  noteProducts(args)
   return file === undefined ? usageOfSites(page, args) : usageByFiles(file, page, args)
 }
 
