@@ -336,13 +336,17 @@ class Exchange {
   }
 
   /** Sends a stored response's validators, and returns what follows. */
-  async #revalidate(found: StoredPage | undefined, flight: Flight | undefined): Promise<FetchResponse> {
-    const { headers, signal, isReload = false } = this.#request
+  async #revalidate(
+    found: StoredPage | undefined,
+    flight: Flight | undefined,
+    sendsValidators = this.#request.isReload !== true,
+  ): Promise<FetchResponse> {
+    const { headers, signal } = this.#request
     const { now, store, freshness } = this.#settings
     const requestedAt = now()
-    const validators = found === undefined || isReload ? {} : validatorsOf(found.record.headers)
+    const validators = found === undefined || !sendsValidators ? {} : validatorsOf(found.record.headers)
     const isConditional = Object.keys(validators).length > 0
-    const isStaleAllowed = found !== undefined && this.#mayBeStale(found)
+    const staleCopy = () => (found !== undefined && sendsValidators && this.#mayBeStale(found) ? found : undefined)
     let sent: FetchResponse
     try {
       sent = await this.#exchange.send({ ...headers, ...validators })
@@ -351,7 +355,8 @@ class Exchange {
         await this.#postpone((error as { readonly retryAt?: number }).retryAt)
       if (!isFailure(error, signal)) throw error
       await this.#visited({ at: now(), status: 0, changed: false })
-      const stale = isStaleAllowed && (await this.#restore(found, 'stale', `the request failed: ${messageOf(error)}`))
+      const copy = staleCopy()
+      const stale = copy && (await this.#restore(copy, 'stale', `the request failed: ${messageOf(error)}`))
       if (!stale) throw error
       flight?.end('failed')
       return stale
@@ -361,7 +366,7 @@ class Exchange {
     }
     if (found !== undefined && isConditional && sent.status === 304) {
       await cancel(sent.body)
-      if (isOfOtherPage(found.record.headers, sent)) return this.#revalidate(undefined, flight)
+      if (isOfOtherPage(found.record.headers, sent)) return this.#revalidate(found, flight, false)
       const fresh = { ...found, record: this.#freshened(found.record, sent, requestedAt) }
       const isKept = freshness.obstacleTo(fresh.record) === undefined // the 304 may say no-store
       if (isKept) await this.#attempt(() => store.update(found.id, fresh.record))
@@ -372,8 +377,9 @@ class Exchange {
       // Another request or process has deleted the page meanwhile.
       return revalidated ?? this.#revalidate(undefined, flight)
     }
-    if (sent.status >= 500 && isStaleAllowed) {
-      const stale = await this.#restore(found, 'stale', `the site answered with status ${sent.status}`)
+    const copy = sent.status >= 500 ? staleCopy() : undefined
+    if (copy !== undefined) {
+      const stale = await this.#restore(copy, 'stale', `the site answered with status ${sent.status}`)
       if (stale !== undefined) {
         await cancel(sent.body)
         await this.#visited({ at: now(), status: sent.status, changed: false })

@@ -281,6 +281,18 @@ describe('a site that fails', () => {
     expect((await read('/a')).state).toBe('stale')
   })
 
+  test('a page whose stale-if-error passes while the site is silent is not given', async () => {
+    const { site, read } = await opened()
+    site.page('/a', { 'cache-control': 'max-age=60, stale-if-error=60', etag: '"1"' })
+    await read('/a')
+    site.now += 119 * SECOND
+    site.pages.set('/a', (_, response) => {
+      site.now += SECOND
+      response.writeHead(503).end()
+    })
+    expect(await read('/a')).toMatchObject({ status: 503, state: 'bypass' })
+  })
+
   test.each<[string, (request: { socket: { destroy(): void; end(text: string): void } }) => void]>([
     ['a lost connection', ({ socket }) => socket.destroy()],
     ['a malformed response', ({ socket }) => socket.end('no http\r\n\r\n')],
@@ -375,6 +387,17 @@ describe('a HEAD', () => {
     const [page] = await listOf(cache.pages())
     expect([page?.record.isOutdated, page?.lifetimeMs]).toEqual([true, 0])
     expect((await read('/a')).state).not.toBe('hit')
+  })
+
+  test('that is sent again, after a 304 about another page, makes the stored page outdated too', async () => {
+    const { site, cache, read } = await opened()
+    site.page('/a', { ...FRESH, etag: '"1"' })
+    await read('/a')
+    site.pages.set('/a', ({ headers }, response) => {
+      response.writeHead(headers['if-none-match'] === undefined ? 200 : 304, { etag: '"2"' }).end()
+    })
+    await read('/a', { method: 'HEAD', cache: 'no-cache' })
+    expect((await listOf(cache.pages()))[0]?.record.isOutdated).toBe(true)
   })
 
   test('with the same ETag changes nothing', async () => {
