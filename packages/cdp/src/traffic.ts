@@ -143,8 +143,9 @@ export class Traffic {
     }
     trafficByBrowser.delete(this.#browser.driverObject) // a listener that is added from now on starts a new interception
     await this.#restoring?.catch(() => undefined) // `add` rejected with the error
-    // Or the browser would continue them. The second session pauses what the first one continues.
-    while (this.#pausedRequests.size > 0) await Promise.allSettled(this.#pausedRequests)
+    // Or the browser would continue them. The second session pauses what the first one continues. A
+    // page may start others all the time, so this does not wait for all of them.
+    for (let i = 0; i < SESSIONS; i++) await Promise.allSettled(this.#pausedRequests)
     const sessions = this.#sessions
     this.#sessions = []
     // Detaching fails when the browser is gone. `isConnected` may still return true then, so every
