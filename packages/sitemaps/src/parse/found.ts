@@ -36,7 +36,7 @@ export const problemMeanings = {
   'wrong-namespace': 'a namespace is missing or wrong; write the xmlns of sitemaps.org and of each extension exactly',
   'bad-link': 'a link has no href, or is not rel="alternate"; it was left out',
   'bad-hreflang':
-    'an alternate has no hreflang, or none of the form en, en-GB, zh-Hant or x-default, with codes that exist',
+    'the hreflang of an alternate is missing, or no language; write one such as en, en-GB with a hyphen, zh-Hant or x-default',
   'duplicate-hreflang': 'an entry names two pages for one language',
   'bad-date': 'a date could not be read',
   'bad-priority': 'a priority is not a number from 0 to 1',
