@@ -31,6 +31,7 @@ import type { PageRecord, PageStore, PageWriter, StoredPage, VisitLog } from './
 import { type BodyEnd, recorded } from './recorded-body.ts'
 import {
   freshenedHeaders,
+  type HeaderList,
   hasChanged,
   headerOf,
   invalidatedBy,
@@ -61,7 +62,10 @@ export interface PruneOptions {
   readonly olderThanMs: number
   /** Whether the visits of their URLs are deleted too. Default false. */
   readonly forget?: boolean | undefined
-  /** Only responses for which this returns true, such as those of one host. Default: all. */
+  /**
+   * Only URLs with a response for which this returns true, such as those of one host. The other
+   * responses of such a URL, for other values of Vary, are deleted too. Default: all.
+   */
   readonly where?: ((page: StoredPage) => boolean) | undefined
 }
 
@@ -182,14 +186,15 @@ export class PageCache implements ResponseCache {
     const urls = new Set<string>()
     let pages = 0
     let bytes = 0
-    for await (const page of store.pages()) {
-      const { record, bodyBytes } = page
-      if (!where(page) || record.receivedAt >= before) continue
-      urls.add(record.url)
-      pages++
-      bytes += bodyBytes
+    for await (const page of store.pages())
+      if (where(page) && page.record.receivedAt < before) urls.add(page.record.url)
+    for (const url of urls) {
+      for (const { bodyBytes } of await store.find(url)) {
+        pages++
+        bytes += bodyBytes
+      }
+      await (forget ? store.forget(url) : store.delete(url))
     }
-    for (const url of urls) await (forget ? store.forget(url) : store.delete(url))
     await store.compact?.()
     return { pages, bytes }
   }
@@ -282,7 +287,7 @@ class Exchange {
   }
 
   async respond(): Promise<FetchResponse> {
-    const { method, headers, hasBody, url } = this.#request
+    const { method, headers, hasBody, url, isReload = false } = this.#request
     const why =
       (method !== 'GET' && method !== 'HEAD' && `the method is ${method}`) ||
       (hasBody && 'the request has a body') ||
@@ -292,8 +297,7 @@ class Exchange {
 
     const found = await this.#find()
     const directives = directivesOf(headers['cache-control'])
-    if (this.#request.isReload && !directives.has('no-store')) return this.#revalidate(found, undefined)
-    if (found !== undefined && this.#isUsable(found) && !(await this.#isOutdated(found))) {
+    if (!isReload && found !== undefined && this.#isUsable(found) && !(await this.#isOutdated(found))) {
       await this.#exchange.check()
       const { ageMs, lifetimeMs } = this.#freshness(found)
       const hit =
@@ -307,7 +311,8 @@ class Exchange {
     }
     if (directives.has('only-if-cached')) return this.#notCached()
     if (directives.has('no-store')) return this.#bypass('the request says no-store')
-    if (method !== 'GET' || directives.size > 0 || this.#isPersonal) return this.#revalidate(found, undefined)
+    if (isReload || method !== 'GET' || directives.size > 0 || this.#isPersonal)
+      return this.#revalidate(found, undefined)
 
     const joinedAt = this.#settings.now()
     const key = this.#settings.requestHeaders.flightKey(url, headers)
@@ -420,12 +425,9 @@ class Exchange {
       (method !== 'GET' && `the method is ${method}`) ||
       otherThanPage?.because ||
       freshness.obstacleTo(draft) ||
-      (body !== null && !stream && 'its body is not a stream of the web') ||
-      (!isCoded &&
-        (numberOf(headerOf(fields, 'content-length')) ?? 0) > maxEntryBytes &&
-        'it is longer than maxEntryBytes') ||
-      (headerOf(fields, 'content-type')?.startsWith('text/event-stream') && 'it is a stream of events') ||
-      (stream && isCoded && codedBody === undefined && `it may be cut off: ${UNSEEN_CODING}`)
+      (stream && isCoded && codedBody === undefined && `it may be cut off: ${UNSEEN_CODING}`) ||
+      this.#obstacleOf(body, fields, isCoded)
+    if (why) codedBody?.stop()
     const about: CacheReport = {
       state: why ? 'bypass' : 'stored',
       ageMs: 0,
@@ -433,16 +435,14 @@ class Exchange {
       because: why || 'the site sent it',
     }
     if (why) flight?.end('failed')
-    if (method !== 'GET') {
-      if (
-        found !== undefined &&
-        status === 200 &&
-        otherThanPage === undefined &&
-        hasChanged(found.record.headers, sent)
-      )
-        await this.#attempt(() => store.update(found.id, { ...found.record, isOutdated: true }))
-      return report(sent, about)
-    }
+    // The stored page is no longer what the site has, although this response does not replace it.
+    const isOutdated =
+      method === 'GET'
+        ? why !== undefined && status !== 304
+        : status === 200 && found && hasChanged(found.record.headers, sent)
+    if (found !== undefined && otherThanPage === undefined && isOutdated)
+      await this.#attempt(() => store.update(found.id, { ...found.record, isOutdated: true }))
+    if (method !== 'GET') return report(sent, about)
 
     const location = REDIRECTS.has(status) ? headerOf(fields, 'location') : undefined
     if (location !== undefined || !stream) {
@@ -478,6 +478,14 @@ class Exchange {
         ),
     })
     return report(response, about)
+  }
+
+  /** Says why a body is not stored. */
+  #obstacleOf(body: FetchResponse['body'], fields: HeaderList, isCoded: boolean): string | undefined {
+    if (body !== null && !(body instanceof ReadableStream)) return 'its body is not a stream of the web'
+    const length = isCoded ? undefined : numberOf(headerOf(fields, 'content-length'))
+    if (length !== undefined && length > this.#settings.maxEntryBytes) return 'it is longer than maxEntryBytes'
+    return headerOf(fields, 'content-type')?.startsWith('text/event-stream') ? 'it is a stream of events' : undefined
   }
 
   /**

@@ -170,10 +170,13 @@ const everyStore: readonly PageStoreCase[] = [
     const store = await open()
     await put(store, recordOf(A), bodyOf(1, 200_000))
     const [before] = await store.find(A)
-    const record: PageRecord = { ...recordOf(A), headers: [['x-long', 'x'.repeat(20_000)]], receivedAt: START + 5 }
-    await store.update(before?.id ?? 0, record)
+    const long: PageRecord = { ...recordOf(A), headers: [['x-long', 'x'.repeat(20_000)]], receivedAt: START + 5 }
+    for (const record of [long, { ...long, isOutdated: true as const }, long]) {
+      await store.update(before?.id ?? 0, record)
+      const [after] = await store.find(A)
+      assert.deepEqual(after, { id: before?.id, record, bodyBytes: 200_000 })
+    }
     const [after] = await store.find(A)
-    assert.deepEqual(after, { id: before?.id, record, bodyBytes: 200_000 })
     await assertBody(store, after, bodyOf(1, 200_000))
   }),
   row('an update may change the varied fields, and replaces the response that has them', async ({ open }) => {

@@ -224,6 +224,7 @@ class Recorder {
   async #end(end: BodyEnd): Promise<void> {
     if (this.#hasEnded) return
     this.#hasEnded = true
+    this.#head.length = 0
     if (end.problem !== undefined) await this.#abort()
     else await this.#attempt(() => this.#open()) // an empty body has no chunks
     await this.#recording.onEnd(end, this.#writer)
@@ -269,6 +270,7 @@ class Recorder {
     const writer = this.#writer
     this.#writer = undefined
     this.#begin = undefined
+    this.#recording.codedBody?.stop()
     if (writer !== undefined) await this.#attempt(() => writer.abort())
   }
 

@@ -11,6 +11,7 @@ import { OptionError } from '@politely/core'
 import { describeValue, oneOf } from '@politely/fetcher/internal'
 import type { CachedRequest } from '@politely/gate'
 import type { PageRecord } from './page-store.ts'
+import { headerOf } from './response-fields.ts'
 
 /** What a header of a request says. */
 export type RequestHeaderKind = 'credential' | 'harmless'
@@ -20,11 +21,11 @@ type Headers = CachedRequest['headers']
 const HARMLESS: ReadonlySet<string> = new Set(
   `accept accept-charset accept-datetime accept-encoding accept-language baggage b3 cache-control connection
   correlation-id device-memory dnt downlink dpr ect elastic-apm-traceparent expect from host keep-alive max-forwards
-  newrelic origin pragma priority purpose referer request-id rtt save-data sentry-trace te traceparent tracestate
+  newrelic origin pragma priority purpose referer request-id rtt save-data sec-fetch-user sentry-trace te traceparent tracestate
   uber-trace-id upgrade-insecure-requests user-agent viewport-width width x-amzn-trace-id x-client-trace-id
   x-cloud-trace-context x-correlation-id x-request-id x-trace-id`.split(/\s+/),
 )
-const HARMLESS_PREFIX = /^(?:if-|sec-|x-b3-|x-datadog-)/
+const HARMLESS_PREFIX = /^(?:if-|sec-(?:ch|fetch|gpc|purpose)|x-b3-|x-datadog-)/
 
 /** How names of credentials end: `x-api-key`, `private-token`, `x-amz-security-token`, `x-auth-user`. */
 const CREDENTIAL =
@@ -62,19 +63,17 @@ export class RequestHeaders {
   variedFields(vary: string | undefined, headers: Headers): PageRecord['varied'] {
     const own = this.#ownNames(headers)
     if (vary === undefined && own.length === 0) return []
-    const named = (vary ?? '')
-      .toLowerCase()
-      .split(',')
-      .map((name) => name.trim())
-    const names = new Set([...named, ...own].filter((name) => name !== ''))
+    const names = new Set([...namesIn(vary), ...own])
     return [...names].toSorted().map((name) => [name, this.#stored(name, headers)])
   }
 
   /** Whether a stored response fits a request, and is for the same user (RFC 9111 §4.1). */
-  fits({ varied }: PageRecord, headers: Headers): boolean {
+  fits({ varied, headers: stored }: PageRecord, headers: Headers): boolean {
+    // A store may not have kept the fields that a 304 named.
+    const needed = [...namesIn(headerOf(stored, 'vary')), ...this.#ownNames(headers)]
     return (
       varied.every(([name, value]) => name !== '*' && value === this.#stored(name, headers)) &&
-      this.#ownNames(headers).every((name) => varied.some(([listed]) => listed === name))
+      needed.every((name) => varied.some(([listed]) => listed === name))
     )
   }
 
@@ -86,8 +85,9 @@ export class RequestHeaders {
   #kindOf(name: string): RequestHeaderKind | 'unknown' {
     const own = this.#own.get(name)
     if (own !== undefined) return own
-    if (HARMLESS.has(name) || HARMLESS_PREFIX.test(name)) return 'harmless'
-    return CREDENTIAL.test(name) ? 'credential' : 'unknown'
+    if (HARMLESS.has(name)) return 'harmless'
+    if (CREDENTIAL.test(name)) return 'credential'
+    return HARMLESS_PREFIX.test(name) ? 'harmless' : 'unknown'
   }
 
   /** The value as a record has it: of a header that may be secret, a hash. */
@@ -96,4 +96,11 @@ export class RequestHeaders {
     if (value === undefined) return null
     return this.#kindOf(name) === 'harmless' ? value : createHash('sha256').update(value).digest('base64url')
   }
+}
+
+/** Returns the names in a Vary header. */
+function namesIn(vary: string | undefined): readonly string[] {
+  if (vary === undefined) return []
+  const names = vary.toLowerCase().split(',')
+  return names.map((name) => name.trim()).filter((name) => name !== '')
 }

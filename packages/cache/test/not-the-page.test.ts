@@ -4,7 +4,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { politely } from '@politely/gate'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { cacheOf } from '../src/index.ts'
+import { cacheOf, MemoryPageStore, type PageRecord } from '../src/index.ts'
 import { HOUR, listOf, SECOND, TestSite } from './site.ts'
 
 const FRESH = { 'cache-control': 'max-age=600' }
@@ -268,6 +268,38 @@ describe('cache: "reload"', () => {
   })
 })
 
+describe('cache: "reload"', () => {
+  test('that says no-store stores nothing, and one that says only-if-cached sends nothing', async () => {
+    const { site, cache, read } = await opened()
+    site.page('/a', FRESH)
+    const reload = (directive: string) => read('/a', { cache: 'reload', headers: { 'cache-control': directive } })
+    expect((await reload('no-store')).state).toBe('bypass')
+    expect(await listOf(cache.pages())).toEqual([])
+    expect((await reload('only-if-cached')).status).toBe(504)
+  })
+
+  test('whose page cannot be stored lets the old copy be asked for', async () => {
+    const { site, read } = await opened()
+    site.page('/a', { ...FRESH, etag: '"1"' })
+    await read('/a')
+    site.pages.set('/a', (_, response) => response.writeHead(200, { 'cache-control': 'no-store' }).end('new'))
+    expect(await read('/a', { cache: 'reload' })).toMatchObject({ text: 'new', state: 'bypass' })
+    expect(await read('/a')).toMatchObject({ text: 'new', state: 'bypass' })
+  })
+
+  test('of a Request holds after a redirect', async () => {
+    const { site, cache: pages } = await opened()
+    const fetch = politely(globalThis.fetch, { userAgent: 'CacheBot/1.0', minDelayMs: 0, cache: pages })
+    onTestFinished(() => fetch.close())
+    site.page('/a', FRESH)
+    site.pages.set('/from', (_, response) => response.writeHead(302, { location: '/a' }).end())
+    const texts: string[] = []
+    for (const cache of ['reload', 'reload', 'no-store'] as const)
+      texts.push(await (await fetch(new Request(`${site.origin}/from`, { cache } as RequestInit))).text())
+    expect(texts).toEqual(['/a 1', '/a 2', '/a 3'])
+  })
+})
+
 describe('a site that fails', () => {
   test.each(['no-cache', 'reload'] as const)('`%s` gives no old page', async (mode) => {
     const { site, read } = await opened({ stale: 'if-error' })
@@ -336,6 +368,20 @@ describe('a 304', () => {
     expect(await read('/a', de)).toMatchObject({ text: 'de', state: 'hit' })
     expect(await read('/a', fr)).toMatchObject({ text: 'fr', state: 'revalidated' })
     expect(await listOf(cache.pages())).toHaveLength(2)
+  })
+
+  test('whose Vary the store does not keep gives the page to no other request', async () => {
+    const store = new MemoryPageStore({ maxBytes: 1_000_000 })
+    const { update } = store
+    vi.spyOn(store, 'update').mockImplementation((id, record: PageRecord) => {
+      const [page] = store.find(record.url)
+      update.call(store, id, { ...record, varied: page?.record.varied ?? [] })
+    })
+    const { site, read } = await opened({ store })
+    languages(site, 'accept-language')
+    await read('/a', { headers: { 'accept-language': 'de' } })
+    await read('/a', { headers: { 'accept-language': 'de' } })
+    expect(await read('/a', { headers: { 'accept-language': 'fr' } })).not.toMatchObject({ state: 'hit' })
   })
 
   test('that says no-store, or Vary: *, gives the page once more and deletes it', async () => {
@@ -419,6 +465,8 @@ describe('a page of one user', () => {
     'private-token',
     'x-amz-security-token',
     'ocp-apim-subscription-key',
+    'x-datadog-api-key',
+    'sec-session-id',
     'x-something-of-ours',
   ])('is not given for another value of %s, nor without it', async (name) => {
     const { site, cache, read } = await opened()
@@ -508,7 +556,7 @@ test('a clone of a page that a redirect led to is redirected too', async () => {
     const response = await fetch('/from')
     const copy = response.clone()
     expect([cacheOf(response)?.state, copy.redirected, copy.url]).toEqual([state, true, `${site.origin}/a`])
-    await Promise.all([response.text(), copy.text()])
+    expect(await Promise.all([response.text(), copy.text()])).toEqual(['/a 1', '/a 1'])
   }
 })
 

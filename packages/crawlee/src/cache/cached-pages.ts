@@ -1,5 +1,11 @@
 // The option `cache`: answers requests for pages from a cache, or stores what the site sends.
-import type { BaseHttpClient, HttpRequest, Request, StreamingHttpResponse } from '@crawlee/basic'
+import {
+  type BaseHttpClient,
+  GotScrapingHttpClient,
+  type HttpRequest,
+  type Request,
+  type StreamingHttpResponse,
+} from '@crawlee/basic'
 import type { CodedBody } from '@politely/fetcher/internal'
 import { type PoliteGate, type ResponseCache, RobotsDisallowedError } from '@politely/gate'
 import { outsideTimeouts } from '../host-timeouts.ts'
@@ -17,7 +23,7 @@ export class CachedPages {
   constructor(cache: ResponseCache, gate: PoliteGate, client: BaseHttpClient) {
     this.#cache = cache
     this.#gate = gate
-    this.#isGot = client.constructor.name === 'GotScrapingHttpClient'
+    this.#isGot = client instanceof GotScrapingHttpClient
   }
 
   /** Returns whether the cache can answer a request of the queue without asking the site. */
@@ -52,7 +58,7 @@ export class CachedPages {
     const own = headersOf(hop)
     const sent = new Map<object, Sent>()
     // got, Crawlee's own client, returns half a gzip without an error. So it is told to leave bodies coded.
-    const isCoded = this.#isGot && hop.method !== 'HEAD' && hop.decompress === undefined
+    const isCoded = this.#isGot && hop.method !== 'HEAD' && hop.decompress !== false
     const coded = isCoded ? { decompress: false } : {}
     const accepted = isCoded && own['accept-encoding'] === undefined ? { 'accept-encoding': ACCEPT_ENCODING } : {}
     let robotsTags: readonly string[] = []

@@ -7,13 +7,18 @@ import type { FetchResponse } from '@politely/gate'
 
 const PROGRESS = { percent: 1, transferred: 0 }
 
-/** The body is read when the result's body is read. The client has decoded it. */
+/** The body is read when the result's body is read. It has been decoded. */
 export function toWeb(response: StreamingHttpResponse): FetchResponse {
   const { statusCode: status, statusMessage, stream, url } = response
-  const isDecoded = headerLines(response, 'content-encoding').length > 0 // got removes it from `headers`
+  const codings = headerLines(response, 'content-encoding')
   const fields = Object.entries(response.headers).flatMap(([name, value]) =>
-    isDecoded && name === 'content-length' ? [] : [value ?? []].flat().map((line): [string, string] => [name, line]),
+    codings.length > 0 && name === 'content-length'
+      ? []
+      : [value ?? []].flat().map((line): [string, string] => [name, line]),
   )
+  // got removes it. Like a response of fetch, the result says which coding its body had.
+  if (codings.length > 0 && response.headers['content-encoding'] === undefined)
+    fields.push(['content-encoding', codings.join(', ')])
   return makeResponse(bodyOf(stream), { status, statusText: statusMessage, headers: fields, url })
 }
 
@@ -70,8 +75,12 @@ export function decoded(response: StreamingHttpResponse): {
   }
   const stream = Object.assign(Readable.from(chunks()), { redirectUrls: response.redirectUrls })
   stream.on('error', () => undefined) // its reader gets it, if there is one
+  stream.once('close', () => response.stream.destroy()) // also if nobody has read it
   const fields = { headers: { value: headers, enumerable: true }, stream: { value: stream, enumerable: true } }
-  return { response: Object.create(response, fields), codedBody: { problem: async () => problem } }
+  return {
+    response: Object.create(response, fields),
+    codedBody: { problem: async () => problem, stop: () => undefined },
+  }
 }
 
 const NULL_BODY: ReadonlySet<number> = new Set([204, 205, 304])

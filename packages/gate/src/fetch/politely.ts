@@ -235,6 +235,10 @@ interface PolitePart {
 }
 
 /** One call of the wrapped fetch: a request for each hop of its redirects, each with a permit. */
+interface CacheMode {
+  readonly cache?: string | undefined
+}
+
 async function fetchPolitely(polite: PolitePart, input: unknown, givenInit: Init | undefined): Promise<FetchResponse> {
   const { gate, port, client } = polite
   const read = fetchInput(input)
@@ -287,7 +291,8 @@ async function fetchPolitely(polite: PolitePart, input: unknown, givenInit: Init
         )
       request =
         next.body === 'spent' && copy ? { ...next, body: { value: await bodyOfCopy(port, copy, signal) } } : next
-      const nextInit = { ...firstInit, ...initOf(request), signal: signal ?? null }
+      const cache = (init as CacheMode).cache ?? (inputRequest as CacheMode | undefined)?.cache
+      const nextInit = { ...firstInit, ...initOf(request), signal: signal ?? null, ...(cache && { cache }) }
       const mayRepeatHop = isRepeatable(request.method, request.body)
       response = await answer(polite, mayRepeatHop, request.url, signal, chain, request.url, nextInit)
       location = redirectOf(response)
@@ -401,7 +406,7 @@ async function sendWithPermit(
   const permit = isPromise(entered) ? await entered : entered
   let report: RequestReport | undefined
   let isSent = false
-  if (cache !== undefined) expectCodedBody(permit)
+  if (cache !== undefined && (init.method ?? 'GET') === 'GET') expectCodedBody(permit)
   try {
     const sentInit = prepare === undefined ? init : await prepare()
     isSent = true

@@ -19,7 +19,7 @@ import {
 } from '@politely/fetcher/internal'
 import type { Permit } from './permit.ts'
 
-type BodyWatch = Pick<CodingWatch, 'add' | 'end' | 'fail' | 'problem'>
+type BodyWatch = Pick<CodingWatch, 'add' | 'end' | 'fail' | 'problem' | 'stop'>
 
 /** The permits of requests whose response may be stored. Undefined: no watch has begun. */
 const bodies = new WeakMap<Permit, BodyWatch | undefined>()
@@ -97,6 +97,7 @@ function watchConnection(
       problem = why
     },
     problem: async () => problem,
+    stop: () => undefined,
   }
 }
 
