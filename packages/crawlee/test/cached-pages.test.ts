@@ -1,7 +1,7 @@
 // @module-tag full
 // The option `cache`: pages that are stored are handled without a request, or revalidated.
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { BasicCrawler } from '@crawlee/basic'
+import { type BaseHttpClient, BasicCrawler, GotScrapingHttpClient, type HttpRequest } from '@crawlee/basic'
 import { CheerioCrawler, type CheerioCrawlerOptions } from '@crawlee/cheerio'
 import { HttpCrawler } from '@crawlee/http'
 import { PlaywrightCrawler } from '@crawlee/playwright'
@@ -177,6 +177,20 @@ test.each([
   await crawl(['/'])
   expect(await stored()).toBe(0)
   expect((await crawl(['/'])).handled).toMatchObject([{ title: 'whole' }])
+  expect(await stored()).toBe(1)
+})
+
+test('a compressed page of a client that decodes it is not stored', async () => {
+  class OwnClient implements BaseHttpClient {
+    readonly #got = new GotScrapingHttpClient()
+    readonly sendRequest = this.#got.sendRequest.bind(this.#got)
+    stream = ({ decompress: _, ...request }: HttpRequest) => this.#got.stream(request)
+  }
+  const body = gzipSync('<title>packed</title>')
+  sites.respond(`${HOME}/`, { status: 200, headers: { ...FRESH, 'content-encoding': 'gzip' }, body })
+  await crawl(['/'], { options: { httpClient: new OwnClient() } })
+  expect(await stored()).toBe(0)
+  await crawl(['/'], { options: { httpClient: new (class extends GotScrapingHttpClient {})() } })
   expect(await stored()).toBe(1)
 })
 
