@@ -6,7 +6,7 @@
 // A failed test prints the seed, and the shortest history that fails.
 import { politely } from '@politely/gate'
 import { seededRandom } from '@politely/testkit/random-robots'
-import { isFullRun } from '@politely/testkit/scope'
+import { firstInShortRun, isFullRun } from '@politely/testkit/scope'
 import { expect, onTestFinished, test } from 'vitest'
 import { type CacheState, cacheOf, MemoryPageStore, PageCache, type PageCacheOptions } from '../src/index.ts'
 import { type Answer, type Exchange, RandomSite } from './random-site.ts'
@@ -42,7 +42,7 @@ interface History {
 }
 
 const STEPS = 25
-const HISTORIES = Number(process.env.RFC_N ?? (isFullRun ? 200 : 12))
+const HISTORIES = isFullRun ? 200 : 12
 
 const LIFETIMES = ['0', '1', '10', '60', '600']
 const TOLD = [
@@ -460,27 +460,24 @@ async function open() {
   return { play, counts }
 }
 
-test.each(process.env.RFC_SEED ? [Number(process.env.RFC_SEED)] : process.env.RFC_N || isFullRun ? [1, 2, 3, 4] : [1])(
-  'seed %i',
-  async (seed) => {
-    const { play, counts } = await open()
-    for (let n = 0; n < HISTORIES; n++) {
-      const history = historyOf(seed * 1_000_000 + n)
-      const fault = await play(history)
-      if (fault !== undefined) {
-        let shortest = history
-        for (let at = history.steps.length - 1; at >= 0; at--) {
-          const shorter = { ...shortest, steps: shortest.steps.filter((_, index) => index !== at) }
-          if ((await play(shorter)) !== undefined) shortest = shorter
-        }
-        const steps = shortest.steps.map((step) => JSON.stringify(step)).join('\n')
-        expect.fail(
-          `seed ${seed * 1_000_000 + n}: ${await play(shortest)} (at first: ${fault})\n${JSON.stringify(shortest.options)}\n${steps}`,
-        )
+test.each(firstInShortRun([1, 2, 3, 4]))('seed %i', async (seed) => {
+  const { play, counts } = await open()
+  for (let n = 0; n < HISTORIES; n++) {
+    const history = historyOf(seed * 1_000_000 + n)
+    const fault = await play(history)
+    if (fault !== undefined) {
+      let shortest = history
+      for (let at = history.steps.length - 1; at >= 0; at--) {
+        const shorter = { ...shortest, steps: shortest.steps.filter((_, index) => index !== at) }
+        if ((await play(shorter)) !== undefined) shortest = shorter
       }
+      const steps = shortest.steps.map((step) => JSON.stringify(step)).join('\n')
+      expect.fail(
+        `seed ${seed * 1_000_000 + n}: ${await play(shortest)} (at first: ${fault})\n${JSON.stringify(shortest.options)}\n${steps}`,
+      )
     }
-    const most = isFullRun ? 100 : 1
-    for (const state of ['hit', 'revalidated', 'stored', 'stale', 'bypass'])
-      expect([state, (counts[state] ?? 0) >= most]).toEqual([state, true])
-  },
-)
+  }
+  const most = isFullRun ? 100 : 1
+  for (const state of ['hit', 'revalidated', 'stored', 'stale', 'bypass'])
+    expect([state, (counts[state] ?? 0) >= most]).toEqual([state, true])
+})
