@@ -38,7 +38,7 @@ test('fetch --cache requests a fresh page once, and says what the cache did', as
   const { origin, sites } = await startPages()
   const first = await fetchPages(`${origin}/fresh`, `${origin}/secret`)
   expect(first.stderr).toContain('  cache       stored: the site sent it\n')
-  expect(first.stderr).toContain('  cache       bypass: HTTP forbids to store it\n')
+  expect(first.stderr).toContain('  cache       bypass: its Cache-Control says no-store\n')
   const { code, stdout, stderr } = await fetchPages(`${origin}/fresh`)
   expect(stdout).toBe('the page\n')
   expect(stderr.replaceAll(origin, 'A').replace(/[\d.]+ m?s/g, 'TIME')).toBe(

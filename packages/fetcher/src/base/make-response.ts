@@ -5,7 +5,7 @@
 // ignore the phrase (RFC 9112 §4), so a page must not be lost because of it.
 
 /** The head of a response. A Response is one. */
-export interface ResponseHead {
+interface ResponseHead {
   /** From 200 to 999. */
   readonly status: number
   readonly statusText?: string | undefined

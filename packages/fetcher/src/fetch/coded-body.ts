@@ -22,7 +22,7 @@ export interface CodedBody {
 }
 
 /** What is known of a body that fetch has decoded. */
-export interface DecodedBody {
+interface DecodedBody {
   readonly bytes: number
   /** As `crc32` of node:zlib computes it. */
   readonly crc32: number

@@ -1,6 +1,6 @@
 // What politely(fetch) asks of a cache of pages. PageCache of @politely/cache is one.
 import { OptionError } from '@politely/core'
-import { type CodedBody, describeValue } from '@politely/fetcher/internal'
+import { describeValue } from '@politely/fetcher/internal'
 import { type Init, isRequest } from './fetch-input.ts'
 import type { FetchResponse } from './fetch-response.ts'
 
@@ -53,9 +53,15 @@ export interface CacheExchange {
   /**
    * Shows whether the body of a response that `send` returned is whole: by its coded bytes or, if the
    * end of the connection ends it, by that. Undefined if its length or its last chunk shows it, or if
-   * nothing does.
+   * nothing does. `problem` returns why it is not whole; call it when the body has ended, with the
+   * length and the `crc32` of what was decoded. Call `stop` if nobody will ask.
    */
-  codedBodyOf(sent: FetchResponse): CodedBody | undefined
+  codedBodyOf(sent: FetchResponse):
+    | {
+        problem(decoded: { readonly bytes: number; readonly crc32: number }): Promise<string | undefined>
+        stop(): void
+      }
+    | undefined
   /** Whether the caller's `isRateLimited` said so of a response that `send` returned. */
   isRateLimited(sent: FetchResponse): boolean
   /**
