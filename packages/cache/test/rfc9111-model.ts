@@ -33,7 +33,7 @@ export interface Entry extends Reply {
 const MAX_SECONDS = 2 ** 31
 
 /** Reads Cache-Control (§5.2). Of two equal directives, the first one counts (§4.2.1). */
-export function directives(field: string | undefined): ReadonlyMap<string, string> {
+function directives(field: string | undefined): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const part of field?.match(/(?:[^,"]|"(?:\\.|[^"\\])*"?)+/g) ?? []) {
     const [, name = '', value = ''] = /^\s*([^\s=]*)(?:=(.*?))?\s*$/s.exec(part) ?? ['', part.trim()]
@@ -86,7 +86,7 @@ export function mayStore(request: Request, { status, headers }: Reply): boolean 
 }
 
 /** How long a response is fresh (§4.2.1). Milliseconds. */
-export function lifetime({ headers, receivedAt, isOutdated }: Entry): number {
+function lifetime({ headers, receivedAt, isOutdated }: Entry): number {
   const says = directives(headers['cache-control'])
   if (isOutdated || says.has('no-cache')) return 0
   if (says.has('max-age')) return milliseconds(says.get('max-age')) ?? 0
