@@ -6,7 +6,8 @@ import { describeValue } from '@politely/fetcher/internal'
  * Redis did not reply to a call of `RedisPacer` within `timeoutMs`. The pacer does what `onFailure`
  * says, and tries again.
  *
- * Remedy: if there is no connection, correct the address of Redis, or start it. Otherwise look at the load of Redis and at the network, or set a larger `timeoutMs`.
+ * Remedy: if there is no connection, correct the address of Redis, or start it. Otherwise look at the load of Redis
+ * and at the network, or set a larger `timeoutMs`.
  */
 export class RedisTimeoutError extends PolitelyError {
   override readonly name = 'RedisTimeoutError'

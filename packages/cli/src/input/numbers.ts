@@ -46,7 +46,10 @@ export function maxWaitMsOf(args: Arguments): number | undefined {
   return seconds === undefined ? undefined : 1000 * seconds
 }
 
-/** Returns the value of `--retry` as an option of `politely`; undefined for 0. @throws {UsageError} for a value that is out of range. */
+/**
+ * Returns the value of `--retry` as an option of `politely`; undefined for 0.
+ * @throws {UsageError} for a value that is out of range.
+ */
 export function retryOptionsOf(args: Arguments): RetryOptions | undefined {
   const retries = numberOf(args, 'retry', { min: 0, max: 99, unit: 'requests', example: 2, isInteger: true }) ?? 0
   return retries === 0 ? undefined : { attempts: retries + 1, bufferBytes: 5_000_000 }

@@ -71,8 +71,8 @@ export function requiredRobots(args: Arguments, example: string): string {
 /**
  * Reads a robots.txt: a file, or the robots.txt of a URL's site. A site without one allows
  * everything, as an empty file does. Except for `lint`, which says so itself, stderr says so.
- * Says on stderr, too, if the URL has another path than the file that is read. Returns undefined, after a line on stderr, if the rules are not
- * known: the site is unreachable or refused, or the file is something else, such as a login page.
+ * Says on stderr, too, if the URL has another path than the file that is read. Returns undefined,
+ * after a line on stderr, if the rules are not known: the site is unreachable or refused, or the file is something else, such as a login page.
  *
  * @param what The flag, or the command if the file is an operand.
  * @param origin The only site that the file is about. Otherwise URLs are compared by their paths.

@@ -57,7 +57,7 @@ export class CachedPages {
   ): Promise<StreamingHttpResponse> {
     const own = headersOf(hop)
     const sent = new Map<object, Sent>()
-    // got, Crawlee's own client, returns half a gzip without an error. So it is told to leave bodies coded.
+    // got, Crawlee's own client, returns half a gzip without an error. With this option it leaves bodies coded.
     const isCoded = this.#isGot && hop.method !== 'HEAD' && hop.decompress !== false
     const coded = isCoded ? { decompress: false } : {}
     const accepted = isCoded && own['accept-encoding'] === undefined ? { 'accept-encoding': ACCEPT_ENCODING } : {}

@@ -75,7 +75,7 @@ export function decoded(response: StreamingHttpResponse): {
   }
   const stream = Object.assign(Readable.from(chunks()), { redirectUrls: response.redirectUrls })
   stream.on('error', () => undefined) // its reader gets it, if there is one
-  stream.once('close', () => response.stream.destroy()) // also if nobody has read it
+  stream.once('close', () => response.stream.destroy()) // also if it was not read
   const fields = { headers: { value: headers, enumerable: true }, stream: { value: stream, enumerable: true } }
   return {
     response: Object.create(response, fields),

@@ -17,7 +17,7 @@ export interface CodedBody {
    * Call it when the decoded body has ended.
    */
   problem(decoded: DecodedBody): Promise<string | undefined>
-  /** Call it if nobody will ask. */
+  /** Call it if the answer is not needed. */
   stop(): void
 }
 
@@ -31,7 +31,7 @@ interface DecodedBody {
 /** Why a coded body is not known to be whole. */
 export const UNSEEN_CODING = 'this fetch does not show the coded bytes of a body'
 
-/** So much of a coded body is kept, to decode it again. Bytes; our choice. */
+/** The longest coded body that is kept, to decode it again. Bytes; our choice. */
 const MAX_KEPT_BYTES = 8 * 2 ** 20
 
 /**

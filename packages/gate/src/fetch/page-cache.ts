@@ -54,7 +54,7 @@ export interface CacheExchange {
    * Shows whether the body of a response that `send` returned is whole: by its coded bytes or, if the
    * end of the connection ends it, by that. Undefined if its length or its last chunk shows it, or if
    * nothing does. `problem` returns why it is not whole; call it when the body has ended, with the
-   * length and the `crc32` of what was decoded. Call `stop` if nobody will ask.
+   * length and the `crc32` of what was decoded. Call `stop` if the answer is not needed.
    */
   codedBodyOf(sent: FetchResponse):
     | {

@@ -7,7 +7,7 @@ import { withoutCredentials } from '@politely/fetcher'
 import type { gatePort, PoliteGate } from '../gate.ts'
 import type { DoneMessage, GateMessages } from '../report/events.ts'
 
-/** So long nothing has to happen. Our choice. */
+/** How long nothing happens before the warning. Milliseconds; our choice. */
 const QUIET_MS = 30_000
 
 export const DONE: 'politely:gate:done' & keyof GateMessages = 'politely:gate:done'
