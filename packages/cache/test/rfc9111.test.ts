@@ -270,6 +270,13 @@ class Judge {
     if (request.method === 'POST' && sent.status < 400)
       for (const [serial, { url }] of this.#known) if (url === sent.url) this.#known.delete(serial)
     const isStorable = mayStore(request, entry) && isPage(sent.status)
+    // The site has another page now, which does not replace the stored one.
+    const isReplaced = request.method === 'GET' && !isStorable && isPage(sent.status) && sent.status !== 304
+    if (isReplaced && !wants(request).has('no-store'))
+      for (const known of others) {
+        if (known.entry === newest) known.entry = { ...known.entry, isOutdated: true }
+        else known.isCertain = false
+      }
     if (state === 'bypass') return { text: sent.isWhole ? sent.body : undefined }
     if (state !== 'stored') return `the site’s answer is told as ${state}`
     if (!isStorable) return 'told as stored, although it must not be'
