@@ -271,7 +271,7 @@ class Judge {
       for (const [serial, { url }] of this.#known) if (url === sent.url) this.#known.delete(serial)
     const isStorable = mayStore(request, entry) && isPage(sent.status)
     // The site has another page now, which does not replace the stored one.
-    const isReplaced = request.method === 'GET' && !isStorable && isPage(sent.status) && sent.status !== 304
+    const isReplaced = request.method === 'GET' && state === 'bypass' && isPage(sent.status) && sent.status !== 304
     if (isReplaced && !wants(request).has('no-store'))
       for (const known of others) {
         if (known.entry === newest) known.entry = { ...known.entry, isOutdated: true }
