@@ -285,6 +285,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   /** The present size of the gate: its queues, and the requests that wait or are under way. */
   get gauges(): GateGauges {
     const { now, openPermits, circuits } = this.#context
+    const { yielded } = this.#reserved
     const lanes = this.#busyLanes()
     const at = now()
     return {
@@ -294,7 +295,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       oldestPermitMs: openPermits.oldestMs(at),
       openCircuits: circuits.open,
       oldestWaitMs: lanes.reduce((longest, { waitingSince = at }) => Math.max(longest, at - waitingSince), 0),
-      yielded: this.#reserved.yielded,
+      ...(yielded !== undefined && { yielded }),
     }
   }
 

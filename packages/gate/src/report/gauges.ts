@@ -14,8 +14,8 @@ export interface GateGauges {
   readonly openCircuits: number
   /** How long the oldest waiting request has waited. Milliseconds; 0 if none waits. */
   readonly oldestWaitMs: number
-  /** URLs that site queues have yielded and that are not `done`. Undefined without a `siteQueue`. */
-  readonly yielded: number | undefined
+  /** URLs that site queues have yielded and that are not `done`. Missing if none was ever yielded. */
+  readonly yielded?: number
 }
 
 /** The gauges of a gate, and the meaning of each. */
@@ -26,5 +26,5 @@ export const gateGaugeMeanings: Readonly<Record<keyof GateGauges, string>> = {
   oldestPermitMs: 'the age of the oldest permit that is not released, in milliseconds; 0 if all permits are released',
   openCircuits: 'circuits that are open or half-open, as far as this gate knows (`circuit`)',
   oldestWaitMs: 'how long the oldest waiting request has waited, in milliseconds; 0 if none waits',
-  yielded: 'URLs that site queues have yielded and that are not `done`; undefined without a `siteQueue`',
+  yielded: 'URLs that site queues have yielded and that are not `done`; missing if none was ever yielded',
 }
