@@ -26,14 +26,14 @@ type Unsupported =
   | 'tls'
 
 /** Options for undici's Agent, apart from those that `politeAgent` cannot obey. */
-export interface UndiciOptions extends Omit<Agent.Options, Unsupported> {
+export interface AgentSettings extends Omit<Agent.Options, Unsupported> {
   /** Options for the connections, such as `{ ca }` or `{ rejectUnauthorized: false }`. No function. */
   readonly connect?: buildConnector.BuildOptions & { readonly lookup?: undefined; readonly allowH2?: false }
   /** The agent speaks HTTP/1.1. */
   readonly allowH2?: false
 }
 
-const KNOWN: Readonly<Record<keyof UndiciOptions, true>> = {
+const KNOWN: Readonly<Record<keyof AgentSettings, true>> = {
   allowH2: true,
   autoSelectFamily: true,
   autoSelectFamilyAttemptTimeout: true,
@@ -63,7 +63,7 @@ const HTTP2 = `HTTP/2 is not supported, because its requests share a connection,
 const GUARDED = `the agent makes its connections itself, since it checks each address; to make them elsewhere, compose your own agent: ${COMPOSE}`
 const LOOKUP = 'write { lookup } next to `agent`; it is used for robots.txt too'
 
-const ELSEWHERE: Readonly<Record<Exclude<Unsupported, keyof UndiciOptions>, string>> = {
+const ELSEWHERE: Readonly<Record<Exclude<Unsupported, keyof AgentSettings>, string>> = {
   connections: 'requests would wait for a connection after their slots; write { maxConcurrentPerKey } next to `agent`',
   connectionWindowSize: HTTP2,
   factory: GUARDED,
@@ -107,7 +107,7 @@ const CONNECT_ELSEWHERE: Readonly<Record<string, string>> = {
  * @throws {OptionError} for an unknown option, and for an option with which undici would not send
  * each request at the time of its slot, or to a checked address.
  */
-export function undiciOptionsOf(agent: UndiciOptions): {
+export function agentSettingsOf(agent: AgentSettings): {
   readonly agent: Agent.Options
   readonly connect: GuardedConnectorOptions
 } {
