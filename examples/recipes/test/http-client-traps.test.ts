@@ -5,7 +5,7 @@ import { createServer as createHttp2Server, type Http2Server } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { politely } from '@politely/gate'
 import { getGlobalDispatcher, setGlobalDispatcher } from 'undici'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { JSDOM, type Names, namesOf } from './http-clients.ts'
 import { importSource, runSource } from './import-source.ts'
 import { HOME, openTestWeb, type TestWeb } from './test-web.ts'
@@ -61,6 +61,16 @@ describe('what the table of HTTP clients warns of', () => {
     const { createFetch } = await importSource("export { createFetch } from 'ofetch'")
     await expect(createFetch({ fetch: names.fetch })(at('/hop'))).rejects.toThrow('disallowed')
     expect(requested()).toEqual(['/robots.txt', '/hop', '/hop'])
+  })
+
+  test('ofetch passes its own options to fetch, which leads to no warning', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue()
+    onTestFinished(() => warn.mockRestore())
+    const { names, at } = await openWeb()
+    const { createFetch } = await importSource("export { createFetch } from 'ofetch'")
+    const ofetch = createFetch({ fetch: names.fetch, defaults: { retry: false } })
+    for (const options of [{}, { retry: 2, timeout: 60_000, retryDelay: 5 }]) await ofetch(at('/open'), options)
+    expect(warn).not.toHaveBeenCalled()
   })
 
   test('superagent.agent is not checked', async () => {

@@ -36,6 +36,7 @@ import { isPromise } from './pace/is-promise.ts'
 import { LocalPacer } from './pace/local-pacer.ts'
 import { LocalStarts } from './pace/local-starts.ts'
 import type { CircuitReport } from './pace/pacer.ts'
+import { requestsWithOpenBodies } from './permit/open-bodies.ts'
 import type { Permit } from './permit/permit.ts'
 import { includesRequestFor, ReservedPermits } from './permit/reserved-permits.ts'
 import { sendingThrough } from './permit/sending.ts'
@@ -264,7 +265,8 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       enterAnew: (url, signal, redirectedFrom) => this.#enterAnew(url, signal, redirectedFrom, undefined),
       reserve: (permit) => this.#reserved.add(permit),
       isBusyWith: (urls) =>
-        includesRequestFor(urls, this.#requests()) || this.#busyLanes().some(({ isResting }) => isResting),
+        includesRequestFor(urls, [...this.#requests(), ...requestsWithOpenBodies()]) ||
+        this.#busyLanes().some(({ isResting }) => isResting),
     }
     if (pacing.progressMs !== undefined) {
       if (log.informs) this.#progress = new Progress(this, log, pacing.progressMs)

@@ -257,6 +257,19 @@ test.each<[call: string, make: () => unknown, message: string]>([
     () => politeAgent({ gate, agent: { connect: wrong({ lookup: () => undefined }) } }),
     'agent.connect.lookup: write { lookup } next to `agent`',
   ],
+  ['politeAgent({ agent: [] })', () => politeAgent({ gate, agent: wrong([]) }), 'agent: an array is not an object of'],
+  ...(
+    [
+      ['keepAlive', 'is not an option of undici 8: connections are kept; pipelining: 0 closes them'],
+      ['rejectUnauthorized', 'write connect: { rejectUnauthorized }'],
+      ['lookup', 'write { lookup } next to `agent`'],
+      ['maxRedirections', 'write maxRedirections next to `agent`'],
+    ] as const
+  ).map(([name, hint]): [string, () => unknown, string] => [
+    `politeAgent({ agent: { ${name} } })`,
+    () => politeAgent({ gate, agent: wrong({ [name]: true }) }),
+    `agent.${name}: ${hint}`,
+  ]),
   [
     'politeAgent({ agent: { factory } })',
     () => politeAgent({ gate, agent: wrong({ factory: () => undefined }) }),

@@ -237,10 +237,8 @@ describe('a pacer that fails', () => {
       const gate = new PoliteGate({ robots, now, pacer: failing(overrides), minDelayMs: 0, logger: { warn: record } })
       return { gate, emitted }
     }
-    const warning = (text: string) => [
-      `${text}; check the address of its server, and that it runs`,
-      { type: 'PolitelyWarning', code: 'POLITELY_PACER' },
-    ]
+    const CHECK = '; check the address of its server, and that it runs'
+    const warning = (text: string, hint = CHECK) => [text + hint, { type: 'PolitelyWarning', code: 'POLITELY_PACER' }]
     const local = new LocalPacer(now)
     const cause = Object.assign(new AggregateError([new Error('connect ECONNREFUSED ::1:6379')]), { message: '' })
 
@@ -302,7 +300,28 @@ describe('a pacer that fails', () => {
       const line =
         'the pacer fails: the pacer is unreachable; what it should have kept, such as the pause of a site, may be lost'
       expect(log).toEqual([line])
-      expect(emitted).toEqual([warning(line)])
+      expect(emitted).toEqual([warning(line, '')]) // it may have no server
+    })
+
+    test.each([
+      ['a connection', Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), 'refused', CHECK],
+      [
+        'credentials',
+        new Error('no answer of postgres://user:secret@db.test/x'),
+        'no answer of postgres://db.test/x',
+        '',
+      ],
+      ['a mistake in memory', new TypeError('slots.get is not a function'), 'slots.get is not a function', ''],
+    ])('of %s', async (_, error, text, hint) => {
+      const { gate, emitted } = open({
+        end: () => {
+          throw error
+        },
+      })
+      ;(await gate.enter(url())).release({ status: 200, headers: {} })
+      const line = `the pacer fails: ${text}; what it should have kept, such as the pause of a site, may be lost`
+      expect(log).toEqual([line])
+      expect(emitted).toEqual([warning(line, hint)])
     })
   })
 

@@ -1,11 +1,16 @@
 // `siteQueue`: yields URLs in the order in which their sites' slots come.
+import { once } from 'node:events'
+import { get } from 'node:http'
+import { Readable } from 'node:stream'
 import { seededIntegers } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { Agent, fetch as undiciFetch } from 'undici'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type PoliteGate, politely } from '../src/index.ts'
 import type { Queued, QueuedUrl, SiteQueueOptions } from '../src/site-queue/index.ts'
 import { siteQueue } from '../src/site-queue/index.ts'
 import { type Simulation, simulate } from './simulation.ts'
+import { lookup } from './site.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 
@@ -625,7 +630,7 @@ describe('a forgotten done', () => {
     expect(warnings()).toEqual([])
     expect(gate.gauges).toMatchObject({ underWay: 0, yielded: 1 })
     await advance(1)
-    const text = `siteQueue stands still: its only place (concurrency) is taken, and no request for ${urls[0]} is under way; call done() when the work on a URL ends, also after an error, or write using item = …`
+    const text = `siteQueue has yielded nothing for 30 s: its only place (concurrency) is taken, and no request for ${urls[0]} is under way; unless your own work on it takes so long, call done() when it ends, also after an error, or write using item = …`
     expect(warnings()).toEqual([[text, { type: 'PolitelyWarning', code: 'POLITELY_SITE_QUEUE_DONE' }]])
     dones[0]?.()
     await advance(100_000)
@@ -688,6 +693,39 @@ describe('a forgotten done', () => {
     await advance(2_000)
     expect(await next).toMatchObject({ done: false })
     expect(warnings()).toEqual([])
+    await queue.return?.()
+  })
+
+  test.each(['undici', 'node:http'])('a page that %s downloads for minutes is none, until it ends', async (client) => {
+    const { queue, gate, site, advance, warnings } = await start()
+    const released = Promise.withResolvers<void>()
+    site.pages.set('/1', async (_, response) => {
+      response.write('slow ')
+      await released.promise
+      response.end('page')
+    })
+    const agent = new Agent({ connect: { lookup } })
+    onTestFinished(() => agent.destroy())
+    const viaHttp = async (url: string) => {
+      const [response] = await once(get(url, { lookup }), 'response')
+      return new Response(Readable.toWeb(response) as ReadableStream, { status: 200 })
+    }
+    const politeFetch =
+      client === 'undici'
+        ? politely((url: string, init?: object) => undiciFetch(url, { ...init, dispatcher: agent }), { gate })
+        : politely(viaHttp, { gate })
+    const { value } = await queue.next()
+    const next = queue.next()
+    const response = await politeFetch(value?.url as string)
+    await advance(200_000)
+    expect(warnings()).toEqual([])
+    released.resolve()
+    expect(await response.text()).toBe('slow page')
+    await advance(70_000)
+    expect(warnings()).toHaveLength(1)
+    value?.done()
+    await advance(2_000)
+    expect(await next).toMatchObject({ done: false })
     await queue.return?.()
   })
 

@@ -3,7 +3,6 @@
 import { describeValue, urlText } from '@politely/fetcher/internal'
 import type { SourceOptions } from '../options/gate-options.ts'
 import { InvalidRequestError } from '../report/errors.ts'
-import { warnOfMisplaced } from './misplaced-options.ts'
 
 export type Init = RequestInit & SourceOptions & { readonly duplex?: string }
 
@@ -51,7 +50,6 @@ export function fetchInit(init: Init | undefined): Init {
       `the options of fetch are ${describeValue(init)}; expected an object, such as { method: 'GET' }`,
     )
   const copy: Record<string, unknown> = { ...init }
-  warnOfMisplaced(copy)
   if (Object.getPrototypeOf(init) !== Object.prototype)
     for (const name of OPTION_NAMES)
       if (!(name in copy) && name in init) copy[name] = (init as Record<string, unknown>)[name]

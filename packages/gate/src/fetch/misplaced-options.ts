@@ -2,36 +2,50 @@
 import { CLIENT_OPTIONS, describeValue } from '@politely/fetcher/internal'
 import { GATE_OPTIONS, OPTIONS_OF_FETCH } from '../options/pacing.ts'
 
-/** Options of `politely` that are also options of a request. */
-const OF_REQUESTS: ReadonlySet<string> = new Set(['dispatcher', 'signal'])
+/**
+ * Options of `politely` that are also options of a request, or that have no effect on pages: such a limit
+ * of a request can have no remedy.
+ */
+const SILENT: ReadonlySet<string> = new Set(['dispatcher', 'signal', 'maxRedirects', 'maxBodyBytes'])
 const warned = new Set<string>()
+
+/** Forgets the warnings. For tests. */
+export function forgetMisplaced(): void {
+  warned.clear()
+}
 
 /**
  * Warns of options of `politely` among the options of one request, such as `retry`. Once for each name:
- * the wrapped fetch gets them, and may know them.
+ * the wrapped fetch gets them, and may know them. A wrapper such as ofetch passes on its own options, and
+ * makes a `Headers` of the headers.
+ * @param isBuiltIn Whether `politely` wraps the fetch of Node: that of node-fetch 2 knows `timeout`.
  */
-export function warnOfMisplaced(init: object): void {
+export function warnOfMisplaced(init: object, isBuiltIn: boolean): void {
+  if (typeof (init as { readonly headers?: Partial<Headers> | null }).headers?.append === 'function') return
   for (const [name, value] of Object.entries(init)) {
     const isOurs = [OPTIONS_OF_FETCH, CLIENT_OPTIONS, GATE_OPTIONS].some((options) => Object.hasOwn(options, name))
-    if (!isOurs || OF_REQUESTS.has(name) || warned.has(name)) continue
-    const pages = name === 'retries' || name === 'retry'
-    const remedy = pages ? repeating(value) : `politely(fetch, { ${name} })`
-    warn(
-      name,
-      `is an option of politely(fetch, { … }) and has no effect in the options of one request; write ${remedy}`,
-    )
+    const isMeant = isOurs || (name === 'timeout' && isBuiltIn)
+    if (!value || !isMeant || SILENT.has(name) || warned.has(name)) continue
+    warn(name, `has no effect on politely here, in the options of one request; write ${remedyOf(name, value)}`)
   }
 }
 
 /** Warns of `retries` in the options of `politely`, which does not repeat requests for pages. */
 export function warnOfRetries(retries: unknown): void {
   if (typeof retries === 'number' && retries > 0 && !warned.has('retries'))
-    warn('retries', `${retries} is for requests for robots.txt only; for pages write ${repeating(retries)}`)
+    warn(
+      'retries',
+      `${retries} is for requests for robots.txt only; for pages write ${remedyOf('retries', retries)}; if you mean robots.txt, write retry: undefined too`,
+    )
 }
 
-function repeating(value: unknown): string {
-  const attempts = typeof value === 'number' && value >= 2 ? describeValue(value) : 3
-  return `politely(fetch, { retry: { attempts: ${attempts} } })`
+function remedyOf(name: string, value: unknown): string {
+  const isNumber = typeof value === 'number' && value >= 1
+  if (name === 'retries' || name === 'retry')
+    return `politely(fetch, { retry: { attempts: ${isNumber ? describeValue(value + 1) : 3} } })`
+  if (name === 'timeout' || name === 'timeoutMs')
+    return `politely(fetch, { requestTimeoutMs: ${isNumber ? describeValue(value) : 30_000} })`
+  return `politely(fetch, { ${name} })`
 }
 
 function warn(name: string, problem: string): void {

@@ -30,7 +30,7 @@ import { isRedirect, MAX_REDIRECTS, type Request, redirected } from '../redirect
 import { ResponseError } from '../report/errors.ts'
 import { fetchInit, fetchInput, type Init, isRequest } from './fetch-input.ts'
 import type { FetchLike, FetchResponse } from './fetch-response.ts'
-import { warnOfRetries } from './misplaced-options.ts'
+import { warnOfMisplaced, warnOfRetries } from './misplaced-options.ts'
 import { checkedCache, initOfCache, type ResponseCache, requestToCache } from './page-cache.ts'
 import { isRefusal, refusedResponse } from './refused-response.ts'
 import { originOf, rememberOrigin } from './response-usage.ts'
@@ -234,11 +234,11 @@ interface PolitePart {
   readonly sendOnce: SendOnce<PolitePart>
 }
 
-/** One call of the wrapped fetch: a request for each hop of its redirects, each with a permit. */
 interface CacheMode {
   readonly cache?: string | undefined
 }
 
+/** One call of the wrapped fetch: a request for each hop of its redirects, each with a permit. */
 async function fetchPolitely(polite: PolitePart, input: unknown, givenInit: Init | undefined): Promise<FetchResponse> {
   const { gate, port, client } = polite
   const read = fetchInput(input)
@@ -253,6 +253,7 @@ async function fetchPolitely(polite: PolitePart, input: unknown, givenInit: Init
   let copy: globalThis.Request | undefined
   try {
     const init = fetchInit(givenInit)
+    warnOfMisplaced(init, polite.send === (globalThis.fetch as unknown))
     const { url, request: inputRequest } = read
     // The RobotsClient may use this fetch for robots.txt, which needs no permit.
     if (read.kind === 'local' || client.isOwnRequest(url)) return await polite.send(inputRequest ?? url, init)

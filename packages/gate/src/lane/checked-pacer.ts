@@ -2,7 +2,13 @@
 // service for a fleet of crawlers. So the gate validates its replies, contains its failures, and
 // tells the caller of them: a pacer with a wrong address would look like a hang.
 import { escapeControls } from '@politely/core'
-import type { Delay, PaceLimits, PaceResponse, PauseReason } from '@politely/core/engine'
+import {
+  type Delay,
+  type PaceLimits,
+  type PaceResponse,
+  type PauseReason,
+  textWithoutCredentials,
+} from '@politely/core/engine'
 import { messageOf } from '@politely/fetcher/internal'
 import { isPromise } from '../pace/is-promise.ts'
 import type { PaceReason, Pacer, Reservation, Ticket, WaitEstimate } from '../pace/pacer.ts'
@@ -181,11 +187,13 @@ export class CheckedPacer {
 
   /** Warns of a failure: in the log, and once for each pacer of the process. */
   #tell(error: unknown, effect: string, logs: boolean): void {
-    const cause = error === undefined ? "it replies 'pacer-failure'" : messageOf(error)
+    const cause = error === undefined ? "it replies 'pacer-failure'" : textWithoutCredentials(messageOf(error))
     if (logs && error !== undefined) this.#log.warn(`${this.#name} fails: ${cause}; ${effect}`)
     if (warned.has(this.#pacer)) return
     warned.add(this.#pacer)
-    const hint = error instanceof PacerError ? '' : '; check the address of its server, and that it runs'
+    const hasServer = error === undefined || this.#pacer.failureOf !== undefined || isOfConnection(error)
+    const isAway = hasServer && !(error instanceof PacerError)
+    const hint = isAway ? '; check the address of its server, and that it runs' : ''
     process.emitWarning(escapeControls(`${this.#name} fails: ${cause}; ${effect}${hint}`), {
       type: 'PolitelyWarning',
       code: 'POLITELY_PACER',
@@ -206,6 +214,14 @@ export class CheckedPacer {
       this.failed(key, error)
     }
   }
+}
+
+/** Whether an error, or one that it stands for, is of a connection. */
+function isOfConnection(error: unknown): boolean {
+  const { cause, errors } = fieldsOf(error)
+  return [error, cause, ...(Array.isArray(errors) ? errors : [])].some((one) =>
+    /^(?:ECONN|EHOST|ENET|EPIPE|ENOTFOUND|EAI_|ETIMEDOUT)/.test(String(fieldsOf(one).code)),
+  )
 }
 
 function checkedReservation(reservation: Reservation): Reservation {

@@ -4,7 +4,7 @@
 import type { Permit } from './permit.ts'
 
 /** A request that waits or is under way. */
-interface EnteredRequest {
+export interface EnteredRequest {
   readonly url: string
   readonly redirectedFrom: readonly string[]
 }

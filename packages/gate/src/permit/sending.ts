@@ -11,6 +11,7 @@ import { OptionError } from '@politely/core'
 import { AsyncVariable, describeValue } from '@politely/fetcher/internal'
 import { isRedirect } from '../redirects/redirect.ts'
 import { watchCodedBody } from './coded-bodies.ts'
+import { beginBody, endBody } from './open-bodies.ts'
 import type { Permit } from './permit.ts'
 import { isResponse, locationOf, type RequestReport } from './request-report.ts'
 import { observeSentRequests, type RequestListeners } from './sent-requests.ts'
@@ -83,7 +84,7 @@ export class Sending {
   }
 
   /** The permit, until the sending ends. */
-  get permit(): Permit | undefined {
+  get permit(): NestablePermit | undefined {
     return this.#permit
   }
 
@@ -160,24 +161,35 @@ export function robotsTagsOf(permit: Permit): readonly string[] | undefined {
  * would take a tenth of the time that the gate needs for a page.
  */
 const PERMITS: unique symbol = Symbol('politely.permits')
-type RequestOfUndici = { [PERMITS]?: readonly Permit[] }
+type RequestOfUndici = { [PERMITS]?: readonly NestablePermit[] }
 
 const LISTENERS: RequestListeners = {
   onSent: (path) => forEachOpen(innermost.getStore(), (sending) => sending.saw(path)),
   // The sending may end before the headers of the response arrive.
   onCreated: (request) => {
-    const first = firstOpen(innermost.getStore())
-    if (first === undefined) return
-    const permits: Permit[] = []
-    forEachOpen(first, ({ permit }) => permit && permits.push(permit))
-    ;(request as RequestOfUndici)[PERMITS] = permits
+    const permits = openPermits()
+    if (permits !== undefined) (request as RequestOfUndici)[PERMITS] = permits
   },
   onRobotsTags: (request, lines) => {
     for (const permit of (request as RequestOfUndici)[PERMITS] ?? []) robotsTags.set(permit, lines)
   },
   onHeaders: (request, status, headers) => {
     watchCodedBody(request, (request as RequestOfUndici)[PERMITS], status, headers)
+    beginBody(request, (request as RequestOfUndici)[PERMITS])
   },
+  onHttpRequest: (request) => {
+    beginBody(request, openPermits())
+    request.once('close', () => endBody(request))
+  },
+}
+
+/** Returns the permits of the request that is being sent. */
+function openPermits(): readonly NestablePermit[] | undefined {
+  const first = firstOpen(innermost.getStore())
+  if (first === undefined) return undefined
+  const permits: NestablePermit[] = []
+  forEachOpen(first, ({ permit }) => permit && permits.push(permit))
+  return permits
 }
 
 /** Calls `visit` for a request, and for each request that it is a part of. */

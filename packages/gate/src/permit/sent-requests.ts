@@ -18,6 +18,8 @@ export interface RequestListeners {
   readonly onRobotsTags: (request: object, lines: readonly string[]) => void
   /** Called when undici has received the headers of a response, as undici reports them. */
   readonly onHeaders: (request: object, status: number, headers: unknown) => void
+  /** Called when a request of `node:http` has been written, in its async context. */
+  readonly onHttpRequest: (request: ClientRequest) => void
 }
 
 const NAME = 'x-robots-tag'
@@ -25,7 +27,8 @@ const NAME = 'x-robots-tag'
 let isObserving = false
 
 /** Observes every request that this process sends from now on. Only the first call has an effect. */
-export function observeSentRequests({ onSent, onCreated, onRobotsTags, onHeaders }: RequestListeners): void {
+export function observeSentRequests(listeners: RequestListeners): void {
+  const { onSent, onCreated, onRobotsTags, onHeaders, onHttpRequest } = listeners
   if (isObserving) return
   isObserving = true
   subscribe('undici:request:create', (message) => onCreated((message as { request: object }).request))
@@ -44,6 +47,7 @@ export function observeSentRequests({ onSent, onCreated, onRobotsTags, onHeaders
   // Published when the caller has ended the request. It may have no connection yet.
   subscribe('http.client.request.start', (message) => {
     const { request } = message as { request: ClientRequest }
+    onHttpRequest(request)
     // Another request may have opened the connection, in its own async context.
     const onConnected = AsyncResource.bind(() => onSent(request.path))
     onceConnected(request, onConnected)

@@ -1,10 +1,11 @@
 // Notices that a site queue stands still because `done()` is never called: the yielded URLs take all
 // places of `concurrency`, a consumer waits for more, and the gate has no request for them. Slow
-// requests are no mistake, nor is slow work on a page that ends in time.
+// requests and slow pages are no mistake, nor is slow work on a page that ends in time.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { escapeControls } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
 import type { gatePort, PoliteGate } from '../gate.ts'
+import { noteOpenBodies } from '../permit/open-bodies.ts'
 import type { DoneMessage, GateMessages } from '../report/events.ts'
 
 /** How long nothing happens before the warning. Milliseconds; our choice. */
@@ -35,6 +36,7 @@ export class DoneWatch {
   constructor(gate: PoliteGate, port: ReturnType<typeof gatePort>) {
     this.#gate = gate
     this.#port = port
+    noteOpenBodies()
   }
 
   /** @param urls The yielded URLs that are not done, if a consumer waits for one of them to be done. */
@@ -74,7 +76,7 @@ export class DoneWatch {
     this.watch(undefined)
     warned.add(this.#gate)
     const places = count === 1 ? 'its only place (concurrency) is' : `all of its ${count} places (concurrency) are`
-    const text = `siteQueue stands still: ${places} taken, and no request for ${escapeControls(withoutCredentials(url))} is under way; call done() when the work on a URL ends, also after an error, or write using item = …`
+    const text = `siteQueue has yielded nothing for ${QUIET_MS / 1_000} s: ${places} taken, and no request for ${escapeControls(withoutCredentials(url))} is under way; unless your own work on it takes so long, call done() when it ends, also after an error, or write using item = …`
     this.#port.log.warn(text)
     process.emitWarning(text, { type: 'PolitelyWarning', code: 'POLITELY_SITE_QUEUE_DONE' })
   }

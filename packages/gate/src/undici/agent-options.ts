@@ -26,14 +26,14 @@ type Unsupported =
   | 'tls'
 
 /** Options for undici's Agent, apart from those that `politeAgent` cannot obey. */
-export interface UndiciOptions extends Omit<Agent.Options, Unsupported> {
+export interface AgentSettings extends Omit<Agent.Options, Unsupported> {
   /** Options for the connections, such as `{ ca }` or `{ rejectUnauthorized: false }`. No function. */
   readonly connect?: buildConnector.BuildOptions & { readonly lookup?: undefined; readonly allowH2?: false }
   /** The agent speaks HTTP/1.1. */
   readonly allowH2?: false
 }
 
-const KNOWN: Readonly<Record<keyof UndiciOptions, true>> = {
+const KNOWN: Readonly<Record<keyof AgentSettings, true>> = {
   allowH2: true,
   autoSelectFamily: true,
   autoSelectFamilyAttemptTimeout: true,
@@ -63,14 +63,14 @@ const HTTP2 = `HTTP/2 is not supported, because its requests share a connection,
 const GUARDED = `the agent makes its connections itself, since it checks each address; to make them elsewhere, compose your own agent: ${COMPOSE}`
 const LOOKUP = 'write { lookup } next to `agent`; it is used for robots.txt too'
 
-const ELSEWHERE: Readonly<Record<Exclude<Unsupported, keyof UndiciOptions>, string>> = {
+const ELSEWHERE: Readonly<Record<Exclude<Unsupported, keyof AgentSettings>, string>> = {
   connections: 'requests would wait for a connection after their slots; write { maxConcurrentPerKey } next to `agent`',
   connectionWindowSize: HTTP2,
   factory: GUARDED,
   h2Options: HTTP2,
   idleTimeout: 'is not an option of undici 8; write keepAliveTimeout',
   initialWindowSize: HTTP2,
-  keepAlive: 'is not an option of undici 8; write pipelining: 0',
+  keepAlive: 'is not an option of undici 8: connections are kept; pipelining: 0 closes them',
   maxConcurrentStreams: HTTP2,
   maxKeepAliveTimeout: 'is not an option of undici 8; write keepAliveMaxTimeout',
   pingInterval: HTTP2,
@@ -87,6 +87,15 @@ const CONNECT = `ALPNCallback allowPartialTrustChain autoSelectFamily autoSelect
   noDelay passphrase pfx privateKeyEngine privateKeyIdentifier pskCallback rejectUnauthorized requestOCSP secureContext
   secureOptions secureProtocol servername session sessionIdContext sessionTimeout sigalgs ticketKeys timeout
   typeOfService`.split(/\s+/)
+
+/** Options of `connect`, and of `politeAgent`, that people write in `agent`. `timeout` could be several. */
+const OF_CONNECT: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    CONNECT.filter((name) => name !== 'timeout').map((name) => [name, `write connect: { ${name} }`]),
+  ),
+  lookup: LOOKUP,
+  maxRedirections: 'write maxRedirections next to `agent`',
+}
 
 const CONNECT_ELSEWHERE: Readonly<Record<string, string>> = {
   allowH2: HTTP2,
@@ -107,19 +116,20 @@ const CONNECT_ELSEWHERE: Readonly<Record<string, string>> = {
  * @throws {OptionError} for an unknown option, and for an option with which undici would not send
  * each request at the time of its slot, or to a checked address.
  */
-export function undiciOptionsOf(agent: UndiciOptions): {
+export function agentSettingsOf(agent: AgentSettings): {
   readonly agent: Agent.Options
   readonly connect: GuardedConnectorOptions
 } {
-  if (typeof agent !== 'object' || agent === null || 'dispatch' in agent)
+  if (typeof agent !== 'object' || agent === null || Array.isArray(agent) || 'dispatch' in agent)
     throw new OptionError(
       'agent',
       `${describeValue(agent)} is not an object of options for undici's Agent; write { agent: { headersTimeout: 5000 } }`,
     )
-  assertNames('agent', agent, Object.keys(KNOWN), ELSEWHERE)
+  assertNames('agent', agent, Object.keys(KNOWN), { ...OF_CONNECT, ...ELSEWHERE })
   const { allowH2, connect = {}, pipelining = 1, connectTimeout, maxCachedSessions, ...others } = agent
   const { autoSelectFamily, autoSelectFamilyAttemptTimeout, ...rest } = others
-  if (allowH2 !== undefined && (allowH2 as unknown) !== false) throw new OptionError('agent.allowH2', HTTP2)
+  // undici takes null for no value.
+  if ((allowH2 ?? false) !== false) throw new OptionError('agent.allowH2', HTTP2)
   if (pipelining !== 0 && pipelining !== 1)
     throw new OptionError(
       'agent.pipelining',
@@ -127,7 +137,7 @@ export function undiciOptionsOf(agent: UndiciOptions): {
     )
   if (typeof connect === 'function')
     throw new OptionError('agent.connect', `a function is not supported: ${GUARDED}; or write options, such as { ca }`)
-  if (typeof connect !== 'object' || connect === null)
+  if (typeof connect !== 'object' || connect === null || Array.isArray(connect))
     throw new OptionError('agent.connect', `${describeValue(connect)} is not an object of options; write { ca }`)
   assertNames('agent.connect', connect, CONNECT, CONNECT_ELSEWHERE)
   const family = autoSelectFamily === undefined ? {} : { autoSelectFamily, autoSelectFamilyAttemptTimeout }

@@ -7,7 +7,7 @@ import { Dispatcher, Dispatcher1Wrapper, interceptors } from 'undici'
 import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
 import type { PoliteGate } from '../gate.ts'
 import { OPTIONS_OF_FETCH } from '../options/pacing.ts'
-import { type UndiciOptions, undiciOptionsOf } from './agent-options.ts'
+import { type AgentSettings, agentSettingsOf } from './agent-options.ts'
 import { guardedInterceptor } from './interceptor.ts'
 import { PageNetwork } from './page-network.ts'
 
@@ -41,7 +41,7 @@ export type PoliteAgentOptions = GateOrOptions & {
    * slot. `pipelining` may be 0 or 1, and HTTP/2 is not supported: if a site closes a connection,
    * undici sends its requests again, without slots.
    */
-  readonly agent?: UndiciOptions | undefined
+  readonly agent?: AgentSettings | undefined
 }
 
 /**
@@ -94,7 +94,7 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
     const { network, allowAddresses, lookup, maxRedirections = 0, agent = {}, ...others } = options
     const reach = { ...(network && { network }), ...(allowAddresses && { allowAddresses }), ...(lookup && { lookup }) }
     integer('maxRedirections', maxRedirections, { min: 0 })
-    const undici = undiciOptionsOf(agent)
+    const undici = agentSettingsOf(agent)
     const guard = new NetworkGuard({ ...reach, closing: this.#closing.signal })
     const { gate, close } = resolveGate(gateOptions(others, reach), AGENT_OPTIONS, OPTIONS_OF_FETCH, 'own')
     registerPoliteDispatcher(this)

@@ -4,7 +4,7 @@ import { type BlockedAddressError, type NetworkGuard, type Reach, registrableDom
 import { Agent, type Dispatcher } from 'undici'
 import { gatePort, type PoliteGate } from '../gate.ts'
 import { sendingThrough } from '../permit/sending.ts'
-import type { undiciOptionsOf } from './agent-options.ts'
+import type { agentSettingsOf } from './agent-options.ts'
 import { sourcesOf } from './interceptor.ts'
 
 /**
@@ -60,7 +60,7 @@ export class PageNetwork {
    * @param gate Knows the origins whose redirects led to a URL: `fetch` dispatches a redirect hop
    * like a new request.
    */
-  constructor(guard: NetworkGuard, { agent, connect }: ReturnType<typeof undiciOptionsOf>, gate: PoliteGate) {
+  constructor(guard: NetworkGuard, { agent, connect }: ReturnType<typeof agentSettingsOf>, gate: PoliteGate) {
     this.#guard = guard
     this.#gate = gate
     const http1 = { keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS, ...agent, allowH2: false }
