@@ -44,16 +44,19 @@ export async function* siteUrls(site: string, args: Arguments): AsyncGenerator<r
 /**
  * Yields the entries of the sitemaps of a site in batches. Says on stderr which files are missing.
  * @param site The URL of a site, or of a sitemap.
- * @param fetch Requests the sitemaps through a gate. By default, a gate is opened.
+ * @param fetch Requests the sitemaps through a gate, each when its entries are wanted. By default, a
+ *   gate is opened.
+ * @param signal Ends the reading by `fetch`; the iteration then rejects with the signal's reason.
  * @throws {UsageError} if there are none, or a robots.txt is unreachable and none were read.
  */
 export async function* siteEntries(
   site: string,
   args: Arguments,
   fetch?: Fetch,
+  signal?: AbortSignal,
 ): AsyncGenerator<readonly SitemapEntry[]> {
   const { sourceOf, withSitemaps } = await import('./sitemaps.ts')
-  if (fetch !== undefined) return yield* entriesIn(readSitemaps(sourceOf(site), { fetch }), site)
+  if (fetch !== undefined) return yield* entriesIn(readSitemaps(sourceOf(site), { fetch, signal }), site, 1)
   const { readable, writable } = new TransformStream<readonly SitemapEntry[], readonly SitemapEntry[]>()
   const writer = writable.getWriter()
   const done = withSitemaps([site], args, {}, async (reading) => {
@@ -66,9 +69,13 @@ export async function* siteEntries(
   await done
 }
 
-async function* entriesIn(reading: SitemapReading, site: string): AsyncGenerator<readonly SitemapEntry[]> {
+async function* entriesIn(
+  reading: SitemapReading,
+  site: string,
+  batch = BATCH,
+): AsyncGenerator<readonly SitemapEntry[]> {
   let count = 0
-  for await (const entries of batchesOf(reading)) {
+  for await (const entries of batchesOf(reading, batch)) {
     count += entries.length
     yield entries
   }
@@ -98,11 +105,11 @@ export async function* entriesOf(reading: SitemapReading): AsyncGenerator<Sitema
   }
 }
 
-async function* batchesOf(reading: SitemapReading): AsyncGenerator<readonly SitemapEntry[]> {
+async function* batchesOf(reading: SitemapReading, batch = BATCH): AsyncGenerator<readonly SitemapEntry[]> {
   let entries: SitemapEntry[] = []
   for await (const entry of entriesOf(reading)) {
     entries.push(entry)
-    if (entries.length < BATCH) continue
+    if (entries.length < batch) continue
     yield entries
     entries = []
   }
