@@ -8,7 +8,7 @@ import { safeText } from './output/style.ts'
 export function describeError(error: unknown): { readonly exitCode: number; readonly text: string } {
   const { usage, internal, interrupted } = EXITS
   if (error instanceof Interrupted) return { exitCode: interrupted.code, text: '' }
-  if (error instanceof UsageError) return { exitCode: usage.code, text: errorLine(usageMessage(error)) }
+  if (error instanceof UsageError) return { exitCode: EXITS[error.exit].code, text: errorLine(usageMessage(error)) }
   if (error instanceof OptionError) return { exitCode: usage.code, text: errorLine(withFlagNames(error)) }
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   if (process.env.POLITELY_DEBUG) return { exitCode: internal.code, text: `${stack}\n` }

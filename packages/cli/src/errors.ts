@@ -1,14 +1,17 @@
 // The errors of the command line.
+import type { ExitName } from './exit-code.ts'
 
 /** An option, argument or file is invalid. The message says what to write instead. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   /** What the user wrote, if the message repeats it. It may be a URL with credentials. */
   readonly given: string | undefined
+  readonly exit: ExitName
 
-  constructor(message: string, given?: string) {
+  constructor(message: string, given?: string, exit: ExitName = 'usage') {
     super(message)
     this.given = given
+    this.exit = exit
   }
 }
 

@@ -158,6 +158,59 @@ test.for(['SIGINT', 'SIGTERM'] as const)('%s ends the crawl with a summary', { t
   expect(await stderr).toMatch(/^1 page, .* \(interrupted\)\n/)
 })
 
+describe('a list of URLs', () => {
+  test('--max-pages also bounds how many sitemaps are requested', async () => {
+    const { sites, origin, requested } = await startSite()
+    const at = (path: string) => `http://127.0.0.1:PORT${path}`
+    const xml = (root: string, item: string, paths: readonly string[]) => ({
+      status: 200,
+      body: `<${root}>${paths.map((path) => `<${item}><loc>${at(path)}</loc></${item}>`).join('')}</${root}>`,
+    })
+    sites.answerAll({
+      [at('/index.xml')]: xml('sitemapindex', 'sitemap', ['/1.xml', '/2.xml', '/3.xml']),
+      [at('/1.xml')]: xml('urlset', 'url', ['/private/1']), // is refused, so it does not count
+      [at('/2.xml')]: xml('urlset', 'url', ['/a', '/text']),
+      [at('/3.xml')]: xml('urlset', 'url', ['/deep']),
+    })
+    const args = ['crawl', '--sitemap', `${origin}/index.xml`, ...BOT, '--min-delay', '0', '--max-pages', '1']
+    expect(await runInThisProcess(args)).toMatchObject({ code: 0, stderr: '' })
+    expect(requested()).toEqual(['/1.xml', '/2.xml', '/a', '/index.xml', '/robots.txt'])
+  })
+
+  test('a line that is no URL is reported, and the others are crawled', async () => {
+    const { origin, requested } = await startSite()
+    const stdin = `not a url\n${origin}/text\n`
+    const { code, stdout } = await runInThisProcess(['crawl', '-', ...BOT, '--json'], stdin)
+    const reports = parseJsonLines(stdout).map(({ url, outcome, verdict }) => [url, outcome, verdict])
+    expect(reports.toSorted((a, b) => `${a}`.localeCompare(`${b}`))).toMatchObject([
+      [`${origin}/text`, 'fetched', {}],
+      ['not a url', 'refused', { because: 'invalid-url' }],
+    ])
+    expect(requested()).toEqual(['/robots.txt', '/text'])
+    expect(code).toBe(2)
+  })
+
+  test('an empty one is no mistake', async () => {
+    const { code, stderr } = await runInThisProcess(['crawl', '-', ...BOT, '--json'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^0 pages, 0 refused, /) })
+  })
+
+  test.for(['SIGINT', 'SIGTERM'] as const)('%s ends the reading of it', { tags: 'full' }, async (signal) => {
+    const { sites, origin } = await startSite()
+    const crawl = (list: string) => startCli(['crawl', ...list.split(' '), ...BOT, '--json'])
+    const bySitemap = crawl(`--sitemap ${origin}/map.xml`)
+    sites.respond('http://127.0.0.1:PORT/map.xml', () => bySitemap.kill(signal))
+    expect(await text(bySitemap.stderr)).toMatch(/^0 pages, .* \(interrupted\)\n$/)
+    expect(await exitCodeOf(bySitemap)).toBe(130)
+    const byStdin = crawl('- --depth 0') // stdin stays open
+    byStdin.stdin.write(`${origin}/text\n`)
+    await once(byStdin.stdout, 'data')
+    byStdin.kill(signal)
+    byStdin.stdout.resume()
+    expect(await text(byStdin.stderr)).toMatch(/^1 page, .* \(interrupted\)\n/)
+  })
+})
+
 test('--retry requests a page again after a 429, and follows its links', { tags: 'full' }, async () => {
   const { sites, origin, requested } = await startSite()
   sites.respond('http://127.0.0.1:PORT/', { status: 429, headers: { 'retry-after': '1' } }, links('/a'))

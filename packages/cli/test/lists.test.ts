@@ -43,6 +43,16 @@ test.for(COMMANDS)('%s says what is wrong with a list', async (args) => {
     code: 2,
     stderr: expect.stringContaining(`--sitemap: ${origin} lists no URLs; write politely sitemap ${origin}`),
   })
+  // No server listens there: this is no mistake of the command line.
+  for (const closed of ['http://127.0.0.1:9', 'http://127.0.0.1:9/map.xml'])
+    expect(await run(args, ['--sitemap', closed])).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(
+        /^politely: .*robots\.txt.*\npolitely: --sitemap: no URLs of (\S+) were read; write politely check \1\n$/,
+      ),
+    })
+  const missing = await run(args, ['--sitemap', `${origin}/missing.xml`])
+  expect(missing).toMatchObject({ code: 2, stderr: expect.stringMatching(/status 404\n.* were read; write .*xml\n$/) })
   const path = writeFiles({ list: `${origin}/a\n` })
   expect((await run(args, [path('list')])).stderr).toContain(`write politely ${args[0]} - < "${path('list')}"`)
 })

@@ -3,6 +3,7 @@ import {
   describeFile,
   readSitemaps,
   type SitemapEntry,
+  type SitemapFile,
   SitemapIncompleteError,
   type SitemapReading,
 } from '@politely/sitemaps'
@@ -43,16 +44,19 @@ export async function* siteUrls(site: string, args: Arguments): AsyncGenerator<r
 /**
  * Yields the entries of the sitemaps of a site in batches. Says on stderr which files are missing.
  * @param site The URL of a site, or of a sitemap.
- * @param fetch Requests the sitemaps through a gate. By default, a gate is opened.
- * @throws {UsageError} if there are none.
+ * @param fetch Requests the sitemaps through a gate, each when its entries are wanted. By default, a
+ *   gate is opened.
+ * @param signal Ends the reading by `fetch`; the iteration then rejects with the signal's reason.
+ * @throws {UsageError} if there are none, or a robots.txt is unreachable and none were read.
  */
 export async function* siteEntries(
   site: string,
   args: Arguments,
   fetch?: Fetch,
+  signal?: AbortSignal,
 ): AsyncGenerator<readonly SitemapEntry[]> {
   const { sourceOf, withSitemaps } = await import('./sitemaps.ts')
-  if (fetch !== undefined) return yield* entriesIn(readSitemaps(sourceOf(site), { fetch }), site)
+  if (fetch !== undefined) return yield* entriesIn(readSitemaps(sourceOf(site), { fetch, signal }), site, 1)
   const { readable, writable } = new TransformStream<readonly SitemapEntry[], readonly SitemapEntry[]>()
   const writer = writable.getWriter()
   const done = withSitemaps([site], args, {}, async (reading) => {
@@ -65,17 +69,31 @@ export async function* siteEntries(
   await done
 }
 
-async function* entriesIn(reading: SitemapReading, site: string): AsyncGenerator<readonly SitemapEntry[]> {
+async function* entriesIn(
+  reading: SitemapReading,
+  site: string,
+  batch = BATCH,
+): AsyncGenerator<readonly SitemapEntry[]> {
   let count = 0
-  for await (const entries of batchesOf(reading)) {
+  for await (const entries of batchesOf(reading, batch)) {
     count += entries.length
     yield entries
   }
-  for (const file of reading.files.list) {
-    if (file.outcome === 'partial' || file.outcome === 'failed') process.stderr.write(errorLine(describeFile(file)))
-  }
-  if (count === 0)
-    throw new UsageError(`--sitemap: ${site} lists no URLs; write politely sitemap ${site}, which says why`, site)
+  const broken = reading.files.list.filter(({ outcome }) => outcome === 'partial' || outcome === 'failed')
+  for (const file of broken) process.stderr.write(errorLine(describeFile(file)))
+  if (count > 0) return
+  if (broken.some(isRobotsLost))
+    throw new UsageError(`--sitemap: no URLs of ${site} were read; write politely check ${site}`, site, 'unreachable')
+  const problem = broken.some(({ reason }) => reason !== 'no-sitemaps')
+    ? `no URLs of ${site} were read`
+    : `${site} lists no URLs`
+  const why = broken.length === 0 ? ', which says why' : ''
+  throw new UsageError(`--sitemap: ${problem}; write politely sitemap ${site}${why}`, site)
+}
+
+/** Whether the robots.txt that names the sitemaps, or that decides about the file, is unreachable. */
+export function isRobotsLost({ reason, verdict }: SitemapFile): boolean {
+  return reason === 'robots-unreachable' || verdict?.because === 'unreachable'
 }
 
 /** Yields the entries. A file that broke off is among the results, which each command prints. */
@@ -87,11 +105,11 @@ export async function* entriesOf(reading: SitemapReading): AsyncGenerator<Sitema
   }
 }
 
-async function* batchesOf(reading: SitemapReading): AsyncGenerator<readonly SitemapEntry[]> {
+async function* batchesOf(reading: SitemapReading, batch = BATCH): AsyncGenerator<readonly SitemapEntry[]> {
   let entries: SitemapEntry[] = []
   for await (const entry of entriesOf(reading)) {
     entries.push(entry)
-    if (entries.length < BATCH) continue
+    if (entries.length < batch) continue
     yield entries
     entries = []
   }

@@ -60,23 +60,24 @@ export interface UrlGroup {
  * Yields the URLs of a command line: its operands, with the list on stdin in place of `-`, then the
  * URLs of `--urls` or `--sitemap`.
  * @param fetch Requests sitemaps through a gate. By default, a gate is opened for them.
+ * @param signal Ends the reading of sitemaps.
  * @throws {UsageError} if a list cannot be read.
  */
-export async function* urlGroupsOf(args: Arguments, fetch?: Fetch): AsyncGenerator<UrlGroup> {
+export async function* urlGroupsOf(args: Arguments, fetch?: Fetch, signal?: AbortSignal): AsyncGenerator<UrlGroup> {
   const site = args.get('sitemap')
   if (site !== undefined) assertOneList(args)
   yield { urls: writtenIn(args), redirectedFrom: [] }
   if (site === undefined) return
   const { siteEntries } = await import('./sitemap.ts')
-  for await (const entries of siteEntries(site, args, fetch)) {
+  for await (const entries of siteEntries(site, args, fetch, signal)) {
     for (const [file, ofFile] of Map.groupBy(entries, (entry) => entry.file))
       yield { urls: ofFile.map(({ loc }) => loc), redirectedFrom: [site, file] }
   }
 }
 
 /** As `urlGroupsOf`, one by one. */
-export async function* urlsOf(args: Arguments, fetch?: Fetch): AsyncGenerator<GivenUrl> {
-  for await (const { urls, redirectedFrom } of urlGroupsOf(args, fetch))
+export async function* urlsOf(args: Arguments, fetch?: Fetch, signal?: AbortSignal): AsyncGenerator<GivenUrl> {
+  for await (const { urls, redirectedFrom } of urlGroupsOf(args, fetch, signal))
     for await (const url of urls) yield { url, redirectedFrom }
 }
 

@@ -15,8 +15,8 @@ import {
 import { retryOf, withRetries } from '@politely/gate/internal'
 import { CrawlTimeline } from '@politely/gate/timeline'
 import type { Arguments } from '../../command-line.ts'
-import { UsageError } from '../../errors.ts'
-import { EXITS } from '../../exit-code.ts'
+import { Interrupted, UsageError } from '../../errors.ts'
+import { EXITS, type ExitName } from '../../exit-code.ts'
 import { requestFailure } from '../../input/failure.ts'
 import { rejectFiles } from '../../input/is-file.ts'
 import { limitOf, minDelayMsOf, retryOptionsOf } from '../../input/numbers.ts'
@@ -45,7 +45,9 @@ interface Tools {
   readonly client: RobotsClient
   readonly gate: PoliteGate
   readonly fetch: Fetch
-  readonly output: CrawlOutput
+  /** Opens the output. */
+  readonly output: () => CrawlOutput
+  readonly stopping: AbortController
   readonly retry: ReturnType<typeof retryOf>
 }
 
@@ -69,34 +71,35 @@ export async function crawl(args: Arguments): Promise<number> {
       logger: logsWaits ? WAIT_LOGGER : SILENT_LOGGER,
     })
     const retry = retryOptionsOf(args)
-    const seeds = await seedsOf(args, politely(fetch, { gate, retry }))
     using timeline = new CrawlTimeline({ gate })
-    const output = outputFor(args.get('format'), timeline, client.userAgent)
+    let output: CrawlOutput | undefined
+    const openOutput = () => {
+      output ??= outputFor(args.get('format'), timeline, client.userAgent)
+      return output
+    }
+    const stopping = new AbortController()
+    const seeds = urlsOf(args, politely(fetch, { gate, retry }), stopping.signal)
     const followsAll = args.get('nofollow') === 'follow'
     const crawler = new Crawler(
       seeds,
+      args.operands,
       { maxPages, maxDepth, followsAll },
-      { client, gate, fetch, output, retry: retryOf(retry) },
+      { client, gate, fetch, output: openOutput, retry: retryOf(retry), stopping },
     )
     const interrupt = () => crawler.stop()
     for (const signal of SIGNALS) process.once(signal, interrupt)
     try {
       await crawler.run()
+      openOutput() // for the summary of a crawl without pages
     } finally {
       for (const signal of SIGNALS) process.off(signal, interrupt)
       gate.close()
-      await output.end(crawler.isStopped, crawler.leftOut)
+      await output?.end(crawler.isStopped, crawler.leftOut)
+      seeds.return(undefined).catch(() => undefined) // closes a list that was not read to its end
     }
-    if (crawler.isStopped) return EXITS.interrupted.code
-    return crawler.fetched > 0 ? EXITS.success.code : EXITS.disallowed.code
+    if (crawler.isStopped) throw new Interrupted() // an open stdin would keep the process alive
+    return EXITS[crawler.exit].code
   })
-}
-
-async function seedsOf(args: Arguments, fetch: Fetch): Promise<readonly GivenUrl[]> {
-  const seeds: GivenUrl[] = []
-  for await (const given of urlsOf(args, fetch)) seeds.push(given)
-  assertPages(seeds.map(({ url }) => url))
-  return seeds
 }
 
 /** @throws {UsageError} if one is not the URL of a page. */
@@ -124,32 +127,37 @@ interface Visit extends Candidate {
 }
 
 /**
- * Requests the candidates in the order in which they were found. The gate makes them wait. A URL
- * that robots.txt refuses does not count towards the limit of pages.
+ * Requests the seeds, then the links in the order in which they were found. The gate makes them
+ * wait. A URL that robots.txt refuses does not count towards the limit of pages. A seed is read when
+ * it may be requested, so a limit of pages also limits how many sitemaps are requested.
  */
 class Crawler {
   readonly #limits: Limits
   readonly #tools: Tools
-  readonly #origins: ReadonlySet<string | undefined>
+  readonly #origins: Set<string | undefined>
   readonly #seen = new Set<string>()
   readonly #nofollow = new Set<string>()
   #waiting: Candidate[] = []
   #underWay = 0
   #requested = 0
   #fetched = 0
-  readonly #stopping = new AbortController()
+  #hasInvalid = false
+  readonly #seeds: AsyncIterator<GivenUrl>
+  #seedState: 'waiting' | 'being-read' | 'ended' = 'waiting'
+  /** Why the list of seeds ended early. */
+  #seedError: unknown
   readonly #ended = Promise.withResolvers<void>()
 
-  constructor(seeds: readonly GivenUrl[], limits: Limits, tools: Tools) {
+  constructor(seeds: AsyncIterator<GivenUrl>, operands: readonly string[], limits: Limits, tools: Tools) {
     this.#limits = limits
     this.#tools = tools
-    this.#origins = new Set(seeds.map(({ url }) => originOf(url)))
-    for (const { url, redirectedFrom } of seeds) this.#add({ url: new URL(url).href, depth: 0, redirectedFrom })
+    this.#seeds = seeds
+    this.#origins = new Set(operands.map(originOf))
   }
 
-  /** How many pages were requested and have responded. */
-  get fetched(): number {
-    return this.#fetched
+  get exit(): ExitName {
+    if (this.#hasInvalid) return 'usage'
+    return this.#fetched > 0 || this.#seen.size === 0 ? 'success' : 'disallowed'
   }
 
   /** How many URLs were found under nofollow only. Counts at most `MAX_WAITING`. */
@@ -158,10 +166,13 @@ class Crawler {
   }
 
   get isStopped(): boolean {
-    return this.#stopping.signal.aborted
+    return this.#tools.stopping.signal.aborted
   }
 
-  /** Resolves when no page is left, or after `stop`. Rejects if a page fails in an unexpected way. */
+  /**
+   * Resolves when no page is left, or after `stop`. Rejects if a page fails in an unexpected way, and
+   * at the end if the list of seeds has a mistake.
+   */
   run(): Promise<void> {
     this.#startNext()
     return this.#ended.promise
@@ -170,8 +181,9 @@ class Crawler {
   /** Starts no more requests, and aborts those under way. */
   stop(): void {
     this.#waiting = []
-    this.#stopping.abort()
+    this.#tools.stopping.abort()
     this.#tools.gate.close()
+    this.#startNext()
   }
 
   #add(candidate: Candidate): void {
@@ -181,34 +193,64 @@ class Crawler {
   }
 
   #startNext(): void {
-    while (this.#underWay < Math.min(MAX_QUEUED, this.#limits.maxPages - this.#requested)) {
-      const next = this.#waiting.shift()
+    while (!this.isStopped && this.#underWay < Math.min(MAX_QUEUED, this.#limits.maxPages - this.#requested)) {
+      if (this.#seedState === 'waiting') this.#readSeed()
+      const next = this.#seedState === 'ended' ? this.#waiting.shift() : undefined
       if (next === undefined) break
-      this.#underWay++
-      this.#visit(next).then(
-        () => {
-          this.#underWay--
-          this.#startNext()
-        },
-        (error) => this.#ended.reject(error),
-      )
+      this.#start(next)
     }
-    if (this.#underWay === 0) this.#ended.resolve()
+    if (this.#underWay > 0 || (this.#seedState === 'being-read' && !this.isStopped)) return
+    if (this.#seedError === undefined || this.isStopped) this.#ended.resolve()
+    else this.#ended.reject(this.#seedError)
+  }
+
+  /** Reads a seed, and starts with it. */
+  #readSeed(): void {
+    const end = (error?: unknown) => {
+      this.#seedState = 'ended'
+      this.#seedError = error
+    }
+    this.#seedState = 'being-read'
+    const read = this.#seeds.next().then(({ done, value }) => {
+      if (done) return end()
+      this.#seedState = 'waiting'
+      const url = URL.parse(value.url)?.href ?? value.url // the gate refuses what is no URL
+      if (this.isStopped || this.#seen.has(url)) return
+      this.#seen.add(url)
+      this.#origins.add(originOf(url))
+      this.#start({ url, depth: 0, redirectedFrom: value.redirectedFrom })
+    })
+    void read.catch(end).then(() => this.#startNext())
+  }
+
+  #start(candidate: Candidate): void {
+    this.#tools.output()
+    this.#underWay++
+    this.#visit(candidate).then(
+      () => {
+        this.#underWay--
+        this.#startNext()
+      },
+      (error) => this.#ended.reject(error),
+    )
   }
 
   async #visit(candidate: Candidate): Promise<void> {
     const { url, depth } = candidate
-    const { output, retry } = this.#tools
+    const { retry, stopping } = this.#tools
+    const output = this.#tools.output()
     const visit: Visit = { ...candidate, attempts: 0, permit: undefined }
     const send = (onEntered: () => Promise<void>) => this.#send(visit, onEntered)
     try {
-      const sent = retry === undefined ? send(async () => undefined) : withRetries(retry, this.#stopping.signal, send)
+      const sent = retry === undefined ? send(async () => undefined) : withRetries(retry, stopping.signal, send)
       await output.page(await this.#read(await sent, visit))
       this.#fetched++
     } catch (error) {
       if (error instanceof GateClosedError || this.isStopped) return
-      if (error instanceof RobotsDisallowedError)
+      if (error instanceof RobotsDisallowedError) {
+        this.#hasInvalid ||= error.verdict.because === 'invalid-url'
         return output.page({ ...emptyReport(url, depth), outcome: 'refused', verdict: error.verdict })
+      }
       if (error instanceof CircuitOpenError) {
         const { failures, retryAt } = error
         const problem = `not requested: ${failures} requests to this site in a row have failed; it rests until ${formatTime(retryAt)}`
@@ -230,7 +272,7 @@ class Crawler {
   /** Sends one request with a permit. @param onEntered Is called when the gate has let it in. */
   async #send(visit: Visit, onEntered: () => Promise<void>): Promise<Response> {
     const { client, fetch, gate } = this.#tools
-    const { signal } = this.#stopping
+    const { signal } = this.#tools.stopping
     const permit = await gate.enter(visit.url, { signal, redirectedFrom: visit.redirectedFrom })
     visit.permit = permit
     visit.attempts++

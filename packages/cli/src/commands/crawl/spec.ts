@@ -16,7 +16,7 @@ export const crawlSpec: CommandSpec = {
   name: 'crawl',
   summary: 'crawl a few pages politely, and draw when each request started',
   description:
-    'Follows links within the origins of the given URLs, as far and as fast as robots.txt allows. In a terminal, it draws the timeline of the requests while they run; otherwise it prints one line for each page. It does not store the pages.\n\nA redirect is followed like a link. Links with rel="nofollow" are skipped and counted. So are all links of a page whose robots meta tag or X-Robots-Tag header says nofollow or none. Ctrl-C and SIGTERM end the crawl with a summary.',
+    'Follows links within the origins of the given URLs, as far and as fast as robots.txt allows. In a terminal, it draws the timeline of the requests while they run; otherwise it prints one line for each page. It does not store the pages.\n\nA redirect is followed like a link. Links with rel="nofollow" are skipped and counted. So are all links of a page whose robots meta tag or X-Robots-Tag header says nofollow or none. Ctrl-C and SIGTERM end the crawl with a summary. A sitemap is requested when its URLs are wanted. A line of a list that is no URL is reported as refused, and the crawl goes on; the exit code is then 2.',
   usage: 'URL… --user-agent NAME',
   flags: [
     ...URLS,
@@ -48,7 +48,7 @@ export const crawlSpec: CommandSpec = {
     ],
   ],
   exits: {
-    success: 'at least one page was fetched',
+    success: 'at least one page was fetched, or the list has no URLs',
     fails: 'no page was fetched',
   },
   run: async (args) => (await import('./crawl.ts')).crawl(args),

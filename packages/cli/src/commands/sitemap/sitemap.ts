@@ -4,7 +4,7 @@ import type { Arguments } from '../../command-line.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { numberOf } from '../../input/numbers.ts'
-import { entriesOf } from '../../input/sitemap.ts'
+import { entriesOf, isRobotsLost } from '../../input/sitemap.ts'
 import { withSitemaps } from '../../input/sitemaps.ts'
 import { csvLine } from '../../output/csv.ts'
 import { Progress } from '../../output/progress.ts'
@@ -35,10 +35,7 @@ export async function sitemap(args: Arguments): Promise<number> {
   if (format === 'json') await write(jsonLine({ version: 1, files: files.map(withoutFalse), returnLinks }))
   else if (returnLinks !== undefined) await (format === 'text' ? write : writeError)(formatReturnLinks(returnLinks))
   if (format === 'text') await write(formatSummary(files))
-  const robotsLost = files.some(
-    ({ reason, verdict }) => reason === 'robots-unreachable' || verdict?.because === 'unreachable',
-  )
-  if (robotsLost) return EXITS.unreachable.code
+  if (files.some(isRobotsLost)) return EXITS.unreachable.code
   return files.some(isMissing) || (returnLinks?.missing ?? 0) > 0 ? EXITS.disallowed.code : EXITS.success.code
 }
 
