@@ -93,7 +93,7 @@ const MISSING = /(?<=^\/|\*\/|\/[^?]*\/)(?:undefined|null|NaN)(?=[/?*$.]|$)/
 const MAIN_HOST = /^[^.]*(?:\.(?:ac|co|com|edu|gov|net|or|org)(?=\.[a-z]{2}$))?(?:\.[^.]+)?$/
 
 /** Returns the host and path of a URL, or of a host without a scheme, where a value begins with one. */
-function urlIn(value: string, hosts: ReadonlySet<string>): HostedPath | undefined {
+export function urlIn(value: string, hosts: ReadonlySet<string>): HostedPath | undefined {
   const url = withoutQuotes(value) ?? value
   if (!/^(?:https?|ftp):\/\//i.test(url)) return hostedPathIn(url, hosts)
   const parsed = parseUrl(textOf(url))

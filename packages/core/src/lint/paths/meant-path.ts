@@ -34,7 +34,8 @@ export function hostedPathIn(
   hasSlash = false,
 ): HostedPath | undefined {
   const [, host = '', path = ''] = /^([\w-]+(?:\.[\w-]+)+)(?::\d+)?(?![^/?*$])(.*)$/s.exec(text) ?? []
-  const isHost = known.has(bareHost(host)) || HOSTS.test(host) || (!hasSlash && HOSTS_WITHOUT_SLASH.test(host))
+  const isHost =
+    (host !== '' && known.has(bareHost(host))) || HOSTS.test(host) || (!hasSlash && HOSTS_WITHOUT_SLASH.test(host))
   return isHost ? { host, path } : undefined
 }
 
