@@ -214,6 +214,17 @@ test.each([
   expect(stdout).not.toContain('nearly match')
 })
 
+test('compares fewer of many rules with a long URL', async () => {
+  const many = Array.from({ length: 3_000 }, (_, i) => `Disallow: /x*y*z${i}$\n`).join('')
+  const robots = `User-agent: *\n${many}Disallow: /A\n`
+  const isNear = async (url: string) => {
+    const args = ['explain', url, '--user-agent', 'ExampleBot', '--robots', '-']
+    return (await runInThisProcess(args, robots)).stdout.includes('nearly match')
+  }
+  expect(await isNear('/a')).toBe(true)
+  expect(await isNear(`/${'a'.repeat(3_000)}`)).toBe(false)
+})
+
 test('names no rule that would not change the verdict', async () => {
   const robots = 'User-agent: *\nDisallow: /a/b/\nAllow: /A\nDisallow: /A/B/C/\n'
   const { stdout } = await runInThisProcess(

@@ -100,7 +100,7 @@ const RELAXATIONS: readonly Relaxation[] = [CASE, END, SLASH, ENCODING, PARAMETE
 const MAX_SHOWN = 3
 
 /** Bounds the time for a large file and a long URL: the sum of the bytes of pattern × path. */
-const MAX_WORK = 100_000_000
+const MAX_WORK = 30_000_000
 
 /**
  * Returns the rules that would change the verdict if they matched, and that nearly do: the nearest
@@ -125,7 +125,7 @@ export function nearRules(
   let work = 0
   const near = others.flatMap((rule) => {
     // A short pattern or path takes time too.
-    work += (rule.value.length + 32) * (target.length + 32)
+    work += (rule.value.length + 16) * (target.length + 16)
     if (work > MAX_WORK) return []
     if (verdict.because === 'rule' && !wins(rule, verdict.rule, parsing)) return []
     const { field: directive, line } = rule
