@@ -150,7 +150,7 @@ test('names the crawler if no group is for it', async () => {
 })
 
 test.each([
-  ['/*.pdf$', '/a.pdf?x=1', 'its $ ends the URL, which goes on with "?x=1"'],
+  ['/*.pdf$', '/a.pdf?x=1', 'its $ requires the URL to end there, but it goes on with "?x=1"'],
   ['/Admin/', '/admin/x', 'the case differs: the URL has "/admin/"'],
   ['/admin/', '/admin?x=1', 'the URL has no slash after "/admin"'],
   ['/a%2Fb', '/a/b', '"/a/b" has other percent-encoding'],
@@ -158,7 +158,29 @@ test.each([
   ['"/admin"', '/admin', 'a path begins with a slash, as in "/admin"'],
   ['www.shop.example/a', '/a/b', 'a path begins with a slash, as in "/a"'],
   ['/private', '/x/private', 'the URL has this later, and a rule matches from the beginning of the path'],
-  ['/Admin$', '/admin/', 'the case differs: the URL has "/admin", and its $ ends the URL, which goes on with "/"'],
+  [
+    '/Admin$',
+    '/admin/',
+    'the case differs: the URL has "/admin", and its $ requires the URL to end there, but it goes on with "/"',
+  ],
+  [
+    '/private/$',
+    '/private?x',
+    'its $ requires the URL to end there, but it goes on with "?x", and the URL has no slash after "/private"',
+  ],
+  [
+    '/a/b$',
+    '/a%2Fb?x=1',
+    'its $ requires the URL to end there, but it goes on with "?x=1", and "/a%2Fb?x=1" has other percent-encoding',
+  ],
+  [
+    '/*?B=1',
+    '/a?x=1&b=1',
+    'the case differs: the URL has "&b=1", and the URL has the parameter after another one, with & before it',
+  ],
+  ['/*/$', '/a/?x', 'its $ requires the URL to end there, but it goes on with "?x"'],
+  ['/en', '/blog/entry/en.html', 'the URL has this later, and a rule matches from the beginning of the path'],
+  ['https://shop.example/a', 'https://www.shop.example/a', 'a path begins with a slash, as in "/a"'],
 ])('says what keeps %s from matching %s', async (rule, url, why) => {
   const robots = `User-agent: *\nDisallow: /other\nDisallow: ${rule}\n`
   const { stdout } = await runInThisProcess(['explain', url, '--user-agent', 'ExampleBot', '--robots', '-'], robots)
@@ -175,6 +197,32 @@ test('names the rule of the group for * that is not for a crawler with its own g
     path('shop.txt'),
   ])
   expect(stdout).toContain('line 3     Disallow: /tmp  it is for *, and this crawler has its own group\n')
+})
+
+test.each([
+  ['/$', '/a'],
+  ['/*/$', '/a/b'],
+  ['/*/$', '/a/b?x=1'],
+  ['/*/$', '/a/b/c'],
+  ['/en', '/blog/entry'],
+  ['https://shop.example/a', 'https://other.example/a'],
+  ['https://shop.example.xyz/a', 'https://other.example/a'],
+])('%s is not near %s', async (rule, url) => {
+  const robots = `User-agent: *\nDisallow: ${rule}\n`
+  const { stdout } = await runInThisProcess(['explain', url, '--user-agent', 'ExampleBot', '--robots', '-'], robots)
+  expect(stdout).toContain('✓ allowed')
+  expect(stdout).not.toContain('nearly match')
+})
+
+test('compares fewer of many rules with a long URL', async () => {
+  const many = Array.from({ length: 3_000 }, (_, i) => `Disallow: /x*y*z${i}$\n`).join('')
+  const robots = `User-agent: *\n${many}Disallow: /A\n`
+  const isNear = async (url: string) => {
+    const args = ['explain', url, '--user-agent', 'ExampleBot', '--robots', '-']
+    return (await runInThisProcess(args, robots)).stdout.includes('nearly match')
+  }
+  expect(await isNear('/a')).toBe(true)
+  expect(await isNear(`/${'a'.repeat(3_000)}`)).toBe(false)
 })
 
 test('names no rule that would not change the verdict', async () => {

@@ -61,7 +61,11 @@ describe('lintRobots', () => {
     ['Disallow: //shop.example/b', 'Disallow: /b'],
     ['Disallow: /shop.example/b', 'Disallow: /b'],
     ['Disallow: /%22/b%22', 'Disallow: /b'],
+    ['Disallow: /"b"/', 'Disallow: /b/'],
+    ['Disallow: /%22b%22/*$', 'Disallow: /b/*$'],
     ['Disallow: /b?c&amp;d', 'Disallow: /b?c&d'],
+    ['Disallow: /a&nbsp;b', 'Disallow: /a%20b'],
+    ['Disallow: index.php/a', 'Disallow: /index.php/a'],
     ['Dissallow /a: b', 'Disallow: /a: b'],
     ['Sitemap: /a.xml', 'Sitemap: https://example.com/a.xml'],
     ['Sitemap: //example.net/a.xml', 'Sitemap: https://example.net/a.xml'],
@@ -79,6 +83,11 @@ describe('lintRobots', () => {
     ['Disallow: /?a=b&amp;c=d', 'Disallow: /?a=b&c=d'],
     ['Disallow: /a /b', 'Disallow: /a" and "Disallow: /b'],
     ['Disallow: /a, /b;/c', 'Disallow: /a", "Disallow: /b" and "Disallow: /c'],
+    ['Disallow: /a/ /*.pdf$', 'Disallow: /a/" and "Disallow: /*.pdf$'],
+    ['Disallow: /a, /*.pdf', 'Disallow: /a" and "Disallow: /*.pdf'],
+    ['Disallow: /a //b', 'Disallow: /a" and "Disallow: //b'],
+    ['Disallow: /a ; /b', 'Disallow: /a" and "Disallow: /b'],
+    ['Disallow: /a - b/', 'Disallow: /a%20-%20b/'],
     ['Disallow: /https://example.com/a', 'Disallow: /a'],
     ['Disallow: ^/a', 'Disallow: /a'],
     ['Disallow: /.*\\.pdf$', 'Disallow: /*.pdf$'],
@@ -138,6 +147,20 @@ describe('lintRobots', () => {
     'Disallow: javascript:void(0)',
     'Disallow: - /a',
     'Disallow: /a // b',
+    'Disallow: /a, /b // c',
+    'Disallow: /a /* b */',
+    'Disallow: /a ; b',
+    'Disallow: /a - b',
+    'Disallow: /a <!-- b -->',
+    'Disallow: /a<!--b-->',
+    'Disallow: /"a"/"b"',
+    'Disallow: %2Fa',
+    'Disallow: other.net/a',
+    'Disallow: other.xyz/',
+    'Disallow: other.online',
+    'Disallow: a.local:80/b',
+    'Disallow: localhost/a',
+    'Disallow: a@other.example',
     'Disallow: https://cdn.example/a',
     'Disallow: /cdn.example/a',
     'Disallow: https://www.other.example/a',
@@ -145,6 +168,19 @@ describe('lintRobots', () => {
     const findings = lintRobots(`Sitemap: https://www.shop.example/map.xml\nUser-agent: *\n${line}\nDisallow: /zz\n`)
     expect(findings.map(({ line, write }) => [line, write])).toEqual([[3, undefined]])
   })
+
+  it.each(['example.net/a', 'www.example.net:80/a', '/example.net/a', '//www.example.net/a'])(
+    'finds the host of the site in %s',
+    (path) => {
+      const findings = lintRobots(`Sitemap: https://example.net/map.xml\nUser-agent: *\nDisallow: ${path}\n`)
+      expect(findings.map(({ write }) => write)).toEqual([['Disallow: /a']])
+    },
+  )
+
+  it.each(['/socket.io/a', '/fr.ca/shop/', '/about.us/team', '/1.2.3.4/docs', '/asp.net/a'])(
+    'takes no host for a part of %s',
+    (path) => expect(lintRobots(`User-agent: *\nDisallow: ${path}\n`)).toEqual([]),
+  )
 
   it.each([
     'Disallow: none',
@@ -386,8 +422,8 @@ describe('lintRobots', () => {
       const file = `User-agent: *\nDisallow: ${randomPath(roll, '')}\n`.replace('Disallow: /', () =>
         roll() < 0.3 ? 'Disallow: ' : 'Disallow: /',
       )
-      for (const { code, message } of lintRobots(bytes(file))) {
-        if (!SAME_MEANING.has(code)) continue
+      for (const { code, message, write } of lintRobots(bytes(file))) {
+        if (!SAME_MEANING.has(code) || write === undefined) continue
         suggestions++
         const better = Array.from(message.matchAll(/"(Disallow: [^"]*)"/g), ([, rule]) => rule).join('\n')
         const path = randomPath(roll, file)

@@ -36,7 +36,7 @@ export function lintPath(rule: ParsedRule, parsing: ParsingRules, hosts: Readonl
   }
   const isLiteral = parsing.wildcards === 'literal'
   const start = isLiteral ? /^\// : /^[/*]/
-  const url = urlIn(path)
+  const url = urlIn(path, hosts)
   const expression = expressionIn(path)
   if (path === '') {
     if (field === 'allow' && parsing.emptyRules !== 'allows-all') report('empty-allow', line)
@@ -52,7 +52,7 @@ export function lintPath(rule: ParsedRule, parsing: ParsingRules, hosts: Readonl
   } else {
     const wildcard = isLiteral ? (expression ?? /\*|\$$/.exec(path)?.[0]) : undefined
     if (wildcard !== undefined) report('literal-wildcard', { line, found: quoted(wildcard) })
-    if (lintLiteralText(rule, write, writeFor, report)) return
+    if (lintLiteralText(rule, hosts, write, writeFor, report)) return
     lintSpelling(rule, parsing, write, report)
     lintMeaning(rule, parsing, write, report)
   }
@@ -64,6 +64,7 @@ export function lintPath(rule: ParsedRule, parsing: ParsingRules, hosts: Readonl
  */
 function lintLiteralText(
   { value: path, line }: ParsedRule,
+  hosts: ReadonlySet<string>,
   write: WriteRules,
   writeFor: (hosted: HostedPath) => readonly string[],
   report: Report,
@@ -72,10 +73,12 @@ function lintLiteralText(
   const meant = entity === undefined ? withoutQuotes(path) : decodeEntities(path)
   if (meant !== undefined) {
     const found = entity === undefined ? 'quotation marks' : quoted(entity)
-    report('literal-text-in-path', { line, found }, ...(withoutQuotes(meant) === undefined ? write(meant) : []))
+    const isCertain = withoutQuotes(meant) === undefined && !/".*\//.test(meant)
+    const better = isCertain ? write(trimBlanks(meant).replace(/[\t ]/g, '%20')) : []
+    report('literal-text-in-path', { line, found }, ...better)
     return true
   }
-  const hosted = hostedPathIn(path.replace(/^[/*]{1,2}\.?/, ''))
+  const hosted = hostedPathIn(path.replace(/^[/*]{1,2}\.?/, ''), hosts, true)
   if (hosted !== undefined && /^\/./.test(hosted.path))
     report('literal-text-in-path', { line, found: quoted(hosted.host) }, ...writeFor(hosted))
   const missing = MISSING.exec(path)?.[0]
@@ -90,9 +93,9 @@ const MISSING = /(?<=^\/|\*\/|\/[^?]*\/)(?:undefined|null|NaN)(?=[/?*$.]|$)/
 const MAIN_HOST = /^[^.]*(?:\.(?:ac|co|com|edu|gov|net|or|org)(?=\.[a-z]{2}$))?(?:\.[^.]+)?$/
 
 /** Returns the host and path of a URL, or of a host without a scheme, where a value begins with one. */
-function urlIn(value: string): HostedPath | undefined {
+export function urlIn(value: string, hosts: ReadonlySet<string>): HostedPath | undefined {
   const url = withoutQuotes(value) ?? value
-  if (!/^(?:https?|ftp):\/\//i.test(url)) return hostedPathIn(url)
+  if (!/^(?:https?|ftp):\/\//i.test(url)) return hostedPathIn(url, hosts)
   const parsed = parseUrl(textOf(url))
   return { host: typeof parsed === 'string' ? '' : hostOf(parsed.origin), path: pathOfUrl(url) }
 }
@@ -113,8 +116,12 @@ function pathsIn(value: string): readonly string[] {
   return value.split(before).flatMap((path) => trimBlanks(path) || [])
 }
 
-/** The beginning of a comment of another language. */
-const COMMENT = /[\t ](?:\/\/|\/\*|<!?-|--?(?=[\t ])|;)/
+/**
+ * The beginning of a comment of another language. A path may begin with `//` or `/*`, and follow a
+ * semicolon; a hyphen before the only slash at the end is part of a path, as in `/a - b/`.
+ */
+const COMMENT =
+  /<!--|[\t ](?:\/\/(?=[\t ])|\/\*(?=[\t ]|[^/]*\*\/)|<!?-|--?(?=[\t ](?![^/]{0,80}[/*$]$))|;(?![\t ]?\/))/
 
 /** @param url One character for each byte. */
 function pathOfUrl(url: string): string {
@@ -150,10 +157,14 @@ function lintSpelling(
       else if (/[^\t $]\*$/.test(path)) report('trailing-star', line, ...write(path.slice(0, -1)))
     }
   }
-  const several = pathsIn(path)
-  if (COMMENT.test(path)) report('raw-space-in-path', line)
-  else if (several.length > 1) report('two-paths-on-one-line', line, ...write(...several))
-  else if (/[\t ]/.test(path)) report('raw-space-in-path', line, ...write(path.replace(/[\t ]/g, '%20')))
+  const comment = COMMENT.exec(path)?.index
+  const several = pathsIn(path.slice(0, comment))
+  if (several.length > 1) report('two-paths-on-one-line', line, ...(comment === undefined ? write(...several) : []))
+  else if (/[\t ]/.test(path))
+    report('raw-space-in-path', line, ...(comment === undefined ? write(path.replace(/[\t ]/g, '%20')) : []))
+  else if (comment !== undefined) report('raw-character-in-path', line)
+  // The other spellings would encode the comment.
+  if (comment !== undefined) return
   if (certainPath(path, parsing).includes('\\')) {
     report('backslash-in-path', line, ...write(path.replace(/^[^?]*/, (before) => before.replaceAll('\\', '/'))))
   }

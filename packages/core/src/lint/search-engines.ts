@@ -1,6 +1,7 @@
 // Notes about crawlers of search engines: what keeps them from rendering pages, and how Bing reads a
 // Crawl-delay.
 import type { Dialect } from '../dialect.ts'
+import { crawlDelayMsOf } from '../parse/pace-records.ts'
 import type { ParsedFile, ParsedGroup, ParsedRecord } from '../parse/records.ts'
 import type { Report } from './finding.ts'
 import { nameOf } from './name.ts'
@@ -29,7 +30,7 @@ const KIND_NAMES: Readonly<Record<Kind, string>> = { css: 'style sheets', js: 's
 /**
  * Reports rules that keep search engines from style sheets and scripts. Google renders pages, and
  * asks sites to let it fetch both (Search Central, "Understand the JavaScript SEO basics"). A rule for
- * a single file is not reported, nor one whose files an Allow opens.
+ * a single file is not reported, nor one whose files, or a part of whose folder, an Allow opens.
  *
  * @param unmerged The groups whose crawlers obey no other group.
  */
@@ -37,7 +38,9 @@ export function lintPageResources(unmerged: Iterable<ParsedGroup>, dialect: Dial
   if (dialect.parsing.wildcards === 'literal') return
   for (const group of unmerged) {
     if (!group.agents.some((agent) => SEARCH.test(nameOf(agent))) || closesAll(group, dialect.parsing)) continue
-    const rules = group.rules.filter(({ field, value }) => field === 'disallow' && kindsOf(value).length > 0)
+    const rules = group.rules.filter(
+      ({ field, value }) => field === 'disallow' && kindsOf(value).length > 0 && !isPartlyOpen(value, group),
+    )
     const own = rules.length === 0 ? undefined : rulesOf([group], dialect)
     for (const { value, line } of rules) {
       const isFolder = !EXTENSION.test(value)
@@ -63,6 +66,14 @@ function kindsOf(pattern: string): readonly Kind[] {
   return FOLDERS.find(([path]) => path.test(pattern))?.[1] ?? []
 }
 
+/** Whether an Allow opens a part of a folder, as `/wp-includes/js/` does: the author has chosen. */
+function isPartlyOpen(pattern: string, { rules }: ParsedGroup): boolean {
+  const folder = pattern.replace(/\/?\*?$/, '/')
+  return rules.some(
+    ({ field, value }) => field === 'allow' && value.startsWith(folder) && /^[^*$]/.test(value.slice(folder.length)),
+  )
+}
+
 /** Returns a path that a pattern matches. */
 function sampleOf(pattern: string): string {
   return `/${pattern.replace(/\$$/, '').replaceAll('*', 'x')}`.replace('//', '/')
@@ -81,7 +92,7 @@ export function lintBingDelay(
   const delays = records.filter(({ field, agents = [] }) => field === 'crawl-delay' && agents.length > 0)
   const names = ({ agents = [] }: Pick<ParsedRecord, 'agents'>, name: string) =>
     agents.some((agent) => nameOf(agent) === name)
-  const shared = delays.find((delay) => names(delay, '*'))
+  const shared = delays.find((delay) => names(delay, '*') && (crawlDelayMsOf(delay.value) ?? 0) > 0)
   const own = groups.filter((group) => names(group, 'bingbot'))
   const [first] = own
   if (shared === undefined || first === undefined || delays.some((delay) => names(delay, 'bingbot'))) return

@@ -4,12 +4,14 @@
 // final `$`, a missing slash, percent-encoding, and the like. `tracePattern` tries them.
 import { textOf } from '../bytes.ts'
 import type { ParsingRules } from '../dialect.ts'
-import { hostedPathIn, meantPath } from '../lint/paths/meant-path.ts'
+import { urlIn } from '../lint/path.ts'
+import { bareHost, meantPath } from '../lint/paths/meant-path.ts'
 import type { Explanation } from '../match/explanation.ts'
 import { type PatternTrace, tracePattern } from '../match/trace.ts'
 import { isRule, type ParsedRule } from '../parse/records.ts'
 import type { Robots } from '../robots.ts'
 import { printableForm, ruleForm } from '../url/normal-form.ts'
+import { hostOf, originOf } from '../url/origin.ts'
 
 /** A rule that nearly matches. */
 export interface NearRule {
@@ -17,7 +19,7 @@ export interface NearRule {
   /** The pattern as written in the file. */
   readonly text: string
   readonly line: number
-  /** What keeps it from matching, for people: `its $ ends the URL, which goes on with "?a=1"`. */
+  /** What keeps it from matching, for people: `its $ requires the URL to end there, but it goes on with "?a=1"`. */
   readonly why: string
 }
 
@@ -49,12 +51,19 @@ const CASE: Relaxation = {
 }
 
 const END: Relaxation = {
-  relax: ({ form, target }) => (form.endsWith('$') ? { form: form.slice(0, -1), target } : undefined),
-  why: ({ target }, { steps }) => `its $ ends the URL, which goes on with "${target.slice(steps.at(-1)?.end)}"`,
+  relax: ({ form, target }) => {
+    // `/a/$` is for the folder alone, so its pages are not near. Only a query is.
+    if (form.endsWith('/$')) return target.includes('?') ? { form, target: target.split('?', 1)[0] ?? '' } : undefined
+    return form.endsWith('$') ? { form: form.slice(0, -1), target } : undefined
+  },
+  why: ({ target }, { steps }) =>
+    `its $ requires the URL to end there, but it goes on with "${target.slice(steps.at(-1)?.end)}"`,
 }
 
 const SLASH: Relaxation = {
   relax: ({ form, target }) => {
+    // With a slash, every URL would match `/*/`.
+    if (/\*\/\$?$/.test(form)) return undefined
     const longer = target.replace(/^([^?]*[^/?])(?=\?|$)/, '$1/')
     return longer === target ? undefined : { form, target: longer }
   },
@@ -90,14 +99,20 @@ const RELAXATIONS: readonly Relaxation[] = [CASE, END, SLASH, ENCODING, PARAMETE
 
 const MAX_SHOWN = 3
 
-/** Bounds the time for a large file. */
-const MAX_COMPARED = 10_000
+/** Bounds the time for a large file and a long URL: the sum of the bytes of pattern × path. */
+const MAX_WORK = 30_000_000
 
 /**
  * Returns the rules that would change the verdict if they matched, and that nearly do: the nearest
  * three.
+ *
+ * @param url The URL that is explained. Without it, or for a path alone, the file's origin has its host.
  */
-export function nearRules(robots: Robots, { target, verdict, groups, matches }: Explanation): readonly NearRule[] {
+export function nearRules(
+  robots: Robots,
+  { target, verdict, groups, matches }: Explanation,
+  url = '',
+): readonly NearRule[] {
   if (target === undefined || (verdict.because !== 'rule' && verdict.because !== 'no-rule-matched')) return []
   const { parsing } = robots.dialect
   const file = robots.fields()
@@ -106,11 +121,16 @@ export function nearRules(robots: Robots, { target, verdict, groups, matches }: 
   const others = rules.filter(
     (rule) => isRule(rule) && rule.value !== '' && (rule.field === 'allow') !== verdict.allowed,
   )
-  const near = others.slice(0, MAX_COMPARED).flatMap((rule) => {
+  const host = bareHost(hostOf(originOf(url) ?? originOf(robots.origin ?? '') ?? ''))
+  let work = 0
+  const near = others.flatMap((rule) => {
+    // A short pattern or path takes time too.
+    work += (rule.value.length + 16) * (target.length + 16)
+    if (work > MAX_WORK) return []
     if (verdict.because === 'rule' && !wins(rule, verdict.rule, parsing)) return []
     const { field: directive, line } = rule
     if (matches.some((match) => match.line === line)) return []
-    const found = differenceOf(rule, target, parsing, matches.length === 0)
+    const found = differenceOf(rule, target, host, parsing, matches.length === 0)
     return found === undefined ? [] : [{ directive, text: textOf(rule.value), line, ...found }]
   })
   return [...near, ...rulesOfAll(robots, target, verdict.allowed, groups)]
@@ -135,17 +155,23 @@ function wins(rule: ParsedRule, other: { line: number; bytes: number }, { compar
   return rule.field === 'allow' ? bytes >= other.bytes : bytes > other.bytes
 }
 
-/** @param isAlone Whether no rule matches, so that a remote likeness counts too. */
+/**
+ * @param host Of the URL, as `bareHost` returns it; empty if not known.
+ * @param isAlone Whether no rule matches, so that a remote likeness counts too.
+ */
 function differenceOf(
   { value }: ParsedRule,
   target: string,
+  host: string,
   { compare, wildcards }: ParsingRules,
   isAlone: boolean,
 ): { readonly why: string; readonly rank: number } | undefined {
   const traceOf = (pair: Pair) => tracePattern(pair.form, pair.target, wildcards)
   const pair = { form: printableForm(ruleForm(value, compare)), target }
   if (!/^[/*]/.test(value)) {
-    const meant = hostedPathIn(value.replace(/^https?:\/\//i, ''))?.path ?? meantPath(value) ?? `/${value}`
+    const hosted = urlIn(value, new Set([host]))
+    if (hosted !== undefined && host !== '' && bareHost(hosted.host) !== host) return undefined
+    const meant = hosted?.path.replace(/^(?!\/)/, '/') ?? meantPath(value) ?? `/${value}`
     const isMeant = traceOf({ form: printableForm(ruleForm(meant, compare)), target }).matches
     return isMeant ? { why: `a path begins with a slash, as in "${textOf(meant)}"`, rank: 0 } : undefined
   }
@@ -163,11 +189,19 @@ function differenceOf(
     for (const second of one === undefined ? [] : RELAXATIONS.slice(i + 1)) {
       const two = second.relax(one as Pair)
       const trace = two === undefined ? undefined : traceOf(two)
-      if (trace?.matches) return { why: `${first.why(pair, trace)}, and ${second.why(pair, trace)}`, rank: 10 + i }
+      if (trace?.matches)
+        return { why: `${first.why(second.relax(pair) ?? pair, trace)}, and ${second.why(pair, trace)}`, rank: 10 + i }
     }
   }
-  const isLater = isAlone && pair.form.length > 2 && traceOf({ form: `/*${pair.form}`, target }).matches
+  const isLater =
+    isAlone && pair.form.length > 2 && laterForms(pair.form).some((form) => traceOf({ form, target }).matches)
   return isLater
     ? { why: 'the URL has this later, and a rule matches from the beginning of the path', rank: 20 }
     : undefined
+}
+
+/** Returns patterns that find a rule later in a path, and not only as a part of a name there. */
+function laterForms(form: string): readonly string[] {
+  const base = form.replace(/\*+$/, '')
+  return (/[/?.=&$]$/.test(base) ? [''] : ['/', '?', '.', '&', '$']).map((end) => `/*${base}${end}`)
 }

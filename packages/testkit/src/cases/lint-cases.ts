@@ -484,12 +484,24 @@ const paths: readonly LintCase[] = [
     'Disallow: /*.json$',
     'Disallow: /js/',
     'Allow: /js/*.js',
+    'Disallow: /wp-includes/',
+    'Allow: /wp-includes/js/',
+    'Allow: /wp-includes/css/',
   ]),
   file('style sheets and scripts that another crawler may not fetch', 'User-agent: a\nDisallow: /*.js$\n'),
   file(
     'a group of bingbot without a Crawl-delay, which * has',
     'User-agent: *\nCrawl-delay: 5\nDisallow: /a\n\nUser-agent: bingbot\nDisallow: /a\n',
     'bing-obeys-shared-delay 5',
+  ),
+  file(
+    'a group of bingbot without a Crawl-delay, of which * has an empty one',
+    'User-agent: *\nCrawl-delay: 0\nDisallow: /a\n\nUser-agent: bingbot\nDisallow: /a\n',
+  ),
+  file(
+    'a group of bingbot without a Crawl-delay, which * has unreadably',
+    'User-agent: *\nCrawl-delay: abc\nDisallow: /a\n\nUser-agent: bingbot\nDisallow: /a\n',
+    'crawl-delay-unreadable 2',
   ),
   file(
     'a group of bingbot with a Crawl-delay, and one of another crawler without',

@@ -131,7 +131,7 @@ function reportOf({ url, name, robots, explanation, verdict }: Subject, tokens: 
     productTokens: tokens,
     ...(explanation !== undefined &&
       robots !== undefined && {
-        explanation: { ...explanation, verdict: undefined, nearRules: nearRules(robots, explanation) },
+        explanation: { ...explanation, verdict: undefined, nearRules: nearRules(robots, explanation, url) },
       }),
   }
 }
@@ -160,7 +160,7 @@ async function drawingOf(subject: Subject, { text, names, reading }: Crawler, ar
     `${dim(printable(name))}\n${drawFile(robots, explanation)}`,
     pathOf(explanation, reading.dialect.parsing.wildcards),
     losersOf(explanation),
-    nearRulesOf(robots, explanation),
+    nearRulesOf(robots, explanation, url),
     await usageOf(robots, url, productTokens, await policyTokensOf(args)),
     reading.dialect.parsing.groupsForAll === 'ignored' // the built-in dialects use these groups
       ? ''
@@ -192,8 +192,8 @@ function losersOf({ matches: [winner, ...others], wonBy }: Explanation): string 
 }
 
 /** The rules that would change the verdict, and what keeps each from matching. */
-function nearRulesOf(robots: Robots, explanation: Explanation): string {
-  const rows = nearRules(robots, explanation).map(
+function nearRulesOf(robots: Robots, explanation: Explanation, url: string): string {
+  const rows = nearRules(robots, explanation, url).map(
     (rule) => `  line ${String(rule.line).padEnd(5)} ${fieldOf(rule)}  ${dim(hang(printable(rule.why), 4))}`,
   )
   return rows.length === 0 ? '' : `${dim('Rules that nearly match:')}\n${rows.join('\n')}\n`
