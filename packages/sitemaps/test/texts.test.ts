@@ -43,6 +43,10 @@ const texts: Readonly<Record<string, readonly [file: string | Buffer, locs: read
     'unescaped',
   ],
   'a bare <': [urlset(url(`${SITE}/a?x<y`) + url(`${SITE}/b?x < y`)), ['/a?x<y', '/b?x < y'], 'unescaped'],
+  'an entity after an escaped & in an attribute': [
+    urlset(`<url a="&amp;caf&eacute;"><loc>${SITE}/a</loc></url>`),
+    ['/a'],
+  ],
   'a bare < in an attribute': [urlset(`<url a="x<y"><loc>${SITE}/a</loc></url>`), ['/a'], 'unescaped'],
   'an attribute without quotes': [urlset(url(`${SITE}/a`), `${NAMESPACE} version=1`), ['/a'], 'bad-attribute'],
   'an attribute without a value': [urlset(url(`${SITE}/a`), `${NAMESPACE} hidden`), ['/a'], 'bad-attribute'],
@@ -87,6 +91,13 @@ const texts: Readonly<Record<string, readonly [file: string | Buffer, locs: read
     ),
     ['/a'],
   ],
+  'other extensions of Google': [
+    urlset(
+      url(`${SITE}/a`, '<m:mobile/><p:product/><g:geo><g:format>kml</g:format></g:geo><c:codesearch/>'),
+      `${NAMESPACE} ${['m=schemas/sitemap-mobile', 'p=schemas/sitemap-product', 'g=geo/schemas/sitemap', 'c=codesearch/schemas/sitemap'].map((text) => `xmlns:${text.replace('=', '="http://www.google.com/')}/1.0"`).join(' ')}`,
+    ),
+    ['/a'],
+  ],
   'a byte that is not UTF-8': [Buffer.from(urlset(url(`${SITE}/caf\xe9`)), 'latin1'), ['/caf\uFFFD'], 'bad-character'],
   'a byte that is not UTF-8, in a list': [Buffer.from(`${SITE}/caf\xe9\n`, 'latin1'), ['/caf\uFFFD'], 'bad-character'],
   'half of a surrogate pair': [urlset(url(`${SITE}/&#55357;`)), ['/\uFFFD'], 'bad-character'],
@@ -104,6 +115,16 @@ it.each(Object.keys(texts))('%s', async (name) => {
   )
   expect(found).toEqual(locs)
   expect(reading.files.list[0]?.problems.map(({ code }) => code)).toEqual(codes)
+})
+
+it('quotes an attribute, without the text of the element before', async () => {
+  const feed = `<rss><channel><title>T</title><item a="a?x&y"><link>${SITE}/a</link></item>A & B</channel></rss>`
+  const reading = readSitemaps(Buffer.from(feed), { base: `${SITE}/s.xml` })
+  await all(reading)
+  expect(reading.files.list[0]?.problems).toEqual([{ code: 'unescaped', count: 2, example: 'a?x&y' }])
+  const text = readSitemaps(Buffer.from(feed.replace('x&y', '')), { base: `${SITE}/s.xml` })
+  await all(text)
+  expect(text.files.list[0]?.problems).toEqual([{ code: 'unescaped', count: 1, example: 'A & B' }])
 })
 
 describe('alternates', () => {

@@ -12,7 +12,7 @@ import type { SitemapAlternate } from '../entry.ts'
 import { FEED_FIELDS, FIELDS, imageOf, newsOf, type Texts, URL_FIELDS, videoOf } from './fields.ts'
 import type { FoundEntry, Problems, SitemapFormat } from './found.ts'
 import { type ElementName, Names, type Space } from './names.ts'
-import { type TokenHandler, type TokenLimits, Tokens } from './tokens.ts'
+import { type Malformed, type TokenHandler, type TokenLimits, Tokens } from './tokens.ts'
 
 /** Why a document is not a sitemap. */
 export type NotASitemap = 'html-instead' | 'not-a-sitemap' | 'xml'
@@ -113,11 +113,11 @@ export class DocumentParser implements TokenHandler {
     this.reached.add(limit)
   }
 
-  malformed(what: 'text' | 'value' | 'attribute' | 'xml', text: string): void {
+  malformed(what: Malformed, text: string, before: string = this.#field === undefined ? '' : this.#text): void {
     if (what === 'xml') this.#addBefore()
     if (what === 'xml' || this.format === undefined) return
     if (what === 'attribute') this.#problems.add('bad-attribute', text)
-    else if (RAW.test(text)) this.#problems.add('unescaped', what === 'text' ? this.#text + text : text)
+    else if (RAW.test(text)) this.#problems.add('unescaped', before + text)
     else if (what === 'text' && !URL_FIELDS.has(this.#field?.local ?? '')) this.#problems.add('unknown-entity', text)
   }
 

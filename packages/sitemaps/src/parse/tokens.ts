@@ -5,6 +5,8 @@
 // 200,000 elements and closes none. It expands no entities that a file declares.
 import { Tokenizer } from 'htmlparser2'
 
+export type Malformed = 'text' | 'value' | 'attribute' | 'xml'
+
 /** Receives the tokens of a file, in order. */
 export interface TokenHandler {
   /** A start tag, or an empty tag, for which `close` follows. */
@@ -20,8 +22,9 @@ export interface TokenHandler {
   /**
    * Something that no parser of XML accepts: a text or an attribute with a raw `&` or `<`, an
    * attribute without quotes, or `<?xml` after other text. It is handled as usual too.
+   * @param before The value before the text. By default, what the handler has of the text.
    */
-  malformed?(what: 'text' | 'value' | 'attribute' | 'xml', text: string): void
+  malformed?(what: Malformed, text: string, before?: string): void
 }
 
 /** The limits of `Tokens`. Characters. */
@@ -85,7 +88,7 @@ export class Tokens {
         },
         onattribdata: (start, end) => {
           const part = this.#slice(start, end)
-          if (this.#hasAmpersand(start, end)) this.#handler.malformed?.('value', this.#value + part)
+          if (this.#hasAmpersand(start, end)) this.#handler.malformed?.('value', part, this.#value)
           this.#addToValue(part)
         },
         onattribentity: (codePoint) => this.#addToValue(String.fromCodePoint(codePoint)),
@@ -195,7 +198,7 @@ export class Tokens {
     const parts = hasLessThan ? [this.#name, ...attributes.keys()] : []
     const broken = parts.findIndex((part) => part.endsWith('<'))
     if (broken === -1) {
-      if (hasLessThan) this.#handler.malformed?.('value', this.#buffer.slice(start, this.#handled - this.#offset))
+      if (hasLessThan) this.#handler.malformed?.('value', this.#buffer.slice(start, this.#handled - this.#offset), '')
       this.#handler.open(this.#name, attributes, this.#declares)
       if (this.#badAttribute !== undefined) this.#handler.malformed?.('attribute', this.#badAttribute)
       return
