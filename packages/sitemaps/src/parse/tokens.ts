@@ -5,7 +5,7 @@
 // 200,000 elements and closes none. It expands no entities that a file declares.
 import { Tokenizer } from 'htmlparser2'
 
-export type Malformed = 'text' | 'value' | 'attribute' | 'xml'
+export type Malformed = 'text' | 'value' | 'attribute' | 'declaration' | 'xml'
 
 /** Receives the tokens of a file, in order. */
 export interface TokenHandler {
@@ -21,7 +21,8 @@ export interface TokenHandler {
   declaration(text: string): void
   /**
    * Something that no parser of XML accepts: a text or an attribute with a raw `&` or `<`, an
-   * attribute without quotes, or `<?xml` after other text. It is handled as usual too.
+   * attribute without quotes or without a space before it, or `<?xml` after other text. It is
+   * handled as usual too.
    * @param before The value before the text. By default, what the handler has of the text.
    */
   malformed?(what: Malformed, text: string, before?: string): void
@@ -39,6 +40,10 @@ const MAX_ATTRIBUTES = 64
 const FIRST_QUOTE = 2
 const LESS_THAN = 0x3c
 const X = 0x78
+const SPACE = 0x20
+/** Longer declarations are not checked. */
+const MAX_DECLARATION = 200
+const QUOTED_ATTRIBUTES = /\s+[a-z]+\s*=\s*(?:"[^"]*"|'[^']*')/g
 /** Smaller pieces are joined, since each call of `write` copies the token that is under way. */
 const MIN_PIECE = 16 * 1024
 const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map()
@@ -84,6 +89,7 @@ export class Tokens {
         onattribname: (start, end) => {
           this.#attribute = this.#slice(start, end)
           this.#value = ''
+          if (this.#buffer.charCodeAt(start - this.#offset - 1) > SPACE) this.#badAttribute ??= this.#attribute
           if (this.#attribute.charCodeAt(0) === X && this.#attribute.startsWith('xmlns')) this.#declares = true
         },
         onattribdata: (start, end) => {
@@ -128,8 +134,12 @@ export class Tokens {
           this.#handled = end
         },
         onprocessinginstruction: (start, end) => {
-          const isLate = start > '<?'.length && start >= this.#offset
-          if (isLate && /^xml[\s?]/.test(this.#slice(start, end))) this.#handler.malformed?.('xml', '')
+          const isLate = start > '<?'.length
+          const text = start < this.#offset ? '' : this.#slice(start, end)
+          const isXml = /^xml[\s?]/.test(text)
+          if (isLate && isXml) this.#handler.malformed?.('xml', '')
+          if (isXml && text.length <= MAX_DECLARATION && !/^xml\s*\??$/.test(text.replaceAll(QUOTED_ATTRIBUTES, '')))
+            this.#handler.malformed?.('declaration', `<?${text}>`)
           this.#handled = end
         },
         ondeclaration: (start, end) => {
