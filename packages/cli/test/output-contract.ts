@@ -548,6 +548,7 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['returnLinks?', 'object', 'What --return-links found.'],
       ['returnLinks.links', 'integer', 'How many links to pages in other languages were checked.'],
       ['returnLinks.missing', 'integer', 'How many of these pages do not name the page in return.'],
+      ['returnLinks.otherHosts', 'integer', 'How many hosts without a listed page have links, which were left out.'],
       ['returnLinks.examples', 'object[]', 'The first of them, each with `from`, `to`, and whether `to` is `listed`.'],
       ['returnLinks.complete', 'boolean', 'Whether every link was checked.'],
     ],

@@ -187,6 +187,7 @@ describe('--return-links', () => {
     expect(JSON.parse(stdout).returnLinks).toEqual({
       links: 4,
       missing: 2,
+      otherHosts: 0,
       examples: [
         { from, to: 'SITE/fr', listed: true },
         { from, to: 'SITE/it', listed: false },
@@ -196,8 +197,28 @@ describe('--return-links', () => {
     const csv = await sitemap(origin, '--return-links', '--format', 'csv')
     expect(csv.stderr).toContain('SITE/en names SITE/fr, which does not name it\n')
     const whole = await sitemap(`${origin}/1.xml`, '--return-links', '--max-urls', '1')
-    expect(whole.stdout).toContain('✓ returned   0 links')
+    expect(whole.stdout).toContain('- returned   no links to check\n')
     expect(whole.stdout).toContain('             links to pages that were not read are left out\n')
+  })
+
+  test('does not count pages that --since leaves out, and pages of other hosts', async () => {
+    const dated = (body: string) => body.replace('</loc>', '</loc><lastmod>2026-11-02</lastmod>')
+    const origin = await startFiles((site) => ({
+      'robots.txt': `Sitemap: ${site}/1.xml\n`,
+      '1.xml': pages(
+        dated(page(`${site}/en`, { de: `${site}/de`, fr: 'https://fr.example/' })),
+        dated(page(`${site}/de`, { en: `${site}/en` })).replace('11-02', '10-01'),
+        ...['03', '04', '05'].map((day) => dated(page(`${site}/${day}`, {})).replace('11-02', `10-${day}`)),
+      ),
+    }))
+    const since = await sitemap(origin, '--return-links', '--since', '2026-11-01')
+    expect(since.stdout).toContain(
+      '- returned   no links to check\n             links to pages that were not read are left out\n',
+    )
+    expect(since.code).toBe(0)
+    const all = await sitemap(origin, '--return-links')
+    expect(all.stdout).toContain('links to 1 host whose sitemaps were not read are left out\n')
+    expect(all.code).toBe(0)
   })
 
   test('does not count pages that were not read, nor links after the memory is used up', () => {
@@ -213,13 +234,16 @@ describe('--return-links', () => {
       whole.add(entry(from, to))
     expect(whole.result(true)).toMatchObject({ links: 3, missing: 1, complete: true })
     expect(whole.result(false)).toMatchObject({ links: 2, missing: 0, complete: false })
+    const other = new ReturnLinks()
+    for (const to of ['https://site.de/', 'https://site.de/b', 'android-app://x/y', b]) other.add(entry(a, to))
+    expect(other.result(true)).toMatchObject({ links: 1, missing: 1, otherHosts: 1 })
     const full = new ReturnLinks(300)
     for (const [from, to] of [
       [a, b],
       [b, a],
     ] as const)
       full.add(entry(from, to))
-    expect(full.result(true)).toEqual({ links: 0, missing: 0, examples: [], complete: false })
+    expect(full.result(true)).toEqual({ links: 0, missing: 0, otherHosts: 0, examples: [], complete: false })
   })
 })
 

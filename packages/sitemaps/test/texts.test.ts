@@ -43,6 +43,10 @@ const texts: Readonly<Record<string, readonly [file: string | Buffer, locs: read
     'unescaped',
   ],
   'a bare <': [urlset(url(`${SITE}/a?x<y`) + url(`${SITE}/b?x < y`)), ['/a?x<y', '/b?x < y'], 'unescaped'],
+  'an entity after an escaped & in an attribute': [
+    urlset(`<url a="&amp;caf&eacute;"><loc>${SITE}/a</loc></url>`),
+    ['/a'],
+  ],
   'a bare < in an attribute': [urlset(`<url a="x<y"><loc>${SITE}/a</loc></url>`), ['/a'], 'unescaped'],
   'an attribute without quotes': [urlset(url(`${SITE}/a`), `${NAMESPACE} version=1`), ['/a'], 'bad-attribute'],
   'an attribute without a value': [urlset(url(`${SITE}/a`), `${NAMESPACE} hidden`), ['/a'], 'bad-attribute'],
@@ -56,6 +60,48 @@ const texts: Readonly<Record<string, readonly [file: string | Buffer, locs: read
   'an empty line, without a declaration': [`\n<urlset ${NAMESPACE}>${url(`${SITE}/a`)}</urlset>`, ['/a']],
   'a notice after the root': [`${urlset(url(`${SITE}/a`))}Notice: x`, ['/a'], 'after-xml'],
   'loc that is not closed': [urlset(`<url><loc>${SITE}/a</url>${url(`${SITE}/b`)}`), ['/a', '/b'], 'unclosed'],
+  'a link that is not closed': [
+    urlset(
+      url(`${SITE}/a`, '<xhtml:link rel="alternate" hreflang="de" href="/de">'),
+      `${NAMESPACE} xmlns:xhtml="${XHTML}"`,
+    ),
+    ['/a'],
+    'unclosed',
+    'relative-url',
+  ],
+  'the last url is not closed': [urlset(`<url><loc>${SITE}/a</loc>`), ['/a'], 'unclosed'],
+  'an image that is not closed': [
+    urlset(url(`${SITE}/a`, `<image:image><image:loc>${SITE}/1.png</image:loc>`), IMAGES),
+    ['/a'],
+    'unclosed',
+  ],
+  'an unknown element that is not closed': [urlset(url(`${SITE}/a`, '<depth>')), ['/a'], 'unclosed'],
+  'an end tag without a start tag': [urlset(`${url(`${SITE}/a`)}</url>`), ['/a'], 'unclosed'],
+  'two roots': [
+    urlset(url(`${SITE}/a`)) + urlset(url(`${SITE}/b`)).slice(DECLARATION.length),
+    ['/a', '/b'],
+    'after-xml',
+  ],
+  'a declaration without quotes': [
+    `<?xml version=1.0 encoding=UTF-8?><urlset ${NAMESPACE}>${url(`${SITE}/a`)}</urlset>`,
+    ['/a'],
+    'bad-attribute',
+  ],
+  'a declaration with curly quotes': [
+    `<?xml version=“1.0” encoding=“UTF-8”?><urlset ${NAMESPACE}>${url(`${SITE}/a`)}</urlset>`,
+    ['/a'],
+    'bad-attribute',
+  ],
+  'a declaration with other quotes and spaces': [
+    `<?xml  version = '1.0' encoding='utf-8' standalone="yes" ?><?xml-stylesheet href=a?><urlset ${NAMESPACE}>${url(`${SITE}/a`)}</urlset>`,
+    ['/a'],
+  ],
+  'attributes without a space between them': [
+    urlset(`<url a="1"b="2"><loc>${SITE}/a</loc></url>`),
+    ['/a'],
+    'bad-attribute',
+  ],
+  'a control character': [urlset(url(`${SITE}/a`, '<changefreq>\x0Bdaily\x01</changefreq>')), ['/a'], 'bad-character'],
   'a file that is cut in a tag': [`<urlset ${NAMESPACE}>${url(`${SITE}/a`)}<`, ['/a']],
   'a file that is cut in an entity': [`<urlset ${NAMESPACE}>${url(`${SITE}/a`)}<url><loc>${SITE}/?a&am`, ['/a']],
   'no namespace': [`${DECLARATION}<urlset>${url(`${SITE}/a`)}</urlset>`, ['/a'], 'wrong-namespace'],
@@ -87,13 +133,20 @@ const texts: Readonly<Record<string, readonly [file: string | Buffer, locs: read
     ),
     ['/a'],
   ],
+  'other extensions of Google': [
+    urlset(
+      url(`${SITE}/a`, '<m:mobile/><p:product/><g:geo><g:format>kml</g:format></g:geo><c:codesearch/>'),
+      `${NAMESPACE} ${['m=schemas/sitemap-mobile', 'p=schemas/sitemap-product', 'g=geo/schemas/sitemap', 'c=codesearch/schemas/sitemap'].map((text) => `xmlns:${text.replace('=', '="http://www.google.com/')}/1.0"`).join(' ')}`,
+    ),
+    ['/a'],
+  ],
   'a byte that is not UTF-8': [Buffer.from(urlset(url(`${SITE}/caf\xe9`)), 'latin1'), ['/caf\uFFFD'], 'bad-character'],
   'a byte that is not UTF-8, in a list': [Buffer.from(`${SITE}/caf\xe9\n`, 'latin1'), ['/caf\uFFFD'], 'bad-character'],
   'half of a surrogate pair': [urlset(url(`${SITE}/&#55357;`)), ['/\uFFFD'], 'bad-character'],
   'url in loc': [urlset(url(`<url>${SITE}/a</url>`, '<priority>0.5</priority>') + url(`${SITE}/b`)), ['/a 0.5', '/b']],
   'loc in loc': [urlset(url(`<loc>${SITE}/a</loc>`)), ['/a']],
   'another element in loc': [urlset(url(`<a href="x">${SITE}/a</a>`)), ['/a']],
-  'an empty loc that is not closed': [urlset(`<url><loc>\n${url(`${SITE}/a`)}`), ['/a']],
+  'an empty loc that is not closed': [urlset(`<url><loc>\n${url(`${SITE}/a`)}`), ['/a'], 'unclosed'],
 }
 
 it.each(Object.keys(texts))('%s', async (name) => {
@@ -104,6 +157,16 @@ it.each(Object.keys(texts))('%s', async (name) => {
   )
   expect(found).toEqual(locs)
   expect(reading.files.list[0]?.problems.map(({ code }) => code)).toEqual(codes)
+})
+
+it('quotes an attribute, without the text of the element before', async () => {
+  const feed = `<rss><channel><title>T</title><item a="a?x&y"><link>${SITE}/a</link></item>A & B</channel></rss>`
+  const reading = readSitemaps(Buffer.from(feed), { base: `${SITE}/s.xml` })
+  await all(reading)
+  expect(reading.files.list[0]?.problems).toEqual([{ code: 'unescaped', count: 2, example: 'a?x&y' }])
+  const text = readSitemaps(Buffer.from(feed.replace('x&y', '')), { base: `${SITE}/s.xml` })
+  await all(text)
+  expect(text.files.list[0]?.problems).toEqual([{ code: 'unescaped', count: 1, example: 'A & B' }])
 })
 
 describe('alternates', () => {
@@ -132,7 +195,9 @@ describe('alternates', () => {
 
   it('have languages that exist', async () => {
     const right = ['en', 'en-GB', 'EN-us', 'zh-Hant', 'zh-hant-TW', 'es-419', 'fil', 'de-1996', 'sl-rozaj', 'x-default']
-    const wrong = ['en_GB', 'en-UK', 'jp', 'en-XX', 'english', 'de-', 'en-GB ', 'x-foo']
+    right.push('iw', 'he', 'in', 'ji', 'sr-Latn', 'en-001', 'ca-valencia', 'be-tarask', 'de-AT-1901', 'pt-ao1990')
+    const wrong = ['en_GB', 'en-UK', 'jp', 'en-XX', 'english', 'de-', 'en-GB ', 'x-foo', 'en-ZZ']
+    wrong.push('es-LATAM', 'en-global', 'en-world', 'en-EMEA', 'en-APAC', 'en-ASIA', 'en-ROTW', 'ar-MENA')
     const { problems, alternates } = await read([...wrong, ...right].map((code) => link(code, `${SITE}/`)))
     expect(problems).toEqual([['bad-hreflang', wrong.length, 'en_GB']])
     expect(alternates).toEqual([...wrong, ...right].map(() => [`${SITE}/`]))
@@ -146,6 +211,14 @@ describe('alternates', () => {
     expect((await read([twice, link('de', `${SITE}/1`).repeat(2), link('de', `${SITE}/3`)])).problems).toEqual([
       ['duplicate-hreflang', 1, `DE-at: ${SITE}/1 and ${SITE}/2`],
     ])
+  })
+
+  it('are left out with a scheme that is no page and no app', async () => {
+    const links = ['javascript:x', 'data:,x', 'FILE:///x', 'ios-app://1/x'].map((href) => link('de', href))
+    expect(await read(links)).toEqual({
+      alternates: [undefined, undefined, undefined, ['ios-app://1/x']],
+      problems: [['bad-link', 3, 'javascript:x']],
+    })
   })
 
   it('are left out without a URL, and with another rel', async () => {
@@ -173,11 +246,12 @@ it.each([
   ['Fatal error: Allowed memory size of 134217728 bytes exhausted in /a.php', 'not-a-sitemap'],
   [' <!DOCTYPE html><html lang="en"><head><title>Just a moment...</title></head></html>', 'html-instead'],
   ['<?xml version="1.0"?>', 'xml'],
+  [`<${'x'.repeat(57)}>\u{1F600}`, 'not-a-sitemap'],
 ])('quotes the beginning of %j', async (body, reason) => {
   const reading = readSitemaps(Buffer.from(body), { base: `${SITE}/s.xml` })
   await all(reading)
   const [file] = reading.files.list
-  const quote = JSON.stringify(body.trim().replaceAll(/\s+/g, ' ').slice(0, 60))
+  const quote = JSON.stringify(Array.from(body.trim().replaceAll(/\s+/g, ' ')).slice(0, 60).join(''))
   expect(file).toMatchObject({ outcome: 'failed', reason })
   expect(file?.detail).toContain(`; it begins with ${quote}`)
 })

@@ -1,8 +1,9 @@
 // Reads an XML file: a urlset, an index, RSS or Atom.
 //
-// It tracks open elements itself, in four variables, and doesn't rely on end tags. An entry begins
-// where `url`, `sitemap`, `item` or `entry` opens. It ends at its end tag, at the next entry, or at
-// the end of the file. So an unclosed element doesn't lose the rest. The variables are:
+// It tracks open elements itself, in four variables. It only counts end tags, and doesn't rely on
+// them. An entry begins where `url`, `sitemap`, `item` or `entry` opens. It ends at its end tag, at
+// the next entry, or at the end of the file. So an unclosed element doesn't lose the rest. The
+// variables are:
 //
 //   entry      the entry that is open
 //   container  the image, video or news part of the entry that is open
@@ -12,7 +13,7 @@ import type { SitemapAlternate } from '../entry.ts'
 import { FEED_FIELDS, FIELDS, imageOf, newsOf, type Texts, URL_FIELDS, videoOf } from './fields.ts'
 import type { FoundEntry, Problems, SitemapFormat } from './found.ts'
 import { type ElementName, Names, type Space } from './names.ts'
-import { type TokenHandler, type TokenLimits, Tokens } from './tokens.ts'
+import { type Malformed, type TokenHandler, type TokenLimits, Tokens } from './tokens.ts'
 
 /** Why a document is not a sitemap. */
 export type NotASitemap = 'html-instead' | 'not-a-sitemap' | 'xml'
@@ -72,6 +73,8 @@ export class DocumentParser implements TokenHandler {
   readonly #tokens: Tokens
   readonly #names = new Names((what) => this.#problems.add('wrong-namespace', what))
   #root = ''
+  /** How many elements are open, without those known as unclosed. */
+  #depth = 0
   /** The text before the root. */
   #before = ''
   /** Whether declarations in a DOCTYPE precede the root. Their end looks like a text. */
@@ -113,20 +116,22 @@ export class DocumentParser implements TokenHandler {
     this.reached.add(limit)
   }
 
-  malformed(what: 'text' | 'value' | 'attribute' | 'xml', text: string): void {
+  malformed(what: Malformed, text: string, before: string = this.#field === undefined ? '' : this.#text): void {
     if (what === 'xml') this.#addBefore()
-    if (what === 'xml' || this.format === undefined) return
-    if (what === 'attribute') this.#problems.add('bad-attribute', text)
-    else if (RAW.test(text)) this.#problems.add('unescaped', what === 'text' ? this.#text + text : text)
+    if (what === 'xml' || (this.format === undefined && what !== 'declaration')) return
+    if (what === 'attribute' || what === 'declaration') this.#problems.add('bad-attribute', text)
+    else if (RAW.test(text)) this.#problems.add('unescaped', before + text)
     else if (what === 'text' && !URL_FIELDS.has(this.#field?.local ?? '')) this.#problems.add('unknown-entity', text)
   }
 
   open(name: string, attributes: ReadonlyMap<string, string>, declares: boolean): void {
     if (this.problem !== undefined) return
+    this.#depth++
     if (this.#root === '') {
       this.#openRoot(name, attributes)
       return
     }
+    if (this.isWhole && this.#depth === 1) this.#problems.add('after-xml', `<${name}>`)
     if (declares) this.#names.declare(attributes)
     const element = this.#names.resolve(name)
     if (this.#isEntry(element)) {
@@ -134,7 +139,7 @@ export class DocumentParser implements TokenHandler {
         this.#field.wrapper = name
         return
       }
-      if (this.#entry !== undefined) this.#problems.add('unclosed')
+      if (this.#entry !== undefined) this.#addUnclosed()
       this.#endEntry()
       this.#beginEntry(element.local === 'sitemap' ? 'sitemap' : 'entry')
     } else if (this.format === 'urlset' || this.format === 'index') this.#openInSitemap(name, element, attributes)
@@ -155,6 +160,7 @@ export class DocumentParser implements TokenHandler {
 
   close(name: string): void {
     if (this.problem !== undefined) return
+    this.#depth--
     if (name === this.#field?.name) {
       this.#endField()
       return
@@ -166,16 +172,24 @@ export class DocumentParser implements TokenHandler {
     const element = this.#names.resolve(name)
     if (this.#container !== undefined && element.local === this.#container.space) this.#endContainer()
     else if (this.#isEntry(element)) {
-      if (this.#field !== undefined) this.#problems.add('unclosed')
+      if (this.#field !== undefined) this.#addUnclosed()
       this.#endEntry()
     } else if (name === this.#root) {
       this.#endEntry()
+      if (this.#depth !== 0) this.#problems.add('unclosed')
+      this.#depth = 0
       this.isWhole = true
     }
   }
 
+  #addUnclosed(): void {
+    this.#problems.add('unclosed')
+    this.#depth--
+  }
+
   #openRoot(name: string, attributes: ReadonlyMap<string, string>): void {
     this.#root = name
+    this.#depth = 1
     const local = name.slice(name.indexOf(':') + 1).toLowerCase()
     if (!Object.hasOwn(ROOTS, local)) {
       this.problem ??= HTML.has(local) ? 'html-instead' : 'not-a-sitemap'
@@ -257,7 +271,7 @@ export class DocumentParser implements TokenHandler {
 
   #beginField(name: string, local: string, texts: Texts): void {
     if (this.#field !== undefined) {
-      this.#problems.add('unclosed')
+      this.#addUnclosed()
       this.#endField()
     }
     this.#field = { name, local, texts, wrapper: undefined }

@@ -27,14 +27,15 @@ export const problemMeanings = {
   'relative-url': 'a URL is relative; it was resolved: a page against the file, an alternate against its page',
   'unknown-entity':
     'a text has an entity other than the five of XML, such as &eacute;, or a URL was escaped twice; it was left as written',
-  'bad-character': 'a text has bytes or a reference that stand for no character; they became U+FFFD',
-  unclosed: 'an element was not closed before the next one began, or before its entry ended',
+  'bad-character':
+    'a text has a control character, or bytes or a reference that stand for no character and became U+FFFD',
+  unclosed: 'an element was not closed, or an end tag closes no element',
   'before-xml': 'an empty line or other text comes before <?xml or the first element; delete it',
-  'after-xml': 'text comes after the end of the first element; delete it',
+  'after-xml': 'text or an element comes after the end of the first element; delete it',
   unescaped: 'a text or an attribute has a raw & or <; write &amp; or &lt;',
-  'bad-attribute': 'an element has an attribute without quotes or without a value, or the same one twice',
+  'bad-attribute': 'an element has an attribute without quotes, a value or a space before it, or the same one twice',
   'wrong-namespace': 'a namespace is missing or wrong; write the xmlns of sitemaps.org and of each extension exactly',
-  'bad-link': 'a link has no href, or is not rel="alternate"; it was left out',
+  'bad-link': 'a link has no href or one such as javascript:, or is not rel="alternate"; it was left out',
   'bad-hreflang':
     'the hreflang of an alternate is missing, or no language; write one such as en, en-GB with a hyphen, zh-Hant or x-default',
   'duplicate-hreflang': 'an entry names two pages for one language',
@@ -59,6 +60,8 @@ export interface SitemapProblem {
 }
 
 const MAX_EXAMPLE = 200
+/** A character that XML does not allow, or U+FFFD. */
+const BAD_CHARACTER = /(?![\t\n\r])[^ -\uFFFC]/
 const ENTITY = /&[a-z][a-z\d]{1,30};/i
 
 /** Counts the problems of a file. Takes bounded memory, since there are few codes. */
@@ -73,7 +76,7 @@ export class Problems {
 
   /** Looks for entities and characters that could not be decoded. */
   checkText(text: string, isUrl: boolean): void {
-    if (text.includes('\uFFFD')) this.add('bad-character', text)
+    if (BAD_CHARACTER.test(text)) this.add('bad-character', text)
     if (isUrl && ENTITY.test(text)) this.add('unknown-entity', text)
   }
 

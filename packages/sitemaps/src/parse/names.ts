@@ -22,6 +22,8 @@ const NAMESPACES = {
     'http://www.google.com/schemas/sitemap/0.84',
   ],
 } as const
+/** The namespaces of Google's other extensions, such as `sitemap-mobile` and `geo/schemas/sitemap`. */
+const OTHER = /schemas\/sitemap-|\/(?:geo|codesearch)\/schemas\//
 /** More names, and longer ones, are resolved again each time. */
 const MAX_NAMES = 500
 const MAX_KEPT_LENGTH = 100
@@ -105,7 +107,8 @@ function prefixOf(name: string): string {
 /** @param isExact Whether the whole URI must be right. */
 function spaceOf(uri: string, isExact = false): Space | undefined {
   for (const [space, [part, ...exact]] of Object.entries(NAMESPACES))
-    if (isExact ? exact.some((right) => right === uri) : uri.includes(part)) return space as Space
+    if (isExact ? exact.some((right) => right === uri) : uri.includes(part))
+      return space === 'sitemap' && OTHER.test(uri) ? 'other' : (space as Space)
   return undefined
 }
 

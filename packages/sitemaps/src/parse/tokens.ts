@@ -5,6 +5,8 @@
 // 200,000 elements and closes none. It expands no entities that a file declares.
 import { Tokenizer } from 'htmlparser2'
 
+export type Malformed = 'text' | 'value' | 'attribute' | 'declaration' | 'xml'
+
 /** Receives the tokens of a file, in order. */
 export interface TokenHandler {
   /** A start tag, or an empty tag, for which `close` follows. */
@@ -19,9 +21,11 @@ export interface TokenHandler {
   declaration(text: string): void
   /**
    * Something that no parser of XML accepts: a text or an attribute with a raw `&` or `<`, an
-   * attribute without quotes, or `<?xml` after other text. It is handled as usual too.
+   * attribute without quotes or without a space before it, or `<?xml` after other text. It is
+   * handled as usual too.
+   * @param before The value before the text. By default, what the handler has of the text.
    */
-  malformed?(what: 'text' | 'value' | 'attribute' | 'xml', text: string): void
+  malformed?(what: Malformed, text: string, before?: string): void
 }
 
 /** The limits of `Tokens`. Characters. */
@@ -36,6 +40,10 @@ const MAX_ATTRIBUTES = 64
 const FIRST_QUOTE = 2
 const LESS_THAN = 0x3c
 const X = 0x78
+const SPACE = 0x20
+/** Longer declarations are not checked. */
+const MAX_DECLARATION = 200
+const QUOTED_ATTRIBUTES = /\s+[a-z]+\s*=\s*(?:"[^"]*"|'[^']*')/g
 /** Smaller pieces are joined, since each call of `write` copies the token that is under way. */
 const MIN_PIECE = 16 * 1024
 const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map()
@@ -81,11 +89,12 @@ export class Tokens {
         onattribname: (start, end) => {
           this.#attribute = this.#slice(start, end)
           this.#value = ''
+          if (this.#buffer.charCodeAt(start - this.#offset - 1) > SPACE) this.#badAttribute ??= this.#attribute
           if (this.#attribute.charCodeAt(0) === X && this.#attribute.startsWith('xmlns')) this.#declares = true
         },
         onattribdata: (start, end) => {
           const part = this.#slice(start, end)
-          if (this.#hasAmpersand(start, end)) this.#handler.malformed?.('value', this.#value + part)
+          if (this.#hasAmpersand(start, end)) this.#handler.malformed?.('value', part, this.#value)
           this.#addToValue(part)
         },
         onattribentity: (codePoint) => this.#addToValue(String.fromCodePoint(codePoint)),
@@ -125,8 +134,12 @@ export class Tokens {
           this.#handled = end
         },
         onprocessinginstruction: (start, end) => {
-          const isLate = start > '<?'.length && start >= this.#offset
-          if (isLate && /^xml[\s?]/.test(this.#slice(start, end))) this.#handler.malformed?.('xml', '')
+          const isLate = start > '<?'.length
+          const text = start < this.#offset ? '' : this.#slice(start, end)
+          const isXml = /^xml[\s?]/.test(text)
+          if (isLate && isXml) this.#handler.malformed?.('xml', '')
+          if (isXml && text.length <= MAX_DECLARATION && !/^xml\s*\??$/.test(text.replaceAll(QUOTED_ATTRIBUTES, '')))
+            this.#handler.malformed?.('declaration', `<?${text}>`)
           this.#handled = end
         },
         ondeclaration: (start, end) => {
@@ -195,7 +208,7 @@ export class Tokens {
     const parts = hasLessThan ? [this.#name, ...attributes.keys()] : []
     const broken = parts.findIndex((part) => part.endsWith('<'))
     if (broken === -1) {
-      if (hasLessThan) this.#handler.malformed?.('value', this.#buffer.slice(start, this.#handled - this.#offset))
+      if (hasLessThan) this.#handler.malformed?.('value', this.#buffer.slice(start, this.#handled - this.#offset), '')
       this.#handler.open(this.#name, attributes, this.#declares)
       if (this.#badAttribute !== undefined) this.#handler.malformed?.('attribute', this.#badAttribute)
       return

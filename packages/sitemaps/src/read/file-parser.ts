@@ -102,7 +102,7 @@ export class FileParser {
 
   /** A page of the server, or the notices of PHP, say more than their absence of a sitemap. */
   #noSitemap(reason: NotASitemap): FileEnd {
-    const quote = JSON.stringify(this.#beginning.replaceAll(/\s+/g, ' ').slice(0, QUOTED))
+    const quote = JSON.stringify(Array.from(this.#beginning.replaceAll(/\s+/g, ' ')).slice(0, QUOTED).join(''))
     return { outcome: 'failed', reason, detail: `${reasonMeanings[reason]}; it begins with ${quote}` }
   }
 

@@ -56,9 +56,13 @@ function isRobots({ url, reason }: SitemapFile): boolean {
 }
 
 /** Returns what --return-links found. */
-export function formatReturnLinks({ links, missing, examples, complete }: ReturnLinksResult): string {
+export function formatReturnLinks({ links, missing, otherHosts, examples, complete }: ReturnLinksResult): string {
   const counted = `${countText(links, 'link')} to pages in other languages`
-  const partly = complete ? [] : ['links to pages that were not read are left out']
+  const partly = [
+    ...(complete ? [] : ['links to pages that were not read are left out']),
+    ...(otherHosts > 0 ? [`links to ${countText(otherHosts, 'host')} whose sitemaps were not read are left out`] : []),
+  ]
+  if (links === 0) return `${dim('- returned ')}  no links to check\n${rows(partly)}`
   if (missing === 0) return `${green('✓ returned ')}  ${counted}; each page names the other one too\n${rows(partly)}`
   const lines = examples.map(({ from, to, listed }) => {
     const why = listed ? 'does not name it' : 'is in none of the sitemaps'

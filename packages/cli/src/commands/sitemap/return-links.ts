@@ -16,6 +16,8 @@ export interface ReturnLinksResult {
   /** How many links from page to page were checked. */
   readonly links: number
   readonly missing: number
+  /** How many hosts without a listed page links lead to. These links are left out. */
+  readonly otherHosts: number
   /** The first missing links. */
   readonly examples: readonly UnreturnedLink[]
   /** Whether all pages were read, and fit into the memory. Otherwise, links to pages that were not read are left out. */
@@ -45,6 +47,8 @@ export class ReturnLinks {
   readonly #byUrl = new Map<string, Page>()
   /** For two pages, by both numbers, the directions of their links. */
   readonly #links = new Map<number, number>()
+  /** The hosts of the pages that are listed. */
+  readonly #hosts = new Set<string>()
   #bytes = 0
 
   constructor(maxBytes: number = MAX_BYTES) {
@@ -55,8 +59,9 @@ export class ReturnLinks {
     if (this.#isFull) return
     const from = this.#pageOf(loc)
     from.listed = true
+    this.#hosts.add(hostOf(from))
     for (const { href, hreflang } of alternates) {
-      const to = hreflang === undefined ? from : this.#pageOf(href)
+      const to = hreflang === undefined || !/^https?:/i.test(href) ? from : this.#pageOf(href)
       if (to === from) continue
       const key = Math.min(from.number, to.number) * MAX_PAGES + Math.max(from.number, to.number)
       const ways = this.#links.get(key)
@@ -69,6 +74,7 @@ export class ReturnLinks {
   result(isWhole: boolean): ReturnLinksResult {
     const complete = isWhole && !this.#isFull
     const examples: UnreturnedLink[] = []
+    const otherHosts = new Set<string>()
     let links = 0
     let missing = 0
     for (const [key, ways] of this.#links) {
@@ -80,11 +86,15 @@ export class ReturnLinks {
       const from = this.#pages[numbers[ways === FORTH ? 0 : 1]] as Page
       const to = this.#pages[numbers[ways === FORTH ? 1 : 0]] as Page
       if (!to.listed && !complete) continue
+      if (!this.#hosts.has(hostOf(to))) {
+        otherHosts.add(hostOf(to))
+        continue
+      }
       links++
       missing++
       if (examples.length < MAX_EXAMPLES) examples.push({ from: from.url, to: to.url, listed: to.listed })
     }
-    return { links, missing, examples, complete }
+    return { links, missing, otherHosts: otherHosts.size, examples, complete }
   }
 
   get #isFull(): boolean {
@@ -103,4 +113,9 @@ export class ReturnLinks {
     this.#pages.push(page)
     return page
   }
+}
+
+/** @param page With a URL that was parsed. */
+function hostOf({ url }: Page): string {
+  return url.split('/', 3)[2] ?? ''
 }

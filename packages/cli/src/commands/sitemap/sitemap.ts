@@ -31,7 +31,7 @@ export async function sitemap(args: Arguments): Promise<number> {
     format === 'text' ? printFiles(reading, links) : printEntries(reading, format, links),
   )
   const files = all.flat()
-  const returnLinks = links?.result(!files.some(isMissing))
+  const returnLinks = links?.result(!files.some((file) => isMissing(file) || isLeftOut(file)))
   if (format === 'json') await write(jsonLine({ version: 1, files: files.map(withoutFalse), returnLinks }))
   else if (returnLinks !== undefined) await (format === 'text' ? write : writeError)(formatReturnLinks(returnLinks))
   if (format === 'text') await write(formatSummary(files))
@@ -44,6 +44,11 @@ function isMissing({ outcome, reason }: SitemapFile): boolean {
   return (
     outcome === 'partial' || outcome === 'failed' || (outcome === 'skipped' && /^limit|not-reached/.test(reason ?? ''))
   )
+}
+
+/** Returns whether pages of the file are unknown, since they did not change. */
+function isLeftOut({ outcome, reason, skippedEntries }: SitemapFile): boolean {
+  return skippedEntries > 0 || reason === 'since' || outcome === 'unchanged'
 }
 
 /** @throws {UsageError} for a text that is not a date. */
