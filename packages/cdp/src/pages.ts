@@ -173,6 +173,7 @@ export class Pages {
     const removeListener = signal && onAbort(signal, abandon)
     this.#guard.beginCall(targetId, abandoning.signal, url)
     try {
+      await trafficOf(this.#browser).ready()
       const response = await this.#wrapNavigation(targetId, navigate)
       // Puppeteer's `reload` and `goBack` accept the error page as the page that they wait for, and
       // resolve without a response.

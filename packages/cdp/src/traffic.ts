@@ -59,6 +59,15 @@ export interface RequestListener {
   onTargetClosed(targetId: string): void
 }
 
+/** A request that is being decided about. */
+interface Deciding {
+  readonly session: DriverSession
+  readonly paused: PausedRequest
+  readonly listeners: readonly RequestListener[]
+  /** Set once its own search for lost sessions is done: from now on it fails when one is lost. */
+  isAsked: boolean
+}
+
 const trafficByBrowser = new WeakMap<object, Traffic>()
 
 /** Returns the traffic of this browser. */
@@ -101,8 +110,8 @@ export class Traffic {
   #isBypassed = false
   /** What one session has let pass and the other has not seen yet: its request ID, by `keyOf`. */
   readonly #passed = new Map<string, string>()
-  /** The session that decides about a request now, and the request's ID there, by `keyOf`. */
-  readonly #deciding = new Map<string, { readonly session: DriverSession; readonly requestId: string }>()
+  /** What a session decides about now, by `keyOf`. */
+  readonly #deciding = new Map<string, Deciding>()
   /** The request IDs of documents in the session that has decided, by those in the other one. */
   readonly #decidedIds = new Map<string, string>()
 
@@ -155,6 +164,14 @@ export class Traffic {
     this.#listeners.delete(listener)
   }
 
+  /**
+   * Resolves when lost sessions are replaced, so that the next request is intercepted.
+   * @throws {Error} if the driver opens no session.
+   */
+  async ready(): Promise<void> {
+    if (this.#listeners.size > 0) await this.#restore()
+  }
+
   /** Returns whether the browser still waits for the response to this request. */
   async isPending(requestId: string): Promise<boolean> {
     // For a pending request the browser reports a missing body. A session where the request is
@@ -190,7 +207,8 @@ export class Traffic {
         this.#isBypassed = true
         this.#sessions = this.#sessions.filter((_, i) => isAttached[i])
         this.#passed.clear() // or it would let pass later requests with the same key
-        await Promise.all(lost.map((session) => session.detach())) // rejects what waits for a reply
+        const failing = [...this.#deciding.values()].map((deciding) => this.#failHeld(deciding))
+        await Promise.all([...failing, ...lost.map((session) => session.detach())]) // rejects what waits for a reply
       }
       if (this.#sessions.length === SESSIONS && !this.#isBypassed) return
       while (this.#sessions.length < SESSIONS) this.#sessions = [...this.#sessions, await this.#open()]
@@ -201,6 +219,16 @@ export class Traffic {
     throw new Error(`the sessions of the guard with the browser were detached ${MAX_ATTEMPTS} times in a row`)
   }
 
+  /**
+   * Fails a request that one of the remaining sessions holds. Its replacement would not pause it
+   * if that session were lost too.
+   */
+  async #failHeld({ session, paused, listeners, isAsked }: Deciding): Promise<void> {
+    if (!isAsked || !this.#sessions.some(({ driverSession }) => driverSession === session)) return
+    await failRequest(session, paused, 'Aborted')
+    for (const listener of listeners) listener.onCanceled(paused)
+  }
+
   async #open(): Promise<BrowserSession> {
     const session = await this.#browser.newSession()
     this.#frames.follow(session)
@@ -208,10 +236,8 @@ export class Traffic {
       if (type === 'page' && openerId !== undefined) this.#popups.add(targetId)
     })
     listen(session, 'Fetch.requestPaused', (paused) => {
-      const fail = () =>
-        isDelivered(send(session, 'Fetch.failRequest', { requestId: paused.requestId, errorReason: 'Aborted' }))
       const handled = this.#onPaused(session, paused)
-        .catch(fail)
+        .catch(() => failRequest(session, paused, 'Aborted'))
         .then(() => void this.#pausedRequests.delete(handled))
       this.#pausedRequests.add(handled)
     })
@@ -250,13 +276,13 @@ export class Traffic {
       await continueResponse(session, paused, listeners.length > 0)
       return
     }
-    if (await this.#hasLostDecider(session, paused, key, listeners)) throw new Error('the first session was detached')
-    const decider = { session, requestId }
-    this.#deciding.set(key, decider)
+    if (await this.#hasLostDecider(session, key, listeners)) throw new Error('the first session was detached')
+    const deciding = { session, paused, listeners, isAsked: false }
+    this.#deciding.set(key, deciding)
     try {
-      await this.#decide(session, paused, key, listeners)
+      await this.#decide(deciding, key)
     } finally {
-      if (this.#deciding.get(key) === decider) this.#deciding.delete(key)
+      if (this.#deciding.get(key) === deciding) this.#deciding.delete(key)
     }
   }
 
@@ -265,32 +291,26 @@ export class Traffic {
    * and cancels that wait. The request fails then: no other session would pause it if this one were
    * detached too.
    */
-  async #hasLostDecider(
-    session: DriverSession,
-    paused: PausedRequest,
-    key: string,
-    listeners: readonly RequestListener[],
-  ): Promise<boolean> {
+  async #hasLostDecider(session: DriverSession, key: string, listeners: readonly RequestListener[]): Promise<boolean> {
     const decider = this.#deciding.get(key)
     if (decider === undefined || decider.session === session) return false
     await this.#restore()
     if (this.#sessions.some(({ driverSession }) => driverSession === decider.session)) return false
-    for (const listener of listeners) listener.onCanceled({ ...paused, requestId: decider.requestId })
+    for (const listener of listeners) listener.onCanceled(decider.paused)
     return true
   }
 
-  async #decide(
-    session: DriverSession,
-    paused: PausedRequest,
-    key: string,
-    listeners: readonly RequestListener[],
-  ): Promise<void> {
+  async #decide(deciding: Deciding, key: string): Promise<void> {
+    const { session, paused, listeners } = deciding
     const { requestId, frameId } = paused
     const sessions = this.#sessions
     const kind = requestKind(paused, this.#frames)
+    if (kind === 'page') await this.#restore()
+    deciding.isAsked = true
     if (kind === 'page') {
-      await this.#restore()
+      const restored = this.#sessions
       if (!(await this.#popups.prepared(frameId))) throw new Error('the popup has no document script')
+      if (this.#sessions !== restored) throw new Error('a session was detached') // the request has failed
     }
     for (const listener of listeners) {
       const failureReason = await listener.onRequest(paused, kind, () => this.#frames.sourcesOf(paused))
@@ -298,7 +318,7 @@ export class Traffic {
       // With `BlockedByClient`, Chromium sometimes closes the tab that prerenders the page
       // (measured with the headless shell 156).
       const errorReason = this.#frames.isPrerendered(frameId) ? 'Aborted' : failureReason
-      await isDelivered(send(session, 'Fetch.failRequest', { requestId, errorReason }))
+      await failRequest(session, paused, errorReason)
       for (const each of listeners) each.onCanceled(paused)
       return
     }
@@ -360,6 +380,14 @@ export class Traffic {
   }
 }
 
+function failRequest(
+  session: DriverSession,
+  { requestId }: PausedRequest,
+  errorReason: ErrorReason | 'Failed',
+): Promise<boolean> {
+  return isDelivered(send(session, 'Fetch.failRequest', { requestId, errorReason }))
+}
+
 /** Lets the browser read the response. A guarded document is given changed headers. */
 async function continueResponse(session: DriverSession, paused: PausedRequest, isGuarded: boolean): Promise<void> {
   const { requestId, responseStatusCode: responseCode, responseStatusText, responseHeaders } = paused
@@ -374,7 +402,7 @@ async function continueResponse(session: DriverSession, paused: PausedRequest, i
     }
     if (await isDelivered(send(session, 'Fetch.continueResponse', { requestId, ...changed }))) return
     // A response that Chromium rejects would stay paused.
-    await isDelivered(send(session, 'Fetch.failRequest', { requestId, errorReason: 'Failed' }))
+    await failRequest(session, paused, 'Failed')
   } else {
     await isDelivered(send(session, 'Fetch.continueRequest', { requestId }))
   }

@@ -86,11 +86,36 @@ describe.skipIf(noChromium)('a guard whose sessions are detached', () => {
     expect(sites.requestedPages).toEqual([`${HOME}/`])
   })
 
-  it('refuses every navigation if the driver opens no other session', async () => {
+  it('fails a navigation that waits when its sessions are detached one after the other', async () => {
+    const { driver, page, robots, at } = await guarded()
+    sites.respond(`${HOME}/robots.txt`, SLOW)
+    await page.goto(at('/'))
+    const waiting = page.goto(at('/waits')).catch((error: unknown) => error)
+    await expect.poll(() => robots.gate.queues()).toMatchObject([{ waiting: 1 }])
+    const decider = driver.lastPaused
+    const other = driver.sessions.find((session) => session !== decider)
+    await other?.detachReported()
+    await expect.poll(() => driver.sessions).toHaveLength(3)
+    await expect.poll(() => robots.gate.queues()).toEqual([])
+    await decider?.detach()
+    expect(await waiting).toMatchObject({ message: 'net::ERR_ABORTED' })
+    await page.goto('about:blank')
+    expect(sites.requestedPages).toEqual([`${HOME}/`])
+  })
+
+  it('checks a navigation when both are detached', async () => {
+    const { driver, page, at } = await guarded()
+    await Promise.all(driver.sessions.map((session) => session.detach()))
+    await expect(page.goto(at('/private'))).rejects.toBeInstanceOf(RobotsDisallowedError)
+    await page.goto(at('/'))
+    expect(sites.requestedPages).toEqual([`${HOME}/`])
+  })
+
+  it.each([1, 2])('refuses every navigation if the driver opens no other session for %i', async (count) => {
     const { driver, page, at } = await guarded()
     driver.refuses = true
-    await driver.sessions[0]?.detach()
-    await expect(page.goto(at('/'))).rejects.toThrow('net::ERR_ABORTED')
+    await Promise.all(driver.sessions.slice(0, count).map((session) => session.detach()))
+    await expect(page.goto(at('/'))).rejects.toThrow('no session')
     expect(sites.requestedUrls).toEqual([])
     driver.refuses = false
     await page.goto(at('/'))
@@ -137,12 +162,17 @@ describe.skipIf(noChromium)('a guard whose sessions are detached', () => {
   })
 })
 
+interface Detachable extends DriverSession {
+  /** Detaches the session and reports that, as Playwright does. */
+  detachReported(): Promise<void>
+}
+
 /** A driver that remembers the sessions of the guard with the browser. */
 class Driver implements DriverBrowser {
   readonly driverObject: object = this
-  readonly sessions: DriverSession[] = []
+  readonly sessions: Detachable[] = []
   /** The session that has paused a request last. */
-  lastPaused: DriverSession | undefined
+  lastPaused: Detachable | undefined
   refuses = false
   readonly #chromium: Chromium
   readonly #targets: (() => Promise<unknown>)[] = []
@@ -151,7 +181,7 @@ class Driver implements DriverBrowser {
     this.#chromium = chromium
   }
 
-  async newSession(): Promise<DriverSession> {
+  async newSession(): Promise<Detachable> {
     if (this.refuses) throw new Error('no session')
     const session = await this.#chromium.newSession()
     const send: DriverSession['send'] = async (method, parameters) => {
@@ -160,14 +190,21 @@ class Driver implements DriverBrowser {
         this.#targets.push(() => session.send('Target.detachFromTarget', result as object))
       return result
     }
-    const opened: DriverSession = {
+    const onClose: (() => void)[] = []
+    const opened: Detachable = {
       send,
-      on: (event, listener) =>
-        session.on(event, (parameters) => {
+      on: (event, listener) => {
+        if (event === 'close') onClose.push(() => listener(undefined))
+        return session.on(event, (parameters) => {
           if (event === 'Fetch.requestPaused') this.lastPaused = opened
           listener(parameters)
-        }),
+        })
+      },
       detach: () => session.detach(),
+      detachReported: async () => {
+        await session.detach()
+        for (const report of onClose) report()
+      },
     }
     this.sessions.push(opened)
     return opened
