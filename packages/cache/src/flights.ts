@@ -47,8 +47,9 @@ export class Flight {
 /** The flights of a cache, by URL and by the headers that a page may depend on (`flightKey`). */
 export class Flights {
   readonly #byKey: Map<string, Flight> = new Map()
-  /** When URLs were invalidated last. Milliseconds since 1970. */
+  /** The turns at which URLs were invalidated last. */
   readonly #invalidated: Map<string, number> = new Map()
+  #turn = 0
 
   of(key: string): Flight | undefined {
     return this.#byKey.get(key)
@@ -66,12 +67,17 @@ export class Flights {
   }
 
   /** Notes that what is stored for a URL, or under way, is no longer valid. */
-  invalidate(url: string, at: number): void {
-    setBounded(this.#invalidated, url, at, MAX_INVALIDATED)
+  invalidate(url: string): void {
+    setBounded(this.#invalidated, url, this.nextTurn(), MAX_INVALIDATED)
   }
 
-  /** Whether a response to a request of this time may be stored. */
-  isValid(url: string, requestedAt: number): boolean {
-    return requestedAt >= (this.#invalidated.get(url) ?? Number.NEGATIVE_INFINITY)
+  /** Returns the turn of a request that is sent now. A clock would give several the same time. */
+  nextTurn(): number {
+    return ++this.#turn
+  }
+
+  /** Whether a response to the request of this turn may be stored. */
+  isValid(url: string, turn: number): boolean {
+    return turn > (this.#invalidated.get(url) ?? 0)
   }
 }

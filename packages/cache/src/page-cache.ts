@@ -158,7 +158,7 @@ export class PageCache implements ResponseCache {
   /** Deletes the stored responses for a URL. Returns how many there were. Its visits are kept. */
   async delete(url: string | URL): Promise<number> {
     const key = keyOf(url)
-    this.#flights.invalidate(key, this.#settings.now())
+    this.#flights.invalidate(key)
     return this.#settings.store.delete(key)
   }
 
@@ -274,6 +274,8 @@ class Exchange {
   readonly #exchange: CacheExchange
   readonly #attempt: Attempt
   readonly #warn: Shared['warn']
+  /** When the request was sent, in the order of requests and invalidations. */
+  #turn = 0
 
   constructor(shared: Shared, request: CachedRequest, exchange: CacheExchange) {
     const { settings, visits, flights, attempt, warn } = shared
@@ -349,6 +351,7 @@ class Exchange {
     const { headers, signal } = this.#request
     const { now, store, freshness } = this.#settings
     const requestedAt = now()
+    this.#turn = this.#flights.nextTurn()
     const validators = found === undefined || !sendsValidators ? {} : validatorsOf(found.record.headers)
     const isConditional = Object.keys(validators).length > 0
     const staleCopy = () => (found !== undefined && sendsValidators && this.#mayBeStale(found) ? found : undefined)
@@ -536,8 +539,8 @@ class Exchange {
     if (writer === undefined) return false
     const isStored = await this.#attempt(async () => {
       const newer = await this.#find()
-      const { url, requestedAt, receivedAt } = record
-      if (!this.#flights.isValid(url, requestedAt) || (newer && newer.record.receivedAt > receivedAt)) {
+      const { url, receivedAt } = record
+      if (!this.#flights.isValid(url, this.#turn) || (newer && newer.record.receivedAt > receivedAt)) {
         await writer.abort()
         return false
       }
@@ -572,7 +575,7 @@ class Exchange {
     const sent = await this.#exchange.send(headers)
     if (!SAFE.has(method) && sent.status >= 200 && sent.status < 400) {
       for (const invalid of invalidatedBy(url, sent)) {
-        this.#flights.invalidate(invalid, this.#settings.now())
+        this.#flights.invalidate(invalid)
         await this.#attempt(() => this.#settings.store.delete(invalid))
       }
     }

@@ -257,7 +257,11 @@ test.each<[call: string, make: () => unknown, message: string]>([
     () => politeAgent({ gate, agent: { connect: wrong({ lookup: () => undefined }) } }),
     'agent.connect.lookup: write { lookup } next to `agent`',
   ],
-  ['politeAgent({ agent: [] })', () => politeAgent({ gate, agent: wrong([]) }), 'agent: an array is not an object of'],
+  [
+    'politeAgent({ agent: [] })',
+    () => politeAgent({ gate, agent: wrong([]) }),
+    'agent: an object of type Array is not an object of',
+  ],
   ...(
     [
       ['keepAlive', 'is not an option of undici 8: connections are kept; pipelining: 0 closes them'],
