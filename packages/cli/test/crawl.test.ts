@@ -213,11 +213,14 @@ describe('a list of URLs', () => {
 
 test('--retry requests a page again after a 429, and follows its links', { tags: 'full' }, async () => {
   const { sites, origin, requested } = await startSite()
-  sites.respond('http://127.0.0.1:PORT/', { status: 429, headers: { 'retry-after': '1' } }, links('/a'))
+  const busy = { status: 429, headers: { 'retry-after': '1' } }
+  sites.respond('http://127.0.0.1:PORT/', busy, busy, links('/a'))
   const args = ['crawl', `${origin}/`, ...BOT, '--min-delay', '0', '--depth', '1']
-  const { stdout } = await runInThisProcess([...args, '--retry', '1'])
-  expect(stdout).toMatch(/^✓ 200 {6}\S+ {2}\d+ bytes, 2 attempts/m)
-  expect(requested()).toEqual(['/', '/', '/a', '/robots.txt'])
+  const { stdout } = await runInThisProcess([...args, '--retry', '2'])
+  expect(stdout).toMatch(/^✓ 200 {6}\S+ {2}\d+ bytes, 3 attempts, waited \S+ s \((retry-after|backoff)\)/m)
+  expect(stdout).toMatch(/^ {2}waits {5}1 request waited /m)
+  expect(stdout).toContain('  pushed    2 responses asked for fewer requests\n')
+  expect(requested()).toEqual(['/', '/', '/', '/a', '/robots.txt'])
 })
 
 test.for([

@@ -188,7 +188,7 @@ export function privateBytes(option: string, key: unknown): PrivateBytes {
     const [, text] = /^\s*-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END PRIVATE KEY-----\s*$/.exec(key) ?? []
     const der = Buffer.from(text ?? '', 'base64')
     const derived = publicOf(der)
-    if (derived === undefined) throw new OptionError(option, `${textProblem(key)}; ${HOW}`)
+    if (derived === undefined) throw new OptionError(option, textProblem(key))
     return { der, x: derived }
   }
   const { kty, crv, x, d } = Object(key) as Jwk
@@ -204,13 +204,13 @@ export function privateBytes(option: string, key: unknown): PrivateBytes {
   return { der, x }
 }
 
-/** Says what a text is that is not a PEM. It may be a secret, so the message does not repeat it. */
+/** Says what a text is that is not a PEM, and what to write. It may be a secret, so the message does not repeat it. */
 function textProblem(text: string): string {
   if (/^\s*\{/.test(text))
     return 'the text is JSON, such as of a key file; write JSON.parse(text) or await readKeyFile(path)'
   if (/^[^\n]{1,255}\.(?:jwk|json|pem|key)$/.test(text))
     return 'the text is the name of a file; write await readKeyFile(path) of @politely/web-bot-auth/operator'
-  return 'the text is not the PEM of a private Ed25519 key in PKCS #8'
+  return `the text is not the PEM of a private Ed25519 key in PKCS #8; ${HOW}`
 }
 
 /** Returns `x` of a key in PKCS #8; undefined if it is no Ed25519 key. */

@@ -93,9 +93,9 @@ test.each<[string, object, RegExp]>([
   [
     'key',
     { key: '{"kty":"OKP","d":"secret"}' },
-    /^key: the text is JSON, such as of a key file; write JSON\.parse\(text\)/,
+    /^key: the text is JSON, such as of a key file; write JSON\.parse\(text\) or await readKeyFile\(path\)$/,
   ],
-  ['key', { key: 'keys/bot.jwk' }, /the text is the name of a file; write await readKeyFile\(path\)/],
+  ['key', { key: 'keys/bot.jwk' }, /the text is the name of a file; write await readKeyFile\(path\) of [^;]+$/],
   ['key', { key: '-----BEGIN EC PRIVATE KEY-----' }, /not the PEM of a private Ed25519 key in PKCS #8/],
   ['publicKey', { key: () => new Uint8Array(64) }, /is missing; write the JWK of the public key/],
   ['publicKey', { key: () => new Uint8Array(64), publicKey: { kty: 'EC' } }, /not the JWK of a public Ed25519 key/],

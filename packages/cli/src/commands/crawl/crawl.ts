@@ -122,6 +122,12 @@ interface Candidate {
 /** The requests for a candidate. */
 interface Visit extends Candidate {
   attempts: number
+  /** Of all requests, with the pauses between them. */
+  waitedMs: number
+  waitedFor: PageReport['waitedFor']
+  pushbacks: number
+  /** When the last request ended, by `performance.now()`. */
+  endedAt: number | undefined
   /** Of the last request. */
   permit: Permit | undefined
 }
@@ -239,7 +245,7 @@ class Crawler {
     const { url, depth } = candidate
     const { retry, stopping } = this.#tools
     const output = this.#tools.output()
-    const visit: Visit = { ...candidate, attempts: 0, permit: undefined }
+    const visit: Visit = { ...candidate, ...emptySending(), endedAt: undefined, permit: undefined }
     const send = (onEntered: () => Promise<void>) => this.#send(visit, onEntered)
     try {
       const sent = retry === undefined ? send(async () => undefined) : withRetries(retry, stopping.signal, send)
@@ -273,19 +279,25 @@ class Crawler {
   async #send(visit: Visit, onEntered: () => Promise<void>): Promise<Response> {
     const { client, fetch, gate } = this.#tools
     const { signal } = this.#tools.stopping
+    const pausedMs = visit.endedAt === undefined ? 0 : performance.now() - visit.endedAt
     const permit = await gate.enter(visit.url, { signal, redirectedFrom: visit.redirectedFrom })
     visit.permit = permit
     visit.attempts++
+    visit.waitedMs += pausedMs + permit.waitedMs
+    if (permit.waitedFor !== 'none' || visit.attempts === 1) visit.waitedFor = permit.waitedFor
+    else if (visit.waitedFor === 'none') visit.waitedFor = 'backoff' // the pause of a retry
     try {
       await onEntered()
       const headers = { 'user-agent': client.userAgent }
       const response = await permit.run(() => fetch(permit.url, { headers, redirect: 'manual', signal }))
       permit.release(response)
+      if (response.status === 429 || response.status === 503) visit.pushbacks++
       return response
     } catch (error) {
       if (!this.isStopped && requestFailure(error) !== undefined) permit.release({ failed: true, error })
       throw error
     } finally {
+      visit.endedAt = performance.now()
       permit.release() // no effect after another call
     }
   }
@@ -350,11 +362,9 @@ function emptyReport(url: string, depth: number): PageReport {
     url: withoutCredentials(url),
     outcome: 'failed',
     status: undefined,
-    attempts: 0,
     page: undefined,
     depth,
-    waitedMs: 0,
-    waitedFor: undefined,
+    ...emptySending(),
     bytes: 0,
     location: undefined,
     nofollow: 0,
@@ -363,6 +373,12 @@ function emptyReport(url: string, depth: number): PageReport {
   }
 }
 
-function sendingOf({ permit, attempts }: Visit): Pick<PageReport, 'attempts' | 'waitedMs' | 'waitedFor'> {
-  return { attempts, waitedMs: Math.round(permit?.waitedMs ?? 0), waitedFor: permit?.waitedFor }
+type Sending = Pick<PageReport, 'attempts' | 'waitedMs' | 'waitedFor' | 'pushbacks'>
+
+function emptySending(): Sending {
+  return { attempts: 0, waitedMs: 0, waitedFor: undefined, pushbacks: 0 }
+}
+
+function sendingOf({ attempts, waitedMs, waitedFor, pushbacks }: Visit): Sending {
+  return { attempts, waitedMs: Math.round(waitedMs), waitedFor, pushbacks }
 }

@@ -15,8 +15,11 @@ export interface PageReport {
   readonly page: PageOutcome | undefined
   /** How many links led to the page. */
   readonly depth: number
-  /** How long the request waited for its turn. Milliseconds. */
+  /** How many responses asked for fewer requests: 429 or 503. */
+  readonly pushbacks: number
+  /** How long its requests waited for their turn, with the pauses of --retry. Milliseconds. */
   readonly waitedMs: number
+  /** Of the last request that waited; `backoff` if only --retry paused. */
   readonly waitedFor: Permit['waitedFor'] | undefined
   readonly bytes: number
   /** The target of a redirect. */

@@ -28,16 +28,17 @@ export class CrawlSummary {
     this.#advice = adviceOnContact(userAgent)
   }
 
-  add({ outcome, status, page, bytes, waitedMs, waitedFor, problem, verdict, url }: PageReport): void {
+  add(report: PageReport): void {
+    const { outcome, status, page, bytes, waitedMs, waitedFor, pushbacks, problem, verdict, url } = report
     if (waitText(waitedMs, waitedFor) !== undefined) this.#waits++
     this.#waitedMs += waitedMs
     this.#longestMs = Math.max(this.#longestMs, waitedMs)
     this.#bytes += bytes
+    this.#pushbacks += pushbacks
     if (page !== undefined) count(this.#outcomes, page.kind)
     if (outcome === 'fetched') {
       this.#pages++
       count(this.#byStatus, String(status))
-      if (status === 429 || status === 503) this.#pushbacks++
     } else if (outcome === 'refused' && verdict !== undefined) {
       count(this.#refusals, `${verdict.origin ?? url}: ${reasonText(verdict)}`)
     } else count(this.#problems, problem ?? '')
