@@ -64,8 +64,7 @@ interface Deciding {
   readonly session: DriverSession
   readonly paused: PausedRequest
   readonly listeners: readonly RequestListener[]
-  /** Set once its own search for lost sessions is done: from now on it fails when one is lost. */
-  isAsked: boolean
+  hasFailed: boolean
 }
 
 const trafficByBrowser = new WeakMap<object, Traffic>()
@@ -207,26 +206,33 @@ export class Traffic {
         this.#isBypassed = true
         this.#sessions = this.#sessions.filter((_, i) => isAttached[i])
         this.#passed.clear() // or it would let pass later requests with the same key
-        const failing = [...this.#deciding.values()].map((deciding) => this.#failHeld(deciding))
-        await Promise.all([...failing, ...lost.map((session) => session.detach())]) // rejects what waits for a reply
+        await Promise.all(lost.map((session) => session.detach())) // rejects what waits for a reply
       }
       if (this.#sessions.length === SESSIONS && !this.#isBypassed) return
+      const kept = this.#sessions
+      if (this.#isBypassed) await this.#failHeldBy(kept)
       while (this.#sessions.length < SESSIONS) this.#sessions = [...this.#sessions, await this.#open()]
       if (!this.#isBypassed) continue
       await this.interceptOpenPages()
+      await this.#failHeldBy(kept) // what was paused meanwhile
       this.#isBypassed = false
     }
     throw new Error(`the sessions of the guard with the browser were detached ${MAX_ATTEMPTS} times in a row`)
   }
 
   /**
-   * Fails a request that one of the remaining sessions holds. Its replacement would not pause it
-   * if that session were lost too.
+   * Fails the undecided requests that these sessions hold. A session that is opened later does not
+   * pause them, so the browser would send them if the session that holds them were lost too.
    */
-  async #failHeld({ session, paused, listeners, isAsked }: Deciding): Promise<void> {
-    if (!isAsked || !this.#sessions.some(({ driverSession }) => driverSession === session)) return
-    await failRequest(session, paused, 'Aborted')
-    for (const listener of listeners) listener.onCanceled(paused)
+  async #failHeldBy(sessions: readonly BrowserSession[]): Promise<void> {
+    const fail = async (deciding: Deciding) => {
+      const { session, paused, listeners } = deciding
+      if (!sessions.some(({ driverSession }) => driverSession === session)) return
+      deciding.hasFailed = true
+      await failRequest(session, paused, 'Aborted')
+      for (const listener of listeners) listener.onCanceled(paused)
+    }
+    await Promise.all([...this.#deciding.values()].map(fail))
   }
 
   async #open(): Promise<BrowserSession> {
@@ -277,7 +283,7 @@ export class Traffic {
       return
     }
     if (await this.#hasLostDecider(session, key, listeners)) throw new Error('the first session was detached')
-    const deciding = { session, paused, listeners, isAsked: false }
+    const deciding = { session, paused, listeners, hasFailed: false }
     this.#deciding.set(key, deciding)
     try {
       await this.#decide(deciding, key)
@@ -305,12 +311,10 @@ export class Traffic {
     const { requestId, frameId } = paused
     const sessions = this.#sessions
     const kind = requestKind(paused, this.#frames)
-    if (kind === 'page') await this.#restore()
-    deciding.isAsked = true
     if (kind === 'page') {
-      const restored = this.#sessions
+      await this.#restore()
       if (!(await this.#popups.prepared(frameId))) throw new Error('the popup has no document script')
-      if (this.#sessions !== restored) throw new Error('a session was detached') // the request has failed
+      if (deciding.hasFailed) throw new Error('a session was detached')
     }
     for (const listener of listeners) {
       const failureReason = await listener.onRequest(paused, kind, () => this.#frames.sourcesOf(paused))

@@ -126,7 +126,7 @@ describe.skipIf(noChromium)('a guard whose sessions are detached', () => {
     await page.goto(at('/'))
     const rulesIn = (path: string) =>
       page.evaluate(`new Promise((resolve) => {
-        self.popup ??= open()
+        self.popup = open('', 'popup')
         popup.location = '${path}'
         const timer = setInterval(() => {
           const { readyState, URL } = popup.document
@@ -138,8 +138,9 @@ describe.skipIf(noChromium)('a guard whose sessions are detached', () => {
     expect(await rulesIn('/rules')).toBe(0)
     await driver.detachTargets()
     expect(await rulesIn('/rules?2')).toBe(0)
-    await driver.sessions[0]?.detach()
-    await driver.sessions[1]?.send('Browser.getVersion')
+    await driver.sessions[0]?.detachReported()
+    await expect.poll(() => driver.sessions).toHaveLength(3)
+    await page.goto(at('/'))
     expect(await rulesIn('/rules?3')).toBe(0)
   })
 
