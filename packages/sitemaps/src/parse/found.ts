@@ -61,7 +61,8 @@ export interface SitemapProblem {
 
 const MAX_EXAMPLE = 200
 /** A character that XML does not allow, or U+FFFD. */
-const BAD_CHARACTER = /(?![\t\n\r])[^ -\uFFFC]/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for them; `[^\t\n\r -\uFFFC]` takes twice the time
+const BAD_CHARACTER = /[\0-\x08\x0B\x0C\x0E-\x1F\uFFFD-\uFFFF]/
 const ENTITY = /&[a-z][a-z\d]{1,30};/i
 
 /** Counts the problems of a file. Takes bounded memory, since there are few codes. */
