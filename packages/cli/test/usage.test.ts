@@ -186,6 +186,13 @@ test('--purpose text-and-data-mining exits with 1 if tdmrep.json is unreachable'
   expect((await run('/page', '--purpose', 'text-and-data-mining')).code).toBe(1)
 })
 
+test('says once that tdmrep.json is a web page', async () => {
+  const { run, server } = await startSite()
+  server.respond('http://127.0.0.1:PORT/.well-known/tdmrep.json', { ...HTML, body: '<!doctype html><title>A</title>' })
+  const { stdout } = await run('/page')
+  expect(stdout.replace(/\s+/g, ' ').match(/a web page instead of the file/g)).toHaveLength(1)
+})
+
 test('exits with 3 if robots.txt is unreachable, and with 2 for an invalid URL', async () => {
   const { run } = await startSite()
   expect(await run(`${await originWithStatus(503)}/`)).toMatchObject({

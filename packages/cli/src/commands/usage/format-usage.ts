@@ -48,7 +48,7 @@ export function formatUsage(report: UsageReport, wanted: readonly Purpose[], pro
     sourceRows(report, proxy),
     section('Contradictions, and other readings:', conflictRows(conflicts)),
     section('Licenses (RSL), which may allow more; none was fetched:', usage.licenses.map(licenseRow)),
-    section('Not understood:', usage.problems.map(problemRow)),
+    section('Not understood:', unseenProblems(report).map(problemRow)),
   ]
   return parts.flatMap((lines) => (lines.length === 0 ? [] : [`${lines.join('\n')}\n`])).join('\n')
 }
@@ -155,6 +155,11 @@ const SCOPES: Readonly<Record<UsageLicense['scope'], string>> = {
 function licenseRow({ url, scope, applies, source }: UsageLicense): string {
   const text = `${printable(url)}  ${SCOPES[scope]}, ${describeSource(source)}`
   return `  ${applies ? green('•') : dim('•')} ${hang(applies ? text : dim(`${text}; does not apply`), 4)}`
+}
+
+/** Without the problem of a whole tdmrep.json, which its row above tells. */
+function unseenProblems({ usage, tdmrep }: UsageReport): Usage['problems'] {
+  return usage.problems.filter(({ source, why }) => source.in !== 'tdmrep.json' || !tdmrep.why.startsWith(why))
 }
 
 function problemRow({ source, why }: Usage['problems'][number]): string {
