@@ -582,6 +582,7 @@ export const JSON_FORMATS: readonly JsonFormat[] = [
       ['outcome', '"fetched" or "refused" or "failed"', 'What happened.'],
       ['status?', 'integer', 'The status of the response. Absent if none arrived.'],
       ['attempts', 'integer', 'How many requests were sent for the page: more than 1 with `--retry`.'],
+      ['pushbacks', 'integer', 'How many of the responses had status 429 or 503.'],
       ...PAGE_OUTCOME,
       ['depth', 'integer', 'How many links led to the page.'],
       ['waitedMs', 'integer', 'How long the request waited for its turn, in milliseconds.'],
