@@ -88,16 +88,20 @@ export class CodingWatch implements CodedBody {
       // Some servers send nothing for the coding of nothing.
       return decoded.bytes === 0 && hasOwnEnd(this.#headers) ? undefined : UNSEEN_CODING
     }
-    if (this.#isGzip && this.#endsWithChecksum(decoded)) return undefined
+    const decode = this.#decodeAtOnce
+    if (decode === zlib.gunzip && this.#endsWithChecksum(decoded)) return undefined
     if (this.#size > MAX_KEPT_BYTES) return 'its coding is too long to check'
     // Of a gzip with several members, the last one has its own checksum. Zeros may follow it.
-    const decoders = decodersOf(this.#headers)
-    return decoders && whyOther(Buffer.concat(this.#chunks), decoders, decoded)
+    const coded = Buffer.concat(this.#chunks)
+    return decode === undefined
+      ? whyOther(coded, decodersOf(this.#headers) as readonly Transform[], decoded)
+      : whyOtherAtOnce(coded, decode, decoded)
   }
 
-  get #isGzip(): boolean {
+  /** The function for the most common codings, which is faster than streams. */
+  get #decodeAtOnce(): Decode | undefined {
     const { 'content-encoding': coding, 'transfer-encoding': transfer = 'chunked' } = this.#headers
-    return /^(?:x-)?gzip$/i.test(String(coding)) && transfer === 'chunked'
+    return transfer === 'chunked' ? AT_ONCE[String(coding).toLowerCase()] : undefined
   }
 
   #endsWithChecksum({ bytes, crc32 }: DecodedBody): boolean {
@@ -111,6 +115,30 @@ export class CodingWatch implements CodedBody {
     if (last === undefined || last.byteLength < 8) return Buffer.concat(this.#chunks).subarray(-8)
     return Buffer.from(last.buffer, last.byteOffset + last.byteLength - 8, 8)
   }
+}
+
+type Decode = (
+  coded: Buffer,
+  options: { readonly maxOutputLength: number; readonly chunkSize: number },
+  done: (error: NodeJS.ErrnoException | null, decoded: Buffer) => void,
+) => void
+
+const AT_ONCE: Readonly<Record<string, Decode>> = {
+  gzip: zlib.gunzip,
+  'x-gzip': zlib.gunzip,
+  br: zlib.brotliDecompress,
+}
+const OTHER = 'its coding decodes to something else'
+
+/** Like `whyOther`. */
+function whyOtherAtOnce(coded: Buffer, decode: Decode, { bytes, crc32 }: DecodedBody): Promise<string | undefined> {
+  const options = { maxOutputLength: bytes + 1, chunkSize: Math.min(Math.max(bytes + 1, 1_024), 2 ** 20) }
+  return new Promise((resolve) => {
+    decode(coded, options, (error, decoded) => {
+      if (error !== null) resolve(error.code === 'ERR_BUFFER_TOO_LARGE' ? OTHER : messageOf(error))
+      else resolve(decoded.byteLength === bytes && zlib.crc32(decoded) === crc32 ? undefined : OTHER)
+    })
+  })
 }
 
 /** Returns why coded bytes do not decode to a body. */
@@ -131,5 +159,5 @@ async function whyOther(
   } catch (error) {
     return messageOf(error)
   }
-  return size === bytes && checksum === crc32 ? undefined : 'its coding decodes to something else'
+  return size === bytes && checksum === crc32 ? undefined : OTHER
 }
