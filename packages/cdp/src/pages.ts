@@ -5,7 +5,7 @@ import { BrowserGoneError } from './browser-gone.ts'
 import type { Guard } from './guard.ts'
 import { unregisterServiceWorkers } from './service-workers.ts'
 import { changePages, type DriverBrowser, type DriverPage, isResponding, send, withSession } from './session.ts'
-import { trafficOf } from './traffic.ts'
+import { trafficOf, trafficReady } from './traffic.ts'
 
 /** A page's request, in the form that Playwright and Puppeteer give it. */
 export interface DriverRequest {
@@ -173,7 +173,7 @@ export class Pages {
     const removeListener = signal && onAbort(signal, abandon)
     this.#guard.beginCall(targetId, abandoning.signal, url)
     try {
-      await trafficOf(this.#browser).ready()
+      await trafficReady(this.#browser)
       const response = await this.#wrapNavigation(targetId, navigate)
       // Puppeteer's `reload` and `goBack` accept the error page as the page that they wait for, and
       // resolve without a response.

@@ -69,6 +69,15 @@ interface Deciding {
 
 const trafficByBrowser = new WeakMap<object, Traffic>()
 
+/**
+ * Resolves when the lost sessions of a guarded browser are replaced, so that the next request is
+ * intercepted.
+ * @throws {Error} if the driver opens no session.
+ */
+export async function trafficReady(browser: DriverBrowser): Promise<void> {
+  await trafficByBrowser.get(browser.driverObject)?.ready()
+}
+
 /** Returns the traffic of this browser. */
 export function trafficOf(browser: DriverBrowser): Traffic {
   let traffic = trafficByBrowser.get(browser.driverObject)
@@ -163,10 +172,7 @@ export class Traffic {
     this.#listeners.delete(listener)
   }
 
-  /**
-   * Resolves when lost sessions are replaced, so that the next request is intercepted.
-   * @throws {Error} if the driver opens no session.
-   */
+  /** See `trafficReady`. */
   async ready(): Promise<void> {
     if (this.#listeners.size > 0) await this.#restore()
   }

@@ -18,13 +18,12 @@ export interface GateGauges {
   readonly yielded?: number
 }
 
-/** The gauges of a gate, and the meaning of each. */
-export const gateGaugeMeanings: Readonly<Record<keyof GateGauges, string>> = {
+/** The gauges that every gate has, and the meaning of each. */
+export const gateGaugeMeanings: Readonly<Record<Exclude<keyof GateGauges, 'yielded'>, string>> = {
   queues: 'queues that have a request waiting or under way',
   waiting: 'requests that wait in these queues',
   underWay: 'requests that count towards the concurrency limits',
   oldestPermitMs: 'the age of the oldest permit that is not released, in milliseconds; 0 if all permits are released',
   openCircuits: 'circuits that are open or half-open, as far as this gate knows (`circuit`)',
   oldestWaitMs: 'how long the oldest waiting request has waited, in milliseconds; 0 if none waits',
-  yielded: 'URLs that site queues have yielded and that are not `done`; missing if none was ever yielded',
 }
