@@ -82,12 +82,12 @@ export class CodingWatch implements CodedBody {
 
   async problem(decoded: DecodedBody): Promise<string | undefined> {
     if (!this.#hasEnded) this.fail('the end of its coded bytes was not seen')
-    if (this.#failure !== undefined) return this.#failure
     if (this.#size === 0) {
       if (decoded.bytes > 0) this.#onUnseen()
       // Some servers send nothing for the coding of nothing.
       return decoded.bytes === 0 && hasOwnEnd(this.#headers) ? undefined : UNSEEN_CODING
     }
+    if (this.#failure !== undefined) return this.#failure
     const decode = this.#decodeAtOnce
     if (decode === zlib.gunzip && this.#endsWithChecksum(decoded)) return undefined
     if (this.#size > MAX_KEPT_BYTES) return 'its coding is too long to check'
