@@ -35,7 +35,7 @@ async function opened(options: Parameters<TestSite['cache']>[0] = {}) {
   return { site, cache, fetch, read, isRead }
 }
 
-/** Node 22 has undici 6, whose fetch does not show coded bytes. */
+/** Node 22 has undici 6, whose fetch shows no coded bytes, unless another undici in the process is its dispatcher. */
 const isShown = Number.parseInt(process.versions.undici ?? '0', 10) >= 7
 
 describe('a coded body', () => {
@@ -55,11 +55,11 @@ describe('a coded body', () => {
     for (const path of ['/cut', '/without-its-last-byte']) {
       const { state, because } = await read(path)
       expect([path, state]).toEqual([path, 'bypass'])
-      expect(because).toMatch(isShown ? /^its body is not whole: / : /coded bytes/)
+      expect(because).toMatch(isShown ? /^its body is not whole: / : /^its body is not whole: |coded bytes/)
     }
     expect(await listOf(cache.pages())).toEqual([])
-    expect(await isRead('/whole', PAGE)).toMatch(isShown ? /^the text \(stored/ : /^the text \(bypass/)
-    expect((await read('/whole')).state).toBe(isShown ? 'hit' : 'bypass')
+    expect(await isRead('/whole', PAGE)).toMatch(isShown ? /^the text \(stored/ : /^the text \((?:stored|bypass)/)
+    expect(isShown ? ['hit'] : ['hit', 'bypass']).toContain((await read('/whole')).state)
   })
 
   test.runIf(isShown)('of gzip may have several members, zeros after them, or a megabyte', async () => {
@@ -97,7 +97,7 @@ describe('a coded body', () => {
     expect(await listOf(cache.pages())).toEqual([])
     answer(CODINGS.gzip)
     expect((await read('/a')).text === PAGE).toBe(true)
-    expect(await listOf(cache.pages())).toHaveLength(isShown ? 1 : 0)
+    expect(isShown ? [1] : [0, 1]).toContain((await listOf(cache.pages())).length)
   })
 
   test.runIf(isShown).each([
