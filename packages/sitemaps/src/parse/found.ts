@@ -92,5 +92,5 @@ export class Problems {
 
 /** A part of a string keeps the whole string in memory, unless it is copied. */
 function shortCopy(text: string): string {
-  return Buffer.from(text.slice(0, MAX_EXAMPLE), 'utf16le').toString('utf16le')
+  return JSON.parse(JSON.stringify(text.slice(0, MAX_EXAMPLE))) as string
 }
