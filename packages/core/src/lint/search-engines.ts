@@ -44,7 +44,7 @@ export function lintPageResources(unmerged: Iterable<ParsedGroup>, dialect: Dial
     const own = rules.length === 0 ? undefined : rulesOf([group], dialect)
     for (const { value, line } of rules) {
       const isFolder = !EXTENSION.test(value)
-      const folder = value.replace(/\/?\*?$/, '/')
+      const folder = folderOf(value)
       const closed = kindsOf(value).filter(
         (kind) => own?.isAllowed(sampleOf(isFolder ? `${folder}x.${kind}` : value)) === false,
       )
@@ -68,10 +68,15 @@ function kindsOf(pattern: string): readonly Kind[] {
 
 /** Whether an Allow opens a part of a folder, as `/wp-includes/js/` does: the author has chosen. */
 function isPartlyOpen(pattern: string, { rules }: ParsedGroup): boolean {
-  const folder = pattern.replace(/\/?\*?$/, '/')
+  const folder = folderOf(pattern)
   return rules.some(
     ({ field, value }) => field === 'allow' && value.startsWith(folder) && /^[^*$]/.test(value.slice(folder.length)),
   )
+}
+
+/** Returns the folder that a rule is for, with its slash. */
+function folderOf(pattern: string): string {
+  return pattern.replace(/\/?\*?$/, '/')
 }
 
 /** Returns a path that a pattern matches. */
