@@ -17,6 +17,7 @@ import {
   isDecodedByFetch,
   makeResponse,
   messageOf,
+  NULL_BODY,
   number,
   UNSEEN_CODING,
 } from '@politely/fetcher/internal'
@@ -49,7 +50,6 @@ const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 /** With one of these, the caller asks the site itself. */
 const OWN_CONDITIONS = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since']
 
-const NULL_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 /** What is stored: pages, redirects, and that a page is missing. Errors and what is sent in place of a page are not. */
 const KEPT_OUTCOMES: ReadonlySet<PageOutcomeKind> = new Set(['served', 'redirect', 'not-found', 'gone'])
 /** The types of challenges and login pages. */
@@ -301,12 +301,9 @@ class Exchange {
     const directives = directivesOf(headers['cache-control'])
     if (!isReload && found !== undefined && this.#isUsable(found) && !(await this.#isOutdated(found))) {
       await this.#exchange.check()
-      const { ageMs, lifetimeMs } = this.#freshness(found)
-      const hit =
-        ageMs < lifetimeMs
-          ? await this.#restore(found, 'hit', 'it is fresh')
-          : await this.#restore(found, 'stale', 'the request accepts an old page')
+      const hit = await this.#restoreByAge(found, 'the request accepts an old page')
       if (hit !== undefined) {
+        const { ageMs, lifetimeMs } = this.#freshness(found)
         await this.#postpone(this.#settings.now() + lifetimeMs - ageMs)
         return hit
       }
@@ -561,11 +558,7 @@ class Exchange {
     if (!(await this.#exchange.checkStored())) throw new CacheMissError(url, 'rules')
     const found = await this.#find()
     if (found === undefined) throw new CacheMissError(url, 'page')
-    const { ageMs, lifetimeMs } = this.#freshness(found)
-    const page =
-      ageMs < lifetimeMs
-        ? await this.#restore(found, 'hit', 'it is fresh')
-        : await this.#restore(found, 'stale', 'the cache is offline')
+    const page = await this.#restoreByAge(found, 'the cache is offline')
     if (page === undefined) throw new CacheMissError(url, 'page')
     return page
   }
@@ -599,6 +592,12 @@ class Exchange {
     const chunks = await this.#attempt(() => bodyOf(page, method, this.#settings.store))
     const response = chunks && restored(page, chunks, this.#settings, state, because)
     return response && this.#exchange.adopt(response, page.record.robotsTags)
+  }
+
+  /** @param whyStale Why a page that is no longer fresh may be returned. */
+  #restoreByAge(page: StoredPage, whyStale: string): Promise<Response | undefined> {
+    const { ageMs, lifetimeMs } = this.#freshness(page)
+    return ageMs < lifetimeMs ? this.#restore(page, 'hit', 'it is fresh') : this.#restore(page, 'stale', whyStale)
   }
 
   async #find(): Promise<StoredPage | undefined> {

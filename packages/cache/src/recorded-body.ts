@@ -2,7 +2,7 @@
 // An old Node lacks hash and crc32, and could not load this module if they were imported by name.
 import nodeCrypto, { createHash } from 'node:crypto'
 import zlib from 'node:zlib'
-import type { CodedBody } from '@politely/fetcher/internal'
+import type { BodyCheck } from '@politely/fetcher/internal'
 import type { Flight } from './flights.ts'
 import { type BodySource, openStream, withBody } from './lazy-body.ts'
 import type { Awaitable, PageWriter } from './page-store.ts'
@@ -37,7 +37,7 @@ export interface Recording {
   /** The length that the site announced; undefined if it did not, or if the body was decoded. */
   readonly expectedBytes: number | undefined
   /** Shows whether the body is whole. Undefined if its length or its last chunk does. */
-  readonly codedBody: CodedBody | undefined
+  readonly codedBody: BodyCheck | undefined
   /** Says why a whole body is not the page, by its start. It is then not stored. */
   readonly check: (head: Uint8Array) => string | undefined
   /** The other requests for this page. Undefined if none waits. */

@@ -83,6 +83,14 @@ describe('a coded body', () => {
       response.writeHead(200, { ...FRESH, 'content-encoding': 'gzip' }).end(bytes.subarray(0, 500_000)),
     )
     expect(await isRead('/cut', long)).toContain('(bypass: its body is not whole')
+    site.pages.set('/three', (_, response) =>
+      response
+        .writeHead(200, { ...FRESH, 'content-encoding': 'gzip, gzip, gzip' })
+        .end(gzipSync(gzipSync(gzipSync('one')))),
+    )
+    expect(await isRead('/three', 'one')).toBe(
+      'the text (bypass: its body is not whole: it has too many codings to check)',
+    )
   })
 
   test('may end with the connection', async () => {

@@ -6,7 +6,7 @@ import {
   type Request,
   type StreamingHttpResponse,
 } from '@crawlee/basic'
-import type { CodedBody } from '@politely/fetcher/internal'
+import type { BodyCheck } from '@politely/fetcher/internal'
 import { type PoliteGate, type ResponseCache, RobotsDisallowedError } from '@politely/gate'
 import { outsideTimeouts } from '../host-timeouts.ts'
 import { sourcesOf } from '../link-sources.ts'
@@ -109,7 +109,7 @@ export class CachedPages {
 interface Sent {
   readonly response: StreamingHttpResponse
   readonly body: object | null
-  readonly codedBody: CodedBody | undefined
+  readonly codedBody: BodyCheck | undefined
 }
 
 /** What got asks for. */

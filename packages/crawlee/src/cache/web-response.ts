@@ -2,7 +2,7 @@
 import { pipeline, Readable } from 'node:stream'
 import type { ReadableStream as NodeWebStream } from 'node:stream/web'
 import type { HttpRequest, StreamingHttpResponse } from '@crawlee/basic'
-import { type CodedBody, decodersOf, makeResponse, messageOf } from '@politely/fetcher/internal'
+import { type BodyCheck, decodersOf, makeResponse, messageOf, NULL_BODY } from '@politely/fetcher/internal'
 import type { FetchResponse } from '@politely/gate'
 
 const PROGRESS = { percent: 1, transferred: 0 }
@@ -47,7 +47,7 @@ function bodyOf(stream: Readable): ReadableStream<Uint8Array> {
  */
 export function decoded(response: StreamingHttpResponse): {
   readonly response: StreamingHttpResponse
-  readonly codedBody?: CodedBody
+  readonly codedBody?: BodyCheck
 } {
   const { 'content-encoding': coding, 'content-length': length, ...headers } = response.headers
   const hasBody = !NULL_BODY.has(response.statusCode) && length !== '0'
@@ -82,8 +82,6 @@ export function decoded(response: StreamingHttpResponse): {
     codedBody: { problem: async () => problem, stop: () => undefined },
   }
 }
-
-const NULL_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Returns the response with another body. */
 export function withStream(response: StreamingHttpResponse, { body }: FetchResponse): StreamingHttpResponse {

@@ -18,7 +18,7 @@ interface ResponseHead {
 type BodyInit = ConstructorParameters<typeof Response>[0]
 
 /** Responses with these statuses have no body (WHATWG Fetch §2.2.3). */
-const NULL_BODY: ReadonlySet<number> = new Set([204, 205, 304])
+export const NULL_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** A reason phrase that the constructor accepts. */
 const PHRASE = /^[\t\x20-\x7e\x80-\xff]*$/

@@ -206,8 +206,9 @@ export function isDecodedByFetch(headers: Headers): boolean {
 
 /** Returns the streams that decode a body as fetch does, but strictly. Undefined if there are none. */
 export function decodersOf(headers: Headers): readonly Transform[] | undefined {
-  const { codings } = codingsOf(headers)
-  return isDecodedByFetch(headers) && codings.length <= MAX_CODINGS ? decodersFor(codings, MAX_PASSED_BYTES) : undefined
+  const { codings, unknown } = codingsOf(headers)
+  const isKnown = unknown === undefined && codings.length > 0 && codings.length <= MAX_CODINGS
+  return isKnown ? decodersFor(codings, MAX_PASSED_BYTES) : undefined
 }
 
 /** The limit between two decoders of a page. */

@@ -10,8 +10,8 @@ import type { Headers } from '@politely/core/engine'
 import { messageOf } from '../base/message-of.ts'
 import { decodersOf, hasOwnEnd, isDecodedByFetch } from './body.ts'
 
-/** A coded body, watched as it arrives. */
-export interface CodedBody {
+/** Says whether a body that has arrived is whole, such as a coded one that was watched. */
+export interface BodyCheck {
   /**
    * Returns why the body is incomplete or cannot be decoded; undefined if its coding ended with it.
    * Call it when the decoded body has ended.
@@ -42,7 +42,7 @@ export function watchCoding(headers: Headers, onUnseen: () => void): CodingWatch
   return isDecodedByFetch(headers) ? new CodingWatch(headers, onUnseen) : undefined
 }
 
-export class CodingWatch implements CodedBody {
+export class CodingWatch implements BodyCheck {
   readonly #headers: Headers
   readonly #onUnseen: () => void
   /** All chunks, or the end of a long body. */
@@ -88,20 +88,17 @@ export class CodingWatch implements CodedBody {
       return decoded.bytes === 0 && hasOwnEnd(this.#headers) ? undefined : UNSEEN_CODING
     }
     if (this.#failure !== undefined) return this.#failure
-    const decode = this.#decodeAtOnce
-    if (decode === zlib.gunzip && this.#endsWithChecksum(decoded)) return undefined
+    if (this.#isGzip && this.#endsWithChecksum(decoded)) return undefined
     if (this.#size > MAX_KEPT_BYTES) return 'its coding is too long to check'
     // Of a gzip with several members, the last one has its own checksum. Zeros may follow it.
-    const coded = Buffer.concat(this.#chunks)
-    return decode === undefined
-      ? whyOther(coded, decodersOf(this.#headers) as readonly Transform[], decoded)
-      : whyOtherAtOnce(coded, decode, decoded)
+    const decoders = decodersOf(this.#headers)
+    if (decoders === undefined) return 'it has too many codings to check'
+    return whyOther(Buffer.concat(this.#chunks), decoders, decoded)
   }
 
-  /** The function for the most common codings, which is faster than streams. */
-  get #decodeAtOnce(): Decode | undefined {
+  get #isGzip(): boolean {
     const { 'content-encoding': coding, 'transfer-encoding': transfer = 'chunked' } = this.#headers
-    return transfer === 'chunked' ? AT_ONCE[String(coding).toLowerCase()] : undefined
+    return /^(?:x-)?gzip$/i.test(String(coding)) && transfer === 'chunked'
   }
 
   #endsWithChecksum({ bytes, crc32 }: DecodedBody): boolean {
@@ -115,30 +112,6 @@ export class CodingWatch implements CodedBody {
     if (last === undefined || last.byteLength < 8) return Buffer.concat(this.#chunks).subarray(-8)
     return Buffer.from(last.buffer, last.byteOffset + last.byteLength - 8, 8)
   }
-}
-
-type Decode = (
-  coded: Buffer,
-  options: { readonly maxOutputLength: number; readonly chunkSize: number },
-  done: (error: NodeJS.ErrnoException | null, decoded: Buffer) => void,
-) => void
-
-const AT_ONCE: Readonly<Record<string, Decode>> = {
-  gzip: zlib.gunzip,
-  'x-gzip': zlib.gunzip,
-  br: zlib.brotliDecompress,
-}
-const OTHER = 'its coding decodes to something else'
-
-/** Like `whyOther`. */
-function whyOtherAtOnce(coded: Buffer, decode: Decode, { bytes, crc32 }: DecodedBody): Promise<string | undefined> {
-  const options = { maxOutputLength: bytes + 1, chunkSize: Math.min(Math.max(bytes + 1, 1_024), 2 ** 20) }
-  return new Promise((resolve) => {
-    decode(coded, options, (error, decoded) => {
-      if (error !== null) resolve(error.code === 'ERR_BUFFER_TOO_LARGE' ? OTHER : messageOf(error))
-      else resolve(decoded.byteLength === bytes && zlib.crc32(decoded) === crc32 ? undefined : OTHER)
-    })
-  })
 }
 
 /** Returns why coded bytes do not decode to a body. */
@@ -159,5 +132,5 @@ async function whyOther(
   } catch (error) {
     return messageOf(error)
   }
-  return size === bytes && checksum === crc32 ? undefined : OTHER
+  return size === bytes && checksum === crc32 ? undefined : 'its coding decodes to something else'
 }

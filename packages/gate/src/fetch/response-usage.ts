@@ -3,7 +3,7 @@ import { OptionError } from '@politely/core'
 import { isOfClass } from '@politely/core/engine'
 import type { ClientUsage, PageResponse, RobotsClient, UsageOptions } from '@politely/fetcher'
 import {
-  type CodedBody,
+  type BodyCheck,
   clientPort,
   describeValue,
   redirectChain,
@@ -22,7 +22,7 @@ export interface ResponseOrigin extends SentPage {
   /** The URLs that led to it. */
   readonly redirectedFrom: readonly string[]
   /** Its coded body, for a cache. */
-  readonly codedBody?: CodedBody | undefined
+  readonly codedBody?: BodyCheck | undefined
   /** Whether the caller's `isRateLimited` said so. */
   readonly isRateLimited?: boolean | undefined
 }

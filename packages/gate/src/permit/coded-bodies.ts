@@ -9,7 +9,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import {
-  type CodedBody,
+  type BodyCheck,
   type CodingWatch,
   endsWithConnection,
   framingOf,
@@ -51,7 +51,7 @@ export function expectCodedBody(permit: Permit): void {
 }
 
 /** Returns the watch of the body of the response. Undefined if it needs none, or nothing shows its bytes. */
-export function codedBodyOf(permit: Permit): CodedBody | undefined {
+export function codedBodyOf(permit: Permit): BodyCheck | undefined {
   return bodies.get(permit)
 }
 
