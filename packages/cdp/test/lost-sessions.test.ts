@@ -50,6 +50,16 @@ describe.skipIf(noChromium)('a guard whose sessions are detached', () => {
     return { driver, page, robots, at: (path: string) => sites.withPort(`${HOME}${path}`) }
   }
 
+  /** Opens a guarded page with a navigation that waits for its turn. */
+  async function waitingFor(path: string) {
+    const { driver, page, robots, at } = await guarded()
+    sites.respond(`${HOME}/robots.txt`, SLOW)
+    await page.goto(at('/'))
+    const waiting = page.goto(at(path)).catch((error: unknown) => error)
+    await expect.poll(() => robots.gate.queues()).toMatchObject([{ waiting: 1 }])
+    return { driver, page, robots, waiting }
+  }
+
   it('opens others, and checks each request meanwhile', async () => {
     const { driver, page, at } = await guarded()
     for (let i = 0; i < 4; i++) {
@@ -75,11 +85,7 @@ describe.skipIf(noChromium)('a guard whose sessions are detached', () => {
   })
 
   it('fails a navigation that waits for its turn, and frees its place', async () => {
-    const { driver, page, robots, at } = await guarded()
-    sites.respond(`${HOME}/robots.txt`, SLOW)
-    await page.goto(at('/'))
-    const waiting = page.goto(at('/private')).catch((error: unknown) => error)
-    await expect.poll(() => robots.gate.queues()).toMatchObject([{ waiting: 1 }])
+    const { driver, robots, waiting } = await waitingFor('/private')
     await driver.lastPaused?.detach()
     expect(await waiting).toMatchObject({ message: 'net::ERR_ABORTED' })
     await expect.poll(() => robots.gate.queues()).toEqual([])
@@ -87,11 +93,7 @@ describe.skipIf(noChromium)('a guard whose sessions are detached', () => {
   })
 
   it('fails a navigation that waits when its sessions are detached one after the other', async () => {
-    const { driver, page, robots, at } = await guarded()
-    sites.respond(`${HOME}/robots.txt`, SLOW)
-    await page.goto(at('/'))
-    const waiting = page.goto(at('/waits')).catch((error: unknown) => error)
-    await expect.poll(() => robots.gate.queues()).toMatchObject([{ waiting: 1 }])
+    const { driver, page, robots, waiting } = await waitingFor('/waits')
     const decider = driver.lastPaused
     const other = driver.sessions.find((session) => session !== decider)
     await other?.detachReported()
