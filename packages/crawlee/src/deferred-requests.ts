@@ -54,7 +54,8 @@ import { AsyncResource } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
 import { MAX_TIMER_MS } from '@politely/fetcher/internal'
-import { circuitOf, type Permit, type PoliteGate } from '@politely/gate'
+import type { Permit, PoliteGate } from '@politely/gate'
+import { gatePort } from '@politely/gate/internal'
 import { type CrawleeInternals, type RequestSource, restoreLock } from './crawlee-internals.ts'
 import {
   type Domain,
@@ -300,7 +301,7 @@ export class DeferredRequests {
 
   /** Whether the site rests: its last requests failed, and no success is known since. */
   #rests({ origin }: OriginQueue): boolean {
-    return circuitOf(this.#gate, origin).state !== 'closed'
+    return gatePort(this.#gate).circuitOf(origin).state !== 'closed'
   }
 
   /** To be called when a request of a site has ended. Estimates again if the first one waits for that. */

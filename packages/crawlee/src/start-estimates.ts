@@ -1,4 +1,4 @@
-// Estimates when a request could start, by `forecastEntry`, which is like `gate.when`. This may
+// Estimates when a request could start, by the gate's `forecast`, which is like `gate.when`. This may
 // take long, because the gate may have to fetch robots.txt first.
 //
 // Meanwhile the request shouldn't occupy a task of the pool. But if each such request were
@@ -9,7 +9,8 @@
 // Example: the first request of https://example.com arrives, and its robots.txt is not known.
 // `ofArriving` returns an endless wait, so the request is deferred. Then `of` returns the estimate
 // that is still pending. It settles when robots.txt has been fetched.
-import { circuitOf, forecastEntry, type PoliteGate } from '@politely/gate'
+import type { PoliteGate } from '@politely/gate'
+import { type GatePort, gatePort } from '@politely/gate/internal'
 import { sourcesOf } from './link-sources.ts'
 import type { Estimate, TrackedRequest } from './origin-queues.ts'
 
@@ -24,12 +25,12 @@ const NOW: Estimate = { waitMs: 0, isDomainFull: false }
 const LATER: Estimate = { waitMs: Number.POSITIVE_INFINITY, isDomainFull: false }
 
 export class StartEstimates {
-  readonly #gate: PoliteGate
+  readonly #port: GatePort
   /** How many domains have a pending estimate. */
   #fetchingDomains = 0
 
   constructor(gate: PoliteGate) {
-    this.#gate = gate
+    this.#port = gatePort(gate)
   }
 
   /** Returns when a request could start. Returns the pending estimate if there is one. */
@@ -51,11 +52,11 @@ export class StartEstimates {
     if (domain.pendingEstimates++ === 0) this.#fetchingDomains++
     try {
       const { request } = tracked
-      const forecast = await forecastEntry(this.#gate, request.url, sourcesOf(request))
+      const forecast = await this.#port.forecast(request.url, sourcesOf(request))
       if (!forecast.allowed) {
         if (forecast.circuit === undefined) return NOW
         // The gate would reject the request until the site may get the next one.
-        const { waitMs } = circuitOf(this.#gate, tracked.queue.origin)
+        const { waitMs } = this.#port.circuitOf(tracked.queue.origin)
         tracked.queue.restsUntil = performance.now() + waitMs
         return { waitMs, isDomainFull: false }
       }

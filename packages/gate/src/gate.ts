@@ -59,8 +59,8 @@ import { RobotsPauses } from './robots/robots-pauses.ts'
 /** Whether permits remember where they entered the gate: with `NODE_DEBUG=politely`. */
 const isTracing = debuglog('politely').enabled
 
-/** What the HTTP clients of this package need of a gate, on top of its public methods. */
-interface GatePort
+/** What the HTTP clients, queues and servers of Politely need of a gate, on top of its public methods. */
+export interface GatePort
   extends Pick<GateContext, 'activity' | 'log' | 'now' | 'openRedirects' | 'pacing' | 'redirects' | 'robots'> {
   /** The same as the public method, for arguments that are valid. Returns no promise if none is needed. */
   readonly enter: (
@@ -70,6 +70,30 @@ interface GatePort
   ) => Permit | Promise<Permit>
   /** Like `enter`, for a URL whose request is made later: it has no permit yet. See `reserve`. */
   readonly enterAnew: GatePort['enter']
+  /**
+   * Enters a request of another program, which may send it this much later. Rejects with a
+   * `WaitTooLongError` if it cannot start now.
+   */
+  readonly enterNow: (url: string, redirectedFrom: readonly string[], allowanceMs: number) => Promise<GrantedPermit>
+  /**
+   * Like the public `when`, for a request that waits elsewhere until its turn, and enters the gate
+   * then. A pacer in another process may count the request as waiting.
+   */
+  readonly forecast: (url: string, redirectedFrom: readonly string[]) => Promise<Forecast>
+  /**
+   * Like `forecast`, with the pace key of a request that may be made.
+   * @param ahead How many requests of the key wait before it, outside of the gate.
+   * @param mayFetch Whether robots.txt may be fetched.
+   * @returns The promise of the verdict, if robots.txt is not known; undefined if it may not be fetched.
+   */
+  readonly keyedForecast: (
+    url: string,
+    redirectedFrom: readonly string[],
+    ahead: number,
+    mayFetch: boolean,
+  ) => { readonly pending: Promise<ClientVerdict> | undefined } | Promise<KeyedForecast>
+  /** Returns the circuit of an origin, as far as this gate knows it, and the end of its cooling period. */
+  readonly circuitOf: (origin: string) => CircuitReport & { readonly retryAt: number }
   /**
    * Keeps a permit for the next request for its URL. @returns A function to call when the URL is
    * done. It releases the permit, unless a request has taken it.
@@ -82,38 +106,6 @@ interface GatePort
   readonly isBusyWith: (urls: Iterable<string>) => boolean
 }
 
-/** Returns the port of a gate. The class sets this function, since the context is private there. */
-export let gatePort: (gate: PoliteGate) => GatePort
-
-/**
- * Like `gate.when`, for an adapter that keeps a request elsewhere until its turn, and enters the
- * gate then. A pacer in another process may count the request as waiting.
- */
-export let forecastEntry: (gate: PoliteGate, url: string, redirectedFrom: readonly string[]) => Promise<Forecast>
-
-/** What a server that grants permits to other programs needs of a gate, on top of its public methods. */
-export interface PermitPort {
-  /**
-   * Like `when`, with the pace key of a request that may be made.
-   * @param ahead How many requests of the key wait before it, outside of the gate.
-   * @param mayFetch Whether robots.txt may be fetched.
-   * @returns The promise of the verdict, if robots.txt is not known; undefined if it may not be fetched.
-   */
-  readonly forecast: (
-    url: string,
-    redirectedFrom: readonly string[],
-    ahead: number,
-    mayFetch: boolean,
-  ) => { readonly pending: Promise<ClientVerdict> | undefined } | Promise<KeyedForecast>
-  /**
-   * Enters a request of another program, which may send it this much later. Rejects with a
-   * `WaitTooLongError` if it cannot start now.
-   */
-  readonly enter: (url: string, redirectedFrom: readonly string[], allowanceMs: number) => Promise<GrantedPermit>
-  /** The gate's clock. */
-  readonly now: () => number
-}
-
 /** A forecast, with the pace key and its concurrency limit if the request may be made. */
 export interface KeyedForecast {
   readonly forecast: Forecast
@@ -121,14 +113,8 @@ export interface KeyedForecast {
   readonly maxConcurrent: number
 }
 
-/** Returns the port of a gate for a server that grants permits to other programs. */
-export let permitPort: (gate: PoliteGate) => PermitPort
-
-/**
- * Returns the circuit of an origin, as far as this gate knows it, and the end of its cooling period.
- * For an adapter that keeps requests elsewhere.
- */
-export let circuitOf: (gate: PoliteGate, origin: string) => CircuitReport & { readonly retryAt: number }
+/** Returns the port of a gate. The class sets this function, since the context is private there. */
+export let gatePort: (gate: PoliteGate) => GatePort
 
 /**
  * Starts each request when robots.txt allows it and a slot is free. `enter` checks the URL with the
@@ -168,29 +154,6 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   static {
     gatePort = (gate) => gate.#port
-    forecastEntry = (gate, url, redirectedFrom) => gate.#forecast(url, whenArguments({ redirectedFrom }), true)
-    permitPort = (gate) => ({
-      now: gate.#context.now,
-      forecast: (url, redirectedFrom, ahead, mayFetch) => {
-        const { robots } = gate.#context
-        const verdict = mayFetch ? robots.check(url, undefined, redirectedFrom) : robots.checkKnown(url, redirectedFrom)
-        if (verdict === undefined) return { pending: undefined }
-        if (isPromise(verdict)) return { pending: verdict }
-        const entry = { verdict, ahead, route: undefined as Route<Lane> | undefined }
-        return gate.#forecast(url, whenArguments(undefined), true, entry).then((forecast) => {
-          const { lane, pacing } = entry.route ?? {}
-          return { forecast, key: lane?.key, maxConcurrent: pacing?.maxConcurrentPerKey ?? 0 }
-        })
-      },
-      enter: async (url, redirectedFrom, allowanceMs) => {
-        const permit = await gate.#enterAnew(url, undefined, redirectedFrom, 0, allowanceMs)
-        return permit as GrantedPermit
-      },
-    })
-    circuitOf = (gate, origin) => {
-      const report = gate.#context.circuits.reportOf(origin)
-      return { ...report, retryAt: gate.#context.now() + report.waitMs }
-    }
     markClass('PoliteGate', PoliteGate)
   }
 
@@ -263,6 +226,24 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       ...context,
       enter: (url, signal, redirectedFrom) => this.#enter(url, signal, redirectedFrom, undefined),
       enterAnew: (url, signal, redirectedFrom) => this.#enterAnew(url, signal, redirectedFrom, undefined),
+      enterNow: async (url, redirectedFrom, allowanceMs) =>
+        (await this.#enterAnew(url, undefined, redirectedFrom, 0, allowanceMs)) as GrantedPermit,
+      forecast: (url, redirectedFrom) => this.#forecast(url, whenArguments({ redirectedFrom }), true),
+      keyedForecast: (url, redirectedFrom, ahead, mayFetch) => {
+        const { robots } = this.#context
+        const verdict = mayFetch ? robots.check(url, undefined, redirectedFrom) : robots.checkKnown(url, redirectedFrom)
+        if (verdict === undefined) return { pending: undefined }
+        if (isPromise(verdict)) return { pending: verdict }
+        const entry = { verdict, ahead, route: undefined as Route<Lane> | undefined }
+        return this.#forecast(url, whenArguments(undefined), true, entry).then((forecast) => {
+          const { lane, pacing } = entry.route ?? {}
+          return { forecast, key: lane?.key, maxConcurrent: pacing?.maxConcurrentPerKey ?? 0 }
+        })
+      },
+      circuitOf: (origin) => {
+        const report = context.circuits.reportOf(origin)
+        return { ...report, retryAt: now() + report.waitMs }
+      },
       reserve: (permit) => this.#reserved.add(permit),
       isBusyWith: (urls) =>
         includesRequestFor(urls, [...this.#requests(), ...requestsWithOpenBodies()]) ||
@@ -390,7 +371,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     return this.#forecast(urlText(url), whenArguments(options), false)
   }
 
-  /** @param entry What `permitPort` knows of the request; gets its route. */
+  /** @param entry What `keyedForecast` knows of the request; gets its route. */
   async #forecast(
     text: string,
     { signal, redirectedFrom }: WhenArguments,

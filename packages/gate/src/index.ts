@@ -27,7 +27,7 @@ export type {
   FleetRecoveredMessage,
   ReportingPacer,
 } from './fleet/pacer-events.ts'
-export { circuitOf, forecastEntry, PoliteGate } from './gate.ts'
+export { PoliteGate } from './gate.ts'
 export { politeHttpAgent } from './http/http-agent.ts'
 export type {
   EnterOptions,

@@ -13,7 +13,7 @@ import swagger from '@fastify/swagger'
 import underPressure from '@fastify/under-pressure'
 import { OptionError } from '@politely/core'
 import { assertOptions, integer } from '@politely/fetcher/internal'
-import { permitPort } from '@politely/gate/internal'
+import { gatePort } from '@politely/gate/internal'
 import fastify, { type FastifyInstance } from 'fastify'
 import { EventLoopDelay } from './event-loop.ts'
 import { assertProgram } from './http/access.ts'
@@ -83,7 +83,7 @@ export class PolitelyServer implements AsyncDisposable {
   constructor(options: PolitelyServerOptions) {
     this.#options = checkedOptions(options)
     const { gate, tokens, secret = randomBytes(32), maxPauseMs, logger } = this.#options
-    const { now } = permitPort(gate)
+    const { now } = gatePort(gate)
     this.#tenants = new Tenants(now)
     this.#local = new Tenant(LOCAL, DEFAULT_QUOTAS, now)
     this.#needsTokens = tokens !== undefined

@@ -7,7 +7,8 @@
 //   the site rests, nothing else is left       is skipped after `giveUpAfterMs`
 import { type Request, RequestState } from '@crawlee/basic'
 import { originOf } from '@politely/core'
-import { CircuitOpenError, circuitOf, type PoliteGate, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
+import { CircuitOpenError, type PoliteGate, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
+import { gatePort } from '@politely/gate/internal'
 import type { CrawleeInternals, RequestSource } from '../crawlee-internals.ts'
 import type { DeferredRequests } from '../deferred-requests.ts'
 import type { PoolTask } from '../pool-task.ts'
@@ -60,7 +61,9 @@ export class RefusedRequests {
   }
 
   #defer(task: PoolTask, { verdict: { origin } }: CircuitOpenError): boolean {
-    return origin !== undefined && this.#deferred.deferAgain(task, origin, circuitOf(this.#gate, origin).waitMs)
+    return (
+      origin !== undefined && this.#deferred.deferAgain(task, origin, gatePort(this.#gate).circuitOf(origin).waitMs)
+    )
   }
 
   /** To be called while nothing runs. Skips the requests of sites that rest, if nothing else has been left for long. */
@@ -75,7 +78,7 @@ export class RefusedRequests {
       const { origin } = tracked.queue
       const request = await this.#deferred.remove(tracked)
       if (request === undefined) continue
-      const report = circuitOf(this.#gate, origin)
+      const report = gatePort(this.#gate).circuitOf(origin)
       const verdict = await this.#gate.robots.check(request.url)
       const refusal = new CircuitOpenError(verdict, report, report.retryAt)
       const skipped = { url: request.url, reason: 'filters' }

@@ -19,7 +19,7 @@ import { versionError } from '../adapter/dispatcher-version.ts'
 import { assertGateOptions, type GateOrOptions, resolveGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
-import { gatePort, type PoliteGate } from '../gate.ts'
+import { type GatePort, gatePort, type PoliteGate } from '../gate.ts'
 import { NO_URLS } from '../options/enter-arguments.ts'
 import type { SourceOptions } from '../options/gate-options.ts'
 import { isPromise } from '../pace/is-promise.ts'
@@ -218,7 +218,7 @@ type IsRateLimited = ((response: FetchResponse) => RateLimitAnswer | PromiseLike
 /** What the calls of one wrapped fetch share. */
 interface PolitePart {
   readonly gate: PoliteGate
-  readonly port: ReturnType<typeof gatePort>
+  readonly port: GatePort
   readonly client: ReturnType<typeof clientPort>
   readonly send: Send
   readonly isRateLimited: IsRateLimited

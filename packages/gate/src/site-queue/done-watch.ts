@@ -4,7 +4,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { escapeControls } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
-import type { gatePort, PoliteGate } from '../gate.ts'
+import type { GatePort, PoliteGate } from '../gate.ts'
 import { noteOpenBodies } from '../permit/open-bodies.ts'
 import type { DoneMessage, GateMessages } from '../report/events.ts'
 
@@ -18,7 +18,7 @@ const warned = new WeakSet<PoliteGate>()
 
 export class DoneWatch {
   readonly #gate: PoliteGate
-  readonly #port: ReturnType<typeof gatePort>
+  readonly #port: GatePort
   /** The yielded URLs that are not done, while a consumer waits for the place of one of them. */
   #urls: ReadonlySet<{ readonly url: string }> | undefined
   /** Since when nothing has happened, by the gate's clock. */
@@ -33,7 +33,7 @@ export class DoneWatch {
     this.#startTimer()
   }
 
-  constructor(gate: PoliteGate, port: ReturnType<typeof gatePort>) {
+  constructor(gate: PoliteGate, port: GatePort) {
     this.#gate = gate
     this.#port = port
     noteOpenBodies()

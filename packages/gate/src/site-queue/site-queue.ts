@@ -29,7 +29,7 @@ import {
 } from '@politely/fetcher/internal'
 import { assertGate } from '../adapter/resolve-gate.ts'
 import { isRefusal, type Refusal } from '../fetch/refused-response.ts'
-import { forecastEntry, gatePort, type PoliteGate } from '../gate.ts'
+import { type GatePort, gatePort, type PoliteGate } from '../gate.ts'
 import type { Permit } from '../permit/permit.ts'
 import type { AllowedForecast, Forecast } from '../report/forecast.ts'
 import { DONE, DoneWatch } from './done-watch.ts'
@@ -138,7 +138,7 @@ const OVER = { done: true, value: undefined } as const
 
 class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQueueItem<T>> {
   readonly #options: CheckedOptions<T>
-  readonly #port: ReturnType<typeof gatePort>
+  readonly #port: GatePort
   readonly #urls: HeldUrls<T>
   readonly #client: ReturnType<typeof clientPort>
   /** The pending calls of `next`. */
@@ -265,7 +265,6 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
 
   /** Starts URLs of the ready sites, one after another: a start may delay other sites. */
   async #startAll(): Promise<void> {
-    const { gate } = this.#options
     while (this.#mayEnter) {
       const site = this.#ready.first as Site<T>
       this.#ready.delete(site)
@@ -275,7 +274,7 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
         void this.#estimate(site)
         continue
       }
-      const forecast = await forecastEntry(gate, item.url, redirectedFrom)
+      const forecast = await this.#port.forecast(item.url, redirectedFrom)
       if (this.#isOver) return
       if (!hasToWait(forecast)) void this.#enter(site)
       else this.#hold(site, forecast)
@@ -290,7 +289,7 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     const { item, redirectedFrom } = site.first as HeldUrl<T>
     site.state = 'estimating'
     try {
-      const forecast = await forecastEntry(this.#options.gate, item.url, redirectedFrom)
+      const forecast = await this.#port.forecast(item.url, redirectedFrom)
       if (this.#isOver) return
       if (hasToWait(forecast)) this.#hold(site, forecast)
       else {
@@ -414,7 +413,7 @@ let hasWarned = false
 /** Says why a consumer waits, although other sites could have URLs: once for each gate, and once for the process. */
 function warnOfStall(
   { gate, maxHeld }: { readonly gate: PoliteGate; readonly maxHeld: number },
-  { log }: ReturnType<typeof gatePort>,
+  { log }: GatePort,
   origin: string,
 ): void {
   if (warned.has(gate)) return

@@ -16,7 +16,7 @@ import { isIP } from 'node:net'
 import type { ClientVerdict } from '@politely/fetcher'
 import { isPrivateHost, setBounded } from '@politely/fetcher/internal'
 import { BudgetError, CircuitOpenError, type PoliteGate, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
-import { type GrantedPermit, type KeyedForecast, type PermitPort, permitPort } from '@politely/gate/internal'
+import { type GatePort, type GrantedPermit, gatePort, type KeyedForecast } from '@politely/gate/internal'
 import type { Tenant, UsedUp } from '../tenants.ts'
 import { type Lease, Leases } from './lease.ts'
 import { Line, type Place } from './line.ts'
@@ -138,7 +138,7 @@ export class PermitDesk {
   readonly leases: Leases
   readonly #seal: Seal
   readonly #options: DeskOptions
-  readonly #port: PermitPort
+  readonly #port: GatePort
   readonly #lines = new Map<string, Line>()
   /** The fetches of robots.txt under way, by origin. */
   readonly #fetches = new Map<string, Promise<unknown>>()
@@ -153,7 +153,7 @@ export class PermitDesk {
 
   constructor(options: DeskOptions) {
     this.#options = options
-    this.#port = permitPort(options.gate)
+    this.#port = gatePort(options.gate)
     this.#seal = new Seal(options.secret)
     this.leases = new Leases({
       now: this.#port.now,
@@ -291,7 +291,7 @@ export class PermitDesk {
   async #waitBehind(call: PermitCall, { url, redirectedFrom, key, place }: Item, waitMs: number): Promise<number> {
     const ahead = this.#lines.get(key ?? '')?.ahead(callerOf(call), place, this.#port.now()) ?? 0
     if (ahead === 0 || waitMs >= MAX_QUEUE_WAIT_MS) return waitMs
-    const found = this.#port.forecast(url, redirectedFrom, ahead, false)
+    const found = this.#port.keyedForecast(url, redirectedFrom, ahead, false)
     const later = 'pending' in found ? undefined : (await found).forecast
     return Math.max(waitMs, Math.min(later?.allowed ? later.waitMs : 0, MAX_QUEUE_WAIT_MS))
   }
@@ -311,7 +311,7 @@ export class PermitDesk {
       }
     }
     const isBusy = tenant.fetching >= (this.#options.isShared() ? MAX_FETCHES_SHARED : MAX_FETCHES_ALONE)
-    const found = this.#port.forecast(url, item.redirectedFrom, 0, !isBusy || this.#fetches.has(origin))
+    const found = this.#port.keyedForecast(url, item.redirectedFrom, 0, !isBusy || this.#fetches.has(origin))
     if (!('pending' in found)) return found
     const { pending } = found
     if (pending !== undefined && guardedHost !== undefined) {
@@ -366,7 +366,7 @@ export class PermitDesk {
     }
     let permit: GrantedPermit
     try {
-      permit = await this.#port.enter(item.url, item.redirectedFrom, startWithinMs)
+      permit = await this.#port.enterNow(item.url, item.redirectedFrom, startWithinMs)
     } catch (error) {
       tenant.giveBack(key)
       this.#handleRefusal(call, item, error)
