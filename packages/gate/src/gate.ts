@@ -184,7 +184,6 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const context = { ...source, log, pacing, pacer, concurrency, redirects } as {
       -readonly [P in keyof GateContext]: GateContext[P]
     }
-    context.sight = { isSendingSeen: true }
     context.circuits = new Circuits({
       ...source,
       log,
@@ -216,7 +215,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     )
     context.openRedirects = new OpenRedirects()
     context.activity = new Activity()
-    context.sharedLimits = new SharedLimits({ pacer, now, sight: context.sight })
+    context.sharedLimits = new SharedLimits({ pacer, now })
     context.openPermits = new OpenPermits(log, pacing.releaseWarningMs, concurrency, () => routes.lanes)
     context.budgets = pacing.budget === undefined ? undefined : new Budgets(pacing.budget)
     context.localStarts = ownPacer instanceof LocalPacer && clock === undefined ? new LocalStarts(ownPacer) : undefined

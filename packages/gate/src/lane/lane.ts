@@ -51,6 +51,11 @@ export class Lane implements WaitingLane, RoutedLane {
   readonly key: string
   /** How many routes lead here. `Routes` counts them. */
   routes = 0
+  /**
+   * Whether the gate saw when the last request of this lane was sent. Some HTTP clients do not show
+   * it. True before the first request.
+   */
+  isSendingSeen = true
   /** What was logged last about the waits of this lane, and when. `GateLog` sets it. */
   lastLoggedWait: LoggedWait | undefined
   readonly #context: GateContext
@@ -168,7 +173,7 @@ export class Lane implements WaitingLane, RoutedLane {
     if (!this.#pacedKey.isFree(at) || concurrency.fullLevel(route.site) !== undefined) return undefined
     let slot: ReturnType<PacedKey['reserve']>
     try {
-      slot = this.#pacedKey.reserve(limits, 0, call.allowanceMs)
+      slot = this.#pacedKey.reserve(limits, 0, this.#seesSending(call), call.allowanceMs)
     } catch {
       return undefined // the same call in `advance` rejects the request with the error
     }
@@ -409,6 +414,10 @@ export class Lane implements WaitingLane, RoutedLane {
     return false
   }
 
+  #seesSending({ allowanceMs }: EnterCall): boolean {
+    return this.isSendingSeen && allowanceMs === 0
+  }
+
   /**
    * Step 6. Returns `pending` if the pacer replies with a promise. Then `advance` is called when
    * the promise settles.
@@ -419,7 +428,7 @@ export class Lane implements WaitingLane, RoutedLane {
     const levels = [...shared, { pacedKey: this.#pacedKey, limits: first.limits }]
     try {
       const lengthened = jitter === 0 ? levels : levels.map((level) => withJitter(level, jitter))
-      const slots = reserveSlots(lengthened, first.call.allowanceMs)
+      const slots = reserveSlots(lengthened, this.#seesSending(first.call), first.call.allowanceMs)
       if (isPromise(slots)) {
         this.#isReserving = true
         void this.#awaitSlots(first, slots)

@@ -47,7 +47,6 @@ const MAX_UNSENT_MS = 10_000
 export interface PacerAndClock {
   readonly pacer: CheckedPacer
   readonly now: () => number
-  readonly sight: { readonly isSendingSeen: boolean }
 }
 
 export class PacedKey {
@@ -167,16 +166,17 @@ export class PacedKey {
    * Asks the pacer for a slot. Returns undefined if the pacer replies with a `wait`. `startWait`
    * then says why to wait.
    * @param furtherSlots How many slots of other keys are reserved after this one.
+   * @param seesSending Whether the gate expects to see when the request is sent.
    * @param allowanceMs How much later than its slot the request may be sent.
    */
   reserve(
     limits: PaceLimits,
     furtherSlots: number,
+    seesSending: boolean,
     allowanceMs: number,
   ): KeySlot | undefined | Promise<KeySlot | undefined> {
     const calledAt = this.#context.now()
-    const { pacer, sight } = this.#context
-    const seesSending = sight.isSendingSeen && allowanceMs === 0
+    const { pacer } = this.#context
     const reservation = pacer.reserve(this.key, limits, this.#ticket, furtherSlots, seesSending, allowanceMs)
     return isPromise(reservation)
       ? reservation.then((reply) => this.#slotOf(reply, limits, calledAt))
@@ -295,12 +295,14 @@ export class PacedKey {
  * Reserves a slot at each level, in this order. If one has none, or if the pacer fails, gives back
  * the others. So a request never holds a slot of one level while it waits for another, and two
  * levels cannot block each other.
+ * @param seesSending Whether the gate expects to see when the request is sent.
  * @param allowanceMs How much later than its slots the request may be sent.
  * @returns The slots in the same order; undefined if a level has none. A promise if the pacer
  * replies with one.
  */
 export function reserveSlots(
   levels: readonly PacedLevel[],
+  seesSending: boolean,
   allowanceMs: number,
   reserved: readonly KeySlot[] = [],
 ): readonly KeySlot[] | undefined | Promise<readonly KeySlot[] | undefined> {
@@ -314,13 +316,13 @@ export function reserveSlots(
     const { pacedKey, limits } = levels[slots.length] as PacedLevel
     let slot: KeySlot | undefined | Promise<KeySlot | undefined>
     try {
-      slot = pacedKey.reserve(limits, levels.length - slots.length - 1, allowanceMs)
+      slot = pacedKey.reserve(limits, levels.length - slots.length - 1, seesSending, allowanceMs)
     } catch (error) {
       return fail(error)
     }
     if (isPromise(slot)) {
       return slot.then((found) => {
-        if (found !== undefined) return reserveSlots(levels, allowanceMs, [...slots, found])
+        if (found !== undefined) return reserveSlots(levels, seesSending, allowanceMs, [...slots, found])
         cancelSlots(slots)
         return undefined
       }, fail)
