@@ -174,10 +174,10 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const source: EventSource = { gate: this, now, counters: new Counters() }
     this.#robots = robots
     const sitePacingOf = sitePacingBy(pacing)
-    const ownPacer = pacing.pacer ?? new LocalPacer(clock)
     const port = clientPort(robots)
     const log = new GateLog(ownLogger ?? port.logger(), now)
-    const pacer = new CheckedPacer(ownPacer, source, log)
+    const ownPacer = pacing.pacer ?? new LocalPacer(clock)
+    const pacer = new CheckedPacer(ownPacer, pacing.pacer === undefined, source, log)
     const concurrency = new ConcurrencyLimit(pacing, now)
     this.#disobedience = new Disobedience(sitePacingOf, source.counters, log)
     // Each of these objects knows the context, and is a part of it.

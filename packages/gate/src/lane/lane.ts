@@ -47,8 +47,7 @@ import { WaitingRequest } from './waiting-request.ts'
 const NO_LIMITS: readonly SharedLimit[] = []
 const RESTING: WaitCause = { because: 'circuit', level: 'origin' }
 
-export class Lane implements WaitingLane, RoutedLane {
-  readonly key: string
+export class Lane extends PacedKey implements WaitingLane, RoutedLane {
   /** How many routes lead here. `Routes` counts them. */
   routes = 0
   /**
@@ -61,7 +60,6 @@ export class Lane implements WaitingLane, RoutedLane {
   readonly #context: GateContext
   readonly #onIdle: (lane: Lane) => void
   readonly #line = new LinkedList<WaitingRequest>()
-  readonly #pacedKey: PacedKey
   /**
    * True while a request is at step 3 to 6. Steps 4 to 6 may be asynchronous. Meanwhile
    * `advance` does nothing.
@@ -82,15 +80,13 @@ export class Lane implements WaitingLane, RoutedLane {
 
   /** @param onIdle Called when none of its requests waits or is under way. */
   constructor(key: string, context: GateContext, onIdle: (lane: Lane) => void) {
-    this.key = key
+    super(context.pacing.paceBy, key, context)
     this.#onIdle = onIdle
     this.#context = context
-    const { paceBy, maxConcurrentPerKey } = context.pacing
-    this.#pacedKey = new PacedKey(paceBy, key, maxConcurrentPerKey, context, this)
   }
 
   get isFirstOfDomain(): boolean {
-    return this.#sharedLimits.some((limit) => limit.pacedKey.level === 'domain' && limit.isFirstInLine(this))
+    return this.#sharedLimits.some((limit) => limit.level === 'domain' && limit.isFirstInLine(this))
   }
 
   /** Whether none of its requests waits or is under way. */
@@ -121,12 +117,8 @@ export class Lane implements WaitingLane, RoutedLane {
     return this.#isReserving && this.waiting > 0 ? this.waiting - 1 : this.waiting
   }
 
-  get underWay(): number {
-    return this.#pacedKey.underWay
-  }
-
-  get delayLeftMs(): number {
-    return this.#pacedKey.delayLeftMs
+  get isFull(): boolean {
+    return this.underWay >= (this.#line.first?.route.pacing.maxConcurrentPerKey ?? Number.POSITIVE_INFINITY)
   }
 
   get heldBy(): WaitCause | undefined {
@@ -166,21 +158,20 @@ export class Lane implements WaitingLane, RoutedLane {
   #startNow(route: Route, check: AllowedCheck, call: EnterCall): GrantedPermit | undefined {
     const { isSimple, concurrency, circuits } = this.#context
     if (!isSimple || route.pacing.jitter > 0 || this.#line.size > 0 || this.#isAdmitting) return undefined
-    if (!circuits.isClear(check.origin)) return undefined
+    if (!circuits.isClear(check.origin) || this.underWay >= route.pacing.maxConcurrentPerKey) return undefined
     const at = this.#context.now()
     const limits = route.limitsFor(check)
-    this.#pacedKey.maxConcurrent = route.pacing.maxConcurrentPerKey
-    if (!this.#pacedKey.isFree(at) || concurrency.fullLevel(route.site) !== undefined) return undefined
+    if (!this.isFree(at) || concurrency.fullLevel(route.site) !== undefined) return undefined
     let slot: ReturnType<PacedKey['reserve']>
     try {
-      slot = this.#pacedKey.reserve(limits, 0, this.#seesSending(call), call.allowanceMs)
+      slot = this.reserve(limits, 0, this.#seesSending(call), call.allowanceMs)
     } catch {
       return undefined // the same call in `advance` rejects the request with the error
     }
     if (slot === undefined || isPromise(slot)) return undefined // a local pacer makes no promise
-    this.#pacedKey.underWay++
+    this.underWay++
     concurrency.acquire(route.site)
-    this.#pacedKey.use(slot, at)
+    this.use(slot, at)
     const grant = new Grant(this, route.site, at, slot)
     concurrency.start(grant)
     return new GrantedPermit(this.#context, grant, check, call, 0, undefined, route.pacing.circuit)
@@ -223,7 +214,7 @@ export class Lane implements WaitingLane, RoutedLane {
     const { first } = this.#line
     this.#line.delete(request)
     if (this.#line.size === 0) this.#handleEmpty()
-    else if (first === request && !this.#pacedKey.hasTimer) {
+    else if (first === request && !this.hasTimer) {
       // The next request may be to another domain or address, which has capacity.
       this.advance()
     }
@@ -261,7 +252,7 @@ export class Lane implements WaitingLane, RoutedLane {
    * other lanes may have waited longer.
    */
   release(grant: Grant): void {
-    this.#pacedKey.underWay--
+    this.underWay--
     if (this.#line.size === 0) this.#handleEmpty()
     for (const limit of grant.sharedLimits) limit.release()
     this.#context.concurrency.end(grant)
@@ -275,15 +266,14 @@ export class Lane implements WaitingLane, RoutedLane {
    * @param justChecked A request whose robots.txt has just been checked. It skips step 4.
    * @returns What the first request waits for at step 3. Undefined if it does not wait there.
    */
-  advance(justChecked?: WaitingRequest): WaitCause | undefined {
+  override advance(justChecked?: WaitingRequest): WaitCause | undefined {
     if (this.#isAdmitting) return undefined
-    this.#pacedKey.stopTimer()
+    this.stopTimer()
     // A loop, not recursion: thousands of requests may start, or be refused, one after another.
     for (;;) {
       const { first } = this.#line
       if (first === undefined) break
-      this.#pacedKey.maxConcurrent = first.route.pacing.maxConcurrentPerKey
-      const waitCause = this.#pacedKey.startWait() // steps 1 and 2
+      const waitCause = this.startWait() // steps 1 and 2
       if (waitCause !== undefined) {
         this.#heldBy = waitCause
         for (const limit of this.#sharedLimits) limit.leaveLine(this)
@@ -321,8 +311,9 @@ export class Lane implements WaitingLane, RoutedLane {
     const { log } = this.#context
     const cause = this.heldBy
     if (!log.tellsWaits || cause === undefined || cause.because === 'concurrency') return
-    let waitMs = this.#pacedKey.expectedWaitMs(ahead)
-    for (const limit of this.#sharedLimits) waitMs = Math.max(waitMs, limit.expectedWaitMs)
+    let waitMs = this.expectedWaitMs(ahead)
+    for (const limit of this.#sharedLimits)
+      waitMs = Math.max(waitMs, limit.expectedWaitMs(Math.max(0, limit.waiting - 1)))
     log.waits(this, { url, cause, waitMs, ahead, maxWaitMs })
   }
 
@@ -344,7 +335,7 @@ export class Lane implements WaitingLane, RoutedLane {
       return false
     }
     for (const limit of this.#sharedLimits) limit.acquire(this)
-    this.#pacedKey.underWay++
+    this.underWay++
     return true
   }
 
@@ -364,7 +355,7 @@ export class Lane implements WaitingLane, RoutedLane {
    * limits.
    */
   #abandonAdmission(first: WaitingRequest, keepsPosition = false): void {
-    this.#pacedKey.underWay--
+    this.underWay--
     // May advance other lanes, but not this one: `#isAdmitting` is still true.
     for (const limit of this.#sharedLimits) limit.abandon(this, keepsPosition)
     this.#context.concurrency.release(first.route.site)
@@ -424,11 +415,12 @@ export class Lane implements WaitingLane, RoutedLane {
    */
   #reserveSlots(first: WaitingRequest): 'done' | 'pending' {
     const { jitter } = first.route.pacing
-    const shared: readonly PacedLevel[] = this.#sharedLimits.filter(({ hasDelay }) => hasDelay)
-    const levels = [...shared, { pacedKey: this.#pacedKey, limits: first.limits }]
+    const levels: PacedLevel[] = []
+    for (const limit of this.#sharedLimits)
+      if (limit.hasDelay) levels.push({ pacedKey: limit, limits: withJitter(limit.limits, jitter) })
+    levels.push({ pacedKey: this, limits: withJitter(first.limits, jitter) })
     try {
-      const lengthened = jitter === 0 ? levels : levels.map((level) => withJitter(level, jitter))
-      const slots = reserveSlots(lengthened, this.#seesSending(first.call), first.call.allowanceMs)
+      const slots = reserveSlots(levels, this.#seesSending(first.call), first.call.allowanceMs)
       if (isPromise(slots)) {
         this.#isReserving = true
         void this.#awaitSlots(first, slots)
@@ -503,14 +495,14 @@ export class Lane implements WaitingLane, RoutedLane {
 
   /** To be called when no request waits. If none is under way either, the lane may be removed. */
   #handleEmpty(): void {
-    this.#pacedKey.stopTimer()
+    this.stopTimer()
     this.#heldBy = undefined
     if (this.#isAdmitting) return
     this.#context.concurrency.forget(this)
     this.#useSharedLimits(NO_KEYS)
-    this.#pacedKey.leavePacerQueue() // the position in the pacer's own queue
+    this.leavePacerQueue() // the position in the pacer's own queue
     if (this.underWay > 0) return
-    this.#pacedKey.reset()
+    this.reset()
     if (this.routes === 0) this.#onIdle(this)
   }
 }
