@@ -26,7 +26,7 @@
 //
 // Most requests find an empty line and nothing in their way. `#startNow` handles them in one step,
 // without an object for the wait.
-import { LinkedList } from '@politely/fetcher/internal'
+import { LinkedList, type Site } from '@politely/fetcher/internal'
 import type { EnterCall } from '../options/enter-arguments.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import type { Admission } from '../pace/pacer.ts'
@@ -55,6 +55,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
    * it. True before the first request.
    */
   isSendingSeen = true
+  waitsForSite: Site | undefined = undefined
   /** What was logged last about the waits of this lane, and when. `GateLog` sets it. */
   lastLoggedWait: LoggedWait | undefined
   readonly #context: GateContext
