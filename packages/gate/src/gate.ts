@@ -187,7 +187,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     context.circuits = new Circuits({
       ...source,
       log,
-      keeper: keeperOf(ownPacer, now),
+      keeper: keeperOf(pacing.pacer),
       failed: (origin, error) => pacer.failed(origin, error),
     })
     context.isSimple = ownPacer instanceof LocalPacer && needsOneSlot(pacing)
@@ -386,7 +386,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const budget = budgets?.usedUp(route.lane.key, route.lane.waiting)
     if (budget !== undefined) return { allowed: false, verdict, retryAt: undefined, budget, circuit: undefined }
     const check = AllowedCheck.by(verdict)
-    const refusal = circuits.refusalOf(check)
+    const refusal = circuits.refusalOf(check, route.pacing.circuit)
     if (refusal !== undefined) {
       const { retryAt, outcome, because } = refusal
       return { allowed: false, verdict, retryAt, budget: undefined, circuit: { kind: outcome, because } }

@@ -15,7 +15,7 @@
 //      request first releases its limits, so that a slow robots.txt delays no other site. After the
 //      fetch, the request starts over at step 1.
 //   5. The circuit of its origin. If it is open, the request leaves the line, and rests until it
-//      closes (`OriginCircuit`). So it delays no other origin of this lane.
+//      closes (`RestingLine`). So it delays no other origin of this lane.
 //   6. A slot: the pacer reserves one for this lane, and one for each `SharedLimit` with a delay.
 //      Then the request leaves the line with its permit. If the pacer replies with a `wait`
 //      instead, or a slot expires before the last slot is reserved, the request releases its limits
@@ -229,7 +229,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     for (const request of requests) request.fail(error)
   }
 
-  /** A request of this lane rests: see `OriginCircuit`. */
+  /** A request of this lane rests: see `RestingLine`. */
   rests(): void {
     this.#resting++
   }

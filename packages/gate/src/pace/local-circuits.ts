@@ -10,20 +10,34 @@ import {
 } from '@politely/core/engine'
 import type { Admission, CircuitFailure, CircuitReport, CircuitResult } from './pacer.ts'
 
+/** The circuit of one origin. */
+export type OriginCircuit = Circuit<CircuitFailure>
+
 /** Most origins never fail. */
-const CLOSED: CircuitReport = { state: 'closed', failures: 0, periods: 0, waitMs: 0 }
+export const CLOSED: CircuitReport = { state: 'closed', failures: 0, periods: 0, waitMs: 0 }
 
 /** After this many failures, all circuits are checked for eviction. Our choice. */
 const FAILURES_BETWEEN_CHECKS = 1_000
 
 /** Keeps the circuits of all origins in this process. */
-export class LocalCircuits {
+export class LocalCircuits<L extends CircuitLimits = CircuitLimits> {
   readonly #now: () => number
-  readonly #circuits = new Map<string, Circuit<CircuitFailure>>()
+  readonly #onChange: ((origin: string, before: OriginCircuit, after: OriginCircuit, limits: L) => void) | undefined
+  readonly #circuits = new Map<string, OriginCircuit>()
   #failures = 0
 
-  constructor(now: () => number) {
+  /** @param onChange Called for each origin whose circuit may have changed. */
+  constructor(
+    now: () => number,
+    onChange?: (origin: string, before: OriginCircuit, after: OriginCircuit, limits: L) => void,
+  ) {
     this.#now = now
+    this.#onChange = onChange
+  }
+
+  /** The circuits of origins with failures. The origin that failed first comes first. */
+  get all(): ReadonlyMap<string, OriginCircuit> {
+    return this.#circuits
   }
 
   /** Whether no request to this origin has failed since the last success. */
@@ -31,26 +45,34 @@ export class LocalCircuits {
     return this.#circuits.size === 0 || !this.#circuits.has(origin)
   }
 
-  admit(origin: string, limits: CircuitLimits): Admission {
+  admit(origin: string, limits: L): Admission {
     const known = this.#circuits.get(origin)
     if (known === undefined) return CLOSED
     const now = this.#now()
     const { circuit, probe } = admitTo(known, limits, now)
-    this.#keep(origin, circuit)
+    this.keep(origin, circuit, limits)
     return probe === undefined ? circuitReport(circuit, now) : { ...circuitReport(circuit, now), probe }
   }
 
-  settle(origin: string, limits: CircuitLimits, result: CircuitResult): CircuitReport {
+  settle(origin: string, limits: L, result: CircuitResult): CircuitReport {
     const now = this.#now()
     const next = circuitAfter(this.#circuits.get(origin) ?? closedCircuit, limits, result, now)
-    this.#keep(origin, next)
+    this.keep(origin, next, limits)
     if (result.kind === 'failure' && ++this.#failures % FAILURES_BETWEEN_CHECKS === 0) this.#evict(limits, now)
     return circuitReport(next, now)
   }
 
-  #keep(origin: string, circuit: Circuit<CircuitFailure>): void {
-    if (circuit.failures === 0) this.#circuits.delete(origin)
-    else this.#circuits.set(origin, circuit)
+  /** Replaces the circuit of an origin. */
+  keep(origin: string, circuit: OriginCircuit, limits: L): void {
+    const before = this.#circuits.get(origin)
+    if (circuit.failures > 0) this.#circuits.set(origin, circuit)
+    else if (!this.#circuits.delete(origin)) return
+    this.#onChange?.(origin, before ?? closedCircuit, circuit, limits)
+  }
+
+  /** Forgets the circuit of an origin. */
+  forget(origin: string): void {
+    this.#circuits.delete(origin)
   }
 
   #evict(limits: CircuitLimits, now: number): void {

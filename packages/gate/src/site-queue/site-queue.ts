@@ -72,7 +72,7 @@ const OPTIONS: Readonly<Record<keyof SiteQueueOptions, true>> = {
 /** Our choice: about 3 MB. */
 const DEFAULT_MAX_HELD = 10_000
 
-/** How often the queue looks whether a circuit has closed. Our choice, as in `OriginCircuit`. */
+/** How often the queue looks whether a circuit has closed. Our choice, as in `RestingLine`. */
 const LOOK_MS = 1_000
 
 /**
