@@ -1,6 +1,18 @@
 // PoliteGate: starts a request when robots.txt allows it and a slot is free.
 //
-// ARCHITECTURE.md lists the files that a request passes through, in their order.
+// ARCHITECTURE.md lists the files that a request passes through, in their order. The states of a
+// request, and the method that takes it to the next state:
+//
+//   | state     | means                     | next state at once | or, if it has to wait |
+//   |-----------|---------------------------|--------------------|-----------------------|
+//   | `arrived` | `enter` was called        | `#enterAnew`       | `#enterLater`         |
+//   | `checked` | robots.txt allows it      | `#enterAnew`       | `#enterLater`         |
+//   | `routed`  | its lane is known         | `#enterAnew`       | `#startLater`         |
+//   | `granted` | the lane gave it a permit | `#start`           | `#startLater`         |
+//   | `started` | the caller has the permit |                    |                       |
+//
+// Most requests pass through all states within the call of `enter`. A request that has a permit
+// already is `granted` when it arrives: `#enterAgain` checks where it was redirected from.
 import { debuglog } from 'node:util'
 import { escapeControls, type HasHref, OptionError } from '@politely/core'
 import { isOfClass, markClass, otherCopyProblem } from '@politely/core/engine'
@@ -440,7 +452,12 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       this.#closing.signal.throwIfAborted()
       signal?.throwIfAborted()
       const reserved = this.#reserved.take(url)
-      if (reserved !== undefined) return this.#enterReserved(reserved, signal, redirectedFrom)
+      if (reserved !== undefined) {
+        return this.#enterAgain(reserved, signal, redirectedFrom).catch((error: unknown) => {
+          reserved.release() // the request does not start
+          throw error
+        })
+      }
     }
     return this.#enterAnew(url, signal, redirectedFrom, maxWaitMs)
   }
@@ -463,12 +480,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       const route = this.#routeOf(check, signal)
       if (isPromise(route)) return this.#enterLater(check, call, route)
       const permit = route.lane.add(route, check, call)
-      if (isPromise(permit)) return this.#startLater(permit, call, route)
       // After an abort in the same turn of the event loop, the request must not start. The requests
       // that enter after it start after it.
-      return signal !== undefined || this.#startingSoon > 0
-        ? this.#startSoon(permit, call, route)
-        : this.#started(permit, route)
+      return isPromise(permit) || signal !== undefined || this.#startingSoon > 0
+        ? this.#startLater(permit, call, route)
+        : this.#start(permit, route)
     } catch (error) {
       activity.end()
       throw error
@@ -477,27 +493,13 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 
   /** Admits a request that has a permit of this gate, which may have been granted without these URLs. */
   async #enterAgain(
-    nested: Permit,
+    permit: Permit,
     signal: AbortSignal | undefined,
     redirectedFrom: readonly string[],
   ): Promise<Permit> {
-    if (redirectedFrom.length > 0) await this.#context.robots.requireAllowed(nested.url, signal, redirectedFrom)
+    if (redirectedFrom.length > 0) await this.#context.robots.requireAllowed(permit.url, signal, redirectedFrom)
     signal?.throwIfAborted()
-    return nested
-  }
-
-  /** Admits a request whose permit was reserved. If it does not start, the permit is released. */
-  async #enterReserved(
-    reserved: Permit,
-    signal: AbortSignal | undefined,
-    redirectedFrom: readonly string[],
-  ): Promise<Permit> {
-    try {
-      return await this.#enterAgain(reserved, signal, redirectedFrom)
-    } catch (error) {
-      reserved.release()
-      throw error
-    }
+    return permit
   }
 
   /** Enters a request whose robots.txt or whose address is not known yet. */
@@ -523,34 +525,28 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     }
   }
 
-  /** Starts a request that has a permit, after the calls of this turn of the event loop. */
-  async #startSoon(permit: GrantedPermit, call: EnterCall, route: Route<Lane>): Promise<Permit> {
-    this.#startingSoon++
-    try {
-      return await this.#startLater(permit, call, route)
-    } finally {
-      this.#startingSoon--
-    }
-  }
-
-  /** Starts a request when it has a permit. */
+  /** Starts a request when it has a permit, and after the calls of this turn of the event loop. */
   async #startLater(
     pending: GrantedPermit | Promise<GrantedPermit>,
     { url, signal }: EnterCall,
     route: Route<Lane>,
   ): Promise<Permit> {
+    const isGranted = !isPromise(pending)
+    if (isGranted) this.#startingSoon++
     try {
-      const permit = await (isPromise(pending) ? unlessFaked(pending, url, route.lane) : pending)
+      const permit = await (isGranted ? pending : unlessFaked(pending, url, route.lane))
       if (signal?.aborted) permit.abandon(signal.reason)
       signal?.throwIfAborted()
-      return this.#started(permit, route)
+      return this.#start(permit, route)
     } catch (error) {
       this.#context.activity.end()
       throw error
+    } finally {
+      if (isGranted) this.#startingSoon--
     }
   }
 
-  #started(permit: GrantedPermit, { pacing }: Route): Permit {
+  #start(permit: GrantedPermit, { pacing }: Route): Permit {
     permit.start()
     if (!pacing.obey.rules || !pacing.obey.delays) this.#disobedience.started(permit.verdict, pacing)
     return permit
