@@ -217,7 +217,7 @@ export class Circuits {
     const [oldest] = all.size < MAX_REMEMBERED || all.has(origin) ? [] : all.keys()
     this.#circuits.keep(origin, circuitFrom(report, all.get(origin), this.#context.now()), limits)
     if (oldest === undefined) return
-    this.#circuits.forget(oldest) // the keeper still knows the circuit
+    all.delete(oldest) // the keeper still knows the circuit
     this.#resume(oldest)
   }
 

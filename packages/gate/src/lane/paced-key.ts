@@ -275,36 +275,26 @@ export function reserveSlots(
   levels: readonly PacedLevel[],
   seesSending: boolean,
   allowanceMs: number,
-  reserved: readonly KeySlot[] = [],
+  slots: readonly KeySlot[] = [],
 ): readonly KeySlot[] | undefined | Promise<readonly KeySlot[] | undefined> {
-  const slots = [...reserved]
+  const level = levels[slots.length]
+  if (level === undefined) return slots
+  const goOn = (slot: KeySlot | undefined) => {
+    if (slot !== undefined) return reserveSlots(levels, seesSending, allowanceMs, [...slots, slot])
+    cancelSlots(slots)
+    return undefined
+  }
   const fail = (error: unknown): never => {
     cancelSlots(slots)
     throw error
   }
-  // A pacer that replies at once needs no promise, and no call for each level.
-  while (slots.length < levels.length) {
-    const { pacedKey, limits } = levels[slots.length] as PacedLevel
-    let slot: KeySlot | undefined | Promise<KeySlot | undefined>
-    try {
-      slot = pacedKey.reserve(limits, levels.length - slots.length - 1, seesSending, allowanceMs)
-    } catch (error) {
-      return fail(error)
-    }
-    if (isPromise(slot)) {
-      return slot.then((found) => {
-        if (found !== undefined) return reserveSlots(levels, seesSending, allowanceMs, [...slots, found])
-        cancelSlots(slots)
-        return undefined
-      }, fail)
-    }
-    if (slot === undefined) {
-      cancelSlots(slots)
-      return undefined
-    }
-    slots.push(slot)
+  let slot: KeySlot | undefined | Promise<KeySlot | undefined>
+  try {
+    slot = level.pacedKey.reserve(level.limits, levels.length - slots.length - 1, seesSending, allowanceMs)
+  } catch (error) {
+    return fail(error)
   }
-  return slots
+  return isPromise(slot) ? slot.then(goOn, fail) : goOn(slot)
 }
 
 /**

@@ -23,7 +23,8 @@ const FAILURES_BETWEEN_CHECKS = 1_000
 export class LocalCircuits<L extends CircuitLimits = CircuitLimits> {
   readonly #now: () => number
   readonly #onChange: ((origin: string, before: OriginCircuit, after: OriginCircuit, limits: L) => void) | undefined
-  readonly #circuits = new Map<string, OriginCircuit>()
+  /** The circuits of origins with failures. The origin that failed first comes first. */
+  readonly all: Map<string, OriginCircuit> = new Map()
   #failures = 0
 
   /** @param onChange Called for each origin whose circuit may have changed. */
@@ -35,18 +36,13 @@ export class LocalCircuits<L extends CircuitLimits = CircuitLimits> {
     this.#onChange = onChange
   }
 
-  /** The circuits of origins with failures. The origin that failed first comes first. */
-  get all(): ReadonlyMap<string, OriginCircuit> {
-    return this.#circuits
-  }
-
   /** Whether no request to this origin has failed since the last success. */
   isClear(origin: string): boolean {
-    return this.#circuits.size === 0 || !this.#circuits.has(origin)
+    return this.all.size === 0 || !this.all.has(origin)
   }
 
   admit(origin: string, limits: L): Admission {
-    const known = this.#circuits.get(origin)
+    const known = this.all.get(origin)
     if (known === undefined) return CLOSED
     const now = this.#now()
     const { circuit, probe } = admitTo(known, limits, now)
@@ -56,7 +52,7 @@ export class LocalCircuits<L extends CircuitLimits = CircuitLimits> {
 
   settle(origin: string, limits: L, result: CircuitResult): CircuitReport {
     const now = this.#now()
-    const next = circuitAfter(this.#circuits.get(origin) ?? closedCircuit, limits, result, now)
+    const next = circuitAfter(this.all.get(origin) ?? closedCircuit, limits, result, now)
     this.keep(origin, next, limits)
     if (result.kind === 'failure' && ++this.#failures % FAILURES_BETWEEN_CHECKS === 0) this.#evict(limits, now)
     return circuitReport(next, now)
@@ -64,19 +60,13 @@ export class LocalCircuits<L extends CircuitLimits = CircuitLimits> {
 
   /** Replaces the circuit of an origin. */
   keep(origin: string, circuit: OriginCircuit, limits: L): void {
-    const before = this.#circuits.get(origin)
-    if (circuit.failures > 0) this.#circuits.set(origin, circuit)
-    else if (!this.#circuits.delete(origin)) return
+    const before = this.all.get(origin)
+    if (circuit.failures > 0) this.all.set(origin, circuit)
+    else if (!this.all.delete(origin)) return
     this.#onChange?.(origin, before ?? closedCircuit, circuit, limits)
   }
 
-  /** Forgets the circuit of an origin. */
-  forget(origin: string): void {
-    this.#circuits.delete(origin)
-  }
-
   #evict(limits: CircuitLimits, now: number): void {
-    for (const [origin, circuit] of this.#circuits)
-      if (canForgetCircuit(circuit, limits, now)) this.#circuits.delete(origin)
+    for (const [origin, circuit] of this.all) if (canForgetCircuit(circuit, limits, now)) this.all.delete(origin)
   }
 }
