@@ -224,22 +224,20 @@ export class Circuits {
   /** Reports the change of a circuit, and moves the requests that rest. */
   #onChange(origin: string, before: OriginCircuit, after: OriginCircuit, limits: SiteCircuit): void {
     const { counters, log, now } = this.#context
-    if (after.periods > before.periods) {
+    if (after.periods > before.periods || (after.periods === 0 && before.periods > 0)) {
       const report = circuitReport(after, now())
       if (before.periods === 0) {
         counters.circuitsOpened++
         log.circuitOpened(origin, report)
-      }
+      } else if (after.periods === 0) log.circuitClosed(origin)
       this.#publish(origin, report)
-    } else if (after.periods === 0 && before.periods > 0) {
-      log.circuitClosed(origin)
-      this.#publish(origin, circuitReport(after, now()))
     }
     const line = this.#resting.get(origin)
     if (after.periods === 0) this.#resume(origin)
-    else if (after.periods > before.periods && this.#isRefusing(after, limits))
+    else if (after.periods > before.periods && this.#isRefusing(after, limits)) {
+      this.#resting.delete(origin)
       line?.rejectAll(({ check }) => new CircuitOpenError(check.verdict, after, after.retryAt))
-    else line?.arm()
+    } else line?.arm()
   }
 
   /** The requests of this origin that rest go back to their lanes. */
