@@ -30,17 +30,19 @@ import {
   startPace,
 } from '@politely/core/engine'
 import { callable, integer, MAX_TIMEOUT_MS, number, oneOf } from '@politely/fetcher/internal'
-import { LRUCache } from 'lru-cache'
 import type {
   Admission,
   CircuitReport,
   CircuitResult,
+  FleetPacerCounters,
   PaceReason,
   Pacer,
+  ReportingPacer,
   Reservation,
   Ticket,
   WaitEstimate,
-} from '../pace/pacer.ts'
+} from '@politely/gate'
+import { LRUCache } from 'lru-cache'
 import { FleetCircuits } from './fleet-circuits.ts'
 import { KnownPushbacks, type OwnPushback } from './known-pushbacks.ts'
 import { isLocal, LocalFallback } from './local-fallback.ts'
@@ -48,7 +50,6 @@ import { PaceCalls } from './pace-calls.ts'
 import type { EstimateReply, FailuresReply, SlotReply, Turn, WaitReply } from './pace-reply.ts'
 import { hadPushbacks, sendingOf, slotOf, ticketOf, turnOf, waitTicketOf } from './pace-tickets.ts'
 import type { PaceTransport } from './pace-transport.ts'
-import type { FleetPacerCounters, ReportingPacer } from './pacer-events.ts'
 import { SendingLateness } from './sending-lateness.ts'
 import { SlotAllowance } from './slot-allowance.ts'
 

@@ -6,11 +6,15 @@ export type {
   Admission,
   CircuitFailure,
   CircuitReport,
+  FleetFailureMessage,
+  FleetPacerCounters,
+  FleetRecoveredMessage,
   PaceReason,
+  ReportingPacer,
   Reservation,
   Ticket,
   WaitEstimate,
-} from '../pace/pacer.ts'
+} from '@politely/gate'
 export { DEFAULT_TIMEOUT_MS, FleetPacer } from './fleet-pacer.ts'
 export {
   type CircuitReply,
@@ -21,10 +25,4 @@ export {
   type Turn,
 } from './pace-reply.ts'
 export type { CircuitChange, PaceRequest, PaceTransport } from './pace-transport.ts'
-export {
-  type FleetFailureMessage,
-  type FleetPacerCounters,
-  type FleetRecoveredMessage,
-  publish,
-  type ReportingPacer,
-} from './pacer-events.ts'
+export { publish } from './publish.ts'

@@ -13,8 +13,9 @@
 // `FleetPacer` then tells the server of the pause again, and says that it learned of it in epoch 5.
 // The script ignores pauses that it learned of in its present epoch, so telling it twice does no
 // harm.
+
+import type { PaceReason } from '@politely/gate'
 import { LRUCache } from 'lru-cache'
-import type { PaceReason } from '../pace/pacer.ts'
 
 /** A pause by this worker's clock. */
 interface PushbackPause {

@@ -8,7 +8,7 @@
 //   '1764000000000123@42.5'  a slot                 the same, and the pacer waits until it is sent
 //   'turn 1200 1000 100.5'   a wait                 the turn: when the worker calls again
 //   'local:7'                a slot of the worker   see local-fallback.ts
-import type { Ticket } from '../pace/pacer.ts'
+import type { Ticket } from '@politely/gate'
 import type { SlotReply, Turn } from './pace-reply.ts'
 
 const TURN = 'turn'

@@ -1,6 +1,5 @@
-// The messages that a FleetPacer publishes on channels of `node:diagnostics_channel`. Each package
-// names its channels.
-import { channel } from 'node:diagnostics_channel'
+// The messages that the pacers of fleets, such as RedisPacer, publish on channels of
+// `node:diagnostics_channel`. Each package names its channels.
 
 /**
  * A snapshot of what a pacer of a fleet has counted, such as `RedisPacer`. No count ever decreases.
@@ -58,10 +57,4 @@ export interface FleetFailureMessage extends PacerMessage {
 export interface FleetRecoveredMessage extends PacerMessage {
   /** How many attempts have failed in a row. Calls that were under way together are one attempt. */
   readonly failures: number
-}
-
-/** Makes no message if the channel has no subscribers. */
-export function publish<T extends object>(name: string, message: T): void {
-  const target = channel(name)
-  if (target.hasSubscribers) target.publish(message)
 }

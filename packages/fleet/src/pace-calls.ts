@@ -21,9 +21,10 @@
 //    750 ms   it is made again, and fails
 //   1750 ms   it is made again, and succeeds: `onRecovered` and `onPossibleLoss` are called
 import { withTimeout } from '@politely/fetcher/internal'
+import type { FleetFailureMessage, FleetRecoveredMessage, ReportingPacer } from '@politely/gate'
 import type { CircuitReply, DoneReply, PaceReply, PauseReply } from './pace-reply.ts'
 import type { CircuitChange, Operation, PaceTransport, ScriptRequest } from './pace-transport.ts'
-import { type FleetFailureMessage, type FleetRecoveredMessage, publish, type ReportingPacer } from './pacer-events.ts'
+import { publish } from './publish.ts'
 
 /**
  * A function makes the request at the time of the call. It tells all that is known of the key by

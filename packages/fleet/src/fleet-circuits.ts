@@ -22,9 +22,8 @@ import {
   circuitReport,
   closedCircuit,
 } from '@politely/core/engine'
+import type { Admission, CircuitReport, CircuitResult, LocalPacer, Ticket } from '@politely/gate'
 import { LRUCache } from 'lru-cache'
-import type { LocalPacer } from '../pace/local-pacer.ts'
-import type { Admission, CircuitReport, CircuitResult, Ticket } from '../pace/pacer.ts'
 import type { PaceCalls } from './pace-calls.ts'
 import type { CircuitReply } from './pace-reply.ts'
 import type { CircuitChange } from './pace-transport.ts'
