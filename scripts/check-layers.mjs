@@ -27,15 +27,16 @@ const PACKAGES = {
   puppeteer: ['core', 'cdp', 'fetcher', 'gate'],
   'robots-parser': ['core'],
   testing: ['core', 'fetcher', 'gate'],
+  timeline: ['core', 'fetcher', 'gate'],
   sitemaps: ['core', 'fetcher'],
   mcp: ['core', 'fetcher', 'gate'],
   otel: ['core', 'fetcher', 'gate'],
   server: ['core', 'fetcher', 'gate', 'otel', 'postgres', 'redis', 'sqlite'],
-  cli: ['cache', 'core', 'fetcher', 'gate', 'mcp', 'server', 'sitemaps', 'sqlite', 'web-bot-auth'],
+  cli: ['cache', 'core', 'fetcher', 'gate', 'mcp', 'server', 'sitemaps', 'sqlite', 'timeline', 'web-bot-auth'],
   playground: ['core', 'sitemaps'],
   testkit: [], // core's tests use it, so it must not import core; tests pass core's functions to it
-  bench: ['cache', 'core', 'fetcher', 'gate', 'postgres', 'redis', 'testkit'],
-  site: ['core', 'gate', 'playground', 'testing'],
+  bench: ['cache', 'core', 'fetcher', 'gate', 'postgres', 'redis', 'testkit', 'timeline'],
+  site: ['core', 'gate', 'playground', 'testing', 'timeline'],
 }
 
 const BELOW_GATE_ENTRIES = [
@@ -86,7 +87,6 @@ const FOLDERS = {
     fetch: BELOW_GATE_ENTRIES,
     http: BELOW_GATE_ENTRIES,
     undici: [...BELOW_GATE_ENTRIES, 'shown-types.ts'],
-    timeline: BELOW_GATE_ENTRIES,
     'site-queue': [...BELOW_GATE_ENTRIES, 'fetch', 'shown-types.ts'],
   },
 }

@@ -1,5 +1,6 @@
 // What the other packages of Politely use of this one. Not public: it may change in any version.
 
+export { assertGate } from './adapter/resolve-gate.ts'
 export { dispatchedTarget } from './adapter/target.ts'
 export { methodOf } from './fetch/fetch-input.ts'
 export { retryOf, withRetries } from './fetch/retry.ts'

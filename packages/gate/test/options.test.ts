@@ -18,7 +18,6 @@ import {
   resolveGate,
 } from '../src/index.ts'
 import { pacingOf } from '../src/options/pacing.ts'
-import { CrawlTimeline } from '../src/timeline/index.ts'
 import { politeAgent, politeInterceptor } from '../src/undici/index.ts'
 
 const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
@@ -172,8 +171,8 @@ test.each<[call: string, make: () => unknown, message: string]>([
     'gate: a fetch with a gate is not a PoliteGate; write fetch.gate',
   ],
   [
-    'new CrawlTimeline({ gate: politeAgent() })',
-    () => new CrawlTimeline(wrong({ gate: politeAgent({ gate }) })),
+    'politely(fetch, { gate: politeAgent() })',
+    () => politely(fetch, wrong({ gate: politeAgent({ gate }) })),
     'gate: an object with a gate is not a PoliteGate; write agent.gate',
   ],
   [
@@ -300,7 +299,6 @@ test.each<[call: string, make: () => unknown, message: string]>([
   ],
   ['politeAgent(gate)', () => politeAgent(wrong(gate)), 'a PoliteGate was given instead of options; write { gate }'],
   ['resolveGate(gate)', () => resolveGate(wrong(gate)), 'a PoliteGate was given instead of options; write { gate }'],
-  ['new CrawlTimeline(gate)', () => new CrawlTimeline(wrong(gate)), 'write new CrawlTimeline({ gate })'],
   [
     'new LocalPacer({ now })',
     () => new LocalPacer(wrong({ now: Date.now })),
@@ -315,12 +313,6 @@ test.each<[call: string, make: () => unknown, message: string]>([
     'assertOwnHost(url, host)',
     () => assertOwnHost('https://example.com/', wrong('example.com')),
     'hostHeaders: is missing or',
-  ],
-  ['new CrawlTimeline({ gat: 1 })', () => new CrawlTimeline(wrong({ gat: 1 })), 'gat: is an unknown option'],
-  [
-    'new CrawlTimeline({ gate: robots })',
-    () => new CrawlTimeline(wrong({ gate: robots })),
-    'gate: an object is not a PoliteGate',
   ],
 ])('%s says what to write', (_, make, message) => {
   expect(optionError(make).message).toContain(message)

@@ -17,6 +17,7 @@ export const optionPackages = [
   'server',
   'otel',
   'testing',
+  'timeline',
   'playwright',
   'puppeteer',
 ] as const
@@ -541,24 +542,24 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'CrawlTimeline',
-    text: 'For `new CrawlTimeline({ … })` of `@politely/gate/timeline`.',
+    text: 'For `new CrawlTimeline({ … })` of `@politely/timeline`.',
     options: [
       {
-        from: 'gate',
+        from: 'timeline',
         type: 'CrawlTimelineOptions',
-        at: { gate: 'waiting.md#counters-queues-and-channels', maxMarks: '../packages/gate/src/timeline/timeline.ts' },
+        at: { gate: 'waiting.md#counters-queues-and-channels', maxMarks: '../packages/timeline/src/timeline.ts' },
       },
       {
-        from: 'gate',
+        from: 'timeline',
         type: 'TimelineTextOptions',
         prefix: 'text: ',
-        at: { '*': '../packages/gate/src/timeline/timeline.ts' },
+        at: { '*': '../packages/timeline/src/timeline.ts' },
       },
       {
-        from: 'gate',
+        from: 'timeline',
         type: 'TimelineSvgOptions',
         prefix: 'svg: ',
-        at: { '*': '../packages/gate/src/timeline/timeline.ts' },
+        at: { '*': '../packages/timeline/src/timeline.ts' },
       },
     ],
   },

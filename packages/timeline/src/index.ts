@@ -1,6 +1,6 @@
-// The public API of `@politely/gate/timeline`.
+// The public API of `@politely/timeline`.
 
-export type { WaitLevel } from '../pace/wait-cause.ts'
+export type { WaitLevel } from '@politely/gate'
 export type { TimelineMark, TimelineRow } from './row.ts'
 export {
   CrawlTimeline,

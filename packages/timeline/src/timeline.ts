@@ -4,9 +4,15 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { OptionError } from '@politely/core'
 import { defaultPushbackStatuses, isOfClass } from '@politely/core/engine'
 import { assertOptions, integer } from '@politely/fetcher/internal'
-import { assertGate } from '../adapter/resolve-gate.ts'
-import type { PoliteGate } from '../gate.ts'
-import type { CircuitMessage, DoneMessage, RefuseMessage, ReportingGate, StartMessage } from '../report/events.ts'
+import type {
+  CircuitMessage,
+  DoneMessage,
+  PoliteGate,
+  RefuseMessage,
+  ReportingGate,
+  StartMessage,
+} from '@politely/gate'
+import { assertGate } from '@politely/gate/internal'
 import type { TimelineMark, TimelineRow } from './row.ts'
 import { timelineSvg } from './svg.ts'
 import { timelineText } from './text.ts'

@@ -1,5 +1,5 @@
 // What a timeline records.
-import type { WaitLevel } from '../pace/wait-cause.ts'
+import type { WaitLevel } from '@politely/gate'
 
 /**
  * The events of one origin. Times are milliseconds since the first mark of the timeline. JSON-safe.

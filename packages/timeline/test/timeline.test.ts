@@ -1,8 +1,12 @@
 // CrawlTimeline, as text and as SVG.
+import { OptionError } from '@politely/core'
+import { RobotsClient } from '@politely/fetcher'
+import { PoliteGate } from '@politely/gate'
 import { expect, test } from 'vitest'
-import { CrawlTimeline } from '../src/timeline/index.ts'
-import { labelsOf, shortened, ticksOf } from '../src/timeline/scale.ts'
-import { simulate } from './simulation.ts'
+import { simulate } from '../../gate/test/simulation.ts'
+import { HOSTS, lookup } from '../../gate/test/visits.ts'
+import { CrawlTimeline } from '../src/index.ts'
+import { labelsOf, shortened, ticksOf } from '../src/scale.ts'
 
 /** Crawls two origins: one with a delay and a pushback, one with a refusal. */
 async function crawl() {
@@ -87,6 +91,38 @@ test('svg: draws everything inside the image, and escapes text from sites', asyn
   }
 })
 
+test('shows when a circuit was open', async () => {
+  const circuit = { failures: 3, coolMs: 60_000, factor: 2, maxMs: 200_000 }
+  const { gate, site, advance } = await simulate({ 'a.test': '' }, { circuit, minDelayMs: 1_000 })
+  using timeline = new CrawlTimeline({ gate })
+  const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+  const error = Object.assign(new TypeError('fetch failed'), { cause: refused })
+  const all = [1, 2, 3, 4, 5].map(async (n) => {
+    const permit = await gate.enter(site.at('a.test', `/${n}`)).catch(() => undefined)
+    permit?.release({ failed: true, error })
+  })
+  await advance(70_000)
+  await Promise.all(all)
+  expect(timeline.rows()[0]?.marks.filter(({ kind }) => kind === 'rest')).toEqual([
+    { kind: 'rest', at: 2_000, forMs: 60_000 },
+    { kind: 'rest', at: 62_000, forMs: 120_000 },
+  ])
+  expect(timeline.text()).toMatch(/│●[^│]*_{10,}●│ 4\n/)
+  expect(timeline.text()).toContain('_ the circuit is open')
+  expect(timeline.svg()).toContain('>the circuit is open</text>')
+})
+
+test('shows which waits were for a shared limit', async () => {
+  const { gate, enter, advance } = await simulate(HOSTS, { lookup, minDelayPerDomainMs: 2_000 })
+  const timeline = new CrawlTimeline({ gate })
+  const both = ['a.one.test', 'b.one.test'].map(async (host) => (await enter('1', host)).release())
+  await advance(2_000)
+  await Promise.all(both)
+  timeline.stop()
+  expect(timeline.text({ columns: 60 })).toMatch(/b\.one.*│-+●│ 1\n[\s\S]*one waits for: - its domain/)
+  expect(timeline.svg()).toContain('one waits for its domain, its address or the gate')
+})
+
 test('shows the origins with the most requests, and counts the others', { tags: 'full' }, async () => {
   const { gate, site, advance } = await simulate({ '*': '' }, { minDelayMs: 0 })
   const timeline = new CrawlTimeline({ gate })
@@ -130,6 +166,27 @@ test.each([
 ] as const)('rejects an invalid %s', (option, make) => {
   using timeline = new CrawlTimeline()
   expect(() => make(timeline)).toThrow(expect.objectContaining({ code: 'ERR_POLITELY_OPTION', option }))
+})
+
+test('says what to write instead of another object', async () => {
+  await using robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
+  const gate = new PoliteGate({ robots })
+  // A module with a query is evaluated again, so its class is another one.
+  const { PoliteGate: OtherGate } = await import(import.meta.resolve('../../gate/src/gate.ts?copy'))
+  const copies =
+    'npm ls @politely/gate lists the copies; install one version only, and leave the package out of bundles'
+  const messages: [options: object, message: string][] = [
+    [gate, 'options: a PoliteGate was given instead of options; write new CrawlTimeline({ gate })'],
+    [{ gat: 1 }, 'gat: is an unknown option'],
+    [{ gate: robots }, 'gate: an object is not a PoliteGate'],
+    [{ gate: { gate } }, 'gate: an object with a gate is not a PoliteGate; write agent.gate'],
+    [{ gate: new OtherGate({ robots }) }, `gate: is a PoliteGate of another copy of @politely/gate; ${copies}`],
+  ]
+  for (const [options, message] of messages) {
+    const make = () => new CrawlTimeline(options)
+    expect(make).toThrow(OptionError)
+    expect(make).toThrow(message)
+  }
 })
 
 test('labels: leave out the scheme unless two would be equal, and are shortened in the middle', () => {
