@@ -26,7 +26,7 @@ const PACKAGES = {
   playwright: ['core', 'cdp', 'fetcher', 'gate'],
   puppeteer: ['core', 'cdp', 'fetcher', 'gate'],
   'robots-parser': ['core'],
-  testing: ['core', 'fetcher', 'gate'],
+  testing: ['cache', 'core', 'fetcher', 'gate'],
   timeline: ['core', 'fetcher', 'gate'],
   sitemaps: ['core', 'fetcher'],
   mcp: ['core', 'fetcher', 'gate'],

@@ -1,14 +1,7 @@
 // The contract of a store of pages, as test cases. They need no test runner: a case throws if the
 // store breaks the contract.
 import assert from 'node:assert/strict'
-import {
-  type Awaitable,
-  MAX_VARIANTS,
-  type PageRecord,
-  type PageStore,
-  type StoredPage,
-  type VisitLog,
-} from './page-store.ts'
+import type { Awaitable, PageRecord, PageStore, StoredPage, VisitLog } from '@politely/cache'
 
 /**
  * What only some stores can do. `bounded`: has a size limit in bytes. `shared`: several handles on one
@@ -40,6 +33,8 @@ const B = 'https://b.test/'
 /** 1 June 2026. */
 const START = Date.UTC(2026, 5, 1)
 const MIB = 1_048_576
+/** How many responses of a URL a store keeps. */
+const MAX_VARIANTS = 20
 
 const oddTexts = [
   Array.from({ length: 256 }, (_, code) => String.fromCharCode(code)).join(''),
