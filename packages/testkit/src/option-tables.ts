@@ -468,7 +468,7 @@ export const optionTables: readonly OptionTable[] = [
           earlier: 'sitemaps.md#later-readings',
           resume: 'sitemaps.md#later-readings',
           limits: 'sitemaps.md#limits',
-          signal: '../packages/sitemaps/src/options.ts',
+          signal: '../packages/sitemaps/src/read/options.ts',
           '*': 'sitemaps.md#what-is-read',
         },
       },

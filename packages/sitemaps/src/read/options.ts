@@ -9,12 +9,12 @@ import {
   describeValue,
   withMethods,
 } from '@politely/fetcher/internal'
-import type { SitemapFile } from './file-result.ts'
-import { LIMITS_ELSEWHERE, type Limits, limitsOf, type SitemapLimits } from './limits.ts'
-import type { ByteSource } from './read/body-source.ts'
-import { withoutHash } from './read/foreign-hosts.ts'
-import type { SitemapFetch } from './read/request.ts'
-import { assertTask, checkedToken, type ResumeToken } from './read/resume-token.ts'
+import type { SitemapFile } from '../file-result.ts'
+import { LIMITS_ELSEWHERE, type Limits, limitsOf, type SitemapLimits } from '../limits.ts'
+import type { ByteSource } from './body-source.ts'
+import { withoutHash } from './foreign-hosts.ts'
+import type { SitemapFetch } from './request.ts'
+import { assertTask, checkedToken, type ResumeToken } from './resume-token.ts'
 
 /**
  * - A text or a URL: a site, such as `https://example.com`. Its robots.txt names the sitemaps.
