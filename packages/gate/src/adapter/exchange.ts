@@ -48,7 +48,7 @@ import { challengeOf, clientPort, withTimeout } from '@politely/fetcher/internal
 import { gatePort, type PoliteGate } from '../gate.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import type { Permit } from '../permit/permit.ts'
-import { failureOf, type RequestReport, type ResponseLike } from '../permit/request-report.ts'
+import { failureOf, type RequestReport, type ResponseLike, textOf } from '../permit/request-report.ts'
 import { endNesting } from '../permit/sending.ts'
 import { durationText } from '../report/duration.ts'
 import type { OpenRedirectError } from '../report/errors.ts'
@@ -95,6 +95,10 @@ export class Exchange {
   constructor(sender: Sender, request: ExchangeRequest) {
     this.#sender = sender
     this.#request = request
+  }
+
+  get url(): string {
+    return this.#request.url
   }
 
   /** Undefined for a request that has not entered the gate. */
@@ -166,11 +170,11 @@ export class Exchange {
    * Returns whether the response asks for a signature which `sign` has not given yet, but can give
    * now. Then end this try, and begin the second one.
    */
-  isChallenge(method: string, status: number, acceptSignature: string | null | undefined): boolean {
+  isChallenge(method: string, response: ResponseLike): boolean {
     const { signer } = this.#sender
-    if (signer === undefined || this.#isChallenged || this.#permit === undefined) return false
-    const wish = challengeOf(method, status, acceptSignature)
-    this.#isChallenged = wish !== undefined && signer.challenged(this.#request.url, wish, this.#signature)
+    if (signer === undefined || this.#isChallenged) return false
+    const wish = challengeOf(method, response.status, textOf(response, 'accept-signature'))
+    this.#isChallenged = wish !== undefined && signer.challenged(this.url, wish, this.#signature)
     return this.#isChallenged
   }
 
@@ -189,7 +193,7 @@ export class Exchange {
     else this.#endHold = endHold
     this.#state = 'released'
     this.#permit.release()
-    this.#bodyEnded = openRedirects.add(this.#request.url, close)
+    this.#bodyEnded = openRedirects.add(this.url, close)
   }
 
   /** The client has stopped reading the body of a redirect, so its end may never come. */
