@@ -101,21 +101,16 @@ export class Exchange {
     return this.#request.url
   }
 
-  /** Undefined for a request that has not entered the gate. */
-  get permit(): Permit | undefined {
-    return this.#permit
-  }
-
   /**
-   * Waits until the request may start. Returns no promise if it may start now.
+   * Returns the permit when the request may start, and no promise if it may start now.
    * @param entering The permit, for a client that calls the gate itself.
    * @throws what `enter` of the gate throws.
    */
-  enter(entering: Permit | Promise<Permit> = this.#enterGate()): Promise<void> | undefined {
+  enter(entering: Permit | Promise<Permit> = this.#enterGate()): Permit | Promise<Permit> {
     if (isPromise(entering)) return this.#enterLater(entering)
-    this.#permit = entering
     this.#state = 'entered'
-    return undefined
+    this.#permit = entering
+    return entering
   }
 
   #enterGate(): Permit | Promise<Permit> {
@@ -123,8 +118,8 @@ export class Exchange {
     return this.#sender.port.enter(url, signal, redirectedFrom)
   }
 
-  async #enterLater(entering: Promise<Permit>): Promise<void> {
-    this.enter(await entering)
+  async #enterLater(entering: Promise<Permit>): Promise<Permit> {
+    return this.enter(await entering)
   }
 
   /**
