@@ -106,20 +106,13 @@ export class Exchange {
    * @param entering The permit, for a client that calls the gate itself.
    * @throws what `enter` of the gate throws.
    */
-  enter(entering: Permit | Promise<Permit> = this.#enterGate()): Permit | Promise<Permit> {
-    if (isPromise(entering)) return this.#enterLater(entering)
-    this.#state = 'entered'
-    this.#permit = entering
-    return entering
-  }
-
-  #enterGate(): Permit | Promise<Permit> {
+  enter(entering?: Permit | Promise<Permit>): Permit | Promise<Permit> {
     const { url, signal, redirectedFrom } = this.#request
-    return this.#sender.port.enter(url, signal, redirectedFrom)
-  }
-
-  async #enterLater(entering: Promise<Permit>): Promise<Permit> {
-    return this.enter(await entering)
+    const permit = entering ?? this.#sender.port.enter(url, signal, redirectedFrom)
+    if (isPromise(permit)) return permit.then((granted) => this.enter(granted))
+    this.#state = 'entered'
+    this.#permit = permit
+    return permit
   }
 
   /**

@@ -8,13 +8,13 @@ import { paceResponseOf, type RequestReport, withBackoff } from '../permit/reque
 import { robotsTagsOf } from '../permit/sending.ts'
 import { isRedirect } from '../redirects/redirect.ts'
 import { ResponseError } from '../report/errors.ts'
-import { type Init, isRequest, methodOf } from './fetch-input.ts'
+import { type Init, isRequest, methodOf, plainHeaders } from './fetch-input.ts'
 import type { FetchResponse } from './fetch-response.ts'
 import type { ResponseCache } from './page-cache.ts'
 import { isRefusal } from './refused-response.ts'
 import { rememberOrigin } from './response-usage.ts'
 import { discard, type Retry, withRetries } from './retry.ts'
-import { outsideTimeLimit, withTimeLimit } from './time-limit.ts'
+import { TimeLimit } from './time-limit.ts'
 
 /** What `isRateLimited` returns: whether the response asks for fewer requests, or for how long. */
 export type RateLimitAnswer =
@@ -95,21 +95,18 @@ class PageExchange extends Exchange {
   /** Sends one request with a permit, and releases the permit however the request ends. */
   async #sendOnce(onEntered: (() => Promise<void>) | undefined): Promise<FetchResponse> {
     const { polite, url, signal, redirectedFrom } = this.#page
-    const { send, timeoutMs, cache } = polite
+    const { timeoutMs, cache } = polite
     const entering = this.enter()
     const permit = isPromise(entering) ? await entering : entering
     if (cache !== undefined && (this.#init.method ?? 'GET') === 'GET') expectCodedBody(permit)
+    let limit: TimeLimit | undefined
     try {
       if (onEntered !== undefined) await onEntered()
-      const init = polite.signer === undefined ? this.#init : await this.#signed()
-      const sending = this.run(() =>
-        timeoutMs === undefined
-          ? send(this.#input, init)
-          : withTimeLimit(url, timeoutMs, signal, hasUntilHeaders(init), (limit) =>
-              send(this.#input, { ...init, signal: limit }),
-            ),
-      )
-      const response = await sending
+      const signed = polite.signer === undefined ? this.#init : await this.#signed()
+      if (timeoutMs !== undefined) limit = new TimeLimit(url, timeoutMs, signal)
+      const init = limit === undefined ? signed : { ...signed, signal: limit.signal }
+      const response = await this.run(() => polite.send(this.#input, init))
+      limit?.responded(response, hasUntilHeaders(init))
       assertResponse(response)
       const report = polite.isRateLimited === undefined ? response : await this.#judged(response, polite.isRateLimited)
       rememberOrigin(response, {
@@ -119,11 +116,13 @@ class PageExchange extends Exchange {
         robotsTags: robotsTagsOf(permit),
         codedBody: cache && codedBodyOf(permit),
         isRateLimited: 'rateLimited' in report,
-        pauseDuring: timeoutMs === undefined ? undefined : (work) => outsideTimeLimit(response, work),
+        pauseDuring: limit?.outside,
       })
       this.end(report)
       return response
-    } catch (error) {
+    } catch (thrown) {
+      limit?.end()
+      const error = limit?.error ?? thrown // node-fetch, for example, throws its own error
       if (error instanceof ResponseError) this.end()
       else this.fail(error)
       throw error
@@ -137,12 +136,7 @@ class PageExchange extends Exchange {
   async #signed(): Promise<Init> {
     const signature = await this.sign(this.#method, ['requestTimeoutMs', this.#page.polite.timeoutMs])
     if (signature === undefined) return this.#init
-    const { headers } = this.#init
-    if (headers !== undefined && Object.getPrototypeOf(headers) === Object.prototype)
-      return { ...this.#init, headers: { ...(headers as Record<string, string>), ...signature } } // names in lower case
-    const copy = new Headers(headers)
-    for (const [name, value] of Object.entries(signature)) copy.set(name, value)
-    return { ...this.#init, headers: [...copy] }
+    return { ...this.#init, headers: { ...plainHeaders(this.#init.headers), ...signature } }
   }
 
   /**
