@@ -1,6 +1,7 @@
 // What the other packages of Politely use of this one. Not public: it may change in any version.
 
-export { dispatchedTarget } from './adapter/target.ts'
+export { Exchange, type Sender, senderOf } from './adapter/exchange.ts'
+export { assertNoPseudoHeader, dispatchedTarget } from './adapter/target.ts'
 export { methodOf } from './fetch/fetch-input.ts'
 export { retryOf, withRetries } from './fetch/retry.ts'
 export { type KeyedForecast, type PermitPort, permitPort } from './gate.ts'
