@@ -12,7 +12,7 @@ import { PolitelyError } from '@politely/core/engine'
 import { withoutCredentials } from '@politely/fetcher'
 import { linkSignals } from '@politely/fetcher/internal'
 import { assertOwnHost, type Permit, type PoliteGate } from '@politely/gate'
-import { assertNoPseudoHeader, Exchange, type Sender, senderOf } from '@politely/gate/internal'
+import { assertNoPseudoHeader, Exchange } from '@politely/gate/internal'
 import type { DeferredRequests } from './deferred-requests.ts'
 import { outsideTimeouts } from './host-timeouts.ts'
 import { sourcesOf } from './link-sources.ts'
@@ -47,12 +47,10 @@ interface PageAnswers {
 export class PoliteHttpClient implements BaseHttpClient {
   readonly #inner: BaseHttpClient
   readonly #access: GateAccess
-  readonly #sender: Sender
 
   constructor(inner: BaseHttpClient, access: GateAccess) {
     this.#inner = inner
     this.#access = access
-    this.#sender = senderOf(access.gate)
   }
 
   async sendRequest<T extends keyof ResponseTypes = 'text'>(request: HttpRequest<T>): Promise<HttpResponse<T>> {
@@ -120,7 +118,7 @@ export class PoliteHttpClient implements BaseHttpClient {
     const { headers = {}, signal } = hop
     for (const name of Object.keys(headers)) assertNoPseudoHeader(name)
     assertOwnHost(url.href, hostsOf(headers))
-    const exchange = new Exchange(this.#sender, { url: url.href, signal, redirectedFrom: [] })
+    const exchange = new Exchange({ url: url.href, signal, redirectedFrom: [] })
     await exchange.enter(enterGate(this.#access, url, signal))
     // A request that outlives its task has timed out, unless the crawl ends.
     task?.ended.then(() => exchange.end(task.signal.aborted ? undefined : { failed: true }))

@@ -1,6 +1,6 @@
 // What the other packages of Politely use of this one. Not public: it may change in any version.
 
-export { Exchange, type Sender, senderOf } from './adapter/exchange.ts'
+export { Exchange } from './adapter/exchange.ts'
 export { assertNoPseudoHeader, dispatchedTarget } from './adapter/target.ts'
 export { methodOf } from './fetch/fetch-input.ts'
 export { retryOf, withRetries } from './fetch/retry.ts'

@@ -77,12 +77,9 @@ export interface ExchangeRequest {
   readonly redirectedFrom: readonly string[]
 }
 
-/** A limit for `sign`, and the option that sets it. Milliseconds; undefined for no limit. */
-export type SignLimit = readonly [option: string, ms: number | undefined]
-
 export class Exchange {
-  readonly #sender: Sender
   readonly #request: ExchangeRequest
+  readonly #sender: Sender | undefined
   #state: 'new' | 'entered' | 'sent' | 'answered' | 'released' | 'ended' = 'new'
   #permit: Permit | undefined
   #signature: SignatureHeaders | undefined
@@ -92,13 +89,24 @@ export class Exchange {
   /** Set while the body of a redirect has not ended. */
   #bodyEnded: (() => void) | undefined
 
-  constructor(sender: Sender, request: ExchangeRequest) {
-    this.#sender = sender
+  /** @param sender Undefined for a client that calls the gate itself, and so only passes permits. */
+  constructor(request: ExchangeRequest, sender?: Sender) {
     this.#request = request
+    this.#sender = sender
   }
 
   get url(): string {
     return this.#request.url
+  }
+
+  /** Whether the request has its permit. */
+  get hasEntered(): boolean {
+    return this.#state !== 'new'
+  }
+
+  get #port(): Sender['port'] {
+    if (this.#sender === undefined) throw new TypeError('an exchange without a sender only gets permits')
+    return this.#sender.port
   }
 
   /**
@@ -108,7 +116,7 @@ export class Exchange {
    */
   enter(entering?: Permit | Promise<Permit>): Permit | Promise<Permit> {
     const { url, signal, redirectedFrom } = this.#request
-    const permit = entering ?? this.#sender.port.enter(url, signal, redirectedFrom)
+    const permit = entering ?? this.#port.enter(url, signal, redirectedFrom)
     if (isPromise(permit)) return permit.then((granted) => this.enter(granted))
     this.#state = 'entered'
     this.#permit = permit
@@ -118,14 +126,16 @@ export class Exchange {
   /**
    * Returns the headers that sign the request; undefined without a signature. The wait for them ends
    * with the signal, the gate and the limit.
+   * @param option The option that sets the limit.
+   * @param ms The limit. Milliseconds; undefined for none.
    * @throws what the signer throws, the reason of the signal, a `GateClosedError`, or a
    * `TimeoutError`.
    */
-  async sign(method: string, [option, ms]: SignLimit): Promise<SignatureHeaders | undefined> {
+  async sign(method: string, option: string, ms: number | undefined): Promise<SignatureHeaders | undefined> {
     const { url, signal } = this.#request
-    const signature = this.#sender.signer?.sign({ method, url })
+    const signature = this.#sender?.signer?.sign({ method, url })
     this.#signature = isPromise(signature)
-      ? await this.#sender.port.robots.whileOpen(withLimit(Promise.resolve(signature), url, option, ms), signal)
+      ? await this.#port.robots.whileOpen(withLimit(Promise.resolve(signature), url, option, ms), signal)
       : signature
     return this.#signature
   }
@@ -159,8 +169,8 @@ export class Exchange {
    * now. Then end this try, and begin the second one.
    */
   isChallenge(method: string, response: ResponseLike): boolean {
-    const { signer } = this.#sender
-    if (signer === undefined || this.#isChallenged) return false
+    const signer = this.#isChallenged ? undefined : this.#sender?.signer
+    if (signer === undefined) return false
     const wish = challengeOf(method, response.status, textOf(response, 'accept-signature'))
     this.#isChallenged = wish !== undefined && signer.challenged(this.url, wish, this.#signature)
     return this.#isChallenged
@@ -175,7 +185,7 @@ export class Exchange {
    */
   redirected(from: 'turn' | 'body', close: (error: OpenRedirectError) => void): void {
     if (this.#permit === undefined) return
-    const { activity, openRedirects } = this.#sender.port
+    const { activity, openRedirects } = this.#port
     const endHold = activity.hold()
     if (from === 'turn') setImmediate(endHold)
     else this.#endHold = endHold
@@ -192,9 +202,10 @@ export class Exchange {
 
   /** The request has ended. Its response is reported, if one is passed and none was reported before. */
   end(report?: RequestReport): void {
+    if (this.#permit === undefined) return
     this.#state = 'ended'
     try {
-      this.#permit?.release(report)
+      this.#permit.release(report)
     } finally {
       this.#bodyEnded?.()
       this.stopHolding()

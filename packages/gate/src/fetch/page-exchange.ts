@@ -70,7 +70,7 @@ class PageExchange extends Exchange {
 
   /** @param onEntered Called when the gate has let the request in. Given if another attempt may follow. */
   constructor(page: PageRequest, init: Init, onEntered?: () => Promise<void>) {
-    super(page.polite, page)
+    super(page, page.polite)
     this.#page = page
     this.#init = init
     this.#onEntered = onEntered
@@ -134,7 +134,7 @@ class PageExchange extends Exchange {
   }
 
   async #signed(): Promise<Init> {
-    const signature = await this.sign(this.#method, ['requestTimeoutMs', this.#page.polite.timeoutMs])
+    const signature = await this.sign(this.#method, 'requestTimeoutMs', this.#page.polite.timeoutMs)
     if (signature === undefined) return this.#init
     return { ...this.#init, headers: { ...plainHeaders(this.#init.headers), ...signature } }
   }

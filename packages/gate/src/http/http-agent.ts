@@ -96,7 +96,7 @@ async function enterAndSend(
     const url = lockUrl()
     // The RobotsClient's own request for robots.txt needs no permit.
     if (client.isOwnRequest(url)) return send()
-    const exchange = new Exchange(sender, { url, signal, redirectedFrom: redirectChain(redirectedFrom) })
+    const exchange = new Exchange({ url, signal, redirectedFrom: redirectChain(redirectedFrom) }, sender)
     await exchange.enter()
     let failure: unknown
     request.once(errorMonitor, (error) => {

@@ -183,7 +183,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       // permit.
       if (sender.client.isOwnRequest(url)) return void dispatch(options, this)
       this.#options = options
-      this.#exchange = new Exchange(sender, { url, signal: this.#aborting.signal, redirectedFrom })
+      this.#exchange = new Exchange({ url, signal: this.#aborting.signal, redirectedFrom }, sender)
       void this.#send(this.#exchange)
     } catch (error) {
       this.#fail(error)
@@ -220,7 +220,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   async #signed(exchange: Exchange): Promise<Dispatcher.DispatchOptions> {
     const { method, headers, headersTimeout = HEADERS_TIMEOUT_MS } = this.#options
     // As undici itself waits for headers: no limit for 0.
-    const signature = await exchange.sign(method, ['headersTimeout', headersTimeout || undefined])
+    const signature = await exchange.sign(method, 'headersTimeout', headersTimeout || undefined)
     this.#aborting.signal.throwIfAborted()
     return signature === undefined
       ? this.#options
