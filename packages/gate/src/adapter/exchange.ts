@@ -2,8 +2,8 @@
 //
 // Five clients send requests through a gate: `politely(fetch)`, `politeInterceptor`,
 // `politeHttpAgent`, the HTTP client of Crawlee, and the guard of a browser. Each holds a request
-// back in its own way. What it owes the gate is the same for all: it makes an `Exchange` when it has
-// a request, and tells the exchange about each step.
+// back in its own way. What it owes the gate is the same for all: it makes an `Exchange` when it
+// has a request, and tells the exchange about each step.
 //
 // An example: `http.request(url, { agent })` calls the agent. The agent reads the URL, makes an
 // exchange, and calls `enter`, which waits for the permit. `run` hands the request to Node's own
@@ -26,7 +26,7 @@
 // - `entered`: it has a permit. A request that fails now says nothing about its site.
 // - `released`: a redirect has no permit any more, since many clients never read its body. What
 //   waits for that body is held until the end.
-// - `ended`: if `isChallenge` was true, the second try begins with `enter`. There is no third.
+// - `ended`: if `isChallenge` was true, `enter` begins the second try, which is the last one.
 //
 // The steps of each client, in their order:
 //
@@ -71,7 +71,9 @@ export function senderOf(gate: PoliteGate): Sender {
 export interface ExchangeRequest {
   /** The URL to check against robots.txt. The request goes to exactly this URL. */
   readonly url: string
-  /** Ends the wait for the permit and for the signature. After an abort, a failure is not the site's. */
+  /**
+   * Ends the wait for the permit and for the signature. After an abort, a failure is not the site's.
+   */
   readonly signal: AbortSignal | undefined
   /** The URLs that led to this URL. */
   readonly redirectedFrom: readonly string[]
@@ -89,7 +91,7 @@ export class Exchange {
   /** Set while the body of a redirect has not ended. */
   #bodyEnded: (() => void) | undefined
 
-  /** @param sender Undefined for a client that calls the gate itself, and so only passes permits. */
+  /** @param sender Undefined for a client that calls the gate itself, and passes the permit. */
   constructor(request: ExchangeRequest, sender?: Sender) {
     this.#request = request
     this.#sender = sender
@@ -124,8 +126,8 @@ export class Exchange {
   }
 
   /**
-   * Returns the headers that sign the request; undefined without a signature. The wait for them ends
-   * with the signal, the gate and the limit.
+   * Returns the headers that sign the request; undefined without a signature. The wait for them
+   * ends with the signal, the gate and the limit.
    * @param option The option that sets the limit.
    * @param ms The limit. Milliseconds; undefined for none.
    * @throws what the signer throws, the reason of the signal, a `GateClosedError`, or a
@@ -147,7 +149,7 @@ export class Exchange {
     return this.#permit.run(send)
   }
 
-  /** The request has a socket, which may still connect. Code that runs from now on is not part of it. */
+  /** The request has a socket, which may still connect. Later requests in `send` are new ones. */
   hasSocket(): void {
     if (this.#permit !== undefined) endNesting(this.#permit)
   }
@@ -179,8 +181,8 @@ export class Exchange {
   /**
    * The response is a redirect that the client follows: releases the permit. `drain` waits for the
    * next hop.
-   * @param from When the next hop enters the gate: in this `turn` of the event loop, or at the end of
-   * the `body`.
+   * @param from When the next hop enters the gate: in this `turn` of the event loop, or at the end
+   * of the `body`.
    * @param close Closes the connection, which must lead to a call of `end`.
    */
   redirected(from: 'turn' | 'body', close: (error: OpenRedirectError) => void): void {
@@ -200,7 +202,7 @@ export class Exchange {
     this.#endHold = undefined
   }
 
-  /** The request has ended. Its response is reported, if one is passed and none was reported before. */
+  /** The request has ended. @param report The response, if none was reported before. */
   end(report?: RequestReport): void {
     if (this.#permit === undefined) return
     this.#state = 'ended'

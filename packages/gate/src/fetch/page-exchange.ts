@@ -68,7 +68,7 @@ class PageExchange extends Exchange {
   readonly #init: Init
   readonly #onEntered: (() => Promise<void>) | undefined
 
-  /** @param onEntered Called when the gate has let the request in. Given if another attempt may follow. */
+  /** @param onEntered Called when the gate has let the request in, if there may be other attempts. */
   constructor(page: PageRequest, init: Init, onEntered?: () => Promise<void>) {
     super(page, page.polite)
     this.#page = page
