@@ -28,8 +28,8 @@
 //   | `recording` | is the body whole, and the page?         | ends (`stored`)                    |
 //   |             | otherwise                                | ends (`bypass`)                    |
 //
-// Requests that follow learn the end of the flight once: when the page is stored, or when it is clear
-// that it won't be.
+// Requests that follow learn the end of the flight once: when the page is stored, or when it is
+// clear that it won't be.
 import { isPolitelyError, outcomeOf, type PageOutcomeKind } from '@politely/core'
 import { httpDate } from '@politely/core/engine'
 import { isDecodedByFetch, makeResponse, messageOf, NULL_BODY, UNSEEN_CODING } from '@politely/fetcher/internal'

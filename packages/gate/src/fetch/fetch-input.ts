@@ -71,22 +71,8 @@ export function fetchInit(init: Init | undefined): Init {
  * The options of fetch, and `redirectedFrom`. They may be inherited getters, which the spread
  * operator does not copy.
  */
-const OPTION_NAMES: readonly string[] = [
-  'body',
-  'cache',
-  'credentials',
-  'duplex',
-  'headers',
-  'integrity',
-  'keepalive',
-  'method',
-  'mode',
-  'redirect',
-  'redirectedFrom',
-  'referrer',
-  'referrerPolicy',
-  'signal',
-]
+const OPTION_NAMES: readonly string[] = `body cache credentials duplex headers integrity keepalive method mode redirect
+  redirectedFrom referrer referrerPolicy signal`.split(/\s+/)
 
 /**
  * Options that decide which requests fetch makes, with the values that they may have; an empty list

@@ -1,6 +1,6 @@
 // One call of a fetch that `politely` wraps: reads its arguments, and follows its redirects.
 //
-// A page passes these files in this order, and none of them twice:
+// A page passes these files in this order, and comes back to none:
 //
 // 1. `page-call.ts` makes a `PageRequest` of the arguments.
 // 2. `cached-page.ts` asks the cache, which answers it or sends it.
