@@ -152,18 +152,14 @@ export class Exchange {
         await attempt(() => settings.store.delete(invalid))
       }
     }
-    return report(sent, { state: 'bypass', ageMs: 0, storedAt: undefined, because })
+    return report(sent, newlySent('bypass', because))
   }
 
   #notCached(): Response {
     const { url } = this.#request
     const response = makeResponse(null, { status: 504, statusText: 'Gateway Timeout', url })
-    return report(this.#sender.adopt(response, []), {
-      state: 'bypass',
-      ageMs: 0,
-      storedAt: undefined,
-      because: 'the request says only-if-cached, and nothing that is stored may answer it',
-    })
+    const because = 'the request says only-if-cached, and nothing that is stored may answer it'
+    return report(this.#sender.adopt(response, []), newlySent('bypass', because))
   }
 
   // `following`
@@ -296,12 +292,7 @@ export class Exchange {
       (body !== null && !stream && 'its body is not a stream of the web') ||
       (expectedBytes !== undefined && expectedBytes > maxEntryBytes && 'it is longer than maxEntryBytes') ||
       (headerOf(fields, 'content-type')?.startsWith('text/event-stream') && 'it is a stream of events')
-    const about: CacheReport = {
-      state: why ? 'bypass' : 'stored',
-      ageMs: 0,
-      storedAt: undefined,
-      because: why || 'the site sent it',
-    }
+    const about = newlySent(why ? 'bypass' : 'stored', why || 'the site sent it')
     if (why) {
       codedBody?.stop()
       flight?.end('failed')
@@ -336,7 +327,7 @@ export class Exchange {
       flight: flight?.hasFollowers && !why ? flight : undefined,
       fingerprintOf: fingerprintOf && ((bytes) => fingerprintOf(bytes, { url, headers: sent.headers as Headers })),
       onEnd: async (end, writer) => {
-        if (end.problem !== undefined && !why) report(response, { ...about, state: 'bypass', because: end.problem })
+        if (end.problem !== undefined && !why) report(response, newlySent('bypass', end.problem))
         if (!otherThanPage) await this.#bodyEnded(end, writer, draft)
       },
       onFailure: (error) => void attempt(() => Promise.reject(error)),
@@ -516,6 +507,10 @@ export class Exchange {
     const { settings, visits } = this.#shared
     if (visits.isUsed) await visits.postpone(this.#request.url, settings.now(), until)
   }
+}
+
+function newlySent(state: CacheState, because: string): CacheReport {
+  return { state, ageMs: 0, storedAt: undefined, because }
 }
 
 /** Returns the body of what is stored: none for a HEAD. Undefined if it is gone. */
