@@ -40,7 +40,7 @@ import { fixedHeaders } from './dispatched-headers.ts'
  */
 export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherComposeInterceptor {
   assertGate(gate)
-  return guardedInterceptor(gate, () => undefined)
+  return guardedInterceptor(gate, { refusalOf: () => undefined, ended: () => undefined })
 }
 
 let hasWarned = false
@@ -58,17 +58,13 @@ function warnOfOtherFetch(): void {
   )
 }
 
-/**
- * Returns the same interceptor, with another check before the check of robots.txt.
- * @param refusalOf Returns why a URL must not be connected to; undefined if it may be. Returns a
- * promise if that takes a DNS lookup.
- */
-export function guardedInterceptor(gate: PoliteGate, refusalOf: RefusalOf): Dispatcher.DispatcherComposeInterceptor {
+/** Returns the same interceptor, with another check before the check of robots.txt. */
+export function guardedInterceptor(gate: PoliteGate, network: GuardedNetwork): Dispatcher.DispatcherComposeInterceptor {
   warnOfOtherFetch()
   const sender = senderOf(gate)
   // undici's types omit the second argument: the origin of a Client or a Pool, which sends each request there.
   return (dispatch, ownOrigin?: string | null) => {
-    const link: Link = { sender, dispatch, refusalOf, ownOrigin: ownOrigin ?? undefined }
+    const link: Link = { sender, dispatch, network, ownOrigin: ownOrigin ?? undefined }
     return (options, handler) => {
       if (options.method === 'CONNECT') return dispatch(options, handler)
       if (typeof handler.onRequestStart !== 'function') {
@@ -87,16 +83,25 @@ export function guardedInterceptor(gate: PoliteGate, refusalOf: RefusalOf): Disp
 interface Link {
   readonly sender: Sender
   readonly dispatch: Dispatcher.Dispatch
-  readonly refusalOf: RefusalOf
+  readonly network: GuardedNetwork
   /** The origin of a Client or a Pool. */
   readonly ownOrigin: string | undefined
 }
 
-type RefusalOf = (
-  url: string,
-  options: Dispatcher.DispatchOptions,
-  signal: AbortSignal,
-) => Promise<BlockedAddressError | undefined> | undefined
+/** What sends the requests of an interceptor. */
+export interface GuardedNetwork {
+  /**
+   * Returns why a URL must not be connected to; undefined if it may be. Returns a promise if that
+   * takes a DNS lookup.
+   */
+  readonly refusalOf: (
+    url: string,
+    options: Dispatcher.DispatchOptions,
+    signal: AbortSignal,
+  ) => Promise<BlockedAddressError | undefined> | undefined
+  /** Called when a dispatched request has ended. */
+  readonly ended: (handler: Dispatcher.DispatchHandler) => void
+}
 
 /**
  * The option `redirectedFrom` of a dispatched request: the URLs that led to its URL, as for `enter`
@@ -192,10 +197,10 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
 
   /** Makes the first try; or the second one, if the site has asked for a signature. */
   async #send(exchange: Exchange): Promise<void> {
-    const { sender, dispatch, refusalOf } = this.#link
+    const { sender, dispatch, network } = this.#link
     const { signal } = this.#aborting
     try {
-      const refusal = refusalOf(exchange.url, this.#options, signal)
+      const refusal = network.refusalOf(exchange.url, this.#options, signal)
       await (refusal === undefined ? exchange.enter() : this.#enterUnless(refusal, exchange))
       signal.throwIfAborted()
       const options = sender.signer === undefined ? this.#options : await this.#signed(exchange)
@@ -299,6 +304,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
 
   onRequestUpgrade(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestUpgrade']>>): void {
     const [, status, headers] = args
+    this.#link.network.ended(this)
     this.#handler.onRequestUpgrade?.(...args)
     this.#exchange?.end({ status, headers }) // the upgraded socket carries no more requests
   }
@@ -327,6 +333,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   }
 
   onResponseEnd(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseEnd']>>): void {
+    this.#link.network.ended(this)
     try {
       this.#handler.onResponseEnd?.(...args) // the next hop of a redirect may enter in this call, and `drain` waits for it
     } finally {
@@ -338,6 +345,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     if (error !== NOT_NEEDED || this.#exchange === undefined) this.#fail(error)
     else {
       this.#inner = undefined
+      this.#link.network.ended(this)
       this.#exchange.end()
       void this.#send(this.#exchange)
     }
@@ -357,6 +365,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
 
   #fail(thrown: unknown): void {
     const error = versionError(thrown) ?? asError(thrown)
+    this.#link.network.ended(this)
     try {
       this.#exchange?.fail(error)
     } finally {
