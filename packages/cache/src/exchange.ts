@@ -1,7 +1,7 @@
 // One request through the page cache.
 //
 // A request looks for a stored page, and may have to ask the site. An `Exchange` is in one of these
-// states, and only this file moves it. Each row is a question; the first one that fits decides.
+// states, and only this file moves it. Each row is a question; the first yes decides.
 //
 //   | state       | question                                 | next                               |
 //   |-------------|------------------------------------------|------------------------------------|
@@ -60,7 +60,7 @@ const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 /** With one of these, the caller asks the site itself. */
 const OWN_CONDITIONS = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since']
 
-/** What is stored: pages, redirects, and that a page is missing. Errors and what is sent in place of a page are not. */
+/** What is stored: pages, redirects, and that a page is missing. Errors are not, nor are challenges and login pages. */
 const KEPT_OUTCOMES: ReadonlySet<PageOutcomeKind> = new Set(['served', 'redirect', 'not-found', 'gone'])
 /** The types of challenges and login pages. */
 const MAY_BE_CHALLENGE = /html|json|xml|text/i
@@ -164,7 +164,7 @@ export class Exchange {
 
   // `following`
 
-  /** Waits for another request that is fetching the page, or fetches it for those that come. */
+  /** Waits for another request that is fetching the page, or fetches it for later requests. */
   async #share(): Promise<FetchResponse> {
     const { url, headers, signal } = this.#request
     const { settings, flights } = this.#shared
@@ -342,7 +342,7 @@ export class Exchange {
 
   /**
    * Says why a response is not to be stored, although HTTP may allow it: it is an error, or the site has
-   * sent something else in place of the page. Undefined for a page, a redirect, and a missing page.
+   * sent something else instead of the page. Undefined for a page, a redirect, and a missing page.
    * @param head The start of its body. Without it, only the headers count.
    */
   #otherThanPage(

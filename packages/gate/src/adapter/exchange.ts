@@ -22,11 +22,11 @@
 //   | `ended`    | `entered` |        |            |            |           |
 //
 // - `new`: the gate may still refuse the request. A request that skips the gate, such as the
-//   RobotsClient's own for robots.txt, stays `new` for ever.
+//   RobotsClient's own for robots.txt, stays `new`.
 // - `entered`: it has a permit. A request that fails now says nothing about its site.
 // - `released`: a redirect has no permit any more, since many clients never read its body. What
 //   waits for that body is held until the end.
-// - `ended`: if `isChallenge` was true, `enter` begins the second try, which is the last one.
+// - `ended`: if `isChallenge` was true, `enter` begins the second and last try.
 //
 // The steps of each client, in their order:
 //
@@ -149,7 +149,7 @@ export class Exchange {
     return this.#permit.run(send)
   }
 
-  /** The request has a socket, which may still connect. Later requests in `send` are new ones. */
+  /** The request has a socket, which may still connect. A later request of `send` is a new request. */
   hasSocket(): void {
     if (this.#permit !== undefined) endNesting(this.#permit)
   }

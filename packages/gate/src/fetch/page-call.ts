@@ -108,7 +108,7 @@ function firstPage(
   return { polite, url, signal, redirectedFrom, input: request ?? url, init, mayRepeat }
 }
 
-/** Returns the next hop. @param copy Has the body of the first one, if that was a stream. */
+/** Returns the next hop. @param copy Has the body of the first request, if that was a stream. */
 async function nextPage(page: PageRequest, next: Request, copy: globalThis.Request | undefined): Promise<PageRequest> {
   const { polite, url, signal, redirectedFrom, input, init } = page
   if (next.body === 'spent' && copy === undefined)
