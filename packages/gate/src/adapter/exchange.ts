@@ -10,7 +10,7 @@
 // agent. `connected` says that it has a connection, and `responded` that the headers have arrived.
 // When the request is closed, `fail` releases the permit.
 //
-// The table shows the next state after each call. In an empty cell, the call has no effect.
+// The table shows the next state after each call. In an empty cell, the state stays as it is.
 //
 //   | state      | enter     | run    | responded  | redirected | end, fail |
 //   |------------|-----------|--------|------------|------------|-----------|
@@ -43,6 +43,11 @@
 //   | `isChallenge`                      | yes   | yes         |           |         |         |
 //   | `redirected`                       |       | yes         | yes       |         |         |
 //   | `end`, `fail`                      | yes   | yes         | yes       | yes     | yes     |
+//
+// Crawlee's client and a browser get no requests of the RobotsClient. A browser sends the request
+// itself after `enter`. `fetch` and Crawlee see no connection: the gate finds out by channels of
+// Node (`permit/sent-requests.ts`). They follow redirects themselves, so `end` reports the response
+// when its headers arrive. `fetch` makes the step `responded` only if it asks `isRateLimited`.
 import { type RequestSigner, type SignatureHeaders, withoutCredentials } from '@politely/fetcher'
 import { challengeOf, clientPort, withTimeout } from '@politely/fetcher/internal'
 import { gatePort, type PoliteGate } from '../gate.ts'
