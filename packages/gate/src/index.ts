@@ -7,12 +7,12 @@ export { assertOwnHost } from './adapter/target.ts'
 export { warnOfOtherName } from './adapter/user-agent.ts'
 export type { FetchLike, FetchResponse } from './fetch/fetch-response.ts'
 export { type CachedRequest, type CacheExchange, checkedCache, type ResponseCache } from './fetch/page-cache.ts'
+export type { RateLimitAnswer } from './fetch/page-exchange.ts'
 export {
   type CacheOptions,
   type PoliteFetch,
   type PolitelyOptions,
   politely,
-  type RateLimitAnswer,
   type RefusalOptions,
   type RepeatOptions,
   type ResponseOptions,

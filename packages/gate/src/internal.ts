@@ -1,7 +1,8 @@
 // What the other packages of Politely use of this one. Not public: it may change in any version.
 
+export { Exchange } from './adapter/exchange.ts'
 export { assertGate } from './adapter/resolve-gate.ts'
-export { dispatchedTarget } from './adapter/target.ts'
+export { assertNoPseudoHeader, dispatchedTarget } from './adapter/target.ts'
 export { methodOf } from './fetch/fetch-input.ts'
 export { retryOf, withRetries } from './fetch/retry.ts'
 export { type GatePort, gatePort, type KeyedForecast } from './gate.ts'

@@ -66,9 +66,9 @@ export function retryOf(options: RetryOptions | undefined): Retry | undefined {
   }
 }
 
-/** Returns whether a request may be sent again. @param body Whether it has a body that is a stream. */
-export function isRepeatable(method: string, body: 'none' | 'spent' | object): boolean {
-  return IDEMPOTENT.has(method.toUpperCase()) && body !== 'spent'
+/** Returns whether a request may be sent again. */
+export function isRepeatable(method: string, hasStream: boolean): boolean {
+  return IDEMPOTENT.has(method.toUpperCase()) && !hasStream
 }
 
 /** An attempt failed, and another may follow. Only p-retry gets it. */
