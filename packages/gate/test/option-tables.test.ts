@@ -1,8 +1,8 @@
 // The tables of options in the documentation are written by hand. These tests compare their names
 // and defaults with the code.
-import { PACING_OPTIONS } from '@politely/fetcher/internal'
 import { readPage } from '@politely/testkit/doc-page'
 import { describe, expect, test } from 'vitest'
+import { PACING_OPTIONS } from '../src/options/option-table.ts'
 import { pacingOf } from '../src/options/pacing.ts'
 
 type Name = keyof typeof PACING_OPTIONS
