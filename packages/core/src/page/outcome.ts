@@ -34,6 +34,36 @@ export type PageOutcomeKind =
   | 'server-error'
   | 'connection'
 
+/** What a crawler may do after an outcome, as far as several packages ask it. */
+interface OutcomeTraits {
+  /** Whether it may count as a failure: for a circuit, and for a retry. */
+  readonly mayFail: boolean
+  /** Whether the same request may succeed a little later. */
+  readonly mayPass: boolean
+  /** Whether a cache may store the response: it says what the site has at this URL. */
+  readonly mayBeStored: boolean
+}
+
+/** The kinds of outcomes, in the order in which error messages list them. */
+const TRAITS: Readonly<Record<PageOutcomeKind, OutcomeTraits>> = {
+  served: { mayFail: false, mayPass: false, mayBeStored: true },
+  redirect: { mayFail: false, mayPass: false, mayBeStored: true },
+  connection: { mayFail: true, mayPass: true, mayBeStored: false },
+  'server-error': { mayFail: true, mayPass: true, mayBeStored: false },
+  'rate-limited': { mayFail: true, mayPass: true, mayBeStored: false },
+  challenge: { mayFail: true, mayPass: false, mayBeStored: false },
+  denied: { mayFail: true, mayPass: false, mayBeStored: false },
+  'payment-required': { mayFail: true, mayPass: false, mayBeStored: false },
+  login: { mayFail: true, mayPass: false, mayBeStored: false },
+  'not-found': { mayFail: true, mayPass: false, mayBeStored: true },
+  gone: { mayFail: true, mayPass: false, mayBeStored: true },
+}
+
+/** Returns the kinds of outcomes with a trait. */
+export function outcomesThat(trait: keyof OutcomeTraits): readonly PageOutcomeKind[] {
+  return (Object.keys(TRAITS) as PageOutcomeKind[]).filter((kind) => TRAITS[kind][trait])
+}
+
 /**
  * What shows the outcome of a request for a page:
  *
