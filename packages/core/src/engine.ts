@@ -27,12 +27,7 @@ export type {
 } from './access/outcome.ts'
 export { freshUntil, type OriginAccess, originAccessOf, type Plan, plan } from './access/plan.ts'
 export { type AccessPolicy, accessPolicyOf, defaultAccessPolicy } from './access/policy.ts'
-export type {
-  Body,
-  Failure,
-  Reply,
-  Response,
-} from './access/reply.ts'
+export { type Body, type Failure, failuresThatAre, type Reply, type Response } from './access/reply.ts'
 export { settle } from './access/settle.ts'
 export { type State, type StateKind, stateOf, states } from './access/state.ts'
 export { entryFrom, entryText } from './access/stored-entry.ts'

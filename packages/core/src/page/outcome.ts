@@ -1,5 +1,5 @@
 // The outcome of a request for a page, as values.
-import type { FailureReason } from '../access/reply.ts'
+import type { PageFailureReason } from '../access/reply.ts'
 import type { ResponseHeaders } from '../http/header-lines.ts'
 import type { PagePrice } from './price.ts'
 
@@ -85,20 +85,7 @@ export type PageOutcomeReason =
   | 'login-redirect'
   | 'password-form'
   | 'proxy'
-  | Extract<
-      FailureReason,
-      | 'dns'
-      | 'dns-unavailable'
-      | 'refused'
-      | 'reset'
-      | 'network'
-      | 'tls'
-      | 'timeout'
-      | 'malformed'
-      | 'undecodable'
-      | 'truncated'
-      | 'too-large'
-    >
+  | PageFailureReason
 
 /** The outcome of a request for a page. JSON-safe. */
 export interface PageOutcome {
