@@ -58,7 +58,7 @@ export const contentSignalLabels: Readonly<Record<string, LabelPurpose>> = {
  * `immediate`: for one answer, and not kept. `reference`: kept, indexed and cited. `full`: without a
  * limit, training included. Cloudflare, 2026-07-01.
  */
-export type SignalUse = 'immediate' | 'reference' | 'full'
+export type SignalUse = (typeof contentSignalUses)[number]
 
 /** The values of the key `use`, from the most restrictive one. */
-export const contentSignalUses: readonly SignalUse[] = ['immediate', 'reference', 'full']
+export const contentSignalUses = ['immediate', 'reference', 'full'] as const
