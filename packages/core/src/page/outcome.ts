@@ -34,8 +34,10 @@ export type PageOutcomeKind =
   | 'server-error'
   | 'connection'
 
-/** What a crawler may do after an outcome, as far as several packages ask it. */
-interface OutcomeTraits {
+/** A kind of outcome. */
+interface OutcomeKind {
+  /** For `describeOutcome`. */
+  readonly sentence: string
   /** Whether it may count as a failure: for a circuit, and for a retry. */
   readonly mayFail: boolean
   /** Whether the same request may succeed a little later. */
@@ -45,23 +47,22 @@ interface OutcomeTraits {
 }
 
 /** The kinds of outcomes, in the order in which error messages list them. */
-const TRAITS: Readonly<Record<PageOutcomeKind, OutcomeTraits>> = {
-  served: { mayFail: false, mayPass: false, mayBeStored: true },
-  redirect: { mayFail: false, mayPass: false, mayBeStored: true },
-  connection: { mayFail: true, mayPass: true, mayBeStored: false },
-  'server-error': { mayFail: true, mayPass: true, mayBeStored: false },
-  'rate-limited': { mayFail: true, mayPass: true, mayBeStored: false },
-  challenge: { mayFail: true, mayPass: false, mayBeStored: false },
-  denied: { mayFail: true, mayPass: false, mayBeStored: false },
-  'payment-required': { mayFail: true, mayPass: false, mayBeStored: false },
-  login: { mayFail: true, mayPass: false, mayBeStored: false },
-  'not-found': { mayFail: true, mayPass: false, mayBeStored: true },
-  gone: { mayFail: true, mayPass: false, mayBeStored: true },
+export const outcomeKinds: Readonly<Record<PageOutcomeKind, OutcomeKind>> = {
+  served: { sentence: 'the page was served', mayFail: false, mayPass: false, mayBeStored: true },
+  redirect: { sentence: 'the site redirected the request', mayFail: false, mayPass: false, mayBeStored: true },
+  connection: { sentence: 'there was no usable response', mayFail: true, mayPass: true, mayBeStored: false },
+  'server-error': { sentence: 'the server could not answer', mayFail: true, mayPass: true, mayBeStored: false },
+  'rate-limited': { sentence: 'the site asks for fewer requests', mayFail: true, mayPass: true, mayBeStored: false },
+  challenge: { sentence: 'the site sent a challenge for browsers', mayFail: true, mayPass: false, mayBeStored: false },
+  denied: { sentence: 'the site refuses the page to this crawler', mayFail: true, mayPass: false, mayBeStored: false },
+  'payment-required': { sentence: 'the site asks for payment', mayFail: true, mayPass: false, mayBeStored: false },
+  login: { sentence: 'the site asks for a login', mayFail: true, mayPass: false, mayBeStored: false },
+  'not-found': { sentence: 'the site has no page for this request', mayFail: true, mayPass: false, mayBeStored: true },
+  gone: { sentence: 'the page is gone', mayFail: true, mayPass: false, mayBeStored: true },
 }
 
-/** Returns the kinds of outcomes with a trait. */
-export function outcomesThat(trait: keyof OutcomeTraits): readonly PageOutcomeKind[] {
-  return (Object.keys(TRAITS) as PageOutcomeKind[]).filter((kind) => TRAITS[kind][trait])
+export function outcomesThat(may: 'mayFail' | 'mayPass' | 'mayBeStored'): readonly PageOutcomeKind[] {
+  return (Object.keys(outcomeKinds) as PageOutcomeKind[]).filter((kind) => outcomeKinds[kind][may])
 }
 
 /**
