@@ -80,7 +80,14 @@ const ofGate: RowMaker<false> = (...columns) => ({ ...ofSite(...columns), perSit
 const NO_LIMIT = Number.POSITIVE_INFINITY
 const PACE_EXAMPLE =
   "a function such as (origin) => (origin === 'https://example.com' ? { minDelayMs: 5_000 } : undefined)"
-const PACER_METHODS: readonly (keyof Pacer)[] = ['reserve', 'cancel', 'report', 'end', 'estimate']
+/** The methods that every pacer has. */
+const PACER_METHODS: { readonly [M in keyof Pacer as undefined extends Pacer[M] ? never : M]: true } = {
+  reserve: true,
+  cancel: true,
+  report: true,
+  end: true,
+  estimate: true,
+}
 const OBEY_CHECKS: Checks<ObeyOptions, CheckedOptions['obey']> = { rules: flag, delays: flag }
 
 type Bounds = Parameters<typeof number>[2]
@@ -164,7 +171,8 @@ function paceByOf(option: string, value: Written<'paceBy'>): CheckedOptions['pac
 }
 
 function pacerOf(option: string, value: Pacer): Pacer | undefined {
-  return withMethods(option, value, PACER_METHODS, `a Pacer, with the methods ${PACER_METHODS.join(', ')}`)
+  const methods = Object.keys(PACER_METHODS) as (keyof Pacer)[]
+  return withMethods(option, value, methods, `a Pacer, with the methods ${methods.join(', ')}`)
 }
 
 function obedienceOf(option: string, value: ObeyOptions, base: CheckedOptions['obey']): CheckedOptions['obey'] {
