@@ -8,7 +8,7 @@
 //    returns the stored page (`revalidated`), a failure may do so (`stale`), and another response is
 //    stored while the caller reads it (`stored`).
 import { isPolitelyError, OptionError, outcomeOf } from '@politely/core'
-import { httpDate, outcomesThat } from '@politely/core/engine'
+import { httpDate, outcomesThatMay } from '@politely/core/engine'
 import type { SitemapHint } from '@politely/core/revisit'
 import {
   assertOptions,
@@ -51,7 +51,7 @@ const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 const OWN_CONDITIONS = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since']
 
 /** What is stored: pages, redirects, and that a page is missing. Errors and what is sent in place of a page are not. */
-const KEPT_OUTCOMES = new Set(outcomesThat('mayBeStored'))
+const KEPT_OUTCOMES = new Set(outcomesThatMay('be-stored'))
 /** The types of challenges and login pages. */
 const MAY_BE_CHALLENGE = /html|json|xml|text/i
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

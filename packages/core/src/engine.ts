@@ -106,7 +106,7 @@ export {
   type Pushback,
   pushbackOf,
 } from './pace/pushback.ts'
-export { outcomesThat } from './page/outcome.ts'
+export { outcomesThatMay } from './page/outcome.ts'
 export { REFUSED_RESPONSE } from './page/outcome-of.ts'
 export { explainMissingToken } from './parse/user-agent-name.ts'
 export { warnOfNoResponse } from './runtime/no-response.ts'

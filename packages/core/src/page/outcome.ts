@@ -34,35 +34,33 @@ export type PageOutcomeKind =
   | 'server-error'
   | 'connection'
 
-/** A kind of outcome. */
-interface OutcomeKind {
-  /** For `describeOutcome`. */
-  readonly sentence: string
-  /** Whether it may count as a failure: for a circuit, and for a retry. */
-  readonly mayFail: boolean
-  /** Whether the same request may succeed a little later. */
-  readonly mayPass: boolean
-  /** Whether a cache may store the response: it says what the site has at this URL. */
-  readonly mayBeStored: boolean
+/**
+ * What an outcome may do:
+ * - `fail`: count as a failure, for a circuit and for a retry.
+ * - `pass`: the same request may succeed a little later.
+ * - `be-stored`: the response says what the site has at this URL, so a cache may store it.
+ */
+type May = 'fail' | 'pass' | 'be-stored'
+
+/** The kinds of outcomes, in the order in which error messages list them, with a sentence for `describeOutcome`. */
+export const outcomeKinds: Readonly<
+  Record<PageOutcomeKind, { readonly sentence: string; readonly may: readonly May[] }>
+> = {
+  served: { sentence: 'the page was served', may: ['be-stored'] },
+  redirect: { sentence: 'the site redirected the request', may: ['be-stored'] },
+  connection: { sentence: 'there was no usable response', may: ['fail', 'pass'] },
+  'server-error': { sentence: 'the server could not answer', may: ['fail', 'pass'] },
+  'rate-limited': { sentence: 'the site asks for fewer requests', may: ['fail', 'pass'] },
+  challenge: { sentence: 'the site sent a challenge for browsers', may: ['fail'] },
+  denied: { sentence: 'the site refuses the page to this crawler', may: ['fail'] },
+  'payment-required': { sentence: 'the site asks for payment', may: ['fail'] },
+  login: { sentence: 'the site asks for a login', may: ['fail'] },
+  'not-found': { sentence: 'the site has no page for this request', may: ['fail', 'be-stored'] },
+  gone: { sentence: 'the page is gone', may: ['fail', 'be-stored'] },
 }
 
-/** The kinds of outcomes, in the order in which error messages list them. */
-export const outcomeKinds: Readonly<Record<PageOutcomeKind, OutcomeKind>> = {
-  served: { sentence: 'the page was served', mayFail: false, mayPass: false, mayBeStored: true },
-  redirect: { sentence: 'the site redirected the request', mayFail: false, mayPass: false, mayBeStored: true },
-  connection: { sentence: 'there was no usable response', mayFail: true, mayPass: true, mayBeStored: false },
-  'server-error': { sentence: 'the server could not answer', mayFail: true, mayPass: true, mayBeStored: false },
-  'rate-limited': { sentence: 'the site asks for fewer requests', mayFail: true, mayPass: true, mayBeStored: false },
-  challenge: { sentence: 'the site sent a challenge for browsers', mayFail: true, mayPass: false, mayBeStored: false },
-  denied: { sentence: 'the site refuses the page to this crawler', mayFail: true, mayPass: false, mayBeStored: false },
-  'payment-required': { sentence: 'the site asks for payment', mayFail: true, mayPass: false, mayBeStored: false },
-  login: { sentence: 'the site asks for a login', mayFail: true, mayPass: false, mayBeStored: false },
-  'not-found': { sentence: 'the site has no page for this request', mayFail: true, mayPass: false, mayBeStored: true },
-  gone: { sentence: 'the page is gone', mayFail: true, mayPass: false, mayBeStored: true },
-}
-
-export function outcomesThat(may: 'mayFail' | 'mayPass' | 'mayBeStored'): readonly PageOutcomeKind[] {
-  return (Object.keys(outcomeKinds) as PageOutcomeKind[]).filter((kind) => outcomeKinds[kind][may])
+export function outcomesThatMay(may: May): readonly PageOutcomeKind[] {
+  return (Object.keys(outcomeKinds) as PageOutcomeKind[]).filter((kind) => outcomeKinds[kind].may.includes(may))
 }
 
 /**

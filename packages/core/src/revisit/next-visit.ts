@@ -2,7 +2,7 @@
 import { describeValue } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
 import { assertKnownOptions } from '../known-options.ts'
-import { outcomesThat } from '../page/outcome.ts'
+import { outcomesThatMay } from '../page/outcome.ts'
 import { STATUS_KINDS } from '../page/status-kinds.ts'
 import { changeRate, type Observation } from './change-rate.ts'
 
@@ -248,7 +248,7 @@ function limit(plan: Plan, { minIntervalMs, maxIntervalMs }: Settings): Plan {
   return plan.intervalMs > maxIntervalMs ? { intervalMs: maxIntervalMs, because: 'max' } : plan
 }
 
-const PASSING: ReadonlySet<string | undefined> = new Set(outcomesThat('mayPass'))
+const PASSING: ReadonlySet<string | undefined> = new Set(outcomesThatMay('pass'))
 
 function kindOf(status: number): 'page' | 'gone' | 'refused' | 'failed' {
   if (status === 404 || status === 410) return 'gone'

@@ -3,7 +3,7 @@
 // Each attempt enters the gate. So it waits for the pace, for the pauses that the site has asked for
 // and for the circuit, and counts towards the budget. The pauses of p-retry come on top of that.
 import { outcomeOf, type PageOutcomeKind } from '@politely/core'
-import { outcomesThat } from '@politely/core/engine'
+import { outcomesThatMay } from '@politely/core/engine'
 import { integer, makeResponse, rememberSentPage, sentPageOf } from '@politely/fetcher/internal'
 import { assertFields } from '../options/fields.ts'
 import { failureOutcomes } from '../options/outcomes.ts'
@@ -58,7 +58,7 @@ const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 export function retryOf(options: RetryOptions | undefined): Retry | undefined {
   if (options === undefined) return undefined
   assertFields('retry', options, EXAMPLE, KNOWN)
-  const { attempts, outcomes = outcomesThat('mayPass'), bufferBytes = 0 } = options
+  const { attempts, outcomes = outcomesThatMay('pass'), bufferBytes = 0 } = options
   return {
     attempts: integer('retry.attempts', attempts, { min: 2, max: 100, example: 3 }),
     outcomes: failureOutcomes('retry.outcomes', outcomes),

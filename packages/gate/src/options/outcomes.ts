@@ -1,9 +1,9 @@
 // Checks options that are lists of outcomes, for `circuit` and `retry`.
 import { OptionError, type PageOutcomeKind } from '@politely/core'
-import { outcomesThat } from '@politely/core/engine'
+import { outcomesThatMay } from '@politely/core/engine'
 import { describeValue, oneOf } from '@politely/fetcher/internal'
 
-const FAILURES = outcomesThat('mayFail')
+const FAILURES = outcomesThatMay('fail')
 
 /** @throws {OptionError} for a value that is not a list of outcomes that may be failures. */
 export function failureOutcomes(option: string, outcomes: readonly PageOutcomeKind[]): ReadonlySet<PageOutcomeKind> {
