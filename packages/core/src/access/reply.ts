@@ -75,39 +75,20 @@ export type FailureReason =
   | 'no-transport'
   | 'unusable-transport'
 
-/** The reasons that a request for a page can have too. */
-export type PageFailureReason = Exclude<
-  FailureReason,
-  'foreign-body' | 'blocked-address' | 'busy-target' | 'disallowed-target' | 'no-transport' | 'unusable-transport'
->
-
-/**
- * What a failure means:
- * - `page`: a request for a page can fail so.
- * - `own`: the client itself refused, by its network guard, its limits or its transport.
- * - `passing`: often gone a moment later.
- * - `unreached`: the host cannot be reached.
- * - `another-way`: a request on another way might have succeeded.
- * - `by-proxy`: a proxy may be the cause.
- * - `answered`: a server or the DNS has answered, so the client's network works.
- */
-type Trait = 'own' | 'passing' | 'unreached' | 'another-way' | 'by-proxy' | 'answered'
-
-const TRAITS: {
-  readonly [R in FailureReason]: R extends PageFailureReason ? readonly ['page', ...Trait[]] : readonly Trait[]
-} = {
-  dns: ['page', 'unreached', 'another-way', 'by-proxy', 'answered'],
-  'dns-unavailable': ['page', 'passing', 'unreached', 'another-way', 'by-proxy'],
-  refused: ['page', 'passing', 'unreached', 'another-way', 'by-proxy'],
-  reset: ['page', 'passing', 'unreached', 'by-proxy', 'answered'],
-  network: ['page', 'passing', 'unreached', 'another-way', 'by-proxy'],
-  tls: ['page', 'unreached', 'answered'],
-  timeout: ['page', 'unreached', 'another-way', 'by-proxy'],
-  malformed: ['page', 'answered'],
-  undecodable: ['page', 'answered'],
-  truncated: ['page', 'passing', 'answered'],
+/** What each reason means: see `failuresThatAre`. */
+const TRAITS: Readonly<Record<FailureReason, readonly Parameters<typeof failuresThatAre>[0][]>> = {
+  dns: ['unreached', 'another-way', 'by-proxy', 'answered'],
+  'dns-unavailable': ['passing', 'unreached', 'another-way', 'by-proxy'],
+  refused: ['passing', 'unreached', 'another-way', 'by-proxy'],
+  reset: ['passing', 'unreached', 'by-proxy', 'answered'],
+  network: ['passing', 'unreached', 'another-way', 'by-proxy'],
+  tls: ['unreached', 'answered'],
+  timeout: ['unreached', 'another-way', 'by-proxy'],
+  malformed: ['answered'],
+  undecodable: ['answered'],
+  truncated: ['passing', 'answered'],
   'foreign-body': [],
-  'too-large': ['page'],
+  'too-large': [],
   'blocked-address': ['own', 'another-way'],
   'busy-target': ['own'],
   'disallowed-target': [],
@@ -115,8 +96,18 @@ const TRAITS: {
   'unusable-transport': ['own'],
 }
 
-/** Returns the reasons with a trait. */
-export function failuresThatAre(trait: Trait | 'page'): ReadonlySet<string> {
-  const traitsOf: Readonly<Record<string, readonly string[]>> = TRAITS
-  return new Set(Object.keys(TRAITS).filter((reason) => traitsOf[reason]?.includes(trait)))
+/**
+ * Returns the reasons with a trait:
+ * - `own`: the client itself refused, by its network guard, its limits or its transport.
+ * - `passing`: often gone a moment later.
+ * - `unreached`: the host cannot be reached.
+ * - `another-way`: a request on another way might have succeeded.
+ * - `by-proxy`: a proxy may be the cause.
+ * - `answered`: a server or the DNS has answered, so the client's network works.
+ */
+export function failuresThatAre(
+  trait: 'own' | 'passing' | 'unreached' | 'another-way' | 'by-proxy' | 'answered',
+): ReadonlySet<string> {
+  const reasons = Object.keys(TRAITS) as FailureReason[]
+  return new Set(reasons.filter((reason) => TRAITS[reason].includes(trait)))
 }

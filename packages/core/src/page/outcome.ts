@@ -1,5 +1,5 @@
 // The outcome of a request for a page, as values.
-import type { PageFailureReason } from '../access/reply.ts'
+import type { FailureReason } from '../access/reply.ts'
 import type { ResponseHeaders } from '../http/header-lines.ts'
 import type { PagePrice } from './price.ts'
 
@@ -34,18 +34,13 @@ export type PageOutcomeKind =
   | 'server-error'
   | 'connection'
 
-/**
- * What an outcome may do:
- * - `fail`: count as a failure, for a circuit and for a retry.
- * - `pass`: the same request may succeed a little later.
- * - `be-stored`: the response says what the site has at this URL, so a cache may store it.
- */
-type May = 'fail' | 'pass' | 'be-stored'
-
 /** The kinds of outcomes, in the order in which error messages list them, with a sentence for `describeOutcome`. */
-export const outcomeKinds: Readonly<
-  Record<PageOutcomeKind, { readonly sentence: string; readonly may: readonly May[] }>
-> = {
+export const outcomeKinds: {
+  readonly [Kind in PageOutcomeKind]: {
+    readonly sentence: string
+    readonly may: readonly Parameters<typeof outcomesThatMay>[0][]
+  }
+} = {
   served: { sentence: 'the page was served', may: ['be-stored'] },
   redirect: { sentence: 'the site redirected the request', may: ['be-stored'] },
   connection: { sentence: 'there was no usable response', may: ['fail', 'pass'] },
@@ -59,7 +54,13 @@ export const outcomeKinds: Readonly<
   gone: { sentence: 'the page is gone', may: ['fail', 'be-stored'] },
 }
 
-export function outcomesThatMay(may: May): readonly PageOutcomeKind[] {
+/**
+ * Returns the kinds of outcomes that may do something:
+ * - `fail`: count as a failure, for a circuit and for a retry.
+ * - `pass`: the same request may succeed a little later.
+ * - `be-stored`: the response says what the site has at this URL, so a cache may store it.
+ */
+export function outcomesThatMay(may: 'fail' | 'pass' | 'be-stored'): readonly PageOutcomeKind[] {
   return (Object.keys(outcomeKinds) as PageOutcomeKind[]).filter((kind) => outcomeKinds[kind].may.includes(may))
 }
 
@@ -84,7 +85,20 @@ export type PageOutcomeReason =
   | 'login-redirect'
   | 'password-form'
   | 'proxy'
-  | PageFailureReason
+  | Extract<
+      FailureReason,
+      | 'dns'
+      | 'dns-unavailable'
+      | 'refused'
+      | 'reset'
+      | 'network'
+      | 'tls'
+      | 'timeout'
+      | 'malformed'
+      | 'undecodable'
+      | 'truncated'
+      | 'too-large'
+    >
 
 /** The outcome of a request for a page. JSON-safe. */
 export interface PageOutcome {

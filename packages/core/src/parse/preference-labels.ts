@@ -58,7 +58,8 @@ export const contentSignalLabels: Readonly<Record<string, LabelPurpose>> = {
  * `immediate`: for one answer, and not kept. `reference`: kept, indexed and cited. `full`: without a
  * limit, training included. Cloudflare, 2026-07-01.
  */
-export type SignalUse = (typeof contentSignalUses)[number]
+export type SignalUse = 'immediate' | 'reference' | 'full'
 
+const USES: Readonly<Record<SignalUse, true>> = { immediate: true, reference: true, full: true }
 /** The values of the key `use`, from the most restrictive one. */
-export const contentSignalUses = ['immediate', 'reference', 'full'] as const
+export const contentSignalUses = Object.keys(USES) as readonly SignalUse[]
