@@ -30,8 +30,8 @@
 //
 // Requests that follow learn the end of the flight once: when the page is stored, or when it is
 // clear that it won't be.
-import { isPolitelyError, outcomeOf, type PageOutcomeKind } from '@politely/core'
-import { httpDate } from '@politely/core/engine'
+import { isPolitelyError, outcomeOf } from '@politely/core'
+import { httpDate, outcomesThatMay } from '@politely/core/engine'
 import { isDecodedByFetch, makeResponse, messageOf, NULL_BODY, UNSEEN_CODING } from '@politely/fetcher/internal'
 import type { CachedRequest, CacheExchange, FetchResponse } from '@politely/gate'
 import { type CacheReport, type CacheState, report } from './cache-report.ts'
@@ -61,7 +61,7 @@ const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 const OWN_CONDITIONS = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since']
 
 /** What is stored: pages, redirects, and that a page is missing. Errors are not, nor are challenges and login pages. */
-const KEPT_OUTCOMES: ReadonlySet<PageOutcomeKind> = new Set(['served', 'redirect', 'not-found', 'gone'])
+const KEPT_OUTCOMES = new Set(outcomesThatMay('be-stored'))
 /** The types of challenges and login pages. */
 const MAY_BE_CHALLENGE = /html|json|xml|text/i
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

@@ -30,7 +30,7 @@ import { Routes } from './lane/routes.ts'
 import { SharedLimits } from './lane/shared-limit.ts'
 import { type EnterCall, enterArguments, type WhenArguments, whenArguments } from './options/enter-arguments.ts'
 import type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
-import { GATE_OPTIONS, OPTIONS_ELSEWHERE, type Pacing, pacingOf } from './options/pacing.ts'
+import { GATE_OPTIONS, OPTIONS_ELSEWHERE, pacingOf } from './options/pacing.ts'
 import { sitePacingBy } from './options/site-pacing.ts'
 import { isPromise } from './pace/is-promise.ts'
 import { LocalPacer } from './pace/local-pacer.ts'
@@ -191,7 +191,6 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       keeper: keeperOf(ownPacer, now),
       failed: (origin, error) => pacer.failed(origin, error),
     })
-    context.isSimple = ownPacer instanceof LocalPacer && needsOneSlot(pacing)
     const routes = new Routes(
       context,
       sitePacingOf,
@@ -581,12 +580,6 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
 /** Returns how long a request would wait whose circuit may be open. */
 function afterCircuit(wait: WaitForecast, { state, waitMs }: CircuitReport): WaitForecast {
   return state === 'closed' || waitMs <= wait.waitMs ? wait : { ...wait, waitMs, because: 'circuit', level: 'origin' }
-}
-
-/** Whether each request needs one slot only. */
-function needsOneSlot({ budget, minDelayPerDomainMs, minDelayPerAddressMs, maxConcurrentPerAddress }: Pacing): boolean {
-  const isPerAddress = minDelayPerAddressMs > 0 || maxConcurrentPerAddress < Number.POSITIVE_INFINITY
-  return budget === undefined && minDelayPerDomainMs === 0 && !isPerAddress
 }
 
 /** Settles like `permit`, for which a request waits. Warns if it waits for fake timers that stand still. */

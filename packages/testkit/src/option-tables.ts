@@ -138,6 +138,7 @@ export const optionTables: readonly OptionTable[] = [
           pace: 'pace-options.md#options-for-one-site',
           paceBy: 'pace-options.md#which-requests-share-a-pace',
           pacer: 'pacers.md',
+          '*': 'pace-options.md',
         },
       },
       {

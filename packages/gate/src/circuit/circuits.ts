@@ -5,6 +5,7 @@
 // (`settle`). It remembers the keeper's last reply for each origin with failures, and holds the
 // requests that rest until their circuit closes (`OriginCircuit`).
 import type { Access, PageOutcomeReason } from '@politely/core'
+import { failuresThatAre } from '@politely/core/engine'
 import { setBounded } from '@politely/fetcher/internal'
 import type { SiteCircuit } from '../options/circuit.ts'
 import { isPromise } from '../pace/is-promise.ts'
@@ -23,15 +24,7 @@ const CLOSED: CircuitReport = { state: 'closed', failures: 0, periods: 0, waitMs
 const SUCCESS: CircuitResult = { kind: 'success' }
 
 /** The reasons of robots.txt that say that its host cannot be reached. */
-const CONNECTION_REASONS: ReadonlySet<string> = new Set<PageOutcomeReason>([
-  'dns',
-  'dns-unavailable',
-  'refused',
-  'reset',
-  'network',
-  'tls',
-  'timeout',
-])
+const UNREACHED = failuresThatAre('unreached')
 
 export type CircuitKeeper = Required<Pick<Pacer, 'admit' | 'settle'>> & {
   /** Whether no request to this origin has failed since the last success. */
@@ -153,7 +146,7 @@ export class Circuits {
   /** Notes the last attempt to fetch robots.txt. @param now By the clock of its client. */
   noteRobots(origin: string, access: Access, limits: SiteCircuit, now: number): void {
     const { reason, status } = access.failedRefresh ?? access
-    const hasFailed = status === undefined && CONNECTION_REASONS.has(reason)
+    const hasFailed = status === undefined && UNREACHED.has(reason)
     if (status === undefined && !(hasFailed && limits.outcomes.has('connection'))) return
     if (!hasFailed && this.isClear(origin)) return
     if (this.#knowsRobots(origin, access)) return

@@ -155,12 +155,12 @@ export class Lane implements WaitingLane, RoutedLane {
   }
 
   /**
-   * Starts a request that nothing holds up, if the gate keeps the pace itself, and no rare option
-   * asks for more. Returns undefined for any other request.
+   * Starts a request that nothing holds up, unless one of its options needs the long way: see
+   * options/option-table.ts. Returns undefined for any other request.
    */
   #startNow(route: Route, check: AllowedCheck, call: EnterCall): GrantedPermit | undefined {
-    const { isSimple, concurrency, circuits } = this.#context
-    if (!isSimple || route.pacing.jitter > 0 || this.#line.size > 0 || this.#isAdmitting) return undefined
+    const { concurrency, circuits } = this.#context
+    if (route.pacing.needsLongWay || this.#line.size > 0 || this.#isAdmitting) return undefined
     if (!circuits.isClear(check.origin)) return undefined
     const at = this.#context.now()
     const limits = route.limitsFor(check)

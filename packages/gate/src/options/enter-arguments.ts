@@ -2,7 +2,7 @@
 import { OptionError } from '@politely/core'
 import { abortSignal, assertOptions, describeValue, redirectChain } from '@politely/fetcher/internal'
 import type { EnterOptions, WhenOptions } from './gate-options.ts'
-import { maxWait } from './pacing.ts'
+import { CHECKS } from './option-table.ts'
 
 const WHEN_OPTIONS: Readonly<Record<keyof WhenOptions, true>> = { signal: true, redirectedFrom: true }
 const ENTER_OPTIONS: Readonly<Record<keyof EnterOptions, true>> = { ...WHEN_OPTIONS, maxWaitMs: true }
@@ -34,7 +34,9 @@ const NO_ARGUMENTS: EnterArguments = { signal: undefined, redirectedFrom: NO_URL
 /** @throws {OptionError} for invalid options. */
 export function enterArguments(options: EnterOptions | undefined): EnterArguments {
   if (options === undefined) return NO_ARGUMENTS
-  return { ...whenArguments(options, ENTER_OPTIONS), maxWaitMs: maxWait(options.maxWaitMs) }
+  const { maxWaitMs } = options
+  if (maxWaitMs !== undefined) CHECKS.maxWaitMs('maxWaitMs', maxWaitMs, Number.POSITIVE_INFINITY)
+  return { ...whenArguments(options, ENTER_OPTIONS), maxWaitMs }
 }
 
 /** @throws {OptionError} for invalid options. */
