@@ -3,6 +3,6 @@
 export { dispatchedTarget } from './adapter/target.ts'
 export { methodOf } from './fetch/fetch-input.ts'
 export { retryOf, withRetries } from './fetch/retry.ts'
-export { type GatePort, gatePort, type KeyedForecast } from './gate.ts'
+export { type Entrance, type GatePort, gatePort, type OuterLane } from './gate.ts'
 export type { GrantedPermit } from './lane/granted-permit.ts'
 export { hasRedirectInside, isRedirect, MAX_REDIRECTS, redirectionOf } from './redirects/redirect.ts'

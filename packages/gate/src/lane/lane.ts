@@ -24,6 +24,12 @@
 // Slots come last, so an aborted request wastes none. A waiting request holds nothing, so two
 // limits can't block each other.
 //
+// An attempt is a request that waits outside of the gate, in an outer queue. If the first request has
+// to wait, it and all other attempts leave the line, and learn how long: the `wait` of the pacer says
+// so, without a call of `estimate`. As long as an outer queue is attached, the lane keeps the ticket of
+// that `wait` and what it knows of the pace, so that further attempts need no call until then. When the
+// last outer queue has left, the lane leaves the pacer's own queue.
+//
 // Most requests find an empty line and nothing in their way. `#startNow` handles them in one step,
 // without an object for the wait.
 import { LinkedList } from '@politely/fetcher/internal'
@@ -42,7 +48,7 @@ import { withJitter } from './jitter.ts'
 import { cancelIfExpired, cancelSlots, type KeySlot, PacedKey, type PacedLevel, reserveSlots } from './paced-key.ts'
 import type { Route, RoutedLane } from './route.ts'
 import { NO_KEYS, type SharedKey, type SharedLimit } from './shared-limit.ts'
-import { WaitingRequest } from './waiting-request.ts'
+import { type Entered, WaitingRequest } from './waiting-request.ts'
 
 const NO_LIMITS: readonly SharedLimit[] = []
 const RESTING: WaitCause = { because: 'circuit', level: 'origin' }
@@ -66,6 +72,10 @@ export class Lane implements WaitingLane, RoutedLane {
   #isReserving = false
   /** How many requests rest, because the circuit of their origin is open. */
   #resting = 0
+  /** How many outer queues have requests for this lane. */
+  #outer = 0
+  /** The attempts that joined the line while another request was at step 3 to 6. */
+  #attempts: Set<WaitingRequest> | undefined
   #sharedKeys: readonly SharedKey[] = NO_KEYS
   /**
    * The limits of these keys: of the domain and the address of the first request. From step 4 on
@@ -90,7 +100,7 @@ export class Lane implements WaitingLane, RoutedLane {
 
   /** Whether none of its requests waits or is under way. */
   get isIdle(): boolean {
-    return this.waiting === 0 && this.underWay === 0 && !this.#isAdmitting
+    return this.waiting === 0 && this.underWay === 0 && this.#outer === 0 && !this.#isAdmitting
   }
 
   get waiting(): number {
@@ -134,6 +144,11 @@ export class Lane implements WaitingLane, RoutedLane {
    * start at once and the pacer replies at once. Otherwise returns a promise of the permit.
    */
   add(route: Route, check: AllowedCheck, call: EnterCall): GrantedPermit | Promise<GrantedPermit> {
+    return this.attempt(route, check, call) as GrantedPermit | Promise<GrantedPermit>
+  }
+
+  /** Like `add`. An attempt that can't start now is told how long it has to wait. */
+  attempt(route: Route, check: AllowedCheck, call: EnterCall): Entered | Promise<Entered> {
     const permit = this.#startNow(route, check, call)
     if (permit !== undefined) return permit
     const request = new WaitingRequest(this.#context, route, check, call)
@@ -149,9 +164,47 @@ export class Lane implements WaitingLane, RoutedLane {
     if (forecast !== undefined) void this.#refuseLater(request, forecast)
     const result = request.result()
     if (result !== undefined) return result
+    if (call.isAttempt) {
+      this.#attempts ??= new Set()
+      this.#attempts.add(request)
+      if (!this.#isAdmitting) this.#refuseAttempts()
+      return request.result() ?? request.wait(ahead, this)
+    }
     const promise = request.wait(ahead, this)
     this.#logWait(request, ahead)
     return promise
+  }
+
+  /** An outer queue has requests for this lane, until `detach`. */
+  attach(): void {
+    this.#outer++
+  }
+
+  detach(): void {
+    this.#outer--
+    if (this.#line.size === 0) this.#handleEmpty()
+  }
+
+  /** What a request has to wait for, as far as is known without a call of the pacer. */
+  knownWait({ site, pacing: { maxConcurrentPerKey } }: Route, origin: string): WaitForecast | undefined {
+    const { circuits, concurrency, pacing } = this.#context
+    const ahead = this.waiting
+    const circuit = circuits.reportOf(origin)
+    if (circuit.state !== 'closed' && circuit.waitMs > 0) return { ...RESTING, waitMs: circuit.waitMs, ahead }
+    const level = this.underWay >= maxConcurrentPerKey ? pacing.paceBy : concurrency.fullLevel(site)
+    const full: WaitCause | undefined = level && { because: 'concurrency', level }
+    const { waitMs, cause } = this.#waitBehind(ahead, full)
+    return waitMs > 0 || full !== undefined ? { ...cause, waitMs, ahead } : undefined
+  }
+
+  /**
+   * Estimates how long a request will wait for delays, without a call of the pacer.
+   * @param ahead How many wait before it, outside of the gate.
+   */
+  expectedWaitMs(ahead: number): number {
+    let waitMs = this.#pacedKey.expectedWaitMs(ahead)
+    for (const limit of this.#sharedLimits) waitMs = Math.max(waitMs, limit.expectedWaitMs)
+    return waitMs
   }
 
   /**
@@ -188,8 +241,9 @@ export class Lane implements WaitingLane, RoutedLane {
   #refuseOrEstimate(request: WaitingRequest, ahead: number): PromiseLike<WaitForecast> | undefined {
     const { maxQueuedPerKey } = this.#context.pacing
     if (request.failIfOverBudget() || request.failIfCircuitOpen()) return undefined
+    if (request.call.isAttempt) return undefined
     if (ahead >= maxQueuedPerKey) request.failQueueFull(ahead)
-    else if (request.maxWaitMs < Number.POSITIVE_INFINITY) {
+    else if (request.maxWaitMs < Number.POSITIVE_INFINITY && !this.#mayReserve(request)) {
       try {
         const forecast = estimateWait(this.#context, request.route, request.limits)
         if (isPromise(forecast)) return forecast
@@ -199,6 +253,13 @@ export class Lane implements WaitingLane, RoutedLane {
       }
     }
     return undefined
+  }
+
+  /** Whether the reply to `reserve` says at once if the request has to wait, so that no estimate is needed. */
+  #mayReserve({ maxWaitMs, route: { site, shared } }: WaitingRequest): boolean {
+    if (maxWaitMs > 0 || this.waiting > 0 || this.#isAdmitting || shared.length > 0) return false
+    const { concurrency, now } = this.#context
+    return this.#pacedKey.isFree(now()) && concurrency.fullLevel(site) === undefined
   }
 
   /** Rejects the request if it would have to wait too long, unless it has started meanwhile. */
@@ -282,10 +343,12 @@ export class Lane implements WaitingLane, RoutedLane {
       if (waitCause !== undefined) {
         this.#heldBy = waitCause
         for (const limit of this.#sharedLimits) limit.leaveLine(this)
+        if (this.#refuseToWait(first)) continue
         this.#logWait(first, 0)
         return undefined
       }
       if (!this.#acquireSharedLimits(first)) {
+        if (this.#refuseToWait(first)) continue
         this.#logWait(first, 0)
         return this.#heldBy // step 3
       }
@@ -311,13 +374,38 @@ export class Lane implements WaitingLane, RoutedLane {
     return undefined
   }
 
+  /** The first request has to wait: returns whether it leaves the line instead. So do all attempts. */
+  #refuseToWait(first: WaitingRequest): boolean {
+    if (first.maxWaitMs > 0) this.#refuseAttempts()
+    else this.#refuse(first, 0)
+    return first.maxWaitMs === 0
+  }
+
+  #refuseAttempts(): void {
+    for (const attempt of this.#attempts ?? []) if (this.#line.has(attempt)) this.#refuse(attempt, this.waiting - 1)
+    this.#attempts = undefined
+  }
+
+  #refuse(request: WaitingRequest, ahead: number): void {
+    this.#line.delete(request)
+    const { waitMs, cause } = this.#waitBehind(ahead, this.#heldBy)
+    request.refuseToWait(waitMs, cause, ahead)
+  }
+
+  #waitBehind(ahead: number, heldBy: WaitCause | undefined): { waitMs: number; cause: WaitCause } {
+    const waitMs = this.expectedWaitMs(ahead)
+    const { delayCause } =
+      this.#sharedLimits.find((limit) => limit.expectedWaitMs === waitMs)?.pacedKey ?? this.#pacedKey
+    // A limit that is reached matters only when the delay is over.
+    return { waitMs, cause: (waitMs === 0 ? heldBy : undefined) ?? delayCause }
+  }
+
   /** Logs what a request waits for, if the wait is long. */
   #logWait({ url, maxWaitMs }: WaitingRequest, ahead: number): void {
     const { log } = this.#context
     const cause = this.heldBy
     if (!log.tellsWaits || cause === undefined || cause.because === 'concurrency') return
-    let waitMs = this.#pacedKey.expectedWaitMs(ahead)
-    for (const limit of this.#sharedLimits) waitMs = Math.max(waitMs, limit.expectedWaitMs)
+    const waitMs = this.expectedWaitMs(ahead)
     log.waits(this, { url, cause, waitMs, ahead, maxWaitMs })
   }
 
@@ -405,7 +493,10 @@ export class Lane implements WaitingLane, RoutedLane {
       return false
     }
     this.#abandonAdmission(first)
-    if (this.#line.delete(first)) circuits.hold(first, this, circuit)
+    if (!this.#line.delete(first)) return false
+    if (first.call.isAttempt && circuits.refusalOf(first.check) === undefined)
+      first.refuseToWait(circuits.reportOf(first.check.origin).waitMs, RESTING, 0)
+    else circuits.hold(first, this, circuit)
     return false
   }
 
@@ -464,6 +555,7 @@ export class Lane implements WaitingLane, RoutedLane {
       this.#abandonAdmission(first)
       return
     }
+    this.#attempts?.delete(first)
     const waitedFor = first.isWaiting ? (this.#heldBy ?? (first.hasRested ? RESTING : undefined)) : undefined
     this.#heldBy = undefined
     for (const slot of slots) slot.pacedKey.use(slot, at)
@@ -498,6 +590,10 @@ export class Lane implements WaitingLane, RoutedLane {
     this.#heldBy = undefined
     if (this.#isAdmitting) return
     this.#context.concurrency.forget(this)
+    if (this.#outer > 0) {
+      for (const limit of this.#sharedLimits) limit.leaveLine(this)
+      return // it keeps the positions in the pacer's own queue
+    }
     this.#useSharedLimits(NO_KEYS)
     this.#pacedKey.leavePacerQueue() // the position in the pacer's own queue
     if (this.underWay > 0) return

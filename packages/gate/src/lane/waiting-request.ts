@@ -7,12 +7,16 @@
 //
 // The table shows the states, and where each method leads. In an empty cell, it does nothing.
 //
-//   | state      | wait      | grant     | fail       | cancelPermit |
-//   |------------|-----------|-----------|------------|--------------|
-//   | `arriving` | `waiting` | `granted` | `rejected` |              |
-//   | `waiting`  |           | `granted` | `rejected` |              |
-//   | `granted`  |           |           |            | `rejected`   |
-//   | `rejected` |           |           |            |              |
+//   | state      | wait      | grant     | fail       | refuseToWait       |
+//   |------------|-----------|-----------|------------|--------------------|
+//   | `arriving` | `waiting` | `granted` | `rejected` | `told`, `rejected` |
+//   | `waiting`  |           | `granted` | `rejected` | `told`, `rejected` |
+//   | `granted`  |           |           |            |                    |
+//   | `told`     |           |           |            |                    |
+//   | `rejected` |           |           |            |                    |
+//
+// An attempt is a request that waits outside of the gate (`isAttempt`). If it can't start now, it is
+// `told` how long to wait.
 //
 // A request may fail twice: first by an abort, then by a check of robots.txt that was under way.
 // While it waits, two things can reject it: the caller's signal, and a timer if there is a
@@ -39,10 +43,13 @@ import type { GateContext } from './gate-context.ts'
 import type { GrantedPermit } from './granted-permit.ts'
 import type { Route } from './route.ts'
 
+/** What an attempt gets: the permit, or how long it has to wait. */
+export type Entered = GrantedPermit | WaitForecast
+
 /** The promise that `enter` awaits. */
 interface Waiting {
   readonly name: 'waiting'
-  readonly resolve: (permit: GrantedPermit) => void
+  readonly resolve: (entered: Entered) => void
   readonly reject: (error: unknown) => void
   removeAbortListener: (() => void) | undefined
   /** Fires when the request has waited too long. */
@@ -61,7 +68,7 @@ interface OwnLane {
 type State =
   | { readonly name: 'arriving' }
   | Waiting
-  | { readonly name: 'granted'; readonly permit: GrantedPermit }
+  | { readonly name: 'granted' | 'told'; readonly entered: Entered }
   | { readonly name: 'rejected'; readonly error: unknown }
 
 /**
@@ -126,8 +133,8 @@ export class WaitingRequest implements Linked<WaitingRequest> {
   }
 
   /** The permit, or a promise that rejects with the error. Undefined if the request has neither. */
-  result(): GrantedPermit | Promise<never> | undefined {
-    if (this.#state.name === 'granted') return this.#state.permit
+  result(): Entered | Promise<never> | undefined {
+    if ('entered' in this.#state) return this.#state.entered
     return this.#state.name === 'rejected' ? Promise.reject(this.#state.error) : undefined
   }
 
@@ -137,16 +144,17 @@ export class WaitingRequest implements Linked<WaitingRequest> {
    * @param lane The request leaves it when the caller's signal is aborted, or when it has waited
    * too long.
    */
-  wait(ahead: number, lane: OwnLane): Promise<GrantedPermit> {
-    const { promise, resolve, reject } = Promise.withResolvers<GrantedPermit>()
+  wait(ahead: number, lane: OwnLane): Promise<Entered> {
+    const { promise, resolve, reject } = Promise.withResolvers<Entered>()
     const waiting: Waiting = { name: 'waiting', resolve, reject, removeAbortListener: undefined, timer: undefined }
     this.#state = waiting
-    if (channels.wait.hasSubscribers) {
+    const { signal, isAttempt } = this.call
+    if (channels.wait.hasSubscribers && !isAttempt) {
       this.#inOwnContext = AsyncLocalStorage.snapshot()
       const { because, level } = lane.heldBy ?? {}
-      channels.wait.publish({ ...this.#messageFields(), because, level, ahead, ended: promise })
+      const ended = promise as Promise<GrantedPermit> // only an attempt is told
+      channels.wait.publish({ ...this.#messageFields(), because, level, ahead, ended })
     }
-    const { signal } = this.call
     if (signal !== undefined && this.#state === waiting) {
       waiting.removeAbortListener = onAbort(signal, () => {
         const error = this.#abortError(signal.reason, lane)
@@ -154,7 +162,8 @@ export class WaitingRequest implements Linked<WaitingRequest> {
         this.fail(error)
       })
     }
-    if (this.maxWaitMs < Number.POSITIVE_INFINITY && this.#state === waiting) this.#startTimer(waiting, lane)
+    if (this.maxWaitMs < Number.POSITIVE_INFINITY && !isAttempt && this.#state === waiting)
+      this.#startTimer(waiting, lane)
     return promise
   }
 
@@ -165,6 +174,12 @@ export class WaitingRequest implements Linked<WaitingRequest> {
     if (because === 'concurrency' ? this.maxWaitMs > 0 : waitMs <= this.maxWaitMs) return false
     this.#failTooLong({ because, level }, waitMs, 0)
     return true
+  }
+
+  /** A request that has to start now or not at all does not start. An attempt is told how long to wait. */
+  refuseToWait(waitMs: number, cause: WaitCause, ahead: number): void {
+    if (this.call.isAttempt) this.#enter('told', { ...cause, waitMs, ahead })
+    else this.#failTooLong(cause, waitMs, 0)
   }
 
   /** Rejects the request if the budget of its pace key is used up. Returns whether it does not start. */
@@ -226,12 +241,16 @@ export class WaitingRequest implements Linked<WaitingRequest> {
   }
 
   grant(permit: GrantedPermit): void {
+    this.#enter('granted', permit)
+  }
+
+  #enter(name: 'granted' | 'told', entered: Entered): void {
     const before = this.#state
-    this.#state = { name: 'granted', permit }
+    this.#state = { name, entered }
     if (before.name !== 'waiting') return
     before.removeAbortListener?.()
     clearTimeout(before.timer)
-    before.resolve(permit)
+    before.resolve(entered)
   }
 
   fail(error: unknown): void {

@@ -6,28 +6,25 @@
 //   full     a quota of the tenant is used up
 //   unknown  the ticket is not one of this server for this tenant
 //
-// A batch is answered in two steps. First the gate says how long each URL would have to wait. A
-// robots.txt that is not known is fetched behind, and its URL waits for it. Then all URLs that may
-// start get their permits, so that no permit ages while the desk looks at another URL.
+// A batch is answered in two steps. First the gate says for each URL whether robots.txt allows it, and
+// where it enters. A robots.txt that is not known is fetched behind, and its URL waits for it. Then the
+// URLs of each pace key try to enter, in their order, so that no permit ages while the desk waits for a
+// robots.txt.
 //
 // The desk decides nothing itself. The order of the URLs that wait is its own (line.ts), since they
 // wait outside of the gate; all else is what the gate says.
 import { isIP } from 'node:net'
 import type { ClientVerdict } from '@politely/fetcher'
 import { isPrivateHost, setBounded } from '@politely/fetcher/internal'
-import { BudgetError, CircuitOpenError, type PoliteGate, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
-import { type GatePort, type GrantedPermit, gatePort, type KeyedForecast } from '@politely/gate/internal'
+import { BudgetError, CircuitOpenError, type Forecast, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import { type Entrance, type GatePort, type GrantedPermit, gatePort, type OuterLane } from '@politely/gate/internal'
 import type { Tenant, UsedUp } from '../tenants.ts'
 import { type Lease, Leases } from './lease.ts'
 import { Line, type Place } from './line.ts'
 import { Seal } from './seal.ts'
 
 /** Why a request has to wait. `robots-txt`: it is being fetched. `queue`: other tickets come first. */
-export type WaitBecause =
-  | Extract<KeyedForecast['forecast'], { allowed: true }>['because']
-  | 'robots-txt'
-  | 'queue'
-  | 'draining'
+export type WaitBecause = Extract<Forecast, { allowed: true }>['because'] | 'robots-txt' | 'queue' | 'draining'
 
 /** Why a request may not be made. Most are the `because` of the verdict. */
 export type RefusedBecause = ClientVerdict['because'] | 'budget' | 'circuit'
@@ -85,8 +82,6 @@ interface Item {
   result: PermitResult | undefined
   /** The robots.txt that it waits for. */
   pending: Promise<unknown> | undefined
-  key: string | undefined
-  maxConcurrent: number
 }
 
 /**
@@ -108,7 +103,7 @@ const MIN_WAIT_MS = 5
  * does not know whether its client and theirs are still there.
  */
 const MAX_QUEUE_WAIT_MS = 5_000
-const DRAINING_WAIT_MS = 5_000
+const DRAINING: PermitResult = { state: 'wait', waitMs: 5_000, because: 'draining' }
 const FAILURE_WAIT_MS = 1_000
 /** How many robots.txt one tenant may have fetched at a time, next to other tenants, and alone. */
 const MAX_FETCHES_SHARED = 32
@@ -181,6 +176,8 @@ export class PermitDesk {
   close(): void {
     clearInterval(this.#sweeping)
     this.drain()
+    for (const line of this.#lines.values()) line.close()
+    this.#lines.clear()
     this.leases.clear()
   }
 
@@ -218,8 +215,6 @@ export class PermitDesk {
       place: undefined,
       result: undefined,
       pending: undefined,
-      key: undefined,
-      maxConcurrent: 0,
     }
     if (ticket === undefined) return item
     const sealed = this.#seal.open(call.tenant.name, 't', ticket)
@@ -231,75 +226,37 @@ export class PermitDesk {
 
   /** Looks at all URLs that have no answer yet. Returns the time before the first grant. */
   async #pass(call: PermitCall, items: readonly Item[]): Promise<number> {
-    const ready = new Map<string, Item[]>()
+    const byKey = new Map<string, Set<{ readonly item: Item; readonly entrance: Entrance }>>()
     await Promise.all(
       items.map(async (item) => {
         if (item.result !== undefined && item.result.state !== 'wait') return
-        if (!(await this.#mayStart(call, item).catch((error) => this.#fail(item, error)))) return
-        const sameKey = ready.get(item.key as string)
-        if (sameKey === undefined) ready.set(item.key as string, [item])
-        else sameKey.push(item)
+        const entrance = await this.#entranceOf(call, item).catch((error) => this.#fail(item, error))
+        if (entrance !== undefined) addTo(byKey, entrance.lane.key, { item, entrance })
       }),
     )
     const at = this.#port.now()
-    if (!this.#isDraining) await Promise.all([...ready.values()].map((sameKey) => this.#grantInTurn(call, sameKey)))
+    await Promise.all(
+      [...byKey.values()].map(async (entering) => {
+        for (const { item, entrance } of this.#isDraining ? [] : entering)
+          await this.#enter(call, item, entrance).catch((error) => this.#fail(item, error))
+      }),
+    )
     return at
   }
 
   /** A pacer has failed: the URL asks again, and no other URL of the call suffers. */
-  #fail(item: Item, error: unknown): false {
+  #fail(item: Item, error: unknown): undefined {
     this.#options.onError(error)
     item.result = { state: 'wait', waitMs: FAILURE_WAIT_MS, because: 'pacer-failure' }
-    return false
   }
 
-  /** Returns whether the URL may start now, as far as the gate and the line of its pace key say. */
-  async #mayStart(call: PermitCall, item: Item): Promise<boolean> {
-    item.pending = undefined
-    if (this.#isDraining) {
-      item.result = { state: 'wait', waitMs: DRAINING_WAIT_MS, because: 'draining' }
-      return false
-    }
-    const found = await this.#forecast(call, item)
-    if (found === undefined) return false
-    const { forecast, key, maxConcurrent } = found
-    if (!forecast.allowed) {
-      const { budget, circuit, verdict, retryAt } = forecast
-      const because = budget !== undefined ? 'budget' : circuit !== undefined ? 'circuit' : verdict.because
-      this.#refuse(item, because, verdict, retryAt)
-      return false
-    }
-    item.key = key as string
-    item.maxConcurrent = maxConcurrent
-    const caller = callerOf(call)
-    const now = this.#port.now()
-    const line = this.#lines.get(item.key)
-    if (item.place !== undefined && (item.place.line !== line || !line.has(item.place))) item.place = undefined
-    const { place } = item
-    const { waitMs, because } = forecast
-    if (because === 'concurrency')
-      this.#wait(call, item, concurrencyWaitMs(line?.ahead(caller, place, now) ?? 0), because)
-    else if (waitMs > 0 && because !== 'none')
-      this.#wait(call, item, await this.#waitBehind(call, item, waitMs), because)
-    else if (line?.isKept(caller, place, now))
-      this.#wait(call, item, await this.#waitBehind(call, item, MIN_WAIT_MS), 'queue')
-    else return true
-    return false
-  }
-
-  /** Returns how long a URL waits with the tickets before it. @param waitMs Its wait without them. */
-  async #waitBehind(call: PermitCall, { url, redirectedFrom, key, place }: Item, waitMs: number): Promise<number> {
-    const ahead = this.#lines.get(key ?? '')?.ahead(callerOf(call), place, this.#port.now()) ?? 0
-    if (ahead === 0 || waitMs >= MAX_QUEUE_WAIT_MS) return waitMs
-    const found = this.#port.keyedForecast(url, redirectedFrom, ahead, false)
-    const later = 'pending' in found ? undefined : (await found).forecast
-    return Math.max(waitMs, Math.min(later?.allowed ? later.waitMs : 0, MAX_QUEUE_WAIT_MS))
-  }
-
-  /** Returns undefined if the answer is known without one: the robots.txt has to be fetched. */
-  async #forecast(call: PermitCall, item: Item): Promise<KeyedForecast | undefined> {
+  /** Returns undefined if the answer is known without it: the URL is refused, or its robots.txt has to be fetched. */
+  async #entranceOf(call: PermitCall, item: Item): Promise<Entrance | undefined> {
     const { tenant } = call
     const { url, origin, guardedHost } = item
+    item.pending = undefined
+    item.result = DRAINING
+    if (this.#isDraining) return undefined
     if (guardedHost !== undefined) {
       const known = this.#private.get(origin)
       if (known !== undefined && known.until > this.#port.now()) {
@@ -311,8 +268,12 @@ export class PermitDesk {
       }
     }
     const isBusy = tenant.fetching >= (this.#options.isShared() ? MAX_FETCHES_SHARED : MAX_FETCHES_ALONE)
-    const found = this.#port.keyedForecast(url, item.redirectedFrom, 0, !isBusy || this.#fetches.has(origin))
-    if (!('pending' in found)) return found
+    const found = await this.#port.entranceOf(url, item.redirectedFrom, !isBusy || this.#fetches.has(origin))
+    if ('lane' in found) return found
+    if ('allowed' in found) {
+      this.#refuseBy(item, found)
+      return undefined
+    }
     const { pending } = found
     if (pending !== undefined && guardedHost !== undefined) {
       const noted = pending.then(
@@ -321,7 +282,7 @@ export class PermitDesk {
       )
       // The guard needs no DNS for an address, so its refusal is there at once.
       const isThere = isLiteral(guardedHost) && (await settlesWithin(noted, LITERAL_MS))
-      if (isThere && this.#private.has(origin)) return this.#forecast(call, item)
+      if (isThere && this.#private.has(origin)) return this.#entranceOf(call, item)
     }
     if (pending !== undefined) item.pending = this.#follow(tenant, origin, pending)
     const waitMs = Math.min(ROBOTS_WAIT_MS + 2 * this.#fetches.size, MAX_ROBOTS_WAIT_MS)
@@ -347,32 +308,39 @@ export class PermitDesk {
     return followed
   }
 
-  /** Grants permits to the URLs of one pace key, in their order, as long as the gate has slots. */
-  async #grantInTurn(call: PermitCall, [first, ...others]: readonly Item[]): Promise<void> {
-    await this.#grantOne(call, first as Item)
-    for (const item of others) {
-      if (await this.#mayStart(call, item)) await this.#grantOne(call, item)
-    }
-  }
-
-  async #grantOne(call: PermitCall, item: Item): Promise<void> {
+  /** Grants a permit, if the gate has a slot that is not kept for another URL. */
+  async #enter(call: PermitCall, item: Item, { lane, maxConcurrent, knownWait, tryEnter }: Entrance): Promise<void> {
     const { tenant, startWithinMs, leaseMs } = call
-    const key = item.key as string
-    const full = tenant.take(key, item.maxConcurrent)
+    if (item.place !== undefined && this.#lines.get(lane.key)?.has(item.place) !== true) item.place = undefined
+    const known = knownWait()
+    if (known !== undefined) return this.#wait(call, item, lane, known.waitMs, known.because)
+    if (this.#lines.get(lane.key)?.isKept(callerOf(call), item.place, this.#port.now()))
+      return this.#wait(call, item, lane, 0, 'queue')
+    const full = tenant.take(lane.key, maxConcurrent)
     if (full !== undefined) {
       item.result = { state: 'full', ...full }
       if (item.place !== undefined) item.place.isConfirmed = false // others may pass
       return
     }
-    let permit: GrantedPermit
+    lane.attach() // keeps the turn of a URL that has to wait, until it has a place in the line
+    let permit: GrantedPermit | undefined
     try {
-      permit = await this.#port.enterNow(item.url, item.redirectedFrom, startWithinMs)
+      const entered = await tryEnter(startWithinMs)
+      if (!('allowed' in entered)) permit = entered
+      else if (entered.allowed) this.#wait(call, item, lane, entered.waitMs, entered.because)
+      else this.#refuseBy(item, entered)
     } catch (error) {
-      tenant.giveBack(key)
-      this.#handleRefusal(call, item, error)
-      return
+      if (error instanceof RobotsDisallowedError)
+        this.#refuse(item, error.verdict.because, error.verdict, error.retryAt)
+      else if (error instanceof CircuitOpenError) this.#refuse(item, 'circuit', error.verdict, error.retryAt)
+      else if (error instanceof BudgetError) this.#refuse(item, 'budget', error.verdict, undefined)
+      else throw error
+    } finally {
+      if (permit === undefined) tenant.giveBack(lane.key)
+      lane.detach()
     }
-    this.#lines.get(key)?.served(callerOf(call), this.#port.now())
+    if (permit === undefined) return
+    this.#lines.get(lane.key)?.served(callerOf(call), this.#port.now())
     this.#leaveLine(item)
     const number = this.#number++
     const lease = this.leases.add(number, tenant, permit, leaseMs, startWithinMs)
@@ -380,21 +348,9 @@ export class PermitDesk {
     item.result = { state: 'go', permit: this.#seal.seal(tenant.name, sealed), lease }
   }
 
-  /** The gate has changed its mind since the forecast. */
-  #handleRefusal(call: PermitCall, item: Item, error: unknown): void {
-    if (error instanceof WaitTooLongError) {
-      const because = error.because ?? 'pacer-failure'
-      this.#wait(
-        call,
-        item,
-        because === 'concurrency' ? concurrencyWaitMs(0) : Math.max(error.waitMs, MIN_WAIT_MS),
-        because,
-      )
-    } else if (error instanceof RobotsDisallowedError)
-      this.#refuse(item, error.verdict.because, error.verdict, error.retryAt)
-    else if (error instanceof CircuitOpenError) this.#refuse(item, 'circuit', error.verdict, error.retryAt)
-    else if (error instanceof BudgetError) this.#refuse(item, 'budget', error.verdict, undefined)
-    else this.#fail(item, error)
+  #refuseBy(item: Item, { budget, circuit, verdict, retryAt }: Extract<Forecast, { allowed: false }>): void {
+    const because = budget !== undefined ? 'budget' : circuit !== undefined ? 'circuit' : verdict.because
+    this.#refuse(item, because, verdict, retryAt)
   }
 
   #refuse(item: Item, because: RefusedBecause, verdict: ClientVerdict, retryAt: number | undefined): void {
@@ -402,36 +358,41 @@ export class PermitDesk {
     item.result = { state: 'refused', because, verdict, retryAt }
   }
 
-  /** Lets the URL wait in the line of its pace key. */
-  #wait(call: PermitCall, item: Item, waitMs: number, because: WaitBecause): void {
+  /** Lets the URL wait in the line of its pace key. @param ownWaitMs Its wait without the tickets before it. */
+  #wait(call: PermitCall, item: Item, lane: OuterLane, ownWaitMs: number, because: WaitBecause): void {
     const { tenant } = call
-    if (item.place === undefined && !tenant.mayWait) {
-      item.result = { state: 'full', waitMs: 1_000, because: 'waiting' }
-      return
-    }
+    const now = this.#port.now()
+    const ahead = this.#lines.get(lane.key)?.ahead(callerOf(call), item.place, now) ?? 0
+    const behindMs = ahead === 0 ? 0 : Math.min(lane.expectedWaitMs(ahead), MAX_QUEUE_WAIT_MS)
+    const waitMs =
+      because === 'concurrency'
+        ? Math.min(CONCURRENCY_WAIT_MS * (1 + ahead), MAX_CONCURRENCY_WAIT_MS)
+        : Math.max(ownWaitMs, behindMs, MIN_WAIT_MS)
     if (item.place === undefined) {
-      item.place = this.#lineOf(item.key as string).add(this.#number++, tenant, callerOf(call))
+      if (!tenant.mayWait) {
+        item.result = { state: 'full', waitMs: 1_000, because: 'waiting' }
+        return
+      }
+      const line = this.#lines.get(lane.key) ?? new Line(lane)
+      this.#lines.set(lane.key, line)
+      item.place = line.add(this.#number++, tenant, callerOf(call))
       item.isNew = true
     }
-    item.place.askAt = this.#port.now() + waitMs
+    item.place.askAt = now + waitMs
     item.result = { state: 'wait', waitMs, because }
-  }
-
-  #lineOf(key: string): Line {
-    const known = this.#lines.get(key)
-    if (known !== undefined) return known
-    const line = new Line(key)
-    this.#lines.set(key, line)
-    return line
   }
 
   #leaveLine(item: Item): void {
     const { place } = item
-    if (place === undefined) return
     item.place = undefined
-    const { line } = place
-    line.remove(place)
-    if (line.isEmpty && this.#lines.get(line.key) === line) this.#lines.delete(line.key)
+    place?.line.remove(place)
+    if (place !== undefined) this.#dropIfEmpty(place.line)
+  }
+
+  #dropIfEmpty(line: Line): void {
+    if (!line.isEmpty || this.#lines.get(line.key) !== line) return
+    this.#lines.delete(line.key)
+    line.close()
   }
 
   /** The answer, with the ticket of a URL that waits. */
@@ -450,12 +411,12 @@ export class PermitDesk {
     const wake = () => resolve()
     const keys = new Set<string>()
     let waitMs = until - this.#port.now()
-    for (const { result, key, pending, place } of items) {
+    for (const { result, pending, place } of items) {
       if (result?.state !== 'wait') continue
       if (place !== undefined) place.isConfirmed = true // it will be there
       if (pending === undefined) waitMs = Math.min(waitMs, result.waitMs)
       else void pending.then(wake)
-      if (result.because === 'concurrency' && key !== undefined) keys.add(key)
+      if (result.because === 'concurrency' && place !== undefined) keys.add(place.line.key)
     }
     for (const key of keys) addTo(this.#held, key, wake)
     const timer = setTimeout(wake, Math.max(1, Math.ceil(waitMs)))
@@ -473,7 +434,7 @@ export class PermitDesk {
     const now = this.#port.now()
     for (const line of this.#lines.values()) {
       line.sweep(now)
-      if (line.isEmpty) this.#lines.delete(line.key)
+      this.#dropIfEmpty(line)
     }
     this.leases.sweep()
   }
@@ -497,10 +458,6 @@ function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> 
 
 function isLiteral(host: string): boolean {
   return host.startsWith('[') || isIP(host) !== 0
-}
-
-function concurrencyWaitMs(ahead: number): number {
-  return Math.min(CONCURRENCY_WAIT_MS * (1 + ahead), MAX_CONCURRENCY_WAIT_MS)
 }
 
 function addTo<T>(sets: Map<string, Set<T>>, key: string, value: T): void {
