@@ -87,7 +87,8 @@ const FOLDERS = {
     undici: [...BELOW_GATE_ENTRIES, 'shown-types.ts'],
     timeline: BELOW_GATE_ENTRIES,
     fleet: ['pace'],
-    'site-queue': [...BELOW_GATE_ENTRIES, 'fetch', 'shown-types.ts'],
+    'outer-queue': BELOW_GATE_ENTRIES,
+    'site-queue': [...BELOW_GATE_ENTRIES, 'fetch', 'outer-queue', 'shown-types.ts'],
   },
 }
 

@@ -418,9 +418,6 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { activity, now } = this.#context
     const { url, verdict } = check
     const route = this.#routes.current(found)
-    const wait = (waited: WaitForecast) => ({ allowed: true, verdict, at: now() + waited.waitMs, ...waited }) as const
-    const told = this.#refusalOf(check, route) ?? route.lane.knownWait(route, check.origin)
-    if (told !== undefined) return 'allowed' in told ? told : wait(told)
     const call = { url, ...more, maxWaitMs: 0, allowanceMs, isAttempt: true, enteredAt: stackOf(url) }
     activity.begin()
     try {
@@ -432,7 +429,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
         return this.#started(entered, route)
       }
       activity.end()
-      return wait(entered)
+      return { allowed: true, verdict, at: now() + entered.waitMs, ...entered }
     } catch (error) {
       activity.end()
       throw error

@@ -24,11 +24,11 @@
 // Slots come last, so an aborted request wastes none. A waiting request holds nothing, so two
 // limits can't block each other.
 //
-// An attempt is a request that waits outside of the gate, in an outer queue. If the first request has
-// to wait, it and all other attempts leave the line, and learn how long: the `wait` of the pacer says
-// so, without a call of `estimate`. As long as an outer queue is attached, the lane keeps the ticket of
-// that `wait` and what it knows of the pace, so that further attempts need no call until then. When the
-// last outer queue has left, the lane leaves the pacer's own queue.
+// An attempt is a request that waits outside of the gate, in an outer queue. If it has to wait, it
+// leaves the line, and learns how long: the pacer's `wait` says so, without a call of `estimate`. As
+// long as an outer queue is attached, the lane keeps the ticket of that `wait`, and what it knows of
+// the pace, so that no attempt needs a call until then. When the last outer queue has left, the lane
+// leaves the pacer's own queue.
 //
 // Most requests find an empty line and nothing in their way. `#startNow` handles them in one step,
 // without an object for the wait.
@@ -74,8 +74,6 @@ export class Lane implements WaitingLane, RoutedLane {
   #resting = 0
   /** How many outer queues have requests for this lane. */
   #outer = 0
-  /** The attempts that joined the line while another request was at step 3 to 6. */
-  #attempts: Set<WaitingRequest> | undefined
   #sharedKeys: readonly SharedKey[] = NO_KEYS
   /**
    * The limits of these keys: of the domain and the address of the first request. From step 4 on
@@ -164,15 +162,9 @@ export class Lane implements WaitingLane, RoutedLane {
     if (forecast !== undefined) void this.#refuseLater(request, forecast)
     const result = request.result()
     if (result !== undefined) return result
-    if (call.isAttempt) {
-      this.#attempts ??= new Set()
-      this.#attempts.add(request)
-      if (!this.#isAdmitting) this.#refuseAttempts()
-      return request.result() ?? request.wait(ahead, this)
-    }
-    const promise = request.wait(ahead, this)
-    this.#logWait(request, ahead)
-    return promise
+    if (call.isAttempt && this.#line.first !== request) this.#tell(request, ahead)
+    else if (!call.isAttempt) this.#logWait(request, ahead)
+    return request.result() ?? request.wait(ahead, this)
   }
 
   /** An outer queue has requests for this lane, until `detach`. */
@@ -189,12 +181,11 @@ export class Lane implements WaitingLane, RoutedLane {
   knownWait({ site, pacing: { maxConcurrentPerKey } }: Route, origin: string): WaitForecast | undefined {
     const { circuits, concurrency, pacing } = this.#context
     const ahead = this.waiting
-    const circuit = circuits.reportOf(origin)
-    if (circuit.state !== 'closed' && circuit.waitMs > 0) return { ...RESTING, waitMs: circuit.waitMs, ahead }
+    const { state, waitMs } = circuits.reportOf(origin)
+    if (state !== 'closed' && waitMs > 0) return { ...RESTING, waitMs, ahead }
     const level = this.underWay >= maxConcurrentPerKey ? pacing.paceBy : concurrency.fullLevel(site)
-    const full: WaitCause | undefined = level && { because: 'concurrency', level }
-    const { waitMs, cause } = this.#waitBehind(ahead, full)
-    return waitMs > 0 || full !== undefined ? { ...cause, waitMs, ahead } : undefined
+    const wait = this.#waitBehind(ahead, level && { because: 'concurrency', level })
+    return wait.waitMs > 0 || level !== undefined ? wait : undefined
   }
 
   /**
@@ -243,7 +234,7 @@ export class Lane implements WaitingLane, RoutedLane {
     if (request.failIfOverBudget() || request.failIfCircuitOpen()) return undefined
     if (request.call.isAttempt) return undefined
     if (ahead >= maxQueuedPerKey) request.failQueueFull(ahead)
-    else if (request.maxWaitMs < Number.POSITIVE_INFINITY && !this.#mayReserve(request)) {
+    else if (request.maxWaitMs < Number.POSITIVE_INFINITY) {
       try {
         const forecast = estimateWait(this.#context, request.route, request.limits)
         if (isPromise(forecast)) return forecast
@@ -253,13 +244,6 @@ export class Lane implements WaitingLane, RoutedLane {
       }
     }
     return undefined
-  }
-
-  /** Whether the reply to `reserve` says at once if the request has to wait, so that no estimate is needed. */
-  #mayReserve({ maxWaitMs, route: { site, shared } }: WaitingRequest): boolean {
-    if (maxWaitMs > 0 || this.waiting > 0 || this.#isAdmitting || shared.length > 0) return false
-    const { concurrency, now } = this.#context
-    return this.#pacedKey.isFree(now()) && concurrency.fullLevel(site) === undefined
   }
 
   /** Rejects the request if it would have to wait too long, unless it has started meanwhile. */
@@ -343,12 +327,12 @@ export class Lane implements WaitingLane, RoutedLane {
       if (waitCause !== undefined) {
         this.#heldBy = waitCause
         for (const limit of this.#sharedLimits) limit.leaveLine(this)
-        if (this.#refuseToWait(first)) continue
+        if (this.#tellAttempt(first)) continue
         this.#logWait(first, 0)
         return undefined
       }
       if (!this.#acquireSharedLimits(first)) {
-        if (this.#refuseToWait(first)) continue
+        if (this.#tellAttempt(first)) continue
         this.#logWait(first, 0)
         return this.#heldBy // step 3
       }
@@ -374,30 +358,25 @@ export class Lane implements WaitingLane, RoutedLane {
     return undefined
   }
 
-  /** The first request has to wait: returns whether it leaves the line instead. So do all attempts. */
-  #refuseToWait(first: WaitingRequest): boolean {
-    if (first.maxWaitMs > 0) this.#refuseAttempts()
-    else this.#refuse(first, 0)
-    return first.maxWaitMs === 0
+  /** The first request has to wait. Returns whether it is an attempt, which leaves the line. */
+  #tellAttempt(first: WaitingRequest): boolean {
+    if (first.call.isAttempt) this.#tell(first, 0)
+    return first.call.isAttempt
   }
 
-  #refuseAttempts(): void {
-    for (const attempt of this.#attempts ?? []) if (this.#line.has(attempt)) this.#refuse(attempt, this.waiting - 1)
-    this.#attempts = undefined
+  #tell(attempt: WaitingRequest, ahead: number): void {
+    this.#line.delete(attempt)
+    const wait = this.#waitBehind(ahead, this.#heldBy)
+    // The next attempt comes later, also while another request is at step 4 to 6.
+    attempt.tell(wait.because === 'concurrency' ? wait : { ...wait, waitMs: Math.max(wait.waitMs, 1) })
   }
 
-  #refuse(request: WaitingRequest, ahead: number): void {
-    this.#line.delete(request)
-    const { waitMs, cause } = this.#waitBehind(ahead, this.#heldBy)
-    request.refuseToWait(waitMs, cause, ahead)
-  }
-
-  #waitBehind(ahead: number, heldBy: WaitCause | undefined): { waitMs: number; cause: WaitCause } {
+  #waitBehind(ahead: number, heldBy: WaitCause | undefined): WaitForecast {
     const waitMs = this.expectedWaitMs(ahead)
     const { delayCause } =
       this.#sharedLimits.find((limit) => limit.expectedWaitMs === waitMs)?.pacedKey ?? this.#pacedKey
     // A limit that is reached matters only when the delay is over.
-    return { waitMs, cause: (waitMs === 0 ? heldBy : undefined) ?? delayCause }
+    return { ...((waitMs === 0 ? heldBy : undefined) ?? delayCause), waitMs, ahead }
   }
 
   /** Logs what a request waits for, if the wait is long. */
@@ -495,7 +474,7 @@ export class Lane implements WaitingLane, RoutedLane {
     this.#abandonAdmission(first)
     if (!this.#line.delete(first)) return false
     if (first.call.isAttempt && circuits.refusalOf(first.check) === undefined)
-      first.refuseToWait(circuits.reportOf(first.check.origin).waitMs, RESTING, 0)
+      first.tell({ ...RESTING, waitMs: circuits.reportOf(first.check.origin).waitMs, ahead: 0 })
     else circuits.hold(first, this, circuit)
     return false
   }
@@ -555,7 +534,6 @@ export class Lane implements WaitingLane, RoutedLane {
       this.#abandonAdmission(first)
       return
     }
-    this.#attempts?.delete(first)
     const waitedFor = first.isWaiting ? (this.#heldBy ?? (first.hasRested ? RESTING : undefined)) : undefined
     this.#heldBy = undefined
     for (const slot of slots) slot.pacedKey.use(slot, at)

@@ -7,13 +7,13 @@
 //
 // The table shows the states, and where each method leads. In an empty cell, it does nothing.
 //
-//   | state      | wait      | grant     | fail       | refuseToWait       |
-//   |------------|-----------|-----------|------------|--------------------|
-//   | `arriving` | `waiting` | `granted` | `rejected` | `told`, `rejected` |
-//   | `waiting`  |           | `granted` | `rejected` | `told`, `rejected` |
-//   | `granted`  |           |           |            |                    |
-//   | `told`     |           |           |            |                    |
-//   | `rejected` |           |           |            |                    |
+//   | state      | wait      | grant     | fail       | tell   |
+//   |------------|-----------|-----------|------------|--------|
+//   | `arriving` | `waiting` | `granted` | `rejected` | `told` |
+//   | `waiting`  |           | `granted` | `rejected` | `told` |
+//   | `granted`  |           |           |            |        |
+//   | `told`     |           |           |            |        |
+//   | `rejected` |           |           |            |        |
 //
 // An attempt is a request that waits outside of the gate (`isAttempt`). If it can't start now, it is
 // `told` how long to wait.
@@ -176,12 +176,6 @@ export class WaitingRequest implements Linked<WaitingRequest> {
     return true
   }
 
-  /** A request that has to start now or not at all does not start. An attempt is told how long to wait. */
-  refuseToWait(waitMs: number, cause: WaitCause, ahead: number): void {
-    if (this.call.isAttempt) this.#enter('told', { ...cause, waitMs, ahead })
-    else this.#failTooLong(cause, waitMs, 0)
-  }
-
   /** Rejects the request if the budget of its pace key is used up. Returns whether it does not start. */
   failIfOverBudget(): boolean {
     try {
@@ -242,6 +236,11 @@ export class WaitingRequest implements Linked<WaitingRequest> {
 
   grant(permit: GrantedPermit): void {
     this.#enter('granted', permit)
+  }
+
+  /** An attempt does not start now. */
+  tell(wait: WaitForecast): void {
+    this.#enter('told', wait)
   }
 
   #enter(name: 'granted' | 'told', entered: Entered): void {
