@@ -54,12 +54,11 @@ import { AsyncResource } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
 import { MAX_TIMER_MS } from '@politely/fetcher/internal'
-import type { Permit, PoliteGate } from '@politely/gate'
+import type { PoliteGate } from '@politely/gate'
 import { gatePort } from '@politely/gate/internal'
 import { type CrawleeInternals, type RequestSource, restoreLock } from './crawlee-internals.ts'
 import {
   type Domain,
-  type Estimate,
   hasRoom,
   isApproaching,
   isDeferred,
@@ -83,13 +82,6 @@ const MAX_APPROACH_MS = 1_000
  */
 const EMPTY_QUEUE_PAUSE = 3
 const MAX_EMPTY_QUEUE_PAUSE_MS = 2_000
-/** How long an estimate is used. Each estimate may be a call of a pacer elsewhere. Our choice. */
-const MAX_ESTIMATE_AGE_MS = 2_000
-/**
- * How long the first request of a site waits for the result of a probe until the next estimate, at
- * most. The estimate itself assumes that the probe has no result for minutes. Our choice.
- */
-const MAX_PROBE_WAIT_MS = 10_000
 
 export class DeferredRequests {
   readonly #internals: CrawleeInternals
@@ -201,12 +193,10 @@ export class DeferredRequests {
   /**
    * To be called when the request of a task has passed the gate, or will not. The next request of
    * its origin no longer waits for it.
-   * @param permit Of the request, if it has passed the gate.
    */
-  passedGate(task: PoolTask, permit?: Permit): void {
+  passedGate(task: PoolTask): void {
     const tracked = this.#requestOf.get(task)
     if (tracked === undefined || !isApproaching(tracked)) return
-    if (permit !== undefined) tracked.queue.nextStartAt = performance.now() + permit.delay.delayMs
     this.#queues.enter(tracked, 'passed')
     this.#scheduleFirst(tracked.queue)
     this.#wakeHeld(tracked.queue.domain)
@@ -222,7 +212,6 @@ export class DeferredRequests {
     const tracked = this.#requestOf.get(task)
     if (tracked === undefined) return
     this.#forget(tracked)
-    this.#wakeResting(tracked.queue)
     const isHandled = Boolean(tracked.request.handledAt)
     const isInterrupted = task.signal.aborted && !task.isAbortedAtGate
     if (!isHandled) this.queueChanged()
@@ -304,14 +293,6 @@ export class DeferredRequests {
     return gatePort(this.#gate).circuitOf(origin).state !== 'closed'
   }
 
-  /** To be called when a request of a site has ended. Estimates again if the first one waits for that. */
-  #wakeResting(queue: OriginQueue): void {
-    if (!queue.isResting) return
-    queue.isResting = false
-    if (!this.#rests(queue)) queue.restsUntil = 0
-    this.#scheduleFirst(queue)
-  }
-
   /** Admits an arriving or taken request to the pool, or defers it. */
   async #admitOrDefer(task: PoolTask, tracked: TrackedRequest): Promise<boolean> {
     const isNear = this.#admitsAll || (await this.#isNear(tracked))
@@ -331,7 +312,6 @@ export class DeferredRequests {
 
   /** Returns whether an arriving or taken request may be in the pool now. */
   async #isNear(tracked: TrackedRequest): Promise<boolean> {
-    if (tracked.state === 'taken' && waitOf(tracked) <= this.#deferBeyondMs) return true
     const isArriving = tracked.state === 'arriving'
     const estimate = await (isArriving ? this.#estimates.ofArriving(tracked) : this.#estimates.of(tracked))
     return estimate.waitMs <= this.#deferBeyondMs && hasRoom(tracked, estimate)
@@ -381,14 +361,11 @@ export class DeferredRequests {
   async #handOver(first: TrackedRequest): Promise<void> {
     this.#queues.enter(first, 'estimating')
     const { queue } = first
-    const untilNextMs = Math.max(queue.nextStartAt - this.#deferBeyondMs, queue.restsUntil) - performance.now()
-    queue.isResting = this.#rests(queue)
-    if (untilNextMs > 0) return this.#waitFor(first, untilNextMs)
-    const estimate = waitOf(first) <= this.#deferBeyondMs ? NEAR : await this.#estimates.of(first)
+    const untilBackMs = () => queue.restsUntil - performance.now()
+    if (untilBackMs() > 0) return this.#waitFor(first, untilBackMs())
+    const estimate = await this.#estimates.of(first)
     if (first.state !== 'estimating') return // the crawl has ended
-    const isRefused = queue.restsUntil > performance.now()
-    const waitMs = queue.isResting && !isRefused ? Math.min(estimate.waitMs, MAX_PROBE_WAIT_MS) : estimate.waitMs
-    const untilNearMs = isRefused ? waitMs : waitMs - this.#deferBeyondMs
+    const untilNearMs = Math.max(estimate.waitMs - this.#deferBeyondMs, untilBackMs())
     if (untilNearMs > 0) {
       this.#waitFor(first, untilNearMs)
       this.#wakeHeld(queue.domain)
@@ -405,16 +382,6 @@ export class DeferredRequests {
   }
 }
 
-/** The estimate of a request whose turn has come by an earlier estimate. */
-const NEAR: Estimate = { waitMs: 0, isDomainFull: false }
-
 function keyOf({ id, uniqueKey }: Request): string {
   return id ?? uniqueKey
-}
-
-/** Returns the wait by the last estimate. Milliseconds; endless if no estimate counts. */
-function waitOf({ estimated }: TrackedRequest): number {
-  const now = performance.now()
-  const isFresh = estimated !== undefined && now - estimated.at <= MAX_ESTIMATE_AGE_MS
-  return isFresh ? estimated.startsAt - now : Number.POSITIVE_INFINITY
 }

@@ -16,6 +16,7 @@
 //   domain example.com               approaching 1, on the way 0, held: /1 of b.example.com
 import type { Request } from '@crawlee/basic'
 import { registrableDomainOf } from '@politely/fetcher'
+import type { OuterLane } from '@politely/gate/internal'
 import type { RequestSource } from './crawlee-internals.ts'
 
 /**
@@ -58,8 +59,6 @@ export interface TrackedRequest {
   timer?: NodeJS.Timeout | undefined
   /** The pending estimate. */
   estimate?: Promise<Estimate> | undefined
-  /** When the last estimate was made, and when the request could start by it. `performance.now()`. */
-  estimated?: { readonly at: number; readonly startsAt: number } | undefined
   /** Settles when the last change of the request's lock is done. Never rejects. */
   locked: Promise<void>
   /**
@@ -74,12 +73,10 @@ export interface OriginQueue {
   readonly origin: string
   readonly domain: Domain
   readonly requests: Set<TrackedRequest>
-  /** No request starts before this time: one delay after the last start. `performance.now()`. */
-  nextStartAt: number
   /** The gate has refused requests until this time, and none goes to the pool before. `performance.now()`. */
   restsUntil: number
-  /** Whether its first request waits since the site's last requests failed. */
-  isResting: boolean
+  /** The lane of the last estimate. The gate keeps the turn of the queue in it. */
+  lane: OuterLane | undefined
 }
 
 /**
@@ -122,7 +119,7 @@ export class OriginQueues {
     const known = this.#queues.get(origin)
     if (known !== undefined) return known
     const domain = this.#domainOf(registrableDomainOf(origin))
-    const queue: OriginQueue = { origin, domain, requests: new Set(), nextStartAt: 0, restsUntil: 0, isResting: false }
+    const queue: OriginQueue = { origin, domain, requests: new Set(), restsUntil: 0, lane: undefined }
     this.#queues.set(origin, queue)
     queue.domain.queues++
     return queue
@@ -149,12 +146,14 @@ export class OriginQueues {
     const { origin, domain } = queue
     if (this.#queues.get(origin) !== queue) return
     this.#queues.delete(origin)
+    attach(queue, undefined)
     domain.queues--
     if (domain.queues === 0) this.#domains.delete(domain.name)
   }
 
   /** Forgets all queues. */
   clear(): void {
+    for (const queue of this.#queues.values()) attach(queue, undefined)
     this.#queues.clear()
     this.#domains.clear()
   }
@@ -167,6 +166,14 @@ export class OriginQueues {
     this.#domains.set(name, domain)
     return domain
   }
+}
+
+/** From now on the turn of a queue is in this lane. */
+export function attach(queue: OriginQueue, lane: OuterLane | undefined): void {
+  if (lane === queue.lane || (lane !== undefined && queue.requests.size === 0)) return
+  lane?.attach()
+  queue.lane?.detach()
+  queue.lane = lane
 }
 
 export function isDeferred({ state }: TrackedRequest): boolean {

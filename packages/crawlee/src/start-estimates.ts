@@ -1,5 +1,6 @@
 // Estimates when a request could start, by the gate's `forecast`, which is like `gate.when`. This may
-// take long, because the gate may have to fetch robots.txt first.
+// take long, because the gate may have to fetch robots.txt first. After the first request of a site,
+// the gate knows the delay, and asks no pacer.
 //
 // Meanwhile the request shouldn't occupy a task of the pool. But if each such request were
 // deferred, a long queue of new sites would land in memory at once. So `ofArriving` has two
@@ -12,13 +13,16 @@
 import type { PoliteGate } from '@politely/gate'
 import { type GatePort, gatePort } from '@politely/gate/internal'
 import { sourcesOf } from './link-sources.ts'
-import type { Estimate, TrackedRequest } from './origin-queues.ts'
+import { attach, type Estimate, type TrackedRequest } from './origin-queues.ts'
 
 /**
  * While the robots.txt files of this number of registrable domains are being fetched, a request of
  * another domain waits for its robots.txt in the pool. Our choice.
  */
 const MAX_FETCHING_DOMAINS = 32
+
+/** How often a request looks whether the circuit of its origin has closed. Our choice. */
+const LOOK_MS = 1_000
 
 /** The estimate for a request that the gate refuses or fails. */
 const NOW: Estimate = { waitMs: 0, isDomainFull: false }
@@ -52,19 +56,18 @@ export class StartEstimates {
     if (domain.pendingEstimates++ === 0) this.#fetchingDomains++
     try {
       const { request } = tracked
-      const forecast = await this.#port.forecast(request.url, sourcesOf(request))
+      const { queue } = tracked
+      const forecast = await this.#port.forecast(request.url, sourcesOf(request), (lane) => attach(queue, lane))
       if (!forecast.allowed) {
         if (forecast.circuit === undefined) return NOW
         // The gate would reject the request until the site may get the next one.
-        const { waitMs } = this.#port.circuitOf(tracked.queue.origin)
-        tracked.queue.restsUntil = performance.now() + waitMs
+        const { waitMs } = this.#port.circuitOf(queue.origin)
+        queue.restsUntil = performance.now() + waitMs
         return { waitMs, isDomainFull: false }
       }
       const { waitMs, because, level } = forecast
       const isDomainFull = because === 'concurrency' && (level === 'domain' || level === 'address')
-      const at = performance.now()
-      tracked.estimated = isDomainFull ? undefined : { at, startsAt: at + waitMs }
-      return { waitMs, isDomainFull }
+      return { waitMs: because === 'circuit' ? Math.min(waitMs, LOOK_MS) : waitMs, isDomainFull }
     } catch {
       return NOW
     } finally {

@@ -72,9 +72,15 @@ export interface GatePort
   readonly enterAnew: GatePort['enter']
   /**
    * Like the public `when`, for a request that waits elsewhere until its turn, and enters the gate
-   * then. A pacer in another process may count the request as waiting.
+   * then. Asks the pacer only if the lane does not know how long it has to wait. A pacer in another
+   * process may then count the request as waiting.
+   * @param attach Gets its lane: see `Entrance`.
    */
-  readonly forecast: (url: string, redirectedFrom: readonly string[]) => Promise<Forecast>
+  readonly forecast: (
+    url: string,
+    redirectedFrom: readonly string[],
+    attach: (lane: OuterLane) => void,
+  ) => Promise<Forecast>
   /**
    * Returns where a URL of an outer queue enters, or why it is refused. Asks no pacer.
    * @param mayFetch Whether robots.txt may be fetched.
@@ -232,7 +238,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       ...context,
       enter: (url, signal, redirectedFrom) => this.#enter(url, signal, redirectedFrom, undefined),
       enterAnew: (url, signal, redirectedFrom) => this.#enterAnew(url, signal, redirectedFrom, undefined),
-      forecast: (url, redirectedFrom) => this.#forecast(url, whenArguments({ redirectedFrom }), true),
+      forecast: (url, redirectedFrom, attach) => this.#forecast(url, whenArguments({ redirectedFrom }), attach),
       entranceOf: async (url, redirectedFrom, mayFetch) => {
         const { robots } = this.#context
         const verdict = mayFetch ? robots.check(url, undefined, redirectedFrom) : robots.checkKnown(url, redirectedFrom)
@@ -378,10 +384,14 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * also whatever your own pacer throws.
    */
   async when(url: string | HasHref, options?: WhenOptions): Promise<Forecast> {
-    return this.#forecast(urlText(url), whenArguments(options), false)
+    return this.#forecast(urlText(url), whenArguments(options))
   }
 
-  async #forecast(text: string, { signal, redirectedFrom }: WhenArguments, willReserve: boolean): Promise<Forecast> {
+  async #forecast(
+    text: string,
+    { signal, redirectedFrom }: WhenArguments,
+    attach?: (lane: OuterLane) => void,
+  ): Promise<Forecast> {
     const { robots, now, circuits } = this.#context
     const verdict = await robots.check(text, signal, redirectedFrom)
     if (!this.#disobedience.admits(verdict)) return refused(verdict)
@@ -389,12 +399,13 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const check = AllowedCheck.by(verdict)
     const refusal = this.#refusalOf(check, route)
     if (refusal !== undefined) return refusal
+    attach?.(route.lane)
     const limits = route.limitsFor(check)
-    const { waitMs, ...wait } = afterCircuit(
-      await estimateWait(this.#context, route, limits, willReserve),
-      circuits.reportOf(verdict.origin),
-    )
-    return { allowed: true, verdict, at: now() + waitMs, waitMs, ...wait }
+    const wait =
+      (attach && route.lane.knownWait(route, verdict.origin)) ??
+      (await estimateWait(this.#context, route, limits, attach !== undefined))
+    const { waitMs, ...cause } = afterCircuit(wait, circuits.reportOf(verdict.origin))
+    return { allowed: true, verdict, at: now() + waitMs, waitMs, ...cause }
   }
 
   /** Returns why a request that robots.txt allows would be refused. */

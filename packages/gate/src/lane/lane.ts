@@ -177,6 +177,11 @@ export class Lane implements WaitingLane, RoutedLane {
     if (this.#line.size === 0) this.#handleEmpty()
   }
 
+  /** The site has asked for fewer requests: what outer queues know of the pace is outdated. */
+  slowedDown(): void {
+    if (this.#outer > 0) this.#pacedKey.reset()
+  }
+
   /** What a request has to wait for, as far as is known without a call of the pacer. */
   knownWait({ site, pacing: { maxConcurrentPerKey } }: Route, origin: string): WaitForecast | undefined {
     const { circuits, concurrency, pacing } = this.#context
