@@ -44,6 +44,8 @@ export class Line {
   #keptSince: number | undefined
   /** When each caller last started a request. */
   readonly #servedAt = new Map<string, number>()
+  /** Wake the calls that are held until a request of this pace key ends. */
+  readonly held = new Set<() => void>()
 
   constructor(lane: OuterLane) {
     this.key = lane.key
@@ -54,6 +56,11 @@ export class Line {
   /** To be called when it is empty. The gate then gives up the turn of its first URL. */
   close(): void {
     this.#lane.detach()
+  }
+
+  /** A request has ended, or the server drains. */
+  wake(): void {
+    for (const wake of this.held) wake()
   }
 
   get size(): number {
