@@ -33,10 +33,14 @@ class CircuitPacer extends AskedPacer implements Pacer {
   }
 }
 
-async function start(pacer: AskedPacer, paths: readonly string[]) {
+async function start(pacer: AskedPacer, paths: readonly string[], signal?: AbortSignal) {
   const simulation = await simulate({ 'a.test': '' }, { pacer, circuit: {}, maxConcurrentPerKey: 9 })
   const urls = paths.map((path) => simulation.site.at('a.test', path))
-  return { ...simulation, key: simulation.site.at('a.test', ''), queue: siteQueue(urls, { gate: simulation.gate }) }
+  return {
+    ...simulation,
+    key: simulation.site.at('a.test', ''),
+    queue: siteQueue(urls, { gate: simulation.gate, signal }),
+  }
 }
 
 test('one for a URL that may start at once, and none until the next slot', async () => {
@@ -84,4 +88,17 @@ test('one to cancel the turn of a queue that ends', async () => {
   await advance()
   expect(pacer.asked()).toEqual(['reserve', 'cancel t1'])
   expect(pacer.isIdle).toBe(true)
+})
+
+test('a slot that comes after the end of its queue is given back', async () => {
+  const pacer = new AskedPacer(() => Date.now())
+  const ending = new AbortController()
+  const { gate, queue, advance } = await start(pacer, ['/1'], ending.signal)
+  const next = queue.next()
+  while (pacer.calls.length === 0) await undefined
+  ending.abort('stop')
+  await expect(next).rejects.toBe('stop')
+  await advance()
+  expect(pacer.asked()).toEqual(['reserve', 'cancel 1'])
+  expect(gate.gauges).toMatchObject({ waiting: 0, underWay: 0 })
 })

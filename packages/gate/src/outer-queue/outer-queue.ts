@@ -115,6 +115,7 @@ export class OuterQueue<L extends OuterLine> {
     this.ready.delete(line)
     try {
       const entrance = await this.#port.entranceOf(url, redirectedFrom, false)
+      if (this.#signal.aborted) return undefined
       // The site's robots.txt has expired. Other sites need not wait until it's fetched.
       if ('pending' in entrance && !line.isChecked) return undefined
       line.isChecked = false
@@ -174,6 +175,7 @@ export class OuterQueue<L extends OuterLine> {
   }
 
   #hold(line: L, { waitMs, because }: WaitForecast): void {
+    if (this.#signal.aborted) return
     line.isChecked = false
     if (waitMs > 0) {
       line.state = 'waiting'

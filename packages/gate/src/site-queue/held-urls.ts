@@ -82,11 +82,6 @@ export class HeldUrls<T extends SiteQueueInput> {
     return url
   }
 
-  /** A URL that `shift` returned can't enter yet. */
-  putBack(site: Site<T>, url: HeldUrl<T>): void {
-    this.#keep(site, url)
-  }
-
   /** The work on a URL that `shift` returned is done: the site goes on, or is dropped. */
   goOn(site: Site<T>): void {
     if (site.inMemory > 0) this.#options.onReady(site)
@@ -137,10 +132,11 @@ export class HeldUrls<T extends SiteQueueInput> {
       site.spill(url)
       this.#leaving.push(url)
       this.#held++
-    } else this.#keep(site, url)
+    } else this.keep(site, url)
   }
 
-  #keep(site: Site<T>, url: HeldUrl<T>): void {
+  /** Adds a URL to those in memory: also one that `shift` has returned, and that can't enter yet. */
+  keep(site: Site<T>, url: HeldUrl<T>): void {
     const before = site.held
     site.add(url)
     this.#held += site.held - before
@@ -192,7 +188,7 @@ export class HeldUrls<T extends SiteQueueInput> {
           const site = this.#siteOf(url.origin)
           site.leaving--
           this.#unspill(site, 1)
-          this.#keep(site, url)
+          this.keep(site, url)
         }
         await this.#fail(error, false)
       } finally {
@@ -220,7 +216,7 @@ export class HeldUrls<T extends SiteQueueInput> {
       await this.#fail(error, false)
     }
     site.isTaking = false
-    for (const url of taken) this.#keep(this.#siteOf(url.origin), url)
+    for (const url of taken) this.keep(this.#siteOf(url.origin), url)
     if (site.state === 'idle') this.goOn(site)
     this.#options.onChange()
   }

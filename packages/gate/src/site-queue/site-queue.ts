@@ -254,15 +254,13 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     try {
       entered = await this.#sites.enter(site, { url: item.url, redirectedFrom })
     } catch (error) {
-      if (!this.#isOver && !isRefusal(error)) return this.#fail(error)
-      entered = error as Refusal
+      if (!isRefusal(error)) return this.#fail(error) // does nothing after the end
+      entered = error
     }
     this.#entering--
-    if (this.#isOver) {
-      if (entered !== undefined && 'release' in entered) entered.release()
-      return
-    }
-    if (entered === undefined) this.#urls.putBack(site, url)
+    if (this.#isOver && entered !== undefined && 'release' in entered) entered.release()
+    if (this.#isOver) return
+    if (entered === undefined) this.#urls.keep(site, url)
     else {
       this.#yield(url, entered)
       this.#urls.goOn(site)
@@ -273,15 +271,18 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
   #yield({ item }: HeldUrl<T>, entered: Permit | Refusal): void {
     const consumer = this.#consumers.first as Consumer<T>
     this.#consumers.delete(consumer)
-    const refused = 'release' in entered ? undefined : entered
-    const open = 'release' in entered ? { url: item.url, takeBack: this.#port.reserve(entered) } : undefined
+    const isPermit = 'release' in entered
+    const open = isPermit ? { url: item.url, takeBack: this.#port.reserve(entered) } : undefined
     if (open !== undefined) this.#open.add(open)
     const done = () => {
       if (open === undefined || !this.#open.delete(open)) return
       open.takeBack()
       this.#advance()
     }
-    const value: SiteQueueItem<T> = Object.assign({ ...item }, { refused, done, [Symbol.dispose]: done })
+    const value: SiteQueueItem<T> = Object.assign(
+      { ...item },
+      { refused: isPermit ? undefined : entered, done, [Symbol.dispose]: done },
+    )
     consumer.resolve({ done: false, value })
   }
 
