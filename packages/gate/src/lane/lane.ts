@@ -48,7 +48,7 @@ import { withJitter } from './jitter.ts'
 import { cancelIfExpired, cancelSlots, type KeySlot, PacedKey, type PacedLevel, reserveSlots } from './paced-key.ts'
 import type { Route, RoutedLane } from './route.ts'
 import { NO_KEYS, type SharedKey, type SharedLimit } from './shared-limit.ts'
-import { type Entered, WaitingRequest } from './waiting-request.ts'
+import { WaitingRequest } from './waiting-request.ts'
 
 const NO_LIMITS: readonly SharedLimit[] = []
 const RESTING: WaitCause = { because: 'circuit', level: 'origin' }
@@ -142,11 +142,6 @@ export class Lane implements WaitingLane, RoutedLane {
    * start at once and the pacer replies at once. Otherwise returns a promise of the permit.
    */
   add(route: Route, check: AllowedCheck, call: EnterCall): GrantedPermit | Promise<GrantedPermit> {
-    return this.attempt(route, check, call) as GrantedPermit | Promise<GrantedPermit>
-  }
-
-  /** Like `add`. An attempt that can't start now is told how long it has to wait. */
-  attempt(route: Route, check: AllowedCheck, call: EnterCall): Entered | Promise<Entered> {
     const permit = this.#startNow(route, check, call)
     if (permit !== undefined) return permit
     const request = new WaitingRequest(this.#context, route, check, call)
@@ -165,6 +160,15 @@ export class Lane implements WaitingLane, RoutedLane {
     if (call.isAttempt && this.#line.first !== request) this.#tell(request, ahead)
     else if (!call.isAttempt) this.#logWait(request, ahead)
     return request.result() ?? request.wait(ahead, this)
+  }
+
+  /** Like `add`. An attempt that can't start now is told how long it has to wait. */
+  attempt(
+    route: Route,
+    check: AllowedCheck,
+    call: EnterCall,
+  ): GrantedPermit | WaitForecast | Promise<GrantedPermit | WaitForecast> {
+    return this.add(route, check, call)
   }
 
   /** An outer queue has requests for this lane, until `detach`. */

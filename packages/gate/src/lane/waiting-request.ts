@@ -43,13 +43,10 @@ import type { GateContext } from './gate-context.ts'
 import type { GrantedPermit } from './granted-permit.ts'
 import type { Route } from './route.ts'
 
-/** What an attempt gets: the permit, or how long it has to wait. */
-export type Entered = GrantedPermit | WaitForecast
-
 /** The promise that `enter` awaits. */
 interface Waiting {
   readonly name: 'waiting'
-  readonly resolve: (entered: Entered) => void
+  readonly resolve: (permit: GrantedPermit) => void
   readonly reject: (error: unknown) => void
   removeAbortListener: (() => void) | undefined
   /** Fires when the request has waited too long. */
@@ -68,7 +65,7 @@ interface OwnLane {
 type State =
   | { readonly name: 'arriving' }
   | Waiting
-  | { readonly name: 'granted' | 'told'; readonly entered: Entered }
+  | { readonly name: 'granted' | 'told'; readonly permit: GrantedPermit }
   | { readonly name: 'rejected'; readonly error: unknown }
 
 /**
@@ -133,8 +130,8 @@ export class WaitingRequest implements Linked<WaitingRequest> {
   }
 
   /** The permit, or a promise that rejects with the error. Undefined if the request has neither. */
-  result(): Entered | Promise<never> | undefined {
-    if ('entered' in this.#state) return this.#state.entered
+  result(): GrantedPermit | Promise<never> | undefined {
+    if ('permit' in this.#state) return this.#state.permit
     return this.#state.name === 'rejected' ? Promise.reject(this.#state.error) : undefined
   }
 
@@ -144,16 +141,15 @@ export class WaitingRequest implements Linked<WaitingRequest> {
    * @param lane The request leaves it when the caller's signal is aborted, or when it has waited
    * too long.
    */
-  wait(ahead: number, lane: OwnLane): Promise<Entered> {
-    const { promise, resolve, reject } = Promise.withResolvers<Entered>()
+  wait(ahead: number, lane: OwnLane): Promise<GrantedPermit> {
+    const { promise, resolve, reject } = Promise.withResolvers<GrantedPermit>()
     const waiting: Waiting = { name: 'waiting', resolve, reject, removeAbortListener: undefined, timer: undefined }
     this.#state = waiting
     const { signal, isAttempt } = this.call
     if (channels.wait.hasSubscribers && !isAttempt) {
       this.#inOwnContext = AsyncLocalStorage.snapshot()
       const { because, level } = lane.heldBy ?? {}
-      const ended = promise as Promise<GrantedPermit> // only an attempt is told
-      channels.wait.publish({ ...this.#messageFields(), because, level, ahead, ended })
+      channels.wait.publish({ ...this.#messageFields(), because, level, ahead, ended: promise })
     }
     if (signal !== undefined && this.#state === waiting) {
       waiting.removeAbortListener = onAbort(signal, () => {
@@ -238,18 +234,18 @@ export class WaitingRequest implements Linked<WaitingRequest> {
     this.#enter('granted', permit)
   }
 
-  /** An attempt does not start now. */
+  /** An attempt does not start now. `Lane.attempt` returns the wait. */
   tell(wait: WaitForecast): void {
-    this.#enter('told', wait)
+    this.#enter('told', wait as unknown as GrantedPermit)
   }
 
-  #enter(name: 'granted' | 'told', entered: Entered): void {
+  #enter(name: 'granted' | 'told', permit: GrantedPermit): void {
     const before = this.#state
-    this.#state = { name, entered }
+    this.#state = { name, permit }
     if (before.name !== 'waiting') return
     before.removeAbortListener?.()
     clearTimeout(before.timer)
-    before.resolve(entered)
+    before.resolve(permit)
   }
 
   fail(error: unknown): void {

@@ -37,7 +37,7 @@ export const DONE: 'politely:gate:done' & keyof GateMessages = 'politely:gate:do
 
 /** A URL, and the URLs that led to it. */
 interface OuterUrl {
-  readonly url: string
+  readonly item: { readonly url: string }
   readonly redirectedFrom: readonly string[]
 }
 
@@ -93,8 +93,8 @@ export class OuterQueue<L extends OuterLine> {
   async open(line: L): Promise<void> {
     if (line.state !== 'idle') return
     line.state = 'unknown'
-    const { url, redirectedFrom } = line.next
-    const entrance = await this.#port.entranceOf(url, redirectedFrom, true)
+    const { item, redirectedFrom } = line.next
+    const entrance = await this.#port.entranceOf(item.url, redirectedFrom, true)
     if ('pending' in entrance) await entrance.pending
     if (this.#signal.aborted) return
     const wait = this.#waitAt(line, entrance)
@@ -110,7 +110,7 @@ export class OuterQueue<L extends OuterLine> {
    * Tries to enter the gate with a URL of a `ready` line. Returns undefined if it can't now: then the
    * line is `idle` again, or becomes ready by itself. Rejects with the gate's refusal of the URL.
    */
-  async enter(line: L, { url, redirectedFrom }: OuterUrl): Promise<Permit | undefined> {
+  async enter(line: L, { item: { url }, redirectedFrom }: OuterUrl): Promise<Permit | undefined> {
     line.state = 'entering'
     this.ready.delete(line)
     try {

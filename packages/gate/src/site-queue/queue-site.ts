@@ -35,9 +35,8 @@ export class QueueSite<T extends SiteQueueInput> extends OuterLine {
     return this.#spilled
   }
 
-  get next(): { readonly url: string; readonly redirectedFrom: readonly string[] } {
-    const { item, redirectedFrom } = this.#urls.first as HeldUrl<T>
-    return { url: item.url, redirectedFrom }
+  get next(): HeldUrl<T> {
+    return this.#urls.first as HeldUrl<T>
   }
 
   shift(): HeldUrl<T> | undefined {

@@ -248,11 +248,10 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
   /** Enters the gate with the next URL of a site, and yields the URL. */
   async #enter(site: Site<T>): Promise<void> {
     const url = this.#urls.shift(site) as HeldUrl<T>
-    const { item, redirectedFrom } = url
     this.#entering++
     let entered: Permit | Refusal | undefined
     try {
-      entered = await this.#sites.enter(site, { url: item.url, redirectedFrom })
+      entered = await this.#sites.enter(site, url)
     } catch (error) {
       if (!isRefusal(error)) return this.#fail(error) // does nothing after the end
       entered = error
