@@ -14,8 +14,7 @@
 //   arriving     comes from Crawlee's queue; a task waits for its estimate
 //   deferred     waits behind the first request of its origin, or is the first and has a timer
 //   estimating   is the first of its origin, and waits for its estimate
-//   held         could start, and waits until its domain has room in the pool
-//   ready        waits for a task of the pool
+//   ready        waits for a task of the pool, and until its domain has room there
 //   taken        belongs to a task, which reads it again and waits for a new estimate
 //   on-the-way   is in the pool, and has not reached the gate
 //   at-gate      is in the pool, and waits at the gate
@@ -33,17 +32,15 @@
 //   arriving, taken       otherwise                                         deferred
 //   deferred              it becomes the first, or its timer fires          estimating
 //   estimating            its turn is not near                              deferred, with a timer
-//   estimating            its turn is near, and its domain has room         ready
-//   estimating            its turn is near, and its domain has no room      held
-//   held                  its domain has room                               estimating
-//   ready                 a task takes it                                   taken
+//   estimating            its turn is near                                  ready
+//   ready                 its domain has room, and a task takes it          taken
 //   on-the-way            it reaches the gate                               at-gate
 //   on-the-way            `MAX_APPROACH_MS` are over                        passed
 //   on-the-way, at-gate   it passes the gate, or its task ends              passed
 //   passed                its task ends                                     gone
 //   at-gate, passed       the gate has refused it until a later time        deferred
-//   deferred, held,       the crawl ends, and the request returns to        gone
-//   estimating, ready     Crawlee's queue
+//   deferred, ready,      the crawl ends, and the request returns to        gone
+//   estimating            Crawlee's queue
 //
 // Example: /1 and /2 of one origin with a crawl-delay of 10 seconds.
 //
@@ -58,13 +55,11 @@ import type { PoliteGate } from '@politely/gate'
 import { gatePort } from '@politely/gate/internal'
 import { type CrawleeInternals, type RequestSource, restoreLock } from './crawlee-internals.ts'
 import {
-  type Domain,
   hasRoom,
   isApproaching,
   isDeferred,
   type OriginQueue,
   OriginQueues,
-  roomOf,
   type TrackedRequest,
 } from './origin-queues.ts'
 import type { PoolTask } from './pool-task.ts'
@@ -125,7 +120,7 @@ export class DeferredRequests {
 
   /** Returns whether the pool has something to do. */
   async hasWork(queryQueue: () => Promise<boolean>): Promise<boolean> {
-    if (this.#queues.ready.size > 0) return true
+    if (this.#hasReady) return true
     if (performance.now() < this.#emptyUntil) return false
     const start = performance.now()
     const hasWork = await queryQueue()
@@ -133,7 +128,13 @@ export class DeferredRequests {
       const end = performance.now()
       this.#emptyUntil = end + Math.min((end - start) * EMPTY_QUEUE_PAUSE, MAX_EMPTY_QUEUE_PAUSE_MS)
     }
-    return hasWork || this.#queues.ready.size > 0
+    return hasWork || this.#hasReady
+  }
+
+  /** Whether a request is ready for the pool, and its domain has room there. */
+  get #hasReady(): boolean {
+    for (const tracked of this.#queues.ready) if (hasRoom(tracked)) return true
+    return false
   }
 
   /** To be called when requests may have been added to Crawlee's queue. */
@@ -144,6 +145,7 @@ export class DeferredRequests {
   /** Returns the next request that is ready for the pool. Undefined if no request is ready. */
   async takeReady(task: PoolTask): Promise<Request | undefined> {
     for (const tracked of this.#queues.ready) {
+      if (!hasRoom(tracked)) continue
       this.#queues.enter(tracked, 'taken')
       const request = await this.#locks.reload(tracked)
       if (request === undefined) {
@@ -187,7 +189,7 @@ export class DeferredRequests {
     const tracked = this.#requestOf.get(task)
     if (tracked?.state !== 'on-the-way') return
     this.#queues.enter(tracked, 'at-gate')
-    this.#wakeHeld(tracked.queue.domain)
+    this.#notifyPool()
   }
 
   /**
@@ -199,7 +201,7 @@ export class DeferredRequests {
     if (tracked === undefined || !isApproaching(tracked)) return
     this.#queues.enter(tracked, 'passed')
     this.#scheduleFirst(tracked.queue)
-    this.#wakeHeld(tracked.queue.domain)
+    this.#notifyPool()
   }
 
   /**
@@ -281,7 +283,12 @@ export class DeferredRequests {
 
   #track(queue: OriginQueue, request: Request, source: RequestSource): TrackedRequest {
     const key = keyOf(request)
-    const fresh = { state: 'arriving', locked: Promise.resolve(), isDeliveredAgain: false } as const
+    const fresh = {
+      state: 'arriving',
+      locked: Promise.resolve(),
+      isDeliveredAgain: false,
+      isDomainFull: false,
+    } as const
     const tracked: TrackedRequest = { key, queue, source, request, ...fresh }
     this.#requests.set(key, tracked)
     queue.requests.add(tracked)
@@ -313,8 +320,8 @@ export class DeferredRequests {
   /** Returns whether an arriving or taken request may be in the pool now. */
   async #isNear(tracked: TrackedRequest): Promise<boolean> {
     const isArriving = tracked.state === 'arriving'
-    const estimate = await (isArriving ? this.#estimates.ofArriving(tracked) : this.#estimates.of(tracked))
-    return estimate.waitMs <= this.#deferBeyondMs && hasRoom(tracked, estimate)
+    const waitMs = await (isArriving ? this.#estimates.ofArriving(tracked) : this.#estimates.of(tracked))
+    return waitMs <= this.#deferBeyondMs && hasRoom(tracked)
   }
 
   #defer(tracked: TrackedRequest): void {
@@ -333,25 +340,13 @@ export class DeferredRequests {
    */
   #scheduleFirst(queue: OriginQueue): void {
     const [first] = queue.requests
-    if (first === undefined) {
-      this.#queues.delete(queue)
-      this.#wakeHeld(queue.domain)
-    } else if (first.state === 'deferred') this.#startHandOver(first)
+    if (first === undefined) this.#queues.delete(queue)
+    else if (first.state === 'deferred') void this.#timerScope.runInAsyncScope(() => this.#handOver(first))
   }
 
-  /** To be called when a domain may have room for requests in the pool. */
-  #wakeHeld(domain: Domain): void {
-    let room = roomOf(domain)
-    for (const tracked of domain.held) {
-      if (room <= 0) return
-      room--
-      this.#startHandOver(tracked)
-    }
-  }
-
-  /** Starts `#handOver` in the async context of timers. */
-  #startHandOver(first: TrackedRequest): void {
-    void this.#timerScope.runInAsyncScope(() => this.#handOver(first))
+  /** To be called when a request may be ready, or a domain may have room for requests in the pool. */
+  #notifyPool(): void {
+    if (this.#hasReady) void this.#internals.autoscaledPool?.notify()
   }
 
   /**
@@ -363,16 +358,12 @@ export class DeferredRequests {
     const { queue } = first
     const untilBackMs = () => queue.restsUntil - performance.now()
     if (untilBackMs() > 0) return this.#waitFor(first, untilBackMs())
-    const estimate = await this.#estimates.of(first)
+    const waitMs = await this.#estimates.of(first)
     if (first.state !== 'estimating') return // the crawl has ended
-    const untilNearMs = Math.max(estimate.waitMs - this.#deferBeyondMs, untilBackMs())
-    if (untilNearMs > 0) {
-      this.#waitFor(first, untilNearMs)
-      this.#wakeHeld(queue.domain)
-    } else if (hasRoom(first, estimate)) {
-      this.#queues.enter(first, 'ready')
-      void this.#internals.autoscaledPool?.notify()
-    } else this.#queues.enter(first, 'held')
+    const untilNearMs = Math.max(waitMs - this.#deferBeyondMs, untilBackMs())
+    if (untilNearMs > 0) return this.#waitFor(first, untilNearMs)
+    this.#queues.enter(first, 'ready')
+    this.#notifyPool()
   }
 
   /** Defers the first request of a queue for this time. */

@@ -7,13 +7,13 @@
 // the requests of aborted tasks aren't deferred.
 //
 // `enter` is the only function that changes a state. It also updates what follows from the state:
-// the queue, the counts of the domain, and the sets `ready` and `held`.
+// the queue, the counts of the domain, and the set `ready`.
 //
 // Example: a domain with two hosts, whose concurrency limit is reached.
 //
 //   queue of https://a.example.com   /1 at-gate, /2 deferred, /3 deferred
-//   queue of https://b.example.com   /1 held, /2 deferred
-//   domain example.com               approaching 1, on the way 0, held: /1 of b.example.com
+//   queue of https://b.example.com   /1 ready, but has no room; /2 deferred
+//   domain example.com               approaching 1, on the way 0
 import type { Request } from '@crawlee/basic'
 import { registrableDomainOf } from '@politely/fetcher'
 import type { OuterLane } from '@politely/gate/internal'
@@ -29,7 +29,6 @@ export type RequestState =
   | 'arriving'
   | 'deferred'
   | 'estimating'
-  | 'held'
   | 'ready'
   | 'taken'
   | 'on-the-way'
@@ -40,10 +39,10 @@ export type RequestState =
 type States = readonly RequestState[]
 
 /** The request is outside of the pool. Its lock in Crawlee's queue is short, and is renewed. */
-const DEFERRED: States = ['deferred', 'estimating', 'held', 'ready']
-/** The request is ready for the pool, or is in the pool and has not reached the gate. */
-const ON_THE_WAY: States = ['ready', 'taken', 'on-the-way']
-/** The request is ready for the pool, or is in the pool and has not passed the gate. */
+const DEFERRED: States = ['deferred', 'estimating', 'ready']
+/** The request is in the pool, and has not reached the gate. */
+const ON_THE_WAY: States = ['taken', 'on-the-way']
+/** The request is in the pool, and has not passed the gate. */
 const APPROACHING: States = [...ON_THE_WAY, 'at-gate']
 /** The request is no longer in the queue of its origin. */
 const OUT: States = ['passed', 'gone']
@@ -57,8 +56,10 @@ export interface TrackedRequest {
   state: RequestState
   /** The timer that ends the state, if there is one. */
   timer?: NodeJS.Timeout | undefined
-  /** The pending estimate. */
-  estimate?: Promise<Estimate> | undefined
+  /** The pending estimate of its wait. */
+  estimate?: Promise<number> | undefined
+  /** Whether it would then wait for a concurrency limit that all hosts of its domain share. */
+  isDomainFull: boolean
   /** Settles when the last change of the request's lock is done. Never rejects. */
   locked: Promise<void>
   /**
@@ -94,15 +95,6 @@ export interface Domain {
   approaching: number
   /** How many of its requests are in a state of `ON_THE_WAY`. */
   onTheWay: number
-  /** Its requests in the state `held`. */
-  readonly held: Set<TrackedRequest>
-}
-
-/** When a request could start. */
-export interface Estimate {
-  readonly waitMs: number
-  /** Whether it would then wait for a concurrency limit that all hosts of a domain share. */
-  readonly isDomainFull: boolean
 }
 
 export class OriginQueues {
@@ -135,9 +127,7 @@ export class OriginQueues {
     domain.approaching += Number(APPROACHING.includes(state)) - Number(APPROACHING.includes(last))
     domain.onTheWay += Number(ON_THE_WAY.includes(state)) - Number(ON_THE_WAY.includes(last))
     if (last === 'ready') this.ready.delete(tracked)
-    if (last === 'held') domain.held.delete(tracked)
     if (state === 'ready') this.ready.add(tracked)
-    if (state === 'held') domain.held.add(tracked)
     if (OUT.includes(state)) queue.requests.delete(tracked)
   }
 
@@ -161,8 +151,7 @@ export class OriginQueues {
   #domainOf(name: string): Domain {
     const known = this.#domains.get(name)
     if (known !== undefined) return known
-    const counts = { queues: 0, pendingEstimates: 0, approaching: 0, onTheWay: 0 }
-    const domain: Domain = { name, ...counts, held: new Set() }
+    const domain: Domain = { name, queues: 0, pendingEstimates: 0, approaching: 0, onTheWay: 0 }
     this.#domains.set(name, domain)
     return domain
   }
@@ -184,17 +173,12 @@ export function isApproaching({ state }: TrackedRequest): boolean {
   return APPROACHING.includes(state)
 }
 
-/** Returns how many more requests of a domain may be on the way. */
-export function roomOf({ onTheWay }: Domain): number {
-  return MAX_ON_THE_WAY - onTheWay
-}
-
 /**
  * Returns whether the other requests of its domain leave room for a request in the pool. While the
  * concurrency limit of the domain is reached, one request waits for it at the gate.
  */
-export function hasRoom(tracked: TrackedRequest, { isDomainFull }: Estimate): boolean {
-  if (isApproaching(tracked)) return true // counts already
-  const { domain } = tracked.queue
-  return isDomainFull ? domain.approaching === 0 : roomOf(domain) > 0
+export function hasRoom(tracked: TrackedRequest): boolean {
+  const { approaching, onTheWay } = tracked.queue.domain
+  const own = Number(isApproaching(tracked)) // a taken request counts already
+  return tracked.isDomainFull ? approaching === own : onTheWay - own < MAX_ON_THE_WAY
 }
