@@ -429,11 +429,11 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { activity, now } = this.#context
     const { url, verdict } = check
     const route = this.#routes.current(found)
-    const call = { url, ...more, maxWaitMs: 0, allowanceMs, isAttempt: true, enteredAt: stackOf(url) }
+    const call = { url, ...more, maxWaitMs: 0, allowanceMs, isOuter: true, enteredAt: stackOf(url) }
     activity.begin()
     try {
       this.#closing.signal.throwIfAborted()
-      const entered = await route.lane.attempt(route, check, call)
+      const entered = await route.lane.tryAdd(route, check, call)
       if (entered instanceof GrantedPermit) {
         if (more.signal?.aborted) entered.abandon(more.signal.reason)
         more.signal?.throwIfAborted()
@@ -504,7 +504,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     const { robots, activity } = this.#context
     activity.begin()
     try {
-      const call = { url, signal, maxWaitMs, redirectedFrom, allowanceMs: 0, isAttempt: false, enteredAt }
+      const call = { url, signal, maxWaitMs, redirectedFrom, allowanceMs: 0, isOuter: false, enteredAt }
       const check = robots.requireAllowed(url, signal, redirectedFrom)
       if (isPromise(check)) return this.#enterLater(check, call)
       const route = this.#routeOf(check, signal)

@@ -24,10 +24,10 @@
 // Slots come last, so an aborted request wastes none. A waiting request holds nothing, so two
 // limits can't block each other.
 //
-// An attempt is a request that waits outside of the gate, in an outer queue. If it has to wait, it
-// leaves the line, and learns how long: the pacer's `wait` says so, without a call of `estimate`. As
-// long as an outer queue is attached, the lane keeps the ticket of that `wait`, and what it knows of
-// the pace, so that no attempt needs a call until then. When the last outer queue has left, the lane
+// An outer request waits outside of the gate, in an outer queue. If it can't start now, it leaves the
+// line, and is told how long to wait: the pacer's `wait` says so, without a call of `estimate`. As long
+// as an outer queue is attached, the lane keeps the ticket of that `wait`, and what it knows of the
+// pace, so that no outer request needs a call until then. When the last outer queue has left, the lane
 // leaves the pacer's own queue.
 //
 // Most requests find an empty line and nothing in their way. `#startNow` handles them in one step,
@@ -52,6 +52,8 @@ import { WaitingRequest } from './waiting-request.ts'
 
 const NO_LIMITS: readonly SharedLimit[] = []
 const RESTING: WaitCause = { because: 'circuit', level: 'origin' }
+/** How long an outer request waits for the result of a probe, if the keeper of the circuit does not say. */
+const PROBE_MS = 1_000
 
 export class Lane implements WaitingLane, RoutedLane {
   readonly key: string
@@ -157,13 +159,14 @@ export class Lane implements WaitingLane, RoutedLane {
     if (forecast !== undefined) void this.#refuseLater(request, forecast)
     const result = request.result()
     if (result !== undefined) return result
-    if (call.isAttempt && this.#line.first !== request) this.#tell(request, ahead)
-    else if (!call.isAttempt) this.#logWait(request, ahead)
-    return request.result() ?? request.wait(ahead, this)
+    if (call.isOuter && this.#line.first !== request) this.#tell(request, ahead)
+    const promise = request.result() ?? request.wait(ahead, this)
+    if (!call.isOuter) this.#logWait(request, ahead)
+    return promise
   }
 
-  /** Like `add`. An attempt that can't start now is told how long it has to wait. */
-  attempt(
+  /** Like `add`, for an outer request: returns how long it has to wait if it can't start now. */
+  tryAdd(
     route: Route,
     check: AllowedCheck,
     call: EnterCall,
@@ -241,7 +244,7 @@ export class Lane implements WaitingLane, RoutedLane {
   #refuseOrEstimate(request: WaitingRequest, ahead: number): PromiseLike<WaitForecast> | undefined {
     const { maxQueuedPerKey } = this.#context.pacing
     if (request.failIfOverBudget() || request.failIfCircuitOpen()) return undefined
-    if (request.call.isAttempt) return undefined
+    if (request.call.isOuter) return undefined
     if (ahead >= maxQueuedPerKey) request.failQueueFull(ahead)
     else if (request.maxWaitMs < Number.POSITIVE_INFINITY) {
       try {
@@ -336,12 +339,12 @@ export class Lane implements WaitingLane, RoutedLane {
       if (waitCause !== undefined) {
         this.#heldBy = waitCause
         for (const limit of this.#sharedLimits) limit.leaveLine(this)
-        if (this.#tellAttempt(first)) continue
+        if (this.#tellIfOuter(first)) continue
         this.#logWait(first, 0)
         return undefined
       }
       if (!this.#acquireSharedLimits(first)) {
-        if (this.#tellAttempt(first)) continue
+        if (this.#tellIfOuter(first)) continue
         this.#logWait(first, 0)
         return this.#heldBy // step 3
       }
@@ -367,17 +370,17 @@ export class Lane implements WaitingLane, RoutedLane {
     return undefined
   }
 
-  /** The first request has to wait. Returns whether it is an attempt, which leaves the line. */
-  #tellAttempt(first: WaitingRequest): boolean {
-    if (first.call.isAttempt) this.#tell(first, 0)
-    return first.call.isAttempt
+  /** The first request has to wait. Returns whether it is an outer request, which leaves the line. */
+  #tellIfOuter(first: WaitingRequest): boolean {
+    if (first.call.isOuter) this.#tell(first, 0)
+    return first.call.isOuter
   }
 
-  #tell(attempt: WaitingRequest, ahead: number): void {
-    this.#line.delete(attempt)
+  #tell(outer: WaitingRequest, ahead: number): void {
+    this.#line.delete(outer)
     const wait = this.#waitBehind(ahead, this.#heldBy)
-    // The next attempt comes later, also while another request is at step 4 to 6.
-    attempt.tell(wait.because === 'concurrency' ? wait : { ...wait, waitMs: Math.max(wait.waitMs, 1) })
+    // It asks again later, also while another request is at step 4 to 6.
+    outer.tell(wait.because === 'concurrency' ? wait : { ...wait, waitMs: Math.max(wait.waitMs, 1) })
   }
 
   #waitBehind(ahead: number, heldBy: WaitCause | undefined): WaitForecast {
@@ -482,8 +485,8 @@ export class Lane implements WaitingLane, RoutedLane {
     }
     this.#abandonAdmission(first)
     if (!this.#line.delete(first)) return false
-    if (first.call.isAttempt && circuits.refusalOf(first.check) === undefined)
-      first.tell({ ...RESTING, waitMs: circuits.reportOf(first.check.origin).waitMs, ahead: 0 })
+    if (first.call.isOuter && circuits.refusalOf(first.check) === undefined)
+      first.tell({ ...RESTING, waitMs: circuits.reportOf(first.check.origin).waitMs || PROBE_MS, ahead: 0 })
     else circuits.hold(first, this, circuit)
     return false
   }

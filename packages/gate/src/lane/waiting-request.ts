@@ -15,8 +15,8 @@
 //   | `told`     |           |           |            |        |
 //   | `rejected` |           |           |            |        |
 //
-// An attempt is a request that waits outside of the gate (`isAttempt`). If it can't start now, it is
-// `told` how long to wait.
+// An outer request waits outside of the gate (`isOuter`). If it can't start now, it is `told` how long
+// to wait.
 //
 // A request may fail twice: first by an abort, then by a check of robots.txt that was under way.
 // While it waits, two things can reject it: the caller's signal, and a timer if there is a
@@ -145,8 +145,8 @@ export class WaitingRequest implements Linked<WaitingRequest> {
     const { promise, resolve, reject } = Promise.withResolvers<GrantedPermit>()
     const waiting: Waiting = { name: 'waiting', resolve, reject, removeAbortListener: undefined, timer: undefined }
     this.#state = waiting
-    const { signal, isAttempt } = this.call
-    if (channels.wait.hasSubscribers && !isAttempt) {
+    const { signal, isOuter } = this.call
+    if (channels.wait.hasSubscribers && !isOuter) {
       this.#inOwnContext = AsyncLocalStorage.snapshot()
       const { because, level } = lane.heldBy ?? {}
       channels.wait.publish({ ...this.#messageFields(), because, level, ahead, ended: promise })
@@ -158,7 +158,7 @@ export class WaitingRequest implements Linked<WaitingRequest> {
         this.fail(error)
       })
     }
-    if (this.maxWaitMs < Number.POSITIVE_INFINITY && !isAttempt && this.#state === waiting)
+    if (this.maxWaitMs < Number.POSITIVE_INFINITY && !isOuter && this.#state === waiting)
       this.#startTimer(waiting, lane)
     return promise
   }
@@ -234,7 +234,7 @@ export class WaitingRequest implements Linked<WaitingRequest> {
     this.#enter('granted', permit)
   }
 
-  /** An attempt does not start now. `Lane.attempt` returns the wait. */
+  /** An outer request does not start now. `Lane.tryAdd` returns the wait. */
   tell(wait: WaitForecast): void {
     this.#enter('told', wait as unknown as GrantedPermit)
   }

@@ -25,7 +25,7 @@ export interface EnterCall extends EnterArguments {
   /** How much later than its slot the request may be sent. Milliseconds; 0 in this process. */
   readonly allowanceMs: number
   /** Whether it waits outside of the gate: it starts now, or learns how long it has to wait. */
-  readonly isAttempt: boolean
+  readonly isOuter: boolean
   /** The stack of the call; usually undefined. */
   readonly enteredAt: string | undefined
 }

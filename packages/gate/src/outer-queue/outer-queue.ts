@@ -142,22 +142,18 @@ export class OuterQueue<L extends OuterLine> {
       this.#makeReady(this.#waiting.shift() as L)
   }
 
-  /** Calls `onReady` when the next line may be ready. The timer keeps the process alive. */
-  startTimer(): void {
-    this.stopTimer()
+  /** Calls `onReady` when the next line may be ready, if that is awaited. The timer keeps the process alive. */
+  setTimer(isAwaited: boolean): void {
+    clearTimeout(this.#timer)
     const { first } = this.#waiting
-    if (first === undefined) return
+    if (!isAwaited || first === undefined) return
     const waitMs = Math.max(1, first.at - this.#port.now())
     this.#timer = setTimeout(this.#onReady, Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
   }
 
-  stopTimer(): void {
-    clearTimeout(this.#timer)
-  }
-
   /** To be called after the abort of the signal. */
   close(): void {
-    this.stopTimer()
+    clearTimeout(this.#timer)
     this.#setFull([])
   }
 

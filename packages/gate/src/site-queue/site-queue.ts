@@ -233,10 +233,9 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     }
     const isAwaited = this.#consumers.size > this.#entering
     this.#doneWatch.watch(isAwaited && this.#open.size >= this.#options.concurrency ? this.#open : undefined)
-    this.#sites.stopTimer()
-    if (!isAwaited || this.#sites.ready.size > 0) return
-    this.#warnOfStall()
-    this.#sites.startTimer()
+    const isStuck = isAwaited && this.#sites.ready.size === 0
+    if (isStuck) this.#warnOfStall()
+    this.#sites.setTimer(isStuck)
   }
 
   /** Whether another URL may enter the gate. */
