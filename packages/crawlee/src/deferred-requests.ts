@@ -283,12 +283,7 @@ export class DeferredRequests {
 
   #track(queue: OriginQueue, request: Request, source: RequestSource): TrackedRequest {
     const key = keyOf(request)
-    const fresh = {
-      state: 'arriving',
-      locked: Promise.resolve(),
-      isDeliveredAgain: false,
-      isDomainFull: false,
-    } as const
+    const fresh = { state: 'arriving', locked: Promise.resolve(), isDeliveredAgain: false } as const
     const tracked: TrackedRequest = { key, queue, source, request, ...fresh }
     this.#requests.set(key, tracked)
     queue.requests.add(tracked)

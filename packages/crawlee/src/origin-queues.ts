@@ -59,7 +59,7 @@ export interface TrackedRequest {
   /** The pending estimate of its wait. */
   estimate?: Promise<number> | undefined
   /** Whether it would then wait for a concurrency limit that all hosts of its domain share. */
-  isDomainFull: boolean
+  isDomainFull?: boolean
   /** Settles when the last change of the request's lock is done. Never rejects. */
   locked: Promise<void>
   /**

@@ -49,11 +49,10 @@ export class StartEstimates {
 
   /** A request that the gate refuses or fails need not wait. */
   async #new(tracked: TrackedRequest): Promise<number> {
-    const { domain } = tracked.queue
+    const { queue, request } = tracked
+    const { domain } = queue
     if (domain.pendingEstimates++ === 0) this.#fetchingDomains++
     try {
-      const { request } = tracked
-      const { queue } = tracked
       const forecast = await this.#port.forecast(request.url, sourcesOf(request), (lane) => attach(queue, lane))
       if (!forecast.allowed) {
         if (forecast.circuit === undefined) return 0
