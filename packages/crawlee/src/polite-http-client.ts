@@ -153,15 +153,13 @@ export async function enterGate(
   const signals = [requestSignal, task?.signal].filter((signal) => signal !== undefined)
   const { signal, unlink } = linkSignals(signals)
   if (task !== undefined) deferred.reachedGate(task)
-  let permit: Permit | undefined
   try {
     const redirectedFrom = [...sourcesOf(task?.request), ...pageSources]
     const wait = () => outsideTimeouts('gate', () => gate.enter(url, { signal, redirectedFrom }))
-    permit = await (task === undefined ? wait() : task.runAtGate(wait))
-    return permit
+    return await (task === undefined ? wait() : task.runAtGate(wait))
   } finally {
     unlink()
-    if (task !== undefined) deferred.passedGate(task, permit)
+    if (task !== undefined) deferred.passedGate(task)
   }
 }
 

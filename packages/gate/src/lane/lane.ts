@@ -24,6 +24,12 @@
 // Slots come last, so an aborted request wastes none. A waiting request holds nothing, so two
 // limits can't block each other.
 //
+// An outer request waits outside of the gate, in an outer queue. If it can't start now, it leaves the
+// line, and is told how long to wait: the pacer's `wait` says so, without a call of `estimate`. As long
+// as an outer queue is attached, the lane keeps the ticket of that `wait`, and what it knows of the
+// pace, so that no outer request needs a call until then. When the last outer queue has left, the lane
+// leaves the pacer's own queue.
+//
 // Most requests find an empty line and nothing in their way. `#startNow` handles them in one step,
 // without an object for the wait.
 import { LinkedList } from '@politely/fetcher/internal'
@@ -46,6 +52,8 @@ import { WaitingRequest } from './waiting-request.ts'
 
 const NO_LIMITS: readonly SharedLimit[] = []
 const RESTING: WaitCause = { because: 'circuit', level: 'origin' }
+/** How long an outer request waits for the result of a probe, if the keeper of the circuit does not say. */
+const PROBE_MS = 1_000
 
 export class Lane implements WaitingLane, RoutedLane {
   readonly key: string
@@ -66,6 +74,8 @@ export class Lane implements WaitingLane, RoutedLane {
   #isReserving = false
   /** How many requests rest, because the circuit of their origin is open. */
   #resting = 0
+  /** How many outer queues have requests for this lane. */
+  #outer = 0
   #sharedKeys: readonly SharedKey[] = NO_KEYS
   /**
    * The limits of these keys: of the domain and the address of the first request. From step 4 on
@@ -90,7 +100,7 @@ export class Lane implements WaitingLane, RoutedLane {
 
   /** Whether none of its requests waits or is under way. */
   get isIdle(): boolean {
-    return this.waiting === 0 && this.underWay === 0 && !this.#isAdmitting
+    return this.waiting === 0 && this.underWay === 0 && this.#outer === 0 && !this.#isAdmitting
   }
 
   get waiting(): number {
@@ -149,9 +159,55 @@ export class Lane implements WaitingLane, RoutedLane {
     if (forecast !== undefined) void this.#refuseLater(request, forecast)
     const result = request.result()
     if (result !== undefined) return result
-    const promise = request.wait(ahead, this)
-    this.#logWait(request, ahead)
+    if (call.isOuter && this.#line.first !== request) this.#tell(request, ahead)
+    const promise = request.result() ?? request.wait(ahead, this)
+    if (!call.isOuter) this.#logWait(request, ahead)
     return promise
+  }
+
+  /** Like `add`, for an outer request: returns how long it has to wait if it can't start now. */
+  tryAdd(
+    route: Route,
+    check: AllowedCheck,
+    call: EnterCall,
+  ): GrantedPermit | WaitForecast | Promise<GrantedPermit | WaitForecast> {
+    return this.add(route, check, call)
+  }
+
+  /** An outer queue has requests for this lane, until `detach`. */
+  attach(): void {
+    this.#outer++
+  }
+
+  detach(): void {
+    this.#outer--
+    if (this.#line.size === 0) this.#handleEmpty()
+  }
+
+  /** The site has asked for fewer requests: what outer queues know of the pace is outdated. */
+  slowedDown(): void {
+    if (this.#outer > 0) this.#pacedKey.reset()
+  }
+
+  /** What a request has to wait for, as far as is known without a call of the pacer. */
+  knownWait({ site, pacing: { maxConcurrentPerKey } }: Route, origin: string): WaitForecast | undefined {
+    const { circuits, concurrency, pacing } = this.#context
+    const ahead = this.waiting
+    const { state, waitMs } = circuits.reportOf(origin)
+    if (state !== 'closed' && waitMs > 0) return { ...RESTING, waitMs, ahead }
+    const level = this.underWay >= maxConcurrentPerKey ? pacing.paceBy : concurrency.fullLevel(site)
+    const wait = this.#waitBehind(ahead, level && { because: 'concurrency', level })
+    return wait.waitMs > 0 || level !== undefined ? wait : undefined
+  }
+
+  /**
+   * Estimates how long a request will wait for delays, without a call of the pacer.
+   * @param ahead How many wait before it, outside of the gate.
+   */
+  expectedWaitMs(ahead: number): number {
+    let waitMs = this.#pacedKey.expectedWaitMs(ahead)
+    for (const limit of this.#sharedLimits) waitMs = Math.max(waitMs, limit.expectedWaitMs)
+    return waitMs
   }
 
   /**
@@ -188,6 +244,7 @@ export class Lane implements WaitingLane, RoutedLane {
   #refuseOrEstimate(request: WaitingRequest, ahead: number): PromiseLike<WaitForecast> | undefined {
     const { maxQueuedPerKey } = this.#context.pacing
     if (request.failIfOverBudget() || request.failIfCircuitOpen()) return undefined
+    if (request.call.isOuter) return undefined
     if (ahead >= maxQueuedPerKey) request.failQueueFull(ahead)
     else if (request.maxWaitMs < Number.POSITIVE_INFINITY) {
       try {
@@ -282,10 +339,12 @@ export class Lane implements WaitingLane, RoutedLane {
       if (waitCause !== undefined) {
         this.#heldBy = waitCause
         for (const limit of this.#sharedLimits) limit.leaveLine(this)
+        if (this.#tellIfOuter(first)) continue
         this.#logWait(first, 0)
         return undefined
       }
       if (!this.#acquireSharedLimits(first)) {
+        if (this.#tellIfOuter(first)) continue
         this.#logWait(first, 0)
         return this.#heldBy // step 3
       }
@@ -311,13 +370,33 @@ export class Lane implements WaitingLane, RoutedLane {
     return undefined
   }
 
+  /** The first request has to wait. Returns whether it is an outer request, which leaves the line. */
+  #tellIfOuter(first: WaitingRequest): boolean {
+    if (first.call.isOuter) this.#tell(first, 0)
+    return first.call.isOuter
+  }
+
+  #tell(outer: WaitingRequest, ahead: number): void {
+    this.#line.delete(outer)
+    const wait = this.#waitBehind(ahead, this.#heldBy)
+    // It asks again later, also while another request is at step 4 to 6.
+    outer.tell(wait.because === 'concurrency' ? wait : { ...wait, waitMs: Math.max(wait.waitMs, 1) })
+  }
+
+  #waitBehind(ahead: number, heldBy: WaitCause | undefined): WaitForecast {
+    const waitMs = this.expectedWaitMs(ahead)
+    const { delayCause } =
+      this.#sharedLimits.find((limit) => limit.expectedWaitMs === waitMs)?.pacedKey ?? this.#pacedKey
+    // A limit that is reached matters only when the delay is over.
+    return { ...((waitMs === 0 ? heldBy : undefined) ?? delayCause), waitMs, ahead }
+  }
+
   /** Logs what a request waits for, if the wait is long. */
   #logWait({ url, maxWaitMs }: WaitingRequest, ahead: number): void {
     const { log } = this.#context
     const cause = this.heldBy
     if (!log.tellsWaits || cause === undefined || cause.because === 'concurrency') return
-    let waitMs = this.#pacedKey.expectedWaitMs(ahead)
-    for (const limit of this.#sharedLimits) waitMs = Math.max(waitMs, limit.expectedWaitMs)
+    const waitMs = this.expectedWaitMs(ahead)
     log.waits(this, { url, cause, waitMs, ahead, maxWaitMs })
   }
 
@@ -405,7 +484,10 @@ export class Lane implements WaitingLane, RoutedLane {
       return false
     }
     this.#abandonAdmission(first)
-    if (this.#line.delete(first)) circuits.hold(first, this, circuit)
+    if (!this.#line.delete(first)) return false
+    if (first.call.isOuter && circuits.refusalOf(first.check) === undefined)
+      first.tell({ ...RESTING, waitMs: circuits.reportOf(first.check.origin).waitMs || PROBE_MS, ahead: 0 })
+    else circuits.hold(first, this, circuit)
     return false
   }
 
@@ -498,6 +580,10 @@ export class Lane implements WaitingLane, RoutedLane {
     this.#heldBy = undefined
     if (this.#isAdmitting) return
     this.#context.concurrency.forget(this)
+    if (this.#outer > 0) {
+      for (const limit of this.#sharedLimits) limit.leaveLine(this)
+      return // it keeps the positions in the pacer's own queue
+    }
     this.#useSharedLimits(NO_KEYS)
     this.#pacedKey.leavePacerQueue() // the position in the pacer's own queue
     if (this.underWay > 0) return

@@ -111,7 +111,7 @@ export class PacedKey {
 
   /** Estimates how long a request will wait for delays. @param ahead How many wait before it. */
   expectedWaitMs(ahead: number): number {
-    return this.delayLeftMs + ahead * this.#lastDelayMs
+    return Math.max(0, this.#waitMs(this.#context.now())) + ahead * this.#lastDelayMs
   }
 
   /** The delay that requests wait for, or waited for last. */
