@@ -24,7 +24,7 @@ const SHARED = [
   '@politely/core/node-version',
   '@politely/fetcher/internal',
   '@politely/fetcher/shown-types',
-  '@politely/gate/fleet',
+  '@politely/fleet',
   '@politely/gate/internal',
   '@politely/gate/shown-types',
   '@politely/mcp/command',

@@ -16,7 +16,7 @@ import * as engine from '@politely/core/engine'
 import * as usage from '@politely/core/usage'
 import * as fetcher from '@politely/fetcher'
 import * as gates from '@politely/gate'
-import * as timelines from '@politely/gate/timeline'
+import * as timelines from '@politely/timeline'
 import * as agents from '@politely/gate/undici'
 import * as whole from 'politely'
 

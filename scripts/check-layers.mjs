@@ -1,5 +1,5 @@
 // Checks that imports go in one direction only: gate imports fetcher, fetcher imports core, and
-// within these packages each folder imports only the folders before it. Type imports count too.
+// within each package a folder imports only the folders below it. Type imports count too.
 // Reads packages/*/src and prints `file:line what why` for each forbidden import and each violation
 // of our rules for modules. It recognizes comments, strings and import statements only; tsc and
 // Biome check everything else.
@@ -18,23 +18,25 @@ const PACKAGES = {
   sqlite: ['core', 'fetcher'],
   cache: ['core', 'fetcher', 'gate', 'sqlite'],
   'web-bot-auth': ['core', 'fetcher', 'gate'],
-  redis: ['core', 'fetcher', 'gate'],
-  postgres: ['core', 'fetcher', 'gate'],
+  fleet: ['core', 'fetcher', 'gate'],
+  redis: ['core', 'fetcher', 'fleet', 'gate'],
+  postgres: ['core', 'fetcher', 'fleet', 'gate'],
   cdp: ['core', 'fetcher', 'gate'],
   crawlee: ['core', 'cdp', 'fetcher', 'gate'],
   playwright: ['core', 'cdp', 'fetcher', 'gate'],
   puppeteer: ['core', 'cdp', 'fetcher', 'gate'],
   'robots-parser': ['core'],
-  testing: ['core', 'fetcher', 'gate'],
+  testing: ['cache', 'core', 'fetcher', 'gate'],
+  timeline: ['core', 'fetcher', 'gate'],
   sitemaps: ['core', 'fetcher'],
   mcp: ['core', 'fetcher', 'gate'],
   otel: ['core', 'fetcher', 'gate'],
   server: ['core', 'fetcher', 'gate', 'otel', 'postgres', 'redis', 'sqlite'],
-  cli: ['cache', 'core', 'fetcher', 'gate', 'mcp', 'server', 'sitemaps', 'sqlite', 'web-bot-auth'],
+  cli: ['cache', 'core', 'fetcher', 'gate', 'mcp', 'server', 'sitemaps', 'sqlite', 'timeline', 'web-bot-auth'],
   playground: ['core', 'sitemaps'],
   testkit: [], // core's tests use it, so it must not import core; tests pass core's functions to it
-  bench: ['cache', 'core', 'fetcher', 'gate', 'postgres', 'redis', 'testkit'],
-  site: ['core', 'gate', 'playground', 'testing'],
+  bench: ['cache', 'core', 'fetcher', 'gate', 'postgres', 'redis', 'testkit', 'timeline'],
+  site: ['core', 'gate', 'playground', 'testing', 'timeline'],
 }
 
 const BELOW_GATE_ENTRIES = [
@@ -50,44 +52,49 @@ const BELOW_GATE_ENTRIES = [
   'adapter',
 ]
 
-// For each folder of a package's src, the folders that it may import. A file directly in src may
-// import all of them. A file in a folder may import a file directly in src only if the folder's
-// list has its name.
+// For each folder of a package's src, the folders that it may import. Every package with folders must
+// be listed here, with each of its folders. A file directly in src may import all of them. A file in
+// a folder may import a file directly in src if that file leads to none but the folders of the list,
+// or if the list has its name.
 const FOLDERS = {
   core: {
-    runtime: ['errors.ts', 'describe-value.ts'],
+    runtime: [],
     url: [],
-    http: ['describe-value.ts'],
+    http: [],
     parse: ['url'],
     match: ['parse', 'url'],
-    lint: ['parse', 'url', 'match', 'choose-dialect.ts', 'known-options.ts', 'foreign-format.ts', 'parse-robots.ts'],
+    lint: ['parse', 'url', 'match'],
     access: ['url', 'http', 'foreign-format.ts'],
     pace: ['url', 'http'],
-    page: ['http', 'access', 'pace', 'runtime', 'describe-value.ts'],
+    page: ['http', 'access', 'pace', 'runtime'],
     crawlers: ['match', 'parse', 'robots.ts', 'index.ts'],
-    review: ['lint', 'parse', 'match', 'url', 'robots.ts', 'parse-robots.ts', 'describe-value.ts', 'edit-distance.ts'],
-    revisit: ['page', 'describe-value.ts', 'known-options.ts'],
-    usage: [
-      'url',
-      'http',
-      'parse',
-      'match',
-      'foreign-format.ts',
-      'robots.ts',
-      'known-options.ts',
-      'choose-dialect.ts',
-      'index.ts',
-    ],
+    review: ['lint', 'parse', 'match', 'url'],
+    revisit: ['page'],
+    usage: ['url', 'http', 'parse', 'match', 'index.ts'],
   },
   fetcher: eachImportsThoseBefore('base', 'network', 'report', 'store', 'options', 'fetch', 'cache', 'client'),
   gate: {
     ...eachImportsThoseBefore(...BELOW_GATE_ENTRIES),
     fetch: BELOW_GATE_ENTRIES,
     http: BELOW_GATE_ENTRIES,
-    undici: [...BELOW_GATE_ENTRIES, 'shown-types.ts'],
-    timeline: BELOW_GATE_ENTRIES,
-    fleet: ['pace'],
-    'site-queue': [...BELOW_GATE_ENTRIES, 'fetch', 'shown-types.ts'],
+    undici: BELOW_GATE_ENTRIES,
+    'outer-queue': BELOW_GATE_ENTRIES,
+    'site-queue': [...BELOW_GATE_ENTRIES, 'fetch', 'outer-queue'],
+  },
+  cache: { sqlite: [] },
+  'web-bot-auth': { operator: [] },
+  postgres: { pace: [] },
+  crawlee: { usage: [], cache: ['usage'], failed: [] },
+  sitemaps: eachImportsThoseBefore('bytes', 'parse', 'read'),
+  testing: { cases: [] },
+  server: eachImportsThoseBefore('permits', 'http'),
+  cli: eachImportsThoseBefore('output', 'input', 'commands'),
+  testkit: eachImportsThoseBefore('servers', 'cases', 'browser'),
+  bench: { ...eachImportsThoseBefore('files', 'libraries', 'workloads'), fleet: [], revisit: [] },
+  site: {
+    ...eachImportsThoseBefore('docs', 'charts', 'start', 'pages'),
+    ...eachImportsThoseBefore('docs', 'search', 'build'),
+    ...eachImportsThoseBefore('components', 'playground'),
   },
 }
 
@@ -192,17 +199,33 @@ function checkImport(file, { specifier, index }) {
 }
 
 /** Returns whether a file may import another file of its package. */
-function mayImportInPackage(file, target) {
-  const { owner } = file
-  const folders = FOLDERS[owner.dir]
-  const from = folderOf(owner, file.path)
+function mayImportInPackage({ owner, path }, target) {
+  const from = folderOf(owner, path)
   const to = folderOf(owner, target)
-  if (!folders || !from || from === to) return true
-  const allowed = folders[from] ?? []
+  if (!from || from === to) return true
+  const allowed = FOLDERS[owner.dir]?.[from] ?? []
   if (to) return allowed.includes(to)
-  // In core, a file directly in src may be imported if it imports nothing. Otherwise it could reach
-  // a forbidden folder.
-  return allowed.includes(basename(target)) || files.find(({ path }) => path === target)?.imports.length === 0
+  if (allowed.includes(basename(target))) return true
+  const folders = foldersBehind(target)
+  return folders !== undefined && [...folders].every((folder) => allowed.includes(folder))
+}
+
+/**
+ * Returns the folders that a file directly in src imports, itself or through others such as it.
+ * Undefined for a file that doesn't exist.
+ */
+function foldersBehind(path, found = new Set(), seen = new Set()) {
+  const file = files.find((one) => one.path === path)
+  if (!file) return undefined
+  seen.add(path)
+  for (const { specifier } of file.imports) {
+    const target = specifier.startsWith('.') && resolve(dirname(path), specifier)
+    if (!target || seen.has(target)) continue
+    const folder = folderOf(file.owner, target)
+    if (folder) found.add(folder)
+    else foldersBehind(target, found, seen)
+  }
+  return found
 }
 
 /**
@@ -254,7 +277,7 @@ function checkFolders(owner) {
     if (others.length >= MAX_FILES_IN_FOLDER)
       report(first, 0, `${others.length + 1} files in ${relative(owner.src, folder) || 'src'}`, 'make folders')
     const name = relative(owner.src, folder).split(sep)[0]
-    if (FOLDERS[owner.dir] && name && !FOLDERS[owner.dir][name])
+    if (name && !FOLDERS[owner.dir]?.[name])
       report(first, 0, `${owner.dir}/src/${name}`, 'unknown folder: add it to FOLDERS')
   }
 }

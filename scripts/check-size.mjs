@@ -10,7 +10,7 @@ const DIST = new URL('../packages/core/dist/', import.meta.url).pathname
 // Slightly more than the current sizes. Raise them only in the change that needs it.
 const CASES = [
   { name: 'parseRobots', code: `export { parseRobots } from '${DIST}index.js'`, maxBytes: 16_900 },
-  { name: 'everything', code: `export * from '${DIST}index.js'\nexport * from '${DIST}engine.js'`, maxBytes: 54_500 },
+  { name: 'everything', code: `export * from '${DIST}index.js'\nexport * from '${DIST}engine.js'`, maxBytes: 54_700 },
   {
     name: 'robotsDirectives',
     code: `export { robotsDirectives } from '${DIST}usage/index.js'`,

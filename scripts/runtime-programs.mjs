@@ -164,6 +164,8 @@ export const programs = {
   '@politely/crawlee': isAdapter,
   '@politely/playwright': isAdapter,
   '@politely/puppeteer': isAdapter,
+  '@politely/timeline': async ({ CrawlTimeline }) => expect('the text', new CrawlTimeline().text(), 'no requests\n'),
+  '@politely/fleet': async ({ FleetPacer }) => expect('FleetPacer', typeof FleetPacer, 'function'),
   '@politely/cdp': async ({ guardBrowser }) => expect('guardBrowser', typeof guardBrowser, 'function'),
 }
 

@@ -68,9 +68,9 @@ export interface PageWriter {
 /**
  * Keeps responses and visits. `MemoryPageStore` and `SqlitePageStore` are stores. A full store deletes
  * the URLs that were used longest ago, each with its responses and its visits. Of a URL, it keeps the
- * `MAX_VARIANTS` responses that were received last. A response that is too long for the store is not
+ * 20 responses that were received last. A response that is too long for the store is not
  * kept, and the response that it would replace is deleted. `pageStoreCases` of
- * `@politely/cache/testing` tests this contract.
+ * `@politely/testing/cases` tests this contract.
  */
 export interface PageStore {
   /** Returns the responses for a URL, the last received first. Counts as a use. */

@@ -93,6 +93,19 @@ describe('a coded body', () => {
     )
   })
 
+  test('that is not to be stored does not count as one of a fetch that shows no coded bytes', async () => {
+    const { site, read } = await opened()
+    const answer = (path: string, headers: Record<string, string>) =>
+      site.pages.set(path, (_, response) => {
+        response.writeHead(200, { ...headers, 'content-encoding': 'gzip' }).flushHeaders()
+        setTimeout(() => response.end(CODINGS.gzip), 20) // its chunks come after the decision
+      })
+    answer('/private', { 'cache-control': 'no-store' })
+    answer('/page', FRESH)
+    expect(await read('/private')).toMatchObject({ state: 'bypass', text: PAGE })
+    expect(await read('/page')).toMatchObject({ state: isShown ? 'stored' : expect.any(String), text: PAGE })
+  })
+
   test('may end with the connection', async () => {
     const { site, cache, read } = await opened()
     const answer = (bytes: Uint8Array) =>

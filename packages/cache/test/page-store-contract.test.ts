@@ -1,10 +1,10 @@
 // @module-tag nodes
 // Both stores pass the published cases. Filling a file takes long, so most cases that do are in the
 // full run only.
+import { pageStoreCases } from '@politely/testing/cases'
 import { withoutSlow } from '@politely/testkit/scope'
 import { describe, test as plainTest } from 'vitest'
 import { MemoryPageStore } from '../src/memory-page-store.ts'
-import { pageStoreCases } from '../src/page-store-cases.ts'
 import { test } from './folder.ts'
 
 const needing = (bounded: boolean) => pageStoreCases.filter(({ needs }) => (needs === 'bounded') === bounded)

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientVerdict } from '@politely/fetcher'
 import { isPrivateHost } from '@politely/fetcher/internal'
 import { type Permit, type PoliteGate, RobotsDisallowedError, warnOfOtherName } from '@politely/gate'
+import { Exchange } from '@politely/gate/internal'
 import { FORBID_DOWNLOADS } from './page-downloads.ts'
 import {
   type ErrorReason,
@@ -77,8 +78,7 @@ interface Navigation {
    */
   readonly callSignal: AbortSignal | undefined
   readonly controller: AbortController
-  /** Set once the gate has admitted the request. */
-  permit: Permit | undefined
+  readonly exchange: Exchange
   /**
    * Whether the driver reported that a navigation of the page to this URL failed. It may have been
    * an earlier one.
@@ -163,12 +163,10 @@ export class Guard implements RequestListener {
     const { frameId, requestId, responseStatusCode: status } = paused
     const navigation = this.#navigations.get(frameId)
     if (navigation?.requestId !== requestId) return
-    if (status !== undefined) {
-      navigation.permit?.release({ status, headers: { get: (name) => responseHeader(paused, name) } })
-    } else {
-      const error = siteErrorOf(paused)
-      if (error !== undefined) navigation.permit?.release({ failed: true, error })
-    }
+    const error = siteErrorOf(paused)
+    if (status !== undefined)
+      navigation.exchange.end({ status, headers: { get: (name) => responseHeader(paused, name) } })
+    else if (error !== undefined) navigation.exchange.end({ failed: true, error })
     this.#endNavigation(frameId)
   }
 
@@ -196,7 +194,7 @@ export class Guard implements RequestListener {
     else this.#calledUrls.set(targetId, url)
     const abandon = () => {
       const navigation = this.#navigations.get(targetId)
-      if (navigation?.callSignal === callSignal && navigation.permit === undefined) this.#endNavigation(targetId)
+      if (navigation?.callSignal === callSignal && !navigation.exchange.hasEntered) this.#endNavigation(targetId)
       if (this.#callSignals.get(targetId) === callSignal) this.#abandonedPages.add(targetId)
     }
     callSignal.addEventListener('abort', abandon, { once: true })
@@ -244,7 +242,7 @@ export class Guard implements RequestListener {
         for (const delayMs of CANCEL_CHECK_DELAYS_MS) {
           await sleep(delayMs, undefined, { ref: false })
           const navigation = this.#navigations.get(targetId)
-          if (navigation === undefined || (navigation.permit !== undefined && !navigation.hasFailed)) continue
+          if (navigation === undefined || (navigation.exchange.hasEntered && !navigation.hasFailed)) continue
           if (!(await isPending(navigation.requestId))) this.onCanceled(navigation)
         }
       } while (checks.repeat)
@@ -280,7 +278,7 @@ export class Guard implements RequestListener {
     const navigation = this.#navigations.get(targetId)
     this.#navigations.delete(targetId)
     navigation?.controller.abort()
-    navigation?.permit?.release()
+    navigation?.exchange.end()
   }
 
   async #enterGate(
@@ -294,27 +292,18 @@ export class Guard implements RequestListener {
     const controller = new AbortController()
     const { signal } = controller
     const { url } = request
-    const navigation: Navigation = {
-      frameId,
-      requestId,
-      url,
-      callSignal,
-      controller,
-      permit: undefined,
-      hasFailed: false,
-    }
-    this.#navigations.set(frameId, navigation)
     try {
       // The gate has seen the redirects of a page.
       const isNamed = redirectedRequestId === undefined && isPrivate(url) && !this.#isCalled(frameId, url)
-      const redirectedFrom = isNamed ? sources() : []
-      const permit = await this.#admission.enter(url, { signal, redirectedFrom }, frameId)
-      navigation.permit = permit
+      const options = { signal, redirectedFrom: isNamed ? sources() : [] }
+      const exchange = new Exchange({ url, ...options })
+      this.#navigations.set(frameId, { frameId, requestId, url, callSignal, controller, exchange, hasFailed: false })
+      await exchange.enter(this.#admission.enter(url, options, frameId))
       if (!signal.aborted) {
         this.#warnOfUserAgent(request)
         return undefined
       }
-      permit.release()
+      exchange.end()
       return 'Aborted'
     } catch (error) {
       if (signal.aborted) return 'Aborted'

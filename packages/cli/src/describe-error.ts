@@ -3,7 +3,7 @@ import { OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/core/engine'
 import { Interrupted, UsageError } from './errors.ts'
 import { EXITS } from './exit-code.ts'
-import { safeText } from './output/style.ts'
+import { errorLine } from './output/style.ts'
 
 export function describeError(error: unknown): { readonly exitCode: number; readonly text: string } {
   const { usage, internal, interrupted } = EXITS
@@ -23,12 +23,6 @@ function usageMessage({ message, given }: UsageError): string {
   if (given === undefined) return message
   const shown = withoutCredentials(given)
   return message.replaceAll(JSON.stringify(given), JSON.stringify(shown)).replaceAll(given, shown)
-}
-
-/** Every line that politely writes to stderr starts with its name. */
-export function errorLine(message: string): string {
-  return `politely: ${safeText(message)}
-`
 }
 
 /** Replaces the API's option names by the flags of the command line. */

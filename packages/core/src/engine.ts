@@ -27,12 +27,7 @@ export type {
 } from './access/outcome.ts'
 export { freshUntil, type OriginAccess, originAccessOf, type Plan, plan } from './access/plan.ts'
 export { type AccessPolicy, accessPolicyOf, defaultAccessPolicy } from './access/policy.ts'
-export type {
-  Body,
-  Failure,
-  Reply,
-  Response,
-} from './access/reply.ts'
+export { type Body, type Failure, failuresThatAre, type Reply, type Response } from './access/reply.ts'
 export { settle } from './access/settle.ts'
 export { type State, type StateKind, stateOf, states } from './access/state.ts'
 export { entryFrom, entryText } from './access/stored-entry.ts'
@@ -111,6 +106,7 @@ export {
   type Pushback,
   pushbackOf,
 } from './pace/pushback.ts'
+export { outcomesThatMay } from './page/outcome.ts'
 export { REFUSED_RESPONSE } from './page/outcome-of.ts'
 export { explainMissingToken } from './parse/user-agent-name.ts'
 export { warnOfNoResponse } from './runtime/no-response.ts'

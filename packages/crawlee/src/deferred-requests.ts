@@ -14,8 +14,7 @@
 //   arriving     comes from Crawlee's queue; a task waits for its estimate
 //   deferred     waits behind the first request of its origin, or is the first and has a timer
 //   estimating   is the first of its origin, and waits for its estimate
-//   held         could start, and waits until its domain has room in the pool
-//   ready        waits for a task of the pool
+//   ready        waits for a task of the pool, and until its domain has room there
 //   taken        belongs to a task, which reads it again and waits for a new estimate
 //   on-the-way   is in the pool, and has not reached the gate
 //   at-gate      is in the pool, and waits at the gate
@@ -33,17 +32,15 @@
 //   arriving, taken       otherwise                                         deferred
 //   deferred              it becomes the first, or its timer fires          estimating
 //   estimating            its turn is not near                              deferred, with a timer
-//   estimating            its turn is near, and its domain has room         ready
-//   estimating            its turn is near, and its domain has no room      held
-//   held                  its domain has room                               estimating
-//   ready                 a task takes it                                   taken
+//   estimating            its turn is near                                  ready
+//   ready                 its domain has room, and a task takes it          taken
 //   on-the-way            it reaches the gate                               at-gate
 //   on-the-way            `MAX_APPROACH_MS` are over                        passed
 //   on-the-way, at-gate   it passes the gate, or its task ends              passed
 //   passed                its task ends                                     gone
 //   at-gate, passed       the gate has refused it until a later time        deferred
-//   deferred, held,       the crawl ends, and the request returns to        gone
-//   estimating, ready     Crawlee's queue
+//   deferred, ready,      the crawl ends, and the request returns to        gone
+//   estimating            Crawlee's queue
 //
 // Example: /1 and /2 of one origin with a crawl-delay of 10 seconds.
 //
@@ -54,18 +51,15 @@ import { AsyncResource } from 'node:async_hooks'
 import type { Request } from '@crawlee/basic'
 import { originOf } from '@politely/core'
 import { MAX_TIMER_MS } from '@politely/fetcher/internal'
-import type { Permit, PoliteGate } from '@politely/gate'
+import type { PoliteGate } from '@politely/gate'
 import { gatePort } from '@politely/gate/internal'
 import { type CrawleeInternals, type RequestSource, restoreLock } from './crawlee-internals.ts'
 import {
-  type Domain,
-  type Estimate,
   hasRoom,
   isApproaching,
   isDeferred,
   type OriginQueue,
   OriginQueues,
-  roomOf,
   type TrackedRequest,
 } from './origin-queues.ts'
 import type { PoolTask } from './pool-task.ts'
@@ -83,13 +77,6 @@ const MAX_APPROACH_MS = 1_000
  */
 const EMPTY_QUEUE_PAUSE = 3
 const MAX_EMPTY_QUEUE_PAUSE_MS = 2_000
-/** How long an estimate is used. Each estimate may be a call of a pacer elsewhere. Our choice. */
-const MAX_ESTIMATE_AGE_MS = 2_000
-/**
- * How long the first request of a site waits for the result of a probe until the next estimate, at
- * most. The estimate itself assumes that the probe has no result for minutes. Our choice.
- */
-const MAX_PROBE_WAIT_MS = 10_000
 
 export class DeferredRequests {
   readonly #internals: CrawleeInternals
@@ -133,7 +120,7 @@ export class DeferredRequests {
 
   /** Returns whether the pool has something to do. */
   async hasWork(queryQueue: () => Promise<boolean>): Promise<boolean> {
-    if (this.#queues.ready.size > 0) return true
+    if (this.#hasReady) return true
     if (performance.now() < this.#emptyUntil) return false
     const start = performance.now()
     const hasWork = await queryQueue()
@@ -141,7 +128,13 @@ export class DeferredRequests {
       const end = performance.now()
       this.#emptyUntil = end + Math.min((end - start) * EMPTY_QUEUE_PAUSE, MAX_EMPTY_QUEUE_PAUSE_MS)
     }
-    return hasWork || this.#queues.ready.size > 0
+    return hasWork || this.#hasReady
+  }
+
+  /** Whether a request is ready for the pool, and its domain has room there. */
+  get #hasReady(): boolean {
+    for (const tracked of this.#queues.ready) if (hasRoom(tracked)) return true
+    return false
   }
 
   /** To be called when requests may have been added to Crawlee's queue. */
@@ -152,6 +145,7 @@ export class DeferredRequests {
   /** Returns the next request that is ready for the pool. Undefined if no request is ready. */
   async takeReady(task: PoolTask): Promise<Request | undefined> {
     for (const tracked of this.#queues.ready) {
+      if (!hasRoom(tracked)) continue
       this.#queues.enter(tracked, 'taken')
       const request = await this.#locks.reload(tracked)
       if (request === undefined) {
@@ -195,21 +189,19 @@ export class DeferredRequests {
     const tracked = this.#requestOf.get(task)
     if (tracked?.state !== 'on-the-way') return
     this.#queues.enter(tracked, 'at-gate')
-    this.#wakeHeld(tracked.queue.domain)
+    this.#notifyPool()
   }
 
   /**
    * To be called when the request of a task has passed the gate, or will not. The next request of
    * its origin no longer waits for it.
-   * @param permit Of the request, if it has passed the gate.
    */
-  passedGate(task: PoolTask, permit?: Permit): void {
+  passedGate(task: PoolTask): void {
     const tracked = this.#requestOf.get(task)
     if (tracked === undefined || !isApproaching(tracked)) return
-    if (permit !== undefined) tracked.queue.nextStartAt = performance.now() + permit.delay.delayMs
     this.#queues.enter(tracked, 'passed')
     this.#scheduleFirst(tracked.queue)
-    this.#wakeHeld(tracked.queue.domain)
+    this.#notifyPool()
   }
 
   /**
@@ -222,7 +214,6 @@ export class DeferredRequests {
     const tracked = this.#requestOf.get(task)
     if (tracked === undefined) return
     this.#forget(tracked)
-    this.#wakeResting(tracked.queue)
     const isHandled = Boolean(tracked.request.handledAt)
     const isInterrupted = task.signal.aborted && !task.isAbortedAtGate
     if (!isHandled) this.queueChanged()
@@ -304,14 +295,6 @@ export class DeferredRequests {
     return gatePort(this.#gate).circuitOf(origin).state !== 'closed'
   }
 
-  /** To be called when a request of a site has ended. Estimates again if the first one waits for that. */
-  #wakeResting(queue: OriginQueue): void {
-    if (!queue.isResting) return
-    queue.isResting = false
-    if (!this.#rests(queue)) queue.restsUntil = 0
-    this.#scheduleFirst(queue)
-  }
-
   /** Admits an arriving or taken request to the pool, or defers it. */
   async #admitOrDefer(task: PoolTask, tracked: TrackedRequest): Promise<boolean> {
     const isNear = this.#admitsAll || (await this.#isNear(tracked))
@@ -331,10 +314,9 @@ export class DeferredRequests {
 
   /** Returns whether an arriving or taken request may be in the pool now. */
   async #isNear(tracked: TrackedRequest): Promise<boolean> {
-    if (tracked.state === 'taken' && waitOf(tracked) <= this.#deferBeyondMs) return true
     const isArriving = tracked.state === 'arriving'
-    const estimate = await (isArriving ? this.#estimates.ofArriving(tracked) : this.#estimates.of(tracked))
-    return estimate.waitMs <= this.#deferBeyondMs && hasRoom(tracked, estimate)
+    const waitMs = await (isArriving ? this.#estimates.ofArriving(tracked) : this.#estimates.of(tracked))
+    return waitMs <= this.#deferBeyondMs && hasRoom(tracked)
   }
 
   #defer(tracked: TrackedRequest): void {
@@ -353,25 +335,13 @@ export class DeferredRequests {
    */
   #scheduleFirst(queue: OriginQueue): void {
     const [first] = queue.requests
-    if (first === undefined) {
-      this.#queues.delete(queue)
-      this.#wakeHeld(queue.domain)
-    } else if (first.state === 'deferred') this.#startHandOver(first)
+    if (first === undefined) this.#queues.delete(queue)
+    else if (first.state === 'deferred') void this.#timerScope.runInAsyncScope(() => this.#handOver(first))
   }
 
-  /** To be called when a domain may have room for requests in the pool. */
-  #wakeHeld(domain: Domain): void {
-    let room = roomOf(domain)
-    for (const tracked of domain.held) {
-      if (room <= 0) return
-      room--
-      this.#startHandOver(tracked)
-    }
-  }
-
-  /** Starts `#handOver` in the async context of timers. */
-  #startHandOver(first: TrackedRequest): void {
-    void this.#timerScope.runInAsyncScope(() => this.#handOver(first))
+  /** To be called when a request may be ready, or a domain may have room for requests in the pool. */
+  #notifyPool(): void {
+    if (this.#hasReady) void this.#internals.autoscaledPool?.notify()
   }
 
   /**
@@ -381,21 +351,14 @@ export class DeferredRequests {
   async #handOver(first: TrackedRequest): Promise<void> {
     this.#queues.enter(first, 'estimating')
     const { queue } = first
-    const untilNextMs = Math.max(queue.nextStartAt - this.#deferBeyondMs, queue.restsUntil) - performance.now()
-    queue.isResting = this.#rests(queue)
-    if (untilNextMs > 0) return this.#waitFor(first, untilNextMs)
-    const estimate = waitOf(first) <= this.#deferBeyondMs ? NEAR : await this.#estimates.of(first)
+    const untilBackMs = () => queue.restsUntil - performance.now()
+    if (untilBackMs() > 0) return this.#waitFor(first, untilBackMs())
+    const waitMs = await this.#estimates.of(first)
     if (first.state !== 'estimating') return // the crawl has ended
-    const isRefused = queue.restsUntil > performance.now()
-    const waitMs = queue.isResting && !isRefused ? Math.min(estimate.waitMs, MAX_PROBE_WAIT_MS) : estimate.waitMs
-    const untilNearMs = isRefused ? waitMs : waitMs - this.#deferBeyondMs
-    if (untilNearMs > 0) {
-      this.#waitFor(first, untilNearMs)
-      this.#wakeHeld(queue.domain)
-    } else if (hasRoom(first, estimate)) {
-      this.#queues.enter(first, 'ready')
-      void this.#internals.autoscaledPool?.notify()
-    } else this.#queues.enter(first, 'held')
+    const untilNearMs = Math.max(waitMs - this.#deferBeyondMs, untilBackMs())
+    if (untilNearMs > 0) return this.#waitFor(first, untilNearMs)
+    this.#queues.enter(first, 'ready')
+    this.#notifyPool()
   }
 
   /** Defers the first request of a queue for this time. */
@@ -405,16 +368,6 @@ export class DeferredRequests {
   }
 }
 
-/** The estimate of a request whose turn has come by an earlier estimate. */
-const NEAR: Estimate = { waitMs: 0, isDomainFull: false }
-
 function keyOf({ id, uniqueKey }: Request): string {
   return id ?? uniqueKey
-}
-
-/** Returns the wait by the last estimate. Milliseconds; endless if no estimate counts. */
-function waitOf({ estimated }: TrackedRequest): number {
-  const now = performance.now()
-  const isFresh = estimated !== undefined && now - estimated.at <= MAX_ESTIMATE_AGE_MS
-  return isFresh ? estimated.startsAt - now : Number.POSITIVE_INFINITY
 }

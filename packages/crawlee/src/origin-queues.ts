@@ -7,15 +7,16 @@
 // the requests of aborted tasks aren't deferred.
 //
 // `enter` is the only function that changes a state. It also updates what follows from the state:
-// the queue, the counts of the domain, and the sets `ready` and `held`.
+// the queue, the counts of the domain, and the set `ready`.
 //
 // Example: a domain with two hosts, whose concurrency limit is reached.
 //
 //   queue of https://a.example.com   /1 at-gate, /2 deferred, /3 deferred
-//   queue of https://b.example.com   /1 held, /2 deferred
-//   domain example.com               approaching 1, on the way 0, held: /1 of b.example.com
+//   queue of https://b.example.com   /1 ready, but has no room; /2 deferred
+//   domain example.com               approaching 1, on the way 0
 import type { Request } from '@crawlee/basic'
 import { registrableDomainOf } from '@politely/fetcher'
+import type { OuterLane } from '@politely/gate/internal'
 import type { RequestSource } from './crawlee-internals.ts'
 
 /**
@@ -28,7 +29,6 @@ export type RequestState =
   | 'arriving'
   | 'deferred'
   | 'estimating'
-  | 'held'
   | 'ready'
   | 'taken'
   | 'on-the-way'
@@ -39,10 +39,10 @@ export type RequestState =
 type States = readonly RequestState[]
 
 /** The request is outside of the pool. Its lock in Crawlee's queue is short, and is renewed. */
-const DEFERRED: States = ['deferred', 'estimating', 'held', 'ready']
-/** The request is ready for the pool, or is in the pool and has not reached the gate. */
-const ON_THE_WAY: States = ['ready', 'taken', 'on-the-way']
-/** The request is ready for the pool, or is in the pool and has not passed the gate. */
+const DEFERRED: States = ['deferred', 'estimating', 'ready']
+/** The request is in the pool, and has not reached the gate. */
+const ON_THE_WAY: States = ['taken', 'on-the-way']
+/** The request is in the pool, and has not passed the gate. */
 const APPROACHING: States = [...ON_THE_WAY, 'at-gate']
 /** The request is no longer in the queue of its origin. */
 const OUT: States = ['passed', 'gone']
@@ -56,10 +56,10 @@ export interface TrackedRequest {
   state: RequestState
   /** The timer that ends the state, if there is one. */
   timer?: NodeJS.Timeout | undefined
-  /** The pending estimate. */
-  estimate?: Promise<Estimate> | undefined
-  /** When the last estimate was made, and when the request could start by it. `performance.now()`. */
-  estimated?: { readonly at: number; readonly startsAt: number } | undefined
+  /** The pending estimate of its wait. */
+  estimate?: Promise<number> | undefined
+  /** Whether it would then wait for a concurrency limit that all hosts of its domain share. */
+  isDomainFull?: boolean
   /** Settles when the last change of the request's lock is done. Never rejects. */
   locked: Promise<void>
   /**
@@ -74,12 +74,10 @@ export interface OriginQueue {
   readonly origin: string
   readonly domain: Domain
   readonly requests: Set<TrackedRequest>
-  /** No request starts before this time: one delay after the last start. `performance.now()`. */
-  nextStartAt: number
   /** The gate has refused requests until this time, and none goes to the pool before. `performance.now()`. */
   restsUntil: number
-  /** Whether its first request waits since the site's last requests failed. */
-  isResting: boolean
+  /** The lane of the last estimate. The gate keeps the turn of the queue in it. */
+  lane: OuterLane | undefined
 }
 
 /**
@@ -97,15 +95,6 @@ export interface Domain {
   approaching: number
   /** How many of its requests are in a state of `ON_THE_WAY`. */
   onTheWay: number
-  /** Its requests in the state `held`. */
-  readonly held: Set<TrackedRequest>
-}
-
-/** When a request could start. */
-export interface Estimate {
-  readonly waitMs: number
-  /** Whether it would then wait for a concurrency limit that all hosts of a domain share. */
-  readonly isDomainFull: boolean
 }
 
 export class OriginQueues {
@@ -122,7 +111,7 @@ export class OriginQueues {
     const known = this.#queues.get(origin)
     if (known !== undefined) return known
     const domain = this.#domainOf(registrableDomainOf(origin))
-    const queue: OriginQueue = { origin, domain, requests: new Set(), nextStartAt: 0, restsUntil: 0, isResting: false }
+    const queue: OriginQueue = { origin, domain, requests: new Set(), restsUntil: 0, lane: undefined }
     this.#queues.set(origin, queue)
     queue.domain.queues++
     return queue
@@ -138,9 +127,7 @@ export class OriginQueues {
     domain.approaching += Number(APPROACHING.includes(state)) - Number(APPROACHING.includes(last))
     domain.onTheWay += Number(ON_THE_WAY.includes(state)) - Number(ON_THE_WAY.includes(last))
     if (last === 'ready') this.ready.delete(tracked)
-    if (last === 'held') domain.held.delete(tracked)
     if (state === 'ready') this.ready.add(tracked)
-    if (state === 'held') domain.held.add(tracked)
     if (OUT.includes(state)) queue.requests.delete(tracked)
   }
 
@@ -149,12 +136,14 @@ export class OriginQueues {
     const { origin, domain } = queue
     if (this.#queues.get(origin) !== queue) return
     this.#queues.delete(origin)
+    attach(queue, undefined)
     domain.queues--
     if (domain.queues === 0) this.#domains.delete(domain.name)
   }
 
   /** Forgets all queues. */
   clear(): void {
+    for (const queue of this.#queues.values()) attach(queue, undefined)
     this.#queues.clear()
     this.#domains.clear()
   }
@@ -162,11 +151,18 @@ export class OriginQueues {
   #domainOf(name: string): Domain {
     const known = this.#domains.get(name)
     if (known !== undefined) return known
-    const counts = { queues: 0, pendingEstimates: 0, approaching: 0, onTheWay: 0 }
-    const domain: Domain = { name, ...counts, held: new Set() }
+    const domain: Domain = { name, queues: 0, pendingEstimates: 0, approaching: 0, onTheWay: 0 }
     this.#domains.set(name, domain)
     return domain
   }
+}
+
+/** From now on the turn of a queue is in this lane. */
+export function attach(queue: OriginQueue, lane: OuterLane | undefined): void {
+  if (lane === queue.lane || (lane !== undefined && queue.requests.size === 0)) return
+  lane?.attach()
+  queue.lane?.detach()
+  queue.lane = lane
 }
 
 export function isDeferred({ state }: TrackedRequest): boolean {
@@ -177,17 +173,12 @@ export function isApproaching({ state }: TrackedRequest): boolean {
   return APPROACHING.includes(state)
 }
 
-/** Returns how many more requests of a domain may be on the way. */
-export function roomOf({ onTheWay }: Domain): number {
-  return MAX_ON_THE_WAY - onTheWay
-}
-
 /**
  * Returns whether the other requests of its domain leave room for a request in the pool. While the
  * concurrency limit of the domain is reached, one request waits for it at the gate.
  */
-export function hasRoom(tracked: TrackedRequest, { isDomainFull }: Estimate): boolean {
-  if (isApproaching(tracked)) return true // counts already
-  const { domain } = tracked.queue
-  return isDomainFull ? domain.approaching === 0 : roomOf(domain) > 0
+export function hasRoom(tracked: TrackedRequest): boolean {
+  const { approaching, onTheWay } = tracked.queue.domain
+  const own = Number(isApproaching(tracked)) // a taken request counts already
+  return tracked.isDomainFull ? approaching === own : onTheWay - own < MAX_ON_THE_WAY
 }

@@ -11,7 +11,8 @@ import type {
 import { PolitelyError } from '@politely/core/engine'
 import { withoutCredentials } from '@politely/fetcher'
 import { linkSignals } from '@politely/fetcher/internal'
-import { assertOwnHost, InvalidRequestError, type Permit, type PoliteGate } from '@politely/gate'
+import { assertOwnHost, type Permit, type PoliteGate } from '@politely/gate'
+import { assertNoPseudoHeader, Exchange } from '@politely/gate/internal'
 import type { DeferredRequests } from './deferred-requests.ts'
 import { outsideTimeouts } from './host-timeouts.ts'
 import { sourcesOf } from './link-sources.ts'
@@ -114,26 +115,26 @@ export class PoliteHttpClient implements BaseHttpClient {
     task: PoolTask | undefined,
     send: (hop: Q) => Promise<S>,
   ): Promise<S> {
-    assertNoPseudoHeader(hop)
-    assertOwnHost(url.href, hostsOf(hop))
-    const permit = await enterGate(this.#access, url, hop.signal)
+    const { headers = {}, signal } = hop
+    for (const name of Object.keys(headers)) assertNoPseudoHeader(name)
+    assertOwnHost(url.href, hostsOf(headers))
+    const exchange = new Exchange({ url: url.href, signal, redirectedFrom: [] })
+    await exchange.enter(enterGate(this.#access, url, signal))
     // A request that outlives its task has timed out, unless the crawl ends.
-    task?.ended.then(() => permit.release(task.signal.aborted ? undefined : { failed: true }))
+    task?.ended.then(() => exchange.end(task.signal.aborted ? undefined : { failed: true }))
     try {
       // The gate would not see retries of the wrapped client. Crawlee retries requests itself.
-      const response = await permit.run(() =>
+      const response = await exchange.run(() =>
         send({ ...hop, url: url.href, followRedirect: false, retry: { limit: 0 } }),
       )
-      permit.release(gateResponse(response))
+      exchange.end(gateResponse(response))
       if (response.redirectUrls?.length > 0) throw new FollowingClientError(this.#inner)
       return response
     } catch (error) {
       const response = (error as { response?: AnyResponse } | undefined)?.response // of `throwHttpErrors`
-      const failure = hop.signal?.aborted ? undefined : ({ failed: true, error } as const)
-      permit.release(typeof response?.statusCode === 'number' ? gateResponse(response) : failure)
+      if (typeof response?.statusCode === 'number') exchange.end(gateResponse(response))
+      else exchange.fail(error)
       throw error
-    } finally {
-      permit.release()
     }
   }
 }
@@ -152,15 +153,13 @@ export async function enterGate(
   const signals = [requestSignal, task?.signal].filter((signal) => signal !== undefined)
   const { signal, unlink } = linkSignals(signals)
   if (task !== undefined) deferred.reachedGate(task)
-  let permit: Permit | undefined
   try {
     const redirectedFrom = [...sourcesOf(task?.request), ...pageSources]
     const wait = () => outsideTimeouts('gate', () => gate.enter(url, { signal, redirectedFrom }))
-    permit = await (task === undefined ? wait() : task.runAtGate(wait))
-    return permit
+    return await (task === undefined ? wait() : task.runAtGate(wait))
   } finally {
     unlink()
-    if (task !== undefined) deferred.passedGate(task, permit)
+    if (task !== undefined) deferred.passedGate(task)
   }
 }
 
@@ -220,19 +219,7 @@ function hasHeader(headers: NonNullable<HttpRequest['headers']>, wanted: string)
   return Object.entries(headers).some(([name, value]) => name.toLowerCase() === wanted && value !== undefined)
 }
 
-/**
- * @throws {InvalidRequestError} for a pseudo-header of HTTP/2: `:authority` and `:path` could name
- * another site or page than the URL.
- */
-function assertNoPseudoHeader({ headers = {} }: HttpRequest<keyof ResponseTypes>): void {
-  const pseudo = Object.keys(headers).find((name) => name.startsWith(':'))
-  if (pseudo !== undefined)
-    throw new InvalidRequestError(
-      `the pseudo-header ${pseudo} of HTTP/2 is not supported; leave it out, and put its value in the URL`,
-    )
-}
-
-function hostsOf({ headers = {} }: HttpRequest<keyof ResponseTypes>): readonly unknown[] {
+function hostsOf(headers: NonNullable<HttpRequest['headers']>): readonly unknown[] {
   return Object.entries(headers).flatMap(([name, value]) => (name.toLowerCase() === 'host' ? (value ?? []) : []))
 }
 

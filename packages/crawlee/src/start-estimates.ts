@@ -1,5 +1,6 @@
 // Estimates when a request could start, by the gate's `forecast`, which is like `gate.when`. This may
-// take long, because the gate may have to fetch robots.txt first.
+// take long, because the gate may have to fetch robots.txt first. After the first request of a site,
+// the gate knows the delay, and asks no pacer.
 //
 // Meanwhile the request shouldn't occupy a task of the pool. But if each such request were
 // deferred, a long queue of new sites would land in memory at once. So `ofArriving` has two
@@ -12,7 +13,7 @@
 import type { PoliteGate } from '@politely/gate'
 import { type GatePort, gatePort } from '@politely/gate/internal'
 import { sourcesOf } from './link-sources.ts'
-import type { Estimate, TrackedRequest } from './origin-queues.ts'
+import { attach, type TrackedRequest } from './origin-queues.ts'
 
 /**
  * While the robots.txt files of this number of registrable domains are being fetched, a request of
@@ -20,9 +21,8 @@ import type { Estimate, TrackedRequest } from './origin-queues.ts'
  */
 const MAX_FETCHING_DOMAINS = 32
 
-/** The estimate for a request that the gate refuses or fails. */
-const NOW: Estimate = { waitMs: 0, isDomainFull: false }
-const LATER: Estimate = { waitMs: Number.POSITIVE_INFINITY, isDomainFull: false }
+/** How often a request looks whether the circuit of its origin has closed. Our choice. */
+const LOOK_MS = 1_000
 
 export class StartEstimates {
   readonly #port: GatePort
@@ -33,40 +33,39 @@ export class StartEstimates {
     this.#port = gatePort(gate)
   }
 
-  /** Returns when a request could start. Returns the pending estimate if there is one. */
-  of(tracked: TrackedRequest): Promise<Estimate> {
+  /** Returns how long a request would wait. Returns the pending estimate if there is one. */
+  of(tracked: TrackedRequest): Promise<number> {
     tracked.estimate ??= this.#new(tracked)
     return tracked.estimate
   }
 
   /** Like `of`, but may return an endless wait if robots.txt must be fetched first. */
-  ofArriving(tracked: TrackedRequest): Promise<Estimate> {
+  ofArriving(tracked: TrackedRequest): Promise<number> {
     const isFetching = tracked.queue.domain.pendingEstimates > 0
     const estimate = this.of(tracked)
     if (!isFetching && this.#fetchingDomains > MAX_FETCHING_DOMAINS) return estimate
-    return Promise.race([estimate, new Promise<Estimate>((resolve) => setImmediate(resolve, LATER))])
+    return Promise.race([estimate, new Promise<number>((resolve) => setImmediate(resolve, Number.POSITIVE_INFINITY))])
   }
 
-  async #new(tracked: TrackedRequest): Promise<Estimate> {
-    const { domain } = tracked.queue
+  /** A request that the gate refuses or fails need not wait. */
+  async #new(tracked: TrackedRequest): Promise<number> {
+    const { queue, request } = tracked
+    const { domain } = queue
     if (domain.pendingEstimates++ === 0) this.#fetchingDomains++
     try {
-      const { request } = tracked
-      const forecast = await this.#port.forecast(request.url, sourcesOf(request))
+      const forecast = await this.#port.forecast(request.url, sourcesOf(request), (lane) => attach(queue, lane))
       if (!forecast.allowed) {
-        if (forecast.circuit === undefined) return NOW
+        if (forecast.circuit === undefined) return 0
         // The gate would reject the request until the site may get the next one.
-        const { waitMs } = this.#port.circuitOf(tracked.queue.origin)
-        tracked.queue.restsUntil = performance.now() + waitMs
-        return { waitMs, isDomainFull: false }
+        const { waitMs } = this.#port.circuitOf(queue.origin)
+        queue.restsUntil = performance.now() + waitMs
+        return waitMs
       }
       const { waitMs, because, level } = forecast
-      const isDomainFull = because === 'concurrency' && (level === 'domain' || level === 'address')
-      const at = performance.now()
-      tracked.estimated = isDomainFull ? undefined : { at, startsAt: at + waitMs }
-      return { waitMs, isDomainFull }
+      tracked.isDomainFull = because === 'concurrency' && (level === 'domain' || level === 'address')
+      return because === 'circuit' ? Math.min(waitMs, LOOK_MS) : waitMs
     } catch {
-      return NOW
+      return 0
     } finally {
       tracked.estimate = undefined
       if (--domain.pendingEstimates === 0) this.#fetchingDomains--

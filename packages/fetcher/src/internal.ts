@@ -40,7 +40,12 @@ export { registerPoliteDispatcher, registerPoliteFetch } from './network/platfor
 export { isProxyExcluded, proxyVariableFor } from './network/proxy-variables.ts'
 export { firstSpecialAddresses } from './network/public-address.ts'
 export { loadUndici } from './network/undici.ts'
-export { CLIENT_OPTIONS, namesItself, plausibleTimeout } from './options/options.ts'
-export { PACING_OPTIONS } from './options/pacing-options.ts'
+export {
+  CLIENT_OPTIONS,
+  namesItself,
+  PACING_OPTIONS,
+  plausibleTimeout,
+  registerPacingOptions,
+} from './options/options.ts'
 export { challengeOf, checkedSigner, withHeaders } from './options/request-signer.ts'
 export { CACHE_HEADERS } from './report/reported-headers.ts'

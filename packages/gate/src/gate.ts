@@ -34,7 +34,7 @@ import { CheckedPacer } from './lane/checked-pacer.ts'
 import { ConcurrencyLimit } from './lane/concurrency-limit.ts'
 import { estimateWait, type WaitForecast } from './lane/estimate.ts'
 import type { GateContext } from './lane/gate-context.ts'
-import type { GrantedPermit } from './lane/granted-permit.ts'
+import { GrantedPermit } from './lane/granted-permit.ts'
 import type { Lane } from './lane/lane.ts'
 import { OpenPermits } from './lane/open-permits.ts'
 import type { Route } from './lane/route.ts'
@@ -42,7 +42,7 @@ import { Routes } from './lane/routes.ts'
 import { SharedLimits } from './lane/shared-limit.ts'
 import { type EnterCall, enterArguments, type WhenArguments, whenArguments } from './options/enter-arguments.ts'
 import type { EnterOptions, GateCheckOptions, PoliteGateOptions, WhenOptions } from './options/gate-options.ts'
-import { GATE_OPTIONS, OPTIONS_ELSEWHERE, type Pacing, pacingOf } from './options/pacing.ts'
+import { GATE_OPTIONS, OPTIONS_ELSEWHERE, pacingOf } from './options/pacing.ts'
 import { sitePacingBy } from './options/site-pacing.ts'
 import { isPromise } from './pace/is-promise.ts'
 import { LocalPacer } from './pace/local-pacer.ts'
@@ -58,7 +58,7 @@ import type { AllowedVerdict } from './report/allowed-verdict.ts'
 import { Counters, type GateCounters } from './report/counters.ts'
 import { causeText, GateClosedError } from './report/errors.ts'
 import type { EventSource, ReportingGate } from './report/events.ts'
-import type { Forecast } from './report/forecast.ts'
+import type { Forecast, RefusedForecast } from './report/forecast.ts'
 import { GateLog } from './report/gate-log.ts'
 import type { GateGauges } from './report/gauges.ts'
 import { Progress, warnOfProgress } from './report/progress.ts'
@@ -83,27 +83,26 @@ export interface GatePort
   /** Like `enter`, for a URL whose request is made later: it has no permit yet. See `reserve`. */
   readonly enterAnew: GatePort['enter']
   /**
-   * Enters a request of another program, which may send it this much later. Rejects with a
-   * `WaitTooLongError` if it cannot start now.
-   */
-  readonly enterNow: (url: string, redirectedFrom: readonly string[], allowanceMs: number) => Promise<GrantedPermit>
-  /**
    * Like the public `when`, for a request that waits elsewhere until its turn, and enters the gate
-   * then. A pacer in another process may count the request as waiting.
+   * then. Asks the pacer only if the lane does not know how long it has to wait. A pacer in another
+   * process may then count the request as waiting.
+   * @param attach Gets its lane: see `Entrance`.
    */
-  readonly forecast: (url: string, redirectedFrom: readonly string[]) => Promise<Forecast>
+  readonly forecast: (
+    url: string,
+    redirectedFrom: readonly string[],
+    attach: (lane: OuterLane) => void,
+  ) => Promise<Forecast>
   /**
-   * Like `forecast`, with the pace key of a request that may be made.
-   * @param ahead How many requests of the key wait before it, outside of the gate.
+   * Returns where a URL of an outer queue enters, or why it is refused. Asks no pacer.
    * @param mayFetch Whether robots.txt may be fetched.
    * @returns The promise of the verdict, if robots.txt is not known; undefined if it may not be fetched.
    */
-  readonly keyedForecast: (
+  readonly entranceOf: (
     url: string,
     redirectedFrom: readonly string[],
-    ahead: number,
     mayFetch: boolean,
-  ) => { readonly pending: Promise<ClientVerdict> | undefined } | Promise<KeyedForecast>
+  ) => Promise<Entrance | RefusedForecast | { readonly pending: Promise<ClientVerdict> | undefined }>
   /** Returns the circuit of an origin, as far as this gate knows it, and the end of its cooling period. */
   readonly circuitOf: (origin: string) => CircuitReport & { readonly retryAt: number }
   /**
@@ -118,11 +117,24 @@ export interface GatePort
   readonly isBusyWith: (urls: Iterable<string>) => boolean
 }
 
-/** A forecast, with the pace key and its concurrency limit if the request may be made. */
-export interface KeyedForecast {
-  readonly forecast: Forecast
-  readonly key: string | undefined
+export type OuterLane = Pick<Lane, 'key' | 'attach' | 'detach' | 'expectedWaitMs'>
+
+/** Where a URL that waits outside of the gate enters it. */
+export interface Entrance {
+  /**
+   * The lane of its pace key. An outer queue attaches to it while it has URLs for it, and so keeps
+   * the turn that the pacer gives to the first of them.
+   */
+  readonly lane: OuterLane
   readonly maxConcurrent: number
+  /** What the request has to wait for, as far as is known without a call of the pacer. */
+  readonly knownWait: () => WaitForecast | undefined
+  /**
+   * Starts the request if it may start now. Otherwise returns how long it has to wait, or why it is
+   * refused. One call of the pacer says all of that: `reserve`.
+   * @param allowanceMs How much later another program may send the request.
+   */
+  readonly tryEnter: (allowanceMs: number, signal?: AbortSignal) => Promise<GrantedPermit | Forecast>
 }
 
 /** Returns the port of a gate. The class sets this function, since the context is private there. */
@@ -202,7 +214,6 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       keeper: keeperOf(pacing.pacer),
       failed: (origin, error) => pacer.failed(origin, error),
     })
-    context.isSimple = ownPacer instanceof LocalPacer && needsOneSlot(pacing)
     const routes = new Routes(
       context,
       sitePacingOf,
@@ -237,19 +248,23 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
       ...context,
       enter: (url, signal, redirectedFrom) => this.#enter(url, signal, redirectedFrom, undefined),
       enterAnew: (url, signal, redirectedFrom) => this.#enterAnew(url, signal, redirectedFrom, undefined),
-      enterNow: async (url, redirectedFrom, allowanceMs) =>
-        (await this.#enterAnew(url, undefined, redirectedFrom, 0, allowanceMs)) as GrantedPermit,
-      forecast: (url, redirectedFrom) => this.#forecast(url, whenArguments({ redirectedFrom }), true),
-      keyedForecast: (url, redirectedFrom, ahead, mayFetch) => {
+      forecast: (url, redirectedFrom, attach) => this.#forecast(url, whenArguments({ redirectedFrom }), attach),
+      entranceOf: async (url, redirectedFrom, mayFetch) => {
         const { robots } = this.#context
         const verdict = mayFetch ? robots.check(url, undefined, redirectedFrom) : robots.checkKnown(url, redirectedFrom)
-        if (verdict === undefined) return { pending: undefined }
-        if (isPromise(verdict)) return { pending: verdict }
-        const entry = { verdict, ahead, route: undefined as Route<Lane> | undefined }
-        return this.#forecast(url, whenArguments(undefined), true, entry).then((forecast) => {
-          const { lane, pacing } = entry.route ?? {}
-          return { forecast, key: lane?.key, maxConcurrent: pacing?.maxConcurrentPerKey ?? 0 }
-        })
+        if (verdict === undefined || isPromise(verdict)) return { pending: verdict }
+        if (!this.#disobedience.admits(verdict)) return refused(verdict)
+        const check = AllowedCheck.by(verdict)
+        const route = this.#routes.current(await this.#routeOf(verdict, undefined))
+        const { lane, pacing } = route
+        return (
+          this.#refusalOf(check, route) ?? {
+            lane,
+            maxConcurrent: pacing.maxConcurrentPerKey,
+            knownWait: () => lane.knownWait(route, verdict.origin),
+            tryEnter: (allowanceMs, signal) => this.#tryEnter(check, route, { signal, redirectedFrom }, allowanceMs),
+          }
+        )
       },
       circuitOf: (origin) => {
         const report = context.circuits.reportOf(origin)
@@ -379,36 +394,67 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
    * also whatever your own pacer throws.
    */
   async when(url: string | HasHref, options?: WhenOptions): Promise<Forecast> {
-    return this.#forecast(urlText(url), whenArguments(options), false)
+    return this.#forecast(urlText(url), whenArguments(options))
   }
 
-  /** @param entry What `keyedForecast` knows of the request; gets its route. */
   async #forecast(
     text: string,
     { signal, redirectedFrom }: WhenArguments,
-    willReserve: boolean,
-    entry?: { readonly verdict: ClientVerdict; readonly ahead: number; route: Route<Lane> | undefined },
+    attach?: (lane: OuterLane) => void,
   ): Promise<Forecast> {
-    const { robots, now, budgets, circuits } = this.#context
-    const verdict = entry?.verdict ?? (await robots.check(text, signal, redirectedFrom))
-    if (!this.#disobedience.admits(verdict))
-      return { allowed: false, verdict, retryAt: verdict.retryAt, budget: undefined, circuit: undefined }
+    const { robots, now, circuits } = this.#context
+    const verdict = await robots.check(text, signal, redirectedFrom)
+    if (!this.#disobedience.admits(verdict)) return refused(verdict)
     const route = this.#routes.current(await this.#routeOf(verdict, signal))
-    if (entry !== undefined) entry.route = route
-    const budget = budgets?.usedUp(route.lane.key, route.lane.waiting)
-    if (budget !== undefined) return { allowed: false, verdict, retryAt: undefined, budget, circuit: undefined }
     const check = AllowedCheck.by(verdict)
-    const refusal = circuits.refusalOf(check, route.pacing.circuit)
-    if (refusal !== undefined) {
-      const { retryAt, outcome, because } = refusal
-      return { allowed: false, verdict, retryAt, budget: undefined, circuit: { kind: outcome, because } }
-    }
+    const refusal = this.#refusalOf(check, route)
+    if (refusal !== undefined) return refusal
+    attach?.(route.lane)
     const limits = route.limitsFor(check)
-    const { waitMs, ...wait } = afterCircuit(
-      await estimateWait(this.#context, route, limits, willReserve, entry?.ahead),
-      circuits.reportOf(verdict.origin),
-    )
-    return { allowed: true, verdict, at: now() + waitMs, waitMs, ...wait }
+    const wait =
+      (attach && route.lane.knownWait(route, verdict.origin)) ??
+      (await estimateWait(this.#context, route, limits, attach !== undefined))
+    const { waitMs, ...cause } = afterCircuit(wait, circuits.reportOf(verdict.origin))
+    return { allowed: true, verdict, at: now() + waitMs, waitMs, ...cause }
+  }
+
+  /** Returns why a request that robots.txt allows would be refused. */
+  #refusalOf(check: AllowedCheck, { lane, pacing }: Route): RefusedForecast | undefined {
+    const { budgets, circuits } = this.#context
+    const budget = budgets?.usedUp(lane.key, lane.waiting)
+    if (budget !== undefined) return { ...refused(check.verdict), retryAt: undefined, budget }
+    const refusal = circuits.refusalOf(check, pacing.circuit)
+    if (refusal === undefined) return undefined
+    const { retryAt, outcome, because } = refusal
+    return { ...refused(check.verdict), retryAt, circuit: { kind: outcome, because } }
+  }
+
+  /** See `Entrance`. */
+  async #tryEnter(
+    check: AllowedCheck,
+    found: Route<Lane>,
+    more: WhenArguments,
+    allowanceMs: number,
+  ): Promise<GrantedPermit | Forecast> {
+    const { activity, now } = this.#context
+    const { url, verdict } = check
+    const route = this.#routes.current(found)
+    const call = { url, ...more, maxWaitMs: 0, allowanceMs, isOuter: true, enteredAt: stackOf(url) }
+    activity.begin()
+    try {
+      this.#closing.signal.throwIfAborted()
+      const entered = await route.lane.tryAdd(route, check, call)
+      if (entered instanceof GrantedPermit) {
+        if (more.signal?.aborted) entered.abandon(more.signal.reason)
+        more.signal?.throwIfAborted()
+        return this.#start(entered, route)
+      }
+      activity.end()
+      return { allowed: true, verdict, at: now() + entered.waitMs, ...entered }
+    } catch (error) {
+      activity.end()
+      throw error
+    }
   }
 
   /**
@@ -468,13 +514,12 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     signal: AbortSignal | undefined,
     redirectedFrom: readonly string[],
     maxWaitMs: number | undefined,
-    allowanceMs = 0,
   ): Permit | Promise<Permit> {
-    const enteredAt = isTracing ? new Error(`enter(${withoutCredentials(url)})`).stack : undefined
+    const enteredAt = stackOf(url)
     const { robots, activity } = this.#context
     activity.begin()
     try {
-      const call = { url, signal, maxWaitMs, redirectedFrom, allowanceMs, enteredAt }
+      const call = { url, signal, maxWaitMs, redirectedFrom, allowanceMs: 0, isOuter: false, enteredAt }
       const check = robots.requireAllowed(url, signal, redirectedFrom)
       if (isPromise(check)) return this.#enterLater(check, call)
       const route = this.#routeOf(check, signal)
@@ -546,7 +591,7 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
     }
   }
 
-  #start(permit: GrantedPermit, { pacing }: Route): Permit {
+  #start(permit: GrantedPermit, { pacing }: Route): GrantedPermit {
     permit.start()
     if (!pacing.obey.rules || !pacing.obey.delays) this.#disobedience.started(permit.verdict, pacing)
     return permit
@@ -573,15 +618,17 @@ export class PoliteGate implements AsyncDisposable, ReportingGate {
   }
 }
 
+function stackOf(url: string): string | undefined {
+  return isTracing ? new Error(`enter(${withoutCredentials(url)})`).stack : undefined
+}
+
+function refused(verdict: ClientVerdict): RefusedForecast {
+  return { allowed: false, verdict, retryAt: verdict.retryAt, budget: undefined, circuit: undefined }
+}
+
 /** Returns how long a request would wait whose circuit may be open. */
 function afterCircuit(wait: WaitForecast, { state, waitMs }: CircuitReport): WaitForecast {
   return state === 'closed' || waitMs <= wait.waitMs ? wait : { ...wait, waitMs, because: 'circuit', level: 'origin' }
-}
-
-/** Whether each request needs one slot only. */
-function needsOneSlot({ budget, minDelayPerDomainMs, minDelayPerAddressMs, maxConcurrentPerAddress }: Pacing): boolean {
-  const isPerAddress = minDelayPerAddressMs > 0 || maxConcurrentPerAddress < Number.POSITIVE_INFINITY
-  return budget === undefined && minDelayPerDomainMs === 0 && !isPerAddress
 }
 
 /** Settles like `permit`, for which a request waits. Warns if it waits for fake timers that stand still. */

@@ -7,12 +7,12 @@ export { assertOwnHost } from './adapter/target.ts'
 export { warnOfOtherName } from './adapter/user-agent.ts'
 export type { FetchLike, FetchResponse } from './fetch/fetch-response.ts'
 export { type CachedRequest, type CacheExchange, checkedCache, type ResponseCache } from './fetch/page-cache.ts'
+export type { RateLimitAnswer } from './fetch/page-exchange.ts'
 export {
   type CacheOptions,
   type PoliteFetch,
   type PolitelyOptions,
   politely,
-  type RateLimitAnswer,
   type RefusalOptions,
   type RepeatOptions,
   type ResponseOptions,
@@ -21,12 +21,6 @@ export {
 export { type Refusal, refusalOf } from './fetch/refused-response.ts'
 export { usageOf } from './fetch/response-usage.ts'
 export type { RetryOptions } from './fetch/retry.ts'
-export type {
-  FleetFailureMessage,
-  FleetPacerCounters,
-  FleetRecoveredMessage,
-  ReportingPacer,
-} from './fleet/pacer-events.ts'
 export { PoliteGate } from './gate.ts'
 export { politeHttpAgent } from './http/http-agent.ts'
 export type {
@@ -47,6 +41,12 @@ export type {
   Ticket,
   WaitEstimate,
 } from './pace/pacer.ts'
+export type {
+  FleetFailureMessage,
+  FleetPacerCounters,
+  FleetRecoveredMessage,
+  ReportingPacer,
+} from './pace/pacer-events.ts'
 export type {
   BackoffOptions,
   CircuitOptions,

@@ -1,8 +1,10 @@
 // What the other packages of Politely use of this one. Not public: it may change in any version.
 
-export { dispatchedTarget } from './adapter/target.ts'
+export { Exchange } from './adapter/exchange.ts'
+export { assertGate } from './adapter/resolve-gate.ts'
+export { assertNoPseudoHeader, dispatchedTarget } from './adapter/target.ts'
 export { methodOf } from './fetch/fetch-input.ts'
 export { retryOf, withRetries } from './fetch/retry.ts'
-export { type GatePort, gatePort, type KeyedForecast } from './gate.ts'
+export { type Entrance, type GatePort, gatePort, type OuterLane } from './gate.ts'
 export type { GrantedPermit } from './lane/granted-permit.ts'
 export { hasRedirectInside, isRedirect, MAX_REDIRECTS, redirectionOf } from './redirects/redirect.ts'

@@ -10,7 +10,6 @@ import {
   type PacingOptions,
   type RequestReport,
 } from '../src/index.ts'
-import { CrawlTimeline } from '../src/timeline/index.ts'
 import { simulate } from './simulation.ts'
 
 const REFUSED: RequestReport = {
@@ -209,21 +208,6 @@ test('outcomes that the option names open the circuit, others close it', async (
   await advance(1_000)
   await advance(60_000)
   await later
-})
-
-test('the timeline shows when a circuit was open', async () => {
-  const { visit, advance, gate } = await crawl()
-  using timeline = new CrawlTimeline({ gate })
-  const all = pages(1, 5).map((path) => visit(path, () => REFUSED))
-  await advance(70_000)
-  await Promise.all(all)
-  expect(timeline.rows()[0]?.marks.filter(({ kind }) => kind === 'rest')).toEqual([
-    { kind: 'rest', at: 2_000, forMs: 60_000 },
-    { kind: 'rest', at: 62_000, forMs: 120_000 },
-  ])
-  expect(timeline.text()).toMatch(/│●[^│]*_{10,}●│ 4\n/)
-  expect(timeline.text()).toContain('_ the circuit is open')
-  expect(timeline.svg()).toContain('>the circuit is open</text>')
 })
 
 test('a body over the limit of the caller does not count', async () => {

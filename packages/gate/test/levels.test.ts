@@ -3,7 +3,6 @@ import { describe, expect, test, vi } from 'vitest'
 import type { Pacer, Permit, Reservation } from '../src/index.ts'
 import { LocalPacer } from '../src/index.ts'
 import { Lane } from '../src/lane/lane.ts'
-import { CrawlTimeline } from '../src/timeline/index.ts'
 import { listenTo } from './listen.ts'
 import { simulate } from './simulation.ts'
 import { HOSTS, lookup, visits } from './visits.ts'
@@ -331,17 +330,6 @@ test('gives back the slots of all levels if the clock throws after they were res
   const { enter } = await simulate(HOSTS, { pacer, now, minDelayPerDomainMs: 1_000 })
   await expect(enter('1', 'a.one.test')).rejects.toThrow('the clock is broken')
   expect(cancelled.length).toBe(2)
-})
-
-test('the timeline shows which waits were for a shared limit', async () => {
-  const { gate, enter, advance } = await simulate(HOSTS, { lookup, minDelayPerDomainMs: 2_000 })
-  const timeline = new CrawlTimeline({ gate })
-  const both = ['a.one.test', 'b.one.test'].map(async (host) => (await enter('1', host)).release())
-  await advance(2_000)
-  await Promise.all(both)
-  timeline.stop()
-  expect(timeline.text({ columns: 60 })).toMatch(/b\.one.*│-+●│ 1\n[\s\S]*one waits for: - its domain/)
-  expect(timeline.svg()).toContain('one waits for its domain, its address or the gate')
 })
 
 test('a request whose levels have slots at different times does not starve beside others that use each of them', async () => {

@@ -1,8 +1,11 @@
-// The tables of options in the documentation are written by hand. These tests compare their names
-// and defaults with the code.
-import { PACING_OPTIONS } from '@politely/fetcher/internal'
-import { readPage } from '@politely/testkit/doc-page'
+// The tables of options in the documentation. packages/gate/README.md has one that is made from the
+// docstrings. The others are written by hand, and these tests compare their names and defaults with the code.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expectTables, readPage } from '@politely/testkit/doc-page'
+import { optionRowsIn } from '@politely/testkit/option-docs'
 import { describe, expect, test } from 'vitest'
+import { PACING_OPTIONS } from '../src/options/option-table.ts'
 import { pacingOf } from '../src/options/pacing.ts'
 
 type Name = keyof typeof PACING_OPTIONS
@@ -45,12 +48,13 @@ function optionsIn(text: string): string[] {
   return [...new Set(inCode.filter(isOption))].toSorted()
 }
 
-describe('the table of options in packages/gate/README.md', () => {
-  const rows = Array.from(readPage('packages/gate/README.md').matchAll(/^\| `(\w+)` \| (\S+) \|/gm))
-
-  test('has a row with the right default for each option', () => {
-    const inPage = rows.map(([, name, value]) => `${name}: ${value}`)
-    expect(inPage.toSorted()).toEqual(names.map((name) => `${name}: ${defaultOf(name)}`))
+test('packages/gate/README.md lists the options', { tags: 'page' }, async () => {
+  const source = readFileSync(join(import.meta.dirname, '../src/pace/pacing-options.ts'), 'utf8')
+  const rows = optionRowsIn(source, 'PacingOptions')
+  expect(rows.map(({ name }) => name).toSorted()).toEqual(names)
+  await expectTables('packages/gate/README.md', {
+    head: ['option', 'default', 'type or unit', 'what it does'],
+    rows: rows.map(({ name, type, meaning }) => [`\`${name}\``, defaultOf(name as Name), type, meaning]),
   })
 })
 

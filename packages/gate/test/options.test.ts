@@ -1,6 +1,6 @@
 // The options, and the errors for invalid ones.
 import { RobotsClient } from '@politely/fetcher'
-import { PACING_OPTIONS } from '@politely/fetcher/internal'
+import { PACING_OPTIONS as OPTIONS_KNOWN_TO_CLIENT } from '@politely/fetcher/internal'
 import { holdRefusingPort } from '@politely/testkit/servers/refusing-port'
 import { Agent } from 'undici'
 import { expect, expectTypeOf, onTestFinished, test } from 'vitest'
@@ -8,7 +8,6 @@ import {
   assertOwnHost,
   LocalPacer,
   OptionError,
-  type PacingOptions,
   PoliteGate,
   type PoliteGateOptions,
   type PolitelyOptions,
@@ -17,8 +16,8 @@ import {
   refusalOf,
   resolveGate,
 } from '../src/index.ts'
+import { PACING_OPTIONS } from '../src/options/option-table.ts'
 import { pacingOf } from '../src/options/pacing.ts'
-import { CrawlTimeline } from '../src/timeline/index.ts'
 import { politeAgent, politeInterceptor } from '../src/undici/index.ts'
 
 const robots = new RobotsClient({ userAgent: 'ExampleBot/1.0' })
@@ -172,8 +171,8 @@ test.each<[call: string, make: () => unknown, message: string]>([
     'gate: a fetch with a gate is not a PoliteGate; write fetch.gate',
   ],
   [
-    'new CrawlTimeline({ gate: politeAgent() })',
-    () => new CrawlTimeline(wrong({ gate: politeAgent({ gate }) })),
+    'politely(fetch, { gate: politeAgent() })',
+    () => politely(fetch, wrong({ gate: politeAgent({ gate }) })),
     'gate: an object with a gate is not a PoliteGate; write agent.gate',
   ],
   [
@@ -300,7 +299,6 @@ test.each<[call: string, make: () => unknown, message: string]>([
   ],
   ['politeAgent(gate)', () => politeAgent(wrong(gate)), 'a PoliteGate was given instead of options; write { gate }'],
   ['resolveGate(gate)', () => resolveGate(wrong(gate)), 'a PoliteGate was given instead of options; write { gate }'],
-  ['new CrawlTimeline(gate)', () => new CrawlTimeline(wrong(gate)), 'write new CrawlTimeline({ gate })'],
   [
     'new LocalPacer({ now })',
     () => new LocalPacer(wrong({ now: Date.now })),
@@ -316,12 +314,6 @@ test.each<[call: string, make: () => unknown, message: string]>([
     () => assertOwnHost('https://example.com/', wrong('example.com')),
     'hostHeaders: is missing or',
   ],
-  ['new CrawlTimeline({ gat: 1 })', () => new CrawlTimeline(wrong({ gat: 1 })), 'gat: is an unknown option'],
-  [
-    'new CrawlTimeline({ gate: robots })',
-    () => new CrawlTimeline(wrong({ gate: robots })),
-    'gate: an object is not a PoliteGate',
-  ],
 ])('%s says what to write', (_, make, message) => {
   expect(optionError(make).message).toContain(message)
 })
@@ -331,9 +323,8 @@ test.each(Object.keys(PACING_OPTIONS))('new RobotsClient({ %s }) says that it is
   expect(optionError(make).message).toContain(`${name}: is an option of the gate; write it in politely(`)
 })
 
-test('the client and the gate know the same names of pacing options', () => {
-  // Checked by `npm run check`. The names are in packages/fetcher/src/options/pacing-options.ts.
-  expectTypeOf<keyof typeof PACING_OPTIONS>().toEqualTypeOf<keyof PacingOptions>()
+test('the client knows no other options of pace', () => {
+  expect(Object.keys(OPTIONS_KNOWN_TO_CLIENT).toSorted()).toEqual(Object.keys(PACING_OPTIONS).toSorted())
 })
 
 test.each<[args: string, args: unknown[], message: string]>([

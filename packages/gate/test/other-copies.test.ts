@@ -5,7 +5,6 @@ import { usageOf } from '@politely/core/usage'
 import { RobotsClient } from '@politely/fetcher'
 import { afterAll, expect, test } from 'vitest'
 import { PoliteGate, politeHttpAgent, politely, resolveGate } from '../src/index.ts'
-import { CrawlTimeline } from '../src/timeline/index.ts'
 import { politeInterceptor } from '../src/undici/index.ts'
 
 // A module with a query is evaluated again, so its class is another one.
@@ -39,10 +38,8 @@ test.each<[call: string, make: () => unknown, message: string]>([
   ['politely(fetch, { gate })', () => politely(fetch, { gate }), GATE],
   ['politeHttpAgent(agent, gate)', () => politeHttpAgent(new Agent(), gate), GATE],
   ['politeInterceptor(gate)', () => politeInterceptor(gate), GATE],
-  ['new CrawlTimeline({ gate })', () => new CrawlTimeline({ gate }), GATE],
   ['new PoliteGate(robots)', () => new PoliteGate(robots as never), 'options: a RobotsClient was given instead of'],
   ['politely(fetch, gate)', () => politely(fetch, gate as never), 'options: a PoliteGate was given instead of'],
-  ['new CrawlTimeline(gate)', () => new CrawlTimeline(gate as never), 'options: a PoliteGate was given instead of'],
   [
     'usageOf({ robots })',
     () => usageOf({ robots: parsed, url: 'https://example.com/', tokens: 'ExampleBot' }),

@@ -2,7 +2,7 @@
 // Random crawls on simulated time, with limits on all levels. Several origins share domains and
 // addresses. Requests are aborted at random times, the rules are fetched again, the pacer replies
 // late, fails or says wait, two gates share a pacer, some gates close early, and some have a jitter,
-// a budget or options for single sites. Whatever happens, no gap is shorter than asked, no limit and
+// a budget or options for single sites. Some requests wait outside of the gate. Whatever happens, no gap is shorter than asked, no limit and
 // no budget is exceeded, the pacer gets the calls that `pacer.ts`
 // promises, every request settles, and nothing is left.
 import type { Delay, PaceLimits } from '@politely/core/engine'
@@ -10,6 +10,7 @@ import { type ClientVerdict, RobotsClient } from '@politely/fetcher'
 import { seededIntegers } from '@politely/testkit/random-robots'
 import { sampled } from '@politely/testkit/scope'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { gatePort, type OuterLane } from '../src/gate.ts'
 import {
   LocalPacer,
   type PaceBy,
@@ -47,6 +48,31 @@ const HOSTS: Readonly<Record<string, readonly [domain: string, address: string]>
 type Random = (below: number) => number
 
 const { of } = SharedLimits.prototype
+
+/** Waits like an outer queue: outside of the gate, until the request may start. */
+async function enterFromOutside(gate: PoliteGate, url: string, signal: AbortSignal): Promise<Permit> {
+  let lane: OuterLane | undefined
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      const entrance = await gatePort(gate).entranceOf(url, [], true)
+      if ('pending' in entrance) await entrance.pending
+      if (!('lane' in entrance)) {
+        if ('allowed' in entrance) throw new Error('refused')
+        continue
+      }
+      entrance.lane.attach()
+      lane?.detach()
+      lane = entrance.lane
+      const entered = entrance.knownWait() ?? (await entrance.tryEnter(0, signal))
+      if ('release' in entered) return entered
+      if (!('waitMs' in entered)) throw new Error('refused')
+      await pause(entered.waitMs > 0 ? entered.waitMs : 10)
+    }
+  } finally {
+    lane?.detach()
+  }
+}
 
 const pause = (ms: number) => new Promise((over) => setTimeout(over, ms))
 
@@ -299,12 +325,17 @@ async function crawl(seed: number): Promise<readonly string[]> {
     const [abortsAfter, takes] = [random(1_500), pick(0, random(30), random(30), random(300))]
     const aborts = random(3) === 0
     const gateNumber = random(gates.length)
+    const isOutside = random(3) === 0
     await pause(arrivesAt)
     const controller = new AbortController()
     if (aborts) void pause(abortsAfter).then(() => controller.abort(new Error('abort')))
     let permit: Permit
     try {
-      permit = await (gates[gateNumber] as PoliteGate).enter(site.at(host, '/page'), { signal: controller.signal })
+      const gate = gates[gateNumber] as PoliteGate
+      const url = site.at(host, '/page')
+      permit = isOutside
+        ? await enterFromOutside(gate, url, controller.signal)
+        : await gate.enter(url, { signal: controller.signal })
     } catch {
       settled++
       return
@@ -316,7 +347,7 @@ async function crawl(seed: number): Promise<readonly string[]> {
       delay(`${level} ${key}`, at + delaysOf(host)[level])
     }
     // The order of arrival is known if no lookup and no fetch of robots.txt comes before it.
-    if (chaos === 0 && refetches === 0 && isLookupSync && arrivesAt === 0 && !aborts) {
+    if (!isOutside && chaos === 0 && refetches === 0 && isLookupSync && arrivesAt === 0 && !aborts) {
       const key = `${gateNumber} ${queueKeyOf(host)}`
       if (n < (order.get(key) ?? 0)) wrong.push(`request ${n} of ${key} after a later one`)
       order.set(key, n)

@@ -9,8 +9,8 @@ import { lookupIn } from '@politely/testkit/servers/lookup'
 import { request } from 'undici'
 import { afterEach, expect, test } from 'vitest'
 import { PoliteGate } from '../src/index.ts'
-import { CrawlTimeline } from '../src/timeline/index.ts'
 import { politeAgent } from '../src/undici/index.ts'
+import { listenTo } from './listen.ts'
 
 /** Crawl-delays in milliseconds. Two origins have each of them. */
 const DELAYS = [0, 5, 10, 15, 20, 25, 30, 40, 50, 70]
@@ -43,7 +43,16 @@ test.each(['with 429 and Retry-After', 'without pushbacks'])('keeps the delays o
   const lookup = lookupIn()
   await using robots = new RobotsClient({ userAgent: 'ExampleBot/1.0', lookup })
   const gate = new PoliteGate({ robots, minDelayMs: 0 })
-  using timeline = new CrawlTimeline({ gate })
+  /** When the requests of each origin started, and when the headers of its 429 were reported. */
+  const visits = new Map<string, { readonly starts: number[]; pushbackAt?: number }>()
+  const stopStarts = listenTo('politely:gate:start', gate, ({ at, origin }) => {
+    if (!visits.has(origin)) visits.set(origin, { starts: [] })
+    visits.get(origin)?.starts.push(at)
+  })
+  const stopEnds = listenTo('politely:gate:done', gate, ({ at, origin, status }) => {
+    const visit = visits.get(origin)
+    if (visit !== undefined && status === 429) visit.pushbackAt = at
+  })
   await using agent = politeAgent({ gate, lookup })
   /** When the headers of a 429 arrived. Requests that start after that start a second later. */
   const pushedBackAt = new Map<string, number>()
@@ -58,21 +67,20 @@ test.each(['with 429 and Retry-After', 'without pushbacks'])('keeps the delays o
     ),
   )
   await gate.drain()
+  stopStarts()
+  stopEnds()
   expect(gate.counters).toMatchObject({ started: 240, done: 240, abandoned: 0, pushbacks: isBusy ? 20 + 10 : 0 })
-  const rows = timeline.rows()
-  expect(rows.length).toBe(20)
-  for (const { origin, marks } of rows) {
+  expect(visits.size).toBe(20)
+  for (const [origin, { starts, pushbackAt = 0 }] of visits) {
     const delayMs = Number(new URL(origin).hostname.slice(1, -5))
-    const starts = marks.flatMap(({ kind, at }) => (kind === 'start' ? [at] : []))
     const gaps = starts.slice(1).map((at, n) => at - (starts[n] ?? 0))
     expect(starts.length).toBe(REQUESTS_PER_ORIGIN)
     expect([origin, Math.min(...gaps) >= delayMs]).toEqual([origin, true])
     if (pushedBackAt.has(new URL(origin).hostname)) {
-      const pushedBack = marks.find((mark) => mark.kind === 'pushback' && mark.status === 429)
-      const last = starts.findLast((at) => at <= (pushedBack?.at ?? 0))
-      const next = starts.find((at) => at > (pushedBack?.at ?? 0))
+      const last = starts.findLast((at) => at <= pushbackAt)
+      const next = starts.find((at) => at > pushbackAt)
       // Requests that started before the 429 arrived are not delayed. The next request starts a
-      // second after it. The mark is made a little later.
+      // second after it. The message comes a little later.
       expect((next ?? 0) - (last ?? 0)).toBeGreaterThanOrEqual(1_000)
     }
   }

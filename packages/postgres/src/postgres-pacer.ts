@@ -2,7 +2,7 @@
 // decide when each request may start (sql/politely.sql). FleetPacer in @politely/gate turns the
 // gate's calls into calls of these functions, which pace/ makes.
 import { assertOptions } from '@politely/fetcher/internal'
-import { DEFAULT_TIMEOUT_MS, FleetPacer } from '@politely/gate/fleet'
+import { DEFAULT_TIMEOUT_MS, FleetPacer } from '@politely/fleet'
 import { checkedClient, checkedSchema, DEFAULT_SCHEMA, type PostgresClient } from './client.ts'
 import { postgresTransport } from './pace/postgres-transport.ts'
 

@@ -1,7 +1,8 @@
 // Warns if Redis may evict the pace of a key: the next request for that key would come too early,
 // and nothing could detect it. Redis evicts keys if it has a `maxmemory` and any other policy than
 // `noeviction`, such as `allkeys-lru`.
-import { publish, type ReportingPacer } from '@politely/gate/fleet'
+import { publish } from '@politely/fleet'
+import type { ReportingPacer } from '@politely/gate'
 import type { Commands } from './client.ts'
 import type { RedisEvictionMessage } from './pacer-events.ts'
 

@@ -8,8 +8,7 @@
 //
 // The script mirrors core's pace functions (core/src/pace): the same names, the same arithmetic on
 // doubles. test/same-slots.test.ts compares both with random sequences of calls. Core has no
-// epochs, turns or allowances (gate/src/fleet/slot-allowance.ts), since a local pacer doesn't need
-// them.
+// epochs, turns or allowances (fleet/src/slot-allowance.ts), since a local pacer needs none.
 //
 // Example: three workers call `reserve` for a site with a delay of 1,000 ms. Their allowances add
 // up to 30 ms, of which 7 ms are for the timer of a waiting worker.

@@ -1,5 +1,5 @@
 // The messages that a RedisPacer publishes on channels of `node:diagnostics_channel`.
-import type { FleetFailureMessage, FleetRecoveredMessage, ReportingPacer } from '@politely/gate/fleet'
+import type { FleetFailureMessage, FleetRecoveredMessage, ReportingPacer } from '@politely/gate'
 
 /**
  * Redis may evict keys under its `maxmemory-policy`, so delays may be shorter than asked. Published

@@ -2,7 +2,7 @@
 // each request may start (pace-script.ts). FleetPacer in @politely/gate turns the gate's calls into
 // calls of the script, which this package makes (redis-transport.ts).
 import { assertOptions } from '@politely/fetcher/internal'
-import { FleetPacer } from '@politely/gate/fleet'
+import { FleetPacer } from '@politely/fleet'
 import { commandsOf, type RedisClient } from './client.ts'
 import { checkedKeyPrefix, DEFAULT_KEY_PREFIX } from './keys.ts'
 import { redisTransport } from './redis-transport.ts'

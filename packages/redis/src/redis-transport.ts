@@ -1,5 +1,5 @@
 // Makes the calls of RedisPacer: runs the scripts in Redis, and reads their replies.
-import { circuitReplyOf, type PaceReply, type PaceTransport, paceReplyOf, type ReplyFields } from '@politely/gate/fleet'
+import { circuitReplyOf, type PaceReply, type PaceTransport, paceReplyOf, type ReplyFields } from '@politely/fleet'
 import { CIRCUIT_SCRIPT } from './circuit-script.ts'
 import type { Commands } from './client.ts'
 import { RedisReplyError, RedisTimeoutError } from './errors.ts'

@@ -1,7 +1,7 @@
 // The script as a function: the same requests and replies as the SQL functions of
 // @politely/postgres.
 import { randomUUID } from 'node:crypto'
-import type { CircuitChange, PaceRequest } from '@politely/gate/fleet'
+import type { CircuitChange, PaceRequest } from '@politely/fleet'
 import { paceCallCases } from '@politely/testkit/cases/pace-calls'
 import { noRedis, useRedis } from '@politely/testkit/servers/redis'
 import { describe, expect, test } from 'vitest'

@@ -6,8 +6,8 @@ import { OptionError } from '@politely/core'
 import { RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import { LocalPacer, type Pacer, PoliteGate } from '@politely/gate'
 import { readFile, UsageError } from './command-line.ts'
-import { MAX_START_WITHIN_MS } from './http/schemas.ts'
 import type { ServerAddress } from './options.ts'
+import { MAX_START_WITHIN_MS } from './schemas.ts'
 import { PolitelyServer } from './server.ts'
 
 /** What the command line says, checked. */

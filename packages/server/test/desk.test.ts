@@ -221,6 +221,17 @@ describe('the pace', () => {
     expect((await ask(['/b'], { tenant: someone })).map(shown)).toEqual([`wait ${HOUR} retry-after`])
   })
 
+  test('tells URLs that wait already of a pause', async () => {
+    const { ask, desk, tenant } = await deskKit(SLOW, { maxConcurrentPerKey: 9 })
+    const someone = tenant('a')
+    const [go, wait] = await ask(['/a', '/b'], { tenant: someone })
+    applyReport(desk, someone, { permit: permitOf(go), status: 429, retry_after: 60 }, HOUR)
+    expect((await ask([`/b ${ticketOf(wait)}`, '/c'], { tenant: someone })).map(shown)).toEqual([
+      'wait 60000 retry-after',
+      'wait 60000 retry-after',
+    ])
+  })
+
   test('keeps RateLimit headers and a page that asks for fewer requests', async () => {
     const { ask, desk, tenant } = await deskKit('', { minDelayMs: 0, rateLimitHeaders: true, maxConcurrentPerKey: 9 })
     const someone = tenant('a')

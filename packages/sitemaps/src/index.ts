@@ -32,12 +32,12 @@ export {
   type SitemapReason,
 } from './file-result.ts'
 export type { LimitName, SitemapLimits } from './limits.ts'
-export type { ReadSitemapsOptions, SitemapSource } from './options.ts'
 export type { DateTrust } from './parse/date-trust.ts'
 export { type ProblemCode, problemMeanings, type SitemapFormat, type SitemapProblem } from './parse/found.ts'
 export { parseLastmod } from './parse/lastmod.ts'
 export type { ByteSource } from './read/body-source.ts'
 export type { SitemapFiles } from './read/file-results.ts'
+export type { ReadSitemapsOptions, SitemapSource } from './read/options.ts'
 export type { SitemapFetch, SitemapResponse } from './read/request.ts'
 export type { ResumeToken, Task } from './read/resume-token.ts'
 export { readSitemaps, type SitemapReading } from './read-sitemaps.ts'

@@ -1,8 +1,8 @@
 // readSitemaps: the entries of a site's sitemaps as a stream, and a result for each file.
 import { OptionError } from '@politely/core'
 import type { SitemapEntry } from './entry.ts'
-import { type ReadSitemapsOptions, type SitemapSource, settingsOf } from './options.ts'
 import type { SitemapFiles } from './read/file-results.ts'
+import { type ReadSitemapsOptions, type SitemapSource, settingsOf } from './read/options.ts'
 import { Reading } from './read/reading.ts'
 import type { ResumeToken } from './read/resume-token.ts'
 

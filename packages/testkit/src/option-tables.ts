@@ -17,6 +17,7 @@ export const optionPackages = [
   'server',
   'otel',
   'testing',
+  'timeline',
   'playwright',
   'puppeteer',
 ] as const
@@ -137,6 +138,7 @@ export const optionTables: readonly OptionTable[] = [
           pace: 'pace-options.md#options-for-one-site',
           paceBy: 'pace-options.md#which-requests-share-a-pace',
           pacer: 'pacers.md',
+          '*': 'pace-options.md',
         },
       },
       {
@@ -467,7 +469,7 @@ export const optionTables: readonly OptionTable[] = [
           earlier: 'sitemaps.md#later-readings',
           resume: 'sitemaps.md#later-readings',
           limits: 'sitemaps.md#limits',
-          signal: '../packages/sitemaps/src/options.ts',
+          signal: '../packages/sitemaps/src/read/options.ts',
           '*': 'sitemaps.md#what-is-read',
         },
       },
@@ -541,24 +543,24 @@ export const optionTables: readonly OptionTable[] = [
   },
   {
     title: 'CrawlTimeline',
-    text: 'For `new CrawlTimeline({ … })` of `@politely/gate/timeline`.',
+    text: 'For `new CrawlTimeline({ … })` of `@politely/timeline`.',
     options: [
       {
-        from: 'gate',
+        from: 'timeline',
         type: 'CrawlTimelineOptions',
-        at: { gate: 'waiting.md#counters-queues-and-channels', maxMarks: '../packages/gate/src/timeline/timeline.ts' },
+        at: { gate: 'waiting.md#counters-queues-and-channels', maxMarks: '../packages/timeline/src/timeline.ts' },
       },
       {
-        from: 'gate',
+        from: 'timeline',
         type: 'TimelineTextOptions',
         prefix: 'text: ',
-        at: { '*': '../packages/gate/src/timeline/timeline.ts' },
+        at: { '*': '../packages/timeline/src/timeline.ts' },
       },
       {
-        from: 'gate',
+        from: 'timeline',
         type: 'TimelineSvgOptions',
         prefix: 'svg: ',
-        at: { '*': '../packages/gate/src/timeline/timeline.ts' },
+        at: { '*': '../packages/timeline/src/timeline.ts' },
       },
     ],
   },

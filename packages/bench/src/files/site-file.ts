@@ -1,7 +1,7 @@
 // Generates random files that resemble files on the web in length and in the number of rules,
 // wildcards, groups and mistakes. test/site-file.test.ts checks these figures.
 import { pick, seededRandom } from '@politely/testkit/random-robots'
-import { CRAWLER } from '../libraries/library.ts'
+import { CRAWLER } from '../crawler.ts'
 import { crawlers, encodedWords, extensions, foreignWords, parameters, plainWords, sections } from './words.ts'
 
 export interface SiteFile {

@@ -1,5 +1,6 @@
 import { RobotsTxt } from 'exclusion'
-import { CRAWLER, type Library, library, pathOf } from './library.ts'
+import { CRAWLER } from '../crawler.ts'
+import { type Library, library, pathOf } from './library.ts'
 
 /** It normalizes the path again for each rule. */
 export const exclusion: Library<RobotsTxt> = library(

@@ -1,8 +1,5 @@
 // The interface of a library in the benchmark: it parses a file, and checks URLs with the result.
 
-/** The crawler for which every library checks URLs. */
-export const CRAWLER = 'ExampleBot'
-
 /**
  * A library as functions without closures, because the memory of a closure would count as the
  * library's.

@@ -1,7 +1,8 @@
 // What a developer writes in an hour instead of using a library: it tries the rules of a group,
 // longest first. It does not compare origins, does not normalize percent-encoding and gives no
 // reason. It is here for small files, where an index gains nothing.
-import { CRAWLER, type Library, library } from './library.ts'
+import { CRAWLER } from '../crawler.ts'
+import { type Library, library } from './library.ts'
 
 const CRAWLER_NAME = CRAWLER.toLowerCase()
 

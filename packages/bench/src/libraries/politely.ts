@@ -1,5 +1,6 @@
 import { type CrawlerRules, parseRobots } from '@politely/core'
-import { CRAWLER, type Library, library } from './library.ts'
+import { CRAWLER } from '../crawler.ts'
+import { type Library, library } from './library.ts'
 
 /**
  * Our package as users get it: built, and with the file's origin, so that every check compares

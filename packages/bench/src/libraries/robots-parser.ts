@@ -1,5 +1,6 @@
 import robotsParser, { type Robots } from 'robots-parser'
-import { CRAWLER, type Library, library } from './library.ts'
+import { CRAWLER } from '../crawler.ts'
+import { type Library, library } from './library.ts'
 
 /**
  * Most crawlers on Node use it, so ratios are relative to it. It returns undefined for URLs of

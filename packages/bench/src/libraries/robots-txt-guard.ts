@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import makeGuard, { type Guard } from 'robots-txt-guard'
 import parse from 'robots-txt-parse'
-import { CRAWLER, type Library, library, pathOf } from './library.ts'
+import { CRAWLER } from '../crawler.ts'
+import { type Library, library, pathOf } from './library.ts'
 
 /**
  * Uses robots-txt-parse, as its documentation says. That package reads streams only, so parsing

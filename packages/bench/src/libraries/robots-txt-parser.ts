@@ -1,5 +1,6 @@
 import robotsTxtParser, { type Robots } from 'robots-txt-parser'
-import { CRAWLER, type Library, library } from './library.ts'
+import { CRAWLER } from '../crawler.ts'
+import { type Library, library } from './library.ts'
 
 /**
  * It searches for a rule's path anywhere in the text that it gets. Its documentation passes the

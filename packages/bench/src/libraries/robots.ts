@@ -1,5 +1,6 @@
 import robots, { type RobotsParser } from 'robots'
-import { CRAWLER, type Library, library, pathOf } from './library.ts'
+import { CRAWLER } from '../crawler.ts'
+import { type Library, library, pathOf } from './library.ts'
 
 /** Splits lines as its own `read` does. */
 export const robotsLibrary: Library<RobotsParser> = library(

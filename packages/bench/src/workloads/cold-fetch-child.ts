@@ -4,8 +4,8 @@
 import { RobotsTxtFile } from '@crawlee/utils'
 import { RobotsClient } from '@politely/fetcher'
 import { Agent, request } from 'undici'
+import { CRAWLER } from '../crawler.ts'
 import { ours } from '../libraries/libraries.ts'
-import { CRAWLER } from '../libraries/library.ts'
 
 type Fetch = (origin: string) => Promise<unknown>
 

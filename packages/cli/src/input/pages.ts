@@ -4,7 +4,7 @@
 import { type Logger, NetworkGuard, type RobotsClient, type RobotsClientOptions } from '@politely/fetcher'
 import type { Dispatcher } from 'undici'
 import type { Arguments } from '../command-line.ts'
-import { errorLine } from '../describe-error.ts'
+import { errorLine } from '../output/style.ts'
 import { allowedAddresses, timeoutOf, withClient } from './client.ts'
 import { withOptionalStore } from './store.ts'
 

@@ -6,12 +6,12 @@ import { type Access, parseRobots, type Robots } from '@politely/core'
 import { describeForeign, foreignFormatOf, looksLikeMeanings, withoutCredentials } from '@politely/core/engine'
 import type { ClientVerdict } from '@politely/fetcher'
 import type { Arguments } from '../command-line.ts'
-import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
 import { dialectOf } from '../flags.ts'
 import { adviceOn } from '../output/advice.ts'
 import { lateNotice } from '../output/late-notice.ts'
 import { reasonText } from '../output/reason-text.ts'
+import { errorLine } from '../output/style.ts'
 import { fileName, takeStdin } from './stdin.ts'
 
 /** A robots.txt, and what to call it in a report. */

@@ -9,8 +9,8 @@ import {
 } from '@politely/sitemaps'
 import { describeResult } from '@politely/sitemaps/internal'
 import type { Arguments } from '../command-line.ts'
-import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
+import { errorLine } from '../output/style.ts'
 import type { Fetch } from './pages.ts'
 
 const BATCH = 1000

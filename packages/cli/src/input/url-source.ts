@@ -11,9 +11,9 @@ import {
   urlReaderFor,
 } from '@politely/core/internal'
 import type { Arguments } from '../command-line.ts'
-import { errorLine } from '../describe-error.ts'
 import { UsageError } from '../errors.ts'
 import { shorten } from '../output/shorten.ts'
+import { errorLine } from '../output/style.ts'
 import type { Fetch } from './pages.ts'
 import { readLines } from './read-lines.ts'
 import { explainReadError } from './robots-file.ts'

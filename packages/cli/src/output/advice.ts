@@ -1,6 +1,6 @@
 // Says what to change if robots.txt could not be read as it should.
 import type { Access } from '@politely/core'
-import { withoutCredentials } from '@politely/core/engine'
+import { failuresThatAre, withoutCredentials } from '@politely/core/engine'
 
 const SERVE_IT = 'the site should send the file with status 200, or status 404 if it has none'
 const ELSEWHERE = 'compare with another client, such as curl -v; a proxy or a firewall on the way may be the cause'
@@ -24,15 +24,7 @@ const BY_REASON: Readonly<Partial<Record<Access['reason'], string>>> = {
   'no-usable-location': SERVE_IT,
 }
 
-/** The reasons of which a proxy may be the cause. */
-const BY_PROXY: ReadonlySet<Access['reason']> = new Set([
-  'dns',
-  'dns-unavailable',
-  'refused',
-  'reset',
-  'network',
-  'timeout',
-])
+const BY_PROXY = failuresThatAre('by-proxy')
 
 /** Returns at most one sentence. @param proxy The value of `--proxy`. */
 export function adviceOn(access: Access | undefined, proxy?: string): readonly string[] {

@@ -1,6 +1,6 @@
 // Says in a terminal that the command waits for a response.
 import type { Arguments } from '../command-line.ts'
-import { errorLine } from '../describe-error.ts'
+import { errorLine } from './style.ts'
 
 const LATE_MS = 3000
 

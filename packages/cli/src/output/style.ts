@@ -19,3 +19,8 @@ export function printable(text: string): string {
 export function safeText(text: string): string {
   return escapeControls(textWithoutCredentials(text))
 }
+
+/** Every line that politely writes to stderr starts with its name. */
+export function errorLine(message: string): string {
+  return `politely: ${safeText(message)}\n`
+}

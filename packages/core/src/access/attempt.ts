@@ -11,7 +11,7 @@ import { looksLikeOf } from './looks-like.ts'
 import { isNotFoundPage } from './not-found-page.ts'
 import type { Hop, Outcome, UnavailableReason } from './outcome.ts'
 import type { AccessPolicy } from './policy.ts'
-import type { Body, FailureReason, Reply, Response } from './reply.ts'
+import { type Body, failuresThatAre, type Reply, type Response } from './reply.ts'
 
 /** A request that the caller has to send. */
 export interface RobotsRequest {
@@ -167,8 +167,7 @@ function decodeIfUtf8(bytes: string): string {
   return text.includes('\ufffd') ? bytes : text
 }
 
-/** The failures that are often gone a moment later. */
-const TRANSIENT: ReadonlySet<FailureReason> = new Set(['dns-unavailable', 'refused', 'reset', 'network', 'truncated'])
+const PASSING = failuresThatAre('passing')
 
 /**
  * Returns whether to repeat a request within the same attempt, a moment later. That is so after
@@ -177,7 +176,7 @@ const TRANSIENT: ReadonlySet<FailureReason> = new Set(['dns-unavailable', 'refus
  * followed by a retry.
  */
 export function isWorthRetrying(reply: Reply, policy: AccessPolicy): boolean {
-  if (reply.kind === 'failure') return TRANSIENT.has(reply.reason)
+  if (reply.kind === 'failure') return PASSING.has(reply.reason)
   if (isNotFoundPage(reply, policy)) return false
   return reply.status >= 500 && reply.headers['retry-after'] === undefined
 }

@@ -9,7 +9,7 @@ import type { Copy } from './copy.ts'
 import type { LooksLike } from './looks-like.ts'
 import type { Hop, UnavailableReason } from './outcome.ts'
 import { type AccessPolicy, DAY_MS } from './policy.ts'
-import type { FailureReason } from './reply.ts'
+import { type FailureReason, failuresThatAre } from './reply.ts'
 
 /**
  * The version of the shape of `Entry` and of its text. A stored entry with another version is a
@@ -159,12 +159,7 @@ export function isBlocked({ kind, reason }: Pick<Attempt, 'kind' | 'reason'>): b
   return kind === 'unreachable' && reason === 'blocked-address'
 }
 
-const OWN_FAILURES: ReadonlySet<Attempt['reason']> = new Set([
-  'blocked-address',
-  'busy-target',
-  'no-transport',
-  'unusable-transport',
-])
+const OWN_FAILURES = failuresThatAre('own')
 
 /**
  * Returns whether the attempt failed because of the client itself: its network guard, its limits or

@@ -74,3 +74,40 @@ export type FailureReason =
   | 'disallowed-target'
   | 'no-transport'
   | 'unusable-transport'
+
+/** What each reason means: see `failuresThatAre`. */
+const TRAITS: Readonly<Record<FailureReason, readonly Parameters<typeof failuresThatAre>[0][]>> = {
+  dns: ['unreached', 'another-way', 'by-proxy', 'answered'],
+  'dns-unavailable': ['passing', 'unreached', 'another-way', 'by-proxy'],
+  refused: ['passing', 'unreached', 'another-way', 'by-proxy'],
+  reset: ['passing', 'unreached', 'by-proxy', 'answered'],
+  network: ['passing', 'unreached', 'another-way', 'by-proxy'],
+  tls: ['unreached', 'answered'],
+  timeout: ['unreached', 'another-way', 'by-proxy'],
+  malformed: ['answered'],
+  undecodable: ['answered'],
+  truncated: ['passing', 'answered'],
+  'foreign-body': [],
+  'too-large': [],
+  'blocked-address': ['own', 'another-way'],
+  'busy-target': ['own'],
+  'disallowed-target': [],
+  'no-transport': ['own'],
+  'unusable-transport': ['own'],
+}
+
+/**
+ * Returns the reasons with a trait:
+ * - `own`: the client itself refused, by its network guard, its limits or its transport.
+ * - `passing`: often gone a moment later.
+ * - `unreached`: the host cannot be reached.
+ * - `another-way`: a request on another way might have succeeded.
+ * - `by-proxy`: a proxy may be the cause.
+ * - `answered`: a server or the DNS has answered, so the client's network works.
+ */
+export function failuresThatAre(
+  trait: 'own' | 'passing' | 'unreached' | 'another-way' | 'by-proxy' | 'answered',
+): ReadonlySet<string> {
+  const reasons = Object.keys(TRAITS) as FailureReason[]
+  return new Set(reasons.filter((reason) => TRAITS[reason].includes(trait)))
+}

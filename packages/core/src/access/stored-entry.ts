@@ -106,7 +106,7 @@ function attemptFrom(value: unknown): Attempt | undefined {
   const { kind, reason, status, detail, at, url, looksLike, retryAfterMs } = value
   const hops = arrayFrom(value.hops, hopFrom)
   const isComplete =
-    isOneOf(kind, KINDS) &&
+    isKind(kind) &&
     typeof reason === 'string' &&
     (status === undefined || isCount(status)) &&
     isOptionalString(detail) &&
@@ -129,7 +129,12 @@ function attemptFrom(value: unknown): Attempt | undefined {
   }
 }
 
-const KINDS: readonly Attempt['kind'][] = ['success', 'unavailable', 'restricted', 'unreachable']
+const KINDS: Readonly<Record<Attempt['kind'], true>> = {
+  success: true,
+  unavailable: true,
+  restricted: true,
+  unreachable: true,
+}
 
 function heldFrom(value: unknown): HeldResult | undefined {
   if (!isRecord(value)) return undefined
@@ -181,8 +186,8 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-function isOneOf<T>(value: unknown, list: readonly T[]): value is T {
-  return list.includes(value as T)
+function isKind(value: unknown): value is Attempt['kind'] {
+  return Object.hasOwn(KINDS, value as PropertyKey)
 }
 
 function isLooksLike(value: unknown): value is LooksLike | undefined {

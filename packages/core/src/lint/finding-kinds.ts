@@ -180,11 +180,19 @@ export const findingMessages = {
   },
 } as const
 
+type Messages = (typeof findingMessages)['error' | 'warning' | 'note']
+type MessageOf<C> = Messages extends infer M ? (M extends Record<C & string, infer Text> ? Text : never) : never
+
 /** The code of a kind of finding. Codes are stable. */
 export type FindingCode =
   | keyof (typeof findingMessages)['error']
   | keyof (typeof findingMessages)['warning']
   | keyof (typeof findingMessages)['note']
+
+/** The codes of findings that say what to write instead: `{}` in their messages. */
+export type CodeWithText = {
+  [C in FindingCode]: MessageOf<C> extends `${string}{}${string}` ? C : never
+}[FindingCode]
 
 /** What all findings with the same code share. */
 export interface FindingKind {

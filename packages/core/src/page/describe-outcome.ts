@@ -3,22 +3,8 @@
 import { describeValue } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
 import { escapeControls } from '../escape-controls.ts'
-import type { PageOutcome, PageOutcomeKind, PageOutcomeReason } from './outcome.ts'
+import { outcomeKinds, type PageOutcome, type PageOutcomeReason } from './outcome.ts'
 import type { PagePrice } from './price.ts'
-
-const SENTENCES: Readonly<Record<PageOutcomeKind, string>> = {
-  served: 'the page was served',
-  redirect: 'the site redirected the request',
-  'not-found': 'the site has no page for this request',
-  gone: 'the page is gone',
-  denied: 'the site refuses the page to this crawler',
-  'payment-required': 'the site asks for payment',
-  challenge: 'the site sent a challenge for browsers',
-  login: 'the site asks for a login',
-  'rate-limited': 'the site asks for fewer requests',
-  'server-error': 'the server could not answer',
-  connection: 'there was no usable response',
-}
 
 /** What the reasons add that are not clear from their names. */
 const CAUSES: Readonly<Partial<Record<PageOutcomeReason, string>>> = {
@@ -39,7 +25,7 @@ const CAUSES: Readonly<Partial<Record<PageOutcomeReason, string>>> = {
  * first.
  */
 export function describeOutcome(outcome: PageOutcome): string {
-  if (!Object.hasOwn(SENTENCES, String((outcome as PageOutcome | undefined | null)?.kind))) {
+  if (!Object.hasOwn(outcomeKinds, String((outcome as PageOutcome | undefined | null)?.kind))) {
     const hint =
       outcome === undefined
         ? 'undefined is not an outcome; outcomeOf returns it for what says nothing about the site, so check for it first'
@@ -50,7 +36,7 @@ export function describeOutcome(outcome: PageOutcome): string {
   const cause = because === 'status' ? undefined : (CAUSES[because] ?? because)
   const wait = retryAfterMs === undefined ? undefined : `asked to wait ${Math.ceil(retryAfterMs / 1000)} s`
   const parts = [status === undefined ? undefined : `status ${status}`, cause, price && priceText(price), wait]
-  return escapeControls(`${SENTENCES[kind]} (${parts.filter((part) => part !== undefined).join(', ')})`)
+  return escapeControls(`${outcomeKinds[kind].sentence} (${parts.filter((part) => part !== undefined).join(', ')})`)
 }
 
 function priceText({ source, amount, currency, network, raw }: PagePrice): string {

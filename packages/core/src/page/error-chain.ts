@@ -112,16 +112,18 @@ function reasonOf(error: ReadError): PageOutcomeReason | undefined {
 
 type SiteReason = Extract<FailureReason, PageOutcomeReason>
 
-/** These reasons are about the caller's network and transport, or about robots.txt. */
+/** The reasons that are about the caller's network and transport, or about robots.txt. */
+const OTHER_REASONS: Readonly<Record<Exclude<FailureReason, SiteReason>, true>> = {
+  'blocked-address': true,
+  'busy-target': true,
+  'disallowed-target': true,
+  'no-transport': true,
+  'unusable-transport': true,
+  'foreign-body': true,
+}
+
 function isSiteReason(reason: FailureReason): reason is SiteReason {
-  return ![
-    'blocked-address',
-    'busy-target',
-    'disallowed-target',
-    'no-transport',
-    'unusable-transport',
-    'foreign-body',
-  ].includes(reason)
+  return !Object.hasOwn(OTHER_REASONS, reason)
 }
 
 /** The codes of Chromium and Firefox, without `net::ERR_` and `NS_ERROR_`. */

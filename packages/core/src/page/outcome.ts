@@ -34,6 +34,36 @@ export type PageOutcomeKind =
   | 'server-error'
   | 'connection'
 
+/** The kinds of outcomes, in the order in which error messages list them, with a sentence for `describeOutcome`. */
+export const outcomeKinds: {
+  readonly [Kind in PageOutcomeKind]: {
+    readonly sentence: string
+    readonly may: readonly Parameters<typeof outcomesThatMay>[0][]
+  }
+} = {
+  served: { sentence: 'the page was served', may: ['be-stored'] },
+  redirect: { sentence: 'the site redirected the request', may: ['be-stored'] },
+  connection: { sentence: 'there was no usable response', may: ['fail', 'pass'] },
+  'server-error': { sentence: 'the server could not answer', may: ['fail', 'pass'] },
+  'rate-limited': { sentence: 'the site asks for fewer requests', may: ['fail', 'pass'] },
+  challenge: { sentence: 'the site sent a challenge for browsers', may: ['fail'] },
+  denied: { sentence: 'the site refuses the page to this crawler', may: ['fail'] },
+  'payment-required': { sentence: 'the site asks for payment', may: ['fail'] },
+  login: { sentence: 'the site asks for a login', may: ['fail'] },
+  'not-found': { sentence: 'the site has no page for this request', may: ['fail', 'be-stored'] },
+  gone: { sentence: 'the page is gone', may: ['fail', 'be-stored'] },
+}
+
+/**
+ * Returns the kinds of outcomes that may do something:
+ * - `fail`: count as a failure, for a circuit and for a retry.
+ * - `pass`: the same request may succeed a little later.
+ * - `be-stored`: the response says what the site has at this URL, so a cache may store it.
+ */
+export function outcomesThatMay(may: 'fail' | 'pass' | 'be-stored'): readonly PageOutcomeKind[] {
+  return (Object.keys(outcomeKinds) as PageOutcomeKind[]).filter((kind) => outcomeKinds[kind].may.includes(may))
+}
+
 /**
  * What shows the outcome of a request for a page:
  *

@@ -60,5 +60,6 @@ export const contentSignalLabels: Readonly<Record<string, LabelPurpose>> = {
  */
 export type SignalUse = 'immediate' | 'reference' | 'full'
 
+const USES: Readonly<Record<SignalUse, true>> = { immediate: true, reference: true, full: true }
 /** The values of the key `use`, from the most restrictive one. */
-export const contentSignalUses: readonly SignalUse[] = ['immediate', 'reference', 'full']
+export const contentSignalUses = Object.keys(USES) as readonly SignalUse[]

@@ -7,7 +7,7 @@
 import { encodeText, rangeOf } from '../bytes.ts'
 import { dialects } from '../dialect.ts'
 import type { Finding } from '../lint/finding.ts'
-import type { FindingCode } from '../lint/finding-kinds.ts'
+import type { CodeWithText, FindingCode } from '../lint/finding-kinds.ts'
 import { lintRobots } from '../lint/lint-robots.ts'
 import { isRule, type ParsedFile, parseFields } from '../parse/records.ts'
 import { formsOf } from '../parse/rule-forms.ts'
@@ -73,7 +73,7 @@ function provedFixes(text: string, maxSteps: number, isApplied: (fix: Fix) => bo
   const proved = fixes.map((fix) => {
     const after = fix.after === undefined ? undefined : fieldsOf(fix.after).fields[0]
     const risk = ownRisk(fix) ?? proof.riskOf(fix.line, after)
-    const isOfSpelling = REENCODED.has(fix.code) && risk?.endsWith(ONLY_GOOGLE)
+    const isOfSpelling = FIXES[fix.code] === 'reencode' && risk?.endsWith(ONLY_GOOGLE)
     const proved = { ...fix, changes: isOfSpelling ? 'Google reads the two spellings differently' : risk }
     if (isApplied(proved)) proof.apply(fix.line, after)
     return proved
@@ -83,82 +83,79 @@ function provedFixes(text: string, maxSteps: number, isApplied: (fix: Fix) => bo
 
 /** Why the author must decide about a fix, whatever the other lines are. */
 function ownRisk({ code, after }: Fix): string | undefined {
-  if (REVIVED.has(code)) return 'the line does nothing now, and would do something'
-  if (REREAD.has(code) || /[\r\n]/.test(after ?? '')) return 'crawlers would read it in another way than now'
+  if (FIXES[code] === 'revive') return 'the line does nothing now, and would do something'
+  if (FIXES[code] === 'reread' || /[\r\n]/.test(after ?? '')) return 'crawlers would read it in another way than now'
   return undefined
 }
 
-/** Codes whose line is superfluous. */
-const REMOVED: ReadonlySet<FindingCode> = new Set([
-  'duplicate-rule',
-  'duplicate-name',
-  'empty-allow',
-  'empty-disallow-beside-rules',
-  'redundant-rule',
-  'robots-txt-disallowed',
-  'host-deprecated',
-  'duplicate-sitemap',
-])
-
-/** Codes whose `write` is another spelling of the line. */
-const RESPELLED: ReadonlySet<FindingCode> = new Set([
-  'missing-colon',
-  'misspelt-key',
-  'url-without-key',
-  'trailing-star',
-  'double-star',
-  'raw-non-ascii',
-])
-
 /**
- * Codes about preferences on the use of content whose `write` is the only thing that the line can
- * mean. Preferences change no verdict.
+ * What the fix of a finding does:
+ * - `remove`: the line is superfluous.
+ * - `respell`: writes the line in another spelling, or a preference on the use of content as the
+ *   only thing that the line can mean. Preferences change no verdict.
+ * - `reencode`: the path means the same by RFC 9309, but not to Google, which compares it unchanged.
+ * - `revive`: the line does nothing now, so the fix adds a rule. It may change verdicts on many paths.
+ * - `reread`: crawlers read the line in another way than its author. The fix may be several lines.
+ * - `rename`: writes the name of a user-agent line.
+ * - `none`: only the author can tell what is meant.
+ *
+ * `revive` and `reread` are left to the user.
  */
-const PREFERENCES: ReadonlySet<FindingCode> = new Set([
-  'unreadable-content-usage',
-  'unreadable-preference',
-  'preference-of-other-field',
-  'content-signal-spelling',
-])
+type FixKind = 'remove' | 'respell' | 'reencode' | 'revive' | 'reread' | 'rename' | 'none'
 
-/**
- * Codes whose `write` means the same by RFC 9309, but not to Google, which compares it unchanged.
- */
-const REENCODED: ReadonlySet<FindingCode> = new Set([
-  'raw-space-in-path',
-  'raw-character-in-path',
-  'encoded-unreserved',
-])
-
-/**
- * Codes whose line does nothing before the fix, so that the fix adds a rule. It may change verdicts
- * on many paths, so it is left to the user.
- */
-const REVIVED: ReadonlySet<FindingCode> = new Set([
-  'three-words-without-colon',
-  'late-colon',
-  'path-without-slash',
-  'absolute-url-in-rule',
-  'backslash-in-path',
-  'malformed-percent',
-  'dot-segments',
-])
-
-/**
- * Codes whose line crawlers read in another way than its author. The fix changes what they read, so
- * it is left to the user. It may be several lines.
- */
-const REREAD: ReadonlySet<FindingCode> = new Set([
-  'escaped-line-end',
-  'html-in-line',
-  'look-alike-character',
-  'non-ascii-blank',
-  'two-paths-on-one-line',
-  'expired-label',
-])
-
-/** Codes whose `write` is the name of a user-agent line. */
-const RENAMED: ReadonlySet<FindingCode> = new Set(['product-token-with-version', 'product-token-with-other-characters'])
+/** The fixes. A finding that says what to write instead needs a row; without a row there is no fix. */
+const FIXES: Readonly<Record<CodeWithText, FixKind> & Partial<Record<FindingCode, FixKind>>> = {
+  'duplicate-rule': 'remove',
+  'duplicate-name': 'remove',
+  'empty-allow': 'remove',
+  'empty-disallow-beside-rules': 'remove',
+  'redundant-rule': 'remove',
+  'robots-txt-disallowed': 'remove',
+  'host-deprecated': 'remove',
+  'duplicate-sitemap': 'remove',
+  'missing-colon': 'respell',
+  'misspelt-key': 'respell',
+  'url-without-key': 'respell',
+  'trailing-star': 'respell',
+  'double-star': 'respell',
+  'raw-non-ascii': 'respell',
+  'unreadable-content-usage': 'respell',
+  'unreadable-preference': 'respell',
+  'preference-of-other-field': 'respell',
+  'content-signal-spelling': 'respell',
+  'raw-space-in-path': 'reencode',
+  'raw-character-in-path': 'reencode',
+  'encoded-unreserved': 'reencode',
+  'three-words-without-colon': 'revive',
+  'late-colon': 'revive',
+  'path-without-slash': 'revive',
+  'absolute-url-in-rule': 'revive',
+  'backslash-in-path': 'revive',
+  'malformed-percent': 'revive',
+  'dot-segments': 'revive',
+  'escaped-line-end': 'reread',
+  'html-in-line': 'reread',
+  'look-alike-character': 'reread',
+  'non-ascii-blank': 'reread',
+  'two-paths-on-one-line': 'reread',
+  'expired-label': 'reread',
+  'product-token-with-version': 'rename',
+  'product-token-with-other-characters': 'rename',
+  'closes-page-resources': 'none',
+  'index-page-also-allows-folder': 'none',
+  'key-known-by-its-beginning': 'none',
+  'license-not-absolute': 'none',
+  'literal-text-in-path': 'none',
+  'named-group-lacks-preferences': 'none',
+  'named-group-lacks-rules': 'none',
+  'path-begins-with-star': 'none',
+  'product-token-without-vendor': 'none',
+  'regular-expression-in-path': 'none',
+  'sitemap-not-absolute': 'none',
+  'sitemap-on-private-host': 'none',
+  'unreadable-key': 'none',
+  'url-as-path': 'none',
+}
 
 /** At most one fix for each line in a pass. */
 export function fixesOf(text: string): readonly Fix[] {
@@ -182,17 +179,18 @@ export function fixesOf(text: string): readonly Fix[] {
  * itself.
  */
 function replacementOf({ code, write }: Finding, { text: before, end }: Line): string | undefined {
-  if (REMOVED.has(code)) return undefined
-  if (REREAD.has(code) && write !== undefined) {
+  const { [code]: kind = 'none' } = FIXES
+  if (kind === 'remove') return undefined
+  if (kind === 'reread' && write !== undefined) {
     const [, comment = ''] = /(\s*#.*)$/.exec(before) ?? []
     return `${write.join(end === '' ? '\n' : end)}${code === 'escaped-line-end' ? '' : comment}`
   }
   const [only, another] = write ?? []
-  if (only === undefined || another !== undefined) return before
+  if (kind === 'none' || only === undefined || another !== undefined) return before
   const comment = /\s*#.*$/.exec(before)?.[0] ?? ''
-  if (RESPELLED.has(code) || PREFERENCES.has(code) || REENCODED.has(code) || REVIVED.has(code))
-    return `${/^[\s\ufeff]*/.exec(before)?.[0] ?? ''}${only}${comment}`
-  return RENAMED.has(code) ? `User-agent: ${only}${comment}` : before
+  return kind === 'rename'
+    ? `User-agent: ${only}${comment}`
+    : `${/^[\s\ufeff]*/.exec(before)?.[0] ?? ''}${only}${comment}`
 }
 
 /**

@@ -2,6 +2,7 @@
 import { describeValue } from '../describe-value.ts'
 import { OptionError } from '../errors.ts'
 import { assertKnownOptions } from '../known-options.ts'
+import { outcomesThatMay } from '../page/outcome.ts'
 import { STATUS_KINDS } from '../page/status-kinds.ts'
 import { changeRate, type Observation } from './change-rate.ts'
 
@@ -247,8 +248,7 @@ function limit(plan: Plan, { minIntervalMs, maxIntervalMs }: Settings): Plan {
   return plan.intervalMs > maxIntervalMs ? { intervalMs: maxIntervalMs, because: 'max' } : plan
 }
 
-/** The kinds of failures that may pass, in the words of `outcomeOf`. */
-const PASSING: ReadonlySet<string | undefined> = new Set(['connection', 'rate-limited', 'server-error'])
+const PASSING: ReadonlySet<string | undefined> = new Set(outcomesThatMay('pass'))
 
 function kindOf(status: number): 'page' | 'gone' | 'refused' | 'failed' {
   if (status === 404 || status === 410) return 'gone'

@@ -1,5 +1,17 @@
 // What may be done with a page: purposes, answers, and where an answer comes from.
 
+/** All purposes, in the order in which they are shown. */
+export const purposes = [
+  'index',
+  'follow',
+  'snippet',
+  'archive',
+  'search',
+  'train-ai',
+  'ai-input',
+  'text-and-data-mining',
+] as const
+
 /**
  * What a crawler may want to do with a page.
  *
@@ -9,27 +21,7 @@
  * - `train-ai`: train a generative model on it. `ai-input`: give it to a model as input.
  * - `text-and-data-mining`: analyse it automatically (TDMRep; Directive (EU) 2019/790, Article 2).
  */
-export type Purpose =
-  | 'index'
-  | 'follow'
-  | 'snippet'
-  | 'archive'
-  | 'search'
-  | 'train-ai'
-  | 'ai-input'
-  | 'text-and-data-mining'
-
-/** All purposes, in the order in which they are shown. */
-export const purposes: readonly Purpose[] = [
-  'index',
-  'follow',
-  'snippet',
-  'archive',
-  'search',
-  'train-ai',
-  'ai-input',
-  'text-and-data-mining',
-]
+export type Purpose = (typeof purposes)[number]
 
 /** What the site says about a purpose. `unstated`: nothing. That is no permission and no refusal. */
 export type Answer = 'allowed' | 'disallowed' | 'unstated'

@@ -26,12 +26,12 @@ import type { Site } from './site.ts'
  * The queue of a waiting item. Items in the background start only when no other waiting item may
  * start.
  */
-export type QueueName = 'normal' | 'redirected' | 'background'
+export type QueueName = (typeof QUEUE_NAMES)[number]
 
 /** How an item ended: `exempt` from some limits; `slow`, but not exempt; or `in-time`. */
 export type Outcome = 'exempt' | 'slow' | 'in-time'
 
-const QUEUE_NAMES: readonly QueueName[] = ['normal', 'redirected', 'background']
+const QUEUE_NAMES = ['normal', 'redirected', 'background'] as const
 /**
  * A platform may have this many times as many items as one of its sites, but not more than half of
  * all. Our choice.

@@ -157,8 +157,13 @@ function rangeOf(option: string, { min, max, infinite, ...given }: Bounds): stri
   return `${unit === undefined ? '' : ` of ${unit}`} ${range}${infinite === 'allowed' ? ', or Infinity' : ''}, such as ${example}`
 }
 
-export function oneOf<const T extends string>(option: string, value: T, words: readonly T[]): T {
-  if (words.includes(value)) return value
+/** @param words All values of its type: a list that lacks one is a type error. */
+export function oneOf<const T extends string, const W extends T>(
+  option: string,
+  value: T,
+  words: readonly W[] & ([T] extends [W] ? unknown : never),
+): T {
+  if ((words as readonly string[]).includes(value)) return value
   throw new OptionError(option, `${describeValue(value)} is not known; expected one of ${words.join(', ')}`)
 }
 

@@ -81,6 +81,8 @@ export class CodingWatch implements BodyCheck {
   }
 
   async problem(decoded: DecodedBody): Promise<string | undefined> {
+    // A watch that was stopped has seen no chunk, although this fetch shows them.
+    if (this.#failure !== undefined) return this.#failure
     if (!this.#hasEnded) this.fail('the end of its coded bytes was not seen')
     if (this.#size === 0) {
       if (decoded.bytes > 0) this.#onUnseen()

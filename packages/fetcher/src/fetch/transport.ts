@@ -1,7 +1,6 @@
 // Sends one request for robots.txt and returns its reply. Chooses the transport by the URL's scheme
 // and by the way that requests take now.
-import type { FailureReason } from '@politely/core'
-import type { Failure, Reply, RobotsRequest } from '@politely/core/engine'
+import { type Failure, failuresThatAre, type Reply, type RobotsRequest } from '@politely/core/engine'
 import type { NetworkGuard, Reach } from '../network/network-guard.ts'
 import type { RobotsVia, RobotsWay, Way } from '../network/robots-way.ts'
 import { CallersConnections } from './callers-connections.ts'
@@ -75,7 +74,7 @@ export class Transport {
 
   /** Returns what to write if another way might have worked. */
   #hintOn({ reason }: Failure, { via }: Way, url: string): string | undefined {
-    if (NOT_CONNECTED.has(reason)) return this.#way.unusedSetup(url)
+    if (ANOTHER_WAY.has(reason)) return this.#way.unusedSetup(url)
     const isGiven = via === 'fetch' || via === 'dispatcher'
     return reason === 'unusable-transport' && !isGiven
       ? "or write robotsVia: 'own', and robots.txt takes connections of its own"
@@ -121,15 +120,7 @@ export class Transport {
   }
 }
 
-/** The reasons of failures that a request on another way might not have had. */
-const NOT_CONNECTED: ReadonlySet<FailureReason> = new Set([
-  'dns',
-  'dns-unavailable',
-  'refused',
-  'network',
-  'timeout',
-  'blocked-address',
-])
+const ANOTHER_WAY = failuresThatAre('another-way')
 
 /**
  * Bun replaces undici by its own module, without Client and connector. There, the client uses the

@@ -18,7 +18,6 @@ import { NetworkGuard, type NetworkPolicy } from '../network/network-guard.ts'
 import { RobotsWay } from '../network/robots-way.ts'
 import type { Logger } from '../report/telemetry.ts'
 import type { Store } from '../store/store.ts'
-import { PACING_OPTIONS } from './pacing-options.ts'
 import { checkedSigner, type RequestSigner } from './request-signer.ts'
 
 /** Options of a `RobotsClient`. Only `userAgent` is required. */
@@ -248,11 +247,18 @@ export const CLIENT_OPTIONS: Readonly<Record<keyof RobotsClientOptions, true>> =
   now: true,
 }
 
+/** The end of the error message about an option of pace. */
 const OF_A_GATE = 'is an option of the gate; write it in politely(fetch, { … }) or new PoliteGate({ robots, … })'
-/** Options of a PoliteGate and of `politely`, which users write here. */
-const OPTIONS_OF_GATE: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(Object.keys(PACING_OPTIONS).map((name) => [name, OF_A_GATE])),
-  requestTimeoutMs: 'is an option of politely(fetch, { … }), for pages; for robots.txt write timeoutMs',
+
+/**
+ * The options of pace, for the error message if a caller passes one to the client. `@politely/gate`
+ * adds its options when it loads. Without it, the client knows the two that callers try first.
+ */
+export const PACING_OPTIONS: Record<string, string> = { minDelayMs: OF_A_GATE, maxConcurrent: OF_A_GATE }
+
+/** Adds the names of options of pace. */
+export function registerPacingOptions(names: readonly string[]): void {
+  for (const name of names) PACING_OPTIONS[name] = OF_A_GATE
 }
 
 /**
@@ -260,7 +266,10 @@ const OPTIONS_OF_GATE: Readonly<Record<string, string>> = {
  * option.
  */
 export function settingsOf(options: RobotsClientOptions, closing?: AbortSignal): Settings {
-  assertOptions(options, undefined, CLIENT_OPTIONS, OPTIONS_OF_GATE)
+  assertOptions(options, undefined, CLIENT_OPTIONS, {
+    ...PACING_OPTIONS,
+    requestTimeoutMs: 'is an option of politely(fetch, { … }), for pages; for robots.txt write timeoutMs',
+  })
   const userAgent = headerValue(options.userAgent)
   const dialect = dialectFor(options.dialect)
   const defaults = accessPolicyOf(dialect.access)

@@ -111,6 +111,17 @@ export function assertOwnHost(url: string, hostHeaders: readonly unknown[], serv
   )
 }
 
+/**
+ * @throws {InvalidRequestError} for a pseudo-header of HTTP/2: `:authority` and `:path` could name
+ * another site or page than the URL.
+ */
+export function assertNoPseudoHeader(name: string): void {
+  if (!name.startsWith(':')) return
+  throw new InvalidRequestError(
+    `the pseudo-header ${name} of HTTP/2 is not supported; leave it out, and put its value in the URL`,
+  )
+}
+
 function isHostOf(url: string, host: unknown): boolean {
   if (typeof host !== 'string' || /[^\w.:[\]%-]/.test(host)) return false
   const { protocol, host: expected } = new URL(url)

@@ -6,7 +6,7 @@
 // keeper, that record is what its last reply said. The requests of an open circuit rest in a
 // `RestingLine`.
 import type { Access, PageOutcomeReason } from '@politely/core'
-import { circuitReport, closedCircuit } from '@politely/core/engine'
+import { circuitReport, closedCircuit, failuresThatAre } from '@politely/core/engine'
 import type { SiteCircuit } from '../options/circuit.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import { CLOSED, LocalCircuits, type OriginCircuit } from '../pace/local-circuits.ts'
@@ -23,15 +23,7 @@ const MAX_REMEMBERED = 10_000
 const SUCCESS: CircuitResult = { kind: 'success' }
 
 /** The reasons of robots.txt that say that its host cannot be reached. */
-const CONNECTION_REASONS: ReadonlySet<string> = new Set<PageOutcomeReason>([
-  'dns',
-  'dns-unavailable',
-  'refused',
-  'reset',
-  'network',
-  'tls',
-  'timeout',
-])
+const UNREACHED = failuresThatAre('unreached')
 
 export type CircuitKeeper = Required<Pick<Pacer, 'admit' | 'settle'>> & {
   /** Whether no request to this origin has failed since the last success. */
@@ -174,7 +166,7 @@ export class Circuits {
     const circuit = this.#circuits.all.get(origin)
     // The failure may be another worker's, and later than this attempt.
     const isOld = circuit !== undefined && now - checkedAt >= this.#context.now() - circuit.failedAt
-    if (status !== undefined || !CONNECTION_REASONS.has(reason)) {
+    if (status !== undefined || !UNREACHED.has(reason)) {
       const isAnswer = status !== undefined && access.failedRefresh === undefined
       if (isAnswer && circuit?.failure?.kind === 'connection' && !isOld) this.#tell(origin, limits, SUCCESS)
       return

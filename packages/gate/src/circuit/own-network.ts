@@ -4,12 +4,13 @@
 // pay for it. So a failure is doubtful if requests to three origins or more have failed since the
 // last response of any origin, and none of these failures shows that the network works.
 import type { PageOutcomeReason } from '@politely/core'
+import { failuresThatAre } from '@politely/core/engine'
 
 /** From so many origins on. Our choice. */
 const DOUBTFUL_ORIGINS = 3
 
 /** Failures after which the network is known to work: a server has answered, or the DNS has. */
-const PROOFS: ReadonlySet<PageOutcomeReason> = new Set(['dns', 'reset', 'tls', 'malformed', 'undecodable', 'truncated'])
+const PROOFS = failuresThatAre('answered')
 
 export class OwnNetwork {
   /** The origins whose requests have failed since the last response. */

@@ -4,7 +4,7 @@ import { describeValue, urlText } from '@politely/fetcher/internal'
 import type { SourceOptions } from '../options/gate-options.ts'
 import { InvalidRequestError } from '../report/errors.ts'
 
-export type Init = RequestInit & SourceOptions & { readonly duplex?: string }
+export type Init = RequestInit & SourceOptions & { readonly duplex?: string; readonly cache?: string }
 
 /** The first argument of fetch. */
 export interface FetchInput {
@@ -71,22 +71,8 @@ export function fetchInit(init: Init | undefined): Init {
  * The options of fetch, and `redirectedFrom`. They may be inherited getters, which the spread
  * operator does not copy.
  */
-const OPTION_NAMES: readonly string[] = [
-  'body',
-  'cache',
-  'credentials',
-  'duplex',
-  'headers',
-  'integrity',
-  'keepalive',
-  'method',
-  'mode',
-  'redirect',
-  'redirectedFrom',
-  'referrer',
-  'referrerPolicy',
-  'signal',
-]
+const OPTION_NAMES: readonly string[] = `body cache credentials duplex headers integrity keepalive method mode redirect
+  redirectedFrom referrer referrerPolicy signal`.split(/\s+/)
 
 /**
  * Options that decide which requests fetch makes, with the values that they may have; an empty list
@@ -126,4 +112,29 @@ function urlOfRequest(request: globalThis.Request): string {
   throw new InvalidRequestError(
     'the input looks like a Request but is not one, so its URL is ambiguous; write fetch(url, init) or new Request(url, init)',
   )
+}
+
+const SIMPLE_NAME = /^[a-z][a-z0-9-]*$/
+const SIMPLE_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
+
+/** Returns a new object with the headers of a request, by their names in lower case. */
+export function plainHeaders(given: Init['headers'] | undefined): Record<string, string> {
+  return simpleHeaders(given) ?? Object.fromEntries(new Headers(given))
+}
+
+/**
+ * Reads the headers that most callers write: a plain object with simple names and values. Returns
+ * undefined for others, which `Headers` has to combine, normalise or reject.
+ */
+function simpleHeaders(given: Init['headers'] | undefined): Record<string, string> | undefined {
+  if (given === undefined) return {}
+  if (typeof given !== 'object' || Object.getPrototypeOf(given) !== Object.prototype) return undefined
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(given)) {
+    const lower = name.toLowerCase()
+    const isSimple = SIMPLE_NAME.test(lower) && typeof value === 'string' && SIMPLE_VALUE.test(value)
+    if (!isSimple || Object.hasOwn(headers, lower)) return undefined
+    headers[lower] = value
+  }
+  return headers
 }

@@ -7,6 +7,8 @@ import { GATE_OPTIONS, OPTIONS_OF_FETCH } from '../options/pacing.ts'
  * of a request can have no remedy.
  */
 const SILENT: ReadonlySet<string> = new Set(['dispatcher', 'signal', 'maxRedirects', 'maxBodyBytes'])
+/** The names of our options. */
+const TABLES = [OPTIONS_OF_FETCH, CLIENT_OPTIONS, GATE_OPTIONS]
 const warned = new Set<string>()
 
 /** Forgets the warnings. For tests. */
@@ -22,10 +24,10 @@ export function forgetMisplaced(): void {
  */
 export function warnOfMisplaced(init: object, isBuiltIn: boolean): void {
   if (typeof (init as { readonly headers?: Partial<Headers> | null }).headers?.append === 'function') return
-  for (const [name, value] of Object.entries(init)) {
-    const isOurs = [OPTIONS_OF_FETCH, CLIENT_OPTIONS, GATE_OPTIONS].some((options) => Object.hasOwn(options, name))
-    const isMeant = isOurs || (name === 'timeout' && isBuiltIn)
-    if (!value || !isMeant || SILENT.has(name) || warned.has(name)) continue
+  for (const name in init) {
+    const value: unknown = init[name as keyof typeof init]
+    const isMeant = TABLES.some((options) => Object.hasOwn(options, name))
+    if (!value || !(isMeant || (name === 'timeout' && isBuiltIn)) || SILENT.has(name) || warned.has(name)) continue
     warn(name, `has no effect on politely here, in the options of one request; write ${remedyOf(name, value)}`)
   }
 }

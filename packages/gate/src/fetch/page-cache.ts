@@ -1,7 +1,6 @@
 // What politely(fetch) asks of a cache of pages. PageCache of @politely/cache is one.
 import { OptionError } from '@politely/core'
 import { describeValue } from '@politely/fetcher/internal'
-import { type Init, isRequest } from './fetch-input.ts'
 import type { FetchResponse } from './fetch-response.ts'
 
 /** A cache of pages, such as `PageCache` of `@politely/cache`: the option `cache` of `politely`. */
@@ -86,57 +85,4 @@ export function checkedCache(cache: unknown): ResponseCache | undefined {
       ? 'is not a cache of pages; write a store of robots.txt as `store`, and as `cache` new PageCache() of @politely/cache'
       : `${describeValue(cache)} is not a cache of pages; write new PageCache() of @politely/cache`
   throw new OptionError('cache', problem)
-}
-
-/** The cache mode of fetch (WHATWG Fetch §2.2.5), as the directives of a request that mean the same. */
-const DIRECTIVES: Readonly<Record<string, string>> = {
-  'no-store': 'no-store',
-  reload: 'no-cache',
-  'no-cache': 'max-age=0',
-  'force-cache': 'max-stale',
-  'only-if-cached': 'only-if-cached, max-stale',
-}
-
-/** The headers of the first hop are an object with names in lower case already. */
-function headersOf(headers: Init['headers']): Record<string, string> {
-  if (headers !== undefined && Object.getPrototypeOf(headers) === Object.prototype)
-    return { ...(headers as Record<string, string>) }
-  return Object.fromEntries(new Headers(headers))
-}
-
-/**
- * Returns the options with the headers of a cache. If these make a request conditional, fetch would
- * add Cache-Control: no-cache, and servers then send the page again (WHATWG Fetch §4.6, step 14). The
- * mode `no-cache` adds max-age=0 instead.
- */
-export function initOfCache(init: Init, request: CachedRequest, headers: Readonly<Record<string, string>>): Init {
-  const isNew = (name: string) => headers[name] !== undefined && request.headers[name] === undefined
-  const isConditional = isNew('if-none-match') || isNew('if-modified-since')
-  return isConditional ? ({ ...init, headers, cache: 'no-cache' } as Init) : { ...init, headers }
-}
-
-/** Returns a request as a cache sees it; undefined for one that no cache can answer. */
-export function requestToCache(
-  url: string,
-  input: string | globalThis.Request,
-  init: Init,
-  signal: AbortSignal | undefined,
-): CachedRequest | undefined {
-  if (!/^https?:/.test(url)) return undefined
-  const request = isRequest(input) ? input : undefined
-  // fetch refuses a URL with a password, and compares the bytes that it receives itself with a hash.
-  const { integrity = request?.integrity } = init as { readonly integrity?: string }
-  if (integrity || /^https?:\/\/[^/?#]*@/.test(url)) return undefined
-  const headers = headersOf(init.headers)
-  const { cache: mode = request?.cache ?? 'default' } = init as { readonly cache?: string }
-  const directives = [DIRECTIVES[mode], headers['cache-control']].filter((one) => one !== undefined)
-  if (directives.length > 0) headers['cache-control'] = directives.join(', ')
-  return {
-    url: url.split('#', 1)[0] as string,
-    method: (init.method ?? request?.method ?? 'GET').toUpperCase(),
-    headers,
-    hasBody: (init.body ?? request?.body ?? null) !== null,
-    ...(mode === 'reload' && { isReload: true }),
-    signal,
-  }
 }

@@ -3,6 +3,7 @@
 // Each attempt enters the gate. So it waits for the pace, for the pauses that the site has asked for
 // and for the circuit, and counts towards the budget. The pauses of p-retry come on top of that.
 import { outcomeOf, type PageOutcomeKind } from '@politely/core'
+import { outcomesThatMay } from '@politely/core/engine'
 import { integer, makeResponse, rememberSentPage, sentPageOf } from '@politely/fetcher/internal'
 import { assertFields } from '../options/fields.ts'
 import { failureOutcomes } from '../options/outcomes.ts'
@@ -43,7 +44,6 @@ interface AnyResponse {
 type Attempt<R> = { readonly response: R } | { readonly error: unknown }
 
 const KNOWN: Readonly<Record<keyof RetryOptions, true>> = { attempts: true, outcomes: true, bufferBytes: true }
-const DEFAULT_OUTCOMES: readonly PageOutcomeKind[] = ['connection', 'server-error', 'rate-limited']
 const EXAMPLE = '{ attempts: 3 }'
 
 /** The first pause between two attempts. Each further one is twice as long, with a random part. Our choice. */
@@ -58,7 +58,7 @@ const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 export function retryOf(options: RetryOptions | undefined): Retry | undefined {
   if (options === undefined) return undefined
   assertFields('retry', options, EXAMPLE, KNOWN)
-  const { attempts, outcomes = DEFAULT_OUTCOMES, bufferBytes = 0 } = options
+  const { attempts, outcomes = outcomesThatMay('pass'), bufferBytes = 0 } = options
   return {
     attempts: integer('retry.attempts', attempts, { min: 2, max: 100, example: 3 }),
     outcomes: failureOutcomes('retry.outcomes', outcomes),
@@ -66,9 +66,9 @@ export function retryOf(options: RetryOptions | undefined): Retry | undefined {
   }
 }
 
-/** Returns whether a request may be sent again. @param body Whether it has a body that is a stream. */
-export function isRepeatable(method: string, body: 'none' | 'spent' | object): boolean {
-  return IDEMPOTENT.has(method.toUpperCase()) && body !== 'spent'
+/** Returns whether a request may be sent again. */
+export function isRepeatable(method: string, hasStream: boolean): boolean {
+  return IDEMPOTENT.has(method.toUpperCase()) && !hasStream
 }
 
 /** An attempt failed, and another may follow. Only p-retry gets it. */

@@ -10,43 +10,11 @@ interface WithBody {
 }
 
 /**
- * Calls `send`, which sends a request, with a signal that is aborted when the time is over, and when
- * the caller's signal is aborted. The time limit stays in force for the body of the response, except
- * with `untilHeaders`; the caller's signal always does.
+ * A time limit. Its `signal` is aborted when the time is over, and when the caller's signal is
+ * aborted. The limit stays in force for the body of the response, except with `untilHeaders`; the
+ * caller's signal always does.
  */
-export async function withTimeLimit<R extends WithBody>(
-  url: string,
-  ms: number,
-  callersSignal: AbortSignal | undefined,
-  untilHeaders: boolean,
-  send: (signal: AbortSignal) => Promise<R>,
-): Promise<R> {
-  const limit = new TimeLimit(url, ms, callersSignal)
-  try {
-    const response = await send(limit.signal)
-    limit.responded(response, untilHeaders)
-    return response
-  } catch (error) {
-    limit.end()
-    throw limit.error ?? error // node-fetch, for example, throws its own error
-  }
-}
-
-/** The time limits of responses whose body may not have ended. */
-const limits = new WeakMap<object, TimeLimit>()
-
-/** Runs `work`. The time limit of the response, if it has one, stands still meanwhile. */
-export async function outsideTimeLimit<T>(response: object, work: () => Promise<T>): Promise<T> {
-  const limit = limits.get(response)
-  limit?.pause()
-  try {
-    return await work()
-  } finally {
-    limit?.resume()
-  }
-}
-
-class TimeLimit {
+export class TimeLimit {
   readonly #controller = new AbortController()
   readonly #timeOut: () => void
   readonly #removeListener: (() => void) | undefined
@@ -55,11 +23,11 @@ class TimeLimit {
   #leftMs: number
   /** When that was, by `performance.now()`. */
   #startedAt = 0
-  /** The number of calls of `pause` without a `resume`. */
+  /** How many calls of `outside` are under way. */
   #pauses = 0
   #hasResponse = false
   #isOver = false
-  /** Set when the time is over. */
+  /** Set if the time was over before the response. */
   error: DOMException | undefined
 
   constructor(url: string, ms: number, callersSignal: AbortSignal | undefined) {
@@ -86,20 +54,20 @@ class TimeLimit {
     this.#hasResponse = true
     if (!response?.body) this.end()
     else if (untilHeaders) clearTimeout(this.#timer)
-    else {
-      this.#timer?.unref()
-      limits.set(response, this)
+    else this.#timer?.unref()
+  }
+
+  /** Runs `work`. The time stands still meanwhile. */
+  readonly outside = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (this.#pauses++ === 0) {
+      clearTimeout(this.#timer)
+      this.#leftMs -= performance.now() - this.#startedAt
     }
-  }
-
-  pause(): void {
-    if (this.#pauses++ > 0) return
-    clearTimeout(this.#timer)
-    this.#leftMs -= performance.now() - this.#startedAt
-  }
-
-  resume(): void {
-    if (--this.#pauses === 0 && !this.#isOver) this.#start()
+    try {
+      return await work()
+    } finally {
+      if (--this.#pauses === 0 && !this.#isOver) this.#start()
+    }
   }
 
   end(): void {
@@ -117,10 +85,11 @@ class TimeLimit {
   #abort(url: string, ms: number): void {
     this.end()
     const what = this.#hasResponse ? 'the response has not ended' : 'there was no response'
-    this.error = new DOMException(
+    const error = new DOMException(
       `${withoutCredentials(url)}: ${what} within ${durationText(ms)} after the request was sent (requestTimeoutMs); the wait in the queue does not count`,
       'TimeoutError',
     )
-    this.#controller.abort(this.error)
+    if (!this.#hasResponse) this.error = error
+    this.#controller.abort(error)
   }
 }

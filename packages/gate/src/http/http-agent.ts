@@ -9,14 +9,13 @@ import { isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { OptionError } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
-import { clientPort, describeValue } from '@politely/fetcher/internal'
+import { describeValue, redirectChain } from '@politely/fetcher/internal'
+import { Exchange, type Sender, senderOf } from '../adapter/exchange.ts'
 import { assertGate } from '../adapter/resolve-gate.ts'
 import { assertOwnHost, type Target, targetOf } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
-import { gatePort, type PoliteGate } from '../gate.ts'
+import type { PoliteGate } from '../gate.ts'
 import type { SourceOptions } from '../options/gate-options.ts'
-import { failureOf } from '../permit/request-report.ts'
-import { endNesting } from '../permit/sending.ts'
 import { onceConnected } from '../permit/sent-requests.ts'
 import { isRedirect } from '../redirects/redirect.ts'
 import { InvalidRequestError } from '../report/errors.ts'
@@ -42,7 +41,8 @@ export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A 
       `${describeValue(agent)} is not an agent of node:http or node:https; write politeHttpAgent(new http.Agent(), gate)`,
     )
   assertGate(gate)
-  if (clientPort(gate.robots).signer() !== undefined)
+  const sender = senderOf(gate)
+  if (sender.signer !== undefined)
     throw new OptionError(
       'gate',
       'its RobotsClient has the option `sign`, and the headers of a request of node:http are complete before it may start; write politely(fetch, { gate }) or politeAgent({ gate }), or a RobotsClient without `sign`',
@@ -52,7 +52,7 @@ export function politeHttpAgent<A extends Agent>(agent: A, gate: PoliteGate): A 
     if (request.method === 'CONNECT') inner.addRequest(request, options)
     else
       void enterAndSend(
-        gate,
+        sender,
         request,
         () => lockedUrl(inner, request, options),
         options as SourceOptions,
@@ -73,16 +73,18 @@ interface AgentLike {
 }
 
 async function enterAndSend(
-  gate: PoliteGate,
+  sender: Sender,
   request: ClientRequest,
   lockUrl: () => string,
   { redirectedFrom }: SourceOptions,
   send: () => void,
 ): Promise<void> {
+  const { gate, client } = sender
   if (request.hasHeader('user-agent')) warnOfOtherName(gate, request.getHeader('user-agent'))
   else if (!request.headersSent) request.setHeader('user-agent', gate.robots.userAgent)
   // A request without a socket emits no event when it is destroyed.
   const ending = new AbortController()
+  const { signal } = ending
   const destroy = request.destroy.bind(request)
   request.destroy = (error) => {
     ending.abort(error)
@@ -93,42 +95,34 @@ async function enterAndSend(
   try {
     const url = lockUrl()
     // The RobotsClient's own request for robots.txt needs no permit.
-    if (clientPort(gate.robots).isOwnRequest(url)) return send()
-    const { activity, openRedirects } = gatePort(gate)
-    const permit = await gate.enter(url, { signal: ending.signal, redirectedFrom })
+    if (client.isOwnRequest(url)) return send()
+    const exchange = new Exchange({ url, signal, redirectedFrom: redirectChain(redirectedFrom) }, sender)
+    await exchange.enter()
     let failure: unknown
     request.once(errorMonitor, (error) => {
       failure = error
     })
-    const release = () => permit.release(failureOf(ending.signal, failure)) // the failure has no effect if a response was reported
-    request.once('close', release)
-    ending.signal.addEventListener('abort', release)
-    ending.signal.throwIfAborted()
+    const end = () => exchange.fail(failure)
+    request.once('close', end)
+    signal.addEventListener('abort', end)
+    signal.throwIfAborted()
     request.prependOnceListener('response', (response: IncomingMessage) => {
-      const { statusCode = 0, headers } = response
+      const { statusCode: status = 0, headers } = response
       // `headers` has only the first of several Retry-After headers.
       const { 'retry-after': retryAfter } = response.headersDistinct
-      permit.report({ status: statusCode, headers: { ...headers, 'retry-after': retryAfter } })
-      // The client may not read the body of a redirect, and a site may never end it.
-      if (isRedirect(statusCode, headers.location ?? null)) {
-        setImmediate(activity.hold()) // the next hop enters in this turn of the event loop: `drain` waits for it
-        release()
-        // Destroyed without an error: the response may have no listener for one, and then Node
-        // would end the process.
-        response.once(
-          'close',
-          openRedirects.add(url, () => response.destroy()),
-        )
-      }
+      exchange.responded({ status, headers: { ...headers, 'retry-after': retryAfter } })
+      // Destroyed without an error: the response may have no listener for one, and then Node would
+      // end the process.
+      if (isRedirect(status, headers.location ?? null)) exchange.redirected('turn', () => response.destroy())
       if (request.listenerCount('response') === 0) response.resume() // as Node does without a listener
     })
-    request.prependOnceListener('upgrade', ({ statusCode = 0, headers }: IncomingMessage, socket: Duplex) => {
-      permit.release({ status: statusCode, headers }) // the upgraded socket carries no more requests
+    request.prependOnceListener('upgrade', ({ statusCode: status = 0, headers }: IncomingMessage, socket: Duplex) => {
+      exchange.end({ status, headers }) // the upgraded socket carries no more requests
       if (request.listenerCount('upgrade') === 0) socket.destroy() // as Node does without a listener
     })
-    request.once('socket', () => endNesting(permit))
-    onceConnected(request, () => permit.sent())
-    permit.run(send)
+    request.once('socket', () => exchange.hasSocket())
+    onceConnected(request, () => exchange.connected())
+    exchange.run(send)
   } catch (error) {
     fail(request, request.destroyed ? null : error) // Node has stored the error that the request was destroyed with
   }

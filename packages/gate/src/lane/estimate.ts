@@ -17,7 +17,6 @@ type LevelEstimate = WaitEstimate & { readonly level: WaitLevel }
  * Estimates the wait at each level. The longest one counts. Reads the state of the lanes before it
  * returns, so requests that arrive afterwards change nothing.
  * @param willReserve Whether the request enters the gate after that time.
- * @param aheadElsewhere How many requests of the lane wait before it, outside of the gate.
  * @returns A promise if the pacer replies with one.
  */
 export function estimateWait(
@@ -25,13 +24,10 @@ export function estimateWait(
   { lane, site, shared, pacing: { maxConcurrentPerKey, jitter } }: Route,
   ownLimits: PaceLimits,
   willReserve = false,
-  aheadElsewhere = 0,
 ): WaitForecast | Promise<WaitForecast> {
-  const ahead = lane.waiting + aheadElsewhere
+  const ahead = lane.waiting
   const limits = lengthened(ownLimits, 1 + jitter / 2) // for the requests ahead: half of the jitter on average
-  const estimates = [
-    atLevel(pacing.paceBy, pacer.estimate(lane.key, limits, lane.withoutSlot + aheadElsewhere, willReserve)),
-  ]
+  const estimates = [atLevel(pacing.paceBy, pacer.estimate(lane.key, limits, lane.withoutSlot, willReserve))]
   let full: WaitLevel | undefined = lane.underWay >= maxConcurrentPerKey ? pacing.paceBy : undefined
   for (const { level, key, limits } of shared) {
     const limit = sharedLimits.get(key)

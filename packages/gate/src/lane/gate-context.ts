@@ -28,11 +28,6 @@ export interface GateContext extends EventSource {
   readonly pacing: Pacing
   readonly log: GateLog
   readonly pacer: CheckedPacer
-  /**
-   * Whether each request needs one slot only, and the pacer always replies at once: the gate keeps the
-   * pace itself, and has no budget and no delays for domains and addresses.
-   */
-  readonly isSimple: boolean
   readonly concurrency: ConcurrencyLimit
   readonly circuits: Circuits
   readonly robots: RobotsCheck

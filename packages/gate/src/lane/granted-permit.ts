@@ -278,6 +278,7 @@ export class GrantedPermit implements NestablePermit {
     else return
     if (!this.#isPushedBack) counters.pushbacks++
     this.#isPushedBack = true
+    this.#grant.lane.slowedDown()
     this.#log(response, asked)
   }
 
@@ -327,7 +328,10 @@ export class GrantedPermit implements NestablePermit {
     const { pacer, pacing, now, log } = this.#context
     if (!pacing.rateLimitHeaders && !log.warns) return undefined
     const asked = rateLimitPauseOf(report, now())
-    if (asked !== undefined && pacing.rateLimitHeaders) pacer.pause(this.key, asked.pauseMs, 'rate-limit')
+    if (asked !== undefined && pacing.rateLimitHeaders) {
+      pacer.pause(this.key, asked.pauseMs, 'rate-limit')
+      this.#grant.lane.slowedDown()
+    }
     return asked
   }
 
@@ -346,6 +350,7 @@ export class GrantedPermit implements NestablePermit {
     if (told.isPushback) {
       this.#isPushedBack = true
       counters.pushbacks++
+      this.#grant.lane.slowedDown()
       this.#log(told, asked)
     } else if (asked !== undefined && !pacing.rateLimitHeaders) log.ignoredRateLimit(this.key, this.url, told, asked)
   }

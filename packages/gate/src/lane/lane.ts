@@ -24,6 +24,12 @@
 // Slots come last, so an aborted request wastes none. A waiting request holds nothing, so two
 // limits can't block each other.
 //
+// An outer request waits outside of the gate, in an outer queue. If it can't start now, it leaves the
+// line, and is told how long to wait: the pacer's `wait` says so, without a call of `estimate`. As long
+// as an outer queue is attached, the lane keeps the ticket of that `wait`, and what it knows of the
+// pace, so that no outer request needs a call until then. When the last outer queue has left, the lane
+// leaves the pacer's own queue.
+//
 // Most requests find an empty line and nothing in their way. `#startNow` handles them in one step,
 // without an object for the wait.
 import { LinkedList, type Site } from '@politely/fetcher/internal'
@@ -46,6 +52,8 @@ import { WaitingRequest } from './waiting-request.ts'
 
 const NO_LIMITS: readonly SharedLimit[] = []
 const RESTING: WaitCause = { because: 'circuit', level: 'origin' }
+/** How long an outer request waits for the result of a probe, if the keeper of the circuit does not say. */
+const PROBE_MS = 1_000
 
 export class Lane extends PacedKey implements WaitingLane, RoutedLane {
   /** How many routes lead here. `Routes` counts them. */
@@ -70,6 +78,8 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
   #isReserving = false
   /** How many requests rest, because the circuit of their origin is open. */
   #resting = 0
+  /** How many outer queues have requests for this lane. */
+  #outer = 0
   #sharedKeys: readonly SharedKey[] = NO_KEYS
   /**
    * The limits of these keys: of the domain and the address of the first request. From step 4 on
@@ -92,7 +102,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
 
   /** Whether none of its requests waits or is under way. */
   get isIdle(): boolean {
-    return this.waiting === 0 && this.underWay === 0 && !this.#isAdmitting
+    return this.waiting === 0 && this.underWay === 0 && this.#outer === 0 && !this.#isAdmitting
   }
 
   get waiting(): number {
@@ -147,18 +157,64 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     if (forecast !== undefined) void this.#refuseLater(request, forecast)
     const result = request.result()
     if (result !== undefined) return result
-    const promise = request.wait(ahead, this)
-    this.#logWait(request, ahead)
+    if (call.isOuter && this.#line.first !== request) this.#tell(request, ahead)
+    const promise = request.result() ?? request.wait(ahead, this)
+    if (!call.isOuter) this.#logWait(request, ahead)
     return promise
   }
 
+  /** Like `add`, for an outer request: returns how long it has to wait if it can't start now. */
+  tryAdd(
+    route: Route,
+    check: AllowedCheck,
+    call: EnterCall,
+  ): GrantedPermit | WaitForecast | Promise<GrantedPermit | WaitForecast> {
+    return this.add(route, check, call)
+  }
+
+  /** An outer queue has requests for this lane, until `detach`. */
+  attach(): void {
+    this.#outer++
+  }
+
+  detach(): void {
+    this.#outer--
+    if (this.#line.size === 0) this.#handleEmpty()
+  }
+
+  /** The site has asked for fewer requests: what outer queues know of the pace is outdated. */
+  slowedDown(): void {
+    if (this.#outer > 0) this.reset()
+  }
+
+  /** What a request has to wait for, as far as is known without a call of the pacer. */
+  knownWait({ site, pacing: { maxConcurrentPerKey } }: Route, origin: string): WaitForecast | undefined {
+    const { circuits, concurrency, pacing } = this.#context
+    const ahead = this.waiting
+    const { state, waitMs } = circuits.reportOf(origin)
+    if (state !== 'closed' && waitMs > 0) return { ...RESTING, waitMs, ahead }
+    const level = this.underWay >= maxConcurrentPerKey ? pacing.paceBy : concurrency.fullLevel(site)
+    const wait = this.#waitBehind(ahead, level && { because: 'concurrency', level })
+    return wait.waitMs > 0 || level !== undefined ? wait : undefined
+  }
+
   /**
-   * Starts a request that nothing holds up, if the gate keeps the pace itself, and no rare option
-   * asks for more. Returns undefined for any other request.
+   * Estimates how long a request will wait for delays, without a call of the pacer.
+   * @param ahead How many wait before it, outside of the gate.
+   */
+  override expectedWaitMs(ahead: number): number {
+    let waitMs = super.expectedWaitMs(ahead)
+    for (const limit of this.#sharedLimits) waitMs = Math.max(waitMs, limit.lineWaitMs)
+    return waitMs
+  }
+
+  /**
+   * Starts a request that nothing holds up, unless one of its options needs the long way: see
+   * options/option-table.ts. Returns undefined for any other request.
    */
   #startNow(route: Route, check: AllowedCheck, call: EnterCall): GrantedPermit | undefined {
-    const { isSimple, concurrency, circuits } = this.#context
-    if (!isSimple || route.pacing.jitter > 0 || this.#line.size > 0 || this.#isAdmitting) return undefined
+    const { concurrency, circuits } = this.#context
+    if (route.pacing.needsLongWay || this.#line.size > 0 || this.#isAdmitting) return undefined
     if (!circuits.isClear(check.origin) || this.underWay >= route.pacing.maxConcurrentPerKey) return undefined
     const at = this.#context.now()
     const limits = route.limitsFor(check)
@@ -185,6 +241,7 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
   #refuseOrEstimate(request: WaitingRequest, ahead: number): PromiseLike<WaitForecast> | undefined {
     const { maxQueuedPerKey } = this.#context.pacing
     if (request.failIfOverBudget() || request.failIfCircuitOpen()) return undefined
+    if (request.call.isOuter) return undefined
     if (ahead >= maxQueuedPerKey) request.failQueueFull(ahead)
     else if (request.maxWaitMs < Number.POSITIVE_INFINITY) {
       try {
@@ -278,10 +335,12 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
       if (waitCause !== undefined) {
         this.#heldBy = waitCause
         for (const limit of this.#sharedLimits) limit.leaveLine(this)
+        if (this.#tellIfOuter(first)) continue
         this.#logWait(first, 0)
         return undefined
       }
       if (!this.#acquireSharedLimits(first)) {
+        if (this.#tellIfOuter(first)) continue
         this.#logWait(first, 0)
         return this.#heldBy // step 3
       }
@@ -307,14 +366,32 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     return undefined
   }
 
+  /** The first request has to wait. Returns whether it is an outer request, which leaves the line. */
+  #tellIfOuter(first: WaitingRequest): boolean {
+    if (first.call.isOuter) this.#tell(first, 0)
+    return first.call.isOuter
+  }
+
+  #tell(outer: WaitingRequest, ahead: number): void {
+    this.#line.delete(outer)
+    const wait = this.#waitBehind(ahead, this.#heldBy)
+    // It asks again later, also while another request is at step 4 to 6.
+    outer.tell(wait.because === 'concurrency' ? wait : { ...wait, waitMs: Math.max(wait.waitMs, 1) })
+  }
+
+  #waitBehind(ahead: number, heldBy: WaitCause | undefined): WaitForecast {
+    const waitMs = this.expectedWaitMs(ahead)
+    const { delayCause } = this.#sharedLimits.find((limit) => limit.lineWaitMs === waitMs) ?? this
+    // A limit that is reached matters only when the delay is over.
+    return { ...((waitMs === 0 ? heldBy : undefined) ?? delayCause), waitMs, ahead }
+  }
+
   /** Logs what a request waits for, if the wait is long. */
   #logWait({ url, maxWaitMs }: WaitingRequest, ahead: number): void {
     const { log } = this.#context
     const cause = this.heldBy
     if (!log.tellsWaits || cause === undefined || cause.because === 'concurrency') return
-    let waitMs = this.expectedWaitMs(ahead)
-    for (const limit of this.#sharedLimits)
-      waitMs = Math.max(waitMs, limit.expectedWaitMs(Math.max(0, limit.waiting - 1)))
+    const waitMs = this.expectedWaitMs(ahead)
     log.waits(this, { url, cause, waitMs, ahead, maxWaitMs })
   }
 
@@ -402,7 +479,10 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
       return false
     }
     this.#abandonAdmission(first)
-    if (this.#line.delete(first)) circuits.hold(first, this, circuit)
+    if (!this.#line.delete(first)) return false
+    if (first.call.isOuter && circuits.refusalOf(first.check, circuit) === undefined)
+      first.tell({ ...RESTING, waitMs: circuits.reportOf(first.check.origin).waitMs || PROBE_MS, ahead: 0 })
+    else circuits.hold(first, this, circuit)
     return false
   }
 
@@ -500,6 +580,10 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
     this.#heldBy = undefined
     if (this.#isAdmitting) return
     this.#context.concurrency.forget(this)
+    if (this.#outer > 0) {
+      for (const limit of this.#sharedLimits) limit.leaveLine(this)
+      return // it keeps the positions in the pacer's own queue
+    }
     this.#useSharedLimits(NO_KEYS)
     this.leavePacerQueue() // the position in the pacer's own queue
     if (this.underWay > 0) return

@@ -68,6 +68,8 @@ export abstract class PacedKey {
   #unsent: { readonly slot: KeySlot; readonly until: number } | undefined
   /** The pacer is not asked before this time of the gate's clock. */
   #askPacerAt = 0
+  /** The delay after the last slot. */
+  #lastDelayMs = 0
   /** Why to wait until `#askPacerAt`. */
   #delayedBy: PaceReason = 'own-delay'
   /**
@@ -99,7 +101,7 @@ export abstract class PacedKey {
 
   /** Estimates how long a request will wait for delays. @param ahead How many wait before it. */
   expectedWaitMs(ahead: number): number {
-    return this.delayLeftMs + ahead * (this.#lastSlot?.delay.delayMs ?? 0)
+    return Math.max(0, this.#waitMs(this.#context.now())) + ahead * this.#lastDelayMs
   }
 
   /** The delay that requests wait for, or waited for last. */
@@ -175,6 +177,7 @@ export abstract class PacedKey {
     const { delay, nextAt } = slot
     this.#lastSlot = slot
     this.#isStarting = delay.delayMs > 0
+    this.#lastDelayMs = delay.delayMs
     this.#askPacerAfter(Math.max(at + delay.delayMs, nextAt), delay.because)
   }
 
@@ -233,6 +236,8 @@ export abstract class PacedKey {
   /** To be called when no request of this key waits or is under way: the pacer is asked next time. */
   reset(): void {
     this.#askPacerAt = 0
+    this.#lastDelayMs = 0
+    this.#delayedBy = 'own-delay'
   }
 
   /**

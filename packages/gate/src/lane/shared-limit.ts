@@ -68,6 +68,11 @@ export class SharedLimit extends PacedKey {
     return this.#waiting.size
   }
 
+  /** Estimates how long the last lane in line will wait for the delay. Milliseconds. */
+  get lineWaitMs(): number {
+    return this.expectedWaitMs(Math.max(0, this.waiting - 1))
+  }
+
   /** The first request of this lane needs the limit from now on. */
   attach(lane: WaitingLane): void {
     this.#lanes.add(lane)

@@ -7,12 +7,16 @@
 //
 // The table shows the states, and where each method leads. In an empty cell, it does nothing.
 //
-//   | state      | wait      | grant     | fail       | cancelPermit |
-//   |------------|-----------|-----------|------------|--------------|
-//   | `arriving` | `waiting` | `granted` | `rejected` |              |
-//   | `waiting`  |           | `granted` | `rejected` |              |
-//   | `granted`  |           |           |            | `rejected`   |
-//   | `rejected` |           |           |            |              |
+//   | state      | wait      | grant     | fail       | tell   |
+//   |------------|-----------|-----------|------------|--------|
+//   | `arriving` | `waiting` | `granted` | `rejected` | `told` |
+//   | `waiting`  |           | `granted` | `rejected` | `told` |
+//   | `granted`  |           |           |            |        |
+//   | `told`     |           |           |            |        |
+//   | `rejected` |           |           |            |        |
+//
+// An outer request waits outside of the gate (`isOuter`). If it can't start now, it is `told` how long
+// to wait.
 //
 // A request may fail twice: first by an abort, then by a check of robots.txt that was under way.
 // While it waits, two things can reject it: the caller's signal, and a timer if there is a
@@ -61,7 +65,7 @@ interface OwnLane {
 type State =
   | { readonly name: 'arriving' }
   | Waiting
-  | { readonly name: 'granted'; readonly permit: GrantedPermit }
+  | { readonly name: 'granted' | 'told'; readonly permit: GrantedPermit }
   | { readonly name: 'rejected'; readonly error: unknown }
 
 /**
@@ -127,7 +131,7 @@ export class WaitingRequest implements Linked<WaitingRequest> {
 
   /** The permit, or a promise that rejects with the error. Undefined if the request has neither. */
   result(): GrantedPermit | Promise<never> | undefined {
-    if (this.#state.name === 'granted') return this.#state.permit
+    if ('permit' in this.#state) return this.#state.permit
     return this.#state.name === 'rejected' ? Promise.reject(this.#state.error) : undefined
   }
 
@@ -141,12 +145,12 @@ export class WaitingRequest implements Linked<WaitingRequest> {
     const { promise, resolve, reject } = Promise.withResolvers<GrantedPermit>()
     const waiting: Waiting = { name: 'waiting', resolve, reject, removeAbortListener: undefined, timer: undefined }
     this.#state = waiting
-    if (channels.wait.hasSubscribers) {
+    const { signal, isOuter } = this.call
+    if (channels.wait.hasSubscribers && !isOuter) {
       this.#inOwnContext = AsyncLocalStorage.snapshot()
       const { because, level } = lane.heldBy ?? {}
       channels.wait.publish({ ...this.#messageFields(), because, level, ahead, ended: promise })
     }
-    const { signal } = this.call
     if (signal !== undefined && this.#state === waiting) {
       waiting.removeAbortListener = onAbort(signal, () => {
         const error = this.#abortError(signal.reason, lane)
@@ -154,7 +158,8 @@ export class WaitingRequest implements Linked<WaitingRequest> {
         this.fail(error)
       })
     }
-    if (this.maxWaitMs < Number.POSITIVE_INFINITY && this.#state === waiting) this.#startTimer(waiting, lane)
+    if (this.maxWaitMs < Number.POSITIVE_INFINITY && !isOuter && this.#state === waiting)
+      this.#startTimer(waiting, lane)
     return promise
   }
 
@@ -226,8 +231,17 @@ export class WaitingRequest implements Linked<WaitingRequest> {
   }
 
   grant(permit: GrantedPermit): void {
+    this.#enter('granted', permit)
+  }
+
+  /** An outer request does not start now. `Lane.tryAdd` returns the wait. */
+  tell(wait: WaitForecast): void {
+    this.#enter('told', wait as unknown as GrantedPermit)
+  }
+
+  #enter(name: 'granted' | 'told', permit: GrantedPermit): void {
     const before = this.#state
-    this.#state = { name: 'granted', permit }
+    this.#state = { name, permit }
     if (before.name !== 'waiting') return
     before.removeAbortListener?.()
     clearTimeout(before.timer)

@@ -2,7 +2,7 @@
 import { OptionError } from '@politely/core'
 import { abortSignal, assertOptions, describeValue, redirectChain } from '@politely/fetcher/internal'
 import type { EnterOptions, WhenOptions } from './gate-options.ts'
-import { maxWait } from './pacing.ts'
+import { CHECKS } from './option-table.ts'
 
 const WHEN_OPTIONS: Readonly<Record<keyof WhenOptions, true>> = { signal: true, redirectedFrom: true }
 const ENTER_OPTIONS: Readonly<Record<keyof EnterOptions, true>> = { ...WHEN_OPTIONS, maxWaitMs: true }
@@ -24,6 +24,8 @@ export interface EnterCall extends EnterArguments {
   readonly url: string
   /** How much later than its slot the request may be sent. Milliseconds; 0 in this process. */
   readonly allowanceMs: number
+  /** Whether it waits outside of the gate: it starts now, or learns how long it has to wait. */
+  readonly isOuter: boolean
   /** The stack of the call; usually undefined. */
   readonly enteredAt: string | undefined
 }
@@ -34,7 +36,9 @@ const NO_ARGUMENTS: EnterArguments = { signal: undefined, redirectedFrom: NO_URL
 /** @throws {OptionError} for invalid options. */
 export function enterArguments(options: EnterOptions | undefined): EnterArguments {
   if (options === undefined) return NO_ARGUMENTS
-  return { ...whenArguments(options, ENTER_OPTIONS), maxWaitMs: maxWait(options.maxWaitMs) }
+  const { maxWaitMs } = options
+  if (maxWaitMs !== undefined) CHECKS.maxWaitMs('maxWaitMs', maxWaitMs, Number.POSITIVE_INFINITY)
+  return { ...whenArguments(options, ENTER_OPTIONS), maxWaitMs }
 }
 
 /** @throws {OptionError} for invalid options. */

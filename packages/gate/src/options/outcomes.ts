@@ -1,19 +1,9 @@
 // Checks options that are lists of outcomes, for `circuit` and `retry`.
 import { OptionError, type PageOutcomeKind } from '@politely/core'
+import { outcomesThatMay } from '@politely/core/engine'
 import { describeValue, oneOf } from '@politely/fetcher/internal'
 
-/** The outcomes that may be failures. */
-const FAILURES: readonly PageOutcomeKind[] = [
-  'connection',
-  'server-error',
-  'rate-limited',
-  'challenge',
-  'denied',
-  'payment-required',
-  'login',
-  'not-found',
-  'gone',
-]
+const FAILURES = outcomesThatMay('fail')
 
 /** @throws {OptionError} for a value that is not a list of outcomes that may be failures. */
 export function failureOutcomes(option: string, outcomes: readonly PageOutcomeKind[]): ReadonlySet<PageOutcomeKind> {

@@ -114,9 +114,14 @@ export function assertNotRedirected(response: ResponseLike): void {
 }
 
 /** Returns the Location header of a response that `paceResponseOf` has accepted. */
-export function locationOf({ headers }: ResponseLike): string | null {
-  const location = readHeader(headers, 'location')
-  return typeof location === 'string' ? location : null
+export function locationOf(response: ResponseLike): string | null {
+  return textOf(response, 'location')
+}
+
+/** Returns a header that has one value. */
+export function textOf({ headers }: ResponseLike, name: string): string | null {
+  const value = readHeader(headers, name)
+  return typeof value === 'string' ? value : null
 }
 
 function readHeader(headers: ResponseLike['headers'], name: string): unknown {

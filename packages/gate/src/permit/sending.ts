@@ -215,29 +215,21 @@ class NestedPermit implements NestablePermit {
   readonly waitedMs = 0
   readonly waitedFor = 'none'
   readonly waitedLevel = undefined
+  readonly url: Permit['url']
+  readonly verdict: Permit['verdict']
+  readonly delay: Permit['delay']
+  readonly redirectedFrom: NestablePermit['redirectedFrom']
   readonly #outer: NestablePermit
   readonly #sending: Sending
   #hasSocket = false
 
   constructor(gate: object, outer: NestablePermit) {
+    this.url = outer.url
+    this.verdict = outer.verdict
+    this.delay = outer.delay
+    this.redirectedFrom = outer.redirectedFrom
     this.#outer = outer
     this.#sending = new Sending(gate, this)
-  }
-
-  get url(): Permit['url'] {
-    return this.#outer.url
-  }
-
-  get verdict(): Permit['verdict'] {
-    return this.#outer.verdict
-  }
-
-  get delay(): Permit['delay'] {
-    return this.#outer.delay
-  }
-
-  get redirectedFrom(): NestablePermit['redirectedFrom'] {
-    return this.#outer.redirectedFrom
   }
 
   run<T>(send: () => T): T {

@@ -5,13 +5,12 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { escapeControls } from '@politely/core'
 import { withoutCredentials } from '@politely/fetcher'
 import type { GatePort, PoliteGate } from '../gate.ts'
+import { DONE } from '../outer-queue/outer-queue.ts'
 import { noteOpenBodies } from '../permit/open-bodies.ts'
-import type { DoneMessage, GateMessages } from '../report/events.ts'
+import type { DoneMessage } from '../report/events.ts'
 
 /** How long nothing happens before the warning. Milliseconds; our choice. */
 const QUIET_MS = 30_000
-
-export const DONE: 'politely:gate:done' & keyof GateMessages = 'politely:gate:done'
 
 /** The gates of which a warning has told. */
 const warned = new WeakSet<PoliteGate>()

@@ -5,6 +5,7 @@
 // URLs, and all others are spilled in one call. If that would free less than a tenth, the URLs are of
 // so many sites that the source can wait.
 
+import { isPromise } from '../pace/is-promise.ts'
 import { type HeldUrl, heldUrl, type SiteQueueInput, type SiteQueueSpill } from './queue-items.ts'
 import type { QueueSite as Site } from './queue-site.ts'
 import { QueueSite } from './queue-site.ts'
@@ -83,15 +84,19 @@ export class HeldUrls<T extends SiteQueueInput> {
 
   /** The work on a URL that `shift` returned is done: the site goes on, or is dropped. */
   goOn(site: Site<T>): void {
-    site.state = 'idle'
     if (site.inMemory > 0) this.#options.onReady(site)
     else if (site.spilled > 0) void this.#takeBack(site)
-    else this.#sites.delete(site.origin)
+    else this.#drop(site)
+  }
+
+  #drop(site: Site<T>): void {
+    site.attach(undefined)
+    this.#sites.delete(site.origin)
   }
 
   /** Drops all URLs. Closes the source, unless that waits for its next URL for ever. */
   async end(): Promise<void> {
-    this.#sites.clear()
+    for (const site of this.#sites.values()) this.#drop(site)
     this.#leaving = []
     await this.#close()
   }
@@ -105,7 +110,8 @@ export class HeldUrls<T extends SiteQueueInput> {
         if (this.#isDrained) break
         if (count % READS_IN_A_ROW === 0) await new Promise<void>((resolve) => setImmediate(resolve))
         this.#isPulling = true
-        const { done, value } = await this.#iterator.next()
+        const read = this.#iterator.next()
+        const { done, value } = isPromise(read) ? await read : read // a list is read at once, so that priorities count
         this.#isPulling = false
         if (done) this.#isDrained = true
         else if (!this.#isDrained) this.#add(heldUrl<T>(value, this.#order++))
@@ -126,10 +132,11 @@ export class HeldUrls<T extends SiteQueueInput> {
       site.spill(url)
       this.#leaving.push(url)
       this.#held++
-    } else this.#keep(site, url)
+    } else this.keep(site, url)
   }
 
-  #keep(site: Site<T>, url: HeldUrl<T>): void {
+  /** Adds a URL to those in memory: also one that `shift` has returned, and that can't enter yet. */
+  keep(site: Site<T>, url: HeldUrl<T>): void {
     const before = site.held
     site.add(url)
     this.#held += site.held - before
@@ -181,7 +188,7 @@ export class HeldUrls<T extends SiteQueueInput> {
           const site = this.#siteOf(url.origin)
           site.leaving--
           this.#unspill(site, 1)
-          this.#keep(site, url)
+          this.keep(site, url)
         }
         await this.#fail(error, false)
       } finally {
@@ -209,7 +216,7 @@ export class HeldUrls<T extends SiteQueueInput> {
       await this.#fail(error, false)
     }
     site.isTaking = false
-    for (const url of taken) this.#keep(this.#siteOf(url.origin), url)
+    for (const url of taken) this.keep(this.#siteOf(url.origin), url)
     if (site.state === 'idle') this.goOn(site)
     this.#options.onChange()
   }

@@ -2,25 +2,12 @@
 //
 // The URLs in memory come before the spilled ones. So once a site has spilled URLs, a new URL is
 // spilled too, unless its priority is higher. When the memory is empty, spilled URLs come back.
-import { Heap } from './heap.ts'
+import { Heap } from '../outer-queue/heap.ts'
+import { OuterLine } from '../outer-queue/outer-queue.ts'
 import { byPriority, type HeldUrl, type SiteQueueInput } from './queue-items.ts'
 
-/**
- * `idle`: has no URL in memory. `estimating`: the gate is asked when the next URL may start.
- * `waiting`: until `at`. `full`: a concurrency limit is reached, until a request ends. `ready`: it
- * may start as soon as a consumer asks for a URL. `entering`: its next URL enters the gate.
- */
-export type SiteState = 'idle' | 'estimating' | 'waiting' | 'full' | 'ready' | 'entering'
-
-export class QueueSite<T extends SiteQueueInput> {
+export class QueueSite<T extends SiteQueueInput> extends OuterLine {
   readonly origin: string
-  state: SiteState = 'idle'
-  /** Whether robots.txt has been fetched if necessary since the site last waited. */
-  isChecked = false
-  /** When the next URL may start, by the gate's clock. */
-  at = 0
-  /** Orders sites with the same `at`: a smaller number came first. */
-  turn = 0
   /** How many of the spilled URLs are still on their way to the spill. */
   leaving = 0
   /** Whether URLs are on their way back from the spill. */
@@ -30,6 +17,7 @@ export class QueueSite<T extends SiteQueueInput> {
   #highestSpilled = Number.NEGATIVE_INFINITY
 
   constructor(origin: string) {
+    super()
     this.origin = origin
   }
 
@@ -47,8 +35,8 @@ export class QueueSite<T extends SiteQueueInput> {
     return this.#spilled
   }
 
-  get first(): HeldUrl<T> | undefined {
-    return this.#urls.first
+  get next(): HeldUrl<T> {
+    return this.#urls.first as HeldUrl<T>
   }
 
   shift(): HeldUrl<T> | undefined {

@@ -1,10 +1,10 @@
 // siteQueue: yields the URLs of a stream in the order in which their sites' slots come.
 //
 // A crawler has more URLs than it may request now, and each site has its own pace. The queue holds
-// some of the URLs, sorted by site. It asks the gate when the next URL of each site could start, and
-// yields a URL when it may. An example with two consumers and two sites, `a` and `b`:
+// some of the URLs, sorted by site. Each site is a line of an `OuterQueue`, which knows when the next
+// URL of each line may start. An example with two consumers and two sites, `a` and `b`:
 //
-//   1. The source gives a/1, a/2 and b/1. Both sites are `estimating`: the client fetches their
+//   1. The source gives a/1, a/2 and b/1. Both sites are `unknown`: the client fetches their
 //      robots.txt. Then both are `ready`.
 //   2. A consumer calls `next`. a/1 enters the gate, gets a permit and is yielded. The gate reserves
 //      the permit for the consumer's request: a fetch of the gate finds it by the URL.
@@ -14,26 +14,22 @@
 //
 // A URL enters the gate only while a consumer waits for it. An unused permit would hold up other
 // requests to its site, such as the redirects of the URL before.
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { escapeControls, OptionError } from '@politely/core'
 import {
   abortSignal,
   assertIterable,
   assertOptions,
-  clientPort,
   Fifo,
   integer,
-  MAX_TIMER_MS,
   onAbort,
   withMethods,
 } from '@politely/fetcher/internal'
 import { assertGate } from '../adapter/resolve-gate.ts'
 import { isRefusal, type Refusal } from '../fetch/refused-response.ts'
 import { type GatePort, gatePort, type PoliteGate } from '../gate.ts'
+import { OuterQueue } from '../outer-queue/outer-queue.ts'
 import type { Permit } from '../permit/permit.ts'
-import type { AllowedForecast, Forecast } from '../report/forecast.ts'
-import { DONE, DoneWatch } from './done-watch.ts'
-import { Heap } from './heap.ts'
+import { DoneWatch } from './done-watch.ts'
 import { HeldUrls } from './held-urls.ts'
 import type { HeldUrl, SiteQueueInput, SiteQueueItem, SiteQueueSpill } from './queue-items.ts'
 import type { QueueSite as Site } from './queue-site.ts'
@@ -71,9 +67,6 @@ const OPTIONS: Readonly<Record<keyof SiteQueueOptions, true>> = {
 
 /** Our choice: about 3 MB. */
 const DEFAULT_MAX_HELD = 10_000
-
-/** How often the queue looks whether a circuit has closed. Our choice, as in `RestingLine`. */
-const LOOK_MS = 1_000
 
 /**
  * Yields the URLs of a source when they may be requested, in the order in which the slots of their
@@ -140,40 +133,27 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
   readonly #options: CheckedOptions<T>
   readonly #port: GatePort
   readonly #urls: HeldUrls<T>
-  readonly #client: ReturnType<typeof clientPort>
+  readonly #sites: OuterQueue<Site<T>>
   /** The pending calls of `next`. */
   readonly #consumers = new Fifo<Consumer<T>>()
-  /** The sites whose next URL may start, in the order of their slots. */
-  readonly #ready = new Fifo<Site<T>>()
-  /** The sites that wait for their slots. */
-  readonly #waiting = new Heap<Site<T>>((a, b) => a.at - b.at || a.turn - b.turn)
-  /** The sites that wait for a concurrency limit. */
-  #full: Site<T>[] = []
   /** How many URLs are entering the gate: at most as many as consumers wait. */
   #entering = 0
   /** The yielded URLs that are not done. `takeBack` gives the permit back, if no request has it. */
   readonly #open = new Set<{ readonly url: string; takeBack(): void }>()
   readonly #doneWatch: DoneWatch
-  #turns = 0
-  #isStarting = false
-  #timer: NodeJS.Timeout | undefined
   /** Aborted at the end. */
   readonly #ending = new AbortController()
   /** What later calls of `next` reject with. */
   #error: { readonly error: unknown } | undefined
   readonly #unlisten: (() => void) | undefined
-  readonly #onDone = (message: unknown) => {
-    // The request is about to release its limits.
-    if ((message as { readonly gate?: unknown }).gate === this.#options.gate) queueMicrotask(() => this.#resumeFull())
-  }
 
   constructor(source: Iterable<T> | AsyncIterable<T>, options: CheckedOptions<T>) {
     const { gate, maxHeld, spill, signal } = options
     this.#options = options
     this.#port = gatePort(gate)
-    this.#client = clientPort(gate.robots)
+    this.#sites = new OuterQueue(gate, this.#ending.signal, () => this.#advance())
     this.#doneWatch = new DoneWatch(gate, this.#port)
-    const onReady = (site: Site<T>) => void this.#estimate(site)
+    const onReady = (site: Site<T>) => void this.#sites.open(site).catch((error: unknown) => this.#fail(error))
     this.#urls = new HeldUrls({ source, maxHeld, spill, onReady, onChange: () => this.#advance() })
     const abort = () => {
       this.#takeBackAll()
@@ -217,9 +197,8 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     if (this.#ending.signal.aborted) return
     this.#ending.abort()
     this.#unlisten?.()
-    clearTimeout(this.#timer)
     this.#doneWatch.watch(undefined)
-    this.#setFull([])
+    this.#sites.close()
     for (const consumer of this.#consumers.drain()) settle(consumer)
     await this.#urls.end()
   }
@@ -240,156 +219,68 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     return this.#ending.signal.aborted
   }
 
-  /** Does whatever can be done now. */
+  /** Does whatever can be done now. While a consumer waits, and no site is ready, a timer keeps the process alive. */
   #advance(): void {
     if (this.#isOver) return
     this.#urls.read()
-    this.#resumeWaiting()
-    if (!this.#isStarting && this.#mayEnter) {
-      this.#isStarting = true
-      this.#startAll().catch((error: unknown) => this.#fail(error))
-    }
+    this.#sites.resume()
+    while (this.#mayEnter) void this.#enter(this.#sites.ready.first as Site<T>)
     if (this.#urls.isOver && this.#entering === 0) {
       const { failure } = this.#urls
       if (failure !== undefined) this.#fail(failure.error)
       else void this.#end((consumer) => consumer.resolve(OVER))
+      return
     }
-    this.#startTimer()
+    const isAwaited = this.#consumers.size > this.#entering
+    this.#doneWatch.watch(isAwaited && this.#open.size >= this.#options.concurrency ? this.#open : undefined)
+    const isStuck = isAwaited && this.#sites.ready.size === 0
+    if (isStuck) this.#warnOfStall()
+    this.#sites.setTimer(isStuck)
   }
 
   /** Whether another URL may enter the gate. */
   get #mayEnter(): boolean {
     const isFree = this.#open.size + this.#entering < this.#options.concurrency
-    return !this.#isOver && isFree && this.#consumers.size > this.#entering && this.#ready.size > 0
-  }
-
-  /** Starts URLs of the ready sites, one after another: a start may delay other sites. */
-  async #startAll(): Promise<void> {
-    while (this.#mayEnter) {
-      const site = this.#ready.first as Site<T>
-      this.#ready.delete(site)
-      const { item, redirectedFrom } = site.first as HeldUrl<T>
-      // The site's robots.txt has expired. Other sites need not wait until it's fetched.
-      if (!site.isChecked && this.#client.peek(item.url) === undefined) {
-        void this.#estimate(site)
-        continue
-      }
-      const forecast = await this.#port.forecast(item.url, redirectedFrom)
-      if (this.#isOver) return
-      if (!hasToWait(forecast)) void this.#enter(site)
-      else this.#hold(site, forecast)
-    }
-    this.#isStarting = false
-    this.#startTimer()
-  }
-
-  /** Asks the gate when the next URL of a site may start. */
-  async #estimate(site: Site<T>): Promise<void> {
-    if (this.#isOver) return
-    const { item, redirectedFrom } = site.first as HeldUrl<T>
-    site.state = 'estimating'
-    try {
-      const forecast = await this.#port.forecast(item.url, redirectedFrom)
-      if (this.#isOver) return
-      if (hasToWait(forecast)) this.#hold(site, forecast)
-      else {
-        site.isChecked = true
-        this.#makeReady(site)
-      }
-      this.#advance()
-    } catch (error) {
-      this.#fail(error)
-    }
-  }
-
-  #makeReady(site: Site<T>): void {
-    site.state = 'ready'
-    this.#ready.add(site)
-  }
-
-  /** Keeps a site whose next URL may not start yet. */
-  #hold(site: Site<T>, { waitMs, at, because }: AllowedForecast): void {
-    site.isChecked = false
-    if (waitMs > 0) {
-      site.state = 'waiting'
-      // The result of a probe may close the circuit, or open it again, at any time.
-      site.at = because === 'circuit' ? Math.min(at, this.#port.now() + LOOK_MS) : at
-      site.turn = this.#turns++
-      this.#waiting.add(site)
-    } else {
-      site.state = 'full'
-      this.#setFull([...this.#full, site])
-    }
-  }
-
-  /** The end of any request of the gate may be what these sites wait for. */
-  #setFull(sites: Site<T>[]): void {
-    if (sites.length > 0 && this.#full.length === 0) subscribe(DONE, this.#onDone)
-    if (sites.length === 0 && this.#full.length > 0) unsubscribe(DONE, this.#onDone)
-    this.#full = sites
-  }
-
-  #resumeFull(): void {
-    const sites = this.#full
-    this.#setFull([])
-    for (const site of sites) this.#makeReady(site)
-    this.#advance()
-  }
-
-  #resumeWaiting(): void {
-    if (this.#waiting.size === 0) return
-    const now = this.#port.now()
-    while (this.#waiting.first !== undefined && this.#waiting.first.at <= now)
-      this.#makeReady(this.#waiting.shift() as Site<T>)
-  }
-
-  /** While a consumer waits, and no site is ready, a timer keeps the process alive. */
-  #startTimer(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    const lacksPlace = this.#consumers.size > this.#entering && this.#open.size >= this.#options.concurrency
-    this.#doneWatch.watch(lacksPlace && !this.#isOver ? this.#open : undefined)
-    const { first } = this.#waiting
-    if (this.#isOver || this.#consumers.size === this.#entering || this.#ready.size > 0) return
-    this.#warnOfStall()
-    if (first === undefined) return
-    const waitMs = Math.max(1, first.at - this.#port.now())
-    this.#timer = setTimeout(() => this.#advance(), Math.min(Math.ceil(waitMs), MAX_TIMER_MS))
+    return isFree && this.#consumers.size > this.#entering && this.#sites.ready.size > 0
   }
 
   /** Enters the gate with the next URL of a site, and yields the URL. */
   async #enter(site: Site<T>): Promise<void> {
     const url = this.#urls.shift(site) as HeldUrl<T>
-    const { item, redirectedFrom } = url
-    site.state = 'entering'
     this.#entering++
+    let entered: Permit | Refusal | undefined
     try {
-      const permit = await this.#port.enterAnew(item.url, this.#ending.signal, redirectedFrom)
-      if (this.#isOver) permit.release()
-      else this.#yield(url, permit)
+      entered = await this.#sites.enter(site, url)
     } catch (error) {
-      if (this.#isOver) return
-      if (!isRefusal(error)) return this.#fail(error)
-      this.#yield(url, undefined, error)
+      if (!isRefusal(error)) return this.#fail(error) // does nothing after the end
+      entered = error
     }
     this.#entering--
+    if (this.#isOver && entered !== undefined && 'release' in entered) entered.release()
     if (this.#isOver) return
-    site.isChecked = false
-    this.#urls.goOn(site)
+    if (entered === undefined) this.#urls.keep(site, url)
+    else {
+      this.#yield(url, entered)
+      this.#urls.goOn(site)
+    }
     this.#advance()
   }
 
-  #yield({ item }: HeldUrl<T>, permit: Permit | undefined, refused?: Refusal): void {
+  #yield({ item }: HeldUrl<T>, entered: Permit | Refusal): void {
     const consumer = this.#consumers.first as Consumer<T>
     this.#consumers.delete(consumer)
-    const open = permit && { url: item.url, takeBack: this.#port.reserve(permit) }
+    const isPermit = 'release' in entered
+    const open = isPermit ? { url: item.url, takeBack: this.#port.reserve(entered) } : undefined
     if (open !== undefined) this.#open.add(open)
     const done = () => {
       if (open === undefined || !this.#open.delete(open)) return
       open.takeBack()
       this.#advance()
     }
-    const value: SiteQueueItem<T> = Object.assign({ ...item }, { refused, done, [Symbol.dispose]: done })
+    const value: SiteQueueItem<T> = Object.assign(
+      { ...item },
+      { refused: isPermit ? undefined : entered, done, [Symbol.dispose]: done },
+    )
     consumer.resolve({ done: false, value })
   }
 
@@ -397,13 +288,6 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     const origin = this.#options.spill === undefined ? this.#urls.crowdingSite : undefined
     if (origin !== undefined) warnOfStall(this.#options, this.#port, origin)
   }
-}
-
-/** Whether a URL may not enter the gate yet. A refused URL may: then the gate says why it is refused. */
-function hasToWait(forecast: Forecast): forecast is AllowedForecast {
-  if (!forecast.allowed) return false
-  // When all requests of the gate are under way, the first of them to end lets any site go on.
-  return forecast.waitMs > 0 || (forecast.because === 'concurrency' && forecast.level !== 'gate')
 }
 
 /** The gates whose log has the line. */

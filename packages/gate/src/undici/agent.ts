@@ -102,7 +102,7 @@ export class PoliteAgent extends Dispatcher implements AsyncDisposable {
     this.#closeGate = close
     const pages = new PageNetwork(guard, undici, gate)
     this.#network = pages
-    const gated = guardedInterceptor(gate, pages.refusalOf)(pages.dispatch)
+    const gated = guardedInterceptor(gate, pages)(pages.dispatch)
     const redirecting = maxRedirections === 0 ? gated : interceptors.redirect({ maxRedirections })(gated)
     this.#dispatch = this.#network.begin(redirecting)
     // `compose` returns a proxy of this agent, which has no private fields.

@@ -1,9 +1,9 @@
 // Reads the headers of a dispatched request once, in any form that undici accepts, and adds the
 // User-Agent.
 import type { Dispatcher } from 'undici'
+import { assertNoPseudoHeader } from '../adapter/target.ts'
 import { warnOfOtherName } from '../adapter/user-agent.ts'
 import type { PoliteGate } from '../gate.ts'
-import { InvalidRequestError } from '../report/errors.ts'
 
 type DispatchedHeaders = Dispatcher.DispatchOptions['headers']
 
@@ -20,8 +20,7 @@ interface FixedHeaders {
  * Returns a copy of the headers that cannot change later. Sets the User-Agent unless the caller
  * has. The copy has the form of the input: undici accepts several values for one name only in an
  * object.
- * @throws {InvalidRequestError} for a pseudo-header of HTTP/2: `:authority` and `:path` could name
- * another site or page than the URL.
+ * @throws {InvalidRequestError} for a pseudo-header of HTTP/2.
  */
 export function fixedHeaders(headers: DispatchedHeaders, gate: PoliteGate): FixedHeaders {
   const isList = typeof headers === 'object' && headers !== null && Symbol.iterator in headers
@@ -64,13 +63,6 @@ function fixedUserAgent(value: unknown, gate: PoliteGate): unknown {
   if (DEFAULTS_OF_FETCH.has(value)) return gate.robots.userAgent
   warnOfOtherName(gate, value)
   return value
-}
-
-function assertNoPseudoHeader(lowerName: string): void {
-  if (!lowerName.startsWith(':')) return
-  throw new InvalidRequestError(
-    `the pseudo-header ${lowerName} of HTTP/2 is not supported; leave it out, and put its value in the URL`,
-  )
 }
 
 /** A header may have several values, or none. */

@@ -8,18 +8,15 @@
 import { isIP } from 'node:net'
 import { OptionError } from '@politely/core'
 import { headerOf } from '@politely/core/engine'
-import type { BlockedAddressError, RequestSigner, SignatureHeaders } from '@politely/fetcher'
-import { challengeOf, clientPort, describeValue, redirectChain, withHeaders } from '@politely/fetcher/internal'
+import type { BlockedAddressError } from '@politely/fetcher'
+import { describeValue, redirectChain, withHeaders } from '@politely/fetcher/internal'
 import type { Dispatcher } from 'undici'
 import { versionError } from '../adapter/dispatcher-version.ts'
+import { Exchange, type Sender, senderOf } from '../adapter/exchange.ts'
 import { assertGate } from '../adapter/resolve-gate.ts'
-import { signatureFor } from '../adapter/signature.ts'
 import { assertOwnHost, dispatchedTarget } from '../adapter/target.ts'
-import { gatePort, type PoliteGate } from '../gate.ts'
+import type { PoliteGate } from '../gate.ts'
 import type { SourceOptions } from '../options/gate-options.ts'
-import type { Permit } from '../permit/permit.ts'
-import { failureOf } from '../permit/request-report.ts'
-import { endNesting } from '../permit/sending.ts'
 import { hasRedirectInside, isRedirect } from '../redirects/redirect.ts'
 import { InvalidRequestError } from '../report/errors.ts'
 import { fixedHeaders } from './dispatched-headers.ts'
@@ -43,7 +40,7 @@ import { fixedHeaders } from './dispatched-headers.ts'
  */
 export function politeInterceptor(gate: PoliteGate): Dispatcher.DispatcherComposeInterceptor {
   assertGate(gate)
-  return guardedInterceptor(gate, () => undefined)
+  return guardedInterceptor(gate, { refusalOf: () => undefined, ended: () => undefined })
 }
 
 let hasWarned = false
@@ -61,33 +58,50 @@ function warnOfOtherFetch(): void {
   )
 }
 
-/**
- * Returns the same interceptor, with another check before the check of robots.txt.
- * @param refusalOf Returns why a URL must not be connected to; undefined if it may be. Returns a
- * promise if that takes a DNS lookup.
- */
-export function guardedInterceptor(gate: PoliteGate, refusalOf: RefusalOf): Dispatcher.DispatcherComposeInterceptor {
+/** Returns the same interceptor, with another check before the check of robots.txt. */
+export function guardedInterceptor(gate: PoliteGate, network: GuardedNetwork): Dispatcher.DispatcherComposeInterceptor {
   warnOfOtherFetch()
+  const sender = senderOf(gate)
   // undici's types omit the second argument: the origin of a Client or a Pool, which sends each request there.
-  return (dispatch, ownOrigin?: string | null) => (options, handler) => {
-    if (options.method === 'CONNECT') return dispatch(options, handler)
-    if (typeof handler.onRequestStart !== 'function') {
-      throw new OptionError(
-        'dispatcher',
-        'the request comes from undici 6 or 7, or from the built-in fetch of Node 22 or 24, and politeInterceptor needs undici 8; write new Dispatcher1Wrapper(new Agent().compose(politeInterceptor(gate))) with the classes of undici 8, or use politeAgent',
-      )
+  return (dispatch, ownOrigin?: string | null) => {
+    const link: Link = { sender, dispatch, network, ownOrigin: ownOrigin ?? undefined }
+    return (options, handler) => {
+      if (options.method === 'CONNECT') return dispatch(options, handler)
+      if (typeof handler.onRequestStart !== 'function') {
+        throw new OptionError(
+          'dispatcher',
+          'the request comes from undici 6 or 7, or from the built-in fetch of Node 22 or 24, and politeInterceptor needs undici 8; write new Dispatcher1Wrapper(new Agent().compose(politeInterceptor(gate))) with the classes of undici 8, or use politeAgent',
+        )
+      }
+      new GatedRequest(link, { ...options }, handler).start()
+      return true
     }
-    const gated = new GatedRequest(gate, dispatch, { ...options }, handler, refusalOf, ownOrigin ?? undefined)
-    void gated.run()
-    return true
   }
 }
 
-type RefusalOf = (
-  url: string,
-  options: Dispatcher.DispatchOptions,
-  signal: AbortSignal,
-) => Promise<BlockedAddressError | undefined> | undefined
+/** What the requests through one composed interceptor share. */
+interface Link {
+  readonly sender: Sender
+  readonly dispatch: Dispatcher.Dispatch
+  readonly network: GuardedNetwork
+  /** The origin of a Client or a Pool. */
+  readonly ownOrigin: string | undefined
+}
+
+/** What sends the requests of an interceptor. */
+export interface GuardedNetwork {
+  /**
+   * Returns why a URL must not be connected to; undefined if it may be. Returns a promise if that
+   * takes a DNS lookup.
+   */
+  readonly refusalOf: (
+    url: string,
+    options: Dispatcher.DispatchOptions,
+    signal: AbortSignal,
+  ) => Promise<BlockedAddressError | undefined> | undefined
+  /** Called when a dispatched request has ended. */
+  readonly ended: (handler: Dispatcher.DispatchHandler) => void
+}
 
 /**
  * The option `redirectedFrom` of a dispatched request: the URLs that led to its URL, as for `enter`
@@ -103,12 +117,11 @@ export function sourcesOf(options: Dispatcher.DispatchOptions): readonly string[
  */
 function checkedOptions(
   given: Dispatcher.DispatchOptions,
-  gate: PoliteGate,
-  ownOrigin: string | undefined,
+  { sender, ownOrigin }: Link,
 ): { readonly url: string; readonly options: Dispatcher.DispatchOptions; readonly redirectedFrom: readonly string[] } {
   const redirectedFrom = sourcesOf(given)
   const { url, origin, path } = dispatchedTarget(given, ownOrigin)
-  const { headers, hosts } = fixedHeaders(given.headers, gate)
+  const { headers, hosts } = fixedHeaders(given.headers, sender.gate)
   try {
     assertOwnHost(url, hosts, origin)
   } catch (error) {
@@ -118,8 +131,6 @@ function checkedOptions(
   if ('query' in options) delete options.query // `path` has it
   return { url, options, redirectedFrom }
 }
-
-type EnterCall = SourceOptions & { readonly signal: AbortSignal }
 
 type RawHeaders = NonNullable<Dispatcher.DispatchController['rawHeaders']> | null
 
@@ -146,53 +157,28 @@ let isStartingHandler = false
  * caller can abort the request while it waits.
  */
 class GatedRequest implements Dispatcher.DispatchController, Dispatcher.DispatchHandler {
-  readonly #gate: PoliteGate
-  readonly #dispatch: Dispatcher.Dispatch
-  readonly #options: Dispatcher.DispatchOptions
+  readonly #link: Link
   readonly #handler: Dispatcher.DispatchHandler
-  readonly #refusalOf: RefusalOf
-  readonly #ownOrigin: string | undefined
   /** Aborted when the caller aborts the request. */
   readonly #aborting = new AbortController()
+  #options: Dispatcher.DispatchOptions
+  /** Undefined until the options are checked, and for a request that skips the gate. */
+  #exchange: Exchange | undefined
   /** Undici's controller, once the request has been dispatched. */
   #inner: Dispatcher.DispatchController | undefined
-  #permit: Permit | undefined
   #paused = false
-  /**
-   * Set while `drain` has to wait for the body of a redirect, at whose end the next hop enters.
-   * Calling it ends the wait.
-   */
-  #endHold: (() => void) | undefined
-  /** Set while the body of a redirect has not ended. To be called when it ends. */
-  #redirectEnded: (() => void) | undefined
-  /** The option `sign` of the RobotsClient. */
-  readonly #signer: RequestSigner | undefined
-  #signature: SignatureHeaders | undefined
-  /** `now`: the site has asked for a signature, and the request is sent again. `done`: it was. */
-  #repeat: 'not' | 'now' | 'done' = 'not'
 
-  constructor(
-    gate: PoliteGate,
-    dispatch: Dispatcher.Dispatch,
-    options: Dispatcher.DispatchOptions,
-    handler: Dispatcher.DispatchHandler,
-    refusalOf: RefusalOf,
-    ownOrigin: string | undefined,
-  ) {
-    this.#refusalOf = refusalOf
-    this.#ownOrigin = ownOrigin
-    this.#gate = gate
-    this.#signer = clientPort(gate.robots).signer()
-    this.#dispatch = dispatch
+  constructor(link: Link, options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) {
+    this.#link = link
     this.#options = options
     this.#handler = handler
   }
 
-  async run(): Promise<void> {
-    const { signal } = this.#aborting
+  start(): void {
+    const { sender, dispatch } = this.#link
     try {
-      if (this.#repeat === 'not') this.#startHandler()
-      const { url, options, redirectedFrom } = checkedOptions(this.#options, this.#gate, this.#ownOrigin)
+      this.#startHandler()
+      const { url, options, redirectedFrom } = checkedOptions(this.#options, this.#link)
       // Undici checks this for its own handlers. A GatedRequest always has the method.
       if (options.upgrade && typeof this.#handler.onRequestUpgrade !== 'function')
         throw new InvalidRequestError(
@@ -200,45 +186,50 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
         )
       // The RobotsClient's own request for robots.txt, through the global dispatcher, needs no
       // permit.
-      if (clientPort(this.#gate.robots).isOwnRequest(url)) return void this.#dispatch(options, this)
-      this.#permit = await this.#enter(url, { signal, redirectedFrom })
-      signal.throwIfAborted()
-      const sent = this.#signer === undefined ? options : await this.#signed(this.#signer, url, options)
-      this.#permit.run(() => this.#dispatch(sent, this))
+      if (sender.client.isOwnRequest(url)) return void dispatch(options, this)
+      this.#options = options
+      this.#exchange = new Exchange({ url, signal: this.#aborting.signal, redirectedFrom }, sender)
+      void this.#send(this.#exchange)
     } catch (error) {
-      this.#fail(versionError(error) ?? asError(error))
+      this.#fail(error)
     }
   }
 
-  async #signed(
-    signer: RequestSigner,
-    url: string,
-    options: Dispatcher.DispatchOptions,
-  ): Promise<Dispatcher.DispatchOptions> {
+  /** Makes the first try; or the second one, if the site has asked for a signature. */
+  async #send(exchange: Exchange): Promise<void> {
+    const { sender, dispatch, network } = this.#link
+    const { signal } = this.#aborting
     try {
-      const { robots } = gatePort(this.#gate)
-      // As undici itself waits for headers: no limit for 0.
-      const timeoutMs = (options.headersTimeout ?? HEADERS_TIMEOUT_MS) || undefined
-      const bounds = { robots, signal: this.#aborting.signal, timeoutMs, option: 'headersTimeout' }
-      this.#signature = await signatureFor(signer, { method: options.method, url }, bounds)
-      bounds.signal.throwIfAborted()
+      const refusal = network.refusalOf(exchange.url, this.#options, signal)
+      await (refusal === undefined ? exchange.enter() : this.#enterUnless(refusal, exchange))
+      signal.throwIfAborted()
+      const options = sender.signer === undefined ? this.#options : await this.#signed(exchange)
+      exchange.run(() => dispatch(options, this))
     } catch (error) {
-      this.#permit?.release() // the site has no part in it
-      throw error
+      this.#fail(error)
     }
-    return this.#signature === undefined
-      ? options
-      : {
-          ...options,
-          headers: withHeaders(options.headers, this.#signature) as NonNullable<Dispatcher.DispatchOptions['headers']>,
-        }
   }
 
-  /** Returns whether a response asks for a signed request, which is then sent. */
-  #isChallenge(status: number, headers: Parameters<typeof headerOf>[0]): boolean {
-    if (this.#signer === undefined || this.#repeat !== 'not' || this.#permit === undefined) return false
-    const wish = challengeOf(this.#options.method, status, headerOf(headers, 'accept-signature'))
-    return wish !== undefined && this.#signer.challenged(this.#permit.url, wish, this.#signature)
+  async #enterUnless(pendingRefusal: Promise<BlockedAddressError | undefined>, exchange: Exchange): Promise<void> {
+    const { activity, robots } = this.#link.sender.port
+    const endHold = activity.hold() // `drain` must not resolve between two hops
+    try {
+      const refusal = await pendingRefusal
+      if (refusal !== undefined) robots.refuse(exchange.url, refusal)
+      await exchange.enter()
+    } finally {
+      endHold()
+    }
+  }
+
+  async #signed(exchange: Exchange): Promise<Dispatcher.DispatchOptions> {
+    const { method, headers, headersTimeout = HEADERS_TIMEOUT_MS } = this.#options
+    // As undici itself waits for headers: no limit for 0.
+    const signature = await exchange.sign(method, 'headersTimeout', headersTimeout || undefined)
+    this.#aborting.signal.throwIfAborted()
+    return signature === undefined
+      ? this.#options
+      : { ...this.#options, headers: withHeaders(headers, signature) as NonNullable<typeof headers> }
   }
 
   #startHandler(): void {
@@ -247,27 +238,6 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       this.#handler.onRequestStart?.(this, null)
     } finally {
       isStartingHandler = false
-    }
-  }
-
-  #enter(url: string, call: EnterCall): Promise<Permit> {
-    const refusal = this.#refusalOf(url, this.#options, call.signal)
-    return refusal === undefined ? this.#gate.enter(url, call) : this.#enterUnless(refusal, url, call)
-  }
-
-  async #enterUnless(
-    pendingRefusal: Promise<BlockedAddressError | undefined>,
-    url: string,
-    call: EnterCall,
-  ): Promise<Permit> {
-    const { activity, robots } = gatePort(this.#gate)
-    const endHold = activity.hold() // `drain` must not resolve between two hops
-    try {
-      const refusal = await pendingRefusal
-      if (refusal !== undefined) robots.refuse(url, refusal)
-      return await this.#gate.enter(url, call)
-    } finally {
-      endHold()
     }
   }
 
@@ -327,61 +297,58 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     // Undici makes this call when the request has a connection. Later events of the connection may
     // run in this async context. A GatedRequest inside of this one makes this call before it enters
     // the gate.
-    if (!isStartingHandler) {
-      if (this.#permit !== undefined) endNesting(this.#permit)
-      this.#permit?.sent()
-    }
+    if (!isStartingHandler) this.#exchange?.connected()
     if (this.#aborting.signal.aborted) controller.abort(this.#aborting.signal.reason)
     else if (this.#paused) controller.pause()
   }
 
   onRequestUpgrade(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onRequestUpgrade']>>): void {
     const [, status, headers] = args
+    this.#link.network.ended(this)
     this.#handler.onRequestUpgrade?.(...args)
-    this.#permit?.release({ status, headers }) // the upgraded socket carries no more requests
+    this.#exchange?.end({ status, headers }) // the upgraded socket carries no more requests
   }
 
   onResponseStart(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>): void {
     const [controller, status, headers] = args
-    if (status >= 200) this.#permit?.report({ status, headers })
-    if (this.#isChallenge(status, headers)) {
-      this.#repeat = 'now'
+    const response = { status, headers }
+    if (status >= 200) this.#exchange?.responded(response)
+    if (this.#exchange?.isChallenge(this.#options.method, response)) {
       controller.abort(NOT_NEEDED) // a site may never end the body
       return
     }
-    // The client may not read the body of a redirect, and a site may never end it. The next hop
-    // must not wait for that.
     if (isRedirect(status, headerOf(headers, 'location') ?? null)) {
-      this.#holdForNextHop()
-      this.#permit?.release()
-      if (this.#permit !== undefined) {
-        const { openRedirects } = gatePort(this.#gate)
-        this.#redirectEnded = openRedirects.add(this.#permit.url, (error) => this.#inner?.abort(error))
-      }
+      // `interceptors.redirect` dispatches the next hop when the body ends. `fetch` sets
+      // `maxRedirections: 0`, which switches that interceptor off, and dispatches the next hop in
+      // this turn of the event loop. It may leave the body unread.
+      const { maxRedirections } = this.#options as { readonly maxRedirections?: number }
+      this.#exchange?.redirected(maxRedirections === 0 ? 'turn' : 'body', (error) => this.#inner?.abort(error))
     }
     this.#handler.onResponseStart?.(...args)
   }
 
   onResponseData(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseData']>>): void {
     this.#handler.onResponseData?.(...args)
-    if (args[0].paused) this.#stopHolding() // the caller has stopped reading, so the end may never come
+    if (args[0].paused) this.#exchange?.stopHolding() // the caller has stopped reading, so the end may never come
   }
 
   onResponseEnd(...args: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseEnd']>>): void {
+    this.#link.network.ended(this)
     try {
       this.#handler.onResponseEnd?.(...args) // the next hop of a redirect may enter in this call, and `drain` waits for it
     } finally {
-      this.#end()
+      this.#exchange?.end()
     }
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    if (this.#repeat === 'now' && error === NOT_NEEDED) {
-      this.#repeat = 'done'
+    if (error !== NOT_NEEDED || this.#exchange === undefined) this.#fail(error)
+    else {
       this.#inner = undefined
-      this.#end()
-      void this.run()
-    } else this.#fail(error)
+      this.#link.network.ended(this)
+      this.#exchange.end()
+      void this.#send(this.#exchange)
+    }
   }
 
   onResponseStarted(): void {
@@ -396,36 +363,14 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     this.#handler.onRequestSent?.()
   }
 
-  #fail(error: Error): void {
+  #fail(thrown: unknown): void {
+    const error = versionError(thrown) ?? asError(thrown)
+    this.#link.network.ended(this)
     try {
-      this.#permit?.release(failureOf(this.#aborting.signal, error)) // no effect if a response was reported
-      this.#end()
+      this.#exchange?.fail(error)
     } finally {
       this.#handler.onResponseError?.(this.#inner ?? this, error)
     }
-  }
-
-  #end(): void {
-    this.#permit?.release()
-    this.#redirectEnded?.()
-    this.#stopHolding()
-  }
-
-  /**
-   * Makes `drain` wait for the next hop. `interceptors.redirect` dispatches it when the body ends.
-   * `fetch` sets `maxRedirections: 0`, which switches that interceptor off, and dispatches the next
-   * hop in this turn of the event loop. It may leave the body unread.
-   */
-  #holdForNextHop(): void {
-    const endHold = gatePort(this.#gate).activity.hold()
-    const { maxRedirections } = this.#options as { readonly maxRedirections?: number }
-    if (maxRedirections === 0) setImmediate(endHold)
-    else this.#endHold = endHold
-  }
-
-  #stopHolding(): void {
-    this.#endHold?.()
-    this.#endHold = undefined
   }
 }
 

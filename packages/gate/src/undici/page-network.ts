@@ -5,7 +5,7 @@ import { Agent, type Dispatcher } from 'undici'
 import { gatePort, type PoliteGate } from '../gate.ts'
 import { sendingThrough } from '../permit/sending.ts'
 import type { agentSettingsOf } from './agent-options.ts'
-import { sourcesOf } from './interceptor.ts'
+import { type GuardedNetwork, sourcesOf } from './interceptor.ts'
 
 /**
  * An option with the origins that led to a request, its own last. Redirects that the agent follows
@@ -34,6 +34,7 @@ const LOOKUP_TIMEOUT_MS = 10_000
 
 /** An origin whose connections are kept when they are idle. */
 interface KeptHost {
+  readonly origin: string
   readonly domain: string
   /** Which addresses a request that no redirect led to may connect to. */
   readonly reach: Reach
@@ -44,13 +45,15 @@ interface KeptHost {
 }
 
 /** Has two agents: one connects only to public addresses, and one connects to any. */
-export class PageNetwork {
+export class PageNetwork implements GuardedNetwork {
   readonly #guard: NetworkGuard
   readonly #gate: PoliteGate
   readonly #public: Agent
   readonly #any: Agent
   /** By origin. The idle hosts come in the order of `idleUntil`. */
   readonly #kept = new Map<string, KeptHost>()
+  /** The requests that are under way to these origins, by their handlers. */
+  readonly #underWay = new Map<Dispatcher.DispatchHandler, KeptHost>()
   /** No idle host of `#kept` may be removed before this time. */
   #nextRemovalAt = 0
   /** By registrable domain: how many of these origins it has. */
@@ -97,15 +100,24 @@ export class PageNetwork {
     const origin = String(options.origin)
     const chain = (options as Chained)[CHAIN] ?? []
     chain.push(origin)
-    const host = this.#keep(origin)
+    const isTunnel = options.method === 'CONNECT' // its connection is the caller's
+    const host = isTunnel ? undefined : this.#keep(origin)
     const isKnown = host !== undefined && (chain.length === 1 || host.reach === 'public')
     const reach = isKnown ? host.reach : this.#guard.reachOf(chain)
     const agent = reach === 'public' ? this.#public : this.#any
-    if (host === undefined) return agent.dispatch({ ...options, reset: true }, handler)
-    return agent.dispatch(
-      options,
-      withEnd(handler, () => this.#end(origin, host)),
-    )
+    if (host !== undefined) this.#underWay.set(handler, host)
+    return agent.dispatch(host || isTunnel ? options : { ...options, reset: true }, handler)
+  }
+
+  /** Counts a request as ended. From now on its connection is idle. */
+  readonly ended = (handler: Dispatcher.DispatchHandler): void => {
+    const host = this.#underWay.get(handler)
+    if (host === undefined) return
+    this.#underWay.delete(handler)
+    host.underWay--
+    host.idleUntil = performance.now() + MAX_KEEP_ALIVE_MS
+    this.#kept.delete(host.origin) // moves it to the end
+    this.#kept.set(host.origin, host)
   }
 
   /**
@@ -122,20 +134,12 @@ export class PageNetwork {
     return host
   }
 
-  /** Counts a request as ended. From now on its connection is idle. */
-  #end(origin: string, host: KeptHost): void {
-    host.underWay--
-    host.idleUntil = performance.now() + MAX_KEEP_ALIVE_MS
-    this.#kept.delete(origin) // moves it to the end
-    this.#kept.set(origin, host)
-  }
-
   #newKept(origin: string): KeptHost | undefined {
     const domain = registrableDomainOf(origin)
     const hosts = this.#keptHosts.get(domain) ?? 0
     if (hosts === MAX_KEPT_HOSTS) return undefined
     this.#keptHosts.set(domain, hosts + 1)
-    const host: KeptHost = { domain, reach: this.#guard.reachOf([origin]), underWay: 0, idleUntil: 0 }
+    const host: KeptHost = { origin, domain, reach: this.#guard.reachOf([origin]), underWay: 0, idleUntil: 0 }
     this.#kept.set(origin, host)
     return host
   }
@@ -162,36 +166,5 @@ export class PageNetwork {
 
   async destroy(error: Error | null): Promise<void> {
     await Promise.all([this.#public.destroy(error), this.#any.destroy(error)])
-  }
-}
-
-/**
- * Returns a handler that passes all events on, and calls `onEnd` once, when the request has ended.
- */
-function withEnd(handler: Dispatcher.DispatchHandler, onEnd: () => void): Dispatcher.DispatchHandler {
-  let hasEnded = false
-  const end = () => {
-    if (!hasEnded) onEnd()
-    hasEnded = true
-  }
-  return {
-    onRequestStart: (...args) => handler.onRequestStart?.(...args),
-    onResponseStart: (...args) => handler.onResponseStart?.(...args),
-    onResponseData: (...args) => handler.onResponseData?.(...args),
-    onResponseStarted: () => handler.onResponseStarted?.(),
-    onBodySent: (...args) => handler.onBodySent?.(...args),
-    onRequestSent: () => handler.onRequestSent?.(),
-    onRequestUpgrade(...args) {
-      end()
-      handler.onRequestUpgrade?.(...args)
-    },
-    onResponseEnd(...args) {
-      end()
-      handler.onResponseEnd?.(...args)
-    },
-    onResponseError(...args) {
-      end()
-      handler.onResponseError?.(...args)
-    },
   }
 }

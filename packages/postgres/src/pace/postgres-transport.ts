@@ -1,5 +1,5 @@
 // Makes the calls of PostgresPacer by the functions of the schema, and reads their replies.
-import { circuitReplyOf, type PaceTransport, paceReplyOf, type ReplyFields } from '@politely/gate/fleet'
+import { circuitReplyOf, type PaceTransport, paceReplyOf, type ReplyFields } from '@politely/fleet'
 import { BAD_REQUEST, jsonOf, type PostgresClient } from '../client.ts'
 import { PostgresReplyError, PostgresSchemaError, PostgresTimeoutError, schemaErrorOf } from '../errors.ts'
 import { JoinedCalls, type StatementFailure } from './joined-calls.ts'

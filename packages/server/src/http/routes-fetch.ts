@@ -12,11 +12,11 @@ import { politeAgent } from '@politely/gate/undici'
 import type { FastifyInstance } from 'fastify'
 import { type Response, fetch as undiciFetch } from 'undici'
 import type { Lease } from '../permits/lease.ts'
+import { FetchBody, streamAnswer } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
 import type { Tenant } from '../tenants.ts'
 import { Fault } from './problem.ts'
 import { answerOf } from './routes-permits.ts'
-import { FetchBody, streamAnswer } from './schemas.ts'
 
 /** The lease covers the longest time that a page may take, and its redirects. */
 const LEASE_MS = 600_000

@@ -1,8 +1,8 @@
 // The routes for operators: /livez, /readyz, /metrics, /openapi.json.
 import type { FastifyInstance } from 'fastify'
+import { faults, Json } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
 import { Fault } from './problem.ts'
-import { faults, Json } from './schemas.ts'
 
 /** Open to everyone: they say nothing but yes. */
 export function healthRoutes(app: FastifyInstance, { isDraining }: ServerContext): void {

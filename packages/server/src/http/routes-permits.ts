@@ -4,7 +4,6 @@ import { loggableVerdict } from '@politely/fetcher'
 import type { FastifyInstance } from 'fastify'
 import type { PermitResult } from '../permits/desk.ts'
 import { applyReport, renew } from '../permits/reports.ts'
-import type { ServerContext } from '../server-context.ts'
 import {
   DEFAULT_LEASE_MS,
   DEFAULT_START_WITHIN_MS,
@@ -14,7 +13,8 @@ import {
   RenewalsBody,
   ReportsAnswer,
   ReportsBody,
-} from './schemas.ts'
+} from '../schemas.ts'
+import type { ServerContext } from '../server-context.ts'
 
 export function permitRoutes(app: FastifyInstance, context: ServerContext): void {
   const { desk, gate, maxPauseMs, onReport } = context

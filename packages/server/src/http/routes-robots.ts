@@ -4,10 +4,10 @@ import { Readable } from 'node:stream'
 import { type ClientVerdict, loggableVerdict } from '@politely/fetcher'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { PUBLIC_SOURCE } from '../permits/desk.ts'
+import { PUBLIC_SOURCE } from '../permits/entrances.ts'
+import { faults, Json, MAX_URL_LENGTH, streamAnswer, UrlQuery } from '../schemas.ts'
 import type { ServerContext } from '../server-context.ts'
 import { Fault } from './problem.ts'
-import { faults, Json, MAX_URL_LENGTH, streamAnswer, UrlQuery } from './schemas.ts'
 
 /** How many URLs one call of /v1/check may have. */
 const MAX_CHECKED = 10_000

@@ -6,28 +6,25 @@
 //   full     a quota of the tenant is used up
 //   unknown  the ticket is not one of this server for this tenant
 //
-// A batch is answered in two steps. First the gate says how long each URL would have to wait. A
-// robots.txt that is not known is fetched behind, and its URL waits for it. Then all URLs that may
-// start get their permits, so that no permit ages while the desk looks at another URL.
+// A batch is answered in two steps. First the gate says for each URL whether robots.txt allows it, and
+// where it enters (entrances.ts). A robots.txt that is not known is fetched behind, and its URL waits
+// for it. Then the URLs of each pace key try to enter, in their order, so that no permit ages while the
+// desk waits for a robots.txt.
 //
 // The desk decides nothing itself. The order of the URLs that wait is its own (line.ts), since they
 // wait outside of the gate; all else is what the gate says.
-import { isIP } from 'node:net'
 import type { ClientVerdict } from '@politely/fetcher'
-import { isPrivateHost, setBounded } from '@politely/fetcher/internal'
-import { BudgetError, CircuitOpenError, type PoliteGate, RobotsDisallowedError, WaitTooLongError } from '@politely/gate'
-import { type GatePort, type GrantedPermit, gatePort, type KeyedForecast } from '@politely/gate/internal'
+import { onAbort } from '@politely/fetcher/internal'
+import { BudgetError, CircuitOpenError, type Forecast, type PoliteGate, RobotsDisallowedError } from '@politely/gate'
+import { type Entrance, type GatePort, type GrantedPermit, gatePort, type OuterLane } from '@politely/gate/internal'
 import type { Tenant, UsedUp } from '../tenants.ts'
+import { Entrances, type Refusal } from './entrances.ts'
 import { type Lease, Leases } from './lease.ts'
 import { Line, type Place } from './line.ts'
 import { Seal } from './seal.ts'
 
 /** Why a request has to wait. `robots-txt`: it is being fetched. `queue`: other tickets come first. */
-export type WaitBecause =
-  | Extract<KeyedForecast['forecast'], { allowed: true }>['because']
-  | 'robots-txt'
-  | 'queue'
-  | 'draining'
+export type WaitBecause = Extract<Forecast, { allowed: true }>['because'] | 'robots-txt' | 'queue' | 'draining'
 
 /** Why a request may not be made. Most are the `because` of the verdict. */
 export type RefusedBecause = ClientVerdict['because'] | 'budget' | 'circuit'
@@ -75,29 +72,15 @@ export interface PermitReply {
 /** One URL of a call. */
 interface Item {
   readonly url: string
-  readonly origin: string
-  /** The host, if the caller may reach it only where the guard allows it. */
-  readonly guardedHost: string | undefined
-  redirectedFrom: readonly string[]
+  /** Where it waits. */
+  place: Place | undefined
   /** Whether its place was made by this call. */
   isNew: boolean
-  place: Place | undefined
   result: PermitResult | undefined
   /** The robots.txt that it waits for. */
   pending: Promise<unknown> | undefined
-  key: string | undefined
-  maxConcurrent: number
 }
 
-/**
- * The source of a URL whose caller may not reach private hosts. The guard treats the URL like a
- * link on a public page.
- */
-export const PUBLIC_SOURCE: readonly string[] = ['https://politely.example.com/']
-const NO_SOURCE: readonly string[] = []
-/** How often a URL asks whether its robots.txt has come. It grows with the number that is being fetched. */
-const ROBOTS_WAIT_MS = 200
-const MAX_ROBOTS_WAIT_MS = 30_000
 /** How long a URL waits for a concurrency limit before it asks again. It grows with the line. */
 const CONCURRENCY_WAIT_MS = 100
 const MAX_CONCURRENCY_WAIT_MS = 2_000
@@ -108,16 +91,8 @@ const MIN_WAIT_MS = 5
  * does not know whether its client and theirs are still there.
  */
 const MAX_QUEUE_WAIT_MS = 5_000
-const DRAINING_WAIT_MS = 5_000
+const DRAINING: PermitResult = { state: 'wait', waitMs: 5_000, because: 'draining' }
 const FAILURE_WAIT_MS = 1_000
-/** How many robots.txt one tenant may have fetched at a time, next to other tenants, and alone. */
-const MAX_FETCHES_SHARED = 32
-const MAX_FETCHES_ALONE = 10_000
-/** How long it is remembered what the guard says of a private name. */
-const PRIVATE_MS = 10_000
-const MAX_PRIVATE = 10_000
-/** How long a call waits for what the guard says of an address. */
-const LITERAL_MS = 20
 /** How much longer than the wait a ticket is valid. */
 const TICKET_MS = 10 * 60_000
 const SWEEP_MS = 5_000
@@ -140,12 +115,7 @@ export class PermitDesk {
   readonly #options: DeskOptions
   readonly #port: GatePort
   readonly #lines = new Map<string, Line>()
-  /** The fetches of robots.txt under way, by origin. */
-  readonly #fetches = new Map<string, Promise<unknown>>()
-  /** What the guard has said of private names: whether they may be requested, and until when that holds. */
-  readonly #private = new Map<string, { readonly verdict: ClientVerdict; readonly until: number }>()
-  /** The calls that are held, by the pace key of a URL that waits for a concurrency limit. */
-  readonly #held = new Map<string, Set<() => void>>()
+  readonly #entrances: Entrances
   readonly #sweeping: NodeJS.Timeout
   /** Numbers grow, also after a restart. */
   #number = Date.now() * 1_000
@@ -154,13 +124,12 @@ export class PermitDesk {
   constructor(options: DeskOptions) {
     this.#options = options
     this.#port = gatePort(options.gate)
+    this.#entrances = new Entrances(this.#port, options.isShared)
     this.#seal = new Seal(options.secret)
     this.leases = new Leases({
       now: this.#port.now,
       onExpire: options.onExpire,
-      onEnd: (key) => {
-        for (const wake of this.#held.get(key) ?? []) wake()
-      },
+      onEnd: (key) => this.#lines.get(key)?.wake(),
     })
     this.#sweeping = setInterval(() => this.#sweep(), SWEEP_MS).unref()
   }
@@ -175,12 +144,14 @@ export class PermitDesk {
   /** From now on no permit is granted. */
   drain(): void {
     this.#isDraining = true
-    for (const wakes of this.#held.values()) for (const wake of wakes) wake()
+    for (const line of this.#lines.values()) line.wake()
   }
 
   close(): void {
     clearInterval(this.#sweeping)
     this.drain()
+    for (const line of this.#lines.values()) line.close()
+    this.#lines.clear()
     this.leases.clear()
   }
 
@@ -207,20 +178,7 @@ export class PermitDesk {
   }
 
   #itemOf(call: PermitCall, { url, ticket }: PermitCall['requests'][number]): Item {
-    const redirectedFrom = call.mayReachPrivate ? NO_SOURCE : PUBLIC_SOURCE
-    const { origin = url, hostname = '' } = URL.parse(url) ?? {}
-    const item: Item = {
-      url,
-      origin,
-      guardedHost: !call.mayReachPrivate && isPrivateHost(hostname) ? hostname : undefined,
-      redirectedFrom,
-      isNew: false,
-      place: undefined,
-      result: undefined,
-      pending: undefined,
-      key: undefined,
-      maxConcurrent: 0,
-    }
+    const item: Item = { url, place: undefined, isNew: false, result: undefined, pending: undefined }
     if (ticket === undefined) return item
     const sealed = this.#seal.open(call.tenant.name, 't', ticket)
     if (sealed === undefined) item.result = { state: 'unknown', because: 'ticket' }
@@ -231,207 +189,126 @@ export class PermitDesk {
 
   /** Looks at all URLs that have no answer yet. Returns the time before the first grant. */
   async #pass(call: PermitCall, items: readonly Item[]): Promise<number> {
-    const ready = new Map<string, Item[]>()
+    const open = items.filter(({ result }) => result === undefined || result.state === 'wait')
+    const byKey = new Map<string, (() => Promise<void>)[]>()
+    for (const item of open) item.result = DRAINING
+    if (this.#isDraining) return this.#port.now()
     await Promise.all(
-      items.map(async (item) => {
-        if (item.result !== undefined && item.result.state !== 'wait') return
-        if (!(await this.#mayStart(call, item).catch((error) => this.#fail(item, error)))) return
-        const sameKey = ready.get(item.key as string)
-        if (sameKey === undefined) ready.set(item.key as string, [item])
-        else sameKey.push(item)
-      }),
+      open.map((item) =>
+        this.#answer(item, async () => {
+          const found = await this.#entrances.of(call.tenant, item.url, call.mayReachPrivate)
+          item.pending = 'pending' in found ? found.pending : undefined
+          if ('pending' in found) return { state: 'wait', waitMs: found.waitMs, because: 'robots-txt' }
+          if ('allowed' in found) return this.#refused(item, found)
+          const { key } = found.lane
+          const enter = () => this.#answer(item, () => this.#enter(call, item, found))
+          if (byKey.get(key)?.push(enter) === undefined) byKey.set(key, [enter])
+          return DRAINING
+        }),
+      ),
     )
     const at = this.#port.now()
-    if (!this.#isDraining) await Promise.all([...ready.values()].map((sameKey) => this.#grantInTurn(call, sameKey)))
+    await Promise.all(
+      [...byKey.values()].map(async (entering) => {
+        for (const enter of entering) if (!this.#isDraining) await enter()
+      }),
+    )
     return at
   }
 
-  /** A pacer has failed: the URL asks again, and no other URL of the call suffers. */
-  #fail(item: Item, error: unknown): false {
-    this.#options.onError(error)
-    item.result = { state: 'wait', waitMs: FAILURE_WAIT_MS, because: 'pacer-failure' }
-    return false
-  }
-
-  /** Returns whether the URL may start now, as far as the gate and the line of its pace key say. */
-  async #mayStart(call: PermitCall, item: Item): Promise<boolean> {
-    item.pending = undefined
-    if (this.#isDraining) {
-      item.result = { state: 'wait', waitMs: DRAINING_WAIT_MS, because: 'draining' }
-      return false
-    }
-    const found = await this.#forecast(call, item)
-    if (found === undefined) return false
-    const { forecast, key, maxConcurrent } = found
-    if (!forecast.allowed) {
-      const { budget, circuit, verdict, retryAt } = forecast
-      const because = budget !== undefined ? 'budget' : circuit !== undefined ? 'circuit' : verdict.because
-      this.#refuse(item, because, verdict, retryAt)
-      return false
-    }
-    item.key = key as string
-    item.maxConcurrent = maxConcurrent
-    const caller = callerOf(call)
-    const now = this.#port.now()
-    const line = this.#lines.get(item.key)
-    if (item.place !== undefined && (item.place.line !== line || !line.has(item.place))) item.place = undefined
-    const { place } = item
-    const { waitMs, because } = forecast
-    if (because === 'concurrency')
-      this.#wait(call, item, concurrencyWaitMs(line?.ahead(caller, place, now) ?? 0), because)
-    else if (waitMs > 0 && because !== 'none')
-      this.#wait(call, item, await this.#waitBehind(call, item, waitMs), because)
-    else if (line?.isKept(caller, place, now))
-      this.#wait(call, item, await this.#waitBehind(call, item, MIN_WAIT_MS), 'queue')
-    else return true
-    return false
-  }
-
-  /** Returns how long a URL waits with the tickets before it. @param waitMs Its wait without them. */
-  async #waitBehind(call: PermitCall, { url, redirectedFrom, key, place }: Item, waitMs: number): Promise<number> {
-    const ahead = this.#lines.get(key ?? '')?.ahead(callerOf(call), place, this.#port.now()) ?? 0
-    if (ahead === 0 || waitMs >= MAX_QUEUE_WAIT_MS) return waitMs
-    const found = this.#port.keyedForecast(url, redirectedFrom, ahead, false)
-    const later = 'pending' in found ? undefined : (await found).forecast
-    return Math.max(waitMs, Math.min(later?.allowed ? later.waitMs : 0, MAX_QUEUE_WAIT_MS))
-  }
-
-  /** Returns undefined if the answer is known without one: the robots.txt has to be fetched. */
-  async #forecast(call: PermitCall, item: Item): Promise<KeyedForecast | undefined> {
-    const { tenant } = call
-    const { url, origin, guardedHost } = item
-    if (guardedHost !== undefined) {
-      const known = this.#private.get(origin)
-      if (known !== undefined && known.until > this.#port.now()) {
-        if (isBlocked(known.verdict)) {
-          this.#refuse(item, known.verdict.because, { ...known.verdict, url }, known.verdict.retryAt)
-          return undefined
-        }
-        item.redirectedFrom = NO_SOURCE // the guard has allowed it just now
-      }
-    }
-    const isBusy = tenant.fetching >= (this.#options.isShared() ? MAX_FETCHES_SHARED : MAX_FETCHES_ALONE)
-    const found = this.#port.keyedForecast(url, item.redirectedFrom, 0, !isBusy || this.#fetches.has(origin))
-    if (!('pending' in found)) return found
-    const { pending } = found
-    if (pending !== undefined && guardedHost !== undefined) {
-      const noted = pending.then(
-        (verdict) => this.#notePrivate(origin, verdict),
-        () => undefined, // the gate is closed
-      )
-      // The guard needs no DNS for an address, so its refusal is there at once.
-      const isThere = isLiteral(guardedHost) && (await settlesWithin(noted, LITERAL_MS))
-      if (isThere && this.#private.has(origin)) return this.#forecast(call, item)
-    }
-    if (pending !== undefined) item.pending = this.#follow(tenant, origin, pending)
-    const waitMs = Math.min(ROBOTS_WAIT_MS + 2 * this.#fetches.size, MAX_ROBOTS_WAIT_MS)
-    item.result = { state: 'wait', waitMs, because: 'robots-txt' }
-    return undefined
-  }
-
-  #notePrivate(origin: string, verdict: ClientVerdict): void {
-    setBounded(this.#private, origin, { verdict, until: this.#port.now() + PRIVATE_MS }, MAX_PRIVATE)
-  }
-
-  /** Keeps one promise for each robots.txt that is being fetched. A failure becomes a verdict later. */
-  #follow(tenant: Tenant, origin: string, pending: Promise<unknown>): Promise<unknown> {
-    const known = this.#fetches.get(origin)
-    const ended = pending.catch(() => undefined)
-    if (known !== undefined) return known
-    tenant.fetching++
-    const followed = ended.then(() => {
-      tenant.fetching--
-      this.#fetches.delete(origin)
-    })
-    this.#fetches.set(origin, followed)
-    return followed
-  }
-
-  /** Grants permits to the URLs of one pace key, in their order, as long as the gate has slots. */
-  async #grantInTurn(call: PermitCall, [first, ...others]: readonly Item[]): Promise<void> {
-    await this.#grantOne(call, first as Item)
-    for (const item of others) {
-      if (await this.#mayStart(call, item)) await this.#grantOne(call, item)
-    }
-  }
-
-  async #grantOne(call: PermitCall, item: Item): Promise<void> {
-    const { tenant, startWithinMs, leaseMs } = call
-    const key = item.key as string
-    const full = tenant.take(key, item.maxConcurrent)
-    if (full !== undefined) {
-      item.result = { state: 'full', ...full }
-      if (item.place !== undefined) item.place.isConfirmed = false // others may pass
-      return
-    }
-    let permit: GrantedPermit
+  /** If a pacer fails, the URL asks again, and no other URL of the call suffers. */
+  async #answer(item: Item, result: () => Promise<PermitResult>): Promise<void> {
     try {
-      permit = await this.#port.enterNow(item.url, item.redirectedFrom, startWithinMs)
+      item.result = await result()
     } catch (error) {
-      tenant.giveBack(key)
-      this.#handleRefusal(call, item, error)
-      return
+      this.#options.onError(error)
+      item.result = { state: 'wait', waitMs: FAILURE_WAIT_MS, because: 'pacer-failure' }
     }
-    this.#lines.get(key)?.served(callerOf(call), this.#port.now())
+  }
+
+  /** Grants a permit, if the gate has a slot that is not kept for another URL. */
+  async #enter(call: PermitCall, item: Item, entrance: Entrance): Promise<PermitResult> {
+    const { tenant, startWithinMs, leaseMs } = call
+    const { lane, maxConcurrent } = entrance
+    const line = this.#lines.get(lane.key)
+    if (item.place !== undefined && !line?.has(item.place)) item.place = undefined
+    const known = entrance.knownWait()
+    if (known !== undefined) return this.#wait(call, item, lane, known.waitMs, known.because)
+    if (line?.isKept(callerOf(call), item.place, this.#port.now())) return this.#wait(call, item, lane, 0, 'queue')
+    const full = tenant.take(lane.key, maxConcurrent)
+    if (full !== undefined) {
+      if (item.place !== undefined) item.place.isConfirmed = false // others may pass
+      return { state: 'full', ...full }
+    }
+    lane.attach() // keeps the turn of a URL that has to wait, until it has a place in the line
+    let permit: GrantedPermit | undefined
+    try {
+      const entered = await entrance.tryEnter(startWithinMs)
+      if (!('allowed' in entered)) permit = entered
+      else if (entered.allowed) return this.#wait(call, item, lane, entered.waitMs, entered.because)
+      else return this.#refused(item, entered)
+    } catch (error) {
+      if (error instanceof RobotsDisallowedError) return this.#refused(item, error)
+      if (error instanceof CircuitOpenError) return this.#refused(item, error, 'circuit')
+      if (error instanceof BudgetError) return this.#refused(item, error, 'budget')
+      throw error
+    } finally {
+      if (permit === undefined) tenant.giveBack(lane.key)
+      lane.detach()
+    }
+    this.#lines.get(lane.key)?.served(callerOf(call), this.#port.now())
     this.#leaveLine(item)
     const number = this.#number++
     const lease = this.leases.add(number, tenant, permit, leaseMs, startWithinMs)
     const sealed = { kind: 'p', number, endsAt: Math.ceil(Date.now() + leaseMs), key: permit.key } as const
-    item.result = { state: 'go', permit: this.#seal.seal(tenant.name, sealed), lease }
+    return { state: 'go', permit: this.#seal.seal(tenant.name, sealed), lease }
   }
 
-  /** The gate has changed its mind since the forecast. */
-  #handleRefusal(call: PermitCall, item: Item, error: unknown): void {
-    if (error instanceof WaitTooLongError) {
-      const because = error.because ?? 'pacer-failure'
-      this.#wait(
-        call,
-        item,
-        because === 'concurrency' ? concurrencyWaitMs(0) : Math.max(error.waitMs, MIN_WAIT_MS),
-        because,
-      )
-    } else if (error instanceof RobotsDisallowedError)
-      this.#refuse(item, error.verdict.because, error.verdict, error.retryAt)
-    else if (error instanceof CircuitOpenError) this.#refuse(item, 'circuit', error.verdict, error.retryAt)
-    else if (error instanceof BudgetError) this.#refuse(item, 'budget', error.verdict, undefined)
-    else this.#fail(item, error)
-  }
-
-  #refuse(item: Item, because: RefusedBecause, verdict: ClientVerdict, retryAt: number | undefined): void {
+  #refused(
+    item: Item,
+    { verdict, retryAt, ...more }: Pick<Refusal, 'verdict'> & Partial<Refusal>,
+    because: RefusedBecause = more.budget !== undefined
+      ? 'budget'
+      : more.circuit !== undefined
+        ? 'circuit'
+        : verdict.because,
+  ): PermitResult {
     this.#leaveLine(item)
-    item.result = { state: 'refused', because, verdict, retryAt }
+    return { state: 'refused', because, verdict, retryAt }
   }
 
-  /** Lets the URL wait in the line of its pace key. */
-  #wait(call: PermitCall, item: Item, waitMs: number, because: WaitBecause): void {
+  /** Lets the URL wait in the line of its pace key. @param ownWaitMs Its wait without the tickets before it. */
+  #wait(call: PermitCall, item: Item, lane: OuterLane, ownWaitMs: number, because: WaitBecause): PermitResult {
     const { tenant } = call
-    if (item.place === undefined && !tenant.mayWait) {
-      item.result = { state: 'full', waitMs: 1_000, because: 'waiting' }
-      return
-    }
+    const now = this.#port.now()
+    const ahead = this.#lines.get(lane.key)?.ahead(callerOf(call), item.place, now) ?? 0
+    const behindMs = ahead === 0 ? 0 : Math.min(lane.expectedWaitMs(ahead), MAX_QUEUE_WAIT_MS)
+    const waitMs =
+      because === 'concurrency'
+        ? Math.min(CONCURRENCY_WAIT_MS * (1 + ahead), MAX_CONCURRENCY_WAIT_MS)
+        : Math.max(ownWaitMs, behindMs, MIN_WAIT_MS)
     if (item.place === undefined) {
-      item.place = this.#lineOf(item.key as string).add(this.#number++, tenant, callerOf(call))
+      if (!tenant.mayWait) return { state: 'full', waitMs: 1_000, because: 'waiting' }
+      const line = this.#lines.get(lane.key) ?? new Line(lane)
+      this.#lines.set(lane.key, line)
+      item.place = line.add(this.#number++, tenant, callerOf(call))
       item.isNew = true
     }
-    item.place.askAt = this.#port.now() + waitMs
-    item.result = { state: 'wait', waitMs, because }
-  }
-
-  #lineOf(key: string): Line {
-    const known = this.#lines.get(key)
-    if (known !== undefined) return known
-    const line = new Line(key)
-    this.#lines.set(key, line)
-    return line
+    item.place.askAt = now + waitMs
+    return { state: 'wait', waitMs, because }
   }
 
   #leaveLine(item: Item): void {
     const { place } = item
-    if (place === undefined) return
     item.place = undefined
-    const { line } = place
-    line.remove(place)
-    if (line.isEmpty && this.#lines.get(line.key) === line) this.#lines.delete(line.key)
+    place?.line.remove(place)
+    if (place !== undefined) this.#dropIfEmpty(place.line)
+  }
+
+  #dropIfEmpty(line: Line): void {
+    if (!line.isEmpty || this.#lines.get(line.key) !== line) return
+    this.#lines.delete(line.key)
+    line.close()
   }
 
   /** The answer, with the ticket of a URL that waits. */
@@ -448,32 +325,27 @@ export class PermitDesk {
   async #hold({ signal }: PermitCall, items: readonly Item[], until: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const wake = () => resolve()
-    const keys = new Set<string>()
     let waitMs = until - this.#port.now()
-    for (const { result, key, pending, place } of items) {
+    for (const { result, pending, place } of items) {
       if (result?.state !== 'wait') continue
       if (place !== undefined) place.isConfirmed = true // it will be there
       if (pending === undefined) waitMs = Math.min(waitMs, result.waitMs)
       else void pending.then(wake)
-      if (result.because === 'concurrency' && key !== undefined) keys.add(key)
+      if (result.because === 'concurrency') place?.line.held.add(wake)
     }
-    for (const key of keys) addTo(this.#held, key, wake)
     const timer = setTimeout(wake, Math.max(1, Math.ceil(waitMs)))
-    signal.addEventListener('abort', wake, { once: true })
-    try {
-      await promise
-    } finally {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', wake)
-      for (const key of keys) deleteFrom(this.#held, key, wake)
-    }
+    const unlisten = onAbort(signal, wake)
+    await promise
+    clearTimeout(timer)
+    unlisten()
+    for (const { place } of items) place?.line.held.delete(wake)
   }
 
   #sweep(): void {
     const now = this.#port.now()
     for (const line of this.#lines.values()) {
       line.sweep(now)
-      if (line.isEmpty) this.#lines.delete(line.key)
+      this.#dropIfEmpty(line)
     }
     this.leases.sweep()
   }
@@ -481,36 +353,4 @@ export class PermitDesk {
 
 function callerOf({ tenant, client }: PermitCall): string {
   return client === undefined ? tenant.name : `${tenant.name} ${client}`
-}
-
-/** Whether the guard has refused the address of a host. */
-function isBlocked(verdict: ClientVerdict): boolean {
-  return !verdict.allowed && 'access' in verdict && verdict.access?.reason === 'blocked-address'
-}
-
-/** Resolves to true if the promise settles in this time. */
-function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(resolve, ms, false)
-  return Promise.race([promise.then(() => true), late]).finally(() => clearTimeout(timer))
-}
-
-function isLiteral(host: string): boolean {
-  return host.startsWith('[') || isIP(host) !== 0
-}
-
-function concurrencyWaitMs(ahead: number): number {
-  return Math.min(CONCURRENCY_WAIT_MS * (1 + ahead), MAX_CONCURRENCY_WAIT_MS)
-}
-
-function addTo<T>(sets: Map<string, Set<T>>, key: string, value: T): void {
-  const set = sets.get(key)
-  if (set === undefined) sets.set(key, new Set([value]))
-  else set.add(value)
-}
-
-function deleteFrom<T>(sets: Map<string, Set<T>>, key: string, value: T): void {
-  const set = sets.get(key)
-  set?.delete(value)
-  if (set?.size === 0) sets.delete(key)
 }

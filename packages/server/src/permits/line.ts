@@ -11,6 +11,7 @@
 //   A asks for three URLs   they may start at 1 s, 2 s and 3 s
 //   B asks for one          it may start at 2 s, after the first of A
 //   A comes back            its second URL starts at 3 s, its third at 4 s
+import type { OuterLane } from '@politely/gate/internal'
 import type { Tenant } from '../tenants.ts'
 
 /** A URL that waits. */
@@ -37,14 +38,29 @@ const MAX_UNCONFIRMED = 10
 
 export class Line {
   readonly key: string
+  readonly #lane: OuterLane
   readonly #places = new Map<string, Map<number, Place>>()
   /** Since when a slot is free that is kept for tickets. */
   #keptSince: number | undefined
   /** When each caller last started a request. */
   readonly #servedAt = new Map<string, number>()
+  /** Wake the calls that are held until a request of this pace key ends. */
+  readonly held = new Set<() => void>()
 
-  constructor(key: string) {
-    this.key = key
+  constructor(lane: OuterLane) {
+    this.key = lane.key
+    this.#lane = lane
+    lane.attach()
+  }
+
+  /** To be called when it is empty. The gate then gives up the turn of its first URL. */
+  close(): void {
+    this.#lane.detach()
+  }
+
+  /** A request has ended, or the server drains. */
+  wake(): void {
+    for (const wake of this.held) wake()
   }
 
   get size(): number {

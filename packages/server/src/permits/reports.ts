@@ -1,7 +1,7 @@
 // What clients report about their requests.
 import { MAX_RETRY_AFTER_MS, rateLimitHeaders, rateLimitOf, retryAfterMs } from '@politely/core/engine'
 import type { RequestReport } from '@politely/gate'
-import type { Report } from '../http/schemas.ts'
+import type { Report } from '../schemas.ts'
 import type { Tenant } from '../tenants.ts'
 import type { PermitDesk } from './desk.ts'
 

@@ -5,8 +5,8 @@
 
 import { mock } from 'node:test'
 import { politely } from '@politely/gate'
-import { CrawlTimeline } from '@politely/gate/timeline'
 import { fakeWeb } from '@politely/testing'
+import { CrawlTimeline } from '@politely/timeline'
 
 /** Longer than the crawl takes. */
 const CRAWL_MS = 30_000

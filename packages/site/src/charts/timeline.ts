@@ -1,9 +1,9 @@
-// The timeline of a simulated crawl, as the gate draws it, in the colours of the site.
+// The timeline of a simulated crawl, as CrawlTimeline draws it, in the colours of the site.
 
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 
-/** The colours of the gate's images, and the custom properties of src/styles/charts.css for them. */
+/** The colours of its images, and the custom properties of src/styles/charts.css for them. */
 const COLOURS: Readonly<Record<string, string>> = {
   '#1f2328': '--chart-ink',
   '#6e7781': '--chart-faint',

@@ -1,15 +1,5 @@
 // The form of a case of sitemaps, and parts of sitemaps.
-
-/** A response. The status is 200, and the content type `application/xml`, unless it says otherwise. */
-export interface SitemapReply {
-  readonly status?: number
-  /** An empty content type: the response has none. */
-  readonly type?: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array
-  /** Ends the connection after the body, which the response says is longer. */
-  readonly isCut?: boolean
-}
+import type { SitemapReply } from '../servers/sitemap-site.ts'
 
 export interface SitemapCase {
   /** The number of the kind. Several cases may have one kind. */

@@ -1,7 +1,17 @@
 // A server on loopback for the cases of sitemaps. Its two hosts are 127.0.0.1 and localhost.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { SitemapReply } from '../cases/sitemap-case.ts'
+
+/** A response. The status is 200, and the content type `application/xml`, unless it says otherwise. */
+export interface SitemapReply {
+  readonly status?: number
+  /** An empty content type: the response has none. */
+  readonly type?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  /** Ends the connection after the body, which the response says is longer. */
+  readonly isCut?: boolean
+}
 
 export interface SitemapSite extends AsyncDisposable {
   readonly origin: string

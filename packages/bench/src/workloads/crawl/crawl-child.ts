@@ -9,8 +9,8 @@ import { politeAgent } from '@politely/gate/undici'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import robotsParser, { type Robots } from 'robots-parser'
 import { Agent, fetch, request } from 'undici'
+import { CRAWLER } from '../../crawler.ts'
 import { plainWords } from '../../files/words.ts'
-import { CRAWLER } from '../../libraries/library.ts'
 
 const DAY_MS = 86_400_000
 let misses = 0

@@ -2,12 +2,11 @@
 import type { Attempt } from '@politely/core'
 import { defaultAccessPolicy, describeCause, describeState, entryFrom, formatTime } from '@politely/core/engine'
 import type { Arguments } from '../../command-line.ts'
-import { errorLine } from '../../describe-error.ts'
 import { UsageError } from '../../errors.ts'
 import { EXITS } from '../../exit-code.ts'
 import { withExistingStore } from '../../input/store.ts'
 import { sizeText } from '../../output/amounts.ts'
-import { bold, dim, printable, safeText } from '../../output/style.ts'
+import { bold, dim, errorLine, printable, safeText } from '../../output/style.ts'
 import { jsonLine, write } from '../../output/write.ts'
 import { listedOf, originOfOperand, type Row } from './rows.ts'
 

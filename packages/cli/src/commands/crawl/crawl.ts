@@ -13,7 +13,7 @@ import {
   RobotsDisallowedError,
 } from '@politely/gate'
 import { retryOf, withRetries } from '@politely/gate/internal'
-import { CrawlTimeline } from '@politely/gate/timeline'
+import { CrawlTimeline } from '@politely/timeline'
 import type { Arguments } from '../../command-line.ts'
 import { Interrupted, UsageError } from '../../errors.ts'
 import { EXITS, type ExitName } from '../../exit-code.ts'

@@ -1,5 +1,5 @@
 // Prints a crawl: live in a terminal, or one line for each page.
-import type { CrawlTimeline } from '@politely/gate/timeline'
+import type { CrawlTimeline } from '@politely/timeline'
 import { sizeText, waitText } from '../../output/amounts.ts'
 import { outcomeText } from '../../output/outcome-text.ts'
 import { reasonText } from '../../output/reason-text.ts'

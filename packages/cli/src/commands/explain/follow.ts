@@ -5,9 +5,9 @@ import { PoliteGate } from '@politely/gate'
 import { politeAgent, politeInterceptor } from '@politely/gate/undici'
 import type { Dispatcher } from 'undici'
 import type { Arguments } from '../../command-line.ts'
-import { errorLine } from '../../describe-error.ts'
 import { allowedAddresses, timeoutOf } from '../../input/client.ts'
 import { withFlags } from '../../output/reason-text.ts'
+import { errorLine } from '../../output/style.ts'
 
 /** One URL on the way. Without `status` and `failure`, it was not requested. */
 export interface PageHop {

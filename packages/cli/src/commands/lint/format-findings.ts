@@ -62,7 +62,7 @@ function textOf({ name, findings, suppressed }: FileFindings): string {
     const text = hang(`${safeText(message)}  ${dim(code)}`, indent)
     return `  ${dim(place)}  ${PAINT[severity](severity.padEnd(SEVERITY_WIDTH))}  ${text}`
   })
-  const counts = (['error', 'warning', 'note'] as const)
+  const counts = (Object.keys(PAINT) as (keyof typeof PAINT)[])
     .map((severity) => [severity, findings.filter((finding) => finding.severity === severity).length] as const)
     .filter(([, count]) => count > 0)
     .map(([severity, count]) => `${count} ${severity}${count === 1 ? '' : 's'}`)

@@ -44,17 +44,16 @@ export function licensesOf(
     if (originOf(url) === undefined) ignored.push({ source, why: 'the license is no absolute URL' })
     else found.push({ url, scope, source })
   }
-  const [narrowest] = SCOPES.filter((scope) => found.some((one) => one.scope === scope))
-  const licenses = found.map((one) => ({ ...one, applies: one.scope === narrowest }))
-  return { licenses: licenses.toSorted((a, b) => rankOf(a) - rankOf(b)), ignored }
+  const narrowest = Math.min(...found.map(({ scope }) => RANKS[scope]))
+  const licenses = found.map((one) => ({
+    ...one,
+    applies: one.scope !== 'other-group' && RANKS[one.scope] === narrowest,
+  }))
+  return { licenses: licenses.toSorted((a, b) => RANKS[a.scope] - RANKS[b.scope]), ignored }
 }
 
-/** The scopes that may apply, the narrowest first. */
-const SCOPES: readonly UsageLicense['scope'][] = ['page', 'group', 'site']
-
-function rankOf({ scope }: UsageLicense): number {
-  return scope === 'other-group' ? SCOPES.length : SCOPES.indexOf(scope)
-}
+/** The narrowest scope comes first. */
+const RANKS: Readonly<Record<UsageLicense['scope'], number>> = { page: 0, group: 1, site: 2, 'other-group': 3 }
 
 /**
  * Returns the first of these lines that is set apart from the group above it, by a blank line or a

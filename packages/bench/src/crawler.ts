@@ -1,0 +1,2 @@
+/** The crawler for which every library checks URLs. */
+export const CRAWLER = 'ExampleBot'

@@ -1,0 +1,394 @@
+// FleetPacer: keeps one pace for all workers of a fleet, on a server that they share: Redis or
+// Postgres. A script of the server decides when each request may start. This file turns the gate's
+// calls into calls of the script, and the script's replies into reservations.
+//
+// These objects handle what a local pacer doesn't have:
+//
+//   PaceTransport    makes one call: the part that differs between the servers
+//   SlotAllowance    replies take time, and no delay may become shorter for that reason
+//   PaceCalls        calls fail, and replies come late
+//   KnownPushbacks   the server may lose the pause after a pushback
+//   LocalFallback    slots while the server is away, with `onFailure: 'local'`
+//   FleetCircuits    which origins get no requests for a time, because they have failed
+//
+// Example of one request: the gate calls `reserve`. The script replies `wait`, with a turn, which
+// becomes the ticket. The gate calls `reserve` again at this turn, with the ticket. The script
+// replies `slot`, and the request starts. The site replies 429, so the gate calls `report`. The
+// script stores a longer pause, and `KnownPushbacks` remembers the pause in case the server loses
+// it.
+import { OptionError } from '@politely/core'
+import {
+  applyResponse,
+  type CircuitLimits,
+  type Delay,
+  delayOf,
+  MAX_RETRY_AFTER_MS,
+  type PaceLimits,
+  type PaceResponse,
+  type PauseReason,
+  pushbackOf,
+  startPace,
+} from '@politely/core/engine'
+import { callable, integer, MAX_TIMEOUT_MS, number, oneOf } from '@politely/fetcher/internal'
+import type {
+  Admission,
+  CircuitReport,
+  CircuitResult,
+  FleetPacerCounters,
+  PaceReason,
+  Pacer,
+  ReportingPacer,
+  Reservation,
+  Ticket,
+  WaitEstimate,
+} from '@politely/gate'
+import { LRUCache } from 'lru-cache'
+import { FleetCircuits } from './fleet-circuits.ts'
+import { KnownPushbacks, type OwnPushback } from './known-pushbacks.ts'
+import { isLocal, LocalFallback } from './local-fallback.ts'
+import { PaceCalls } from './pace-calls.ts'
+import type { EstimateReply, FailuresReply, SlotReply, Turn, WaitReply } from './pace-reply.ts'
+import { hadPushbacks, sendingOf, slotOf, ticketOf, turnOf, waitTicketOf } from './pace-tickets.ts'
+import type { PaceTransport } from './pace-transport.ts'
+import { SendingLateness } from './sending-lateness.ts'
+import { SlotAllowance } from './slot-allowance.ts'
+
+/** The options that the pacers of all servers have. The options of each pacer explain them. */
+interface FleetPacerOptions {
+  readonly onFailure?: 'wait' | 'local' | undefined
+  readonly fleetSize?: number | undefined
+  readonly timeoutMs?: number | undefined
+  readonly now?: (() => number) | undefined
+}
+
+/** A turn that the script has given to this worker. */
+interface KnownTurn {
+  readonly turn: Turn
+  /** When the worker calls `reserve` again, by its own clock. */
+  readonly at: number
+  readonly because: PaceReason
+  /** Whether `estimate` took the turn: its request waits elsewhere. */
+  readonly isOfEstimate: boolean
+}
+
+/** Our choice. A turn that is forgotten passes unused. */
+const MAX_TURNS = 10_000
+/** How long to wait for a reply. Milliseconds. */
+export const DEFAULT_TIMEOUT_MS = 2_000
+/**
+ * How long at most. A worker may die, and a connection may take long: undici waits ten seconds for
+ * one by default.
+ */
+const MAX_UNSENT_MS = 10_000
+
+/** Keeps one pace for all workers of a fleet, on a server and by its clock. */
+export class FleetPacer implements Pacer, ReportingPacer {
+  readonly #calls: PaceCalls
+  readonly #local: LocalFallback | undefined
+  /** A clock in milliseconds that never goes back. */
+  readonly #now: () => number
+  readonly #hasTestClock: boolean
+  readonly #allowance: SlotAllowance
+  readonly #pushbacks = new KnownPushbacks()
+  readonly #circuits: FleetCircuits
+  /** By key: the last turn, for a request that calls `reserve` without its ticket. */
+  readonly #turns = new LRUCache<string, KnownTurn>({ max: MAX_TURNS })
+  readonly #lateness = new SendingLateness()
+  readonly #counters = { repeats: 0, localSlots: 0 }
+  #isSharing = false
+  #isShareDue = false
+
+  /**
+   * @throws {OptionError} for an invalid option, such as `onFailure: 'local'` without `fleetSize`.
+   */
+  constructor(transport: PaceTransport, options: FleetPacerOptions) {
+    const { onFailure = 'wait', fleetSize, timeoutMs = DEFAULT_TIMEOUT_MS, now } = options
+    number('timeoutMs', timeoutMs, { min: 1, max: MAX_TIMEOUT_MS })
+    const hasTestClock = callable('now', now, 'a function that returns milliseconds') !== undefined
+    this.#hasTestClock = hasTestClock
+    this.#allowance = new SlotAllowance(timeoutMs, hasTestClock)
+    this.#now = now ?? (() => performance.now())
+    this.#calls = new PaceCalls({
+      transport,
+      timeoutMs,
+      now: this.#now,
+      hasTestClock,
+      pacer: this,
+      onPause: (key, { pauseMs, because, epoch }) =>
+        this.#pushbacks.rememberOwn(key, { until: this.#now() + pauseMs, because, epoch, isReported: false }),
+      onRecovered: () => this.#local?.retakeFirstSlots(),
+      onPossibleLoss: () => void this.#sharePauses(),
+    })
+    if (fleetSize !== undefined) integer('fleetSize', fleetSize, { min: 1 })
+    if (oneOf('onFailure', onFailure, ['wait', 'local']) === 'local') {
+      if (fleetSize === undefined) {
+        throw new OptionError('fleetSize', "is missing; onFailure: 'local' needs the number of workers, such as 4")
+      }
+      this.#local = new LocalFallback(now, fleetSize)
+    }
+    this.#circuits = new FleetCircuits({
+      calls: this.#calls,
+      now: this.#now,
+      hasTestClock,
+      local: this.#local?.circuits,
+    })
+  }
+
+  /** A snapshot of what the pacer has counted since it was created. */
+  get counters(): FleetPacerCounters {
+    return { ...this.#calls.counters, ...this.#counters }
+  }
+
+  /**
+   * The gap between two requests, A and then B of another worker, is never shorter than the delay.
+   * The script lets B start `delay + allowance` after the slot of A, by the clock of the server. A
+   * starts at most `allowance` after its slot, since the gate keeps `startWithinMs`. A slot whose
+   * reply took too long is reserved again with a larger allowance.
+   *
+   * A request that has started may be sent late, on a new connection or in a process that hardly
+   * runs. So the script keeps the slot of B back until A was sent, unless the last requests of this
+   * worker were late by no more than a tenth of the delay.
+   *
+   * If the script rejects the call, rejects with its error.
+   * @param allowedMs How much later than its slot another program may send the request: see
+   * `Pacer`. Milliseconds.
+   */
+  async reserve(
+    key: string,
+    limits: PaceLimits,
+    ticket?: Ticket,
+    furtherSlots = 0,
+    seesSending = false,
+    allowedMs = 0,
+  ): Promise<Reservation> {
+    const calledAt = this.#now()
+    const mayBeLate = seesSending && !this.#hasTestClock && limits.pauseFrom !== 'end'
+    const shortestDelay = delayOf({ ...limits, requestRates: undefined }, 0) // rates make it longer only
+    const awaitsSent = mayBeLate && !this.#lateness.isShort(shortestDelay.delayMs)
+    const unsentMs = awaitsSent ? MAX_UNSENT_MS : undefined
+    const known = ticket === undefined ? this.#turns.get(key) : undefined
+    this.#turns.delete(key)
+    if (known?.isOfEstimate && known.at > calledAt) {
+      const { turn, at, because } = known
+      return { kind: 'wait', ticket: waitTicketOf(turn), waitMs: at - calledAt, because }
+    }
+    let slot: number | undefined
+    for (;;) {
+      const { maxReplyMs, ...allowances } = this.#allowance.next(furtherSlots, allowedMs)
+      await this.#calls.resend(key)
+      const { knownPauses, pushback } = this.#knownPausesOf(key, limits)
+      const sentAt = this.#now()
+      const request = {
+        limits,
+        slot,
+        unsentMs,
+        allowedMs,
+        ...allowances,
+        knownPauses,
+        ifClear: this.#circuits.isUnseen(key) || undefined,
+        ...(turnOf(ticket) ?? known?.turn),
+      }
+      const reply = await this.#calls.tryCall<SlotReply | WaitReply | FailuresReply>('reserve', key, request)
+      if (reply === undefined) {
+        if (slot !== undefined) void this.#calls.deliver('cancel', key, { slot }) // its reply was too late to be used
+        return this.#reserveWithoutServer(key, limits, ticket, allowedMs)
+      }
+      this.#pushbacks.told(key, pushback, reply.epoch)
+      const tookMs = this.#now() - sentAt
+      this.#allowance.replied(tookMs)
+      if (request.ifClear && reply.kind !== 'wait') this.#circuits.seen(key, reply.kind === 'failures')
+      if (reply.kind === 'failures') {
+        const { because } = shortestDelay // the gate calls `admit` before it calls `reserve` again
+        return { kind: 'wait', ticket: ticket ?? (known && waitTicketOf(known.turn)), waitMs: 0, because }
+      }
+      if (reply.kind === 'wait') {
+        const { waitMs, because, turn } = reply
+        this.#turns.set(key, { turn, at: this.#now() + waitMs, because, isOfEstimate: false })
+        const isPushback = because === 'retry-after' || because === 'backoff' || because === 'rate-limit'
+        if (isPushback && this.#local) this.#pushbacks.rememberOfOthers(key, { until: this.#now() + waitMs, because })
+        return { kind: 'wait', ticket: waitTicketOf(turn), waitMs, because }
+      }
+      if (tookMs <= maxReplyMs) {
+        const { delay } = reply
+        const laterMs = delay.delayMs > 0 ? allowedMs : 0
+        if (this.#hasTestClock) {
+          const slot = { kind: 'slot', ticket: ticketOf(reply), delay } as const
+          return laterMs === 0 ? slot : { ...slot, nextAfterMs: delay.delayMs + laterMs }
+        }
+        const startBy = sentAt + allowances.allowanceMs
+        return {
+          kind: 'slot',
+          ticket: ticketOf(reply, { until: startBy, isAwaited: awaitsSent }),
+          delay,
+          startWithinMs: startBy - calledAt,
+          awaitsSent,
+          nextAfterMs: sentAt + tookMs + delay.delayMs + allowances.allowanceMs + laterMs - calledAt,
+        }
+      }
+      this.#counters.repeats++
+      slot = reply.slot
+    }
+  }
+
+  /**
+   * The gate calls this after `startWithinMs`, or if the slot `awaitsSent`. Until `startWithinMs`
+   * the allowance of the slot covers the start.
+   * @param agoMs How long ago another program sent the request, at most: see `Pacer`. Milliseconds.
+   */
+  async sent(key: string, ticket: Ticket, delay: Delay, agoMs?: number): Promise<void> {
+    if (isLocal(ticket)) return this.#local?.sent(key, ticket, delay, agoMs)
+    if (agoMs !== undefined) {
+      await this.#calls.deliver('sent', key, { slot: slotOf(ticket), delay, agoMs })
+      return
+    }
+    const { until, isAwaited } = sendingOf(ticket)
+    const lateMs = this.#now() - until
+    this.#lateness.sent(lateMs)
+    const slot = isAwaited ? slotOf(ticket) : undefined
+    await this.#calls.deliver('sent', key, { slot, delay: lateMs > 0 ? delay : undefined })
+  }
+
+  async cancel(key: string, ticket: Ticket): Promise<void> {
+    const turn = turnOf(ticket)
+    if (turn?.turnAt === this.#turns.get(key)?.turn.turnAt) this.#turns.delete(key)
+    if (isLocal(ticket)) this.#local?.cancel(key, ticket)
+    else if (turn !== undefined) await this.#calls.deliver('cancelWait', key, { ...turn })
+    else await this.#calls.deliver('cancel', key, { slot: slotOf(ticket) })
+  }
+
+  async report(key: string, ticket: Ticket, response: PaceResponse): Promise<void> {
+    const now = this.#now()
+    const utcOffsetMs = this.#hasTestClock ? 0 : Date.now() - now // for dates in Retry-After
+    const pushback = pushbackOf(response, now + utcOffsetMs)
+    if (pushback !== undefined) {
+      const { lastingPause } = applyResponse(startPace, response, 1, now, utcOffsetMs) // a pushback causes at least the pause of a first pushback
+      this.#pushbacks.rememberOwn(key, { ...lastingPause, epoch: -1, isReported: !isLocal(ticket) })
+    }
+    if (isLocal(ticket)) return this.#local?.report(key, ticket, response)
+    // A success counts only against pushbacks that are older than its request. So it changes
+    // nothing unless the key had pushbacks when the slot was reserved.
+    if (pushback !== undefined || hadPushbacks(ticket))
+      await this.#calls.deliver('report', key, { slot: slotOf(ticket), pushback })
+  }
+
+  async pause(key: string, pauseMs: number, because: PauseReason): Promise<void> {
+    if (!(pauseMs > 0)) return
+    const until = this.#now() + Math.min(pauseMs, MAX_RETRY_AFTER_MS)
+    this.#pushbacks.rememberOwn(key, { until, because, epoch: -1, isReported: false })
+    const rest = () => {
+      const now = this.#now()
+      const known = this.#pushbacks.ownOf(key, now)
+      const last = known !== undefined && known.until > until ? known : { until, because }
+      return { knownPauses: [{ ms: last.until - now, because: last.because, epoch: -1 }] }
+    }
+    await this.#calls.deliver('pause', key, rest)
+  }
+
+  async end(key: string, ticket: Ticket, limits: PaceLimits, tookMs: number): Promise<void> {
+    if (isLocal(ticket)) return this.#local?.end(key, ticket, limits, tookMs)
+    if (limits.pauseFrom === 'end' || limits.delayFactor) {
+      await this.#calls.deliver('end', key, { slot: slotOf(ticket), limits, tookMs })
+    }
+  }
+
+  /**
+   * With `willReserve`, the request takes a turn, with which the next `reserve` of the key begins.
+   */
+  async estimate(key: string, limits: PaceLimits, ahead: number, willReserve = false): Promise<WaitEstimate> {
+    const takesTurn = willReserve && ahead === 0
+    const turn = takesTurn ? this.#turns.get(key)?.turn : undefined
+    const request = { limits, ahead, takesTurn, ...turn, ...this.#allowance.next(0) }
+    const reply = await this.#calls.tryCall<EstimateReply | WaitReply>('estimate', key, request)
+    if (reply?.kind === 'wait') {
+      const { waitMs, because } = reply
+      this.#turns.set(key, { turn: reply.turn, at: this.#now() + waitMs, because, isOfEstimate: true })
+    }
+    if (reply !== undefined) return { waitMs: reply.waitMs, because: reply.because }
+    if (this.#local === undefined) return this.#untilRetry(key)
+    const [local, pause] = [this.#local.estimate(key, limits, ahead), this.#knownPauseOf(key)]
+    return pause !== undefined && pause.waitMs > local.waitMs ? pause : local
+  }
+
+  failureOf(key: string): unknown {
+    return this.#calls.failureOf(key)
+  }
+
+  /**
+   * Says whether a request to this origin may start: see `Pacer`. Calls the server only if the
+   * origin has had failures, or this worker does not know it, or its key is another one and the last
+   * call is older than a second. While the server is away, an open circuit stays open until its
+   * cooling period is over; any other counts as closed, or with `onFailure: 'local'` the worker
+   * keeps its own.
+   */
+  admit(origin: string, limits: CircuitLimits, key?: string): Admission | Promise<Admission> {
+    return this.#circuits.admit(origin, limits, key)
+  }
+
+  /** Tells the other workers how a request to this origin has ended: see `Pacer`. */
+  settle(origin: string, limits: CircuitLimits, result: CircuitResult): Promise<CircuitReport> {
+    return this.#circuits.settle(origin, limits, result)
+  }
+
+  /** Gives up the calls that have failed and would be made again. Does not close the client. */
+  close(): void {
+    this.#calls.close()
+  }
+
+  /** Returns a wait until the next attempt, or a local slot. */
+  #reserveWithoutServer(key: string, limits: PaceLimits, ticket: Ticket | undefined, allowedMs: number): Reservation {
+    if (this.#local === undefined) return { kind: 'wait', ticket, ...this.#untilRetry(key) }
+    const pause = this.#knownPauseOf(key)
+    if (pause !== undefined) return { kind: 'wait', ticket, ...pause }
+    const reservation = this.#local.reserve(key, limits, allowedMs)
+    if (reservation.kind === 'slot') this.#counters.localSlots++
+    return reservation
+  }
+
+  /** Returns the rest of the pause that the site asked for, as far as this worker knows of it. */
+  #knownPauseOf(key: string): { waitMs: number; because: PaceReason } | undefined {
+    const last = this.#pushbacks.lastOf(key)
+    const waitMs = last === undefined ? 0 : last.until - this.#now()
+    return last !== undefined && waitMs > 0 ? { waitMs, because: last.because } : undefined
+  }
+
+  #untilRetry(key: string): { waitMs: number; because: 'pacer-failure' } {
+    return { waitMs: this.#calls.untilRetryMs(key), because: 'pacer-failure' }
+  }
+
+  /**
+   * The pauses of a key that the server may not know: a pushback that it may have lost, and the
+   * last local slot.
+   */
+  #knownPausesOf(key: string, limits: PaceLimits): { knownPauses: object[]; pushback: OwnPushback | undefined } {
+    const now = this.#now()
+    const knownPauses: object[] = []
+    const pushback = this.#pushbacks.ownOf(key, now)
+    if (pushback) knownPauses.push({ ms: pushback.until - now, because: pushback.because, epoch: pushback.epoch })
+    if (this.#local?.isUsed) {
+      const { waitMs, because } = this.#local.estimate(key, { ...limits, visitTimes: undefined }, 0)
+      if (waitMs > 0) knownPauses.push({ ms: waitMs, because, epoch: -1 })
+    }
+    return { knownPauses, pushback }
+  }
+
+  /**
+   * Tells the server the pushbacks that it may have lost. The script ignores the pushbacks that it
+   * got in its present epoch.
+   */
+  async #sharePauses(): Promise<void> {
+    this.#isShareDue = true
+    if (this.#isSharing) return
+    this.#isSharing = true
+    const none: PaceLimits = { ownDelayMs: 0, maxDelayMs: undefined, crawlDelayMs: undefined }
+    while (this.#isShareDue) {
+      this.#isShareDue = false
+      for (const key of this.#pushbacks.keys) {
+        const { knownPauses, pushback } = this.#knownPausesOf(key, none)
+        if (knownPauses.length === 0) continue
+        const reply = await this.#calls.tryCall('pause', key, { knownPauses }).catch(() => undefined)
+        if (reply !== undefined) this.#pushbacks.told(key, pushback, reply.epoch)
+      }
+    }
+    this.#isSharing = false
+  }
+}

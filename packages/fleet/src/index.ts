@@ -1,0 +1,28 @@
+// What the pacers of fleets share, for our packages of Redis and Postgres. Not public: it may
+// change in any version.
+
+export type { Delay } from '@politely/core/engine'
+export type {
+  Admission,
+  CircuitFailure,
+  CircuitReport,
+  FleetFailureMessage,
+  FleetPacerCounters,
+  FleetRecoveredMessage,
+  PaceReason,
+  ReportingPacer,
+  Reservation,
+  Ticket,
+  WaitEstimate,
+} from '@politely/gate'
+export { DEFAULT_TIMEOUT_MS, FleetPacer } from './fleet-pacer.ts'
+export {
+  type CircuitReply,
+  circuitReplyOf,
+  type PaceReply,
+  paceReplyOf,
+  type ReplyFields,
+  type Turn,
+} from './pace-reply.ts'
+export type { CircuitChange, PaceRequest, PaceTransport } from './pace-transport.ts'
+export { publish } from './publish.ts'

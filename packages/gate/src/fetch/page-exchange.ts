@@ -1,0 +1,199 @@
+// The last steps of a page of politely(fetch), after the cache: its attempts and their exchanges.
+import { OptionError } from '@politely/core'
+import { describeValue, UNTIL_HEADERS } from '@politely/fetcher/internal'
+import { Exchange, type ExchangeRequest, type Sender } from '../adapter/exchange.ts'
+import { isPromise } from '../pace/is-promise.ts'
+import { codedBodyOf, expectCodedBody } from '../permit/coded-bodies.ts'
+import { paceResponseOf, type RequestReport, withBackoff } from '../permit/request-report.ts'
+import { robotsTagsOf } from '../permit/sending.ts'
+import { isRedirect } from '../redirects/redirect.ts'
+import { ResponseError } from '../report/errors.ts'
+import { type Init, isRequest, methodOf, plainHeaders } from './fetch-input.ts'
+import type { FetchResponse } from './fetch-response.ts'
+import type { ResponseCache } from './page-cache.ts'
+import { isRefusal } from './refused-response.ts'
+import { rememberOrigin } from './response-usage.ts'
+import { discard, type Retry, withRetries } from './retry.ts'
+import { TimeLimit } from './time-limit.ts'
+
+/** What `isRateLimited` returns: whether the response asks for fewer requests, or for how long. */
+export type RateLimitAnswer =
+  | boolean
+  | {
+      /** How long the site asks to wait. Milliseconds. */
+      readonly retryAfterMs: number
+    }
+  | null
+  | undefined
+
+/** What the calls of one wrapped fetch share. */
+export interface PoliteSender extends Sender {
+  /** The fetch that `politely` wraps. */
+  readonly send: (input: unknown, init: Init) => Promise<FetchResponse>
+  readonly isRateLimited: ((response: FetchResponse) => RateLimitAnswer | PromiseLike<RateLimitAnswer>) | undefined
+  /** The option `requestTimeoutMs`. */
+  readonly timeoutMs: number | undefined
+  /** The option `retry`. */
+  readonly retry: Retry | undefined
+  /** The option `cache`. */
+  readonly cache: ResponseCache | undefined
+  /** Whether a refused request gets a response. */
+  readonly refuses: boolean
+}
+
+/** The request for one page: the first one of a call, or a hop of its redirects. */
+export interface PageRequest extends ExchangeRequest {
+  readonly polite: PoliteSender
+  /** The arguments for the wrapped fetch. */
+  readonly input: string | globalThis.Request
+  readonly init: Init
+  /** Whether the option `retry` may send it again. */
+  readonly mayRepeat: boolean
+}
+
+/**
+ * Sends a page, and again after a failure that may pass, if the option `retry` says so.
+ * @param init The options to send it with. The cache may have changed its headers.
+ */
+export function sendPage(page: PageRequest, init: Init): Promise<FetchResponse> {
+  const { polite, signal, mayRepeat } = page
+  if (polite.retry === undefined || !mayRepeat) return new PageExchange(page, init).send()
+  return withRetries(polite.retry, signal, (onEntered) => new PageExchange(page, init, onEntered).send())
+}
+
+/** One attempt: a request, and a second one if the site asks for a signature. */
+class PageExchange extends Exchange {
+  readonly #page: PageRequest
+  readonly #input: PageRequest['input']
+  readonly #init: Init
+  readonly #onEntered: (() => Promise<void>) | undefined
+
+  /** @param onEntered Called when the gate has let the request in, if there may be other attempts. */
+  constructor(page: PageRequest, init: Init, onEntered?: () => Promise<void>) {
+    super(page, page.polite)
+    this.#page = page
+    this.#init = init
+    this.#onEntered = onEntered
+    this.#input = onEntered !== undefined && isRequest(page.input) ? page.input.clone() : page.input // may be used once
+  }
+
+  send(): Promise<FetchResponse> {
+    return this.#page.polite.signer === undefined ? this.#sendOnce(this.#onEntered) : this.#sendSigned()
+  }
+
+  async #sendSigned(): Promise<FetchResponse> {
+    const response = await this.#sendOnce(this.#onEntered)
+    if (!this.isChallenge(this.#method, response)) return response
+    try {
+      return await this.#sendOnce(() => discard(response.body))
+    } catch (error) {
+      if (isRefusal(error)) return response // the circuit has opened, for example
+      throw error
+    }
+  }
+
+  /** Sends one request with a permit, and releases the permit however the request ends. */
+  async #sendOnce(onEntered: (() => Promise<void>) | undefined): Promise<FetchResponse> {
+    const { polite, url, signal, redirectedFrom } = this.#page
+    const { timeoutMs, cache } = polite
+    const entering = this.enter()
+    const permit = isPromise(entering) ? await entering : entering
+    if (cache !== undefined && (this.#init.method ?? 'GET') === 'GET') expectCodedBody(permit)
+    let limit: TimeLimit | undefined
+    try {
+      if (onEntered !== undefined) await onEntered()
+      const signed = polite.signer === undefined ? this.#init : await this.#signed()
+      if (timeoutMs !== undefined) limit = new TimeLimit(url, timeoutMs, signal)
+      const init = limit === undefined ? signed : { ...signed, signal: limit.signal }
+      const response = await this.run(() => polite.send(this.#input, init))
+      limit?.responded(response, hasUntilHeaders(init))
+      assertResponse(response)
+      const report = polite.isRateLimited === undefined ? response : await this.#judged(response, polite.isRateLimited)
+      rememberOrigin(response, {
+        robots: polite.gate.robots,
+        url,
+        redirectedFrom,
+        robotsTags: robotsTagsOf(permit),
+        codedBody: cache && codedBodyOf(permit),
+        isRateLimited: 'rateLimited' in report,
+        pauseDuring: limit?.outside,
+      })
+      this.end(report)
+      return response
+    } catch (thrown) {
+      limit?.end()
+      const error = limit?.error ?? thrown // node-fetch, for example, throws its own error
+      if (error instanceof ResponseError) this.end()
+      else this.fail(error)
+      throw error
+    }
+  }
+
+  get #method(): string {
+    return methodOf(this.#init.method ?? (isRequest(this.#input) ? this.#input.method : 'GET'))
+  }
+
+  async #signed(): Promise<Init> {
+    const signature = await this.sign(this.#method, 'requestTimeoutMs', this.#page.polite.timeoutMs)
+    if (signature === undefined) return this.#init
+    return { ...this.#init, headers: { ...plainHeaders(this.#init.headers), ...signature } }
+  }
+
+  /**
+   * Asks the caller what a response means.
+   * @throws {OptionError} if `isRateLimited` returns another value than it may; also whatever it
+   * throws.
+   */
+  async #judged(
+    response: FetchResponse,
+    isRateLimited: NonNullable<PoliteSender['isRateLimited']>,
+  ): Promise<RequestReport> {
+    const { status, headers } = response
+    const { pacing, now } = this.#page.polite.port
+    // The site may never end the body that the function reads. A pause begins now.
+    if (withBackoff(paceResponseOf(response), pacing.backoff, now()).isPushback) this.responded(response)
+    if (isRedirect(status, headers.get('location'))) return response
+    const { clone } = response as Partial<Response>
+    const copy = typeof clone === 'function' ? (clone.call(response) as FetchResponse) : undefined
+    try {
+      const answer: unknown = await isRateLimited(copy ?? response)
+      if (answer === true) return { rateLimited: true, status, headers }
+      if (!answer) return response
+      const { retryAfterMs } = Object(answer) as { readonly retryAfterMs?: unknown }
+      if (typeof retryAfterMs === 'number' && retryAfterMs >= 0)
+        return { rateLimited: true, retryAfterMs, status, headers }
+      const returned =
+        retryAfterMs === undefined ? describeValue(answer) : `{ retryAfterMs: ${describeValue(retryAfterMs)} }`
+      throw new OptionError('isRateLimited', `returned ${returned}; expected true, false or { retryAfterMs: 60_000 }`)
+    } catch (error) {
+      this.end(response)
+      void discard(response.body) // the caller does not get it
+      throw error
+    } finally {
+      void discard(copy?.body)
+    }
+  }
+}
+
+function hasUntilHeaders(init: Init): boolean {
+  return (init as { readonly [UNTIL_HEADERS]?: boolean })[UNTIL_HEADERS] === true
+}
+
+/**
+ * A function that is not a fetch may follow redirects by itself. @throws {ResponseError} for a
+ * result that is not a Response.
+ */
+function assertResponse(response: unknown): void {
+  const { status, headers, body } = (response ?? {}) as {
+    readonly [P in keyof FetchResponse]?: FetchResponse[P] | null
+  }
+  const missing =
+    (!Number.isInteger(status) && 'no `status`') ||
+    (typeof headers?.get !== 'function' && 'no `headers.get`') ||
+    (body === undefined && 'no `body`')
+  if (missing !== false)
+    throw new ResponseError(
+      `fetch: the wrapped function does not return a Response (it has ${missing}), so redirects cannot be checked`,
+      'write politely(globalThis.fetch, …), or politeHttpAgent for a client that uses node:http, such as axios',
+    )
+}

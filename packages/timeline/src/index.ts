@@ -1,0 +1,10 @@
+// The public API of `@politely/timeline`.
+
+export type { WaitLevel } from '@politely/gate'
+export type { TimelineMark, TimelineRow } from './row.ts'
+export {
+  CrawlTimeline,
+  type CrawlTimelineOptions,
+  type TimelineSvgOptions,
+  type TimelineTextOptions,
+} from './timeline.ts'
