@@ -134,9 +134,9 @@ export class OriginQueues {
   /** Deletes an empty queue. */
   delete(queue: OriginQueue): void {
     const { origin, domain } = queue
+    attach(queue, undefined) // an estimate may have ended after `clear`
     if (this.#queues.get(origin) !== queue) return
     this.#queues.delete(origin)
-    attach(queue, undefined)
     domain.queues--
     if (domain.queues === 0) this.#domains.delete(domain.name)
   }

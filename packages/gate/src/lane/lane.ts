@@ -36,7 +36,7 @@ import { LinkedList, type Site } from '@politely/fetcher/internal'
 import type { EnterCall } from '../options/enter-arguments.ts'
 import { isPromise } from '../pace/is-promise.ts'
 import type { Admission } from '../pace/pacer.ts'
-import type { WaitCause } from '../pace/wait-cause.ts'
+import type { WaitCause, WaitLevel } from '../pace/wait-cause.ts'
 import type { LoggedWait } from '../report/gate-log.ts'
 import type { AllowedCheck } from '../robots/allowed-check.ts'
 import type { WaitingLane } from './concurrency-limit.ts'
@@ -188,14 +188,12 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
   }
 
   /** What a request has to wait for, as far as is known without a call of the pacer. */
-  knownWait({ site, pacing: { maxConcurrentPerKey } }: Route, origin: string): WaitForecast | undefined {
-    const { circuits, concurrency, pacing } = this.#context
+  knownWait(route: Route, origin: string): WaitForecast | undefined {
     const ahead = this.waiting
-    const { state, waitMs } = circuits.reportOf(origin)
+    const { state, waitMs } = this.#context.circuits.reportOf(origin)
     if (state !== 'closed' && waitMs > 0) return { ...RESTING, waitMs, ahead }
-    const level = this.underWay >= maxConcurrentPerKey ? pacing.paceBy : concurrency.fullLevel(site)
-    const wait = this.#waitBehind(ahead, level && { because: 'concurrency', level })
-    return wait.waitMs > 0 || level !== undefined ? wait : undefined
+    const wait = this.#waitBehind(ahead, route)
+    return wait.waitMs > 0 || wait.because === 'concurrency' ? wait : undefined
   }
 
   /**
@@ -374,16 +372,30 @@ export class Lane extends PacedKey implements WaitingLane, RoutedLane {
 
   #tell(outer: WaitingRequest, ahead: number): void {
     this.#line.delete(outer)
-    const wait = this.#waitBehind(ahead, this.#heldBy)
-    // It asks again later, also while another request is at step 4 to 6.
+    const wait = this.#waitBehind(ahead, outer.route)
+    // Other origins of this lane may have other visit times, or none.
+    if (wait.because === 'visit-time') this.reset()
+    // It asks again soon, also while another request is at step 4 to 6.
     outer.tell(wait.because === 'concurrency' ? wait : { ...wait, waitMs: Math.max(wait.waitMs, 1) })
   }
 
-  #waitBehind(ahead: number, heldBy: WaitCause | undefined): WaitForecast {
-    const waitMs = this.expectedWaitMs(ahead)
-    const { delayCause } = this.#sharedLimits.find((limit) => limit.lineWaitMs === waitMs) ?? this
+  #waitBehind(ahead: number, { site, shared, pacing: { maxConcurrentPerKey } }: Route): WaitForecast {
+    const { concurrency, pacing, sharedLimits } = this.#context
+    let full: WaitLevel | undefined = this.underWay >= maxConcurrentPerKey ? pacing.paceBy : undefined
+    let waitMs = super.expectedWaitMs(ahead)
+    let { delayCause } = this as PacedKey
+    // The first request of the lane may be to another domain.
+    for (const { level, key } of shared) {
+      const limit = sharedLimits.get(key)
+      if (limit?.isFull) full ??= level
+      if (limit === undefined || limit.lineWaitMs <= waitMs) continue
+      waitMs = limit.lineWaitMs
+      delayCause = limit.delayCause
+    }
+    full ??= concurrency.fullLevel(site)
     // A limit that is reached matters only when the delay is over.
-    return { ...((waitMs === 0 ? heldBy : undefined) ?? delayCause), waitMs, ahead }
+    const cause: WaitCause = waitMs > 0 || full === undefined ? delayCause : { because: 'concurrency', level: full }
+    return { ...cause, waitMs, ahead }
   }
 
   /** Logs what a request waits for, if the wait is long. */

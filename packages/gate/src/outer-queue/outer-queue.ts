@@ -109,15 +109,20 @@ export class OuterQueue<L extends OuterLine> {
   /**
    * Tries to enter the gate with a URL of a `ready` line. Returns undefined if it can't now: then the
    * line is `idle` again, or becomes ready by itself. Rejects with the gate's refusal of the URL.
+   * @param keep Puts the URL back if it can't enter, before the line may be ready again.
    */
-  async enter(line: L, { item: { url }, redirectedFrom }: OuterUrl): Promise<Permit | undefined> {
+  async enter(line: L, { item: { url }, redirectedFrom }: OuterUrl, keep: () => void): Promise<Permit | undefined> {
     line.state = 'entering'
     this.ready.delete(line)
     try {
       const entrance = await this.#port.entranceOf(url, redirectedFrom, false)
       if (this.#signal.aborted) return undefined
       // The site's robots.txt has expired. Other sites need not wait until it's fetched.
-      if ('pending' in entrance && !line.isChecked) return undefined
+      if ('pending' in entrance && !line.isChecked) {
+        line.state = 'idle'
+        keep()
+        return undefined
+      }
       line.isChecked = false
       let wait = this.#waitAt(line, entrance)
       if ('lane' in entrance && wait === undefined) {
@@ -127,6 +132,7 @@ export class OuterQueue<L extends OuterLine> {
       }
       // Says why it is refused, or waits for the limit of the gate.
       if (wait === undefined) return await this.#port.enterAnew(url, this.#signal, redirectedFrom)
+      keep()
       this.#hold(line, wait)
       return undefined
     } finally {

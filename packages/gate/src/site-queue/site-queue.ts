@@ -250,7 +250,7 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     this.#entering++
     let entered: Permit | Refusal | undefined
     try {
-      entered = await this.#sites.enter(site, url)
+      entered = await this.#sites.enter(site, url, () => this.#urls.keep(site, url))
     } catch (error) {
       if (!isRefusal(error)) return this.#fail(error) // does nothing after the end
       entered = error
@@ -258,8 +258,7 @@ class SiteQueue<T extends SiteQueueInput> implements AsyncIterableIterator<SiteQ
     this.#entering--
     if (this.#isOver && entered !== undefined && 'release' in entered) entered.release()
     if (this.#isOver) return
-    if (entered === undefined) this.#urls.keep(site, url)
-    else {
+    if (entered !== undefined) {
       this.#yield(url, entered)
       this.#urls.goOn(site)
     }
