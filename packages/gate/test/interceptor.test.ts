@@ -769,6 +769,26 @@ describe('politeAgent', () => {
   })
 })
 
+test('a handler gets a refusal after `dispatch` has returned, even if robots.txt is known', async () => {
+  await gate.check(`${site.origin}/`)
+  const dispatcher = gated()
+  const events: string[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  dispatcher.dispatch(
+    { origin: site.origin, path: '/private', method: 'GET' },
+    {
+      onRequestStart: () => undefined,
+      onResponseError(_, { name }) {
+        events.push(name)
+        resolve()
+      },
+    },
+  )
+  events.push('returned')
+  await promise
+  expect(events).toEqual(['returned', 'RobotsDisallowedError'])
+})
+
 describe('a gate whose RobotsClient signs', () => {
   function signing(sign: RequestSigner): undici.Dispatcher.DispatcherComposeInterceptor {
     const client = new RobotsClient({ userAgent: USER_AGENT, sign })

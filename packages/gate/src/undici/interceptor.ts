@@ -208,6 +208,9 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       const options = sender.signer === undefined ? this.#options : await this.#signed(exchange)
       exchange.run(() => dispatch(options, this))
     } catch (error) {
+      // The gate may refuse at once. A handler that then dispatches its next URL must not do so inside
+      // of this dispatch: the stack would grow with each refused URL.
+      await undefined
       this.#fail(error)
     }
   }
