@@ -130,6 +130,8 @@ describe('entryFrom (our choice)', () => {
     ['too many earlier attempts', one({ earlier: Array.from({ length: 5 }, () => json(lost).latest) })],
     ['a copy that looks like an unknown format', one({ copy: { ...(json(lost).copy as Json), looksLike: 'x' } })],
     ['an attempt that looks like an unknown format', one({ latest: { ...(json(lost).latest as Json), looksLike: 1 } })],
+    ['an attempt whose kind is a list', one({ latest: { ...(json(lost).latest as Json), kind: ['unreachable'] } })],
+    ['an attempt whose kind is an object', one({ latest: { ...(json(lost).latest as Json), kind: { toString: 1 } } })],
     ['an attempt that asks to wait 0 ms', askingToWait(0)],
     ['an attempt that asks to wait -1 ms', askingToWait(-1)],
     ['an attempt that asks to wait longer than a day', askingToWait(DAY + 1)],

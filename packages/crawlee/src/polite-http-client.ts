@@ -133,6 +133,8 @@ export class PoliteHttpClient implements BaseHttpClient {
     } catch (error) {
       const response = (error as { response?: AnyResponse } | undefined)?.response // of `throwHttpErrors`
       if (typeof response?.statusCode === 'number') exchange.end(gateResponse(response))
+      else if (signal?.aborted)
+        exchange.end() // the caller's own timeout is not a failure of the site
       else exchange.fail(error)
       throw error
     }

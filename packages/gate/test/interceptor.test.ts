@@ -6,12 +6,12 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import { OptionError } from '@politely/core'
-import { RobotsClient } from '@politely/fetcher'
+import { type RequestSigner, RobotsClient } from '@politely/fetcher'
 import { lookupIn } from '@politely/testkit/servers/lookup'
 import * as undici from 'undici'
 import * as undici6 from 'undici6'
 import * as undici7 from 'undici7'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { PoliteGate, politely, RobotsDisallowedError } from '../src/index.ts'
 import { type PoliteAgent, type PoliteAgentOptions, politeAgent, politeInterceptor } from '../src/undici/index.ts'
 import { Site, until } from './site.ts'
@@ -766,5 +766,64 @@ describe('politeAgent', () => {
     ['an unknown option', { userAgent: USER_AGENT, maxRedirects2: 5 }, 'maxRedirects2'],
   ])('rejects %s', (_, options, option) => {
     expect(() => politeAgent(options as PoliteAgentOptions)).toThrow(expect.objectContaining({ option }))
+  })
+})
+
+test('a handler gets a refusal after `dispatch` has returned, even if robots.txt is known', async () => {
+  await gate.check(`${site.origin}/`)
+  const dispatcher = gated()
+  const events: string[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  dispatcher.dispatch(
+    { origin: site.origin, path: '/private', method: 'GET' },
+    {
+      onRequestStart: () => undefined,
+      onResponseError(_, { name }) {
+        events.push(name)
+        resolve()
+      },
+    },
+  )
+  events.push('returned')
+  await promise
+  expect(events).toEqual(['returned', 'RobotsDisallowedError'])
+})
+
+describe('a gate whose RobotsClient signs', () => {
+  function signing(sign: RequestSigner): undici.Dispatcher.DispatcherComposeInterceptor {
+    const client = new RobotsClient({ userAgent: USER_AGENT, sign })
+    ends.push(() => client.close())
+    return politeInterceptor(new PoliteGate({ robots: client, minDelayMs: 0 }))
+  }
+
+  test('makes its second try through the interceptor of another gate, which does not sign', async () => {
+    site.pages.set('/signed', ({ headers }, response) => {
+      if (headers.signature === undefined) response.writeHead(403, { 'accept-signature': 'sig1=("@authority")' })
+      response.end()
+    })
+    let signature: { signature: string } | undefined
+    const challenged = () => {
+      signature = { signature: 'sig1=:AA==:' }
+      return true
+    }
+    const dispatcher = gated(signing({ sign: () => signature, challenged }))
+    const { statusCode, body } = await request(`${site.origin}/signed`, { dispatcher })
+    await body.dump()
+    expect(statusCode).toBe(200)
+    await isFree()
+  })
+
+  test('limits the time of a signature to the default of undici for headersTimeout: null', async () => {
+    const setTimer = vi.spyOn(globalThis, 'setTimeout')
+    onTestFinished(() => setTimer.mockRestore())
+    const hangs = Promise.withResolvers<undefined>()
+    const sign = ({ url }: { url: string }) => (url.endsWith('/robots.txt') ? undefined : hangs.promise)
+    const agent = new Agent()
+    ends.push(() => agent.destroy())
+    const dispatcher = agent.compose(signing({ sign, challenged: () => false }))
+    const page = request(`${site.origin}/`, { dispatcher, headersTimeout: null })
+    await until(() => setTimer.mock.calls.some(([, ms]) => ms === 300_000 / 20)) // 20 timers, one after the other
+    hangs.resolve(undefined)
+    await (await page).body.dump()
   })
 })

@@ -335,6 +335,7 @@ test.each<[args: string, args: unknown[], message: string]>([
     'options: an AbortSignal was given instead of options',
   ],
   ['url, 5', ['https://example.com/', 5], 'options: 5 is not an object; expected an object such as { signal }'],
+  ['url, null', ['https://example.com/', null], 'options: null is not an object; expected'],
   ['url, { signal: {} }', ['https://example.com/', { signal: {} }], 'signal: has no method addEventListener; expected'],
   ['url, { signl }', ['https://example.com/', { signl: undefined }], 'signl: is an unknown option'],
 ])('enter, check and when reject (%s)', async (_, args, message) => {

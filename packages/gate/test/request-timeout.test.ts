@@ -1,6 +1,8 @@
 // `requestTimeoutMs`: the time limit of a request, from its sending to the end of its response.
 import { getEventListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { TimeLimit } from '../src/fetch/time-limit.ts'
 import { type PolitelyOptions, politely } from '../src/index.ts'
 import { kits } from './kits.ts'
 import { simulate } from './simulation.ts'
@@ -110,4 +112,12 @@ test('the wait in the queue does not count, and the fetch may throw an error of 
   await advance(4_900)
   expect((await second).status).toBe(200)
   expect((sentAt[1] ?? 0) - (sentAt[0] ?? 0)).toBe(5_000)
+})
+
+test('a limit until the headers stays over after work outside of it', async () => {
+  const limit = new TimeLimit('https://example.com/', 10, undefined)
+  limit.responded({ body: {} }, true)
+  await limit.outside(async () => undefined)
+  await sleep(50)
+  expect(limit.signal.aborted).toBe(false)
 })

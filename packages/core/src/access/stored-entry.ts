@@ -187,7 +187,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function isKind(value: unknown): value is Attempt['kind'] {
-  return Object.hasOwn(KINDS, value as PropertyKey)
+  return typeof value === 'string' && Object.hasOwn(KINDS, value)
 }
 
 function isLooksLike(value: unknown): value is LooksLike | undefined {

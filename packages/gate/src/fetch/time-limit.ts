@@ -53,7 +53,7 @@ export class TimeLimit {
   responded(response: WithBody, untilHeaders: boolean): void {
     this.#hasResponse = true
     if (!response?.body) this.end()
-    else if (untilHeaders) clearTimeout(this.#timer)
+    else if (untilHeaders) this.#stop()
     else this.#timer?.unref()
   }
 
@@ -71,9 +71,13 @@ export class TimeLimit {
   }
 
   end(): void {
+    this.#stop()
+    this.#removeListener?.()
+  }
+
+  #stop(): void {
     this.#isOver = true
     clearTimeout(this.#timer)
-    this.#removeListener?.()
   }
 
   #start(): void {

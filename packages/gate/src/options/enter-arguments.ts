@@ -36,9 +36,10 @@ const NO_ARGUMENTS: EnterArguments = { signal: undefined, redirectedFrom: NO_URL
 /** @throws {OptionError} for invalid options. */
 export function enterArguments(options: EnterOptions | undefined): EnterArguments {
   if (options === undefined) return NO_ARGUMENTS
+  const checked = whenArguments(options, ENTER_OPTIONS)
   const { maxWaitMs } = options
   if (maxWaitMs !== undefined) CHECKS.maxWaitMs('maxWaitMs', maxWaitMs, Number.POSITIVE_INFINITY)
-  return { ...whenArguments(options, ENTER_OPTIONS), maxWaitMs }
+  return { ...checked, maxWaitMs }
 }
 
 /** @throws {OptionError} for invalid options. */

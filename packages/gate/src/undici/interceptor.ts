@@ -167,6 +167,8 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   /** Undici's controller, once the request has been dispatched. */
   #inner: Dispatcher.DispatchController | undefined
   #paused = false
+  /** Whether the response that arrives is aborted, because the request is sent again, signed. */
+  #isRepeating = false
 
   constructor(link: Link, options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) {
     this.#link = link
@@ -206,6 +208,9 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
       const options = sender.signer === undefined ? this.#options : await this.#signed(exchange)
       exchange.run(() => dispatch(options, this))
     } catch (error) {
+      // The gate may refuse at once. A handler that then dispatches its next URL must not do so inside
+      // of this dispatch: the stack would grow with each refused URL.
+      await undefined
       this.#fail(error)
     }
   }
@@ -223,9 +228,9 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   }
 
   async #signed(exchange: Exchange): Promise<Dispatcher.DispatchOptions> {
-    const { method, headers, headersTimeout = HEADERS_TIMEOUT_MS } = this.#options
-    // As undici itself waits for headers: no limit for 0.
-    const signature = await exchange.sign(method, 'headersTimeout', headersTimeout || undefined)
+    const { method, headers, headersTimeout } = this.#options
+    // As undici itself waits for headers: no limit for 0, and its default for null.
+    const signature = await exchange.sign(method, 'headersTimeout', (headersTimeout ?? HEADERS_TIMEOUT_MS) || undefined)
     this.#aborting.signal.throwIfAborted()
     return signature === undefined
       ? this.#options
@@ -314,6 +319,7 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
     const response = { status, headers }
     if (status >= 200) this.#exchange?.responded(response)
     if (this.#exchange?.isChallenge(this.#options.method, response)) {
+      this.#isRepeating = true
       controller.abort(NOT_NEEDED) // a site may never end the body
       return
     }
@@ -342,8 +348,10 @@ class GatedRequest implements Dispatcher.DispatchController, Dispatcher.Dispatch
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    if (error !== NOT_NEEDED || this.#exchange === undefined) this.#fail(error)
+    // Another interceptor may have aborted the response for its own second try.
+    if (!this.#isRepeating || error !== NOT_NEEDED || this.#exchange === undefined) this.#fail(error)
     else {
+      this.#isRepeating = false
       this.#inner = undefined
       this.#link.network.ended(this)
       this.#exchange.end()
