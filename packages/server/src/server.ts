@@ -70,7 +70,6 @@ export class PolitelyServer implements AsyncDisposable {
   readonly #context: ServerContext
   readonly #tenants: Tenants
   readonly #local: Tenant
-  readonly #metrics: ServerMetrics
   readonly #apps: FastifyInstance[] = []
   readonly #eventLoop = new EventLoopDelay()
   #needsTokens: boolean
@@ -97,14 +96,12 @@ export class PolitelyServer implements AsyncDisposable {
       onError: (error) => logger.warn?.(`a request could not be looked at: ${(error as Error).message}`),
       isShared: () => this.#tenants.size > 1,
     })
-    this.#metrics = metrics
     this.#context = {
       gate,
       desk,
       maxPauseMs,
-      onReport: (status, outcome) => metrics.reported(status, outcome),
+      metrics,
       isDraining: () => this.#isDraining,
-      metricsText: () => metrics.text(),
     }
   }
 
@@ -170,7 +167,7 @@ export class PolitelyServer implements AsyncDisposable {
         await app.close()
       }),
     )
-    await this.#metrics.close()
+    await this.#context.metrics.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -205,7 +202,7 @@ export class PolitelyServer implements AsyncDisposable {
       keepAliveTimeout: 72_000,
       forceCloseConnections: true,
       frameworkErrors: handleError(() => undefined),
-      ajv: { customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: false } },
+      ajv: { customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: true } },
     } as object) as FastifyInstance
     this.#apps.push(app)
     app.setSerializerCompiler(() => JSON.stringify)
